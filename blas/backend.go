@@ -1,0 +1,111 @@
+// Package blas binds the dense linear algebra that everything above it runs
+// on, and says what it bound.
+//
+// Two backends exist. "gonum" is pure Go and always there. "openblas" is the
+// system's OpenBLAS, reached through gonum/netlib and cgo, and exists in
+// binaries built with tag openblas, where it is the default.
+//
+// BLAS itself is called through gonum's blas64, which the bound backend
+// installs itself into; the few LAPACK kernels on the hot path are methods of
+// Bound. This package holds the only cgo of the core.
+package blas
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Backend is a BLAS with the LAPACK kernels of the hot path. All matrices are
+// row-major with row stride lda >= max(1, n); only the triangle named by uplo
+// is read or written. A backend is safe for concurrent use, SetThreads apart.
+type Backend interface {
+	blas.Float64
+
+	// Name is "openblas" or "gonum".
+	Name() string
+
+	// Potrf overwrites a triangle of the symmetric matrix A of order n with its
+	// Cholesky factor: A = L L' (blas.Lower) or A = U' U (blas.Upper). It
+	// returns 0, or the order k >= 1 of the first leading minor that is not
+	// positive definite; the triangle is then partly overwritten.
+	Potrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int)
+
+	// Trtri overwrites a non-unit triangular matrix with its inverse. It
+	// returns 0, or the number k >= 1 of the first zero diagonal element; the
+	// matrix is then untouched.
+	Trtri(uplo blas.Uplo, n int, a []float64, lda int) (zero int)
+
+	// Lauum overwrites a triangular matrix with the same triangle of L' L
+	// (blas.Lower) or U U' (blas.Upper). Potrf, Trtri and Lauum in turn invert
+	// a positive definite matrix.
+	Lauum(uplo blas.Uplo, n int, a []float64, lda int)
+
+	// Eigenvalues writes the eigenvalues of a symmetric matrix into w (length
+	// n), ascending, and destroys the triangle. ok is false when the iteration
+	// did not converge.
+	Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) (ok bool)
+
+	// Threads is the number of threads that one call may use.
+	Threads() int
+
+	// SetThreads bounds the threads of later calls to n >= 1 where the backend
+	// has threads of its own. The gonum backend has none: its goroutines share
+	// GOMAXPROCS, and the call changes nothing.
+	SetThreads(n int)
+
+	describe(*Info)
+}
+
+// bound is the backend in use: set at start-up, read-only after.
+var bound Backend
+
+func init() { bind(backends()[0]) }
+
+func bind(b Backend) {
+	bound = b
+	blas64.Use(b)
+}
+
+// Bound is the backend in use.
+func Bound() Backend { return bound }
+
+// Bind makes the named backend the one in use, for blas64 too. It is meant for
+// start-up: it must not run beside any linear algebra. It refuses a name that
+// this binary was not built with.
+func Bind(name string) error {
+	for _, b := range backends() {
+		if b.Name() == name {
+			bind(b)
+			return nil
+		}
+	}
+	hint := ""
+	if name == "openblas" {
+		hint = "; build with -tags openblas"
+	}
+	return fmt.Errorf("no BLAS backend %q in this binary (it has %s)%s",
+		name, strings.Join(Names(), ", "), hint)
+}
+
+// Names lists the backends of this binary, sorted.
+func Names() []string {
+	var names []string
+	for _, b := range backends() {
+		names = append(names, b.Name())
+	}
+	sort.Strings(names)
+	return names
+}
+
+// SingleThreaded runs f while the bound backend uses one thread per call, for
+// work that is parallel on its own, and restores the thread count.
+func SingleThreaded(f func()) {
+	before := bound.Threads()
+	bound.SetThreads(1)
+	defer bound.SetThreads(before)
+	f()
+}

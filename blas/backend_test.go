@@ -1,0 +1,58 @@
+package blas
+
+import (
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+func TestBindInstallsBackend(t *testing.T) {
+	before := Bound().Name()
+	defer func() {
+		if err := Bind(before); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	for _, name := range Names() {
+		if err := Bind(name); err != nil {
+			t.Fatal(err)
+		}
+		if Bound().Name() != name || blas64.Implementation() != Bound() {
+			t.Errorf("%s is not what blas64 uses", name)
+		}
+		if info := Describe(); info.Backend != name || info.Threads < 1 || info.Core == "" {
+			t.Errorf("described as %+v", info)
+		}
+	}
+}
+
+func TestBindRefusesUnknown(t *testing.T) {
+	err := Bind("mkl")
+	if err == nil || !strings.Contains(err.Error(), "gonum") {
+		t.Errorf("error %v does not list what there is", err)
+	}
+}
+
+func TestUnusedAVX512(t *testing.T) {
+	haswell := Info{Backend: "openblas", Core: "Haswell"}
+	cases := []struct {
+		info      Info
+		has       bool
+		coretype  string
+		want      string
+		wantEmpty bool
+	}{
+		{info: haswell, has: true, coretype: "Haswell", want: "OPENBLAS_CORETYPE=Haswell"},
+		{info: haswell, has: true, want: "by itself"},
+		{info: haswell, has: false, wantEmpty: true},
+		{info: Info{Backend: "openblas", Core: "SkylakeX"}, has: true, wantEmpty: true},
+		{info: Info{Backend: "gonum", Core: "pure Go"}, has: true, wantEmpty: true},
+	}
+	for _, c := range cases {
+		got := unusedAVX512(c.info, c.has, c.coretype)
+		if c.wantEmpty != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: warning %q", c, got)
+		}
+	}
+}

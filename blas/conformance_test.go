@@ -1,0 +1,331 @@
+package blas
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// One suite for every backend of the binary. Results are checked by
+// multiplying back in plain loops; rounding of the tested orders stays below
+// tol times the size of the numbers.
+const tol = 1e-12
+
+// sizes surround the block of the recursive kernels.
+var sizes = []int{0, 1, 2, 3, leaf - 1, leaf, leaf + 1, 2*leaf - 1, 2 * leaf, 2*leaf + 1, 4*leaf + 3}
+
+func forEach(t *testing.T, f func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int)) {
+	for _, b := range backends() {
+		for _, uplo := range []blas.Uplo{blas.Lower, blas.Upper} {
+			for _, n := range sizes {
+				for _, pad := range []int{0, 5} {
+					name := fmt.Sprintf("backend=%s/uplo=%c/n=%d/pad=%d", b.Name(), uplo, n, pad)
+					t.Run(name, func(t *testing.T) { f(t, b, uplo, n, max(1, n+pad)) })
+				}
+			}
+		}
+	}
+}
+
+// untouched marks what no kernel may write.
+const untouched = 12345.0
+
+// definite is a well-conditioned positive definite matrix in one triangle of a
+// marked array, and in full.
+func definite(n, lda int, uplo blas.Uplo, rng *rand.Rand) (stored, full []float64) {
+	full = make([]float64, n*n)
+	for i := 0; i < n; i++ {
+		for j := 0; j <= i; j++ {
+			v := rng.NormFloat64() / math.Sqrt(float64(n))
+			if i == j {
+				v = 3 + rng.Float64()
+			}
+			full[i*n+j], full[j*n+i] = v, v
+		}
+	}
+	return store(full, n, lda, uplo), full
+}
+
+func store(full []float64, n, lda int, uplo blas.Uplo) []float64 {
+	stored := make([]float64, max(0, (n-1)*lda+n))
+	for k := range stored {
+		stored[k] = untouched
+	}
+	for i := 0; i < n; i++ {
+		for j := 0; j < n; j++ {
+			if inside(uplo, i, j) {
+				stored[i*lda+j] = full[i*n+j]
+			}
+		}
+	}
+	return stored
+}
+
+func inside(uplo blas.Uplo, i, j int) bool {
+	return (uplo == blas.Lower) == (j <= i) || i == j
+}
+
+// lower reads a triangle as a full lower triangular matrix: L, or U' .
+func lower(stored []float64, n, lda int, uplo blas.Uplo) []float64 {
+	l := make([]float64, n*n)
+	for i := 0; i < n; i++ {
+		for j := 0; j <= i; j++ {
+			if uplo == blas.Lower {
+				l[i*n+j] = stored[i*lda+j]
+			} else {
+				l[i*n+j] = stored[j*lda+i]
+			}
+		}
+	}
+	return l
+}
+
+func product(a, b []float64, n int, transA, transB bool) []float64 {
+	c := make([]float64, n*n)
+	pick := func(m []float64, t bool, i, j int) float64 {
+		if t {
+			return m[j*n+i]
+		}
+		return m[i*n+j]
+	}
+	for i := 0; i < n; i++ {
+		for k := 0; k < n; k++ {
+			x := pick(a, transA, i, k)
+			for j := 0; j < n; j++ {
+				c[i*n+j] += x * pick(b, transB, k, j)
+			}
+		}
+	}
+	return c
+}
+
+func checkOutside(t *testing.T, stored []float64, n, lda int, uplo blas.Uplo) {
+	t.Helper()
+	for k, v := range stored {
+		if i, j := k/lda, k%lda; (j >= n || !inside(uplo, i, j)) && v != untouched {
+			t.Fatalf("element (%d, %d) outside of the triangle was written", i, j)
+		}
+	}
+}
+
+func farthest(a, b []float64) float64 {
+	worst := 0.0
+	for k := range a {
+		worst = math.Max(worst, math.Abs(a[k]-b[k]))
+	}
+	return worst
+}
+
+func TestPotrf(t *testing.T) {
+	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
+		stored, full := definite(n, lda, uplo, rand.New(rand.NewPCG(1, uint64(n))))
+		if minor := b.Potrf(uplo, n, stored, lda); minor != 0 {
+			t.Fatalf("minor %d refused", minor)
+		}
+		l := lower(stored, n, lda, uplo)
+		if e := farthest(product(l, l, n, false, true), full); e > tol {
+			t.Errorf("L L' is off by %g", e)
+		}
+		checkOutside(t, stored, n, lda, uplo)
+	})
+}
+
+func TestPotrfNamesFirstBadMinor(t *testing.T) {
+	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
+		for _, bad := range []int{0, n / 2, n - 1} {
+			if bad < 0 || bad >= n {
+				continue
+			}
+			for _, v := range []float64{-1, math.NaN()} {
+				stored, _ := definite(n, lda, uplo, rand.New(rand.NewPCG(2, uint64(n))))
+				stored[bad*lda+bad] = v
+				if minor := b.Potrf(uplo, n, stored, lda); minor != bad+1 {
+					t.Errorf("pivot %v at %d: minor %d named", v, bad+1, minor)
+				}
+			}
+		}
+	})
+}
+
+func TestPotrfRefusesSingular(t *testing.T) {
+	for _, b := range backends() {
+		n := 2 * leaf
+		full := make([]float64, n*n) // rank zero after the first row
+		full[0] = 1
+		if minor := b.Potrf(blas.Lower, n, full, n); minor != 2 {
+			t.Errorf("%s: minor %d named, want 2", b.Name(), minor)
+		}
+	}
+}
+
+func TestTrtri(t *testing.T) {
+	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
+		stored, _ := definite(n, lda, uplo, rand.New(rand.NewPCG(3, uint64(n))))
+		l := lower(stored, n, lda, uplo)
+		if zero := b.Trtri(uplo, n, stored, lda); zero != 0 {
+			t.Fatalf("zero %d named", zero)
+		}
+		checkIdentity(t, product(lower(stored, n, lda, uplo), l, n, false, false), n)
+		checkOutside(t, stored, n, lda, uplo)
+		if n > 0 {
+			stored[(n-1)*lda+n-1] = 0
+			if zero := b.Trtri(uplo, n, stored, lda); zero != n {
+				t.Errorf("zero %d named, want %d", zero, n)
+			}
+		}
+	})
+}
+
+func checkIdentity(t *testing.T, a []float64, n int) {
+	t.Helper()
+	for i := 0; i < n; i++ {
+		a[i*n+i]--
+	}
+	if e := farthest(a, make([]float64, n*n)); e > tol {
+		t.Errorf("off the identity by %g", e)
+	}
+}
+
+func TestInverseOfCholesky(t *testing.T) {
+	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
+		stored, full := definite(n, lda, uplo, rand.New(rand.NewPCG(4, uint64(n))))
+		b.Potrf(uplo, n, stored, lda)
+		b.Trtri(uplo, n, stored, lda)
+		b.Lauum(uplo, n, stored, lda)
+		half := lower(stored, n, lda, uplo)
+		inverse := make([]float64, n*n)
+		for i := 0; i < n; i++ {
+			for j := 0; j <= i; j++ {
+				inverse[i*n+j], inverse[j*n+i] = half[i*n+j], half[i*n+j]
+			}
+		}
+		checkIdentity(t, product(inverse, full, n, false, false), n)
+		checkOutside(t, stored, n, lda, uplo)
+	})
+}
+
+// Eigenvalues are compared through what does not need them: trace and sum of
+// squares, and with a matrix whose spectrum is known.
+func TestEigenvalues(t *testing.T) {
+	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
+		stored, full := definite(n, lda, uplo, rand.New(rand.NewPCG(5, uint64(n))))
+		w := make([]float64, n)
+		if !b.Eigenvalues(uplo, n, stored, lda, w) {
+			t.Fatal("no convergence")
+		}
+		trace, squares := 0.0, 0.0
+		for i := 0; i < n; i++ {
+			trace += full[i*n+i] - w[i]
+			squares -= w[i] * w[i]
+			if i > 0 && w[i] < w[i-1] {
+				t.Errorf("eigenvalue %d out of order", i)
+			}
+		}
+		for _, v := range full {
+			squares += v * v
+		}
+		if math.Abs(trace) > tol*100 || math.Abs(squares) > tol*1000 {
+			t.Errorf("trace off by %g, squares by %g", trace, squares)
+		}
+	})
+	for _, b := range backends() { // second differences: 2 - 2 cos(k pi/(n+1))
+		n := 50
+		a, w := make([]float64, n*n), make([]float64, n)
+		for i := 0; i < n; i++ {
+			a[i*n+i] = 2
+			if i > 0 {
+				a[i*n+i-1] = -1
+			}
+		}
+		b.Eigenvalues(blas.Lower, n, a, n, w)
+		for k, got := range w {
+			if want := 2 - 2*math.Cos(float64(k+1)*math.Pi/float64(n+1)); math.Abs(got-want) > tol {
+				t.Errorf("%s: eigenvalue %d is %v, want %v", b.Name(), k, got, want)
+			}
+		}
+	}
+}
+
+// The recursive kernels against gonum's own, their plain version.
+func TestRecursiveEqualsPlain(t *testing.T) {
+	n := 3*leaf + 17
+	var plain lapackgonum.Implementation
+	for _, uplo := range []blas.Uplo{blas.Lower, blas.Upper} {
+		fast, _ := definite(n, n, uplo, rand.New(rand.NewPCG(6, 6)))
+		slow := append([]float64(nil), fast...)
+		pureGo{}.Potrf(uplo, n, fast, n)
+		plain.Dpotrf(uplo, n, slow, n)
+		if e := farthest(fast, slow); e > tol {
+			t.Errorf("%c: Potrf differs by %g", uplo, e)
+		}
+		pureGo{}.Trtri(uplo, n, fast, n)
+		plain.Dtrtri(uplo, blas.NonUnit, n, slow, n)
+		if e := farthest(fast, slow); e > tol {
+			t.Errorf("%c: Trtri differs by %g", uplo, e)
+		}
+	}
+}
+
+// Every backend's BLAS calls that the project leans on, against gonum's.
+func TestLevel3(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	random := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		return x
+	}
+	const m, n, k = 37, 53, 29
+	a, b, c, square := random(m*k), random(k*n), random(m*n), random(n*n)
+	for i := 0; i < n; i++ {
+		square[i*n+i] += 10
+	}
+	var plain gonum.Implementation
+	for _, backend := range backends() {
+		calls := map[string]func(impl blas.Float64, out []float64){
+			"gemm": func(impl blas.Float64, out []float64) {
+				impl.Dgemm(blas.NoTrans, blas.NoTrans, m, n, k, 2, a, k, b, n, 0.5, out, n)
+			},
+			"syrk": func(impl blas.Float64, out []float64) {
+				impl.Dsyrk(blas.Lower, blas.NoTrans, m, k, -1, a, k, 1, out, n)
+			},
+			"symv": func(impl blas.Float64, out []float64) {
+				impl.Dsymv(blas.Lower, n, 1, square, n, b, 1, 0, out, 1)
+			},
+			"trsm": func(impl blas.Float64, out []float64) {
+				impl.Dtrsm(blas.Right, blas.Lower, blas.Trans, blas.NonUnit, m, n, 1, square, n, out, n)
+			},
+			"symm": func(impl blas.Float64, out []float64) {
+				impl.Dsymm(blas.Right, blas.Lower, m, n, 1, square, n, c, n, 0, out, n)
+			},
+		}
+		for name, call := range calls {
+			got, want := append([]float64(nil), c...), append([]float64(nil), c...)
+			call(backend, got)
+			call(plain, want)
+			if e := farthest(got, want); e > 1e-11 {
+				t.Errorf("%s on %s differs by %g", name, backend.Name(), e)
+			}
+		}
+	}
+}
+
+func TestThreads(t *testing.T) {
+	for _, b := range backends() {
+		before := b.Threads()
+		if before < 1 {
+			t.Errorf("%s: %d threads", b.Name(), before)
+		}
+		b.SetThreads(1)
+		if got := b.Threads(); b.Name() == "openblas" && got != 1 {
+			t.Errorf("%s: %d threads after SetThreads(1)", b.Name(), got)
+		}
+		b.SetThreads(before)
+	}
+}

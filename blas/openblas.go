@@ -1,0 +1,147 @@
+//go:build openblas
+
+package blas
+
+/*
+#cgo pkg-config: openblas
+#include <stdint.h>
+
+// Fortran symbols of OpenBLAS's own LAPACK: column-major, no copies.
+// Trailing lengths of the character arguments follow gfortran's convention.
+void dpotrf_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
+void dtrtri_(const char *uplo, const char *diag, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t, size_t);
+void dlauum_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
+void dsyev_(const char *job, const char *uplo, const int32_t *n, double *a, const int32_t *lda, double *w,
+            double *work, const int32_t *lwork, int32_t *info, size_t, size_t);
+void openblas_set_num_threads(int);
+int openblas_get_num_threads(void);
+char *openblas_get_config(void);
+char *openblas_get_corename(void);
+
+static int32_t bb_potrf(char uplo, int32_t n, double *a, int32_t lda) {
+	int32_t info;
+	dpotrf_(&uplo, &n, a, &lda, &info, 1);
+	return info;
+}
+
+static int32_t bb_trtri(char uplo, int32_t n, double *a, int32_t lda) {
+	int32_t info;
+	char diag = 'N';
+	dtrtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
+	return info;
+}
+
+static void bb_lauum(char uplo, int32_t n, double *a, int32_t lda) {
+	int32_t info;
+	dlauum_(&uplo, &n, a, &lda, &info, 1);
+}
+
+static int32_t bb_eigenvalues(char uplo, int32_t n, double *a, int32_t lda, double *w, double *work, int32_t lwork) {
+	int32_t info;
+	char job = 'N';
+	dsyev_(&job, &uplo, &n, a, &lda, w, work, &lwork, &info, 1, 1);
+	return info;
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/netlib/blas/netlib"
+)
+
+// backends lists what this binary can bind, the default first.
+func backends() []Backend { return []Backend{openBLAS{}, pureGo{}} }
+
+// openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through
+// its Fortran symbols. A row-major triangle is the other triangle of the same
+// memory read by columns, so nothing is copied.
+type openBLAS struct{ netlib.Implementation }
+
+func (openBLAS) Name() string { return "openblas" }
+
+// columnMajor names, by columns, the triangle that uplo names by rows.
+func columnMajor(uplo blas.Uplo) C.char {
+	if uplo == blas.Upper {
+		return 'L'
+	}
+	return 'U'
+}
+
+// checkTriangle panics on a triangle that the slice does not hold or whose
+// numbers OpenBLAS's 32-bit integers cannot carry.
+func checkTriangle(n int, a []float64, lda int) {
+	if n < 0 || lda < max(1, n) || n > math.MaxInt32 || lda > math.MaxInt32 {
+		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
+	}
+	if n > 0 && len(a) < (n-1)*lda+n {
+		panic(fmt.Sprintf("blas: %d numbers do not hold a triangle of order %d and stride %d", len(a), n, lda))
+	}
+}
+
+func (openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+	checkTriangle(n, a, lda)
+	if n == 0 {
+		return 0
+	}
+	minor := int(C.bb_potrf(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda)))
+	if minor == 0 {
+		return firstNaN(n, a, lda)
+	}
+	return minor
+}
+
+// firstNaN is the number of the first diagonal element that is not finite, or
+// 0: OpenBLAS's dpotrf lets NaN pass.
+func firstNaN(n int, a []float64, lda int) int {
+	for i := 0; i < n; i++ {
+		if d := a[i*lda+i]; math.IsNaN(d) || math.IsInf(d, 0) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func (openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+	checkTriangle(n, a, lda)
+	if n == 0 {
+		return 0
+	}
+	return int(C.bb_trtri(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda)))
+}
+
+func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
+	checkTriangle(n, a, lda)
+	if n > 0 {
+		C.bb_lauum(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
+	}
+}
+
+func (openBLAS) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) bool {
+	checkTriangle(n, a, lda)
+	if n == 0 {
+		return true
+	}
+	if len(w) < n {
+		panic(fmt.Sprintf("blas: %d places for %d eigenvalues", len(w), n))
+	}
+	work := make([]float64, 66*n) // blocks of 64, and two vectors
+	info := C.bb_eigenvalues(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda),
+		(*C.double)(&w[0]), (*C.double)(&work[0]), C.int32_t(len(work)))
+	return info == 0
+}
+
+func (openBLAS) Threads() int { return int(C.openblas_get_num_threads()) }
+
+func (openBLAS) SetThreads(n int) { C.openblas_set_num_threads(C.int(max(1, n))) }
+
+func (b openBLAS) describe(info *Info) {
+	info.Backend = "openblas"
+	info.Core = C.GoString(C.openblas_get_corename())
+	info.Config = strings.TrimSpace(C.GoString(C.openblas_get_config()))
+	info.Threads = b.Threads()
+}

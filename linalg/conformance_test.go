@@ -1,0 +1,457 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// One suite for every engine. The reference solves (I + K D) G = K by Gaussian
+// elimination in 300-bit arithmetic, so that what is compared is the engine's
+// own rounding and nothing else.
+
+var engines = map[string]func(k *Sym) Engine{
+	"exact": func(k *Sym) Engine { return NewExact(k) },
+}
+
+// reference is G, row-major, and 1 - d_i G_ii.
+func reference(k *Sym, d []float64) (g, b []float64) {
+	const precision = 300
+	n := k.N()
+	num := func(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
+	zero := func() *big.Float { return num(0) }
+	a := make([][]*big.Float, n) // [I + K D | K]
+	for i := range a {
+		a[i] = make([]*big.Float, 2*n)
+		for j := 0; j < n; j++ {
+			a[i][j] = zero().Mul(num(k.At(i, j)), num(d[j]))
+			if i == j {
+				a[i][j].Add(a[i][j], num(1))
+			}
+			a[i][n+j] = num(k.At(i, j))
+		}
+	}
+	for p := 0; p < n; p++ {
+		best := p
+		for i := p + 1; i < n; i++ {
+			if zero().Abs(a[i][p]).Cmp(zero().Abs(a[best][p])) > 0 {
+				best = i
+			}
+		}
+		a[p], a[best] = a[best], a[p]
+		for i := 0; i < n; i++ {
+			if i == p {
+				continue
+			}
+			factor := zero().Quo(a[i][p], a[p][p])
+			for j := p; j < 2*n; j++ {
+				a[i][j].Sub(a[i][j], zero().Mul(factor, a[p][j]))
+			}
+		}
+	}
+	g, b = make([]float64, n*n), make([]float64, n)
+	for i := 0; i < n; i++ {
+		for j := 0; j < n; j++ {
+			v := zero().Quo(a[i][n+j], a[i][i])
+			g[i*n+j], _ = v.Float64()
+			if i == j {
+				b[i], _ = zero().Sub(num(1), zero().Mul(num(d[i]), v)).Float64()
+			}
+		}
+	}
+	return g, b
+}
+
+// gaussianGram is exp(-|x-x'|^2/2) on random points of the line; pairs of
+// equal points when twins is set, which makes it exactly singular.
+func gaussianGram(n int, twins bool, rng *rand.Rand) *Sym {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 3 * rng.NormFloat64()
+		if twins && i%2 == 1 {
+			x[i] = x[i-1]
+		}
+	}
+	k := NewSym(n)
+	for i := range x {
+		for j := i; j < n; j++ {
+			k.Set(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])/2))
+		}
+	}
+	return k
+}
+
+// siteRegimes are the d that solvers meet: even, over many decades, with zeros.
+var siteRegimes = map[string]func(rng *rand.Rand, i int) float64{
+	"even":    func(rng *rand.Rand, i int) float64 { return 1 + rng.Float64() },
+	"decades": func(rng *rand.Rand, i int) float64 { return math.Pow(10, 24*rng.Float64()-16) },
+	"zeros":   func(rng *rand.Rand, i int) float64 { return float64(i % 3) },
+	"none":    func(rng *rand.Rand, i int) float64 { return 0 },
+	"strong":  func(rng *rand.Rand, i int) float64 { return 1e10 * (1 + rng.Float64()) },
+}
+
+func drawSites(n int, regime func(*rand.Rand, int) float64, rng *rand.Rand) []float64 {
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = regime(rng, i)
+	}
+	return d
+}
+
+func forEachEngine(t *testing.T, f func(t *testing.T, build func(*Sym) Engine)) {
+	for name, build := range engines {
+		t.Run("engine="+name, func(t *testing.T) { f(t, build) })
+	}
+}
+
+// relative is |got - want| over |want|, or the absolute error below floor.
+func relative(got, want, floor float64) float64 {
+	return math.Abs(got-want) / math.Max(math.Abs(want), floor)
+}
+
+// Every read-out against the reference, in every regime of d, on a regular and
+// on a singular K. chi may lose min(K_ii, 1/d_i)/chi_i in units of rounding
+// (see diagonals), and in the regimes where B has a condition of 1e10 whatever
+// a change of K in its last bit changes: 1e-16 times that, and some. Elements
+// of G are compared with (chi_i chi_j)^1/2, which bounds them.
+func TestReadOuts(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
+		for _, twins := range []bool{false, true} {
+			for regime, draw := range siteRegimes {
+				t.Run(fmt.Sprintf("twins=%v/d=%s", twins, regime), func(t *testing.T) {
+					const n = 24
+					rng := rand.New(rand.NewPCG(11, 4))
+					k, d := gaussianGram(n, twins, rng), drawSites(n, draw, rng)
+					g, b := reference(k, d)
+					e := build(k)
+					if err := e.Refresh(d); err != nil {
+						t.Fatal(err)
+					}
+					chi, gotB := e.Diag()
+					harsh := regime == "strong" || regime == "decades"
+					accuracy := 1e-12
+					if harsh {
+						accuracy = 1e-5
+					}
+					for i := range chi {
+						loss := math.Max(1, math.Min(1, 1/d[i])/g[i*n+i])
+						if r := relative(chi[i], g[i*n+i], 0); r > accuracy*loss {
+							t.Errorf("site %d, d = %g: chi %g, want %g (off %.1e)", i, d[i], chi[i], g[i*n+i], r)
+						}
+						if r := relative(gotB[i], b[i], 0); r > accuracy {
+							t.Errorf("site %d, d = %g: b %g, want %g (off %.1e)", i, d[i], gotB[i], b[i], r)
+						}
+					}
+					checkProducts(t, e, g, d, harsh)
+				})
+			}
+		}
+	})
+}
+
+func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
+	t.Helper()
+	n := e.N()
+	accuracy := 1e-11
+	if harsh {
+		accuracy = 1e-4 // B has condition up to 1e10 there
+	}
+	e.Expand()
+	rng := rand.New(rand.NewPCG(5, 5))
+	x, got, row := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	plain := func(term func(i, j int) float64) (sum, scale []float64) {
+		sum, scale = make([]float64, n), make([]float64, n)
+		for i := range sum {
+			for j := range x {
+				sum[i] += term(i, j)
+				scale[i] += math.Sqrt(math.Abs(g[i*n+i]*g[j*n+j])) * math.Abs(x[j])
+			}
+		}
+		return sum, scale
+	}
+	want, scale := plain(func(i, j int) float64 { return g[i*n+j] * x[j] })
+	e.MulVec(got, x)
+	for i := range got {
+		if r := math.Abs(got[i]-want[i]) / scale[i]; r > accuracy {
+			t.Errorf("G x at %d is off by %.1e", i, r)
+		}
+	}
+	square, _ := plain(func(i, j int) float64 { return g[i*n+j] * g[i*n+j] * x[j] })
+	e.SquareMulVec(got, x)
+	for i := range got {
+		if r := math.Abs(got[i]-square[i]) / (scale[i] * math.Sqrt(g[i*n+i])); r > accuracy {
+			t.Errorf("(G o G) x at %d is off by %.1e: %g, want %g", i, r, got[i], square[i])
+		}
+	}
+	for i := 0; i < n; i += 7 {
+		e.Row(row, i)
+		for j := range row {
+			if r := math.Abs(row[j]-g[i*n+j]) / math.Sqrt(g[i*n+i]*g[j*n+j]); r > accuracy {
+				t.Errorf("G_%d,%d is off by %.1e", i, j, r)
+			}
+		}
+	}
+	if !harsh {
+		checkRespond(t, e, x, g, d)
+	}
+}
+
+// checkRespond solves T'k by its definition: (I + K D) t = k at the same d.
+func checkRespond(t *testing.T, e Engine, x, g, d []float64) {
+	t.Helper()
+	n := e.N()
+	rows := append(append([]float64(nil), x...), d...)
+	want := append([]float64(nil), rows...)
+	for r := 0; r < 2; r++ {
+		for i := 0; i < n; i++ {
+			for j := 0; j < n; j++ {
+				want[r*n+i] -= g[i*n+j] * d[j] * rows[r*n+j]
+			}
+		}
+	}
+	e.Respond(rows)
+	for k := range rows {
+		if math.Abs(rows[k]-want[k]) > 1e-11*(1+math.Abs(want[k])) {
+			t.Errorf("response %d is %g, want %g", k, rows[k], want[k])
+		}
+	}
+}
+
+// Sizes around the tiles and strips: chi against (1-b)/d, and G against its
+// definition G (I + D K) = K, by residual.
+func TestSizes(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
+		for _, n := range []int{0, 1, 2, tile - 1, tile, tile + 1, strip - 1, strip, strip + 1, 2*strip + 3} {
+			rng := rand.New(rand.NewPCG(uint64(n), 1))
+			k := gaussianGram(n, false, rng)
+			d := drawSites(n, siteRegimes["even"], rng)
+			e := build(k)
+			if err := e.Refresh(d); err != nil {
+				t.Fatal(err)
+			}
+			e.Expand()
+			g := make([]float64, n)
+			for i := 0; i < n; i += max(1, n/5) {
+				e.Row(g, i)
+				for j := range g {
+					residual := g[j] - k.At(i, j)
+					for l := range g {
+						residual += g[l] * d[l] * k.At(l, j)
+					}
+					if math.Abs(residual) > 1e-11 {
+						t.Errorf("n = %d: residual %g at (%d, %d)", n, residual, i, j)
+					}
+				}
+			}
+			chi, b := e.Diag()
+			for i := range chi {
+				if math.Abs(1-d[i]*chi[i]-b[i]) > 1e-13 {
+					t.Errorf("n = %d: b differs from 1 - d chi", n)
+				}
+			}
+		}
+	})
+}
+
+// Updates against a fresh factorisation: growing, shrinking, mixed, to zero.
+func TestUpdateEqualsRefresh(t *testing.T) {
+	const n = 60
+	moves := map[string]func(d float64, k int) float64{
+		"grow":   func(d float64, k int) float64 { return 3 * d },
+		"shrink": func(d float64, k int) float64 { return -0.7 * d },
+		"mixed":  func(d float64, k int) float64 { return d * float64(k%3-1) * 0.9 },
+		"off":    func(d float64, k int) float64 { return -d },
+		"none":   func(d float64, k int) float64 { return 0 },
+	}
+	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
+		for name, move := range moves {
+			t.Run(name, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(3, 3))
+				k := gaussianGram(n, true, rng)
+				d := drawSites(n, siteRegimes["even"], rng)
+				updated := build(k)
+				if err := updated.Refresh(d); err != nil {
+					t.Fatal(err)
+				}
+				sites, delta := []int{}, []float64{}
+				for i := 2; i < n; i += 5 {
+					sites = append(sites, i)
+					delta = append(delta, move(d[i], i))
+					d[i] += move(d[i], i)
+				}
+				if err := updated.Update(sites, delta); err != nil {
+					t.Fatal(err)
+				}
+				fresh := build(gaussianGram(n, true, rand.New(rand.NewPCG(3, 3))))
+				if err := fresh.Refresh(d); err != nil {
+					t.Fatal(err)
+				}
+				compareEngines(t, updated, fresh, 1e-12)
+			})
+		}
+	})
+}
+
+func compareEngines(t *testing.T, a, b Engine, accuracy float64) {
+	t.Helper()
+	b.Expand()
+	chiA, bA := a.Diag()
+	chiB, bB := b.Diag()
+	rowA, rowB := make([]float64, a.N()), make([]float64, a.N())
+	for i := range chiA {
+		if relative(chiA[i], chiB[i], 0) > accuracy || relative(bA[i], bB[i], 0) > accuracy {
+			t.Errorf("site %d: chi %g against %g, b %g against %g", i, chiA[i], chiB[i], bA[i], bB[i])
+		}
+		if relative(a.Sites()[i], b.Sites()[i], 1e-3) > accuracy {
+			t.Errorf("site %d: d %g against %g", i, a.Sites()[i], b.Sites()[i])
+		}
+		a.Row(rowA, i)
+		b.Row(rowB, i)
+		for j := range rowA {
+			if math.Abs(rowA[j]-rowB[j]) > accuracy {
+				t.Errorf("G_%d,%d: %g against %g", i, j, rowA[j], rowB[j])
+			}
+		}
+	}
+}
+
+// An update that would make d negative, or eat nearly all of b, is refused and
+// leaves a consistent G.
+func TestUpdateRefusesLoss(t *testing.T) {
+	const n = 10
+	for name, delta := range map[string]float64{"negative": -3, "drowned": 1e9} {
+		rng := rand.New(rand.NewPCG(8, 8))
+		d := drawSites(n, siteRegimes["even"], rng)
+		e := NewExact(gaussianGram(n, false, rng))
+		if err := e.Refresh(d); err != nil {
+			t.Fatal(err)
+		}
+		e.Expand()
+		before := append([]float64(nil), e.chi...)
+		if err := e.Update([]int{4}, []float64{delta}); !errors.Is(err, ErrUpdate) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		for i, v := range e.chi {
+			if v != before[i] || e.d[i] != d[i] {
+				t.Errorf("%s: site %d moved", name, i)
+			}
+		}
+	}
+}
+
+// The estimate's error is of the second order in the off-diagonal elements of
+// G: halving the move must cut it by about four, and a large move be refused.
+func TestEstimateOrder(t *testing.T) {
+	const n = 40
+	rng := rand.New(rand.NewPCG(9, 9))
+	k := gaussianGram(n, false, rng)
+	d := drawSites(n, siteRegimes["even"], rng)
+	errorAt := func(size float64) (worst float64, valid bool) {
+		e := NewExact(k)
+		if err := e.Refresh(d); err != nil {
+			t.Fatal(err)
+		}
+		e.Expand()
+		move, chi, b, moved := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range move {
+			move[i] = size * math.Sin(float64(i))
+			moved[i] = d[i] + move[i]
+		}
+		valid = e.Estimate(move, chi, b)
+		want, wantB := reference(k, moved)
+		for i := range chi {
+			worst = math.Max(worst, math.Abs(chi[i]-want[i*n+i]))
+			if math.Abs(b[i]-wantB[i]) > 5*math.Abs(chi[i]-want[i*n+i])+1e-14 {
+				t.Errorf("size %g: b %g, want %g", size, b[i], wantB[i])
+			}
+		}
+		return worst, valid
+	}
+	coarse, valid := errorAt(0.02)
+	fine, _ := errorAt(0.01)
+	if !valid {
+		t.Error("a small move is called invalid")
+	}
+	if ratio := coarse / fine; ratio < 3 || ratio > 5 {
+		t.Errorf("halving the move cuts the error by %.2f, want about 4", ratio)
+	}
+	if _, valid := errorAt(0.9); valid {
+		t.Error("a large move is called valid")
+	}
+}
+
+func TestRefreshRefuses(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
+		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
+			e := build(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
+			var site *SiteError
+			if err := e.Refresh([]float64{1, 1, bad, 1, 1}); !errors.As(err, &site) || site.Site != 2 {
+				t.Errorf("d = %v: error %v", bad, err)
+			}
+		}
+		indefinite := NewSym(3)
+		indefinite.Set(0, 0, 1)
+		indefinite.Set(1, 1, -2)
+		indefinite.Set(2, 2, 1)
+		var pivot *PivotError
+		if err := build(indefinite).Refresh([]float64{1, 1, 1}); !errors.As(err, &pivot) || pivot.Minor != 2 {
+			t.Errorf("indefinite K: error %v", err)
+		}
+		if err := build(NewSym(3)).Refresh([]float64{1}); err == nil {
+			t.Error("a short d is accepted")
+		}
+	})
+}
+
+// The same bits for any number of goroutines (own loops; BLAS apart).
+func TestSquareMulVecIgnoresWorkers(t *testing.T) {
+	const n = 3*strip + 5
+	rng := rand.New(rand.NewPCG(2, 2))
+	e := NewExact(gaussianGram(n, false, rng))
+	if err := e.Refresh(drawSites(n, siteRegimes["even"], rng)); err != nil {
+		t.Fatal(err)
+	}
+	e.Expand()
+	x, one, many := drawSites(n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
+	before := runtime.GOMAXPROCS(1)
+	e.SquareMulVec(one, x)
+	runtime.GOMAXPROCS(4)
+	e.SquareMulVec(many, x)
+	runtime.GOMAXPROCS(before)
+	for i := range one {
+		if one[i] != many[i] {
+			t.Fatalf("element %d: %v on one goroutine, %v on four", i, one[i], many[i])
+		}
+	}
+}
+
+// Sweeps allocate nothing that grows with N^2: closures, and two leaf blocks in
+// the pure Go backend.
+func TestRefreshAllocations(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(6, 6))
+	e := NewExact(gaussianGram(n, false, rng))
+	d := drawSites(n, siteRegimes["even"], rng)
+	x, y := make([]float64, n), make([]float64, n)
+	bytes := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			if err := e.Refresh(d); err != nil {
+				b.Fatal(err)
+			}
+			e.Expand()
+			e.SquareMulVec(x, d)
+			e.Estimate(y, x, x)
+		}
+	}).AllocedBytesPerOp()
+	if bytes > 8*n*n/3 {
+		t.Errorf("%d bytes allocated per sweep", bytes)
+	}
+}

@@ -1,0 +1,64 @@
+// Package linalg keeps the matrix at the heart of the theory,
+//
+//	G = (K^-1 + diag(d))^-1,                                  (M03-36)
+//
+// fresh while the site parameters d move, without ever inverting K.
+package linalg
+
+// Engine holds G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
+// vector d >= 0 that moves. Slices passed in have length N unless said
+// otherwise. An engine is not safe for concurrent use; it runs in parallel
+// inside.
+//
+// Refresh makes the diagonal of G available; Expand then makes all of G
+// available, from the same factorisation. The two are apart because most
+// sweeps need the diagonal only.
+type Engine interface {
+	// N is the order of K.
+	N() int
+
+	// Refresh moves G to d, exactly. It costs 2N^3/3 flops. It refuses entries
+	// of d that are negative or not finite, and a K that is not positive
+	// semidefinite (*PivotError); G is then undefined until the next Refresh.
+	Refresh(d []float64) error
+
+	// Expand makes all of G available. It costs N^3/3 flops more, and nothing
+	// when G is complete already.
+	Expand()
+
+	// Update moves d by delta at the listed sites, exactly (M03-65), and costs
+	// N^2 len(sites) flops. It needs all of G, expands it when necessary, and
+	// keeps it. It refuses an update that would lose accuracy with ErrUpdate;
+	// G then stands where Sites says, with none or part of the move made.
+	Update(sites []int, delta []float64) error
+
+	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
+	// by e would give, to third order in e (M03-67), in O(N^2). G itself stays.
+	// valid reports whether e is small enough for the estimate. Needs all of G.
+	Estimate(e, chi, b []float64) (valid bool)
+
+	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
+	// cancelling difference. The slices are the engine's own: read-only, valid
+	// until the next Refresh or Update.
+	Diag() (chi, b []float64)
+
+	// Sites returns the d at which G stands, the engine's own slice.
+	Sites() []float64
+
+	// MulVec is dst = G x. Needs all of G.
+	MulVec(dst, x []float64)
+
+	// SquareMulVec is dst = (G o G) x, o the elementwise product. Needs all of G.
+	SquareMulVec(dst, x []float64)
+
+	// Respond overwrites each of the given rows k, kernel vectors between one
+	// new input and the N sites, with k' (I + diag(d)K)^-1 (M03-48). Rows are
+	// row-major with stride N. Needs all of G.
+	Respond(rows []float64)
+
+	// Row copies row i of G into dst. Needs all of G.
+	Row(dst []float64, i int)
+
+	// Bytes is the memory that the engine holds, K included.
+	Bytes() int64
+}

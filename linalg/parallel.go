@@ -1,0 +1,35 @@
+package linalg
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are
+// taken in order and must write to places of their own, so that the result
+// does not depend on how many goroutines there are.
+func Parallel(n int, f func(task int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 {
+		for task := 0; task < n; task++ {
+			f(task)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for task := int(next.Add(1)) - 1; task < n; task = int(next.Add(1)) - 1 {
+				f(task)
+			}
+		}()
+	}
+	wait.Wait()
+}
+
+// blocks is the number of blocks of size b that cover n.
+func blocks(n, b int) int { return (n + b - 1) / b }

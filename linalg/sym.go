@@ -1,0 +1,135 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Sym is a symmetric N x N matrix of float64 that shares its storage with a
+// scratch triangle of the same size.
+//
+// The matrix lives in an upper triangle, row by row, shifted one place to the
+// right; the strict lower part and the freed diagonal hold a complete lower
+// triangle of scratch space. One array of N(N+1) numbers therefore carries
+// both K and a factorisation of a matrix built from it:
+//
+//	row i:   s_i0 ... s_ii | K_ii K_i,i+1 ... K_i,N-1
+//
+// Readers of the matrix never see the scratch triangle. Whoever factorises in
+// it (an Engine, or a full-data fit) overwrites what an earlier user left
+// there, so two of them must not run on one Sym at the same time.
+type Sym struct {
+	n, stride int
+	data      []float64
+}
+
+// ErrSymmetry reports a matrix that is not symmetric.
+var ErrSymmetry = errors.New("matrix is not symmetric")
+
+// NewSym returns a zero symmetric matrix of order n >= 0. It allocates about
+// 8 n^2 bytes; see SymBytes.
+func NewSym(n int) *Sym {
+	if n < 0 {
+		panic("linalg: negative order")
+	}
+	stride := symStride(n)
+	if n == 0 {
+		return &Sym{stride: stride}
+	}
+	return &Sym{n: n, stride: stride, data: make([]float64, (n-1)*stride+n+1)}
+}
+
+// SymBytes is the memory in bytes that NewSym(n) takes.
+func SymBytes(n int) int64 {
+	return 8 * int64(n) * int64(symStride(n))
+}
+
+// symStride pads rows to an odd number of cache lines, so that walking down a
+// column never returns to the same cache set.
+func symStride(n int) int {
+	lines := (n + 1 + 7) / 8
+	return 8 * (lines | 1)
+}
+
+// SymFromDense copies the row-major n x n matrix a into a Sym. It refuses
+// entries that are not finite and pairs with |a_ij - a_ji| > tol max|a|.
+func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
+	if len(a) != n*n {
+		return nil, fmt.Errorf("a matrix of %d numbers is not %d x %d", len(a), n, n)
+	}
+	largest := 0.0
+	for k, v := range a {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("entry (%d, %d) is %v", k/n+1, k%n+1, v)
+		}
+		largest = math.Max(largest, math.Abs(v))
+	}
+	s := NewSym(n)
+	for i := 0; i < n; i++ {
+		row := s.Row(i)
+		for j := i; j < n; j++ {
+			if math.Abs(a[i*n+j]-a[j*n+i]) > tol*largest {
+				return nil, fmt.Errorf("%w: entries (%d, %d) = %v and (%d, %d) = %v differ",
+					ErrSymmetry, i+1, j+1, a[i*n+j], j+1, i+1, a[j*n+i])
+			}
+			row[j-i] = (a[i*n+j] + a[j*n+i]) / 2
+		}
+	}
+	return s, nil
+}
+
+// N is the order of the matrix.
+func (s *Sym) N() int { return s.n }
+
+// At returns element (i, j).
+func (s *Sym) At(i, j int) float64 {
+	if j < i {
+		i, j = j, i
+	}
+	return s.data[i*s.stride+j+1]
+}
+
+// Set sets elements (i, j) and (j, i).
+func (s *Sym) Set(i, j int, v float64) {
+	if j < i {
+		i, j = j, i
+	}
+	s.data[i*s.stride+j+1] = v
+}
+
+// Row is the stored part of row i: elements (i, i) to (i, n-1). It is a view.
+func (s *Sym) Row(i int) []float64 {
+	return s.data[i*s.stride+i+1 : i*s.stride+s.n+1]
+}
+
+// Raw is the matrix as BLAS sees it: row-major, upper triangle, a view.
+func (s *Sym) Raw() blas64.Symmetric {
+	if s.n == 0 {
+		return blas64.Symmetric{Uplo: blas.Upper, Stride: s.stride}
+	}
+	return blas64.Symmetric{Uplo: blas.Upper, N: s.n, Stride: s.stride, Data: s.data[1:]}
+}
+
+// Scratch is the scratch triangle that shares the array: row-major, lower
+// triangle with its diagonal, a view. Its content is nobody's in particular.
+func (s *Sym) Scratch() blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Lower, N: s.n, Stride: s.stride, Data: s.data}
+}
+
+// AddDiag adds v to every diagonal element.
+func (s *Sym) AddDiag(v float64) {
+	for i := 0; i < s.n; i++ {
+		s.data[i*s.stride+i+1] += v
+	}
+}
+
+// Diag copies the diagonal into dst, which must have length N.
+func (s *Sym) Diag(dst []float64) {
+	for i := range dst {
+		dst[i] = s.data[i*s.stride+i+1]
+	}
+}

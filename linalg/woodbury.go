@@ -1,0 +1,143 @@
+package linalg
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/blas"
+)
+
+// lowRank is the workspace of Update: u holds N rows of the columns of G that
+// belong to the moved sites, s the small matrix between them.
+type lowRank struct {
+	u, s      []float64
+	chi, b    []float64
+	moved     []float64 // d after the move
+	sites     []int
+	magnitude []float64 // |delta|^1/2
+}
+
+// keepShare is how much of b_i an update may take away. b is corrected by
+// differences, so a larger loss would cost digits of the cavity c = b/chi.
+const keepShare = 1e-3
+
+// Update moves d by delta at the listed sites. The sites that grow and those
+// that shrink are moved one group after the other, so that each group needs
+// one Cholesky factor of the order of the group:
+//
+//	G+ = G - U S^-1 U',  U = G_J |delta|^1/2,  S = I + |delta|^1/2 G_JJ |delta|^1/2   (M03-65)
+//
+// and for shrinking sites the same with both signs changed.
+func (e *Exact) Update(sites []int, delta []float64) error {
+	e.Expand()
+	for _, sign := range []float64{1, -1} {
+		if err := e.updateGroup(sites, delta, sign); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateGroup moves the sites whose delta has the given sign.
+func (e *Exact) updateGroup(sites []int, delta []float64, sign float64) error {
+	w := &e.update
+	if !w.choose(e.d, sites, delta, sign) {
+		return nil
+	}
+	e.gatherColumns()
+	if !e.solveGroup(sign) || !e.diagonalsAfter(sign) {
+		return ErrUpdate
+	}
+	n, a := e.N(), len(w.sites)
+	u := blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]}
+	blas64.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
+	s := e.k.Scratch()
+	for i, chi := range w.chi {
+		s.Data[i*s.Stride+i] = chi
+	}
+	copy(e.chi, w.chi)
+	copy(e.b, w.b)
+	copy(e.d, w.moved)
+	for _, i := range w.sites {
+		e.root[i] = math.Max(math.Sqrt(e.d[i]), smallestRoot)
+	}
+	return nil
+}
+
+// choose lists the sites that move in the direction of sign.
+func (w *lowRank) choose(d []float64, sites []int, delta []float64, sign float64) bool {
+	w.sites, w.magnitude = w.sites[:0], w.magnitude[:0]
+	w.moved = append(w.moved[:0], d...)
+	for k, site := range sites {
+		if delta[k]*sign > 0 {
+			w.sites = append(w.sites, site)
+			w.magnitude = append(w.magnitude, math.Sqrt(math.Abs(delta[k])))
+			w.moved[site] += delta[k]
+		}
+	}
+	return len(w.sites) > 0
+}
+
+// gatherColumns fills U = G_J |delta|^1/2, row by row.
+func (e *Exact) gatherColumns() {
+	w := &e.update
+	n, a := e.N(), len(w.sites)
+	w.u = resize(w.u, n*a)
+	s := e.k.Scratch()
+	Parallel(blocks(n, tile), func(block int) {
+		for i := block * tile; i < min(n, (block+1)*tile); i++ {
+			for k, j := range w.sites {
+				w.u[i*a+k] = s.Data[max(i, j)*s.Stride+min(i, j)] * w.magnitude[k]
+			}
+		}
+	})
+}
+
+// solveGroup replaces U by U L^-T with S = L L'. It reports false when S is not
+// positive definite: the shrinking sites would fall below d = 0.
+func (e *Exact) solveGroup(sign float64) bool {
+	w := &e.update
+	n, a := e.N(), len(w.sites)
+	w.s = resize(w.s, a*a)
+	for r, i := range w.sites {
+		for c := 0; c <= r; c++ {
+			w.s[r*a+c] = sign * w.magnitude[r] * w.u[i*a+c]
+		}
+		w.s[r*a+r]++
+	}
+	if blas.Bound().Potrf(gblas.Lower, a, w.s, a) != 0 {
+		return false
+	}
+	l := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: a, Stride: a, Data: w.s}
+	blas64.Trsm(gblas.Right, gblas.Trans, 1, l, blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]})
+	return true
+}
+
+// diagonalsAfter computes chi and b after the update and reports whether they
+// kept their accuracy.
+func (e *Exact) diagonalsAfter(sign float64) bool {
+	w := &e.update
+	n, a := e.N(), len(w.sites)
+	w.chi, w.b = resize(w.chi, n), resize(w.b, n)
+	safe := true
+	for i := 0; i < n; i++ {
+		drop := 0.0
+		for _, u := range w.u[i*a : (i+1)*a] {
+			drop += u * u
+		}
+		drop *= sign
+		w.chi[i] = e.chi[i] - drop
+		w.b[i] = e.b[i] + e.d[i]*drop - (w.moved[i]-e.d[i])*w.chi[i]
+		safe = safe && w.moved[i] >= 0 && w.chi[i] > keepShare*e.chi[i] && w.b[i] > keepShare*e.b[i]
+	}
+	return safe
+}
+
+func resize(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}

@@ -177,15 +177,18 @@ func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
 		return sum, scale
 	}
 	want, scale := plain(func(i, j int) float64 { return g[i*n+j] * x[j] })
-	e.MulVec(got, x)
+	chi, _ := e.Diag()
+	e.OffMulVec(got, x)
 	for i := range got {
+		got[i] += chi[i] * x[i]
 		if r := math.Abs(got[i]-want[i]) / scale[i]; r > accuracy {
 			t.Errorf("G x at %d is off by %.1e", i, r)
 		}
 	}
 	square, _ := plain(func(i, j int) float64 { return g[i*n+j] * g[i*n+j] * x[j] })
-	e.SquareMulVec(got, x)
+	e.OffSquareMulVec(got, x)
 	for i := range got {
+		got[i] += chi[i] * chi[i] * x[i]
 		if r := math.Abs(got[i]-square[i]) / (scale[i] * math.Sqrt(g[i*n+i])); r > accuracy {
 			t.Errorf("(G o G) x at %d is off by %.1e: %g, want %g", i, r, got[i], square[i])
 		}
@@ -411,7 +414,7 @@ func TestRefreshRefuses(t *testing.T) {
 }
 
 // The same bits for any number of goroutines (own loops; BLAS apart).
-func TestSquareMulVecIgnoresWorkers(t *testing.T) {
+func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	const n = 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := NewExact(gaussianGram(n, false, rng))
@@ -421,9 +424,9 @@ func TestSquareMulVecIgnoresWorkers(t *testing.T) {
 	e.Expand()
 	x, one, many := drawSites(n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
 	before := runtime.GOMAXPROCS(1)
-	e.SquareMulVec(one, x)
+	e.OffSquareMulVec(one, x)
 	runtime.GOMAXPROCS(4)
-	e.SquareMulVec(many, x)
+	e.OffSquareMulVec(many, x)
 	runtime.GOMAXPROCS(before)
 	for i := range one {
 		if one[i] != many[i] {
@@ -447,7 +450,7 @@ func TestRefreshAllocations(t *testing.T) {
 				b.Fatal(err)
 			}
 			e.Expand()
-			e.SquareMulVec(x, d)
+			e.OffSquareMulVec(x, d)
 			e.Estimate(y, x, x)
 		}
 	}).AllocedBytesPerOp()

@@ -24,8 +24,9 @@ func (e *Exact) Estimate(move, chi, b []float64) (valid bool) {
 		x := v * e.chi[j]
 		weight[j] = v * (1 - x + x*x)
 	}
-	e.SquareMulVec(chi, weight)
+	e.OffSquareMulVec(chi, weight)
 	for i, drop := range chi {
+		drop += e.chi[i] * e.chi[i] * weight[i]
 		chi[i] = e.chi[i] - drop
 		b[i] = e.b[i] + e.d[i]*drop - move[i]*chi[i]
 		valid = valid && chi[i] > 0 && b[i] > 0

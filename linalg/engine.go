@@ -45,11 +45,12 @@ type Engine interface {
 	// Sites returns the d at which G stands, the engine's own slice.
 	Sites() []float64
 
-	// MulVec is dst = G x. Needs all of G.
-	MulVec(dst, x []float64)
-
-	// SquareMulVec is dst = (G o G) x, o the elementwise product. Needs all of G.
-	SquareMulVec(dst, x []float64)
+	// OffMulVec is dst_i = sum_{j != i} G_ij x_j, and OffSquareMulVec is
+	// dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the
+	// diagonal, and would lose digits if it were added and taken away again; for
+	// the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
+	OffMulVec(dst, x []float64)
+	OffSquareMulVec(dst, x []float64)
 
 	// Respond overwrites each of the given rows k, kernel vectors between one
 	// new input and the N sites, with k' (I + diag(d)K)^-1 (M03-48). Rows are

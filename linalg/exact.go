@@ -12,14 +12,15 @@ import (
 
 // Exact is the engine that factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in
 // a form that survives a singular K). Everything happens in the scratch
-// triangle of K's own array: B, then L, then L^-1, then G.
+// triangle of K's own array: B, then L, then L^-1, then G without its diagonal,
+// which is chi.
 type Exact struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
 	d        []float64 // site parameters at which G stands
 	root     []float64 // d^1/2, kept away from zero
 	chi, b   []float64 // diag(G), 1 - d chi
-	expanded bool      // scratch holds G; otherwise L^-1
+	expanded bool      // scratch holds G with a zero diagonal; otherwise L^-1
 	update   lowRank   // workspace of Update
 	lanes    [lanes][]float64
 	scaled   []float64 // workspace of Respond and Estimate
@@ -184,9 +185,9 @@ func (e *Exact) diagonals() {
 	})
 }
 
-// Expand turns L^-1 into G: B^-1 = L^-T L^-1, then
+// Expand turns L^-1 into G without its diagonal: B^-1 = L^-T L^-1, then
 //
-//	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 off the diagonal, G_ii = chi_i.
+//	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 for i != j.
 func (e *Exact) Expand() {
 	if e.expanded {
 		return
@@ -199,7 +200,7 @@ func (e *Exact) Expand() {
 			for j := range row[:i] {
 				row[j] = -row[j] / (e.root[i] * e.root[j])
 			}
-			row[i] = e.chi[i]
+			row[i] = 0
 		}
 	})
 	e.expanded = true
@@ -213,8 +214,8 @@ func (e *Exact) mustBeExpanded() {
 	}
 }
 
-// MulVec is dst = G x.
-func (e *Exact) MulVec(dst, x []float64) {
+// OffMulVec is dst = (G - diag(G)) x.
+func (e *Exact) OffMulVec(dst, x []float64) {
 	e.mustBeExpanded()
 	if e.N() == 0 {
 		return
@@ -228,13 +229,16 @@ func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1,
 func (e *Exact) Row(dst []float64, i int) {
 	e.mustBeExpanded()
 	s := e.k.Scratch()
-	copy(dst[:i+1], s.Data[i*s.Stride:i*s.Stride+i+1])
+	copy(dst[:i], s.Data[i*s.Stride:i*s.Stride+i])
+	dst[i] = e.chi[i]
 	for j := i + 1; j < s.N; j++ {
 		dst[j] = s.Data[j*s.Stride+i]
 	}
 }
 
-// Respond overwrites kernel rows k with k'(I + diag(d)K)^-1 = k - G(d o k).
+// Respond overwrites kernel rows k with
+//
+//	k'(I + diag(d)K)^-1 = k - G(d o k) = b o k - (G - diag(G))(d o k).
 func (e *Exact) Respond(rows []float64) {
 	e.mustBeExpanded()
 	n := e.N()
@@ -246,6 +250,7 @@ func (e *Exact) Respond(rows []float64) {
 	for r := 0; r < p; r++ {
 		for j, d := range e.d {
 			weighted[r*n+j] = d * rows[r*n+j]
+			rows[r*n+j] *= e.b[j]
 		}
 	}
 	general := func(data []float64) blas64.General {

@@ -1,8 +1,9 @@
 package linalg
 
-// SquareMulVec is dst = (G o G) x. G o G is never stored: every element of the
-// triangle is squared as it passes and serves its row and its column.
-func (e *Exact) SquareMulVec(dst, x []float64) {
+// OffSquareMulVec is dst = (G o G) x without the diagonal of G. G o G is never
+// stored: every element of the triangle is squared as it passes and serves its
+// row and its column.
+func (e *Exact) OffSquareMulVec(dst, x []float64) {
 	e.mustBeExpanded()
 	s := e.k.Scratch()
 	count := blocks(s.N, tile)
@@ -13,8 +14,8 @@ func (e *Exact) SquareMulVec(dst, x []float64) {
 		}
 		for block := lane; block < count; block += lanes {
 			for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
-				row := s.Data[i*s.Stride : i*s.Stride+i+1]
-				sum[i] += squareRow(row[:i], x[:i], sum[:i], x[i]) + row[i]*row[i]*x[i]
+				row := s.Data[i*s.Stride : i*s.Stride+i]
+				sum[i] += squareRow(row, x[:i], sum[:i], x[i])
 			}
 		}
 	})

@@ -54,8 +54,8 @@ func (e *Exact) updateGroup(sites []int, delta []float64, sign float64) error {
 	u := blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]}
 	blas64.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
 	s := e.k.Scratch()
-	for i, chi := range w.chi {
-		s.Data[i*s.Stride+i] = chi
+	for i := range n {
+		s.Data[i*s.Stride+i] = 0
 	}
 	copy(e.chi, w.chi)
 	copy(e.b, w.b)
@@ -89,7 +89,11 @@ func (e *Exact) gatherColumns() {
 	Parallel(blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
 			for k, j := range w.sites {
-				w.u[i*a+k] = s.Data[max(i, j)*s.Stride+min(i, j)] * w.magnitude[k]
+				g := s.Data[max(i, j)*s.Stride+min(i, j)]
+				if i == j {
+					g = e.chi[i]
+				}
+				w.u[i*a+k] = g * w.magnitude[k]
 			}
 		}
 	})

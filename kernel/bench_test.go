@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+)
+
+// perPair reports the time for each of the n pairs that one iteration handles.
+func perPair(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/pair")
+}
+
+func BenchmarkGram(b *testing.B) {
+	const n, d = 2000, 8
+	x := gaussian(rand.New(rand.NewPCG(1, 1)), n, d)
+	for _, kind := range []Kind{RBF, Matern12, Matern32, Matern52, Linear, Poly} {
+		b.Run(fmt.Sprintf("kind=%v/n=%d/d=%d", kind, n, d), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := (Spec{Kind: kind}).Gram(x); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perPair(b, n*(n+1)/2)
+		})
+	}
+}
+
+func BenchmarkGramPlain(b *testing.B) {
+	const n, d = 2000, 8
+	x := gaussian(rand.New(rand.NewPCG(1, 1)), n, d)
+	b.Run(fmt.Sprintf("kind=rbf/n=%d/d=%d", n, d), func(b *testing.B) {
+		for b.Loop() {
+			gramPlain(Spec{}, x)
+		}
+		perPair(b, n*(n+1)/2)
+	})
+}
+
+// BenchmarkGramStages times what Gram is made of: products, distances,
+// exponentials on one goroutine.
+func BenchmarkGramStages(b *testing.B) {
+	const n, d = 2000, 8
+	in, err := Spec{}.Prepare(gaussian(rand.New(rand.NewPCG(1, 1)), n, d))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("stage=allocate", func(b *testing.B) {
+		for b.Loop() {
+			linalg.NewSym(n)
+		}
+		perPair(b, n*(n+1)/2)
+	})
+	b.Run("stage=products", func(b *testing.B) {
+		s := linalg.NewSym(n)
+		for b.Loop() {
+			blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, s.Raw())
+		}
+		perPair(b, n*(n+1)/2)
+	})
+	b.Run("stage=distances", func(b *testing.B) {
+		v := make([]float64, tile)
+		for b.Loop() {
+			clear(v)
+			in.squaredDistances(v, &in.train, 0, 1)
+		}
+		perPair(b, tile)
+	})
+	b.Run("stage=exponentials", func(b *testing.B) {
+		v, r2 := make([]float64, tile), make([]float64, tile)
+		in.squaredDistances(r2, &in.train, 0, 1)
+		for b.Loop() {
+			copy(v, r2)
+			in.profile(v)
+		}
+		perPair(b, tile)
+	})
+}
+
+func BenchmarkCross(b *testing.B) {
+	const m, p, d = 2000, 256, 8
+	rng := rand.New(rand.NewPCG(1, 1))
+	in, err := Spec{}.Prepare(gaussian(rng, m, d))
+	if err != nil {
+		b.Fatal(err)
+	}
+	z, dst := gaussian(rng, p, d), general(p, m)
+	b.Run(fmt.Sprintf("kind=rbf/m=%d/p=%d/d=%d", m, p, d), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := in.Cross(z, dst); err != nil {
+				b.Fatal(err)
+			}
+		}
+		perPair(b, m*p)
+	})
+}

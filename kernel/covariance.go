@@ -1,0 +1,132 @@
+package kernel
+
+import "math"
+
+// tile is the number of entries that pass through all stages of the map
+// together: 4 KiB, which stay in the first cache.
+const tile = 512
+
+// cancelled bounds the share of |x|^2 + |x'|^2 below which a squared distance
+// is taken from the raw rows. Above it rounding in the fast form, a few units in
+// the last place of the norms, is a few 1e-14 of the squared distance.
+const cancelled = 1.0 / 64
+
+// covariances turns the products of scaled row i of a with the scaled training
+// rows from..from+len(k)-1 into covariances, in place. It returns the first
+// place in k where the result is not finite, or -1.
+func (in *Inputs) covariances(k []float64, a *points, i, from int) int {
+	for lo := 0; lo < len(k); lo += tile {
+		part := k[lo:min(lo+tile, len(k))]
+		if in.spec.Kind.radial() {
+			in.squaredDistances(part, a, i, from+lo)
+		}
+		in.profile(part)
+		if j := in.spec.affine(part); j >= 0 {
+			return lo + j
+		}
+	}
+	return -1
+}
+
+// squaredDistances turns products of scaled rows into squared distances,
+// |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place. Where that cancels or
+// overflows, the difference of the raw rows is summed instead; what still
+// overflows becomes NaN.
+func (in *Inputs) squaredDistances(products []float64, a *points, i, from int) {
+	norm := a.norm[i]
+	others := in.train.norm[from : from+len(products)]
+	for j, p := range products {
+		sum := norm + others[j]
+		r2 := sum - 2*p
+		if !(r2 > cancelled*sum && r2 <= math.MaxFloat64) {
+			r2 = squaredDistance(row(a.raw, i), row(in.train.raw, from+j), in.inverse)
+		}
+		products[j] = r2
+	}
+}
+
+// squaredDistance is sum_j ((x_j - z_j) w_j)^2, or NaN where that overflows.
+func squaredDistance(x, z, w []float64) float64 {
+	sum := 0.0
+	for j, v := range x {
+		t := (v - z[j]) * w[j]
+		sum += t * t
+	}
+	if sum > math.MaxFloat64 {
+		return math.NaN()
+	}
+	return sum
+}
+
+// profile applies k, as a function of the squared distance or of the inner
+// product, to every element.
+func (in *Inputs) profile(v []float64) {
+	switch in.spec.Kind {
+	case RBF:
+		for j, r2 := range v {
+			v[j] = math.Exp(-r2 / 2)
+		}
+	case Matern12:
+		for j, r2 := range v {
+			v[j] = math.Exp(-math.Sqrt(r2))
+		}
+	case Matern32:
+		for j, r2 := range v {
+			v[j] = matern32(r2)
+		}
+	case Matern52:
+		for j, r2 := range v {
+			v[j] = matern52(r2)
+		}
+	case Poly:
+		gamma, degree := in.spec.gamma(in.D()), in.spec.degree()
+		for j, product := range v {
+			v[j] = power(gamma*product+in.spec.Coef0, degree)
+		}
+	}
+}
+
+// matern32 is (1 + t) exp(-t), t = sqrt(3) r.
+func matern32(r2 float64) float64 {
+	t := math.Sqrt(3) * math.Sqrt(r2)
+	return (1 + t) * math.Exp(-t)
+}
+
+// matern52 is (1 + t + t^2/3) exp(-t), t = sqrt(5) r. Beyond t = 1000 the
+// exponential is zero, and t^2 must not overflow first.
+func matern52(r2 float64) float64 {
+	t := math.Sqrt(5) * math.Sqrt(r2)
+	if t > 1000 {
+		return 0
+	}
+	return (1 + t + t*t/3) * math.Exp(-t)
+}
+
+// power is v^n for n >= 1 by repeated squaring.
+func power(v float64, n int) float64 {
+	result := 1.0
+	for {
+		if n&1 == 1 {
+			result *= v
+		}
+		if n >>= 1; n == 0 {
+			return result
+		}
+		v *= v
+	}
+}
+
+// affine replaces every element v by A v + B and returns the first place where
+// that is not finite, or -1.
+func (s Spec) affine(v []float64) int {
+	a, b := s.amplitude(), s.Constant
+	bad := -1
+	for j, k := range v {
+		k = a*k + b
+		v[j] = k
+		if k-k != 0 && bad < 0 {
+			bad = j
+		}
+	}
+	return bad
+}

@@ -1,0 +1,251 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+)
+
+// Inputs are training inputs prepared for one covariance function. Its methods
+// may be called from several goroutines at once.
+type Inputs struct {
+	spec    Spec
+	centre  []float64 // of each feature; nil for kinds without a distance
+	inverse []float64 // 1/L_j of each feature; nil for kinds without a distance
+	train   points
+}
+
+// points are inputs in two forms. The products of the scaled rows give all
+// squared distances fast; the raw rows give single ones without cancellation.
+type points struct {
+	raw    blas64.General
+	scaled blas64.General // (raw - centre) / L for distances, else raw itself
+	norm   []float64      // |scaled row|^2 for distances, else nil
+}
+
+// Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram,
+// Cross and Diag. It takes 8 M (d + 1) bytes for the kinds that depend on
+// distance. It keeps a view of x, which must not change afterwards.
+func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
+	if s.Kind == Precomputed {
+		return nil, errors.New("a precomputed kernel has no inputs")
+	}
+	if err := s.Validate(x.Cols); err != nil {
+		return nil, err
+	}
+	if x.Rows < 1 {
+		return nil, errors.New("there are no inputs")
+	}
+	if err := checkMatrix("inputs", x); err != nil {
+		return nil, err
+	}
+	if err := checkFinite(x); err != nil {
+		return nil, err
+	}
+	in := &Inputs{spec: s}
+	if s.Kind.radial() {
+		in.centre = centres(x)
+		in.inverse = s.inverseScales(x.Cols)
+	}
+	in.train = in.points(x)
+	return in, nil
+}
+
+// Gram is Prepare followed by Inputs.Gram, for callers without new inputs.
+func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
+	in, err := s.Prepare(x)
+	if err != nil {
+		return nil, err
+	}
+	return in.Gram()
+}
+
+// M is the number of training inputs.
+func (in *Inputs) M() int { return in.train.raw.Rows }
+
+// D is the number of features.
+func (in *Inputs) D() int { return in.train.raw.Cols }
+
+// Gram returns the M x M matrix of covariances between the training inputs,
+// with the jitter on its diagonal. All inner products come from one symmetric
+// rank-d update into the triangle of the result, which is then mapped to
+// covariances in place. A covariance that is not finite is an error that names
+// the pair of rows.
+func (in *Inputs) Gram() (*linalg.Sym, error) {
+	s := linalg.NewSym(in.M())
+	blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, s.Raw())
+	bad := eachRow(s.N(), func(i int) int {
+		if j := in.covariances(s.Row(i), &in.train, i, i); j >= 0 {
+			return i + j
+		}
+		return -1
+	})
+	if bad != nil {
+		return nil, fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, bad.row+1, bad.col+1)
+	}
+	s.AddDiag(in.spec.Jitter)
+	return s, nil
+}
+
+// Cross writes the covariances between P new inputs z (P x d) and the M
+// training inputs into dst (P x M): row p is the kernel vector of new input p.
+// No jitter enters, even where a new input equals a training input. dst must
+// not overlap z or the training inputs. Beside dst it takes 8 P (d + 1) bytes,
+// so long lists of new inputs are best passed in batches of a few hundred
+// rows. P = 0 does nothing.
+func (in *Inputs) Cross(z, dst blas64.General) error {
+	if err := in.checkNew(z); err != nil {
+		return err
+	}
+	if err := checkMatrix("the matrix of covariances", dst); err != nil {
+		return err
+	}
+	if dst.Rows != z.Rows || dst.Cols != in.M() {
+		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, z.Rows, in.M())
+	}
+	if z.Rows == 0 {
+		return nil
+	}
+	fresh := in.points(z)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, fresh.scaled, in.train.scaled, 0, dst)
+	bad := eachRow(z.Rows, func(p int) int {
+		return in.covariances(dst.Data[p*dst.Stride:p*dst.Stride+dst.Cols], &fresh, p, 0)
+	})
+	if bad != nil {
+		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, bad.row+1, bad.col+1)
+	}
+	return nil
+}
+
+// Diag writes the prior variances A k(z_p, z_p) + B of P new inputs z (P x d)
+// into dst (length P), without jitter.
+func (in *Inputs) Diag(z blas64.General, dst []float64) error {
+	if err := in.checkNew(z); err != nil {
+		return err
+	}
+	if len(dst) != z.Rows {
+		return fmt.Errorf("room for %d variances of %d new inputs", len(dst), z.Rows)
+	}
+	for p := range dst {
+		dst[p] = 0
+		if !in.spec.Kind.radial() {
+			dst[p] = dot(row(z, p), row(z, p))
+		}
+	}
+	in.profile(dst)
+	if p := in.spec.affine(dst); p >= 0 {
+		return fmt.Errorf("kernel %v of new row %d with itself is not finite", in.spec.Kind, p+1)
+	}
+	return nil
+}
+
+// Complete turns a precomputed matrix k into A k + B with the jitter on its
+// diagonal, in place. An entry that is not finite afterwards is an error that
+// names it, and k is then of no use.
+func (s Spec) Complete(k *linalg.Sym) error {
+	if s.Kind != Precomputed {
+		return fmt.Errorf("kernel %v is not precomputed", s.Kind)
+	}
+	if err := s.Validate(0); err != nil {
+		return err
+	}
+	bad := eachRow(k.N(), func(i int) int {
+		if j := s.affine(k.Row(i)); j >= 0 {
+			return i + j
+		}
+		return -1
+	})
+	if bad != nil {
+		return fmt.Errorf("kernel entry (%d, %d) is not finite", bad.row+1, bad.col+1)
+	}
+	k.AddDiag(s.Jitter)
+	return nil
+}
+
+// points prepares x: a scaled copy and its squared norms where distances are
+// wanted, x itself otherwise.
+func (in *Inputs) points(x blas64.General) points {
+	if !in.spec.Kind.radial() {
+		return points{raw: x, scaled: x}
+	}
+	p := points{
+		raw:    x,
+		scaled: blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float64, x.Rows*x.Cols)},
+		norm:   make([]float64, x.Rows),
+	}
+	for i := range p.norm {
+		scaled := row(p.scaled, i)
+		for j, v := range row(x, i) {
+			scaled[j] = (v - in.centre[j]) * in.inverse[j]
+		}
+		p.norm[i] = dot(scaled, scaled)
+	}
+	return p
+}
+
+// checkNew checks new inputs against the training inputs.
+func (in *Inputs) checkNew(z blas64.General) error {
+	if z.Cols != in.D() {
+		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.Cols, in.D())
+	}
+	if err := checkMatrix("new inputs", z); err != nil {
+		return err
+	}
+	return checkFinite(z)
+}
+
+// centres returns the mean of each column of x, reached from the first row so
+// that a constant column is centred to zero exactly.
+func centres(x blas64.General) []float64 {
+	first := row(x, 0)
+	c := make([]float64, x.Cols)
+	for i := 1; i < x.Rows; i++ {
+		for j, v := range row(x, i) {
+			c[j] += v - first[j]
+		}
+	}
+	for j := range c {
+		c[j] = first[j] + c[j]/float64(x.Rows)
+	}
+	return c
+}
+
+// checkMatrix reports a shape that does not fit its data.
+func checkMatrix(what string, x blas64.General) error {
+	if x.Rows < 0 || x.Cols < 0 || x.Stride < max(1, x.Cols) ||
+		x.Rows > 0 && x.Cols > 0 && len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
+		return fmt.Errorf("%s: %d numbers do not hold %d x %d with stride %d", what, len(x.Data), x.Rows, x.Cols, x.Stride)
+	}
+	return nil
+}
+
+// checkFinite reports the first entry of x that is not a finite number.
+func checkFinite(x blas64.General) error {
+	for i := 0; i < x.Rows; i++ {
+		for j, v := range row(x, i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("input row %d, feature %d is %v", i+1, j+1, v)
+			}
+		}
+	}
+	return nil
+}
+
+// row is row i of x, a view.
+func row(x blas64.General, i int) []float64 {
+	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
+}
+
+// dot is the inner product of two rows of equal length.
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return sum
+}

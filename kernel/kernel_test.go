@@ -1,0 +1,454 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/linalg"
+)
+
+// general is a rows x cols matrix of zeros.
+func general(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}
+
+// inputs is the matrix with the given rows.
+func inputs(rows ...[]float64) blas64.General {
+	x := general(len(rows), len(rows[0]))
+	for i, r := range rows {
+		copy(row(x, i), r)
+	}
+	return x
+}
+
+// gaussian is a rows x cols matrix of standard normal numbers.
+func gaussian(rng *rand.Rand, rows, cols int) blas64.General {
+	x := general(rows, cols)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// specs has every kind and every option on d features.
+func specs(d int) map[string]Spec {
+	each := make([]float64, d)
+	for j := range each {
+		each[j] = 0.5 + float64(j)
+	}
+	return map[string]Spec{
+		"rbf default":         {},
+		"rbf gamma":           {Gamma: 0.3, Amplitude: 2, Constant: 0.5, Jitter: 0.01},
+		"rbf one scale":       {LengthScale: []float64{1.7}},
+		"rbf each scale":      {LengthScale: each, Jitter: 0.1},
+		"matern12":            {Kind: Matern12, LengthScale: each, Constant: 3},
+		"matern12 narrow":     {Kind: Matern12, Gamma: 50},
+		"matern32":            {Kind: Matern32, LengthScale: []float64{2}, Amplitude: 0.1},
+		"matern52":            {Kind: Matern52, Gamma: 0.4},
+		"linear":              {Kind: Linear, Amplitude: 0.5, Jitter: 1},
+		"poly default":        {Kind: Poly},
+		"poly":                {Kind: Poly, Gamma: 0.2, Coef0: 1, Degree: 5, Constant: 1},
+		"poly of degree 1":    {Kind: Poly, Degree: 1, Coef0: 2},
+		"poly of even degree": {Kind: Poly, Degree: 4},
+	}
+}
+
+// near reports whether a and b agree to tol, absolute below 1, relative above.
+func near(a, b, tol float64) bool {
+	return math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
+}
+
+func mustGram(t testing.TB, s Spec, x blas64.General) *linalg.Sym {
+	t.Helper()
+	k, err := s.Gram(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func mustPrepare(t testing.TB, s Spec, x blas64.General) *Inputs {
+	t.Helper()
+	in, err := s.Prepare(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// A covariance of size 1 carries an error of 64 units in the last place from
+// the fast squared distance (worst where r^2 is 1/64 of the norms; then
+// exp(-r) turns it into a fraction), and a poly of degree 5 multiplies the
+// relative error of a product, whose terms may cancel, by 5.
+const agree = 1e-12
+
+func TestGramAgreesWithPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, d := range []int{1, 3, 8} {
+		for _, m := range []int{1, 2, rowsAtOnce, rowsAtOnce + 1, tile + 3} {
+			x := gaussian(rng, m, d)
+			for name, s := range specs(d) {
+				got, want := mustGram(t, s, x), gramPlain(s, x)
+				for i := 0; i < m; i++ {
+					for j := i; j < m; j++ {
+						if !near(got.At(i, j), want.At(i, j), agree) {
+							t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, m, d, i, j, got.At(i, j), want.At(i, j))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestGramReadsStrides(t *testing.T) {
+	x := gaussian(rand.New(rand.NewPCG(1, 3)), 20, 7)
+	view := blas64.General{Rows: 20, Cols: 3, Stride: 7, Data: x.Data[2:]}
+	for name, s := range specs(3) {
+		got, want := mustGram(t, s, view), gramPlain(s, view)
+		for i := 0; i < 20; i++ {
+			for j := i; j < 20; j++ {
+				if !near(got.At(i, j), want.At(i, j), agree) {
+					t.Fatalf("%s: K(%d, %d) = %v, plain %v", name, i, j, got.At(i, j), want.At(i, j))
+				}
+			}
+		}
+	}
+}
+
+// The values were worked out from the formulas: two inputs 3-4-5 apart, so
+// that r = 5/L; and products x . x' = 11, x . x = 5.
+func TestHandComputedValues(t *testing.T) {
+	apart := inputs([]float64{1, 2}, []float64{4, 6})
+	angled := inputs([]float64{1, 2}, []float64{3, 4})
+	for _, c := range []struct {
+		name      string
+		spec      Spec
+		x         blas64.General
+		off, diag float64
+	}{
+		{"default, r^2 = 25/2", Spec{}, apart, 0.0019304541362277093, 1},
+		{"gamma, 25/50", Spec{Gamma: 0.02}, apart, 0.6065306597126334, 1},
+		{"L = 5", Spec{LengthScale: []float64{5}}, apart, 0.6065306597126334, 1},
+		{"L = 3 and 2, r^2 = 5", Spec{LengthScale: []float64{3, 2}}, apart, 0.0820849986238988, 1},
+		{"matern12, r = 1", Spec{Kind: Matern12, LengthScale: []float64{5}}, apart, 0.36787944117144233, 1},
+		{"matern32, r = 1", Spec{Kind: Matern32, Gamma: 0.02}, apart, 0.4833577245965077, 1},
+		{"matern52, r = 1", Spec{Kind: Matern52, LengthScale: []float64{5}}, apart, 0.5239941088318203, 1},
+		{"linear", Spec{Kind: Linear}, angled, 11, 5},
+		{"poly (11/4 + 1)^2, (5/4 + 1)^2", Spec{Kind: Poly, Degree: 2, Coef0: 1}, angled, 14.0625, 5.0625},
+		{"poly (11/4)^3, (5/4)^3", Spec{Kind: Poly}, angled, 20.796875, 1.953125},
+		{"2 k + 3, 0.25 on the diagonal", Spec{Kind: Linear, Amplitude: 2, Constant: 3, Jitter: 0.25}, angled, 25, 13.25},
+	} {
+		k := mustGram(t, c.spec, c.x)
+		if !near(k.At(0, 1), c.off, 4e-16) || !near(k.At(0, 0), c.diag, 4e-16) {
+			t.Errorf("%s: %.17g and %.17g, want %.17g and %.17g", c.name, k.At(0, 1), k.At(0, 0), c.off, c.diag)
+		}
+	}
+}
+
+// With M = 60 inputs the eigenvalues of a true covariance may round below zero
+// by at most M units in the last place of the largest. The test first shows
+// that it would see a function that is no covariance: the distance itself.
+func TestGramIsPositiveSemidefinite(t *testing.T) {
+	const m, d = 60, 3
+	x := gaussian(rand.New(rand.NewPCG(1, 4)), m, d)
+	lowest := func(k func(i, j int) float64) float64 {
+		a := mat.NewSymDense(m, nil)
+		for i := 0; i < m; i++ {
+			for j := i; j < m; j++ {
+				a.SetSym(i, j, k(i, j))
+			}
+		}
+		var e mat.EigenSym
+		if !e.Factorize(a, false) {
+			t.Fatal("no eigenvalues")
+		}
+		w := e.Values(nil)
+		return w[0] / w[m-1]
+	}
+	if got := lowest(func(i, j int) float64 { return squaredDistance(row(x, i), row(x, j), []float64{1, 1, 1}) }); got > -0.1 {
+		t.Fatalf("the distance passes for a covariance: %v", got)
+	}
+	for name, s := range specs(d) {
+		s.Jitter = 0
+		if got := lowest(mustGram(t, s, x).At); got < -m*2.3e-16 {
+			t.Errorf("%s: lowest eigenvalue %v of the largest", name, got)
+		}
+	}
+}
+
+// Inputs near 1e6 that are 1e-9 apart: the products of uncentred inputs would
+// give squared distances wrong by 1e-4. Differences are taken of the numbers
+// as stored, so they agree with the plain version to rounding; matern12 shows
+// r itself, 1 - exp(-r).
+func TestNearCopiesFarFromTheOrigin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	const m, d = 40, 3
+	x := general(m, d)
+	for i := 0; i < m; i += 2 {
+		for j := 0; j < d; j++ {
+			v := 1e6 + rng.NormFloat64()
+			row(x, i)[j], row(x, i+1)[j] = v, v+1e-9*(1+float64(j))
+		}
+	}
+	for _, s := range []Spec{
+		{Kind: Matern12, LengthScale: []float64{1e-6}},
+		{Kind: Matern12, LengthScale: []float64{1}},
+		{Kind: Matern32, LengthScale: []float64{1e-8}},
+		{Kind: Matern52, LengthScale: []float64{1e-9}},
+		{LengthScale: []float64{1e-9}},
+	} {
+		in := mustPrepare(t, s, x)
+		k, want := mustGram(t, s, x), gramPlain(s, x)
+		cross := general(m, m)
+		if err := in.Cross(x, cross); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < m; i += 2 {
+			exact := want.At(i, i+1)
+			if exact == 1 || exact == 0 {
+				t.Fatalf("%v: the pair shows nothing: %v", s, exact)
+			}
+			for _, got := range []float64{k.At(i, i+1), row(cross, i)[i+1], row(cross, i+1)[i]} {
+				if math.Abs(got-exact) > 1e-15 {
+					t.Errorf("%v: %v, plain %v", s, got, exact)
+				}
+			}
+		}
+	}
+}
+
+// An outlier of 1e8 length scales makes the products of its own near copy
+// useless; an offset that centring removes is not there to help.
+func TestNearCopiesOfAnOutlier(t *testing.T) {
+	x := inputs([]float64{0}, []float64{1}, []float64{1e8}, []float64{1e8 + 0.5})
+	k := mustGram(t, Spec{Kind: Matern12, LengthScale: []float64{1}}, x)
+	if got, want := k.At(2, 3), math.Exp(-0.5); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestDuplicatesAndDiagonalAreExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	x := gaussian(rng, 30, 5)
+	for j := range 5 {
+		x.Data[j] += 1e5
+	}
+	copy(row(x, 17), row(x, 0))
+	for name, s := range specs(5) {
+		if !s.Kind.radial() {
+			continue
+		}
+		k, unit := mustGram(t, s, x), s.amplitude()+s.Constant
+		if got := k.At(0, 17); got != unit {
+			t.Errorf("%s: copies have %v, want %v", name, got, unit)
+		}
+		for i := range 30 {
+			if got := k.At(i, i); got != unit+s.Jitter {
+				t.Errorf("%s: diagonal %d is %v, want %v", name, i, got, unit+s.Jitter)
+			}
+		}
+	}
+}
+
+// An offset of 1e6 leaves the norms of the scaled rows what they are without
+// it, to the 1e-10 that the inputs lose by being stored with the offset; else
+// every pair would have to be summed from differences.
+func TestCentringRemovesOffsets(t *testing.T) {
+	x := gaussian(rand.New(rand.NewPCG(1, 13)), 50, 3)
+	moved := general(50, 3)
+	for i, v := range x.Data {
+		moved.Data[i] = v + 1e6
+	}
+	a, b := mustPrepare(t, Spec{}, x).train.norm, mustPrepare(t, Spec{}, moved).train.norm
+	total := 0.0
+	for i := range a {
+		if !near(a[i], b[i], 1e-8) {
+			t.Fatalf("norm %d is %v, with the offset %v", i, a[i], b[i])
+		}
+		total += a[i]
+	}
+	variance := 0.0
+	for j := range 3 {
+		column := make([]float64, 50)
+		for i := range column {
+			column[i] = row(x, i)[j]
+		}
+		variance += stat.PopVariance(column, nil)
+	}
+	if want := 50 * variance / 3; !near(total, want, agree) { // L^2 = d = 3
+		t.Errorf("the norms sum to %v, want %v", total, want)
+	}
+}
+
+func TestConstantColumnsDoNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	x := gaussian(rng, 25, 2)
+	wide := general(25, 4)
+	for i := range 25 {
+		copy(row(wide, i), []float64{row(x, i)[0], 1e9 / 7, row(x, i)[1], -3})
+	}
+	for _, kind := range []Kind{RBF, Matern12, Matern32, Matern52} {
+		s := Spec{Kind: kind, LengthScale: []float64{1.5}}
+		a, b := mustGram(t, s, x), mustGram(t, s, wide)
+		for i := range 25 {
+			for j := i; j < 25; j++ {
+				if !near(a.At(i, j), b.At(i, j), agree) {
+					t.Fatalf("%v: K(%d, %d) changed from %v to %v", kind, i, j, a.At(i, j), b.At(i, j))
+				}
+			}
+		}
+	}
+	constant := inputs([]float64{0.1}, []float64{0.1}, []float64{0.1})
+	if k := mustGram(t, Spec{}, constant); k.At(0, 2) != 1 || k.At(1, 2) != 1 {
+		t.Error("inputs that are all equal must have covariance 1")
+	}
+}
+
+func TestCrossAgreesWithPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	for _, d := range []int{1, 4} {
+		x := gaussian(rng, tile+5, d)
+		for _, p := range []int{0, 1, rowsAtOnce + 1, 40} {
+			z := gaussian(rng, p, d)
+			if p > 3 {
+				copy(row(z, 3), row(x, 2))
+			}
+			for name, s := range specs(d) {
+				in := mustPrepare(t, s, x)
+				dst := blas64.General{Rows: p, Cols: tile + 5, Stride: tile + 9, Data: make([]float64, p*(tile+9))}
+				for i := range dst.Data {
+					dst.Data[i] = math.NaN() // must be overwritten, not multiplied by zero
+				}
+				if err := in.Cross(z, dst); err != nil {
+					t.Fatal(err)
+				}
+				for i := range p {
+					for j, got := range row(dst, i) {
+						if want := plain(s, row(z, i), row(x, j)); !near(got, want, agree) {
+							t.Fatalf("%s, d = %d: k(%d, %d) = %v, plain %v", name, d, i, j, got, want)
+						}
+					}
+					if i < p-1 && !math.IsNaN(dst.Data[i*dst.Stride+dst.Cols]) {
+						t.Fatal("wrote past the end of a row")
+					}
+				}
+			}
+		}
+	}
+}
+
+// Rows of a batch do not know of each other beyond the shape of the products.
+func TestCrossInBatches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	x, z := gaussian(rng, 33, 4), gaussian(rng, 21, 4)
+	for name, s := range specs(4) {
+		in := mustPrepare(t, s, x)
+		whole, part := general(21, 33), general(10, 33)
+		if err := in.Cross(z, whole); err != nil {
+			t.Fatal(err)
+		}
+		batch := blas64.General{Rows: 10, Cols: 4, Stride: 4, Data: z.Data[7*4:]}
+		if err := in.Cross(batch, part); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			for j, got := range row(part, i) {
+				if !near(got, row(whole, 7+i)[j], agree) {
+					t.Fatalf("%s: k(%d, %d) depends on the batch", name, 7+i, j)
+				}
+			}
+		}
+	}
+}
+
+func TestDiagAgreesWithPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 10))
+	x, z := gaussian(rng, 5, 4), gaussian(rng, 9, 4)
+	for name, s := range specs(4) {
+		dst := make([]float64, 9)
+		if err := mustPrepare(t, s, x).Diag(z, dst); err != nil {
+			t.Fatal(err)
+		}
+		for p, got := range dst {
+			if want := plain(s, row(z, p), row(z, p)); !near(got, want, agree) {
+				t.Errorf("%s: k(%d, %d) = %v, plain %v", name, p, p, got, want)
+			}
+		}
+	}
+}
+
+// The map from products to covariances treats elements alone; with one
+// goroutine and with four the bits are equal.
+func TestResultsDoNotDependOnWorkers(t *testing.T) {
+	x := gaussian(rand.New(rand.NewPCG(1, 11)), 203, 5)
+	for name, s := range specs(5) {
+		before := runtime.GOMAXPROCS(1)
+		one := mustGram(t, s, x)
+		runtime.GOMAXPROCS(4)
+		four := mustGram(t, s, x)
+		runtime.GOMAXPROCS(before)
+		for i := range 203 {
+			for j := i; j < 203; j++ {
+				if one.At(i, j) != four.At(i, j) {
+					t.Fatalf("%s: K(%d, %d) depends on the number of goroutines", name, i, j)
+				}
+			}
+		}
+	}
+}
+
+// Beyond the matrix itself Gram takes the scaled copy and the norms; 64 KiB
+// are left for goroutines and the runtime, a hundredth of a second copy of K.
+func TestGramAllocatesNoSecondMatrix(t *testing.T) {
+	const m, d = 900, 6
+	x := gaussian(rand.New(rand.NewPCG(1, 12)), m, d)
+	mustGram(t, Spec{}, x)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	mustGram(t, Spec{}, x)
+	runtime.ReadMemStats(&after)
+	got, want := int64(after.TotalAlloc-before.TotalAlloc), linalg.SymBytes(m)+8*m*(d+1)
+	if got > want+64<<10 {
+		t.Errorf("%d bytes, want about %d", got, want)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	k, err := linalg.SymFromDense(2, []float64{2, 1, 1, 3}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Spec{Kind: Precomputed, Amplitude: 2, Constant: 0.5, Jitter: 0.25}
+	if err := s.Complete(k); err != nil {
+		t.Fatal(err)
+	}
+	if k.At(0, 0) != 4.75 || k.At(0, 1) != 2.5 || k.At(1, 1) != 6.75 {
+		t.Errorf("got %v %v %v", k.At(0, 0), k.At(0, 1), k.At(1, 1))
+	}
+	huge, err := linalg.SymFromDense(2, []float64{1, 0, 0, 1e300}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectError(t, Spec{Kind: Precomputed, Amplitude: 1e10}.Complete(huge), "entry (2, 2)")
+	expectError(t, Spec{}.Complete(k), "not precomputed")
+	expectError(t, Spec{Kind: Precomputed, Jitter: -1}.Complete(k), "jitter")
+}
+
+func expectError(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, expected one with %q", part)
+		return
+	}
+	if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q, expected one line with %q", err, part)
+	}
+}

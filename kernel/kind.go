@@ -1,0 +1,51 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind says which covariance function is meant; the package comment has the
+// formulas. The zero Kind is RBF.
+type Kind int
+
+// The kinds of covariance functions.
+const (
+	RBF Kind = iota
+	Matern12
+	Matern32
+	Matern52
+	Linear
+	Poly
+	Precomputed
+)
+
+// kindNames returns the names in the order of the constants.
+func kindNames() []string {
+	return []string{"rbf", "matern12", "matern32", "matern52", "linear", "poly", "precomputed"}
+}
+
+// String is the name that ParseKind reads.
+func (k Kind) String() string {
+	if !k.known() {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return kindNames()[k]
+}
+
+// ParseKind reads the name of a kind; the empty name is an error like any
+// other name that is not known.
+func ParseKind(name string) (Kind, error) {
+	for k, n := range kindNames() {
+		if n == name {
+			return Kind(k), nil
+		}
+	}
+	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(kindNames(), ", "))
+}
+
+// known reports whether k is one of the constants.
+func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
+
+// radial reports whether the kind depends on the scaled distance alone.
+func (k Kind) radial() bool { return k >= RBF && k <= Matern52 }

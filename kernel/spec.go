@@ -1,0 +1,146 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Spec describes a covariance function A k(x, x') + B. The zero Spec is an rbf
+// kernel of length scale sqrt(d). A field that the kind has no use for must
+// keep its zero value: Validate refuses it otherwise.
+type Spec struct {
+	// Kind of covariance function; default RBF.
+	Kind Kind
+
+	// Gamma >= 0. For the kinds that depend on distance it stands for one
+	// length scale, gamma = 1/(2 L^2), and excludes LengthScale; for Poly it
+	// multiplies x . x'. Zero means 1/(2d), d the number of features, unless
+	// LengthScale is given.
+	Gamma float64
+
+	// LengthScale holds one length scale > 0 for all features, or one for
+	// each, in units of the features. Only for the kinds that depend on
+	// distance. Empty: see Gamma.
+	LengthScale []float64
+
+	// Degree >= 1 of Poly; zero means 3.
+	Degree int
+
+	// Coef0 >= 0 of Poly (a negative one is not a covariance); default 0.
+	Coef0 float64
+
+	// Amplitude A > 0 multiplies k; zero means 1.
+	Amplitude float64
+
+	// Constant B >= 0 is added to every covariance, a penalised bias term;
+	// default 0.
+	Constant float64
+
+	// Jitter J >= 0 is added to the diagonal of a Gram matrix over training
+	// examples, never to a covariance with a new input; default 0.
+	Jitter float64
+}
+
+// defaultDegree is what a zero Spec.Degree means.
+const defaultDegree = 3
+
+// Validate reports the first thing wrong with s as a kernel on d >= 1
+// features. For Precomputed d is not looked at.
+func (s Spec) Validate(d int) error {
+	if !s.Kind.known() {
+		return fmt.Errorf("kernel kind %d is not known", int(s.Kind))
+	}
+	if s.Kind != Precomputed && d < 1 {
+		return errors.New("the inputs have no features")
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{
+		{"gamma", s.Gamma}, {"coef0", s.Coef0},
+		{"amplitude", s.Amplitude}, {"constant", s.Constant}, {"jitter", s.Jitter},
+	} {
+		if !(v.value >= 0 && v.value <= math.MaxFloat64) {
+			return fmt.Errorf("kernel %s must be finite and not negative, not %v", v.name, v.value)
+		}
+	}
+	if s.Degree < 0 {
+		return fmt.Errorf("kernel degree must be at least 1, not %d", s.Degree)
+	}
+	if err := s.validateUse(); err != nil {
+		return err
+	}
+	return s.validateLengthScale(d)
+}
+
+// validateUse refuses settings that the kind would ignore.
+func (s Spec) validateUse() error {
+	switch {
+	case s.Gamma != 0 && !s.Kind.radial() && s.Kind != Poly:
+		return fmt.Errorf("kernel %v takes no gamma", s.Kind)
+	case len(s.LengthScale) > 0 && !s.Kind.radial():
+		return fmt.Errorf("kernel %v takes no length scale", s.Kind)
+	case len(s.LengthScale) > 0 && s.Gamma != 0:
+		return errors.New("give either gamma or length scales to the kernel, not both")
+	case s.Degree != 0 && s.Kind != Poly:
+		return fmt.Errorf("kernel %v takes no degree", s.Kind)
+	case s.Coef0 != 0 && s.Kind != Poly:
+		return fmt.Errorf("kernel %v takes no coef0", s.Kind)
+	}
+	return nil
+}
+
+// validateLengthScale checks the number of length scales and their values; a
+// length scale whose inverse overflows counts as zero.
+func (s Spec) validateLengthScale(d int) error {
+	if n := len(s.LengthScale); n > 1 && n != d {
+		return fmt.Errorf("%d length scales for %d features: give 1 or %d", n, d, d)
+	}
+	for j, l := range s.LengthScale {
+		if !(l > 0 && l <= math.MaxFloat64) || math.IsInf(1/l, 0) {
+			return fmt.Errorf("length scale %d must be finite and above zero, not %v", j+1, l)
+		}
+	}
+	return nil
+}
+
+// amplitude is A with its default.
+func (s Spec) amplitude() float64 {
+	if s.Amplitude == 0 {
+		return 1
+	}
+	return s.Amplitude
+}
+
+// gamma is Gamma with its default; it has no meaning beside length scales.
+func (s Spec) gamma(d int) float64 {
+	if s.Gamma == 0 {
+		return 1 / (2 * float64(d))
+	}
+	return s.Gamma
+}
+
+// degree is Degree with its default.
+func (s Spec) degree() int {
+	if s.Degree == 0 {
+		return defaultDegree
+	}
+	return s.Degree
+}
+
+// inverseScales returns the d factors 1/L_j by which differences are scaled.
+func (s Spec) inverseScales(d int) []float64 {
+	w := make([]float64, d)
+	for j := range w {
+		switch len(s.LengthScale) {
+		case 0:
+			w[j] = 2 * math.Sqrt(s.gamma(d)/2) // sqrt(2 gamma) without overflow
+		case 1:
+			w[j] = 1 / s.LengthScale[0]
+		default:
+			w[j] = 1 / s.LengthScale[j]
+		}
+	}
+	return w
+}

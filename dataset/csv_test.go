@@ -1,0 +1,163 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestReadCSV(t *testing.T) {
+	want := []float64{1, 2.5, -3, 0}
+	for name, text := range map[string]string{
+		"plain":           "a,b,y\n1,2.5,1\n-3,0,-1\n",
+		"no final break":  "a,b,y\n1,2.5,1\n-3,0,-1",
+		"CRLF":            "a,b,y\r\n1,2.5,1\r\n-3,0,-1\r\n",
+		"byte order mark": "\ufeffa,b,y\n1,2.5,1\n-3,0,-1\n",
+		"quotes":          "\ufeff\"a\",b,\"y\"\n\"1\",2.5,1\n-3,0,-1\n",
+		"blanks":          " a , \"b\",y\n 1, 2.5 ,+1\n-3,0, \"-1.0\"\n",
+		"empty lines":     "\na,b,y\n\n1,2.5,1\n\n-3,0,-1\n\n",
+		"exponents":       "a,b,y\n1e0,25E-1,1\n-3,-0e3,-1\n",
+	} {
+		s, err := ReadCSV(strings.NewReader(text), "f.csv", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !slices.Equal(s.Features, []string{"a", "b"}) || s.Target != "y" || s.Task != Classification || s.Name != "f.csv" {
+			t.Errorf("%s: read %+v", name, s)
+		}
+		if s.N() != 2 || s.D() != 2 || s.X.Stride != 2 || !slices.Equal(s.X.Data, want) || !slices.Equal(s.Y, []float64{1, -1}) {
+			t.Errorf("%s: read %v, %v", name, s.X, s.Y)
+		}
+	}
+}
+
+func TestReadCSVRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		says []string
+	}{
+		"empty":           {"", []string{"empty"}},
+		"only a mark":     {"\ufeff", []string{"empty"}},
+		"only breaks":     {"\n\n\n", []string{"empty"}},
+		"header only":     {"a,b\n", []string{"no examples"}},
+		"one row":         {"a,b\n1,2\n", []string{"only one example"}},
+		"one column":      {"a\n1\n2\n", []string{"line 1", "only one column", `"a"`}},
+		"semicolons":      {"a;b\n1;2\n", []string{"line 1", "commas"}},
+		"no header":       {"1,2\n3,4\n", []string{"line 1", "header line", "needed"}},
+		"no header, NaN":  {"1,nan\n3,4\n", []string{"line 1", "header line"}},
+		"nameless column": {"a,,y\n1,2,3\n", []string{"line 1", "column 2 has no name"}},
+		"same names":      {"a,b,a\n1,2,3\n", []string{"line 1", "columns 1 and 3", `"a"`}},
+		"short row":       {"a,b,y\n1,2,3\n1,2\n", []string{"line 3", "2 cells", "3 columns"}},
+		"long row":        {"a,b,y\n\n1,2,3,4\n", []string{"line 3", "4 cells", "3 columns"}},
+		"text":            {"a,b,y\n1,2,3\n1,NA,3\n", []string{"line 3", `column "b"`, `"NA" is not a number`}},
+		"text in target":  {"a,y\n1,2\n1,good\n", []string{"line 3", `column "y"`, `"good"`}},
+		"NaN":             {"a,y\n1,2\nNaN,3\n", []string{"line 3", `column "a"`, "NaN", "finite"}},
+		"Inf":             {"a,y\n1,2\n1,-Inf\n", []string{"line 3", `column "y"`, "-Inf", "finite"}},
+		"overflow":        {"a,y\n1,2\n1e999,2\n", []string{"line 3", `column "a"`, "range"}},
+		"empty cell":      {"a,b,y\n1,2,3\n1,,3\n", []string{"line 3", `column "b"`, "empty cell"}},
+		"blank cell":      {"a,y\n1,2\n1,  \n", []string{"line 3", `column "y"`, "empty cell"}},
+		"stray quote":     {"a,y\n1,2\n1\",2\n", []string{"line 3", "\""}},
+		"open quote":      {"a,y\n1,\"2\n", []string{"line", "\""}},
+		"long cell":       {"a,y\n1,2\n" + strings.Repeat("x", 1e5) + ",2\n", []string{"line 3", "...", "not a number"}},
+		"break in a name": {"\"a\nb\",y\n1,2\nx,2\n", []string{"line 1", `"a\nb"`, "control"}},
+		"break in a cell": {"a,y\n1,2\n\"x\n\",2\n", []string{"line 3", `column "a"`}},
+		"decimal commas":  {"a,y\n1,5,2\n", []string{"line 2", "3 cells"}},
+		"tabs":            {"a\tb\n1\t2\n", []string{"line 1", "control"}},
+		"hidden control":  {"a,y\n1\x00,2\n", []string{"line 2", `"1\x00"`}},
+		"not text":        {"\x93NUMPY\x01\x00", []string{"line 1", "control"}},
+	} {
+		_, err := ReadCSV(strings.NewReader(c.text), "f.csv", Options{})
+		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.csv: ")...) })
+		if err != nil && len(err.Error()) > 300 {
+			t.Errorf("%s: the message has %d bytes", name, len(err.Error()))
+		}
+	}
+}
+
+// broken fails after some text, as a disk or a pipe may.
+type broken struct{ text io.Reader }
+
+var errBroken = errors.New("the wire broke")
+
+func (b broken) Read(p []byte) (int, error) {
+	n, err := b.text.Read(p)
+	if err == io.EOF {
+		err = errBroken
+	}
+	return n, err
+}
+
+func TestReadersReportAFailingStream(t *testing.T) {
+	_, err := ReadCSV(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
+	wantError(t, err, "f: ", "wire")
+	_, err = ReadLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
+	wantError(t, err, "f: ")
+	_, err = ReadNPY(broken{bytes.NewReader(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))}, "f", Options{})
+	wantError(t, err, "f: ", "wire")
+}
+
+func TestReadCSVKeepsToItsMemory(t *testing.T) {
+	text := "a,b,y\n" + strings.Repeat("1,2,3\n", 100)
+	if _, err := ReadCSV(strings.NewReader(text), "f", Options{MaxBytes: 1600}); err != nil {
+		t.Errorf("100 x 2 numbers fit in 1600 bytes: %v", err)
+	}
+	_, err := ReadCSV(strings.NewReader(text), "f", Options{MaxBytes: 1599})
+	wantError(t, err, "100 rows", "2 columns")
+	if !errors.Is(err, ErrMemory) {
+		t.Errorf("%v is not ErrMemory", err)
+	}
+}
+
+func TestCSVRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(2, 6).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "d")
+		number := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64)
+		s := &Set{
+			Features: rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z,"' é]{0,5}[a-z]`), d+1, d+1,
+				func(h string) string { return strings.TrimSpace(h) }).Draw(t, "names"),
+			X: Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(number, n*d, n*d).Draw(t, "x")},
+			Y: rapid.SliceOfN(number, n, n).Draw(t, "y"),
+		}
+		for j, h := range s.Features {
+			s.Features[j] = "_" + strings.TrimSpace(h) // never a number such as "inf"
+		}
+		s.Target, s.Features = s.Features[d], s.Features[:d]
+		requireRoundTrip(t, s)
+	})
+}
+
+// requireRoundTrip checks that a set survives WriteCSV and ReadCSV bit by bit.
+func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
+	var b bytes.Buffer
+	if err := WriteCSV(&b, s); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+	again, err := ReadCSV(&b, "again", Options{})
+	if err != nil {
+		t.Fatalf("read again: %v", err)
+	}
+	if !slices.Equal(again.Features, s.Features) || again.Target != s.Target || !sameBits(again.X.Data, s.X.Data) || !sameBits(again.Y, s.Y) {
+		t.Fatalf("wrote %+v, read %+v", s, again)
+	}
+}
+
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(u, v float64) bool { return math.Float64bits(u) == math.Float64bits(v) })
+}
+
+func TestWriteCSVReportsAFailingDestination(t *testing.T) {
+	if err := WriteCSV(full{}, small()); !errors.Is(err, errBroken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errBroken }

@@ -1,0 +1,75 @@
+package dataset
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed embedded/*.csv
+var embedded embed.FS
+
+// origin is what an embedded file does not say of itself.
+type origin struct {
+	name   string
+	task   Task
+	source string
+}
+
+// origins lists the embedded sets; embedded/README.md holds the details.
+func origins() []origin {
+	return []origin{
+		{"boston", Regression, "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
+		{"crabs", Classification, "Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
+		{"crabs_sp", Classification, "crabs with the colour form as sixth feature (R package MASS)"},
+		{"wisconsin", Classification, "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
+		{"sonar", Classification, "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},
+		{"pima", Classification, "diabetes among Pima women, Smith et al. 1988, Ripley 1996 (R package MASS)"},
+	}
+}
+
+// Names lists the embedded sets.
+func Names() []string {
+	var names []string
+	for _, o := range origins() {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// Open returns an embedded set. The caller owns it.
+func Open(name string) (*Set, error) {
+	for _, o := range origins() {
+		if o.name == name {
+			return o.open()
+		}
+	}
+	return nil, &Error{File: name, Err: fmt.Errorf("no such embedded set (%s)", strings.Join(Names(), ", "))}
+}
+
+func (o origin) open() (*Set, error) {
+	f, err := embedded.Open("embedded/" + o.name + ".csv")
+	if err != nil {
+		return nil, &Error{File: o.name, Err: reason(err)}
+	}
+	defer f.Close()
+	s, err := ReadCSV(f, o.name, Options{})
+	if err != nil {
+		return nil, err
+	}
+	s.Task, s.Source = o.task, o.source
+	return s, nil
+}
+
+// Summaries describes the embedded sets, in the order of Names.
+func Summaries() ([]Summary, error) {
+	var all []Summary
+	for _, o := range origins() {
+		s, err := o.open()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s.Summary())
+	}
+	return all, nil
+}

@@ -1,0 +1,109 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The table in embedded/README.md must be true of every file.
+func TestEmbeddedFilesMatchTheirTable(t *testing.T) {
+	text, err := os.ReadFile("embedded/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| ") && strings.Contains(line, ".csv") {
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), ".csv")
+			rows[name] = strings.TrimSpace(line)
+		}
+	}
+	if len(rows) != len(Names()) {
+		t.Errorf("%d files in the table, %d embedded", len(rows), len(Names()))
+	}
+	for _, name := range Names() {
+		s, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := embedded.ReadFile("embedded/" + name + ".csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("| %s.csv | %d | %d | %s | %d | %x |",
+			name, s.N(), s.D(), s.Target, s.Summary().Duplicates, sha256.Sum256(content))
+		if rows[name] != want {
+			t.Errorf("the table has\n%s\nthe file gives\n%s", rows[name], want)
+		}
+	}
+}
+
+// Facts known of the sets from elsewhere.
+func TestEmbeddedContent(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		task      Task
+		positive  int
+		mean      float64
+		distinct  int
+		tolerance float64 // half a unit of the last digit quoted
+	}{
+		{name: "boston", task: Regression, mean: 22.5328, distinct: 506, tolerance: 5e-5},
+		{name: "crabs", task: Classification, positive: 100, distinct: 200},
+		{name: "crabs_sp", task: Classification, positive: 100, distinct: 200},
+		{name: "wisconsin", task: Classification, positive: 239, mean: -205.0 / 683, distinct: 449, tolerance: 1e-12},
+		{name: "sonar", task: Classification, positive: 111, mean: 14.0 / 208, distinct: 208, tolerance: 1e-12},
+		{name: "pima", task: Classification, positive: 177, mean: -178.0 / 532, distinct: 532, tolerance: 1e-12},
+	} {
+		s, err := Open(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, positive := 0.0, 0
+		for _, y := range s.Y {
+			sum += y
+			if c.task == Classification && y == 1 {
+				positive++
+			}
+		}
+		if got := sum / float64(s.N()); math.Abs(got-c.mean) > c.tolerance {
+			t.Errorf("%s: target mean %v, want %v", c.name, got, c.mean)
+		}
+		_, first := Distinct(s.X)
+		if s.Task != c.task || guessTask(s.Y) != c.task || positive != c.positive || len(first) != c.distinct || s.Source == "" {
+			t.Errorf("%s: task %v, %d positive, %d distinct", c.name, s.Task, positive, len(first))
+		}
+		if err := s.Check(s.Task); err != nil {
+			t.Error(err)
+		}
+		requireRoundTrip(t, s)
+	}
+}
+
+func TestOpenRefusesUnknownNames(t *testing.T) {
+	_, err := Open("iris")
+	wantError(t, err, "iris: ", "boston", "pima")
+}
+
+func TestOpenGivesAFreshSet(t *testing.T) {
+	a, _ := Open("crabs")
+	a.X.Data[0] = -1
+	if b, _ := Open("crabs"); b.X.Data[0] != 8.1 {
+		t.Error("a change to one opened set shows in the next")
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	all, err := Summaries()
+	if err != nil || len(all) != len(Names()) {
+		t.Fatalf("%d summaries, %v", len(all), err)
+	}
+	w := all[3]
+	if w.Name != "wisconsin" || w.N != 683 || w.D != 9 || w.Task != Classification || w.Duplicates != 234 || w.Source == "" {
+		t.Errorf("%+v", w)
+	}
+}

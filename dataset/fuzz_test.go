@@ -1,0 +1,93 @@
+package dataset
+
+import (
+	"bytes"
+	"testing"
+)
+
+// fuzzLimit keeps the dense matrices of the fuzz tests small.
+const fuzzLimit = 1 << 22
+
+// requireSound checks what every set that a reader returns must fulfil.
+func requireSound(t *testing.T, s *Set, err error) {
+	if err != nil {
+		wantError(t, err)
+		return
+	}
+	if s.N() < 2 || s.D() < 1 || len(s.X.Data) != s.N()*s.D() || s.X.Stride != s.D() || len(s.Y) != s.N() || len(s.Features) != s.D() {
+		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names", s.N(), s.D(), len(s.X.Data), len(s.Y), len(s.Features))
+	}
+	if 8*len(s.X.Data) > fuzzLimit {
+		t.Fatalf("%d numbers exceed the limit", len(s.X.Data))
+	}
+	for _, v := range append(s.X.Data, s.Y...) {
+		if checkFinite(v) != nil {
+			t.Fatalf("%v in the set", v)
+		}
+	}
+	requireRoundTrip(t, s)
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{
+		"a,b,y\n1,2,3\n4,5,6\n", "\ufeffa,y\r\n1,2\r\n-1e-3,4\r\n", "1,2\n3,4\n", "a,y\n1,\n", "a,a\n1,2\n",
+		"\"a\"\"b\",y\n\"1\",2\n3,4", "a,y\n0x1p-2,1_0\n", "a,y\nnan,inf\n", "", ",\n,\n", "a,y\n1,2,3\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	train := small()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		opt := Options{MaxBytes: fuzzLimit}
+		s, err := ReadCSV(bytes.NewReader(data), "fuzz", opt)
+		requireSound(t, s, err)
+		in, err := ReadInputsCSV(bytes.NewReader(data), "fuzz", train, opt)
+		requireInputs(t, in, err, train)
+	})
+}
+
+func FuzzLIBSVM(f *testing.F) {
+	for _, seed := range []string{
+		"+1 1:0.5 3:2\n-1 2:1\n", "1 qid:3 1:1 # c\n2\n", "1 0:1\n", "1 2:1 1:1\n", "1:1\n2:2\n", "1 524288:1\n1 1:1\n",
+		"1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n", "\ufeff1 1:2\n2 1:3",
+	} {
+		f.Add([]byte(seed))
+	}
+	train := small()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		opt := Options{MaxBytes: fuzzLimit}
+		s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", opt)
+		requireSound(t, s, err)
+		in, err := ReadInputsLIBSVM(bytes.NewReader(data), "fuzz", train, opt)
+		requireInputs(t, in, err, train)
+	})
+}
+
+func FuzzNPY(f *testing.F) {
+	four := elements("<f8", 1, 2, 3, 4)
+	for _, seed := range [][]byte{
+		npyFile(1, "<f8", "False", "(2, 2)", four), npyFile(2, ">f4", "True", "(2, 4)", four),
+		npyFile(3, "<f8", "False", "(4, 1)", four), npyFile(1, "<f8", "False", "(9999999999, 9999999999)", four),
+		npyRaw(1, "", nil), npyRaw(1, "'descr''fortran_order''shape'", nil), npyRaw(2, "}{'shape':(", nil), nil,
+	} {
+		f.Add(seed)
+	}
+	train := small()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		opt := Options{MaxBytes: fuzzLimit}
+		s, err := ReadNPY(bytes.NewReader(data), "fuzz", opt)
+		requireSound(t, s, err)
+		in, err := ReadInputsNPY(bytes.NewReader(data), "fuzz", train, opt)
+		requireInputs(t, in, err, train)
+	})
+}
+
+// requireInputs checks inputs for a predictor likewise.
+func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
+	if err != nil {
+		wantError(t, err)
+		return
+	}
+	if in.X.Rows < 1 || in.X.Cols != train.D() || len(in.X.Data) != in.X.Rows*in.X.Cols || (in.Y != nil && len(in.Y) != in.X.Rows) {
+		t.Fatalf("unsound inputs: %d x %d, %d numbers, %d targets", in.X.Rows, in.X.Cols, len(in.X.Data), len(in.Y))
+	}
+}

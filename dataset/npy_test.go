@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/sbinet/npyio/npy"
+	"gonum.org/v1/gonum/mat"
+)
+
+// npyFile writes a NumPy file by its published layout.
+func npyFile(version byte, descr, order, shape string, body []byte) []byte {
+	return npyRaw(version, fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }      \n", descr, order, shape), body)
+}
+
+func npyRaw(version byte, header string, body []byte) []byte {
+	b := []byte{0x93, 'N', 'U', 'M', 'P', 'Y', version, 0}
+	if version == 1 {
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	} else {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(header)))
+	}
+	return append(append(b, header...), body...)
+}
+
+// elements encodes numbers in the given element type.
+func elements(descr string, values ...float64) []byte {
+	var order binary.AppendByteOrder = binary.LittleEndian
+	if descr[0] == '>' {
+		order = binary.BigEndian
+	}
+	var b []byte
+	for _, v := range values {
+		if descr[2] == '4' {
+			b = order.AppendUint32(b, math.Float32bits(float32(v)))
+		} else {
+			b = order.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	return b
+}
+
+func TestReadNPY(t *testing.T) {
+	inRows := []float64{1, 2, 0.5, 3, 4, 1.5} // two examples: (1,2)->0.5, (3,4)->1.5
+	inColumns := []float64{1, 3, 2, 4, 0.5, 1.5}
+	for _, version := range []byte{1, 2, 3} {
+		for _, descr := range []string{"<f8", ">f8", "<f4", ">f4"} {
+			for order, values := range map[string][]float64{"False": inRows, "True": inColumns} {
+				file := npyFile(version, descr, order, "(2, 3)", elements(descr, values...))
+				s, err := ReadNPY(bytes.NewReader(file), "f.npy", Options{})
+				if err != nil {
+					t.Fatalf("version %d, %s, Fortran %s: %v", version, descr, order, err)
+				}
+				if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4}) || !slices.Equal(s.Y, []float64{0.5, 1.5}) || s.Task != Regression {
+					t.Errorf("version %d, %s, Fortran %s: read %v, %v", version, descr, order, s.X, s.Y)
+				}
+			}
+		}
+	}
+}
+
+// Files of an independent writer: sizes beyond one piece of the reader.
+func TestReadNPYOfAnotherWriter(t *testing.T) {
+	const rows, cols = 5000, 7
+	m := mat.NewDense(rows, cols, nil)
+	for i := range rows {
+		for j := range cols {
+			m.Set(i, j, math.Sin(float64(i*cols+j)))
+		}
+	}
+	var b bytes.Buffer
+	if err := npy.Write(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadNPY(&b, "f.npy", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		for j := range cols - 1 {
+			if s.X.At(i, j) != m.At(i, j) {
+				t.Fatalf("element (%d, %d) is %v, not %v", i, j, s.X.At(i, j), m.At(i, j))
+			}
+		}
+		if s.Y[i] != m.At(i, cols-1) {
+			t.Fatalf("target %d is %v", i, s.Y[i])
+		}
+	}
+}
+
+func TestReadNPYRefuses(t *testing.T) {
+	four := elements("<f8", 1, 2, 3, 4)
+	ok := func(shape string, body []byte) []byte { return npyFile(1, "<f8", "False", shape, body) }
+	for name, c := range map[string]struct {
+		file []byte
+		says []string
+	}{
+		"empty":            {nil, []string{"not a NumPy"}},
+		"another file":     {[]byte("a,b,c\n1,2,3\n4,5,6\n"), []string{"not a NumPy"}},
+		"version 9":        {npyFile(9, "<f8", "False", "(2, 2)", four), []string{"version 9"}},
+		"header cut":       {ok("(2, 2)", four)[:20], []string{"damaged"}},
+		"length cut":       {ok("(2, 2)", four)[:9], []string{"damaged"}},
+		"header huge":      {append([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), four...), []string{"damaged"}},
+		"no dictionary":    {npyRaw(1, "hello", four), []string{"damaged"}},
+		"no line end":      {npyRaw(1, "{'shape': (2, 2), 'descr': '<f8'}", four), []string{"damaged"}},
+		"no colon":         {npyRaw(1, "{'shape' (2, 2), 'descr' '<f8', 'fortran_order' False}", four), []string{"damaged"}},
+		"order unknown":    {npyFile(1, "<f8", "Maybe", "(2, 2)", four), []string{"damaged"}},
+		"integers":         {npyFile(1, "<i8", "False", "(2, 2)", four), []string{`"<i8"`, "float64"}},
+		"objects":          {npyFile(1, "|O", "False", "(2, 2)", four), []string{`"|O"`}},
+		"half precision":   {npyFile(1, "<f2", "False", "(2, 2)", four), []string{`"<f2"`}},
+		"named fields":     {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n", four), []string{"named fields"}},
+		"no dimension":     {ok("()", four), []string{"two dimensions"}},
+		"one dimension":    {ok("(4,)", four), []string{"(4)", "two dimensions"}},
+		"three dimensions": {ok("(2, 2, 1)", four), []string{"(2, 2, 1)", "two dimensions"}},
+		"negative":         {ok("(-2, 2)", four), []string{"(-2, 2)", "sizes"}},
+		"shape text":       {ok("(a, 2)", four), []string{"sizes"}},
+		"shape beyond int": {ok("(99999999999999999999, 2)", four), []string{"sizes"}},
+		"no rows":          {ok("(0, 2)", nil), []string{"(0, 2)", "no examples"}},
+		"no columns":       {ok("(2, 0)", nil), []string{"(2, 0)", "no examples"}},
+		"one column":       {ok("(4, 1)", four), []string{"(4, 1)", "target"}},
+		"one row":          {ok("(1, 4)", four), []string{"only one example"}},
+		"too few":          {ok("(2, 3)", four), []string{"ends before", "2 x 3"}},
+		"too many":         {ok("(3, 1)", four), []string{"more bytes", "(3, 1)"}},
+		"a lie":            {ok("(100000000, 2)", four), []string{"ends before"}},
+		"too large":        {ok("(1000000000, 4000000000)", four), []string{"1000000000 rows", "EiB", "limit"}},
+		"NaN":              {ok("(2, 2)", elements("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`, "NaN"}},
+		"Inf":              {ok("(2, 2)", elements("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`, "+Inf"}},
+	} {
+		_, err := ReadNPY(bytes.NewReader(c.file), "f.npy", Options{})
+		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.npy: ")...) })
+		if name == "too large" && !errors.Is(err, ErrMemory) {
+			t.Errorf("%v is not ErrMemory", err)
+		}
+	}
+}
+
+// A header that announces 1.5 GiB must not make the reader ask for them.
+func TestReadNPYTrustsNoHeader(t *testing.T) {
+	file := npyFile(1, "<f8", "False", "(100000000, 2)", make([]byte, 1<<16))
+	perRead := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			if _, err := ReadNPY(bytes.NewReader(file), "f", Options{}); err == nil {
+				b.Fatal("accepted")
+			}
+		}
+	})
+	if got := perRead.AllocedBytesPerOp(); got > 1<<20 {
+		t.Errorf("%d bytes allocated for a file of %d", got, len(file))
+	}
+}

@@ -1,0 +1,132 @@
+// Package dataset holds the data: a set of examples (inputs and targets),
+// readers for the file formats, a few embedded sets, synthetic generators of
+// any size, and what is done to inputs before a kernel sees them
+// (standardising, finding repeated inputs).
+//
+// Every error of this package reports bad input and is an *Error, save what the
+// destination of WriteCSV reports. Memory grows with what a file holds, never
+// with what it announces.
+package dataset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+)
+
+// Task says what the targets are.
+type Task int
+
+const (
+	// Regression: targets are real numbers.
+	Regression Task = iota
+	// Classification: targets are labels -1 and +1.
+	Classification
+)
+
+// String is "regression" or "classification".
+func (t Task) String() string {
+	switch t {
+	case Regression:
+		return "regression"
+	case Classification:
+		return "classification"
+	}
+	return "task " + strconv.Itoa(int(t))
+}
+
+// Set is a data set of N examples with D features.
+type Set struct {
+	// Name identifies the set to a user: an embedded name, a file as given, or
+	// a synthetic specification.
+	Name string
+	// Source says where the data come from.
+	Source string
+	// Task is what the source states, and for files a guess from the targets:
+	// classification if each of them is -1 or +1.
+	Task Task
+	// Features are the D column names of X, Target is the name of Y.
+	Features []string
+	Target   string
+	// X holds the inputs, N x D; Y the N targets. All entries are finite.
+	X Matrix
+	Y []float64
+}
+
+// N is the number of examples.
+func (s *Set) N() int { return s.X.Rows }
+
+// D is the number of features.
+func (s *Set) D() int { return s.X.Cols }
+
+// Subset returns the examples with the given row numbers (from 0), in that
+// order; a row may stand several times. The inputs and targets are copied.
+func (s *Set) Subset(rows []int) *Set {
+	sub := *s
+	sub.X = s.X.Gather(rows)
+	sub.Y = make([]float64, len(rows))
+	for k, i := range rows {
+		sub.Y[k] = s.Y[i]
+	}
+	return &sub
+}
+
+// Head returns a copy of the first n examples, or of all if there are fewer.
+func (s *Set) Head(n int) *Set {
+	rows := make([]int, max(0, min(n, s.N())))
+	for i := range rows {
+		rows[i] = i
+	}
+	return s.Subset(rows)
+}
+
+// Shuffled returns a copy with the examples in random order.
+func (s *Set) Shuffled(rng *rand.Rand) *Set {
+	return s.Subset(rng.Perm(s.N()))
+}
+
+// Split draws train examples at random, 0 <= train <= N, and returns them and
+// the others, both in random order.
+func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
+	if train < 0 || train > s.N() {
+		return nil, nil, &Error{File: s.Name, Err: fmt.Errorf("cannot draw %d of %d examples", train, s.N())}
+	}
+	order := rng.Perm(s.N())
+	return s.Subset(order[:train]), s.Subset(order[train:]), nil
+}
+
+// Summary describes a set for a listing.
+type Summary struct {
+	Name string
+	N, D int
+	Task Task
+	// Duplicates is N minus the number of distinct inputs: with any, a kernel
+	// matrix over the examples is singular.
+	Duplicates int
+	Source     string
+}
+
+// Summary describes the set.
+func (s *Set) Summary() Summary {
+	_, first := Distinct(s.X)
+	return Summary{Name: s.Name, N: s.N(), D: s.D(), Task: s.Task, Duplicates: s.N() - len(first), Source: s.Source}
+}
+
+// numbered names n columns x1, x2, ..., for formats that carry no names.
+func numbered(n int) []string {
+	names := make([]string, n)
+	for j := range names {
+		names[j] = "x" + strconv.Itoa(j+1)
+	}
+	return names
+}
+
+// guessTask is Classification if every target is -1 or +1.
+func guessTask(y []float64) Task {
+	for _, v := range y {
+		if v != -1 && v != 1 {
+			return Regression
+		}
+	}
+	return Classification
+}

@@ -1,0 +1,112 @@
+package dataset
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// wantError checks that err is an input error whose line contains every part.
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	var bad *Error
+	if !errors.As(err, &bad) {
+		t.Fatalf("error %v (%T) is not an *Error", err, err)
+	}
+	text := err.Error()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("error %q does not say %q", text, p)
+		}
+	}
+	if strings.ContainsAny(text, "\n\r") {
+		t.Errorf("error %q is not one line", text)
+	}
+}
+
+// small is a set of four examples with two features.
+func small() *Set {
+	return &Set{
+		Name: "small", Features: []string{"a", "b"}, Target: "t",
+		X: Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
+		Y: []float64{0.5, 1.5, 2.5, 3.5},
+	}
+}
+
+func TestMatrixIsABlasMatrix(t *testing.T) {
+	g := blas64.General(small().X)
+	if g.Data[1*g.Stride+0] != 2 || g.Rows != 4 || g.Cols != 2 {
+		t.Fatalf("converted to %+v", g)
+	}
+}
+
+func TestSubsetCopies(t *testing.T) {
+	s := small()
+	sub := s.Subset([]int{2, 0, 2})
+	if !slices.Equal(sub.X.Data, []float64{3, 30, 1, 10, 3, 30}) || !slices.Equal(sub.Y, []float64{2.5, 0.5, 2.5}) {
+		t.Fatalf("subset is %v, %v", sub.X.Data, sub.Y)
+	}
+	sub.X.Data[0], sub.Y[0] = -1, -1
+	if s.X.At(2, 0) != 3 || s.Y[2] != 2.5 {
+		t.Fatal("the subset shares memory with the set")
+	}
+}
+
+func TestHead(t *testing.T) {
+	for n, want := range map[int]int{-1: 0, 0: 0, 3: 3, 4: 4, 9: 4} {
+		h := small().Head(n)
+		if h.N() != want || len(h.Y) != want || !slices.Equal(h.Y, small().Y[:want]) {
+			t.Errorf("Head(%d) has %d rows, targets %v", n, h.N(), h.Y)
+		}
+	}
+}
+
+func TestSplitIsAPartition(t *testing.T) {
+	s := small()
+	for n := 0; n <= 4; n++ {
+		a, b, err := s.Split(n, rand.New(rand.NewPCG(1, uint64(n))))
+		if err != nil || a.N() != n || b.N() != 4-n {
+			t.Fatalf("Split(%d): %v", n, err)
+		}
+		all := append(slices.Clone(a.Y), b.Y...)
+		slices.Sort(all)
+		if !slices.Equal(all, s.Y) {
+			t.Fatalf("Split(%d) holds targets %v", n, all)
+		}
+		for i, y := range a.Y { // inputs moved with their targets
+			if a.X.At(i, 0) != y+0.5 || a.X.At(i, 1) != 10*(y+0.5) {
+				t.Fatalf("row %v has target %v", a.X.Row(i), y)
+			}
+		}
+	}
+	_, _, err := s.Split(5, rand.New(rand.NewPCG(1, 1)))
+	wantError(t, err, "small", "5 of 4")
+}
+
+func TestShuffledKeepsExamples(t *testing.T) {
+	s, err := Open("crabs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shuffled := s.Shuffled(rand.New(rand.NewPCG(3, 3)))
+	if slices.Equal(shuffled.Y, s.Y) {
+		t.Error("the order did not change")
+	}
+	sum := 0.0
+	for _, y := range shuffled.Y {
+		sum += y
+	}
+	if sum != 0 || shuffled.N() != 200 {
+		t.Errorf("labels sum to %v over %d rows", sum, shuffled.N())
+	}
+}
+
+func TestTaskString(t *testing.T) {
+	if Regression.String() != "regression" || Classification.String() != "classification" || Task(7).String() != "task 7" {
+		t.Error("names of the tasks changed")
+	}
+}

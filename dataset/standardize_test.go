@@ -1,0 +1,134 @@
+package dataset
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// moments computes mean and population standard deviation with 2000 bits, by
+// the textbook formula.
+func moments(column []float64) (mean, sd float64) {
+	number := func() *big.Float { return new(big.Float).SetPrec(2000) }
+	sum, squares, n := number(), number(), number().SetInt64(int64(len(column)))
+	for _, v := range column {
+		b := number().SetFloat64(v)
+		sum.Add(sum, b)
+		squares.Add(squares, number().Mul(b, b))
+	}
+	m := number().Quo(sum, n)
+	variance := squares.Quo(squares, n)
+	variance.Sub(variance, number().Mul(m, m))
+	if variance.Sign() < 0 {
+		variance.SetInt64(0)
+	}
+	mean, _ = m.Float64()
+	sd, _ = number().Sqrt(variance).Float64()
+	return mean, sd
+}
+
+// Rounding of each of n <= 50 terms bounds the relative error of mean and
+// standard deviation by a few n eps = 1e-14; the mean is judged on the scale
+// of the largest value, the deviation too, since a spread that is small beside
+// the values inherits their rounding.
+func TestColumnMomentsAgainstExactArithmetic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scale := math.Pow(10, rapid.Float64Range(-290, 290).Draw(t, "scale"))
+		column := rapid.SliceOfN(rapid.Float64Range(-1, 1), 2, 50).Draw(t, "column")
+		largest := 0.0
+		for i := range column {
+			column[i] *= scale
+			largest = math.Max(largest, math.Abs(column[i]))
+		}
+		mean, sd := columnMoments(Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column}, 0)
+		wantMean, wantSD := moments(column)
+		if math.Abs(mean-wantMean) > 1e-14*largest || math.Abs(sd-wantSD) > 1e-14*largest {
+			t.Fatalf("mean %v sd %v, want %v and %v", mean, sd, wantMean, wantSD)
+		}
+	})
+}
+
+func TestStandardize(t *testing.T) {
+	s, err := Open("boston")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(s.X.Data)
+	z, scaler := Standardize(s.X)
+	if !slices.Equal(before, s.X.Data) {
+		t.Fatal("the inputs were changed")
+	}
+	column := make([]float64, s.N())
+	for j := range s.D() {
+		for i := range column {
+			column[i] = z.At(i, j)
+		}
+		// N = 506 values of order one: N eps = 1e-13.
+		if mean, sd := moments(column); math.Abs(mean) > 1e-13 || math.Abs(sd-1) > 1e-13 {
+			t.Errorf("%s: mean %v, sd %v", s.Features[j], mean, sd)
+		}
+	}
+	if !slices.Equal(scaler.SD, PopulationSD(s.X)) {
+		t.Error("PopulationSD differs from the scaler's")
+	}
+	again, err := scaler.Apply(s.X)
+	if err != nil || !slices.Equal(again.Data, z.Data) {
+		t.Errorf("Apply differs from Standardize on the training inputs (%v)", err)
+	}
+}
+
+// Values far from zero beside their spread: a plain running sum of so many
+// would be off by far more than the last digit of the mean.
+func TestColumnMomentsFarFromZero(t *testing.T) {
+	column := make([]float64, 200000)
+	for i := range column {
+		column[i] = 1e6 + math.Sin(float64(i))
+	}
+	mean, sd := columnMoments(Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column}, 0)
+	wantMean, wantSD := moments(column)
+	if math.Abs(mean-wantMean) > 2e-16*1e6 || math.Abs(sd-wantSD) > 1e-11 {
+		t.Errorf("mean %v sd %v, want %v and %v", mean, sd, wantMean, wantSD)
+	}
+}
+
+func TestStandardizeConstantColumn(t *testing.T) {
+	x := NewMatrix(1000, 2)
+	for i := range x.Rows {
+		x.Row(i)[0], x.Row(i)[1] = 0.1, float64(i) // the rounded mean of 0.1 need not be 0.1
+	}
+	z, scaler := Standardize(x)
+	if scaler.SD[0] != 0 || scaler.Mean[0] != 0.1 {
+		t.Errorf("constant column: mean %v, sd %v", scaler.Mean[0], scaler.SD[0])
+	}
+	for i := range z.Rows {
+		if z.At(i, 0) != 0 {
+			t.Fatalf("row %d became %v", i, z.At(i, 0))
+		}
+	}
+	fresh, err := scaler.Apply(Matrix{Rows: 1, Cols: 2, Stride: 2, Data: []float64{7, 499.5}})
+	if err != nil || fresh.At(0, 0) != 0 || fresh.At(0, 1) != 0 {
+		t.Errorf("new input became %v, %v", fresh.Data, err)
+	}
+}
+
+func TestStandardizeExtremes(t *testing.T) {
+	for _, column := range [][]float64{
+		{-math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}, {0, math.SmallestNonzeroFloat64}, {1, 1 + 0x1p-52}, {1e-310, 3e-310},
+	} {
+		z, _ := Standardize(Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column})
+		for _, v := range z.Data { // among n values none is more than sqrt(n) deviations away
+			if !(math.Abs(v) <= 2) {
+				t.Errorf("%v became %v", column, z.Data)
+			}
+		}
+	}
+	empty, scaler := Standardize(NewMatrix(0, 3))
+	if empty.Rows != 0 || len(scaler.SD) != 3 {
+		t.Error("no rows")
+	}
+	_, err := scaler.Apply(NewMatrix(1, 2))
+	wantError(t, err, "2 features", "has 3")
+}

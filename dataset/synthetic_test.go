@@ -1,0 +1,200 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func generate(t *testing.T, text string) *Set {
+	t.Helper()
+	s, err := Load(text, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSyntheticPrefix(t *testing.T) {
+	for _, g := range Generators() {
+		long, short := generate(t, "synthetic:"+g.Name+",n=300,seed=5"), generate(t, "synthetic:"+g.Name+",n=100,seed=5")
+		head := long.Head(100)
+		if !slices.Equal(head.X.Data, short.X.Data) || !slices.Equal(head.Y, short.Y) {
+			t.Errorf("%s: the first 100 of 300 examples are not the draw of 100", g.Name)
+		}
+		other := generate(t, "synthetic:"+g.Name+",n=100,seed=6")
+		if slices.Equal(other.X.Data, short.X.Data) || slices.Equal(other.Y, short.Y) {
+			t.Errorf("%s: another seed draws the same", g.Name)
+		}
+		if short.Task != g.Task || short.D() != g.D || guessTask(short.Y) != g.Task || short.Check(g.Task) != nil {
+			t.Errorf("%s: task %v, d = %d", g.Name, short.Task, short.D())
+		}
+	}
+}
+
+func TestSyntheticNameReproducesTheSet(t *testing.T) {
+	for _, text := range []string{"synthetic:grid", "synthetic:waves,n=50,seed=18446744073709551615,d=7,noise=0.25", "synthetic:rings,noise=0,d=3,n=10"} {
+		a := generate(t, text)
+		b := generate(t, a.Name)
+		if a.Name != b.Name || !slices.Equal(a.X.Data, b.X.Data) || !slices.Equal(a.Y, b.Y) {
+			t.Errorf("%s and %s differ", text, a.Name)
+		}
+	}
+}
+
+// Published results name seeds, so the stream must never change.
+func TestSyntheticStreamIsFixed(t *testing.T) {
+	x := generate(t, "synthetic:friedman1,n=2,seed=1").X
+	if got, want := x.Data[:3], []float64{0.22924348765716995, 0.646292072487908, 0.6113641858093656}; !slices.Equal(got, want) {
+		t.Errorf("the first inputs are %v, they were %v", got, want)
+	}
+}
+
+// Noise-free friedman1 has E y = 10 c + 20/12 + 5 + 2.5 with
+// c = E sin(pi u v) = (1/pi) Int_0^1 (1-cos(pi t))/t dt, and the noise adds its
+// variance. Five standard errors are allowed.
+func TestFriedman1Moments(t *testing.T) {
+	const n = 200000
+	clean := generate(t, "synthetic:friedman1,n=200000,noise=0,d=5")
+	c, steps := 0.0, 100000
+	for k := range steps { // midpoint rule, smooth integrand: error far below 1e-6
+		u := (float64(k) + 0.5) / float64(steps)
+		c += (1 - math.Cos(math.Pi*u)) / (math.Pi * u) / float64(steps)
+	}
+	want := 10*c + 20.0/12 + 7.5
+	mean, sd := moments(clean.Y)
+	if math.Abs(mean-want) > 5*sd/math.Sqrt(n) {
+		t.Errorf("mean %v, want %v", mean, want)
+	}
+	for i, y := range clean.Y[:50] {
+		x := clean.X.Row(i)
+		f := 10*math.Sin(math.Pi*x[0]*x[1]) + 20*math.Pow(x[2]-0.5, 2) + 10*x[3] + 5*x[4]
+		if math.Abs(y-f) > 1e-13*30 { // rounding
+			t.Fatalf("example %d: target %v, formula %v", i, y, f)
+		}
+	}
+	for _, v := range clean.X.Data {
+		if v < 0 || v >= 1 {
+			t.Fatalf("input %v", v)
+		}
+	}
+}
+
+// The noise of every regression set has the variance asked for: with the same
+// seed, inputs at zero noise and at noise 2 coincide, so targets differ by it.
+func TestRegressionNoise(t *testing.T) {
+	const n = 20000
+	for _, name := range []string{"friedman1", "waves", "grid"} {
+		clean, noisy := generate(t, "synthetic:"+name+",n=20000,noise=0"), generate(t, "synthetic:"+name+",n=20000,noise=2")
+		if !slices.Equal(clean.X.Data, noisy.X.Data) {
+			t.Fatalf("%s: the inputs depend on the noise", name)
+		}
+		e := make([]float64, n)
+		for i := range e {
+			e[i] = noisy.Y[i] - clean.Y[i]
+		}
+		// Standard errors: 2/sqrt(n) of the mean, 2/sqrt(2n) of the deviation.
+		if mean, sd := moments(e); math.Abs(mean) > 10/math.Sqrt(n) || math.Abs(sd-2) > 10/math.Sqrt(2*n) {
+			t.Errorf("%s: noise has mean %v, sd %v", name, mean, sd)
+		}
+	}
+}
+
+// Over seeds, the value of waves at an input that is independent of the
+// function, such as the first, has mean 0 and variance 1.
+func TestWavesHaveUnitVarianceOverSeeds(t *testing.T) {
+	const seeds = 4000
+	y := make([]float64, seeds)
+	for k := range y {
+		s, err := Synthetic{Generator: "waves", N: 1, D: 3, Seed: uint64(k)}.Generate(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y[k] = s.Y[0]
+	}
+	if mean, sd := moments(y); math.Abs(mean) > 5/math.Sqrt(seeds) || math.Abs(sd-1) > 5/math.Sqrt(2*seeds) {
+		t.Errorf("mean %v, sd %v", mean, sd)
+	}
+}
+
+// The rule sign(sum x) is the best one for blobs: its error is Phi(-1/noise).
+func TestBlobsBestError(t *testing.T) {
+	const n = 40000
+	for text, noise := range map[string]float64{"synthetic:blobs,n=40000": 1, "synthetic:blobs,n=40000,d=5,noise=0.5": 0.5} {
+		s := generate(t, text)
+		wrong := 0
+		for i, y := range s.Y {
+			if y*dot(s.X.Row(i), slices.Repeat([]float64{1}, s.D())) < 0 {
+				wrong++
+			}
+		}
+		want := math.Erfc(1/noise/math.Sqrt2) / 2
+		if got := float64(wrong) / n; math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/n) {
+			t.Errorf("%s: error %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestRingsRadii(t *testing.T) {
+	for _, text := range []string{"synthetic:rings,noise=0", "synthetic:rings,noise=0,d=4"} {
+		s := generate(t, text)
+		for i, y := range s.Y {
+			if r := math.Sqrt(dot(s.X.Row(i), s.X.Row(i))); math.Abs(r-(3+y)/2) > 1e-14 {
+				t.Fatalf("label %v at radius %v", y, r)
+			}
+		}
+	}
+}
+
+func TestCheckerFields(t *testing.T) {
+	const n = 20000
+	clean := generate(t, "synthetic:checker,n=20000,noise=0")
+	noisy := generate(t, "synthetic:checker,n=20000,noise=0.2")
+	flipped := 0
+	for i, y := range clean.Y {
+		x := clean.X.Row(i)
+		if sign := math.Sin(math.Pi*x[0]) * math.Sin(math.Pi*x[1]); sign*y < 0 {
+			t.Fatalf("label %v at %v", y, x)
+		}
+		if noisy.Y[i] != y {
+			flipped++
+		}
+	}
+	if got := float64(flipped) / n; math.Abs(got-0.2) > 5*math.Sqrt(0.16/n) {
+		t.Errorf("%v of the labels are flipped", got)
+	}
+}
+
+func TestGridRepeatsInputs(t *testing.T) {
+	s := generate(t, "synthetic:grid,n=3000,noise=0")
+	site, first := Distinct(s.X)
+	// A given one of the 125 inputs is missed with probability (124/125)^3000 = 3e-11.
+	if len(first) != 125 || s.Summary().Duplicates != 2875 {
+		t.Errorf("%d distinct inputs", len(first))
+	}
+	for i, y := range s.Y { // without noise, the target is a function of the input
+		if y != s.Y[first[site[i]]] {
+			t.Fatalf("example %d", i)
+		}
+	}
+}
+
+func TestGenerateRefusesAZeroSpecification(t *testing.T) {
+	_, err := Synthetic{}.Generate(Options{})
+	wantError(t, err, "no generator")
+	_, err = ParseSynthetic("grid")
+	wantError(t, err, "grid: ", "synthetic:")
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	for _, g := range Generators() {
+		b.Run("set="+g.Name, func(b *testing.B) {
+			spec := Synthetic{Generator: g.Name, N: 10000, D: g.D, Seed: 1, Noise: g.Noise}
+			for b.Loop() {
+				if _, err := spec.Generate(Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

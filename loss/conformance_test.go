@@ -1,0 +1,327 @@
+package loss
+
+import (
+	"math"
+	"testing"
+
+	"bootbench/resample"
+)
+
+// The conformance suite holds a Loss to its definition alone: Value, the
+// proximal problem (T3) minimised numerically, and sums over the counts of the
+// single examples. It knows no closed form, and every loss must pass it.
+//
+// Its own accuracy: the trapezoid rule over h with step dz = 0.00425 standard
+// deviations errs by about dz^2/12 phi(z) times a jump of slope, 6e-7 per
+// corner; golden section finds a minimiser to about sqrt(2^-52 objective), 1e-7
+// here, which the sum over 4000 points averages out. Hence conformanceTol.
+const (
+	conformanceTol = 5e-6 // relative to the scale of the case
+	gridReach      = 8.5  // standard deviations
+	gridCells      = 4000
+	gridStep       = 2 * gridReach / gridCells
+)
+
+// conformanceCase is one site under one cavity.
+type conformanceCase struct {
+	name    string
+	loss    Loss
+	targets []float64
+	law     resample.Law
+	cavity  Cavity
+	tests   []Test
+	// momentsOnly says that Site.Law has the right mean and variance, but only
+	// an approximate shape.
+	momentsOnly bool
+}
+
+// conformanceCases lists what TestConformance runs. New losses add theirs.
+func conformanceCases() []conformanceCase {
+	return squareCases()
+}
+
+func squareCases() []conformanceCase {
+	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}}
+	square := all[:1]
+	return []conformanceCase{
+		{"square/one", Square{0.3}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
+		{"square/sharp", Square{0.01}, []float64{-1}, resample.Poisson{Ratio: 0.5}, Cavity{1.5, 0.7, 0.2}, all, false},
+		{"square/vague", Square{20}, []float64{2.5}, resample.Poisson{Ratio: 3}, Cavity{4, -1, 0.01}, all, false},
+		{"square/multinomial", Square{0.5}, []float64{1}, resample.Multinomial{Size: 12, N: 10}, Cavity{0.7, -0.3, 1.1}, all, false},
+		{"square/copies", Square{0.4}, []float64{1, 1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"square/multinomial copies", Square{0.4}, []float64{-1, -1}, resample.Multinomial{Size: 3, N: 4}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"square/two targets", Square{0.4}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, square, true},
+		{"square/three targets", Square{1.5}, []float64{1, -0.5, 2}, resample.Poisson{Ratio: 0.4}, Cavity{0.8, 0.6, 0.3}, square, true},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range conformanceCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			site, err := c.loss.Site(c.targets, c.law)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := c.fields(c.targets)
+			c.checkMoments(t, site, fields)
+			c.checkLaw(t, site, fields)
+			c.checkLeftOut(t, site)
+		})
+	}
+}
+
+// TestConformanceRefusals: no loss takes a site without targets or targets that
+// are not numbers.
+func TestConformanceRefusals(t *testing.T) {
+	for _, c := range conformanceCases() {
+		for _, y := range [][]float64{nil, {math.NaN()}, {1, math.Inf(1)}} {
+			if _, err := c.loss.Site(y, c.law); err == nil {
+				t.Errorf("%s: targets %v pass", c.name, y)
+			}
+		}
+	}
+}
+
+// scale is the size of the numbers that a case deals with.
+func (c conformanceCase) scale() float64 {
+	scale := math.Sqrt(c.cavity.Var)
+	for _, y := range c.targets {
+		scale = math.Max(scale, math.Abs(c.cavity.Mean-y))
+	}
+	return scale
+}
+
+// near fails unless got and want agree to the suite's tolerance, for a quantity
+// that scales as the given power of the case's scale.
+func (c conformanceCase) near(t *testing.T, what string, got, want float64, power float64) {
+	t.Helper()
+	if tol := conformanceTol * math.Pow(c.scale(), power); !(math.Abs(got-want) <= tol) {
+		t.Errorf("%s: got %.10g, brute force %.10g (tolerance %g)", what, got, want, tol)
+	}
+}
+
+// checkMoments compares mean, variance and pull = 1 - E f_k'(h) (T4).
+func (c conformanceCase) checkMoments(t *testing.T, site Site, fields []field) {
+	got := site.Moments(c.cavity)
+	mean, slope := 0.0, 0.0
+	for _, f := range fields {
+		mean += f.p * f.expect(func(x float64) float64 { return x })
+		slope += f.p * f.slope(c.cavity)
+	}
+	variance := 0.0
+	for _, f := range fields {
+		variance += f.p * f.expect(func(x float64) float64 { return (x - mean) * (x - mean) })
+	}
+	c.near(t, "mean", got.Mean, mean, 1)
+	c.near(t, "variance", got.Var, variance, 2)
+	c.near(t, "pull", got.Pull, 1-slope, 0)
+	if !(got.Pull >= 0 && got.Pull < 1 && got.Var >= 0) {
+		t.Errorf("moments out of range: %+v", got)
+	}
+}
+
+// checkLaw compares the law's own moments with Moments, closely, and its
+// distribution function with brute force, away from atoms.
+func (c conformanceCase) checkLaw(t *testing.T, site Site, fields []field) {
+	law, m := site.Law(c.cavity), site.Moments(c.cavity)
+	scale := c.scale()
+	if mass := law.Mass(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
+		t.Errorf("law has mass %.15g", mass)
+	}
+	if math.Abs(law.Mean()-m.Mean) > 1e-11*scale || math.Abs(law.Var()-m.Var) > 1e-11*scale*scale {
+		t.Errorf("law has mean %g, variance %g; moments say %+v", law.Mean(), law.Var(), m)
+	}
+	if c.momentsOnly {
+		return
+	}
+	for z := -3.37; z < 3.5; z += 0.741 {
+		x := m.Mean + z*math.Sqrt(m.Var)
+		for _, a := range law.Atoms {
+			if math.Abs(a.At-x) < 1e-4 {
+				x = a.At + 1e-4
+			}
+		}
+		want := 0.0
+		for _, f := range fields {
+			want += f.p * f.cdf(x)
+		}
+		c.near(t, "distribution function", law.CDF(x), want, 0)
+	}
+}
+
+// checkLeftOut compares every copy's left-out loss, by every test loss, with
+// the sum over the counts of the other copies.
+func (c conformanceCase) checkLeftOut(t *testing.T, site Site) {
+	for j, y := range c.targets {
+		var others []float64
+		others = append(others, c.targets[:j]...)
+		others = append(others, c.targets[j+1:]...)
+		fields := c.fields(others)
+		for _, test := range c.tests {
+			want := 0.0
+			for _, f := range fields {
+				want += f.p * f.expect(func(x float64) float64 { return test.Value(x, y) })
+			}
+			power := 1.0
+			switch test.(type) {
+			case SquareTest:
+				power = 2
+			case ZeroOne:
+				power = 0
+			}
+			c.near(t, "left out by "+test.Name(), site.LeftOut(c.cavity, j, test), want, power)
+		}
+	}
+}
+
+// field is the predictor f(h) on the grid of h, for one choice of the copies'
+// counts, which has probability p.
+type field struct {
+	p float64
+	f []float64
+}
+
+// fields enumerates the counts of examples with targets y and solves the
+// proximal problem (T3) for each over the grid of h.
+func (c conformanceCase) fields(y []float64) []field {
+	var list []field
+	counts := make([]int, len(y))
+	one := c.law.Counts(1)
+	var visit func(j int, p float64)
+	visit = func(j int, p float64) {
+		if p < 1e-8 {
+			return
+		}
+		if j == len(y) {
+			list = append(list, field{p, c.proximalCurve(counts, y)})
+			return
+		}
+		for k, q := range one.All() {
+			counts[j] = k
+			visit(j+1, p*q)
+		}
+	}
+	visit(0, 1)
+	return list
+}
+
+// proximalCurve is the minimiser of c/2 (f-h)^2 + sum_j k_j l(f, y_j) at every
+// h of the grid. The map is monotone with slope at most one, so that each
+// minimiser brackets the next.
+func (c conformanceCase) proximalCurve(counts []int, y []float64) []float64 {
+	h := 0.0
+	objective := func(f float64) float64 {
+		v := 0.5 * c.cavity.C * (f - h) * (f - h)
+		for j, k := range counts {
+			if k > 0 {
+				v += float64(k) * c.loss.Value(f, y[j])
+			}
+		}
+		return v
+	}
+	s := math.Sqrt(c.cavity.Var)
+	curve := make([]float64, gridCells+1)
+	for i := range curve {
+		h = c.cavity.Mean + s*gridAt(i)
+		if i == 0 {
+			curve[0] = minimise(objective, append([]float64{h}, y...))
+			continue
+		}
+		b, step := curve[i-1], gridStep*s
+		curve[i] = golden(objective, b-step-1e-5, b, b+2*step+1e-5)
+	}
+	return curve
+}
+
+// gridAt is the i-th point of the grid, in standard deviations.
+func gridAt(i int) float64 { return -gridReach + gridStep*float64(i) }
+
+// minimise brackets the minimum of a convex function, from the best of the
+// starts, and refines it.
+func minimise(f func(float64) float64, starts []float64) float64 {
+	b := starts[0]
+	for _, x := range starts {
+		if f(x) < f(b) {
+			b = x
+		}
+	}
+	step := 1.0
+	for f(b-step) < f(b) || f(b+step) < f(b) {
+		step *= 2
+	}
+	return golden(f, b-step, b, b+step)
+}
+
+// golden shrinks the bracket a < b < c of a minimum of f by golden section. f
+// may be infinite on parts of the bracket, not at b.
+func golden(f func(float64) float64, a, b, c float64) float64 {
+	const share = 0.381966
+	fb := f(b)
+	for c-a > 1e-10*(1+math.Abs(b)) {
+		if c-b > b-a {
+			if x := b + share*(c-b); f(x) < fb {
+				a, b, fb = b, x, f(x)
+			} else {
+				c = x
+			}
+		} else {
+			if x := b - share*(b-a); f(x) < fb {
+				c, b, fb = b, x, f(x)
+			} else {
+				a = x
+			}
+		}
+	}
+	return b
+}
+
+// expect is E g(f(h)) by the trapezoid rule, with a jump of g inside a cell put
+// in its place along the line between the cell's ends.
+func (f field) expect(g func(float64) float64) float64 {
+	sum := 0.0
+	for i, x := range f.f {
+		v, z := g(x), gridAt(i)
+		sum += v * gauss(z)
+		if i == len(f.f)-1 {
+			break
+		}
+		next := f.f[i+1]
+		if jump := g(next) - v; math.Abs(jump) > 0.5 {
+			lo, hi := 0.0, 1.0
+			for range 50 {
+				if mid := 0.5 * (lo + hi); math.Abs(g(x+mid*(next-x))-v) > 0.25 {
+					hi = mid
+				} else {
+					lo = mid
+				}
+			}
+			sum += jump * (0.5 - hi) * gauss(z+hi*gridStep)
+		}
+	}
+	return sum * gridStep
+}
+
+// slope is E f'(h) by central differences.
+func (f field) slope(cav Cavity) float64 {
+	sum, dh := 0.0, gridStep*math.Sqrt(cav.Var)
+	for i := 1; i < len(f.f)-1; i++ {
+		sum += (f.f[i+1] - f.f[i-1]) / (2 * dh) * gauss(gridAt(i))
+	}
+	return sum * gridStep
+}
+
+// cdf is P(f(h) <= x), from the place where f crosses x.
+func (f field) cdf(x float64) float64 {
+	for i := len(f.f) - 2; i >= 0; i-- {
+		if f.f[i] <= x {
+			share := (x - f.f[i]) / (f.f[i+1] - f.f[i])
+			z := gridAt(i) + gridStep*math.Min(1, share)
+			return 0.5 * (1 + math.Erf(z/math.Sqrt2))
+		}
+	}
+	return 0
+}
+
+// gauss is the standard normal density, written out again for the tests.
+func gauss(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }

@@ -1,0 +1,159 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// TestNames lists the test losses that TestByName knows.
+func TestNames() []string { return []string{"square", "absolute", "smooth-eps", "zero-one"} }
+
+// TestByName is the test loss of that name. smooth-eps has Eps = 0.1 and
+// Beta = 0.1.
+func TestByName(name string) (Test, error) {
+	for _, test := range []Test{SquareTest{}, Absolute{}, SmoothEps{Eps: 0.1, Beta: 0.1}, ZeroOne{}} {
+		if test.Name() == name {
+			return test, nil
+		}
+	}
+	return nil, fmt.Errorf("loss: unknown test loss %q (known: %s)", name, strings.Join(TestNames(), ", "))
+}
+
+// SquareTest is the test loss (f-y)^2.
+type SquareTest struct{}
+
+// Name is "square".
+func (SquareTest) Name() string { return "square" }
+
+// Value is (f-y)^2.
+func (SquareTest) Value(f, y float64) float64 { return (f - y) * (f - y) }
+
+// Gaussian is (mean-y)^2 + variance (M03-45).
+func (SquareTest) Gaussian(mean, variance, y float64) float64 {
+	return (mean-y)*(mean-y) + variance
+}
+
+// Absolute is the test loss |f-y|.
+type Absolute struct{}
+
+// Name is "absolute".
+func (Absolute) Name() string { return "absolute" }
+
+// Value is |f-y|.
+func (Absolute) Value(f, y float64) float64 { return math.Abs(f - y) }
+
+// Gaussian is the mean of the folded normal law, with off = mean - y and s the
+// standard deviation: off erf(off/(s sqrt 2)) + 2 s phi(off/s).
+func (Absolute) Gaussian(mean, variance, y float64) float64 {
+	off, s := mean-y, math.Sqrt(variance)
+	if s == 0 {
+		return math.Abs(off)
+	}
+	x := off / s
+	return off*math.Erf(x/math.Sqrt2) + 2*s*stdPDF(x)
+}
+
+// ZeroOne is the classification error 1[y f <= 0] for labels y = -1, +1; a
+// prediction of exactly 0 counts as wrong.
+type ZeroOne struct{}
+
+// Name is "zero-one".
+func (ZeroOne) Name() string { return "zero-one" }
+
+// Value is 1 if y f <= 0, else 0.
+func (ZeroOne) Value(f, y float64) float64 {
+	if y*f <= 0 {
+		return 1
+	}
+	return 0
+}
+
+// Gaussian is Phi(-y mean/sqrt(variance)) (M04-17).
+func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
+	if variance == 0 || y == 0 {
+		return t.Value(mean, y)
+	}
+	return stdCDF(-math.Copysign(1, y) * mean / math.Sqrt(variance))
+}
+
+// SmoothEps is the eps-insensitive test loss with smoothed corners (M03,
+// figure 1). With delta = f-y, lo = (1-Beta) Eps and hi = (1+Beta) Eps it is 0
+// for |delta| <= lo, (|delta|-lo)^2/(4 Beta Eps) up to hi, and |delta|-Eps
+// beyond. Eps >= 0 and Beta in [0, 1]; at Beta = 0 it has corners.
+type SmoothEps struct {
+	Eps, Beta float64
+}
+
+// Name is "smooth-eps".
+func (SmoothEps) Name() string { return "smooth-eps" }
+
+// Value is the loss of f for target y.
+func (t SmoothEps) Value(f, y float64) float64 {
+	delta, lo, hi := math.Abs(f-y), (1-t.Beta)*t.Eps, (1+t.Beta)*t.Eps
+	switch {
+	case delta >= hi:
+		return delta - t.Eps
+	case delta <= lo:
+		return 0
+	}
+	return (delta - lo) * (delta - lo) / (2 * (hi - lo))
+}
+
+// Gaussian uses that the loss is the mean over t in [lo, hi] of the corner
+// losses max(0, delta-t) + max(0, -delta-t).
+func (t SmoothEps) Gaussian(mean, variance, y float64) float64 {
+	s := math.Sqrt(variance)
+	if s == 0 {
+		return t.Value(mean, y)
+	}
+	return t.side(mean-y, s) + t.side(y-mean, s)
+}
+
+// side is the mean over t in [lo, hi] of E max(0, delta-t), delta ~ N(m, s^2).
+// Above the middle of [lo, hi] it goes over to E max(0, t-delta), smaller by
+// m-t, so that no large terms cancel.
+func (t SmoothEps) side(m, s float64) float64 {
+	half := t.Beta * t.Eps
+	gap := t.Eps - m // from m up to the middle of [lo, hi]
+	above := math.Max(0, -gap)
+	gap = math.Abs(gap)
+	if 2*half/s*(1+(gap+half)/s) < 0.5 {
+		return above + excessOver(gap, half, s)
+	}
+	return above + (excessIntegral(half-gap, s)-excessIntegral(-half-gap, s))/(2*half)
+}
+
+// excess is E max(0, x), x ~ N(m, s^2): m Phi(m/s) + s phi(m/s).
+func excess(m, s float64) float64 {
+	z := m / s
+	if z < -tailStart {
+		q0, q1, _ := tailRatios(-z)
+		return s * stdPDF(z) * q0 * q1
+	}
+	return m*stdCDF(z) + s*stdPDF(z)
+}
+
+// excessIntegral is the integral of excess(t, s) over t from -Inf to m:
+// ((m^2 + s^2) Phi(m/s) + m s phi(m/s))/2.
+func excessIntegral(m, s float64) float64 {
+	z := m / s
+	if z < -tailStart {
+		q0, q1, q2 := tailRatios(-z)
+		return s * s * stdPDF(z) * q0 * q1 * q2
+	}
+	return 0.5 * ((m*m+s*s)*stdCDF(z) + m*s*stdPDF(z))
+}
+
+// excessOver is the mean of excess(-t, s) over t within half of gap, by the
+// five-point Gauss-Legendre rule. For half small against s this has an error
+// near rounding, where the difference of the integrals would cancel.
+func excessOver(gap, half, s float64) float64 {
+	const (
+		x1, w1 = 0.5384693101056831, 0.4786286704993665
+		x2, w2 = 0.9061798459386640, 0.2369268850561891
+		w0     = 128.0 / 225
+	)
+	pair := func(x float64) float64 { return excess(half*x-gap, s) + excess(-half*x-gap, s) }
+	return 0.5 * (w0*excess(-gap, s) + w1*pair(x1) + w2*pair(x2))
+}

@@ -1,0 +1,140 @@
+package loss
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// average is E Value(h, y) by quadrature in z = (h-mean)/s, broken where the
+// loss bends, over 14 standard deviations from the mean; in the far tail, from
+// the bend that lies nearest to the mean outwards, it keeps relative accuracy.
+func average(test Test, mean, s, y float64, bends []float64) float64 {
+	cuts := []float64{-14, 14}
+	for _, b := range bends {
+		if z := (b - mean) / s; math.Abs(z) < 36 {
+			cuts = append(cuts, z-1, z, z+1)
+			if math.Abs(z) > 8 {
+				cuts = append(cuts, z-6, z+6)
+			}
+		}
+	}
+	slices.Sort(cuts)
+	sum := 0.0
+	for i := 1; i < len(cuts); i++ {
+		sum += integral(func(z float64) float64 { return test.Value(mean+s*z, y) * gauss(z) }, cuts[i-1], cuts[i], 0.5)
+	}
+	return sum
+}
+
+// TestGaussianAverages holds every closed form to quadrature, from standard
+// deviations far below the bends of the loss to far above. Relative tolerance
+// 1e-11: where the result is small, mean + s z in the quadrature is rounded
+// (1e-16/s), which the slope z of the log density multiplies.
+func TestGaussianAverages(t *testing.T) {
+	const y = 1.0
+	narrow, wide, corner, tight := SmoothEps{0.1, 0.1}, SmoothEps{0.5, 1}, SmoothEps{0.3, 0}, SmoothEps{0.1, 0.01}
+	cases := []struct {
+		test  Test
+		bends []float64
+	}{
+		{SquareTest{}, nil}, {Absolute{}, []float64{y}}, {ZeroOne{}, []float64{0}},
+		{narrow, []float64{0.89, 0.91, 1.09, 1.11}}, {wide, []float64{0, 1, 2}}, {corner, []float64{0.7, 1.3}},
+		{tight, []float64{0.899, 0.901, 1.099, 1.101}},
+	}
+	for _, c := range cases {
+		for _, off := range []float64{0, 1e-3, 0.05, 0.095, 0.1, 0.3, -0.1, -0.11, -1, 2, 30} {
+			for _, s := range []float64{1e-3, 0.004, 0.01, 0.03, 0.1, 0.5, 1, 3, 40, 1e3} {
+				want := average(c.test, y+off, s, y, c.bends)
+				if want < 1e-200 {
+					continue
+				}
+				got := c.test.Gaussian(y+off, s*s, y)
+				if !(math.Abs(got-want) <= 1e-11*want) {
+					t.Errorf("%s %+v, off %g, s %g: %.15g, quadrature %.15g", c.test.Name(), c.test, off, s, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestNoVariance: at variance 0 the average is the value, and it tends there.
+func TestNoVariance(t *testing.T) {
+	for _, name := range TestNames() {
+		test, err := TestByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []float64{-2, -1.1, -1.05, -0.95, -0.9, -0.3, 0.5, 1.0995, 3} {
+			for _, y := range []float64{-1, 1} {
+				want := test.Value(f, y)
+				for _, v := range []float64{0, 5e-324, 1e-300, 1e-60, 1e-30} {
+					if got := test.Gaussian(f, v, y); math.Abs(got-want) > 1e-15+1e-14*want {
+						t.Errorf("%s: f=%g, y=%g, variance %g: %g, want %g", name, f, y, v, got, want)
+					}
+				}
+			}
+		}
+	}
+	if got := (ZeroOne{}).Gaussian(0, 0, 1); got != 1 {
+		t.Errorf("a prediction of 0 counts %g", got)
+	}
+}
+
+// TestSmoothEpsProperties: Gaussian lies between the averages of the losses with
+// corners at lo and at hi, is even, and does not jump where it changes from the
+// difference of integrals to Gauss-Legendre.
+func TestSmoothEpsProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		test := SmoothEps{
+			math.Pow(10, rapid.Float64Range(-3, 1).Draw(t, "log eps")), rapid.Float64Range(0, 1).Draw(t, "beta"),
+		}
+		m := rapid.Float64Range(-1e3, 1e3).Draw(t, "mean")
+		s := math.Pow(10, rapid.Float64Range(-6, 4).Draw(t, "log s"))
+		got := test.Gaussian(m, s*s, 0)
+		late, early := SmoothEps{test.Eps * (1 + test.Beta), 0}, SmoothEps{test.Eps * (1 - test.Beta), 0}
+		a, b := late.Gaussian(m, s*s, 0), early.Gaussian(m, s*s, 0)
+		slack := 1e-10*b + 1e-300
+		if !(got >= a-slack && got <= b+slack) {
+			t.Fatalf("%+v, mean %g, s %g: %g outside of [%g, %g]", test, m, s, got, a, b)
+		}
+		if back := test.Gaussian(-m, s*s, 0); math.Abs(back-got) > 1e-15*got {
+			t.Fatalf("not even in the mean: %g, %g", got, back)
+		}
+		near := test.Gaussian(m, s*s*(1+1e-12), 0)
+		if math.Abs(near-got) > 1e-8*got+1e-290 {
+			t.Fatalf("%+v, mean %g, s %g: jumps from %g to %g", test, m, s, got, near)
+		}
+	})
+}
+
+func TestTestByName(t *testing.T) {
+	for _, name := range TestNames() {
+		if test, err := TestByName(name); err != nil || test.Name() != name {
+			t.Errorf("TestByName(%s) = %v, %v", name, test, err)
+		}
+	}
+	if test, _ := TestByName("smooth-eps"); test != (SmoothEps{0.1, 0.1}) {
+		t.Errorf("smooth-eps is %v", test)
+	}
+	if _, err := TestByName("cubic"); err == nil || !strings.Contains(err.Error(), "zero-one") {
+		t.Errorf("unknown name: %v", err)
+	}
+}
+
+func BenchmarkGaussian(b *testing.B) {
+	for _, name := range TestNames() {
+		test, err := TestByName(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("test="+name, func(b *testing.B) {
+			for b.Loop() {
+				test.Gaussian(0.7, 0.2, 1)
+			}
+		})
+	}
+}

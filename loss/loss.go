@@ -1,0 +1,76 @@
+// Package loss holds training losses, as the theory sees them, and test
+// losses.
+//
+// A training loss enters the theory through its proximal map alone (T3). Here
+// each loss turns the Gaussian cavity of a site into the moments of the
+// predictor there (T4), its whole law over resamples, and the expected test
+// loss of an example that is left out (M03-45, 46).
+//
+// A site is a distinct input. It holds one or several examples, and its total
+// count follows the law of the sum of theirs.
+package loss
+
+import "bootbench/resample"
+
+// Cavity is the Gaussian law h ~ N(Mean, Var) of the predictor at a site
+// trained without that site, and the curvature C > 0 of the rest of the model
+// there (T2): C = c, Mean = gc/c, Var = -lc/c^2 >= 0.
+type Cavity struct {
+	C, Mean, Var float64
+}
+
+// Moments are the moments of a site (T4): mean and variance over resamples of
+// the predictor, and Pull = o = 1 - c chi in [0, 1), the share of the site's
+// response that its own examples take away. chi = (1 - Pull)/c.
+type Moments struct {
+	Mean, Var, Pull float64
+}
+
+// Loss is a convex training loss l(f, y).
+type Loss interface {
+	// Name is the loss's name on the command line.
+	Name() string
+	// Value is l(f, y).
+	Value(f, y float64) float64
+	// Site prepares the loss for a site whose examples have targets y (length
+	// >= 1) and occupation numbers that follow law. It refuses targets that the
+	// loss is not defined for.
+	Site(y []float64, law resample.Law) (Site, error)
+}
+
+// Site is a loss at one site: its examples' targets and the law of their
+// counts are bound. Its methods are safe for concurrent use.
+type Site interface {
+	// Moments are the site's moments under a cavity (T4).
+	Moments(Cavity) Moments
+	// Law is the law over resamples of the predictor at the site (M03-60, M04-18).
+	Law(Cavity) Law
+	// LeftOut is the expected test loss of the site's example number copy,
+	// given that this example is left out of the resample (M03-46).
+	LeftOut(cav Cavity, copy int, test Test) float64
+}
+
+// Quadratic is a site whose curvature d and c do not depend on the targets
+// (square loss): the fixed point splits into T10 and one linear solve (T11).
+type Quadratic interface {
+	Site
+	// Responses are the averages of (T9) over the site's count k:
+	//	a1 = E 1/(c+k/s2), pull = 1 - c a1 = E (k/s2)/(c+k/s2),
+	//	a2 = E 1/(c+k/s2)^2, e2 = E (k/s2^2)/(c+k/s2)^2.
+	Responses(c float64) (a1, pull, a2, e2 float64)
+	// Spread is the variance of 1/(c+k/s2) over k: a2 - a1^2 with its digits kept.
+	// It takes a1 and pull as Responses gave them at the same c.
+	Spread(c, a1, pull float64) float64
+	// Target is the mean and the population variance of the site's targets.
+	Target() (mean, variance float64)
+}
+
+// Test is a loss by which left-out predictions are judged.
+type Test interface {
+	// Name is the loss's name on the command line.
+	Name() string
+	// Value is the loss of prediction f for target y.
+	Value(f, y float64) float64
+	// Gaussian is E Value(h, y) over h ~ N(mean, variance), variance >= 0.
+	Gaussian(mean, variance, y float64) float64
+}

@@ -1,0 +1,204 @@
+package loss
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"pgregory.net/rapid"
+)
+
+// integral is the integral of f over [a, b] by 30-point Gauss-Legendre panels
+// no longer than step: exact to rounding for Gaussians of unit width or more in
+// steps of 1.
+func integral(f func(float64) float64, a, b, step float64) float64 {
+	if !(b > a) {
+		return 0
+	}
+	panels := math.Ceil((b - a) / step)
+	sum := 0.0
+	for i := 0.0; i < panels; i++ {
+		sum += quad.Fixed(f, a+(b-a)*i/panels, a+(b-a)*(i+1)/panels, 30, quad.Legendre{}, 0)
+	}
+	return sum
+}
+
+// TestNormalFunctions holds Phi, log Phi and the cut moments to quadrature.
+// Down in the tail Phi(x) = phi(x) times the integral of exp(x t - t^2/2) over
+// t > 0. Tolerance: phi itself carries x^2 roundings.
+func TestNormalFunctions(t *testing.T) {
+	for _, x := range []float64{-60, -37, -30, -12, -5, -4.01, -4, -3.99, -1, -0.1, 0} {
+		mills := integral(func(u float64) float64 { return math.Exp(x*u - u*u/2) }, 0, 12/(1-x/10), 0.2/(1-x/10))
+		want := -x*x/2 - math.Log(2*math.Pi)/2 + math.Log(mills)
+		relative(t, "log Phi", logStdCDF(x), want, 1e-13)
+		if x > -37 {
+			relative(t, "Phi", stdCDF(x), gauss(x)*mills, 1e-12)
+		}
+		if x < 0 {
+			relative(t, "Phi(-x)", stdCDF(-x), 1-stdCDF(x), 1e-15)
+			if x > -30 {
+				relative(t, "log Phi(-x)", logStdCDF(-x), math.Log1p(-gauss(x)*mills), 1e-12)
+			}
+		}
+	}
+	relative(t, "phi", stdPDF(1.25), gauss(1.25), 1e-15)
+}
+
+// TestTailRatios builds I_0, I_1, I_2 by quadrature from the last, of
+// I_n(x) = phi(x) times the integral of t^n/n! exp(-x t - t^2/2) over t > 0.
+func TestTailRatios(t *testing.T) {
+	for _, x := range []float64{4, 4.5, 6, 10, 25, 300} {
+		var moment [3]float64
+		for n := range moment {
+			moment[n] = integral(func(u float64) float64 {
+				return math.Pow(u, float64(n)) * math.Exp(-x*u-u*u/2)
+			}, 0, 60/x, 1/x)
+		}
+		q0, q1, q2 := tailRatios(x)
+		relative(t, "q0", q0, moment[0], 1e-14)
+		relative(t, "q1", q1, moment[1]/moment[0], 1e-14)
+		relative(t, "q2", q2, moment[2]/moment[1]/2, 1e-14)
+	}
+}
+
+func TestCutMoments(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range [][2]float64{
+		{-inf, inf}, {-inf, 0.3}, {-0.4, inf}, {-1, 2}, {0, 1e-3}, {-0.02, 0.03}, {3, 3.001}, {3, 3.02},
+		{5, 6}, {-6, -5}, {-9, inf}, {7, inf}, {-inf, -8}, {-5.0001, -5}, {1, 1}, {2, 1},
+	} {
+		m0, m1, m2 := cutMoments(c[0], c[1])
+		a, b := math.Max(c[0], -13), math.Min(c[1], 13)
+		w0 := integral(gauss, a, b, 1)
+		w1 := integral(func(x float64) float64 { return x * gauss(x) }, a, b, 1)
+		w2 := integral(func(x float64) float64 { return x * x * gauss(x) }, a, b, 1)
+		relative(t, "mass", m0, w0, 2e-14)
+		relative(t, "mass alone", cutMass(c[0], c[1]), w0, 2e-14)
+		if size := math.Abs(w1); math.Abs(m1-w1) > 2e-14*size+2e-16 {
+			t.Errorf("first moment on %v: %g, quadrature %g", c, m1, w1)
+		}
+		if math.Abs(m2-w2) > 1e-13*w2+1e-16 {
+			t.Errorf("second moment on %v: %g, quadrature %g", c, m2, w2)
+		}
+	}
+}
+
+// testLaws are laws with cut pieces and atoms, of total weight one.
+func testLaws() map[string]Law {
+	inf := math.Inf(1)
+	normal := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+	return map[string]Law{
+		"gaussian": {Pieces: []Piece{{1, 0.5, 2, -inf, inf}}},
+		"mixture":  {Pieces: []Piece{{0.3, -1, 0.2, -inf, inf}, {0.7, 4, 1, -inf, inf}}},
+		// max(h, 1), h ~ N(0.4, 0.8^2): the hard margin with q = 1.
+		"clipped": {Pieces: []Piece{{1, 0.4, 0.8, 1, inf}}, Atoms: []Atom{{1, normal(0.75)}}},
+		// Half present, moved up by 0.5 below the margin.
+		"hinge": {
+			Pieces: []Piece{{0.5, 0.2, 0.7, -inf, inf}, {0.5, 0.2, 0.7, 1, inf}, {0.5, 0.7, 0.7, -inf, 1}},
+			Atoms:  []Atom{{1, 0.5 * (normal(0.8/0.7) - normal(0.3/0.7))}},
+		},
+		"atoms": {Atoms: []Atom{{2, 0.25}, {-1, 0.5}, {3, 0.25}}},
+	}
+}
+
+// TestLawAgainstQuadrature integrates Density over the pieces, broken at their
+// cuts, and adds the atoms by hand.
+func TestLawAgainstQuadrature(t *testing.T) {
+	for name, law := range testLaws() {
+		sum := func(a, b float64, g func(float64) float64) float64 {
+			total := 0.0
+			for _, p := range law.Pieces {
+				lo := math.Max(a, math.Max(p.Lo, p.Mean-12*p.SD))
+				hi := math.Min(b, math.Min(p.Hi, p.Mean+12*p.SD))
+				one := func(x float64) float64 { return g(x) * p.Weight / p.SD * gauss((x-p.Mean)/p.SD) }
+				total += integral(one, lo, hi, p.SD)
+			}
+			for _, at := range law.Atoms {
+				if a <= at.At && at.At < b {
+					total += at.Weight * g(at.At)
+				}
+			}
+			return total
+		}
+		one := func(float64) float64 { return 1 }
+		inf := math.Inf(1)
+		mean := sum(-inf, inf, func(x float64) float64 { return x })
+		relative(t, name+" mass", law.Mass(-inf, inf), 1, 1e-14)
+		relative(t, name+" mean", law.Mean(), mean, 1e-13)
+		relative(t, name+" variance", law.Var(), sum(-inf, inf, func(x float64) float64 { return (x - mean) * (x - mean) }), 1e-13)
+		for _, b := range [][2]float64{{-1, 0}, {0, 1}, {1, 1.2}, {0.999, 1.001}, {1, 1.00001}, {2, 3}, {3, 2}, {-40, -30}} {
+			if got, want := law.Mass(b[0], b[1]), sum(b[0], b[1], one); math.Abs(got-want) > 1e-14 {
+				t.Errorf("%s: mass on %v is %g, quadrature %g", name, b, got, want)
+			}
+		}
+		for _, x := range []float64{-1, 0.3, 1, 2.5} {
+			want := sum(-inf, math.Nextafter(x, inf), one)
+			if got := law.CDF(x); math.Abs(got-want) > 1e-14 {
+				t.Errorf("%s: CDF(%g) = %g, quadrature %g", name, x, got, want)
+			}
+		}
+		// The density is the slope of the mass, off the cuts.
+		for _, x := range []float64{-0.7, 0.31, 1.3, 4.2} {
+			const h = 1e-4
+			if got, want := law.Density(x), law.Mass(x-h, x+h)/(2*h); math.Abs(got-want) > 1e-6 {
+				t.Errorf("%s: density(%g) = %g, slope of the mass %g", name, x, got, want)
+			}
+		}
+	}
+}
+
+// TestLawProperties: the distribution function rises, masses add up, and
+// Quantile inverts it, atoms included.
+func TestLawProperties(t *testing.T) {
+	for name, law := range testLaws() {
+		rapid.Check(t, func(t *rapid.T) {
+			a := rapid.Float64Range(-4, 8).Draw(t, "a")
+			b := a + rapid.Float64Range(0, 4).Draw(t, "width")
+			c := b + rapid.Float64Range(0, 4).Draw(t, "width")
+			if law.CDF(b) < law.CDF(a)-1e-15 {
+				t.Fatalf("%s: CDF falls between %g and %g", name, a, b)
+			}
+			if math.Abs(law.Mass(a, b)+law.Mass(b, c)-law.Mass(a, c)) > 1e-14 {
+				t.Fatalf("%s: masses do not add up at %g, %g, %g", name, a, b, c)
+			}
+			q := rapid.Float64Range(1e-9, 1-1e-9).Draw(t, "q")
+			x := law.Quantile(q)
+			if law.CDF(x) < q-1e-15 || law.CDF(x-1e-9) >= q+1e-15 {
+				t.Fatalf("%s: quantile(%g) = %g, CDF there %g, before %g", name, q, x, law.CDF(x), law.CDF(x-1e-9))
+			}
+		})
+	}
+}
+
+func TestQuantileEnds(t *testing.T) {
+	laws := testLaws()
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		law  string
+		q, x float64
+	}{
+		{"gaussian", 0, -inf}, {"gaussian", 1, inf}, {"clipped", 0, 1}, {"clipped", 0.5, 1}, {"clipped", 1, inf},
+		{"atoms", 0, -1}, {"atoms", 0.5, -1}, {"atoms", 0.51, 2}, {"atoms", 0.75, 2}, {"atoms", 0.76, 3}, {"atoms", 1, 3},
+	} {
+		if got := laws[c.law].Quantile(c.q); got != c.x {
+			t.Errorf("%s: quantile(%g) = %g, want %g", c.law, c.q, got, c.x)
+		}
+	}
+	relative(t, "median", laws["gaussian"].Quantile(0.5), 0.5, 1e-12)
+	for _, q := range []float64{-0.1, 1.1, math.NaN()} {
+		if got := laws["atoms"].Quantile(q); !math.IsNaN(got) {
+			t.Errorf("quantile(%g) = %g", q, got)
+		}
+	}
+	if got := (Law{}).Quantile(0.5); !math.IsNaN(got) {
+		t.Errorf("quantile of the empty law is %g", got)
+	}
+}
+
+func BenchmarkQuantile(b *testing.B) {
+	law := testLaws()["mixture"]
+	for b.Loop() {
+		law.Quantile(0.9)
+	}
+}

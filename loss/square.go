@@ -1,0 +1,186 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/resample"
+)
+
+// Square is the loss (f-y)^2/(2 Noise): the predictor is the posterior mean of
+// Gaussian process regression with noise variance s2 = Noise. Its proximal map
+// at a site with cavity precision c and k draws of targets y is
+//
+//	f_k(h) = (c h + (sum of the drawn y)/s2)/(c + k/s2)   (T3),
+//
+// linear in h, which gives the closed forms (T9) = (M03-51..53).
+//
+// Where a site holds several examples, their split of the total count k is
+// taken to be uniform: each of the k draws falls on each example with equal
+// probability. The drawn targets then sum to k times their mean, with variance
+// k times their population variance. This is exact for draws with replacement
+// (poisson, multinomial). Without replacement it overstates the variance, and
+// it does not matter where the examples of a site have equal targets.
+type Square struct {
+	Noise float64 // s2 > 0, in squared units of the targets
+}
+
+// NewSquare is the square loss of noise variance s2, positive and finite.
+func NewSquare(noise float64) (Square, error) {
+	if !(noise > 0) || math.IsInf(noise, 0) || math.IsInf(1/noise, 0) {
+		return Square{}, fmt.Errorf("loss: noise variance must be positive and finite, got %g", noise)
+	}
+	return Square{Noise: noise}, nil
+}
+
+// Name is "square".
+func (Square) Name() string { return "square" }
+
+// Value is (f-y)^2/(2 Noise).
+func (l Square) Value(f, y float64) float64 { return 0.5 * (f - y) * (f - y) / l.Noise }
+
+// Site takes any finite targets. The site is a Quadratic. It keeps the tables
+// that law.Counts returns: hand over a resample.Memo where many sites share one
+// law.
+func (l Square) Site(y []float64, law resample.Law) (Site, error) {
+	if _, err := NewSquare(l.Noise); err != nil {
+		return nil, err
+	}
+	if len(y) == 0 {
+		return nil, fmt.Errorf("loss: a site needs at least one target")
+	}
+	for j, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("loss: target %d of a site is %g, not a finite number", j+1, v)
+		}
+	}
+	site := &squareSite{
+		targets: append([]float64(nil), y...),
+		w:       1 / l.Noise,
+		counts:  law.Counts(len(y)),
+		others:  law.Counts(len(y) - 1),
+	}
+	site.mean, site.variance = meanAndVariance(y)
+	return site, nil
+}
+
+// meanAndVariance are the mean and the population variance of y.
+func meanAndVariance(y []float64) (mean, variance float64) {
+	n := float64(len(y))
+	for _, v := range y {
+		mean += v / n
+	}
+	for _, v := range y {
+		variance += (v - mean) * (v - mean) / n
+	}
+	return mean, variance
+}
+
+// squareSite is the square loss at one site.
+type squareSite struct {
+	targets        []float64
+	mean, variance float64         // of the targets
+	w              float64         // 1/s2
+	counts, others resample.Counts // of all examples, of all but one
+}
+
+var _ Quadratic = (*squareSite)(nil)
+
+// Target is the mean and the population variance of the site's targets.
+func (s *squareSite) Target() (mean, variance float64) { return s.mean, s.variance }
+
+// Responses are the averages of (T9) over the site's count k, each as a sum of
+// positive terms; see Quadratic.
+func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
+	k := float64(s.counts.First)
+	for _, p := range s.counts.P {
+		kw := k * s.w
+		u := 1 / (c + kw)
+		pu := p * u
+		puu := pu * u
+		a1 += pu
+		pull += kw * pu
+		a2 += puu
+		e2 += kw * puu
+		k++
+	}
+	return a1, pull, a2, s.w * e2
+}
+
+// Spread is the variance of 1/(c+k/s2) over k. With a1 its mean and
+// pull = 1 - c a1, the deviations 1/(c+k/s2) - a1 equal
+// (pull - a1 k/s2)/(c+k/s2), a form that does not cancel when k/s2 is small
+// against c.
+func (s *squareSite) Spread(c, a1, pull float64) float64 {
+	sum := 0.0
+	k := float64(s.counts.First)
+	for _, p := range s.counts.P {
+		kw := k * s.w
+		deviation := (pull - a1*kw) / (c + kw)
+		sum += p * deviation * deviation
+		k++
+	}
+	return sum
+}
+
+// Moments are (T9) with yb, sy the mean and variance of the targets:
+//
+//	m = yb + c A1 (m_c - yb),
+//	V = c^2 A2 V_c + c^2 (A2 - A1^2) (m_c - yb)^2 + sy E2.
+func (s *squareSite) Moments(cav Cavity) Moments {
+	c := cav.C
+	a1, pull, a2, e2 := s.Responses(c)
+	off := cav.Mean - s.mean
+	return Moments{
+		Mean: s.mean + c*a1*off,
+		Var:  c*c*a2*cav.Var + c*c*s.Spread(c, a1, pull)*off*off + s.variance*e2,
+		Pull: pull,
+	}
+}
+
+// given is the mean and variance of the predictor at the site when k draws, of
+// examples whose targets have this mean and variance, are in the resample.
+func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v float64) {
+	kw := k * s.w
+	u := 1 / (cav.C + kw)
+	keep := cav.C * u
+	return mean + keep*(cav.Mean-mean), keep*keep*cav.Var + kw*s.w*u*u*variance
+}
+
+// Law is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2)
+// and variance (c^2 V_c + k sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that
+// variance is 0. With unequal targets at one site the variance over their split
+// is exact, and its law is taken to be Gaussian.
+func (s *squareSite) Law(cav Cavity) Law {
+	var law Law
+	for k, p := range s.counts.All() {
+		m, v := s.given(float64(k), cav, s.mean, s.variance)
+		law.gaussian(p, m, v)
+	}
+	return law
+}
+
+// LeftOut averages the test loss over the counts of the site's other examples;
+// a site of one example leaves the cavity itself (M03-45).
+func (s *squareSite) LeftOut(cav Cavity, copy int, test Test) float64 {
+	y := s.targets[copy]
+	mean, variance := s.without(y)
+	sum := 0.0
+	for k, p := range s.others.All() {
+		m, v := s.given(float64(k), cav, mean, variance)
+		sum += p * test.Gaussian(m, v, y)
+	}
+	return sum
+}
+
+// without is the mean and population variance of the targets but one, y.
+func (s *squareSite) without(y float64) (mean, variance float64) {
+	n := float64(len(s.targets))
+	if n == 1 {
+		return y, 0
+	}
+	off := y - s.mean
+	mean = s.mean - off/(n-1)
+	variance = (s.variance - off*off/(n-1)) * n / (n - 1)
+	return mean, math.Max(0, variance)
+}

@@ -1,0 +1,260 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"bootbench/resample"
+
+	"pgregory.net/rapid"
+)
+
+// relative fails unless got agrees with want to tol, relative to want.
+func relative(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+		t.Errorf("%s: got %.17g, want %.17g (tolerance %g relative)", what, got, want, tol)
+	}
+}
+
+func num(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+func ratio(a, b *big.Float) *big.Float {
+	return new(big.Float).SetPrec(400).Quo(a, b)
+}
+func times(a, b *big.Float) *big.Float {
+	return new(big.Float).SetPrec(400).Mul(a, b)
+}
+func plus(a, b *big.Float) *big.Float {
+	return new(big.Float).SetPrec(400).Add(a, b)
+}
+func minus(a, b *big.Float) *big.Float {
+	return new(big.Float).SetPrec(400).Sub(a, b)
+}
+func plain(a *big.Float) float64 { f, _ := a.Float64(); return f }
+
+// exact are the averages of (T9) in 400-bit arithmetic, over a Poisson law
+// summed to 200 terms and normalised.
+type exact struct{ a1, pull, a2, e2, scatter *big.Float }
+
+func exactResponses(nu, s2, c float64) exact {
+	p, total := num(1), num(0)
+	w := ratio(num(1), num(s2))
+	e := exact{num(0), num(0), num(0), num(0), nil}
+	for k := 0; k < 200; k++ {
+		kw := times(num(float64(k)), w)
+		u := ratio(num(1), plus(num(c), kw))
+		pu := times(p, u)
+		total = plus(total, p)
+		e.a1 = plus(e.a1, pu)
+		e.pull = plus(e.pull, times(pu, kw))
+		e.a2 = plus(e.a2, times(pu, u))
+		e.e2 = plus(e.e2, times(times(pu, u), times(kw, w)))
+		p = ratio(times(p, num(nu)), num(float64(k+1)))
+	}
+	e.a1, e.pull, e.a2, e.e2 = ratio(e.a1, total), ratio(e.pull, total), ratio(e.a2, total), ratio(e.e2, total)
+	e.scatter = minus(e.a2, times(e.a1, e.a1))
+	return e
+}
+
+// mustSite is a square-loss site of acceptable input.
+func mustSite(t testing.TB, s2 float64, y []float64, law resample.Law) *squareSite {
+	t.Helper()
+	site, err := Square{s2}.Site(y, law)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site.(*squareSite)
+}
+
+// TestResponsesDigits asks for nearly all digits, over 20 orders of magnitude
+// of c s2. The sums have positive terms only, so that their relative error is
+// that of the table of probabilities and a few roundings: 1e-14.
+func TestResponsesDigits(t *testing.T) {
+	for _, nu := range []float64{1e-6, 0.01, 1, 5, 20} {
+		for _, s2 := range []float64{1e-6, 1, 1e6} {
+			for _, c := range []float64{1e-8, 1e-3, 1, 1e4, 1e8} {
+				site := mustSite(t, s2, []float64{0.5}, resample.Poisson{Ratio: nu})
+				a1, pull, a2, e2 := site.Responses(c)
+				want := exactResponses(nu, s2, c)
+				name := fmt.Sprintf("nu=%g s2=%g c=%g ", nu, s2, c)
+				relative(t, name+"a1", a1, plain(want.a1), 1e-14)
+				relative(t, name+"pull", pull, plain(want.pull), 1e-14)
+				relative(t, name+"a2", a2, plain(want.a2), 1e-14)
+				relative(t, name+"e2", e2, plain(want.e2), 1e-14)
+				// The deviations have the zero crossing of a1, where they lose
+				// digits in absolute measure only.
+				relative(t, name+"scatter", site.Spread(c, a1, pull), plain(want.scatter), 1e-12)
+			}
+		}
+	}
+}
+
+// TestMomentsFormula is (T9) in 400-bit arithmetic in its printed form, whose
+// cancellation is harmless there.
+func TestMomentsFormula(t *testing.T) {
+	const nu, s2, y = 0.7, 0.25, 3.0
+	for _, cav := range []Cavity{{1, 2, 0.3}, {1e6, 2.9, 1e-9}, {1e9, -40, 0}, {1e-5, 10, 7}} {
+		site := mustSite(t, s2, []float64{y}, resample.Poisson{Ratio: nu})
+		e := exactResponses(nu, s2, cav.C)
+		c := num(cav.C)
+		off := minus(num(cav.Mean), num(y))
+		shift := times(times(c, e.a1), off)
+		v := times(times(times(c, c), e.a2), plus(num(cav.Var), times(off, off)))
+		v = minus(v, times(shift, shift))
+		m := site.Moments(cav)
+		relative(t, "mean", m.Mean, plain(plus(num(y), shift)), 1e-13)
+		relative(t, "variance", m.Var, plain(v), 1e-12)
+		relative(t, "pull", m.Pull, plain(e.pull), 1e-14)
+	}
+}
+
+// TestSquareScaling: targets, cavity mean and standard deviation times a, noise
+// times a^2 and C over a^2 change the moments by a and a^2.
+func TestSquareScaling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		y := rapid.SliceOfN(rapid.Float64Range(-5, 5), 1, 4).Draw(t, "y")
+		cav := Cavity{
+			rapid.Float64Range(0.01, 100).Draw(t, "c"), rapid.Float64Range(-5, 5).Draw(t, "mean"),
+			rapid.Float64Range(0, 4).Draw(t, "var"),
+		}
+		s2 := rapid.Float64Range(0.01, 10).Draw(t, "s2")
+		a := rapid.Float64Range(0.01, 100).Draw(t, "a")
+		law := resample.Poisson{Ratio: rapid.Float64Range(0.01, 5).Draw(t, "nu")}
+		scaled := make([]float64, len(y))
+		for i := range y {
+			scaled[len(y)-1-i] = a * y[i] // permuted, too
+		}
+		s, err := Square{s2}.Site(y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Square{s2 * a * a}.Site(scaled, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		big := Cavity{cav.C / (a * a), cav.Mean * a, cav.Var * a * a}
+		m, n := s.Moments(cav), r.Moments(big)
+		if math.Abs(n.Mean/a-m.Mean) > 1e-12*10 || math.Abs(n.Var/(a*a)-m.Var) > 1e-12*100 || math.Abs(n.Pull-m.Pull) > 1e-13 {
+			t.Fatalf("moments %+v, scaled by %g %+v", m, a, n)
+		}
+		copy := len(y) - 1
+		if l, k := s.LeftOut(cav, copy, SquareTest{}), r.LeftOut(big, 0, SquareTest{}); math.Abs(k/(a*a)-l) > 1e-11*100 {
+			t.Fatalf("left-out loss %g, scaled %g", l, k/(a*a))
+		}
+	})
+}
+
+// TestCopiesAgree: a site of n equal targets at ratio nu is a site of one
+// target at ratio n nu, but for the left-out loss, where it keeps n-1 of them.
+func TestCopiesAgree(t *testing.T) {
+	cav := Cavity{1.7, 0.3, 0.4}
+	three := mustSite(t, 0.5, []float64{2, 2, 2}, resample.Poisson{Ratio: 0.8})
+	one := mustSite(t, 0.5, []float64{2}, resample.Poisson{Ratio: 2.4})
+	m, n := three.Moments(cav), one.Moments(cav)
+	relative(t, "mean", m.Mean, n.Mean, 1e-14)
+	relative(t, "variance", m.Var, n.Var, 1e-14)
+	two := mustSite(t, 0.5, []float64{2}, resample.Poisson{Ratio: 1.6}).Moments(cav)
+	want := (two.Mean-2)*(two.Mean-2) + two.Var
+	relative(t, "left out", three.LeftOut(cav, 1, SquareTest{}), want, 1e-13)
+	relative(t, "left out alone", one.LeftOut(cav, 0, SquareTest{}), 1.7*1.7+0.4, 1e-15)
+}
+
+// TestAlwaysPresent: at large ratios the count is nearly its mean, and the site
+// tends to the fit on nu copies; the variance falls like 1/nu.
+func TestAlwaysPresent(t *testing.T) {
+	cav := Cavity{1, 0, 0.5}
+	for _, nu := range []float64{1e3, 1e5} {
+		m := mustSite(t, 1, []float64{1}, resample.Poisson{Ratio: nu}).Moments(cav)
+		relative(t, "pull", m.Pull, nu/(1+nu), 2/nu)
+		relative(t, "mean", m.Mean, 1-1/nu, 2/nu)
+		relative(t, "variance", m.Var*nu*nu, 0.5+1/nu, 10/nu)
+	}
+}
+
+// TestPointCavity: without cavity variance the law is atoms, one per count.
+func TestPointCavity(t *testing.T) {
+	site := mustSite(t, 0.5, []float64{1}, resample.Poisson{Ratio: 1})
+	law := site.Law(Cavity{2, -1, 0})
+	if len(law.Pieces) != 0 || len(law.Atoms) != len(site.counts.P) {
+		t.Fatalf("%d pieces, %d atoms", len(law.Pieces), len(law.Atoms))
+	}
+	for k, a := range law.Atoms {
+		relative(t, "atom", a.At, (-2+2*float64(k))/(2+2*float64(k)), 1e-14)
+	}
+	relative(t, "median", law.Quantile(0.5), law.Atoms[1].At, 0)
+}
+
+func TestTarget(t *testing.T) {
+	site := mustSite(t, 1, []float64{1, 2, 6}, resample.Poisson{Ratio: 1})
+	mean, variance := site.Target()
+	relative(t, "mean", mean, 3, 1e-15)
+	relative(t, "variance", variance, 14.0/3, 1e-15)
+	mean, variance = site.without(6)
+	relative(t, "mean of the others", mean, 1.5, 1e-14)
+	relative(t, "variance of the others", variance, 0.25, 1e-13)
+}
+
+func TestSquareRefusals(t *testing.T) {
+	for _, s2 := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-320} {
+		if _, err := NewSquare(s2); err == nil || !strings.Contains(err.Error(), "noise") {
+			t.Errorf("NewSquare(%g): %v", s2, err)
+		}
+		if _, err := (Square{s2}).Site([]float64{1}, resample.Poisson{Ratio: 1}); err == nil {
+			t.Errorf("Square{%g}.Site passes", s2)
+		}
+	}
+	if l, err := NewSquare(2); err != nil || l.Name() != "square" || l.Value(3, 1) != 1 {
+		t.Errorf("NewSquare(2) = %v, %v", l, err)
+	}
+}
+
+// TestSweepAllocations: what a sweep calls at every site does not allocate.
+func TestSweepAllocations(t *testing.T) {
+	site := mustSite(t, 0.5, []float64{1, 2}, resample.Poisson{Ratio: 1})
+	sink := 0.0
+	if n := testing.AllocsPerRun(100, func() {
+		a, b, c, d := site.Responses(1.5)
+		sink += a + b + c + d + site.Moments(Cavity{1.5, 0, 1}).Var
+	}); n != 0 {
+		t.Errorf("%g allocations per sweep of one site", n)
+	}
+}
+
+func BenchmarkResponses(b *testing.B) {
+	for _, nu := range []float64{1, 20} {
+		b.Run(fmt.Sprintf("nu=%g", nu), func(b *testing.B) {
+			site := mustSite(b, 0.01, []float64{1}, resample.Poisson{Ratio: nu})
+			sink := 0.0
+			for b.Loop() {
+				a1, pull, a2, e2 := site.Responses(3.7)
+				sink += a1 + pull + a2 + e2
+			}
+			b.ReportMetric(float64(len(site.counts.P)), "terms")
+		})
+	}
+}
+
+func BenchmarkMoments(b *testing.B) {
+	for _, nu := range []float64{1, 20} {
+		b.Run(fmt.Sprintf("nu=%g", nu), func(b *testing.B) {
+			site := mustSite(b, 0.01, []float64{1}, resample.Poisson{Ratio: nu})
+			for b.Loop() {
+				site.Moments(Cavity{3.7, 0.2, 0.3})
+			}
+		})
+	}
+}
+
+func BenchmarkLeftOut(b *testing.B) {
+	for _, test := range []Test{SquareTest{}, SmoothEps{0.1, 0.1}} {
+		b.Run("test="+test.Name(), func(b *testing.B) {
+			site := mustSite(b, 0.01, []float64{1, 2}, resample.Poisson{Ratio: 1})
+			for b.Loop() {
+				site.LeftOut(Cavity{3.7, 0.2, 0.3}, 0, test)
+			}
+		})
+	}
+}

@@ -1,0 +1,269 @@
+package resample
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// within fails unless got and want agree to tol relative to want (or to tol
+// absolutely where |want| < floor).
+func within(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+		t.Errorf("%s: got %.17g, want %.17g (tolerance %g relative)", what, got, want, tol)
+	}
+}
+
+// bigPoisson is the Poisson(mean) probability of k in 300-bit arithmetic, up to
+// the factor exp(-mean), which it leaves out: mean^k / k!.
+func bigPoisson(mean float64, k int) *big.Float {
+	p := big.NewFloat(1).SetPrec(300)
+	m := new(big.Float).SetPrec(300).SetFloat64(mean)
+	for j := 1; j <= k; j++ {
+		p.Mul(p, m)
+		p.Quo(p, new(big.Float).SetPrec(300).SetInt64(int64(j)))
+	}
+	return p
+}
+
+// TestPoissonAgainstBigFloats compares ratios P(k)/P(First), and P itself
+// where exp(-mean) is at hand, with 300-bit arithmetic. Tolerance: two
+// roundings per step from the mode, fewer than 60 steps here.
+func TestPoissonAgainstBigFloats(t *testing.T) {
+	for _, mean := range []float64{1e-6, 0.01, 0.5, 1, 2.5, 7, 20, 40} {
+		c := Poisson{Ratio: mean}.Counts(1)
+		for k, p := range c.All() {
+			want, _ := bigPoisson(mean, k).Float64()
+			within(t, "P(k)", p, want*math.Exp(-mean), 5e-15)
+		}
+	}
+}
+
+// TestPoissonLargeMeans checks the window by Stirling's series with three
+// correction terms, in a form free of cancellation: with k = mean (1+x),
+// log P = mean (x - (1+x) log(1+x)) - log(2 pi k)/2 - 1/(12k) + 1/(360k^3).
+// The bracket is evaluated by its power series for small x. Tolerance 1e-11:
+// rounding of x times the slope of log P, at most 9 sd from the mode.
+func TestPoissonLargeMeans(t *testing.T) {
+	for _, mean := range []float64{3e3, 1e5, 1e5 + 0.37, 1e7} {
+		c := Poisson{Ratio: mean}.Counts(1)
+		if c.First <= 0 {
+			t.Fatalf("mean %g: window starts at %d", mean, c.First)
+		}
+		for j := 0; j < len(c.P); j += 1 + len(c.P)/50 {
+			k := float64(c.First + j)
+			x := (k - mean) / mean
+			bracket, power := 0.0, x*x // x-(1+x)log(1+x) = -sum_{i>=2} (-x)^i/(i(i-1))
+			for i := 2.0; i < 40; i++ {
+				bracket -= power / (i * (i - 1))
+				power *= -x
+			}
+			logp := mean*bracket - math.Log(2*math.Pi*k)/2 - 1/(12*k) + 1/(360*k*k*k)
+			within(t, "P(k)", c.P[j], math.Exp(logp), 1e-11)
+		}
+	}
+}
+
+// moments are the total, mean and variance of a table.
+func moments(c Counts) (total, mean, variance float64) {
+	for k, p := range c.All() {
+		total += p
+		mean += p * float64(k)
+	}
+	for k, p := range c.All() {
+		variance += p * (float64(k) - mean) * (float64(k) - mean)
+	}
+	return total, mean, variance
+}
+
+func TestMoments(t *testing.T) {
+	for _, nu := range []float64{1e-6, 1e-3, 0.1, 1, 3, 20, 1e3, 1e5} {
+		for _, n := range []int{1, 2, 7} {
+			total, mean, variance := moments(Poisson{Ratio: nu}.Counts(n))
+			within(t, "poisson total", total, 1, 1e-13)
+			within(t, "poisson mean", mean, nu*float64(n), 1e-12)
+			within(t, "poisson variance", variance, nu*float64(n), 1e-11)
+			within(t, "Counts.Mean", Poisson{Ratio: nu}.Counts(n).Mean(), mean, 1e-14)
+		}
+	}
+	for _, s := range []Multinomial{{1, 1}, {5, 1}, {1, 2}, {3, 2}, {100, 7}, {50, 100}, {1, 5000}, {500, 500}, {40000, 20}, {1000000, 10}} {
+		for _, n := range []int{1, 3} {
+			total, mean, variance := moments(s.Counts(n))
+			p := 1 / float64(s.N)
+			trials := float64(n * s.Size)
+			within(t, "binomial total", total, 1, 1e-13)
+			within(t, "binomial mean", mean, trials*p, 1e-12)
+			within(t, "binomial variance", variance, trials*p*(1-p), 1e-11)
+		}
+	}
+}
+
+// convolve is the plain convolution of two tables.
+func convolve(a, b Counts) map[int]float64 {
+	sum := map[int]float64{}
+	for k, p := range a.All() {
+		for l, q := range b.All() {
+			sum[k+l] += p * q
+		}
+	}
+	return sum
+}
+
+// TestConvolution adds the examples one by one: Counts(n) must be the law of
+// the count of n-1 examples plus that of one. Absolute tolerance: the windows
+// leave out 1e-17 each.
+func TestConvolution(t *testing.T) {
+	laws := []Law{
+		Poisson{0.01}, Poisson{1}, Poisson{6.3}, Poisson{60},
+		Multinomial{1, 1}, Multinomial{3, 2}, Multinomial{10, 10}, Multinomial{300, 5}, Remember(Poisson{2}),
+	}
+	for _, law := range laws {
+		if c := law.Counts(0); c.First != 0 || len(c.P) != 1 || c.P[0] != 1 {
+			t.Errorf("%v: Counts(0) = %v, want the constant 0", law, c)
+		}
+		for n := 1; n <= 5; n++ {
+			want := convolve(law.Counts(n-1), law.Counts(1))
+			c := law.Counts(n)
+			for k, p := range c.All() {
+				if math.Abs(p-want[k]) > 1e-15 {
+					t.Errorf("%v n=%d: P(%d) = %g, convolution gives %g", law, n, k, p, want[k])
+				}
+				delete(want, k)
+			}
+			for k, p := range want {
+				if p > 1e-16 {
+					t.Errorf("%v n=%d: window leaves out P(%d) = %g", law, n, k, p)
+				}
+			}
+		}
+	}
+}
+
+// TestWindowProperties: normalised, positive, cut only where the law is
+// negligible, for any ratio of the accepted range that tests can afford.
+func TestWindowProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nu := math.Pow(10, rapid.Float64Range(-6, 5).Draw(t, "log10 nu"))
+		n := rapid.IntRange(1, 4).Draw(t, "n")
+		var law Law = Poisson{Ratio: nu}
+		if rapid.Bool().Draw(t, "multinomial") {
+			examples := rapid.IntRange(2, 1000).Draw(t, "N")
+			law = Multinomial{Size: 1 + int(math.Min(nu, 1e3)*float64(examples)), N: examples}
+		}
+		c := law.Counts(n)
+		total, mean, _ := moments(c)
+		if math.Abs(total-1) > 1e-13 || math.Abs(mean/(float64(n)*law.Mean())-1) > 1e-11 {
+			t.Fatalf("%v n=%d: total %g, mean %g", law, n, total, mean)
+		}
+		for _, p := range c.P {
+			if !(p > 0) {
+				t.Fatalf("%v n=%d: entry %g", law, n, p)
+			}
+		}
+		if c.First > 0 && c.P[0] > 1e-15 {
+			t.Fatalf("%v n=%d: window cut at P(%d) = %g", law, n, c.First, c.P[0])
+		}
+	})
+}
+
+// TestZero holds the probability of absence to e^(-n nu) and (1-1/N)^(nS), as
+// products, also where the window cannot show it.
+func TestZero(t *testing.T) {
+	for _, nu := range []float64{1e-6, 1, 30, 50, 200} {
+		for n := 0; n <= 3; n++ {
+			want := math.Pow(math.E, -nu*float64(n))
+			within(t, "Zero(poisson)", Zero(Poisson{nu}, n), want, 1e-13)
+			within(t, "Zero(memo)", Zero(Remember(Poisson{nu}), n), want, 1e-13)
+			if c := (Poisson{nu}).Counts(n); c.First == 0 {
+				within(t, "Counts.Zero", c.Zero(), want, 1e-13)
+			} else if c.Zero() != 0 {
+				t.Errorf("window from %d has Zero %g", c.First, c.Zero())
+			}
+		}
+	}
+	for _, s := range []Multinomial{{1, 1}, {4, 2}, {500, 500}, {500, 10}} {
+		for n := 0; n <= 2; n++ {
+			want := 1.0
+			for range n * s.Size {
+				want *= 1 - 1/float64(s.N)
+			}
+			within(t, "Zero(multinomial)", Zero(s, n), want, 1e-12)
+		}
+	}
+	within(t, "Zero of a plain law", Zero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
+}
+
+// plain hides every method of a law beyond the interface.
+type plain struct{ Law }
+
+func TestMemo(t *testing.T) {
+	memo := Remember(Poisson{3})
+	if Remember(memo) != memo {
+		t.Error("a memo of a memo is another memo")
+	}
+	var wg sync.WaitGroup
+	tables := make([]Counts, 8)
+	for i := range tables {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			tables[i] = memo.Counts(2)
+		}()
+	}
+	wg.Wait()
+	for _, c := range tables {
+		if &c.P[0] != &tables[0].P[0] {
+			t.Fatal("two tables for the same n")
+		}
+	}
+	if memo.Mean() != 3 {
+		t.Errorf("mean %g", memo.Mean())
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1), 2e9} {
+		if _, err := NewPoisson(ratio); err == nil || !strings.Contains(err.Error(), "ratio") {
+			t.Errorf("NewPoisson(%g): %v", ratio, err)
+		}
+		for _, name := range Names() {
+			if _, err := ByName(name, ratio, 10); err == nil {
+				t.Errorf("ByName(%s, %g) passes", name, ratio)
+			}
+		}
+	}
+	for _, s := range []Multinomial{{0, 1}, {1, 0}, {-1, 5}, {5, -1}} {
+		if _, err := NewMultinomial(s.Size, s.N); err == nil {
+			t.Errorf("NewMultinomial(%d, %d) passes", s.Size, s.N)
+		}
+	}
+	if _, err := ByName("multinomial", 0.01, 10); err == nil {
+		t.Error("an empty multinomial resample passes")
+	}
+	if _, err := ByName("poisson", 1, 0); err == nil {
+		t.Error("no examples pass")
+	}
+	if _, err := ByName("jackknife", 1, 10); err == nil || !strings.Contains(err.Error(), "poisson, multinomial") {
+		t.Errorf("unknown name: %v", err)
+	}
+}
+
+func TestByName(t *testing.T) {
+	for _, name := range Names() {
+		s, err := ByName(name, 1.5, 10)
+		if err != nil || s.Name() != name || s.Mean() != 1.5 {
+			t.Errorf("ByName(%s) = %v, %v", name, s, err)
+		}
+	}
+	if p, err := NewPoisson(2); err != nil || p.Mean() != 2 {
+		t.Errorf("NewPoisson: %v, %v", p, err)
+	}
+	if m, err := NewMultinomial(30, 10); err != nil || m.Mean() != 3 {
+		t.Errorf("NewMultinomial: %v, %v", m, err)
+	}
+}

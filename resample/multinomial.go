@@ -1,0 +1,79 @@
+package resample
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Multinomial is the bootstrap of fixed size: Size draws with replacement from
+// N examples.
+//
+// Its counts do not factorise, because they sum to Size. The theory asks for a
+// law under which the examples are independent, so the law given here is that
+// of independent counts with the right marginals, Binomial(Size, 1/N) each. The
+// total of n examples is then Binomial(n Size, 1/N), their convolution. The
+// true total of n examples is Binomial(Size, n/N); it has the same mean, and a
+// variance smaller by the factor (1 - n/N)/(1 - 1/N). The convolution is the
+// consistent choice: n copies of an input must count the same as one merged
+// site and as n sites, and the theory takes all sites for independent.
+type Multinomial struct {
+	Size int // S >= 1, draws per resample
+	N    int // N >= 1, examples to draw from
+}
+
+// NewMultinomial is the multinomial scheme of size draws from n examples, both
+// at least 1, with size/n at most 1e9.
+func NewMultinomial(size, n int) (Multinomial, error) {
+	s := Multinomial{Size: size, N: n}
+	if n < 1 {
+		return s, fmt.Errorf("resample: cannot draw from %d examples", n)
+	}
+	if size < 1 {
+		return s, fmt.Errorf("resample: a resample needs at least one draw, got %d", size)
+	}
+	return s, checkRatio(s.Mean())
+}
+
+// Name is "multinomial".
+func (Multinomial) Name() string { return "multinomial" }
+
+// Mean is Size/N.
+func (s Multinomial) Mean() float64 { return float64(s.Size) / float64(s.N) }
+
+// Counts is Binomial(n Size, 1/N), the law of n independent examples.
+func (s Multinomial) Counts(n int) Counts {
+	if n <= 0 {
+		return never()
+	}
+	// In floating point, since n Size may exceed the integers.
+	trials := float64(n) * float64(s.Size)
+	if s.N == 1 {
+		return Counts{First: n * s.Size, P: []float64{1}}
+	}
+	mode := int((trials + 1) / float64(s.N))
+	odds := 1 / float64(s.N-1)
+	return window(mode, float64(n)*s.Mean(), func(k float64) float64 {
+		return (trials - k) / (k + 1) * odds
+	})
+}
+
+// Zero is P(k = 0) = (1 - 1/N)^(n Size) for the total count of n examples.
+func (s Multinomial) Zero(n int) float64 {
+	if n <= 0 {
+		return 1
+	}
+	return math.Exp(float64(n) * float64(s.Size) * math.Log1p(-1/float64(s.N)))
+}
+
+// Sample makes Size draws with replacement. It panics unless counts has length
+// N.
+func (s Multinomial) Sample(rng *rand.Rand, counts []int) {
+	if len(counts) != s.N {
+		panic(fmt.Sprintf("resample: %d counts for a multinomial scheme over %d examples", len(counts), s.N))
+	}
+	clear(counts)
+	for range s.Size {
+		counts[rng.IntN(s.N)]++
+	}
+}

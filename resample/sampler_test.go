@@ -1,0 +1,137 @@
+package resample
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// chiSquare is Pearson's statistic of observed counts against a law, with bins
+// merged from the left until each expects at least ten, and its bins less one.
+func chiSquare(observed map[int]int, total int, prob func(k int) float64, last int) (statistic, freedom float64) {
+	expect, seen, bins := 0.0, 0, 0.0
+	left, unseen := float64(total), total
+	for k := 0; k <= last; k++ {
+		expect += float64(total) * prob(k)
+		seen += observed[k]
+		if expect >= 10 && left-expect >= 10 {
+			statistic += (float64(seen) - expect) * (float64(seen) - expect) / expect
+			left -= expect
+			unseen -= seen
+			expect, seen = 0, 0
+			bins++
+		}
+	}
+	statistic += (float64(unseen) - left) * (float64(unseen) - left) / left
+	return statistic, bins
+}
+
+// tally draws resamples until about 60000 counts are seen.
+func tally(s Sampler, n int) (map[int]int, int) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	counts, seen, total := make([]int, n), map[int]int{}, 0
+	for total < 60000 {
+		s.Sample(rng, counts)
+		for _, k := range counts {
+			seen[k]++
+		}
+		total += n
+	}
+	return seen, total
+}
+
+// TestSamplers holds drawn counts to the law of one example as gonum has it.
+// Fixed seed; the statistic must lie inside the central 99.8% of its law. (The
+// counts of a multinomial resample are weakly dependent, which at these sizes
+// shifts the statistic by less than its spread.)
+func TestSamplers(t *testing.T) {
+	const n = 500
+	for _, s := range []Scheme{
+		Poisson{0.01}, Poisson{0.5}, Poisson{1}, Poisson{12}, Poisson{3000},
+		Multinomial{50, n}, Multinomial{n, n}, Multinomial{20 * n, n},
+	} {
+		t.Run(fmt.Sprintf("%s/nu=%g", s.Name(), s.Mean()), func(t *testing.T) {
+			prob := func(k int) float64 { return distuv.Poisson{Lambda: s.Mean()}.Prob(float64(k)) }
+			if m, ok := s.(Multinomial); ok {
+				prob = func(k int) float64 {
+					return distuv.Binomial{N: float64(m.Size), P: 1 / float64(m.N)}.Prob(float64(k))
+				}
+			}
+			seen, total := tally(s, n)
+			x, df := chiSquare(seen, total, prob, int(s.Mean()+20*math.Sqrt(s.Mean()))+20)
+			tail := distuv.ChiSquared{K: df}.Survival(x)
+			if df < 1 || tail < 0.001 || tail > 0.999 {
+				t.Errorf("chi-square %g with %g degrees of freedom: tail %g", x, df, tail)
+			}
+		})
+	}
+}
+
+// TestMultinomialJoint: every resample has Size draws, and two examples have
+// covariance -S/N^2, which independent counts would miss by 9 standard errors.
+func TestMultinomialJoint(t *testing.T) {
+	s := Multinomial{Size: 12, N: 3}
+	rng := rand.New(rand.NewPCG(3, 4))
+	counts := []int{7, 7, 7}
+	const draws = 20000
+	product := 0.0
+	for range draws {
+		s.Sample(rng, counts)
+		if counts[0]+counts[1]+counts[2] != s.Size {
+			t.Fatalf("counts %v do not sum to %d", counts, s.Size)
+		}
+		product += float64((counts[0] - 4) * (counts[1] - 4))
+	}
+	// The product has standard deviation about 3.4, its mean one of 0.024.
+	if covariance := product / draws; math.Abs(covariance+12.0/9) > 0.1 {
+		t.Errorf("covariance %g, want %g", covariance, -12.0/9)
+	}
+}
+
+func TestSamplersRepeat(t *testing.T) {
+	for _, s := range []Scheme{Poisson{1.3}, Multinomial{100, 80}} {
+		a, b := make([]int, 80), make([]int, 80)
+		s.Sample(rand.New(rand.NewPCG(5, 6)), a)
+		s.Sample(rand.New(rand.NewPCG(5, 6)), b)
+		if !slices.Equal(a, b) {
+			t.Errorf("%s: the same seed draws different counts", s.Name())
+		}
+	}
+}
+
+func TestMultinomialLength(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("counts of the wrong length pass")
+		}
+	}()
+	Multinomial{Size: 3, N: 3}.Sample(rand.New(rand.NewPCG(1, 1)), make([]int, 2))
+}
+
+func BenchmarkSample(b *testing.B) {
+	const n = 1000
+	for _, s := range []Scheme{Poisson{1}, Poisson{20}, Multinomial{n, n}, Multinomial{20 * n, n}} {
+		b.Run(fmt.Sprintf("scheme=%s/nu=%g", s.Name(), s.Mean()), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			counts := make([]int, n)
+			for b.Loop() {
+				s.Sample(rng, counts)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/example")
+		})
+	}
+}
+
+func BenchmarkCounts(b *testing.B) {
+	for _, nu := range []float64{1, 20, 1e5} {
+		b.Run(fmt.Sprintf("nu=%g", nu), func(b *testing.B) {
+			for b.Loop() {
+				Poisson{nu}.Counts(1)
+			}
+		})
+	}
+}

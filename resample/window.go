@@ -1,0 +1,89 @@
+package resample
+
+import (
+	"iter"
+	"math"
+	"slices"
+)
+
+// tailMass bounds the mass of each tail that a window leaves out, relative to
+// P(k >= 1) or 1, whichever is less, so that averages that vanish with k keep
+// their digits at small means.
+const tailMass = 1e-17
+
+// Zero is P(k = 0) as the window has it: 0 where the window starts above 0.
+// The package function Zero keeps the digits of such small values.
+func (c Counts) Zero() float64 {
+	if c.First > 0 || len(c.P) == 0 {
+		return 0
+	}
+	return c.P[0]
+}
+
+// Mean is the expected count.
+func (c Counts) Mean() float64 {
+	mean := 0.0
+	for k, p := range c.All() {
+		mean += p * float64(k)
+	}
+	return mean
+}
+
+// All runs over the counts k of the window and their probabilities, k rising.
+func (c Counts) All() iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		for j, p := range c.P {
+			if !yield(c.First+j, p) {
+				return
+			}
+		}
+	}
+}
+
+// never is the law of the constant 0.
+func never() Counts { return Counts{P: []float64{1}} }
+
+// window builds a log-concave law from the ratios up(k) = P(k+1)/P(k) of
+// neighbours, walking from the mode outwards and normalising at the end. No
+// probability is formed from large cancelling logarithms, so that the relative
+// error of an entry is a few roundings per step away from the mode.
+//
+// Since up falls with k, what lies beyond an entry w is at most the geometric
+// sum w r/(1-r) of the next ratio r: this is the rule for stopping.
+func window(mode int, mean float64, up func(k float64) float64) Counts {
+	// The mode has weight 1 here, which is at most the sum of all weights.
+	enough := tailMass * math.Min(1, mean)
+	first, w := mode, 1.0
+	p := []float64{1}
+	for first > 0 {
+		r := 1 / up(float64(first-1))
+		if w*r < enough*(1-r) {
+			break
+		}
+		w *= r
+		p = append(p, w)
+		first--
+	}
+	slices.Reverse(p)
+	for k := mode; ; k++ {
+		r := up(float64(k))
+		w = p[len(p)-1] * r
+		if w < enough*(1-r) || w == 0 {
+			break
+		}
+		p = append(p, w)
+	}
+	normalise(p)
+	return Counts{First: first, P: p}
+}
+
+// normalise divides p by its sum.
+func normalise(p []float64) {
+	sum := 0.0
+	for _, w := range p {
+		sum += w
+	}
+	for j := range p {
+		p[j] /= sum
+	}
+}

@@ -1,0 +1,106 @@
+// Package solver computes averages over resamples of a kernel machine without
+// retraining it: adaptive TAP with replicas (Malzahn and Opper 2003, [M03]).
+//
+// The predictor trained on a resample is f = argmin 1/2 f'K^-1 f + sum_i s_i
+// l(f_i, y_i) (T1), and only the law of the counts s_i is known. Every site i, a
+// distinct input, sees the rest of the model as a Gaussian cavity, and the
+// sites see each other through one Gaussian with precision parameters d,
+// G = (K^-1 + diag(d))^-1. A Solution is where both agree (T4-T6); all averages
+// are read off it.
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Problem says what is resampled and trained: N examples on M sites, the
+// distinct inputs. It is not changed by a solve, the scratch triangle of Gram
+// apart.
+type Problem struct {
+	Gram *linalg.Sym  // M x M kernel matrix over the sites, amplitude, constant and jitter included
+	Site []int        // site of each example, length N; nil: example i is site i
+	Y    []float64    // target of each example, length N
+	Loss loss.Loss    // training loss
+	Law  resample.Law // law of the occupation numbers
+}
+
+// ErrProblem marks a problem that cannot be posed.
+var ErrProblem = errors.New("bad problem")
+
+func badProblem(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrProblem, fmt.Sprintf(format, args...))
+}
+
+// check refuses what no solve could make sense of.
+func (p *Problem) check() error {
+	switch {
+	case p.Gram == nil || p.Gram.N() == 0:
+		return badProblem("no sites")
+	case p.Loss == nil || p.Law == nil:
+		return badProblem("no loss or no law of resampling")
+	case len(p.Y) == 0:
+		return badProblem("no examples")
+	case p.Site == nil && len(p.Y) != p.Gram.N():
+		return badProblem("%d targets for a kernel matrix of order %d", len(p.Y), p.Gram.N())
+	case p.Site != nil && len(p.Site) != len(p.Y):
+		return badProblem("%d site numbers for %d targets", len(p.Site), len(p.Y))
+	}
+	for i, y := range p.Y {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return badProblem("target %d is %v", i+1, y)
+		}
+	}
+	for i := range p.Gram.N() {
+		if k := p.Gram.At(i, i); !(k >= 0) || math.IsInf(k, 1) {
+			return badProblem("kernel of input %d with itself is %v, must be finite and >= 0", i+1, k)
+		}
+	}
+	return nil
+}
+
+// site is one distinct input with the examples that it holds.
+type site struct {
+	loss.Site
+	examples []int
+}
+
+// groupSites groups the examples and binds the loss to each group.
+func (p *Problem) groupSites() ([]site, error) {
+	sites := make([]site, p.Gram.N())
+	for example := range p.Y {
+		at := p.at(example)
+		if at < 0 || at >= len(sites) {
+			return nil, badProblem("example %d stands at site %d of %d", example+1, at+1, len(sites))
+		}
+		sites[at].examples = append(sites[at].examples, example)
+	}
+	law := resample.Remember(p.Law)
+	for i := range sites {
+		if len(sites[i].examples) == 0 {
+			return nil, badProblem("site %d holds no example", i+1)
+		}
+		targets := make([]float64, len(sites[i].examples))
+		for copy, example := range sites[i].examples {
+			targets[copy] = p.Y[example]
+		}
+		bound, err := p.Loss.Site(targets, law)
+		if err != nil {
+			return nil, fmt.Errorf("%w: site %d: %w", ErrProblem, i+1, err)
+		}
+		sites[i].Site = bound
+	}
+	return sites, nil
+}
+
+func (p *Problem) at(example int) int {
+	if p.Site == nil {
+		return example
+	}
+	return p.Site[example]
+}

@@ -1,0 +1,144 @@
+package solver
+
+import (
+	"fmt"
+	"time"
+
+	"bootbench/linalg"
+)
+
+// Method is the approximation that is solved.
+type Method int
+
+// The approximations that M03 figure 1 compares.
+const (
+	ADATAP      Method = iota // adaptive TAP (T4-T6): the theory
+	StartOnly                 // "approximate ADATAP": the start value of d, not iterated
+	Variational               // variational Gaussian
+	MeanField                 // factorising
+)
+
+var methodNames = [...]string{"adatap", "start", "variational", "meanfield"}
+
+func (m Method) String() string {
+	if m < 0 || int(m) >= len(methodNames) {
+		return fmt.Sprintf("Method(%d)", int(m))
+	}
+	return methodNames[m]
+}
+
+// MethodByName is the method that String names.
+func MethodByName(name string) (Method, error) {
+	for m, n := range methodNames {
+		if n == name {
+			return Method(m), nil
+		}
+	}
+	return 0, fmt.Errorf("no method %q (there are adatap, start, variational, meanfield)", name)
+}
+
+// Steps is how G follows d from sweep to sweep.
+type Steps int
+
+// Mixed puts approximate diagonal steps between exact refreshes, and low-rank
+// updates in the place of refreshes when few sites move (M03 appendix A).
+// ExactOnly refreshes G exactly at every sweep: the plain version.
+const (
+	Mixed Steps = iota
+	ExactOnly
+)
+
+// Settings steer a solve. The zero value means the defaults.
+type Settings struct {
+	Method    Method    // default ADATAP
+	Steps     Steps     // default Mixed
+	Tolerance float64   // largest relative change of a site parameter at convergence; default 1e-6
+	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
+	Start     []float64 // d to start from, one per site, as a neighbouring Solution left it; default: M03-61/62
+	Seed      uint64    // of the random subset that the start value is computed from; default 0
+
+	// Engine makes the engine that keeps G; default linalg.NewExact.
+	Engine func(*linalg.Sym) linalg.Engine
+	// Progress, if set, is told of every sweep as it ends.
+	Progress func(Sweep)
+}
+
+// DefaultTolerance is the Tolerance of zero Settings.
+const DefaultTolerance = 1e-6
+
+// DefaultMaxSweeps is the MaxSweeps of zero Settings.
+const DefaultMaxSweeps = 1000
+
+func (s Settings) withDefaults(sites int) (Settings, error) {
+	if s.Tolerance == 0 {
+		s.Tolerance = DefaultTolerance
+	}
+	if s.MaxSweeps == 0 {
+		s.MaxSweeps = DefaultMaxSweeps
+	}
+	if s.Engine == nil {
+		s.Engine = func(k *linalg.Sym) linalg.Engine { return linalg.NewExact(k) }
+	}
+	switch {
+	case !(s.Tolerance > 0 && s.Tolerance < 1):
+		return s, badProblem("tolerance is %v, must lie in (0, 1)", s.Tolerance)
+	case s.MaxSweeps < 0:
+		return s, badProblem("sweep limit is %d, must be at least 1", s.MaxSweeps)
+	case s.Start != nil && len(s.Start) != sites:
+		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
+	}
+	return s, nil
+}
+
+// Refreshes counts how G was moved.
+type Refreshes struct {
+	Exact    int `json:"exact"`    // factorisations
+	Woodbury int `json:"woodbury"` // low-rank updates
+	Diagonal int `json:"diagonal"` // approximate diagonal steps, without moving G
+}
+
+// Stats says what a solve did.
+type Stats struct {
+	Sweeps    int       // updates of d, approximate ones included
+	Refreshes Refreshes // what they cost
+	Damped    int       // sweeps that took half a step only
+	Clamps    int       // cavity variances raised to zero
+	Linear    int       // iterations of the linear solve for the variances
+}
+
+// Sweep is one refresh of G and the update of d that followed, as told to Progress.
+type Sweep struct {
+	Number   int
+	Kind     string // "exact", "woodbury"
+	Residual float64
+	Elapsed  time.Duration // since the solve began
+}
+
+// Status says how good a Solution is.
+type Status int
+
+// A Solution that is not Converged still holds its last iterate and residual.
+const (
+	Converged        Status = iota // residual at or below the tolerance
+	SweepLimit                     // MaxSweeps reached
+	Stalled                        // the residual no longer falls, damping or not
+	NumericalFailure               // a factorisation broke down, or the variance equations have no positive solution
+	Cancelled                      // the context ended the solve
+)
+
+var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled"}
+
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Err is nil for Converged and an error that says the status otherwise.
+func (s Status) Err() error {
+	if s == Converged {
+		return nil
+	}
+	return fmt.Errorf("solver: not converged: %s", s)
+}

@@ -1,0 +1,134 @@
+package solver
+
+import (
+	"math"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// Solution is the last iterate of a solve, and what follows from it. Vectors
+// over sites have length M, over examples length N. Its read-outs use the
+// engine and K's scratch triangle: they are valid until somebody else uses
+// that, and must not run at the same time.
+type Solution struct {
+	Method   Method
+	Status   Status
+	Residual float64 // largest relative change of d by one more sweep
+	Stats    Stats
+	Warnings []string
+
+	D       []float64     // site precisions d = Delta lambda
+	Gamma   []float64     // site fields g = gamma
+	Scatter []float64     // -lambda >= 0: the sites' share of the variance
+	Cavity  []loss.Cavity // cavities (T2)
+	Mean    []float64     // m, mean over resamples of the predictor at the sites
+	Var     []float64     // V, its variance over resamples
+
+	sites   []site
+	siteOf  func(example int) int
+	y       []float64
+	engine  linalg.Engine
+	weights []float64 // g - d m: the mean predictor is k(x)' weights
+}
+
+// LeftOut is the bootstrap estimate of the expected test loss (Efron's
+// leave-one-out bootstrap, M03-46): for every example the test loss averaged
+// over the resamples that do not hold it, and the mean over examples.
+func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) {
+	perExample = make([]float64, len(s.y))
+	linalg.Parallel(len(s.sites), func(i int) {
+		for copy, example := range s.sites[i].examples {
+			perExample[example] = s.sites[i].LeftOut(s.Cavity[i], copy, test)
+		}
+	})
+	for _, e := range perExample {
+		mean += e / float64(len(perExample))
+	}
+	return mean, perExample
+}
+
+// Law is the law over resamples of the predictor at a site (M03-60).
+func (s *Solution) Law(site int) loss.Law { return s.sites[site].Law(s.Cavity[site]) }
+
+// Sites is the number of sites M.
+func (s *Solution) Sites() int { return len(s.sites) }
+
+// SiteOf is the site of an example.
+func (s *Solution) SiteOf(example int) int { return s.siteOf(example) }
+
+// PerExample spreads a vector over sites onto the examples.
+func (s *Solution) PerExample(overSites []float64) []float64 {
+	out := make([]float64, len(s.y))
+	for example := range out {
+		out[example] = overSites[s.siteOf(example)]
+	}
+	return out
+}
+
+// Covariance writes the covariances over resamples of the predictor at one
+// site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
+// length M. O(M^2).
+func (s *Solution) Covariance(dst []float64, site int) {
+	g := make([]float64, len(dst))
+	chi, _ := s.engine.Diag()
+	s.engine.Row(g, site)
+	for j := range g {
+		g[j] *= s.Scatter[j]
+	}
+	s.engine.OffMulVec(dst, g)
+	for j := range dst {
+		dst[j] += chi[j] * g[j]
+	}
+}
+
+// Predict is the mean and the variance over resamples of the predictor at P
+// new inputs (M03-48). rows holds the kernel of each new input with every
+// site, P x M row-major, and is overwritten.
+func (s *Solution) Predict(rows []float64) (mean, variance []float64) {
+	m := len(s.sites)
+	p := len(rows) / m
+	mean, variance = make([]float64, p), make([]float64, p)
+	for i := range mean {
+		for j, k := range rows[i*m : (i+1)*m] {
+			mean[i] += k * s.weights[j]
+		}
+	}
+	s.engine.Respond(rows)
+	for i := range variance {
+		for j, t := range rows[i*m : (i+1)*m] {
+			variance[i] += t * t * s.Scatter[j]
+		}
+	}
+	return mean, variance
+}
+
+// Bytes is the memory that the solution keeps alive, K included.
+func (s *Solution) Bytes() int64 {
+	return s.engine.Bytes() + 8*int64(8*len(s.sites)+len(s.y))
+}
+
+// readCavities fills everything that follows from d, g and the sites' share u
+// of the variance. With products that leave out the diagonal of G nothing
+// cancels (T5, T6):
+//
+//	m = G g,                        m_c = sum_{j != i} G_ij g_j / b_i,
+//	V_i = sum_j G_ij^2 u_j,         V_c = sum_{j != i} G_ij^2 u_j / b_i^2,   c = b/chi.
+func (s *Solution) readCavities() {
+	n := len(s.sites)
+	chi, b := s.engine.Diag()
+	s.Mean, s.Var, s.weights = make([]float64, n), make([]float64, n), make([]float64, n)
+	s.Cavity = make([]loss.Cavity, n)
+	s.engine.OffMulVec(s.Mean, s.Gamma)
+	s.engine.OffSquareMulVec(s.Var, s.Scatter)
+	for i := range s.Cavity {
+		s.Cavity[i] = loss.Cavity{C: b[i] / chi[i], Mean: s.Mean[i] / b[i], Var: s.Var[i] / (b[i] * b[i])}
+		if s.Cavity[i].Var < 0 {
+			s.Cavity[i].Var = 0
+			s.Stats.Clamps++
+		}
+		s.Mean[i] += chi[i] * s.Gamma[i]
+		s.Var[i] = math.Max(0, s.Var[i]+chi[i]*chi[i]*s.Scatter[i])
+		s.weights[i] = s.Gamma[i] - s.D[i]*s.Mean[i]
+	}
+}

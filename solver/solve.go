@@ -1,0 +1,103 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// Solve finds the fixed point for a problem. An error means that there is no
+// answer: the problem cannot be posed (ErrProblem), K does not factorise at the
+// very start, or ctx was over before the first sweep. In every other case the
+// Solution's Status says how good the answer is.
+//
+// Square loss: d and the cavities' c do not depend on the targets. d is iterated
+// alone (T10), then one linear system gives the variances (T11). A sweep costs
+// 2M^3/3 flops when exact.
+func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	settings, err := settings.withDefaults(p.Gram.N())
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	sites, err := p.groupSites()
+	if err != nil {
+		return nil, err
+	}
+	quadratic, err := quadraticSites(p.Loss, sites)
+	if err != nil {
+		return nil, err
+	}
+	s := &Solution{Method: settings.Method, sites: sites, siteOf: p.at, y: p.Y, engine: settings.Engine(p.Gram)}
+	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic}
+	if settings.Method == MeanField {
+		return s, r.meanField()
+	}
+	if err := r.settle(ctx); err != nil {
+		return nil, err
+	}
+	s.D = append([]float64(nil), s.engine.Sites()...)
+	s.engine.Expand()
+	r.fields()
+	r.variances()
+	s.readCavities()
+	r.warn()
+	return s, nil
+}
+
+// run is a solve in progress.
+type run struct {
+	*Solution
+	problem   Problem
+	settings  Settings
+	quadratic []loss.Quadratic
+}
+
+func quadraticSites(l loss.Loss, sites []site) ([]loss.Quadratic, error) {
+	quadratic := make([]loss.Quadratic, len(sites))
+	for i := range sites {
+		q, ok := sites[i].Site.(loss.Quadratic)
+		if !ok {
+			return nil, fmt.Errorf("%w: training loss %q is not quadratic", ErrProblem, l.Name())
+		}
+		quadratic[i] = q
+	}
+	return quadratic, nil
+}
+
+// fields are g = y d, with y the mean target of the site (M03-56).
+func (r *run) fields() {
+	r.Gamma = make([]float64, len(r.sites))
+	for i, q := range r.quadratic {
+		y, _ := q.Target()
+		r.Gamma[i] = y * r.D[i]
+	}
+}
+
+// warn words what the caller should know of the answer.
+func (r *run) warn() {
+	if r.Stats.Clamps > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d negative variances of sites were raised to zero", r.Stats.Clamps))
+	}
+	if r.Status != Converged {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status, r.Residual, r.Stats.Sweeps))
+	}
+}
+
+// asProblem marks a kernel matrix that does not factorise as a fault of the
+// problem.
+func asProblem(err error) error {
+	var pivot *linalg.PivotError
+	if errors.As(err, &pivot) {
+		return fmt.Errorf("%w: %w", ErrProblem, err)
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package solver
+
+import (
+	"math"
+	"math/rand/v2"
+
+	gblas "gonum.org/v1/gonum/blas"
+
+	"bootbench/blas"
+	"bootbench/linalg"
+)
+
+// Sizes of the eigenvalue problem behind the start value. A quarter of the
+// sites is as good as all of them (M03 appendix A.2), and 512 as good as more.
+const (
+	fewSites     = 128
+	enoughSites  = 512
+	subsetFactor = 4
+)
+
+// spectrum is the spectrum of K, or the part of it that a random subset of the
+// sites shows: eigenvalues w of the subset's matrix, each standing for share
+// sites and, rescaled, for an eigenvalue share*w of K.
+type spectrum struct {
+	w     []float64
+	share float64
+}
+
+// newSpectrum takes the subset of sites with the given seed.
+func newSpectrum(k *linalg.Sym, seed uint64) (spectrum, bool) {
+	n := k.N()
+	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
+	pick := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size]
+	a := make([]float64, size*size)
+	for i := range pick {
+		for j := 0; j <= i; j++ {
+			a[i*size+j] = k.At(pick[i], pick[j])
+		}
+	}
+	s := spectrum{w: make([]float64, size), share: float64(n) / float64(size)}
+	ok := blas.Bound().Eigenvalues(gblas.Lower, size, a, size, s.w)
+	for i, w := range s.w {
+		s.w[i] = math.Max(w, 0)
+	}
+	return s, ok
+}
+
+// meanDiagonal is the mean of G_ii for one common d (M03-61): with p = share,
+// 1/N sum over the spectrum p w of p w/(1 + p w d) = mean_k w/(1 + p w d).
+func (s spectrum) meanDiagonal(d float64) float64 {
+	sum := 0.0
+	for _, w := range s.w {
+		sum += w / (1 + s.share*w*d)
+	}
+	return sum / float64(len(s.w))
+}
+
+// commonCavity finds the root c of the one-site form of the fixed point
+// (M03-62): with d(c) the response of a typical site,
+//
+//	1/G(d) - d = c.
+//
+// The left side minus c falls from above zero at small c to below zero at
+// large c wherever the theory has a solution; bisection in log c finds it.
+func (s spectrum) commonCavity(respond func(c float64) float64) float64 {
+	excess := func(logC float64) float64 {
+		c := math.Exp(logC)
+		d := respond(c)
+		return 1/s.meanDiagonal(d) - d - c
+	}
+	top := s.meanDiagonal(0)
+	if !(top > 0) {
+		return 1 // K = 0: nothing is learnt, any cavity serves
+	}
+	low := -math.Log(top) // c of the empty training set, the smallest there is
+	high := low + 1
+	for excess(high) > 0 && high < low+700 {
+		high += math.Max(1, high-low)
+	}
+	for range 60 {
+		mid := (low + high) / 2
+		if excess(mid) > 0 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return math.Exp((low + high) / 2)
+}

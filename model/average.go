@@ -1,0 +1,123 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/gp"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// Solve computes the averages over resamples without retraining. See
+// solver.Solve for its errors; the solution lives in the kernel matrix's
+// scratch triangle until the next solve or full fit.
+func (m *Model) Solve(ctx context.Context, law resample.Law, settings solver.Settings) (*solver.Solution, error) {
+	return solver.Solve(ctx, solver.Problem{
+		Gram: m.Gram, Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
+	}, settings)
+}
+
+// Retrain computes the same averages by Monte Carlo, at the sites and at new
+// inputs whose kernel rows are given (P x M; the zero value: none).
+func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) (*retrain.Result, error) {
+	problem := retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme}
+	square, ok := m.Loss.(loss.Square)
+	if !ok {
+		return nil, m.untrainable()
+	}
+	trainers := retrain.GP{Kernel: m.Gram, Noise: square.Noise, Cross: cross}.Trainers(problem)
+	return retrain.Run(ctx, problem, trainers, settings)
+}
+
+// FullFit trains once on all data and returns the predictor at the sites. It
+// overwrites the scratch triangle of the kernel matrix.
+func (m *Model) FullFit() ([]float64, error) {
+	square, ok := m.Loss.(loss.Square)
+	if !ok {
+		return nil, m.untrainable()
+	}
+	count, mean := m.targets()
+	full, err := gp.FitFull(m.Gram, square.Noise, count, mean)
+	if err != nil {
+		return nil, err
+	}
+	return full.Fitted, nil
+}
+
+func (m *Model) untrainable() error {
+	return inputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
+}
+
+// batchBytes bounds the kernel rows that are in memory at a time.
+const batchBytes = 32 << 20
+
+// Cross calls f with the kernel rows of new inputs, batch after batch: rows is
+// P x M row-major and starts at new input number first. f may overwrite rows.
+// New inputs are in the units of the data set; they get no jitter.
+func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error) error {
+	batch := max(1, min(x.Rows, batchBytes/(8*m.Sites())))
+	rows := make([]float64, batch*m.Sites())
+	for first := 0; first < x.Rows; first += batch {
+		part := blas64.General{Rows: min(batch, x.Rows-first), Cols: x.Cols, Stride: x.Stride, Data: x.Data[first*x.Stride:]}
+		used := rows[:part.Rows*m.Sites()]
+		if err := m.crossBatch(part, used); err != nil {
+			return inputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
+		}
+		if err := f(first, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CrossAll is the whole P x M matrix of kernel rows, after a check that it fits.
+func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
+	all := blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites()}
+	need := 8 * int64(x.Rows) * int64(m.Sites())
+	if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("the kernel between %d new inputs and %d sites", x.Rows, m.Sites())); err != nil {
+		return all, err
+	}
+	all.Data = make([]float64, x.Rows*m.Sites())
+	err := m.Cross(x, func(first int, rows []float64) error {
+		copy(all.Data[first*m.Sites():], rows)
+		return nil
+	})
+	return all, err
+}
+
+func (m *Model) crossBatch(x blas64.General, rows []float64) error {
+	if m.inputs == nil {
+		return m.takeCross(x, rows)
+	}
+	if m.transform != nil {
+		z, err := m.transform.Apply(matrixOf(x))
+		if err != nil {
+			return err
+		}
+		x = blas64.General(z)
+	}
+	return m.inputs.Cross(x, blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites(), Data: rows})
+}
+
+// takeCross reads the features of new inputs as their kernel with every example.
+func (m *Model) takeCross(x blas64.General, rows []float64) error {
+	if x.Cols != m.Set.N() {
+		return fmt.Errorf("%d kernel values for %d examples", x.Cols, m.Set.N())
+	}
+	amplitude := m.Kernel.Amplitude
+	if amplitude == 0 {
+		amplitude = 1
+	}
+	for r := range x.Rows {
+		for j, first := range m.First {
+			rows[r*m.Sites()+j] = amplitude*x.Data[r*x.Stride+first] + m.Kernel.Constant
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package model binds a data set, a kernel and a training loss, and hands the
+// result to whoever averages over resamples: the analytic solver, Monte-Carlo
+// retraining, or one fit to all data. It is the one place that knows which
+// examples share an input, so that theory and retraining always speak of the
+// same sites.
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// Spec says what is modelled.
+type Spec struct {
+	Set         *dataset.Set
+	Kernel      kernel.Spec
+	Loss        loss.Loss
+	Standardize bool  // features to mean 0 and population standard deviation 1
+	MaxBytes    int64 // memory that may be used; 0: what the machine has left
+}
+
+// Model is a data set with its kernel matrix. Examples with equal inputs share
+// a site unless the kernel has a jitter, which tells them apart.
+type Model struct {
+	Spec
+	Site  []int       // site of each example, length N
+	First []int       // first example of each site, length M
+	Gram  *linalg.Sym // kernel matrix over the M sites, amplitude, constant and jitter included
+	// GramTime is the time that the kernel matrix took.
+	GramTime time.Duration
+
+	transform *dataset.Standardizer // nil without standardising
+	inputs    *kernel.Inputs        // nil for a precomputed kernel
+}
+
+// ErrInput marks a specification or data that cannot be modelled.
+var ErrInput = errors.New("bad input")
+
+func inputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
+
+// precomputedTolerance is the asymmetry, relative to the largest entry, that a
+// precomputed kernel matrix may have: the last digits of printed numbers.
+const precomputedTolerance = 1e-9
+
+// Build checks the specification against the data, finds the sites and
+// computes the kernel matrix, 8 M^2 bytes. Every error is bad input: it wraps
+// ErrInput, or linalg.ErrMemory when the matrices would not fit.
+func Build(spec Spec) (*Model, error) {
+	if spec.Set == nil || spec.Loss == nil {
+		return nil, inputError(errors.New("there is no data set or no loss"))
+	}
+	if err := spec.Set.Check(taskOf(spec.Loss)); err != nil {
+		return nil, inputError(err)
+	}
+	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
+		return nil, inputError(errors.New("a precomputed kernel matrix cannot be standardised"))
+	}
+	m := &Model{Spec: spec}
+	m.findSites()
+	if err := linalg.CheckMemory(m.TheoryBytes(), spec.MaxBytes,
+		fmt.Sprintf("the theory for %d distinct inputs", len(m.First))); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	var err error
+	if spec.Kernel.Kind == kernel.Precomputed {
+		err = m.takeGram()
+	} else {
+		err = m.computeGram()
+	}
+	if err != nil {
+		return nil, inputError(err)
+	}
+	m.GramTime = time.Since(began)
+	return m, nil
+}
+
+// taskOf is the task that a loss is for.
+func taskOf(l loss.Loss) dataset.Task {
+	switch l.(type) {
+	case loss.Square:
+		return dataset.Regression
+	}
+	return dataset.Classification
+}
+
+// findSites gives each distinct input a site, or each example when a jitter
+// makes equal inputs different.
+func (m *Model) findSites() {
+	if m.Kernel.Jitter > 0 {
+		m.Site = make([]int, m.Set.N())
+		for i := range m.Site {
+			m.Site[i] = i
+		}
+		m.First = m.Site
+		return
+	}
+	m.Site, m.First = dataset.Distinct(m.Set.X)
+}
+
+func (m *Model) computeGram() error {
+	x := m.Set.X
+	if m.Standardize {
+		z, transform := dataset.Standardize(x)
+		x, m.transform = z, &transform
+	}
+	inputs, err := m.Kernel.Prepare(blas64.General(x.Gather(m.First)))
+	if err != nil {
+		return err
+	}
+	m.inputs = inputs
+	m.Gram, err = inputs.Gram()
+	return err
+}
+
+// takeGram reads the features as rows of a kernel matrix over the examples.
+func (m *Model) takeGram() error {
+	n := m.Set.N()
+	if m.Set.D() != n {
+		return fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(), n)
+	}
+	all, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
+	if err != nil {
+		return fmt.Errorf("precomputed kernel: %w", err)
+	}
+	m.Gram = linalg.NewSym(len(m.First))
+	for i, first := range m.First {
+		row := m.Gram.Row(i)
+		for j := range row {
+			row[j] = all.At(first, m.First[i+j])
+		}
+	}
+	return m.Kernel.Complete(m.Gram)
+}
+
+// Sites is the number M of distinct inputs.
+func (m *Model) Sites() int { return len(m.First) }
+
+// Merged is the number of examples that share the input of an earlier one.
+func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
+
+// TheoryBytes estimates the memory of a solve: the kernel matrix with its
+// scratch triangle, the sites, the engine's vectors and a low-rank update.
+func (m *Model) TheoryBytes() int64 {
+	sites := int64(len(m.First))
+	vectors := 8 * sites * int64(40+2*m.Set.D())
+	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + vectors + sites*sites
+}
+
+// RetrainBytes estimates the memory of retraining with a number of workers
+// beside the kernel matrix: each holds the system of the sites it drew, at
+// ratio nu a share 1 - e^-nu of them.
+func (m *Model) RetrainBytes(workers int, ratio float64) int64 {
+	drawn := float64(len(m.First)) * -math.Expm1(-ratio)
+	return int64(float64(workers) * 8 * drawn * drawn)
+}
+
+// targets is the mean target and the number of examples of each site.
+func (m *Model) targets() (count []int, mean []float64) {
+	count, mean = make([]int, m.Sites()), make([]float64, m.Sites())
+	for example, site := range m.Site {
+		count[site]++
+		mean[site] += m.Set.Y[example]
+	}
+	for site, c := range count {
+		mean[site] /= float64(c)
+	}
+	return count, mean
+}

@@ -1,0 +1,64 @@
+// Package bench runs named experiments that set the analytic theory against
+// retraining: what each costs, and how far they agree, across N.
+package bench
+
+import "bootbench/solver"
+
+// Row is one comparison: the theory and retraining on the same n examples, in
+// the same process, one after the other. Times are wall times in seconds. The
+// kernel matrix, which both need, is in none of them.
+type Row struct {
+	Data   string  `json:"data"`
+	Loss   string  `json:"loss"`
+	N      int     `json:"n"`     // examples
+	Sites  int     `json:"sites"` // distinct inputs
+	D      int     `json:"d"`
+	Ratio  float64 `json:"ratio"`
+	Scheme string  `json:"scheme"`
+
+	// The theory: start value, all refreshes, variances and the left-out error.
+	TheoryS     float64          `json:"theory_s"`
+	TheoryError float64          `json:"theory_error"`
+	Status      string           `json:"status"`
+	Residual    float64          `json:"residual"`
+	Sweeps      int              `json:"sweeps"`
+	Refreshes   solver.Refreshes `json:"refreshes"`
+
+	// Single fits with predictions at all sites, each with all BLAS threads:
+	// on all data, on a resample with repeated rows merged, and on the S rows
+	// of a resample as they come (square loss only, 0 otherwise).
+	FitS         float64 `json:"fit_s"`
+	ResampleFitS float64 `json:"resample_fit_s"`
+	NaiveFitS    float64 `json:"naive_fit_s"`
+
+	// Retraining, in parallel with one BLAS thread per worker.
+	RetrainError     float64 `json:"retrain_error"`
+	RetrainSE        float64 `json:"retrain_se"`
+	RetrainResamples int     `json:"retrain_resamples"`
+	RetrainS         float64 `json:"retrain_s"` // of all resamples together
+
+	// FitsEquivalent is theory_s in fits of merged resamples, and
+	// NaiveFitsEquivalent in fits of all S rows.
+	FitsEquivalent      float64 `json:"fits_equivalent"`
+	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
+
+	// VarianceError is the theory's root mean square relative error in the
+	// per-site variances, the noise of the retraining reference taken off;
+	// VarianceNoise is that noise. 0 where the error drowns in the noise.
+	VarianceError float64 `json:"variance_error"`
+	VarianceNoise float64 `json:"variance_noise"`
+	// EqualResamples is how many resamples give retraining the same error in
+	// the variances, and SpeedupEqualAccuracy their time over theory_s. Where
+	// the theory's error drowns in the noise both are lower bounds, from the
+	// resamples that were drawn, and EqualIsBound is set.
+	EqualResamples       float64 `json:"equal_resamples"`
+	SpeedupEqualAccuracy float64 `json:"speedup_equal_accuracy"`
+	EqualIsBound         bool    `json:"equal_is_bound"`
+
+	PeakBytes     int64   `json:"peak_bytes"`     // of the theory: kernel matrix, engine, solution
+	RefreshGflops float64 `json:"refresh_gflops"` // diag(G), counting 2M^3/3 flops
+	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M, same process
+	Backend       string  `json:"backend"`
+	Core          string  `json:"core"`
+	Threads       int     `json:"threads"`
+}

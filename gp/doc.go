@@ -1,0 +1,19 @@
+// Package gp trains exact Gaussian-process regression on weighted data.
+//
+// The data live on M sites, the distinct inputs. A training set holds site i
+// k_i times with mean target t_i over those copies. With kernel matrix K over
+// the sites and noise variance s2 the posterior mean at the sites is
+//
+//	f = K_.a alpha,   (K_aa + diag(s2/k_a)) alpha = t_a,
+//
+// where a runs over the active sites, those with k_i > 0. It minimises
+//
+//	1/2 f' K^-1 f + sum_i k_i (f_i - t_i)^2 / (2 s2)                       (T1)
+//
+// and is the fit to all rows of the training set, repeated rows and all: a row
+// that stands k times with noise s2 says what one row says with noise s2/k.
+//
+// Trainer fits one training set after the other in workspaces of its own, Full
+// fits all data in the scratch triangle of the kernel matrix, and Naive fits
+// every row without merging, as the plain reference for the other two.
+package gp

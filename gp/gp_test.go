@@ -1,0 +1,505 @@
+package gp_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"bootbench/blas"
+	"bootbench/gp"
+	"bootbench/linalg"
+
+	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"pgregory.net/rapid"
+)
+
+// rbf is exp(-|x-x'|^2) over m random points of the unit cube in 3 dimensions.
+func rbf(rng *rand.Rand, m int) *linalg.Sym {
+	x := make([][3]float64, m)
+	for i := range x {
+		x[i] = [3]float64{rng.Float64(), rng.Float64(), rng.Float64()}
+	}
+	k := linalg.NewSym(m)
+	for i := range m {
+		for j := i; j < m; j++ {
+			r2 := 0.0
+			for d := range 3 {
+				r2 += (x[i][d] - x[j][d]) * (x[i][d] - x[j][d])
+			}
+			k.Set(i, j, math.Exp(-r2))
+		}
+	}
+	return k
+}
+
+// rows is a training set row by row.
+type rows struct {
+	site   []int
+	target []float64
+}
+
+// drawRows draws s rows over m sites, each with a target of its own, in random order.
+func drawRows(rng *rand.Rand, m, s int) rows {
+	var r rows
+	for range s {
+		r.site = append(r.site, rng.IntN(m))
+		r.target = append(r.target, rng.NormFloat64())
+	}
+	return r
+}
+
+// merged counts the rows of each of m sites and averages their targets.
+func (r rows) merged(m int) (count []int, target []float64) {
+	count, target = make([]int, m), make([]float64, m)
+	for p, i := range r.site {
+		count[i]++
+		target[i] += r.target[p]
+	}
+	for i, k := range count {
+		if k > 0 {
+			target[i] /= float64(k)
+		}
+	}
+	return count, target
+}
+
+// oracle is the posterior mean at all sites given every row, by elimination
+// with partial pivoting on the S x S system.
+func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
+	s := len(r.site)
+	a := make([][]float64, s)
+	for p := range a {
+		a[p] = make([]float64, s+1)
+		for q := range s {
+			a[p][q] = k.At(r.site[p], r.site[q])
+		}
+		a[p][p] += noise
+		a[p][s] = r.target[p]
+	}
+	for c := range s {
+		best := c
+		for p := c; p < s; p++ {
+			if math.Abs(a[p][c]) > math.Abs(a[best][c]) {
+				best = p
+			}
+		}
+		a[c], a[best] = a[best], a[c]
+		for p := range s {
+			if p == c {
+				continue
+			}
+			w := a[p][c] / a[c][c]
+			for q := c; q <= s; q++ {
+				a[p][q] -= w * a[c][q]
+			}
+		}
+	}
+	f := make([]float64, k.N())
+	for i := range f {
+		for p := range s {
+			f[i] += k.At(i, r.site[p]) * a[p][s] / a[p][p]
+		}
+	}
+	return f
+}
+
+func fit(t testing.TB, tr *gp.Trainer, count []int, target []float64) []float64 {
+	t.Helper()
+	if err := tr.Fit(count, target); err != nil {
+		t.Fatal(err)
+	}
+	f := make([]float64, tr.Sites())
+	if err := tr.Predict(f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *gp.Trainer {
+	t.Helper()
+	tr, err := gp.NewTrainer(k, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func farthest(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = math.Max(worst, math.Abs(a[i]-b[i]))
+		if math.IsNaN(a[i] - b[i]) {
+			return math.Inf(1)
+		}
+	}
+	return worst
+}
+
+// The condition number is at most (S + noise)/noise, below 1e4 here, and the
+// targets are of order 1: rounding stays below 1e4 * S * 1e-16 = 1e-10.
+const tolerance = 1e-10
+
+// The merged fit, the naive fit and elimination on every row are three ways to
+// one answer, also when a Trainer has fitted other sets before.
+func TestFitMatchesEliminationOnAllRows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		m := rapid.IntRange(1, 40).Draw(rt, "sites")
+		noise := rapid.Float64Range(0.02, 2).Draw(rt, "noise")
+		k := rbf(rng, m)
+		tr := newTrainer(t, k, noise)
+		naive, err := gp.NewNaive(k, noise)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for range 3 {
+			r := drawRows(rng, m, rapid.IntRange(0, 80).Draw(rt, "rows"))
+			want := oracle(k, noise, r)
+			count, target := r.merged(m)
+			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
+				rt.Fatalf("merged fit is off by %g", d)
+			}
+			if err := naive.Fit(r.site, r.target); err != nil {
+				rt.Fatal(err)
+			}
+			f := make([]float64, m)
+			if err := naive.Predict(f); err != nil {
+				rt.Fatal(err)
+			}
+			if d := farthest(f, want); d > tolerance {
+				rt.Fatalf("naive fit is off by %g", d)
+			}
+		}
+	})
+}
+
+// At larger orders, where the factorisation is blocked, the answer is checked
+// by the optimality of T1: alpha_i = k_i (t_i - f_i)/s2 and f = K alpha.
+func TestFitIsStationary(t *testing.T) {
+	const noise = 0.1
+	for _, m := range []int{1, 2, 63, 64, 65, 200} {
+		rng := rand.New(rand.NewPCG(7, uint64(m)))
+		k := rbf(rng, m)
+		count, target := drawRows(rng, m, m).merged(m)
+		tr := newTrainer(t, k, noise)
+		f := fit(t, tr, count, target)
+		for i := range m {
+			want := float64(count[i]) * (target[i] - f[i]) / noise
+			if math.Abs(tr.Alpha()[i]-want) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("m=%d: alpha_%d = %v, optimality asks for %v", m, i, tr.Alpha()[i], want)
+			}
+			sum := 0.0
+			for j := range m {
+				sum += k.At(i, j) * tr.Alpha()[j]
+			}
+			if math.Abs(f[i]-sum) > tolerance*float64(m) {
+				t.Errorf("m=%d: f_%d = %v, K alpha is %v", m, i, f[i], sum)
+			}
+		}
+	}
+}
+
+func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
+	const noise = 0.3
+	for _, m := range []int{0, 1, 2, 63, 64, 65, 130} {
+		rng := rand.New(rand.NewPCG(11, uint64(m)))
+		k := rbf(rng, m)
+		before := linalg.NewSym(m)
+		count, target := make([]int, m), make([]float64, m)
+		for i := range m {
+			copy(before.Row(i), k.Row(i))
+			count[i] = 1 + rng.IntN(3)
+			target[i] = rng.NormFloat64()
+		}
+		full, err := gp.FitFull(k, noise, count, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range m {
+			if farthest(before.Row(i), k.Row(i)) != 0 {
+				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
+			}
+		}
+		tr := newTrainer(t, k, noise)
+		if d := farthest(full.Fitted, fit(t, tr, count, target)); d > tolerance {
+			t.Errorf("m=%d: full fit is off by %g", m, d)
+		}
+		if d := farthest(full.Alpha, tr.Alpha()); d > 100*tolerance {
+			t.Errorf("m=%d: dual weights are off by %g", m, d)
+		}
+	}
+}
+
+// New inputs are sites that are never active: the last p of m+p sites.
+func TestPredictAtMatchesInactiveSites(t *testing.T) {
+	const m, p, noise = 30, 7, 0.05
+	rng := rand.New(rand.NewPCG(3, 3))
+	joint := rbf(rng, m+p)
+	k, cross := linalg.NewSym(m), make([]float64, p*m)
+	transposed := make([]float64, m*p)
+	for i := range m {
+		copy(k.Row(i), joint.Row(i)[:m-i])
+		for j := range p {
+			cross[j*m+i] = joint.At(m+j, i)
+			transposed[i*p+j] = joint.At(m+j, i)
+		}
+	}
+	count, target := drawRows(rng, m, m).merged(m)
+	all := fit(t, newTrainer(t, joint, noise), append(count, make([]int, p)...), append(target, make([]float64, p)...))
+	tr := newTrainer(t, k, noise)
+	fit(t, tr, count, target)
+	f := make([]float64, p)
+	if err := tr.PredictAt(gonum.NoTrans, blas64.General{Rows: p, Cols: m, Stride: m, Data: cross}, f); err != nil {
+		t.Fatal(err)
+	}
+	if d := farthest(f, all[m:]); d > tolerance {
+		t.Errorf("P x M: off by %g", d)
+	}
+	clear(f)
+	if err := tr.PredictAt(gonum.Trans, blas64.General{Rows: m, Cols: p, Stride: p, Data: transposed}, f); err != nil {
+		t.Fatal(err)
+	}
+	if d := farthest(f, all[m:]); d > tolerance {
+		t.Errorf("M x P: off by %g", d)
+	}
+	if err := tr.PredictAt(gonum.Trans, blas64.General{Rows: p, Cols: m, Stride: m, Data: cross}, f); err == nil {
+		t.Error("a cross-kernel of the wrong shape was accepted")
+	}
+}
+
+// Sites 1 and 4 are one input held apart: without noise the system is singular,
+// the error names the second of them, and the suggested jitter repairs it.
+func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
+	const m = 6
+	k := rbf(rand.New(rand.NewPCG(5, 5)), m)
+	for j := range m {
+		k.Set(4, j, k.At(1, j))
+	}
+	k.Set(4, 4, 1)
+	count, target := []int{1, 1, 0, 2, 1, 1}, []float64{1, -1, 0, 2, 1, 0}
+	check := func(t *testing.T, fit func() error) {
+		var pivot *gp.PivotError
+		if err := fit(); !errors.As(err, &pivot) {
+			t.Fatalf("error is %v, not a PivotError", err)
+		}
+		if pivot.Site != 4 || math.Abs(pivot.Pivot) > 1e-13 {
+			t.Errorf("pivot %v at site %d, want rounding at site 4", pivot.Pivot, pivot.Site)
+		}
+		if !(pivot.Jitter > 0 && pivot.Jitter < 1e-10) {
+			t.Errorf("jitter %v is not a repair of rounding", pivot.Jitter)
+		}
+		k.AddDiag(pivot.Jitter)
+		defer k.AddDiag(-pivot.Jitter)
+		if err := fit(); err != nil {
+			t.Errorf("with the suggested jitter: %v", err)
+		}
+	}
+	t.Run("trainer", func(t *testing.T) {
+		tr := newTrainer(t, k, 0)
+		check(t, func() error { return tr.Fit(count, target) })
+		if err := tr.Fit(count, []float64{1, -1, 0, 2, 1, math.NaN()}); err == nil {
+			t.Error("a NaN target was accepted")
+		}
+	})
+	t.Run("full", func(t *testing.T) {
+		count[2] = 1
+		check(t, func() error { _, err := gp.FitFull(k, 0, count, target); return err })
+	})
+}
+
+func TestIndefiniteKernelIsRefused(t *testing.T) {
+	k := linalg.NewSym(3)
+	for i := range 3 {
+		k.Set(i, i, 1)
+	}
+	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
+	tr := newTrainer(t, k, 0.5)
+	fit(t, tr, []int{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
+	var pivot *gp.PivotError
+	if err := tr.Fit([]int{1, 1, 1}, make([]float64, 3)); !errors.As(err, &pivot) {
+		t.Fatalf("error is %v", err)
+	}
+	if pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
+		t.Errorf("pivot %v at site %d, want -4.5 at site 2", pivot.Pivot, pivot.Site)
+	}
+	f := []float64{1, 1, 1}
+	if err := tr.Predict(f); err != nil || farthest(f, make([]float64, 3)) != 0 {
+		t.Errorf("after an error the trainer predicts %v, %v; want the prior mean", f, err)
+	}
+}
+
+func TestNonFiniteKernelIsRefused(t *testing.T) {
+	k := rbf(rand.New(rand.NewPCG(5, 5)), 4)
+	k.Set(1, 3, math.NaN())
+	ones, zeros := []int{1, 1, 1, 1}, make([]float64, 4)
+	if err := newTrainer(t, k, 1).Fit(ones, zeros); err == nil {
+		t.Error("trainer accepted a NaN in the kernel matrix")
+	}
+	if _, err := gp.FitFull(k, 1, ones, zeros); err == nil {
+		t.Error("full fit accepted a NaN in the kernel matrix")
+	}
+}
+
+func TestBadInputIsRefused(t *testing.T) {
+	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
+	tr := newTrainer(t, k, 1)
+	naive, err := gp.NewNaive(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := func(noise float64, count []int, target []float64) error {
+		_, err := gp.FitFull(k, noise, count, target)
+		return err
+	}
+	zeros := make([]float64, 3)
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{func() error { _, err := gp.NewTrainer(k, -1); return err }(), "noise"},
+		{func() error { _, err := gp.NewNaive(k, math.NaN()); return err }(), "noise"},
+		{tr.Fit([]int{1, 1}, zeros), "3 sites"},
+		{tr.Fit([]int{1, -2, 1}, zeros), "site 2 has count -2"},
+		{tr.Predict(zeros[:2]), "3 sites"},
+		{full(math.Inf(1), []int{1, 1, 1}, zeros), "noise"},
+		{full(1, []int{1, 0, 1}, zeros), "site 2 holds no example"},
+		{full(1, []int{1, 0, 1}, zeros[:1]), "3 sites"},
+		{naive.Fit([]int{0}, zeros), "do not match"},
+		{naive.Fit([]int{0, 3, 1}, zeros), "site 4 of 3"},
+		{naive.Predict(zeros[:2]), "3 sites"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
+			t.Errorf("error %v does not say %q", c.err, c.says)
+		}
+	}
+}
+
+// After the first fits at a size, a fit allocates what one factorisation by the
+// bound BLAS allocates (the pure Go one takes scratch) and nothing besides.
+func TestFitDoesNotAllocate(t *testing.T) {
+	const m = 80
+	rng := rand.New(rand.NewPCG(2, 2))
+	tr := newTrainer(t, rbf(rng, m), 0.1)
+	count, target := drawRows(rng, m, m).merged(m)
+	f := make([]float64, m)
+	active := 0
+	for _, k := range count {
+		if k > 0 {
+			active++
+		}
+	}
+	a := make([]float64, active*active)
+	factorisation := testing.AllocsPerRun(20, func() {
+		clear(a)
+		for i := range active {
+			a[i*active+i] = 1
+		}
+		if blas.Bound().Potrf(gonum.Upper, active, a, active) != 0 {
+			t.Fatal("factorisation failed")
+		}
+	})
+	if n := testing.AllocsPerRun(20, func() {
+		if tr.Fit(count, target) != nil || tr.Predict(f) != nil {
+			t.Fatal("fit failed")
+		}
+	}); n != factorisation {
+		t.Errorf("%v allocations per fit, %v of them in the factorisation", n, factorisation)
+	}
+}
+
+// Trainers that share a kernel matrix run side by side.
+func TestTrainersRunSideBySide(t *testing.T) {
+	const m = 50
+	rng := rand.New(rand.NewPCG(9, 9))
+	k := rbf(rng, m)
+	count, target := drawRows(rng, m, m).merged(m)
+	want := fit(t, newTrainer(t, k, 0.1), count, target)
+	var wg sync.WaitGroup
+	for range 4 {
+		tr := newTrainer(t, k, 0.1)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			f := make([]float64, m)
+			for range 5 {
+				if err := errors.Join(tr.Fit(count, target), tr.Predict(f)); err != nil || farthest(f, want) != 0 {
+					t.Errorf("side by side the fit differs by %g, error %v", farthest(f, want), err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// BenchmarkFit times a fit to a bootstrap sample of n from n examples, with
+// its prediction at all n inputs: repeated rows merged, and every row kept.
+func BenchmarkFit(b *testing.B) {
+	for _, n := range []int{500, 1000, 2000} {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		k := rbf(rng, n)
+		r := drawRows(rng, n, n)
+		count, target := r.merged(n)
+		f := make([]float64, n)
+		b.Run(fmt.Sprintf("merged/backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
+			tr := newTrainer(b, k, 0.1)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := errors.Join(tr.Fit(count, target), tr.Predict(f)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("naive/backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
+			naive, err := gp.NewNaive(k, 0.1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := errors.Join(naive.Fit(r.site, r.target), naive.Predict(f)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPredict times the prediction at all sites alone.
+func BenchmarkPredict(b *testing.B) {
+	for _, n := range []int{500, 2000} {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		tr := newTrainer(b, rbf(rng, n), 0.1)
+		count, target := drawRows(rng, n, n).merged(n)
+		f := fit(b, tr, count, target)
+		b.Run(fmt.Sprintf("backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
+			for b.Loop() {
+				if err := tr.Predict(f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFull times the fit to all data in the scratch triangle.
+func BenchmarkFull(b *testing.B) {
+	for _, n := range []int{500, 2000} {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		k, count, target := rbf(rng, n), make([]int, n), make([]float64, n)
+		for i := range count {
+			count[i], target[i] = 1, rng.NormFloat64()
+		}
+		b.Run(fmt.Sprintf("backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := gp.FitFull(k, 0.1, count, target); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

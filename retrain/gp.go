@@ -1,0 +1,88 @@
+package retrain
+
+import (
+	"fmt"
+
+	"bootbench/gp"
+	"bootbench/linalg"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// GP is exact Gaussian-process regression as a learning method: square loss
+// (f - y)^2/(2 Noise). Repeated rows are merged, which is exact.
+type GP struct {
+	// Kernel is the kernel matrix over the sites. Trainers only read it.
+	Kernel *linalg.Sym
+	// Noise is the noise variance, >= 0.
+	Noise float64
+	// Cross is the kernel between the P extra inputs and the M sites, P x M; the
+	// zero value means no extra inputs.
+	Cross blas64.General
+}
+
+// Trainers returns the maker of trainers for p that Run takes.
+func (g GP) Trainers(p Problem) func() (Trainer, error) {
+	return func() (Trainer, error) {
+		p, err := p.withDefaults()
+		if err != nil {
+			return nil, err
+		}
+		if g.Kernel.N() != p.Sites {
+			return nil, fmt.Errorf("a kernel matrix of order %d does not fit %d sites", g.Kernel.N(), p.Sites)
+		}
+		if g.Cross.Rows != p.Extra || (p.Extra > 0 && g.Cross.Cols != p.Sites) {
+			return nil, fmt.Errorf("a cross-kernel of %d x %d does not fit %d extra inputs and %d sites",
+				g.Cross.Rows, g.Cross.Cols, p.Extra, p.Sites)
+		}
+		trainer, err := gp.NewTrainer(g.Kernel, g.Noise)
+		if err != nil {
+			return nil, err
+		}
+		return &gpTrainer{
+			problem: &p, cross: g.Cross, trainer: trainer,
+			count: make([]int, p.Sites), target: make([]float64, p.Sites),
+		}, nil
+	}
+}
+
+// gpTrainer merges the drawn copies of each site and hands them to a gp.Trainer.
+type gpTrainer struct {
+	problem *Problem
+	cross   blas64.General
+	trainer *gp.Trainer
+	count   []int     // drawn copies per site
+	target  []float64 // their mean target
+}
+
+// Fit is Trainer.Fit.
+func (t *gpTrainer) Fit(counts []int, f []float64) error {
+	t.merge(counts)
+	if err := t.trainer.Fit(t.count, t.target); err != nil {
+		return err
+	}
+	m := t.problem.Sites
+	if err := t.trainer.Predict(f[:m]); err != nil {
+		return err
+	}
+	if t.problem.Extra == 0 {
+		return nil
+	}
+	return t.trainer.PredictAt(blas.NoTrans, t.cross, f[m:])
+}
+
+func (t *gpTrainer) merge(counts []int) {
+	clear(t.count)
+	clear(t.target)
+	for i, k := range counts {
+		site := t.problem.site(i)
+		t.count[site] += k
+		t.target[site] += float64(k) * t.problem.Y[i]
+	}
+	for site, k := range t.count {
+		if k > 0 {
+			t.target[site] /= float64(k)
+		}
+	}
+}

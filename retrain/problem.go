@@ -1,0 +1,120 @@
+package retrain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Problem is what is resampled: N examples on Sites distinct inputs.
+type Problem struct {
+	// Y are the examples' targets, finite, length N >= 1.
+	Y []float64
+	// Site maps each example to its site, 0 to Sites-1. Nil means that example i
+	// is alone on site i.
+	Site []int
+	// Sites is the number of sites. It may be 0 where Site is nil: then it is N.
+	Sites int
+	// Extra is the number P >= 0 of new inputs that trainers predict at besides
+	// the sites.
+	Extra int
+	// Scheme draws the examples' counts.
+	Scheme resample.Scheme
+}
+
+// Trainer is a learning method bound to its data. One Trainer serves one worker.
+type Trainer interface {
+	// Fit trains on the set that holds example i counts[i] times, at least one of
+	// them positive, and overwrites f with the predictions at all sites, followed
+	// by those at the extra inputs: length Sites + Extra. It keeps neither slice.
+	Fit(counts []int, f []float64) error
+}
+
+// DefaultResamples is the number of resamples where Settings name none.
+const DefaultResamples = 1000
+
+// Settings say how to retrain. The zero value draws DefaultResamples resamples
+// from seed 0 on all processors and judges them by no test loss.
+type Settings struct {
+	// Resamples is the number of training sets; 0 means DefaultResamples.
+	Resamples int
+	// Seed and the number b of a resample determine its random stream.
+	Seed uint64
+	// Workers is the number of fits that run at a time; 0 means GOMAXPROCS.
+	Workers int
+	// Tests are the losses by which left-out examples are judged.
+	Tests []loss.Test
+	// Observe, if set, sees every resample in the order of b: the examples'
+	// counts and the predictions at the sites and extra inputs. The slices are
+	// valid until it returns. It runs on the goroutine that called Run.
+	Observe func(b int, counts []int, f []float64)
+	// Progress, if set, is told after each resample how many of how many are
+	// done. It runs on the goroutine that called Run.
+	Progress func(done, total int)
+}
+
+// withDefaults fills in the defaults and refuses negative numbers.
+func (s Settings) withDefaults() (Settings, error) {
+	if s.Resamples < 0 || s.Workers < 0 {
+		return s, fmt.Errorf("cannot retrain on %d resamples with %d workers", s.Resamples, s.Workers)
+	}
+	if s.Resamples == 0 {
+		s.Resamples = DefaultResamples
+	}
+	if s.Workers == 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	s.Workers = min(s.Workers, s.Resamples)
+	return s, nil
+}
+
+// withDefaults fills in the number of sites and refuses what cannot be resampled.
+func (p Problem) withDefaults() (Problem, error) {
+	switch {
+	case len(p.Y) == 0:
+		return p, errors.New("there are no examples to resample")
+	case p.Scheme == nil:
+		return p, errors.New("there is no resampling scheme")
+	case p.Extra < 0:
+		return p, fmt.Errorf("there cannot be %d extra inputs", p.Extra)
+	}
+	for i, y := range p.Y {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return p, fmt.Errorf("the target of example %d is %v", i+1, y)
+		}
+	}
+	if p.Site == nil && p.Sites == 0 {
+		p.Sites = len(p.Y)
+	}
+	return p, p.checkSites()
+}
+
+func (p Problem) checkSites() error {
+	if p.Site == nil {
+		if p.Sites != len(p.Y) {
+			return fmt.Errorf("%d examples without a map to sites do not fill %d sites", len(p.Y), p.Sites)
+		}
+		return nil
+	}
+	if len(p.Site) != len(p.Y) {
+		return fmt.Errorf("the map to sites covers %d of %d examples", len(p.Site), len(p.Y))
+	}
+	for i, site := range p.Site {
+		if site < 0 || site >= p.Sites {
+			return fmt.Errorf("example %d is on site %d of %d", i+1, site+1, p.Sites)
+		}
+	}
+	return nil
+}
+
+// site is the site of example i.
+func (p *Problem) site(i int) int {
+	if p.Site == nil {
+		return i
+	}
+	return p.Site[i]
+}

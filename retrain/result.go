@@ -1,0 +1,106 @@
+package retrain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Result holds averages over resamples. All standard errors are Monte-Carlo
+// errors: they say how far the answer may be from that of infinitely many
+// resamples of the same data. What cannot be known from the resamples done
+// (a variance from one, anything from none) is NaN.
+type Result struct {
+	// Resamples is the number of resamples that the averages run over.
+	Resamples int
+	// Status says whether that is all that was asked for.
+	Status Status
+	// Empty counts the resamples without any example. They predict the prior
+	// mean 0 and take part in all averages.
+	Empty int
+	// Absent counts, per example, the resamples that do not contain it.
+	Absent []int
+	// LeftOut holds the left-out errors, one entry per test loss of the Settings.
+	LeftOut []LeftOut
+	// Mean and Var are the mean and the variance (unbiased) over resamples of the
+	// prediction at each site, then at each extra input; MeanSE and VarSE are
+	// their standard errors.
+	Mean, MeanSE, Var, VarSE []float64
+	// Warnings are remarks on the answer, one line each.
+	Warnings []string
+	// Stats tell what the answer cost.
+	Stats Stats
+}
+
+// LeftOut is a left-out error after Efron: an example's loss is averaged over
+// the resamples that do not contain it, and these averages over the examples.
+type LeftOut struct {
+	// Test is the name of the test loss.
+	Test string
+	// Error is the mean of Examples over those examples that were left out at
+	// least once, and SE its standard error by the delete-a-group jackknife, where
+	// resample b belongs to group b mod 20.
+	Error, SE float64
+	// Examples holds the mean left-out loss of each example, NaN for an example
+	// that was never left out.
+	Examples []float64
+}
+
+// Stats tell what a run cost.
+type Stats struct {
+	// Workers is the number of fits that ran at a time.
+	Workers int
+	// Fits counts the fits in the averages, and FitTime is the sum of their wall
+	// times: FitTime/Fits is the price of one retraining with one BLAS thread.
+	Fits    int
+	FitTime time.Duration
+	// Elapsed is the wall time of the run, the making of trainers apart.
+	Elapsed time.Duration
+}
+
+// Status says how a run ended.
+type Status int
+
+const (
+	// Complete: all resamples asked for were done.
+	Complete Status = iota
+	// Cancelled: the context ended first. The Result covers the first
+	// Result.Resamples resamples, as a run over that number would have.
+	Cancelled
+)
+
+// ErrCancelled is what Cancelled is as an error.
+var ErrCancelled = errors.New("retraining was cancelled")
+
+// String names the status.
+func (s Status) String() string {
+	switch s {
+	case Complete:
+		return "complete"
+	case Cancelled:
+		return "cancelled"
+	}
+	return fmt.Sprintf("Status(%d)", int(s))
+}
+
+// Err is nil when the run was complete, else the status as an error.
+func (s Status) Err() error {
+	if s == Cancelled {
+		return ErrCancelled
+	}
+	return nil
+}
+
+// FitError reports a resample whose training failed: the first such one in the
+// order of b, whatever the number of workers.
+type FitError struct {
+	// Resample is b, counted from 0.
+	Resample int
+	// Err is the trainer's error.
+	Err error
+}
+
+func (e *FitError) Error() string { return fmt.Sprintf("resample %d: %v", e.Resample, e.Err) }
+
+// Unwrap is the trainer's error.
+func (e *FitError) Unwrap() error { return e.Err }

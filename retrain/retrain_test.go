@@ -1,0 +1,582 @@
+package retrain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"bootbench/blas"
+	"bootbench/gp"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/retrain"
+
+	"go.uber.org/goleak"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// square and sign are plain test losses, so that these tests rest on no others.
+type square struct{}
+
+func (square) Name() string                     { return "square" }
+func (square) Value(f, y float64) float64       { return (f - y) * (f - y) }
+func (square) Gaussian(_, _, _ float64) float64 { panic("not for retraining") }
+
+type sign struct{ square }
+
+func (sign) Name() string { return "sign" }
+func (sign) Value(f, y float64) float64 {
+	if f*y <= 0 {
+		return 1
+	}
+	return 0
+}
+
+var bothTests = []loss.Test{square{}, sign{}}
+
+// shrunkMean predicts, everywhere, the mean of the drawn targets shrunk
+// towards 0: a cheap learner for tests of the machinery around it.
+type shrunkMean struct{ y []float64 }
+
+func (t shrunkMean) Fit(counts []int, f []float64) error {
+	sum, weight := 0.0, 1.0
+	for i, k := range counts {
+		sum += float64(k) * t.y[i]
+		weight += float64(k)
+	}
+	for i := range f {
+		f[i] = sum / weight
+	}
+	return nil
+}
+
+// constant makes every worker a trainer that behaves like t.
+func constant(t retrain.Trainer) func() (retrain.Trainer, error) {
+	return func() (retrain.Trainer, error) { return t, nil }
+}
+
+// trainerFunc is a function as a Trainer.
+type trainerFunc func(counts []int, f []float64) error
+
+func (t trainerFunc) Fit(counts []int, f []float64) error { return t(counts, f) }
+
+// regression is a GP problem of n examples over n-2 sites (sites 0 and 1 hold
+// two each, the second ones at the end) with two extra inputs.
+func regression(n int) (retrain.Problem, retrain.GP) {
+	joint, x, rng := inputs(n)
+	m := n - 2
+	k, cross := linalg.NewSym(m), blas64.General{Rows: 2, Cols: m, Stride: m}
+	for i := range m {
+		copy(k.Row(i), joint.Row(i)[:m-i])
+	}
+	for p := range 2 {
+		for i := range m {
+			cross.Data = append(cross.Data, joint.At(m+p, i))
+		}
+	}
+	problem := retrain.Problem{Sites: m, Extra: 2, Scheme: resample.Poisson{Ratio: 1}}
+	for i := range n {
+		problem.Site = append(problem.Site, i%m)
+		problem.Y = append(problem.Y, math.Sin(x[i%m])+0.3*rng.NormFloat64())
+	}
+	return problem, retrain.GP{Kernel: k, Noise: 0.1, Cross: cross}
+}
+
+// inputs are n points on a line, the sites of regression(n) and then its extra
+// inputs, and the kernel exp(-(x-x')^2) over all of them.
+func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 4 * rng.Float64()
+	}
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])))
+		}
+	}
+	return k, x, rng
+}
+
+func run(t testing.TB, p retrain.Problem, newTrainer func() (retrain.Trainer, error), s retrain.Settings) *retrain.Result {
+	t.Helper()
+	r, err := retrain.Run(context.Background(), p, newTrainer, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// text writes a Result out, all digits and NaN included, without its costs and
+// without its status.
+func text(r *retrain.Result) string {
+	c := *r
+	c.Stats, c.Status = retrain.Stats{}, 0
+	return fmt.Sprintf("%+v", c)
+}
+
+func near(a, b, tol float64) bool {
+	return math.Abs(a-b) <= tol*(1+math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
+}
+
+// What Run streams is recomputed by brute force: the counts drawn anew from
+// the documented streams, each training set expanded to rows and fitted without
+// merging, extra inputs as sites that hold no row, and every average taken in
+// two passes over the stored fits.
+func TestRunMatchesBruteForce(t *testing.T) {
+	const n, resamples, seed = 7, 60, 42
+	p, learner := regression(n)
+	got := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: resamples, Seed: seed, Tests: bothTests})
+
+	joint, _, _ := inputs(n)
+	naive, err := gp.NewNaive(joint, learner.Noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts [][]int
+	var fits [][]float64
+	for b := range resamples {
+		drawn := make([]int, n)
+		p.Scheme.Sample(rand.New(rand.NewPCG(seed, uint64(b))), drawn)
+		var site []int
+		var y []float64
+		for i, k := range drawn {
+			for range k {
+				site, y = append(site, p.Site[i]), append(y, p.Y[i])
+			}
+		}
+		f := make([]float64, p.Sites+p.Extra)
+		if err := errors.Join(naive.Fit(site, y), naive.Predict(f)); err != nil {
+			t.Fatal(err)
+		}
+		counts, fits = append(counts, drawn), append(fits, f)
+	}
+
+	for i, test := range bothTests {
+		examples, overall := bruteLeftOut(p, counts, fits, test, func(int) bool { return true })
+		r := got.LeftOut[i]
+		if r.Test != test.Name() || !near(r.Error, overall, 1e-10) || !near(r.SE, bruteSE(p, counts, fits, test), 1e-9) {
+			t.Errorf("%s: error %v +- %v, brute force %v +- %v", r.Test, r.Error, r.SE, overall, bruteSE(p, counts, fits, test))
+		}
+		for j := range examples {
+			if !near(r.Examples[j], examples[j], 1e-10) {
+				t.Errorf("%s: example %d has %v, brute force %v", r.Test, j, r.Examples[j], examples[j])
+			}
+		}
+	}
+	for i, absent := range got.Absent {
+		want := 0
+		for _, c := range counts {
+			if c[i] == 0 {
+				want++
+			}
+		}
+		if absent != want {
+			t.Errorf("example %d was left out %d times, not %d", i, absent, want)
+		}
+	}
+	for s := range p.Sites + p.Extra {
+		var values []float64
+		for _, f := range fits {
+			values = append(values, f[s])
+		}
+		mean, meanSE, variance, varianceSE := bruteMoments(values)
+		if !near(got.Mean[s], mean, 1e-10) || !near(got.MeanSE[s], meanSE, 1e-10) ||
+			!near(got.Var[s], variance, 1e-10) || !near(got.VarSE[s], varianceSE, 1e-9) {
+			t.Errorf("site %d: moments %v %v %v %v, brute force %v %v %v %v", s,
+				got.Mean[s], got.MeanSE[s], got.Var[s], got.VarSE[s], mean, meanSE, variance, varianceSE)
+		}
+	}
+}
+
+// bruteLeftOut is Efron's estimate over the resamples b that keep(b).
+func bruteLeftOut(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test, keep func(b int) bool) (examples []float64, overall float64) {
+	n := 0.0
+	for i, y := range p.Y {
+		sum, absent := 0.0, 0.0
+		for b, c := range counts {
+			if c[i] == 0 && keep(b) {
+				sum += test.Value(fits[b][p.Site[i]], y)
+				absent++
+			}
+		}
+		examples = append(examples, sum/absent)
+		if absent > 0 {
+			overall += sum / absent
+			n++
+		}
+	}
+	return examples, overall / n
+}
+
+// bruteSE is the jackknife over the 20 groups b mod 20.
+func bruteSE(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test) float64 {
+	var estimates []float64
+	mean := 0.0
+	for g := range 20 {
+		_, e := bruteLeftOut(p, counts, fits, test, func(b int) bool { return b%20 != g })
+		estimates = append(estimates, e)
+		mean += e / 20
+	}
+	s := 0.0
+	for _, e := range estimates {
+		s += (e - mean) * (e - mean)
+	}
+	return math.Sqrt(s * 19 / 20)
+}
+
+func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	mu2, mu4 := 0.0, 0.0
+	for _, v := range x {
+		d := v - mean
+		mu2 += d * d / n
+		mu4 += d * d * d * d / n
+	}
+	variance = mu2 * n / (n - 1)
+	return mean, math.Sqrt(variance / n), variance, math.Sqrt((mu4 - mu2*mu2*(n-3)/(n-1)) / n)
+}
+
+// With K = 1 the sites do not see each other: f_i = y_i k/(k + s2), whose
+// moments over a Poisson count are sums, and a left-out example is predicted 0.
+// 4.5 standard errors leave each of the 16 comparisons a chance of 7e-6.
+func TestRunAgreesWithIndependentSites(t *testing.T) {
+	const n, noise, ratio = 8, 0.5, 1.3
+	k := linalg.NewSym(n)
+	k.AddDiag(1)
+	p := retrain.Problem{Scheme: resample.Poisson{Ratio: ratio}}
+	wantError := 0.0
+	for i := range n {
+		p.Y = append(p.Y, float64(i)-2.5)
+		wantError += p.Y[i] * p.Y[i] / n
+	}
+	r := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p),
+		retrain.Settings{Resamples: 4000, Seed: 9, Tests: bothTests})
+	if !near(r.LeftOut[0].Error, wantError, 1e-12) || !near(r.LeftOut[1].Error, 1, 1e-12) {
+		t.Errorf("left-out errors %v and %v, want %v and 1", r.LeftOut[0].Error, r.LeftOut[1].Error, wantError)
+	}
+	first, second, prob := 0.0, 0.0, math.Exp(-ratio)
+	for k := 1; k < 60; k++ {
+		prob *= ratio / float64(k)
+		h := float64(k) / (float64(k) + noise)
+		first += prob * h
+		second += prob * h * h
+	}
+	for i, y := range p.Y {
+		mean, variance := y*first, y*y*(second-first*first)
+		if math.Abs(r.Mean[i]-mean) > 4.5*r.MeanSE[i] || math.Abs(r.Var[i]-variance) > 4.5*r.VarSE[i] {
+			t.Errorf("site %d: mean %v +- %v and variance %v +- %v, exactly %v and %v",
+				i, r.Mean[i], r.MeanSE[i], r.Var[i], r.VarSE[i], mean, variance)
+		}
+	}
+}
+
+// 300 examples make training matrices that BLAS works on in blocks.
+func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
+	p, learner := regression(300)
+	var want string
+	for _, workers := range []int{1, 2, 5} {
+		next, finished := 0, 0
+		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, Tests: bothTests,
+			Observe:  func(b int, _ []int, _ []float64) { next = checkNext(t, b, next) },
+			Progress: func(done, total int) { finished = done; _ = total },
+		}
+		r := run(t, p, learner.Trainers(p), s)
+		if r.Status != retrain.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
+			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status, r.Resamples, finished, r.Stats.Workers)
+		}
+		if want == "" {
+			want = text(r)
+		}
+		if got := text(r); got != want {
+			t.Errorf("%d workers: the answer differs:\n%s\n%s", workers, got, want)
+		}
+	}
+}
+
+func checkNext(t *testing.T, b, next int) int {
+	if b != next {
+		t.Errorf("resample %d came when %d was due", b, next)
+	}
+	return b + 1
+}
+
+// A slow fit must hold up neither the order nor the other workers for ever.
+func TestSlowFitKeepsOrder(t *testing.T) {
+	p, _ := regression(6)
+	uneven := trainerFunc(func(counts []int, f []float64) error {
+		if counts[0] == 0 {
+			time.Sleep(2 * time.Millisecond)
+		}
+		return shrunkMean{p.Y}.Fit(counts, f)
+	})
+	s := retrain.Settings{Resamples: 80, Tests: bothTests, Workers: 1}
+	want := text(run(t, p, constant(shrunkMean{p.Y}), s))
+	s.Workers = 5
+	if got := text(run(t, p, constant(uneven), s)); got != want {
+		t.Errorf("uneven fits change the answer:\n%s\n%s", got, want)
+	}
+}
+
+func TestCancelledRunIsAShorterRun(t *testing.T) {
+	p, learner := regression(10)
+	for _, workers := range []int{1, 3} {
+		ctx, cancel := context.WithCancel(context.Background())
+		s := retrain.Settings{Resamples: 100000, Seed: 8, Workers: workers, Tests: bothTests,
+			Progress: func(done, _ int) {
+				if done == 50 {
+					cancel()
+				}
+			}}
+		r, err := retrain.Run(ctx, p, learner.Trainers(p), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != retrain.Cancelled || !errors.Is(r.Status.Err(), retrain.ErrCancelled) {
+			t.Errorf("status is %v", r.Status)
+		}
+		if r.Resamples < 50 || r.Resamples > 50+3*workers {
+			t.Errorf("cancelled after 50 resamples, stopped after %d", r.Resamples)
+		}
+		shorter := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: r.Resamples, Seed: 8, Tests: bothTests})
+		if text(r) != text(shorter) {
+			t.Errorf("cancelled run:\n%s\nshorter run:\n%s", text(r), text(shorter))
+		}
+	}
+}
+
+// The fit during which the context ends is finished and kept, and no other starts.
+func TestFitInProgressIsKept(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := retrain.Problem{Y: []float64{1}, Scheme: firstStays{resample.Poisson{Ratio: 1}}}
+	fits := 0
+	r, err := retrain.Run(ctx, p, constant(trainerFunc(func(counts []int, f []float64) error {
+		fits++
+		cancel()
+		time.Sleep(5 * time.Millisecond) // let the collector see the end first
+		return shrunkMean{p.Y}.Fit(counts, f)
+	})), retrain.Settings{Workers: 1})
+	if err != nil || r.Status != retrain.Cancelled || r.Resamples != 1 || fits != 1 || r.Mean[0] != 0.5 {
+		t.Errorf("after %d fits, error %v, the answer is %+v", fits, err, r)
+	}
+}
+
+func TestRunCancelledBeforeItStarts(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p, learner := regression(5)
+	r, err := retrain.Run(ctx, p, learner.Trainers(p), retrain.Settings{Tests: bothTests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != retrain.Cancelled || r.Resamples != 0 || !math.IsNaN(r.LeftOut[0].Error) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.Mean[0]) {
+		t.Errorf("nothing was done, yet the answer is %+v", r)
+	}
+}
+
+// The resample that is reported is the first that fails in the order of b.
+func TestFailedFitIsNamed(t *testing.T) {
+	p, _ := regression(6)
+	fails := func(counts []int) bool { return counts[2] >= 4 }
+	counts, want := make([]int, 6), -1
+	for b := 0; want < 0; b++ {
+		p.Scheme.Sample(rand.New(rand.NewPCG(5, uint64(b))), counts)
+		if fails(counts) {
+			want = b
+		}
+	}
+	cause := errors.New("four copies")
+	failing := trainerFunc(func(counts []int, f []float64) error {
+		if fails(counts) {
+			return cause
+		}
+		return shrunkMean{p.Y}.Fit(counts, f)
+	})
+	for _, workers := range []int{1, 2, 5} {
+		r, err := retrain.Run(context.Background(), p, constant(failing), retrain.Settings{Resamples: 100000, Seed: 5, Workers: workers})
+		var fit *retrain.FitError
+		if r != nil || !errors.As(err, &fit) || !errors.Is(err, cause) || fit.Resample != want {
+			t.Errorf("%d workers: result %v, error %v; want failure at resample %d", workers, r, err, want)
+		}
+	}
+}
+
+// At ratio 0.4 two examples are both absent from e^-0.8 = 45% of the
+// resamples; no trainer sees those, and they predict 0.
+func TestEmptyResamplesPredictThePrior(t *testing.T) {
+	p := retrain.Problem{Y: []float64{3, -3}, Extra: 1, Scheme: resample.Poisson{Ratio: 0.4}}
+	empty := 0
+	r := run(t, p, constant(trainerFunc(func(counts []int, f []float64) error {
+		if counts[0]+counts[1] == 0 {
+			t.Error("a trainer was given an empty set")
+		}
+		return shrunkMean{p.Y}.Fit(counts, f)
+	})), retrain.Settings{Resamples: 200, Workers: 2, Observe: func(_ int, counts []int, f []float64) {
+		if counts[0]+counts[1] == 0 {
+			empty++
+			if !reflect.DeepEqual(f, []float64{0, 0, 0}) {
+				t.Errorf("an empty resample predicts %v", f)
+			}
+		}
+	}})
+	if empty < 60 || r.Empty != empty || r.Stats.Fits != 200-empty {
+		t.Errorf("%d resamples were empty, counted %d, with %d fits", empty, r.Empty, r.Stats.Fits)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "empty") {
+		t.Errorf("warnings are %q", r.Warnings)
+	}
+}
+
+// firstStays draws example 0 always once and the others by Poisson(1).
+type firstStays struct{ resample.Poisson }
+
+func (s firstStays) Sample(rng *rand.Rand, counts []int) {
+	s.Poisson.Sample(rng, counts)
+	counts[0] = 1
+}
+
+func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
+	p := retrain.Problem{Y: []float64{100, 1, 2}, Scheme: firstStays{resample.Poisson{Ratio: 1}}}
+	r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{Resamples: 100, Tests: bothTests})
+	e := r.LeftOut[0]
+	if !math.IsNaN(e.Examples[0]) || r.Absent[0] != 0 || !near(e.Error, (e.Examples[1]+e.Examples[2])/2, 1e-14) {
+		t.Errorf("examples %v give %v", e.Examples, e.Error)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 of 3 examples were never left out") {
+		t.Errorf("warnings are %q", r.Warnings)
+	}
+}
+
+// Over 400 seeds the standard errors must match the spread of what they belong
+// to. An empirical standard deviation of 400 values is good to 3.5%, the mean
+// square of their reported errors to 2-3%, and the jackknife of a ratio and the
+// plug-in fourth moment are biased by some percent at 200 resamples: 15% is
+// beyond the reach of chance and far below a forgotten factor.
+func TestStandardErrorsAreCalibrated(t *testing.T) {
+	const seeds = 400
+	p := retrain.Problem{Y: []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}, Scheme: resample.Poisson{Ratio: 1}}
+	var value, squaredSE [3][]float64
+	for seed := range uint64(seeds) {
+		r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{Resamples: 200, Seed: seed, Workers: 1, Tests: bothTests[:1]})
+		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]}, {r.Var[0], r.VarSE[0]}} {
+			value[q] = append(value[q], pair[0])
+			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
+		}
+	}
+	for q, name := range []string{"left-out error", "mean", "variance"} {
+		_, _, spread, _ := bruteMoments(value[q])
+		reported, _, _, _ := bruteMoments(squaredSE[q])
+		ratio := math.Sqrt(reported / spread)
+		t.Logf("%s: reported standard error / spread = %.3f", name, ratio)
+		if math.Abs(ratio-1) > 0.15 {
+			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported), math.Sqrt(spread))
+		}
+	}
+}
+
+// A mean of 1e8 with a spread of 1 must not cost the variance its digits:
+// values near 1e8 carry 1e-8, so do their differences.
+func TestMomentsSurviveALargeMean(t *testing.T) {
+	p := retrain.Problem{Y: []float64{0}, Scheme: firstStays{resample.Poisson{Ratio: 1}}}
+	var values []float64
+	rng := rand.New(rand.NewPCG(1, 1))
+	r := run(t, p, constant(trainerFunc(func(_ []int, f []float64) error {
+		f[0] = 1e8 + rng.NormFloat64()
+		values = append(values, f[0]-1e8)
+		return nil
+	})), retrain.Settings{Resamples: 500, Workers: 1})
+	_, _, variance, varianceSE := bruteMoments(values)
+	if !near(r.Var[0], variance, 1e-6) || !near(r.VarSE[0], varianceSE, 1e-6) {
+		t.Errorf("variance %v +- %v, want %v +- %v", r.Var[0], r.VarSE[0], variance, varianceSE)
+	}
+}
+
+func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
+	before := blas.Bound().Threads()
+	p, _ := regression(5)
+	run(t, p, constant(trainerFunc(func(counts []int, f []float64) error {
+		if blas.Bound().Name() == "openblas" && blas.Bound().Threads() != 1 {
+			t.Errorf("%d BLAS threads during a fit", blas.Bound().Threads())
+		}
+		return shrunkMean{p.Y}.Fit(counts, f)
+	})), retrain.Settings{Resamples: 5})
+	if after := blas.Bound().Threads(); after != before {
+		t.Errorf("%d BLAS threads before, %d after", before, after)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	p, _ := regression(4)
+	r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{})
+	if r.Resamples != retrain.DefaultResamples || r.Stats.Workers < 1 || len(r.LeftOut) != 0 {
+		t.Errorf("zero settings gave %+v", r)
+	}
+}
+
+func TestStatusNames(t *testing.T) {
+	for status, name := range map[retrain.Status]string{retrain.Complete: "complete", retrain.Cancelled: "cancelled", 7: "Status(7)"} {
+		if status.String() != name {
+			t.Errorf("%d is %q", int(status), status)
+		}
+	}
+	if retrain.Complete.Err() != nil {
+		t.Error("a complete run is no error")
+	}
+}
+
+func TestBadInputIsRefused(t *testing.T) {
+	good, learner := regression(5)
+	change := func(f func(*retrain.Problem)) retrain.Problem { p := good; f(&p); return p }
+	for _, c := range []struct {
+		p    retrain.Problem
+		gp   retrain.GP
+		s    retrain.Settings
+		says string
+	}{
+		{p: retrain.Problem{}, gp: learner, says: "no examples"},
+		{p: change(func(p *retrain.Problem) { p.Scheme = nil }), gp: learner, says: "no resampling scheme"},
+		{p: change(func(p *retrain.Problem) { p.Extra = -1 }), gp: learner, says: "-1 extra"},
+		{p: change(func(p *retrain.Problem) { p.Y = []float64{0, 0, math.NaN(), 0, 0} }), gp: learner, says: "example 3 is NaN"},
+		{p: change(func(p *retrain.Problem) { p.Site = p.Site[:4] }), gp: learner, says: "4 of 5 examples"},
+		{p: change(func(p *retrain.Problem) { p.Sites = 2 }), gp: learner, says: "example 3 is on site 3 of 2"},
+		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fill 3 sites"},
+		{p: good, gp: learner, s: retrain.Settings{Resamples: -1}, says: "-1 resamples"},
+		{p: good, gp: learner, s: retrain.Settings{Workers: -2}, says: "-2 workers"},
+		{p: good, gp: retrain.GP{Kernel: learner.Kernel, Noise: -1, Cross: learner.Cross}, says: "noise"},
+		{p: good, gp: retrain.GP{Kernel: linalg.NewSym(2), Cross: learner.Cross}, says: "order 2"},
+		{p: good, gp: retrain.GP{Kernel: learner.Kernel}, says: "0 x 0 does not fit 2 extra"},
+	} {
+		r, err := retrain.Run(context.Background(), c.p, c.gp.Trainers(c.p), c.s)
+		if r != nil || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v does not say %q", err, c.says)
+		}
+	}
+}
+
+// BenchmarkRun times GP retraining, all workers busy; fits/s counts resamples.
+func BenchmarkRun(b *testing.B) {
+	for _, n := range []int{200, 500} {
+		p, learner := regression(n)
+		b.Run(fmt.Sprintf("backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
+			const resamples = 100
+			for b.Loop() {
+				run(b, p, learner.Trainers(p), retrain.Settings{Resamples: resamples, Tests: bothTests})
+			}
+			b.ReportMetric(float64(b.N)*resamples/b.Elapsed().Seconds(), "fits/s")
+		})
+	}
+}

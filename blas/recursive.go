@@ -48,12 +48,11 @@ func gemm(tA, tB bool, m, n, k int, alpha float64, a, b, c view) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
-	var g gonum.Implementation
 	if c.uplo == blas.Upper { // C' += alpha op(B)' op(A)', and all are stored transposed
-		g.Dgemm(trans(tB), trans(tA), n, m, k, alpha, b.a, b.lda, a.a, a.lda, 1, c.a, c.lda)
+		kernels.Dgemm(trans(tB), trans(tA), n, m, k, alpha, b.a, b.lda, a.a, a.lda, 1, c.a, c.lda)
 		return
 	}
-	g.Dgemm(trans(tA), trans(tB), m, n, k, alpha, a.a, a.lda, b.a, b.lda, 1, c.a, c.lda)
+	kernels.Dgemm(trans(tA), trans(tB), m, n, k, alpha, a.a, a.lda, b.a, b.lda, 1, c.a, c.lda)
 }
 
 func trans(t bool) blas.Transpose {
@@ -88,38 +87,44 @@ func potrf(a view, n int, square []float64) int {
 
 func potrfLeaf(a view, n int) int {
 	for j := 0; j < n; j++ {
-		pivot := a.a[a.index(j, j)]
-		for k := 0; k < j; k++ {
-			pivot -= a.a[a.index(j, k)] * a.a[a.index(j, k)]
-		}
+		pivot := a.a[a.index(j, j)] - a.rowDot(a, j, j, j)
 		if !(pivot > 0) || math.IsInf(pivot, 1) {
 			return j + 1
 		}
 		diagonal := math.Sqrt(pivot)
 		a.a[a.index(j, j)] = diagonal
 		for i := j + 1; i < n; i++ {
-			s := a.a[a.index(i, j)]
-			for k := 0; k < j; k++ {
-				s -= a.a[a.index(i, k)] * a.a[a.index(j, k)]
-			}
-			a.a[a.index(i, j)] = s / diagonal
+			p := a.index(i, j)
+			a.a[p] = (a.a[p] - a.rowDot(a, i, j, j)) / diagonal
 		}
 	}
 	return 0
 }
 
+// rowDot is the product of the first n elements of v's row i and w's row j.
+func (v view) rowDot(w view, i, j, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	incV, incW := v.step(), w.step()
+	return kernels.Ddot(n, v.a[v.index(i, 0):], incV, w.a[w.index(j, 0):], incW)
+}
+
+// step is the distance in storage between neighbours in a row.
+func (v view) step() int {
+	if v.uplo == blas.Upper {
+		return v.lda
+	}
+	return 1
+}
+
+// kernels is gonum's BLAS: its dot, axpy and gemm are vectorised.
+var kernels gonum.Implementation
+
 // trsmRightTrans: B := B L^-T for B of m rows and L of order n.
 func trsmRightTrans(l view, n int, b view, m int) {
 	if n <= leaf {
-		for i := 0; i < m; i++ {
-			for j := 0; j < n; j++ {
-				s := b.a[b.index(i, j)]
-				for k := 0; k < j; k++ {
-					s -= b.a[b.index(i, k)] * l.a[l.index(j, k)]
-				}
-				b.a[b.index(i, j)] = s / l.a[l.index(j, j)]
-			}
-		}
+		trsmRightTransLeaf(l, n, b, m)
 		return
 	}
 	n1 := half(n)
@@ -127,6 +132,27 @@ func trsmRightTrans(l view, n int, b view, m int) {
 	trsmRightTrans(l, n1, b, m)
 	gemm(false, true, m, n-n1, n1, -1, b, l.at(n1, 0), b2)
 	trsmRightTrans(l.at(n1, n1), n-n1, b2, m)
+}
+
+// trsmRightTransLeaf runs along the contiguous direction of B: by rows, or for
+// a transposed B by whole columns.
+func trsmRightTransLeaf(l view, n int, b view, m int) {
+	if b.uplo == blas.Upper {
+		for j := 0; j < n; j++ {
+			column := b.a[b.index(0, j):]
+			for k := 0; k < j; k++ {
+				kernels.Daxpy(m, -l.a[l.index(j, k)], b.a[b.index(0, k):], 1, column, 1)
+			}
+			kernels.Dscal(m, 1/l.a[l.index(j, j)], column, 1)
+		}
+		return
+	}
+	for i := 0; i < m; i++ {
+		for j := 0; j < n; j++ {
+			p := b.index(i, j)
+			b.a[p] = (b.a[p] - b.rowDot(l, i, j, j)) / l.a[l.index(j, j)]
+		}
+	}
 }
 
 // syrk: C += alpha A A' (or alpha A' A), lower triangle of order n, inner size k.
@@ -215,24 +241,23 @@ func trmmLeft(tL bool, alpha float64, l view, n int, b view, m int) {
 	trmmLeft(false, alpha, l, n1, b, m)
 }
 
+// trmmLeftLeaf combines whole rows of B, from the end on which none is needed
+// any more.
 func trmmLeftLeaf(tL bool, alpha float64, l view, n int, b view, m int) {
-	for c := 0; c < m; c++ {
+	for step := 0; step < n; step++ {
+		i := n - 1 - step
 		if tL {
-			for i := 0; i < n; i++ {
-				s := 0.0
-				for k := i; k < n; k++ {
-					s += l.a[l.index(k, i)] * b.a[b.index(k, c)]
-				}
-				b.a[b.index(i, c)] = alpha * s
-			}
-			continue
+			i = step
 		}
-		for i := n - 1; i >= 0; i-- {
-			s := 0.0
-			for k := 0; k <= i; k++ {
-				s += l.a[l.index(i, k)] * b.a[b.index(k, c)]
+		row := b.a[b.index(i, 0):]
+		kernels.Dscal(m, alpha*l.a[l.index(i, i)], row, b.step())
+		for k := 0; k < n; k++ {
+			switch {
+			case tL && k > i:
+				kernels.Daxpy(m, alpha*l.a[l.index(k, i)], b.a[b.index(k, 0):], b.step(), row, b.step())
+			case !tL && k < i:
+				kernels.Daxpy(m, alpha*l.a[l.index(i, k)], b.a[b.index(k, 0):], b.step(), row, b.step())
 			}
-			b.a[b.index(i, c)] = alpha * s
 		}
 	}
 }
@@ -240,15 +265,7 @@ func trmmLeftLeaf(tL bool, alpha float64, l view, n int, b view, m int) {
 // trmmRight: B := B L, B of m rows, L of order n.
 func trmmRight(l view, n int, b view, m int) {
 	if n <= leaf {
-		for i := 0; i < m; i++ {
-			for j := 0; j < n; j++ {
-				s := 0.0
-				for k := j; k < n; k++ {
-					s += b.a[b.index(i, k)] * l.a[l.index(k, j)]
-				}
-				b.a[b.index(i, j)] = s
-			}
-		}
+		trmmRightLeaf(l, n, b, m)
 		return
 	}
 	n1 := half(n)
@@ -256,6 +273,18 @@ func trmmRight(l view, n int, b view, m int) {
 	trmmRight(l, n1, b, m)
 	gemm(false, false, m, n1, n-n1, 1, b2, l.at(n1, 0), b)
 	trmmRight(l.at(n1, n1), n-n1, b2, m)
+}
+
+// trmmRightLeaf adds up rows of L for each row of B.
+func trmmRightLeaf(l view, n int, b view, m int) {
+	var sum [leaf]float64
+	for i := 0; i < m; i++ {
+		clear(sum[:n])
+		for k := 0; k < n; k++ {
+			kernels.Daxpy(k+1, b.a[b.index(i, k)], l.a[l.index(k, 0):], l.step(), sum[:], 1)
+		}
+		kernels.Dcopy(n, sum[:], 1, b.a[b.index(i, 0):], b.step())
+	}
 }
 
 // lauum: the lower triangle of L' L over L.

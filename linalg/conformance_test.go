@@ -364,7 +364,7 @@ func TestEstimateOrder(t *testing.T) {
 		e.Expand()
 		move, chi, b, moved := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range move {
-			move[i] = size * math.Sin(float64(i))
+			move[i] = size * d[i] * (1 + 0.01*math.Sin(float64(i)))
 			moved[i] = d[i] + move[i]
 		}
 		valid = e.Estimate(move, chi, b)
@@ -385,8 +385,50 @@ func TestEstimateOrder(t *testing.T) {
 	if ratio := coarse / fine; ratio < 3 || ratio > 5 {
 		t.Errorf("halving the move cuts the error by %.2f, want about 4", ratio)
 	}
-	if _, valid := errorAt(0.9); valid {
+	if _, valid := errorAt(-0.99); valid { // sites near zero: G grows manyfold
 		t.Error("a large move is called valid")
+	}
+}
+
+// A single site that moves, however far within the reach, is estimated exactly
+// at that site; and small moves follow the truncated series of M03-67.
+func TestEstimateSeries(t *testing.T) {
+	const n = 30
+	rng := rand.New(rand.NewPCG(10, 9))
+	k := gaussianGram(n, false, rng)
+	d := drawSites(n, siteRegimes["even"], rng)
+	e := NewExact(k)
+	if err := e.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	e.Expand()
+	move, chi, b := make([]float64, n), make([]float64, n), make([]float64, n)
+	move[3] = 0.9
+	moved := append([]float64(nil), d...)
+	moved[3] += move[3]
+	if !e.Estimate(move, chi, b) {
+		t.Error("a single site's move is called invalid")
+	}
+	want, wantB := reference(k, moved)
+	for i := range chi {
+		if relative(chi[i], want[i*n+i], 0) > 1e-12 || relative(b[i], wantB[i], 0) > 1e-12 {
+			t.Errorf("site %d: chi %g, want %g; b %g, want %g", i, chi[i], want[i*n+i], b[i], wantB[i])
+		}
+	}
+	g, _ := reference(k, d)
+	for i := range move {
+		move[i] = 0.05 * math.Cos(float64(i))
+	}
+	e.Estimate(move, chi, b)
+	for i := range chi {
+		series := g[i*n+i]
+		for j, v := range move {
+			x := v * g[j*n+j]
+			series -= g[i*n+j] * g[i*n+j] * v * (1 - x + x*x)
+		}
+		if math.Abs(chi[i]-series) > 20*math.Pow(0.05, 4) { // the next term, e^4
+			t.Errorf("site %d: %g, series %g", i, chi[i], series)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type Exact struct {
 	kdiag    []float64 // K_ii
 	d        []float64 // site parameters at which G stands
 	root     []float64 // d^1/2, kept away from zero
+	inverse  []float64 // 1/root
 	chi, b   []float64 // diag(G), 1 - d chi
 	expanded bool      // scratch holds G with a zero diagonal; otherwise L^-1
 	update   lowRank   // workspace of Update
@@ -39,7 +40,8 @@ const lanes = 8
 
 // smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for
 // sites with d = 0 too. Off-diagonal elements of L and L^-1 scale with r, so
-// no digit is lost, and its square is far below rounding.
+// no digit is lost; its square is far below rounding, and the squares of those
+// elements are still far above the smallest number.
 const smallestRoot = 1e-70
 
 // NewExact returns an engine on k. It takes over k's scratch triangle: nobody
@@ -47,7 +49,7 @@ const smallestRoot = 1e-70
 func NewExact(k *Sym) *Exact {
 	n := k.N()
 	e := &Exact{k: k}
-	for _, v := range []*[]float64{&e.kdiag, &e.d, &e.root, &e.chi, &e.b, &e.scaled} {
+	for _, v := range []*[]float64{&e.kdiag, &e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.scaled} {
 		*v = make([]float64, n)
 	}
 	for i := range e.lanes {
@@ -57,7 +59,7 @@ func NewExact(k *Sym) *Exact {
 }
 
 // ExactBytes is the memory that NewExact takes beside K, updates apart.
-func ExactBytes(n int) int64 { return 8 * int64(6+lanes) * int64(n) }
+func ExactBytes(n int) int64 { return 8 * int64(7+lanes) * int64(n) }
 
 // N is the order of K.
 func (e *Exact) N() int { return e.k.N() }
@@ -84,6 +86,7 @@ func (e *Exact) Refresh(d []float64) error {
 	copy(e.d, d)
 	for i, v := range d {
 		e.root[i] = math.Max(math.Sqrt(v), smallestRoot)
+		e.inverse[i] = 1 / e.root[i]
 	}
 	e.formB()
 	s := e.k.Scratch()
@@ -141,10 +144,9 @@ func (e *Exact) conditionalVariances() {
 			sum := 0.0
 			row := s.Data[i*s.Stride : i*s.Stride+i+1]
 			for _, l := range row[:i] {
-				l /= e.root[i]
 				sum += l * l
 			}
-			e.chi[i] = (e.kdiag[i] - sum) / (row[i] * row[i])
+			e.chi[i] = (e.kdiag[i] - sum/(e.root[i]*e.root[i])) / (row[i] * row[i])
 		}
 	})
 }
@@ -160,7 +162,7 @@ func (e *Exact) diagonals() {
 	s := e.k.Scratch()
 	Parallel(blocks(s.N, strip), func(block int) {
 		first, last := block*strip, min(s.N, (block+1)*strip)
-		below := e.scaled[first:last] // sum_{k>i} (L^-1)_ki^2/d_i
+		below := e.scaled[first:last] // sum_{k>i} (L^-1)_ki^2
 		for j := range below {
 			below[j] = 0
 		}
@@ -168,18 +170,17 @@ func (e *Exact) diagonals() {
 			width := min(i, last) - first
 			row := s.Data[i*s.Stride+first : i*s.Stride+first+width]
 			for j, m := range row {
-				m /= e.root[first+j]
 				below[j] += m * m
 			}
 		}
 		for j := range below {
 			i := first + j
 			m := s.Data[i*s.Stride+i]
-			e.b[i] = m*m + below[j]*e.root[i]*e.root[i]
+			e.b[i] = m*m + below[j]
 			if e.d[i]*e.kdiag[i] >= 1 {
 				e.chi[i] = (1 - e.b[i]) / e.d[i]
 			} else {
-				e.chi[i] -= below[j]
+				e.chi[i] -= below[j] / (e.root[i] * e.root[i])
 			}
 		}
 	})
@@ -198,7 +199,7 @@ func (e *Exact) Expand() {
 		for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
 			row := s.Data[i*s.Stride : i*s.Stride+i+1]
 			for j := range row[:i] {
-				row[j] = -row[j] / (e.root[i] * e.root[j])
+				row[j] *= -e.inverse[i] * e.inverse[j]
 			}
 			row[i] = 0
 		}

@@ -20,7 +20,7 @@ func CheckMemory(need, limit int64, what string) error {
 	room := limit
 	if room <= 0 {
 		var known bool
-		if room, known = availableMemory(os.ReadFile); !known {
+		if room, known = AvailableMemory(); !known {
 			return nil
 		}
 	}
@@ -40,6 +40,10 @@ func FormatBytes(b int64) string {
 	}
 	return fmt.Sprintf("%.3g %s", v, units[k])
 }
+
+// AvailableMemory is the memory in bytes that this process may still take, where
+// that can be known (Linux).
+func AvailableMemory() (bytes int64, known bool) { return availableMemory(os.ReadFile) }
 
 // availableMemory is what this process may still take: the smaller of the
 // system's available memory and what its control group leaves.

@@ -60,9 +60,6 @@ func (e *Exact) updateGroup(sites []int, delta []float64, sign float64) error {
 	copy(e.chi, w.chi)
 	copy(e.b, w.b)
 	copy(e.d, w.moved)
-	for _, i := range w.sites {
-		e.root[i] = math.Max(math.Sqrt(e.d[i]), smallestRoot)
-	}
 	return nil
 }
 

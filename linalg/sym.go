@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
+	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/blas"
 )
 
 // Sym is a symmetric N x N matrix of float64 that shares its storage with a
@@ -109,15 +111,15 @@ func (s *Sym) Row(i int) []float64 {
 // Raw is the matrix as BLAS sees it: row-major, upper triangle, a view.
 func (s *Sym) Raw() blas64.Symmetric {
 	if s.n == 0 {
-		return blas64.Symmetric{Uplo: blas.Upper, Stride: s.stride}
+		return blas64.Symmetric{Uplo: gblas.Upper, Stride: s.stride}
 	}
-	return blas64.Symmetric{Uplo: blas.Upper, N: s.n, Stride: s.stride, Data: s.data[1:]}
+	return blas64.Symmetric{Uplo: gblas.Upper, N: s.n, Stride: s.stride, Data: s.data[1:]}
 }
 
 // Scratch is the scratch triangle that shares the array: row-major, lower
 // triangle with its diagonal, a view. Its content is nobody's in particular.
 func (s *Sym) Scratch() blas64.Symmetric {
-	return blas64.Symmetric{Uplo: blas.Lower, N: s.n, Stride: s.stride, Data: s.data}
+	return blas64.Symmetric{Uplo: gblas.Lower, N: s.n, Stride: s.stride, Data: s.data}
 }
 
 // AddDiag adds v to every diagonal element.
@@ -132,4 +134,20 @@ func (s *Sym) Diag(dst []float64) {
 	for i := range dst {
 		dst[i] = s.data[i*s.stride+i+1]
 	}
+}
+
+// Eigenvalues returns the eigenvalues, ascending, of the principal submatrix
+// that belongs to the listed rows, in a copy of it.
+func (s *Sym) Eigenvalues(rows []int) ([]float64, error) {
+	n := len(rows)
+	a, w := make([]float64, n*n), make([]float64, n)
+	for i := range rows {
+		for j := 0; j <= i; j++ {
+			a[i*n+j] = s.At(rows[i], rows[j])
+		}
+	}
+	if !blas.Bound().Eigenvalues(gblas.Lower, n, a, max(1, n), w) {
+		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
+	}
+	return w, nil
 }

@@ -33,6 +33,7 @@ type Settings struct {
 	Seed      uint64  // of shuffles and resamples; default 0
 	Workers   int     // parallel retrainings; default GOMAXPROCS
 	Tolerance float64 // of the theory; default solver.DefaultTolerance
+	MaxSweeps int     // of the theory; default solver.DefaultMaxSweeps
 	Scheme    string  // resampling scheme; default "poisson"
 	// Progress, if set, is told what is going on.
 	Progress func(Progress)
@@ -163,7 +164,7 @@ func (x *experiment) run(ctx context.Context) error {
 
 func (x *experiment) theory(ctx context.Context) (*solver.Solution, error) {
 	x.tell("theory", 0, 1)
-	settings := solver.Settings{Tolerance: x.settings.Tolerance}
+	settings := solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps}
 	var s *solver.Solution
 	var err error
 	seconds := median(x.repeats(), func() {

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"bootbench/bench"
+	"bootbench/blas"
+	"bootbench/linalg"
+	"bootbench/report"
+	"bootbench/solver"
+)
+
+// smallest is the least number of examples that compare halves DATA down to.
+const smallest = 250
+
+func compareCommand(s *session) *cobra.Command {
+	var m modelFlags
+	var r schemeFlags
+	var v solverFlags
+	var b retrainFlags
+	var sizes []int
+	cmd := &cobra.Command{
+		Use:   "compare [DATA...]",
+		Short: "The theory against naive bootstrap retraining across N: time, error, memory",
+		Long: `compare sets the theory against retraining on the same examples in the same
+process: the time of the theory, in seconds and in single bootstrap fits; the
+left-out error of both; how far the theory's variances are off; and how many
+retrainings, and how much time, it takes to be as accurate.
+
+Without DATA it takes the Boston housing data and synthetic regression
+(friedman1) at several sizes, in about a minute. Rows are printed as they are
+finished, and kept when the program is interrupted. The memory is that of the
+theory; the kernel matrix, which both sides need, is in none of the times.`,
+		Example: `  bootbench compare
+  bootbench compare --sizes 60,120 --resamples 40 --out results
+  bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
+  bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
+	}
+	f := cmd.Flags()
+	m.register(f)
+	r.register(f)
+	f.IntSliceVar(&sizes, "sizes", nil, "numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
+		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
+	b.register(f, bench.DefaultResamples)
+	v.registerLimits(f)
+	s.registerOut(cmd, "compare.json, compare.csv and pictures (SVG, PNG)")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		solve, err := v.settings()
+		if err != nil {
+			return err
+		}
+		if err := r.check(r.ratio); err != nil {
+			return err
+		}
+		retraining, err := b.settings(f)
+		if err != nil {
+			return err
+		}
+		if f.Changed("sizes") && len(sizes) == 0 {
+			return usagef("--sizes names no size")
+		}
+		cases, err := s.cases(&m, args, sizes)
+		if err != nil {
+			return err
+		}
+		for i := range cases {
+			cases[i].Ratio = r.ratio
+			if err := r.checkCase(&cases[i], retraining.Workers); err != nil {
+				return err
+			}
+		}
+		return s.compare(cases, bench.Settings{
+			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
+			Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: r.scheme,
+		})
+	}
+	return cmd
+}
+
+// cases are those of DATA, or the ones that need no arguments.
+func (s *session) cases(m *modelFlags, args []string, sizes []int) ([]bench.Case, error) {
+	if len(args) == 0 {
+		return defaultCases(m, sizes)
+	}
+	var cases []bench.Case
+	for _, path := range args {
+		set, err := m.load(s, path)
+		if err != nil {
+			return nil, err
+		}
+		spec, _, err := m.spec(set)
+		if err != nil {
+			return nil, err
+		}
+		c := bench.Case{Spec: spec, Sizes: slices.Clone(sizes)}
+		if len(sizes) == 0 {
+			c.Sizes = halves(set.N())
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+// defaultCases are those without DATA.
+func defaultCases(m *modelFlags, sizes []int) ([]bench.Case, error) {
+	for _, name := range modelFlagNames {
+		if m.given(name) {
+			return nil, usagef("--%s is for DATA, and none is given", name)
+		}
+	}
+	if len(sizes) == 0 {
+		sizes = []int{250, 500, 1000, 2000}
+		if blas.Bound().Name() == "gonum" {
+			sizes = sizes[:3]
+		}
+	}
+	if err := checkSizes(sizes, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	cases, err := bench.DefaultCases(sizes)
+	for i := range cases {
+		cases[i].Spec.MaxBytes = int64(m.maxMemory)
+	}
+	return cases, err
+}
+
+// halves is n and its halves down to smallest, ascending.
+func halves(n int) []int {
+	sizes := []int{n}
+	for n/2 >= smallest {
+		n /= 2
+		sizes = append(sizes, n)
+	}
+	slices.Reverse(sizes)
+	return sizes
+}
+
+func checkSizes(sizes []int, most int) error {
+	for _, n := range sizes {
+		if n < 2 || n > most {
+			return usagef("--sizes: %d examples are not between 2 and %d", n, most)
+		}
+	}
+	return nil
+}
+
+// checkCase refuses, before the work, sizes that DATA does not have, resamples
+// without a draw and matrices that would not fit.
+func (r *schemeFlags) checkCase(c *bench.Case, workers int) error {
+	n := c.Spec.Set.N()
+	if len(c.Sizes) == 0 {
+		c.Sizes = []int{n}
+	}
+	if err := checkSizes(c.Sizes, n); err != nil {
+		return fmt.Errorf("%s: %w", c.Spec.Set.Name, err)
+	}
+	if _, err := r.of(c.Ratio, slices.Min(c.Sizes)); err != nil {
+		return err
+	}
+	largest := float64(slices.Max(c.Sizes))
+	drawn := largest * -math.Expm1(-c.Ratio)
+	rows := largest * c.Ratio // of the naive fit
+	need := 8 * (2*largest*largest + max(float64(workers)*drawn*drawn, rows*rows+drawn*drawn, 3*math.Pow(min(largest, 4000), 2)))
+	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), c.Spec.MaxBytes, fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
+}
+
+// compare runs the cases, prints each row as it is finished, and writes all.
+func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.Spec.Set.Name)
+	}
+	var table *report.CompareTable
+	err := s.text(func(w io.Writer) (err error) {
+		table, err = report.NewCompareTable(w, names)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	settings.Progress = func(p bench.Progress) {
+		s.bars.show(fmt.Sprintf("row %d of %d, n = %d: %s", p.Row, p.Rows, p.N, p.Phase), p.Done, p.Total)
+	}
+	var printing error
+	rows, err := bench.Compare(s.ctx, cases, settings, func(row bench.Row) {
+		if row.Status != solver.Converged.String() && s.status == exitDone {
+			s.status = exitNotConverged
+		}
+		if e := s.text(func(io.Writer) error { return table.Row(row) }); printing == nil {
+			printing = e
+		}
+	})
+	switch {
+	case printing != nil:
+		return printing
+	case err != nil && len(rows) == 0:
+		return err
+	}
+	if err := s.endCompare(rows, table); err != nil {
+		return err
+	}
+	if err != nil && !s.isInterrupt(err) {
+		s.status = exitFailed
+		return err
+	}
+	if err != nil {
+		s.interrupted()
+	}
+	return nil
+}
+
+// endCompare prints and writes what was finished.
+func (s *session) endCompare(rows []bench.Row, table *report.CompareTable) error {
+	if err := s.text(func(io.Writer) error { return table.End(rows) }); err != nil {
+		return err
+	}
+	if err := s.document("compare", rows); err != nil {
+		return err
+	}
+	if s.out == "" {
+		return nil
+	}
+	if err := s.file("compare.csv", func(w io.Writer) error { return report.WriteRowsCSV(w, rows) }); err != nil {
+		return err
+	}
+	pictures, err := report.ComparePictures(rows)
+	if err != nil {
+		return err
+	}
+	return s.pictures(pictures...)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+func curveCommand(s *session) *cobra.Command {
+	var m modelFlags
+	var r schemeFlags
+	var v solverFlags
+	var t testFlags
+	var ratio string
+	cmd := &cobra.Command{
+		Use:   "curve DATA",
+		Short: "The estimate at many sizes of resamples",
+		Long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
+to that of DATA. Every solve starts from the last one, so that order pays: give
+ratios that rise or fall. Ratios are printed as they are finished, and kept when
+the program is interrupted.
+
+The JSON document has a list under "results", each like the document of estimate.`,
+		Example: `  bootbench curve boston --ratio 0.2:5:6
+  bootbench curve boston --ratio 0.25,0.5,1,2 --no-points --json curve.json
+  bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
+		Args: oneData,
+	}
+	m.register(cmd.Flags())
+	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
+	r.registerScheme(cmd.Flags())
+	t.register(cmd.Flags())
+	v.register(cmd.Flags())
+	s.registerOut(cmd, "curve.json, curve.csv and a picture (SVG, PNG)")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		settings, err := v.settings()
+		if err != nil {
+			return err
+		}
+		list, err := ratios(ratio)
+		if err != nil {
+			return err
+		}
+		if err := r.check(list[0]); err != nil {
+			return err
+		}
+		sub, err := s.subject(&m, &t, args[0])
+		if err != nil {
+			return err
+		}
+		schemes := make([]resample.Scheme, len(list))
+		for i, ratio := range list {
+			if schemes[i], err = r.of(ratio, sub.Set.N()); err != nil {
+				return err
+			}
+		}
+		return s.curve(sub, schemes, settings, t.noPoints)
+	}
+	return cmd
+}
+
+// curve solves at every ratio, prints each as it is finished, and writes all.
+func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver.Settings, noPoints bool) error {
+	fitted, err := s.fit(sub) // before the solves: all use the same scratch memory
+	if err != nil {
+		return err
+	}
+	var table *report.CurveTable
+	err = s.text(func(w io.Writer) error {
+		table, err = report.NewCurveTable(w, sub.report, schemes[0].Name(), sub.test.Name())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c := &report.Curve{Command: "curve", Subject: sub.report, Status: "complete"}
+	times := sub.times
+	for i, scheme := range schemes {
+		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
+		e, d, err := s.estimateAt(sub, scheme, settings, fitted, label, noPoints)
+		if s.isInterrupt(err) || s.status == exitInterrupted {
+			c.Status = "cancelled"
+			break
+		}
+		if err != nil {
+			return err
+		}
+		settings.Start = nil
+		if e.Status == solver.Converged.String() {
+			settings.Start = d
+		}
+		times.Solve += e.Time.Solve
+		c.Results = append(c.Results, *e)
+		if err := s.text(func(io.Writer) error { return table.Row(e) }); err != nil {
+			return err
+		}
+	}
+	if len(c.Results) == 0 {
+		return s.ctx.Err()
+	}
+	c.Cost = s.cost(times)
+	return s.endCurve(c, table)
+}
+
+// endCurve prints and writes what was finished.
+func (s *session) endCurve(c *report.Curve, table *report.CurveTable) error {
+	if err := s.text(func(io.Writer) error { return table.End(c.Cost) }); err != nil {
+		return err
+	}
+	if err := s.document("curve", c); err != nil {
+		return err
+	}
+	if err := s.file("curve.csv", c.WriteCSV); err != nil {
+		return err
+	}
+	if s.out != "" {
+		picture, err := report.CurvePicture(c)
+		if err != nil {
+			return err
+		}
+		if err := s.pictures(picture); err != nil {
+			return err
+		}
+	}
+	for _, e := range c.Results {
+		for _, text := range e.Warnings {
+			s.warn([]string{fmt.Sprintf("ratio %v: %s", e.Ratio, text)})
+		}
+	}
+	if c.Status == "cancelled" {
+		s.interrupted()
+	}
+	return nil
+}

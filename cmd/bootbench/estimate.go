@@ -1,0 +1,112 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+func estimateCommand(s *session) *cobra.Command {
+	var m modelFlags
+	var r schemeFlags
+	var v solverFlags
+	var t testFlags
+	cmd := &cobra.Command{
+		Use:   "estimate DATA",
+		Short: "Left-out error, .632 and the law of predictions over resamples, without retraining",
+		Long: `estimate averages over all resamples of DATA without retraining: the test error
+of examples that a resample leaves out (Efron's leave-one-out bootstrap), .632
+and .632+, and for every example the mean and the variance over resamples of the
+prediction there and its own left-out error.
+
+The points of the JSON document are in the order of the file.`,
+		Example: `  bootbench estimate boston
+  bootbench estimate boston --noise 0.1 --ratio 0.5 --json - --no-points
+  bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
+  bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --amplitude 25 --constant 200 --test-loss absolute
+  bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
+		Args: oneData,
+	}
+	m.register(cmd.Flags())
+	r.register(cmd.Flags())
+	t.register(cmd.Flags())
+	v.register(cmd.Flags())
+	s.registerOut(cmd, "estimate.json and estimate.csv (points)")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		settings, err := v.settings()
+		if err != nil {
+			return err
+		}
+		if err := r.check(r.ratio); err != nil {
+			return err
+		}
+		sub, err := s.subject(&m, &t, args[0])
+		if err != nil {
+			return err
+		}
+		scheme, err := r.of(r.ratio, sub.Set.N())
+		if err != nil {
+			return err
+		}
+		return s.estimate(sub, scheme, settings, t.noPoints)
+	}
+	return cmd
+}
+
+// estimate solves once and prints.
+func (s *session) estimate(sub *subject, scheme resample.Scheme, settings solver.Settings, noPoints bool) error {
+	fitted, err := s.fit(sub) // before the solve: both use the same scratch memory
+	if err != nil {
+		return err
+	}
+	e, _, err := s.estimateAt(sub, scheme, settings, fitted, "solve", noPoints)
+	if err != nil {
+		return err
+	}
+	if err := s.print("estimate", e); err != nil {
+		return err
+	}
+	s.warn(e.Warnings)
+	return s.pointsFile("estimate.csv", e.Points)
+}
+
+// pointsFile writes points into --out.
+func (s *session) pointsFile(name string, points *report.Points) error {
+	if points == nil {
+		return nil
+	}
+	return s.file(name, points.WriteCSV)
+}
+
+// estimateAt is the answer for one resampling scheme, and the site parameters
+// that the next solve can start from. fitted is the fit to all data at the sites.
+func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, noPoints bool) (*report.Estimate, []float64, error) {
+	began := time.Now()
+	solution, err := s.solve(sub, scheme, settings, label)
+	if err != nil {
+		return nil, nil, err
+	}
+	errors := solution.TestError(sub.test, fitted)
+	e := &report.Estimate{
+		Command: "estimate", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
+		Errors: report.Errors{
+			TestLoss: sub.test.Name(), TestError: errors.LeftOut, Apparent: errors.Apparent,
+			NoInformation: errors.NoInformation, Err632: errors.Err632, Err632Plus: errors.Err632Plus,
+		},
+		Convergence: convergenceReport(solution), Warnings: texts(solution.Warnings),
+	}
+	if !noPoints {
+		_, left := solution.LeftOut(sub.test)
+		e.Points = &report.Points{
+			Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left,
+		}
+	}
+	times := sub.times
+	times.Solve = time.Since(began).Seconds()
+	e.Cost = s.cost(times)
+	return e, solution.D, nil
+}

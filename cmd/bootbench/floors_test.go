@@ -1,0 +1,68 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors says which packages of this module each package may import: only
+// floors below its own. Tests may import what they like, so that the agreement
+// of packages that do not know each other can be tested.
+var floors = map[string][]string{
+	"blas":     {},
+	"dataset":  {},
+	"resample": {},
+	"linalg":   {"blas"},
+	"loss":     {"resample"},
+	"kernel":   {"linalg"},
+	"gp":       {"blas", "linalg"},
+	"svm":      {"blas", "linalg"},
+	"solver":   {"linalg", "loss", "resample"},
+	"retrain":  {"blas", "gp", "linalg", "loss", "resample", "svm"},
+	"model":    {"dataset", "gp", "kernel", "linalg", "loss", "resample", "retrain", "solver"},
+	"bench":    {"blas", "dataset", "gp", "kernel", "linalg", "loss", "model", "resample", "retrain", "solver"},
+	"report":   {"bench", "blas", "dataset", "linalg", "solver"},
+	"cmd/bootbench": {"bench", "blas", "dataset", "gp", "kernel", "linalg", "loss", "model", "report", "resample",
+		"retrain", "solver"},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	const root = "../.."
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(relative))
+		allowed, known := floors[folder]
+		if !known {
+			t.Errorf("%s: folder %s has no floor", relative, folder)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if below, own := strings.CutPrefix(name, "bootbench/"); own && !slices.Contains(allowed, below) {
+				t.Errorf("%s imports %s, which is not below it", relative, below)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

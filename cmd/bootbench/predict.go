@@ -1,0 +1,188 @@
+package main
+
+import (
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// predictFlags say what is predicted and how it is printed.
+type predictFlags struct {
+	inputs string
+	level  float64
+	csv    string
+}
+
+func predictCommand(s *session) *cobra.Command {
+	var m modelFlags
+	var r schemeFlags
+	var v solverFlags
+	var t testFlags
+	var p predictFlags
+	cmd := &cobra.Command{
+		Use:   "predict DATA --test FILE",
+		Short: "Mean, variance and interval of predictions over resamples, at new inputs",
+		Long: `predict gives the law over resamples of the prediction at new inputs: its mean,
+its variance and the interval that holds LEVEL of it, taken as normal.
+
+These figures are the sampling variability of the estimator, how much its
+prediction would change with another resample. They are no prediction interval:
+the noise of a new target is not in them.
+
+The new inputs have the features of DATA; a CSV file names them in its header, in
+any order. Where they have targets too, the test loss is printed: averaged over
+resamples, and that of the mean prediction.`,
+		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
+  bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --level 0.9 --csv -
+  bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
+		Args: oneData,
+	}
+	m.register(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
+	f.Float64Var(&p.level, "level", 0.95, "share of the law within the interval, `LEVEL` between 0 and 1")
+	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
+	r.register(f)
+	t.register(f)
+	v.register(f)
+	s.registerOut(cmd, "predict.json and predict.csv")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		settings, err := v.settings()
+		if err != nil {
+			return err
+		}
+		if err := r.check(r.ratio); err != nil {
+			return err
+		}
+		if err := p.check(s, args[0]); err != nil {
+			return err
+		}
+		sub, err := s.subject(&m, &t, args[0])
+		if err != nil {
+			return err
+		}
+		inputs, err := dataset.LoadInputs(p.inputs, sub.Set, m.dataOptions(s))
+		if err != nil {
+			return err
+		}
+		scheme, err := r.of(r.ratio, sub.Set.N())
+		if err != nil {
+			return err
+		}
+		return s.predict(sub, inputs, scheme, settings, p, t.noPoints)
+	}
+	return cmd
+}
+
+func (p *predictFlags) check(s *session, data string) error {
+	switch {
+	case p.inputs == "":
+		return usagef("--test is required: the new inputs")
+	case p.inputs == "-" && data == "-":
+		return usagef("DATA and --test cannot both be standard input")
+	case !(p.level > 0 && p.level < 1):
+		return usagef("--level is %v, must lie between 0 and 1", p.level)
+	case p.csv == "-" && s.toStdout():
+		return usagef("--csv and --json cannot both take standard output")
+	}
+	if p.csv == "" || p.csv == "-" {
+		return nil
+	}
+	return s.checkFile("csv", p.csv)
+}
+
+// predict solves, predicts and prints.
+func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.Scheme, settings solver.Settings, p predictFlags, noPoints bool) error {
+	began := time.Now()
+	solution, err := s.solve(sub, scheme, settings, "solve")
+	if err != nil {
+		return err
+	}
+	sub.times.Solve = time.Since(began).Seconds()
+	began = time.Now()
+	points, err := s.predictions(sub, inputs, solution)
+	if err != nil {
+		return err
+	}
+	sub.times.Predict = time.Since(began).Seconds()
+	addInterval(points, p.level)
+	r := &report.Prediction{
+		Command: "predict", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
+		Convergence: convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: p.level,
+		Points: points, Warnings: texts(solution.Warnings),
+	}
+	judge(r, sub, inputs.Y)
+	if p.csv == "-" {
+		s.bars.clear()
+		if err := points.WriteCSV(s.stdout); err != nil {
+			return err
+		}
+	} else if p.csv != "" {
+		if err := report.WriteFile(p.csv, points.WriteCSV); err != nil {
+			return err
+		}
+	}
+	if err := s.file("predict.csv", points.WriteCSV); err != nil {
+		return err
+	}
+	if noPoints {
+		r.Points = nil
+	}
+	r.Cost = s.cost(sub.times)
+	if p.csv != "-" {
+		if err := s.text(func(w io.Writer) error { return r.WriteText(w) }); err != nil {
+			return err
+		}
+	}
+	s.warn(r.Warnings)
+	return s.document("predict", r)
+}
+
+// predictions are mean and variance at the new inputs, batch after batch.
+func (s *session) predictions(sub *subject, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {
+	points := &report.Points{Mean: []float64{}, Variance: []float64{}}
+	err := sub.Cross(blas64.General(inputs.X), func(first int, rows []float64) error {
+		s.bars.show("predict", first, inputs.X.Rows)
+		mean, variance := solution.Predict(rows)
+		points.Mean = append(points.Mean, mean...)
+		points.Variance = append(points.Variance, variance...)
+		return s.ctx.Err()
+	})
+	return points, err
+}
+
+// addInterval adds the interval that holds level of a normal law.
+func addInterval(p *report.Points, level float64) {
+	reach := math.Sqrt2 * math.Erfinv(level)
+	for i, mean := range p.Mean {
+		sd := math.Sqrt(p.Variance[i])
+		p.SD = append(p.SD, sd)
+		p.Lower = append(p.Lower, mean-reach*sd)
+		p.Upper = append(p.Upper, mean+reach*sd)
+	}
+}
+
+// judge adds targets and their losses, where there are targets.
+func judge(r *report.Prediction, sub *subject, targets []float64) {
+	if targets == nil {
+		return
+	}
+	r.TestLoss, r.Points.Target = sub.test.Name(), targets
+	expected, bagged := 0.0, 0.0
+	for i, y := range targets {
+		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
+		loss := sub.test.Gaussian(mean, variance, y)
+		r.Points.Error = append(r.Points.Error, loss)
+		expected += loss / float64(len(targets))
+		bagged += sub.test.Value(mean, y) / float64(len(targets))
+	}
+	r.TestError, r.BaggedError = &expected, &bagged
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/retrain"
+)
+
+// retrainFlags say how much is retrained.
+type retrainFlags struct {
+	resamples, workers int
+	seed               uint64
+}
+
+func (r *retrainFlags) register(f *pflag.FlagSet, resamples int) {
+	f.IntVar(&r.resamples, "resamples", resamples, "number of retrainings, `B` at least 1")
+	f.Uint64Var(&r.seed, "seed", 0, "seed of the random numbers, `SEED` at least 0; default 0")
+	f.IntVar(&r.workers, "workers", 0, "retrainings at a time, each on one thread, `W` at least 1; default: as many as processors")
+}
+
+func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
+	s := retrain.Settings{Resamples: r.resamples, Seed: r.seed, Workers: r.workers}
+	if r.resamples < 1 {
+		return s, usagef("--resamples is %d, must be at least 1", r.resamples)
+	}
+	if f.Changed("workers") && r.workers < 1 {
+		return s, usagef("--workers is %d, must be at least 1", r.workers)
+	}
+	if s.Workers == 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	s.Workers = min(s.Workers, s.Resamples)
+	return s, nil
+}
+
+func retrainCommand(s *session) *cobra.Command {
+	var m modelFlags
+	var r schemeFlags
+	var t testFlags
+	var b retrainFlags
+	cmd := &cobra.Command{
+		Use:   "retrain DATA",
+		Short: "The same averages by Monte-Carlo retraining, with standard errors",
+		Long: `retrain draws resamples of DATA, trains on each, and averages: the left-out
+error, and for every example mean, variance and left-out error. Standard errors
+are those of Monte Carlo, from the number of resamples.
+
+The answer depends on the seed and not on the number of workers. Interrupted, it
+covers the resamples that were finished.`,
+		Example: `  bootbench retrain boston --resamples 50
+  bootbench retrain houses.csv --loss square --noise 0.5 --resamples 200 --seed 7 --json -
+  bootbench retrain houses.csv --loss square --noise 0.5 --resamples 100 --workers 1 --out results`,
+		Args: oneData,
+	}
+	f := cmd.Flags()
+	m.register(f)
+	r.register(f)
+	b.register(f, retrain.DefaultResamples)
+	t.register(f)
+	s.registerOut(cmd, "retrain.json and retrain.csv (points)")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		settings, err := b.settings(f)
+		if err != nil {
+			return err
+		}
+		if err := r.check(r.ratio); err != nil {
+			return err
+		}
+		sub, err := s.subject(&m, &t, args[0])
+		if err != nil {
+			return err
+		}
+		scheme, err := r.of(r.ratio, sub.Set.N())
+		if err != nil {
+			return err
+		}
+		need := linalg.SymBytes(sub.Sites()) + sub.RetrainBytes(settings.Workers, scheme.Mean())
+		what := fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, sub.Sites())
+		if err := linalg.CheckMemory(need, int64(m.maxMemory), what); err != nil {
+			return err
+		}
+		return s.retrain(sub, scheme, settings, t.noPoints)
+	}
+	return cmd
+}
+
+// retrain retrains and prints.
+func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain.Settings, noPoints bool) error {
+	settings.Tests = []loss.Test{sub.test}
+	settings.Progress = func(done, total int) { s.bars.show(fmt.Sprintf("retraining %d of %d", done, total), done, total) }
+	began := time.Now()
+	result, err := sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
+	if err != nil {
+		return err
+	}
+	sub.times.Retrain = time.Since(began).Seconds()
+	if result.Resamples == 0 {
+		return s.ctx.Err()
+	}
+	r := &report.Retraining{
+		Command: "retrain", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
+		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
+		TestLoss: sub.test.Name(), TestError: result.LeftOut[0].Error, SE: result.LeftOut[0].SE,
+		FitS: result.Stats.FitTime.Seconds() / float64(result.Stats.Fits), Warnings: texts(result.Warnings),
+	}
+	if !noPoints {
+		r.Points = &report.Points{
+			Mean: sub.perExample(result.Mean), Variance: sub.perExample(result.Var), Error: result.LeftOut[0].Examples,
+			MeanSE: sub.perExample(result.MeanSE), VarianceSE: sub.perExample(result.VarSE),
+		}
+	}
+	r.Cost = s.cost(sub.times)
+	if err := s.print("retrain", r); err != nil {
+		return err
+	}
+	s.warn(r.Warnings)
+	if result.Status == retrain.Cancelled {
+		s.interrupted()
+	}
+	return s.pointsFile("retrain.csv", r.Points)
+}
+
+// perExample spreads values over sites onto the examples.
+func (sub *subject) perExample(overSites []float64) []float64 {
+	values := make([]float64, len(sub.Site))
+	for example, site := range sub.Site {
+		values[example] = overSites[site]
+	}
+	return values
+}

@@ -1,0 +1,728 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bootbench/blas"
+)
+
+// small is a data set with its model that solves in milliseconds.
+var small = []string{"synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--amplitude", "25", "--constant", "200"}
+
+// on is a command line of a command on the small set.
+func on(command string, more ...string) []string {
+	return slices.Concat([]string{command}, small, more)
+}
+
+// outcome is what a run left behind.
+type outcome struct {
+	status         int
+	stdout, stderr string
+}
+
+func drive(t testing.TB, stdin string, args ...string) outcome {
+	t.Helper()
+	return driveWith(t.Context(), stdin, args...)
+}
+
+func driveWith(ctx context.Context, stdin string, args ...string) outcome {
+	var out, err bytes.Buffer
+	status := run(ctx, args, strings.NewReader(stdin), &out, &err)
+	return outcome{status, out.String(), err.String()}
+}
+
+// must drives a run that has to succeed without a word on standard error.
+func must(t testing.TB, args ...string) string {
+	t.Helper()
+	o := drive(t, "", args...)
+	if o.status != exitDone || o.stderr != "" {
+		t.Fatalf("%v: status %d, standard error %q", args, o.status, o.stderr)
+	}
+	return o.stdout
+}
+
+// document reads standard output as exactly one JSON document.
+func document[T any](t testing.TB, text string) T {
+	t.Helper()
+	var doc T
+	decoder := json.NewDecoder(strings.NewReader(text))
+	if err := decoder.Decode(&doc); err != nil {
+		t.Fatalf("%v in %.200q", err, text)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); strings.TrimSpace(string(rest)) != "" || decoder.More() {
+		t.Fatalf("more than one document: %.200q", text)
+	}
+	return doc
+}
+
+type estimateDocument struct {
+	Command      string
+	Data         string
+	N, D         int
+	Loss         string
+	Noise        float64
+	Standardized bool
+	Preset       string
+	Kernel       struct {
+		Kind        string
+		LengthScale []float64 `json:"length_scale"`
+		Gamma       float64
+	}
+	Ratio      float64
+	TestError  *float64 `json:"test_error"`
+	Apparent   *float64 `json:"apparent_error"`
+	Err632     *float64 `json:"err632"`
+	Err632Plus *float64 `json:"err632plus"`
+	Status     string
+	Residual   *float64
+	Sweeps     int
+	Refreshes  *struct{ Exact, Woodbury, Diagonal *int }
+	Points     *struct{ Mean, Variance, Error []float64 }
+	Warnings   []string
+	Time       struct{ Read, Gram, Solve, Total *float64 }
+	Memory     struct {
+		PeakBytes int64 `json:"peak_bytes"`
+	}
+	Backend struct {
+		Name, Core string
+		Threads    int
+	}
+	Resamples int
+	SE        *float64 `json:"standard_error"`
+}
+
+func TestEstimateDocument(t *testing.T) {
+	d := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-"))
+	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" || d.Ratio != 1 || d.Status != "converged" {
+		t.Errorf("wrong head: %+v", d)
+	}
+	if d.TestError == nil || d.Apparent == nil || d.Err632 == nil || d.Err632Plus == nil || d.Residual == nil || d.Refreshes == nil ||
+		d.Refreshes.Exact == nil || d.Refreshes.Woodbury == nil || d.Refreshes.Diagonal == nil || d.Warnings == nil || d.Points == nil {
+		t.Fatalf("fields are missing: %+v", d)
+	}
+	if d.Time.Read == nil || d.Time.Gram == nil || d.Time.Solve == nil || d.Time.Total == nil {
+		t.Fatalf("times are missing: %+v", d.Time)
+	}
+	if parts := *d.Time.Read + *d.Time.Gram + *d.Time.Solve; !(parts > 0 && parts <= *d.Time.Total) {
+		t.Errorf("parts of %v s in a total of %v s", parts, *d.Time.Total)
+	}
+	// The kernel matrix alone is 506^2 numbers; a process of 4 GiB would be a bug.
+	if d.Memory.PeakBytes < 8*506*506 || d.Memory.PeakBytes > 4<<30 {
+		t.Errorf("peak of %d bytes", d.Memory.PeakBytes)
+	}
+	if d.Backend.Name != blas.Bound().Name() || d.Backend.Core == "" || d.Backend.Threads < 1 {
+		t.Errorf("backend %+v", d.Backend)
+	}
+	if len(d.Points.Mean) != 506 || len(d.Points.Variance) != 506 || len(d.Points.Error) != 506 {
+		t.Fatalf("%d means, %d variances, %d errors", len(d.Points.Mean), len(d.Points.Variance), len(d.Points.Error))
+	}
+	mean := 0.0
+	for _, e := range d.Points.Error {
+		mean += e / 506
+	}
+	if math.Abs(mean-*d.TestError) > 1e-9*mean { // 506 roundings
+		t.Errorf("the errors per point average to %v, test_error is %v", mean, *d.TestError)
+	}
+	if want := 0.368**d.Apparent + 0.632**d.TestError; math.Abs(want-*d.Err632) > 1e-9*want {
+		t.Errorf("err632 is %v, want %v", *d.Err632, want)
+	}
+	if !(*d.Err632Plus >= *d.Err632 && *d.Err632Plus <= *d.TestError) {
+		t.Errorf("err632plus %v outside of %v to %v", *d.Err632Plus, *d.Err632, *d.TestError)
+	}
+	if *d.Residual > 1e-6 {
+		t.Errorf("residual %v", *d.Residual)
+	}
+	if brief := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-", "--no-points")); brief.Points != nil {
+		t.Error("--no-points leaves points")
+	}
+}
+
+// TestPreset: an explicit flag takes the place of its part of a preset only.
+func TestPreset(t *testing.T) {
+	read := func(flags ...string) estimateDocument {
+		return document[estimateDocument](t, must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points"}, flags...)...))
+	}
+	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized || d.Preset != "M03 section 5" {
+		t.Errorf("preset: %+v", d)
+	}
+	if d := read("--noise", "0.1"); d.Noise != 0.1 || len(d.Kernel.LengthScale) != 13 || d.Standardized || d.Preset != "M03 section 5, changed" {
+		t.Errorf("noise changed: %+v", d)
+	}
+	if d := read("--kernel", "matern52"); d.Noise != 0.01 || d.Kernel.Kind != "matern52" || len(d.Kernel.LengthScale) != 0 || d.Kernel.Gamma != 1.0/26 || !d.Standardized {
+		t.Errorf("kernel changed: %+v", d)
+	}
+	if d := read("--gamma", "0.2", "--no-standardize", "--noise", "2"); d.Kernel.Gamma != 0.2 || d.Standardized || d.Preset != "" {
+		t.Errorf("all changed: %+v", d)
+	}
+}
+
+// houses writes a file of examples whose inputs are given, and returns its path.
+func houses(t testing.TB, name string, order []int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("rooms,age,price\n")
+	for _, i := range order {
+		x, z := float64(i%9), math.Mod(float64(i)*7.3, 5)
+		fmt.Fprintf(&b, "%v,%v,%v\n", x, z, x*x/10-z+math.Sin(float64(i)))
+	}
+	return write(t, name, b.String())
+}
+
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOrder: points are in the order of the file, whatever that is.
+func TestOrder(t *testing.T) {
+	order := make([]int, 50)
+	for i := range order {
+		order[i] = i
+	}
+	shuffled := slices.Clone(order)
+	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	read := func(path string) estimateDocument {
+		return document[estimateDocument](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5", "--tol", "1e-10", "--json", "-"))
+	}
+	straight, mixed := read(houses(t, "a.csv", order)), read(houses(t, "b.csv", shuffled))
+	for at, i := range shuffled {
+		// Converged to 1e-10, both orders agree far better than 1e-6.
+		a, b := straight.Points.Variance[i], mixed.Points.Variance[at]
+		if math.Abs(a-b) > 1e-6*a || math.Abs(straight.Points.Error[i]-mixed.Points.Error[at]) > 1e-6*(1+straight.Points.Error[i]) {
+			t.Fatalf("example %d: variance %v, in another order %v", i, a, b)
+		}
+	}
+}
+
+// TestRetrainAgrees: the two commands answer the same question. The theory is an
+// approximation, so it gets 5% besides five standard errors.
+func TestRetrainAgrees(t *testing.T) {
+	theory := document[estimateDocument](t, must(t, on("estimate", "--json", "-")...))
+	r := document[estimateDocument](t, must(t, on("retrain", "--resamples", "400", "--json", "-")...))
+	if r.Command != "retrain" || r.Resamples != 400 || r.Status != "complete" || r.SE == nil || !(*r.SE > 0) {
+		t.Fatalf("document %+v", r)
+	}
+	if off := math.Abs(*theory.TestError - *r.TestError); off > 5**r.SE+0.05**r.TestError {
+		t.Errorf("left-out error %v, retrained %v +- %v", *theory.TestError, *r.TestError, *r.SE)
+	}
+	if len(r.Points.Mean) != 60 || len(r.Points.Variance) != 60 || len(r.Points.Error) != 60 {
+		t.Errorf("points of retraining: %d", len(r.Points.Mean))
+	}
+	again := document[estimateDocument](t, must(t, on("retrain", "--resamples", "400", "--workers", "1", "--json", "-")...))
+	if *again.TestError != *r.TestError {
+		t.Errorf("the number of workers changes the answer: %v, %v", *again.TestError, *r.TestError)
+	}
+}
+
+type curveDocument struct {
+	Command, Status string
+	Results         []estimateDocument
+}
+
+func TestCurve(t *testing.T) {
+	c := document[curveDocument](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points")...))
+	if c.Command != "curve" || c.Status != "complete" || len(c.Results) != 5 {
+		t.Fatalf("document %+v", c)
+	}
+	for i, want := range []float64{0.25, 0.5, 1, 2, 4} {
+		if math.Abs(c.Results[i].Ratio-want) > 1e-12 {
+			t.Errorf("ratio %d is %v, want %v", i, c.Results[i].Ratio, want)
+		}
+	}
+	// A warm start changes the way, not the answer, to the tolerance's order.
+	alone := document[estimateDocument](t, must(t, on("estimate", "--ratio", "2", "--json", "-")...))
+	if off := math.Abs(*alone.TestError - *c.Results[3].TestError); off > 1e-4**alone.TestError {
+		t.Errorf("warm start gives %v, cold start %v", *c.Results[3].TestError, *alone.TestError)
+	}
+	if text := must(t, on("curve", "--ratio", "0.5,1")...); !strings.Contains(text, "left-out") || strings.Count(text, "converged") != 2 {
+		t.Errorf("table: %s", text)
+	}
+}
+
+func TestPredict(t *testing.T) {
+	args := on("predict", "--test", "synthetic:friedman1,n=7,seed=2")
+	d := document[struct {
+		Command     string
+		TestError   *float64 `json:"test_error"`
+		BaggedError *float64 `json:"bagged_error"`
+		Points      struct{ Mean, Variance, SD, Lower, Upper, Target, Error []float64 }
+	}](t, must(t, append(args, "--json", "-", "--level", "0.5")...))
+	p := d.Points
+	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 || d.TestError == nil || d.BaggedError == nil {
+		t.Fatalf("document %+v", d)
+	}
+	mean := 0.0
+	for i := range p.Mean {
+		// Half of a normal law lies within 0.67448975 standard deviations.
+		if reach := (p.Upper[i] - p.Lower[i]) / 2; math.Abs(reach-0.67448975*p.SD[i]) > 1e-7*p.SD[i] {
+			t.Errorf("half width %v at standard deviation %v", reach, p.SD[i])
+		}
+		off := p.Mean[i] - p.Target[i]
+		mean += (off*off + p.Variance[i]) / 7
+	}
+	if math.Abs(mean-*d.TestError) > 1e-12*mean || *d.BaggedError >= mean {
+		t.Errorf("test error %v, want %v; bagged %v", *d.TestError, mean, *d.BaggedError)
+	}
+	csv := must(t, append(args, "--csv", "-")...)
+	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 || lines[0] != "row,mean,variance,error,sd,lower,upper,target" {
+		t.Errorf("CSV: %q", csv)
+	}
+	// At the training inputs themselves, estimate and predict say the same.
+	e := document[estimateDocument](t, must(t, on("estimate", "--json", "-")...))
+	same := document[estimateDocument](t, must(t, on("predict", "--test", small[0], "--json", "-")...))
+	for i := range e.Points.Mean {
+		if math.Abs(e.Points.Mean[i]-same.Points.Mean[i]) > 1e-6*math.Abs(e.Points.Mean[i]) ||
+			math.Abs(e.Points.Variance[i]-same.Points.Variance[i]) > 1e-6*e.Points.Variance[i] {
+			t.Fatalf("point %d: %v +- %v, predicted %v +- %v", i, e.Points.Mean[i], e.Points.Variance[i], same.Points.Mean[i], same.Points.Variance[i])
+		}
+	}
+}
+
+type compareRow struct {
+	Data, Loss string
+	N          int
+	Theory     *float64 `json:"theory_s"`
+	Error      *float64 `json:"theory_error"`
+	Fit        *float64 `json:"fit_s"`
+	Merged     *float64 `json:"resample_fit_s"`
+	Naive      *float64 `json:"naive_fit_s"`
+	Retrained  *float64 `json:"retrain_error"`
+	SE         *float64 `json:"retrain_se"`
+	Resamples  *int     `json:"retrain_resamples"`
+	Fits       *float64 `json:"fits_equivalent"`
+	Speedup    *float64 `json:"speedup_equal_accuracy"`
+	Peak       *int64   `json:"peak_bytes"`
+	Refresh    *float64 `json:"refresh_gflops"`
+	Dgemm      *float64 `json:"dgemm_gflops"`
+}
+
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	args := on("compare", "--sizes", "30,60", "--resamples", "20", "--out", dir)
+	rows := document[[]compareRow](t, must(t, append(args, "--json", "-")...))
+	if len(rows) != 2 || rows[0].N != 30 || rows[1].N != 60 || rows[0].Loss != "square" {
+		t.Fatalf("rows %+v", rows)
+	}
+	for _, r := range rows {
+		if r.Theory == nil || r.Error == nil || r.Fit == nil || r.Merged == nil || r.Naive == nil || r.Retrained == nil || r.SE == nil ||
+			r.Resamples == nil || r.Fits == nil || r.Speedup == nil || r.Peak == nil || r.Refresh == nil || r.Dgemm == nil {
+			t.Fatalf("fields are missing: %+v", r)
+		}
+		if want := *r.Theory / *r.Merged; math.Abs(*r.Fits-want) > 1e-9*want {
+			t.Errorf("%v fits, want %v", *r.Fits, want)
+		}
+	}
+	for _, name := range []string{"compare.json", "compare.csv", "compare-friedman1-time.svg", "compare-friedman1-time.png",
+		"compare-friedman1-error.svg", "compare-friedman1-error.png"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("temporary files stay: %v", left)
+	}
+	text := must(t, args...)
+	if !strings.Contains(text, "friedman1, n = 30 to 60: the theory takes") {
+		t.Errorf("no sentence in %s", text)
+	}
+}
+
+func TestDatasetsAndInfo(t *testing.T) {
+	d := document[struct {
+		Sets []struct {
+			Name, Preset string
+			N, D         int
+		}
+		Synthetic []struct{ Name string }
+	}](t, must(t, "datasets", "--json", "-"))
+	if len(d.Sets) < 5 || d.Sets[0].Name != "boston" || d.Sets[0].N != 506 || d.Sets[0].Preset == "" || len(d.Synthetic) < 3 {
+		t.Errorf("listing %+v", d)
+	}
+	m := document[struct {
+		Version, Go, Backend, CPU string
+		Threads                   int
+		Warnings, Backends        []string
+	}](t, must(t, "info", "--json", "-", "--backend", "gonum", "--threads", "1"))
+	if m.Backend != "gonum" || m.Threads != 1 || m.Go == "" || m.Warnings == nil || len(m.Backends) == 0 {
+		t.Errorf("machine %+v", m)
+	}
+	if text := must(t, "--version"); !strings.HasPrefix(text, "bootbench ") {
+		t.Errorf("version %q", text)
+	}
+	if o := drive(t, ""); o.status != exitDone || !strings.Contains(o.stdout, "Usage:") {
+		t.Errorf("without arguments: %+v", o)
+	}
+}
+
+// TestRefusals: bad usage and bad input end with status 2, one line that says
+// what is wrong, and nothing on standard output.
+func TestRefusals(t *testing.T) {
+	file := func(text string) []string {
+		return []string{"estimate", write(t, "in.csv", text), "--loss", "square", "--noise", "1"}
+	}
+	boston := func(flags ...string) []string { return append([]string{"estimate", "boston"}, flags...) }
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"estimate", "nosuch.csv", "--loss", "square", "--noise", "1"}, "nosuch.csv: no such file"},
+		{[]string{"estimate", "nosuch"}, "neither a file nor an embedded set (boston"},
+		{[]string{"estimate", "synthetic:nosuch", "--loss", "square"}, "no generator"},
+		{file(""), "in.csv: the file is empty"},
+		{file("a,y\n1,2\n3\n"), "in.csv: line 3: "},
+		{file("a,y\n1,2\n3,four\n"), `in.csv: line 3: column "y": "four" is not a number`},
+		{file("a,y\n1,2\nNaN,4\n"), `in.csv: line 3: column "a"`},
+		{file("a,y\n1,2\n3,Inf\n"), `in.csv: line 3: column "y"`},
+		{file("a,y\n1,2\n"), "one example"},
+		{file("a,y\n1,2\n3,2\n"), `in.csv: column "y": all 2 targets are 2`},
+		{boston("--noise", "0"), "--noise is 0"},
+		{boston("--noise", "-1"), "--noise is -1"},
+		{boston("--noise", "NaN"), "--noise is NaN"},
+		{boston("--noise", "much"), `invalid argument "much" for "--noise" flag: invalid syntax`},
+		{boston("--ratio", "0"), "--ratio is 0"},
+		{boston("--ratio", "-2"), "--ratio is -2"},
+		{boston("--ratio", "Inf"), "--ratio is +Inf"},
+		{boston("--nosuch"), "unknown flag: --nosuch"},
+		{boston("--scheme", "kfold"), "there is poisson, multinomial"},
+		{boston("--scheme", "subsample"), "there is poisson, multinomial"},
+		{boston("--loss", "hinge"), "there is square"},
+		{boston("--engine", "lowrank"), "there is auto, exact"},
+		{boston("--method", "nosuch"), "there are adatap"},
+		{boston("--test-loss", "nosuch"), "there is square"},
+		{boston("--kernel", "nosuch"), "there are rbf"},
+		{boston("--gamma", "0"), "--gamma is 0"},
+		{boston("--amplitude", "0"), "--amplitude is 0"},
+		{boston("--kernel", "poly", "--degree", "0"), "--degree is 0"},
+		{boston("--kernel", "poly", "--length-scale", "2"), "takes no length scale"},
+		{boston("--length-scale", "1,2"), "2 length scales for 13 features"},
+		{boston("--tol", "0"), "--tol is 0"},
+		{boston("--max-sweeps", "0"), "--max-sweeps is 0"},
+		{boston("--threads", "0"), "--threads is 0"},
+		{boston("--backend", "nosuch"), "no BLAS backend"},
+		{boston("--max-memory", "1MiB"), "not enough memory"},
+		{boston("--max-memory", "lots"), "is not a size"},
+		{boston("--json", filepath.Join(t.TempDir(), "no", "x.json")), "no such file or directory"},
+		{boston("--out", write(t, "file", "")), "not a directory"},
+		{boston("crabs"), "takes one DATA"},
+		{[]string{"estimate"}, "takes one DATA"},
+		{[]string{"estimate", "pima"}, "--loss is required"},
+		{[]string{"estimate", "pima", "--loss", "square"}, "--noise is required"},
+		{[]string{"estimat", "boston"}, "did you mean estimate?"},
+		{[]string{"nosuch"}, "unknown command"},
+		{[]string{"help", "nosuch"}, "nosuch"},
+		{[]string{"info", "boston"}, "takes no arguments"},
+		{[]string{"curve", "boston", "--ratio", "1:2"}, "--ratio"},
+		{[]string{"curve", "boston", "--ratio", "1,0"}, "--ratio"},
+		{[]string{"predict", "boston"}, "--test is required"},
+		{[]string{"predict", "boston", "--test", "crabs"}, "features"},
+		{[]string{"predict", "boston", "--test", "boston", "--level", "1"}, "--level is 1"},
+		{[]string{"predict", "-", "--test", "-", "--loss", "square", "--noise", "1"}, "standard input"},
+		{[]string{"retrain", "boston", "--resamples", "0"}, "--resamples is 0"},
+		{[]string{"retrain", "boston", "--workers", "0"}, "--workers is 0"},
+		{[]string{"compare", "boston", "--sizes", "507"}, "between 2 and 506"},
+		{[]string{"compare", "--loss", "square"}, "none is given"},
+		{[]string{"compare", "boston", "--max-memory", "1MiB"}, "not enough memory"},
+	} {
+		o := drive(t, "", c.args...)
+		if o.status != exitUsage || o.stdout != "" {
+			t.Errorf("%v: status %d, standard output %.80q", c.args, o.status, o.stdout)
+		}
+		if strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("%v: %q does not say %q on one line", c.args, o.stderr, c.says)
+		}
+	}
+}
+
+func TestNotConverged(t *testing.T) {
+	o := drive(t, "", on("estimate", "--max-sweeps", "1", "--json", "-")...)
+	d := document[estimateDocument](t, o.stdout)
+	if o.status != exitNotConverged || d.Status != "sweep limit" || d.Residual == nil || !(*d.Residual > 1e-6) || d.TestError == nil {
+		t.Errorf("status %d, document %+v", o.status, d)
+	}
+	if len(d.Warnings) != 1 || !strings.Contains(o.stderr, "not converged") {
+		t.Errorf("warnings %v, standard error %q", d.Warnings, o.stderr)
+	}
+	if o := drive(t, "", on("estimate", "--max-sweeps", "1", "--quiet")...); o.stderr != "" || !strings.Contains(o.stdout, "sweep limit") {
+		t.Errorf("quiet: %+v", o)
+	}
+	if o := drive(t, "", on("compare", "--max-sweeps", "1", "--resamples", "3", "--quiet")...); o.status != exitNotConverged {
+		t.Errorf("compare: status %d", o.status)
+	}
+}
+
+// stopper is standard output that ends a context once it has seen a text.
+type stopper struct {
+	bytes.Buffer
+	text string
+	stop func()
+}
+
+func (s *stopper) Write(b []byte) (int, error) {
+	n, err := s.Buffer.Write(b)
+	if strings.Contains(s.String(), s.text) {
+		s.stop()
+	}
+	return n, err
+}
+
+// TestInterrupt: what was finished is kept, and the status is 130.
+func TestInterrupt(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{on("estimate"), on("curve"), on("retrain"), on("compare"), on("predict", "--test", "synthetic:friedman1,n=3")} {
+		if o := driveWith(ended, "", args...); o.status != exitInterrupted {
+			t.Errorf("%s: status %d, %q", args[0], o.status, o.stderr)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "kept.json")
+	interrupt := func(text string, args ...string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var stderr bytes.Buffer
+		if status := run(ctx, append(args, "--json", path), strings.NewReader(""), &stopper{text: text, stop: cancel}, &stderr); status != exitInterrupted {
+			t.Errorf("%v: status %d, %q", args, status, stderr.String())
+		}
+	}
+	read := func() string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	interrupt("converged", on("curve", "--ratio", "0.5:2:50")...)
+	if c := document[curveDocument](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
+		t.Errorf("%d ratios kept, status %s", len(c.Results), c.Status)
+	}
+	// The row's line begins with the name; the head of the table does not hold it.
+	interrupt("\nfriedman1 ", on("compare", "--sizes", "20,30,40", "--resamples", "3")...)
+	if rows := document[[]compareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
+		t.Errorf("rows kept: %+v", rows)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	o := driveWith(ctx, "", on("retrain", "--resamples", "100000000", "--json", "-")...)
+	if d := document[estimateDocument](t, o.stdout); o.status != exitInterrupted || d.Status != "cancelled" || d.Resamples < 1 || d.TestError == nil {
+		t.Errorf("status %d, document %+v", o.status, d)
+	}
+}
+
+// TestInterruptedInput: an interrupt ends the wait for standard input.
+func TestInterruptedInput(t *testing.T) {
+	silent, never := io.Pipe()
+	defer never.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var stderr bytes.Buffer
+	if status := run(ctx, []string{"estimate", "-", "--loss", "square", "--noise", "1"}, silent, io.Discard, &stderr); status != exitInterrupted {
+		t.Errorf("status %d, %q", status, stderr.String())
+	}
+}
+
+// broken is a standard output that fails in some way.
+type broken struct{ fail func() error }
+
+func (b broken) Write([]byte) (int, error) { return 0, b.fail() }
+
+func TestFailures(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"no space left": func() error { return errors.New("no space left") },
+		"out of luck":   func() error { panic("out of luck\nand lines") },
+	} {
+		var stderr bytes.Buffer
+		status := run(t.Context(), on("estimate"), strings.NewReader(""), broken{fail}, &stderr)
+		if status != exitFailed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), name) {
+			t.Errorf("%s: status %d, %q", name, status, stderr.String())
+		}
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	dir := t.TempDir()
+	cpu, heap := filepath.Join(dir, "cpu"), filepath.Join(dir, "heap")
+	must(t, on("estimate", "--cpuprofile", cpu, "--memprofile", heap)...)
+	for _, path := range []string{cpu, heap} {
+		// Profiles are gzip streams, which begin with 1f 8b.
+		if text, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
+			t.Errorf("%s: %v, %d bytes", path, err, len(text))
+		}
+	}
+}
+
+// TestFiles: --out holds the points in the order of the document.
+func TestFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	for _, command := range []string{"estimate", "retrain", "curve", "predict"} {
+		args := on(command, "--out", dir)
+		switch command {
+		case "retrain":
+			args = append(args, "--resamples", "30")
+		case "curve":
+			args = append(args, "--ratio", "1,2")
+		case "predict":
+			args = append(args, "--test", "synthetic:friedman1,n=3")
+		}
+		must(t, args...)
+		for _, extension := range []string{".json", ".csv"} {
+			if info, err := os.Stat(filepath.Join(dir, command+extension)); err != nil || info.Size() == 0 {
+				t.Errorf("%s%s: %v", command, extension, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "curve-friedman1.svg")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExamples runs every example of every command's help.
+func TestExamples(t *testing.T) {
+	t.Chdir(t.TempDir())
+	order := make([]int, 60)
+	for i := range order {
+		order[i] = i
+	}
+	for name, rows := range map[string][]int{"houses.csv": order, "new.csv": order[:5]} {
+		if err := os.Rename(houses(t, name, rows), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range commands() {
+		if c.Example == "" || c.Short == "" {
+			t.Errorf("%s has no example", c.Name())
+		}
+		for line := range strings.Lines(c.Example) {
+			line, input, _ := strings.Cut(strings.TrimSpace(line), " < ")
+			args := strings.Fields(line)
+			if args[0] != "bootbench" {
+				t.Fatalf("example %q", line)
+			}
+			if line == "bootbench compare" {
+				continue // takes a minute; TestCompare runs the same on less
+			}
+			stdin := ""
+			if input != "" {
+				text, err := os.ReadFile(input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stdin = string(text)
+			}
+			if o := drive(t, stdin, args[1:]...); o.status != exitDone || o.stderr != "" {
+				t.Errorf("%s: status %d, %q", line, o.status, o.stderr)
+			}
+		}
+	}
+}
+
+// commands are the root and all commands that users see.
+func commands() []*cobra.Command {
+	root := newRoot(newSession(context.Background(), nil, io.Discard, io.Discard))
+	return append([]*cobra.Command{root}, root.Commands()...)
+}
+
+// TestHelp: every flag says what it means if it is not given.
+func TestHelp(t *testing.T) {
+	for _, c := range commands() {
+		check := func(f *pflag.Flag) {
+			told := strings.Contains(f.Usage, "default") || strings.Contains(f.Usage, "required")
+			shown := f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false"
+			if !told && !shown && f.Name != "help" && f.Name != "version" {
+				t.Errorf("%s --%s does not tell its default: %s", c.Name(), f.Name, f.Usage)
+			}
+		}
+		c.LocalFlags().VisitAll(check)
+		if o := drive(t, "", c.Name(), "--help"); c.HasParent() && (o.status != exitDone || !strings.Contains(o.stdout, "Examples:")) {
+			t.Errorf("%s --help: %+v", c.Name(), o)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "500MB": 5e8, "8GiB": 8 << 30, "1.5k": 1536, "2 TB": 2e12, "64m": 64 << 20, "7B": 7} {
+		var b size
+		if err := b.Set(text); err != nil || int64(b) != want {
+			t.Errorf("%s: %d, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "NaN", "1e30", "5XB", "GiB", "1iB", "0.1", "1 2"} {
+		var b size
+		if err := b.Set(text); err == nil {
+			t.Errorf("%q passes as %d bytes", text, b)
+		}
+	}
+}
+
+func TestHalves(t *testing.T) {
+	for n, want := range map[int][]int{100: {100}, 499: {499}, 500: {250, 500}, 2001: {250, 500, 1000, 2001}} {
+		if got := halves(n); !slices.Equal(got, want) {
+			t.Errorf("halves of %d: %v", n, got)
+		}
+	}
+}
+
+// FuzzArguments feeds odd command lines: the program ends with one of its
+// statuses, a refusal says why on one line, and a JSON document on standard
+// output is alone there.
+func FuzzArguments(f *testing.F) {
+	words := []string{
+		"estimate", "curve", "predict", "retrain", "compare", "datasets", "info", "help", "completion", "--help", "--version",
+		"synthetic:friedman1,n=12", "synthetic:grid,n=20,d=1", "synthetic:blobs,n=10", "crabs", "-", "nosuch", "",
+		"--loss", "square", "hinge", "--noise", "1", "0", "-1", "NaN", "1e-300", "1e300", "--kernel", "linear", "poly", "precomputed",
+		"--gamma", "--degree", "--length-scale", "1,2", "--coef0", "--amplitude", "--constant", "--jitter", "--no-standardize",
+		"--ratio", "0.5:2:3", "0.5", "--scheme", "multinomial", "--sizes", "5,10", "--resamples", "2", "--seed", "--workers",
+		"--test", "--level", "--csv", "--json", "--test-loss", "absolute", "zero-one", "--no-points", "--tol", "--max-sweeps", "3",
+		"--method", "start", "meanfield", "variational", "--engine", "exact", "--quiet", "--max-memory", "1KiB", "1GiB", "--",
+	}
+	f.Add([]byte{0, 11, 18, 19, 21, 22}, "0.5")
+	f.Add([]byte{4, 11, 18, 19, 21, 22, 46, 47, 48, 49}, "")
+	f.Add([]byte{1, 12, 18, 19, 21, 22, 41, 42, 55, 15}, "x")
+	f.Add([]byte{2, 11, 18, 19, 21, 22, 52, 11, 54, 15, 55, 15}, "x")
+	f.Fuzz(func(t *testing.T, choice []byte, value string) {
+		var args []string
+		for _, c := range choice[:min(len(choice), 24)] {
+			if int(c) == len(words) {
+				args = append(args, "--noise="+value)
+			} else {
+				args = append(args, words[int(c)%len(words)])
+			}
+		}
+		for i, a := range args { // no files but standard output
+			if (a == "--json" || a == "--csv") && (i+1 == len(args) || args[i+1] != "-") {
+				return
+			}
+		}
+		if slices.Contains(args, "compare") && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "synthetic:") }) {
+			return // the default comparison takes a minute
+		}
+		o := drive(t, "a,y\n1,2\n2,3\n3,5\n", args...)
+		switch o.status {
+		case exitDone, exitNotConverged:
+		case exitUsage:
+			if strings.Count(o.stderr, "\n") != 1 {
+				t.Errorf("%q: %q", args, o.stderr)
+			}
+		default:
+			t.Errorf("%q: status %d, %q", args, o.status, o.stderr)
+		}
+	})
+}

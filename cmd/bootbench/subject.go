@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// subject is DATA with its model, and what a report says of them.
+type subject struct {
+	*model.Model
+	test   loss.Test
+	report report.Subject
+	times  report.Times
+}
+
+// subject reads DATA and builds its model.
+func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, error) {
+	s.bars.show("reading", 0, 1)
+	began := time.Now()
+	set, err := m.load(s, path)
+	if err != nil {
+		return nil, err
+	}
+	read := time.Since(began).Seconds()
+	spec, source, err := m.spec(set)
+	if err != nil {
+		return nil, err
+	}
+	test, err := t.of(set)
+	if err != nil {
+		return nil, err
+	}
+	s.bars.show("kernel matrix", 0, 1)
+	built, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{
+		Model: built, test: test, report: subjectReport(built, source),
+		times: report.Times{Read: read, Gram: built.GramTime.Seconds()},
+	}, s.ctx.Err()
+}
+
+// subjectReport says what was modelled.
+func subjectReport(m *model.Model, source string) report.Subject {
+	r := report.Subject{
+		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
+		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel, m.Set.D()), Standardized: m.Standardize, Preset: source,
+	}
+	if square, ok := m.Loss.(loss.Square); ok {
+		r.Noise = square.Noise
+	}
+	return r
+}
+
+// kernelReport writes out the defaults that kernel.Spec documents.
+func kernelReport(k kernel.Spec, d int) report.Kernel {
+	r := report.Kernel{
+		Kind: k.Kind.String(), Gamma: k.Gamma, LengthScale: k.LengthScale, Degree: k.Degree,
+		Coef0: k.Coef0, Amplitude: k.Amplitude, Constant: k.Constant, Jitter: k.Jitter,
+	}
+	if r.Amplitude == 0 {
+		r.Amplitude = 1
+	}
+	scaled := k.Kind != kernel.Linear && k.Kind != kernel.Precomputed
+	if scaled && r.Gamma == 0 && len(r.LengthScale) == 0 {
+		r.Gamma = 1 / (2 * float64(d))
+	}
+	if k.Kind == kernel.Poly && r.Degree == 0 {
+		r.Degree = 3
+	}
+	return r
+}
+
+// resamplingReport says how n examples are redrawn.
+func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
+	return report.Resampling{
+		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.Zero(scheme, 1)),
+	}
+}
+
+// convergenceReport says how good a solution is.
+func convergenceReport(solution *solver.Solution) report.Convergence {
+	return report.Convergence{
+		Method: solution.Method.String(), Engine: "exact", Status: solution.Status.String(),
+		Residual: solution.Residual, Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
+	}
+}
+
+// fit trains once on all data.
+func (s *session) fit(sub *subject) ([]float64, error) {
+	s.bars.show("fit to all data", 0, 1)
+	began := time.Now()
+	fitted, err := sub.FullFit()
+	sub.times.Fit = time.Since(began).Seconds()
+	return fitted, err
+}
+
+// solve solves, shows its progress under a label and sets the exit status.
+func (s *session) solve(sub *subject, scheme resample.Scheme, settings solver.Settings, label string) (*solver.Solution, error) {
+	settings.Progress = func(sweep solver.Sweep) {
+		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
+		s.bars.show(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual), int(max(0, min(100, done))), 100)
+	}
+	s.bars.show(label, 0, 100)
+	solution, err := sub.Solve(s.ctx, scheme, settings)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case solution.Status == solver.Cancelled:
+		s.status = exitInterrupted
+	case solution.Status != solver.Converged && s.status == exitDone:
+		s.status = exitNotConverged
+	}
+	return solution, nil
+}
+
+// texts is never nil: a list in a document is a list.
+func texts(warnings []string) []string { return append([]string{}, warnings...) }
+
+// isInterrupt reports whether an error is the end of the session's context.
+func (s *session) isInterrupt(err error) bool {
+	return err != nil && s.ctx.Err() != nil && errors.Is(err, s.ctx.Err())
+}

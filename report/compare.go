@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"bootbench/bench"
+)
+
+// CompareTable prints the rows of a comparison as they come.
+type CompareTable struct{ lines lines }
+
+// NewCompareTable prints the head of the table for data sets of the given names,
+// with what its columns mean.
+func NewCompareTable(w io.Writer, data []string) (*CompareTable, error) {
+	width := len("data")
+	for _, name := range data {
+		width = max(width, utf8.RuneCountInString(shortName(name)))
+	}
+	t := &CompareTable{lines{w, []column{
+		{head: "data", width: width, left: true}, {head: "n", width: 5},
+		{head: "theory s", width: 8}, {head: "merged s", width: 8}, {head: "naive s", width: 8},
+		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
+		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
+	}}}
+	_, err := fmt.Fprint(w, `theory s            seconds of the theory
+merged s, naive s   seconds of one bootstrap fit, repeated rows merged or not
+fits                theory s in merged fits
+theory error        left-out error by the theory; retrained +-: by retraining, with its standard error
+var error           relative error of the theory in the variances per point, "-" where retraining is too noisy to tell
+equal B, speed-up   retrainings that reach the same error, and their time over theory s
+
+`)
+	if err != nil {
+		return t, err
+	}
+	return t, t.lines.header()
+}
+
+// Row prints one row.
+func (t *CompareTable) Row(r bench.Row) error {
+	variance, mark := fmt.Sprintf("%.2g%%", 100*r.VarianceError), ""
+	if r.EqualIsBound {
+		variance, mark = "-", ">"
+	}
+	return t.lines.row(shortName(r.Data), fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.ResampleFitS), seconds(r.NaiveFitS),
+		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
+		variance, mark+fmt.Sprintf("%.3g", r.EqualResamples), mark+fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy))
+}
+
+// End says in a sentence per data set what the rows mean.
+func (t *CompareTable) End(rows []bench.Row) error {
+	for _, group := range Groups(rows) {
+		if _, err := fmt.Fprintf(t.lines.w, "\n%s\n", Sentence(group)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortName is the name of a data set, of a generated one that of its generator.
+func shortName(data string) string {
+	if rest, ok := strings.CutPrefix(data, "synthetic:"); ok {
+		data, _, _ = strings.Cut(rest, ",")
+	}
+	return data
+}
+
+// Groups splits rows into runs of the same data set and loss.
+func Groups(rows []bench.Row) [][]bench.Row {
+	var groups [][]bench.Row
+	for i, r := range rows {
+		if i == 0 || r.Data != rows[i-1].Data || r.Loss != rows[i-1].Loss {
+			groups = append(groups, nil)
+		}
+		last := &groups[len(groups)-1]
+		*last = append(*last, r)
+	}
+	return groups
+}
+
+// Sentence says what the rows of one data set mean.
+func Sentence(rows []bench.Row) string {
+	first, last := rows[0], rows[len(rows)-1]
+	size := fmt.Sprintf("n = %d", last.N)
+	if len(rows) > 1 {
+		size = fmt.Sprintf("n = %d to %d", first.N, last.N)
+	}
+	bound := ""
+	for _, r := range rows {
+		if r.EqualIsBound {
+			bound = "at least "
+		}
+	}
+	relative, deviations := 0.0, 0.0
+	for _, r := range rows {
+		off := math.Abs(r.TheoryError - r.RetrainError)
+		relative = math.Max(relative, off/r.RetrainError)
+		deviations = math.Max(deviations, off/r.RetrainSE)
+	}
+	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows (%s naive ones); retraining to the same "+
+		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors differ by %s.",
+		shortName(last.Data), size, span(rows, func(r bench.Row) float64 { return r.FitsEquivalent }),
+		span(rows, func(r bench.Row) float64 { return r.NaiveFitsEquivalent }),
+		bound, span(rows, func(r bench.Row) float64 { return r.EqualResamples }),
+		bound, span(rows, func(r bench.Row) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))
+	for _, r := range rows {
+		if r.Status != "converged" {
+			text += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
+		}
+	}
+	return text
+}
+
+// deviation words a relative difference that is worth so many standard errors
+// of retraining.
+func deviation(relative, deviations float64) string {
+	if math.IsNaN(deviations) || math.IsInf(deviations, 0) {
+		return "an amount that so few resamples cannot judge"
+	}
+	return fmt.Sprintf("at most %.1f%%, %.1f standard errors of retraining", 100*relative, deviations)
+}
+
+// span writes the range of a figure over rows.
+func span(rows []bench.Row, of func(bench.Row) float64) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, r := range rows {
+		low, high = math.Min(low, of(r)), math.Max(high, of(r))
+	}
+	a, b := fmt.Sprintf("%.2g", low), fmt.Sprintf("%.2g", high)
+	if low >= 100 {
+		a = fmt.Sprintf("%.0f", low)
+	}
+	if high >= 100 {
+		b = fmt.Sprintf("%.0f", high)
+	}
+	if a == b {
+		return a
+	}
+	return a + " to " + b
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+
+	"bootbench/bench"
+)
+
+// list is one named column of values.
+type list struct {
+	name   string
+	values []float64
+}
+
+// lists are the columns that the points have.
+func (p *Points) lists() []list {
+	var kept []list
+	for _, f := range fieldsOf(reflect.ValueOf(*p)) {
+		kept = append(kept, list{f.name, f.value.Interface().([]float64)})
+	}
+	return kept
+}
+
+// WriteCSV writes one line per example or new input: its row number from 1 and
+// the lists that there are. What is not known is an empty cell.
+func (p *Points) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	lists := p.lists()
+	record := []string{"row"}
+	for _, l := range lists {
+		record = append(record, l.name)
+	}
+	out.Write(record)
+	for i := range p.Mean {
+		record = append(record[:0], strconv.Itoa(i+1))
+		for _, l := range lists {
+			record = append(record, cell(reflect.ValueOf(l.values[i])))
+		}
+		out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// WriteCSV writes one line per ratio, the points left out.
+func (c *Curve) WriteCSV(w io.Writer) error {
+	type line struct {
+		Ratio    float64 `json:"ratio"`
+		Distinct float64 `json:"distinct"`
+		Errors
+		Convergence
+		SolveS float64 `json:"solve_s"`
+	}
+	var rows []line
+	for _, e := range c.Results {
+		rows = append(rows, line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve})
+	}
+	return writeRows(w, rows)
+}
+
+// WriteRowsCSV writes the rows of a comparison, one line each, columns as in the
+// JSON document.
+func WriteRowsCSV(w io.Writer, rows []bench.Row) error { return writeRows(w, rows) }
+
+// writeRows writes structs as lines: a column per field, a struct's fields
+// after its name.
+func writeRows[T any](w io.Writer, rows []T) error {
+	out := csv.NewWriter(w)
+	var zero T
+	out.Write(columnNames("", reflect.ValueOf(zero)))
+	for i := range rows {
+		out.Write(cells(reflect.ValueOf(rows[i])))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func columnNames(prefix string, v reflect.Value) []string {
+	var names []string
+	for _, f := range fieldsOf(v) {
+		if f.value.Kind() == reflect.Struct {
+			names = append(names, columnNames(prefix+f.name+"_", f.value)...)
+		} else {
+			names = append(names, prefix+f.name)
+		}
+	}
+	return names
+}
+
+func cells(v reflect.Value) []string {
+	var texts []string
+	for _, f := range fieldsOf(v) {
+		if f.value.Kind() == reflect.Struct {
+			texts = append(texts, cells(f.value)...)
+		} else {
+			texts = append(texts, cell(f.value))
+		}
+	}
+	return texts
+}
+
+// cell is a value with all its digits, empty where a number is not known.
+func cell(v reflect.Value) string {
+	if !v.CanFloat() {
+		return fmt.Sprint(v.Interface())
+	}
+	if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+// Package report turns results into what is read: JSON documents, text tables,
+// CSV and pictures. It computes nothing but summaries of what it is given.
+package report
+
+import "bootbench/solver"
+
+// Subject says what was modelled. Its fields stand in every document about one
+// data set.
+type Subject struct {
+	Data         string  `json:"data"`
+	N            int     `json:"n"`      // examples
+	D            int     `json:"d"`      // features
+	Sites        int     `json:"sites"`  // distinct inputs; all examples with a jitter
+	Merged       int     `json:"merged"` // examples that share the site of an earlier one
+	Task         string  `json:"task"`
+	Loss         string  `json:"loss"`
+	Noise        float64 `json:"noise"` // variance s2 of the square loss
+	Kernel       Kernel  `json:"kernel"`
+	Standardized bool    `json:"standardized"`
+	Preset       string  `json:"preset,omitempty"` // where the model of an embedded set comes from
+}
+
+// Kernel is A k(x, x') + B with its parameters; those that the kind has no use
+// for are left out.
+type Kernel struct {
+	Kind        string    `json:"kind"`
+	Gamma       float64   `json:"gamma,omitempty"`
+	LengthScale []float64 `json:"length_scale,omitempty"`
+	Degree      int       `json:"degree,omitempty"`
+	Coef0       float64   `json:"coef0,omitempty"`
+	Amplitude   float64   `json:"amplitude"`
+	Constant    float64   `json:"constant"`
+	Jitter      float64   `json:"jitter"`
+}
+
+// Resampling says how training sets are redrawn.
+type Resampling struct {
+	Scheme   string  `json:"scheme"`
+	Ratio    float64 `json:"ratio"`    // nu = S/N
+	Distinct float64 `json:"distinct"` // mean number of distinct examples in a resample
+}
+
+// Errors are the estimates of the test error in units of the test loss.
+type Errors struct {
+	TestLoss      string  `json:"test_loss"`
+	TestError     float64 `json:"test_error"` // mean left-out loss
+	Apparent      float64 `json:"apparent_error"`
+	NoInformation float64 `json:"no_information_error"`
+	Err632        float64 `json:"err632"`
+	Err632Plus    float64 `json:"err632plus"`
+}
+
+// Convergence says how good a solve is and what it took.
+type Convergence struct {
+	Method    string           `json:"method"`
+	Engine    string           `json:"engine"`
+	Status    string           `json:"status"`
+	Residual  float64          `json:"residual"`
+	Sweeps    int              `json:"sweeps"`
+	Refreshes solver.Refreshes `json:"refreshes"`
+}
+
+// Points are values per example in the order of the file, or per new input.
+// Lists that a command does not have are left out.
+type Points struct {
+	Mean       []float64 `json:"mean"`
+	Variance   []float64 `json:"variance"`
+	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
+	MeanSE     []float64 `json:"mean_se,omitempty"`
+	VarianceSE []float64 `json:"variance_se,omitempty"`
+	SD         []float64 `json:"sd,omitempty"`
+	Lower      []float64 `json:"lower,omitempty"`
+	Upper      []float64 `json:"upper,omitempty"`
+	Target     []float64 `json:"target,omitempty"`
+}
+
+// Times are wall times in seconds. Total runs from the start of the command to
+// its answer.
+type Times struct {
+	Read    float64 `json:"read"`
+	Gram    float64 `json:"gram"`
+	Fit     float64 `json:"fit,omitempty"` // the one fit to all data
+	Solve   float64 `json:"solve,omitempty"`
+	Predict float64 `json:"predict,omitempty"`
+	Retrain float64 `json:"retrain,omitempty"`
+	Total   float64 `json:"total"`
+}
+
+// Memory is what the process has taken at most so far (maximum resident set).
+type Memory struct {
+	PeakBytes int64 `json:"peak_bytes"`
+}
+
+// Backend says what did the arithmetic.
+type Backend struct {
+	Name    string `json:"name"`
+	Core    string `json:"core"`
+	Threads int    `json:"threads"`
+}
+
+// Cost is what an answer cost, and on what.
+type Cost struct {
+	Time    Times   `json:"time"`
+	Memory  Memory  `json:"memory"`
+	Backend Backend `json:"backend"`
+}
+
+// Estimate is the answer of estimate, and one ratio of Curve.
+type Estimate struct {
+	Command string `json:"command"`
+	Subject
+	Resampling
+	Errors
+	Convergence
+	Points   *Points  `json:"points,omitempty"`
+	Warnings []string `json:"warnings"`
+	Cost
+}
+
+// Curve is the answer of curve.
+type Curve struct {
+	Command string `json:"command"`
+	Subject
+	Status  string     `json:"status"` // "complete" or "cancelled"
+	Results []Estimate `json:"results"`
+	Cost
+}
+
+// Prediction is the answer of predict.
+type Prediction struct {
+	Command string `json:"command"`
+	Subject
+	Resampling
+	Convergence
+	Test  string  `json:"test"` // the new inputs
+	Count int     `json:"test_n"`
+	Level float64 `json:"level"` // of the interval from lower to upper
+	// Known where the new inputs have targets: the test loss averaged over
+	// resamples and inputs, and that of the mean prediction (bagging).
+	TestLoss    string   `json:"test_loss,omitempty"`
+	TestError   *float64 `json:"test_error,omitempty"`
+	BaggedError *float64 `json:"bagged_error,omitempty"`
+	Points      *Points  `json:"points,omitempty"`
+	Warnings    []string `json:"warnings"`
+	Cost
+}
+
+// Retraining is the answer of retrain. Standard errors are those of Monte Carlo.
+type Retraining struct {
+	Command string `json:"command"`
+	Subject
+	Resampling
+	Status    string   `json:"status"` // "complete" or "cancelled"
+	Resamples int      `json:"resamples"`
+	Seed      uint64   `json:"seed"`
+	Workers   int      `json:"workers"`
+	Empty     int      `json:"empty"` // resamples without any example
+	TestLoss  string   `json:"test_loss"`
+	TestError float64  `json:"test_error"`
+	SE        float64  `json:"standard_error"`
+	FitS      float64  `json:"fit_s"` // mean wall time of one fit, in seconds
+	Points    *Points  `json:"points,omitempty"`
+	Warnings  []string `json:"warnings"`
+	Cost
+}
+
+// Dataset is an embedded set in a listing.
+type Dataset struct {
+	Name       string `json:"name"`
+	N          int    `json:"n"`
+	D          int    `json:"d"`
+	Task       string `json:"task"`
+	Duplicates int    `json:"duplicates"` // examples that repeat the inputs of an earlier one
+	Preset     string `json:"preset"`     // where its preset model comes from; "" without one
+	Source     string `json:"source"`
+}
+
+// Generator is a synthetic set in a listing.
+type Generator struct {
+	Name  string  `json:"name"`
+	Task  string  `json:"task"`
+	D     int     `json:"d"`     // default number of features
+	Noise float64 `json:"noise"` // default strength of the noise
+	About string  `json:"about"`
+}
+
+// Datasets is the answer of datasets.
+type Datasets struct {
+	Sets      []Dataset   `json:"sets"`
+	Synthetic []Generator `json:"synthetic"`
+}
+
+// Module is a library in the program.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+// Machine is the answer of info.
+type Machine struct {
+	Version        string   `json:"version"`
+	Go             string   `json:"go"`
+	OS             string   `json:"os"`
+	Arch           string   `json:"arch"`
+	Backend        string   `json:"backend"`
+	Core           string   `json:"core"`
+	Config         string   `json:"config,omitempty"`
+	Threads        int      `json:"threads"`
+	GoProcs        int      `json:"gomaxprocs"`
+	Backends       []string `json:"backends"` // of this binary
+	CPU            string   `json:"cpu"`
+	Cores          int      `json:"cores"`
+	SIMD           string   `json:"simd"`
+	AvailableBytes *int64   `json:"available_bytes"` // null where unknown
+	Modules        []Module `json:"modules"`
+	Warnings       []string `json:"warnings"`
+}

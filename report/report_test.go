@@ -1,0 +1,255 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bootbench/bench"
+)
+
+type inner struct {
+	Deep  []float64 `json:"deep"`
+	Texts []string  `json:"texts,omitempty"`
+}
+
+type outer struct {
+	inner
+	Name  string  `json:"name"`
+	Count int     `json:"count"`
+	Flag  bool    `json:"flag"`
+	Parts []inner `json:"parts"`
+	Pair  *inner  `json:"pair"`
+}
+
+// TestJSONAgainstStandard: on finite values the document reads back like the one
+// of encoding/json.
+func TestJSONAgainstStandard(t *testing.T) {
+	finite := rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), 1, 5)
+	part := rapid.Custom(func(t *rapid.T) inner {
+		return inner{finite.Draw(t, "deep"), rapid.SliceOf(rapid.String()).Draw(t, "texts")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		v := outer{
+			inner: part.Draw(t, "embedded"), Name: rapid.String().Draw(t, "name"), Count: rapid.Int().Draw(t, "count"),
+			Flag: rapid.Bool().Draw(t, "flag"), Parts: rapid.SliceOfN(part, 1, 3).Draw(t, "parts"),
+		}
+		if rapid.Bool().Draw(t, "pair") {
+			p := part.Draw(t, "pair value")
+			v.Pair = &p
+		}
+		want, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := WriteJSON(&got, v); err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if err := json.Unmarshal(got.Bytes(), &a); err != nil {
+			t.Fatalf("%v in %s", err, got.Bytes())
+		}
+		if err := json.Unmarshal(want, &b); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("got %s, want %s", got.Bytes(), want)
+		}
+	})
+}
+
+func TestJSONWithoutNumber(t *testing.T) {
+	var b bytes.Buffer
+	v := outer{inner: inner{Deep: []float64{1, math.NaN(), math.Inf(-1)}}, Name: "a\"b"}
+	if err := WriteJSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	want := "{\n  \"deep\": [1, null, null],\n  \"name\": \"a\\\"b\",\n  \"count\": 0,\n  \"flag\": false,\n  \"parts\": [],\n  \"pair\": null\n}\n"
+	if b.String() != want {
+		t.Errorf("got %s, want %s", b.String(), want)
+	}
+	if err := WriteJSON(io.Discard, make(chan int)); err == nil {
+		t.Error("a channel passes")
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	put := func(text string, failure error) error {
+		return WriteFile(path, func(w io.Writer) error {
+			io.WriteString(w, text)
+			return failure
+		})
+	}
+	if err := put("old", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("new", errors.New("failed")); err == nil {
+		t.Error("a failure passes")
+	}
+	if text, _ := os.ReadFile(path); string(text) != "old" {
+		t.Errorf("after a failure the file holds %q", text)
+	}
+	if err := put("new", nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "new" {
+		t.Errorf("the file holds %q", text)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%d files are left", len(files))
+	}
+	if err := WriteFile(filepath.Join(dir, "no", "x"), func(io.Writer) error { return nil }); err == nil {
+		t.Error("a folder that is not there passes")
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	sorted := []float64{1, 2, 4, 8, 16}
+	for q, want := range map[float64]float64{0: 1, 0.25: 2, 0.5: 4, 0.75: 8, 1: 16, 0.125: 1.5} {
+		if got := quantile(sorted, q); got != want {
+			t.Errorf("quantile %v is %v, want %v", q, got, want)
+		}
+	}
+	if !math.IsNaN(quantile(nil, 0.5)) || quantile([]float64{3}, 1) != 3 {
+		t.Error("quantiles of nothing and of one")
+	}
+}
+
+// rows are two sizes of one set and one of another, the last with nothing known.
+func rows() []bench.Row {
+	row := bench.Row{
+		Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50, TheoryS: 1, ResampleFitS: 0.1, NaiveFitS: 0.2, FitsEquivalent: 10,
+		NaiveFitsEquivalent: 5, TheoryError: 2, RetrainError: 2.2, RetrainSE: 0.1, VarianceError: 0.05, EqualResamples: 120, SpeedupEqualAccuracy: 12,
+		Status: "converged",
+	}
+	second, third := row, row
+	second.N, second.FitsEquivalent, second.EqualIsBound = 100, 8, true
+	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", math.NaN(), math.NaN(), "stalled"
+	return []bench.Row{row, second, third}
+}
+
+func TestSentence(t *testing.T) {
+	groups := Groups(rows())
+	if len(groups) != 2 || len(groups[0]) != 2 {
+		t.Fatalf("groups %v", groups)
+	}
+	for i, parts := range [][]string{
+		{"waves, n = 50 to 100", "8 to 10 bootstrap fits", "at least 120 fits", "at least 12 times", "9.1%, 2.0 standard errors"},
+		{"my data.csv, n = 50", "cannot judge", "At n = 50 the theory did not converge (stalled)."},
+	} {
+		text := Sentence(groups[i])
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("%q is not in %q", part, text)
+			}
+		}
+	}
+}
+
+func TestCompareTable(t *testing.T) {
+	var b bytes.Buffer
+	table, err := NewCompareTable(&b, []string{"synthetic:waves,n=100", "dir/my data.csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows() {
+		if err := table.Row(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	head, body := lines[len(lines)-4], lines[len(lines)-3:]
+	for _, line := range body {
+		if len(line) != len(head) { // all figures fit their columns, the last one ends them
+			t.Errorf("row and head differ in width:\n%s\n%s", head, line)
+		}
+	}
+	if !strings.Contains(body[1], ">120") || strings.Contains(body[0], ">") {
+		t.Errorf("bounds: %q", body)
+	}
+}
+
+func TestRowsCSV(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteRowsCSV(&b, rows()); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
+	if err != nil || len(records) != 4 {
+		t.Fatalf("%v: %v", err, records)
+	}
+	column := map[string]int{}
+	for j, name := range records[0] {
+		column[name] = j
+	}
+	for _, name := range []string{"data", "n", "theory_s", "refreshes_exact", "retrain_error", "equal_is_bound"} {
+		if _, ok := column[name]; !ok {
+			t.Errorf("no column %s in %v", name, records[0])
+		}
+	}
+	if records[1][column["retrain_error"]] != "2.2" || records[3][column["retrain_error"]] != "" || records[2][column["equal_is_bound"]] != "true" {
+		t.Errorf("records %v", records)
+	}
+}
+
+// TestPictures: every picture is a whole SVG and a whole PNG, also where errors
+// are not known.
+func TestPictures(t *testing.T) {
+	pictures, err := ComparePictures(rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := CurvePicture(&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Estimate{
+		{Resampling: Resampling{Ratio: 0.5}, Errors: Errors{TestError: 3, Err632Plus: 2}},
+		{Resampling: Resampling{Ratio: 2}, Errors: Errors{TestError: 2, Err632Plus: math.NaN()}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := ComparePictures([]bench.Row{{Data: "none", N: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, p := range append(append(pictures, curve), empty...) {
+		names[p.Name] = true
+		var svg, image bytes.Buffer
+		if err := p.Write(&svg, "svg"); err != nil {
+			t.Fatal(err)
+		}
+		decoder := xml.NewDecoder(&svg)
+		for {
+			if _, err := decoder.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", p.Name, err)
+			}
+		}
+		if err := p.Write(&image, "png"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(&image); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	for _, name := range []string{"compare-waves-time", "compare-waves-error", "compare-dir-my-data-csv-time", "curve-a-b-c-csv"} {
+		if !names[name] {
+			t.Errorf("no picture %s among %v", name, names)
+		}
+	}
+}

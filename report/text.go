@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// printer writes labelled lines and keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(label, format string, args ...any) {
+	p.printf("%-15s %s\n", label, fmt.Sprintf(format, args...))
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *printer) table(columns []column, rows [][]string) {
+	if p.err == nil {
+		p.err = table(p.w, columns, rows)
+	}
+}
+
+func (p *printer) subject(s Subject) {
+	p.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
+	from := ""
+	if s.Preset != "" {
+		from = fmt.Sprintf(" (preset: %s)", s.Preset)
+	}
+	p.line("model", "%s loss, noise variance %v%s", s.Loss, s.Noise, from)
+	p.line("kernel", "%s", s.Kernel)
+	features := "as they are"
+	if s.Standardized {
+		features = "standardised to mean 0 and standard deviation 1"
+	}
+	p.line("features", "%s", features)
+	p.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
+}
+
+// String describes the kernel in a few words.
+func (k Kernel) String() string {
+	var scale, degree, shift, constant, jitter string
+	switch n := len(k.LengthScale); {
+	case n == 1:
+		scale = fmt.Sprintf("length scale %.4g", k.LengthScale[0])
+	case n > 1:
+		scale = fmt.Sprintf("%d length scales from %.4g to %.4g", n, slices.Min(k.LengthScale), slices.Max(k.LengthScale))
+	case k.Gamma != 0:
+		scale = fmt.Sprintf("gamma %.4g", k.Gamma)
+	}
+	if k.Degree != 0 {
+		degree, shift = fmt.Sprintf("degree %d", k.Degree), fmt.Sprintf("coef0 %.4g", k.Coef0)
+	}
+	if k.Constant != 0 {
+		constant = fmt.Sprintf("constant %.4g", k.Constant)
+	}
+	if k.Jitter != 0 {
+		jitter = fmt.Sprintf("jitter %.4g", k.Jitter)
+	}
+	return join(k.Kind, scale, degree, shift, fmt.Sprintf("amplitude %.4g", k.Amplitude), constant, jitter)
+}
+
+func (p *printer) resampling(r Resampling, n int) {
+	p.line("resampling", "%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
+		r.Scheme, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
+}
+
+func (p *printer) convergence(c Convergence) {
+	p.line("status", "%s, residual %.2g, %d sweeps (%d exact, %d low-rank, %d diagonal), method %s",
+		c.Status, c.Residual, c.Sweeps, c.Refreshes.Exact, c.Refreshes.Woodbury, c.Refreshes.Diagonal, c.Method)
+}
+
+func (p *printer) cost(c Cost) {
+	parts := ""
+	for _, t := range []struct {
+		name  string
+		value float64
+	}{
+		{"read", c.Time.Read}, {"kernel matrix", c.Time.Gram}, {"full fit", c.Time.Fit},
+		{"solve", c.Time.Solve}, {"predict", c.Time.Predict}, {"retrain", c.Time.Retrain},
+	} {
+		if t.value > 0 {
+			parts = join(parts, t.name+" "+seconds(t.value))
+		}
+	}
+	p.line("seconds", "%s (%s)", seconds(c.Time.Total), parts)
+	p.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name, c.Backend.Core, c.Backend.Threads)
+}
+
+// points summarises values per example by their quantiles.
+func (p *printer) points(points *Points) {
+	if points == nil || len(points.Mean) == 0 {
+		return
+	}
+	sd := make([]float64, len(points.Variance))
+	for i, v := range points.Variance {
+		sd[i] = math.Sqrt(v)
+	}
+	columns := []column{{head: "over examples", left: true}, {head: "min"}, {head: "25%"}, {head: "median"}, {head: "75%"}, {head: "max"}}
+	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd), quartiles("variance", points.Variance)}
+	if len(points.Error) > 0 {
+		rows = append(rows, quartiles("error", points.Error))
+	}
+	p.printf("\n")
+	p.table(columns, rows)
+}
+
+func quartiles(name string, values []float64) []string {
+	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	slices.Sort(sorted)
+	cells := []string{name}
+	for q := range 5 {
+		cells = append(cells, number(quantile(sorted, float64(q)/4)))
+	}
+	return cells
+}
+
+// quantile interpolates between the order statistics, NaN for none.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := q * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// WriteText writes the estimate for a reader.
+func (e *Estimate) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	p.subject(e.Subject)
+	p.resampling(e.Resampling, e.N)
+	p.printf("\n")
+	p.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
+	p.line("apparent error", "%s", number(e.Apparent))
+	p.line(".632", "%s", number(e.Err632))
+	p.line(".632+", "%s", number(e.Err632Plus))
+	p.convergence(e.Convergence)
+	p.cost(e.Cost)
+	p.points(e.Points)
+	return p.err
+}
+
+// WriteText writes the prediction for a reader: what was asked, then a row per
+// new input.
+func (r *Prediction) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	p.subject(r.Subject)
+	p.resampling(r.Resampling, r.N)
+	p.line("new inputs", "%s: %d", r.Test, r.Count)
+	if r.TestError != nil {
+		p.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
+	}
+	p.convergence(r.Convergence)
+	p.cost(r.Cost)
+	if r.Points == nil {
+		return p.err
+	}
+	p.printf("\n")
+	columns := []column{{head: "row"}}
+	for _, l := range r.Points.lists() {
+		columns = append(columns, column{head: l.name})
+	}
+	var rows [][]string
+	for i := range r.Points.Mean {
+		cells := []string{fmt.Sprint(i + 1)}
+		for _, l := range r.Points.lists() {
+			cells = append(cells, number(l.values[i]))
+		}
+		rows = append(rows, cells)
+	}
+	p.table(columns, rows)
+	return p.err
+}
+
+// WriteText writes the Monte-Carlo reference for a reader.
+func (r *Retraining) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	p.subject(r.Subject)
+	p.resampling(r.Resampling, r.N)
+	p.printf("\n")
+	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
+	p.line("status", "%s, %d resamples, seed %d", r.Status, r.Resamples, r.Seed)
+	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
+	p.cost(r.Cost)
+	p.points(r.Points)
+	return p.err
+}
+
+// WriteText writes the listing for a reader.
+func (d *Datasets) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	var rows [][]string
+	for _, s := range d.Sets {
+		preset := "-"
+		if s.Preset != "" {
+			preset = s.Preset
+		}
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates), preset, s.Source})
+	}
+	p.table([]column{{head: "embedded", left: true}, {head: "n"}, {head: "d"}, {head: "task", left: true},
+		{head: "duplicates"}, {head: "preset", left: true}, {head: "source", left: true}}, rows)
+	rows = nil
+	for _, g := range d.Synthetic {
+		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
+	}
+	p.printf("\n")
+	p.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"}, {head: "about", left: true}}, rows)
+	p.printf("\nA synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5\n")
+	return p.err
+}
+
+// WriteText writes the description of the machine for a reader.
+func (m *Machine) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	p.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
+	p.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads, join(m.Backends...))
+	if m.Config != "" {
+		p.line("configuration", "%s", m.Config)
+	}
+	p.line("processor", "%s, %d cores, %s", m.CPU, m.Cores, m.SIMD)
+	p.line("goroutines", "on %d processors", m.GoProcs)
+	if m.AvailableBytes != nil {
+		p.line("memory", "%s available", mebibytes(*m.AvailableBytes))
+	}
+	for _, mod := range m.Modules {
+		p.line("library", "%s %s", mod.Path, mod.Version)
+	}
+	for _, text := range m.Warnings {
+		p.line("warning", "%s", text)
+	}
+	return p.err
+}

@@ -27,7 +27,7 @@ func (e *Exact) Estimate(move, chi, b []float64) (valid bool) {
 		drop += e.chi[i] * e.chi[i] * weight[i]
 		chi[i] = e.chi[i] - drop
 		b[i] = e.b[i] + e.d[i]*drop - move[i]*chi[i]
-		valid = valid && chi[i]*reach > e.chi[i] && chi[i] < reach*e.chi[i] && b[i] > 0
+		valid = valid && chi[i]*reach >= e.chi[i] && chi[i] <= reach*e.chi[i] && b[i] > 0
 	}
 	return valid
 }

@@ -3,6 +3,7 @@ package solver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -19,8 +20,9 @@ const (
 	negligible     = 0.1  // share of the tolerance below which a site need not move
 	patience       = 4    // sweeps without a new best residual before damping
 	impatience     = 12   // the same before giving up
-	relativeToMax  = 1e-3 // part of max d that the relative change of small d is measured against
+	relativeToMax  = 1e-3 // part of the largest share d chi that the relative change of small d is measured against
 	innerAgreement = 1e-2 // approximate steps stop when they change d by this share of the last residual
+	typicalSites   = 16   // sites whose mean response stands for all in the start value
 	parallelSites  = 256  // sites per task
 )
 
@@ -30,18 +32,20 @@ type curvature struct {
 	began    time.Time
 	next     []float64 // d that the current G asks for, then what the next refresh moves to
 	move     []float64 // next - d
+	last     []float64 // d of the last refresh that worked
 	chi, b   []float64 // approximate diagonals
 	updates  int       // low-rank updates since the last factorisation
 	best     float64   // smallest residual so far
 	since    int       // sweeps since then
 	stepSize float64   // 1, or less when damped
+	plain    bool      // approximate steps have led nowhere and are given up
 }
 
 // settle iterates d to its fixed point and leaves G there.
 func (r *run) settle(ctx context.Context) error {
 	n := len(r.sites)
 	c := &curvature{run: r, began: time.Now(), best: math.Inf(1), stepSize: 1}
-	for _, v := range []*[]float64{&c.next, &c.move, &c.chi, &c.b} {
+	for _, v := range []*[]float64{&c.next, &c.move, &c.last, &c.chi, &c.b} {
 		*v = make([]float64, n)
 	}
 	if err := c.start(); err != nil {
@@ -55,10 +59,11 @@ func (r *run) settle(ctx context.Context) error {
 		if err != nil {
 			return c.retreat(err)
 		}
+		copy(c.last, c.engine.Sites())
 		chi, b := c.engine.Diag()
 		c.respond(c.next, chi, b)
 		c.Stats.Sweeps++
-		c.Residual = change(c.next, c.engine.Sites())
+		c.Residual = change(c.next, c.engine.Sites(), chi)
 		if c.settings.Progress != nil {
 			c.settings.Progress(Sweep{Number: sweep, Kind: kind, Residual: c.Residual, Elapsed: time.Since(c.began)})
 		}
@@ -77,11 +82,11 @@ func (c *curvature) start() error {
 		copy(c.next, c.settings.Start)
 		return nil
 	}
-	s, ok := newSpectrum(c.problem.Gram, c.settings.Seed)
-	if !ok {
-		return errors.New("the eigenvalues behind the start value did not converge")
+	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
+	if err != nil {
+		return fmt.Errorf("start value: %w", err)
 	}
-	stride := max(1, len(c.quadratic)/64)
+	stride := max(1, len(c.quadratic)/typicalSites)
 	common := s.commonCavity(func(cavity float64) float64 {
 		sum, count := 0.0, 0
 		for i := 0; i < len(c.quadratic); i += stride {
@@ -96,11 +101,21 @@ func (c *curvature) start() error {
 	return nil
 }
 
-// precision is d = c o/(1 - o), o the pull of the site at cavity precision c:
-// 1/chi - c without the difference (M03-55).
+// precision is d = 1/A1 - c without the difference (M03-55): o/A1, o = 1 - c A1
+// the pull of the site at cavity precision c.
 func precision(q loss.Quadratic, c float64) float64 {
-	_, pull, _, _ := q.Responses(c)
-	return c * pull / (1 - pull)
+	a1, pull, _, _ := q.Responses(c)
+	return pull / a1
+}
+
+// smallestVariance stands for chi = 0, where K_ii = 0: the predictor is 0 there
+// in every resample, which a c as large as this expresses without overflow of
+// its fourth power.
+const smallestVariance = 1e-70
+
+// cavityPrecision is c = b/chi (T6).
+func cavityPrecision(chi, b float64) float64 {
+	return b / math.Max(chi, smallestVariance)
 }
 
 // refresh moves G to next: by a low-rank update when few sites move, else by a
@@ -129,10 +144,11 @@ func (c *curvature) active() (sites []int, delta []float64) {
 		return nil, nil
 	}
 	d := c.engine.Sites()
+	chi, _ := c.engine.Diag()
 	limit := len(d) / updateShare
-	floor := relativeToMax * largest(d)
+	share := largestShare(d, chi)
 	for i, v := range c.next {
-		if math.Abs(v-d[i]) > negligible*c.settings.Tolerance*(math.Abs(d[i])+floor) {
+		if math.Abs(v-d[i]) > negligible*c.settings.Tolerance*(d[i]+floor(share, chi[i])) {
 			if len(sites) == limit {
 				return nil, nil
 			}
@@ -151,7 +167,7 @@ func (c *curvature) respond(dst, chi, b []float64) {
 			if c.Method == Variational {
 				dst[i] = c.variationalPrecision(i, chi[i])
 			} else {
-				dst[i] = precision(c.quadratic[i], b[i]/chi[i])
+				dst[i] = precision(c.quadratic[i], cavityPrecision(chi[i], b[i]))
 			}
 		}
 	})
@@ -181,10 +197,14 @@ func (c *curvature) done(ctx context.Context, sweep int) (bool, Status) {
 	return false, 0
 }
 
-// propose improves next by approximate diagonal steps around the exact G, and
-// takes a part of the step only once the residual has stopped falling.
+// propose improves next by approximate diagonal steps around the exact G, for
+// as long as they lead somewhere, and takes a part of the step only once the
+// residual has stopped falling.
 func (c *curvature) propose() {
-	if c.settings.Steps == Mixed && c.Residual < farOff {
+	if c.settings.Steps == Mixed && !c.plain && c.since >= impatience/2 {
+		c.plain, c.best, c.since, c.stepSize = true, math.Inf(1), 0, 1
+	}
+	if c.settings.Steps == Mixed && !c.plain && c.Residual < farOff {
 		c.diagonalSteps()
 	}
 	if c.since > 0 && c.since%patience == 0 {
@@ -198,8 +218,8 @@ func (c *curvature) propose() {
 	}
 }
 
-// diagonalSteps iterates d on the third-order model of diag(G) around the last
-// exact one (M03-67), while the model is valid and still moves d.
+// diagonalSteps iterates d on the model of diag(G) around the last exact one
+// (T12, M03-67), while the model is valid and still moves d.
 func (c *curvature) diagonalSteps() {
 	c.engine.Expand()
 	d := c.engine.Sites()
@@ -212,7 +232,7 @@ func (c *curvature) diagonalSteps() {
 			return
 		}
 		c.respond(c.move, c.chi, c.b)
-		moved := change(c.move, c.next)
+		moved := change(c.move, c.next, c.chi)
 		copy(c.next, c.move)
 		c.Stats.Sweeps++
 		c.Stats.Refreshes.Diagonal++
@@ -226,18 +246,22 @@ func (c *curvature) diagonalSteps() {
 func (c *curvature) retreat(cause error) error {
 	c.Status = NumericalFailure
 	c.Warnings = append(c.Warnings, cause.Error())
-	return nil
+	c.Stats.Refreshes.Exact++
+	return c.engine.Refresh(c.last)
 }
 
-// change is the largest relative change from d to next, relative to
-// |d_i| + 1e-3 max|d|. NaN if any entry is.
-func change(next, d []float64) float64 {
-	floor := relativeToMax * largest(d)
+// change is the largest change from d to next, relative to d_i plus a thousandth
+// of what d_i would be if its share d_i chi_i of the response were as large as any
+// site's. (A thousandth of the largest d would not do: one site of many examples
+// and little noise has a d by orders of magnitude above the others, which would
+// then not count.) NaN if any entry is.
+func change(next, d, chi []float64) float64 {
+	share := largestShare(d, chi)
 	worst := 0.0
 	for i, v := range next {
-		r := math.Abs(v-d[i]) / (math.Abs(d[i]) + floor)
-		if math.IsNaN(r) && v == d[i] {
-			r = 0 // both zero
+		r := math.Abs(v-d[i]) / (d[i] + floor(share, chi[i]))
+		if v == d[i] {
+			r = 0 // also where both are zero
 		}
 		if !(r <= worst) {
 			worst = r
@@ -246,10 +270,16 @@ func change(next, d []float64) float64 {
 	return worst
 }
 
-func largest(d []float64) float64 {
-	worst := 0.0
-	for _, v := range d {
-		worst = math.Max(worst, math.Abs(v))
+// largestShare is the largest d_i chi_i, in [0, 1).
+func largestShare(d, chi []float64) float64 {
+	largest := 0.0
+	for i, v := range d {
+		largest = math.Max(largest, v*chi[i])
 	}
-	return worst
+	return largest
+}
+
+// floor is what d counts as at least when its relative change is measured.
+func floor(share, chi float64) float64 {
+	return relativeToMax * share / math.Max(chi, smallestVariance)
 }

@@ -24,25 +24,26 @@ func (s *Solution) TestError(test loss.Test, fit []float64) Error {
 	for example, y := range s.y {
 		e.Apparent += test.Value(fit[s.siteOf(example)], y) / float64(len(s.y))
 	}
-	e.Err632 = combine(e, 0.632)
+	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	e.Err632Plus = err632plus(e)
 	return e
 }
 
-func combine(e Error, weight float64) float64 {
-	return (1-weight)*e.Apparent + weight*e.LeftOut
-}
-
-// err632plus weighs the left-out error by w = 0.632/(1 - 0.368 R), R in [0, 1]
-// the relative overfitting rate (LeftOut - Apparent)/(NoInformation - Apparent),
-// the left-out error counted at most as large as the no-information rate.
+// err632plus adds to .632 what an overfitting predictor deserves (Efron and
+// Tibshirani 1997, equations 29 to 32):
+//
+//	.632+ = .632 + (err' - Apparent) 0.368 0.632 R/(1 - 0.368 R),
+//
+// with err' the lesser of LeftOut and NoInformation, and R in [0, 1] the relative
+// overfitting rate (err' - Apparent)/(NoInformation - Apparent). In between this
+// is LeftOut with weight 0.632/(1 - 0.368 R).
 func err632plus(e Error) float64 {
-	e.LeftOut = math.Min(e.LeftOut, e.NoInformation)
-	rate := 0.0
-	if e.LeftOut > e.Apparent && e.NoInformation > e.Apparent {
-		rate = (e.LeftOut - e.Apparent) / (e.NoInformation - e.Apparent)
+	above := math.Min(e.LeftOut, e.NoInformation) - e.Apparent
+	if above <= 0 {
+		return e.Err632
 	}
-	return combine(e, 0.632/(1-0.368*rate))
+	rate := above / (e.NoInformation - e.Apparent)
+	return e.Err632 + above*0.368*0.632*rate/(1-0.368*rate)
 }
 
 // noInformation is the mean of test(f_i, y_j) over all pairs of examples.

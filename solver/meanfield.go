@@ -2,6 +2,7 @@ package solver
 
 import (
 	"fmt"
+	"math"
 
 	"bootbench/loss"
 )
@@ -20,7 +21,7 @@ const inverseScale = 1e12
 func (r *run) meanField() error {
 	d := make([]float64, len(r.sites))
 	for i := range d {
-		d[i] = inverseScale / r.problem.Gram.At(i, i)
+		d[i] = inverseScale / math.Max(r.problem.Gram.At(i, i), smallestVariance)
 	}
 	if err := r.engine.Refresh(d); err != nil {
 		return asProblem(err)
@@ -28,7 +29,7 @@ func (r *run) meanField() error {
 	chi, b := r.engine.Diag()
 	c := make([]float64, len(d))
 	for i, q := range r.quadratic {
-		c[i] = b[i] / chi[i]
+		c[i] = cavityPrecision(chi[i], b[i])
 		d[i] = precision(q, c[i])
 	}
 	if err := r.engine.Refresh(d); err != nil {

@@ -60,6 +60,11 @@ func (p *Problem) check() error {
 		if k := p.Gram.At(i, i); !(k >= 0) || math.IsInf(k, 1) {
 			return badProblem("kernel of input %d with itself is %v, must be finite and >= 0", i+1, k)
 		}
+		for j, k := range p.Gram.Row(i) {
+			if math.IsNaN(k) || math.IsInf(k, 0) {
+				return badProblem("kernel of inputs %d and %d is %v", i+1, i+j+1, k)
+			}
+		}
 	}
 	return nil
 }

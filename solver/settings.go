@@ -2,6 +2,7 @@ package solver
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"bootbench/linalg"
@@ -84,8 +85,17 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("tolerance is %v, must lie in (0, 1)", s.Tolerance)
 	case s.MaxSweeps < 0:
 		return s, badProblem("sweep limit is %d, must be at least 1", s.MaxSweeps)
+	case s.Method < 0 || int(s.Method) >= len(methodNames):
+		return s, badProblem("no method %d", int(s.Method))
+	case s.Steps != Mixed && s.Steps != ExactOnly:
+		return s, badProblem("no kind of steps %d", int(s.Steps))
 	case s.Start != nil && len(s.Start) != sites:
 		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
+	}
+	for i, d := range s.Start {
+		if !(d >= 0) || math.IsInf(d, 1) {
+			return s, badProblem("start value of site %d is %v, must be finite and >= 0", i+1, d)
+		}
 	}
 	return s, nil
 }

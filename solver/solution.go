@@ -122,7 +122,7 @@ func (s *Solution) readCavities() {
 	s.engine.OffMulVec(s.Mean, s.Gamma)
 	s.engine.OffSquareMulVec(s.Var, s.Scatter)
 	for i := range s.Cavity {
-		s.Cavity[i] = loss.Cavity{C: b[i] / chi[i], Mean: s.Mean[i] / b[i], Var: s.Var[i] / (b[i] * b[i])}
+		s.Cavity[i] = loss.Cavity{C: cavityPrecision(chi[i], b[i]), Mean: s.Mean[i] / b[i], Var: s.Var[i] / (b[i] * b[i])}
 		if s.Cavity[i].Var < 0 {
 			s.Cavity[i].Var = 0
 			s.Stats.Clamps++

@@ -87,9 +87,30 @@ func (r *run) warn() {
 	if r.Stats.Clamps > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d negative variances of sites were raised to zero", r.Stats.Clamps))
 	}
+	if condition := r.condition(); condition > illConditioned {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
+			condition, condition*rounding))
+	}
 	if r.Status != Converged {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status, r.Residual, r.Stats.Sweeps))
 	}
+}
+
+// Rounding of the cavity precisions relative to sum_i d_i K_ii, the largest that
+// the condition of I + d^1/2 K d^1/2 can be, and the sum from which on it is
+// worth a warning.
+const (
+	rounding       = 2e-16
+	illConditioned = 1e9
+)
+
+// condition is sum_i d_i K_ii.
+func (r *run) condition() float64 {
+	sum := 0.0
+	for i, d := range r.D {
+		sum += d * r.problem.Gram.At(i, i)
+	}
+	return sum
 }
 
 // asProblem marks a kernel matrix that does not factorise as a fault of the

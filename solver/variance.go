@@ -21,31 +21,33 @@ const (
 func (r *run) variances() {
 	n := len(r.sites)
 	chi, b := r.engine.Diag()
-	q, t, fixed := make([]float64, n), make([]float64, n), make([]float64, n)
+	q, t, own, fixed := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	r.engine.OffMulVec(q, r.Gamma)
 	for i := range q {
 		y, sy := r.quadratic[i].Target()
 		// m - y = off-diagonal part of G g + chi d y - y = off-diagonal part - b y.
 		q[i] -= b[i] * y
 		q[i] *= q[i]
-		t[i], fixed[i] = r.feedback(i, b[i]/chi[i], chi[i], sy)
+		t[i], own[i], fixed[i] = r.feedback(i, chi[i], b[i], sy)
 		if r.Method == Variational {
 			q[i] += sy
 		}
 		fixed[i] += t[i] * q[i]
 	}
 	r.Scatter = make([]float64, n)
-	if !r.solvePositive(r.Scatter, fixed, t, chi) && r.Status == Converged {
+	if !r.solvePositive(r.Scatter, fixed, t, own, chi) && r.Status == Converged {
 		r.Status = NumericalFailure
 		r.Warnings = append(r.Warnings, "the linear equations for the variances have no positive solution")
 	}
 }
 
-// feedback is t and t0 of a site at cavity precision c.
-func (r *run) feedback(i int, c, chi, sy float64) (t, fixed float64) {
+// feedback is t, 1 - t W_ii without the difference, and t0 of a site.
+func (r *run) feedback(i int, chi, b, sy float64) (t, own, fixed float64) {
 	if r.Method == Variational {
-		return r.variationalFeedback(i, chi), 0
+		t, own = r.variationalFeedback(i, chi, b)
+		return t, own, 0
 	}
+	c := cavityPrecision(chi, b)
 	a1, pull, h, e2 := r.quadratic[i].Responses(c)
 	v := r.quadratic[i].Spread(c, a1, pull)
 	if r.Method == StartOnly { // not at the fixed point: chi differs from A1
@@ -55,21 +57,21 @@ func (r *run) feedback(i int, c, chi, sy float64) (t, fixed float64) {
 		r.Stats.Clamps++
 		v = 0
 	}
-	return v / (h * a1 * a1), sy * e2 / h
+	return v / (h * a1 * a1), a1 * a1 / h, sy * e2 / h
 }
 
-// solvePositive solves u = fixed + t o (W u) by conjugate gradients on the
-// symmetric form (I - s W s) x = fixed/s, u = s x, s = t^1/2, preconditioned by
-// its diagonal. It reports false when the matrix is not positive definite or
-// the solution not >= 0; u is then the last iterate, negative entries raised.
-func (r *run) solvePositive(u, fixed, t, chi []float64) bool {
+// solvePositive solves u = fixed + t o (W u), where own = 1 - t W_ii, by
+// conjugate gradients on the symmetric form (I - s W s) x = s W fixed, u = fixed
+// + s x, s = t^1/2, preconditioned by its diagonal. It reports false when the
+// matrix is not positive definite or the solution not >= 0; u is then the last
+// iterate, negative entries raised.
+func (r *run) solvePositive(u, fixed, t, own, chi []float64) bool {
 	n := len(u)
-	s, diagonal := make([]float64, n), make([]float64, n)
+	s := make([]float64, n)
 	x, residual, direction, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	scaled := make([]float64, n)
 	for i := range s {
 		s[i] = math.Sqrt(t[i])
-		diagonal[i] = 1 - t[i]*chi[i]*chi[i]
 	}
 	// The part of u with t = 0 is fixed; x carries the rest, with the fixed
 	// part's image on the right side: u = fixed + s x, x = s W (fixed + s x).
@@ -77,7 +79,7 @@ func (r *run) solvePositive(u, fixed, t, chi []float64) bool {
 	positive := true
 	for i := range residual {
 		residual[i] = s[i] * (residual[i] + chi[i]*chi[i]*fixed[i])
-		positive = positive && diagonal[i] > 0
+		positive = positive && own[i] > 0
 	}
 	goal := linearTolerance * linearTolerance * dot(residual, residual)
 	apply := func(dst, x []float64) {
@@ -86,7 +88,7 @@ func (r *run) solvePositive(u, fixed, t, chi []float64) bool {
 		}
 		r.engine.OffSquareMulVec(dst, scaled)
 		for i, v := range x {
-			dst[i] = diagonal[i]*v - s[i]*dst[i]
+			dst[i] = own[i]*v - s[i]*dst[i]
 		}
 	}
 	rho := 0.0
@@ -98,10 +100,10 @@ func (r *run) solvePositive(u, fixed, t, chi []float64) bool {
 		last := rho
 		rho = 0
 		for i, v := range residual {
-			rho += v * v / diagonal[i]
+			rho += v * v / own[i]
 		}
 		for i, v := range residual {
-			direction[i] = v/diagonal[i] + keep(rho, last)*direction[i]
+			direction[i] = v/own[i] + keep(rho, last)*direction[i]
 		}
 		apply(image, direction)
 		curvature := dot(direction, image)

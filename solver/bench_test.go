@@ -1,0 +1,72 @@
+package solver_test
+
+import (
+	"fmt"
+	"testing"
+
+	"bootbench/blas"
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// friedman is synthetic regression of n examples in 10 standardised inputs, rbf
+// kernel of gamma 0.5/d, noise a tenth of the targets' variance, targets centred.
+func friedman(b *testing.B, n int) solver.Problem {
+	set := synthetic(b, fmt.Sprintf("synthetic:friedman1,n=%d", n))
+	y, targets := set.Y, dataset.NewMatrix(n, 1)
+	copy(targets.Data, y)
+	_, standardizer := dataset.Standardize(targets)
+	for i := range y {
+		y[i] -= standardizer.Mean[0]
+	}
+	variance := standardizer.SD[0] * standardizer.SD[0]
+	k, _ := gram(b, kernel.Spec{Kind: kernel.RBF, Gamma: 0.5 / 10, Amplitude: variance}, set.X)
+	return solver.Problem{Gram: k, Y: y, Loss: loss.Square{Noise: 0.1 * variance}, Law: resample.Poisson{Ratio: 1}}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, n := range []int{500, 1000, 2000} {
+		for steps, name := range []string{"mixed", "exact"} {
+			b.Run(fmt.Sprintf("steps=%s/backend=%s/n=%d", name, blas.Bound().Name(), n), func(b *testing.B) {
+				if n > 1000 && blas.Bound().Name() != "openblas" {
+					b.Skip("minutes in pure Go")
+				}
+				p := friedman(b, n)
+				var s *solver.Solution
+				for b.Loop() {
+					s = mustConverge(b, p, solver.Settings{Steps: solver.Steps(steps)})
+				}
+				b.ReportMetric(float64(s.Stats.Sweeps), "sweeps")
+				b.ReportMetric(float64(s.Stats.Refreshes.Exact), "exact-refreshes")
+				b.ReportMetric(float64(s.Stats.Refreshes.Woodbury), "low-rank-updates")
+				b.ReportMetric(float64(s.Stats.Linear), "linear-iterations")
+			})
+		}
+	}
+}
+
+// BenchmarkReadOut is what is asked of a solution afterwards.
+func BenchmarkReadOut(b *testing.B) {
+	p := friedman(b, 500)
+	s := mustConverge(b, p, solver.Settings{})
+	b.Run("leftOut", func(b *testing.B) {
+		for b.Loop() {
+			s.LeftOut(loss.SquareTest{})
+		}
+	})
+	b.Run("predict/rows=100", func(b *testing.B) {
+		rows := make([]float64, 100*s.Sites())
+		for b.Loop() {
+			s.Predict(rows)
+		}
+	})
+	b.Run("covariance", func(b *testing.B) {
+		row := make([]float64, s.Sites())
+		for b.Loop() {
+			s.Covariance(row, 0)
+		}
+	})
+}

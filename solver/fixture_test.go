@@ -1,0 +1,289 @@
+package solver_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// symmetric is the matrix with elements f(i, j), i <= j.
+func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, f(i, j))
+		}
+	}
+	return k
+}
+
+// rbf is the covariance exp(-((a-b)/length)^2/2) on a line.
+func rbf(a, b, length float64) float64 {
+	r := (a - b) / length
+	return math.Exp(-r * r / 2)
+}
+
+// line draws n inputs on a line and the matrix of their covariances, with a
+// jitter that keeps its condition number below about n/jitter.
+func line(rng *rand.Rand, n int, length, jitter float64) (x []float64, k *linalg.Sym) {
+	x = make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	k = symmetric(n, func(i, j int) float64 { return rbf(x[i], x[j], length) })
+	k.AddDiag(jitter)
+	return x, k
+}
+
+func normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// logUniform is between lo and hi.
+func logUniform(rng *rand.Rand, lo, hi float64) float64 {
+	return lo * math.Pow(hi/lo, rng.Float64())
+}
+
+func mustSolve(t rapid.TB, p solver.Problem, s solver.Settings) *solver.Solution {
+	t.Helper()
+	solution, err := solver.Solve(context.Background(), p, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := solution.Stats.Refreshes; s.Steps == solver.ExactOnly && r.Woodbury+r.Diagonal > 0 {
+		t.Fatalf("exact steps only: %+v", r)
+	}
+	return solution
+}
+
+// mustConverge solves and insists on Converged.
+func mustConverge(t rapid.TB, p solver.Problem, s solver.Settings) *solver.Solution {
+	t.Helper()
+	solution := mustSolve(t, p, s)
+	if solution.Status != solver.Converged {
+		t.Fatalf("%v, residual %g: %v", solution.Status, solution.Residual, solution.Warnings)
+	}
+	return solution
+}
+
+// targetsOf groups the targets by site.
+func targetsOf(p solver.Problem) [][]float64 {
+	groups := make([][]float64, p.Gram.N())
+	for e, y := range p.Y {
+		at := e
+		if p.Site != nil {
+			at = p.Site[e]
+		}
+		groups[at] = append(groups[at], y)
+	}
+	return groups
+}
+
+// boundSites binds the loss to every site, as a user of package loss would.
+func boundSites(t rapid.TB, p solver.Problem) []loss.Quadratic {
+	t.Helper()
+	sites := make([]loss.Quadratic, p.Gram.N())
+	for i, targets := range targetsOf(p) {
+		site, err := p.Loss.Site(targets, p.Law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sites[i] = site.(loss.Quadratic)
+	}
+	return sites
+}
+
+// denseOf is K as gonum/mat has it.
+func denseOf(k *linalg.Sym) *mat.Dense {
+	n := k.N()
+	dense := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			dense.Set(i, j, k.At(i, j))
+		}
+	}
+	return dense
+}
+
+func inverse(t rapid.TB, a mat.Matrix) *mat.Dense {
+	t.Helper()
+	var inv mat.Dense
+	if err := inv.Inverse(a); err != nil {
+		t.Fatal(err)
+	}
+	return &inv
+}
+
+// denseG is (K^-1 + diag d)^-1 by two inversions, K positive definite.
+func denseG(t rapid.TB, k *linalg.Sym, d []float64) *mat.Dense {
+	t.Helper()
+	a := inverse(t, denseOf(k))
+	for i, v := range d {
+		a.Set(i, i, a.At(i, i)+v)
+	}
+	return inverse(t, a)
+}
+
+// far is the largest |a_i - b_i|/(|b_i| + share max|b|), NaN if any is.
+func far(a, b []float64, share float64) float64 {
+	scale := 0.0
+	for _, v := range b {
+		scale = math.Max(scale, math.Abs(v))
+	}
+	worst := 0.0
+	for i, v := range b {
+		if a[i] == v {
+			continue
+		}
+		if r := math.Abs(a[i]-v) / (math.Abs(v) + share*scale); !(r <= worst) {
+			worst = r
+		}
+	}
+	return worst
+}
+
+// same fails unless a and b agree within tol, relative to |b_i| + max|b|/1000.
+func same(t rapid.TB, what string, a, b []float64, tol float64) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Errorf("%s: length %d, want %d", what, len(a), len(b))
+		return
+	}
+	if r := far(a, b, 1e-3); !(r <= tol) {
+		t.Errorf("%s: off by %.2g, more than %.2g", what, r, tol)
+	}
+}
+
+// sameNumber is same for two numbers.
+func sameNumber(t rapid.TB, what string, a, b, tol float64) {
+	t.Helper()
+	same(t, what, []float64{a}, []float64{b}, tol)
+}
+
+// parts splits cavities into vectors.
+func parts(cavities []loss.Cavity) (c, mean, variance []float64) {
+	for _, cav := range cavities {
+		c, mean, variance = append(c, cav.C), append(mean, cav.Mean), append(variance, cav.Var)
+	}
+	return c, mean, variance
+}
+
+// sameCavities compares cavities. Their means and variances count against the
+// largest at the sites, too: the cavity of a site that is nearly alone is nearly
+// the prior, with mean and variance 0.
+func sameCavities(t rapid.TB, a, b []loss.Cavity, sites *solver.Solution, tol float64) {
+	t.Helper()
+	largest := func(v []float64) float64 {
+		worst := 0.0
+		for _, x := range v {
+			worst = math.Max(worst, math.Abs(x))
+		}
+		return worst
+	}
+	m, v := largest(sites.Mean), largest(sites.Var)
+	ac, am, av := parts(a)
+	bc, bm, bv := parts(b)
+	same(t, "cavity c", ac, bc, tol)
+	same(t, "cavity mean", append(am, m), append(bm, m), tol)
+	same(t, "cavity variance", append(av, v), append(bv, v), tol)
+}
+
+// sameAnswer compares everything that a Solution holds over its sites.
+func sameAnswer(t rapid.TB, a, b *solver.Solution, tol float64) {
+	t.Helper()
+	same(t, "d", a.D, b.D, tol)
+	same(t, "mean", a.Mean, b.Mean, tol)
+	same(t, "variance", a.Var, b.Var, tol)
+	sameCavities(t, a.Cavity, b.Cavity, b, tol)
+	x, _ := a.LeftOut(loss.SquareTest{})
+	y, _ := b.LeftOut(loss.SquareTest{})
+	sameNumber(t, "left-out error", x, y, tol)
+}
+
+// finite fails if anything that can be read off s is not a finite number.
+func finite(t rapid.TB, s *solver.Solution) {
+	t.Helper()
+	check := func(what string, v ...float64) {
+		for i, v := range v {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("%s %d is %v", what, i, v)
+				return
+			}
+		}
+	}
+	c, mean, variance := parts(s.Cavity)
+	check("residual", s.Residual)
+	check("d", s.D...)
+	check("gamma", s.Gamma...)
+	check("scatter", s.Scatter...)
+	check("c", c...)
+	check("cavity mean", mean...)
+	check("cavity variance", variance...)
+	check("mean", s.Mean...)
+	check("variance", s.Var...)
+	_, each := s.LeftOut(loss.SquareTest{})
+	check("left-out loss", each...)
+	row := make([]float64, s.Sites())
+	s.Covariance(row, 0)
+	check("covariance", row...)
+	m, v := s.Predict(make([]float64, s.Sites()))
+	check("prediction", m[0], v[0])
+	for i := range s.Sites() {
+		law := s.Law(i)
+		check("law", law.Mean(), law.Var())
+		if s.Var[i] < 0 || s.Cavity[i].Var < 0 || s.Cavity[i].C <= 0 || s.D[i] < 0 {
+			t.Errorf("site %d: variance %g, cavity %+v, d %g", i, s.Var[i], s.Cavity[i], s.D[i])
+		}
+	}
+}
+
+// general is a data set's matrix as kernels take it.
+func general(m dataset.Matrix) blas64.General { return blas64.General(m) }
+
+// gram is the kernel matrix of the distinct inputs, and their kernel inputs.
+func gram(t rapid.TB, spec kernel.Spec, x dataset.Matrix) (*linalg.Sym, *kernel.Inputs) {
+	t.Helper()
+	in, err := spec.Prepare(general(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := in.Gram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, in
+}
+
+// synthetic draws a set by its specification, with standardised inputs.
+func synthetic(t rapid.TB, specification string) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Load(specification, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.X, _ = dataset.Standardize(set.X)
+	return set
+}
+
+// exactly is the law of counts that are k without fail.
+type exactly struct{ k int }
+
+func (l exactly) Mean() float64 { return float64(l.k) }
+func (l exactly) Counts(n int) resample.Counts {
+	return resample.Counts{First: n * l.k, P: []float64{1}}
+}

@@ -1,0 +1,142 @@
+package solver_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+// drawProblem is smallProblem for property tests.
+func drawProblem(rt *rapid.T) (*rand.Rand, solver.Problem) {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 13))
+	return rng, smallProblem(rng)
+}
+
+// invariant is the tolerance of the properties below: all solves end within
+// 1e-11 of the fixed point, relative to d, and cavities lose up to d/c = 1e4 of it.
+const invariant = 1e-6
+
+var tight = solver.Settings{Tolerance: 1e-11}
+
+// siteOf is the site of an example of p.
+func siteOf(p solver.Problem, example int) int {
+	if p.Site == nil {
+		return example
+	}
+	return p.Site[example]
+}
+
+// TestPermutation: to rename the sites and to reorder the examples renames and
+// reorders the answer, no more.
+func TestPermutation(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng, p := drawProblem(rt)
+		m, n := p.Gram.N(), len(p.Y)
+		sites, examples := rng.Perm(m), rng.Perm(n) // new number of each old one
+		moved := p
+		moved.Gram = linalg.NewSym(m)
+		for i := range m {
+			for j := i; j < m; j++ {
+				moved.Gram.Set(sites[i], sites[j], p.Gram.At(i, j))
+			}
+		}
+		moved.Y, moved.Site = make([]float64, n), make([]int, n)
+		for e, y := range p.Y {
+			moved.Y[examples[e]], moved.Site[examples[e]] = y, sites[siteOf(p, e)]
+		}
+		a, b := mustConverge(rt, p, tight), mustConverge(rt, moved, tight)
+		back := func(v []float64, order []int) []float64 {
+			out := make([]float64, len(order))
+			for old, new := range order {
+				out[old] = v[new]
+			}
+			return out
+		}
+		same(rt, "d", back(b.D, sites), a.D, invariant)
+		same(rt, "mean", back(b.Mean, sites), a.Mean, invariant)
+		same(rt, "variance", back(b.Var, sites), a.Var, invariant)
+		_, x := a.LeftOut(loss.Absolute{})
+		_, y := b.LeftOut(loss.Absolute{})
+		same(rt, "left-out losses", back(y, examples), x, invariant)
+	})
+}
+
+// TestScaling: targets a y, kernel b K and noise b s2 give the predictor a f: d
+// scales like 1/b, means like a, variances and the left-out square loss like a^2.
+func TestScaling(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng, p := drawProblem(rt)
+		a := logUniform(rng, 1e-6, 1e6) * math.Copysign(1, rng.NormFloat64())
+		b := logUniform(rng, 1e-6, 1e6)
+		scaled := p
+		scaled.Gram = symmetric(p.Gram.N(), func(i, j int) float64 { return b * p.Gram.At(i, j) })
+		scaled.Loss = loss.Square{Noise: b * p.Loss.(loss.Square).Noise}
+		scaled.Y = times(a, p.Y)
+		s, z := mustConverge(rt, p, tight), mustConverge(rt, scaled, tight)
+		same(rt, "d", times(b, z.D), s.D, invariant)
+		same(rt, "mean", times(1/a, z.Mean), s.Mean, invariant)
+		same(rt, "variance", times(1/(a*a), z.Var), s.Var, invariant)
+		x, _ := s.LeftOut(loss.SquareTest{})
+		y, _ := z.LeftOut(loss.SquareTest{})
+		sameNumber(rt, "left-out error", y/(a*a), x, invariant)
+	})
+}
+
+func times(a float64, v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = a * v[i]
+	}
+	return out
+}
+
+// TestBlocks: two problems that share no covariance do not disturb each other.
+func TestBlocks(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng, p := drawProblem(rt)
+		q := smallProblem(rng)
+		q.Law, q.Loss = p.Law, p.Loss
+		m := p.Gram.N()
+		both := p
+		both.Gram = linalg.NewSym(m + q.Gram.N())
+		for i := range both.Gram.N() {
+			for j := i; j < both.Gram.N(); j++ {
+				switch {
+				case j < m:
+					both.Gram.Set(i, j, p.Gram.At(i, j))
+				case i >= m:
+					both.Gram.Set(i, j, q.Gram.At(i-m, j-m))
+				}
+			}
+		}
+		both.Site, both.Y = nil, append(append([]float64(nil), p.Y...), q.Y...)
+		for e := range p.Y {
+			both.Site = append(both.Site, siteOf(p, e))
+		}
+		for e := range q.Y {
+			both.Site = append(both.Site, m+siteOf(q, e))
+		}
+		a, b, c := mustConverge(rt, p, tight), mustConverge(rt, q, tight), mustConverge(rt, both, tight)
+		same(rt, "d", c.D, append(append([]float64(nil), a.D...), b.D...), invariant)
+		same(rt, "mean", c.Mean, append(append([]float64(nil), a.Mean...), b.Mean...), invariant)
+		same(rt, "variance", c.Var, append(append([]float64(nil), a.Var...), b.Var...), invariant)
+	})
+}
+
+// TestStart: the fixed point does not depend on where the iteration starts.
+func TestStart(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng, p := drawProblem(rt)
+		other := tight
+		for range p.Gram.N() {
+			other.Start = append(other.Start, logUniform(rng, 1e-4, 1e4))
+		}
+		sameAnswer(rt, mustConverge(rt, p, other), mustConverge(rt, p, tight), invariant)
+	})
+}

@@ -1,0 +1,332 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// ordinary is a problem that takes about ten plain sweeps to 1e-6.
+func ordinary() solver.Problem {
+	rng := rand.New(rand.NewPCG(17, 1))
+	_, k := line(rng, 40, 0.5, 0.01)
+	return solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 0.05}, Law: resample.Poisson{Ratio: 1}}
+}
+
+// faulty is an exact engine with something wrong.
+type faulty struct {
+	linalg.Engine
+	refreshes int
+	failAt    func(refresh int) bool
+	shake     float64 // diag(G) errs by this share, up and down in turn
+	boost     float64 // G o G comes out larger by this factor
+}
+
+var errFaulty = errors.New("the engine broke")
+
+func (e *faulty) Refresh(d []float64) error {
+	e.refreshes++
+	if e.failAt != nil && e.failAt(e.refreshes) {
+		garbage := make([]float64, len(d))
+		for i := range garbage {
+			garbage[i] = 1e9
+		}
+		_ = e.Engine.Refresh(garbage) // G is undefined after a failure
+		return errFaulty
+	}
+	return e.Engine.Refresh(d)
+}
+
+func (e *faulty) Diag() (chi, b []float64) {
+	chi, b = e.Engine.Diag()
+	if e.shake == 0 {
+		return chi, b
+	}
+	factor := 1 + e.shake*float64(1-2*(e.refreshes%2))
+	return times(factor, chi), b
+}
+
+func (e *faulty) OffSquareMulVec(dst, x []float64) {
+	e.Engine.OffSquareMulVec(dst, x)
+	if e.boost != 0 {
+		copy(dst, times(e.boost, dst))
+	}
+}
+
+// with makes Settings.Engine hand out this engine around an exact one.
+func (e *faulty) with(s solver.Settings) solver.Settings {
+	s.Engine = func(k *linalg.Sym) linalg.Engine {
+		e.Engine = linalg.NewExact(k)
+		return e
+	}
+	return s
+}
+
+// stopped insists that a solve ended with the given status and is as good as it
+// says: read-outs finite, the residual known and above the tolerance.
+func stopped(t *testing.T, s *solver.Solution, err error, status solver.Status) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != status {
+		t.Fatalf("status %q, want %q", s.Status, status)
+	}
+	if s.Status.Err() == nil || !strings.Contains(s.Status.Err().Error(), status.String()) {
+		t.Errorf("status as an error: %v", s.Status.Err())
+	}
+	if !strings.Contains(strings.Join(s.Warnings, "\n"), status.String()) {
+		t.Errorf("warnings %q do not say %q", s.Warnings, status)
+	}
+	finite(t, s)
+}
+
+func TestSweepLimit(t *testing.T) {
+	for sweeps := 1; sweeps <= 3; sweeps++ {
+		s, err := solver.Solve(context.Background(), ordinary(), solver.Settings{MaxSweeps: sweeps})
+		stopped(t, s, err, solver.SweepLimit)
+		if moved := s.Stats.Refreshes.Exact + s.Stats.Refreshes.Woodbury; moved != sweeps {
+			t.Errorf("limit %d: G moved %d times", sweeps, moved)
+		}
+		if s.Residual <= solver.DefaultTolerance {
+			t.Errorf("limit %d: residual %g", sweeps, s.Residual)
+		}
+	}
+}
+
+// TestCancelled: a solve that is cancelled in sweep 2 ends with that sweep and
+// gives what a limit of two sweeps gives, to the last bit.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := solver.Solve(ctx, ordinary(), solver.Settings{Progress: func(sweep solver.Sweep) {
+		if sweep.Number == 2 {
+			cancel()
+		}
+	}})
+	stopped(t, s, err, solver.Cancelled)
+	limited := mustSolve(t, ordinary(), solver.Settings{MaxSweeps: 2})
+	for i := range s.D {
+		if s.D[i] != limited.D[i] || s.Var[i] != limited.Var[i] {
+			t.Fatalf("site %d: d %g, %g with a limit", i, s.D[i], limited.D[i])
+		}
+	}
+	if s, err := solver.Solve(ctx, ordinary(), solver.Settings{}); s != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before the start: %v", err)
+	}
+}
+
+// TestProgress: every sweep is told, in order, with the residual that decides.
+func TestProgress(t *testing.T) {
+	var told []solver.Sweep
+	s := mustConverge(t, ordinary(), solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
+	count := map[string]int{}
+	for i, sweep := range told {
+		count[sweep.Kind]++
+		if sweep.Number != i+1 || sweep.Elapsed < 0 || (i > 0 && sweep.Elapsed < told[i-1].Elapsed) {
+			t.Errorf("sweep %d: %+v", i+1, sweep)
+		}
+		if last := i == len(told)-1; last != (sweep.Residual <= solver.DefaultTolerance) {
+			t.Errorf("sweep %d of %d: residual %g", i+1, len(told), sweep.Residual)
+		}
+	}
+	if told[len(told)-1].Residual != s.Residual {
+		t.Errorf("residual %g told, %g kept", told[len(told)-1].Residual, s.Residual)
+	}
+	r := s.Stats.Refreshes
+	if count["exact"] != r.Exact || count["woodbury"] != r.Woodbury || len(count) > 2 {
+		t.Errorf("told %v, counted %+v", count, r)
+	}
+	if s.Stats.Sweeps != r.Exact+r.Woodbury+r.Diagonal {
+		t.Errorf("%d sweeps of %+v", s.Stats.Sweeps, r)
+	}
+}
+
+// TestBrokenRefresh: when G cannot follow d, the answer is that of the sweep before.
+func TestBrokenRefresh(t *testing.T) {
+	third := &faulty{failAt: func(refresh int) bool { return refresh == 3 }}
+	s, err := solver.Solve(context.Background(), ordinary(), third.with(solver.Settings{Steps: solver.ExactOnly}))
+	stopped(t, s, err, solver.NumericalFailure)
+	if !strings.Contains(strings.Join(s.Warnings, "\n"), errFaulty.Error()) {
+		t.Errorf("warnings %q do not name the cause", s.Warnings)
+	}
+	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Steps: solver.ExactOnly, MaxSweeps: 2}), 1e-12)
+
+	first := &faulty{failAt: func(int) bool { return true }}
+	if s, err := solver.Solve(context.Background(), ordinary(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
+		t.Errorf("no refresh ever: %v", err)
+	}
+	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 3 }}
+	if s, err := solver.Solve(context.Background(), ordinary(), rest.with(solver.Settings{Steps: solver.ExactOnly})); s != nil || !errors.Is(err, errFaulty) {
+		t.Errorf("no refresh after the second: %v", err)
+	}
+}
+
+// TestIndefinite: a K that is not positive semidefinite breaks down at once, an
+// error of the problem that names the pivot, or when d has grown, a failure that
+// keeps the last d that worked. K = 1 1' - a I has the eigenvalue -a: B = I + d K
+// is positive definite up to d = 1/a, which the start from a half of that does
+// not exceed.
+func TestIndefinite(t *testing.T) {
+	const a = 0.01
+	p := ordinary()
+	p.Gram = symmetric(40, func(i, j int) float64 {
+		if i == j {
+			return 1 - a
+		}
+		return 1
+	})
+	p.Loss = loss.Square{Noise: 1e-4}
+	var pivot *linalg.PivotError
+	_, err := solver.Solve(context.Background(), p, solver.Settings{})
+	if !errors.Is(err, solver.ErrProblem) || !errors.As(err, &pivot) || !strings.Contains(err.Error(), "jitter") {
+		t.Errorf("error %v", err)
+	}
+	start := make([]float64, 40)
+	for i := range start {
+		start[i] = 0.5 / a
+	}
+	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start, Steps: solver.ExactOnly})
+	stopped(t, s, err, solver.NumericalFailure)
+}
+
+// TestNoPositiveVariance: linear equations for the variances that have no
+// positive solution, here because G o G is given too large, are a failure.
+func TestNoPositiveVariance(t *testing.T) {
+	boosted := &faulty{boost: 1e4}
+	s, err := solver.Solve(context.Background(), ordinary(), boosted.with(solver.Settings{Steps: solver.ExactOnly}))
+	stopped(t, s, err, solver.NumericalFailure)
+	if s.Residual > solver.DefaultTolerance {
+		t.Errorf("d has residual %g", s.Residual)
+	}
+}
+
+// TestStalled: diag(G) that errs by 1% up and down in turn keeps d moving.
+func TestStalled(t *testing.T) {
+	for _, steps := range []solver.Steps{solver.Mixed, solver.ExactOnly} {
+		shaken := &faulty{shake: 0.01}
+		s, err := solver.Solve(context.Background(), ordinary(), shaken.with(solver.Settings{Steps: steps}))
+		stopped(t, s, err, solver.Stalled)
+		if s.Stats.Damped == 0 {
+			t.Error("gave up without damping")
+		}
+		if s.Residual < 1e-4 || s.Residual > 1 {
+			t.Errorf("residual %g", s.Residual)
+		}
+	}
+}
+
+// TestNames: statuses and methods have names, unknown ones too.
+func TestNames(t *testing.T) {
+	for status, want := range map[solver.Status]string{
+		solver.Converged: "converged", solver.SweepLimit: "sweep limit", solver.Stalled: "stalled",
+		solver.NumericalFailure: "numerical failure", solver.Cancelled: "cancelled", -1: "Status(-1)", 9: "Status(9)",
+	} {
+		if status.String() != want || (status.Err() == nil) != (status == solver.Converged) {
+			t.Errorf("status %d: %q, error %v", int(status), status, status.Err())
+		}
+	}
+	for _, method := range []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational, solver.MeanField} {
+		if back, err := solver.MethodByName(method.String()); err != nil || back != method {
+			t.Errorf("method %d: %q reads back as %v, %v", int(method), method, back, err)
+		}
+	}
+	if solver.Method(-1).String() != "Method(-1)" || solver.Method(9).String() != "Method(9)" {
+		t.Error("unknown methods have names")
+	}
+	if _, err := solver.MethodByName("exact"); err == nil || !strings.Contains(err.Error(), "adatap, start, variational, meanfield") {
+		t.Errorf("unknown name: %v", err)
+	}
+}
+
+// notQuadratic is a loss that the solver has no equations for.
+type notQuadratic struct{ loss.Square }
+
+func (notQuadratic) Name() string { return "quartic" }
+func (l notQuadratic) Site(y []float64, law resample.Law) (loss.Site, error) {
+	site, err := l.Square.Site(y, law)
+	return struct{ loss.Site }{site}, err
+}
+
+// TestRefusals: what no solve could make sense of is an ErrProblem that says what is wrong.
+func TestRefusals(t *testing.T) {
+	type setup struct {
+		problem  solver.Problem
+		settings solver.Settings
+	}
+	for _, c := range []struct {
+		says   string
+		spoils func(*setup)
+	}{
+		{"no sites", func(s *setup) { s.problem.Gram = nil }},
+		{"no sites", func(s *setup) { s.problem.Gram = linalg.NewSym(0); s.problem.Y = nil }},
+		{"no loss", func(s *setup) { s.problem.Loss = nil }},
+		{"no law", func(s *setup) { s.problem.Law = nil }},
+		{"no examples", func(s *setup) { s.problem.Y = nil }},
+		{"39 targets for a kernel matrix of order 40", func(s *setup) { s.problem.Y = s.problem.Y[:39] }},
+		{"2 site numbers for 40 targets", func(s *setup) { s.problem.Site = []int{0, 1} }},
+		{"target 3 is NaN", func(s *setup) { s.problem.Y[2] = math.NaN() }},
+		{"target 1 is -Inf", func(s *setup) { s.problem.Y[0] = math.Inf(-1) }},
+		{"kernel of input 5 with itself is -1", func(s *setup) { s.problem.Gram.Set(4, 4, -1) }},
+		{"kernel of input 5 with itself is NaN", func(s *setup) { s.problem.Gram.Set(4, 4, math.NaN()) }},
+		{"kernel of input 5 with itself is +Inf", func(s *setup) { s.problem.Gram.Set(4, 4, math.Inf(1)) }},
+		{"example 40 stands at site 41 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 40 }},
+		{"example 40 stands at site 0 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = -1 }},
+		{"site 40 holds no example", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 1 }},
+		{"site 1: loss: noise variance must be positive", func(s *setup) { s.problem.Loss = loss.Square{} }},
+		{`"quartic" is not quadratic`, func(s *setup) { s.problem.Loss = notQuadratic{loss.Square{Noise: 1}} }},
+		{"tolerance is -1", func(s *setup) { s.settings.Tolerance = -1 }},
+		{"tolerance is 1,", func(s *setup) { s.settings.Tolerance = 1 }},
+		{"tolerance is NaN", func(s *setup) { s.settings.Tolerance = math.NaN() }},
+		{"sweep limit is -3", func(s *setup) { s.settings.MaxSweeps = -3 }},
+		{"7 start values for 40 sites", func(s *setup) { s.settings.Start = make([]float64, 7) }},
+		{"start value of site 2 is -1, must be finite and >= 0", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = -1 }},
+		{"start value of site 2 is NaN", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
+		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.Set(2, 6, math.NaN()) }},
+		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
+		{"no kind of steps 2", func(s *setup) { s.settings.Steps = 2 }},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			s := setup{problem: ordinary()}
+			c.spoils(&s)
+			solution, err := solver.Solve(context.Background(), s.problem, s.settings)
+			if solution != nil || !errors.Is(err, solver.ErrProblem) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("solution %t, error %v", solution != nil, err)
+			}
+		})
+	}
+}
+
+// upTo is 0, 1, ..., n.
+func upTo(n int) []int {
+	v := make([]int, n+1)
+	for i := range v {
+		v[i] = i
+	}
+	return v
+}
+
+// TestDefaults: zero settings mean the documented values.
+func TestDefaults(t *testing.T) {
+	plain := mustConverge(t, ordinary(), solver.Settings{})
+	spelt := mustConverge(t, ordinary(), solver.Settings{
+		Method: solver.ADATAP, Steps: solver.Mixed, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
+		Engine: func(k *linalg.Sym) linalg.Engine { return linalg.NewExact(k) },
+	})
+	for i := range plain.D {
+		if plain.D[i] != spelt.D[i] || plain.Var[i] != spelt.Var[i] {
+			t.Fatalf("site %d differs", i)
+		}
+	}
+	if plain.Stats != spelt.Stats {
+		t.Errorf("%+v and %+v", plain.Stats, spelt.Stats)
+	}
+}

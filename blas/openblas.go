@@ -106,12 +106,41 @@ func firstNaN(n int, a []float64, lda int) int {
 	return 0
 }
 
-func (openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+// Orders between which halving beats OpenBLAS's dtrtri, which is slow on small
+// matrices (with one thread: 30 against 12 GFLOP/s at 250, 32 against 24 at 500).
+const (
+	trtriLeaf = 32
+	trtriTop  = 1000
+)
+
+func (b openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
 	checkTriangle(n, a, lda)
 	if n == 0 {
 		return 0
 	}
+	if uplo == blas.Lower && n > trtriLeaf && n <= trtriTop {
+		if zero := firstZero(n, a, lda); zero != 0 {
+			return zero
+		}
+		b.trtriHalves(n, a, lda)
+		return 0
+	}
 	return int(C.bb_trtri(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda)))
+}
+
+// trtriHalves inverts a lower triangle: with its halves inverted, L21 becomes
+// -L22^-1 L21 L11^-1.
+func (b openBLAS) trtriHalves(n int, a []float64, lda int) {
+	if n <= trtriLeaf {
+		b.Trtri(blas.Lower, n, a, lda)
+		return
+	}
+	n1 := (n/2 + 7) / 8 * 8
+	l21, l22 := a[n1*lda:], a[n1*lda+n1:]
+	b.trtriHalves(n1, a, lda)
+	b.trtriHalves(n-n1, l22, lda)
+	b.Dtrmm(blas.Right, blas.Lower, blas.NoTrans, blas.NonUnit, n-n1, n1, -1, a, lda, l21, lda)
+	b.Dtrmm(blas.Left, blas.Lower, blas.NoTrans, blas.NonUnit, n-n1, n1, 1, l22, lda, l21, lda)
 }
 
 func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {

@@ -187,18 +187,26 @@ func syrkLeaf(tA bool, n, k int, alpha float64, a, c view, square []float64) {
 
 // trtri: L := L^-1. Returns the first zero diagonal element or 0.
 func trtri(l view, n int) int {
-	for i := 0; i < n; i++ {
-		if l.a[l.index(i, i)] == 0 {
-			return i + 1
-		}
+	if zero := firstZero(n, l.a, l.lda); zero != 0 {
+		return zero
 	}
 	trtriNonzero(l, n)
 	return 0
 }
 
+// firstZero is the number of the first zero diagonal element, or 0.
+func firstZero(n int, a []float64, lda int) int {
+	for i := 0; i < n; i++ {
+		if a[i*lda+i] == 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 func trtriNonzero(l view, n int) {
 	if n <= leaf {
-		trtriLeaf(l, n)
+		invertLeaf(l, n)
 		return
 	}
 	n1 := half(n)
@@ -209,7 +217,7 @@ func trtriNonzero(l view, n int) {
 	trmmRight(l, n1, l21, n-n1)
 }
 
-func trtriLeaf(l view, n int) {
+func invertLeaf(l view, n int) {
 	for j := 0; j < n; j++ {
 		l.a[l.index(j, j)] = 1 / l.a[l.index(j, j)]
 		for i := j + 1; i < n; i++ {

@@ -457,7 +457,7 @@ func TestRefreshRefuses(t *testing.T) {
 
 // The same bits for any number of goroutines (own loops; BLAS apart).
 func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
-	const n = 3*strip + 5
+	const n = smallOrder + 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := NewExact(gaussianGram(n, false, rng))
 	if err := e.Refresh(drawSites(n, siteRegimes["even"], rng)); err != nil {

@@ -118,7 +118,7 @@ func checkSites(d []float64, n int) error {
 func (e *Exact) formB() {
 	s := e.k.Scratch()
 	n := s.N
-	Parallel(blocks(n, tile), func(block int) {
+	overTriangle(n, blocks(n, tile), func(block int) {
 		first, last := block*tile, min(n, (block+1)*tile)
 		for j0 := 0; j0 < last; j0 += tile {
 			for j := j0; j < min(j0+tile, last); j++ {
@@ -139,7 +139,7 @@ func (e *Exact) formB() {
 // divided by L_ii^2.
 func (e *Exact) conditionalVariances() {
 	s := e.k.Scratch()
-	Parallel(blocks(s.N, tile), func(block int) {
+	overTriangle(s.N, blocks(s.N, tile), func(block int) {
 		for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
 			sum := 0.0
 			row := s.Data[i*s.Stride : i*s.Stride+i+1]
@@ -160,7 +160,7 @@ func (e *Exact) conditionalVariances() {
 // K_ii: the smaller loss is taken.
 func (e *Exact) diagonals() {
 	s := e.k.Scratch()
-	Parallel(blocks(s.N, strip), func(block int) {
+	overTriangle(s.N, blocks(s.N, strip), func(block int) {
 		first, last := block*strip, min(s.N, (block+1)*strip)
 		below := e.scaled[first:last] // sum_{k>i} (L^-1)_ki^2
 		for j := range below {
@@ -195,7 +195,7 @@ func (e *Exact) Expand() {
 	}
 	s := e.k.Scratch()
 	blas.Bound().Lauum(s.Uplo, s.N, s.Data, s.Stride)
-	Parallel(blocks(s.N, tile), func(block int) {
+	overTriangle(s.N, blocks(s.N, tile), func(block int) {
 		for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
 			row := s.Data[i*s.Stride : i*s.Stride+i+1]
 			for j := range row[:i] {

@@ -33,3 +33,19 @@ func Parallel(n int, f func(task int)) {
 
 // blocks is the number of blocks of size b that cover n.
 func blocks(n, b int) int { return (n + b - 1) / b }
+
+// smallOrder is the order up to which a pass over a triangle runs on one
+// goroutine: it takes some 100 microseconds, and a second goroutine would have
+// to fight for its processor with OpenBLAS's threads, which wait spinning.
+const smallOrder = 512
+
+// overTriangle is Parallel for passes over a triangle of order n.
+func overTriangle(n, tasks int, f func(task int)) {
+	if n > smallOrder {
+		Parallel(tasks, f)
+		return
+	}
+	for task := range tasks {
+		f(task)
+	}
+}

@@ -7,7 +7,7 @@ func (e *Exact) OffSquareMulVec(dst, x []float64) {
 	e.mustBeExpanded()
 	s := e.k.Scratch()
 	count := blocks(s.N, tile)
-	Parallel(lanes, func(lane int) {
+	overTriangle(s.N, lanes, func(lane int) {
 		sum := e.lanes[lane]
 		for i := range sum {
 			sum[i] = 0

@@ -83,7 +83,7 @@ func (e *Exact) gatherColumns() {
 	n, a := e.N(), len(w.sites)
 	w.u = resize(w.u, n*a)
 	s := e.k.Scratch()
-	Parallel(blocks(n, tile), func(block int) {
+	overTriangle(n, blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
 			for k, j := range w.sites {
 				g := s.Data[max(i, j)*s.Stride+min(i, j)]

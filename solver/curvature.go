@@ -21,7 +21,7 @@ const (
 	patience       = 4    // sweeps without a new best residual before damping
 	impatience     = 12   // the same before giving up
 	relativeToMax  = 1e-3 // part of the largest share d chi that the relative change of small d is measured against
-	innerAgreement = 0.1 // approximate steps stop when they change d by this share of the last residual
+	innerAgreement = 0.1  // approximate steps stop when they change d by this share of the last residual
 	typicalSites   = 16   // sites whose mean response stands for all in the start value
 	parallelSites  = 256  // sites per task
 )

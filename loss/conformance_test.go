@@ -37,7 +37,7 @@ type conformanceCase struct {
 
 // conformanceCases lists what TestConformance runs. New losses add theirs.
 func conformanceCases() []conformanceCase {
-	return squareCases()
+	return append(squareCases(), marginCases()...)
 }
 
 func squareCases() []conformanceCase {
@@ -51,7 +51,33 @@ func squareCases() []conformanceCase {
 		{"square/copies", Square{0.4}, []float64{1, 1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
 		{"square/multinomial copies", Square{0.4}, []float64{-1, -1}, resample.Multinomial{Size: 3, N: 4}, Cavity{1.3, 0.2, 0.6}, all, false},
 		{"square/two targets", Square{0.4}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, square, true},
-		{"square/three targets", Square{1.5}, []float64{1, -0.5, 2}, resample.Poisson{Ratio: 0.4}, Cavity{0.8, 0.6, 0.3}, square, true},
+		{"square/three targets", Square{1.5}, []float64{1, -0.5, 2}, resample.Poisson{Ratio: 0.2}, Cavity{0.8, 0.6, 0.3}, square, true},
+	}
+}
+
+func marginCases() []conformanceCase {
+	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}}
+	hard := HardMargin{}
+	return []conformanceCase{
+		{"hard/one", hard, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hard/inside", hard, []float64{-1}, resample.Poisson{Ratio: 0.1}, Cavity{0.3, 2.5, 1.2}, all, false},
+		{"hard/beyond", hard, []float64{1}, resample.Poisson{Ratio: 20}, Cavity{5, 4, 0.7}, all, false},
+		{"hard/pushed", hard, []float64{1}, resample.Poisson{Ratio: 3}, Cavity{5, -4, 0.5}, all, false},
+		{"hard/sharp", hard, []float64{-1}, resample.Poisson{Ratio: 1}, Cavity{1, -0.999, 1e-5}, all, false},
+		{"hard/wide", hard, []float64{-1}, resample.Multinomial{Size: 12, N: 10}, Cavity{1e-3, 3, 900}, all, false},
+		{"hard/copies", hard, []float64{1, 1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"hard/many copies", hard, []float64{-1, -1}, resample.Poisson{Ratio: 1.5}, Cavity{1.3, -1.4, 0.3}, all, false},
+		{"hinge/one", Hinge{1}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/steep", Hinge{100}, []float64{-1}, resample.Poisson{Ratio: 0.1}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/flat", Hinge{1e-3}, []float64{-1}, resample.Poisson{Ratio: 2}, Cavity{0.5, 0.1, 2}, all, false},
+		{"hinge/often", Hinge{0.3}, []float64{1}, resample.Poisson{Ratio: 20}, Cavity{4, -2, 0.4}, all, false},
+		{"hinge/beyond", Hinge{1}, []float64{1}, resample.Multinomial{Size: 10, N: 10}, Cavity{2, 6, 1.5}, all, false},
+		{"hinge/pushed", Hinge{0.5}, []float64{-1}, resample.Poisson{Ratio: 1}, Cavity{0.8, 5, 1}, all, false},
+		{"hinge/sharp", Hinge{0.2}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{1, 0.7, 1e-4}, all, false},
+		{"hinge/copies", Hinge{0.7}, []float64{1, 1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"hinge/conflict", Hinge{0.7}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"hinge/wide conflict", Hinge{40}, []float64{1, -1}, resample.Poisson{Ratio: 0.3}, Cavity{2, -3, 30}, all, false},
+		{"hinge/two against one", Hinge{0.5}, []float64{1, -1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1, -0.3, 1.1}, all, false},
 	}
 }
 
@@ -101,7 +127,7 @@ func (c conformanceCase) near(t *testing.T, what string, got, want float64, powe
 	}
 }
 
-// checkMoments compares mean, variance and pull = 1 - E f_k'(h) (T4).
+// checkMoments compares mean, variance and keep = E f_k'(h) = 1 - pull (T4).
 func (c conformanceCase) checkMoments(t *testing.T, site Site, fields []field) {
 	got := site.Moments(c.cavity)
 	mean, slope := 0.0, 0.0
@@ -115,8 +141,9 @@ func (c conformanceCase) checkMoments(t *testing.T, site Site, fields []field) {
 	}
 	c.near(t, "mean", got.Mean, mean, 1)
 	c.near(t, "variance", got.Var, variance, 2)
+	c.near(t, "keep", got.Keep, slope, 0)
 	c.near(t, "pull", got.Pull, 1-slope, 0)
-	if !(got.Pull >= 0 && got.Pull < 1 && got.Var >= 0) {
+	if !(got.Pull >= 0 && got.Pull <= 1 && got.Keep > 0 && got.Keep <= 1+1e-15 && got.Var >= 0) {
 		t.Errorf("moments out of range: %+v", got)
 	}
 }
@@ -258,7 +285,7 @@ func minimise(f func(float64) float64, starts []float64) float64 {
 func golden(f func(float64) float64, a, b, c float64) float64 {
 	const share = 0.381966
 	fb := f(b)
-	for c-a > 1e-10*(1+math.Abs(b)) {
+	for c-a > 1e-9*(1+math.Abs(b)) {
 		if c-b > b-a {
 			if x := b + share*(c-b); f(x) < fb {
 				a, b, fb = b, x, f(x)
@@ -287,7 +314,7 @@ func (f field) expect(g func(float64) float64) float64 {
 			break
 		}
 		next := f.f[i+1]
-		if jump := g(next) - v; math.Abs(jump) > 0.5 {
+		if math.Abs(g(next)-v) > 0.5 { // a jump, or merely steep
 			lo, hi := 0.0, 1.0
 			for range 50 {
 				if mid := 0.5 * (lo + hi); math.Abs(g(x+mid*(next-x))-v) > 0.25 {
@@ -296,6 +323,7 @@ func (f field) expect(g func(float64) float64) float64 {
 					lo = mid
 				}
 			}
+			jump := g(x+hi*(next-x)) - g(x+lo*(next-x))
 			sum += jump * (0.5 - hi) * gauss(z+hi*gridStep)
 		}
 	}

@@ -43,6 +43,9 @@ func (Absolute) Name() string { return "absolute" }
 // Value is |f-y|.
 func (Absolute) Value(f, y float64) float64 { return math.Abs(f - y) }
 
+// Bends is y.
+func (Absolute) Bends(y float64) []float64 { return []float64{y} }
+
 // Gaussian is the mean of the folded normal law, with off = mean - y and s the
 // standard deviation: off erf(off/(s sqrt 2)) + 2 s phi(off/s).
 func (Absolute) Gaussian(mean, variance, y float64) float64 {
@@ -68,6 +71,9 @@ func (ZeroOne) Value(f, y float64) float64 {
 	}
 	return 0
 }
+
+// Bends is 0.
+func (ZeroOne) Bends(float64) []float64 { return []float64{0} }
 
 // Gaussian is Phi(-y mean/sqrt(variance)) (M04-17).
 func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
@@ -98,6 +104,12 @@ func (t SmoothEps) Value(f, y float64) float64 {
 		return 0
 	}
 	return (delta - lo) * (delta - lo) / (2 * (hi - lo))
+}
+
+// Bends are the ends of the smoothed corners.
+func (t SmoothEps) Bends(y float64) []float64 {
+	lo, hi := (1-t.Beta)*t.Eps, (1+t.Beta)*t.Eps
+	return []float64{y - hi, y - lo, y + lo, y + hi}
 }
 
 // Gaussian uses that the loss is the mean over t in [lo, hi] of the corner
@@ -149,11 +161,5 @@ func excessIntegral(m, s float64) float64 {
 // five-point Gauss-Legendre rule. For half small against s this has an error
 // near rounding, where the difference of the integrals would cancel.
 func excessOver(gap, half, s float64) float64 {
-	const (
-		x1, w1 = 0.5384693101056831, 0.4786286704993665
-		x2, w2 = 0.9061798459386640, 0.2369268850561891
-		w0     = 128.0 / 225
-	)
-	pair := func(x float64) float64 { return excess(half*x-gap, s) + excess(-half*x-gap, s) }
-	return 0.5 * (w0*excess(-gap, s) + w1*pair(x1) + w2*pair(x2))
+	return fivePoint(func(t float64) float64 { return excess(t-gap, s) }, -half, half)
 }

@@ -72,7 +72,7 @@ func TestNoVariance(t *testing.T) {
 			for _, y := range []float64{-1, 1} {
 				want := test.Value(f, y)
 				for _, v := range []float64{0, 5e-324, 1e-300, 1e-60, 1e-30} {
-					if got := test.Gaussian(f, v, y); math.Abs(got-want) > 1e-15+1e-14*want {
+					if got := test.Gaussian(f, v, y); !(math.Abs(got-want) <= 1e-15+1e-14*want) {
 						t.Errorf("%s: f=%g, y=%g, variance %g: %g, want %g", name, f, y, v, got, want)
 					}
 				}

@@ -30,6 +30,20 @@ func (l *Law) gaussian(weight, mean, variance float64) {
 	}
 }
 
+// piece adds a piece, or an atom where SD is 0 and the atom's place within
+// [Lo, Hi]. The infinite ends belong to no piece.
+func (l *Law) piece(p Piece) {
+	if p.SD > 0 {
+		if p.mass(p.Lo, p.Hi) > 0 {
+			l.Pieces = append(l.Pieces, p)
+		}
+		return
+	}
+	if weight := p.Weight * cutMass(position(p.Lo, p.Mean, 0), position(p.Hi, p.Mean, 0)); weight > 0 {
+		l.Atoms = append(l.Atoms, Atom{At: p.Mean, Weight: weight})
+	}
+}
+
 // standard is x in units of the piece's Gaussian.
 func (p Piece) standard(x float64) float64 { return (x - p.Mean) / p.SD }
 

@@ -20,10 +20,14 @@ type Cavity struct {
 }
 
 // Moments are the moments of a site (T4): mean and variance over resamples of
-// the predictor, and Pull = o = 1 - c chi in [0, 1), the share of the site's
-// response that its own examples take away. chi = (1 - Pull)/c.
+// the predictor, and Pull = o = 1 - c chi in [0, 1], the share of the site's
+// response that its own examples take away. Keep = 1 - Pull = c chi is summed on
+// its own: each of the two keeps its digits where the other rounds to 1. So
+// chi = Keep/c, and the new d = 1/chi - c is c Pull/Keep. Keep = 0 happens only
+// where the site's examples are present with certainty, or where its true value
+// underflows.
 type Moments struct {
-	Mean, Var, Pull float64
+	Mean, Var, Pull, Keep float64
 }
 
 // Loss is a convex training loss l(f, y).
@@ -73,4 +77,12 @@ type Test interface {
 	Value(f, y float64) float64
 	// Gaussian is E Value(h, y) over h ~ N(mean, variance), variance >= 0.
 	Gaussian(mean, variance, y float64) float64
+}
+
+// Bent is a Test whose Value jumps or bends. LeftOut needs the places where the
+// law of a prediction is a cut Gaussian.
+type Bent interface {
+	Test
+	// Bends are the predictions f where Value is not smooth for target y.
+	Bends(y float64) []float64
 }

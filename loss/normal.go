@@ -30,18 +30,22 @@ const tailStart = 4
 
 // tailRatios are I_n(x)/I_(n-1)(x), n = 0, 1, 2, of the repeated tail integrals
 // I_-1 = phi, I_n(x) = integral of I_(n-1) from x to infinity, for x >=
-// tailStart. From n I_n + x I_(n-1) = I_(n-2) the ratios are the continued
-// fraction q_n = 1/(x + (n+1) q_(n+1)), of positive terms only. It is entered
-// at n = 40 with the fixed point of its own step.
+// tailStart. From (n+1) I_(n+1) + x I_n = I_(n-1) the ratios are the continued
+// fraction q_n = 1/(x + (n+1) q_(n+1)), of positive terms only. It is entered,
+// with the fixed point of its own step, where rounding hides the error: the
+// deeper, the smaller x. With q_n = a/b the step needs no division.
 func tailRatios(x float64) (q0, q1, q2 float64) {
-	const deep = 40
-	q := 2 / (x + math.Sqrt(x*x+4*deep))
-	for n := float64(deep - 1); n > 2; n-- {
-		q = 1 / (x + (n+1)*q)
+	if x > 1e8 { // where b below might overflow, and 1 + 3/x^2 is 1
+		return 1 / x, 1 / x, 1 / x
 	}
-	q2 = 1 / (x + 3*q)
-	q1 = 1 / (x + 2*q2)
-	return 1 / (x + q1), q1, q2
+	deep := math.Ceil(10 + 480/(x*x))
+	a, b := 2.0, x+math.Sqrt(x*x+4*deep)
+	for n := deep; n > 3; n-- {
+		a, b = b, x*b+n*a
+	}
+	c := x*b + 3*a
+	d := x*c + 2*b
+	return d / (x*d + c), c / d, b / c
 }
 
 // cutMass is Phi(b) - Phi(a), or 0 where b <= a, without cancellation: from the
@@ -72,7 +76,7 @@ func cutMoments(a, b float64) (m0, m1, m2 float64) {
 		return 0, 0, 0
 	}
 	m0 = cutMass(a, b)
-	m2 = m0 + edge(a) - edge(b)
+	m2 = m0 + timesPDF(a) - timesPDF(b)
 	switch {
 	case math.IsInf(a, -1) && math.IsInf(b, 1):
 	case math.Abs(a) <= math.Abs(b): // phi(a) - phi(b), from its larger term
@@ -83,10 +87,22 @@ func cutMoments(a, b float64) (m0, m1, m2 float64) {
 	return m0, m1, m2
 }
 
-// edge is x phi(x), 0 at infinity.
-func edge(x float64) float64 {
+// timesPDF is x phi(x), 0 at infinity.
+func timesPDF(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return 0
 	}
 	return x * stdPDF(x)
+}
+
+// fivePoint is the mean of f over [a, b] by the five-point Gauss-Legendre rule.
+func fivePoint(f func(float64) float64, a, b float64) float64 {
+	const (
+		x1, w1 = 0.5384693101056831, 0.4786286704993665
+		x2, w2 = 0.9061798459386640, 0.2369268850561891
+		w0     = 128.0 / 225
+	)
+	mid, half := 0.5*(a+b), 0.5*(b-a)
+	pair := func(x float64) float64 { return f(mid-half*x) + f(mid+half*x) }
+	return 0.5 * (w0*f(mid) + w1*pair(x1) + w2*pair(x2))
 }

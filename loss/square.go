@@ -135,6 +135,7 @@ func (s *squareSite) Moments(cav Cavity) Moments {
 		Mean: s.mean + c*a1*off,
 		Var:  c*c*a2*cav.Var + c*c*s.Spread(c, a1, pull)*off*off + s.variance*e2,
 		Pull: pull,
+		Keep: c * a1,
 	}
 }
 

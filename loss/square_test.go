@@ -20,22 +20,7 @@ func relative(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-func num(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
-func ratio(a, b *big.Float) *big.Float {
-	return new(big.Float).SetPrec(400).Quo(a, b)
-}
-func times(a, b *big.Float) *big.Float {
-	return new(big.Float).SetPrec(400).Mul(a, b)
-}
-func plus(a, b *big.Float) *big.Float {
-	return new(big.Float).SetPrec(400).Add(a, b)
-}
-func minus(a, b *big.Float) *big.Float {
-	return new(big.Float).SetPrec(400).Sub(a, b)
-}
-func plain(a *big.Float) float64 { f, _ := a.Float64(); return f }
-
-// exact are the averages of (T9) in 400-bit arithmetic, over a Poisson law
+// exact are the averages of (T9) in big floats, over a Poisson law
 // summed to 200 terms and normalised.
 type exact struct{ a1, pull, a2, e2, scatter *big.Float }
 
@@ -92,7 +77,7 @@ func TestResponsesDigits(t *testing.T) {
 	}
 }
 
-// TestMomentsFormula is (T9) in 400-bit arithmetic in its printed form, whose
+// TestMomentsFormula is (T9) in big floats in its printed form, whose
 // cancellation is harmless there.
 func TestMomentsFormula(t *testing.T) {
 	const nu, s2, y = 0.7, 0.25, 3.0

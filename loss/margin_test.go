@@ -1,0 +1,462 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/resample"
+
+	"pgregory.net/rapid"
+)
+
+// bigMoments are the moments of a margin loss in big floats.
+type bigMoments struct{ mean, variance, pull, keep *big.Float }
+
+// hardFormula is (T7) as printed, for label +1, with q = 1 - exp(-expected).
+func (b bigNormal) hardFormula(expected float64, cav Cavity) bigMoments {
+	q := minus(num(1), bigExp(num(-expected)))
+	a, s := num(cav.Mean), root(num(cav.Var))
+	cdf, pdf := b.both(ratio(minus(num(1), a), s))
+	pull := times(q, cdf)
+	keep := minus(num(1), pull)
+	mean := plus(times(a, keep), times(q, plus(cdf, times(s, pdf))))
+	variance := plus(times(num(cav.Var), keep), times(minus(num(1), mean), minus(mean, a)))
+	return bigMoments{mean, variance, pull, keep}
+}
+
+// hingeFormula is (T8) as printed, for label +1, over Poisson(expected) counts up
+// to last.
+func (b bigNormal) hingeFormula(slope, expected float64, last int, cav Cavity) bigMoments {
+	a, s, v := num(cav.Mean), root(num(cav.Var)), num(cav.Var)
+	z1 := ratio(minus(num(1), a), s)
+	cdf1, pdf1 := b.both(z1)
+	upper := minus(num(1), cdf1)
+	p := bigExp(num(-expected))
+	first, second, pull := num(0), num(0), num(0)
+	for k := 0; k <= last; k++ {
+		t := ratio(num(float64(k)*slope), num(cav.C))
+		z0 := minus(z1, ratio(t, s))
+		cdf0, pdf0 := b.both(z0)
+		at := plus(a, t)
+		flat := minus(cdf1, cdf0)
+		e1 := plus(plus(times(a, upper), times(s, pdf1)), plus(flat, minus(times(at, cdf0), times(s, pdf0))))
+		e2 := plus(times(times(a, a), upper), times(num(2), times(times(a, s), pdf1)))
+		e2 = plus(e2, times(v, plus(upper, times(z1, pdf1))))
+		e2 = plus(e2, plus(flat, times(times(at, at), cdf0)))
+		e2 = minus(e2, times(num(2), times(times(at, s), pdf0)))
+		e2 = plus(e2, times(v, minus(cdf0, times(z0, pdf0))))
+		first, second, pull = plus(first, times(p, e1)), plus(second, times(p, e2)), plus(pull, times(p, flat))
+		p = ratio(times(p, num(expected)), num(float64(k+1)))
+	}
+	return bigMoments{first, minus(second, times(first, first)), pull, minus(num(1), pull)}
+}
+
+// margin is a site of acceptable input.
+func margin(t testing.TB, l Loss, y []float64, law resample.Law) *polylineSite {
+	t.Helper()
+	site, err := l.Site(y, law)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site.(*polylineSite)
+}
+
+// digits asks for the relative accuracy that z in floating point allows: a
+// rounding of z, 1.1e-16 z, moves log Phi(-z) by 1.1e-16 z^2 and log of the tail
+// moments by little more; exp(-z^2/2) adds as much. The variance loses up to
+// 5e-13 just below z = 4 (see edge). floor is an absolute allowance for pull and
+// keep.
+func (b bigMoments) digits(t *testing.T, name string, got Moments, cav Cavity, floor float64) {
+	t.Helper()
+	z := math.Min(40, math.Abs(1-cav.Mean)/math.Sqrt(cav.Var))
+	tol := 1e-15 * (20 + z*z)
+	scale := math.Max(1, math.Abs(cav.Mean)+math.Sqrt(cav.Var))
+	if want := plain(b.mean); !(math.Abs(got.Mean-want) <= 1e-15*scale) {
+		t.Errorf("%s mean: got %.17g, want %.17g", name, got.Mean, want)
+	}
+	relative(t, name+" variance", got.Var, plain(b.variance), math.Max(tol, 5e-13))
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{{"pull", got.Pull, plain(b.pull)}, {"keep", got.Keep, plain(b.keep)}} {
+		if !(math.Abs(c.got-c.want) <= tol*c.want+floor) {
+			t.Errorf("%s %s: got %.17g, want %.17g", name, c.what, c.got, c.want)
+		}
+	}
+}
+
+// extremeCavities lie z standard deviations below the margin, for standard
+// deviations that are exact.
+func extremeCavities(c float64) []Cavity {
+	var list []Cavity
+	for _, z := range []float64{-40, -8, -4.01, -0.5, 0, 1, 3.99, 5, 8, 20, 40} {
+		for _, s := range []float64{1, 0x1p-24, 0x1p12} {
+			list = append(list, Cavity{C: c, Mean: 1 - z*s, Var: s * s})
+		}
+	}
+	return list
+}
+
+// TestHardMarginDigits holds the moments to (T7) in big floats from q = 1e-12 to
+// 1-q = 1e-65, from far inside of the margin to far outside.
+func TestHardMarginDigits(t *testing.T) {
+	t.Parallel()
+	b := newBigNormal()
+	for _, nu := range []float64{1e-12, 0.1, 1, 20, 50} {
+		site := margin(t, HardMargin{}, []float64{1, 1, 1}, resample.Remember(resample.Poisson{Ratio: nu}))
+		for _, cav := range extremeCavities(3) {
+			b.hardFormula(3*nu, cav).digits(t, fmt.Sprintf("3 x nu=%g %+v", nu, cav), site.Moments(cav), cav, 0)
+		}
+	}
+}
+
+// TestHingeDigits holds the moments to (T8) in big floats. The window of counts
+// leaves out 1e-17 of the mass on either side (relative to nu, for small nu),
+// but never k = 0.
+func TestHingeDigits(t *testing.T) {
+	t.Parallel()
+	b := newBigNormal()
+	for _, l := range []struct {
+		nu, slope float64
+		last      int
+	}{{1e-12, 1, 4}, {1, 2, 40}, {1, 1e-4, 40}, {1, 1e4, 40}, {50, 0.2, 130}} {
+		site := margin(t, Hinge{l.slope}, []float64{1}, resample.Poisson{Ratio: l.nu})
+		for _, cav := range extremeCavities(2) {
+			if z := (1 - cav.Mean) / math.Sqrt(cav.Var); slices.Contains([]float64{-4.01, -0.5, 0, 5, 20}, z) || (l.nu == 50 && cav.Var != 1) || cav.Var > 1 {
+				continue // to save time
+			}
+			want := b.hingeFormula(l.slope, l.nu, l.last, cav)
+			want.digits(t, fmt.Sprintf("%+v %+v", l, cav), site.Moments(cav), cav, 3e-17*math.Min(1, l.nu))
+		}
+	}
+}
+
+// TestAlwaysThere: where the resample nearly always holds the example, the
+// variance that is left comes from its absence, and shrinks with its
+// probability.
+func TestAlwaysThere(t *testing.T) {
+	for _, l := range []Loss{HardMargin{}, Hinge{1e9}} {
+		site := margin(t, l, []float64{-1}, resample.Poisson{Ratio: 100})
+		far := math.Nextafter(0x1p20-0.3, 0) // far + 1 has no such last digit
+		m := site.Moments(Cavity{1, far, 1})
+		absent := math.Exp(-100)
+		relative(t, "keep", m.Keep, absent, 1e-13)
+		relative(t, "variance", m.Var, absent*((far+1)*(far+1)+1), 1e-13)
+		relative(t, "mean", m.Mean, -1, 0)
+	}
+}
+
+// TestMarginMirror: the site of label -1 is the mirror image of that of +1;
+// so is a hinge site with all labels turned.
+func TestMarginMirror(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		y := rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 1}), 1, 3).Draw(t, "labels")
+		law := resample.Remember(resample.Poisson{Ratio: rapid.Float64Range(0.01, 2).Draw(t, "nu")})
+		cav := drawCavity(t)
+		var l Loss = Hinge{math.Pow(10, rapid.Float64Range(-4, 6).Draw(t, "log C"))}
+		if !slices.Contains(y, -y[0]) && rapid.Bool().Draw(t, "hard") {
+			l = HardMargin{}
+		}
+		site, err := l.Site(y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turned := make([]float64, len(y))
+		for i, v := range y {
+			turned[len(y)-1-i] = -v // permuted, too
+		}
+		other, err := l.Site(turned, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := Cavity{cav.C, -cav.Mean, cav.Var}
+		m, n := site.Moments(cav), other.Moments(back)
+		scale := math.Max(1, math.Abs(cav.Mean)) + math.Sqrt(cav.Var)
+		if math.Abs(m.Mean+n.Mean) > 1e-13*scale || math.Abs(m.Var-n.Var) > 1e-13*scale*scale || math.Abs(m.Keep-n.Keep) > 1e-13 {
+			t.Fatalf("%s %v: %+v, mirrored %+v", l.Name(), y, m, n)
+		}
+		for _, test := range []Test{ZeroOne{}, Absolute{}} {
+			last := len(y) - 1
+			if p, q := site.LeftOut(cav, last, test), other.LeftOut(back, 0, test); math.Abs(p-q) > 1e-12*scale {
+				t.Fatalf("%s: left out %g, mirrored %g", l.Name(), p, q)
+			}
+		}
+	})
+}
+
+// drawCavity ranges over many orders of magnitude, and over no variance.
+func drawCavity(t *rapid.T) Cavity {
+	power := func(lo, hi float64, what string) float64 {
+		return math.Pow(10, rapid.Float64Range(lo, hi).Draw(t, what))
+	}
+	cav := Cavity{C: power(-6, 6, "log c"), Var: power(-12, 6, "log V")}
+	cav.Mean = rapid.Float64Range(-1, 1).Draw(t, "mean") * power(-2, 3, "log mean")
+	if rapid.IntRange(0, 9).Draw(t, "no variance") == 0 {
+		cav.Var = 0
+	}
+	return cav
+}
+
+// TestMarginRanges: nothing leaves its range or fails to be a number, whatever
+// the cavity; keep and pull add up; and the law agrees with the moments. The
+// law sums mean and variance from 0, about 100 terms, so that they carry that
+// many roundings of the scale, and of its square.
+func TestMarginRanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		law := resample.Poisson{Ratio: math.Pow(10, rapid.Float64Range(-9, 1.5).Draw(t, "log nu"))}
+		y := []float64{1}
+		var l Loss = HardMargin{}
+		slope := 0.0
+		if rapid.Bool().Draw(t, "hinge") {
+			slope = math.Pow(10, rapid.Float64Range(-8, 8).Draw(t, "log C"))
+			l = Hinge{slope}
+			if law.Ratio < 3 && rapid.Bool().Draw(t, "conflict") {
+				y = []float64{1, -1}
+			}
+		}
+		site, err := l.Site(y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cav := drawCavity(t)
+		m := site.Moments(cav)
+		if !(m.Var >= 0 && m.Pull >= 0 && m.Pull <= 1+1e-14 && m.Keep > 0 && m.Keep <= 1+1e-14) ||
+			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Pull+m.Keep-1) > 1e-13 {
+			t.Fatalf("%s %v %+v: %+v", l.Name(), y, cav, m)
+		}
+		whole := site.Law(cav)
+		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
+		if mass := whole.Mass(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
+			t.Fatalf("%s %v %+v: law has mass %.15g", l.Name(), y, cav, mass)
+		}
+		if math.Abs(whole.Mean()-m.Mean) > 1e-12*scale || math.Abs(whole.Var()-m.Var) > 1e-11*scale*scale {
+			t.Fatalf("%s %v C=%g nu=%g %+v: law %.15g, %.15g; moments %+v", l.Name(), y, slope, law.Ratio, cav, whole.Mean(), whole.Var(), m)
+		}
+		if e := site.LeftOut(cav, 0, ZeroOne{}); !(e >= 0 && e <= 1+1e-14) {
+			t.Fatalf("left-out error %g", e)
+		}
+	})
+}
+
+// TestNoCavityVariance: at V_c = 0 the moments are those of f_k(m_c) over the
+// counts, and the limit of small V_c, also with the cavity mean on the margin.
+func TestNoCavityVariance(t *testing.T) {
+	const nu, slope, c = 0.8, 0.5, 2.0
+	site := margin(t, Hinge{slope}, []float64{1}, resample.Poisson{Ratio: nu})
+	for _, h := range []float64{-3, -0.3, 0.9, 2} {
+		mean, square, keep := 0.0, 0.0, 0.0
+		p := math.Exp(-nu)
+		for k := 0.0; k < 60; k++ {
+			f := h
+			switch {
+			case h >= 1:
+				keep += p
+			case h+k*slope/c < 1:
+				f += k * slope / c
+				keep += p
+			default:
+				f = 1
+			}
+			mean += p * f
+			square += p * f * f
+			p *= nu / (k + 1)
+		}
+		for _, v := range []float64{0, 1e-300, 1e-40} {
+			m := site.Moments(Cavity{c, h, v})
+			relative(t, "mean", m.Mean, mean, 1e-14)
+			relative(t, "keep", m.Keep, keep, 1e-14)
+			if math.Abs(m.Var-(square-mean*mean)) > 1e-14*square {
+				t.Errorf("h=%g, V_c=%g: variance %g, want %g", h, v, m.Var, square-mean*mean)
+			}
+		}
+		law := site.Law(Cavity{c, h, 0})
+		if len(law.Pieces) != 0 {
+			t.Errorf("pieces without variance: %+v", law.Pieces)
+		}
+		relative(t, "mean of the atoms", law.Mean(), mean, 1e-14)
+	}
+	hard := margin(t, HardMargin{}, []float64{1}, resample.Poisson{Ratio: nu})
+	for _, v := range []float64{0, 1e-300} {
+		m := hard.Moments(Cavity{1, 1, v})
+		relative(t, "keep on the margin", m.Keep, 1-(1-math.Exp(-nu))/2, 1e-15)
+		relative(t, "mean on the margin", m.Mean, 1, 0)
+	}
+}
+
+// TestSteepHinge: a steep hinge is the hard margin, and no slope is none.
+func TestSteepHinge(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.7}
+	cav := Cavity{2, 0.3, 0.8}
+	hard := margin(t, HardMargin{}, []float64{-1, -1}, law).Moments(cav)
+	steep := margin(t, Hinge{1e100}, []float64{-1, -1}, law).Moments(cav)
+	relative(t, "mean", steep.Mean, hard.Mean, 1e-14)
+	relative(t, "variance", steep.Var, hard.Var, 1e-14)
+	relative(t, "keep", steep.Keep, hard.Keep, 1e-14)
+	none := margin(t, Hinge{1e-100}, []float64{-1, 1}, law).Moments(cav)
+	relative(t, "mean", none.Mean, cav.Mean, 1e-14)
+	relative(t, "variance", none.Var, cav.Var, 1e-14)
+	relative(t, "keep", none.Keep, 1, 1e-14)
+}
+
+// TestLeftOutErrors: the closed forms of the classification error of one of n
+// copies, Phi(-y m_c/s) P(no other) for the hard margin, sum over the others' k
+// of P(k) Phi((-k C/c - y m_c)/s) for the hinge.
+func TestLeftOutErrors(t *testing.T) {
+	const nu, n = 0.7, 3
+	cav := Cavity{2, 0.4, 0.6}
+	s := math.Sqrt(cav.Var)
+	phi := func(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+	law := resample.Remember(resample.Poisson{Ratio: nu})
+	for _, y := range []float64{-1, 1} {
+		labels := []float64{y, y, y}
+		a := y * cav.Mean
+		relative(t, "hard", margin(t, HardMargin{}, labels, law).LeftOut(cav, 1, ZeroOne{}), phi(-a/s)*math.Exp(-(n-1)*nu), 1e-14)
+		want, p := 0.0, math.Exp(-(n-1)*nu)
+		for k := 0.0; k < 60; k++ {
+			want += p * phi((-k*0.9/cav.C-a)/s)
+			p *= (n - 1) * nu / (k + 1)
+		}
+		relative(t, "hinge", margin(t, Hinge{0.9}, labels, law).LeftOut(cav, 2, ZeroOne{}), want, 1e-14)
+		relative(t, "alone", margin(t, Hinge{0.9}, labels[:1], law).LeftOut(cav, 0, ZeroOne{}), phi(-a/s), 1e-15)
+	}
+}
+
+// TestAverage holds the averages of test losses over cut Gaussians to the
+// quadrature of the density, broken finely.
+func TestAverage(t *testing.T) {
+	site := margin(t, Hinge{0.9}, []float64{1, 1, -1}, resample.Poisson{Ratio: 0.4})
+	for _, cav := range []Cavity{{2, 0.4, 0.6}, {0.5, -2, 9}, {3, 1, 0.01}} {
+		law := site.others[2].law(cav)
+		for _, test := range []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.3, 0}} {
+			want := 0.0
+			for _, p := range law.Pieces {
+				cuts := []float64{math.Max(p.Lo, p.Mean-12*p.SD), math.Min(p.Hi, p.Mean+12*p.SD)}
+				for _, b := range []float64{-1.3, -1.11, -1.09, -1, -0.91, -0.89, -0.7, 0} {
+					if cuts[0] < b && b < cuts[1] {
+						cuts = append(cuts, b)
+					}
+				}
+				slices.Sort(cuts)
+				for i := 1; i < len(cuts); i++ {
+					want += integral(func(x float64) float64 {
+						return test.Value(x, -1) * p.Weight / p.SD * gauss((x-p.Mean)/p.SD)
+					}, cuts[i-1], cuts[i], p.SD)
+				}
+			}
+			for _, a := range law.Atoms {
+				want += a.Weight * test.Value(a.At, -1)
+			}
+			relative(t, test.Name(), site.LeftOut(cav, 2, test), want, 1e-12)
+		}
+	}
+}
+
+// TestEdges holds the variance of a clipped normal to quadrature, from narrow
+// intervals to wide, in the middle and in the tail. In the tail both lose the
+// rounding of z^2/2 in the exponent, 1e-14 at z = 12.
+func TestEdges(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range [][2]float64{
+		{-inf, inf}, {-inf, -7}, {-inf, -1}, {-inf, 0}, {-inf, 2}, {-inf, 9}, {3, inf}, {-3, inf}, {-1, 2}, {-1e-4, 1e-4},
+		{-1e-3, 0.5}, {1, 1.001}, {-5, -4.9}, {-5, -4.91}, {-9, -6}, {4, 7}, {0.2, 0.7}, {-12, -11.99}, {-8, 12},
+	} {
+		lo, hi := math.Max(c[0], -13), math.Min(c[1], 13)
+		ref := lo // the nearer end, so that nothing cancels in the tail
+		if math.Abs(hi) < math.Abs(lo) {
+			ref = hi
+		}
+		moment := func(n float64) float64 {
+			f := func(x float64) float64 {
+				return math.Pow(math.Min(hi, math.Max(lo, x))-ref, n) * gauss(x)
+			}
+			reach := math.Max(13, math.Max(math.Abs(lo), math.Abs(hi))+3)
+			return integral(f, -reach, lo, 0.5) + integral(f, lo, hi, 0.5) + integral(f, hi, reach, 0.5)
+		}
+		first := moment(1)
+		a, b := edgeAt(c[0]), edgeAt(c[1])
+		relative(t, fmt.Sprint("spread on ", c), spread(a, b), moment(2)-first*first, 1e-12)
+		relative(t, fmt.Sprint("mass on ", c), mass(a, b), integral(gauss, lo, hi, 0.5), 1e-13)
+		if !math.IsInf(c[1], 1) {
+			phi := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+			relative(t, fmt.Sprint("area on ", c), area(a, b), integral(phi, lo, hi, 0.5), 1e-12)
+		}
+	}
+}
+
+func TestMarginRefusals(t *testing.T) {
+	law := resample.Poisson{Ratio: 1}
+	for _, l := range []Loss{HardMargin{}, Hinge{1}} {
+		if _, err := l.Site([]float64{1, 0.5}, law); err == nil || !strings.Contains(err.Error(), "target 2 of a site is 0.5") {
+			t.Errorf("%s: label 0.5: %v", l.Name(), err)
+		}
+	}
+	if _, err := (HardMargin{}).Site([]float64{1, 1, -1}, law); err == nil || !strings.Contains(err.Error(), "opposite labels") {
+		t.Errorf("opposite labels: %v", err)
+	}
+	for _, c := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101} {
+		if _, err := NewHinge(c); err == nil || !strings.Contains(err.Error(), "C must") {
+			t.Errorf("NewHinge(%g): %v", c, err)
+		}
+		if _, err := (Hinge{c}).Site([]float64{1}, law); err == nil {
+			t.Errorf("Hinge{%g}.Site passes", c)
+		}
+	}
+}
+
+func TestLossByName(t *testing.T) {
+	p := Parameters{Noise: 0.3, C: 2}
+	for i, want := range []Loss{Square{0.3}, HardMargin{}, Hinge{2}} {
+		if l, err := ByName(Names()[i], p); err != nil || l != want || l.Name() != Names()[i] {
+			t.Errorf("ByName(%s) = %v, %v", Names()[i], l, err)
+		}
+	}
+	if _, err := ByName("cubic", p); err == nil || !strings.Contains(err.Error(), "square, hard, hinge") {
+		t.Errorf("unknown name: %v", err)
+	}
+	for _, name := range []string{"square", "hinge"} {
+		if l, err := ByName(name, Parameters{}); err == nil || l != nil {
+			t.Errorf("%s without parameters: %v, %v", name, l, err)
+		}
+	}
+}
+
+// TestMarginAllocations: what a sweep calls at every site does not allocate.
+func TestMarginAllocations(t *testing.T) {
+	law := resample.Poisson{Ratio: 1}
+	sink := 0.0
+	for _, site := range []Site{
+		margin(t, HardMargin{}, []float64{1}, law), margin(t, Hinge{1}, []float64{1}, law), margin(t, Hinge{1}, []float64{1, -1}, law),
+	} {
+		if n := testing.AllocsPerRun(100, func() { sink += site.Moments(Cavity{1.5, 0.2, 1}).Var }); n != 0 {
+			t.Errorf("%g allocations per sweep of one site", n)
+		}
+	}
+}
+
+func BenchmarkMarginMoments(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		loss Loss
+		y    []float64
+		nu   float64
+		cav  Cavity
+	}{
+		{"loss=hard", HardMargin{}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
+		{"loss=hard/tail", HardMargin{}, []float64{1}, 1, Cavity{2, 9, 0.4}},
+		{"loss=hinge/nu=1", Hinge{1}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
+		{"loss=hinge/nu=5", Hinge{1}, []float64{1}, 5, Cavity{2, 0.3, 0.4}},
+		{"loss=hinge/nu=1/conflict", Hinge{1}, []float64{1, -1}, 1, Cavity{2, 0.3, 0.4}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			site := margin(b, c.loss, c.y, resample.Poisson{Ratio: c.nu})
+			for b.Loop() {
+				site.Moments(c.cav)
+			}
+			b.ReportMetric(float64(len(site.all.p)), "combinations")
+		})
+	}
+}

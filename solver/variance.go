@@ -6,7 +6,7 @@ import (
 
 // Accuracy of the linear solve for the variances, relative to its right side.
 const (
-	linearTolerance = 1e-11
+	linearTolerance = 1e-13
 	linearLimit     = 500
 )
 

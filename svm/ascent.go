@@ -1,0 +1,145 @@
+package svm
+
+import "math"
+
+// ascend maximises the dual over pairs of weights until no violation exceeds
+// tolerance or steps rows of K have been used, and returns how many were. The
+// first weight of a pair is the one whose own step gains most, slope^2/(2 K_ii);
+// the second gains most after it if the first may give way. Steps end where phi
+// bends.
+func (q *dual) ascend(tolerance float64, steps int) (made int) {
+	first := q.pick()
+	for made < steps {
+		if first = q.confirm(first, tolerance); first < 0 {
+			break
+		}
+		row := q.row(first)
+		second := q.shiftForPartner(row, q.step(first), 1/q.diag[first], first)
+		if made++; second < 0 {
+			first = q.pick()
+			continue
+		}
+		first = q.stepPair(first, second, row)
+		made++
+	}
+	return made
+}
+
+// confirm is the site of a violation above tolerance: the given one if it is
+// such, else the worst, -1 where there is none. Where the K_ii differ, the
+// largest gain and the largest violation can be at two sites.
+func (q *dual) confirm(site int, tolerance float64) int {
+	if site >= 0 {
+		if slope, _ := q.course(site); slope > tolerance || slope < -tolerance {
+			return site
+		}
+	}
+	if site, violation := q.worst(); violation > tolerance {
+		return site
+	}
+	return -1
+}
+
+// step moves weight i to the best place on its linear piece of phi and returns
+// by how much. f is left to the caller.
+func (q *dual) step(i int) (move float64) {
+	slope, end := q.course(i)
+	if slope == 0 {
+		return 0
+	}
+	before := q.beta[i]
+	q.setBeta(i, toward(before, before+slope/q.diag[i], end))
+	return q.beta[i] - before
+}
+
+// stepPair moves weight j, and i with it where i is free, to their joint best
+// place, given that i is at its own best. It brings f up to date and returns
+// the site of the largest gain then. row is row i of K.
+func (q *dual) stepPair(i, j int, row []float64) (next int) {
+	ratio := row[j] / q.diag[i]
+	curvature := q.diag[j] - ratio*row[j]
+	if !q.free(i) || !(curvature > singular*q.diag[j]) {
+		return q.shift(q.row(j), q.step(j))
+	}
+	slope, end := q.course(j)
+	a, b := q.beta[i], q.beta[j]
+	from, to := q.piece(i)
+	newB := toward(b, b+slope/curvature, end)
+	newA := a - ratio*(newB-b)
+	if newA < from || newA > to {
+		// i meets its end first; from there on j goes alone.
+		newA = min(max(newA, from), to)
+		newB = toward(b, b+(slope-row[j]*(newA-a))/q.diag[j], end)
+	}
+	q.setBeta(i, newA)
+	q.setBeta(j, newB)
+	return q.shiftTwo(row, newA-a, q.row(j), newB-b)
+}
+
+// singular is the share of K_jj that weight j must keep beside weight i for the
+// two to move as a pair: with less, rounding would set the step.
+const singular = 1e-10
+
+// pick is the site of the largest gain, -1 where nothing is violated.
+func (q *dual) pick() int { return q.shift(q.f, 0) }
+
+// shift adds move times row to f and returns the site of the largest gain then,
+// -1 where nothing is violated. This and its two siblings are where training
+// spends its time: one pass each, with a branch that is rarely taken.
+func (q *dual) shift(row []float64, move float64) (best int) {
+	n := len(row)
+	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.weight[:n]
+	best, top := -1, 0.0
+	for j, k := range row {
+		at, w := f[j]+move*k, weight[j]
+		f[j] = at
+		if (floor[j]-at)*w > top || (at-ceil[j])*w > top {
+			best, top = j, max(floor[j]-at, at-ceil[j])*w
+		}
+	}
+	return best
+}
+
+// shiftTwo is shift for two rows.
+func (q *dual) shiftTwo(row []float64, move float64, row2 []float64, move2 float64) (best int) {
+	n := len(row)
+	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.weight[:n]
+	row2 = row2[:n]
+	best, top := -1, 0.0
+	for j, k := range row {
+		at, w := f[j]+(move*k+move2*row2[j]), weight[j]
+		f[j] = at
+		if (floor[j]-at)*w > top || (at-ceil[j])*w > top {
+			best, top = j, max(floor[j]-at, at-ceil[j])*w
+		}
+	}
+	return best
+}
+
+// shiftForPartner is shift for row i of K, but returns the site j != i of the
+// largest gain when weight i moves along with weight j:
+//
+//	slope_j^2 / (2 (K_jj - K_ij^2/K_ii)).
+//
+// inverse is 1/K_ii.
+func (q *dual) shiftForPartner(row []float64, move, inverse float64, i int) (best int) {
+	n := len(row)
+	f, floor, ceil, diag := q.f[:n], q.floor[:n], q.ceil[:n], q.diag[:n]
+	if !q.free(i) {
+		inverse = 0
+	}
+	best, top := -1, 0.0
+	for j, k := range row {
+		at := f[j] + move*k
+		f[j] = at
+		least := top * (diag[j] - k*k*inverse)
+		rise, fall := floor[j]-at, at-ceil[j]
+		if rise*math.Abs(rise) > least || fall*math.Abs(fall) > least {
+			if left := diag[j] - k*k*inverse; j != i && left > singular*diag[j] {
+				rise = max(rise, fall)
+				best, top = j, rise*rise/left
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,147 @@
+package svm
+
+import "math"
+
+// dual is the dual problem in the weights beta of the n active sites, those
+// that hold examples. With the largest a+ + a- that beta = a+ - a- permits,
+// 0 <= a+ <= C+, 0 <= a- <= C-, it reads
+//
+//	max  sum_i phi_i(beta_i) - 1/2 beta' K beta,   -C- <= beta_i <= C+,
+//	phi(beta) = 2 min(C+, C- + beta) - beta,
+//
+// where C+ and C- are the summed boxes of the site's examples of either label.
+// phi is concave, with slope +1 up to its kink at C+ - C- and -1 above it; a
+// site with one label has only one of the slopes. At the optimum f = K beta
+// lies between phi's derivatives from the right and from the left,
+//
+//	floor_i <= f_i <= ceil_i                                (Kuhn-Tucker),
+//
+// with floor = -Inf at the upper end of the box and ceil = +Inf at its lower.
+type dual struct {
+	rows
+	low, kink, high []float64 // -C-, C+ - C-, C+
+	beta, f         []float64
+	floor, ceil     []float64
+	weight          []float64 // 1/sqrt(K_ii)
+}
+
+// resize makes room for n weights and leaves their values undefined.
+func (q *dual) resize(n int) {
+	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.weight} {
+		*v = grow(*v, n)
+	}
+}
+
+// grow is s with length n, in new memory only where the old does not suffice.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// setBeta moves weight i to b, which lies in its box, and renews floor and
+// ceil. f is left to the caller.
+func (q *dual) setBeta(i int, b float64) {
+	q.beta[i] = b
+	switch {
+	case b >= q.high[i]:
+		q.floor[i] = math.Inf(-1)
+	case b < q.kink[i]:
+		q.floor[i] = 1
+	default:
+		q.floor[i] = -1
+	}
+	switch {
+	case b <= q.low[i]:
+		q.ceil[i] = math.Inf(1)
+	case b <= q.kink[i]:
+		q.ceil[i] = 1
+	default:
+		q.ceil[i] = -1
+	}
+}
+
+// free reports whether weight i lies inside a linear piece of phi: at the
+// optimum f_i = floor_i = ceil_i then.
+func (q *dual) free(i int) bool { return q.floor[i] == q.ceil[i] }
+
+// piece is the range of the linear piece of phi on which the free weight i lies.
+func (q *dual) piece(i int) (from, to float64) {
+	if q.floor[i] > 0 {
+		return q.low[i], q.kink[i]
+	}
+	return q.kink[i], q.high[i]
+}
+
+// course is what weight i can gain by: the slope of the dual along beta_i in
+// the direction in which it rises, and the end of the linear piece there. The
+// slope is 0 where Kuhn-Tucker holds; its size is the violation.
+func (q *dual) course(i int) (slope, end float64) {
+	if slope = q.floor[i] - q.f[i]; slope > 0 {
+		if q.beta[i] < q.kink[i] {
+			return slope, q.kink[i]
+		}
+		return slope, q.high[i]
+	}
+	if slope = q.ceil[i] - q.f[i]; slope < 0 {
+		if q.beta[i] > q.kink[i] {
+			return slope, q.kink[i]
+		}
+		return slope, q.low[i]
+	}
+	return 0, q.beta[i]
+}
+
+// toward is b stopped at end on its way from beta.
+func toward(beta, b, end float64) float64 {
+	if end > beta {
+		return min(b, end)
+	}
+	return max(b, end)
+}
+
+// worst is the site of the largest violation and its size, -1 and 0 if there is
+// none.
+func (q *dual) worst() (site int, violation float64) {
+	site = -1
+	for i, f := range q.f {
+		if v := max(q.floor[i]-f, f-q.ceil[i]); v > violation {
+			site, violation = i, v
+		}
+	}
+	return site, violation
+}
+
+// size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the
+// rounding error of f.
+func (q *dual) size() float64 {
+	s := 0.0
+	for _, b := range q.beta {
+		s += math.Abs(b)
+	}
+	return s
+}
+
+// parts are a+ and a- of site i: the largest sum that beta_i permits.
+func (q *dual) parts(i int) (plus, minus float64) {
+	b := q.beta[i]
+	plus, minus = q.high[i], -q.low[i]
+	if b < q.kink[i] {
+		plus = b - q.low[i]
+	}
+	if b > q.kink[i] {
+		minus = q.high[i] - b
+	}
+	return plus, minus
+}
+
+// objective is the dual objective, from f as it stands.
+func (q *dual) objective() float64 {
+	s := 0.0
+	for i, b := range q.beta {
+		plus, minus := q.parts(i)
+		s += plus + minus - b*q.f[i]/2
+	}
+	return s
+}

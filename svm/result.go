@@ -1,0 +1,87 @@
+package svm
+
+import "math"
+
+// Result is a trained classifier. Its slices belong to the Trainer that made
+// it and hold until its next Train.
+type Result struct {
+	// Alpha are the dual weights of the examples, 0 <= a_i <= C_i, length N.
+	// Examples with one site and label share their weight in proportion to C;
+	// hard ones, beside which soft ones carry none, share it equally.
+	Alpha []float64
+	// Beta are the weights of the sites, sum of y_i a_i, length M. The predictor
+	// at a new input x is sum_s Beta_s K(x, x_s).
+	Beta []float64
+	// F is the predictor at the M sites, K Beta.
+	F []float64
+	// Certificate judges Alpha, computed anew.
+	Certificate
+	// Free and Bounded count the support vectors: examples with 0 < a_i < C_i and
+	// with a_i = C_i.
+	Free, Bounded int
+	// Iterations is the number of coordinate steps.
+	Iterations int
+	// Climbs is the number of exact maximisations over the free weights.
+	Climbs int
+	// Status says whether the tolerance was met.
+	Status Status
+	// Conflict lists, where Status is Diverged, examples whose margins contradict
+	// each other, those with the largest weights first, at most conflictLength.
+	Conflict []int
+}
+
+const conflictLength = 8
+
+// Certificate bounds how far a Result is from the optimum.
+type Certificate struct {
+	// Primal and Dual are the objectives of (T1) and of its dual; the optimum lies
+	// between them. Where a hard margin is missed, Primal is that of the smallest
+	// multiple of F that has it, +Inf if there is none.
+	Primal, Dual float64
+	// Gap is Primal - Dual.
+	Gap float64
+	// Violation is the largest violation of the Kuhn-Tucker conditions, in units
+	// of y f: of y_i f_i >= 1 where a_i < C_i, of y_i f_i <= 1 where a_i > 0.
+	Violation float64
+}
+
+// certify computes the certificate of alpha and beta from f = K beta.
+func certify(p *Problem, alpha, beta, f []float64) Certificate {
+	var c Certificate
+	short := 0.0 // how far f falls short of a hard margin
+	for i, y := range p.Y {
+		lack := 1 - y*f[p.site(i)]
+		if alpha[i] < p.C[i] {
+			c.Violation = max(c.Violation, lack)
+		}
+		if alpha[i] > 0 {
+			c.Violation = max(c.Violation, -lack)
+		}
+		if math.IsInf(p.C[i], 1) {
+			short = max(short, lack)
+		}
+		c.Dual += alpha[i]
+	}
+	square := 0.0
+	for s, b := range beta {
+		square += b * f[s]
+	}
+	c.Dual -= square / 2
+	c.Primal = math.Inf(1)
+	if short < 1 {
+		c.Primal = primal(p, f, square, 1/(1-short))
+	}
+	c.Gap = c.Primal - c.Dual
+	return c
+}
+
+// primal is the primal objective of scale f, where square = f' K^-1 f.
+func primal(p *Problem, f []float64, square, scale float64) float64 {
+	v := scale * scale * square / 2
+	for i, y := range p.Y {
+		if lack := 1 - y*scale*f[p.site(i)]; lack > 0 && !math.IsInf(p.C[i], 1) {
+			v += p.C[i] * lack
+		}
+	}
+	return v
+}

@@ -1,0 +1,307 @@
+package svm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"bootbench/linalg"
+)
+
+// Settings say how to train. The zero value trains from a = 0 to a violation
+// of DefaultTolerance.
+type Settings struct {
+	// Tolerance is the largest violation of the Kuhn-Tucker conditions, in units
+	// of y f, that counts as converged; 0 means DefaultTolerance.
+	Tolerance float64
+	// MaxIterations bounds the coordinate steps; 0 means 100000 + 200 N.
+	MaxIterations int
+	// Start are dual weights to start from, length N; they are clipped to the
+	// boxes. Nil means 0. It may be the Alpha of the Trainer's last Result.
+	Start []float64
+}
+
+// DefaultTolerance is that of the zero Settings, LIBSVM's.
+const DefaultTolerance = 1e-3
+
+// Trainer trains on one weighted set after the other over the M sites of a
+// kernel matrix. It holds a copy of K of 8 M^2 bytes, and as much again once a
+// training set leaves sites empty; with sizes settled, Train allocates
+// nothing. One Trainer serves one goroutine.
+type Trainer struct {
+	kernel   *square
+	largestK float64
+	boxes    boxes
+	dual     dual
+	face     face
+	scratch  []float64
+	result   Result
+}
+
+// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k,
+// which it copies. An element that is not finite, or a negative one on the
+// diagonal, is an error; so is a copy that does not fit into memory.
+func NewTrainer(k *linalg.Sym) (*Trainer, error) {
+	m := int64(k.N())
+	if err := linalg.CheckMemory(8*m*m, 0, "a copy of the kernel matrix for training"); err != nil {
+		return nil, err
+	}
+	kernel, err := newSquare(k)
+	if err != nil {
+		return nil, err
+	}
+	return newTrainer(kernel), nil
+}
+
+func newTrainer(kernel *square) *Trainer {
+	t := &Trainer{kernel: kernel}
+	t.dual.whole = kernel
+	for i := range kernel.n {
+		t.largestK = max(t.largestK, kernel.row(i)[i])
+	}
+	return t
+}
+
+// Another returns a Trainer that shares t's copy of the kernel matrix and
+// nothing else. The two may run at the same time.
+func (t *Trainer) Another() *Trainer { return newTrainer(t.kernel) }
+
+// Sites is the number M of sites.
+func (t *Trainer) Sites() int { return t.kernel.n }
+
+// Train trains on p. Labels of one sign only are nothing special, and without
+// examples f = 0. The error reports bad input, or an *InfeasibleError; a
+// training that ends early returns its last iterate and says so in Status.
+func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
+	if err := p.check(t.Sites()); err != nil {
+		return nil, err
+	}
+	if err := s.complete(&p); err != nil {
+		return nil, err
+	}
+	if err := t.boxes.sum(&p, t.kernel); err != nil {
+		return nil, err
+	}
+	r := &t.result
+	m := t.Sites()
+	*r = Result{Alpha: grow(r.Alpha, len(p.Y)), Beta: grow(r.Beta, m), F: grow(r.F, m)}
+	t.prepare(&p, s.Start)
+	r.Status = t.maximise(&p, &s)
+	t.finish(&p)
+	return r, nil
+}
+
+// complete checks s and fills in the defaults.
+func (s *Settings) complete(p *Problem) error {
+	switch {
+	case s.Tolerance == 0:
+		s.Tolerance = DefaultTolerance
+	case !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1):
+		return fmt.Errorf("the tolerance must be positive, got %v", s.Tolerance)
+	}
+	switch {
+	case s.MaxIterations == 0:
+		s.MaxIterations = 100000 + 200*len(p.Y)
+	case s.MaxIterations < 0:
+		return fmt.Errorf("the iteration limit must be positive, got %d", s.MaxIterations)
+	}
+	if s.Start == nil {
+		return nil
+	}
+	if len(s.Start) != len(p.Y) {
+		return fmt.Errorf("%d starting weights do not fit %d labels", len(s.Start), len(p.Y))
+	}
+	for i, a := range s.Start {
+		if !(a >= 0) || math.IsInf(a, 1) {
+			return fmt.Errorf("the starting weight of example %d is %v, must be finite and not negative", i+1, a)
+		}
+	}
+	return nil
+}
+
+// prepare sets up the dual problem and its starting point.
+func (t *Trainer) prepare(p *Problem, start []float64) {
+	q, b := &t.dual, &t.boxes
+	q.choose(b.active)
+	q.resize(q.n)
+	t.face.reset(q.n)
+	beta := t.bySite()
+	for i, a := range start {
+		beta[p.site(i)] += p.Y[i] * min(a, p.C[i])
+	}
+	for i, s := range b.active {
+		plus, minus := b.plus[s], b.minus[s]
+		q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
+		q.weight[i] = 1 / math.Sqrt(q.diag[i])
+		q.setBeta(i, min(max(beta[s], -minus), plus))
+	}
+	if start == nil {
+		clear(q.f)
+		clear(t.result.F)
+		return
+	}
+	t.refresh()
+}
+
+// bySite is scratch space, zero, one place a site.
+func (t *Trainer) bySite() []float64 {
+	t.scratch = grow(t.scratch, t.Sites())
+	clear(t.scratch)
+	return t.scratch
+}
+
+// refresh computes f = K beta anew, for all sites in the Result's F.
+func (t *Trainer) refresh() {
+	f := t.result.F
+	clear(f)
+	addRows(f, t.kernel.row, t.boxes.active, t.dual.beta)
+	for i, s := range t.boxes.active {
+		t.dual.f[i] = f[s]
+	}
+}
+
+// maximise runs coordinate ascent and exact climbs in turn until the violation
+// is within the tolerance, by an f computed anew.
+func (t *Trainer) maximise(p *Problem, s *Settings) Status {
+	q, r := &t.dual, &t.result
+	_, began := q.worst()
+	spent := 0 // steps since the last climb, where the violation was began
+	record := progress{violation: math.Inf(1), objective: math.Inf(-1)}
+	for {
+		made := q.ascend(s.Tolerance, min(stretch, s.MaxIterations-r.Iterations))
+		r.Iterations += made
+		spent += made
+		_, now := q.worst()
+		if now <= s.Tolerance {
+			t.refresh()
+			if _, now = q.worst(); now <= s.Tolerance {
+				return Converged
+			}
+		}
+		if r.Iterations >= s.MaxIterations {
+			return IterationLimit
+		}
+		if !t.climbIsDue(float64(spent), began/now, now/s.Tolerance) {
+			continue
+		}
+		spent = 0
+		r.Climbs++
+		if ray := t.face.climb(q, t.limit()); ray >= 0 || q.size() > t.limit() {
+			t.blame(p, ray)
+			return Diverged
+		}
+		_, began = q.worst()
+		if record.stalls(began, q.objective()) {
+			return Stalled
+		}
+		if record.idle > 0 {
+			t.refresh() // rounding in f may be what stands in the way
+		}
+	}
+}
+
+// stretch is the number of coordinate steps between thoughts of climbing.
+const stretch = 32
+
+// limit is the size sum |beta| at which rounding errors in f reach 0.01.
+func (t *Trainer) limit() float64 { return 0.01 / (0x1p-53 * t.largestK) }
+
+// climbIsDue reports whether a climb is better than more coordinate steps.
+// spent steps since the last one cut the violation by the factor fallen, and
+// it has the factor ahead to go: if the steps left at this rate are many beside
+// the price of a climb, and those made as well, it is time.
+func (t *Trainer) climbIsDue(spent, fallen, ahead float64) bool {
+	price := t.price()
+	if spent < 0.4*price {
+		return false
+	}
+	return fallen <= 1 || spent*math.Log(ahead)/math.Log(fallen) > 0.5*price
+}
+
+// price is roughly the number of coordinate steps that cost as much as a climb
+// from here.
+func (t *Trainer) price() float64 {
+	joined, left, free := t.face.changes(&t.dual)
+	m, n := float64(free), float64(t.dual.n)
+	factor := min(m/24, float64(joined+left)) * m * m
+	return 16 + (factor+2*m*m+m*n/2)/(2*n+1)
+}
+
+// progress is the best that climbs have reached.
+type progress struct {
+	violation, objective float64
+	idle                 int // climbs since then
+}
+
+// patience is the number of climbs without progress that are taken for a stall.
+const patience = 10
+
+// stalls notes what a climb reached and reports whether it is time to give up.
+func (b *progress) stalls(violation, objective float64) bool {
+	better := violation < 0.9*b.violation || objective > b.objective+1e-14*math.Abs(b.objective)
+	b.violation, b.objective = min(b.violation, violation), max(b.objective, objective)
+	if b.idle++; better {
+		b.idle = 0
+	}
+	return b.idle >= patience
+}
+
+// blame lists the hard examples that drive the dual to infinity: those in the
+// direction that the climb found, else those of the largest weights.
+func (t *Trainer) blame(p *Problem, ray int) {
+	active, weight := t.boxes.active, t.bySite()
+	if ray >= 0 {
+		weight[active[ray]] = math.Inf(1)
+		for k, i := range t.face.index {
+			weight[active[i]] = math.Abs(t.face.move[k])
+		}
+	} else {
+		for i, s := range active {
+			weight[s] = math.Abs(t.dual.beta[i])
+		}
+	}
+	var conflict []int
+	for i, c := range p.C {
+		if math.IsInf(c, 1) && weight[p.site(i)] > 0 {
+			conflict = append(conflict, i)
+		}
+	}
+	slices.SortStableFunc(conflict, func(i, j int) int {
+		return cmp.Compare(weight[p.site(j)], weight[p.site(i)])
+	})
+	t.result.Conflict = conflict[:min(conflictLength, len(conflict))]
+}
+
+// finish shares the weights among the examples and certifies them.
+func (t *Trainer) finish(p *Problem) {
+	r, q := &t.result, &t.dual
+	if r.Status != Converged {
+		t.refresh()
+	}
+	clear(r.Beta)
+	for i, s := range t.boxes.active {
+		r.Beta[s] = q.beta[i]
+		t.boxes.partPlus[s], t.boxes.partMinus[s] = q.parts(i)
+	}
+	for i := range p.C {
+		a := t.boxes.share(p, i)
+		r.Alpha[i] = a
+		switch {
+		case a > 0 && a < p.C[i]:
+			r.Free++
+		case a > 0:
+			r.Bounded++
+		}
+	}
+	r.Certificate = certify(p, r.Alpha, r.Beta, r.F)
+}
+
+// Train is NewTrainer and Trainer.Train in one.
+func Train(k *linalg.Sym, p Problem, s Settings) (*Result, error) {
+	t, err := NewTrainer(k)
+	if err != nil {
+		return nil, err
+	}
+	return t.Train(p, s)
+}

@@ -29,7 +29,7 @@ type Case struct {
 
 // Settings of a comparison. The zero value means the defaults.
 type Settings struct {
-	Resamples int     // retrainings per row; default 100
+	Resamples int     // retrainings per row; default DefaultResamples
 	Seed      uint64  // of shuffles and resamples; default 0
 	Workers   int     // parallel retrainings; default GOMAXPROCS
 	Tolerance float64 // of the theory; default solver.DefaultTolerance
@@ -39,10 +39,27 @@ type Settings struct {
 	Progress func(Progress)
 }
 
-// DefaultResamples is the Resamples of zero Settings.
-const DefaultResamples = 100
+// DefaultResamples is the Resamples of zero Settings: enough for a relative
+// error of the theory's variances of a few percent to show above the noise of
+// the reference, which is about 7% per site.
+const DefaultResamples = 400
 
-// Progress is where a comparison stands.
+func (s Settings) withDefaults() (Settings, error) {
+	if s.Resamples < 0 || s.Workers < 0 {
+		return s, badInput("cannot retrain on %d resamples with %d workers", s.Resamples, s.Workers)
+	}
+	if s.Resamples == 0 {
+		s.Resamples = DefaultResamples
+	}
+	if s.Scheme == "" {
+		s.Scheme = "poisson"
+	}
+	return s, nil
+}
+
+// Progress is where a comparison stands. In each row the phases follow each
+// other as listed (fits for square loss only), and in each phase Done rises to
+// Total.
 type Progress struct {
 	Row, Rows   int    // row under way, from 1, of how many
 	Data        string // its data set and size
@@ -52,78 +69,99 @@ type Progress struct {
 }
 
 // Compare computes the rows of all cases, case by case, size by size, and hands
-// each to emit (which may be nil) as it is finished. When ctx ends it returns
-// the rows that were finished and ctx's error.
+// each to emit (which may be nil) as it is finished. Settings, sizes and ratios
+// are checked before any work: what is wrong with them wraps model.ErrInput.
+// When ctx ends, or a row fails, Compare returns the rows that were finished and
+// the error; a row cut short is not among them.
 func Compare(ctx context.Context, cases []Case, s Settings, emit func(Row)) ([]Row, error) {
-	if s.Resamples == 0 {
-		s.Resamples = DefaultResamples
+	s, err := s.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	if s.Scheme == "" {
-		s.Scheme = "poisson"
+	todo, err := experiments(cases, s)
+	if err != nil {
+		return nil, err
 	}
 	var rows []Row
-	total := 0
-	for i := range cases {
-		if len(cases[i].Sizes) == 0 {
-			cases[i].Sizes = []int{cases[i].Spec.Set.N()}
+	for _, x := range todo {
+		if err := ctx.Err(); err != nil {
+			return rows, err
 		}
-		total += len(cases[i].Sizes)
-	}
-	for _, c := range cases {
-		for _, n := range c.Sizes {
-			if err := ctx.Err(); err != nil {
-				return rows, err
-			}
-			x, err := newExperiment(c, n, s, Progress{Row: len(rows) + 1, Rows: total, Data: c.Spec.Set.Name, N: n})
-			if err != nil {
-				return rows, err
-			}
-			if err := x.run(ctx); err != nil {
-				return rows, fmt.Errorf("%s, n = %d: %w", c.Spec.Set.Name, n, err)
-			}
-			rows = append(rows, x.row)
-			if emit != nil {
-				emit(x.row)
-			}
+		if err := x.run(ctx); err != nil {
+			return rows, fmt.Errorf("%s, n = %d: %w", x.progress.Data, x.progress.N, err)
 		}
+		rows = append(rows, x.row)
+		if emit != nil {
+			emit(x.row)
+		}
+		x.model = nil // its matrices are not needed any more
 	}
 	return rows, nil
+}
+
+// experiments are the rows to be made, in order.
+func experiments(cases []Case, s Settings) ([]*experiment, error) {
+	var all []*experiment
+	for _, c := range cases {
+		set := c.Spec.Set
+		if set == nil {
+			return nil, badInput("there is no data set")
+		}
+		sizes := c.Sizes
+		if len(sizes) == 0 {
+			sizes = []int{set.N()}
+		}
+		for _, n := range sizes {
+			if n < 2 || n > set.N() {
+				return nil, badInput("%d examples asked for, %s has %d", n, set.Name, set.N())
+			}
+			scheme, err := resample.ByName(s.Scheme, c.Ratio, n)
+			if err != nil {
+				return nil, badInput("%w", err)
+			}
+			all = append(all, &experiment{
+				settings: s, spec: c.Spec, scheme: scheme, test: testFor(set),
+				progress: Progress{Row: len(all) + 1, Data: set.Name, N: n},
+			})
+		}
+	}
+	for _, x := range all {
+		x.progress.Rows = len(all)
+	}
+	return all, nil
+}
+
+func badInput(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", model.ErrInput, fmt.Errorf(format, args...))
 }
 
 // experiment is one row in the making.
 type experiment struct {
 	settings Settings
-	model    *model.Model
+	spec     model.Spec // on all examples of the set
 	scheme   resample.Scheme
 	test     loss.Test
 	progress Progress
+	model    *model.Model // on the row's examples
 	row      Row
 }
 
-func newExperiment(c Case, n int, s Settings, p Progress) (*experiment, error) {
-	set := c.Spec.Set
-	if n < 2 || n > set.N() {
-		return nil, fmt.Errorf("%w: %d examples asked for, %s has %d", model.ErrInput, n, set.Name, set.N())
+// build makes the model on the first n examples of the shuffled set.
+func (x *experiment) build() (err error) {
+	spec, n := x.spec, x.progress.N
+	if n < spec.Set.N() {
+		spec.Set = spec.Set.Shuffled(rand.New(rand.NewPCG(x.settings.Seed, 0))).Head(n)
 	}
-	scheme, err := resample.ByName(s.Scheme, c.Ratio, n)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", model.ErrInput, err)
-	}
-	spec := c.Spec
-	if n < set.N() {
-		spec.Set = set.Shuffled(rand.New(rand.NewPCG(s.Seed, 0))).Head(n)
-	}
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
+	if x.model, err = model.Build(spec); err != nil {
+		return err
 	}
 	info := blas.Describe()
-	x := &experiment{settings: s, model: m, scheme: scheme, test: testFor(spec.Set), progress: p}
 	x.row = Row{
-		Data: set.Name, Loss: spec.Loss.Name(), N: n, Sites: m.Sites(), D: set.D(), Ratio: c.Ratio, Scheme: s.Scheme,
+		Data: spec.Set.Name, Loss: spec.Loss.Name(), N: n, Sites: x.model.Sites(), D: spec.Set.D(),
+		Ratio: x.scheme.Mean(), Scheme: x.scheme.Name(),
 		Backend: info.Backend, Core: info.Core, Threads: info.Threads,
 	}
-	return x, nil
+	return nil
 }
 
 // testFor is the test loss of a task: square loss, or the classification error.
@@ -145,6 +183,9 @@ func (x *experiment) tell(phase string, done, total int) {
 // run fills the row. Retraining comes last: it is the longest part, and its
 // reference is needed for the accuracy figures only.
 func (x *experiment) run(ctx context.Context) error {
+	if err := x.build(); err != nil {
+		return err
+	}
 	x.rates()
 	theory, err := x.theory(ctx)
 	if err != nil {
@@ -218,41 +259,51 @@ func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if result.Status == retrain.Cancelled {
+		return nil, ctx.Err()
+	}
 	x.row.RetrainError, x.row.RetrainSE = result.LeftOut[0].Error, result.LeftOut[0].SE
 	x.row.RetrainResamples = result.Resamples
 	x.row.RetrainS = result.Stats.Elapsed.Seconds()
 	return result, nil
 }
 
-// accuracy compares the theory's variances with the reference's. With r_i the
-// relative difference at site i and e_i the reference's relative standard
-// error, the theory's own mean square error is mean(r^2 - e^2); a reference of
-// R resamples has mean(e^2), which falls like 1/R.
+// accuracy compares the theory's variances v_i with the reference's s_i, whose
+// standard errors are e_i, both relative to the mean (v_i + s_i)/2 of the two. (A
+// noisy s_i alone as the denominator overstates error and noise where it happens
+// to be small; v_i alone lets the few sites where the theory is far too small
+// speak for all.) Averaged over sites, and over the resamples that might have
+// been drawn,
+//
+//	mean ((v - s)/((v + s)/2))^2 = own^2 + mean (e/((v + s)/2))^2
+//
+// up to terms of the fourth order in the noise, with own the theory's root mean
+// square relative error. The last term falls like 1/R with the number R of
+// resamples, so that noise/own^2 times R resamples make a reference that is as
+// far off as the theory.
 func (x *experiment) accuracy(theory []float64, reference *retrain.Result) {
+	x.row.EqualIsBound = true // until the noise turns out to be small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {
-		truth, se := reference.Var[i], reference.VarSE[i]
-		if !(truth > 0) || math.IsNaN(se) {
+		off, se := v-reference.Var[i], reference.VarSE[i]
+		if !(v > 0) || math.IsNaN(off) || math.IsNaN(se) {
 			continue
 		}
-		difference += (v - truth) * (v - truth) / (truth * truth)
-		noise += se * se / (truth * truth)
+		middle := (v + reference.Var[i]) / 2
+		difference += off * off / (middle * middle)
+		noise += se * se / (middle * middle)
 		count++
 	}
-	if count == 0 || noise == 0 {
-		return
+	if noise == 0 {
+		return // too few resamples for a standard error, or nothing varies
 	}
 	difference, noise = difference/count, noise/count
-	x.row.VarianceNoise = math.Sqrt(noise)
-	own := difference - noise
-	// Below a tenth of the noise the difference of the two says nothing.
-	x.row.EqualIsBound = own < noise/10
-	if x.row.EqualIsBound {
-		own = noise
-	} else {
-		x.row.VarianceError = math.Sqrt(own)
-	}
 	resamples := float64(reference.Resamples)
-	x.row.EqualResamples = resamples * noise / own
+	x.row.VarianceNoise, x.row.EqualResamples = math.Sqrt(noise), resamples
+	// Below a tenth of the noise the difference of the two says nothing.
+	if own := difference - noise; own >= noise/10 {
+		x.row.EqualIsBound = false
+		x.row.VarianceError, x.row.EqualResamples = math.Sqrt(own), resamples*noise/own
+	}
 	x.row.SpeedupEqualAccuracy = x.row.EqualResamples * (x.row.RetrainS / resamples) / x.row.TheoryS
 }

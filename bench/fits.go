@@ -25,6 +25,7 @@ func (x *experiment) fits(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
+	x.tell("fits", 0, timedFits)
 	var err error
 	x.row.FitS = median(x.repeats(), func() {
 		if _, e := x.model.FullFit(); e != nil {
@@ -48,7 +49,6 @@ func (x *experiment) fits(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x.tell("fits", b, timedFits)
 		d := x.draw(uint64(b))
 		began := time.Now()
 		if err := merged.Fit(d.count, d.target); err != nil {
@@ -66,6 +66,7 @@ func (x *experiment) fits(ctx context.Context) error {
 			return err
 		}
 		naiveS = append(naiveS, time.Since(began).Seconds())
+		x.tell("fits", b+1, timedFits)
 	}
 	x.row.ResampleFitS, x.row.NaiveFitS = middle(mergedS), middle(naiveS)
 	x.row.FitsEquivalent = x.row.TheoryS / x.row.ResampleFitS

@@ -42,9 +42,9 @@ type Row struct {
 	FitsEquivalent      float64 `json:"fits_equivalent"`
 	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
 
-	// VarianceError is the theory's root mean square relative error in the
-	// per-site variances, the noise of the retraining reference taken off;
-	// VarianceNoise is that noise. 0 where the error drowns in the noise.
+	// VarianceError is the theory's root mean square error in the per-site
+	// variances, relative to these, the noise of the retraining reference taken
+	// off; VarianceNoise is that noise. 0 where the error drowns in the noise.
 	VarianceError float64 `json:"variance_error"`
 	VarianceNoise float64 `json:"variance_noise"`
 	// EqualResamples is how many resamples give retraining the same error in

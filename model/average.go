@@ -3,12 +3,11 @@ package model
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/gp"
 	"bootbench/linalg"
-	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/solver"
@@ -27,31 +26,11 @@ func (m *Model) Solve(ctx context.Context, law resample.Law, settings solver.Set
 // inputs whose kernel rows are given (P x M; the zero value: none).
 func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) (*retrain.Result, error) {
 	problem := retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme}
-	square, ok := m.Loss.(loss.Square)
-	if !ok {
-		return nil, m.untrainable()
-	}
-	trainers := retrain.GP{Kernel: m.Gram, Noise: square.Noise, Cross: cross}.Trainers(problem)
-	return retrain.Run(ctx, problem, trainers, settings)
-}
-
-// FullFit trains once on all data and returns the predictor at the sites. It
-// overwrites the scratch triangle of the kernel matrix.
-func (m *Model) FullFit() ([]float64, error) {
-	square, ok := m.Loss.(loss.Square)
-	if !ok {
-		return nil, m.untrainable()
-	}
-	count, mean := m.targets()
-	full, err := gp.FitFull(m.Gram, square.Noise, count, mean)
+	trainers, err := m.trainers(problem, cross)
 	if err != nil {
 		return nil, err
 	}
-	return full.Fitted, nil
-}
-
-func (m *Model) untrainable() error {
-	return inputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
+	return retrain.Run(ctx, problem, trainers, settings)
 }
 
 // batchBytes bounds the kernel rows that are in memory at a time.
@@ -59,8 +38,13 @@ const batchBytes = 32 << 20
 
 // Cross calls f with the kernel rows of new inputs, batch after batch: rows is
 // P x M row-major and starts at new input number first. f may overwrite rows.
-// New inputs are in the units of the data set; they get no jitter.
+// New inputs are in the units of the data set; they get no jitter. Inputs that do
+// not fit are an error that wraps ErrInput; f's error ends the walk and is
+// returned as it is.
 func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error) error {
+	if err := checkNew(x); err != nil {
+		return err
+	}
 	batch := max(1, min(x.Rows, batchBytes/(8*m.Sites())))
 	rows := make([]float64, batch*m.Sites())
 	for first := 0; first < x.Rows; first += batch {
@@ -79,6 +63,9 @@ func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error)
 // CrossAll is the whole P x M matrix of kernel rows, after a check that it fits.
 func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
 	all := blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites()}
+	if err := checkNew(x); err != nil {
+		return all, err
+	}
 	need := 8 * int64(x.Rows) * int64(m.Sites())
 	if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("the kernel between %d new inputs and %d sites", x.Rows, m.Sites())); err != nil {
 		return all, err
@@ -89,6 +76,13 @@ func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
 		return nil
 	})
 	return all, err
+}
+
+func checkNew(x blas64.General) error {
+	if err := checkShape(matrixOf(x)); err != nil {
+		return inputError(fmt.Errorf("new inputs: %w", err))
+	}
+	return nil
 }
 
 func (m *Model) crossBatch(x blas64.General, rows []float64) error {
@@ -116,7 +110,11 @@ func (m *Model) takeCross(x blas64.General, rows []float64) error {
 	}
 	for r := range x.Rows {
 		for j, first := range m.First {
-			rows[r*m.Sites()+j] = amplitude*x.Data[r*x.Stride+first] + m.Kernel.Constant
+			k := amplitude*x.Data[r*x.Stride+first] + m.Kernel.Constant
+			if math.IsNaN(k) || math.IsInf(k, 0) {
+				return fmt.Errorf("kernel of new row %d and example %d is %v", r+1, first+1, k)
+			}
+			rows[r*m.Sites()+j] = k
 		}
 	}
 	return nil

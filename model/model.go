@@ -17,6 +17,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Spec says what is modelled.
@@ -58,7 +59,7 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
 		return nil, inputError(errors.New("there is no data set or no loss"))
 	}
-	if err := spec.Set.Check(taskOf(spec.Loss)); err != nil {
+	if err := checkSet(spec.Set, spec.Loss); err != nil {
 		return nil, inputError(err)
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
@@ -66,7 +67,7 @@ func Build(spec Spec) (*Model, error) {
 	}
 	m := &Model{Spec: spec}
 	m.findSites()
-	if err := linalg.CheckMemory(m.TheoryBytes(), spec.MaxBytes,
+	if err := linalg.CheckMemory(m.buildBytes(), spec.MaxBytes,
 		fmt.Sprintf("the theory for %d distinct inputs", len(m.First))); err != nil {
 		return nil, err
 	}
@@ -84,13 +85,63 @@ func Build(spec Spec) (*Model, error) {
 	return m, nil
 }
 
-// taskOf is the task that a loss is for.
-func taskOf(l loss.Loss) dataset.Task {
-	switch l.(type) {
-	case loss.Square:
-		return dataset.Regression
+// checkSet refuses data that are no matrix with targets, a loss that is not one,
+// and targets that the loss is not for.
+func checkSet(set *dataset.Set, l loss.Loss) error {
+	if err := checkShape(set.X); err != nil {
+		return err
 	}
-	return dataset.Classification
+	if len(set.Y) != set.N() {
+		return fmt.Errorf("%d targets for %d examples", len(set.Y), set.N())
+	}
+	if err := checkFinite(set); err != nil {
+		return err
+	}
+	task, err := taskOf(l)
+	if err != nil {
+		return err
+	}
+	return set.Check(task)
+}
+
+// checkShape refuses a matrix whose numbers do not fill it.
+func checkShape(x dataset.Matrix) error {
+	if x.Rows < 0 || x.Cols < 0 || x.Stride < x.Cols || x.Rows > 0 && len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
+		return fmt.Errorf("%d numbers do not hold %d x %d with stride %d", len(x.Data), x.Rows, x.Cols, x.Stride)
+	}
+	return nil
+}
+
+// checkFinite refuses what the readers of package dataset never let in, before
+// standardising could hide it.
+func checkFinite(set *dataset.Set) error {
+	for i, y := range set.Y {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return fmt.Errorf("target of row %d is %v", i+1, y)
+		}
+		for j, v := range set.X.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
+			}
+		}
+	}
+	return nil
+}
+
+// taskOf is the task that a loss is for. The loss itself tells: one for labels
+// refuses any other target. What refuses a label too is no usable loss.
+func taskOf(l loss.Loss) (dataset.Task, error) {
+	accept := func(y float64) error {
+		_, err := l.Site([]float64{y}, resample.Poisson{Ratio: 1})
+		return err
+	}
+	if err := accept(1); err != nil {
+		return 0, err
+	}
+	if accept(0.5) != nil {
+		return dataset.Classification, nil
+	}
+	return dataset.Regression, nil
 }
 
 // findSites gives each distinct input a site, or each example when a jitter
@@ -132,6 +183,10 @@ func (m *Model) takeGram() error {
 	if err != nil {
 		return fmt.Errorf("precomputed kernel: %w", err)
 	}
+	if m.Merged() == 0 {
+		m.Gram = all
+		return m.Kernel.Complete(m.Gram)
+	}
 	m.Gram = linalg.NewSym(len(m.First))
 	for i, first := range m.First {
 		row := m.Gram.Row(i)
@@ -154,6 +209,15 @@ func (m *Model) TheoryBytes() int64 {
 	sites := int64(len(m.First))
 	vectors := 8 * sites * int64(40+2*m.Set.D())
 	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + vectors + sites*sites
+}
+
+// buildBytes is TheoryBytes, with the matrix over all examples that a
+// precomputed kernel with merged examples is cut from.
+func (m *Model) buildBytes() int64 {
+	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
+		return m.TheoryBytes() + linalg.SymBytes(m.Set.N())
+	}
+	return m.TheoryBytes()
 }
 
 // RetrainBytes estimates the memory of retraining with a number of workers

@@ -150,17 +150,16 @@ type Retraining struct {
 	Command string `json:"command"`
 	Subject
 	Resampling
-	Status    string   `json:"status"` // "complete" or "cancelled"
-	Resamples int      `json:"resamples"`
-	Seed      uint64   `json:"seed"`
-	Workers   int      `json:"workers"`
-	Empty     int      `json:"empty"` // resamples without any example
-	TestLoss  string   `json:"test_loss"`
-	TestError float64  `json:"test_error"`
-	SE        float64  `json:"standard_error"`
-	FitS      float64  `json:"fit_s"` // mean wall time of one fit, in seconds
-	Points    *Points  `json:"points,omitempty"`
-	Warnings  []string `json:"warnings"`
+	Status    string `json:"status"` // "complete" or "cancelled"
+	Resamples int    `json:"resamples"`
+	Seed      uint64 `json:"seed"`
+	Workers   int    `json:"workers"`
+	Empty     int    `json:"empty"` // resamples without any example
+	Errors
+	SE       float64  `json:"standard_error"` // of the left-out error
+	FitS     float64  `json:"fit_s"`          // mean wall time of one fit, in seconds
+	Points   *Points  `json:"points,omitempty"`
+	Warnings []string `json:"warnings"`
 	Cost
 }
 

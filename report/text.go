@@ -73,6 +73,13 @@ func (p *printer) resampling(r Resampling, n int) {
 		r.Scheme, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
+// combined prints what follows from the left-out error and one fit to all data.
+func (p *printer) combined(e Errors) {
+	p.line("apparent error", "%s", number(e.Apparent))
+	p.line(".632", "%s", number(e.Err632))
+	p.line(".632+", "%s", number(e.Err632Plus))
+}
+
 func (p *printer) convergence(c Convergence) {
 	p.line("status", "%s, residual %.2g, %d sweeps (%d exact, %d low-rank, %d diagonal), method %s",
 		c.Status, c.Residual, c.Sweeps, c.Refreshes.Exact, c.Refreshes.Woodbury, c.Refreshes.Diagonal, c.Method)
@@ -141,9 +148,7 @@ func (e *Estimate) WriteText(w io.Writer) error {
 	p.resampling(e.Resampling, e.N)
 	p.printf("\n")
 	p.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
-	p.line("apparent error", "%s", number(e.Apparent))
-	p.line(".632", "%s", number(e.Err632))
-	p.line(".632+", "%s", number(e.Err632Plus))
+	p.combined(e.Errors)
 	p.convergence(e.Convergence)
 	p.cost(e.Cost)
 	p.points(e.Points)
@@ -189,6 +194,7 @@ func (r *Retraining) WriteText(w io.Writer) error {
 	p.resampling(r.Resampling, r.N)
 	p.printf("\n")
 	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
+	p.combined(r.Errors)
 	p.line("status", "%s, %d resamples, seed %d", r.Status, r.Resamples, r.Seed)
 	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	p.cost(r.Cost)

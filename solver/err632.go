@@ -2,6 +2,7 @@ package solver
 
 import (
 	"math"
+	"slices"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -19,10 +20,18 @@ type Error struct {
 // TestError combines the left-out error with the apparent error of fit, the
 // predictor at the sites trained once on all data (length M).
 func (s *Solution) TestError(test loss.Test, fit []float64) Error {
-	e := Error{NoInformation: s.noInformation(test, fit)}
-	e.LeftOut, _ = s.LeftOut(test)
-	for example, y := range s.y {
-		e.Apparent += test.Value(fit[s.siteOf(example)], y) / float64(len(s.y))
+	leftOut, _ := s.LeftOut(test)
+	return CombineErrors(leftOut, test, s.y, s.PerExample(fit))
+}
+
+// CombineErrors combines a left-out error, from the theory or from retraining,
+// with what one fit to all data tells: y are the targets of the N >= 1 examples
+// and fit the predictor there, trained on all of them. No refits are made. A
+// left-out error that is NaN leaves Apparent and NoInformation known.
+func CombineErrors(leftOut float64, test loss.Test, y, fit []float64) Error {
+	e := Error{LeftOut: leftOut, NoInformation: noInformation(test, y, fit)}
+	for i, f := range fit {
+		e.Apparent += test.Value(f, y[i]) / float64(len(y))
 	}
 	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	e.Err632Plus = err632plus(e)
@@ -47,22 +56,32 @@ func err632plus(e Error) float64 {
 }
 
 // noInformation is the mean of test(f_i, y_j) over all pairs of examples.
-func (s *Solution) noInformation(test loss.Test, fit []float64) float64 {
-	copies := make([]float64, len(s.sites))
-	for example := range s.y {
-		copies[s.siteOf(example)]++
-	}
-	n := float64(len(s.y))
-	perSite := make([]float64, len(s.sites))
-	linalg.Parallel(len(perSite), func(i int) {
-		for _, y := range s.y {
-			perSite[i] += test.Value(fit[i], y)
+func noInformation(test loss.Test, y, fit []float64) float64 {
+	targets := distinctTargets(y)
+	perExample := make([]float64, len(fit))
+	linalg.Parallel(len(fit), func(i int) {
+		for _, t := range targets {
+			perExample[i] += t.share * test.Value(fit[i], t.value)
 		}
-		perSite[i] *= copies[i] / n
 	})
 	sum := 0.0
-	for _, v := range perSite {
-		sum += v / n
+	for _, v := range perExample {
+		sum += v
 	}
-	return sum
+	return sum / float64(len(fit))
+}
+
+// target is a value of the targets and the share of the examples that have it.
+type target struct{ value, share float64 }
+
+// distinctTargets are two for labels, however many examples there are.
+func distinctTargets(y []float64) []target {
+	var all []target
+	for _, v := range slices.Sorted(slices.Values(y)) {
+		if k := len(all); k == 0 || all[k-1].value != v {
+			all = append(all, target{value: v})
+		}
+		all[len(all)-1].share += 1 / float64(len(y))
+	}
+	return all
 }

@@ -33,7 +33,7 @@ left-out error of both; how far the theory's variances are off; and how many
 retrainings, and how much time, it takes to be as accurate.
 
 Without DATA it takes the Boston housing data and synthetic regression
-(friedman1) at several sizes, in about a minute. Rows are printed as they are
+(friedman1) at several sizes, in less than a minute. Rows are printed as they are
 finished, and kept when the program is interrupted. The memory is that of the
 theory; the kernel matrix, which both sides need, is in none of the times.`,
 		Example: `  bootbench compare

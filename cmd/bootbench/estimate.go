@@ -90,13 +90,9 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 	if err != nil {
 		return nil, nil, err
 	}
-	errors := solution.TestError(sub.test, fitted)
 	e := &report.Estimate{
 		Command: "estimate", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
-		Errors: report.Errors{
-			TestLoss: sub.test.Name(), TestError: errors.LeftOut, Apparent: errors.Apparent,
-			NoInformation: errors.NoInformation, Err632: errors.Err632, Err632Plus: errors.Err632Plus,
-		},
+		Errors:      errorsReport(sub.test, solution.TestError(sub.test, fitted)),
 		Convergence: convergenceReport(solution), Warnings: texts(solution.Warnings),
 	}
 	if !noPoints {

@@ -14,6 +14,7 @@ import (
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/solver"
 )
 
 // retrainFlags say how much is retrained.
@@ -53,7 +54,8 @@ func retrainCommand(s *session) *cobra.Command {
 		Short: "The same averages by Monte-Carlo retraining, with standard errors",
 		Long: `retrain draws resamples of DATA, trains on each, and averages: the left-out
 error, and for every example mean, variance and left-out error. Standard errors
-are those of Monte Carlo, from the number of resamples.
+are those of Monte Carlo, from the number of resamples. One more fit, to all of
+DATA, gives the apparent error and with it .632 and .632+.
 
 The answer depends on the seed and not on the number of workers. Interrupted, it
 covers the resamples that were finished.`,
@@ -96,6 +98,10 @@ covers the resamples that were finished.`,
 
 // retrain retrains and prints.
 func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain.Settings, noPoints bool) error {
+	fitted, err := s.fit(sub)
+	if err != nil {
+		return err
+	}
 	settings.Tests = []loss.Test{sub.test}
 	settings.Progress = func(done, total int) { s.bars.show(fmt.Sprintf("retraining %d of %d", done, total), done, total) }
 	began := time.Now()
@@ -110,8 +116,8 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 	r := &report.Retraining{
 		Command: "retrain", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
 		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
-		TestLoss: sub.test.Name(), TestError: result.LeftOut[0].Error, SE: result.LeftOut[0].SE,
-		FitS: result.Stats.FitTime.Seconds() / float64(result.Stats.Fits), Warnings: texts(result.Warnings),
+		Errors: errorsReport(sub.test, solver.CombineErrors(result.LeftOut[0].Error, sub.test, sub.Set.Y, sub.perExample(fitted))),
+		SE:     result.LeftOut[0].SE, FitS: result.Stats.FitTime.Seconds() / float64(result.Stats.Fits), Warnings: texts(result.Warnings),
 	}
 	if !noPoints {
 		r.Points = &report.Points{

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
 	"bootbench/blas"
 )
 
@@ -87,6 +88,7 @@ type estimateDocument struct {
 	Ratio      float64
 	TestError  *float64 `json:"test_error"`
 	Apparent   *float64 `json:"apparent_error"`
+	Shuffled   *float64 `json:"no_information_error"`
 	Err632     *float64 `json:"err632"`
 	Err632Plus *float64 `json:"err632plus"`
 	Status     string
@@ -234,6 +236,38 @@ func TestRetrainAgrees(t *testing.T) {
 	}
 }
 
+// TestRetrainErrors: retraining's document has the errors of estimate's. Both
+// make the same fit to all data, so what comes from that alone is the same
+// number; .632 and .632+ follow from it and from the left-out error.
+func TestRetrainErrors(t *testing.T) {
+	theory := document[estimateDocument](t, must(t, on("estimate", "--json", "-")...))
+	args := on("retrain", "--resamples", "50")
+	r := document[estimateDocument](t, must(t, append(args, "--json", "-")...))
+	if r.Apparent == nil || r.Shuffled == nil || r.Err632 == nil || r.Err632Plus == nil {
+		t.Fatalf("errors are missing: %+v", r)
+	}
+	if *r.Apparent != *theory.Apparent || *r.Shuffled != *theory.Shuffled {
+		t.Errorf("apparent error %v, no information %v; estimate has %v, %v", *r.Apparent, *r.Shuffled, *theory.Apparent, *theory.Shuffled)
+	}
+	if want := 0.368**r.Apparent + 0.632**r.TestError; math.Abs(*r.Err632-want) > 1e-12*want {
+		t.Errorf("err632 is %v, want %v", *r.Err632, want)
+	}
+	overfitting := (*r.TestError - *r.Apparent) / (*r.Shuffled - *r.Apparent)
+	if !(overfitting > 0 && overfitting < 1) {
+		t.Fatalf("relative overfitting rate %v", overfitting)
+	}
+	weight := 0.632 / (1 - 0.368*overfitting)
+	if want := (1-weight)**r.Apparent + weight**r.TestError; math.Abs(*r.Err632Plus-want) > 1e-12*want {
+		t.Errorf("err632plus is %v, want %v", *r.Err632Plus, want)
+	}
+	text := must(t, args...)
+	for _, label := range []string{"\nleft-out error ", "\napparent error ", "\n.632 ", "\n.632+ "} {
+		if strings.Count(text, label) != 1 {
+			t.Errorf("%q is not once in %s", label, text)
+		}
+	}
+}
+
 type curveDocument struct {
 	Command, Status string
 	Results         []estimateDocument
@@ -344,6 +378,19 @@ func TestCompare(t *testing.T) {
 	text := must(t, args...)
 	if !strings.Contains(text, "friedman1, n = 30 to 60: the theory takes") {
 		t.Errorf("no sentence in %s", text)
+	}
+}
+
+// TestCompareHelp: what --help says of the resamples is what a comparison takes,
+// and that is enough for variances to show errors of a few percent.
+func TestCompareHelp(t *testing.T) {
+	help := must(t, "compare", "--help")
+	if !strings.Contains(help, fmt.Sprintf("number of retrainings, B at least 1 (default %d)", bench.DefaultResamples)) || bench.DefaultResamples < 400 {
+		t.Errorf("default of %d resamples, help: %s", bench.DefaultResamples, help)
+	}
+	rows := document[[]compareRow](t, must(t, on("compare", "--sizes", "20", "--json", "-")...))
+	if len(rows) != 1 || *rows[0].Resamples != bench.DefaultResamples {
+		t.Errorf("rows %+v", rows)
 	}
 }
 

@@ -96,6 +96,14 @@ func convergenceReport(solution *solver.Solution) report.Convergence {
 	}
 }
 
+// errorsReport are the estimates of the test error under a test loss.
+func errorsReport(test loss.Test, e solver.Error) report.Errors {
+	return report.Errors{
+		TestLoss: test.Name(), TestError: e.LeftOut, Apparent: e.Apparent,
+		NoInformation: e.NoInformation, Err632: e.Err632, Err632Plus: e.Err632Plus,
+	}
+}
+
 // fit trains once on all data.
 func (s *session) fit(sub *subject) ([]float64, error) {
 	s.bars.show("fit to all data", 0, 1)

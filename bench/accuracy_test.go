@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/resample"
+	"bootbench/retrain"
+)
+
+// judged is the accuracy of theory variances against a reference whose resamples
+// took 2 seconds in all, where the theory took half a second.
+func judged(theory []float64, reference *retrain.Result) Row {
+	x := &experiment{row: Row{RetrainS: 2, TheoryS: 0.5}}
+	x.accuracy(theory, reference)
+	return x.row
+}
+
+// TestAccuracyExact: where noise and error are not correlated, here because the
+// noise takes both signs at every size of the error, the figures are the
+// theory's own error and the noise, up to the fourth order: shares of about
+// noise^2/own^2 noise^2 = 6e-4 here. Sites differ in scale by 1e7.
+func TestAccuracyExact(t *testing.T) {
+	const own, noise = 0.004, 0.01
+	var theory []float64
+	reference := &retrain.Result{Resamples: 200}
+	for i := range 8 {
+		scale := math.Pow(10, float64(i-4))
+		for _, truth := range []float64{1 + own, 1 - own} {
+			for _, off := range []float64{noise, -noise} {
+				theory = append(theory, scale)
+				reference.Var = append(reference.Var, scale*(truth+off))
+				reference.VarSE = append(reference.VarSE, scale*noise)
+			}
+		}
+	}
+	// Sites that nothing is known of change nothing.
+	for _, unknown := range [][3]float64{{0, 1, 1}, {1, math.NaN(), 1}, {1, 1, math.NaN()}, {math.NaN(), 1, 1}} {
+		theory = append(theory, unknown[0])
+		reference.Var, reference.VarSE = append(reference.Var, unknown[1]), append(reference.VarSE, unknown[2])
+	}
+	r := judged(theory, reference)
+	resamples := 200 * noise * noise / (own * own) // 1250
+	for name, pair := range map[string][2]float64{
+		"error": {r.VarianceError, own}, "noise": {r.VarianceNoise, noise}, "resamples": {r.EqualResamples, resamples},
+		"speed-up": {r.SpeedupEqualAccuracy, resamples * (2.0 / 200) / 0.5},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 1e-3*pair[1] {
+			t.Errorf("%s is %v, want %v", name, pair[0], pair[1])
+		}
+	}
+	if r.EqualIsBound {
+		t.Error("the figures are called bounds")
+	}
+}
+
+// TestAccuracyBounds: an error that does not show above the noise gives the
+// resamples that there were as a bound; a reference without standard errors, or
+// where nothing varies, gives nothing.
+func TestAccuracyBounds(t *testing.T) {
+	reference := &retrain.Result{Resamples: 50, Var: []float64{1.2, 0.8}, VarSE: []float64{0.2, 0.2}}
+	r := judged([]float64{1, 1}, reference)
+	if !r.EqualIsBound || r.VarianceError != 0 || math.Abs(r.VarianceNoise-0.2) > 0.005 || r.EqualResamples != 50 || r.SpeedupEqualAccuracy != 4 {
+		t.Errorf("all noise: %+v", r)
+	}
+	for name, se := range map[string]float64{"unknown": math.NaN(), "zero": 0} {
+		reference.VarSE = []float64{se, se}
+		if r := judged([]float64{1, 1}, reference); !r.EqualIsBound || r.EqualResamples != 0 || r.VarianceNoise != 0 || r.VarianceError != 0 {
+			t.Errorf("standard error %s: %+v", name, r)
+		}
+	}
+}
+
+// lottery predicts Gaussian numbers of the given standard deviations, whatever
+// it is trained on.
+type lottery struct {
+	rng *rand.Rand
+	sd  []float64
+}
+
+func (l lottery) Fit(_ []int, f []float64) error {
+	for i, sd := range l.sd {
+		f[i] = sd * l.rng.NormFloat64()
+	}
+	return nil
+}
+
+// TestAccuracyDrawn: with noise as retraining has it, 60 resamples of independent
+// sites, the theory's error comes out whether it is 30%, 15% or none. Squared, it
+// is a mean over 4000 sites, each of which scatters by about 2 (noise^2 + own
+// noise) with noise^2 = 2/59: 0.003 at most for the mean. The noise is estimated
+// low by a share of 3/60, or 0.002. Taken relative to the reference, none would
+// come out as 8.6%.
+func TestAccuracyDrawn(t *testing.T) {
+	const sites, resamples = 4000, 60
+	rng := rand.New(rand.NewPCG(20, 1))
+	draw := lottery{rng, make([]float64, sites)}
+	variance := make([]float64, sites)
+	for i := range variance {
+		variance[i] = math.Exp(2 * rng.NormFloat64())
+		draw.sd[i] = math.Sqrt(variance[i])
+	}
+	problem := retrain.Problem{Y: make([]float64, sites), Scheme: resample.Poisson{Ratio: 1}}
+	reference, err := retrain.Run(t.Context(), problem, func() (retrain.Trainer, error) { return draw, nil },
+		retrain.Settings{Resamples: resamples, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []float64{0, 0.15, 0.3} {
+		theory := make([]float64, sites)
+		for i, v := range variance {
+			half := own / 2 * float64(2*(i%2)-1) // so that theory - v is -own or own times their mean
+			theory[i] = v * (1 + half) / (1 - half)
+		}
+		r := judged(theory, reference)
+		off := r.VarianceError*r.VarianceError - own*own
+		if r.EqualIsBound && own > 0 || math.Abs(off) > 0.006 {
+			t.Errorf("error %v, want %v: %+v", r.VarianceError, own, r)
+		}
+		// var(s^2) = 2 v^2/(R-1) for Gaussian numbers.
+		if want := math.Sqrt(2.0/(resamples-1)) * math.Sqrt(1+own*own/4); math.Abs(r.VarianceNoise-want) > 0.06*want {
+			t.Errorf("noise %v, want %v", r.VarianceNoise, want)
+		}
+	}
+}

@@ -1,0 +1,357 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/dataset"
+	"bootbench/gp"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// small is regression that compares in milliseconds.
+func small(t testing.TB, path string) model.Spec {
+	t.Helper()
+	set, err := dataset.Load(path, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}}
+	spec.Kernel.Amplitude, spec.Kernel.Constant = 25, 200
+	return spec
+}
+
+// compared runs a comparison that has to succeed, and checks that emit sees each
+// row once and in order.
+func compared(t *testing.T, s Settings, cases ...Case) []Row {
+	t.Helper()
+	var emitted []Row
+	rows, err := Compare(t.Context(), cases, s, func(r Row) { emitted = append(emitted, r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprintf("%+v", rows), fmt.Sprintf("%+v", emitted); a != b { // as text, in which NaN is NaN
+		t.Fatalf("rows %s, emitted %s", a, b)
+	}
+	return rows
+}
+
+// TestRows: every figure of every row is there and finite, and the derived ones
+// follow from the others. The third row repeats inputs.
+func TestRows(t *testing.T) {
+	rows := compared(t, Settings{Resamples: 30, Workers: 2},
+		Case{Spec: small(t, "synthetic:friedman1,n=60"), Ratio: 1, Sizes: []int{30, 60}},
+		Case{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 2})
+	if len(rows) != 3 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, want := range []struct {
+		n, sites, d int
+		ratio       float64
+	}{{30, 30, 10, 1}, {60, 60, 10, 1}, {80, 24, 2, 2}} { // 24 of 25 levels were drawn
+		r := rows[i]
+		if r.N != want.n || r.Sites != want.sites || r.D != want.d || r.Ratio != want.ratio || r.Scheme != "poisson" || r.Loss != "square" ||
+			r.Data == "" || r.Backend == "" || r.Core == "" || r.Threads < 1 || r.RetrainResamples != 30 {
+			t.Errorf("row %d: %+v", i, r)
+		}
+		if r.Status != solver.Converged.String() || r.Residual > solver.DefaultTolerance || r.Sweeps < 1 || r.Refreshes.Exact < 1 {
+			t.Errorf("row %d: %s, residual %v, %d sweeps, %+v", i, r.Status, r.Residual, r.Sweeps, r.Refreshes)
+		}
+		checkFigures(t, r)
+	}
+}
+
+// checkFigures wants all floats finite, what has to be positive positive, and
+// the quotients to be quotients.
+func checkFigures(t *testing.T, r Row) {
+	t.Helper()
+	v := reflect.ValueOf(r)
+	for i := range v.NumField() {
+		name, value := v.Type().Field(i).Name, v.Field(i)
+		if !value.CanFloat() {
+			continue
+		}
+		mayVanish := name == "Residual" || name == "VarianceError"
+		if f := value.Float(); math.IsInf(f, 0) || !(f > 0 || f == 0 && mayVanish) {
+			t.Errorf("n = %d: %s is %v", r.N, name, f)
+		}
+	}
+	if r.PeakBytes < 8*int64(r.Sites*r.Sites) {
+		t.Errorf("n = %d: the theory takes %d bytes", r.N, r.PeakBytes)
+	}
+	equal := func(name string, got, want float64) {
+		if math.Abs(got-want) > 1e-12*want {
+			t.Errorf("n = %d: %s is %v, want %v", r.N, name, got, want)
+		}
+	}
+	equal("fits", r.FitsEquivalent, r.TheoryS/r.ResampleFitS)
+	equal("naive fits", r.NaiveFitsEquivalent, r.TheoryS/r.NaiveFitS)
+	resamples := float64(r.RetrainResamples)
+	equal("speed-up", r.SpeedupEqualAccuracy, r.EqualResamples*r.RetrainS/resamples/r.TheoryS)
+	if r.EqualIsBound {
+		equal("bound", r.EqualResamples, resamples)
+	} else {
+		equal("equal resamples", r.EqualResamples, resamples*r.VarianceNoise*r.VarianceNoise/(r.VarianceError*r.VarianceError))
+	}
+}
+
+// TestPrefixes: each size takes the first examples of one shuffle, so that a row
+// does not depend on the other sizes. The theory on that prefix, solved here
+// anew, has the row's error to the last digit; all examples are taken as they
+// stand, whatever the seed.
+func TestPrefixes(t *testing.T) {
+	spec := small(t, "synthetic:friedman1,n=50")
+	settings := Settings{Resamples: 5, Seed: 9}
+	rows := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{40, 20, 50}})
+	order := rand.New(rand.NewPCG(9, 0)).Perm(50)
+	for _, r := range rows {
+		prefix := spec
+		if r.N < 50 {
+			prefix.Set = spec.Set.Subset(order[:r.N])
+		}
+		m, err := model.Build(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := s.LeftOut(loss.SquareTest{}); r.TheoryError != want {
+			t.Errorf("n = %d: left-out error %v, want %v", r.N, r.TheoryError, want)
+		}
+	}
+	alone := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20}})[0]
+	if alone.TheoryError != rows[1].TheoryError || alone.RetrainError != rows[1].RetrainError || alone.VarianceNoise != rows[1].VarianceNoise {
+		t.Errorf("alone %+v, among others %+v", alone, rows[1])
+	}
+	settings.Seed = 10
+	other := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20, 50}})
+	if other[0].TheoryError == rows[1].TheoryError || other[1].TheoryError != rows[2].TheoryError || other[1].RetrainError == rows[2].RetrainError {
+		t.Errorf("another seed gives %+v", other)
+	}
+}
+
+// TestSettings: schemes and defaults.
+func TestSettings(t *testing.T) {
+	spec := small(t, "synthetic:friedman1,n=21")
+	case1 := Case{Spec: spec, Ratio: 0.5}
+	r := compared(t, Settings{Resamples: 5, Scheme: "multinomial"}, case1)[0]
+	if want := 11.0 / 21; r.Scheme != "multinomial" || r.Ratio != want { // 10.5 draws, rounded
+		t.Errorf("scheme %s, ratio %v", r.Scheme, r.Ratio)
+	}
+	r = compared(t, Settings{MaxSweeps: 1}, case1)[0]
+	if r.RetrainResamples != DefaultResamples || r.Status != solver.SweepLimit.String() || !(r.Residual > 0) {
+		t.Errorf("%d resamples, %s, residual %v", r.RetrainResamples, r.Status, r.Residual)
+	}
+	if tight := compared(t, Settings{Resamples: 5, Tolerance: 1e-10}, case1)[0]; tight.Residual > 1e-10 || tight.Sweeps <= r.Sweeps {
+		t.Errorf("residual %v after %d sweeps", tight.Residual, tight.Sweeps)
+	}
+	// One resample has no variance, so nothing is known of the theory's.
+	r = compared(t, Settings{Resamples: 1}, case1)[0]
+	if !r.EqualIsBound || r.EqualResamples != 0 || r.VarianceError != 0 || r.VarianceNoise != 0 {
+		t.Errorf("one resample: %+v", r)
+	}
+	if case1.Sizes != nil {
+		t.Errorf("the case has become %+v", case1)
+	}
+}
+
+// TestProgress: rows in order, in each the phases in order, in each phase Done
+// up to Total.
+func TestProgress(t *testing.T) {
+	spec := small(t, "synthetic:friedman1,n=30")
+	var told []Progress
+	compared(t, Settings{Resamples: 4, Workers: 2, Progress: func(p Progress) { told = append(told, p) }},
+		Case{Spec: spec, Ratio: 1, Sizes: []int{20, 30}})
+	var want []Progress
+	for row, n := range []int{20, 30} {
+		for _, phase := range []struct {
+			name        string
+			from, total int
+		}{{"theory", 0, 1}, {"fits", 0, timedFits}, {"retraining", 1, 4}} {
+			for done := phase.from; done <= phase.total; done++ {
+				want = append(want, Progress{Row: row + 1, Rows: 2, Data: spec.Set.Name, N: n, Phase: phase.name, Done: done, Total: phase.total})
+			}
+		}
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %+v, want %+v", told, want)
+	}
+}
+
+// TestCancel: whenever the context ends, the rows finished by then are kept, the
+// one under way is not, and the context's error comes back.
+func TestCancel(t *testing.T) {
+	spec := small(t, "synthetic:friedman1,n=30")
+	for _, at := range []struct {
+		row   int
+		phase string
+		done  int
+		kept  int
+	}{
+		{1, "theory", 0, 0}, {1, "fits", 0, 0}, {1, "retraining", 2, 0},
+		{2, "theory", 1, 1}, {2, "fits", 3, 1}, {2, "retraining", 2, 1},
+	} {
+		t.Run(fmt.Sprintf("row %d/%s %d", at.row, at.phase, at.done), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			settings := Settings{Resamples: 200, Workers: 1, Progress: func(p Progress) {
+				if p.Row == at.row && p.Phase == at.phase && p.Done == at.done {
+					cancel()
+				}
+			}}
+			emitted := 0
+			rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, settings, func(Row) { emitted++ })
+			if !errors.Is(err, context.Canceled) || len(rows) != at.kept || emitted != at.kept {
+				t.Errorf("%d rows, %d emitted, %v", len(rows), emitted, err)
+			}
+			for _, r := range rows {
+				checkFigures(t, r)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, Settings{Resamples: 3}, func(Row) { cancel() })
+	if !errors.Is(err, context.Canceled) || len(rows) != 1 {
+		t.Errorf("ended between rows: %d rows, %v", len(rows), err)
+	}
+}
+
+// TestRefusals: what is wrong with settings, sizes and ratios is found before
+// any work, wraps model.ErrInput and says what it is.
+func TestRefusals(t *testing.T) {
+	spec := small(t, "synthetic:friedman1,n=30")
+	good := Case{Spec: spec, Ratio: 1, Sizes: []int{10}}
+	for _, c := range []struct {
+		name     string
+		bad      Case
+		settings Settings
+		says     string
+	}{
+		{"one example", Case{Spec: spec, Ratio: 1, Sizes: []int{10, 1}}, Settings{}, "1 examples asked for"},
+		{"no examples", Case{Spec: spec, Ratio: 1, Sizes: []int{0}}, Settings{}, "0 examples asked for"},
+		{"too many", Case{Spec: spec, Ratio: 1, Sizes: []int{31}}, Settings{}, "31 examples asked for, synthetic:friedman1"},
+		{"no ratio", Case{Spec: spec}, Settings{}, "ratio"},
+		{"ratio", Case{Spec: spec, Ratio: math.NaN()}, Settings{}, "ratio"},
+		{"draws", Case{Spec: spec, Ratio: 0.01}, Settings{Scheme: "multinomial"}, "without a draw"},
+		{"scheme", good, Settings{Scheme: "nosuch"}, "nosuch"},
+		{"set", Case{Ratio: 1}, Settings{}, "no data set"},
+		{"resamples", good, Settings{Resamples: -1}, "-1 resamples"},
+		{"workers", good, Settings{Workers: -2}, "-2 workers"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.settings.Progress = func(p Progress) { t.Errorf("work has begun: %+v", p) }
+			rows, err := Compare(t.Context(), []Case{good, c.bad}, c.settings, nil)
+			if len(rows) != 0 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%d rows, %v does not say %q", len(rows), err, c.says)
+			}
+		})
+	}
+	if rows, err := Compare(t.Context(), nil, Settings{}, nil); len(rows) != 0 || err != nil {
+		t.Errorf("nothing to do: %v, %v", rows, err)
+	}
+}
+
+// TestFailedRow: a row that cannot be made is named, and those before it stay.
+func TestFailedRow(t *testing.T) {
+	spec := small(t, "synthetic:friedman1,n=30")
+	bad := spec
+	bad.Kernel.Jitter = -1
+	rows, err := Compare(t.Context(), []Case{{Spec: spec, Ratio: 1}, {Spec: bad, Ratio: 1, Sizes: []int{20}}}, Settings{Resamples: 3}, nil)
+	if len(rows) != 1 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "n = 20") || !strings.Contains(err.Error(), spec.Set.Name) {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// TestDraws: a timed resample is the same training set in both forms, rows and
+// merged rows, so that both fits are one predictor; and it has the examples'
+// own targets.
+func TestDraws(t *testing.T) {
+	all, err := experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 1}}, Settings{Scheme: "poisson"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := all[0]
+	if err := x.build(); err != nil {
+		t.Fatal(err)
+	}
+	known := map[int][]float64{} // targets of the examples at each site
+	for i, site := range x.model.Site {
+		known[site] = append(known[site], x.model.Set.Y[i])
+	}
+	for b := range uint64(3) {
+		d := x.draw(b)
+		for r, site := range d.rows {
+			if !slices.Contains(known[site], d.rowTargets[r]) {
+				t.Fatalf("no example at site %d has target %v", site, d.rowTargets[r])
+			}
+		}
+		merged, err := gp.NewTrainer(x.model.Gram, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		naive, err := gp.NewNaive(x.model.Gram, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
+		for _, err := range []error{merged.Fit(d.count, d.target), merged.Predict(f), naive.Fit(d.rows, d.rowTargets), naive.Predict(g)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for site := range f {
+			// The condition of K + 1 is at most 80 (25 + 200), about 2e4.
+			if math.Abs(f[site]-g[site]) > 1e-10*(1+math.Abs(g[site])) {
+				t.Errorf("draw %d, site %d: merged %v, rows %v", b, site, f[site], g[site])
+			}
+		}
+	}
+}
+
+// TestDefaultCases: Boston with its preset, then synthetic regression at the
+// sizes asked for, all from one set.
+func TestDefaultCases(t *testing.T) {
+	cases, err := DefaultCases([]int{30, 90, 60})
+	if err != nil || len(cases) != 2 {
+		t.Fatal(cases, err)
+	}
+	boston, friedman := cases[0], cases[1]
+	if boston.Spec.Set.Name != "boston" || boston.Spec.Standardize || boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil || boston.Ratio != 1 {
+		t.Errorf("first case %+v", boston)
+	}
+	if friedman.Spec.Set.N() != 90 || !slices.Equal(friedman.Sizes, []int{30, 90, 60}) || friedman.Ratio != 1 {
+		t.Errorf("second case %+v", friedman)
+	}
+	if alone, err := DefaultCases(nil); err != nil || len(alone) != 1 {
+		t.Error(alone, err)
+	}
+	if _, err := DefaultCases([]int{-5}); err == nil {
+		t.Error("a set of -5 examples passes")
+	}
+	friedman.Sizes = []int{30, 90}
+	for _, r := range compared(t, Settings{Resamples: 3}, friedman) {
+		checkFigures(t, r)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if m := middle([]float64{5, 1, 3}); m != 3 {
+		t.Errorf("the middle of 5, 1, 3 is %v", m)
+	}
+	runs := 0
+	if s := median(5, func() { runs++ }); runs != 5 || s < 0 {
+		t.Errorf("%d runs, %v s", runs, s)
+	}
+}

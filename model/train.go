@@ -1,0 +1,79 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/gp"
+	"bootbench/loss"
+	"bootbench/retrain"
+	"bootbench/svm"
+)
+
+// trainers is the maker of trainers for the model's loss.
+func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
+	if square, ok := m.Loss.(loss.Square); ok {
+		return retrain.GP{Kernel: m.Gram, Noise: square.Noise, Cross: cross}.Trainers(p), nil
+	}
+	if c, ok := marginCost(m.Loss); ok {
+		return retrain.SVM{Kernel: m.Gram, C: c, Cross: cross}.Trainers(p), nil
+	}
+	return nil, m.untrainable()
+}
+
+// marginCost is the cost C of margin violation of a classifier's loss, +Inf
+// for a hard margin.
+func marginCost(l loss.Loss) (c float64, ok bool) {
+	switch l := l.(type) {
+	case loss.HardMargin:
+		return math.Inf(1), true
+	case loss.Hinge:
+		return l.C, true
+	}
+	return 0, false
+}
+
+// FullFit trains once on all data and returns the predictor at the sites. It
+// overwrites the scratch triangle of the kernel matrix.
+func (m *Model) FullFit() ([]float64, error) {
+	if square, ok := m.Loss.(loss.Square); ok {
+		count, mean := m.targets()
+		full, err := gp.FitFull(m.Gram, square.Noise, count, mean)
+		if err != nil {
+			return nil, err
+		}
+		return full.Fitted, nil
+	}
+	result, err := m.TrainSVM(svm.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	return result.F, result.Status.Err()
+}
+
+// TrainSVM trains a support vector classifier once on all data.
+func (m *Model) TrainSVM(settings svm.Settings) (*svm.Result, error) {
+	c, ok := marginCost(m.Loss)
+	if !ok {
+		return nil, m.untrainable()
+	}
+	trainer, err := svm.NewTrainer(m.Gram)
+	if err != nil {
+		return nil, err
+	}
+	boxes := make([]float64, len(m.Set.Y))
+	for i := range boxes {
+		boxes[i] = c
+	}
+	result, err := trainer.Train(svm.Problem{Y: m.Set.Y, Site: m.Site, C: boxes}, settings)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return result, nil
+}
+
+func (m *Model) untrainable() error {
+	return inputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Runs the benchmarks and renews the tables of BENCHMARKS.md, each between its
+# markers <!-- begin NAME --> and <!-- end NAME -->. The prose around them stays.
+# About ten minutes on two cores. BENCH_TIME (default 1s) is go test's -benchtime.
+set -eu
+cd "$(dirname "$0")/.."
+time=${BENCH_TIME:-1s}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+go build -tags openblas -o "$out/bootbench" ./cmd/bootbench
+
+# Turns go test's benchmark lines that match $1 into a table: name, time, metrics.
+table() {
+	awk -v pattern="$1" '
+	$1 ~ /^Benchmark/ && $1 ~ pattern {
+		name = $1; sub(/^Benchmark/, "", name); sub(/-[0-9]+$/, "", name)
+		cells = ""
+		for (i = 3; i < NF; i += 2) {
+			unit = $(i+1)
+			if (unit == "B/op" || unit == "allocs/op") continue
+			value = $i
+			if (unit == "ns/op") { value = sprintf("%.3f", value / 1e6); unit = "ms" }
+			if (!(unit in known)) { known[unit] = ++units; order[units] = unit }
+			data[name, unit] = value
+		}
+		names[++rows] = name
+	}
+	END {
+		head = "| benchmark |"; rule = "|---|"
+		for (u = 1; u <= units; u++) { head = head " " order[u] " |"; rule = rule "---:|" }
+		print head; print rule
+		for (r = 1; r <= rows; r++) {
+			line = "| " names[r] " |"
+			for (u = 1; u <= units; u++) line = line " " data[names[r], order[u]] " |"
+			print line
+		}
+	}' "$2"
+}
+
+# Puts the file $2 between the markers of $1.
+renew() {
+	awk -v name="$1" -v file="$2" '
+	$0 == "<!-- begin " name " -->" { print; while ((getline line < file) > 0) print line; skip = 1 }
+	$0 == "<!-- end " name " -->" { skip = 0 }
+	!skip { print }' BENCHMARKS.md > "$out/new" && cp "$out/new" BENCHMARKS.md
+}
+
+bench() { # package, pattern, tags, file
+	go test -tags "$3" -run '^$' -bench "$2" -benchtime "$time" "$1" >> "$4"
+}
+
+{
+	echo '```'
+	"$out/bootbench" info
+	echo '```'
+} > "$out/machine"
+
+echo "kernels" >&2
+bench ./blas . openblas "$out/kernels.txt"
+echo "refresh and steps" >&2
+bench ./linalg 'Refresh|Step' openblas "$out/linalg.txt"
+bench ./linalg Refresh "" "$out/linalg.txt"
+echo "fits and solves" >&2
+bench ./gp Fit openblas "$out/fits.txt"
+bench ./solver Solve openblas "$out/solve.txt"
+echo "theory against retraining" >&2
+{
+	echo '```'
+	"$out/bootbench" compare --sizes 250,500,1000,2000,4000 --quiet
+	echo '```'
+} > "$out/compare"
+{
+	echo '```'
+	"$out/bootbench" compare --sizes 250,500,1000,2000 --tol 1e-3 --resamples 50 --quiet
+	echo '```'
+} > "$out/compare-coarse"
+
+table Kernel "$out/kernels.txt" > "$out/kernels"
+table Refresh "$out/linalg.txt" > "$out/refresh"
+table Step "$out/linalg.txt" > "$out/steps"
+table Fit "$out/fits.txt" > "$out/fits"
+table Solve "$out/solve.txt" > "$out/solve"
+for name in machine kernels refresh steps fits solve compare compare-coarse; do
+	renew "$name" "$out/$name"
+done

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"slices"
+
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -8,25 +10,25 @@ import (
 )
 
 // DefaultCases are the comparisons that run without arguments: the Boston
-// housing data with M03's kernel, and synthetic regression at each of sizes.
+// housing data with M03's kernel, the four classification sets of M04 with a hard
+// margin, and synthetic regression at each of sizes.
 func DefaultCases(sizes []int) ([]Case, error) {
-	boston, err := dataset.Open("boston")
-	if err != nil {
-		return nil, err
+	var cases []Case
+	for _, name := range []string{"boston", "crabs", "wisconsin", "sonar", "pima"} {
+		set, err := dataset.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		preset, _ := model.PresetFor(set)
+		cases = append(cases, Case{
+			Spec:  model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize},
+			Ratio: 1,
+		})
 	}
-	preset, _ := model.PresetFor(boston)
-	cases := []Case{{
-		Spec:  model.Spec{Set: boston, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize},
-		Ratio: 1,
-	}}
 	if len(sizes) == 0 {
 		return cases, nil
 	}
-	largest := 0
-	for _, n := range sizes {
-		largest = max(largest, n)
-	}
-	friedman, err := Friedman(largest)
+	friedman, err := Friedman(slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}

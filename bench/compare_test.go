@@ -293,11 +293,11 @@ func TestDraws(t *testing.T) {
 	for b := range uint64(3) {
 		d := x.draw(b)
 		for r, site := range d.rows {
-			if !slices.Contains(known[site], d.rowTargets[r]) {
-				t.Fatalf("no example at site %d has target %v", site, d.rowTargets[r])
+			if !slices.Contains(known[site], d.targets[r]) {
+				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
 			}
 		}
-		merged, err := gp.NewTrainer(x.model.Gram, 1)
+		merged, err := x.model.NewTrainer()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
-		for _, err := range []error{merged.Fit(d.count, d.target), merged.Predict(f), naive.Fit(d.rows, d.rowTargets), naive.Predict(g)} {
+		for _, err := range []error{merged.Fit(d.counts, f), naive.Fit(d.rows, d.targets), naive.Predict(g)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,21 +320,21 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestDefaultCases: Boston with its preset, then synthetic regression at the
+// TestDefaultCases: the five sets of the papers with their presets, then synthetic regression at the
 // sizes asked for, all from one set.
 func TestDefaultCases(t *testing.T) {
 	cases, err := DefaultCases([]int{30, 90, 60})
-	if err != nil || len(cases) != 2 {
+	if err != nil || len(cases) != 6 {
 		t.Fatal(cases, err)
 	}
-	boston, friedman := cases[0], cases[1]
+	boston, friedman := cases[0], cases[5]
 	if boston.Spec.Set.Name != "boston" || boston.Spec.Standardize || boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil || boston.Ratio != 1 {
 		t.Errorf("first case %+v", boston)
 	}
 	if friedman.Spec.Set.N() != 90 || !slices.Equal(friedman.Sizes, []int{30, 90, 60}) || friedman.Ratio != 1 {
-		t.Errorf("second case %+v", friedman)
+		t.Errorf("last case %+v", friedman)
 	}
-	if alone, err := DefaultCases(nil); err != nil || len(alone) != 1 {
+	if alone, err := DefaultCases(nil); err != nil || len(alone) != 5 {
 		t.Error(alone, err)
 	}
 	if _, err := DefaultCases([]int{-5}); err == nil {

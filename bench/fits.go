@@ -17,87 +17,88 @@ import (
 // timedFits is how many resamples the single fits are timed on.
 const timedFits = 7
 
-// fits times single trainings on square loss, each with predictions at all
-// sites: on all data, on resamples with repeated rows merged, and on their S
-// rows as they come.
+// fits times single trainings, each with predictions at all sites: on all data,
+// and on resamples with repeated rows merged. For square loss it also times fits
+// of the S rows as they come.
 func (x *experiment) fits(ctx context.Context) error {
-	square, ok := x.model.Loss.(loss.Square)
-	if !ok {
-		return nil
-	}
 	x.tell("fits", 0, timedFits)
-	var err error
-	x.row.FitS = median(x.repeats(), func() {
-		if _, e := x.model.FullFit(); e != nil {
-			err = e
-		}
-	})
+	trainer, err := x.model.NewTrainer()
 	if err != nil {
 		return err
 	}
-	merged, err := gp.NewTrainer(x.model.Gram, square.Noise)
-	if err != nil {
-		return err
-	}
-	naive, err := gp.NewNaive(x.model.Gram, square.Noise)
-	if err != nil {
-		return err
-	}
-	var mergedS, naiveS []float64
 	f := make([]float64, x.model.Sites())
-	for b := range timedFits {
+	once := make([]int, x.model.Set.N())
+	for i := range once {
+		once[i] = 1
+	}
+	if x.row.FitS, err = timed(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
+		return err
+	}
+	draws := make([]drawn, timedFits)
+	for b := range draws {
+		draws[b] = x.draw(uint64(b))
+	}
+	times := make([]float64, timedFits)
+	for b, d := range draws {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d := x.draw(uint64(b))
-		began := time.Now()
-		if err := merged.Fit(d.count, d.target); err != nil {
+		if times[b], err = timed(1, func(int) error { return trainer.Fit(d.counts, f) }); err != nil {
 			return err
 		}
-		if err := merged.Predict(f); err != nil {
-			return err
-		}
-		mergedS = append(mergedS, time.Since(began).Seconds())
-		began = time.Now()
-		if err := naive.Fit(d.rows, d.rowTargets); err != nil {
-			return err
-		}
-		if err := naive.Predict(f); err != nil {
-			return err
-		}
-		naiveS = append(naiveS, time.Since(began).Seconds())
 		x.tell("fits", b+1, timedFits)
 	}
-	x.row.ResampleFitS, x.row.NaiveFitS = middle(mergedS), middle(naiveS)
+	x.row.ResampleFitS = middle(times)
 	x.row.FitsEquivalent = x.row.TheoryS / x.row.ResampleFitS
-	x.row.NaiveFitsEquivalent = x.row.TheoryS / x.row.NaiveFitS
+	if square, ok := x.model.Loss.(loss.Square); ok {
+		return x.naiveFits(square.Noise, draws, f)
+	}
 	return nil
 }
 
-// drawn is one resample in both forms.
+// naiveFits times fits of all S rows of resamples, repeated ones and all.
+func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error {
+	naive, err := gp.NewNaive(x.model.Gram, noise)
+	if err != nil {
+		return err
+	}
+	x.row.NaiveFitS, err = timed(timedFits, func(b int) error {
+		if err := naive.Fit(draws[b].rows, draws[b].targets); err != nil {
+			return err
+		}
+		return naive.Predict(f)
+	})
+	x.row.NaiveFitsEquivalent = x.row.TheoryS / x.row.NaiveFitS
+	return err
+}
+
+// timed is the median wall time in seconds of f(0) ... f(n-1).
+func timed(n int, f func(b int) error) (float64, error) {
+	times := make([]float64, n)
+	for b := range times {
+		began := time.Now()
+		if err := f(b); err != nil {
+			return 0, err
+		}
+		times[b] = time.Since(began).Seconds()
+	}
+	return middle(times), nil
+}
+
+// drawn is one resample: counts of the examples, and the same row by row.
 type drawn struct {
-	count      []int     // per site
-	target     []float64 // mean drawn target per site
-	rows       []int     // site of each drawn row
-	rowTargets []float64
+	counts  []int
+	rows    []int // site of each drawn row
+	targets []float64
 }
 
 func (x *experiment) draw(b uint64) drawn {
-	counts := make([]int, x.model.Set.N())
-	x.scheme.Sample(rand.New(rand.NewPCG(x.settings.Seed+1, b)), counts)
-	d := drawn{count: make([]int, x.model.Sites()), target: make([]float64, x.model.Sites())}
-	for example, k := range counts {
-		site, y := x.model.Site[example], x.model.Set.Y[example]
-		d.count[site] += k
-		d.target[site] += float64(k) * y
+	d := drawn{counts: make([]int, x.model.Set.N())}
+	x.scheme.Sample(rand.New(rand.NewPCG(x.settings.Seed+1, b)), d.counts)
+	for example, k := range d.counts {
 		for range k {
-			d.rows = append(d.rows, site)
-			d.rowTargets = append(d.rowTargets, y)
-		}
-	}
-	for site, k := range d.count {
-		if k > 0 {
-			d.target[site] /= float64(k)
+			d.rows = append(d.rows, x.model.Site[example])
+			d.targets = append(d.targets, x.model.Set.Y[example])
 		}
 	}
 	return d

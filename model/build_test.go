@@ -224,10 +224,26 @@ func TestPreset(t *testing.T) {
 	if leftOut, _ := s.LeftOut(loss.SquareTest{}); math.Abs(leftOut-16.248) > 0.0006 {
 		t.Errorf("left-out error %v, want 16.248", leftOut)
 	}
+}
+
+// TestMarginPresets: every embedded classification set has a hard margin on
+// standardised features, and what a user brings has no preset.
+func TestMarginPresets(t *testing.T) {
+	scale := map[string]float64{"crabs": 1, "crabs_sp": 1, "wisconsin": 0.5, "sonar": 0.5, "pima": 0.5}
 	for _, name := range dataset.Names() {
-		if _, ok := model.PresetFor(load(t, name)); ok != (name == "boston") {
-			t.Errorf("%s: preset %v", name, ok)
+		set := load(t, name)
+		preset, ok := model.PresetFor(set)
+		if !ok {
+			t.Errorf("%s has no preset", name)
 		}
+		if set.Task == dataset.Classification {
+			if _, hard := preset.Loss.(loss.HardMargin); !hard || !preset.Standardize || preset.Kernel.Gamma != scale[name]/float64(set.D()) {
+				t.Errorf("%s: preset %+v", name, preset)
+			}
+		}
+	}
+	if _, ok := model.PresetFor(&dataset.Set{Name: "sonar.csv"}); ok {
+		t.Error("a file has a preset")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"bootbench/gp"
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/svm"
 )
@@ -21,6 +22,18 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 		return retrain.SVM{Kernel: m.Gram, C: c, Cross: cross}.Trainers(p), nil
 	}
 	return nil, m.untrainable()
+}
+
+// NewTrainer makes a trainer for the model's loss, as retraining uses one per
+// worker: repeated rows merged, predictions at all sites.
+func (m *Model) NewTrainer() (retrain.Trainer, error) {
+	trainers, err := m.trainers(retrain.Problem{
+		Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Scheme: resample.Poisson{Ratio: 1},
+	}, blas64.General{})
+	if err != nil {
+		return nil, err
+	}
+	return trainers()
 }
 
 // marginCost is the cost C of margin violation of a classifier's loss, +Inf
@@ -76,4 +89,24 @@ func (m *Model) TrainSVM(settings svm.Settings) (*svm.Result, error) {
 
 func (m *Model) untrainable() error {
 	return inputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
+}
+
+// MissingClass is the probability that a resample lacks one of the two classes
+// (or both), the examples' counts taken as independent; 0 for regression.
+func (m *Model) MissingClass(law resample.Law) float64 {
+	if _, classifier := marginCost(m.Loss); !classifier {
+		return 0
+	}
+	absent := resample.Zero(law, 1)
+	present := 1.0
+	for _, label := range []float64{-1, 1} {
+		count := 0.0
+		for _, y := range m.Set.Y {
+			if y == label {
+				count++
+			}
+		}
+		present *= 1 - math.Pow(absent, count)
+	}
+	return 1 - present
 }

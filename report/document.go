@@ -14,7 +14,8 @@ type Subject struct {
 	Merged       int     `json:"merged"` // examples that share the site of an earlier one
 	Task         string  `json:"task"`
 	Loss         string  `json:"loss"`
-	Noise        float64 `json:"noise"` // variance s2 of the square loss
+	Noise        float64 `json:"noise,omitempty"` // variance s2 of the square loss
+	C            float64 `json:"C,omitempty"`     // cost of margin violation of the hinge loss
 	Kernel       Kernel  `json:"kernel"`
 	Standardized bool    `json:"standardized"`
 	Preset       string  `json:"preset,omitempty"` // where the model of an embedded set comes from
@@ -71,7 +72,9 @@ type Points struct {
 	SD         []float64 `json:"sd,omitempty"`
 	Lower      []float64 `json:"lower,omitempty"`
 	Upper      []float64 `json:"upper,omitempty"`
-	Target     []float64 `json:"target,omitempty"`
+	// Negative is the probability over resamples that a classifier says -1.
+	Negative []float64 `json:"p_negative,omitempty"`
+	Target   []float64 `json:"target,omitempty"`
 }
 
 // Times are wall times in seconds. Total runs from the start of the command to
@@ -160,6 +163,21 @@ type Retraining struct {
 	FitS     float64  `json:"fit_s"`          // mean wall time of one fit, in seconds
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
+	Cost
+}
+
+// LeaveOneOut is the answer of loo.
+type LeaveOneOut struct {
+	Command string `json:"command"`
+	Subject
+	Method         string   `json:"method"`
+	Error          float64  `json:"error"`     // share of examples that are misclassified when left out
+	Errors         int      `json:"errors"`    // their number
+	Retrained      int      `json:"retrained"` // examples that the model was retrained without
+	Skipped        int      `json:"skipped"`   // those that needed no retraining
+	SupportVectors int      `json:"support_vectors"`
+	Violation      float64  `json:"violation"` // of the Kuhn-Tucker conditions by the training, in units of y f
+	Warnings       []string `json:"warnings"`
 	Cost
 }
 

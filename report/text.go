@@ -35,7 +35,7 @@ func (p *printer) subject(s Subject) {
 	if s.Preset != "" {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
 	}
-	p.line("model", "%s loss, noise variance %v%s", s.Loss, s.Noise, from)
+	p.line("model", "%s loss%s%s", s.Loss, s.parameter(), from)
 	p.line("kernel", "%s", s.Kernel)
 	features := "as they are"
 	if s.Standardized {
@@ -202,6 +202,18 @@ func (r *Retraining) WriteText(w io.Writer) error {
 	return p.err
 }
 
+// WriteText writes the answer for a reader.
+func (l *LeaveOneOut) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	p.subject(l.Subject)
+	p.printf("\n")
+	p.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.N, l.Method)
+	p.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
+	p.line("training", "%d support vectors, Kuhn-Tucker violation %.1e", l.SupportVectors, l.Violation)
+	p.cost(l.Cost)
+	return p.err
+}
+
 // WriteText writes the listing for a reader.
 func (d *Datasets) WriteText(w io.Writer) error {
 	p := &printer{w: w}
@@ -245,4 +257,15 @@ func (m *Machine) WriteText(w io.Writer) error {
 		p.line("warning", "%s", text)
 	}
 	return p.err
+}
+
+// parameter names the parameter of the training loss, if it has one.
+func (s *Subject) parameter() string {
+	switch {
+	case s.Noise > 0:
+		return fmt.Sprintf(", noise variance %v", s.Noise)
+	case s.C > 0:
+		return fmt.Sprintf(", C = %v", s.C)
+	}
+	return ""
 }

@@ -55,7 +55,8 @@ type Settings struct {
 	Steps     Steps     // default Mixed
 	Tolerance float64   // largest relative change of a site parameter at convergence; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
-	Start     []float64 // d to start from, one per site, as a neighbouring Solution left it; default: M03-61/62
+	Start     []float64 // d to start from, one per site; default: M03-61/62
+	From      *Solution // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
 	Seed      uint64    // of the random subset that the start value is computed from; default 0
 
 	// Engine makes the engine that keeps G; default linalg.NewExact.
@@ -79,6 +80,12 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 	}
 	if s.Engine == nil {
 		s.Engine = func(k *linalg.Sym) linalg.Engine { return linalg.NewExact(k) }
+	}
+	if s.From != nil {
+		if len(s.From.Cavity) != sites || len(s.From.D) != sites {
+			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.D), sites)
+		}
+		s.Start = s.From.D
 	}
 	switch {
 	case !(s.Tolerance > 0 && s.Tolerance < 1):
@@ -111,8 +118,10 @@ type Refreshes struct {
 type Stats struct {
 	Sweeps    int       // updates of d, approximate ones included
 	Refreshes Refreshes // what they cost
-	Damped    int       // sweeps that took half a step only
+	Passes    int       // passes on the cavities' means and variances while G stayed (losses that are not quadratic)
+	Damped    int       // sweeps that took a part of the step only
 	Clamps    int       // cavity variances raised to zero
+	Capped    int       // sites whose d is held at the most that rounding gives a meaning to (losses that are not quadratic)
 	Linear    int       // iterations of the linear solve for the variances
 }
 

@@ -14,7 +14,7 @@ import (
 type Solution struct {
 	Method   Method
 	Status   Status
-	Residual float64 // largest relative change of d by one more sweep
+	Residual float64 // largest relative change by one more sweep of d, and of g and lambda where they are iterated too
 	Stats    Stats
 	Warnings []string
 

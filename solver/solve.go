@@ -17,6 +17,10 @@ import (
 // Square loss: d and the cavities' c do not depend on the targets. d is iterated
 // alone (T10), then one linear system gives the variances (T11). A sweep costs
 // 2M^3/3 flops when exact.
+//
+// Other losses: d, g and lambda depend on each other and move together (T4-T6).
+// A sweep needs all of G and costs M^3 flops, and some M^2 for the passes between
+// sweeps. See general.
 func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -32,22 +36,28 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if err != nil {
 		return nil, err
 	}
-	quadratic, err := quadraticSites(p.Loss, sites)
-	if err != nil {
-		return nil, err
+	quadratic := quadraticSites(sites)
+	if quadratic == nil && settings.Method != ADATAP {
+		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem, settings.Method, p.Loss.Name())
 	}
 	s := &Solution{Method: settings.Method, sites: sites, siteOf: p.at, y: p.Y, engine: settings.Engine(p.Gram)}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic}
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
-	if err := r.settle(ctx); err != nil {
+	settle := r.settleGeneral
+	if quadratic != nil {
+		settle = r.settle
+	}
+	if err := settle(ctx); err != nil {
 		return nil, err
 	}
 	s.D = append([]float64(nil), s.engine.Sites()...)
 	s.engine.Expand()
-	r.fields()
-	r.variances()
+	if quadratic != nil {
+		r.fields()
+		r.variances()
+	}
 	s.readCavities()
 	r.warn()
 	return s, nil
@@ -61,16 +71,17 @@ type run struct {
 	quadratic []loss.Quadratic
 }
 
-func quadraticSites(l loss.Loss, sites []site) ([]loss.Quadratic, error) {
+// quadraticSites are the sites as quadratic ones, or nil if they are not.
+func quadraticSites(sites []site) []loss.Quadratic {
 	quadratic := make([]loss.Quadratic, len(sites))
 	for i := range sites {
 		q, ok := sites[i].Site.(loss.Quadratic)
 		if !ok {
-			return nil, fmt.Errorf("%w: training loss %q is not quadratic", ErrProblem, l.Name())
+			return nil
 		}
 		quadratic[i] = q
 	}
-	return quadratic, nil
+	return quadratic
 }
 
 // fields are g = y d, with y the mean target of the site (M03-56).

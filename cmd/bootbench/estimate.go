@@ -93,7 +93,7 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 	e := &report.Estimate{
 		Command: "estimate", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
 		Errors:      errorsReport(sub.test, solution.TestError(sub.test, fitted)),
-		Convergence: convergenceReport(solution), Warnings: texts(solution.Warnings),
+		Convergence: convergenceReport(solution), Warnings: sub.warnings(scheme, solution.Warnings),
 	}
 	if !noPoints {
 		_, left := solution.LeftOut(sub.test)

@@ -20,7 +20,7 @@ import (
 // modelFlags say what is modelled.
 type modelFlags struct {
 	loss                        string
-	noise                       float64
+	noise, c                    float64
 	kernel                      string
 	gamma                       float64
 	lengthScale                 []float64
@@ -33,13 +33,14 @@ type modelFlags struct {
 }
 
 // names of the flags that belong to DATA and have no meaning without it.
-var modelFlagNames = []string{"loss", "noise", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter", "no-standardize"}
+var modelFlagNames = []string{"loss", "noise", "C", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter", "no-standardize"}
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	m.flags = f
-	f.StringVar(&m.loss, "loss", "", "training loss `LOSS`: square, (f-y)^2/(2 V); required unless DATA has a preset")
+	f.StringVar(&m.loss, "loss", "", "training loss `LOSS`: square, (f-y)^2/(2 V), for regression; for labels -1 and +1 hard, the hard-margin classifier (f y >= 1), or hinge, C max(0, 1 - f y); required unless DATA has a preset")
 	f.Float64Var(&m.noise, "noise", 0, "noise variance `V` of the square loss, in squared units of the target, above 0; required unless DATA has a preset")
+	f.Float64Var(&m.c, "C", 1, "cost `C` of margin violation of the hinge loss, above 0")
 	f.StringVar(&m.kernel, "kernel", "rbf", "covariance `KERNEL`: rbf, matern12, matern32, matern52, linear, poly or precomputed (the features are then rows of the kernel matrix)")
 	f.Float64Var(&m.gamma, "gamma", 0, "rbf: exp(-G |x-x'|^2); matern: length scale 1/sqrt(2 G); poly: factor of x.x'; `G` above 0; default 1/(2 d), d the number of features")
 	f.Float64SliceVar(&m.lengthScale, "length-scale", nil, "exp(-1/2 sum_j ((x_j-x'_j)/L_j)^2) and alike for matern; one `L[,L...]` for all features or one for each, above 0, in units of the (standardised) features; instead of --gamma; default: see --gamma")
@@ -91,7 +92,7 @@ func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 	if err := spec.Kernel.Validate(set.D()); err != nil {
 		return spec, "", asUsage(err)
 	}
-	return spec, m.source(preset, kept || known && !m.given("noise")), nil
+	return spec, m.source(preset, kept || known && !m.given("loss", "noise", "C")), nil
 }
 
 // source says where a model comes from that holds something of a preset.
@@ -110,27 +111,39 @@ func (m *modelFlags) given(names ...string) bool {
 	return slices.ContainsFunc(names, m.flags.Changed)
 }
 
-// trainingLoss is the loss that was asked for, or the preset's.
+// trainingLoss is the loss that was asked for, or the preset's; a parameter that
+// the user gives replaces the preset's.
 func (m *modelFlags) trainingLoss(preset model.Preset, known bool) (loss.Loss, error) {
-	if !m.given("loss") && !known {
-		return nil, usagef("--loss is required (square)")
-	}
-	if m.given("loss") {
-		if err := oneOf("loss", m.loss, "square"); err != nil {
+	name := m.loss
+	switch {
+	case m.given("loss"):
+		if err := oneOf("loss", name, loss.Names()...); err != nil {
 			return nil, err
 		}
+	case known:
+		name = preset.Loss.Name()
+	default:
+		return nil, usagef("--loss is required (%s)", strings.Join(loss.Names(), ", "))
 	}
-	if !m.given("noise") {
-		if known {
-			return preset.Loss, nil
+	for flag, owner := range map[string]string{"noise": "square", "C": "hinge"} {
+		if m.given(flag) && name != owner {
+			return nil, usagef("--%s belongs to --loss %s, not to %s", flag, owner, name)
 		}
+	}
+	if known && name == preset.Loss.Name() && !m.given("noise", "C") {
+		return preset.Loss, nil
+	}
+	if name == "square" && !m.given("noise") {
 		return nil, usagef("--noise is required with --loss square: the noise variance, above 0")
 	}
-	if !(m.noise > 0) || math.IsInf(m.noise, 0) {
+	if name == "square" && (!(m.noise > 0) || math.IsInf(m.noise, 0)) {
 		return nil, usagef("--noise is %v, must be above 0 and finite", m.noise)
 	}
-	square, err := loss.NewSquare(m.noise)
-	return square, asUsage(err)
+	if name == "hinge" && !(m.c > 0) {
+		return nil, usagef("--C is %v, must be above 0", m.c)
+	}
+	l, err := loss.ByName(name, loss.Parameters{Noise: m.noise, C: m.c})
+	return l, asUsage(err)
 }
 
 // refuseZeros refuses zeros that a kernel.Spec would take for the default.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/loss"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -35,7 +36,8 @@ its variance and the interval that holds LEVEL of it, taken as normal.
 
 These figures are the sampling variability of the estimator, how much its
 prediction would change with another resample. They are no prediction interval:
-the noise of a new target is not in them.
+the noise of a new target is not in them. For a classifier p_negative is the share
+of resamples whose classifier says -1.
 
 The new inputs have the features of DATA; a CSV file names them in its header, in
 any order. Where they have targets too, the test loss is printed: averaged over
@@ -114,10 +116,13 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 	}
 	sub.times.Predict = time.Since(began).Seconds()
 	addInterval(points, p.level)
+	if _, regression := sub.Loss.(loss.Square); !regression {
+		addVote(points)
+	}
 	r := &report.Prediction{
 		Command: "predict", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
 		Convergence: convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: p.level,
-		Points: points, Warnings: texts(solution.Warnings),
+		Points: points, Warnings: sub.warnings(scheme, solution.Warnings),
 	}
 	judge(r, sub, inputs.Y)
 	if p.csv == "-" {
@@ -170,6 +175,14 @@ func addInterval(p *report.Points, level float64) {
 	}
 }
 
+// addVote adds the probability over resamples that the classifier, the sign of
+// the predictor, says -1 (M04-20).
+func addVote(p *report.Points) {
+	for i, mean := range p.Mean {
+		p.Negative = append(p.Negative, loss.ZeroOne{}.Gaussian(mean, p.Variance[i], 1))
+	}
+}
+
 // judge adds targets and their losses, where there are targets.
 func judge(r *report.Prediction, sub *subject, targets []float64) {
 	if targets == nil {
@@ -179,9 +192,9 @@ func judge(r *report.Prediction, sub *subject, targets []float64) {
 	expected, bagged := 0.0, 0.0
 	for i, y := range targets {
 		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
-		loss := sub.test.Gaussian(mean, variance, y)
-		r.Points.Error = append(r.Points.Error, loss)
-		expected += loss / float64(len(targets))
+		expectation := sub.test.Gaussian(mean, variance, y)
+		r.Points.Error = append(r.Points.Error, expectation)
+		expected += expectation / float64(len(targets))
 		bagged += sub.test.Value(mean, y) / float64(len(targets))
 	}
 	r.TestError, r.BaggedError = &expected, &bagged

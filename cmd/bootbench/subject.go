@@ -56,8 +56,11 @@ func subjectReport(m *model.Model, source string) report.Subject {
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
 		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel, m.Set.D()), Standardized: m.Standardize, Preset: source,
 	}
-	if square, ok := m.Loss.(loss.Square); ok {
-		r.Noise = square.Noise
+	switch l := m.Loss.(type) {
+	case loss.Square:
+		r.Noise = l.Noise
+	case loss.Hinge:
+		r.C = l.C
 	}
 	return r
 }
@@ -133,8 +136,15 @@ func (s *session) solve(sub *subject, scheme resample.Scheme, settings solver.Se
 	return solution, nil
 }
 
-// texts is never nil: a list in a document is a list.
-func texts(warnings []string) []string { return append([]string{}, warnings...) }
+// warnings are those of a computation, and one where resamples often lack a
+// class. They are never nil: a list in a document is a list.
+func (sub *subject) warnings(scheme resample.Scheme, others []string) []string {
+	all := append([]string{}, others...)
+	if share := sub.MissingClass(scheme); share > 0.5 {
+		all = append(all, fmt.Sprintf("%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+	}
+	return all
+}
 
 // isInterrupt reports whether an error is the end of the session's context.
 func (s *session) isInterrupt(err error) bool {

@@ -1,0 +1,470 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// cell is a hard-margin problem on an embedded set: standardised inputs, rbf
+// kernel of gamma = gammaD/d, bootstrap of the given ratio, repeated inputs one
+// site, no jitter.
+type cell struct {
+	set    string
+	gammaD float64
+	ratio  float64
+}
+
+// kernelOf is the problem of a cell, its ratio apart.
+func kernelOf(t testing.TB, name string, gammaD float64) solver.Problem {
+	t.Helper()
+	set, err := dataset.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, first := dataset.Distinct(set.X)
+	z, _ := dataset.Standardize(set.X)
+	k, _ := gram(t, kernel.Spec{Gamma: gammaD / float64(set.D())}, z.Gather(first))
+	return solver.Problem{Gram: k, Site: site, Y: set.Y, Loss: loss.HardMargin{}}
+}
+
+func (c cell) problem(t testing.TB) solver.Problem {
+	p := kernelOf(t, c.set, c.gammaD)
+	p.Law = resample.Poisson{Ratio: c.ratio}
+	return p
+}
+
+// TestReferenceErrors: left-out errors that an independent program found, each
+// to five digits.
+func TestReferenceErrors(t *testing.T) {
+	for _, c := range []struct {
+		cell
+		want float64
+	}{
+		{cell{"sonar", 0.5, 1}, 0.14894}, {cell{"sonar", 0.5, 3}, 0.11940},
+		{cell{"pima", 0.5, 1}, 0.3170}, {cell{"crabs", 1, 1}, 0.03887},
+		{cell{"wisconsin", 0.5, 1}, 0.05729}, {cell{"wisconsin", 0.5, 2}, 0.05398},
+	} {
+		digits := 1e-5
+		if c.set == "pima" {
+			digits = 1e-4 // known to four
+		}
+		got, _ := mustConverge(t, c.problem(t), solver.Settings{}).LeftOut(loss.ZeroOne{})
+		if math.Abs(got-c.want) > 0.7*digits {
+			t.Errorf("%+v: error %.6f", c, got)
+		}
+	}
+}
+
+// smallClassifier draws a problem of 1 to 12 sites with 1 to 4 examples each, of
+// equal labels at a site for the hard margin.
+func smallClassifier(rng *rand.Rand) solver.Problem {
+	p := smallProblem(rng)
+	if p.Site == nil {
+		p.Site = upTo(p.Gram.N() - 1)
+	}
+	labels := make([]float64, p.Gram.N())
+	for i := range labels {
+		labels[i] = float64(2*rng.IntN(2) - 1)
+	}
+	p.Loss = loss.Hinge{C: logUniform(rng, 0.1, 100)}
+	if rng.IntN(2) == 0 {
+		p.Loss = loss.HardMargin{}
+	}
+	for e := range p.Y {
+		p.Y[e] = labels[p.Site[e]]
+		if _, soft := p.Loss.(loss.Hinge); soft && rng.IntN(3) == 0 {
+			p.Y[e] = -p.Y[e]
+		}
+	}
+	return p
+}
+
+// TestGeneralFixedPoint holds solutions for margin losses to T4 = T5 by dense
+// inversion, as TestFixedPoint does for the square loss. d/c reaches 1/p(0), up
+// to e^10 per copy here, so that 1/chi - d and V/chi^2 - u lose up to 1e-16 times
+// its square; problems whose largest d K_ii exceeds 1e5 are left out.
+func TestGeneralFixedPoint(t *testing.T) {
+	const tol = 1e-5
+	rng := rand.New(rand.NewPCG(21, 1))
+	checked := 0
+	for trial := range 120 {
+		p := smallClassifier(rng)
+		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Steps: solver.Steps(trial % 2)})
+		finite(t, s)
+		if slices.Max(s.D)*p.Gram.At(0, 0) > 1e5 {
+			continue
+		}
+		checked++
+		chi, m, v, cavities := gaussianSide(t, p.Gram, s)
+		same(t, "mean (T5)", s.Mean, m, tol)
+		same(t, "variance (T5)", append(s.Var, 1), append(v, 1), tol)
+		for i, targets := range targetsOf(p) {
+			site, err := p.Loss.Site(targets, p.Law)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cavities[i].Var = math.Max(0, cavities[i].Var)
+			moments := site.Moments(cavities[i])
+			sameNumber(t, "chi (T4)", moments.Keep/cavities[i].C, chi[i], tol)
+			same(t, "mean (T4)", []float64{moments.Mean, 1}, []float64{m[i], 1}, tol)
+			same(t, "variance (T4)", []float64{moments.Var, 1}, []float64{v[i], 1}, tol)
+		}
+		if t.Failed() {
+			t.Fatalf("trial %d: %v, law %v, %d sites, %d examples, %+v", trial, p.Loss, p.Law, p.Gram.N(), len(p.Y), s.Stats)
+		}
+	}
+	if checked < 60 {
+		t.Errorf("only %d of 120 problems could be checked", checked)
+	}
+}
+
+// TestGeneralIsQuadratic: the square loss, its structure hidden, goes through the
+// general iteration to the fixed point that T10 and T11 give. Both to 1e-9.
+// Variances are compared on the scale of the targets, too: where all counts are
+// certain they are 0 by T11, and 1e-20 by the smallest cavity variance here.
+func TestGeneralIsQuadratic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 2))
+	for range 30 {
+		p := smallProblem(rng)
+		want := mustConverge(t, p, solver.Settings{Tolerance: 1e-9})
+		p.Loss = notQuadratic{p.Loss.(loss.Square)}
+		got := mustConverge(t, p, solver.Settings{Tolerance: 1e-9})
+		same(t, "d", got.D, want.D, 1e-5)
+		same(t, "mean", got.Mean, want.Mean, 1e-5)
+		same(t, "variance", append(got.Var, 1e-6), append(want.Var, 1e-6), 1e-5)
+		sameCavities(t, got.Cavity, want.Cavity, want, 1e-5)
+	}
+}
+
+// TestPlainSweeps: sweeps without inner passes and acceleration end at the same
+// point. Tolerance 1e-8 against a contraction of at worst 0.95 per sweep.
+func TestPlainSweeps(t *testing.T) {
+	for _, c := range []cell{{"sonar", 0.5, 1}, {"sonar", 0.125, 5}, {"crabs", 1, 0.3}, {"crabs", 0.5, 2}} {
+		p := c.problem(t)
+		fast := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
+		plain := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, Steps: solver.ExactOnly})
+		sameAnswer(t, fast, plain, 1e-5)
+		if plain.Stats.Passes != 0 || fast.Stats.Refreshes.Exact >= plain.Stats.Refreshes.Exact {
+			t.Errorf("%+v: %+v, plain %+v", c, fast.Stats, plain.Stats)
+		}
+	}
+}
+
+// TestMarginInvariance: the order of the examples does not matter, and with all
+// labels turned the mean predictor turns, and nothing else changes.
+func TestMarginInvariance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 3))
+	_, k := line(rng, 40, 0.5, 0.05)
+	y := make([]float64, 40)
+	for i := range y {
+		y[i] = float64(2*rng.IntN(2) - 1)
+	}
+	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 3}} {
+		p := solver.Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1.5}}
+		settings := solver.Settings{Tolerance: 1e-9}
+		a := mustConverge(t, p, settings)
+		turned := p
+		turned.Y = times(-1, y)
+		b := mustConverge(t, turned, settings)
+		same(t, "d", b.D, a.D, 1e-6)
+		same(t, "mean", b.Mean, times(-1, a.Mean), 1e-6)
+		same(t, "variance", b.Var, a.Var, 1e-6)
+
+		order := rng.Perm(40)
+		moved := p
+		moved.Gram = symmetric(40, func(i, j int) float64 { return k.At(order[i], order[j]) })
+		moved.Y = make([]float64, 40)
+		for i, from := range order {
+			moved.Y[i] = y[from]
+		}
+		c := mustConverge(t, moved, settings)
+		for i, from := range order {
+			sameNumber(t, "d, permuted", c.D[i], a.D[from], 1e-5)
+			sameNumber(t, "mean, permuted", c.Mean[i], a.Mean[from], 1e-5)
+		}
+	}
+}
+
+// TestKuhnTucker: where every example is present all but surely, p(0) = e^-ratio,
+// the predictor no longer varies and solves the hard-margin problem: y f >= 1, f =
+// K alpha with y alpha >= 0 and alpha (y f - 1) = 0. The left-out error becomes
+// the Opper-Winther estimate, the share of support vectors with y alpha_i >
+// (K_SV^-1)_ii. All up to sqrt(p(0)) times a condition of K of some 1e2.
+func TestKuhnTucker(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 4))
+	for _, ratio := range []float64{25, 40, 100} {
+		_, k := line(rng, 30, 0.4, 0.1)
+		y := make([]float64, 30)
+		for i := range y {
+			y[i] = float64(2*rng.IntN(2) - 1)
+		}
+		s := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: loss.HardMargin{}, Law: resample.Poisson{Ratio: ratio}}, solver.Settings{})
+		finite(t, s)
+		const tol = 1e-4
+		inverseK := inverse(t, denseOf(k))
+		var support []int
+		for i := range y {
+			alpha := 0.0
+			for j, m := range s.Mean {
+				alpha += inverseK.At(i, j) * m
+			}
+			alpha *= y[i]
+			slack := y[i]*s.Mean[i] - 1
+			if s.Var[i] > tol || slack < -tol || alpha < -tol || math.Abs(alpha*slack) > tol {
+				t.Errorf("ratio %g, site %d: variance %g, alpha %g, slack %g", ratio, i, s.Var[i], alpha, slack)
+			}
+			if slack < tol {
+				support = append(support, i)
+			}
+		}
+		part := inverse(t, denseOf(symmetric(len(support), func(i, j int) float64 { return k.At(support[i], support[j]) })))
+		wrong := 0.0
+		for i, at := range support {
+			alpha := 0.0
+			for j, other := range support {
+				alpha += part.At(i, j) * y[other]
+			}
+			if y[at]*alpha > part.At(i, i) {
+				wrong += 1. / 30
+			}
+		}
+		got, _ := s.LeftOut(loss.ZeroOne{})
+		if math.Abs(got-wrong) > 1e-6 {
+			t.Errorf("ratio %g: left-out error %g, Opper-Winther %g", ratio, got, wrong)
+		}
+	}
+}
+
+// ordinaryMargin is a hard-margin problem that takes some 15 sweeps.
+func ordinaryMargin() solver.Problem {
+	p := ordinary()
+	p.Loss = loss.HardMargin{}
+	for i, y := range p.Y {
+		p.Y[i] = math.Copysign(1, y)
+	}
+	return p
+}
+
+// TestGeneralStatuses forces every way to end other than at the fixed point.
+func TestGeneralStatuses(t *testing.T) {
+	background := context.Background()
+	for sweeps := 1; sweeps <= 3; sweeps++ {
+		s, err := solver.Solve(background, ordinaryMargin(), solver.Settings{MaxSweeps: sweeps})
+		stopped(t, s, err, solver.SweepLimit)
+		if s.Stats.Refreshes.Exact != sweeps || s.Stats.Sweeps != sweeps {
+			t.Errorf("limit %d: %+v", sweeps, s.Stats)
+		}
+	}
+
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	s, err := solver.Solve(ctx, ordinaryMargin(), solver.Settings{Progress: func(w solver.Sweep) {
+		if w.Number == 2 {
+			cancel()
+		}
+	}})
+	stopped(t, s, err, solver.Cancelled)
+	limited := mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 2})
+	sameAnswer(t, s, limited, 0)
+
+	shaken := &faulty{shake: 0.01}
+	s, err = solver.Solve(background, ordinaryMargin(), shaken.with(solver.Settings{}))
+	stopped(t, s, err, solver.Stalled)
+
+	broken := &faulty{failAt: func(refresh int) bool { return refresh >= 4 && refresh < 12 }}
+	s, err = solver.Solve(background, ordinaryMargin(), broken.with(solver.Settings{}))
+	stopped(t, s, err, solver.NumericalFailure)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3}), 1e-12)
+
+	first := &faulty{failAt: func(int) bool { return true }}
+	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
+		t.Errorf("no refresh ever: %v", err)
+	}
+	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 4 }}
+	if s, err := solver.Solve(background, ordinaryMargin(), rest.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
+		t.Errorf("no refresh after the third: %v", err)
+	}
+}
+
+// poisoned is an exact engine whose products turn to NaN from some refresh on
+// until it is told to stop.
+type poisoned struct {
+	linalg.Engine
+	refreshes, from int
+}
+
+func (e *poisoned) Refresh(d []float64) error {
+	e.refreshes++
+	return e.Engine.Refresh(d)
+}
+
+func (e *poisoned) OffMulVec(dst, x []float64) {
+	e.Engine.OffMulVec(dst, x)
+	if e.refreshes == e.from {
+		dst[3] = math.NaN()
+	}
+}
+
+// TestNotFinite: a NaN ends the solve with the iterate before it.
+func TestNotFinite(t *testing.T) {
+	with := func(from int) solver.Settings {
+		return solver.Settings{Engine: func(k *linalg.Sym) linalg.Engine {
+			return &poisoned{Engine: linalg.NewExact(k), from: from}
+		}}
+	}
+	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))
+	stopped(t, s, err, solver.NumericalFailure)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3}), 1e-12)
+	if s, err := solver.Solve(context.Background(), ordinaryMargin(), with(1)); s != nil || err == nil {
+		t.Error("a NaN from the start passes")
+	}
+}
+
+// TestShortBreakdown: a G that does not factorise once is stepped around.
+func TestShortBreakdown(t *testing.T) {
+	once := &faulty{failAt: func(refresh int) bool { return refresh == 4 || refresh == 5 }}
+	s := mustConverge(t, ordinaryMargin(), once.with(solver.Settings{Tolerance: 1e-8}))
+	sameAnswer(t, s, mustConverge(t, ordinaryMargin(), solver.Settings{Tolerance: 1e-8}), 1e-5)
+	if s.Stats.Damped < 2 {
+		t.Errorf("%+v", s.Stats)
+	}
+}
+
+// TestSingularKernel: a K of low rank that no hard margin fits. Whatever the
+// status, it is not Converged to something that is not a fixed point.
+func TestSingularKernel(t *testing.T) {
+	p := ordinaryMargin()
+	rng := rand.New(rand.NewPCG(21, 5))
+	_, p.Gram = line(rng, 40, 5, 0)
+	for _, ratio := range []float64{0.3, 3, 20} {
+		p.Law = resample.Poisson{Ratio: ratio}
+		s := mustSolve(t, p, solver.Settings{MaxSweeps: 200})
+		finite(t, s)
+		if s.Status != solver.Converged && !strings.Contains(strings.Join(s.Warnings, "\n"), "ill-conditioned") {
+			t.Errorf("ratio %g: %v, warnings %q", ratio, s.Status, s.Warnings)
+		}
+	}
+}
+
+// TestStartFromSolution: along a curve every solution starts the next, which saves sweeps
+// and does not change the answer.
+func TestStartFromSolution(t *testing.T) {
+	p := kernelOf(t, "sonar", 0.5)
+	p.Law = resample.Poisson{Ratio: 1}
+	near := mustConverge(t, p, solver.Settings{})
+	p.Law = resample.Poisson{Ratio: 1.02}
+	cold := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
+	warm := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, From: near})
+	sameAnswer(t, warm, cold, 1e-5)
+	if warm.Stats.Refreshes.Exact >= cold.Stats.Refreshes.Exact {
+		t.Errorf("%d refreshes warm, %d cold", warm.Stats.Refreshes.Exact, cold.Stats.Refreshes.Exact)
+	}
+	small := ordinaryMargin()
+	if _, err := solver.Solve(context.Background(), small, solver.Settings{From: near}); !errors.Is(err, solver.ErrProblem) {
+		t.Errorf("a start of other size: %v", err)
+	}
+	square := ordinary()
+	a := mustConverge(t, square, solver.Settings{Tolerance: 1e-8})
+	b := mustConverge(t, square, solver.Settings{Tolerance: 1e-8, From: a})
+	sameAnswer(t, a, b, 1e-6)
+	if b.Stats.Refreshes.Exact > 2 {
+		t.Errorf("from its own solution: %+v", b.Stats)
+	}
+}
+
+// TestNoPrior: a site with K_ii = 0, where the predictor is 0 for certain.
+func TestNoPrior(t *testing.T) {
+	p := ordinaryMargin()
+	p.Gram = symmetric(40, func(i, j int) float64 {
+		if i == 7 || j == 7 {
+			return 0
+		}
+		return p.Gram.At(i, j)
+	})
+	p.Loss = loss.Hinge{C: 1}
+	s := mustConverge(t, p, solver.Settings{})
+	finite(t, s)
+	if s.Mean[7] != 0 || s.Var[7] != 0 {
+		t.Errorf("mean %g, variance %g", s.Mean[7], s.Var[7])
+	}
+}
+
+var (
+	gridSets   = []string{"crabs", "sonar", "wisconsin", "pima"}
+	gridGammas = []float64{0.05, 0.125, 0.25, 0.5, 1, 2, 4}
+	gridRatios = []float64{0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20}
+)
+
+// TestGrid: all cells of a thinner grid converge. The whole one is BenchmarkGrid.
+func TestGrid(t *testing.T) {
+	for _, set := range []string{"crabs", "sonar"} {
+		for _, gammaD := range []float64{0.05, 0.25, 1, 4} {
+			p := kernelOf(t, set, gammaD)
+			for _, ratio := range []float64{0.1, 0.5, 2, 5, 20} {
+				p.Law = resample.Poisson{Ratio: ratio}
+				s := mustConverge(t, p, solver.Settings{MaxSweeps: 200})
+				finite(t, s)
+				if s.Stats.Clamps > 0 {
+					t.Errorf("%s %g %g: %+v", set, gammaD, ratio, s.Stats)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkGrid solves 4 sets x 7 widths x 9 ratios and reports how many
+// converge, refreshes in the mean and at most, and how many took damping.
+func BenchmarkGrid(b *testing.B) {
+	for b.Loop() {
+		var cells, converged, refreshes, most, damped, passes float64
+		for _, set := range gridSets {
+			for _, gammaD := range gridGammas {
+				p := kernelOf(b, set, gammaD)
+				row := ""
+				for _, ratio := range gridRatios {
+					p.Law = resample.Poisson{Ratio: ratio}
+					s := mustSolve(b, p, solver.Settings{MaxSweeps: 300})
+					cells++
+					took := float64(s.Stats.Refreshes.Exact)
+					row += fmt.Sprintf(" %4g", took)
+					if s.Status != solver.Converged {
+						row += fmt.Sprintf("(%v, %.0e)", s.Status, s.Residual)
+						continue
+					}
+					converged++
+					refreshes += took
+					passes += float64(s.Stats.Passes)
+					most = math.Max(most, took)
+					if s.Stats.Damped > 0 {
+						damped++
+					}
+				}
+				b.Logf("%-10s %5g:%s", set, gammaD, row)
+			}
+		}
+		b.ReportMetric(converged/cells, "converged")
+		b.ReportMetric(refreshes/converged, "refreshes/cell")
+		b.ReportMetric(passes/converged, "passes/cell")
+		b.ReportMetric(most, "most-refreshes")
+		b.ReportMetric(damped/cells, "damped")
+	}
+}
+
+// TestZeroStart: from d = 0, an empty training set, to the same point.
+func TestZeroStart(t *testing.T) {
+	a := mustConverge(t, ordinaryMargin(), solver.Settings{Start: make([]float64, 40), Tolerance: 1e-8})
+	sameAnswer(t, a, mustConverge(t, ordinaryMargin(), solver.Settings{Tolerance: 1e-8}), 1e-5)
+}

@@ -27,7 +27,7 @@ func NewCompareTable(w io.Writer, data []string) (*CompareTable, error) {
 		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
 	}}}
 	_, err := fmt.Fprint(w, `theory s            seconds of the theory
-merged s, naive s   seconds of one bootstrap fit, repeated rows merged or not
+merged s, naive s   seconds of one bootstrap fit, repeated rows merged or not (GP only)
 fits                theory s in merged fits
 theory error        left-out error by the theory; retrained +-: by retraining, with its standard error
 var error           relative error of the theory in the variances per point, "-" where retraining is too noisy to tell
@@ -46,7 +46,7 @@ func (t *CompareTable) Row(r bench.Row) error {
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
 	}
-	return t.lines.row(shortName(r.Data), fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.ResampleFitS), seconds(r.NaiveFitS),
+	return t.lines.row(shortName(r.Data), fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
 		variance, mark+fmt.Sprintf("%.3g", r.EqualResamples), mark+fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy))
 }
@@ -101,10 +101,10 @@ func Sentence(rows []bench.Row) string {
 		relative = math.Max(relative, off/r.RetrainError)
 		deviations = math.Max(deviations, off/r.RetrainSE)
 	}
-	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows (%s naive ones); retraining to the same "+
+	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; retraining to the same "+
 		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors differ by %s.",
 		shortName(last.Data), size, span(rows, func(r bench.Row) float64 { return r.FitsEquivalent }),
-		span(rows, func(r bench.Row) float64 { return r.NaiveFitsEquivalent }),
+		naiveFits(rows),
 		bound, span(rows, func(r bench.Row) float64 { return r.EqualResamples }),
 		bound, span(rows, func(r bench.Row) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))
 	for _, r := range rows {
@@ -113,6 +113,23 @@ func Sentence(rows []bench.Row) string {
 		}
 	}
 	return text
+}
+
+// naiveSeconds is the time of a fit of all S rows, "-" where repeated rows are
+// no rows of their own.
+func naiveSeconds(r bench.Row) string {
+	if r.NaiveFitS == 0 {
+		return "-"
+	}
+	return seconds(r.NaiveFitS)
+}
+
+// naiveFits words the same in fits, nothing where there are none.
+func naiveFits(rows []bench.Row) string {
+	if rows[0].NaiveFitS == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s naive ones)", span(rows, func(r bench.Row) float64 { return r.NaiveFitsEquivalent }))
 }
 
 // deviation words a relative difference that is worth so many standard errors

@@ -63,6 +63,8 @@ bench ./linalg Refresh "" "$out/linalg.txt"
 echo "fits and solves" >&2
 bench ./gp Fit openblas "$out/fits.txt"
 bench ./solver Solve openblas "$out/solve.txt"
+bench ./svm 'BenchmarkTrain|NewTrainer' openblas "$out/svm.txt"
+go test -tags openblas -run '^$' -bench Grid -benchtime 1x ./solver > "$out/grid.txt"
 echo "theory against retraining" >&2
 {
 	echo '```'
@@ -80,6 +82,8 @@ table Refresh "$out/linalg.txt" > "$out/refresh"
 table Step "$out/linalg.txt" > "$out/steps"
 table Fit "$out/fits.txt" > "$out/fits"
 table Solve "$out/solve.txt" > "$out/solve"
-for name in machine kernels refresh steps fits solve compare compare-coarse; do
+table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
+table Grid "$out/grid.txt" > "$out/grid"
+for name in machine kernels refresh steps fits solve train grid compare compare-coarse; do
 	renew "$name" "$out/$name"
 done

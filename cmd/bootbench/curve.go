@@ -82,7 +82,7 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 	times := sub.times
 	for i, scheme := range schemes {
 		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
-		e, d, err := s.estimateAt(sub, scheme, settings, fitted, label, noPoints)
+		e, solution, err := s.estimateAt(sub, scheme, settings, fitted, label, noPoints)
 		if s.isInterrupt(err) || s.status == exitInterrupted {
 			c.Status = "cancelled"
 			break
@@ -90,9 +90,9 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		if err != nil {
 			return err
 		}
-		settings.Start = nil
-		if e.Status == solver.Converged.String() {
-			settings.Start = d
+		settings.From = nil
+		if solution.Status == solver.Converged {
+			settings.From = solution
 		}
 		times.Solve += e.Time.Solve
 		c.Results = append(c.Results, *e)

@@ -82,9 +82,9 @@ func (s *session) pointsFile(name string, points *report.Points) error {
 	return s.file(name, points.WriteCSV)
 }
 
-// estimateAt is the answer for one resampling scheme, and the site parameters
-// that the next solve can start from. fitted is the fit to all data at the sites.
-func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, noPoints bool) (*report.Estimate, []float64, error) {
+// estimateAt is the answer for one resampling scheme, and the solution that the
+// next solve can start from. fitted is the fit to all data at the sites.
+func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, noPoints bool) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
 	solution, err := s.solve(sub, scheme, settings, label)
 	if err != nil {
@@ -104,5 +104,5 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 	times := sub.times
 	times.Solve = time.Since(began).Seconds()
 	e.Cost = s.cost(times)
-	return e, solution.D, nil
+	return e, solution, nil
 }

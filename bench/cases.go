@@ -9,9 +9,17 @@ import (
 	"bootbench/model"
 )
 
+// Kernels that are broader and narrower than the presets of M04's sets: gamma
+// times the number of features.
+const (
+	broadGamma  = 0.125
+	narrowGamma = 2
+)
+
 // DefaultCases are the comparisons that run without arguments: the Boston
 // housing data with M03's kernel, the four classification sets of M04 with a hard
-// margin, and synthetic regression at each of sizes.
+// margin (two of them with a broad and a narrow kernel too), and synthetic
+// regression at each of sizes.
 func DefaultCases(sizes []int) ([]Case, error) {
 	var cases []Case
 	for _, name := range []string{"boston", "crabs", "wisconsin", "sonar", "pima"} {
@@ -20,10 +28,11 @@ func DefaultCases(sizes []int) ([]Case, error) {
 			return nil, err
 		}
 		preset, _ := model.PresetFor(set)
-		cases = append(cases, Case{
-			Spec:  model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize},
-			Ratio: 1,
-		})
+		spec := model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize}
+		cases = append(cases, Case{Spec: spec, Ratio: 1})
+		if name == "sonar" || name == "pima" {
+			cases = append(cases, withGamma(spec, "broad", broadGamma), withGamma(spec, "narrow", narrowGamma))
+		}
 	}
 	if len(sizes) == 0 {
 		return cases, nil
@@ -33,6 +42,12 @@ func DefaultCases(sizes []int) ([]Case, error) {
 		return nil, err
 	}
 	return append(cases, Case{Spec: friedman, Ratio: 1, Sizes: sizes}), nil
+}
+
+// withGamma is a case with another width of the kernel, named after it.
+func withGamma(spec model.Spec, width string, scale float64) Case {
+	spec.Kernel.Gamma = scale / float64(spec.Set.D())
+	return Case{Name: spec.Set.Name + " " + width, Spec: spec, Ratio: 1}
 }
 
 // Friedman is synthetic regression with a kernel that fits it: friedman1 in 10

@@ -20,11 +20,20 @@ import (
 
 // Case is a model to compare on, at several numbers of examples.
 type Case struct {
+	Name  string // in rows; default: that of the set
 	Spec  model.Spec
 	Ratio float64 // nu = S/N
 	// Sizes are the numbers of examples; each takes the first n of one shuffle
 	// of the set. Empty: all examples.
 	Sizes []int
+}
+
+// Title is the name of the case's rows.
+func (c Case) Title() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.Spec.Set.Name
 }
 
 // Settings of a comparison. The zero value means the defaults.
@@ -58,8 +67,7 @@ func (s Settings) withDefaults() (Settings, error) {
 }
 
 // Progress is where a comparison stands. In each row the phases follow each
-// other as listed (fits for square loss only), and in each phase Done rises to
-// Total.
+// other as listed, and in each phase Done rises to Total.
 type Progress struct {
 	Row, Rows   int    // row under way, from 1, of how many
 	Data        string // its data set and size
@@ -121,7 +129,7 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 			}
 			all = append(all, &experiment{
 				settings: s, spec: c.Spec, scheme: scheme, test: testFor(set),
-				progress: Progress{Row: len(all) + 1, Data: set.Name, N: n},
+				progress: Progress{Row: len(all) + 1, Data: c.Title(), N: n},
 			})
 		}
 	}
@@ -157,7 +165,7 @@ func (x *experiment) build() (err error) {
 	}
 	info := blas.Describe()
 	x.row = Row{
-		Data: spec.Set.Name, Loss: spec.Loss.Name(), N: n, Sites: x.model.Sites(), D: spec.Set.D(),
+		Data: x.progress.Data, Loss: spec.Loss.Name(), N: n, Sites: x.model.Sites(), D: spec.Set.D(),
 		Ratio: x.scheme.Mean(), Scheme: x.scheme.Name(),
 		Backend: info.Backend, Core: info.Core, Threads: info.Threads,
 	}

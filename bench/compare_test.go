@@ -324,17 +324,17 @@ func TestDraws(t *testing.T) {
 // sizes asked for, all from one set.
 func TestDefaultCases(t *testing.T) {
 	cases, err := DefaultCases([]int{30, 90, 60})
-	if err != nil || len(cases) != 6 {
+	if err != nil || len(cases) != 10 {
 		t.Fatal(cases, err)
 	}
-	boston, friedman := cases[0], cases[5]
+	boston, friedman := cases[0], cases[9]
 	if boston.Spec.Set.Name != "boston" || boston.Spec.Standardize || boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil || boston.Ratio != 1 {
 		t.Errorf("first case %+v", boston)
 	}
 	if friedman.Spec.Set.N() != 90 || !slices.Equal(friedman.Sizes, []int{30, 90, 60}) || friedman.Ratio != 1 {
 		t.Errorf("last case %+v", friedman)
 	}
-	if alone, err := DefaultCases(nil); err != nil || len(alone) != 5 {
+	if alone, err := DefaultCases(nil); err != nil || len(alone) != 9 {
 		t.Error(alone, err)
 	}
 	if _, err := DefaultCases([]int{-5}); err == nil {

@@ -173,7 +173,7 @@ func (r *schemeFlags) checkCase(c *bench.Case, workers int) error {
 func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
 	var names []string
 	for _, c := range cases {
-		names = append(names, c.Spec.Set.Name)
+		names = append(names, c.Title())
 	}
 	var table *report.CompareTable
 	err := s.text(func(w io.Writer) (err error) {

@@ -21,7 +21,7 @@ func NewCompareTable(w io.Writer, data []string) (*CompareTable, error) {
 		width = max(width, utf8.RuneCountInString(shortName(name)))
 	}
 	t := &CompareTable{lines{w, []column{
-		{head: "data", width: width, left: true}, {head: "n", width: 5},
+		{head: "data", width: width, left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
 		{head: "theory s", width: 8}, {head: "merged s", width: 8}, {head: "naive s", width: 8},
 		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
 		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
@@ -46,7 +46,7 @@ func (t *CompareTable) Row(r bench.Row) error {
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
 	}
-	return t.lines.row(shortName(r.Data), fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
+	return t.lines.row(shortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
 		variance, mark+fmt.Sprintf("%.3g", r.EqualResamples), mark+fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy))
 }
@@ -73,7 +73,7 @@ func shortName(data string) string {
 func Groups(rows []bench.Row) [][]bench.Row {
 	var groups [][]bench.Row
 	for i, r := range rows {
-		if i == 0 || r.Data != rows[i-1].Data || r.Loss != rows[i-1].Loss {
+		if i == 0 || r.Data != rows[i-1].Data || r.Loss != rows[i-1].Loss || r.Ratio != rows[i-1].Ratio && r.N != rows[i-1].N {
 			groups = append(groups, nil)
 		}
 		last := &groups[len(groups)-1]
@@ -86,8 +86,11 @@ func Groups(rows []bench.Row) [][]bench.Row {
 func Sentence(rows []bench.Row) string {
 	first, last := rows[0], rows[len(rows)-1]
 	size := fmt.Sprintf("n = %d", last.N)
-	if len(rows) > 1 {
+	if first.N != last.N {
 		size = fmt.Sprintf("n = %d to %d", first.N, last.N)
+	}
+	if first.Ratio != last.Ratio {
+		size += fmt.Sprintf(", ratio %.3g to %.3g", first.Ratio, last.Ratio)
 	}
 	bound := ""
 	for _, r := range rows {

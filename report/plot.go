@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"image/color"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -144,11 +144,25 @@ func CurvePicture(c *Curve) (Picture, error) {
 	return Picture{"curve-" + fileName(shortName(c.Data)), p}, err
 }
 
-// against pairs a figure with n.
+// overRatios reports whether rows are a learning curve: one n, several ratios.
+func overRatios(rows []bench.Row) bool {
+	return rows[0].N == rows[len(rows)-1].N && rows[0].Ratio != rows[len(rows)-1].Ratio
+}
+
+// position is where a row stands on the horizontal axis: at its ratio in a
+// learning curve, else at its n.
+func position(rows []bench.Row, r bench.Row) float64 {
+	if overRatios(rows) {
+		return r.Ratio
+	}
+	return float64(r.N)
+}
+
+// against pairs a figure with the rows' positions.
 func against(rows []bench.Row, of func(bench.Row) float64) plotter.XYs {
 	var at plotter.XYs
 	for _, r := range rows {
-		at = appendPoint(at, float64(r.N), of(r))
+		at = appendPoint(at, position(rows, r), of(r))
 	}
 	return at
 }
@@ -218,14 +232,18 @@ func addBars(p *plot.Plot, s series, colour color.Color) error {
 	return nil
 }
 
-// sizeAxis is a logarithmic axis with a mark at every n.
+// sizeAxis is a logarithmic axis with a mark at every n, or at every ratio.
 func sizeAxis(p *plot.Plot, rows []bench.Row) {
 	p.X.Label.Text = "examples n"
+	if overRatios(rows) {
+		p.X.Label.Text = "ratio S/N"
+	}
 	var ticks plot.ConstantTicks
 	low, high := math.Inf(1), 0.0
 	for _, r := range rows {
-		ticks = append(ticks, plot.Tick{Value: float64(r.N), Label: fmt.Sprint(r.N)})
-		low, high = math.Min(low, float64(r.N)), math.Max(high, float64(r.N))
+		x := position(rows, r)
+		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', 4, 64)})
+		low, high = math.Min(low, x), math.Max(high, x)
 	}
 	const margin = 1.15
 	p.X.Min, p.X.Max = low/margin, high*margin

@@ -77,6 +77,14 @@ echo "theory against retraining" >&2
 	echo '```'
 } > "$out/compare-coarse"
 
+{
+	echo '```'
+	for set in crabs:200 wisconsin:683 sonar:208 pima:532; do
+		"$out/bootbench" compare "${set%:*}" --sizes "${set#*:}" --ratio 0.1,0.3,1,3,5 --resamples 1000 --quiet | grep -v '^$' | tail -n +7
+	done
+	echo '```'
+} > "$out/margins"
+
 table Kernel "$out/kernels.txt" > "$out/kernels"
 table Refresh "$out/linalg.txt" > "$out/refresh"
 table Step "$out/linalg.txt" > "$out/steps"
@@ -84,6 +92,6 @@ table Fit "$out/fits.txt" > "$out/fits"
 table Solve "$out/solve.txt" > "$out/solve"
 table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
 table Grid "$out/grid.txt" > "$out/grid"
-for name in machine kernels refresh steps fits solve train grid compare compare-coarse; do
+for name in machine kernels refresh steps fits solve train grid margins compare compare-coarse; do
 	renew "$name" "$out/$name"
 done

@@ -24,6 +24,7 @@ func compareCommand(s *session) *cobra.Command {
 	var v solverFlags
 	var b retrainFlags
 	var sizes []int
+	var ratio string
 	cmd := &cobra.Command{
 		Use:   "compare [DATA...]",
 		Short: "The theory against naive bootstrap retraining across N: time, error, memory",
@@ -32,18 +33,21 @@ process: the time of the theory, in seconds and in single bootstrap fits; the
 left-out error of both; how far the theory's variances are off; and how many
 retrainings, and how much time, it takes to be as accurate.
 
-Without DATA it takes the Boston housing data and synthetic regression
-(friedman1) at several sizes, in less than a minute. Rows are printed as they are
+Without DATA it takes the Boston housing data, four classification sets with hard
+margins and synthetic regression (friedman1) at several sizes, in less than a
+minute. With a list of ratios it draws learning curves. Rows are printed as they are
 finished, and kept when the program is interrupted. The memory is that of the
 theory; the kernel matrix, which both sides need, is in none of the times.`,
 		Example: `  bootbench compare
   bootbench compare --sizes 60,120 --resamples 40 --out results
+  bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
   bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
   bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
 	}
 	f := cmd.Flags()
 	m.register(f)
-	r.register(f)
+	f.StringVar(&ratio, "ratio", "1", "size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in equal factors")
+	r.registerScheme(f)
 	f.IntSliceVar(&sizes, "sizes", nil, "numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
 		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
 	b.register(f, bench.DefaultResamples)
@@ -54,7 +58,11 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		if err != nil {
 			return err
 		}
-		if err := r.check(r.ratio); err != nil {
+		list, err := ratios(ratio)
+		if err != nil {
+			return err
+		}
+		if err := r.check(list[0]); err != nil {
 			return err
 		}
 		retraining, err := b.settings(f)
@@ -68,8 +76,8 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		if err != nil {
 			return err
 		}
+		cases = atRatios(cases, list)
 		for i := range cases {
-			cases[i].Ratio = r.ratio
 			if err := r.checkCase(&cases[i], retraining.Workers); err != nil {
 				return err
 			}
@@ -80,6 +88,18 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		})
 	}
 	return cmd
+}
+
+// atRatios repeats each case at every ratio.
+func atRatios(cases []bench.Case, ratios []float64) []bench.Case {
+	var all []bench.Case
+	for _, c := range cases {
+		for _, ratio := range ratios {
+			c.Ratio = ratio
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // cases are those of DATA, or the ones that need no arguments.

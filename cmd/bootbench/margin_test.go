@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,7 @@ type marginAnswer struct {
 	Points    struct {
 		Negative []float64 `json:"p_negative"`
 		Mean     []float64
+		Target   []float64
 	}
 	Warnings []string
 }
@@ -90,5 +92,23 @@ func TestMissingClassWarning(t *testing.T) {
 	a := ask(t, "retrain", "crabs", "--ratio", "0.01", "--resamples", "20")
 	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "), "lack one of the two classes") {
 		t.Errorf("warnings %q", a.Warnings)
+	}
+}
+
+// Labels 0 and 1 are refused with what was found, and taken only when told; new
+// inputs are mapped alike.
+func TestMapLabels(t *testing.T) {
+	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
+	o := drive(t, "", "estimate", path, "--loss", "hinge")
+	if o.status != exitUsage || !strings.Contains(o.stderr, "not 0 and 1") || !strings.Contains(o.stderr, "--map-labels") {
+		t.Errorf("status %d, %s", o.status, o.stderr)
+	}
+	a := ask(t, "predict", path, "--test", path, "--loss", "hinge", "--map-labels")
+	if want := []float64{-1, 1, 1, -1}; !slices.Equal(a.Points.Target, want) {
+		t.Errorf("targets %v, want %v", a.Points.Target, want)
+	}
+	third := write(t, "third.csv", "a,b,y\n1,2,2\n")
+	if o := drive(t, "", "predict", path, "--test", third, "--loss", "hinge", "--map-labels"); o.status != exitUsage {
+		t.Errorf("a third value: status %d, %s", o.status, o.stderr)
 	}
 }

@@ -27,13 +27,14 @@ type modelFlags struct {
 	degree                      int
 	coef0                       float64
 	amplitude, constant, jitter float64
-	noStandardize               bool
+	noStandardize, mapLabels    bool
+	labels                      dataset.LabelMap // what mapLabels found
 	maxMemory                   size
 	flags                       *pflag.FlagSet
 }
 
 // names of the flags that belong to DATA and have no meaning without it.
-var modelFlagNames = []string{"loss", "noise", "C", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter", "no-standardize"}
+var modelFlagNames = []string{"loss", "noise", "C", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter", "no-standardize", "map-labels"}
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
@@ -51,12 +52,34 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&m.constant, "constant", 0, "added to every entry of the kernel, `B` at least 0: a bias term; default 0")
 	f.Float64Var(&m.jitter, "jitter", 0, "added to the kernel's diagonal over the training examples, `J` at least 0; above 0 examples with equal inputs are kept apart; default 0")
 	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
+	f.BoolVar(&m.mapLabels, "map-labels", false, "take the smaller of two target values (0/1, 1/2, ...) for the label -1 and the larger for +1; default: labels must be -1 and +1")
 	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
 }
 
 // load reads DATA.
 func (m *modelFlags) load(s *session, path string) (*dataset.Set, error) {
-	return dataset.Load(path, m.dataOptions(s))
+	set, err := dataset.Load(path, m.dataOptions(s))
+	if err != nil || !m.mapLabels {
+		return set, err
+	}
+	set.Y, m.labels, err = dataset.MapLabels(set.Y)
+	if err != nil {
+		return nil, usagef("--map-labels: %s: %w", set.Name, err)
+	}
+	set.Task = dataset.Classification
+	return set, nil
+}
+
+// inputs reads new inputs for a set, their targets mapped like its own.
+func (m *modelFlags) inputs(s *session, path string, set *dataset.Set) (*dataset.Inputs, error) {
+	inputs, err := dataset.LoadInputs(path, set, m.dataOptions(s))
+	if err != nil || !m.mapLabels || inputs.Y == nil {
+		return inputs, err
+	}
+	if inputs.Y, err = m.labels.Apply(inputs.Y); err != nil {
+		return nil, usagef("--map-labels: %s: %w", inputs.Name, err)
+	}
+	return inputs, nil
 }
 
 func (m *modelFlags) dataOptions(s *session) dataset.Options {

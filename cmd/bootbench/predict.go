@@ -71,7 +71,7 @@ resamples, and that of the mean prediction.`,
 		if err != nil {
 			return err
 		}
-		inputs, err := dataset.LoadInputs(p.inputs, sub.Set, m.dataOptions(s))
+		inputs, err := m.inputs(s, p.inputs, sub.Set)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
-	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
 // One suite for every backend of the binary. Results are checked by
@@ -16,7 +15,10 @@ import (
 // tol times the size of the numbers.
 const tol = 1e-12
 
-// sizes surround the block of the recursive kernels.
+// leaf is the block of gonum's factorisations.
+const leaf = 64
+
+// sizes surround the blocks.
 var sizes = []int{0, 1, 2, 3, leaf - 1, leaf, leaf + 1, 2*leaf - 1, 2 * leaf, 2*leaf + 1, 4*leaf + 3}
 
 func forEach(t *testing.T, f func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int)) {
@@ -247,26 +249,6 @@ func TestEigenvalues(t *testing.T) {
 			if want := 2 - 2*math.Cos(float64(k+1)*math.Pi/float64(n+1)); math.Abs(got-want) > tol {
 				t.Errorf("%s: eigenvalue %d is %v, want %v", b.Name(), k, got, want)
 			}
-		}
-	}
-}
-
-// The recursive kernels against gonum's own, their plain version.
-func TestRecursiveEqualsPlain(t *testing.T) {
-	n := 3*leaf + 17
-	var plain lapackgonum.Implementation
-	for _, uplo := range []blas.Uplo{blas.Lower, blas.Upper} {
-		fast, _ := definite(n, n, uplo, rand.New(rand.NewPCG(6, 6)))
-		slow := append([]float64(nil), fast...)
-		pureGo{}.Potrf(uplo, n, fast, n)
-		plain.Dpotrf(uplo, n, slow, n)
-		if e := farthest(fast, slow); e > tol {
-			t.Errorf("%c: Potrf differs by %g", uplo, e)
-		}
-		pureGo{}.Trtri(uplo, n, fast, n)
-		plain.Dtrtri(uplo, blas.NonUnit, n, slow, n)
-		if e := farthest(fast, slow); e > tol {
-			t.Errorf("%c: Trtri differs by %g", uplo, e)
 		}
 	}
 }

@@ -9,29 +9,60 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
-// pureGo is gonum's BLAS, with factorisations that run at the rate of its
-// Dgemm (see recursive.go).
+// pureGo is gonum's BLAS and LAPACK. The latter calls back into whatever BLAS is
+// bound, so pureGo is all pure Go only while it is bound itself.
 type pureGo struct{ gonum.Implementation }
+
+// factorisations is gonum's LAPACK.
+type factorisations = lapackgonum.Implementation
 
 func (pureGo) Name() string { return "gonum" }
 
 func (pureGo) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
-	return potrf(view{uplo, a, lda}, n, newSquare())
+	if (factorisations{}).Dpotrf(uplo, n, a, lda) {
+		return 0
+	}
+	return firstBad(n, a, lda)
+}
+
+// firstBad is the number of the first diagonal element that is not positive.
+// Dpotrf leaves the pivot that stopped it in its place.
+func firstBad(n int, a []float64, lda int) int {
+	for i := 0; i < n; i++ {
+		if !(a[i*lda+i] > 0) {
+			return i + 1
+		}
+	}
+	return n
 }
 
 func (pureGo) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
-	return trtri(view{uplo, a, lda}, n)
+	if zero := firstZero(n, a, lda); zero != 0 {
+		return zero
+	}
+	(factorisations{}).Dtrtri(uplo, blas.NonUnit, n, a, lda)
+	return 0
+}
+
+// firstZero is the number of the first zero diagonal element, or 0.
+func firstZero(n int, a []float64, lda int) int {
+	for i := 0; i < n; i++ {
+		if a[i*lda+i] == 0 {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func (pureGo) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	lauum(view{uplo, a, lda}, n, newSquare())
+	(factorisations{}).Dlauum(uplo, n, a, lda)
 }
 
 func (pureGo) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) bool {
 	if n == 0 {
 		return true
 	}
-	var impl lapackgonum.Implementation
+	var impl factorisations
 	query := make([]float64, 1)
 	impl.Dsyev(lapack.EVNone, uplo, n, a, lda, w, query, -1)
 	work := make([]float64, int(query[0]))

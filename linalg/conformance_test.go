@@ -477,8 +477,8 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	}
 }
 
-// Sweeps allocate nothing that grows with N^2: closures, and two leaf blocks in
-// the pure Go backend.
+// Sweeps allocate nothing that grows with N^2: closures, and what gonum's LAPACK
+// needs of blocks.
 func TestRefreshAllocations(t *testing.T) {
 	const n = 200
 	rng := rand.New(rand.NewPCG(6, 6))

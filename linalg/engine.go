@@ -33,7 +33,8 @@ type Engine interface {
 	Update(sites []int, delta []float64) error
 
 	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
-	// by e would give, to third order in e (M03-67), in O(N^2). G itself stays.
+	// by e would give, but for terms of the second order in the off-diagonal of
+	// G (M03-67), in O(N^2). G itself stays.
 	// valid reports whether e is small enough for the estimate. Needs all of G.
 	Estimate(e, chi, b []float64) (valid bool)
 

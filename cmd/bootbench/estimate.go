@@ -41,14 +41,7 @@ The points of the JSON document are in the order of the file.`,
 		if err != nil {
 			return err
 		}
-		if err := r.check(r.ratio); err != nil {
-			return err
-		}
-		sub, err := s.subject(&m, &t, args[0])
-		if err != nil {
-			return err
-		}
-		scheme, err := r.of(r.ratio, sub.Set.N())
+		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err
 		}
@@ -90,13 +83,14 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 	if err != nil {
 		return nil, nil, err
 	}
+	mean, left := solution.LeftOut(sub.test)
+	errors := solver.CombineErrors(mean, sub.test, sub.Set.Y, sub.perExample(fitted))
 	e := &report.Estimate{
 		Command: "estimate", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
-		Errors:      errorsReport(sub.test, solution.TestError(sub.test, fitted)),
+		Errors:      errorsReport(sub.test, errors),
 		Convergence: convergenceReport(solution), Warnings: sub.warnings(scheme, solution.Warnings),
 	}
 	if !noPoints {
-		_, left := solution.LeftOut(sub.test)
 		e.Points = &report.Points{
 			Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left,
 		}

@@ -61,21 +61,14 @@ resamples, and that of the mean prediction.`,
 		if err != nil {
 			return err
 		}
-		if err := r.check(r.ratio); err != nil {
-			return err
-		}
 		if err := p.check(s, args[0]); err != nil {
 			return err
 		}
-		sub, err := s.subject(&m, &t, args[0])
+		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err
 		}
 		inputs, err := m.inputs(s, p.inputs, sub.Set)
-		if err != nil {
-			return err
-		}
-		scheme, err := r.of(r.ratio, sub.Set.N())
 		if err != nil {
 			return err
 		}

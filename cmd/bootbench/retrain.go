@@ -75,14 +75,7 @@ covers the resamples that were finished.`,
 		if err != nil {
 			return err
 		}
-		if err := r.check(r.ratio); err != nil {
-			return err
-		}
-		sub, err := s.subject(&m, &t, args[0])
-		if err != nil {
-			return err
-		}
-		scheme, err := r.of(r.ratio, sub.Set.N())
+		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err
 		}

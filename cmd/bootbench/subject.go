@@ -50,6 +50,19 @@ func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, e
 	}, s.ctx.Err()
 }
 
+// resampled reads DATA, builds its model, and says how it is redrawn.
+func (s *session) resampled(m *modelFlags, r *schemeFlags, t *testFlags, path string) (*subject, resample.Scheme, error) {
+	if err := r.check(r.ratio); err != nil {
+		return nil, nil, err
+	}
+	sub, err := s.subject(m, t, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	scheme, err := r.of(r.ratio, sub.Set.N())
+	return sub, scheme, err
+}
+
 // subjectReport says what was modelled.
 func subjectReport(m *model.Model, source string) report.Subject {
 	r := report.Subject{

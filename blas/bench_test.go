@@ -16,6 +16,7 @@ func BenchmarkKernel(b *testing.B) {
 			if n > 1000 && backend.Name() == "gonum" {
 				continue
 			}
+			bindFor(b, backend) // its LAPACK may call the bound BLAS
 			benchmarkOrder(b, backend, n)
 		}
 	}

@@ -27,11 +27,21 @@ func forEach(t *testing.T, f func(t *testing.T, b Backend, uplo blas.Uplo, n, ld
 			for _, n := range sizes {
 				for _, pad := range []int{0, 5} {
 					name := fmt.Sprintf("backend=%s/uplo=%c/n=%d/pad=%d", b.Name(), uplo, n, pad)
-					t.Run(name, func(t *testing.T) { f(t, b, uplo, n, max(1, n+pad)) })
+					t.Run(name, func(t *testing.T) {
+						bindFor(t, b)
+						f(t, b, uplo, n, max(1, n+pad))
+					})
 				}
 			}
 		}
 	}
+}
+
+// bindFor binds b until the test ends.
+func bindFor(t testing.TB, b Backend) {
+	before := bound
+	bind(b)
+	t.Cleanup(func() { bind(before) })
 }
 
 // untouched marks what no kernel may write.

@@ -20,35 +20,82 @@ func NewCompareTable(w io.Writer, data []string) (*CompareTable, error) {
 	for _, name := range data {
 		width = max(width, utf8.RuneCountInString(shortName(name)))
 	}
-	t := &CompareTable{lines{w, []column{
-		{head: "data", width: width, left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
-		{head: "theory s", width: 8}, {head: "merged s", width: 8}, {head: "naive s", width: 8},
-		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
-		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
-	}}}
-	_, err := fmt.Fprint(w, `theory s            seconds of the theory
-merged s, naive s   seconds of one bootstrap fit, repeated rows merged or not (GP only)
-fits                theory s in merged fits
-theory error        left-out error by the theory; retrained +-: by retraining, with its standard error
-var error           relative error of the theory in the variances per point, "-" where retraining is too noisy to tell
-equal B, speed-up   retrainings that reach the same error, and their time over theory s
-
-`)
-	if err != nil {
+	t := &CompareTable{lines{w, compareColumns()}}
+	t.lines.columns[0].width = width
+	if err := compareLegend().writeText(w); err != nil {
 		return t, err
 	}
 	return t, t.lines.header()
 }
 
+// compareLegend says what the columns mean.
+func compareLegend() *sheet {
+	p := &sheet{}
+	for _, l := range [][2]string{
+		{"theory s", "seconds of the theory"},
+		{"merged, naive s", "seconds of one bootstrap fit, repeated rows merged or not (GP only)"},
+		{"fits", "theory s in merged fits"},
+		{"theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error"},
+		{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
+		{"equal B", "retrainings that reach the same error; speed-up: their time over theory s"},
+	} {
+		p.line(l[0], "%s", l[1])
+	}
+	p.gap()
+	return p
+}
+
+// Comparison is the answer of compare.
+type Comparison struct{ Rows []bench.Row }
+
+// Title names the comparison.
+func (c *Comparison) Title() string { return "The theory against naive retraining" }
+
+// WriteText writes all rows and what their columns mean.
+func (c *Comparison) WriteText(w io.Writer) error { return c.sheet().writeText(w) }
+
+// Sentences say what the rows mean, one for each data set.
+func (c *Comparison) Sentences() []string {
+	var all []string
+	for _, group := range Groups(c.Rows) {
+		all = append(all, Sentence(group))
+	}
+	return all
+}
+
+func (c *Comparison) sheet() *sheet {
+	p := &sheet{}
+	var rows [][]string
+	for _, r := range c.Rows {
+		rows = append(rows, compareCells(r))
+	}
+	p.table(compareColumns(), rows)
+	p.gap()
+	p.blocks = append(p.blocks, compareLegend().blocks...)
+	return p
+}
+
+// compareColumns are those of CompareTable.
+func compareColumns() []column {
+	return []column{
+		{head: "data", left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
+		{head: "theory s", width: 8}, {head: "merged s", width: 8}, {head: "naive s", width: 8},
+		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
+		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
+	}
+}
+
 // Row prints one row.
-func (t *CompareTable) Row(r bench.Row) error {
+func (t *CompareTable) Row(r bench.Row) error { return t.lines.row(compareCells(r)...) }
+
+func compareCells(r bench.Row) []string {
 	variance, mark := fmt.Sprintf("%.2g%%", 100*r.VarianceError), ""
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
 	}
-	return t.lines.row(shortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
+	return []string{shortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
-		variance, mark+fmt.Sprintf("%.3g", r.EqualResamples), mark+fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy))
+		variance, mark + fmt.Sprintf("%.3g", r.EqualResamples), mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
 }
 
 // End says in a sentence per data set what the rows mean.

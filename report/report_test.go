@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,26 +208,27 @@ func TestRowsCSV(t *testing.T) {
 	}
 }
 
-// TestPictures: every picture is a whole SVG and a whole PNG, also where errors
+// TestFigures: every figure is a whole SVG and a whole PNG, also where errors
 // are not known.
-func TestPictures(t *testing.T) {
-	pictures, err := ComparePictures(rows())
-	if err != nil {
-		t.Fatal(err)
-	}
-	curve, err := CurvePicture(&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Estimate{
+func TestFigures(t *testing.T) {
+	curve := CurveFigure(&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Estimate{
 		{Resampling: Resampling{Ratio: 0.5}, Errors: Errors{TestError: 3, Err632Plus: 2}},
 		{Resampling: Resampling{Ratio: 2}, Errors: Errors{TestError: 2, Err632Plus: math.NaN()}},
 	}})
-	if err != nil {
-		t.Fatal(err)
+	empty := CompareFigures([]bench.Row{{Data: "none", N: 10}})
+	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0}, Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
+	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
+		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"}, Legend: TopLeft, Above: "counts", Top: []Tick{{1, "one"}, {99, "outside"}},
+		Series: []Series{{Label: "level", Mark: Level, Y: []float64{2}}, {Label: "upright", Mark: Level, X: []float64{2}}},
+		Inset:  &Panel{Series: []Series{{Mark: Bars, X: []float64{0, 1}, Y: []float64{2, math.NaN()}}}},
+	}, {}}}
+	for m := Line; m <= Steps; m++ {
+		everything.Panels[0].Series = append(everything.Panels[0].Series,
+			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)}, Err: []float64{0.1, math.NaN()}})
 	}
-	empty, err := ComparePictures([]bench.Row{{Data: "none", N: 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := slices.Concat(CompareFigures(rows()), empty, PointFigures("points", points), PredictionFigure(points, 0.9), []*Figure{curve, everything})
 	names := map[string]bool{}
-	for _, p := range append(append(pictures, curve), empty...) {
+	for _, p := range figures {
 		names[p.Name] = true
 		var svg, image bytes.Buffer
 		if err := p.Write(&svg, "svg"); err != nil {
@@ -247,7 +249,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
-	for _, name := range []string{"compare-waves-time", "compare-waves-error", "compare-dir-my-data-csv-time", "curve-a-b-c-csv"} {
+	for _, name := range []string{"compare-waves-time", "compare-waves-error", "compare-dir-my-data-csv-time", "curve-a-b-c-csv", "points-spread", "points-errors", "predict"} {
 		if !names[name] {
 			t.Errorf("no picture %s among %v", name, names)
 		}

@@ -2,34 +2,11 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 )
 
-// printer writes labelled lines and keeps the first error.
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) line(label, format string, args ...any) {
-	p.printf("%-15s %s\n", label, fmt.Sprintf(format, args...))
-}
-
-func (p *printer) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
-}
-
-func (p *printer) table(columns []column, rows [][]string) {
-	if p.err == nil {
-		p.err = table(p.w, columns, rows)
-	}
-}
-
-func (p *printer) subject(s Subject) {
+func (p *sheet) subject(s Subject) {
 	p.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
 	from := ""
 	if s.Preset != "" {
@@ -68,24 +45,24 @@ func (k Kernel) String() string {
 	return join(k.Kind, scale, degree, shift, fmt.Sprintf("amplitude %.4g", k.Amplitude), constant, jitter)
 }
 
-func (p *printer) resampling(r Resampling, n int) {
+func (p *sheet) resampling(r Resampling, n int) {
 	p.line("resampling", "%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
 		r.Scheme, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
 // combined prints what follows from the left-out error and one fit to all data.
-func (p *printer) combined(e Errors) {
+func (p *sheet) combined(e Errors) {
 	p.line("apparent error", "%s", number(e.Apparent))
 	p.line(".632", "%s", number(e.Err632))
 	p.line(".632+", "%s", number(e.Err632Plus))
 }
 
-func (p *printer) convergence(c Convergence) {
+func (p *sheet) convergence(c Convergence) {
 	p.line("status", "%s, residual %.2g, %d sweeps (%d exact, %d low-rank, %d diagonal), method %s",
 		c.Status, c.Residual, c.Sweeps, c.Refreshes.Exact, c.Refreshes.Woodbury, c.Refreshes.Diagonal, c.Method)
 }
 
-func (p *printer) cost(c Cost) {
+func (p *sheet) cost(c Cost) {
 	parts := ""
 	for _, t := range []struct {
 		name  string
@@ -103,7 +80,7 @@ func (p *printer) cost(c Cost) {
 }
 
 // points summarises values per example by their quantiles.
-func (p *printer) points(points *Points) {
+func (p *sheet) points(points *Points) {
 	if points == nil || len(points.Mean) == 0 {
 		return
 	}
@@ -116,7 +93,7 @@ func (p *printer) points(points *Points) {
 	if len(points.Error) > 0 {
 		rows = append(rows, quartiles("error", points.Error))
 	}
-	p.printf("\n")
+	p.gap()
 	p.table(columns, rows)
 }
 
@@ -141,24 +118,24 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// WriteText writes the estimate for a reader.
-func (e *Estimate) WriteText(w io.Writer) error {
-	p := &printer{w: w}
+// sheet is the estimate for a reader.
+func (e *Estimate) sheet() *sheet {
+	p := &sheet{}
 	p.subject(e.Subject)
 	p.resampling(e.Resampling, e.N)
-	p.printf("\n")
+	p.gap()
 	p.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
 	p.combined(e.Errors)
 	p.convergence(e.Convergence)
 	p.cost(e.Cost)
 	p.points(e.Points)
-	return p.err
+	return p
 }
 
-// WriteText writes the prediction for a reader: what was asked, then a row per
+// sheet is the prediction for a reader: what was asked, then a row per
 // new input.
-func (r *Prediction) WriteText(w io.Writer) error {
-	p := &printer{w: w}
+func (r *Prediction) sheet() *sheet {
+	p := &sheet{}
 	p.subject(r.Subject)
 	p.resampling(r.Resampling, r.N)
 	p.line("new inputs", "%s: %d", r.Test, r.Count)
@@ -168,9 +145,9 @@ func (r *Prediction) WriteText(w io.Writer) error {
 	p.convergence(r.Convergence)
 	p.cost(r.Cost)
 	if r.Points == nil {
-		return p.err
+		return p
 	}
-	p.printf("\n")
+	p.gap()
 	columns := []column{{head: "row"}}
 	for _, l := range r.Points.lists() {
 		columns = append(columns, column{head: l.name})
@@ -184,39 +161,39 @@ func (r *Prediction) WriteText(w io.Writer) error {
 		rows = append(rows, cells)
 	}
 	p.table(columns, rows)
-	return p.err
+	return p
 }
 
-// WriteText writes the Monte-Carlo reference for a reader.
-func (r *Retraining) WriteText(w io.Writer) error {
-	p := &printer{w: w}
+// sheet is the Monte-Carlo reference for a reader.
+func (r *Retraining) sheet() *sheet {
+	p := &sheet{}
 	p.subject(r.Subject)
 	p.resampling(r.Resampling, r.N)
-	p.printf("\n")
+	p.gap()
 	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
 	p.combined(r.Errors)
 	p.line("status", "%s, %d resamples, seed %d", r.Status, r.Resamples, r.Seed)
 	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	p.cost(r.Cost)
 	p.points(r.Points)
-	return p.err
+	return p
 }
 
-// WriteText writes the answer for a reader.
-func (l *LeaveOneOut) WriteText(w io.Writer) error {
-	p := &printer{w: w}
+// sheet is the answer for a reader.
+func (l *LeaveOneOut) sheet() *sheet {
+	p := &sheet{}
 	p.subject(l.Subject)
-	p.printf("\n")
+	p.gap()
 	p.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.N, l.Method)
 	p.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	p.line("training", "%d support vectors, Kuhn-Tucker violation %.1e", l.SupportVectors, l.Violation)
 	p.cost(l.Cost)
-	return p.err
+	return p
 }
 
-// WriteText writes the listing for a reader.
-func (d *Datasets) WriteText(w io.Writer) error {
-	p := &printer{w: w}
+// sheet is the listing for a reader.
+func (d *Datasets) sheet() *sheet {
+	p := &sheet{}
 	var rows [][]string
 	for _, s := range d.Sets {
 		preset := "-"
@@ -231,15 +208,16 @@ func (d *Datasets) WriteText(w io.Writer) error {
 	for _, g := range d.Synthetic {
 		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
 	}
-	p.printf("\n")
+	p.gap()
 	p.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"}, {head: "about", left: true}}, rows)
-	p.printf("\nA synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5\n")
-	return p.err
+	p.gap()
+	p.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
+	return p
 }
 
-// WriteText writes the description of the machine for a reader.
-func (m *Machine) WriteText(w io.Writer) error {
-	p := &printer{w: w}
+// sheet is the description of the machine for a reader.
+func (m *Machine) sheet() *sheet {
+	p := &sheet{}
 	p.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	p.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads, join(m.Backends...))
 	if m.Config != "" {
@@ -256,7 +234,7 @@ func (m *Machine) WriteText(w io.Writer) error {
 	for _, text := range m.Warnings {
 		p.line("warning", "%s", text)
 	}
-	return p.err
+	return p
 }
 
 // parameter names the parameter of the training loss, if it has one.

@@ -52,7 +52,7 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
 	b.register(f, bench.DefaultResamples)
 	v.registerLimits(f)
-	s.registerOut(cmd, "compare.json, compare.csv and pictures (SVG, PNG)")
+	s.registerOut(cmd, "compare.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		solve, err := v.settings()
 		if err != nil {
@@ -239,18 +239,14 @@ func (s *session) endCompare(rows []bench.Row, table *report.CompareTable) error
 	if err := s.text(func(io.Writer) error { return table.End(rows) }); err != nil {
 		return err
 	}
-	if err := s.document("compare", rows); err != nil {
+	if err := s.document(rows); err != nil {
 		return err
-	}
-	if s.out == "" {
-		return nil
 	}
 	if err := s.file("compare.csv", func(w io.Writer) error { return report.WriteRowsCSV(w, rows) }); err != nil {
 		return err
 	}
-	pictures, err := report.ComparePictures(rows)
-	if err != nil {
-		return err
-	}
-	return s.pictures(pictures...)
+	c := &report.Comparison{Rows: rows}
+	return s.page(&report.Page{
+		Lead: c.Sentences(), Answers: []report.Answer{c}, Figures: report.CompareFigures(rows), Files: []string{"compare.csv"},
+	})
 }

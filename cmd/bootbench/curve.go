@@ -36,7 +36,7 @@ The JSON document has a list under "results", each like the document of estimate
 	r.registerScheme(cmd.Flags())
 	t.register(cmd.Flags())
 	v.register(cmd.Flags())
-	s.registerOut(cmd, "curve.json, curve.csv and a picture (SVG, PNG)")
+	s.registerOut(cmd, "curve.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
 		if err != nil {
@@ -112,26 +112,25 @@ func (s *session) endCurve(c *report.Curve, table *report.CurveTable) error {
 	if err := s.text(func(io.Writer) error { return table.End(c.Cost) }); err != nil {
 		return err
 	}
-	if err := s.document("curve", c); err != nil {
+	if err := s.document(c); err != nil {
 		return err
 	}
 	if err := s.file("curve.csv", c.WriteCSV); err != nil {
 		return err
 	}
-	if s.out != "" {
-		picture, err := report.CurvePicture(c)
-		if err != nil {
-			return err
-		}
-		if err := s.pictures(picture); err != nil {
-			return err
-		}
-	}
+	var warnings []string
 	for _, e := range c.Results {
 		for _, text := range e.Warnings {
-			s.warn([]string{fmt.Sprintf("ratio %v: %s", e.Ratio, text)})
+			warnings = append(warnings, fmt.Sprintf("ratio %v: %s", e.Ratio, text))
 		}
 	}
+	err := s.page(&report.Page{
+		Answers: []report.Answer{c}, Warnings: warnings, Files: []string{"curve.csv"}, Figures: []*report.Figure{report.CurveFigure(c)},
+	})
+	if err != nil {
+		return err
+	}
+	s.warn(warnings)
 	if c.Status == "cancelled" {
 		s.interrupted()
 	}

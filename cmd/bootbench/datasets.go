@@ -24,7 +24,7 @@ neither --loss nor a kernel.`,
 			if err != nil {
 				return err
 			}
-			return s.print("datasets", list)
+			return s.print(list)
 		},
 	}
 }

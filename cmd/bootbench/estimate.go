@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ The points of the JSON document are in the order of the file.`,
 	r.register(cmd.Flags())
 	t.register(cmd.Flags())
 	v.register(cmd.Flags())
-	s.registerOut(cmd, "estimate.json and estimate.csv (points)")
+	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
 		if err != nil {
@@ -60,19 +61,27 @@ func (s *session) estimate(sub *subject, scheme resample.Scheme, settings solver
 	if err != nil {
 		return err
 	}
-	if err := s.print("estimate", e); err != nil {
+	if err := s.print(e); err != nil {
 		return err
 	}
 	s.warn(e.Warnings)
-	return s.pointsFile("estimate.csv", e.Points)
+	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)
+	return s.pointsPage(e, lead, e.Warnings, e.Points)
 }
 
-// pointsFile writes points into --out.
-func (s *session) pointsFile(name string, points *report.Points) error {
+// pointsPage writes the page of an answer with values per example into --out,
+// and the values.
+func (s *session) pointsPage(a report.Answer, lead string, warnings []string, points *report.Points) error {
 	if points == nil {
-		return nil
+		return s.page(&report.Page{Lead: []string{lead}, Answers: []report.Answer{a}, Warnings: warnings})
 	}
-	return s.file(name, points.WriteCSV)
+	if err := s.file("points.csv", points.WriteCSV); err != nil {
+		return err
+	}
+	return s.page(&report.Page{
+		Lead: []string{lead}, Answers: []report.Answer{a}, Warnings: warnings,
+		Figures: report.PointFigures("points", points), Files: []string{"points.csv"},
+	})
 }
 
 // estimateAt is the answer for one resampling scheme, and the solution that the

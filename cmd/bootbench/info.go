@@ -22,7 +22,7 @@ processor can do.`,
 		Example: `  bootbench info
   bootbench info --backend gonum --threads 1 --json -`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return s.print("info", machine()) },
+		RunE: func(*cobra.Command, []string) error { return s.print(machine()) },
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -38,7 +39,7 @@ large ratios.`,
 	f := cmd.Flags()
 	m.register(f)
 	f.StringVar(&method, "method", "approx", "how, `METHOD`: approx, one training with a hard margin")
-	s.registerOut(cmd, "loo.json")
+	s.registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := oneOf("method", method, "approx"); err != nil {
 			return err
@@ -85,5 +86,9 @@ func (s *session) approximateLOO(sub *subject) error {
 		return err
 	}
 	s.warn(warnings)
-	return s.document("loo", r)
+	if err := s.document(r); err != nil {
+		return err
+	}
+	lead := fmt.Sprintf("Trained without it, the classifier errs on %d of %d examples.", r.Errors, r.N)
+	return s.page(&report.Page{Lead: []string{lead}, Answers: []report.Answer{r}, Warnings: warnings})
 }

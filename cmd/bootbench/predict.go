@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -128,9 +129,10 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 			return err
 		}
 	}
-	if err := s.file("predict.csv", points.WriteCSV); err != nil {
+	if err := s.file("points.csv", points.WriteCSV); err != nil {
 		return err
 	}
+	figure := report.PredictionFigure(points, p.level)
 	if noPoints {
 		r.Points = nil
 	}
@@ -141,7 +143,13 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 		}
 	}
 	s.warn(r.Warnings)
-	return s.document("predict", r)
+	if err := s.document(r); err != nil {
+		return err
+	}
+	return s.page(&report.Page{
+		Lead:    []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count)},
+		Answers: []report.Answer{r}, Warnings: r.Warnings, Figures: figure, Files: []string{"points.csv"},
+	})
 }
 
 // predictions are mean and variance at the new inputs, batch after batch.

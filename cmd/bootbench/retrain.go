@@ -69,7 +69,7 @@ covers the resamples that were finished.`,
 	r.register(f)
 	b.register(f, retrain.DefaultResamples)
 	t.register(f)
-	s.registerOut(cmd, "retrain.json and retrain.csv (points)")
+	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := b.settings(f)
 		if err != nil {
@@ -119,14 +119,16 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 		}
 	}
 	r.Cost = s.cost(sub.times)
-	if err := s.print("retrain", r); err != nil {
+	if err := s.print(r); err != nil {
 		return err
 	}
 	s.warn(r.Warnings)
 	if result.Status == retrain.Cancelled {
 		s.interrupted()
 	}
-	return s.pointsFile("retrain.csv", r.Points)
+	lead := fmt.Sprintf("Models trained on %d resamples err by %.5g, standard error %.2g (%s loss), on examples that they have not seen.",
+		r.Resamples, r.TestError, r.SE, r.TestLoss)
+	return s.pointsPage(r, lead, r.Warnings, r.Points)
 }
 
 // perExample spreads values over sites onto the examples.

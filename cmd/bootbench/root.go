@@ -107,9 +107,9 @@ func version() string {
 }
 
 // print writes an answer that has a text and a document.
-func (s *session) print(name string, doc interface{ WriteText(io.Writer) error }) error {
+func (s *session) print(doc interface{ WriteText(io.Writer) error }) error {
 	if err := s.text(doc.WriteText); err != nil {
 		return err
 	}
-	return s.document(name, doc)
+	return s.document(doc)
 }

@@ -27,7 +27,7 @@ const (
 
 // run is the program: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	s := newSession(ctx, stdin, stdout, stderr)
+	s := newSession(ctx, args, stdin, stdout, stderr)
 	defer s.close()
 	defer func() {
 		if p := recover(); p != nil {

@@ -366,7 +366,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%v fits, want %v", *r.Fits, want)
 		}
 	}
-	for _, name := range []string{"compare.json", "compare.csv", "compare-friedman1-time.svg", "compare-friedman1-time.png",
+	for _, name := range []string{"result.json", "report.html", "compare.csv", "compare-friedman1-time.csv", "compare-friedman1-time.svg", "compare-friedman1-time.png",
 		"compare-friedman1-error.svg", "compare-friedman1-error.png"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
@@ -688,7 +688,7 @@ func TestExamples(t *testing.T) {
 
 // commands are the root and all commands that users see.
 func commands() []*cobra.Command {
-	root := newRoot(newSession(context.Background(), nil, io.Discard, io.Discard))
+	root := newRoot(newSession(context.Background(), nil, nil, io.Discard, io.Discard))
 	return append([]*cobra.Command{root}, root.Commands()...)
 }
 

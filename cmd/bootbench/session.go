@@ -25,6 +25,7 @@ type session struct {
 	stdout         *answer
 	stderr         io.Writer
 	bars           *bars
+	args           []string // the command line, without the program
 	began          time.Time
 	started        bool // a command has begun: later errors are not of usage
 	status         int  // exit status where there is an answer
@@ -37,8 +38,8 @@ type session struct {
 	restore, atEnd []func() error
 }
 
-func newSession(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) *session {
-	return &session{ctx: ctx, stdin: stdin, stdout: &answer{w: stdout}, stderr: stderr, bars: &bars{}, began: time.Now()}
+func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {
+	return &session{ctx: ctx, args: args, stdin: stdin, stdout: &answer{w: stdout}, stderr: stderr, bars: &bars{}, began: time.Now()}
 }
 
 // answer is standard output. It keeps the first error, so that an answer that
@@ -69,9 +70,13 @@ func (s *session) register(root *cobra.Command) {
 	f.StringVar(&s.memProfile, "memprofile", "", "write a heap profile, as at the end, for go tool pprof to `FILE`; default: none")
 }
 
-// registerOut adds --out, with what the command writes there.
+// registerOut adds --out, with what the command writes there beside the page,
+// its figures and the JSON document.
 func (s *session) registerOut(cmd *cobra.Command, files string) {
-	cmd.Flags().StringVar(&s.out, "out", "", "write "+files+" into the folder `DIR`, made if it is not there; default: none")
+	if files != "" {
+		files = ", " + files
+	}
+	cmd.Flags().StringVar(&s.out, "out", "", "write report.html, its figures (SVG, PNG, CSV), result.json"+files+" into the folder `DIR`, made if it is not there; default: none")
 }
 
 // start puts the shared flags into effect, before the command itself.
@@ -217,8 +222,8 @@ func (s *session) text(write func(io.Writer) error) error {
 }
 
 // document writes the JSON document where it was asked for, and into --out as
-// name.json.
-func (s *session) document(name string, doc any) error {
+// result.json.
+func (s *session) document(doc any) error {
 	s.bars.clear()
 	write := func(w io.Writer) error { return report.WriteJSON(w, doc) }
 	if s.toStdout() {
@@ -230,7 +235,7 @@ func (s *session) document(name string, doc any) error {
 			return err
 		}
 	}
-	return s.file(name+".json", write)
+	return s.file("result.json", write)
 }
 
 // file writes a file into --out, if there is one.
@@ -239,19 +244,6 @@ func (s *session) file(name string, write func(io.Writer) error) error {
 		return nil
 	}
 	return report.WriteFile(filepath.Join(s.out, name), write)
-}
-
-// pictures writes pictures into --out in every format.
-func (s *session) pictures(all ...report.Picture) error {
-	for _, p := range all {
-		for _, format := range report.Formats() {
-			write := func(w io.Writer) error { return p.Write(w, format) }
-			if err := s.file(p.Name+"."+format, write); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // warn prints what the user should know about an answer.

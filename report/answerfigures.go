@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// CurveFigure is the error against the ratio.
+func CurveFigure(c *Curve) *Figure {
+	left := Series{Label: "left-out", Mark: Joined}
+	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
+	for _, e := range c.Results {
+		left.point(e.Ratio, e.TestError)
+		plus.point(e.Ratio, orNaN(e.Err632Plus))
+	}
+	return &Figure{
+		Name: "curve-" + fileName(shortName(c.Data)), Title: shortName(c.Data) + ": error against the size of resamples",
+		Caption: "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining.",
+		Panels:  []Panel{{X: Axis{Label: "ratio S/N", Log: true, Min: minOf(left.X), Max: maxOf(left.X)}, Y: Axis{Label: "error"}, Series: []Series{left, plus}}},
+	}
+}
+
+// PointFigures show the values per example: the spread of the predictor over
+// resamples against its mean, and the left-out errors in rising order.
+func PointFigures(name string, p *Points) []*Figure {
+	if p == nil || len(p.Mean) == 0 {
+		return nil
+	}
+	spread := Series{Mark: Dots}
+	for i, m := range p.Mean {
+		spread.point(m, math.Sqrt(p.Variance[i]))
+	}
+	figures := []*Figure{{
+		Name: name + "-spread", Title: "spread of the predictor over resamples",
+		Caption: "Standard deviation over resamples of the prediction at every example, against its mean.",
+		Panels:  []Panel{{X: Axis{Label: "mean prediction"}, Y: Axis{Label: "standard deviation"}, Series: []Series{spread}, Legend: NoLegend}},
+	}}
+	if len(p.Error) == 0 {
+		return figures
+	}
+	sorted := slices.Clone(p.Error)
+	slices.Sort(sorted)
+	errors := Series{Mark: Line}
+	for i, e := range sorted {
+		errors.point(100*(float64(i)+0.5)/float64(len(sorted)), e)
+	}
+	return append(figures, &Figure{
+		Name: name + "-errors", Title: "errors of the examples",
+		Caption: "Expected loss of every example over the resamples that leave it out, in rising order.",
+		Panels:  []Panel{{X: Axis{Label: "share of the examples, %", Min: 0, Max: 100}, Y: Axis{Label: "left-out loss"}, Series: []Series{errors}, Legend: NoLegend}},
+	})
+}
+
+// PredictionFigure shows mean and interval of the given level at the new inputs,
+// in rising order of the mean; none without inputs.
+func PredictionFigure(p *Points, level float64) []*Figure {
+	if len(p.Mean) == 0 {
+		return nil
+	}
+	order := make([]int, len(p.Mean))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if p.Mean[a] < p.Mean[b] {
+			return -1
+		}
+		return 1
+	})
+	mean := Series{Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*level), Mark: Dots}
+	target := Series{Label: "target", Mark: Crosses, Colour: 1}
+	for at, i := range order {
+		mean.pointErr(float64(at+1), p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
+		if i < len(p.Target) {
+			target.point(float64(at+1), p.Target[i])
+		}
+	}
+	return []*Figure{{
+		Name: "predict", Title: "predictions at new inputs",
+		Caption: "Mean prediction over resamples in rising order. The bars are the spread of the trained predictor, not that of new observations.",
+		Panels:  []Panel{{X: Axis{Label: "new input, by mean prediction"}, Y: Axis{Label: "prediction"}, Series: []Series{mean, target}, Legend: TopLeft}},
+	}}
+}
+
+// orNaN marks a figure that is not known.
+func orNaN(v float64) float64 {
+	if v == 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+func minOf(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return slices.Min(list)
+}
+
+func maxOf(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return slices.Max(list)
+}

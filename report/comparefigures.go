@@ -1,0 +1,103 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"bootbench/bench"
+)
+
+// CompareFigures are two figures per data set: times and errors against n, or
+// against the ratio.
+func CompareFigures(rows []bench.Row) []*Figure {
+	var figures []*Figure
+	for _, group := range Groups(rows) {
+		figures = append(figures, timeFigure(group), errorFigure(group))
+	}
+	return figures
+}
+
+// fileName keeps letters, digits and underscores.
+func fileName(data string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, data), "-")
+}
+
+func compareName(rows []bench.Row) string { return "compare-" + fileName(shortName(rows[0].Data)) }
+
+func timeFigure(rows []bench.Row) *Figure {
+	equal := "retraining to the same accuracy"
+	for _, r := range rows {
+		if r.EqualIsBound {
+			equal += " (at least)"
+			break
+		}
+	}
+	return &Figure{
+		Name: compareName(rows) + "-time", Title: shortName(rows[0].Data) + ": time",
+		Caption: "Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same accuracy of the variances per point.",
+		Panels: []Panel{{
+			X: sizeAxis(rows), Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft,
+			Series: []Series{
+				against(equal, Joined, 0, rows, func(r bench.Row) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
+				against("theory", Joined, 1, rows, func(r bench.Row) float64 { return r.TheoryS }),
+				against("one naive bootstrap fit", Joined, 2, rows, func(r bench.Row) float64 { return r.NaiveFitS }),
+				against("one bootstrap fit, rows merged", Joined, 3, rows, func(r bench.Row) float64 { return r.ResampleFitS }),
+			},
+		}},
+	}
+}
+
+func errorFigure(rows []bench.Row) *Figure {
+	theory := against("theory", Line, 0, rows, func(r bench.Row) float64 { return r.TheoryError })
+	retrained := against("retraining, two standard errors", Dots, 1, rows, func(r bench.Row) float64 { return r.RetrainError })
+	for _, r := range rows {
+		retrained.Err = append(retrained.Err, 2*r.RetrainSE)
+	}
+	return &Figure{
+		Name: compareName(rows) + "-error", Title: shortName(rows[0].Data) + ": left-out error",
+		Caption: "Error on left-out examples: the theory, and retraining with two of its standard errors.",
+		Panels:  []Panel{{X: sizeAxis(rows), Y: Axis{Label: "left-out error"}, Series: []Series{theory, retrained}}},
+	}
+}
+
+// against pairs a figure of merit with the rows' positions; 0 stands for what
+// is not known.
+func against(label string, mark Mark, colour int, rows []bench.Row, of func(bench.Row) float64) Series {
+	s := Series{Label: label, Mark: mark, Colour: colour}
+	for _, r := range rows {
+		s.point(position(rows, r), orNaN(of(r)))
+	}
+	return s
+}
+
+// overRatios reports whether rows are a learning curve: one n, several ratios.
+func overRatios(rows []bench.Row) bool {
+	return rows[0].N == rows[len(rows)-1].N && rows[0].Ratio != rows[len(rows)-1].Ratio
+}
+
+// position is where a row stands on the horizontal axis: at its ratio in a
+// learning curve, else at its n.
+func position(rows []bench.Row, r bench.Row) float64 {
+	if overRatios(rows) {
+		return r.Ratio
+	}
+	return float64(r.N)
+}
+
+// sizeAxis is a logarithmic axis with a mark at every n, or at every ratio.
+func sizeAxis(rows []bench.Row) Axis {
+	a := Axis{Label: "examples n", Log: true}
+	if overRatios(rows) {
+		a.Label = "ratio S/N"
+	}
+	for _, r := range rows {
+		x := position(rows, r)
+		a.Ticks = append(a.Ticks, Tick{At: x, Label: strconv.FormatFloat(x, 'g', 4, 64)})
+	}
+	return a
+}

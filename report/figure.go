@@ -1,0 +1,118 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Figure is a picture with the numbers that it shows: one panel or several side
+// by side. What is not finite is not drawn, and an empty cell in its CSV.
+type Figure struct {
+	Name    string // of its files, without extension
+	Title   string
+	Caption string // what is shown and how it was made, in a sentence or two
+	Panels  []Panel
+}
+
+// Panel is a pair of axes with what is drawn between them.
+type Panel struct {
+	Title  string
+	X, Y   Axis
+	Top    []Tick // labels along the upper edge, if any, with TopLabel above them
+	Above  string // label of the upper edge
+	Series []Series
+	Legend Corner
+	Inset  *Panel // a small panel in the opposite corner of the legend
+}
+
+// Axis is one axis. Where Min and Max are equal, both follow from the series.
+type Axis struct {
+	Label    string
+	Log      bool
+	Min, Max float64
+	Ticks    []Tick // nil: round numbers
+}
+
+// Tick is a mark on an axis.
+type Tick struct {
+	At    float64
+	Label string
+}
+
+// Mark is how a series is drawn.
+type Mark int
+
+// Theory is drawn as lines, retraining as symbols.
+const (
+	Line    Mark = iota
+	Dashed       // a line
+	Dotted       // a line
+	Dots         // filled circles, with bars where Err is known
+	Crosses      // the same
+	Joined       // circles on a line
+	Bars         // upright bars from zero, as wide as the X are apart
+	Steps        // the outline of a histogram: Y[i] from X[i] to X[i+1]
+	Level        // a horizontal or vertical rule through the whole panel at Y[0] or X[0], the other empty
+)
+
+// Corner is where a legend stands.
+type Corner int
+
+// The corners of a panel.
+const (
+	TopRight Corner = iota
+	TopLeft
+	BottomRight
+	BottomLeft
+	NoLegend
+)
+
+// Series is what one entry of the legend stands for.
+type Series struct {
+	Label  string // "" keeps it out of the legend
+	Mark   Mark
+	Colour int // number in the palette
+	X, Y   []float64
+	Err    []float64 // half lengths of error bars; nil: none
+}
+
+// point adds a point.
+func (s *Series) point(x, y float64) {
+	s.X, s.Y = append(s.X, x), append(s.Y, y)
+}
+
+// pointErr adds a point with an error bar.
+func (s *Series) pointErr(x, y, err float64) {
+	s.point(x, y)
+	s.Err = append(s.Err, err)
+}
+
+// WriteCSV writes every number of the figure: a line per point.
+func (f *Figure) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"panel", "series", "x", "y", "error"})
+	for i := range f.Panels {
+		writePanel(out, strconv.Itoa(i+1), &f.Panels[i])
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func writePanel(out *csv.Writer, name string, p *Panel) {
+	at := func(list []float64, i int) string {
+		if i >= len(list) || math.IsNaN(list[i]) || math.IsInf(list[i], 0) {
+			return ""
+		}
+		return strconv.FormatFloat(list[i], 'g', -1, 64)
+	}
+	for _, s := range p.Series {
+		for i := range max(len(s.X), len(s.Y)) {
+			out.Write([]string{name, s.Label, at(s.X, i), at(s.Y, i), at(s.Err, i)})
+		}
+	}
+	if p.Inset != nil {
+		writePanel(out, name+" inset", p.Inset)
+	}
+}

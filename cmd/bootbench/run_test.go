@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -621,28 +622,39 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestFiles: --out holds the points in the order of the document.
+// TestFiles: --out holds the page, the document, the numbers and the figures.
 func TestFiles(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b")
-	for _, command := range []string{"estimate", "retrain", "curve", "predict"} {
-		args := on(command, "--out", dir)
-		switch command {
-		case "retrain":
-			args = append(args, "--resamples", "30")
-		case "curve":
-			args = append(args, "--ratio", "1,2")
-		case "predict":
-			args = append(args, "--test", "synthetic:friedman1,n=3")
-		}
-		must(t, args...)
-		for _, extension := range []string{".json", ".csv"} {
-			if info, err := os.Stat(filepath.Join(dir, command+extension)); err != nil || info.Size() == 0 {
-				t.Errorf("%s%s: %v", command, extension, err)
+	for command, files := range map[string][]string{
+		"estimate": {"points.csv", "points-errors.svg"},
+		"retrain":  {"points.csv", "points-spread.png", "--resamples", "30"},
+		"curve":    {"curve.csv", "curve-friedman1.svg", "--ratio", "1,2"},
+		"predict":  {"points.csv", "predict.svg", "--test", "synthetic:friedman1,n=3"},
+	} {
+		dir := filepath.Join(t.TempDir(), "a", "b")
+		must(t, on(command, append(files[2:], "--out", dir)...)...)
+		for _, name := range append(files[:2:2], "report.html", "result.json") {
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+				t.Errorf("%s: %s: %v", command, name, err)
 			}
 		}
+		page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+		if err != nil || !bytes.Contains(page, []byte("bootbench "+command)) || len(page) > 2<<20 {
+			t.Errorf("%s: %v, page of %d bytes", command, err, len(page))
+		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "curve-friedman1.svg")); err != nil {
-		t.Error(err)
+}
+
+// TestShellWord: a shell reads the words of a command line back as they were.
+func TestShellWord(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, word := range []string{"", "a b", "it's", "$HOME", "--ratio=1:2", "*", "ä", `a\b"c`, "\n"} {
+		out, err := exec.Command(sh, "-c", "printf %s "+shellWord(word)).Output()
+		if err != nil || string(out) != word {
+			t.Errorf("%q came back as %q, %v", word, out, err)
+		}
 	}
 }
 

@@ -1,41 +1,58 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// bars is the progress bar on a terminal. The zero value draws nothing.
+// bars shows progress: a bar on a terminal, and now and then a line in a log
+// file. The zero value shows nothing.
 type bars struct {
-	w        *os.File // nil: draw nothing
+	terminal *os.File  // nil: no bar
+	log      io.Writer // nil: no lines
 	progress *mpb.Progress
 	bar      *mpb.Bar
 	mu       sync.Mutex
 	label    string
+	phase    phase
+	told     time.Time // when the last line was written, or the bars were made
 }
 
-// newBars draws on stderr if that is a terminal and quiet is not asked for.
+// logPeriod is the time between two lines in a log file. Short runs write none.
+const logPeriod = 30 * time.Second
+
+// newBars shows progress on stderr unless quiet is asked for.
 func newBars(stderr io.Writer, quiet bool) *bars {
 	f, ok := stderr.(*os.File)
-	if quiet || !ok || !cwriter.IsTerminal(int(f.Fd())) {
+	switch {
+	case quiet || !ok:
 		return &bars{}
+	case cwriter.IsTerminal(int(f.Fd())):
+		return &bars{terminal: f}
 	}
-	return &bars{w: f}
+	return &bars{log: f, told: time.Now()}
 }
 
-// show draws done of total under a label.
+// show says that done of total are done under a label.
 func (b *bars) show(label string, done, total int) {
-	if b.w == nil {
+	if b.terminal == nil && b.log == nil {
 		return
 	}
 	b.mu.Lock()
 	b.label = label
+	b.phase.move(done, total, time.Now())
 	b.mu.Unlock()
+	if b.log != nil {
+		b.tell(time.Now())
+		return
+	}
 	if b.bar == nil {
 		b.begin()
 	}
@@ -43,23 +60,60 @@ func (b *bars) show(label string, done, total int) {
 	b.bar.SetCurrent(int64(done))
 }
 
+// tell writes a line if the last one is long ago.
+func (b *bars) tell(now time.Time) {
+	if now.Sub(b.told) < logPeriod {
+		return
+	}
+	b.told = now
+	fmt.Fprintf(b.log, "bootbench: %s%s\n", b.label, b.phase.left(now))
+}
+
+// phase is a run of steps of one kind: it begins anew where the count of steps
+// that are done falls.
+type phase struct {
+	began       time.Time
+	first       int // done when it began
+	done, total int
+}
+
+func (p *phase) move(done, total int, now time.Time) {
+	if p.began.IsZero() || done < p.done || total != p.total {
+		p.began, p.first = now, done
+	}
+	p.done, p.total = done, total
+}
+
+// left words the time that the rest will take at the pace so far, or nothing
+// where that is not known.
+func (p *phase) left(now time.Time) string {
+	if p.done <= p.first || p.done >= p.total {
+		return ""
+	}
+	pace := now.Sub(p.began) / time.Duration(p.done-p.first)
+	return fmt.Sprintf(", about %v left", (pace * time.Duration(p.total-p.done)).Round(time.Second))
+}
+
 func (b *bars) begin() {
-	options := []mpb.ContainerOption{mpb.WithOutput(b.w), mpb.WithWidth(40)}
-	if width, height, err := cwriter.GetSize(int(b.w.Fd())); err != nil || width == 0 || height == 0 {
+	options := []mpb.ContainerOption{mpb.WithOutput(b.terminal), mpb.WithWidth(40)}
+	if width, height, err := cwriter.GetSize(int(b.terminal.Fd())); err != nil || width == 0 || height == 0 {
 		// A terminal that does not know its size: hide that it is one, or nothing
 		// would fit into it.
-		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{b.w}), mpb.WithWidth(80), mpb.WithAutoRefresh()}
+		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{b.terminal}), mpb.WithWidth(80), mpb.WithAutoRefresh()}
 	}
 	b.progress = mpb.New(options...)
-	text := func(decor.Statistics) string {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return b.label + " "
+	text := func(of func() string) decor.Decorator {
+		return decor.Any(func(decor.Statistics) string {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return of()
+		})
 	}
 	// A total of 0 keeps the bar from ending by itself; clear ends it.
 	b.bar = b.progress.AddBar(0, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Any(text)),
-		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_GO)))
+		mpb.PrependDecorators(text(func() string { return b.label + " " })),
+		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_GO),
+			text(func() string { return b.phase.left(time.Now()) })))
 }
 
 // clear takes the bar off the terminal, so that others can print.

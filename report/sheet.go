@@ -78,6 +78,9 @@ func (d *Datasets) WriteText(w io.Writer) error { return d.sheet().writeText(w) 
 // WriteText writes the description of the machine for a reader.
 func (m *Machine) WriteText(w io.Writer) error { return m.sheet().writeText(w) }
 
+// WriteText writes the tables.
+func (t *PaperTables) WriteText(w io.Writer) error { return t.sheet().writeText(w) }
+
 // WriteText writes what was modelled and all ratios.
 func (c *Curve) WriteText(w io.Writer) error { return c.sheet().writeText(w) }
 

@@ -1,0 +1,212 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// Curve is a learning curve: the left-out error against the size of resamples.
+type Curve struct {
+	Name   string  // of the data set
+	Label  string  // of the model
+	Test   string  // test loss
+	N      int     // examples
+	Theory []Point // one per method and ratio, methods in a row
+	Naive  []Point // retraining
+}
+
+// Point is one error of a curve.
+type Point struct {
+	Method string // as solver.Method has it; "retraining"
+	Ratio  float64
+	Error  float64
+	SE     float64 // of retraining; 0 for the theory
+	Status string  // of the solve; "" for retraining
+}
+
+// Ratios of the learning curves: the theory is dense, retraining is not.
+var (
+	theoryRatios = logSpaced(0.1, 5, 18)
+	naiveRatios  = []float64{0.1, 0.2, 0.35, 0.6, 1, 1.7, 3, 5}
+)
+
+func logSpaced(from, to float64, n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = from * math.Pow(to/from, float64(i)/float64(n-1))
+	}
+	return list
+}
+
+// Boston is M03's model of the Boston housing data.
+func Boston() (model.Spec, error) { return embedded("boston") }
+
+func embedded(name string) (model.Spec, error) {
+	set, err := dataset.Open(name)
+	if err != nil {
+		return model.Spec{}, err
+	}
+	preset, _ := model.PresetFor(set)
+	return model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize}, nil
+}
+
+// robotScale is l^2 of M03's kernel exp(-sum_j (x_j - x'_j)^2/(v_j l^2)) on the
+// robot arm, v_j the variance of input j.
+const robotScale = 3
+
+// Robot is M03's model of the robot arm (pumadyn-8nm): the first 500 examples.
+func Robot(set *dataset.Set) (model.Spec, error) {
+	const n = 500
+	if set.N() < n || set.D() != 8 {
+		return model.Spec{}, fmt.Errorf("%w: %s has %d examples of %d features; the robot arm has at least %d of 8", model.ErrInput, set.Name, set.N(), set.D(), n)
+	}
+	head := set.Head(n)
+	scales := dataset.PopulationSD(head.X)
+	for j, sd := range scales {
+		scales[j] = sd * math.Sqrt(robotScale/2.)
+	}
+	return model.Spec{Set: head, Kernel: kernel.Spec{Kind: kernel.RBF, LengthScale: scales}, Loss: loss.Square{Noise: 0.01}}, nil
+}
+
+// RegressionCurves are M03 figure 1, left: the theory, its three weaker
+// relatives and retraining.
+func RegressionCurves(ctx context.Context, spec model.Spec, test loss.Test, methods []solver.Method, s Settings) (*Curve, error) {
+	r, err := newRun(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return r.curve(spec, test, methods)
+}
+
+// ClassificationCurves are the curves of M04 figure 1, left: crabs, wisconsin,
+// sonar and pima with a hard margin.
+func ClassificationCurves(ctx context.Context, s Settings) ([]*Curve, error) {
+	r, err := newRun(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var curves []*Curve
+	for _, name := range []string{"crabs", "wisconsin", "sonar", "pima"} {
+		spec, err := embedded(name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP})
+		if err != nil {
+			return nil, err
+		}
+		curves = append(curves, c)
+	}
+	return curves, nil
+}
+
+// curve computes both sides of a learning curve.
+func (r *run) curve(spec model.Spec, test loss.Test, methods []solver.Method) (*Curve, error) {
+	m, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	c := &Curve{Name: spec.Set.Name, Label: spec.Loss.Name(), Test: test.Name(), N: spec.Set.N()}
+	for _, method := range methods {
+		if err := r.theory(c, m, test, method); err != nil {
+			return nil, err
+		}
+	}
+	for _, ratio := range naiveRatios {
+		x := &experiment{name: spec.Set.Name, model: m, scheme: resample.Poisson{Ratio: ratio}, tests: []loss.Test{test}}
+		part := fmt.Sprintf("%s, %s loss, ratio %.3g", spec.Set.Name, test.Name(), ratio)
+		ref, err := r.retrain(x, part, r.Resamples)
+		if err != nil {
+			return nil, err
+		}
+		c.Naive = append(c.Naive, Point{Method: "retraining", Ratio: ratio, Error: ref.Error[0], SE: ref.SE[0]})
+	}
+	return c, nil
+}
+
+// theory adds one method's line to the curve.
+func (r *run) theory(c *Curve, m *model.Model, test loss.Test, method solver.Method) error {
+	var from *solver.Solution
+	for i, ratio := range theoryRatios {
+		r.tell(fmt.Sprintf("%s, %v", c.Name, method), i, len(theoryRatios))
+		settings := solver.Settings{Method: method}
+		if method == solver.ADATAP {
+			settings.From = from
+		}
+		s, err := m.Solve(r.ctx, resample.Poisson{Ratio: ratio}, settings)
+		if err != nil {
+			return fmt.Errorf("%s at ratio %v: %w", c.Name, ratio, err)
+		}
+		if s.Status == solver.Cancelled {
+			return r.ctx.Err()
+		}
+		error, _ := s.LeftOut(test)
+		c.Theory = append(c.Theory, Point{Method: method.String(), Ratio: ratio, Error: error, Status: s.Status.String()})
+		if from = nil; s.Status == solver.Converged {
+			from = s
+		}
+	}
+	return nil
+}
+
+// Moments are mean and variance over resamples at new inputs, M03 figure 2.
+type Moments struct {
+	Mean, Var               []float64 // theory
+	Naive                   *Reference
+	NaiveMean, NaiveVar     []float64
+	NaiveMeanSE, NaiveVarSE []float64
+}
+
+// HeldOut is M03 figure 2: the first 50 examples of the Boston housing data are
+// the new inputs, the other 456 are resampled with S = N.
+func HeldOut(ctx context.Context, s Settings) (*Moments, error) {
+	const held = 50
+	r, err := newRun(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := Boston()
+	if err != nil {
+		return nil, err
+	}
+	all := spec.Set
+	rows := make([]int, all.N())
+	for i := range rows {
+		rows[i] = i
+	}
+	spec.Set = all.Subset(rows[held:])
+	spec.Set.Name = "boston without its first 50"
+	m, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	cross, err := m.CrossAll(blas64.General(all.Head(held).X))
+	if err != nil {
+		return nil, err
+	}
+	scheme := resample.Poisson{Ratio: 1}
+	solution, err := m.Solve(ctx, scheme, solver.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	out := &Moments{}
+	out.Mean, out.Var = solution.Predict(append([]float64(nil), cross.Data...))
+	x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, cross: cross}
+	if out.Naive, err = r.retrain(x, "boston, 50 new inputs", LawFactor*r.Resamples); err != nil {
+		return nil, err
+	}
+	sites := m.Sites()
+	out.NaiveMean, out.NaiveMeanSE = out.Naive.Mean[sites:], out.Naive.MeanSE[sites:]
+	out.NaiveVar, out.NaiveVarSE = out.Naive.Var[sites:], out.Naive.VarSE[sites:]
+	return out, nil
+}

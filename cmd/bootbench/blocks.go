@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"bootbench/report"
+)
+
+// blockStore keeps blocks of retrainings as files in a folder, named after a
+// digest of their key. It is a paper.Store.
+type blockStore struct{ dir string }
+
+func newBlockStore(out string) (blockStore, error) {
+	dir := filepath.Join(out, "blocks")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return blockStore{}, usagef("--out: %w", err)
+	}
+	return blockStore{dir}, nil
+}
+
+func (b blockStore) path(key string) string {
+	digest := sha256.Sum256([]byte(key))
+	return filepath.Join(b.dir, hex.EncodeToString(digest[:16])+".gob")
+}
+
+// Load reads a block back. A file that is damaged, or that belongs to another
+// key, is as good as none.
+func (b blockStore) Load(key string, into any) (bool, error) {
+	f, err := os.Open(b.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	decoder := gob.NewDecoder(bufio.NewReader(f))
+	var kept string
+	if decoder.Decode(&kept) != nil || kept != key {
+		return false, nil
+	}
+	return decoder.Decode(into) == nil, nil
+}
+
+// Save writes a block, whole or not at all.
+func (b blockStore) Save(key string, value any) error {
+	err := report.WriteFile(b.path(key), func(w io.Writer) error {
+		encoder := gob.NewEncoder(w)
+		return errors.Join(encoder.Encode(key), encoder.Encode(value))
+	})
+	if err != nil {
+		return fmt.Errorf("keeping a block of retrainings: %w", err)
+	}
+	return nil
+}

@@ -75,7 +75,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 		if err != nil {
 			return err
 		}
-		area := draw.Crop(c, share*vg.Length(i), share*vg.Length(i+1)-width, 0, 0)
+		area := draw.Crop(c, share*vg.Length(i), share*vg.Length(i+1)-width-edge, 0, 0)
 		if len(f.Panels) == 1 && p.Title == "" {
 			drawn.Title.Text = f.Title
 		}
@@ -219,7 +219,7 @@ func roundTicks(low, high float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)})
 	}
 	return ticks
 }
@@ -271,7 +271,7 @@ func (p *Panel) add(out *plot.Plot, s *Series) error {
 		}
 		points.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: glyphRadius, Shape: draw.CircleGlyph{}}
 		if s.Mark == Crosses {
-			points.GlyphStyle.Shape = draw.CrossGlyph{}
+			points.GlyphStyle.Shape, points.GlyphStyle.Radius = cross{}, glyphRadius*1.2
 		}
 		if len(at) > manyPoints {
 			points.GlyphStyle.Radius = glyphRadius / 2
@@ -291,6 +291,17 @@ func (p *Panel) add(out *plot.Plot, s *Series) error {
 		out.Legend.Add(s.Label, icons...)
 	}
 	return nil
+}
+
+// cross is gonum's cross with lines as thick as the others.
+type cross struct{}
+
+// DrawGlyph draws two strokes.
+func (cross) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	line := draw.LineStyle{Color: style.Color, Width: lineWidth}
+	r := style.Radius
+	c.StrokeLine2(line, at.X-r, at.Y-r, at.X+r, at.Y+r)
+	c.StrokeLine2(line, at.X-r, at.Y+r, at.X+r, at.Y-r)
 }
 
 func (m Mark) dashes() []vg.Length {

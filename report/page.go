@@ -38,6 +38,7 @@ type pageView struct {
 type figureView struct {
 	Name, Title, Caption string
 	SVG                  template.HTML
+	Wide                 bool
 }
 
 // blockView is a run of labelled lines, a table, or a paragraph.
@@ -64,7 +65,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		view.Figures = append(view.Figures, figureView{f.Name, f.Title, f.Caption, svg})
+		view.Figures = append(view.Figures, figureView{f.Name, f.Title, f.Caption, svg, len(f.Panels) > 1})
 	}
 	return pageTemplate.Execute(w, view)
 }

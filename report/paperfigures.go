@@ -167,25 +167,25 @@ func DistanceFigure(l *paper.Laws) *Figure {
 		Name: "m03-figure-5", Title: "M03 figure 5: distance of the laws",
 		Caption: fmt.Sprintf("L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The inset enlarges the tail.",
 			d.Resamples, l.Examples, 100*d.Close, 100*d.Far, d.Largest),
-		Panels: []Panel{{X: Axis{Label: "L1 distance"}, Y: Axis{Label: "inputs"}, Legend: TopLeft, Series: []Series{{Mark: Bars, X: edges, Y: counts}}, Inset: &tail}},
+		Panels: []Panel{{X: Axis{Label: "L1 distance"}, Y: Axis{Label: "inputs"}, Legend: BottomLeft, Series: []Series{{Mark: Bars, X: edges, Y: counts}}, Inset: &tail}},
 	}
 }
 
 // ClassificationFigure is M04 figure 1, left: four learning curves, wisconsin
 // enlarged.
 func ClassificationFigure(curves []*paper.Curve) *Figure {
-	p := Panel{X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error", Min: 0, Max: 0.62}, Legend: TopLeft}
+	p := Panel{X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error"}, Legend: TopLeft}
+	enlarged := Panel{Title: "wisconsin, enlarged", X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error"}, Legend: NoLegend}
 	for i, c := range curves {
 		p.Series = append(p.Series, curveLine(c, "adatap", c.Name, Line, i), curveDots(c, "", Dots, i))
 		if c.Name == "wisconsin" {
-			p.Inset = &Panel{Title: c.Name, X: ratioAxis(), Legend: NoLegend, Series: []Series{curveLine(c, "adatap", "", Line, i), curveDots(c, "", Dots, i)}}
+			enlarged.Series = []Series{curveLine(c, "adatap", "", Line, i), curveDots(c, "", Dots, i)}
 		}
 	}
-	p.Legend = TopLeft
 	return &Figure{
 		Name: "m04-figure-1-left", Title: "M04 figure 1, left: hard-margin support vector machines",
-		Caption: "Error on left-out examples: theory (lines) and retraining (symbols, two standard errors). The kernels are this project's, exp(-gamma |x-x'|^2) on standardised inputs; M04 does not print its own.",
-		Panels:  []Panel{p},
+		Caption: "Error on left-out examples: theory (lines) and retraining (symbols, two standard errors). The kernels are this project's, exp(-gamma |x-x'|^2) on standardised inputs; M04 does not print its own. The right panel stands for the inset of the paper.",
+		Panels:  []Panel{p, enlarged},
 	}
 }
 

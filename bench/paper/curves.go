@@ -71,6 +71,7 @@ func Robot(set *dataset.Set) (model.Spec, error) {
 		return model.Spec{}, fmt.Errorf("%w: %s has %d examples of %d features; the robot arm has at least %d of 8", model.ErrInput, set.Name, set.N(), set.D(), n)
 	}
 	head := set.Head(n)
+	head.Name = "robot arm"
 	scales := dataset.PopulationSD(head.X)
 	for j, sd := range scales {
 		scales[j] = sd * math.Sqrt(robotScale/2.)

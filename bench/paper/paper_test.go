@@ -1,49 +1,258 @@
 package paper
 
 import (
+	"bytes"
 	"context"
-	"fmt"
+	"encoding/gob"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/retrain"
 	"bootbench/solver"
 )
 
-func TestTry(t *testing.T) {
-	s := Settings{Resamples: 2000, Progress: nil}
-	l, err := BostonLaws(context.Background(), s)
+// memory is a Store that encodes like a file would.
+type memory struct {
+	kept  map[string][]byte
+	saves int
+}
+
+func (m *memory) Load(key string, into any) (bool, error) {
+	text, found := m.kept[key]
+	if !found {
+		return false, nil
+	}
+	return true, gob.NewDecoder(bytes.NewReader(text)).Decode(into)
+}
+
+func (m *memory) Save(key string, value any) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(value); err != nil {
+		return err
+	}
+	m.kept[key] = b.Bytes()
+	m.saves++
+	return nil
+}
+
+// small is an experiment on 30 examples and two new inputs.
+func small(t *testing.T) *experiment {
+	t.Helper()
+	set, err := dataset.Load("synthetic:friedman1,n=30,d=5", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range l.Choices {
-		fmt.Printf("%s off %.1f R %d: close %.3f+-%.3f far %.3f+-%.3f largest %.3f+-%.3f\n", c.Scheme, c.Offset, c.Resamples, c.Close, c.CloseSE, c.Far, c.FarSE, c.Largest, c.LargestSE)
-	}
-	for _, p := range l.Typical {
-		fmt.Println(p.Place, p.Why, p.L1, len(p.Edges))
-	}
-	if true {
-		return
-	}
-	f, err := SonarFields(context.Background(), s)
+	m, err := model.Build(model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range f.Negative {
-		fmt.Printf("%.3f %.3f+-%.3f  L1 %.3f\n", f.Negative[i], f.NaiveNegative[i], f.NaiveSE[i], f.L1[i])
-	}
-	m, err := HeldOut(context.Background(), s)
+	cross, err := m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.9, 0.2, 0.3, 0.4}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 10 {
-		fmt.Printf("%.3f %.3f+-%.3f  %.3f %.3f+-%.3f\n", m.Mean[i], m.NaiveMean[i], m.NaiveMeanSE[i], m.Var[i], m.NaiveVar[i], m.NaiveVarSE[i])
+	return &experiment{name: "small", model: m, scheme: resample.Poisson{Ratio: 1}, tests: []loss.Test{loss.SquareTest{}}, cross: cross, bins: true}
+}
+
+func (m *memory) run(t *testing.T, x *experiment, s Settings, resamples int) *Reference {
+	t.Helper()
+	if m != nil {
+		s.Store = m
 	}
-	spec, _ := Boston()
-	c, err := RegressionCurves(context.Background(), spec, loss.SquareTest{}, []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational, solver.MeanField}, s)
+	r, err := newRun(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range append(c.Theory, c.Naive...) {
-		fmt.Printf("%s %.3f %.3f %.3f %s\n", p.Method, p.Ratio, p.Error, p.SE, p.Status)
+	ref, err := r.retrain(x, "small", resamples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+// TestResume: kept blocks are used again, more resamples draw the missing ones
+// only, other seeds and ratios draw their own, and the answer is that of a run
+// without a store.
+func TestResume(t *testing.T) {
+	x, m := small(t), &memory{kept: map[string][]byte{}}
+	m.run(t, x, Settings{}, 150)
+	if m.saves != 2 {
+		t.Fatalf("150 resamples saved %d blocks", m.saves)
+	}
+	resumed := m.run(t, x, Settings{}, 300)
+	if m.saves != 3 || resumed.Resamples != 300 {
+		t.Errorf("300 resamples, saved %d blocks, %d resamples", m.saves, resumed.Resamples)
+	}
+	plain := (*memory)(nil).run(t, x, Settings{Workers: 1}, 300)
+	if !reflect.DeepEqual(resumed.Mean, plain.Mean) || !reflect.DeepEqual(resumed.Error, plain.Error) || !reflect.DeepEqual(resumed.blocks[2].Bins, plain.blocks[2].Bins) {
+		t.Error("the resumed run differs from one in a piece")
+	}
+	m.run(t, x, Settings{Seed: 1}, 100)
+	x.scheme = resample.Poisson{Ratio: 2}
+	m.run(t, x, Settings{}, 100)
+	if m.saves != 5 {
+		t.Errorf("another seed and another ratio saved %d blocks", m.saves-3)
+	}
+}
+
+// TestCancel: what was finished is kept.
+func TestCancel(t *testing.T) {
+	x, m := small(t), &memory{kept: map[string][]byte{}}
+	ctx, stop := context.WithCancel(context.Background())
+	r, err := newRun(ctx, Settings{Store: m, Progress: func(_ string, done, _ int) {
+		if done > blockSize+10 {
+			stop()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.retrain(x, "small", 500); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if m.saves != 1 {
+		t.Errorf("%d blocks were kept", m.saves)
+	}
+}
+
+// TestReference: averages and histograms are those of the predictions, resample
+// by resample.
+func TestReference(t *testing.T) {
+	x := small(t)
+	ref := (*memory)(nil).run(t, x, Settings{Seed: 5}, 2*blockSize)
+	var all [][]float64
+	for number := range 2 {
+		_, err := x.model.Retrain(context.Background(), x.scheme, x.cross, retrain.Settings{
+			Resamples: blockSize, Seed: 5 ^ (uint64(number)+1)*0x9e3779b97f4a7c15,
+			Observe: func(_ int, _ []int, f []float64) { all = append(all, slices.Clone(f)) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for place := range all[0] {
+		mean, negative := 0.0, 0.0
+		for _, f := range all {
+			mean += f[place] / float64(len(all))
+			if f[place] < 0 {
+				negative += 1 / float64(len(all))
+			}
+		}
+		if math.Abs(mean-ref.Mean[place]) > 1e-12*math.Abs(mean)+1e-13 || math.Abs(negative-ref.negative[place]) > 1e-12 {
+			t.Fatalf("place %d: mean %v, %v; negative %v, %v", place, mean, ref.Mean[place], negative, ref.negative[place])
+		}
+		for _, offset := range []float64{0, 0.1} {
+			first, shares := ref.histogram(place, 0.2, offset, -1)
+			for i, share := range shares {
+				low, count := float64(first+i)*0.2+offset, 0.0
+				for _, f := range all {
+					// A prediction on an edge has probability zero.
+					if f[place] >= low && f[place] < low+0.2 {
+						count += 1 / float64(len(all))
+					}
+				}
+				if math.Abs(count-share) > 1e-12 {
+					t.Fatalf("place %d, offset %v, bin from %v: %v, want %v", place, offset, low, share, count)
+				}
+			}
+		}
+	}
+}
+
+// TestDistance: against a histogram of one bin, the distance is the mass of the
+// law outside of it.
+func TestDistance(t *testing.T) {
+	ref := &Reference{Resamples: blockSize, blocks: []block{{Bins: []map[int32]int32{{0: 60, 1: 40}}}}}
+	law := gaussian(0.1, 0.04) // standard deviation 0.2
+	inside := math.Erf(0.5 / math.Sqrt2)
+	if got := ref.distance(0, law, 0, -1); math.Abs(got-(1-inside)) > 1e-12 {
+		t.Errorf("distance %v, want %v", got, 1-inside)
+	}
+	// Edges at odd multiples of 0.1 split it: shares 0.6 and 0.4 against half each
+	// of the mass within one standard deviation.
+	within := math.Erf(1/math.Sqrt2) / 2
+	if got, want := ref.distance(0, law, 0.1, -1), (math.Abs(0.6-within)+math.Abs(0.4-within)+1-2*within)/2; math.Abs(got-want) > 1e-12 {
+		t.Errorf("distance %v with shifted bins, want %v", got, want)
+	}
+}
+
+// TestPeaks counts the maxima of mixtures.
+func TestPeaks(t *testing.T) {
+	mixture := func(means ...float64) loss.Law {
+		var l loss.Law
+		for _, m := range means {
+			l.Pieces = append(l.Pieces, loss.Piece{Weight: 1 / float64(len(means)), Mean: m, SD: 1, Lo: math.Inf(-1), Hi: math.Inf(1)})
+		}
+		return l
+	}
+	for want, l := range map[int]loss.Law{1: mixture(0), 2: mixture(0, 5), 3: mixture(-6, 0, 5)} {
+		if got := peaks(l); got != want {
+			t.Errorf("%d peaks, want %d", got, want)
+		}
+	}
+}
+
+// TestCurve: the theory's line is that of single solves, and the sides agree
+// within the errors.
+func TestCurve(t *testing.T) {
+	spec, err := embedded("crabs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRun(context.Background(), Settings{Resamples: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Theory) != len(theoryRatios) || len(c.Naive) != len(naiveRatios) {
+		t.Fatalf("%d and %d points", len(c.Theory), len(c.Naive))
+	}
+	m, err := model.Build(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: theoryRatios[9]}, solver.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := s.LeftOut(loss.ZeroOne{}); math.Abs(c.Theory[9].Error-want) > 1e-5 {
+		t.Errorf("error %v at ratio %v, want %v", c.Theory[9].Error, c.Theory[9].Ratio, want)
+	}
+	for _, p := range c.Naive[:5] {
+		own, err := m.Solve(context.Background(), resample.Poisson{Ratio: p.Ratio}, solver.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := own.LeftOut(loss.ZeroOne{})
+		// 4 standard errors, and 15% that the theory may be off on this set.
+		if math.Abs(p.Error-want) > 4*p.SE+0.15*want {
+			t.Errorf("ratio %v: retrained %v +- %v, theory %v", p.Ratio, p.Error, p.SE, want)
+		}
+	}
+}
+
+// TestRefusals: what cannot be computed is bad input.
+func TestRefusals(t *testing.T) {
+	if _, err := HeldOut(context.Background(), Settings{Resamples: -1}); !errors.Is(err, model.ErrInput) {
+		t.Errorf("negative resamples: %v", err)
+	}
+	set, err := dataset.Load("synthetic:friedman1,n=600,d=6", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Robot(set); !errors.Is(err, model.ErrInput) {
+		t.Errorf("a set of 6 features for the robot arm: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // average is the expectation of a test loss for target y under the law. Uncut
-// pieces and atoms are exact, and so is the classification error everywhere.
+// pieces and atoms are exact, and so is the classification error of all pieces.
 func (l Law) average(test Test, y float64) float64 {
 	sum := 0.0
 	for _, p := range l.Pieces {
@@ -21,6 +21,13 @@ func (l Law) average(test Test, y float64) float64 {
 	}
 	for _, a := range l.Atoms {
 		sum += a.Weight * test.Value(a.At, y)
+	}
+	var bends []float64
+	if bent, ok := test.(Bent); ok {
+		bends = bent.Bends(y)
+	}
+	for _, c := range l.Curves {
+		sum += c.average(func(f float64) float64 { return test.Value(f, y) }, bends)
 	}
 	return sum
 }

@@ -1,38 +1,154 @@
 package loss
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
 // Parameters are the numbers that training losses take; each reads its own and
-// ignores the others.
+// ignores the others. About says which.
 type Parameters struct {
-	Noise float64 // square: noise variance, > 0
-	C     float64 // hinge: slope, in (0, 1e100]
+	Noise   float64 // square: noise variance, > 0
+	C       float64 // all losses but square and hard: their factor, in (0, 1e100]
+	Epsilon float64 // eps: half width of the tube, in [0, 1e100]
+	Delta   float64 // huber: threshold, in (0, 1e100]
+	Dof     float64 // student: degrees of freedom, in [0.1, 1e6]
+	Scale   float64 // student: scale of the noise, in [1e-100, 1e100]
 }
 
-// Names lists the training losses that ByName knows.
-func Names() []string { return []string{"square", "hard", "hinge"} }
+// Task says what targets a loss is for.
+type Task int
 
-// ByName is the training loss of that name. It refuses parameters out of range
-// and unknown names.
-func ByName(name string, p Parameters) (Loss, error) {
-	switch name {
-	case "square":
-		return orError(NewSquare(p.Noise))
-	case "hard":
-		return HardMargin{}, nil
-	case "hinge":
-		return orError(NewHinge(p.C))
+// The tasks. Labels of classification are -1 and +1.
+const (
+	Classification Task = iota + 1
+	Regression
+	Either // any finite targets, labels among them
+)
+
+// String is the task's name.
+func (t Task) String() string {
+	switch t {
+	case Classification:
+		return "classification"
+	case Regression:
+		return "regression"
+	case Either:
+		return "either"
 	}
-	return nil, fmt.Errorf("loss: unknown loss %q (known: %s)", name, strings.Join(Names(), ", "))
+	return fmt.Sprintf("Task(%d)", int(t))
+}
+
+// Info describes a loss that ByName knows.
+type Info struct {
+	Name    string
+	Aliases []string
+	Formula string // of the loss, or of the likelihood
+	Task    Task
+	// Takes lists the parameters by their names on the command line: noise, C,
+	// epsilon, delta, dof, scale.
+	Takes []string
+	// Bayes says that the predictor is the posterior mean of a likelihood, not
+	// the minimiser of a loss.
+	Bayes bool
+}
+
+// NeedsParameter says whether the loss takes the parameter of that name.
+func (i Info) NeedsParameter(name string) bool { return slices.Contains(i.Takes, name) }
+
+// catalogue lists the losses, each with its maker.
+func catalogue() []entry {
+	c := []string{"C"}
+	return []entry{
+		{Info{"square", nil, "(f-y)^2/(2 noise)", Either, []string{"noise"}, false},
+			func(p Parameters) (Loss, error) { return orError(NewSquare(p.Noise)) }},
+		{Info{"hard", nil, "0 if y f >= 1, else infinite", Classification, nil, false},
+			func(Parameters) (Loss, error) { return HardMargin{}, nil }},
+		{Info{"hinge", nil, "C max(0, 1-y f)", Classification, c, false},
+			func(p Parameters) (Loss, error) { return orError(NewHinge(p.C)) }},
+		{Info{"hinge2", []string{"squared-hinge"}, "C max(0, 1-y f)^2", Classification, c, false},
+			func(p Parameters) (Loss, error) { return orError(NewSquaredHinge(p.C)) }},
+		{Info{"logistic", nil, "C log(1+exp(-y f))", Classification, c, false},
+			func(p Parameters) (Loss, error) { return orError(NewLogistic(p.C)) }},
+		{Info{"eps", nil, "C max(0, |f-y|-epsilon)", Regression, []string{"C", "epsilon"}, false},
+			func(p Parameters) (Loss, error) { return orError(NewEpsInsensitive(p.C, p.Epsilon)) }},
+		{Info{"absolute", nil, "C |f-y|", Regression, c, false},
+			func(p Parameters) (Loss, error) { return orError(NewLeastAbsolute(p.C)) }},
+		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}, false},
+			func(p Parameters) (Loss, error) { return orError(NewHuber(p.C, p.Delta)) }},
+	}
+}
+
+type entry struct {
+	Info
+	make func(Parameters) (Loss, error)
+}
+
+// find is the entry of that name or alias.
+func find(name string) (entry, error) {
+	for _, e := range catalogue() {
+		if e.Name == name || slices.Contains(e.Aliases, name) {
+			return e, nil
+		}
+	}
+	return entry{}, fmt.Errorf("loss: unknown loss %q (known: %s)", name, strings.Join(Names(), ", "))
+}
+
+// Names lists the training losses that ByName knows, without their aliases.
+func Names() []string {
+	var names []string
+	for _, e := range catalogue() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// About describes the training loss of that name or alias. It refuses unknown
+// names.
+func About(name string) (Info, error) {
+	e, err := find(name)
+	return e.Info, err
+}
+
+// ByName is the training loss of that name or alias. It refuses parameters out
+// of range and unknown names.
+func ByName(name string, p Parameters) (Loss, error) {
+	e, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return e.make(p)
 }
 
 // orError keeps an invalid loss from its user.
-func orError(l Loss, err error) (Loss, error) {
+func orError[L Loss](l L, err error) (Loss, error) {
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
 }
+
+// mostParameter keeps sums of parameters times counts finite.
+const mostParameter = 1e100
+
+// positive refuses a parameter outside of (0, mostParameter].
+func positive(name string, v float64) error {
+	if !(v > 0 && v <= mostParameter) {
+		return fmt.Errorf("loss: %s must be positive and at most %g, got %g", name, float64(mostParameter), v)
+	}
+	return nil
+}
+
+// finite refuses a number that is none, or infinite.
+func finite(name string, v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("loss: %s is %g, not a finite number", name, v)
+	}
+	return nil
+}
+
+// errNoTarget refuses a site without examples.
+var errNoTarget = errors.New("loss: a site needs at least one target")

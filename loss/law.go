@@ -3,10 +3,11 @@ package loss
 import "math"
 
 // Law is a law of a real quantity: a sum of weighted Gaussians, each cut to an
-// interval, and of atoms. Total weight is one.
+// interval, of atoms, and of curved images of Gaussians. Total weight is one.
 type Law struct {
 	Pieces []Piece
 	Atoms  []Atom
+	Curves []Curve
 }
 
 // Piece is Weight times the N(Mean, SD^2) density on [Lo, Hi], zero elsewhere.
@@ -30,20 +31,6 @@ func (l *Law) gaussian(weight, mean, variance float64) {
 	}
 }
 
-// piece adds a piece, or an atom where SD is 0 and the atom's place within
-// [Lo, Hi]. The infinite ends belong to no piece.
-func (l *Law) piece(p Piece) {
-	if p.SD > 0 {
-		if p.mass(p.Lo, p.Hi) > 0 {
-			l.Pieces = append(l.Pieces, p)
-		}
-		return
-	}
-	if weight := p.Weight * cutMass(position(p.Lo, p.Mean, 0), position(p.Hi, p.Mean, 0)); weight > 0 {
-		l.Atoms = append(l.Atoms, Atom{At: p.Mean, Weight: weight})
-	}
-}
-
 // standard is x in units of the piece's Gaussian.
 func (p Piece) standard(x float64) float64 { return (x - p.Mean) / p.SD }
 
@@ -62,6 +49,9 @@ func (l Law) Mean() float64 {
 	for _, a := range l.Atoms {
 		mean += a.Weight * a.At
 	}
+	for _, c := range l.Curves {
+		mean += c.average(func(f float64) float64 { return f }, nil)
+	}
 	return mean
 }
 
@@ -76,6 +66,9 @@ func (l Law) Var() float64 {
 	for _, a := range l.Atoms {
 		variance += a.Weight * (a.At - mean) * (a.At - mean)
 	}
+	for _, c := range l.Curves {
+		variance += c.average(func(f float64) float64 { return (f - mean) * (f - mean) }, nil)
+	}
 	return variance
 }
 
@@ -89,6 +82,9 @@ func (l Law) CDF(x float64) float64 {
 		if a.At <= x {
 			sum += a.Weight
 		}
+	}
+	for _, c := range l.Curves {
+		sum += c.upTo(x)
 	}
 	return sum
 }
@@ -105,6 +101,9 @@ func (l Law) Mass(a, b float64) float64 {
 			sum += at.Weight
 		}
 	}
+	for _, c := range l.Curves {
+		sum += c.mass(a, b)
+	}
 	return sum
 }
 
@@ -116,6 +115,9 @@ func (l Law) Density(x float64) float64 {
 			sum += p.Weight / p.SD * stdPDF(p.standard(x))
 		}
 	}
+	for _, c := range l.Curves {
+		sum += c.density(x)
+	}
 	return sum
 }
 
@@ -123,7 +125,7 @@ func (l Law) Density(x float64) float64 {
 // exactly, else to 1e-15 of the law's extent, by bisection. q = 0 and q = 1
 // give the ends of the support; q outside of [0, 1] and an empty law give NaN.
 func (l Law) Quantile(q float64) float64 {
-	if !(q >= 0 && q <= 1) || len(l.Pieces)+len(l.Atoms) == 0 {
+	if !(q >= 0 && q <= 1) || len(l.Pieces)+len(l.Atoms)+len(l.Curves) == 0 {
 		return math.NaN()
 	}
 	switch q {
@@ -157,8 +159,8 @@ func (l Law) Quantile(q float64) float64 {
 // below is P(X < x).
 func (l Law) below(x float64) float64 { return l.Mass(math.Inf(-1), x) }
 
-// span is the least interval that holds the atoms and every piece to reach
-// standard deviations from its mean.
+// span is the least interval that holds the atoms, and every piece and curve to
+// reach standard deviations from its mean.
 func (l Law) span(reach float64) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, p := range l.Pieces {
@@ -167,6 +169,9 @@ func (l Law) span(reach float64) (lo, hi float64) {
 	}
 	for _, a := range l.Atoms {
 		lo, hi = math.Min(lo, a.At), math.Max(hi, a.At)
+	}
+	for _, c := range l.Curves {
+		lo, hi = math.Min(lo, c.extrapolate(c.Mean-reach*c.SD)), math.Max(hi, c.extrapolate(c.Mean+reach*c.SD))
 	}
 	return lo, hi
 }

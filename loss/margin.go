@@ -27,16 +27,36 @@ func (HardMargin) Value(f, y float64) float64 {
 	return math.Inf(1)
 }
 
+// Prox is y max(y h, 1) where any weight is positive. It panics where labels of
+// both signs have weight, since no f satisfies both.
+func (l HardMargin) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	label := 0.0
+	for j, v := range y {
+		if k[j] > 0 {
+			if label == -v {
+				panic("loss: opposite labels at one input have no hard margin")
+			}
+			label = v
+		}
+	}
+	if label*h < 1 && label != 0 {
+		return label, 0
+	}
+	return h, 1
+}
+
 // Site takes labels -1 or +1, all equal.
 func (l HardMargin) Site(y []float64, law resample.Law) (Site, error) {
-	if err := checkLabels(l, y); err != nil {
+	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
 	if slices.Contains(y, -y[0]) {
 		return nil, fmt.Errorf("loss: equal inputs with opposite labels have no hard margin; a jitter or the hinge loss allows them")
 	}
-	return newPolylineSite(y, law, func(y float64) polyline { return marginLoss(y, math.Inf(1)) }), nil
+	return newPiecewiseSite(y, law, l.bend), nil
 }
+
+func (HardMargin) bend(y float64) bend { return marginBend(y, math.Inf(1), 0) }
 
 // Hinge is the loss C max(0, 1 - y f) of the soft-margin support vector
 // classifier, for labels y = -1, +1. With t = k C/c and u = y h, its proximal
@@ -49,16 +69,8 @@ type Hinge struct {
 	C float64 // in (0, 1e100]
 }
 
-// maxHinge keeps sums of C times counts finite.
-const maxHinge = 1e100
-
 // NewHinge is the hinge loss of slope C in (0, 1e100].
-func NewHinge(c float64) (Hinge, error) {
-	if !(c > 0 && c <= maxHinge) {
-		return Hinge{}, fmt.Errorf("loss: C must be positive and at most %g, got %g", float64(maxHinge), c)
-	}
-	return Hinge{C: c}, nil
-}
+func NewHinge(c float64) (Hinge, error) { return Hinge{C: c}, positive("C", c) }
 
 // Name is "hinge".
 func (Hinge) Name() string { return "hinge" }
@@ -66,35 +78,68 @@ func (Hinge) Name() string { return "hinge" }
 // Value is C max(0, 1 - y f).
 func (l Hinge) Value(f, y float64) float64 { return l.C * math.Max(0, 1-y*f) }
 
+// Prox is the proximal map (T3) and its slope, 0 or 1.
+func (l Hinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	return prox(l.bend, c, h, y, k)
+}
+
 // Site takes labels -1 or +1.
 func (l Hinge) Site(y []float64, law resample.Law) (Site, error) {
-	if _, err := NewHinge(l.C); err != nil {
+	if err := positive("C", l.C); err != nil {
 		return nil, err
 	}
-	if err := checkLabels(l, y); err != nil {
+	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newPolylineSite(y, law, func(y float64) polyline { return marginLoss(y, l.C) }), nil
+	return newPiecewiseSite(y, law, l.bend), nil
 }
 
-// marginLoss is c max(0, 1 - y f), with c = +Inf for the hard margin.
-func marginLoss(y, c float64) polyline {
+func (l Hinge) bend(y float64) bend { return marginBend(y, l.C, 0) }
+
+// SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times
+// the squared slack, as LIBLINEAR has it, without a factor 1/2. Its proximal map
+// is h for y h >= 1, else y (y h + t)/(1 + t) with t = 2 k C/c.
+type SquaredHinge struct {
+	C float64 // in (0, 1e100]
+}
+
+// NewSquaredHinge is the squared hinge loss of factor C in (0, 1e100].
+func NewSquaredHinge(c float64) (SquaredHinge, error) {
+	return SquaredHinge{C: c}, positive("C", c)
+}
+
+// Name is "hinge2".
+func (SquaredHinge) Name() string { return "hinge2" }
+
+// Value is C max(0, 1 - y f)^2.
+func (l SquaredHinge) Value(f, y float64) float64 {
+	slack := math.Max(0, 1-y*f)
+	return l.C * slack * slack
+}
+
+// Prox is the proximal map (T3) and its slope.
+func (l SquaredHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	return prox(l.bend, c, h, y, k)
+}
+
+// Site takes labels -1 or +1.
+func (l SquaredHinge) Site(y []float64, law resample.Law) (Site, error) {
+	if err := positive("C", l.C); err != nil {
+		return nil, err
+	}
+	if err := checkLabels(l.Name(), y); err != nil {
+		return nil, err
+	}
+	return newPiecewiseSite(y, law, l.bend), nil
+}
+
+func (l SquaredHinge) bend(y float64) bend { return marginBend(y, 0, 2*l.C) }
+
+// marginBend has slope -y times steep and curvature curved where y f < 1, and is
+// 0 beyond; steep = +Inf is the hard margin.
+func marginBend(y, steep, curved float64) bend {
 	if y > 0 {
-		return polyline{kinks: []float64{1}, slopes: []float64{-c, 0}}
+		return bend{n: 1, kinks: [2]float64{1}, slopes: [3]float64{-steep, 0}, curvatures: [3]float64{curved, 0}}
 	}
-	return polyline{kinks: []float64{-1}, slopes: []float64{0, c}}
-}
-
-// checkLabels refuses a site without examples, or with other labels than -1 and
-// +1.
-func checkLabels(l Loss, y []float64) error {
-	if len(y) == 0 {
-		return fmt.Errorf("loss: a site needs at least one target")
-	}
-	for j, v := range y {
-		if v != 1 && v != -1 {
-			return fmt.Errorf("loss: target %d of a site is %g; the %s loss takes labels -1 and +1", j+1, v, l.Name())
-		}
-	}
-	return nil
+	return bend{n: 1, kinks: [2]float64{-1}, slopes: [3]float64{0, steep}, curvatures: [3]float64{0, curved}}
 }

@@ -56,13 +56,13 @@ func (b bigNormal) hingeFormula(slope, expected float64, last int, cav Cavity) b
 }
 
 // margin is a site of acceptable input.
-func margin(t testing.TB, l Loss, y []float64, law resample.Law) *polylineSite {
+func margin(t testing.TB, l Loss, y []float64, law resample.Law) *piecewiseSite {
 	t.Helper()
 	site, err := l.Site(y, law)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return site.(*polylineSite)
+	return site.(*piecewiseSite)
 }
 
 // digits asks for the relative accuracy that z in floating point allows: a
@@ -330,7 +330,7 @@ func TestLeftOutErrors(t *testing.T) {
 func TestAverage(t *testing.T) {
 	site := margin(t, Hinge{0.9}, []float64{1, 1, -1}, resample.Poisson{Ratio: 0.4})
 	for _, cav := range []Cavity{{2, 0.4, 0.6}, {0.5, -2, 9}, {3, 1, 0.01}} {
-		law := site.others[2].law(cav)
+		law := site.others(-1).law(cav)
 		for _, test := range []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.3, 0}} {
 			want := 0.0
 			for _, p := range law.Pieces {
@@ -403,23 +403,6 @@ func TestMarginRefusals(t *testing.T) {
 		}
 		if _, err := (Hinge{c}).Site([]float64{1}, law); err == nil {
 			t.Errorf("Hinge{%g}.Site passes", c)
-		}
-	}
-}
-
-func TestLossByName(t *testing.T) {
-	p := Parameters{Noise: 0.3, C: 2}
-	for i, want := range []Loss{Square{0.3}, HardMargin{}, Hinge{2}} {
-		if l, err := ByName(Names()[i], p); err != nil || l != want || l.Name() != Names()[i] {
-			t.Errorf("ByName(%s) = %v, %v", Names()[i], l, err)
-		}
-	}
-	if _, err := ByName("cubic", p); err == nil || !strings.Contains(err.Error(), "square, hard, hinge") {
-		t.Errorf("unknown name: %v", err)
-	}
-	for _, name := range []string{"square", "hinge"} {
-		if l, err := ByName(name, Parameters{}); err == nil || l != nil {
-			t.Errorf("%s without parameters: %v, %v", name, l, err)
 		}
 	}
 }

@@ -2,19 +2,18 @@ package loss
 
 import "math"
 
-// walk goes through the intervals on which the proximal map of a polyline has
-// slope one or zero, from left to right, and adds up what the Gaussian cavity
-// sees of them. It keeps the edges of the last combination of counts, some of
-// which are those of the next.
+// walk goes through the intervals of the field h on which the proximal map of a
+// piecewise loss is linear, from left to right, and adds up what the Gaussian
+// cavity sees of them. It keeps the edges of the last combination of counts,
+// some of which are those of the next.
 type walk struct {
 	Cavity
 	sd    float64
-	kinks []float64
 	known [4]edge
 }
 
-func newWalk(kinks []float64, cav Cavity) walk {
-	return walk{Cavity: cav, sd: math.Sqrt(cav.Var), kinks: kinks, known: [4]edge{origin, origin, origin, origin}}
+func newWalk(cav Cavity) walk {
+	return walk{Cavity: cav, sd: math.Sqrt(cav.Var), known: [4]edge{origin, origin, origin, origin}}
 }
 
 // edge is the edge number i, at z standard deviations above the cavity mean.
@@ -38,97 +37,98 @@ func position(x, mean, sd float64) float64 {
 }
 
 // response is the predictor f(h) for one combination of counts: its mean is
-// base + shift, where base = f(m_c); its variance; and the cavity's mass where
-// f has slope one (keep) and zero (pull).
+// base + shift, where base = f(m_c); its variance; and the means of its slope
+// (keep) and of one less its slope (pull).
 type response struct {
 	base, shift, variance, keep, pull float64
 }
 
-// respond walks through the intervals for one row of slopes.
-func (w *walk) respond(slopes []float64) response {
+// respond walks through the intervals for the loss of one combination.
+func (w *walk) respond(l piecewise) response {
 	var t tally
-	mean := w.Mean - slopes[0]/w.C
-	from, straight := edge{z: math.Inf(-1)}, true
-	for j, kink := range w.kinks {
-		if slopes[j] == slopes[j+1] {
+	from := edge{z: math.Inf(-1)}
+	start := 0 // the segment that from begins
+	for j, kink := range l.kinks {
+		below, above := l.slopeAt(j, kink), l.slopes[j+1]
+		if below == above && l.curvatures[j] == l.curvatures[j+1] {
 			continue
 		}
-		straight = false
-		to := w.edge(2*j, position(kink, mean, w.sd))
-		t.follow(from, to, mean)
-		mean = w.Mean - slopes[j+1]/w.C
-		from = w.edge(2*j+1, position(kink, mean, w.sd))
-		t.rest(to, from, kink)
+		to := w.edge(2*j, position(kink, w.Mean-below/w.C, w.sd))
+		w.follow(&t, from, to, l, start)
+		from, start = to, j+1
+		if above > below {
+			from = w.edge(2*j+1, position(kink, w.Mean-above/w.C, w.sd))
+			t.add(to, from, 0, 1, kink)
+		}
 	}
-	if straight {
-		return response{base: mean, variance: w.Var, keep: 1}
-	}
-	t.follow(from, edge{z: math.Inf(1)}, mean)
+	w.follow(&t, from, edge{z: math.Inf(1)}, l, start)
 	return response{t.base, w.sd * t.shift(), w.Var * t.variance, t.keep, t.pull}
 }
 
-// tally adds up over intervals (from, to] of the standard normal x = (h-m_c)/s.
-// With f' = 1 on some and 0 on the others,
+// follow adds the interval of segment j.
+func (w *walk) follow(t *tally, from, to edge, l piecewise, j int) {
+	if !(from.z < to.z) {
+		return
+	}
+	keep, pull := 1.0, 0.0
+	if q := l.curvatures[j]; q > 0 {
+		keep, pull = w.C/(w.C+q), q/(w.C+q)
+	}
+	t.add(from, to, keep, pull, l.follow(j, w.C, w.Mean))
+}
+
+// tally adds up over intervals (from, to] of the standard normal x = (h-m_c)/s,
+// on each of which f has a constant slope. With f' that slope,
 //
 //	variance = 2 x double integral of f'(u) f'(v) Phi(u) (1-Phi(v)) over u < v
 //
 // (Hoeffding), a sum of positive terms over intervals and pairs of them. The
-// mean of f less its value at x = 0 is
-//
-//	integral of f' (1-Phi) over x > 0 less integral of f' Phi over x < 0,
-//
-// and the same with (1-f') and the other sign. The one that leaves out the
-// interval around 0 is taken, so that nothing large cancels.
+// mean of f less its value at x = 0 is the integral of (f'-f'(0)) (1-Phi) over
+// x > 0 less that of (f'-f'(0)) Phi over x < 0. The interval around 0 drops out
+// of it, so that nothing large cancels. With f' - f'(0) =
+// (1-f'(0)) f' - f'(0) (1-f') it has its digits also where slopes are near 0 or
+// near 1.
 type tally struct {
 	base, variance, keep, pull float64
-	followed                   float64 // integral of Phi so far where f' = 1
-	following, resting         float64 // the mean by either form
-	rests                      bool    // at x = 0
+	followed                   float64 // integral of f' Phi so far
+	following, resting         float64 // the integrals of f' and of -(1-f') for the mean
+	keepAt, pullAt             float64 // f'(0) and 1-f'(0)
 }
 
 // shift is the mean of f less base, in standard deviations.
-func (t *tally) shift() float64 {
-	if t.rests {
-		return t.following
-	}
-	return t.resting
-}
+func (t *tally) shift() float64 { return t.pullAt*t.following + t.keepAt*t.resting }
 
-// follow adds an interval where f = h + const, whose mean is mean.
-func (t *tally) follow(a, b edge, mean float64) {
+// add adds an interval where f has slope keep = 1 - pull, and would be at base
+// at x = 0.
+func (t *tally) add(a, b edge, keep, pull, base float64) {
 	if !(a.z < b.z) {
 		return
 	}
-	t.keep += mass(a, b)
-	t.variance += spread(a, b)
-	above := 0.0
-	if t.followed > 0 || a.z >= 0 {
+	share := mass(a, b)
+	t.keep += keep * share
+	t.pull += pull * share
+	below, above := 0.0, 0.0
+	if keep > 0 || b.z < 0 {
+		below = area(a, b)
+	}
+	if a.z >= 0 || (keep > 0 && t.followed > 0) {
 		above = area(b.flip(), a.flip())
 	}
-	if above > 0 {
-		t.variance += 2 * t.followed * above
+	if keep > 0 {
+		t.variance += keep * keep * spread(a, b)
+		if above > 0 {
+			t.variance += 2 * t.followed * keep * above
+		}
+		t.followed += keep * below
 	}
-	below := area(a, b)
-	t.followed += below
 	switch {
 	case b.z < 0:
-		t.following -= below
+		t.following -= keep * below
+		t.resting += pull * below
 	case a.z >= 0:
-		t.following += above
+		t.following += keep * above
+		t.resting -= pull * above
 	default:
-		t.base = mean
-	}
-}
-
-// rest adds an interval where f stays at a kink.
-func (t *tally) rest(a, b edge, kink float64) {
-	t.pull += mass(a, b)
-	switch {
-	case b.z < 0:
-		t.resting += area(a, b)
-	case a.z >= 0:
-		t.resting -= area(b.flip(), a.flip())
-	default:
-		t.base, t.rests = kink, true
+		t.base, t.keepAt, t.pullAt = base, keep, pull
 	}
 }

@@ -123,7 +123,7 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 			if n < 2 || n > set.N() {
 				return nil, badInput("%d examples asked for, %s has %d", n, set.Name, set.N())
 			}
-			scheme, err := resample.ByName(s.Scheme, c.Ratio, n)
+			scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: c.Ratio, N: n})
 			if err != nil {
 				return nil, badInput("%w", err)
 			}

@@ -41,7 +41,7 @@ func conformanceCases() []conformanceCase {
 }
 
 func squareCases() []conformanceCase {
-	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}}
+	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}, Prediction{}, Vote{}}
 	square := all[:1]
 	return []conformanceCase{
 		{"square/one", Square{0.3}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
@@ -52,11 +52,15 @@ func squareCases() []conformanceCase {
 		{"square/multinomial copies", Square{0.4}, []float64{-1, -1}, resample.Multinomial{Size: 3, N: 4}, Cavity{1.3, 0.2, 0.6}, all, false},
 		{"square/two targets", Square{0.4}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, square, true},
 		{"square/three targets", Square{1.5}, []float64{1, -0.5, 2}, resample.Poisson{Ratio: 0.2}, Cavity{0.8, 0.6, 0.3}, square, true},
+		{"square/bernoulli", Square{0.5}, []float64{1}, resample.Bernoulli{Rate: 0.7}, Cavity{0.7, -0.3, 1.1}, all, false},
+		{"square/always", Square{0.5}, []float64{1, 1}, resample.Bernoulli{Rate: 1}, Cavity{0.7, -0.3, 1.1}, all, false},
+		{"square/folds", Square{0.4}, []float64{1, -1}, resample.KFold{Folds: 5, N: 40}, Cavity{1.3, 0.2, 0.6}, square, true},
+		{"square/four targets, subsample", Square{0.4}, []float64{1, -1, 3, 0.5}, resample.Subsample{Size: 7, N: 10}, Cavity{1.3, 0.2, 0.6}, square, true},
 	}
 }
 
 func marginCases() []conformanceCase {
-	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}}
+	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}, Prediction{}, Vote{}}
 	hard := HardMargin{}
 	return []conformanceCase{
 		{"hard/one", hard, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
@@ -77,6 +81,11 @@ func marginCases() []conformanceCase {
 		{"hinge/copies", Hinge{0.7}, []float64{1, 1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1.3, 0.2, 0.6}, all, false},
 		{"hinge/conflict", Hinge{0.7}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
 		{"hinge/wide conflict", Hinge{40}, []float64{1, -1}, resample.Poisson{Ratio: 0.3}, Cavity{2, -3, 30}, all, false},
+		{"hard/folds", hard, []float64{1}, resample.KFold{Folds: 20, N: 40}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hard/copies, subsample", hard, []float64{1, 1, 1}, resample.Subsample{Size: 7, N: 10}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/folds", Hinge{1}, []float64{-1}, resample.KFold{Folds: 5, N: 40}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/always", Hinge{1}, []float64{-1}, resample.Bernoulli{Rate: 1}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/conflict, subsample", Hinge{0.7}, []float64{1, -1, -1}, resample.Subsample{Size: 7, N: 10}, Cavity{1.3, 0.2, 0.6}, all, false},
 		{"hinge/two against one", Hinge{0.5}, []float64{1, -1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1, -0.3, 1.1}, all, false},
 	}
 }
@@ -194,7 +203,7 @@ func (c conformanceCase) checkLeftOut(t *testing.T, site Site) {
 			switch test.(type) {
 			case SquareTest:
 				power = 2
-			case ZeroOne:
+			case ZeroOne, Vote:
 				power = 0
 			}
 			c.near(t, "left out by "+test.Name(), site.LeftOut(c.cavity, j, test), want, power)

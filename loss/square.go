@@ -15,12 +15,11 @@ import (
 //
 // linear in h, which gives the closed forms (T9) = (M03-51..53).
 //
-// Where a site holds several examples, their split of the total count k is
-// taken to be uniform: each of the k draws falls on each example with equal
-// probability. The drawn targets then sum to k times their mean, with variance
-// k times their population variance. This is exact for draws with replacement
-// (poisson, multinomial). Without replacement it overstates the variance, and
-// it does not matter where the examples of a site have equal targets.
+// Where a site holds several examples, the k drawn targets sum to k times their
+// mean, with variance v(k) times their population variance, over the ways in
+// which the total count is shared out among them. The law says what v(k) is
+// (resample.Split): k for draws with replacement, k (n-k)/(n-1) where k different
+// ones of n examples are drawn.
 type Square struct {
 	Noise float64 // s2 > 0, in squared units of the targets
 }
@@ -57,11 +56,27 @@ func (l Square) Site(y []float64, law resample.Law) (Site, error) {
 	site := &squareSite{
 		targets: append([]float64(nil), y...),
 		w:       1 / l.Noise,
-		counts:  law.Counts(len(y)),
-		others:  law.Counts(len(y) - 1),
+		counts:  shared(law, len(y)),
+		others:  shared(law, len(y)-1),
 	}
 	site.mean, site.variance = meanAndVariance(y)
 	return site, nil
+}
+
+// draws are the total count of some examples and, for each k of its window, the
+// variance of the drawn targets' sum in units of their population variance.
+type draws struct {
+	resample.Counts
+	split []float64
+}
+
+func shared(law resample.Law, n int) draws {
+	d := draws{Counts: law.Counts(n)}
+	d.split = make([]float64, len(d.P))
+	for j := range d.P {
+		d.split[j] = resample.Split(law, n, d.First+j)
+	}
+	return d
 }
 
 // meanAndVariance are the mean and the population variance of y.
@@ -79,9 +94,9 @@ func meanAndVariance(y []float64) (mean, variance float64) {
 // squareSite is the square loss at one site.
 type squareSite struct {
 	targets        []float64
-	mean, variance float64         // of the targets
-	w              float64         // 1/s2
-	counts, others resample.Counts // of all examples, of all but one
+	mean, variance float64 // of the targets
+	w              float64 // 1/s2
+	counts, others draws   // of all examples, of all but one
 }
 
 var _ Quadratic = (*squareSite)(nil)
@@ -93,7 +108,7 @@ func (s *squareSite) Target() (mean, variance float64) { return s.mean, s.varian
 // positive terms; see Quadratic.
 func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 	k := float64(s.counts.First)
-	for _, p := range s.counts.P {
+	for j, p := range s.counts.P {
 		kw := k * s.w
 		u := 1 / (c + kw)
 		pu := p * u
@@ -101,7 +116,7 @@ func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 		a1 += pu
 		pull += kw * pu
 		a2 += puu
-		e2 += kw * puu
+		e2 += s.counts.split[j] * s.w * puu
 		k++
 	}
 	return a1, pull, a2, s.w * e2
@@ -139,23 +154,22 @@ func (s *squareSite) Moments(cav Cavity) Moments {
 	}
 }
 
-// given is the mean and variance of the predictor at the site when k draws, of
-// examples whose targets have this mean and variance, are in the resample.
+// given is the mean and variance of the predictor at the site when the resample
+// holds k draws whose targets have this mean, and a sum of this variance.
 func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v float64) {
-	kw := k * s.w
-	u := 1 / (cav.C + kw)
-	keep := cav.C * u
-	return mean + keep*(cav.Mean-mean), keep*keep*cav.Var + kw*s.w*u*u*variance
+	u := 1 / (cav.C + k*s.w)
+	keep, pull := cav.C*u, s.w*u
+	return mean + keep*(cav.Mean-mean), keep*keep*cav.Var + pull*pull*variance
 }
 
 // Law is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2)
-// and variance (c^2 V_c + k sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that
+// and variance (c^2 V_c + v(k) sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that
 // variance is 0. With unequal targets at one site the variance over their split
 // is exact, and its law is taken to be Gaussian.
 func (s *squareSite) Law(cav Cavity) Law {
 	var law Law
-	for k, p := range s.counts.All() {
-		m, v := s.given(float64(k), cav, s.mean, s.variance)
+	for j, p := range s.counts.P {
+		m, v := s.given(float64(s.counts.First+j), cav, s.mean, s.counts.split[j]*s.variance)
 		law.gaussian(p, m, v)
 	}
 	return law
@@ -167,8 +181,8 @@ func (s *squareSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	y := s.targets[copy]
 	mean, variance := s.without(y)
 	sum := 0.0
-	for k, p := range s.others.All() {
-		m, v := s.given(float64(k), cav, mean, variance)
+	for j, p := range s.others.P {
+		m, v := s.given(float64(s.others.First+j), cav, mean, s.others.split[j]*variance)
 		sum += p * test.Gaussian(m, v, y)
 	}
 	return sum

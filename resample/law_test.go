@@ -1,6 +1,7 @@
 package resample
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -121,6 +122,7 @@ func TestConvolution(t *testing.T) {
 	laws := []Law{
 		Poisson{0.01}, Poisson{1}, Poisson{6.3}, Poisson{60},
 		Multinomial{1, 1}, Multinomial{3, 2}, Multinomial{10, 10}, Multinomial{300, 5}, Remember(Poisson{2}),
+		Bernoulli{0.01}, Bernoulli{0.7}, Bernoulli{1}, Subsample{3, 7}, Subsample{7, 7}, KFold{2, 9}, KFold{10, 10}, KFold{1000, 1000},
 	}
 	for _, law := range laws {
 		if c := law.Counts(0); c.First != 0 || len(c.P) != 1 || c.P[0] != 1 {
@@ -195,6 +197,14 @@ func TestZero(t *testing.T) {
 			within(t, "Zero(multinomial)", Zero(s, n), want, 1e-12)
 		}
 	}
+	for _, s := range []struct {
+		law    Law
+		absent float64
+	}{{Bernoulli{0.75}, 0.25}, {Bernoulli{1}, 0}, {Subsample{3, 12}, 0.75}, {Subsample{4, 4}, 0}, {KFold{4, 9}, 0.25}, {KFold{1000, 1000}, 1e-3}} {
+		for n, want := 0, 1.0; n <= 9; n, want = n+1, want*s.absent {
+			within(t, fmt.Sprintf("Zero(%v, %d)", s.law, n), Zero(s.law, n), want, 1e-13)
+		}
+	}
 	within(t, "Zero of a plain law", Zero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
 }
 
@@ -232,7 +242,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("NewPoisson(%g): %v", ratio, err)
 		}
 		for _, name := range Names() {
-			if _, err := ByName(name, ratio, 10); err == nil {
+			if _, err := ByName(name, Options{Ratio: ratio, N: 10}); err == nil {
 				t.Errorf("ByName(%s, %g) passes", name, ratio)
 			}
 		}
@@ -242,22 +252,47 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("NewMultinomial(%d, %d) passes", s.Size, s.N)
 		}
 	}
-	if _, err := ByName("multinomial", 0.01, 10); err == nil {
-		t.Error("an empty multinomial resample passes")
+	for _, c := range []struct {
+		name string
+		o    Options
+		says string
+	}{
+		{"multinomial", Options{Ratio: 0.01, N: 10}, "without a draw"},
+		{"multinomial", Options{Size: -3, N: 10}, "above 0"},
+		{"subsample", Options{Ratio: 0.01, N: 10}, "without a draw"},
+		{"subsample", Options{Ratio: 1.01, N: 10}, "at most 1"},
+		{"subsample", Options{Size: 11, N: 10}, "at most 1"},
+		{"bernoulli", Options{Ratio: 1.01, N: 10}, "at most 1"},
+		{"kfold", Options{Folds: 1, N: 10}, "2 to 10 folds, got 1"},
+		{"kfold", Options{Folds: 11, N: 10}, "2 to 10 folds, got 11"},
+		{"kfold", Options{Ratio: 0.9, N: 10}, "got 0"},
+		{"kfold", Options{Folds: 2, N: 1}, "2 to 1 folds"},
+		{"poisson", Options{Ratio: 1}, "0 examples"},
+		{"jackknife", Options{Ratio: 1, N: 10}, "poisson, multinomial, bernoulli, subsample, kfold"},
+	} {
+		if s, err := ByName(c.name, c.o); s != nil || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("ByName(%s, %+v) = %v, %v, want an error that says %q", c.name, c.o, s, err, c.says)
+		}
 	}
-	if _, err := ByName("poisson", 1, 0); err == nil {
-		t.Error("no examples pass")
-	}
-	if _, err := ByName("jackknife", 1, 10); err == nil || !strings.Contains(err.Error(), "poisson, multinomial") {
-		t.Errorf("unknown name: %v", err)
+	for _, s := range [][2]int{{0, 10}, {11, 10}, {1, 0}} {
+		if _, err := NewSubsample(s[0], s[1]); err == nil {
+			t.Errorf("NewSubsample(%d, %d) passes", s[0], s[1])
+		}
 	}
 }
 
 func TestByName(t *testing.T) {
 	for _, name := range Names() {
-		s, err := ByName(name, 1.5, 10)
-		if err != nil || s.Name() != name || s.Mean() != 1.5 {
+		s, err := ByName(name, Options{Ratio: 0.5, Folds: 2, N: 10})
+		if err != nil || s.Name() != name || s.Mean() != 0.5 {
 			t.Errorf("ByName(%s) = %v, %v", name, s, err)
+		}
+		if name == "kfold" {
+			continue
+		}
+		s, err = ByName(name, Options{Ratio: 0.5, Size: 7, N: 10})
+		if err != nil || s.Mean() != 0.7 {
+			t.Errorf("ByName(%s) of size 7 = %v, %v", name, s, err)
 		}
 	}
 	if p, err := NewPoisson(2); err != nil || p.Mean() != 2 {

@@ -36,3 +36,10 @@ func (m *Memo) Counts(n int) Counts {
 
 // Zero is P(k = 0) of the law within; see the package function Zero.
 func (m *Memo) Zero(n int) float64 { return Zero(m.law, n) }
+
+// Split is that of the law within; see the package function Split.
+func (m *Memo) Split(n, k int) float64 { return Split(m.law, n, k) }
+
+// GivenAbsent remembers the law that the law within leaves; see the package
+// function GivenAbsent.
+func (m *Memo) GivenAbsent() Law { return Remember(GivenAbsent(m.law)) }

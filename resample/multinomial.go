@@ -66,12 +66,23 @@ func (s Multinomial) Zero(n int) float64 {
 	return math.Exp(float64(n) * float64(s.Size) * math.Log1p(-1/float64(s.N)))
 }
 
+// Split is k: every draw falls on any example; see the function Split. (The
+// independent counts of Counts would be split a little more evenly.)
+func (Multinomial) Split(_, k int) float64 { return float64(k) }
+
+// GivenAbsent is Size draws from the N-1 other examples; s itself where there
+// are none.
+func (s Multinomial) GivenAbsent() Law {
+	if s.N == 1 {
+		return s
+	}
+	return Multinomial{Size: s.Size, N: s.N - 1}
+}
+
 // Sample makes Size draws with replacement. It panics unless counts has length
 // N.
 func (s Multinomial) Sample(rng *rand.Rand, counts []int) {
-	if len(counts) != s.N {
-		panic(fmt.Sprintf("resample: %d counts for a multinomial scheme over %d examples", len(counts), s.N))
-	}
+	checkLength(s, s.N, counts)
 	clear(counts)
 	for range s.Size {
 		counts[rng.IntN(s.N)]++

@@ -20,6 +20,14 @@ func (c Counts) Zero() float64 {
 	return c.P[0]
 }
 
+// at is P(k), 0 outside of the window.
+func (c Counts) at(k int) float64 {
+	if k < c.First || k >= c.First+len(c.P) {
+		return 0
+	}
+	return c.P[k-c.First]
+}
+
 // Mean is the expected count.
 func (c Counts) Mean() float64 {
 	mean := 0.0

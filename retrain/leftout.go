@@ -9,19 +9,38 @@ import (
 // groups is the number of groups of the delete-a-group jackknife.
 const groups = 20
 
-// leftOut sums the losses of left-out examples. Resample b adds to group
-// b mod groups, so that each group can be deleted afterwards.
-type leftOut struct {
-	problem *Problem
-	tests   []loss.Test
-	done    int         // resamples taken in
-	absent  []int       // N x groups: how often the example was left out
-	sums    [][]float64 // per test, N x groups: the losses it then had
+// grouping puts resample b into group b/period mod groups, so that resamples
+// that depend on each other share a group, and each group can be deleted
+// afterwards.
+type grouping struct {
+	period int
+	done   int // resamples taken in
 }
 
-func newLeftOut(p *Problem, tests []loss.Test) *leftOut {
-	l := &leftOut{problem: p, tests: tests, absent: make([]int, len(p.Y)*groups)}
-	for range tests {
+// next is the group of the next resample.
+func (g *grouping) next() int {
+	group := g.done / g.period % groups
+	g.done++
+	return group
+}
+
+// used is the number of groups that hold resamples; an unfinished period is none.
+func (g *grouping) used() int { return min(groups, g.done/g.period) }
+
+// leftOut sums over the resamples that leave an example out: its losses, the
+// prediction at its input, and its votes for the positive class.
+type leftOut struct {
+	grouping
+	problem *Problem
+	tests   []loss.Test // the caller's, then prediction and vote
+	absent  []int       // N x groups: how often the example was left out
+	sums    [][]float64 // per test, N x groups
+}
+
+func newLeftOut(p *Problem, tests []loss.Test, period int) *leftOut {
+	l := &leftOut{grouping: grouping{period: period}, problem: p, absent: make([]int, len(p.Y)*groups)}
+	l.tests = append(append(l.tests, tests...), loss.Prediction{}, loss.Vote{})
+	for range l.tests {
 		l.sums = append(l.sums, make([]float64, len(p.Y)*groups))
 	}
 	return l
@@ -29,8 +48,7 @@ func newLeftOut(p *Problem, tests []loss.Test) *leftOut {
 
 // add takes in the next resample.
 func (l *leftOut) add(counts []int, f []float64) {
-	group := l.done % groups
-	l.done++
+	group := l.next()
 	for i, k := range counts {
 		if k != 0 {
 			continue
@@ -54,57 +72,88 @@ func (l *leftOut) totals() []int {
 	return totals
 }
 
-// report returns the left-out error under test loss t.
-func (l *leftOut) report(t int, totals []int) LeftOut {
-	r := LeftOut{Test: l.tests[t].Name(), Examples: make([]float64, len(totals))}
-	var all average
-	var without [groups]average // without[g]: as all, group g deleted
-	for i, absent := range totals {
-		sums, absents := l.sums[t][i*groups:(i+1)*groups], l.absent[i*groups:(i+1)*groups]
-		total := 0.0
-		for _, s := range sums {
-			total += s
-		}
-		r.Examples[i] = total / float64(absent) // 0/0 = NaN: never left out
-		all.add(total, absent)
-		for g := range without {
-			without[g].add(total-sums[g], absent-absents[g])
+// means are, per example, the mean of a test over the resamples that leave it
+// out: NaN for an example that never is.
+func (l *leftOut) means(test int) []float64 {
+	means := make([]float64, len(l.problem.Y))
+	for i := range means {
+		sum, count := l.total(test, i, -1)
+		means[i] = sum / float64(count) // 0/0 = NaN: never left out
+	}
+	return means
+}
+
+// total sums a test over the groups of an example but one; -1 deletes none.
+func (l *leftOut) total(test, example, without int) (sum float64, count int) {
+	for g := range groups {
+		if g != without {
+			sum += l.sums[test][example*groups+g]
+			count += l.absent[example*groups+g]
 		}
 	}
-	r.Error = all.value()
-	r.SE = jackknife(without[:min(groups, l.done)])
-	return r
+	return sum, count
 }
 
-// average is a mean of ratios; ratios of nothing do not count.
-type average struct {
-	sum float64
-	n   int
-}
-
-func (a *average) add(sum float64, count int) {
-	if count > 0 {
-		a.sum += sum / float64(count)
-		a.n++
+// report averages a function of the mean of a test over the examples, with its
+// standard error.
+func (l *leftOut) report(test int, of func(mean, y float64) float64) (value, se float64) {
+	over := func(without int) float64 {
+		sum, count := 0.0, 0.0
+		for i, y := range l.problem.Y {
+			if s, n := l.total(test, i, without); n > 0 {
+				sum += of(s/float64(n), y)
+				count++
+			}
+		}
+		return sum / count
 	}
+	var without []float64
+	for g := range l.used() {
+		without = append(without, over(g))
+	}
+	return over(-1), jackknife(without)
 }
 
-// value is NaN where nothing counted.
-func (a average) value() float64 { return a.sum / float64(a.n) }
+// errors are the left-out errors under the caller's tests.
+func (l *leftOut) errors() []LeftOut {
+	var all []LeftOut
+	for t, test := range l.tests[:len(l.tests)-2] {
+		r := LeftOut{Test: test.Name(), Examples: l.means(t)}
+		r.Error, r.SE = l.report(t, func(mean, _ float64) float64 { return mean })
+		all = append(all, r)
+	}
+	return all
+}
+
+// outOfBag is the ensemble of the predictors that leave an example out.
+func (l *leftOut) outOfBag() OutOfBag {
+	prediction, vote := len(l.tests)-2, len(l.tests)-1
+	bag := OutOfBag{Mean: l.means(prediction), Vote: l.means(vote)}
+	for _, test := range l.tests[:prediction] {
+		r := EnsembleError{Test: test.Name()}
+		r.Error, r.SE = l.report(prediction, test.Value)
+		bag.Errors = append(bag.Errors, r)
+	}
+	bag.VoteError, bag.VoteErrorSE = l.report(vote, func(share, y float64) float64 {
+		return loss.ZeroOne{}.Value(share-0.5, y)
+	})
+	return bag
+}
 
 // jackknife is the standard error of an estimate from its values with one of G
-// groups deleted in turn: the square root of (G-1)/G sum_g (e_g - mean e)^2.
-func jackknife(without []average) float64 {
+// groups deleted in turn: the square root of (G-1)/G sum_g (e_g - mean e)^2. NaN
+// for fewer than two groups.
+func jackknife(without []float64) float64 {
 	g := float64(len(without))
 	if g < 2 {
 		return math.NaN()
 	}
 	mean, squares := 0.0, 0.0
 	for _, e := range without {
-		mean += e.value() / g
+		mean += e / g
 	}
 	for _, e := range without {
-		squares += (e.value() - mean) * (e.value() - mean)
+		squares += (e - mean) * (e - mean)
 	}
 	return math.Sqrt((g - 1) / g * squares)
 }

@@ -34,23 +34,102 @@ func (m *moments) add(f []float64) {
 	}
 }
 
-// report returns mean, unbiased variance s^2 and their standard errors, with
-// var(mean) = s^2/n and var(s^2) = (mu_4 - mu_2^2 (n-3)/(n-1))/n.
-func (m *moments) report() (mean, meanSE, variance, varianceSE []float64) {
-	size, n := len(m.mean), m.n
-	mean, meanSE = make([]float64, size), make([]float64, size)
-	variance, varianceSE = make([]float64, size), make([]float64, size)
-	for i := range mean {
-		mean[i], meanSE[i], variance[i], varianceSE[i] = math.NaN(), math.NaN(), math.NaN(), math.NaN()
-		if n >= 1 {
-			mean[i] = m.mean[i]
-		}
-		if n >= 2 {
-			mu2, mu4 := m.m2[i]/n, m.m4[i]/n
-			variance[i] = m.m2[i] / (n - 1)
-			meanSE[i] = math.Sqrt(variance[i] / n)
-			varianceSE[i] = math.Sqrt(math.Max(0, mu4-mu2*mu2*(n-3)/(n-1)) / n)
+// average is a mean and a variance over resamples, and their standard errors;
+// NaN where the resamples cannot tell.
+type average struct{ mean, meanSE, variance, varianceSE float64 }
+
+func unknown() average { return average{math.NaN(), math.NaN(), math.NaN(), math.NaN()} }
+
+// independent is the average of element i if all vectors were independent.
+func (m *moments) independent(i int) average {
+	a, n := unknown(), m.n
+	if n >= 1 {
+		a.mean = m.mean[i]
+	}
+	if n >= 2 {
+		a.variance = m.m2[i] / (n - 1)
+		a.meanSE = math.Sqrt(a.variance / n)
+	}
+	if n >= 4 {
+		a.varianceSE = math.Sqrt(math.Max(0, varianceOfVariance(n, m.m2[i], m.m4[i])))
+	}
+	return a
+}
+
+// varianceOfVariance is the unbiased estimate of the variance of k2, itself the
+// unbiased estimate of a variance from n >= 4 independent values with central
+// sums m2 and m4. In the k-statistics, the unbiased estimates of cumulants,
+//
+//	(2 n k2^2 + (n-1) k4)/(n (n+1)).
+//
+// It may be negative.
+func varianceOfVariance(n, m2, m4 float64) float64 {
+	k2 := m2 / (n - 1)
+	k4 := n * ((n+1)*m4 - 3*(n-1)/n*m2*m2) / ((n - 1) * (n - 2) * (n - 3))
+	return (2*n*k2*k2 + (n-1)*k4) / (n * (n + 1))
+}
+
+// grouped are moments of resamples that depend on each other within periods:
+// all together, and group by group for the jackknife.
+type grouped struct {
+	grouping
+	all   *moments
+	parts [groups]*moments // none where resamples are independent
+}
+
+func newGrouped(size, period int) *grouped {
+	g := &grouped{grouping: grouping{period: period}, all: newMoments(size)}
+	if period > 1 {
+		for i := range g.parts {
+			g.parts[i] = newMoments(size)
 		}
 	}
-	return mean, meanSE, variance, varianceSE
+	return g
+}
+
+// add takes in the next resample.
+func (g *grouped) add(f []float64) {
+	g.all.add(f)
+	if group := g.next(); g.period > 1 {
+		g.parts[group].add(f)
+	}
+}
+
+// average is that of element i. Where resamples depend on each other, the
+// standard errors are jackknifed, and the variance about the mean of n
+// resamples falls short of the variance by the variance of that mean.
+func (g *grouped) average(i int) average {
+	if g.period == 1 {
+		return g.all.independent(i)
+	}
+	a := unknown()
+	if g.all.n == 0 {
+		return a
+	}
+	a.mean, a.variance = g.all.mean[i], g.all.m2[i]/g.all.n
+	var means, variances []float64
+	for without := range g.used() {
+		mean, variance := g.without(i, without)
+		means, variances = append(means, mean), append(variances, variance)
+	}
+	if len(means) > 1 {
+		a.meanSE, a.varianceSE = jackknife(means), jackknife(variances)
+		a.variance += a.meanSE * a.meanSE
+	}
+	return a
+}
+
+// without is the mean and the variance about it of all groups but one.
+func (g *grouped) without(i, group int) (mean, variance float64) {
+	n, m2 := 0.0, 0.0
+	for j, part := range g.parts {
+		if j == group || part.n == 0 {
+			continue
+		}
+		off := part.mean[i] - mean
+		m2 += part.m2[i] + off*off*n*part.n/(n+part.n)
+		n += part.n
+		mean += off * part.n / n
+	}
+	return mean, m2 / n
 }

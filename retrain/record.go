@@ -3,6 +3,8 @@ package retrain
 import (
 	"fmt"
 	"time"
+
+	"bootbench/resample"
 )
 
 // record turns a sequence of fits into averages. Its memory does not grow with
@@ -14,14 +16,17 @@ type record struct {
 	empty    int
 	fitTime  time.Duration
 	leftOut  *leftOut
-	moments  *moments
+	moments  *grouped
+	positive []int // per site and extra input, the resamples that predict more than 0
 }
 
 func newRecord(p *Problem, s *Settings) *record {
+	period := resample.Period(p.Scheme)
 	return &record{
 		problem: p, settings: s,
-		leftOut: newLeftOut(p, s.Tests),
-		moments: newMoments(p.Sites + p.Extra),
+		leftOut:  newLeftOut(p, s.Tests, period),
+		moments:  newGrouped(p.Sites+p.Extra, period),
+		positive: make([]int, p.Sites+p.Extra),
 	}
 }
 
@@ -34,6 +39,11 @@ func (r *record) add(d *draw) {
 	r.fitTime += d.duration
 	r.leftOut.add(d.counts, d.f)
 	r.moments.add(d.f)
+	for i, f := range d.f {
+		if f > 0 {
+			r.positive[i]++
+		}
+	}
 	if r.settings.Observe != nil {
 		r.settings.Observe(d.b, d.counts, d.f)
 	}
@@ -53,16 +63,22 @@ func (r *record) result() *Result {
 	if r.done < r.settings.Resamples {
 		result.Status = Cancelled
 	}
-	for t := range r.settings.Tests {
-		result.LeftOut = append(result.LeftOut, r.leftOut.report(t, result.Absent))
+	result.LeftOut, result.OutOfBag = r.leftOut.errors(), r.leftOut.outOfBag()
+	for i, positive := range r.positive {
+		a := r.moments.average(i)
+		result.Mean, result.MeanSE = append(result.Mean, a.mean), append(result.MeanSE, a.meanSE)
+		result.Var, result.VarSE = append(result.Var, a.variance), append(result.VarSE, a.varianceSE)
+		result.Vote = append(result.Vote, float64(positive)/float64(r.done))
 	}
-	result.Mean, result.MeanSE, result.Var, result.VarSE = r.moments.report()
-	result.Warnings = warnings(result)
+	result.Warnings = r.warnings(result)
 	return result
 }
 
-func warnings(r *Result) []string {
+func (rec *record) warnings(r *Result) []string {
 	var lines []string
+	if period := rec.leftOut.period; r.Resamples%period != 0 {
+		lines = append(lines, fmt.Sprintf("%d resamples are no whole number of partitions into %d folds: the last one counts in part", r.Resamples, period))
+	}
 	never := 0
 	for _, absent := range r.Absent {
 		if absent == 0 {

@@ -22,10 +22,19 @@ type Result struct {
 	Absent []int
 	// LeftOut holds the left-out errors, one entry per test loss of the Settings.
 	LeftOut []LeftOut
+	// OutOfBag is the ensemble of the predictors that leave an example out.
+	OutOfBag OutOfBag
 	// Mean and Var are the mean and the variance (unbiased) over resamples of the
 	// prediction at each site, then at each extra input; MeanSE and VarSE are
-	// their standard errors.
+	// their standard errors. Those of Var need four resamples.
+	//
+	// Under a resample.Series, such as K-fold, the standard errors come from the
+	// delete-a-group jackknife over whole periods and need two of them. From one
+	// partition alone Var is the variance over its folds.
 	Mean, MeanSE, Var, VarSE []float64
+	// Vote is the share of the resamples whose prediction there is positive: the
+	// class probability of the vote of all resamples.
+	Vote []float64
 	// Warnings are remarks on the answer, one line each.
 	Warnings []string
 	// Stats tell what the answer cost.
@@ -39,11 +48,40 @@ type LeftOut struct {
 	Test string
 	// Error is the mean of Examples over those examples that were left out at
 	// least once, and SE its standard error by the delete-a-group jackknife, where
-	// resample b belongs to group b mod 20.
+	// resample b belongs to group b mod 20; under a resample.Series, to group
+	// b/Period mod 20.
 	Error, SE float64
 	// Examples holds the mean left-out loss of each example, NaN for an example
 	// that was never left out.
 	Examples []float64
+}
+
+// OutOfBag is the out-of-bag ensemble (bagging): for every example, the average
+// of the predictors that were trained without it. Its error is that of the
+// averaged predictor, where LeftOut is the average of the predictors' errors.
+type OutOfBag struct {
+	// Mean and Vote are, per example, the mean prediction at its input and the
+	// share of positive ones, over the resamples that leave it out; NaN for an
+	// example that was never left out.
+	Mean, Vote []float64
+	// Errors holds the error of Mean, one entry per test loss of the Settings.
+	Errors []EnsembleError
+	// VoteError is the share of labels -1, +1 that the majority vote misses, a
+	// tie counting as a miss, and VoteErrorSE its standard error. It means
+	// nothing for other targets.
+	VoteError, VoteErrorSE float64
+}
+
+// EnsembleError is the test loss of an out-of-bag ensemble, averaged over the
+// examples that were left out at least once, with its standard error as that of
+// LeftOut. An ensemble of few predictors errs by more than that of all: for the
+// square loss by the predictor's variance over the number of resamples that leave
+// an example out.
+type EnsembleError struct {
+	// Test is the name of the test loss.
+	Test string
+	// Error is the mean loss, and SE its standard error.
+	Error, SE float64
 }
 
 // Stats tell what a run cost.

@@ -3,12 +3,12 @@ package retrain
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"bootbench/blas"
+	"bootbench/resample"
 )
 
 // Run retrains on resamples of p and averages. newTrainer is called once per
@@ -115,8 +115,6 @@ func (c *crew) run(ctx context.Context, trainers []Trainer, r *record) error {
 
 // work fits resamples until none is left or ctx ends.
 func (c *crew) work(ctx context.Context, t Trainer) {
-	stream := rand.NewPCG(0, 0)
-	rng := rand.New(stream)
 	for {
 		select {
 		case <-ctx.Done():
@@ -126,8 +124,7 @@ func (c *crew) work(ctx context.Context, t Trainer) {
 			if d.b >= c.settings.Resamples || ctx.Err() != nil {
 				return
 			}
-			stream.Seed(c.settings.Seed, uint64(d.b))
-			c.problem.Scheme.Sample(rng, d.counts)
+			resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
 			d.fit(t)
 			c.done <- d // has room for all draws
 		}

@@ -6,15 +6,30 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Error is the bootstrap's view of the test error (Efron and Tibshirani 1997).
+//
+// The combinations are made for the bootstrap of ratio 1: there 0.632 = 1 - 1/e
+// is the probability that an example is in the resample, and LeftOut is too high
+// by about as much as Apparent is too low, since a resample has 0.632 N distinct
+// examples to learn from. They carry over to subsampling at a rate near 0.632.
+// Elsewhere the weights have no ground: at larger ratios, and under K-fold, where
+// LeftOut needs no correction to speak of, report it alone. See Suits632.
 type Error struct {
 	LeftOut       float64 // mean left-out loss
 	Apparent      float64 // loss of the full-data fit on its own examples
 	NoInformation float64 // loss of the full-data fit on targets shuffled over the inputs
 	Err632        float64 // 0.368 Apparent + 0.632 LeftOut
 	Err632Plus    float64 // the same with a weight that grows with overfitting
+}
+
+// Suits632 says whether .632 and .632+ are meant for a law: whether an example is
+// left out with probability 1/e = 0.368, to within 0.03. So it is for the
+// bootstrap of ratio 1, and for subsampling at rates from 0.61 to 0.66.
+func Suits632(law resample.Law) bool {
+	return math.Abs(resample.Zero(law, 1)-1/math.E) <= 0.03
 }
 
 // TestError combines the left-out error with the apparent error of fit, the

@@ -64,24 +64,28 @@ func gaussianSide(t rapid.TB, k *linalg.Sym, s *solver.Solution) (chi, m, v []fl
 // of a few 100 for K^-1 (jitter 0.05) times d/c up to 1e5 (noise 1e-3, ratio 10).
 // So 1e-6 has room, and an error in any formula shows at 1e-2 or more.
 func TestFixedPoint(t *testing.T) {
-	const tol = 1e-6
 	rng := rand.New(rand.NewPCG(11, 1))
 	for trial := range 150 {
 		p := smallProblem(rng)
 		settings := solver.Settings{Tolerance: 1e-11, Steps: solver.Steps(trial % 2)}
 		t.Run(fmt.Sprintf("%d/m=%d,n=%d", trial, p.Gram.N(), len(p.Y)), func(t *testing.T) {
-			s := mustConverge(t, p, settings)
-			chi, m, v, cavities := gaussianSide(t, p.Gram, s)
-			same(t, "mean (T5)", s.Mean, m, tol)
-			same(t, "variance (T5)", s.Var, v, tol)
-			sameCavities(t, s.Cavity, cavities, s, tol) // (T6)
-			for i, site := range boundSites(t, p) {
-				moments := site.Moments(cavities[i])
-				sameNumber(t, "chi (T4)", (1-moments.Pull)/cavities[i].C, chi[i], tol)
-				same(t, "mean (T4)", []float64{moments.Mean, 1}, []float64{m[i], 1}, tol)
-				sameNumber(t, "variance (T4)", moments.Var, v[i], tol)
-			}
+			checkFixedPoint(t, p, settings)
 		})
+	}
+}
+
+func checkFixedPoint(t *testing.T, p solver.Problem, settings solver.Settings) {
+	const tol = 1e-6
+	s := mustConverge(t, p, settings)
+	chi, m, v, cavities := gaussianSide(t, p.Gram, s)
+	same(t, "mean (T5)", s.Mean, m, tol)
+	same(t, "variance (T5)", s.Var, v, tol)
+	sameCavities(t, s.Cavity, cavities, s, tol) // (T6)
+	for i, site := range boundSites(t, p) {
+		moments := site.Moments(cavities[i])
+		sameNumber(t, "chi (T4)", (1-moments.Pull)/cavities[i].C, chi[i], tol)
+		same(t, "mean (T4)", []float64{moments.Mean, 1}, []float64{m[i], 1}, tol)
+		sameNumber(t, "variance (T4)", moments.Var, v[i], tol)
 	}
 }
 

@@ -59,8 +59,8 @@ func aloneMoments(variance, noise float64, y []float64, law resample.Law) (mean,
 }
 
 // TestDecoupled: sites with a diagonal K do not know of each other, the cavity
-// is the prior and the theory exact. N = 1 is the case of one site. The law of
-// the copies must be one of draws with replacement; Poisson is so exactly.
+// is the prior and the theory exact. N = 1 is the case of one site. The laws are
+// those of independent counts, with and without replacement.
 // Tolerance 1e-9: rounding, second - mean^2 among it.
 func TestDecoupled(t *testing.T) {
 	type sites struct {
@@ -74,10 +74,13 @@ func TestDecoupled(t *testing.T) {
 		{[]float64{1, 4, 0.01, 100}, [][]float64{{1}, {-0.5}, {2}, {0.3}}},
 		{[]float64{1, 4, 0.3}, [][]float64{{1, 0.4, -3}, {2}, {-1, 1}}},
 	} {
-		for _, ratio := range []float64{0.2, 1, 4} {
+		for _, law := range []resample.Scheme{
+			resample.Poisson{Ratio: 0.2}, resample.Poisson{Ratio: 1}, resample.Poisson{Ratio: 4},
+			resample.Bernoulli{Rate: 0.4}, resample.KFold{Folds: 20, N: 100},
+		} {
 			for _, noise := range []float64{1e-3, 0.3, 10} {
-				t.Run(fmt.Sprintf("sites=%d/ratio=%g/noise=%g", len(c.k), ratio, noise), func(t *testing.T) {
-					p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: resample.Poisson{Ratio: ratio}}
+				t.Run(fmt.Sprintf("sites=%d/%s/ratio=%g/noise=%g", len(c.k), law.Name(), law.Mean(), noise), func(t *testing.T) {
+					p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: law}
 					p.Gram = linalg.NewSym(len(c.k))
 					var mean, variance, leftOut []float64
 					for i, k := range c.k {

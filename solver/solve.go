@@ -7,6 +7,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Solve finds the fixed point for a problem. An error means that there is no
@@ -39,6 +40,9 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	quadratic := quadraticSites(sites)
 	if quadratic == nil && settings.Method != ADATAP {
 		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem, settings.Method, p.Loss.Name())
+	}
+	if settings.Method == Variational && resample.Split(p.Law, 2, 2) == 0 {
+		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
 	s := &Solution{Method: settings.Method, sites: sites, siteOf: p.at, y: p.Y, engine: settings.Engine(p.Gram)}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic}

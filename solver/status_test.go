@@ -285,6 +285,9 @@ func TestRefusals(t *testing.T) {
 		{`for quadratic training losses, not for "quartic"`, func(s *setup) {
 			s.problem.Loss, s.settings.Method = notQuadratic{loss.Square{Noise: 1}}, solver.Variational
 		}},
+		{"method variational is for draws with replacement", func(s *setup) {
+			s.problem.Law, s.settings.Method = resample.KFold{Folds: 4, N: 40}, solver.Variational
+		}},
 		{"tolerance is -1", func(s *setup) { s.settings.Tolerance = -1 }},
 		{"tolerance is 1,", func(s *setup) { s.settings.Tolerance = 1 }},
 		{"tolerance is NaN", func(s *setup) { s.settings.Tolerance = math.NaN() }},

@@ -8,7 +8,8 @@ import "bootbench/loss"
 //	d_i = nu_i/(s2 + G_ii),   g = y d,
 //	u_i = nu_i (C_i + (m_i - y_i)^2)/(s2 + G_ii)^2,   C_i = sum_j G_ij^2 u_j,
 //
-// the (m - y)^2 averaged over the examples of the site.
+// the (m - y)^2 averaged over the examples of the site. This is for Poisson counts,
+// whose variance is their mean; the multinomial's are nearly so.
 
 // noise is s2 of the square loss.
 func (r *run) noise() float64 { return r.problem.Loss.(loss.Square).Noise }

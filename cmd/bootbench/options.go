@@ -246,7 +246,7 @@ func (r *schemeFlags) check(ratio float64) error {
 
 // of is the scheme for n examples at a ratio.
 func (r *schemeFlags) of(ratio float64, n int) (resample.Scheme, error) {
-	scheme, err := resample.ByName(r.scheme, ratio, n)
+	scheme, err := resample.ByName(r.scheme, resample.Options{Ratio: ratio, N: n})
 	if err != nil {
 		return nil, usagef("--ratio: %s", strings.TrimPrefix(err.Error(), "resample: "))
 	}

@@ -1,0 +1,87 @@
+package resample
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// KFold is K-fold cross-validation: the examples are parted at random into
+// Folds folds of equal size, to within one example, and the resample holds all
+// folds but one. Folds = N is leave-one-out.
+//
+// Every example is absent with probability 1/Folds, exactly. Its counts do not
+// factorise, since a whole fold is absent at a time; the law given here is that
+// of independent counts with these marginals, so the total of n examples is
+// Binomial(n, 1 - 1/Folds). That leaves the number of absent examples free,
+// where it is N/Folds. Left-out errors of few examples or many folds feel it:
+// given that example i is absent, each other one is absent with probability
+// 1/Folds in the law but (N/Folds - 1)/(N - 1) in truth, 0 for leave-one-out.
+// GivenAbsent is the law that has this right.
+type KFold struct {
+	Folds int // K, 2 to N
+	N     int // examples to part
+}
+
+// NewKFold is cross-validation of n examples in folds, 2 <= folds <= n.
+func NewKFold(folds, n int) (KFold, error) {
+	s := KFold{Folds: folds, N: n}
+	if folds < 2 || folds > n {
+		return s, fmt.Errorf("resample: cross-validation of %d examples takes 2 to %d folds, got %d", n, n, folds)
+	}
+	return s, nil
+}
+
+// Name is "kfold".
+func (KFold) Name() string { return "kfold" }
+
+// Mean is 1 - 1/Folds.
+func (s KFold) Mean() float64 { return 1 - 1/float64(s.Folds) }
+
+// Counts is Binomial(n, 1 - 1/Folds), the law of n independent examples.
+func (s KFold) Counts(n int) Counts { return included(n, float64(s.Folds-1)) }
+
+// Zero is P(k = 0) = Folds^-n for n independent examples.
+func (s KFold) Zero(n int) float64 { return math.Pow(float64(s.Folds), -float64(max(n, 0))) }
+
+// Split is k (n-k)/(n-1): k of the n examples are present; see the function Split.
+func (KFold) Split(n, k int) float64 { return splitDistinct(n, k) }
+
+// GivenAbsent takes the others for independently absent with the probability
+// that two examples share a fold, sum_f n_f (n_f - 1)/(N (N-1)) over the folds'
+// sizes n_f. For leave-one-out all others are present.
+func (s KFold) GivenAbsent() Law {
+	together := 0.0
+	for fold := range s.Folds {
+		size := float64(s.size(fold))
+		together += size * (size - 1)
+	}
+	return Bernoulli{Rate: 1 - together/(float64(s.N)*float64(s.N-1))}
+}
+
+// size is the number of examples in a fold.
+func (s KFold) size(fold int) int { return (s.N - fold + s.Folds - 1) / s.Folds }
+
+// Sample leaves out one fold of a fresh partition. It panics unless counts has
+// length N.
+func (s KFold) Sample(rng *rand.Rand, counts []int) {
+	checkLength(s, s.N, counts)
+	choose(rng, s.N-s.size(rng.IntN(s.Folds)), counts)
+}
+
+// Period is Folds: as many consecutive draws of a series share a partition.
+func (s KFold) Period() int { return s.Folds }
+
+// SampleAt leaves out fold b mod Folds of partition number b/Folds, so that
+// Folds draws in a row are ordinary K-fold cross-validation, and more of them
+// repeated K-fold. It panics unless counts has length N.
+func (s KFold) SampleAt(seed uint64, b int, counts []int) {
+	checkLength(s, s.N, counts)
+	partition := rand.New(rand.NewPCG(seed, uint64(b/s.Folds))).Perm(s.N)
+	for place, example := range partition {
+		counts[example] = 1
+		if place%s.Folds == b%s.Folds {
+			counts[example] = 0
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package resample
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSplitOfIndependentCounts holds the closed forms to the general formula
+// for independent counts, which is exact for both laws. Tolerance: sums of a
+// window's positive terms, from which probabilities of 1e-17 are missing.
+func TestSplitOfIndependentCounts(t *testing.T) {
+	for _, law := range []Law{Poisson{0.3}, Poisson{2}, Bernoulli{0.4}, Bernoulli{0.99}, KFold{5, 50}, Subsample{3, 4}} {
+		for n := 1; n <= 6; n++ {
+			for k := 0; k <= n; k++ {
+				want := Split(law, n, k)
+				if n == 1 {
+					want = 0 // one value has no variance
+				}
+				if got := Split(plain{law}, n, k); math.Abs(got-want) > 1e-12 {
+					t.Errorf("%v: Split(%d, %d) = %g from the convolution, %g in closed form", law, n, k, got, want)
+				}
+				if got := Split(Remember(law), n, k); got != Split(law, n, k) {
+					t.Errorf("%v: a memo has Split(%d, %d) = %g", law, n, k, got)
+				}
+			}
+		}
+	}
+	if got := Split(plain{Bernoulli{0.5}}, 3, 4); got != 0 {
+		t.Errorf("four of three: %g", got)
+	}
+}
+
+// TestSplitOfSamplers draws and looks: among the draws with total k, the sum
+// of the values of the drawn examples has variance Split times that of the
+// values. 20000 draws or more for the k shown: a variance is good to 2%.
+func TestSplitOfSamplers(t *testing.T) {
+	values := []float64{1, -2, 4} // the first three of N examples; mean 1, variance 6
+	for _, c := range []struct {
+		s    Scheme
+		n, k int
+	}{
+		{Multinomial{9, 9}, 9, 3}, {Multinomial{20, 9}, 9, 4},
+		{Subsample{4, 9}, 9, 1}, {Subsample{6, 9}, 9, 2}, {KFold{3, 9}, 9, 2}, {Bernoulli{0.5}, 9, 1}, {Poisson{1}, 9, 2},
+	} {
+		t.Run(fmt.Sprintf("%s/k=%d", c.s.Name(), c.k), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(7, 7))
+			counts := make([]int, c.n)
+			var n, sum, squares float64
+			for n < 20000 {
+				c.s.Sample(rng, counts)
+				if counts[0]+counts[1]+counts[2] != c.k {
+					continue
+				}
+				drawn := 0.0
+				for i, v := range values {
+					drawn += float64(counts[i]) * v
+				}
+				n++
+				sum += drawn
+				squares += drawn * drawn
+			}
+			got := squares/n - sum/n*sum/n
+			if want := 6 * Split(c.s, 3, c.k); math.Abs(got-want) > 0.04*want {
+				t.Errorf("the drawn values' sum has variance %g, Split says %g", got, want)
+			}
+		})
+	}
+}
+
+// TestGivenAbsent counts how often the others are drawn when example 0 is not.
+// 40000 draws: a mean count is good to 0.003.
+func TestGivenAbsent(t *testing.T) {
+	for _, s := range []Scheme{
+		Poisson{1}, Multinomial{5, 5}, Bernoulli{0.5}, Subsample{3, 5}, Subsample{1, 2}, KFold{2, 5}, KFold{5, 5}, KFold{3, 7},
+	} {
+		t.Run(fmt.Sprintf("%s/%v", s.Name(), s), func(t *testing.T) {
+			n := 5
+			switch s := s.(type) {
+			case KFold:
+				n = s.N
+			case Subsample:
+				n = s.N
+			}
+			rng := rand.New(rand.NewPCG(8, 8))
+			counts := make([]int, n)
+			var draws, drawn, absent float64
+			for draws < 40000 {
+				if s.Sample(rng, counts); counts[0] != 0 {
+					continue
+				}
+				for _, k := range counts {
+					draws++
+					drawn += float64(k)
+					if k == 0 {
+						absent++
+					}
+				}
+				draws-- // example 0 itself
+				absent--
+			}
+			law := GivenAbsent(s)
+			if math.Abs(drawn/draws-law.Mean()) > 0.015*(law.Mean()+1) || math.Abs(absent/draws-Zero(law, 1)) > 0.015 {
+				t.Errorf("the others are drawn %.4f times, absent with probability %.4f; the law has %.4f, %.4f",
+					drawn/draws, absent/draws, law.Mean(), Zero(law, 1))
+			}
+		})
+	}
+	if law := GivenAbsent(Subsample{4, 4}); law.Mean() != 1 {
+		t.Errorf("with all examples present: %v", law)
+	}
+	if law := GivenAbsent(Multinomial{3, 1}); law.Mean() != 3 {
+		t.Errorf("of one example: %v", law)
+	}
+	if law := GivenAbsent(Remember(KFold{5, 5})); law.Mean() != 1 || Remember(law) != law {
+		t.Errorf("a memo leaves %v", law)
+	}
+}

@@ -1,0 +1,55 @@
+package retrain
+
+import (
+	"math"
+	"testing"
+)
+
+// TestVarianceOfVariance enumerates all samples of n values of a lopsided law
+// and asks for unbiasedness: the estimates' mean is the variance that the
+// samples' variances really have. Sums of up to 3^7 terms of order one.
+func TestVarianceOfVariance(t *testing.T) {
+	values, probabilities := []float64{0, 1, 5}, []float64{0.5, 0.3, 0.2}
+	for n := 4; n <= 7; n++ {
+		var estimate, mean, square float64
+		var visit func(p float64, sample []float64)
+		visit = func(p float64, sample []float64) {
+			if len(sample) < n {
+				for i, v := range values {
+					visit(p*probabilities[i], append(sample[:len(sample):len(sample)], v))
+				}
+				return
+			}
+			m := newMoments(1)
+			for _, v := range sample {
+				m.add([]float64{v})
+			}
+			k2 := m.m2[0] / float64(n-1)
+			estimate += p * varianceOfVariance(float64(n), m.m2[0], m.m4[0])
+			mean += p * k2
+			square += p * k2 * k2
+		}
+		visit(1, nil)
+		if want := square - mean*mean; math.Abs(estimate-want) > 1e-12*want {
+			t.Errorf("%d values: variances have variance %.15g, the estimate is %.15g on average", n, want, estimate)
+		}
+	}
+}
+
+// TestFewValues: nothing is told that cannot be known.
+func TestFewValues(t *testing.T) {
+	m := newMoments(1)
+	for n, want := range []int{4, 3, 1, 1, 0} {
+		a := m.independent(0)
+		unknown := 0
+		for _, v := range []float64{a.mean, a.meanSE, a.variance, a.varianceSE} {
+			if math.IsNaN(v) {
+				unknown++
+			}
+		}
+		if unknown != want {
+			t.Errorf("%d values leave %d unknown, not %d", n, unknown, want)
+		}
+		m.add([]float64{float64(n * n)})
+	}
+}

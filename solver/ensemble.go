@@ -1,0 +1,70 @@
+package solver
+
+import (
+	"math"
+
+	"bootbench/loss"
+)
+
+// Ensemble is the out-of-bag ensemble (bagging): for every example the average,
+// over the resamples that leave it out, of the predictors trained on them. Where
+// an example is alone at its input that is the cavity's mean, else the mean of
+// the law that the site's other examples leave. Its error is that of the
+// averaged predictor; Solution.LeftOut is the average of the predictors' errors.
+// By Jensen's inequality the former is the lesser for a convex test loss.
+type Ensemble struct {
+	// Mean and Vote are, per example, the mean prediction at its input and the
+	// share of positive ones, P(f > 0).
+	Mean, Vote []float64
+	y          []float64
+}
+
+// OutOfBag is the ensemble of the predictors that leave an example out.
+func (s *Solution) OutOfBag() Ensemble {
+	e := Ensemble{y: s.y}
+	_, e.Mean = s.LeftOut(loss.Prediction{})
+	_, e.Vote = s.LeftOut(loss.Vote{})
+	return e
+}
+
+// Error is the test loss of the ensemble's mean for every example, and its mean
+// over examples. loss.ZeroOne judges the sign of the mean.
+func (e Ensemble) Error(test loss.Test) (mean float64, perExample []float64) {
+	return over(e.Mean, e.y, test)
+}
+
+// VoteError is the share of labels -1, +1 that the ensemble's majority vote
+// misses, a tie counting as a miss, and 0 or 1 for every example.
+func (e Ensemble) VoteError() (mean float64, perExample []float64) {
+	lead := make([]float64, len(e.Vote))
+	for i, share := range e.Vote {
+		lead[i] = share - 0.5
+	}
+	return over(lead, e.y, loss.ZeroOne{})
+}
+
+// over is the test loss of predictions f, each and on average.
+func over(f, y []float64, test loss.Test) (mean float64, each []float64) {
+	each = make([]float64, len(f))
+	for i, v := range f {
+		each[i] = test.Value(v, y[i])
+		mean += each[i] / float64(len(f))
+	}
+	return mean, each
+}
+
+// Votes are the shares of all resamples whose predictor is positive at the
+// sites, P(f_i > 0): the class probabilities of the bootstrap vote. They say how
+// sure the resamples are of a label, and are no estimate of the probability that
+// an example there has it.
+func (s *Solution) Votes() []float64 {
+	votes := make([]float64, s.Sites())
+	for i := range votes {
+		votes[i] = math.Max(0, 1-s.Law(i).CDF(0))
+	}
+	return votes
+}
+
+// Vote is P(f > 0) at a new input, whose predictor has that mean and variance
+// (M04-20).
+func Vote(mean, variance float64) float64 { return loss.Vote{}.Gaussian(mean, variance, 0) }

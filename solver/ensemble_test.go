@@ -1,0 +1,163 @@
+package solver_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// TestOutOfBag: an example alone at its input has the cavity's mean and
+// Phi(mean/sd), the errors are those of these numbers, and for a convex loss
+// they do not exceed the left-out errors.
+func TestOutOfBag(t *testing.T) {
+	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}, loss.Square{Noise: 0.3}} {
+		p := ordinaryMargin()
+		p.Loss, p.Law = l, resample.Subsample{Size: 25, N: 40}
+		s := mustConverge(t, p, solver.Settings{})
+		bag := s.OutOfBag()
+		wrong, missed, square := 0.0, 0.0, 0.0
+		for i, cav := range s.Cavity {
+			sameNumber(t, "mean", bag.Mean[i], cav.Mean, 1e-13)
+			sameNumber(t, "vote", bag.Vote[i], 0.5*math.Erfc(-cav.Mean/math.Sqrt(2*cav.Var)), 1e-12)
+			square += (cav.Mean - p.Y[i]) * (cav.Mean - p.Y[i]) / 40
+			if cav.Mean*p.Y[i] <= 0 {
+				wrong += 1. / 40
+			}
+			if (bag.Vote[i]-0.5)*p.Y[i] <= 0 {
+				missed += 1. / 40
+			}
+		}
+		got, each := bag.Error(loss.ZeroOne{})
+		sameNumber(t, "error of the mean's sign", got, wrong, 1e-13)
+		got, _ = bag.VoteError()
+		sameNumber(t, "error of the vote", got, missed, 1e-13)
+		got, _ = bag.Error(loss.SquareTest{})
+		sameNumber(t, "square loss of the mean", got, square, 1e-12)
+		if left, _ := s.LeftOut(loss.SquareTest{}); !(got < left) || len(each) != 40 {
+			t.Errorf("%s: the ensemble's square loss %g is not below the average predictor's %g", l.Name(), got, left)
+		}
+	}
+}
+
+// TestVotes draws from the cavity and the counts of a site with several labels
+// and applies the proximal map: the share of positive predictors. 40000 draws are
+// good to 0.0025. At the other sites, one example each, the vote of a hinge loss
+// is Phi((m_c + y k C/c)/sd), averaged over k, but for what lies between the kinks.
+func TestVotes(t *testing.T) {
+	const cost = 0.7
+	rng := rand.New(rand.NewPCG(24, 1))
+	_, k := line(rng, 12, 0.5, 0.05)
+	p := solver.Problem{Gram: k, Loss: loss.Hinge{C: cost}, Law: resample.Poisson{Ratio: 1}}
+	for i := range 12 {
+		p.Site, p.Y = append(p.Site, i), append(p.Y, float64(2*rng.IntN(2)-1))
+	}
+	p.Site, p.Y = append(p.Site, 0, 0), append(p.Y, -p.Y[0], p.Y[0])
+	s := mustConverge(t, p, solver.Settings{})
+	votes := s.Votes()
+	counts := make([]int, 3)
+	for i, cav := range s.Cavity {
+		labels := targetsOf(p)[i]
+		positive := 0.0
+		const draws = 40000
+		for range draws {
+			p.Law.(resample.Poisson).Sample(rng, counts[:len(labels)])
+			h := cav.Mean + math.Sqrt(cav.Var)*rng.NormFloat64()
+			// c/2 (f-h)^2 + C sum_j k_j max(0, 1 - y_j f) has a minimum above 0 if its
+			// slope at 0, to the left of which it is convex, is negative.
+			slope := -cav.C * h
+			for j, y := range labels {
+				slope -= cost * float64(counts[j]) * y
+			}
+			if slope < 0 {
+				positive += 1. / draws
+			}
+		}
+		if math.Abs(votes[i]-positive) > 0.0115 {
+			t.Errorf("site %d with labels %v: vote %.4f, drawn %.4f", i, labels, votes[i], positive)
+		}
+	}
+	for _, c := range [][3]float64{{0, 1, 0.5}, {1, 0, 1}, {-1, 0, 0}, {0, 0, 0}, {1.2815515655446004, 1, 0.9}, {-2.5631031310892007, 4, 0.1}} {
+		sameNumber(t, "vote at a new input", solver.Vote(c[0], c[1]), c[2], 1e-12)
+	}
+}
+
+// TestIntervals: normal intervals by the printed quantiles of the normal law, and
+// percentile intervals by the mass of the law within, just so if it has no atom
+// at the ends. They cannot be the same under the square loss, where the law is a
+// mixture, but are so for certain counts: one Gaussian.
+func TestIntervals(t *testing.T) {
+	for _, c := range []struct{ level, reach float64 }{{0.95, 1.9599639845400543}, {0.5, 0.6744897501960817}, {0.99, 2.5758293035489008}} {
+		got := solver.NormalInterval(3, 4, c.level)
+		sameNumber(t, "low", got.Low, 3-2*c.reach, 1e-13)
+		sameNumber(t, "high", got.High, 3+2*c.reach, 1e-13)
+	}
+	if i := solver.NormalInterval(1, 0, 0.9); i.Low != 1 || i.High != 1 || !i.Holds(1) || i.Holds(0.9) || i.Holds(1.1) {
+		t.Errorf("without variance: %v", i)
+	}
+	_, s := readable(t, 8)
+	normal, err := s.NormalIntervals(0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	percentile, err := s.PercentileIntervals(0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range percentile {
+		law := s.Law(i)
+		sameNumber(t, "mass below", law.CDF(p.Low), 0.05, 1e-9)
+		sameNumber(t, "mass up to the upper end", law.CDF(p.High), 0.95, 1e-9)
+		sameNumber(t, "half a normal interval", normal[i].High-s.Mean[i], 1.6448536269514722*math.Sqrt(s.Var[i]), 1e-12)
+		if !normal[i].Holds(s.Mean[i]) || !p.Holds(law.Quantile(0.5)) {
+			t.Errorf("site %d: normal %v, percentile %v", i, normal[i], p)
+		}
+	}
+	p := ordinaryMargin()
+	hard := mustConverge(t, p, solver.Settings{})
+	percentile, err = hard.PercentileIntervals(0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	atoms := 0
+	for i, interval := range percentile {
+		law := hard.Law(i)
+		if interval.Low == p.Y[i] || interval.High == p.Y[i] {
+			atoms++
+		}
+		if held := law.CDF(interval.High) - law.Mass(math.Inf(-1), interval.Low); held < 0.9-1e-12 {
+			t.Errorf("site %d: %v holds %g", i, interval, held)
+		}
+	}
+	if atoms == 0 {
+		t.Error("no interval ends at its margin")
+	}
+	for _, level := range []float64{0, 1, -0.5, math.NaN()} {
+		if _, err := s.NormalIntervals(level); err == nil {
+			t.Errorf("normal intervals of level %v", level)
+		}
+		if _, err := s.PercentileIntervals(level); err == nil {
+			t.Errorf("percentile intervals of level %v", level)
+		}
+	}
+}
+
+// TestSuits632: the bootstrap of ratio 1, by any sampler of many examples, and
+// nothing that leaves out far more or fewer.
+func TestSuits632(t *testing.T) {
+	for _, c := range []struct {
+		law  resample.Law
+		want bool
+	}{
+		{resample.Poisson{Ratio: 1}, true}, {resample.Multinomial{Size: 30, N: 30}, true}, {resample.Subsample{Size: 632, N: 1000}, true},
+		{resample.Poisson{Ratio: 2}, false}, {resample.Poisson{Ratio: 0.5}, false}, {resample.KFold{Folds: 10, N: 50}, false},
+		{resample.Subsample{Size: 1, N: 2}, false},
+	} {
+		if got := solver.Suits632(c.law); got != c.want {
+			t.Errorf("%+v: %v", c.law, got)
+		}
+	}
+}

@@ -44,6 +44,7 @@ type Settings struct {
 	Tolerance float64 // of the theory; default solver.DefaultTolerance
 	MaxSweeps int     // of the theory; default solver.DefaultMaxSweeps
 	Scheme    string  // resampling scheme; default "poisson"
+	Folds     int     // of scheme "kfold", which has no ratio
 	// Progress, if set, is told what is going on.
 	Progress func(Progress)
 }
@@ -123,7 +124,7 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 			if n < 2 || n > set.N() {
 				return nil, badInput("%d examples asked for, %s has %d", n, set.Name, set.N())
 			}
-			scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: c.Ratio, N: n})
+			scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: c.Ratio, Folds: s.Folds, N: n})
 			if err != nil {
 				return nil, badInput("%w", err)
 			}

@@ -15,7 +15,11 @@ type Subject struct {
 	Task         string  `json:"task"`
 	Loss         string  `json:"loss"`
 	Noise        float64 `json:"noise,omitempty"` // variance s2 of the square loss
-	C            float64 `json:"C,omitempty"`     // cost of margin violation of the hinge loss
+	C            float64 `json:"C,omitempty"`     // factor of the loss
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	Delta        float64 `json:"delta,omitempty"`
+	Dof          float64 `json:"dof,omitempty"`
+	Scale        float64 `json:"scale,omitempty"`
 	Kernel       Kernel  `json:"kernel"`
 	Standardized bool    `json:"standardized"`
 	Preset       string  `json:"preset,omitempty"` // where the model of an embedded set comes from

@@ -237,13 +237,16 @@ func (m *Machine) sheet() *sheet {
 	return p
 }
 
-// parameter names the parameter of the training loss, if it has one.
+// parameter names the parameters of the training loss.
 func (s *Subject) parameter() string {
-	switch {
-	case s.Noise > 0:
-		return fmt.Sprintf(", noise variance %v", s.Noise)
-	case s.C > 0:
-		return fmt.Sprintf(", C = %v", s.C)
+	text := ""
+	for _, p := range []struct {
+		format string
+		value  float64
+	}{{", noise variance %v", s.Noise}, {", C = %v", s.C}, {", epsilon = %v", s.Epsilon}, {", delta = %v", s.Delta}, {", %v degrees of freedom", s.Dof}, {", scale %v", s.Scale}} {
+		if p.value > 0 {
+			text += fmt.Sprintf(p.format, p.value)
+		}
 	}
-	return ""
+	return text
 }

@@ -67,7 +67,7 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 	}
 	out := &Laws{Examples: spec.Set.N()}
 	for _, name := range []string{"poisson", "multinomial"} {
-		scheme, err := resample.ByName(name, 1, spec.Set.N())
+		scheme, err := resample.ByName(name, resample.Options{N: spec.Set.N(), Ratio: 1})
 		if err != nil {
 			return nil, err
 		}

@@ -62,8 +62,10 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		if err != nil {
 			return err
 		}
-		if err := r.check(list[0]); err != nil {
-			return err
+		for _, ratio := range list {
+			if err := r.check(ratio); err != nil {
+				return err
+			}
 		}
 		retraining, err := b.settings(f)
 		if err != nil {
@@ -84,7 +86,7 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		}
 		return s.compare(cases, bench.Settings{
 			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
-			Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: r.scheme,
+			Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: r.scheme, Folds: r.folds,
 		})
 	}
 	return cmd

@@ -46,8 +46,13 @@ The JSON document has a list under "results", each like the document of estimate
 		if err != nil {
 			return err
 		}
-		if err := r.check(list[0]); err != nil {
-			return err
+		if r.scheme == "kfold" {
+			return usagef("--scheme kfold has no ratio to vary; estimate takes it")
+		}
+		for _, ratio := range list {
+			if err := r.check(ratio); err != nil {
+				return err
+			}
 		}
 		sub, err := s.subject(&m, &t, args[0])
 		if err != nil {

@@ -13,14 +13,12 @@ import (
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
 // modelFlags say what is modelled.
 type modelFlags struct {
-	loss                        string
-	noise, c                    float64
+	lossFlags
 	kernel                      string
 	gamma                       float64
 	lengthScale                 []float64
@@ -29,19 +27,16 @@ type modelFlags struct {
 	amplitude, constant, jitter float64
 	noStandardize, mapLabels    bool
 	labels                      dataset.LabelMap // what mapLabels found
+	used                        loss.Parameters  // of the loss that was chosen
 	maxMemory                   size
-	flags                       *pflag.FlagSet
 }
 
 // names of the flags that belong to DATA and have no meaning without it.
-var modelFlagNames = []string{"loss", "noise", "C", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter", "no-standardize", "map-labels"}
+var modelFlagNames = append([]string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter", "no-standardize", "map-labels"}, lossFlagNames...)
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
-	m.flags = f
-	f.StringVar(&m.loss, "loss", "", "training loss `LOSS`: square, (f-y)^2/(2 V), for regression; for labels -1 and +1 hard, the hard-margin classifier (f y >= 1), or hinge, C max(0, 1 - f y); required unless DATA has a preset")
-	f.Float64Var(&m.noise, "noise", 0, "noise variance `V` of the square loss, in squared units of the target, above 0; required unless DATA has a preset")
-	f.Float64Var(&m.c, "C", 1, "cost `C` of margin violation of the hinge loss, above 0")
+	m.lossFlags.register(f)
 	f.StringVar(&m.kernel, "kernel", "rbf", "covariance `KERNEL`: rbf, matern12, matern32, matern52, linear, poly or precomputed (the features are then rows of the kernel matrix)")
 	f.Float64Var(&m.gamma, "gamma", 0, "rbf: exp(-G |x-x'|^2); matern: length scale 1/sqrt(2 G); poly: factor of x.x'; `G` above 0; default 1/(2 d), d the number of features")
 	f.Float64SliceVar(&m.lengthScale, "length-scale", nil, "exp(-1/2 sum_j ((x_j-x'_j)/L_j)^2) and alike for matern; one `L[,L...]` for all features or one for each, above 0, in units of the (standardised) features; instead of --gamma; default: see --gamma")
@@ -92,7 +87,7 @@ func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 	preset, known := model.PresetFor(set)
 	spec := model.Spec{Set: set, MaxBytes: int64(m.maxMemory), Standardize: true}
 	var err error
-	if spec.Loss, err = m.trainingLoss(preset, known); err != nil {
+	if spec.Loss, m.used, err = m.choose(preset, known); err != nil {
 		return spec, "", err
 	}
 	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {
@@ -115,7 +110,7 @@ func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 	if err := spec.Kernel.Validate(set.D()); err != nil {
 		return spec, "", asUsage(err)
 	}
-	return spec, m.source(preset, kept || known && !m.given("loss", "noise", "C")), nil
+	return spec, m.source(preset, kept || known && !m.given(lossFlagNames...)), nil
 }
 
 // source says where a model comes from that holds something of a preset.
@@ -132,41 +127,6 @@ func (m *modelFlags) source(preset model.Preset, used bool) string {
 // given reports whether the user gave any of these flags.
 func (m *modelFlags) given(names ...string) bool {
 	return slices.ContainsFunc(names, m.flags.Changed)
-}
-
-// trainingLoss is the loss that was asked for, or the preset's; a parameter that
-// the user gives replaces the preset's.
-func (m *modelFlags) trainingLoss(preset model.Preset, known bool) (loss.Loss, error) {
-	name := m.loss
-	switch {
-	case m.given("loss"):
-		if err := oneOf("loss", name, loss.Names()...); err != nil {
-			return nil, err
-		}
-	case known:
-		name = preset.Loss.Name()
-	default:
-		return nil, usagef("--loss is required (%s)", strings.Join(loss.Names(), ", "))
-	}
-	for flag, owner := range map[string]string{"noise": "square", "C": "hinge"} {
-		if m.given(flag) && name != owner {
-			return nil, usagef("--%s belongs to --loss %s, not to %s", flag, owner, name)
-		}
-	}
-	if known && name == preset.Loss.Name() && !m.given("noise", "C") {
-		return preset.Loss, nil
-	}
-	if name == "square" && !m.given("noise") {
-		return nil, usagef("--noise is required with --loss square: the noise variance, above 0")
-	}
-	if name == "square" && (!(m.noise > 0) || math.IsInf(m.noise, 0)) {
-		return nil, usagef("--noise is %v, must be above 0 and finite", m.noise)
-	}
-	if name == "hinge" && !(m.c > 0) {
-		return nil, usagef("--C is %v, must be above 0", m.c)
-	}
-	l, err := loss.ByName(name, loss.Parameters{Noise: m.noise, C: m.c})
-	return l, asUsage(err)
 }
 
 // refuseZeros refuses zeros that a kernel.Spec would take for the default.
@@ -216,41 +176,6 @@ func oneOf(flag, name string, available ...string) error {
 		return nil
 	}
 	return usagef("--%s %q is not available (there is %s)", flag, name, strings.Join(available, ", "))
-}
-
-// schemeFlags say how training sets are redrawn.
-type schemeFlags struct {
-	scheme string
-	ratio  float64
-}
-
-func (r *schemeFlags) register(f *pflag.FlagSet) {
-	f.Float64Var(&r.ratio, "ratio", 1, "size of a resample over that of DATA, `NU` = S/N, above 0")
-	r.registerScheme(f)
-}
-
-func (r *schemeFlags) registerScheme(f *pflag.FlagSet) {
-	f.StringVar(&r.scheme, "scheme", "poisson", "resampling `SCHEME`: poisson (S is Poisson, mean NU N) or multinomial (S = NU N draws with replacement)")
-}
-
-// check refuses what is wrong whatever DATA is.
-func (r *schemeFlags) check(ratio float64) error {
-	if err := oneOf("scheme", r.scheme, resample.Names()...); err != nil {
-		return err
-	}
-	if !(ratio > 0) || math.IsInf(ratio, 0) {
-		return usagef("--ratio is %v, must be above 0 and finite", ratio)
-	}
-	return nil
-}
-
-// of is the scheme for n examples at a ratio.
-func (r *schemeFlags) of(ratio float64, n int) (resample.Scheme, error) {
-	scheme, err := resample.ByName(r.scheme, resample.Options{Ratio: ratio, N: n})
-	if err != nil {
-		return nil, usagef("--ratio: %s", strings.TrimPrefix(err.Error(), "resample: "))
-	}
-	return scheme, nil
 }
 
 // solverFlags steer the solve.

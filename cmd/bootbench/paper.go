@@ -67,7 +67,7 @@ more resamples draws the missing ones only.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&only, "figure", nil, "compute only these, `ID,ID,...` of "+strings.Join(paperIDs(), ", ")+"; default: all")
 	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` at least 1, in blocks of 100; moments and laws take %d times as many", paper.LawFactor))
-	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples")
+	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&p.pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
 	f.StringVar(&s.out, "out", "paper", "folder `DIR` to write into, made if it is not there")

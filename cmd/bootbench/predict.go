@@ -110,7 +110,7 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 	}
 	sub.times.Predict = time.Since(began).Seconds()
 	addInterval(points, p.level)
-	if _, regression := sub.Loss.(loss.Square); !regression {
+	if sub.Set.Task == dataset.Classification {
 		addVote(points)
 	}
 	r := &report.Prediction{

@@ -45,7 +45,7 @@ func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, e
 		return nil, err
 	}
 	return &subject{
-		Model: built, test: test, report: subjectReport(built, source),
+		Model: built, test: test, report: subjectReport(built, m.used, source),
 		times: report.Times{Read: read, Gram: built.GramTime.Seconds()},
 	}, s.ctx.Err()
 }
@@ -64,17 +64,12 @@ func (s *session) resampled(m *modelFlags, r *schemeFlags, t *testFlags, path st
 }
 
 // subjectReport says what was modelled.
-func subjectReport(m *model.Model, source string) report.Subject {
+func subjectReport(m *model.Model, used loss.Parameters, source string) report.Subject {
 	r := report.Subject{
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
 		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel, m.Set.D()), Standardized: m.Standardize, Preset: source,
 	}
-	switch l := m.Loss.(type) {
-	case loss.Square:
-		r.Noise = l.Noise
-	case loss.Hinge:
-		r.C = l.C
-	}
+	r.Noise, r.C, r.Epsilon, r.Delta, r.Dof, r.Scale = used.Noise, used.C, used.Epsilon, used.Delta, used.Dof, used.Scale
 	return r
 }
 

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"bootbench/loss"
+	"bootbench/model"
+)
+
+// lossFlags say which loss the model is trained with.
+type lossFlags struct {
+	loss       string
+	parameters loss.Parameters
+	flags      *pflag.FlagSet
+}
+
+// lossFlagNames are their names on the command line; all but the first are those
+// of loss.Info.Takes.
+var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "dof", "scale"}
+
+func (l *lossFlags) register(f *pflag.FlagSet) {
+	l.flags = f
+	f.StringVar(&l.loss, "loss", "", "training loss `LOSS`: "+lossHelp()+"; required unless DATA has a preset")
+	p := &l.parameters
+	f.Float64Var(&p.Noise, "noise", 0, "noise variance `V` of the square loss, in squared units of the target, above 0; required unless DATA has a preset")
+	f.Float64Var(&p.C, "C", 1, "factor `C` of the loss against the regulariser, the cost of margin violation, above 0")
+	f.Float64Var(&p.Epsilon, "epsilon", 0.1, "eps: half width `E` of the tube in units of the target, at least 0")
+	f.Float64Var(&p.Delta, "delta", 1, "huber: residual `D` in units of the target from which on the loss is linear, above 0")
+	f.Float64Var(&p.Dof, "dof", 4, "student: degrees of freedom `K` of the noise, at least 0.1")
+	f.Float64Var(&p.Scale, "scale", 1, "student: scale `S` of the noise in units of the target, above 0")
+}
+
+// lossHelp names every loss with its formula, those for labels first.
+func lossHelp() string {
+	byTask := map[loss.Task]string{}
+	for _, name := range loss.Names() {
+		about, err := loss.About(name)
+		if err != nil {
+			continue
+		}
+		byTask[about.Task] += ", " + name + " " + about.Formula
+	}
+	return fmt.Sprintf("for labels -1 and +1: %s; for regression: %s; for both: %s", strings.TrimPrefix(byTask[loss.Classification], ", "),
+		strings.TrimPrefix(byTask[loss.Regression], ", "), strings.TrimPrefix(byTask[loss.Either], ", "))
+}
+
+// choose is the loss that was asked for, or the preset's, and its parameters; a
+// parameter that the user gives replaces the preset's.
+func (l *lossFlags) choose(preset model.Preset, known bool) (loss.Loss, loss.Parameters, error) {
+	name := l.loss
+	switch {
+	case l.flags.Changed("loss"):
+	case known:
+		name = preset.Loss.Name()
+	default:
+		return nil, loss.Parameters{}, usagef("--loss is required (%s)", strings.Join(loss.Names(), ", "))
+	}
+	about, err := loss.About(name)
+	if err != nil {
+		return nil, loss.Parameters{}, usagef("--loss %q is not available (there is %s)", name, strings.Join(loss.Names(), ", "))
+	}
+	if err := l.refuseForeign(about); err != nil {
+		return nil, loss.Parameters{}, err
+	}
+	used := l.used(about)
+	if square, ok := preset.Loss.(loss.Square); ok && about.Name == square.Name() && !l.flags.Changed("noise") {
+		used.Noise = square.Noise
+	}
+	if about.Name == (loss.Square{}).Name() && used.Noise == 0 && !l.flags.Changed("noise") {
+		return nil, used, usagef("--noise is required with --loss square: the noise variance, above 0")
+	}
+	if err := checkParameters(about, used); err != nil {
+		return nil, used, err
+	}
+	chosen, err := loss.ByName(about.Name, used)
+	return chosen, used, asUsage(err)
+}
+
+// refuseForeign refuses parameters of other losses.
+func (l *lossFlags) refuseForeign(about loss.Info) error {
+	for _, name := range lossFlagNames[1:] {
+		if !l.flags.Changed(name) || slices.Contains(about.Takes, name) {
+			continue
+		}
+		if len(about.Takes) == 0 {
+			return usagef("--%s: --loss %s takes no parameter", name, about.Name)
+		}
+		return usagef("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(about.Takes, ", --"))
+	}
+	return nil
+}
+
+// parameter points to the parameter of a name.
+func parameter(p *loss.Parameters, name string) *float64 {
+	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta, "dof": &p.Dof, "scale": &p.Scale}[name]
+}
+
+// used are the parameters that the loss takes; the others are 0.
+func (l *lossFlags) used(about loss.Info) loss.Parameters {
+	var used loss.Parameters
+	for _, name := range about.Takes {
+		*parameter(&used, name) = *parameter(&l.parameters, name)
+	}
+	return used
+}
+
+// checkParameters names the flag of a parameter that is out of range.
+func checkParameters(about loss.Info, used loss.Parameters) error {
+	for _, name := range about.Takes {
+		v := *parameter(&used, name)
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return usagef("--%s is %v, must be finite", name, v)
+		case name == "epsilon" && v < 0:
+			return usagef("--%s is %v, must be at least 0", name, v)
+		case name != "epsilon" && !(v > 0):
+			return usagef("--%s is %v, must be above 0", name, v)
+		}
+	}
+	return nil
+}

@@ -49,23 +49,24 @@ func (m *moments) independent(i int) average {
 	if n >= 2 {
 		a.variance = m.m2[i] / (n - 1)
 		a.meanSE = math.Sqrt(a.variance / n)
-	}
-	if n >= 4 {
 		a.varianceSE = math.Sqrt(math.Max(0, varianceOfVariance(n, m.m2[i], m.m4[i])))
 	}
 	return a
 }
 
 // varianceOfVariance is the unbiased estimate of the variance of k2, itself the
-// unbiased estimate of a variance from n >= 4 independent values with central
+// unbiased estimate of a variance from n >= 2 independent values with central
 // sums m2 and m4. In the k-statistics, the unbiased estimates of cumulants,
 //
 //	(2 n k2^2 + (n-1) k4)/(n (n+1)).
 //
-// It may be negative.
+// It may be negative. Two or three values tell nothing of k4, which is then taken
+// to be 0 as for a Gaussian.
 func varianceOfVariance(n, m2, m4 float64) float64 {
-	k2 := m2 / (n - 1)
-	k4 := n * ((n+1)*m4 - 3*(n-1)/n*m2*m2) / ((n - 1) * (n - 2) * (n - 3))
+	k2, k4 := m2/(n-1), 0.0
+	if n >= 4 {
+		k4 = n * ((n+1)*m4 - 3*(n-1)/n*m2*m2) / ((n - 1) * (n - 2) * (n - 3))
+	}
 	return (2*n*k2*k2 + (n-1)*k4) / (n * (n + 1))
 }
 

@@ -40,7 +40,8 @@ const DefaultResamples = 1000
 // Settings say how to retrain. The zero value draws DefaultResamples resamples
 // from seed 0 on all processors and judges them by no test loss.
 type Settings struct {
-	// Resamples is the number of training sets; 0 means DefaultResamples.
+	// Resamples is the number of training sets; 0 means DefaultResamples, and under
+	// a resample.Series the next whole number of periods.
 	Resamples int
 	// Seed and the number b of a resample determine its random stream.
 	Seed uint64
@@ -57,13 +58,14 @@ type Settings struct {
 	Progress func(done, total int)
 }
 
-// withDefaults fills in the defaults and refuses negative numbers.
-func (s Settings) withDefaults() (Settings, error) {
+// withDefaults fills in the defaults, for a scheme of that period, and refuses
+// negative numbers.
+func (s Settings) withDefaults(period int) (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 {
 		return s, fmt.Errorf("cannot retrain on %d resamples with %d workers", s.Resamples, s.Workers)
 	}
 	if s.Resamples == 0 {
-		s.Resamples = DefaultResamples
+		s.Resamples = (DefaultResamples + period - 1) / period * period
 	}
 	if s.Workers == 0 {
 		s.Workers = runtime.GOMAXPROCS(0)

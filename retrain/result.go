@@ -26,7 +26,7 @@ type Result struct {
 	OutOfBag OutOfBag
 	// Mean and Var are the mean and the variance (unbiased) over resamples of the
 	// prediction at each site, then at each extra input; MeanSE and VarSE are
-	// their standard errors. Those of Var need four resamples.
+	// their standard errors.
 	//
 	// Under a resample.Series, such as K-fold, the standard errors come from the
 	// delete-a-group jackknife over whole periods and need two of them. From one

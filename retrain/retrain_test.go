@@ -593,6 +593,10 @@ func TestDefaults(t *testing.T) {
 	if r.Resamples != retrain.DefaultResamples || r.Stats.Workers < 1 || len(r.LeftOut) != 0 {
 		t.Errorf("zero settings gave %+v", r)
 	}
+	p = retrain.Problem{Y: p.Y, Scheme: resample.KFold{Folds: 3, N: len(p.Y)}}
+	if r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{}); r.Resamples != 1002 || len(r.Warnings) != 0 {
+		t.Errorf("three folds gave %d resamples, warnings %q", r.Resamples, r.Warnings)
+	}
 }
 
 func TestStatusNames(t *testing.T) {

@@ -26,7 +26,7 @@ func Run(ctx context.Context, p Problem, newTrainer func() (Trainer, error), s S
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.withDefaults(); err != nil {
+	if s, err = s.withDefaults(resample.Period(p.Scheme)); err != nil {
 		return nil, err
 	}
 	trainers, err := makeTrainers(s.Workers, newTrainer)

@@ -40,7 +40,7 @@ func (r *schemeFlags) check(ratio float64) error {
 	switch {
 	case r.flags.Changed("folds") && !kfold:
 		return usagef("--folds belongs to --scheme kfold, not to %s", r.scheme)
-	case kfold && r.flags.Changed("ratio"):
+	case kfold && r.flags.Changed("ratio") && ratio != 1:
 		return usagef("--ratio: --scheme kfold takes --folds instead")
 	case r.folds < 2:
 		return usagef("--folds is %d, must be at least 2", r.folds)

@@ -65,19 +65,20 @@ func BenchmarkGramStages(b *testing.B) {
 		perPair(b, n*(n+1)/2)
 	})
 	b.Run("stage=distances", func(b *testing.B) {
-		v := make([]float64, tile)
+		v, p := make([]float64, tile), in.pairs(&in.train, 0, 1)
 		for b.Loop() {
 			clear(v)
-			in.squaredDistances(v, &in.train, 0, 1)
+			p.squaredDistances(v, 0)
 		}
 		perPair(b, tile)
 	})
 	b.Run("stage=exponentials", func(b *testing.B) {
 		v, r2 := make([]float64, tile), make([]float64, tile)
-		in.squaredDistances(r2, &in.train, 0, 1)
+		p := in.pairs(&in.train, 0, 1)
+		p.squaredDistances(r2, 0)
 		for b.Loop() {
 			copy(v, r2)
-			in.profile(v)
+			in.spec.profile(v, d)
 		}
 		perPair(b, tile)
 	})

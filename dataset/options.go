@@ -23,9 +23,9 @@ type Options struct {
 type Storage int
 
 const (
-	// Auto holds inputs sparse that have at least 1000 features, of which at
-	// most 1 in 20 is not zero, and dense otherwise. Below that a dense matrix
-	// is small, or its products are as fast.
+	// Auto holds a file sparse that has at least 1000 features, of which at most
+	// 1 in 20 is not zero, and dense otherwise: a dense matrix is small then, or
+	// its products are as fast. The generator is always held sparse.
 	Auto Storage = iota
 	// Dense and Sparse hold all inputs that way.
 	Dense

@@ -32,7 +32,7 @@ func ReadCSV(r io.Reader, name string, opt Options) (*Set, error) {
 // newFileSet assembles what a reader found; a single example is refused.
 func newFileSet(name string, features []string, target string, x Matrix, y []float64) (*Set, error) {
 	if x.Rows < 2 {
-		return nil, &Error{File: name, Err: errors.New("only one example: at least two are needed")}
+		return nil, &Error{File: name, Err: errOneExample}
 	}
 	return &Set{Name: name, Source: name, Task: guessTask(y), Features: features, Target: target, X: x, Y: y}, nil
 }
@@ -183,8 +183,11 @@ func skipByteOrderMark(r io.Reader) io.Reader {
 }
 
 // WriteCSV writes the set as ReadCSV reads it: every number in the shortest
-// form that reads back to the same float64.
+// form that reads back to the same float64. Sparse inputs are refused.
 func WriteCSV(w io.Writer, s *Set) error {
+	if s.Sparse != nil {
+		return &Error{File: s.Name, Err: errors.New("sparse inputs have no columns for a CSV file: WriteLIBSVM writes them")}
+	}
 	out := csv.NewWriter(w)
 	record := append(append([]string{}, s.Features...), s.Target)
 	if err := out.Write(record); err != nil {

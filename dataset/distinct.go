@@ -11,25 +11,31 @@ import (
 // first appearance. X.Gather(first) is the matrix of distinct inputs. The cost
 // is O(N D): rows are hashed, and rows of equal hash are compared.
 func Distinct(x Matrix) (site, first []int) {
-	site = make([]int, x.Rows)
+	hash := func(i int) uint64 { return hashRow(x.Row(i)) }
+	equal := func(i, j int) bool { return equalRows(x.Row(i), x.Row(j)) }
+	return distinct(x.Rows, hash, equal)
+}
+
+// distinct numbers the different ones among n rows.
+func distinct(n int, hash func(i int) uint64, equal func(i, j int) bool) (site, first []int) {
+	site = make([]int, n)
 	var next []int // the following distinct input of the same hash, or -1
-	newest := make(map[uint64]int, x.Rows)
-	for i := range x.Rows {
-		row := x.Row(i)
-		hash := hashRow(row)
-		s, ok := newest[hash]
+	newest := make(map[uint64]int, n)
+	for i := range n {
+		h := hash(i)
+		s, ok := newest[h]
 		if !ok {
 			s = -1
 		}
 		head := s
-		for s >= 0 && !equalRows(row, x.Row(first[s])) {
+		for s >= 0 && !equal(i, first[s]) {
 			s = next[s]
 		}
 		if s < 0 {
 			s = len(first)
 			first = append(first, i)
 			next = append(next, head)
-			newest[hash] = s
+			newest[h] = s
 		}
 		site[i] = s
 	}

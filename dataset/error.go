@@ -49,6 +49,8 @@ var (
 	ErrLabels = errors.New("labels must be -1 and +1")
 	// ErrMemory: the data would not fit in the memory allowed.
 	ErrMemory = errors.New("too large")
+
+	errOneExample = errors.New("only one example: at least two are needed")
 )
 
 // quote quotes a piece of input for a message and cuts it if it is long.

@@ -2,7 +2,10 @@ package dataset
 
 import (
 	"bytes"
+	"slices"
 	"testing"
+
+	"bootbench/kernel"
 )
 
 // fuzzLimit keeps the dense matrices of the fuzz tests small.
@@ -13,6 +16,9 @@ func requireSound(t *testing.T, s *Set, err error) {
 	if err != nil {
 		wantError(t, err)
 		return
+	}
+	if s.Sparse != nil {
+		return // as requireSoundSparse finds
 	}
 	if s.N() < 2 || s.D() < 1 || len(s.X.Data) != s.N()*s.D() || s.X.Stride != s.D() || len(s.Y) != s.N() || len(s.Features) != s.D() {
 		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names", s.N(), s.D(), len(s.X.Data), len(s.Y), len(s.Features))
@@ -59,6 +65,7 @@ func FuzzLIBSVM(f *testing.F) {
 		requireSound(t, s, err)
 		in, err := ReadInputsLIBSVM(bytes.NewReader(data), "fuzz", train, opt)
 		requireInputs(t, in, err, train)
+		requireSoundSparse(t, data)
 	})
 }
 
@@ -89,5 +96,30 @@ func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
 	}
 	if in.X.Rows < 1 || in.X.Cols != train.D() || len(in.X.Data) != in.X.Rows*in.X.Cols || (in.Y != nil && len(in.Y) != in.X.Rows) {
 		t.Fatalf("unsound inputs: %d x %d, %d numbers, %d targets", in.X.Rows, in.X.Cols, len(in.X.Data), len(in.Y))
+	}
+}
+
+// requireSoundSparse reads a sparse file and keeps it sparse: the matrix must be
+// one, within the limit, and survive being written.
+func requireSoundSparse(t *testing.T, data []byte) {
+	s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit, Storage: Sparse})
+	if err != nil {
+		wantError(t, err)
+		return
+	}
+	x := s.Sparse
+	if err := kernel.CSR(*x).Check(); err != nil || x.Rows != s.N() || x.Cols != s.D() || len(s.Y) != x.Rows || x.Rows < 2 || x.Cols < 1 {
+		t.Fatalf("unsound sparse set: %v", err)
+	}
+	if 16*(x.Rows+x.Cols)+12*len(x.Index) > fuzzLimit || slices.Contains(x.Value, 0) {
+		t.Fatalf("%d x %d with %d entries exceed the limit, or some are zero", x.Rows, x.Cols, len(x.Index))
+	}
+	var b bytes.Buffer
+	if err := WriteLIBSVM(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadLIBSVM(&b, "again", Options{Storage: Sparse, MaxBytes: fuzzLimit})
+	if err != nil || !sameInputs(s, again) || again.D() != s.D() || !slices.Equal(again.Y, s.Y) {
+		t.Fatalf("written and read, it differs: %v", err)
 	}
 }

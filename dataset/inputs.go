@@ -15,11 +15,28 @@ type Inputs struct {
 	X Matrix
 	// Y holds the M targets, nil if the file has none.
 	Y []float64
+	// Sparse holds the inputs instead of X where those of the training set are
+	// sparse, else nil. It may have more columns than they have features, or
+	// fewer: what one side lacks is zero there.
+	Sparse *CSR
+}
+
+// M is the number of inputs.
+func (in *Inputs) M() int {
+	if in.Sparse != nil {
+		return in.Sparse.Rows
+	}
+	return in.X.Rows
 }
 
 // LoadInputs reads inputs that fit the training set train, from whatever Load
-// accepts as a path. The target column may be missing.
+// accepts as a path. The target column may be missing. The inputs are held as
+// those of train are, dense or sparse, whatever Options.Storage says.
 func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
+	opt.Storage = Dense
+	if train.Sparse != nil {
+		opt.Storage = Sparse
+	}
 	if strings.HasPrefix(path, syntheticPrefix) || slices.Contains(Names(), path) {
 		s, err := Load(path, opt)
 		if err != nil {
@@ -33,6 +50,9 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 	}
 	defer f.Close()
 	name := displayName(path)
+	if train.Sparse != nil && format != libsvmFormat {
+		return nil, notSparse(name, train)
+	}
 	switch format {
 	case libsvmFormat:
 		return ReadInputsLIBSVM(f, name, train, opt)
@@ -45,10 +65,20 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 
 // inputsOf takes a whole set as inputs; its features must be those of train.
 func inputsOf(s, train *Set) (*Inputs, error) {
+	if train.Sparse != nil {
+		if s.Sparse == nil {
+			return nil, notSparse(s.Name, train)
+		}
+		return &Inputs{Name: s.Name, Sparse: s.Sparse, Y: s.Y}, nil
+	}
 	if !slices.Equal(s.Features, train.Features) {
 		return nil, &Error{File: s.Name, Err: fmt.Errorf("its features are not those of %s", train.Name)}
 	}
 	return &Inputs{Name: s.Name, X: s.X, Y: s.Y}, nil
+}
+
+func notSparse(name string, train *Set) error {
+	return &Error{File: name, Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", train.Name)}
 }
 
 // ReadInputsCSV reads a CSV file whose header names every feature of train
@@ -87,21 +117,26 @@ func matchColumns(header []string, train *Set) (layout, error) {
 	return l, nil
 }
 
-// ReadInputsLIBSVM reads sparse lines, either all with a label or all without.
-// No index may exceed the number of features of train.
+// ReadInputsLIBSVM reads sparse lines, either all with a label or all without,
+// and holds them as the inputs of train are held. Where those are dense, no index
+// may exceed the number of features of train; where they are sparse, further
+// features are zero in train.
 func ReadInputsLIBSVM(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
 	s, err := readSparse(r, name, opt)
 	if err != nil {
 		return nil, err
 	}
-	if s.width > train.D() {
-		return nil, &Error{File: name, Line: s.widest, Err: fmt.Errorf("feature index %d, but %s has %d features", s.width, train.Name, train.D())}
+	if train.Sparse != nil {
+		return &Inputs{Name: name, Sparse: &s.x, Y: s.labels}, nil
 	}
-	x, err := s.dense(train.D(), opt)
-	if err != nil {
+	if s.x.Cols > train.D() {
+		return nil, &Error{File: name, Line: s.widest, Err: fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, train.Name, train.D())}
+	}
+	s.x.Cols = train.D()
+	if err := opt.checkSize(s.x.Rows, s.x.Cols); err != nil {
 		return nil, &Error{File: name, Err: err}
 	}
-	return &Inputs{Name: name, X: x, Y: s.labels}, nil
+	return &Inputs{Name: name, X: s.x.Dense(), Y: s.labels}, nil
 }
 
 // ReadInputsNPY reads an array with as many columns as train has features, or

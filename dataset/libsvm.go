@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // ReadLIBSVM reads the sparse text format of LIBSVM and SVMlight, one example
@@ -16,8 +18,9 @@ import (
 //
 // Indices count features from 1 and ascend within a line; what is not given is
 // zero. A field qid:... after the label is ignored, as are empty lines and
-// comments. The inputs are returned as a dense matrix with as many columns as
-// the largest index, named x1, x2, ...; Options.MaxBytes bounds it.
+// comments. There are as many features as the largest index. The inputs are held
+// sparse or dense as Options.Storage says, by default after their shape; dense
+// features are named x1, x2, ... Options.MaxBytes bounds them.
 func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	s, err := readSparse(r, name, opt)
 	if err != nil {
@@ -26,27 +29,39 @@ func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	if !s.labelled {
 		return nil, &Error{File: name, Line: s.firstLine, Err: errors.New("the label is missing: a line is \"label index:value ...\"")}
 	}
-	if s.width == 0 {
+	if s.x.Cols == 0 {
 		return nil, &Error{File: name, Err: errors.New("no example has a feature")}
 	}
-	x, err := s.dense(s.width, opt)
-	if err != nil {
+	set := &Set{Name: name, Source: name, Task: guessTask(s.labels), Target: "y", Y: s.labels}
+	if err := set.hold(&s.x, opt); err != nil {
 		return nil, &Error{File: name, Err: err}
 	}
-	return newFileSet(name, numbered(s.width), "y", x, s.labels)
+	if set.N() < 2 {
+		return nil, &Error{File: name, Err: errOneExample}
+	}
+	return set, nil
 }
 
-// sparse holds the examples as they stand in the file: example i has the
-// entries start[i] to start[i+1]-1.
+// hold takes sparse inputs as they are or makes them dense, as opt says.
+func (s *Set) hold(x *CSR, opt Options) error {
+	if opt.Storage.sparse(x.Rows, x.Cols, x.Entries()) {
+		s.Sparse = x
+		return nil
+	}
+	if err := opt.checkSize(x.Rows, x.Cols); err != nil {
+		return err
+	}
+	s.X, s.Features = x.Dense(), numbered(x.Cols)
+	return nil
+}
+
+// sparse holds the examples of a sparse file.
 type sparse struct {
+	x         CSR // Cols is the largest index
+	widest    int // line that holds it
 	labels    []float64
 	labelled  bool
 	firstLine int // line of the first example
-	start     []int
-	index     []int // from 0
-	value     []float64
-	width     int // largest index, from 1
-	widest    int // line that holds it
 }
 
 // longestLine bounds one line of a sparse file, in bytes.
@@ -54,16 +69,15 @@ const longestLine = 1 << 28
 
 // readSparse parses the whole file. Either all examples have labels or none.
 func readSparse(r io.Reader, name string, opt Options) (*sparse, error) {
-	s := &sparse{start: []int{0}}
+	s := &sparse{x: CSR{Start: []int{0}}}
 	lines := bufio.NewScanner(skipByteOrderMark(r))
 	lines.Buffer(nil, longestLine)
 	for line := 1; lines.Scan(); line++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
-		fields := strings.Fields(text)
-		if len(fields) == 0 {
+		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		if err := s.add(fields, line, opt); err != nil {
+		if err := s.add(text, line, opt); err != nil {
 			err.(*Error).File = name
 			err.(*Error).Line = line
 			return nil, err
@@ -74,50 +88,77 @@ func readSparse(r io.Reader, name string, opt Options) (*sparse, error) {
 	} else if err != nil {
 		return nil, &Error{File: name, Err: reason(err)}
 	}
-	if len(s.start) == 1 {
+	if s.x.Rows == 0 {
 		return nil, &Error{File: name, Err: errors.New("the file holds no examples")}
 	}
 	return s, nil
 }
 
-// add appends one example.
-func (s *sparse) add(fields []string, line int, opt Options) error {
-	labelled := !strings.Contains(fields[0], ":")
-	if len(s.start) == 1 {
+// add appends the example of one line, which is not empty.
+func (s *sparse) add(text string, line int, opt Options) error {
+	first, rest := cutField(text)
+	labelled := !strings.Contains(first, ":")
+	if s.x.Rows == 0 {
 		s.labelled, s.firstLine = labelled, line
 	}
 	if labelled != s.labelled {
 		return &Error{Err: errors.New("either every line starts with a label or none does")}
 	}
 	if labelled {
-		v, err := parseNumber(fields[0])
+		v, err := parseNumber(first)
 		if err != nil {
 			return &Error{Column: "label", Err: err}
 		}
 		s.labels = append(s.labels, v)
-		fields = fields[1:]
+		text = rest
 	}
-	if len(fields) > 0 && strings.HasPrefix(fields[0], "qid:") {
-		fields = fields[1:]
+	if first, rest := cutField(text); strings.HasPrefix(first, "qid:") {
+		text = rest
 	}
 	previous := 0
-	for _, field := range fields {
+	for field := range strings.FieldsSeq(text) {
 		index, value, err := parseEntry(field, previous)
 		if err != nil {
 			return err
 		}
-		if err := opt.checkSize(1, index); err != nil {
-			return &Error{Err: fmt.Errorf("feature %d: %w", index, err)}
-		}
 		previous = index
-		s.index = append(s.index, index-1)
-		s.value = append(s.value, value)
+		if index > s.x.Cols {
+			if err := opt.checkIndex(index); err != nil {
+				return &Error{Err: err}
+			}
+			s.x.Cols, s.widest = index, line
+		}
+		if value != 0 {
+			s.x.Index = append(s.x.Index, int32(index-1))
+			s.x.Value = append(s.x.Value, value)
+		}
 	}
-	if previous > s.width {
-		s.width, s.widest = previous, line
+	s.x.Rows++
+	s.x.Start = append(s.x.Start, len(s.x.Index))
+	if err := opt.checkSparse(s.x.Rows, s.x.Cols, len(s.x.Index)); err != nil {
+		return &Error{Err: err}
 	}
-	s.start = append(s.start, len(s.index))
 	return nil
+}
+
+// checkIndex refuses a feature index, from 1, that is too large by itself.
+func (o Options) checkIndex(index int) error {
+	if err := o.checkSparse(1, index, 0); err != nil {
+		return fmt.Errorf("feature %d: %w", index, err)
+	}
+	if index > math.MaxInt32 {
+		return fmt.Errorf("feature %d: %w: the largest index is %d", index, ErrMemory, math.MaxInt32)
+	}
+	return nil
+}
+
+// cutField splits text after its first field.
+func cutField(text string) (field, rest string) {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, ""
 }
 
 // parseEntry reads index:value, where the index must exceed previous.
@@ -144,19 +185,35 @@ func parseEntry(field string, previous int) (index int, value float64, err error
 	return index, value, nil
 }
 
-// dense spreads the examples over a matrix with width columns, which must not
-// be fewer than the largest index.
-func (s *sparse) dense(width int, opt Options) (Matrix, error) {
-	n := len(s.start) - 1
-	if err := opt.checkSize(n, width); err != nil {
-		return Matrix{}, err
+// WriteLIBSVM writes the set as ReadLIBSVM reads it: the target, then index and
+// value of what is not zero, every number in the shortest form that reads back to
+// the same float64. Where no example has the last feature, the first line gives
+// it as zero, so that the number of features survives. Names of features do not.
+func WriteLIBSVM(w io.Writer, s *Set) error {
+	x := s.Sparse
+	if x == nil {
+		x = NewCSR(s.X)
 	}
-	x := NewMatrix(n, width)
-	for i := range n {
-		row := x.Row(i)
-		for k := s.start[i]; k < s.start[i+1]; k++ {
-			row[s.index[k]] = s.value[k]
+	widest := 0
+	for _, c := range x.Index {
+		widest = max(widest, int(c)+1)
+	}
+	out := bufio.NewWriter(w)
+	var line []byte
+	for i, y := range s.Y {
+		line = strconv.AppendFloat(line[:0], y, 'g', -1, 64)
+		index, value := x.Row(i)
+		for k, c := range index {
+			line = strconv.AppendInt(append(line, ' '), int64(c)+1, 10)
+			line = strconv.AppendFloat(append(line, ':'), value[k], 'g', -1, 64)
+		}
+		if i == 0 && widest < x.Cols {
+			line = strconv.AppendInt(append(line, ' '), int64(x.Cols), 10)
+			line = append(line, ":0"...)
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
 		}
 	}
-	return x, nil
+	return out.Flush()
 }

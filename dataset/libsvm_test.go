@@ -1,10 +1,15 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestReadLIBSVM(t *testing.T) {
@@ -61,10 +66,103 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		"absurd index":    {"1 99999999999999999999:1\n", []string{"line 1", "out of range"}},
 		"dense too large": {"1 2000000:1\n" + strings.Repeat("1 1:1\n", 999), []string{"1000 rows", "2000000 columns", "14.9 GiB", "limit is 2 GiB"}},
 	} {
-		_, err := ReadLIBSVM(strings.NewReader(c.text), "f.svm", Options{})
+		_, err := ReadLIBSVM(strings.NewReader(c.text), "f.svm", Options{Storage: Dense})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.svm: ")...) })
 		if strings.Contains(name, "large") && !errors.Is(err, ErrMemory) {
 			t.Errorf("%v is not ErrMemory", err)
 		}
+	}
+}
+
+func TestReadLIBSVMSparse(t *testing.T) {
+	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
+	for _, storage := range []Storage{Auto, Sparse} {
+		s, err := ReadLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: storage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := s.Sparse
+		if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 || s.Task != Classification {
+			t.Fatalf("read %+v", s)
+		}
+		if !slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) || !slices.Equal(x.Value, []float64{1, 0.5, -2}) {
+			t.Errorf("read %+v", x)
+		}
+	}
+	s, err := ReadLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: Dense})
+	if err != nil || s.Sparse != nil || s.X.Rows != 3 || s.X.At(0, 1999) != 0.5 {
+		t.Errorf("dense: %v", err)
+	}
+}
+
+// TestStorageRule: sparse from 1000 features on, where at most 1 in 20 is not 0.
+func TestStorageRule(t *testing.T) {
+	for _, c := range []struct {
+		rows, cols, entries int
+		sparse              bool
+	}{{100, 999, 1, false}, {100, 1000, 5000, true}, {100, 1000, 5001, false}, {1, 1 << 30, 100, true}} {
+		if Auto.sparse(c.rows, c.cols, c.entries) != c.sparse {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// TestReadLIBSVMStopsAtTheLimit: the reader refuses at the line that passes the
+// limit, and reads no further.
+func TestReadLIBSVMStopsAtTheLimit(t *testing.T) {
+	endless := io.MultiReader(strings.NewReader(strings.Repeat("1 1:1 2:2\n", 1000)), neverRead{t})
+	// 16 bytes a row and 24 for its entries, 32 for two features: 99 rows fit
+	_, err := ReadLIBSVM(endless, "f.svm", Options{MaxBytes: 4000})
+	wantError(t, err, "f.svm: line 100: too large: 100 rows with 200 entries in 2 columns", "limit is 3.906 KiB")
+	if !errors.Is(err, ErrMemory) {
+		t.Errorf("%v is not ErrMemory", err)
+	}
+}
+
+// neverRead fails when it is read.
+type neverRead struct{ t *testing.T }
+
+func (r neverRead) Read([]byte) (int, error) {
+	r.t.Error("the file is read beyond the limit")
+	return 0, io.EOF
+}
+
+// TestWriteLIBSVM: what is written reads back bit by bit, held either way, even
+// where no example has the last feature.
+func TestWriteLIBSVM(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(2, 8).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "d")
+		value := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64), rapid.Float64Range(-1, 1))
+		s := &Set{X: NewMatrix(n, d)}
+		for i := range s.X.Data {
+			s.X.Data[i] = value.Draw(t, "x")
+		}
+		for range n {
+			s.Y = append(s.Y, value.Draw(t, "y"))
+		}
+		held := &Set{Sparse: NewCSR(s.X), Y: s.Y}
+		for _, from := range []*Set{s, held} {
+			var b bytes.Buffer
+			if err := WriteLIBSVM(&b, from); err != nil {
+				t.Fatal(err)
+			}
+			dense, err := ReadLIBSVM(bytes.NewReader(b.Bytes()), "f", Options{Storage: Dense})
+			if err != nil {
+				t.Fatalf("%v in %q", err, b.String())
+			}
+			sparse, err := ReadLIBSVM(&b, "f", Options{Storage: Sparse})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(dense.X.Data, s.X.Data) || dense.D() != d || !slices.Equal(dense.Y, s.Y) {
+				t.Fatalf("%v became %v", s.X, dense.X)
+			}
+			if !slices.Equal(sparse.Sparse.Dense().Data, s.X.Data) || sparse.D() != d || !slices.Equal(sparse.Y, s.Y) {
+				t.Fatalf("%v became %v", s.X, sparse.Sparse)
+			}
+		}
+	})
+	if err := WriteLIBSVM(full{}, small()); !errors.Is(err, errBroken) {
+		t.Errorf("a failing destination is reported as %v", err)
 	}
 }

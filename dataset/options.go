@@ -7,11 +7,38 @@ import (
 
 // Options of the readers. The zero value holds the defaults.
 type Options struct {
-	// MaxBytes bounds the memory of the inputs held as a dense matrix, 8 bytes
-	// an entry; 0 means 2 GiB.
+	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB. A dense matrix
+	// takes 8 bytes an entry; a sparse one 12 for an entry that is not zero and
+	// 16 for a row and for a feature. A reader of sparse files stops at the line
+	// with which the limit is passed, having taken about twice as much.
 	MaxBytes int64
+	// Storage says how inputs that come sparse are held.
+	Storage Storage
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
+}
+
+// Storage is a way to hold inputs that come as a sparse file or from a sparse
+// generator. Other inputs are always dense.
+type Storage int
+
+const (
+	// Auto holds a file sparse that has at least 1000 features, of which at most
+	// 1 in 20 is not zero, and dense otherwise: a dense matrix is small then, or
+	// its products are as fast. The generator is always held sparse.
+	Auto Storage = iota
+	// Dense and Sparse hold all inputs that way.
+	Dense
+	Sparse
+)
+
+// sparse reports whether inputs of that shape are held sparse.
+func (s Storage) sparse(rows, cols, entries int) bool {
+	const wide, thin = 1000, 1.0 / 20
+	if s != Auto {
+		return s == Sparse
+	}
+	return cols >= wide && float64(entries) <= thin*float64(rows)*float64(cols)
 }
 
 func (o Options) maxBytes() int64 {
@@ -30,6 +57,16 @@ func (o Options) checkSize(rows, cols int) error {
 	}
 	return fmt.Errorf("%w: %d rows of %d columns take %s as a dense matrix, the limit is %s",
 		ErrMemory, rows, cols, humanBytes(bytes), humanBytes(float64(o.maxBytes())))
+}
+
+// checkSparse refuses a sparse matrix that exceeds the memory allowed.
+func (o Options) checkSparse(rows, cols, entries int) error {
+	bytes := sparseBytes(rows, cols, entries)
+	if bytes <= float64(o.maxBytes()) {
+		return nil
+	}
+	return fmt.Errorf("%w: %d rows with %d entries in %d columns take %s as a sparse matrix, the limit is %s",
+		ErrMemory, rows, entries, cols, humanBytes(bytes), humanBytes(float64(o.maxBytes())))
 }
 
 // humanBytes writes a number of bytes with a binary unit.

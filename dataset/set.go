@@ -4,8 +4,13 @@
 // (standardising, finding repeated inputs).
 //
 // Every error of this package reports bad input and is an *Error, save what the
-// destination of WriteCSV reports. Memory grows with what a file holds, never
-// with what it announces.
+// destination of WriteCSV or WriteLIBSVM reports. Memory grows with what a file
+// holds, never with what it announces.
+//
+// Inputs are a dense matrix, or a sparse one where a LIBSVM file or the text
+// generator has many features and few of them are not zero. Sparse inputs are
+// never standardised: to subtract the means would fill the matrix, and text is
+// scaled by its lines (to length 1), not by its columns.
 package dataset
 
 import (
@@ -45,25 +50,51 @@ type Set struct {
 	// Task is what the source states, and for files a guess from the targets:
 	// classification if each of them is -1 or +1.
 	Task Task
-	// Features are the D column names of X, Target is the name of Y.
+	// Features are the D column names of X, nil for sparse inputs, whose features
+	// have numbers alone. Target is the name of Y.
 	Features []string
 	Target   string
 	// X holds the inputs, N x D; Y the N targets. All entries are finite.
 	X Matrix
 	Y []float64
+	// Sparse holds the inputs instead of X, which is empty then, where most
+	// entries are zero; nil for dense inputs. See Options.Storage.
+	Sparse *CSR
 }
 
 // N is the number of examples.
-func (s *Set) N() int { return s.X.Rows }
+func (s *Set) N() int {
+	if s.Sparse != nil {
+		return s.Sparse.Rows
+	}
+	return s.X.Rows
+}
 
 // D is the number of features.
-func (s *Set) D() int { return s.X.Cols }
+func (s *Set) D() int {
+	if s.Sparse != nil {
+		return s.Sparse.Cols
+	}
+	return s.X.Cols
+}
+
+// Distinct finds repeated inputs, dense or sparse; see the function Distinct.
+func (s *Set) Distinct() (site, first []int) {
+	if s.Sparse != nil {
+		return s.Sparse.Distinct()
+	}
+	return Distinct(s.X)
+}
 
 // Subset returns the examples with the given row numbers (from 0), in that
 // order; a row may stand several times. The inputs and targets are copied.
 func (s *Set) Subset(rows []int) *Set {
 	sub := *s
-	sub.X = s.X.Gather(rows)
+	if s.Sparse != nil {
+		sub.Sparse = s.Sparse.Gather(rows)
+	} else {
+		sub.X = s.X.Gather(rows)
+	}
 	sub.Y = make([]float64, len(rows))
 	for k, i := range rows {
 		sub.Y[k] = s.Y[i]
@@ -108,7 +139,7 @@ type Summary struct {
 
 // Summary describes the set.
 func (s *Set) Summary() Summary {
-	_, first := Distinct(s.X)
+	_, first := s.Distinct()
 	return Summary{Name: s.Name, N: s.N(), D: s.D(), Task: s.Task, Duplicates: s.N() - len(first), Source: s.Source}
 }
 

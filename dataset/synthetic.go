@@ -33,22 +33,28 @@ type Generator struct {
 	D, MinD         int
 	Noise, MaxNoise float64
 
-	prepare func(rng *rand.Rand, d int, noise float64) drawFunc
+	// One of them is nil, the other draws dense or sparse examples.
+	prepare       func(rng *rand.Rand, d int, noise float64) drawFunc
+	prepareSparse func(rng *rand.Rand, d int, noise float64) drawSparse
 }
 
 // drawFunc draws one example: it fills x and returns the target.
 type drawFunc func(rng *rand.Rand, x []float64) float64
 
+// drawSparse draws one example likewise and appends it to x as a row.
+type drawSparse func(rng *rand.Rand, x *CSR) float64
+
 // Generators lists the synthetic sets.
 func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
-		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, friedman1},
-		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, waves},
-		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, grid},
-		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, blobs},
-		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, rings},
-		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, checker},
+		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, friedman1, nil},
+		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, waves, nil},
+		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, grid, nil},
+		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, blobs, nil},
+		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, rings, nil},
+		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, checker, nil},
+		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", Classification, 5000, 100, 0.4, 10, nil, text},
 	}
 }
 
@@ -204,17 +210,44 @@ func (s Synthetic) Generate(opt Options) (*Set, error) {
 		return nil, &Error{File: s.String(), Err: err}
 	}
 	set := &Set{
-		Name: s.String(), Source: "generated: " + g.About, Task: g.Task,
-		Features: numbered(s.D), Target: "y",
-		X: NewMatrix(s.N, s.D), Y: make([]float64, s.N),
+		Name: s.String(), Source: "generated: " + g.About, Task: g.Task, Target: "y", Y: make([]float64, s.N),
 	}
 	const stream = 0x626f6f7462656e63 // any constant
 	rng := rand.New(rand.NewPCG(s.Seed, stream))
+	if g.prepareSparse != nil {
+		if opt.Storage == Auto {
+			opt.Storage = Sparse // whatever n and d: the first rows of a draw are held as all are
+		}
+		x, err := s.drawSparse(g, rng, set.Y, opt)
+		if err == nil {
+			err = set.hold(x, opt)
+		}
+		if err != nil {
+			return nil, &Error{File: s.String(), Err: err}
+		}
+		return set, nil
+	}
+	set.X, set.Features = NewMatrix(s.N, s.D), numbered(s.D)
 	draw := g.prepare(rng, s.D, s.Noise)
 	for i := range set.Y {
 		set.Y[i] = draw(rng, set.X.Row(i))
 	}
 	return set, nil
+}
+
+// drawSparse draws sparse inputs and the targets y, while they fit.
+func (s Synthetic) drawSparse(g Generator, rng *rand.Rand, y []float64, opt Options) (*CSR, error) {
+	x := &CSR{Cols: s.D, Start: make([]int, 1, s.N+1)}
+	draw := g.prepareSparse(rng, s.D, s.Noise)
+	for i := range y {
+		y[i] = draw(rng, x)
+		x.Rows++
+		x.Start = append(x.Start, len(x.Index))
+		if err := opt.checkSparse(x.Rows, x.Cols, len(x.Index)); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 func (s Synthetic) check(opt Options) (Generator, error) {
@@ -228,6 +261,9 @@ func (s Synthetic) check(opt Options) (Generator, error) {
 		return g, fmt.Errorf("d = %d: %s needs at least %d", s.D, g.Name, g.MinD)
 	case !(s.Noise >= 0 && s.Noise <= g.MaxNoise):
 		return g, fmt.Errorf("noise = %v is out of range", s.Noise)
+	}
+	if g.prepareSparse != nil {
+		return g, opt.checkSparse(s.N, s.D, 0)
 	}
 	return g, opt.checkSize(s.N, s.D)
 }

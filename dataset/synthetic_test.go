@@ -15,15 +15,24 @@ func generate(t *testing.T, text string) *Set {
 	return s
 }
 
+// sameInputs reports whether two sets of one shape hold the same inputs.
+func sameInputs(a, b *Set) bool {
+	if a.Sparse != nil && b.Sparse != nil {
+		return slices.Equal(a.Sparse.Start, b.Sparse.Start) && slices.Equal(a.Sparse.Index, b.Sparse.Index) &&
+			slices.Equal(a.Sparse.Value, b.Sparse.Value)
+	}
+	return slices.Equal(a.X.Data, b.X.Data)
+}
+
 func TestSyntheticPrefix(t *testing.T) {
 	for _, g := range Generators() {
 		long, short := generate(t, "synthetic:"+g.Name+",n=300,seed=5"), generate(t, "synthetic:"+g.Name+",n=100,seed=5")
 		head := long.Head(100)
-		if !slices.Equal(head.X.Data, short.X.Data) || !slices.Equal(head.Y, short.Y) {
+		if !sameInputs(head, short) || !slices.Equal(head.Y, short.Y) {
 			t.Errorf("%s: the first 100 of 300 examples are not the draw of 100", g.Name)
 		}
 		other := generate(t, "synthetic:"+g.Name+",n=100,seed=6")
-		if slices.Equal(other.X.Data, short.X.Data) || slices.Equal(other.Y, short.Y) {
+		if sameInputs(other, short) || slices.Equal(other.Y, short.Y) {
 			t.Errorf("%s: another seed draws the same", g.Name)
 		}
 		if short.Task != g.Task || short.D() != g.D || guessTask(short.Y) != g.Task || short.Check(g.Task) != nil {
@@ -33,10 +42,10 @@ func TestSyntheticPrefix(t *testing.T) {
 }
 
 func TestSyntheticNameReproducesTheSet(t *testing.T) {
-	for _, text := range []string{"synthetic:grid", "synthetic:waves,n=50,seed=18446744073709551615,d=7,noise=0.25", "synthetic:rings,noise=0,d=3,n=10"} {
+	for _, text := range []string{"synthetic:grid", "synthetic:waves,n=50,seed=18446744073709551615,d=7,noise=0.25", "synthetic:rings,noise=0,d=3,n=10", "synthetic:text,n=20,d=300"} {
 		a := generate(t, text)
 		b := generate(t, a.Name)
-		if a.Name != b.Name || !slices.Equal(a.X.Data, b.X.Data) || !slices.Equal(a.Y, b.Y) {
+		if a.Name != b.Name || !sameInputs(a, b) || !slices.Equal(a.Y, b.Y) {
 			t.Errorf("%s and %s differ", text, a.Name)
 		}
 	}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -65,19 +66,20 @@ func BenchmarkGramStages(b *testing.B) {
 		perPair(b, n*(n+1)/2)
 	})
 	b.Run("stage=distances", func(b *testing.B) {
-		v := make([]float64, tile)
+		v, p := make([]float64, tile), in.pairs(&in.train, 0, 1)
 		for b.Loop() {
 			clear(v)
-			in.squaredDistances(v, &in.train, 0, 1)
+			p.squaredDistances(v, 0)
 		}
 		perPair(b, tile)
 	})
 	b.Run("stage=exponentials", func(b *testing.B) {
 		v, r2 := make([]float64, tile), make([]float64, tile)
-		in.squaredDistances(r2, &in.train, 0, 1)
+		p := in.pairs(&in.train, 0, 1)
+		p.squaredDistances(r2, 0)
 		for b.Loop() {
 			copy(v, r2)
-			in.profile(v)
+			in.spec.profile(v, d)
 		}
 		perPair(b, tile)
 	})
@@ -100,4 +102,66 @@ func BenchmarkCross(b *testing.B) {
 		}
 		perPair(b, m*p)
 	})
+}
+
+// textLike draws n rows of a text: words of Zipf's law, each at most once a row.
+func textLike(rng *rand.Rand, n, d, words int) CSR {
+	x := CSR{Rows: n, Cols: d, Start: []int{0}}
+	sum := make([]float64, d)
+	total := 0.0
+	for w := range sum {
+		total += 1 / (float64(w) + 3.7)
+		sum[w] = total
+	}
+	for range n {
+		var row []int32
+		for range words {
+			w, _ := slices.BinarySearch(sum, total*rng.Float64())
+			row = append(row, int32(w))
+		}
+		slices.Sort(row)
+		row = slices.Compact(row)
+		for range row {
+			x.Value = append(x.Value, rng.Float64()/float64(words))
+		}
+		x.Index = append(x.Index, row...)
+		x.Start = append(x.Start, len(x.Index))
+	}
+	return x
+}
+
+// BenchmarkSparseGram is the matrix of n documents: from the sparse rows, and
+// from the same rows as a dense matrix.
+func BenchmarkSparseGram(b *testing.B) {
+	const n, d = 6000, 5000
+	x := textLike(rand.New(rand.NewPCG(1, 1)), n, d, 110)
+	for _, kind := range []Kind{Linear, RBF} {
+		for _, form := range []string{"sparse", "dense"} {
+			b.Run(fmt.Sprintf("kind=%v/n=%d/d=%d/form=%s", kind, n, d, form), func(b *testing.B) {
+				var in Training
+				var err error
+				if form == "sparse" {
+					in, err = Spec{Kind: kind, Gamma: 0}.PrepareSparse(x)
+				} else {
+					dense := general(n, d)
+					for i := range n {
+						index, value := x.Row(i)
+						for k, c := range index {
+							row(dense, i)[c] = value[k]
+						}
+					}
+					in, err = Spec{Kind: kind}.Prepare(dense)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := in.Gram(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				perPair(b, n*(n+1)/2)
+			})
+		}
+	}
 }

@@ -11,35 +11,42 @@ const tile = 512
 // the last place of the norms, is a few 1e-14 of the squared distance.
 const cancelled = 1.0 / 64
 
-// covariances turns the products of scaled row i of a with the scaled training
-// rows from..from+len(k)-1 into covariances, in place. It returns the first
-// place in k where the result is not finite, or -1.
-func (in *Inputs) covariances(k []float64, a *points, i, from int) int {
+// pairs says which points the inner products in a row belong to: one point x
+// with each of a list of points x'. Kinds without a distance leave it zero.
+type pairs struct {
+	norm   float64                 // |x|^2, scaled
+	norms  []float64               // |x'|^2, scaled
+	direct func(other int) float64 // |x - x'|^2, scaled, from the raw rows
+}
+
+// covariances turns the inner products k of scaled points of d features into
+// covariances, in place. It returns the first place in k where the result is not
+// finite, or -1.
+func (s Spec) covariances(k []float64, d int, p pairs) int {
 	for lo := 0; lo < len(k); lo += tile {
 		part := k[lo:min(lo+tile, len(k))]
-		if in.spec.Kind.radial() {
-			in.squaredDistances(part, a, i, from+lo)
+		if s.Kind.radial() {
+			p.squaredDistances(part, lo)
 		}
-		in.profile(part)
-		if j := in.spec.affine(part); j >= 0 {
+		s.profile(part, d)
+		if j := s.affine(part); j >= 0 {
 			return lo + j
 		}
 	}
 	return -1
 }
 
-// squaredDistances turns products of scaled rows into squared distances,
-// |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place. Where that cancels or
-// overflows, the difference of the raw rows is summed instead; what still
-// overflows becomes NaN.
-func (in *Inputs) squaredDistances(products []float64, a *points, i, from int) {
-	norm := a.norm[i]
-	others := in.train.norm[from : from+len(products)]
-	for j, p := range products {
-		sum := norm + others[j]
-		r2 := sum - 2*p
+// squaredDistances turns the products with the points from..from+len-1 of the
+// list into squared distances, |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place.
+// Where that cancels or overflows, the difference of the raw rows is summed
+// instead; what still overflows becomes NaN.
+func (p *pairs) squaredDistances(products []float64, from int) {
+	others := p.norms[from : from+len(products)]
+	for j, product := range products {
+		sum := p.norm + others[j]
+		r2 := sum - 2*product
 		if !(r2 > cancelled*sum && r2 <= math.MaxFloat64) {
-			r2 = squaredDistance(row(a.raw, i), row(in.train.raw, from+j), in.inverse)
+			r2 = p.direct(from + j)
 		}
 		products[j] = r2
 	}
@@ -59,9 +66,9 @@ func squaredDistance(x, z, w []float64) float64 {
 }
 
 // profile applies k, as a function of the squared distance or of the inner
-// product, to every element.
-func (in *Inputs) profile(v []float64) {
-	switch in.spec.Kind {
+// product, to every element. The inputs have d features.
+func (s Spec) profile(v []float64, d int) {
+	switch s.Kind {
 	case RBF:
 		for j, r2 := range v {
 			v[j] = math.Exp(-r2 / 2)
@@ -79,9 +86,9 @@ func (in *Inputs) profile(v []float64) {
 			v[j] = matern52(r2)
 		}
 	case Poly:
-		gamma, degree := in.spec.gamma(in.D()), in.spec.degree()
+		gamma, degree := s.gamma(d), s.degree()
 		for j, product := range v {
-			v[j] = power(gamma*product+in.spec.Coef0, degree)
+			v[j] = power(gamma*product+s.Coef0, degree)
 		}
 	}
 }

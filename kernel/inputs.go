@@ -137,7 +137,7 @@ func (in *Inputs) Diag(z blas64.General, dst []float64) error {
 			dst[p] = dot(row(z, p), row(z, p))
 		}
 	}
-	in.profile(dst)
+	in.spec.profile(dst, in.D())
 	if p := in.spec.affine(dst); p >= 0 {
 		return fmt.Errorf("kernel %v of new row %d with itself is not finite", in.spec.Kind, p+1)
 	}
@@ -165,6 +165,24 @@ func (s Spec) Complete(k *linalg.Sym) error {
 	}
 	k.AddDiag(s.Jitter)
 	return nil
+}
+
+// covariances turns the products of scaled row i of a with the scaled training
+// rows from..from+len(k)-1 into covariances, in place. It returns the first
+// place in k where the result is not finite, or -1.
+func (in *Inputs) covariances(k []float64, a *points, i, from int) int {
+	var p pairs
+	if in.spec.Kind.radial() {
+		p = in.pairs(a, i, from)
+	}
+	return in.spec.covariances(k, in.D(), p)
+}
+
+// pairs are row i of a and the training rows from number from on.
+func (in *Inputs) pairs(a *points, i, from int) pairs {
+	return pairs{norm: a.norm[i], norms: in.train.norm[from:], direct: func(j int) float64 {
+		return squaredDistance(row(a.raw, i), row(in.train.raw, from+j), in.inverse)
+	}}
 }
 
 // points prepares x: a scaled copy and its squared norms where distances are

@@ -7,7 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/linalg"
+	"bootbench/dataset"
+	"bootbench/kernel"
 	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/solver"
@@ -45,12 +46,21 @@ func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error)
 	if err := checkNew(x); err != nil {
 		return err
 	}
-	batch := max(1, min(x.Rows, batchBytes/(8*m.Sites())))
+	return m.batches(x.Rows, func(first, count int, rows []float64) error {
+		part := blas64.General{Rows: count, Cols: x.Cols, Stride: x.Stride, Data: x.Data[first*x.Stride:]}
+		return m.crossBatch(part, rows)
+	}, f)
+}
+
+// batches hands f the kernel rows of count new inputs, batch after batch, which
+// fill computes from new input number first on.
+func (m *Model) batches(count int, fill func(first, count int, rows []float64) error, f func(first int, rows []float64) error) error {
+	batch := max(1, min(count, batchBytes/(8*m.Sites())))
 	rows := make([]float64, batch*m.Sites())
-	for first := 0; first < x.Rows; first += batch {
-		part := blas64.General{Rows: min(batch, x.Rows-first), Cols: x.Cols, Stride: x.Stride, Data: x.Data[first*x.Stride:]}
-		used := rows[:part.Rows*m.Sites()]
-		if err := m.crossBatch(part, used); err != nil {
+	for first := 0; first < count; first += batch {
+		part := min(batch, count-first)
+		used := rows[:part*m.Sites()]
+		if err := fill(first, part, used); err != nil {
 			return inputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
 		}
 		if err := f(first, used); err != nil {
@@ -62,20 +72,10 @@ func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error)
 
 // CrossAll is the whole P x M matrix of kernel rows, after a check that it fits.
 func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
-	all := blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites()}
 	if err := checkNew(x); err != nil {
-		return all, err
+		return blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites()}, err
 	}
-	need := 8 * int64(x.Rows) * int64(m.Sites())
-	if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("the kernel between %d new inputs and %d sites", x.Rows, m.Sites())); err != nil {
-		return all, err
-	}
-	all.Data = make([]float64, x.Rows*m.Sites())
-	err := m.Cross(x, func(first int, rows []float64) error {
-		copy(all.Data[first*m.Sites():], rows)
-		return nil
-	})
-	return all, err
+	return m.collect(x.Rows, func(f func(first int, rows []float64) error) error { return m.Cross(x, f) })
 }
 
 func checkNew(x blas64.General) error {
@@ -86,6 +86,9 @@ func checkNew(x blas64.General) error {
 }
 
 func (m *Model) crossBatch(x blas64.General, rows []float64) error {
+	if m.sparse != nil {
+		return m.sparse.Cross(kernel.CSR(*dataset.NewCSR(matrixOf(x))), rows)
+	}
 	if m.inputs == nil {
 		return m.takeCross(x, rows)
 	}

@@ -25,7 +25,7 @@ type Spec struct {
 	Set         *dataset.Set
 	Kernel      kernel.Spec
 	Loss        loss.Loss
-	Standardize bool  // features to mean 0 and population standard deviation 1
+	Standardize bool  // dense features to mean 0 and population standard deviation 1
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
 }
 
@@ -38,9 +38,12 @@ type Model struct {
 	Gram  *linalg.Sym // kernel matrix over the M sites, amplitude, constant and jitter included
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
+	// Warnings say what was not done as asked.
+	Warnings []string
 
 	transform *dataset.Standardizer // nil without standardising
-	inputs    *kernel.Inputs        // nil for a precomputed kernel
+	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
+	sparse    *kernel.SparseInputs  // nil but for sparse inputs
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -65,6 +68,9 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
 		return nil, inputError(errors.New("a precomputed kernel matrix cannot be standardised"))
 	}
+	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
+		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
+	}
 	m := &Model{Spec: spec}
 	m.findSites()
 	if err := linalg.CheckMemory(m.buildBytes(), spec.MaxBytes,
@@ -75,6 +81,8 @@ func Build(spec Spec) (*Model, error) {
 	var err error
 	if spec.Kernel.Kind == kernel.Precomputed {
 		err = m.takeGram()
+	} else if spec.Set.Sparse != nil {
+		err = m.computeSparseGram()
 	} else {
 		err = m.computeGram()
 	}
@@ -90,6 +98,11 @@ func Build(spec Spec) (*Model, error) {
 func checkSet(set *dataset.Set, l loss.Loss) error {
 	if err := checkShape(set.X); err != nil {
 		return err
+	}
+	if set.Sparse != nil {
+		if err := kernel.CSR(*set.Sparse).Check(); err != nil {
+			return err
+		}
 	}
 	if len(set.Y) != set.N() {
 		return fmt.Errorf("%d targets for %d examples", len(set.Y), set.N())
@@ -118,6 +131,9 @@ func checkFinite(set *dataset.Set) error {
 	for i, y := range set.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return fmt.Errorf("target of row %d is %v", i+1, y)
+		}
+		if set.Sparse != nil {
+			continue
 		}
 		for j, v := range set.X.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -155,7 +171,7 @@ func (m *Model) findSites() {
 		m.First = m.Site
 		return
 	}
-	m.Site, m.First = dataset.Distinct(m.Set.X)
+	m.Site, m.First = m.Set.Distinct()
 }
 
 func (m *Model) computeGram() error {
@@ -207,8 +223,11 @@ func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 // scratch triangle, the sites, the engine's vectors and a low-rank update.
 func (m *Model) TheoryBytes() int64 {
 	sites := int64(len(m.First))
-	vectors := 8 * sites * int64(40+2*m.Set.D())
-	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + vectors + sites*sites
+	features := 16 * sites * int64(m.Set.D())
+	if m.Set.Sparse != nil {
+		features = 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
+	}
+	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + 320*sites + features + sites*sites
 }
 
 // buildBytes is TheoryBytes, with the matrix over all examples that a

@@ -1,0 +1,79 @@
+package dataset
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bootbench/kernel"
+)
+
+// drawThin is a matrix of few different entries, most of them zero.
+func drawThin(t *rapid.T) Matrix {
+	n, d := rapid.IntRange(0, 30).Draw(t, "n"), rapid.IntRange(0, 5).Draw(t, "d")
+	value := rapid.SampledFrom([]float64{0, 0, 0, 0, 1, -1})
+	return Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")}
+}
+
+// TestSparseSetIsTheDenseOne: whatever is asked of a set has the same answer
+// however its inputs are held.
+func TestSparseSetIsTheDenseOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawThin(t)
+		dense := &Set{X: x, Y: make([]float64, x.Rows)}
+		held := &Set{Sparse: NewCSR(x), Y: dense.Y}
+		if err := kernel.CSR(*held.Sparse).Check(); err != nil {
+			t.Fatal(err)
+		}
+		if dense.N() != held.N() || dense.D() != held.D() {
+			t.Fatalf("%d x %d became %d x %d", dense.N(), dense.D(), held.N(), held.D())
+		}
+		site, first := held.Distinct()
+		wantSite, wantFirst := distinctByPairs(x)
+		if !slices.Equal(site, wantSite) || !slices.Equal(first, wantFirst) {
+			t.Fatalf("got %v, %v; want %v, %v", site, first, wantSite, wantFirst)
+		}
+		if held.Summary() != dense.Summary() {
+			t.Fatalf("summaries %+v and %+v", held.Summary(), dense.Summary())
+		}
+		seed := rapid.Uint64().Draw(t, "seed")
+		a, b := dense.Shuffled(rand.New(rand.NewPCG(seed, 1))), held.Shuffled(rand.New(rand.NewPCG(seed, 1)))
+		if b.X.Rows != 0 || !slices.Equal(a.X.Data, b.Sparse.Dense().Data) {
+			t.Fatalf("shuffled to %v and %v", a.X, b.Sparse)
+		}
+	})
+}
+
+// TestSparseInputs: new inputs are held as the training inputs are, and may have
+// features that those lack.
+func TestSparseInputs(t *testing.T) {
+	train, err := ReadLIBSVM(strings.NewReader("1 1:1 5:2\n-1 2:1\n"), "train.svm", Options{Storage: Sparse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
+	in, err := LoadInputs(path, train, Options{})
+	if err != nil || in.M() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value, []float64{1, 3, 0.5}) {
+		t.Fatalf("read %+v, %v", in, err)
+	}
+	generated, err := LoadInputs("synthetic:text,n=3,d=100", train, Options{})
+	if err != nil || generated.M() != 3 || generated.Sparse == nil {
+		t.Errorf("generated %+v, %v", generated, err)
+	}
+	for _, dense := range []string{write(t, "new.csv", []byte("a,b\n1,2\n")), "crabs"} {
+		_, err := LoadInputs(dense, train, Options{})
+		wantError(t, err, dense, "train.svm is sparse")
+	}
+	narrow, err := ReadLIBSVM(strings.NewReader("1 1:1\n-1 2:1\n"), "narrow.svm", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = LoadInputs(path, narrow, Options{})
+	wantError(t, err, "line 1", "feature index 9", "narrow.svm has 2 features")
+	if err := WriteCSV(full{}, train); err == nil || !strings.Contains(err.Error(), "WriteLIBSVM") {
+		t.Errorf("a sparse set as CSV: %v", err)
+	}
+}

@@ -1,0 +1,270 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"pgregory.net/rapid"
+)
+
+// thin is a rows x cols matrix of which about a share is not zero, in both forms.
+func thin(rng *rand.Rand, rows, cols int, share float64) (CSR, blas64.General) {
+	x := general(rows, cols)
+	for i := range x.Data {
+		if rng.Float64() < share {
+			x.Data[i] = rng.NormFloat64()
+		}
+	}
+	return sparseOf(x), x
+}
+
+// sparseOf keeps what is not zero.
+func sparseOf(x blas64.General) CSR {
+	s := CSR{Rows: x.Rows, Cols: x.Cols, Start: []int{0}}
+	for i := range x.Rows {
+		for j, v := range row(x, i) {
+			if v != 0 {
+				s.Index, s.Value = append(s.Index, int32(j)), append(s.Value, v)
+			}
+		}
+		s.Start = append(s.Start, len(s.Index))
+	}
+	return s
+}
+
+func mustPrepareSparse(t testing.TB, s Spec, x CSR) *SparseInputs {
+	t.Helper()
+	in, err := s.PrepareSparse(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// TestSparseGramAgreesWithPlain: every kind and option, against the formula pair
+// by pair on the dense matrix; some rows and columns are empty.
+func TestSparseGramAgreesWithPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for _, d := range []int{1, 7, 40} {
+		for _, m := range []int{1, 2, rowsAtOnce + 1, 70} {
+			x, dense := thin(rng, m, d, 0.15)
+			for name, s := range specs(d) {
+				got, err := mustPrepareSparse(t, s, x).Gram()
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := gramPlain(s, dense)
+				for i := range m {
+					for j := i; j < m; j++ {
+						if !near(got.At(i, j), want.At(i, j), agree) {
+							t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, m, d, i, j, got.At(i, j), want.At(i, j))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRowsAreGram: rows one at a time are those of the whole matrix: bit
+// for bit when sparse, since a product is summed in the same order either way.
+func TestRowsAreGram(t *testing.T) {
+	x, dense := thin(rand.New(rand.NewPCG(3, 2)), 50, 30, 0.2)
+	for name, s := range specs(30) {
+		sparse, full := mustPrepareSparse(t, s, x), mustPrepare(t, s, dense)
+		for form, c := range map[string]struct {
+			in        Training
+			tolerance float64
+		}{"sparse": {sparse, 0}, "dense": {full, agree}} {
+			k, err := c.in.Gram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			row, diagonal := make([]float64, 50), make([]float64, 50)
+			if err := c.in.Diagonal(diagonal); err != nil {
+				t.Fatal(err)
+			}
+			for i := range row {
+				if err := c.in.Row(row, i); err != nil {
+					t.Fatal(err)
+				}
+				for j, v := range row {
+					if !near(v, k.At(i, j), c.tolerance) {
+						t.Fatalf("%s %s: row %d has %v at %d, the matrix %v", form, name, i, v, j, k.At(i, j))
+					}
+				}
+				if !near(diagonal[i], k.At(i, i), agree) {
+					t.Fatalf("%s %s: the diagonal has %v at %d, the matrix %v", form, name, diagonal[i], i, k.At(i, i))
+				}
+			}
+			if c.in.Row(row, 50) == nil || c.in.Row(row, -1) == nil || c.in.Row(row[:49], 0) == nil || c.in.Diagonal(row[:1]) == nil {
+				t.Errorf("%s %s: a row that is not there was written", form, name)
+			}
+		}
+	}
+}
+
+func TestSparseCrossAgreesWithPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x, dense := thin(rng, 40, 12, 0.3)
+	z, fresh := thin(rng, 9, 12, 0.3)
+	for name, s := range specs(12) {
+		in := mustPrepareSparse(t, s, x)
+		cross, diag := make([]float64, 9*40), make([]float64, 9)
+		if err := in.Cross(z, cross); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Diag(z, diag); err != nil {
+			t.Fatal(err)
+		}
+		for p := range 9 {
+			for i := range 40 {
+				if want := plain(s, row(fresh, p), row(dense, i)); !near(cross[p*40+i], want, agree) {
+					t.Fatalf("%s: kernel of new input %d and %d is %v, plain %v", name, p, i, cross[p*40+i], want)
+				}
+			}
+			if want := plain(s, row(fresh, p), row(fresh, p)); !near(diag[p], want, agree) {
+				t.Fatalf("%s: variance of new input %d is %v, plain %v", name, p, diag[p], want)
+			}
+		}
+	}
+}
+
+// TestSparseCrossOtherWidth: features that only one side has are zero on the
+// other, so the kernel is that of both matrices filled up with zeros. Gamma is
+// given, as its default depends on the width.
+func TestSparseCrossOtherWidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct{ train, fresh int }{{6, 11}, {11, 6}} {
+		x, dense := thin(rng, 20, c.train, 0.5)
+		z, fresh := thin(rng, 5, c.fresh, 0.5)
+		wide := func(from blas64.General) blas64.General {
+			to := general(from.Rows, 11)
+			for i := range from.Rows {
+				copy(row(to, i), row(from, i))
+			}
+			return to
+		}
+		for _, s := range []Spec{{Gamma: 0.2}, {Kind: Linear}, {Kind: Poly, Gamma: 0.3, Coef0: 1}} {
+			dst := make([]float64, 5*20)
+			if err := mustPrepareSparse(t, s, x).Cross(z, dst); err != nil {
+				t.Fatal(err)
+			}
+			for p := range 5 {
+				for i := range 20 {
+					if want := plain(s, row(wide(fresh), p), row(wide(dense), i)); !near(dst[p*20+i], want, agree) {
+						t.Fatalf("%v, %d and %d features: %v, plain %v", s.Kind, c.train, c.fresh, dst[p*20+i], want)
+					}
+				}
+			}
+		}
+		each := Spec{LengthScale: make([]float64, c.train)}
+		for j := range each.LengthScale {
+			each.LengthScale[j] = 1
+		}
+		if err := mustPrepareSparse(t, each, x).Cross(z, make([]float64, 100)); err == nil {
+			t.Error("a length scale for each of other features was accepted")
+		}
+	}
+}
+
+// TestSparseDistancesDoNotCancel: two rows far from the origin and close to each
+// other. With |x|^2 = 1e12 the products carry an error of 1e-4, far above the
+// squared distance 1e-4 itself; summed from the rows it has an error of 1e-10
+// (the spacing of float64 at 1e6) relative to the difference 1e-2.
+func TestSparseDistancesDoNotCancel(t *testing.T) {
+	x := sparseOf(inputs([]float64{1e6, 0, 1}, []float64{1e6 + 0.01, 0, 1}, []float64{0, 2, 0}))
+	k, err := mustPrepareSparse(t, Spec{Gamma: 5000}, x).Gram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Exp(-0.5); math.Abs(k.At(0, 1)-want) > 1e-7 {
+		t.Errorf("K = %v, want %v", k.At(0, 1), want)
+	}
+	if k.At(0, 0) != 1 || k.At(2, 2) != 1 {
+		t.Errorf("the diagonal is %v, %v, want 1", k.At(0, 0), k.At(2, 2))
+	}
+}
+
+// TestSparseScaling: x/L with length scale 1 is x with length scale L.
+func TestSparseScaling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+		m, d := rapid.IntRange(1, 12).Draw(t, "m"), rapid.IntRange(1, 12).Draw(t, "d")
+		scale := rapid.Float64Range(0.1, 10).Draw(t, "scale")
+		x, _ := thin(rng, m, d, rng.Float64())
+		shrunk := x
+		shrunk.Value = make([]float64, len(x.Value))
+		for k, v := range x.Value {
+			shrunk.Value[k] = v / scale
+		}
+		a, err := Spec{LengthScale: []float64{scale}}.PrepareSparse(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Spec{LengthScale: []float64{1}}.PrepareSparse(shrunk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ka, _ := a.Gram()
+		kb, _ := b.Gram()
+		for i := range m {
+			for j := i; j < m; j++ {
+				if !near(ka.At(i, j), kb.At(i, j), agree) {
+					t.Fatalf("K(%d, %d) = %v and %v", i, j, ka.At(i, j), kb.At(i, j))
+				}
+			}
+		}
+	})
+}
+
+func TestSparseRefuses(t *testing.T) {
+	sound := func() CSR {
+		return CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3}, Index: []int32{0, 2, 1}, Value: []float64{1, 2, 3}}
+	}
+	if _, err := (Spec{}).PrepareSparse(sound()); err != nil {
+		t.Fatal(err)
+	}
+	for says, spoil := range map[string]func(*CSR){
+		"2 row starts":            func(x *CSR) { x.Start = x.Start[:2] },
+		"0 row starts":            func(x *CSR) { *x = CSR{Cols: 1} },
+		"row 1 ends before":       func(x *CSR) { x.Start = []int{0, -1, 3} },
+		"of 2 entries has 3":      func(x *CSR) { x.Start = []int{0, 1, 2} },
+		"of 4 entries has 3":      func(x *CSR) { x.Start = []int{0, 2, 4} },
+		"row 1: column 1 after 3": func(x *CSR) { x.Index = []int32{2, 0, 1} },
+		"column 3 after 3":        func(x *CSR) { x.Index = []int32{2, 2, 1} },
+		"row 2: column 4":         func(x *CSR) { x.Index[2] = 3 },
+		"row 2: column 0":         func(x *CSR) { x.Index[2] = -1 },
+		"row 1, feature 3 is NaN": func(x *CSR) { x.Value[1] = math.NaN() },
+		"no features":             func(x *CSR) { *x = CSR{Rows: 1, Start: []int{0, 0}} },
+		"no inputs":               func(x *CSR) { *x = CSR{Cols: 1, Start: []int{0}} },
+	} {
+		x := sound()
+		spoil(&x)
+		if _, err := (Spec{}).PrepareSparse(x); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v does not say %q", err, says)
+		}
+	}
+	if _, err := (Spec{Kind: Precomputed}).PrepareSparse(sound()); err == nil {
+		t.Error("a precomputed kernel took inputs")
+	}
+	in := mustPrepareSparse(t, Spec{Kind: Poly, Gamma: 1, Degree: 9}, sound())
+	huge := sound()
+	huge.Value[1] = 1e200
+	if err := in.Cross(huge, make([]float64, 4)); err == nil || !strings.Contains(err.Error(), "new row 1 and training row 1 is not finite") {
+		t.Errorf("overflow in Cross: %v", err)
+	}
+	if err := in.Diag(huge, make([]float64, 2)); err == nil || !strings.Contains(err.Error(), "new row 1") {
+		t.Errorf("overflow in Diag: %v", err)
+	}
+	if err := in.Cross(sound(), make([]float64, 3)); err == nil {
+		t.Error("room for 3 of 4 covariances was accepted")
+	}
+	over := mustPrepareSparse(t, Spec{Kind: Linear}, huge)
+	if _, err := over.Gram(); err == nil || !strings.Contains(err.Error(), "rows 1 and 1 is not finite") {
+		t.Errorf("overflow in Gram: %v", err)
+	}
+}

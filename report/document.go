@@ -41,8 +41,10 @@ type Kernel struct {
 // Resampling says how training sets are redrawn.
 type Resampling struct {
 	Scheme   string  `json:"scheme"`
-	Ratio    float64 `json:"ratio"`    // nu = S/N
-	Distinct float64 `json:"distinct"` // mean number of distinct examples in a resample
+	Ratio    float64 `json:"ratio"` // nu = S/N
+	Folds    int     `json:"folds,omitempty"`
+	Suits632 bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
+	Distinct float64 `json:"distinct"`  // mean number of distinct examples in a resample
 }
 
 // Errors are the estimates of the test error in units of the test loss.
@@ -53,6 +55,19 @@ type Errors struct {
 	NoInformation float64 `json:"no_information_error"`
 	Err632        float64 `json:"err632"`
 	Err632Plus    float64 `json:"err632plus"`
+}
+
+// Ensemble is the out-of-bag ensemble: for every example the mean prediction, and
+// the majority vote, of the resamples that leave it out.
+type Ensemble struct {
+	BaggedError float64  `json:"bagged_error"`         // test loss of the mean prediction
+	VoteError   *float64 `json:"vote_error,omitempty"` // share of labels that the majority misses
+}
+
+// EnsembleSE are Monte-Carlo standard errors of an Ensemble.
+type EnsembleSE struct {
+	BaggedError float64  `json:"bagged_error_se"`
+	VoteError   *float64 `json:"vote_error_se,omitempty"`
 }
 
 // Convergence says how good a solve is and what it took.
@@ -76,6 +91,11 @@ type Points struct {
 	SD         []float64 `json:"sd,omitempty"`
 	Lower      []float64 `json:"lower,omitempty"`
 	Upper      []float64 `json:"upper,omitempty"`
+	// Out of bag: mean prediction over the resamples that leave an example out, and
+	// the share of them that predict above 0; Vote is that share of all resamples.
+	OOBMean []float64 `json:"oob_mean,omitempty"`
+	OOBVote []float64 `json:"oob_vote,omitempty"`
+	Vote    []float64 `json:"vote,omitempty"`
 	// Negative is the probability over resamples that a classifier says -1.
 	Negative []float64 `json:"p_negative,omitempty"`
 	Target   []float64 `json:"target,omitempty"`
@@ -118,7 +138,9 @@ type Estimate struct {
 	Subject
 	Resampling
 	Errors
+	Ensemble
 	Convergence
+	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
 	Cost
@@ -163,6 +185,8 @@ type Retraining struct {
 	Workers   int    `json:"workers"`
 	Empty     int    `json:"empty"` // resamples without any example
 	Errors
+	Ensemble
+	EnsembleSE
 	SE       float64  `json:"standard_error"` // of the left-out error
 	FitS     float64  `json:"fit_s"`          // mean wall time of one fit, in seconds
 	Points   *Points  `json:"points,omitempty"`

@@ -46,15 +46,38 @@ func (k Kernel) String() string {
 }
 
 func (p *sheet) resampling(r Resampling, n int) {
-	p.line("resampling", "%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
-		r.Scheme, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
+	folds := ""
+	if r.Folds > 0 {
+		folds = fmt.Sprintf(", %d folds", r.Folds)
+	}
+	p.line("resampling", "%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
+		r.Scheme, folds, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
 // combined prints what follows from the left-out error and one fit to all data.
-func (p *sheet) combined(e Errors) {
+func (p *sheet) combined(e Errors, r Resampling) {
 	p.line("apparent error", "%s", number(e.Apparent))
-	p.line(".632", "%s", number(e.Err632))
-	p.line(".632+", "%s", number(e.Err632Plus))
+	note := ""
+	if !r.Suits632 {
+		note = "   (meant for resamples that leave out 37% of the examples)"
+	}
+	p.line(".632", "%s%s", number(e.Err632), note)
+	p.line(".632+", "%s%s", number(e.Err632Plus), note)
+}
+
+// ensemble prints the errors of the out-of-bag ensemble. se is nil for the
+// theory.
+func (p *sheet) ensemble(e Ensemble, se *EnsembleSE) {
+	with := func(v float64, of func(*EnsembleSE) float64) string {
+		if se == nil {
+			return number(v)
+		}
+		return fmt.Sprintf("%s, standard error %.2g", number(v), of(se))
+	}
+	p.line("bagged error", "%s   (of the mean prediction)", with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
+	if e.VoteError != nil {
+		p.line("vote error", "%s   (of the majority)", with(*e.VoteError, func(s *EnsembleSE) float64 { return *s.VoteError }))
+	}
 }
 
 func (p *sheet) convergence(c Convergence) {
@@ -125,7 +148,8 @@ func (e *Estimate) sheet() *sheet {
 	p.resampling(e.Resampling, e.N)
 	p.gap()
 	p.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
-	p.combined(e.Errors)
+	p.combined(e.Errors, e.Resampling)
+	p.ensemble(e.Ensemble, nil)
 	p.convergence(e.Convergence)
 	p.cost(e.Cost)
 	p.points(e.Points)
@@ -171,7 +195,8 @@ func (r *Retraining) sheet() *sheet {
 	p.resampling(r.Resampling, r.N)
 	p.gap()
 	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
-	p.combined(r.Errors)
+	p.combined(r.Errors, r.Resampling)
+	p.ensemble(r.Ensemble, &r.EnsembleSE)
 	p.line("status", "%s, %d resamples, seed %d", r.Status, r.Resamples, r.Seed)
 	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	p.cost(r.Cost)

@@ -35,11 +35,15 @@ The JSON document has a list under "results", each like the document of estimate
 	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
 	r.registerScheme(cmd.Flags())
 	t.register(cmd.Flags())
+	t.registerLevel(cmd.Flags())
 	v.register(cmd.Flags())
 	s.registerOut(cmd, "curve.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
 		if err != nil {
+			return err
+		}
+		if err := t.checkLevel(); err != nil {
 			return err
 		}
 		list, err := ratios(ratio)
@@ -64,13 +68,13 @@ The JSON document has a list under "results", each like the document of estimate
 				return err
 			}
 		}
-		return s.curve(sub, schemes, settings, t.noPoints)
+		return s.curve(sub, schemes, settings, &t)
 	}
 	return cmd
 }
 
 // curve solves at every ratio, prints each as it is finished, and writes all.
-func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver.Settings, noPoints bool) error {
+func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver.Settings, t *testFlags) error {
 	fitted, err := s.fit(sub) // before the solves: all use the same scratch memory
 	if err != nil {
 		return err
@@ -87,7 +91,7 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 	times := sub.times
 	for i, scheme := range schemes {
 		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
-		e, solution, err := s.estimateAt(sub, scheme, settings, fitted, label, noPoints)
+		e, solution, err := s.estimateAt(sub, scheme, settings, fitted, label, t)
 		if s.isInterrupt(err) || s.status == exitInterrupted {
 			c.Status = "cancelled"
 			break

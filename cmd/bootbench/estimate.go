@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bootbench/dataset"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -35,6 +36,7 @@ The points of the JSON document are in the order of the file.`,
 	m.register(cmd.Flags())
 	r.register(cmd.Flags())
 	t.register(cmd.Flags())
+	t.registerLevel(cmd.Flags())
 	v.register(cmd.Flags())
 	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -42,22 +44,25 @@ The points of the JSON document are in the order of the file.`,
 		if err != nil {
 			return err
 		}
+		if err := t.checkLevel(); err != nil {
+			return err
+		}
 		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err
 		}
-		return s.estimate(sub, scheme, settings, t.noPoints)
+		return s.estimate(sub, scheme, settings, &t)
 	}
 	return cmd
 }
 
 // estimate solves once and prints.
-func (s *session) estimate(sub *subject, scheme resample.Scheme, settings solver.Settings, noPoints bool) error {
+func (s *session) estimate(sub *subject, scheme resample.Scheme, settings solver.Settings, t *testFlags) error {
 	fitted, err := s.fit(sub) // before the solve: both use the same scratch memory
 	if err != nil {
 		return err
 	}
-	e, _, err := s.estimateAt(sub, scheme, settings, fitted, "solve", noPoints)
+	e, _, err := s.estimateAt(sub, scheme, settings, fitted, "solve", t)
 	if err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func (s *session) pointsPage(a report.Answer, lead string, warnings []string, po
 
 // estimateAt is the answer for one resampling scheme, and the solution that the
 // next solve can start from. fitted is the fit to all data at the sites.
-func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, noPoints bool) (*report.Estimate, *solver.Solution, error) {
+func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, t *testFlags) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
 	solution, err := s.solve(sub, scheme, settings, label)
 	if err != nil {
@@ -99,13 +104,39 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 		Errors:      errorsReport(sub.test, errors),
 		Convergence: convergenceReport(solution), Warnings: sub.warnings(scheme, solution.Warnings),
 	}
-	if !noPoints {
-		e.Points = &report.Points{
-			Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left,
+	ensemble := solution.OutOfBag()
+	e.BaggedError, _ = ensemble.Error(sub.test)
+	if sub.Set.Task == dataset.Classification {
+		vote, _ := ensemble.VoteError()
+		e.VoteError = &vote
+	}
+	if !t.noPoints {
+		e.Level = t.level
+		if e.Points, err = sub.points(solution, ensemble, left, t.level); err != nil {
+			return nil, nil, err
 		}
 	}
 	times := sub.times
 	times.Solve = time.Since(began).Seconds()
 	e.Cost = s.cost(times)
 	return e, solution, nil
+}
+
+// points are the read-outs per example, with intervals of the given level.
+func (sub *subject) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64, level float64) (*report.Points, error) {
+	p := &report.Points{
+		Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
+	}
+	intervals, err := solution.PercentileIntervals(level)
+	if err != nil {
+		return nil, err
+	}
+	for example := range left {
+		interval := intervals[solution.SiteOf(example)]
+		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
+	}
+	if sub.Set.Task == dataset.Classification {
+		p.OOBVote, p.Vote = ensemble.Vote, solution.PerExample(solution.Votes())
+	}
+	return p, nil
 }

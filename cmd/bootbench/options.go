@@ -222,11 +222,24 @@ func (v *solverFlags) settings() (solver.Settings, error) {
 type testFlags struct {
 	test     string
 	noPoints bool
+	level    float64
 }
 
 func (t *testFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&t.test, "test-loss", "", "by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
 	f.BoolVar(&t.noPoints, "no-points", false, "leave the values per example out of the JSON document and the summary; default: they are in")
+}
+
+// registerLevel adds the level of intervals.
+func (t *testFlags) registerLevel(f *pflag.FlagSet) {
+	f.Float64Var(&t.level, "level", 0.95, "share of the resamples whose prediction lies in the interval, `P` between 0 and 1: how far the trained predictor moves, not where a new observation falls")
+}
+
+func (t *testFlags) checkLevel() error {
+	if !(t.level > 0 && t.level < 1) {
+		return usagef("--level is %v, must lie between 0 and 1", t.level)
+	}
+	return nil
 }
 
 // of is the test loss for a data set.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/dataset"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/report"
@@ -112,10 +113,19 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 		Errors: errorsReport(sub.test, solver.CombineErrors(result.LeftOut[0].Error, sub.test, sub.Set.Y, sub.perExample(fitted))),
 		SE:     result.LeftOut[0].SE, FitS: result.Stats.FitTime.Seconds() / float64(result.Stats.Fits), Warnings: sub.warnings(scheme, result.Warnings),
 	}
+	bag := result.OutOfBag
+	r.Ensemble.BaggedError, r.EnsembleSE.BaggedError = bag.Errors[0].Error, bag.Errors[0].SE
+	classes := sub.Set.Task == dataset.Classification
+	if classes {
+		r.Ensemble.VoteError, r.EnsembleSE.VoteError = &bag.VoteError, &bag.VoteErrorSE
+	}
 	if !noPoints {
 		r.Points = &report.Points{
 			Mean: sub.perExample(result.Mean), Variance: sub.perExample(result.Var), Error: result.LeftOut[0].Examples,
-			MeanSE: sub.perExample(result.MeanSE), VarianceSE: sub.perExample(result.VarSE),
+			MeanSE: sub.perExample(result.MeanSE), VarianceSE: sub.perExample(result.VarSE), OOBMean: bag.Mean,
+		}
+		if classes {
+			r.Points.OOBVote, r.Points.Vote = bag.Vote, sub.perExample(result.Vote)
 		}
 	}
 	r.Cost = s.cost(sub.times)

@@ -94,9 +94,13 @@ func kernelReport(k kernel.Spec, d int) report.Kernel {
 
 // resamplingReport says how n examples are redrawn.
 func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
-	return report.Resampling{
-		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.Zero(scheme, 1)),
+	r := report.Resampling{
+		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.Zero(scheme, 1)), Suits632: solver.Suits632(scheme),
 	}
+	if kfold, ok := scheme.(resample.KFold); ok {
+		r.Folds = kfold.Folds
+	}
+	return r
 }
 
 // convergenceReport says how good a solution is.

@@ -85,7 +85,7 @@ func (m *modelFlags) dataOptions(s *session) dataset.Options {
 // user asks for in its place; and where the preset comes from.
 func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 	preset, known := model.PresetFor(set)
-	spec := model.Spec{Set: set, MaxBytes: int64(m.maxMemory), Standardize: true}
+	spec := model.Spec{Set: set, MaxBytes: int64(m.maxMemory), Standardize: set.Sparse == nil}
 	var err error
 	if spec.Loss, m.used, err = m.choose(preset, known); err != nil {
 		return spec, "", err

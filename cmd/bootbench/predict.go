@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
 	"bootbench/loss"
@@ -155,8 +154,8 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 // predictions are mean and variance at the new inputs, batch after batch.
 func (s *session) predictions(sub *subject, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {
 	points := &report.Points{Mean: []float64{}, Variance: []float64{}}
-	err := sub.Cross(blas64.General(inputs.X), func(first int, rows []float64) error {
-		s.bars.show("predict", first, inputs.X.Rows)
+	err := sub.CrossInputs(inputs, func(first int, rows []float64) error {
+		s.bars.show("predict", first, inputs.M())
 		mean, variance := solution.Predict(rows)
 		points.Mean = append(points.Mean, mean...)
 		points.Variance = append(points.Variance, variance...)

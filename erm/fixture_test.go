@@ -71,7 +71,6 @@ func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, erm.Problem) {
 	return k, p
 }
 
-
 func train(t testing.TB, k *linalg.Sym, l erm.Loss, p erm.Problem, s erm.Settings) *erm.Result {
 	t.Helper()
 	r, err := erm.Train(k, l, p, s)

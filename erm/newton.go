@@ -15,6 +15,7 @@ import "math"
 // is one over the curvature of L anywhere else. The dual rises along w.
 type newton struct {
 	ridge float64   // share of K_ii added to the diagonal, for singular K
+	cut   bool      // a step was cut: the ridge helps sites with curvature too
 	w     []float64 // over the members
 	dz    []float64
 	df    []float64 // what f gains by the whole step
@@ -22,7 +23,7 @@ type newton struct {
 	kept  points    // where the step began
 }
 
-// The ridge as a share of K_ii, at kinks. It shortens steps along directions in which K
+// The ridge as a share of K_ii, at kinks, and everywhere once a step was cut. It shortens steps along directions in which K
 // has next to no curvature and many sites would meet their kinks; it changes no
 // answer. A step cut below shortShare raises it, a whole one lowers it.
 const (
@@ -58,10 +59,11 @@ func (t *Trainer) direct() (slope float64, ok bool) {
 		}
 	}
 	ridge := func(i int) float64 {
-		if q.slope[i] == 0 {
-			return x.ridge * s.diag[i]
+		e := q.slope[i] / (q.c[i] * (1 - q.slope[i]))
+		if q.slope[i] == 0 || x.cut {
+			e += x.ridge * s.diag[i]
 		}
-		return q.slope[i] / (q.c[i] * (1 - q.slope[i]))
+		return e
 	}
 	for !s.factorise(ridge) {
 		if !x.stiffen() {

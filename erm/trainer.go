@@ -24,7 +24,7 @@ type Settings struct {
 // The defaults of the zero Settings.
 const (
 	DefaultTolerance = 1e-10
-	DefaultMaxSteps  = 500
+	DefaultMaxSteps  = 5000
 )
 
 // Trainer trains on one weighted set after the other over the M sites of a
@@ -144,7 +144,7 @@ func (t *Trainer) prepare(start []float64) {
 			q.a[i] = start[s]
 		}
 	}
-	t.newton.ridge = firstRidge
+	t.newton.ridge, t.newton.cut = firstRidge, false
 	t.refresh()
 }
 
@@ -245,6 +245,7 @@ func (t *Trainer) advance() error {
 	}
 	if share < shortShare {
 		t.newton.stiffen()
+		t.newton.cut = true
 	}
 	if share >= sweepShare {
 		return nil

@@ -127,9 +127,8 @@ type EPResult struct {
 // and those Gaussians at all others has mean m_i and variance S_ii. It is exact
 // where the sites do not see each other and for a Gaussian likelihood.
 //
-// All sites move at once, by a share of their step that shrinks where they
-// oscillate. A likelihood that is not log-concave may have t_i < 0; a step after
-// which S is not positive definite is shortened.
+// The sites move one after the other, by a share of their step that shrinks
+// where they oscillate. A likelihood that is not log-concave may have t_i < 0.
 //
 // One EP serves one goroutine; those that share a kernel matrix may run at the
 // same time. It takes about 24 n^2 bytes for n active sites.
@@ -142,18 +141,16 @@ type EP struct {
 	y, k   []float64
 	n      int
 
-	prior    []float64 // K over the active sites, n x n, upper triangle
-	factor   []float64
-	half     []float64
-	cov      []float64 // S, upper triangle
-	mean     []float64
-	t, u     []float64 // the sites' Gaussians where S stands
-	toT, toU []float64 // what the sites ask for there
-	newT     []float64
-	newU     []float64
-	root     []float64
-	negative []int
-	result   EPResult
+	prior        []float64 // K over the active sites, n x n, upper triangle
+	factor       []float64
+	half         []float64
+	cov          []float64 // S, upper triangle
+	mean         []float64
+	t, u         []float64 // the sites' Gaussians where S stands
+	bestT, bestU []float64 // at the smallest residual
+	root         []float64
+	negative     []int
+	result       EPResult
 }
 
 // NewEP returns an EP for the positive semidefinite kernel matrix k (M x M) and
@@ -275,7 +272,7 @@ func (e *EP) gather(set WeightedSet) error {
 			e.prior[p*n+q] = e.kernel.At(i, e.active[q])
 		}
 	}
-	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.toT, &e.toU, &e.newT, &e.newU, &e.root} {
+	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.root} {
 		*v = grown(*v, n)
 		clear(*v)
 	}
@@ -290,117 +287,150 @@ func grown(s []float64, n int) []float64 {
 	return s[:n]
 }
 
-// Steps are shares of what the sites ask for. Undamped, sites that see each
-// other overshoot together.
+// Steps are shares of what a site asks for.
 const (
-	firstShare   = 0.9
-	leastShare   = 1e-3
-	impatience   = 3  // sweeps without a smaller residual before steps shrink
-	epGiveUp     = 80 // the same before giving up
-	enoughBlocks = 40 // halvings of a step whose S is not positive definite
+	firstShare = 1.0
+	leastShare = 1e-2
+	impatience = 5   // sweeps without a smaller residual before steps shrink as well
+	patience   = 100 // the same before giving up
+	halvings   = 40  // of a step that would leave some site without a cavity
+
+	// leastCavity is the least precision of a cavity, in units of the prior's.
+	leastCavity = 0.01
 )
 
-// iterate moves the sites until their moments are those of the posterior.
+// iterate moves the sites until their moments are those of the posterior, and
+// ends where these were nearest.
 func (e *EP) iterate(s EPSettings) error {
-	r := &e.result
-	if !e.posterior(e.t, e.u) {
+	if !e.posterior() {
 		return errors.New("the kernel matrix is not finite")
 	}
-	share, best, since := firstShare, math.Inf(1), 0
-	for {
-		residual, err := e.ask()
-		if err != nil {
+	r := &e.result
+	best, share, since := math.Inf(1), firstShare, 0
+	for r.Sweeps = 1; ; r.Sweeps++ {
+		residual, err := e.sweep(share)
+		if r.Sweeps == 1 && err != nil {
 			return err
 		}
-		r.Sweeps++
-		r.Residual = residual
-		if since++; residual < best {
-			best, since = residual, 0
-		}
+		whole := err == nil && e.posterior()
 		switch {
-		case residual <= s.Tolerance:
+		case whole && residual < best:
+			best, since = residual, 0
+			e.keep()
+			share = min(share*1.1, firstShare)
+		case !whole:
+			e.back()
+			share = max(share/2, leastShare)
+			since++
+		default:
+			if since++; since%impatience == 0 {
+				share = max(share/2, leastShare)
+			}
+		}
+		r.Residual = best
+		switch {
+		case best <= s.Tolerance:
 			r.Status = EPConverged
-			return nil
 		case r.Sweeps >= s.MaxSweeps:
 			r.Status = EPSweepLimit
-			return nil
-		case since >= epGiveUp:
+		case since >= patience:
 			r.Status = EPStalled
-			return nil
-		case since > 0 && since%impatience == 0:
-			share = max(share/2, leastShare)
-		case since == 0:
-			share = min(share*1.05, firstShare)
+		default:
+			continue
 		}
-		if !e.move(share) {
-			r.Status = EPStalled
-			return nil
-		}
+		e.back()
+		return nil
 	}
 }
 
-// ask computes what the sites ask for from their cavities
+// keep remembers where the sites stand, and back returns there.
+func (e *EP) keep() {
+	e.bestT, e.bestU = append(e.bestT[:0], e.t...), append(e.bestU[:0], e.u...)
+}
+
+func (e *EP) back() {
+	copy(e.t, e.bestT)
+	copy(e.u, e.bestU)
+	e.posterior()
+}
+
+// sweep moves one site after the other by a share of what it asks for from its
+// cavity
 //
 //	c = 1/S_ii - t_i,   h = (m_i/S_ii - u_i)/c,
 //
-// and how far the moments are apart. A site whose cavity is no distribution asks
-// for nothing.
-func (e *EP) ask() (residual float64, err error) {
-	for i := range e.active {
-		variance := e.cov[i*e.n+i]
+// and S and m along with it. residual is how far the moments were apart when
+// each site had its turn. A site whose cavity is no distribution stays.
+func (e *EP) sweep(share float64) (residual float64, err error) {
+	for i, site := range e.active {
+		variance, m := e.cov[i*e.n+i], e.mean[i]
 		c := 1/variance - e.t[i]
-		e.toT[i], e.toU[i] = e.t[i], e.u[i]
 		if !(c > 0) {
 			residual = math.Inf(1)
 			continue
 		}
-		h := (e.mean[i]/variance - e.u[i]) / c
+		h := (m/variance - e.u[i]) / c
 		a, b := e.first[i], e.first[i+1]
 		_, mean, v := e.likelihood.TiltedMoments(c, h, e.y[a:b], e.k[a:b])
 		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(v > 0) || math.IsInf(v, 1) {
 			return 0, fmt.Errorf("the %s likelihood has mean %v and variance %v at site %d, for a cavity of mean %v and variance %v",
-				e.likelihood.Name(), mean, v, e.active[i]+1, h, 1/c)
+				e.likelihood.Name(), mean, v, site+1, h, 1/c)
 		}
-		e.toT[i], e.toU[i] = 1/v-c, mean/v-c*h
 		prior := e.prior[i*e.n+i]
-		residual = max(residual, math.Abs(mean-e.mean[i])/math.Sqrt(prior), math.Abs(v-variance)/prior)
+		residual = max(residual, math.Abs(mean-m)/math.Sqrt(prior), math.Abs(v-variance)/prior)
+		e.shift(i, share*(1/v-c-e.t[i]), share*(mean/v-c*h-e.u[i]))
 	}
 	return residual, nil
 }
 
-// move goes a share of the way to what the sites ask for, less where S would
-// not be positive definite or would leave a site without a cavity. It reports
-// whether it got anywhere.
-func (e *EP) move(share float64) bool {
-	for range enoughBlocks {
-		for i := range e.t {
-			e.newT[i] = e.t[i] + share*(e.toT[i]-e.t[i])
-			e.newU[i] = e.u[i] + share*(e.toU[i]-e.u[i])
-		}
-		if e.posterior(e.newT, e.newU) && e.cavitiesHold() {
-			e.t, e.newT, e.u, e.newU = e.newT, e.t, e.newU, e.u
-			return true
-		}
-		share /= 2
+// shift adds dt and du to the Gaussian of site i:
+//
+//	S' = S - S_i S_i' dt/(1 + dt S_ii),   m' = S' u'.
+//
+// A negative dt widens S elsewhere. Where that would leave a site without a
+// cavity, the step is halved.
+func (e *EP) shift(i int, dt, du float64) {
+	n := e.n
+	row := e.half[:n]
+	for j := range i {
+		row[j] = e.cov[j*n+i]
 	}
-	return false
+	copy(row[i:], e.cov[i*n+i:(i+1)*n])
+	for try := 0; dt < 0 && !e.leavesCavities(i, dt, row); try++ {
+		if dt, du = dt/2, du/2; try == halvings {
+			return
+		}
+	}
+	ratio := 1 / (1 + dt*row[i])
+	blas.Bound().Dsyr(gonum.Upper, n, -dt*ratio, row, 1, e.cov, n)
+	blas.Bound().Daxpy(n, (du-dt*e.mean[i])*ratio, row, 1, e.mean, 1)
+	e.t[i] += dt
+	e.u[i] += du
 }
 
-// cavitiesHold reports whether every site has a cavity at newT.
-func (e *EP) cavitiesHold() bool {
-	for i, t := range e.newT {
-		if !(e.cov[i*e.n+i]*t < 1) {
+// leavesCavities reports whether all cavities keep their least precision when t_i
+// grows by dt.
+func (e *EP) leavesCavities(i int, dt float64, row []float64) bool {
+	if !(1+dt*row[i] > 0) {
+		return false
+	}
+	ratio := dt / (1 + dt*row[i])
+	for j, t := range e.t {
+		if j == i {
+			t += dt
+		}
+		if !(1/(e.cov[j*e.n+j]-row[j]*row[j]*ratio)-t > leastCavity/e.prior[j*e.n+j]) {
 			return false
 		}
 	}
 	return true
 }
 
-// posterior computes S and m for the given Gaussians. It reports false where S
-// is not positive definite. Positive t come first, in the form that needs no
+// posterior computes S and m anew. It reports false where S is not positive
+// definite. Positive t come first, in the form that needs no
 // inverse of K: B = I + t^1/2 K t^1/2 = L L' and S = K - V'V, V = L^-1 t^1/2 K.
-func (e *EP) posterior(t, u []float64) bool {
-	n := e.n
+func (e *EP) posterior() bool {
+	n, t, u := e.n, e.t, e.u
 	if n == 0 {
 		return true
 	}
@@ -429,7 +459,7 @@ func (e *EP) posterior(t, u []float64) bool {
 	blas64.Trsm(gonum.Left, gonum.NoTrans, 1,
 		blas64.Triangular{Uplo: gonum.Lower, Diag: gonum.NonUnit, N: n, Stride: n, Data: e.factor}, half)
 	blas64.Syrk(gonum.Trans, -1, half, 1, cov)
-	if !e.takeNegative(t) {
+	if !e.takeNegative() {
 		return false
 	}
 	blas64.Symv(1, cov, blas64.Vector{N: n, Inc: 1, Data: u}, 0, blas64.Vector{N: n, Inc: 1, Data: e.mean})
@@ -444,8 +474,8 @@ func (e *EP) posterior(t, u []float64) bool {
 // takeNegative adds the sites with t < 0 to S, a update of low rank:
 //
 //	S + U U',  U = S_N |t|^1/2 L^-T,  L L' = I - |t|^1/2 S_NN |t|^1/2.
-func (e *EP) takeNegative(t []float64) bool {
-	n, a := e.n, len(e.negative)
+func (e *EP) takeNegative() bool {
+	t, n, a := e.t, e.n, len(e.negative)
 	if a == 0 {
 		return true
 	}

@@ -1,11 +1,14 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/dataset"
+	"bootbench/erm"
 	"bootbench/gp"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -13,13 +16,21 @@ import (
 	"bootbench/svm"
 )
 
-// trainers is the maker of trainers for the model's loss.
+// trainers is the maker of trainers for the model's loss: package gp for square
+// loss, svm for margin losses, the posterior mean for a likelihood, and erm for
+// every other loss that is known by its proximal map.
 func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
 	if square, ok := m.Loss.(loss.Square); ok {
 		return retrain.GP{Kernel: m.Gram, Noise: square.Noise, Cross: cross}.Trainers(p), nil
 	}
 	if c, ok := marginCost(m.Loss); ok {
 		return retrain.SVM{Kernel: m.Gram, C: c, Cross: cross}.Trainers(p), nil
+	}
+	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
+		return retrain.EP{Kernel: m.Gram, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
+	}
+	if proximal, ok := m.Loss.(loss.Proximal); ok {
+		return retrain.ERM{Kernel: m.Gram, Loss: proximal, Cross: cross}.Trainers(p), nil
 	}
 	return nil, m.untrainable()
 }
@@ -59,11 +70,34 @@ func (m *Model) FullFit() ([]float64, error) {
 		}
 		return full.Fitted, nil
 	}
+	if _, ok := marginCost(m.Loss); !ok {
+		return m.fitOnce()
+	}
 	result, err := m.TrainSVM(svm.Settings{})
 	if err != nil {
 		return nil, err
 	}
 	return result.F, result.Status.Err()
+}
+
+// fitOnce trains on all data as retraining does on a resample.
+func (m *Model) fitOnce() ([]float64, error) {
+	trainer, err := m.NewTrainer()
+	if err != nil {
+		return nil, err
+	}
+	counts, f := make([]int, len(m.Set.Y)), make([]float64, m.Sites())
+	for i := range counts {
+		counts[i] = 1
+	}
+	if err := trainer.Fit(counts, f); err != nil {
+		var infeasible *erm.InfeasibleError
+		if errors.As(err, &infeasible) {
+			err = inputError(err)
+		}
+		return nil, err
+	}
+	return f, nil
 }
 
 // TrainSVM trains a support vector classifier once on all data.
@@ -94,7 +128,7 @@ func (m *Model) untrainable() error {
 // MissingClass is the probability that a resample lacks one of the two classes
 // (or both), the examples' counts taken as independent; 0 for regression.
 func (m *Model) MissingClass(law resample.Law) float64 {
-	if _, classifier := marginCost(m.Loss); !classifier {
+	if task, err := taskOf(m.Loss); err != nil || task != dataset.Classification {
 		return 0
 	}
 	absent := resample.Zero(law, 1)

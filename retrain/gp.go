@@ -1,8 +1,6 @@
 package retrain
 
 import (
-	"fmt"
-
 	"bootbench/gp"
 	"bootbench/linalg"
 
@@ -29,12 +27,8 @@ func (g GP) Trainers(p Problem) func() (Trainer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g.Kernel.N() != p.Sites {
-			return nil, fmt.Errorf("a kernel matrix of order %d does not fit %d sites", g.Kernel.N(), p.Sites)
-		}
-		if g.Cross.Rows != p.Extra || (p.Extra > 0 && g.Cross.Cols != p.Sites) {
-			return nil, fmt.Errorf("a cross-kernel of %d x %d does not fit %d extra inputs and %d sites",
-				g.Cross.Rows, g.Cross.Cols, p.Extra, p.Sites)
+		if err := p.checkKernel(g.Kernel, g.Cross); err != nil {
+			return nil, err
 		}
 		trainer, err := gp.NewTrainer(g.Kernel, g.Noise)
 		if err != nil {

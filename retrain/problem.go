@@ -6,6 +6,9 @@ import (
 	"math"
 	"runtime"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -109,6 +112,18 @@ func (p Problem) checkSites() error {
 		if site < 0 || site >= p.Sites {
 			return fmt.Errorf("example %d is on site %d of %d", i+1, site+1, p.Sites)
 		}
+	}
+	return nil
+}
+
+// checkKernel refuses matrices that do not fit the problem.
+func (p *Problem) checkKernel(k *linalg.Sym, cross blas64.General) error {
+	if k.N() != p.Sites {
+		return fmt.Errorf("a kernel matrix of order %d does not fit %d sites", k.N(), p.Sites)
+	}
+	if cross.Rows != p.Extra || (p.Extra > 0 && cross.Cols != p.Sites) {
+		return fmt.Errorf("a cross-kernel of %d x %d does not fit %d extra inputs and %d sites",
+			cross.Rows, cross.Cols, p.Extra, p.Sites)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package retrain
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
@@ -38,12 +37,8 @@ func (v SVM) Trainers(p Problem) func() (Trainer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v.Kernel.N() != p.Sites {
-			return nil, fmt.Errorf("a kernel matrix of order %d does not fit %d sites", v.Kernel.N(), p.Sites)
-		}
-		if v.Cross.Rows != p.Extra || (p.Extra > 0 && v.Cross.Cols != p.Sites) {
-			return nil, fmt.Errorf("a cross-kernel of %d x %d does not fit %d extra inputs and %d sites",
-				v.Cross.Rows, v.Cross.Cols, p.Extra, p.Sites)
+		if err := p.checkKernel(v.Kernel, v.Cross); err != nil {
+			return nil, err
 		}
 		once.Do(func() { first, failed = svm.NewTrainer(v.Kernel) })
 		if failed != nil {

@@ -1,0 +1,73 @@
+package erm
+
+import "math"
+
+// Result is a trained predictor. Its slices belong to the Trainer that made it
+// and hold until its next Train.
+type Result struct {
+	// A are the weights of the sites, length M, 0 where a site is empty. The
+	// predictor at a new input x is sum_s A_s K(x, x_s).
+	A []float64
+	// F is the predictor at the M sites, K A.
+	F []float64
+	// Objective is (T1) at F. Where a hard constraint is missed, by rounding say,
+	// it is that of the smallest multiple of F that meets them, +Inf if none was
+	// found.
+	Objective float64
+	// Gap is Objective less the dual objective, a lower bound of the optimum but
+	// for rounding. Where Objective is that of F itself, the optimal f* obeys
+	//	|F_i - f*_i| <= (2 K_ii Gap)^1/2.
+	// See Trainer.Train for losses where it can be infinite.
+	Gap float64
+	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
+	Steps, Sweeps int
+	// Status says whether the tolerance was met.
+	Status Status
+}
+
+// certificate is what is known of the objectives.
+type certificate struct {
+	primal, gap float64
+	scale       float64 // size of the terms that the objectives are made of
+}
+
+// certify computes the certificate of the points as they stand.
+func (t *Trainer) certify() certificate {
+	q := &t.points
+	var c certificate
+	square, losses, above := 0.0, t.set.fixed, 1.0
+	c.scale = math.Abs(t.set.fixed)
+	for i, f := range q.f {
+		v := t.set.value(i, f)
+		square += q.a[i] * f
+		losses += v
+		c.scale += math.Abs(q.value[i])
+		if math.IsInf(v, 1) {
+			above = max(above, q.p[i]/f)
+			if !(q.p[i]*f > 0) {
+				above = math.Inf(1)
+			}
+			continue
+		}
+		c.gap += max(0, v-q.value[i]+q.a[i]*(f-q.p[i]))
+	}
+	c.scale += square / 2
+	c.primal = square/2 + losses
+	if above > 1 {
+		c.primal = t.stretched(above*(1+0x1p-50), square)
+		c.gap = c.primal - q.dual() - t.set.fixed
+	}
+	return c
+}
+
+// stretched is the primal objective of s f, where square = f' K^-1 f.
+func (t *Trainer) stretched(s, square float64) float64 {
+	if s > 2 {
+		return math.Inf(1)
+	}
+	v := s*s*square/2 + t.set.fixed
+	for i, f := range t.points.f {
+		v += t.set.value(i, s*f)
+	}
+	return v
+}

@@ -90,6 +90,9 @@ func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 	if spec.Loss, m.used, err = m.choose(preset, known); err != nil {
 		return spec, "", err
 	}
+	if about, err := loss.About(spec.Loss.Name()); err == nil && about.Task == loss.Regression && set.Task == dataset.Classification {
+		return spec, "", usagef("--loss %s is for regression; the targets of %s are the labels -1 and +1", spec.Loss.Name(), set.Name)
+	}
 	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {
 		return spec, "", usagef("--kernel: %w", err)
 	}

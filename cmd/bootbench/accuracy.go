@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"bootbench/bench"
+	"bootbench/report"
+)
+
+// surveyResamples keep the noise of the median variance ratio of a set below one
+// percent and the whole survey at minutes.
+const surveyResamples = 400
+
+func accuracyCommand(s *session) *cobra.Command {
+	var b retrainFlags
+	var r schemeFlags
+	cmd := &cobra.Command{
+		Use:   "accuracy",
+		Short: "The theory beside retraining over data sets, losses, kernels and ratios",
+		Long: `accuracy solves and retrains 168 models: seven data sets, eight losses, two
+kernels, ratios 0.5, 1 and 2. A row for each tells the left-out error by both, the
+theory's difference, and how far its variances per point are off.`,
+		Example: `  bootbench accuracy --resamples 100 --out survey`,
+		Args:    noArguments,
+	}
+	f := cmd.Flags()
+	b.register(f, surveyResamples)
+	r.registerScheme(f)
+	s.registerOut(cmd, "accuracy.csv")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		retraining, err := b.settings(f)
+		if err != nil {
+			return err
+		}
+		if err := r.check(1); err != nil {
+			return err
+		}
+		cases, err := bench.AccuracyCases()
+		if err != nil {
+			return err
+		}
+		return s.accuracy(cases, bench.Settings{
+			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers, Scheme: r.scheme, Folds: r.folds,
+		})
+	}
+	return cmd
+}
+
+// accuracy runs the cells, prints each as it is finished, and writes all.
+func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
+	var table *report.AccuracyTable
+	err := s.text(func(w io.Writer) (err error) {
+		table, err = report.NewAccuracyTable(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	settings.Progress = func(p bench.Progress) {
+		s.bars.show(fmt.Sprintf("%s, %s", p.Data, p.Phase), p.Row, p.Rows)
+	}
+	var printing error
+	cells, err := bench.Accuracy(s.ctx, cases, settings, func(c bench.Cell) {
+		if e := s.text(func(io.Writer) error { return table.Row(c) }); printing == nil {
+			printing = e
+		}
+	})
+	if printing != nil {
+		return printing
+	}
+	if err != nil && (len(cells) == 0 || !s.isInterrupt(err)) {
+		return err
+	}
+	if err != nil {
+		s.interrupted()
+	}
+	a := &report.Accuracy{Command: "accuracy", Cells: cells, Resamples: settings.Resamples, Seed: settings.Seed, Summary: bench.Summarise(cells)}
+	a.Cost = s.cost(report.Times{})
+	if err := s.text(func(w io.Writer) error { return table.End(a) }); err != nil {
+		return err
+	}
+	if err := s.document(a); err != nil {
+		return err
+	}
+	if err := s.file("accuracy.csv", a.WriteCSV); err != nil {
+		return err
+	}
+	return s.page(&report.Page{Lead: []string{a.Sentence()}, Answers: []report.Answer{a}, Figures: report.AccuracyFigures(a), Files: []string{"accuracy.csv"}})
+}

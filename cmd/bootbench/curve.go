@@ -37,6 +37,7 @@ The JSON document has a list under "results", each like the document of estimate
 	t.register(cmd.Flags())
 	t.registerLevel(cmd.Flags())
 	v.register(cmd.Flags())
+	v.registerTrace(s, cmd.Flags())
 	s.registerOut(cmd, "curve.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()

@@ -38,6 +38,7 @@ The points of the JSON document are in the order of the file.`,
 	t.register(cmd.Flags())
 	t.registerLevel(cmd.Flags())
 	v.register(cmd.Flags())
+	v.registerTrace(s, cmd.Flags())
 	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()

@@ -194,6 +194,11 @@ func (v *solverFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&v.method, "method", "adatap", "approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and Opper 2003")
 }
 
+// registerTrace adds the trace of a solve.
+func (v *solverFlags) registerTrace(s *session, f *pflag.FlagSet) {
+	f.StringVar(&s.trace.path, "trace", "", "write what each sweep did, its residual and its seconds to `FILE`, between tabs; default: none")
+}
+
 func (v *solverFlags) registerLimits(f *pflag.FlagSet) {
 	f.Float64Var(&v.tol, "tol", solver.DefaultTolerance, "largest relative change of a site parameter at convergence, `TOL` between 0 and 1")
 	f.IntVar(&v.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps, "refreshes of the response matrix at most, `K` at least 1")

@@ -55,6 +55,7 @@ resamples, and that of the mean prediction.`,
 	r.register(f)
 	t.register(f)
 	v.register(f)
+	v.registerTrace(s, f)
 	s.registerOut(cmd, "predict.json and predict.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -652,6 +653,26 @@ func TestFiles(t *testing.T) {
 		if err != nil || !bytes.Contains(page, []byte("bootbench "+command)) || len(page) > 2<<20 {
 			t.Errorf("%s: %v, page of %d bytes", command, err, len(page))
 		}
+	}
+}
+
+// TestTrace: a line per sweep, the last with the residual that is reported.
+func TestTrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.tsv")
+	e := document[map[string]any](t, must(t, on("estimate", "--trace", path, "--json", "-")...))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(text)), "\n")
+	last := strings.Split(rows[len(rows)-1], "\t")
+	head := strings.Split(rows[0], "\t")
+	if len(rows) < 3 || len(last) != len(head) {
+		t.Fatalf("trace %q", text)
+	}
+	residual, err := strconv.ParseFloat(last[slices.Index(head, "residual")], 64)
+	if err != nil || math.Abs(residual-e["residual"].(float64)) > 1e-5*residual {
+		t.Errorf("last residual %v, %v; reported %v", residual, err, e["residual"])
 	}
 }
 

@@ -30,6 +30,7 @@ type session struct {
 	started        bool // a command has begun: later errors are not of usage
 	status         int  // exit status where there is an answer
 	json, out      string
+	trace          trace
 	quiet          bool
 	backend        string
 	threads        int
@@ -128,6 +129,11 @@ func (s *session) checkOutputs() error {
 		}
 		if err := writable(s.out); err != nil {
 			return usagef("--out: %w", err)
+		}
+	}
+	if s.trace.path != "" {
+		if err := s.checkFile("trace", s.trace.path); err != nil {
+			return err
 		}
 	}
 	if s.json == "" || s.json == "-" {

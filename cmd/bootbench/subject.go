@@ -130,13 +130,17 @@ func (s *session) fit(sub *subject) ([]float64, error) {
 
 // solve solves, shows its progress under a label and sets the exit status.
 func (s *session) solve(sub *subject, scheme resample.Scheme, settings solver.Settings, label string) (*solver.Solution, error) {
+	var tracing error
 	settings.Progress = func(sweep solver.Sweep) {
+		if err := s.trace.note(label, sweep); tracing == nil {
+			tracing = err
+		}
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
 		s.bars.show(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual), int(max(0, min(100, done))), 100)
 	}
 	s.bars.show(label, 0, 100)
 	solution, err := sub.Solve(s.ctx, scheme, settings)
-	if err != nil {
+	if err := errors.Join(err, tracing); err != nil {
 		return nil, err
 	}
 	switch {

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"bootbench/report"
+	"bootbench/solver"
+)
+
+// trace keeps what a solve did, sweep by sweep, and writes it as a table of
+// values between tabs. It is written anew after every sweep, so that a run that
+// is stopped leaves what it has done.
+type trace struct {
+	path  string // "": nothing is kept
+	lines strings.Builder
+}
+
+// note adds a sweep of the solve with that label.
+func (t *trace) note(label string, s solver.Sweep) error {
+	if t.path == "" {
+		return nil
+	}
+	if t.lines.Len() == 0 {
+		t.lines.WriteString("solve\tsweep\tkind\tresidual\tseconds\n")
+	}
+	fmt.Fprintf(&t.lines, "%s\t%d\t%s\t%.6g\t%.6f\n", label, s.Number, s.Kind, s.Residual, s.Elapsed.Seconds())
+	return report.WriteFile(t.path, func(w io.Writer) error {
+		_, err := io.WriteString(w, t.lines.String())
+		return err
+	})
+}

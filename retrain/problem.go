@@ -48,6 +48,15 @@ type Settings struct {
 	Resamples int
 	// Seed and the number b of a resample determine its random stream.
 	Seed uint64
+	// First is the number b of the first resample; the run goes to First +
+	// Resamples - 1.
+	First int
+	// Recall, if set, is asked for the predictions of resample b before it is
+	// fitted: whether they are known from an earlier run of the same problem,
+	// trainers and seed, and then it overwrites f with them. A run that recalls
+	// everything averages exactly as the one that fitted. Workers call it at the
+	// same time.
+	Recall func(b int, f []float64) (known bool, err error)
 	// Workers is the number of fits that run at a time; 0 means GOMAXPROCS.
 	Workers int
 	// Tests are the losses by which left-out examples are judged.
@@ -64,8 +73,8 @@ type Settings struct {
 // withDefaults fills in the defaults, for a scheme of that period, and refuses
 // negative numbers.
 func (s Settings) withDefaults(period int) (Settings, error) {
-	if s.Resamples < 0 || s.Workers < 0 {
-		return s, fmt.Errorf("cannot retrain on %d resamples with %d workers", s.Resamples, s.Workers)
+	if s.Resamples < 0 || s.Workers < 0 || s.First < 0 {
+		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples, s.First, s.Workers)
 	}
 	if s.Resamples == 0 {
 		s.Resamples = (DefaultResamples + period - 1) / period * period

@@ -14,6 +14,7 @@ type record struct {
 	settings *Settings
 	done     int
 	empty    int
+	fits     int
 	fitTime  time.Duration
 	leftOut  *leftOut
 	moments  *grouped
@@ -35,6 +36,9 @@ func (r *record) add(d *draw) {
 	r.done++
 	if d.empty {
 		r.empty++
+	}
+	if !d.empty && !d.known {
+		r.fits++
 	}
 	r.fitTime += d.duration
 	r.leftOut.add(d.counts, d.f)
@@ -58,7 +62,7 @@ func (r *record) result() *Result {
 		Resamples: r.done,
 		Empty:     r.empty,
 		Absent:    r.leftOut.totals(),
-		Stats:     Stats{Workers: r.settings.Workers, Fits: r.done - r.empty, FitTime: r.fitTime},
+		Stats:     Stats{Workers: r.settings.Workers, Fits: r.fits, FitTime: r.fitTime},
 	}
 	if r.done < r.settings.Resamples {
 		result.Status = Cancelled

@@ -88,7 +88,7 @@ type EnsembleError struct {
 type Stats struct {
 	// Workers is the number of fits that ran at a time.
 	Workers int
-	// Fits counts the fits in the averages, and FitTime is the sum of their wall
+	// Fits counts the fits in the averages that this run made, and FitTime is the sum of their wall
 	// times: FitTime/Fits is the price of one retraining with one BLAS thread.
 	Fits    int
 	FitTime time.Duration

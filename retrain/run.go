@@ -59,10 +59,12 @@ func makeTrainers(workers int, newTrainer func() (Trainer, error)) ([]Trainer, e
 // draw is one resample. Draws circulate: from the free ones to a worker, which
 // numbers, draws and fits it, to the collector, and back.
 type draw struct {
+	at       int // place in the run: resample b is number b - First
 	b        int
 	counts   []int
 	f        []float64
 	empty    bool
+	known    bool // recalled, not fitted
 	duration time.Duration
 	err      error
 }
@@ -71,7 +73,7 @@ type draw struct {
 //
 // A worker takes a free draw first and a number b second. All numbers from the
 // first uncollected one upwards are then held by different draws, so the
-// collector finds room for each at b modulo the number of draws, and the
+// collector finds room for each at its place modulo the number of draws, and the
 // lowest number is always being worked on.
 type crew struct {
 	problem    *Problem
@@ -120,23 +122,30 @@ func (c *crew) work(ctx context.Context, t Trainer) {
 		case <-ctx.Done():
 			return
 		case d := <-c.free:
-			d.b = int(c.next.Add(1)) - 1
-			if d.b >= c.settings.Resamples || ctx.Err() != nil {
+			d.at = int(c.next.Add(1)) - 1
+			if d.at >= c.settings.Resamples || ctx.Err() != nil {
 				return
 			}
+			d.b = c.settings.First + d.at
 			resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
-			d.fit(t)
+			d.fit(t, c.settings.Recall)
 			c.done <- d // has room for all draws
 		}
 	}
 }
 
-// fit trains on the draw. A set without examples predicts the prior mean 0.
-func (d *draw) fit(t Trainer) {
-	d.empty, d.err, d.duration = isEmpty(d.counts), nil, 0
+// fit trains on the draw, unless the outcome is known. A set without examples
+// predicts the prior mean 0.
+func (d *draw) fit(t Trainer, recall func(b int, f []float64) (bool, error)) {
+	d.empty, d.known, d.err, d.duration = isEmpty(d.counts), false, nil, 0
 	if d.empty {
 		clear(d.f)
 		return
+	}
+	if recall != nil {
+		if d.known, d.err = recall(d.b, d.f); d.known || d.err != nil {
+			return
+		}
 	}
 	start := time.Now()
 	d.err = t.Fit(d.counts, d.f)
@@ -187,7 +196,7 @@ func (q *queue) drain() error {
 
 // take accepts a finished draw and records those whose turn has come.
 func (q *queue) take(d *draw) error {
-	q.waiting[d.b%len(q.waiting)] = d
+	q.waiting[d.at%len(q.waiting)] = d
 	for {
 		turn := &q.waiting[q.record.done%len(q.waiting)]
 		d := *turn

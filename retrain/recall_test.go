@@ -1,0 +1,74 @@
+package retrain_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"bootbench/resample"
+	"bootbench/retrain"
+)
+
+// refusing is a trainer that must not be asked.
+type refusing struct{ fits *atomic.Int64 }
+
+func (r refusing) Fit([]int, []float64) error {
+	r.fits.Add(1)
+	return errors.New("asked to fit")
+}
+
+// TestRecall: a run over blocks by number, and one that recalls their
+// predictions, average exactly as one run over all.
+func TestRecall(t *testing.T) {
+	y := []float64{1, -2, 3, 0.5, -1, 2}
+	problem := retrain.Problem{Y: y, Extra: 1, Scheme: resample.Poisson{Ratio: 0.7}}
+	mean := func() (retrain.Trainer, error) { return shrunkMean{y}, nil }
+	run := func(trainer func() (retrain.Trainer, error), s retrain.Settings) *retrain.Result {
+		t.Helper()
+		s.Seed, s.Workers, s.Tests = 9, 3, bothTests
+		r, err := retrain.Run(context.Background(), problem, trainer, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Stats = retrain.Stats{}
+		return r
+	}
+	whole := run(mean, retrain.Settings{Resamples: 70})
+	kept := map[int][]float64{}
+	for _, first := range []int{50, 0, 20} {
+		size := map[int]int{0: 20, 20: 30, 50: 20}[first]
+		next := first
+		run(mean, retrain.Settings{First: first, Resamples: size, Observe: func(b int, _ []int, f []float64) {
+			if b != next {
+				t.Errorf("resample %d, want %d", b, next)
+			}
+			next++
+			kept[b] = slices.Clone(f)
+		}})
+	}
+	var fits atomic.Int64
+	recalled := run(func() (retrain.Trainer, error) { return refusing{&fits}, nil }, retrain.Settings{Resamples: 70, Recall: func(b int, f []float64) (bool, error) {
+		copy(f, kept[b])
+		return true, nil
+	}})
+	if !reflect.DeepEqual(whole, recalled) || fits.Load() > 0 {
+		t.Errorf("recalled %+v\nwant %+v\n%d fits", recalled, whole, fits.Load())
+	}
+	lost := errors.New("lost")
+	_, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{Resamples: 5, Recall: func(b int, _ []float64) (bool, error) {
+		if b == 3 {
+			return false, lost
+		}
+		return false, nil
+	}})
+	var fit *retrain.FitError
+	if !errors.Is(err, lost) || !errors.As(err, &fit) || fit.Resample != 3 {
+		t.Errorf("a block that cannot be read: %v", err)
+	}
+	if _, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{First: -1}); err == nil {
+		t.Error("a negative number passes")
+	}
+}

@@ -163,9 +163,16 @@ func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(Cell)) ([
 		if err := ctx.Err(); err != nil {
 			return cells, err
 		}
-		c, err := x.cell(ctx)
+		var c Cell
+		filled, err := s.task(x, "cell", &c, func() (err error) {
+			c, err = x.cell(ctx)
+			return err
+		})
 		if err != nil {
 			return cells, fmt.Errorf("%s, %s loss: %w", x.progress.Data, x.spec.Loss.Name(), err)
+		}
+		if !filled {
+			continue
 		}
 		cells = append(cells, c)
 		if emit != nil {

@@ -45,8 +45,21 @@ type Settings struct {
 	MaxSweeps int     // of the theory; default solver.DefaultMaxSweeps
 	Scheme    string  // resampling scheme; default "poisson"
 	Folds     int     // of scheme "kfold", which has no ratio
+	// Do, if set, decides on every row: it fills result, a pointer, with one that
+	// was kept under the key or by calling compute, and says whether it is filled.
+	// A row that is not is left out. number counts the rows from 0; the key names
+	// everything that a row depends on.
+	Do func(number int, key string, result any, compute func() error) (filled bool, err error)
 	// Progress, if set, is told what is going on.
 	Progress func(Progress)
+}
+
+// task runs compute for a row, or what Do makes of it.
+func (s *Settings) task(x *experiment, kind string, result any, compute func() error) (bool, error) {
+	if s.Do == nil {
+		return true, compute()
+	}
+	return s.Do(x.progress.Row-1, kind+" "+x.key(), result, compute)
 }
 
 // DefaultResamples is the Resamples of zero Settings: enough for a relative
@@ -96,8 +109,12 @@ func Compare(ctx context.Context, cases []Case, s Settings, emit func(Row)) ([]R
 		if err := ctx.Err(); err != nil {
 			return rows, err
 		}
-		if err := x.run(ctx); err != nil {
+		filled, err := s.task(x, "row", &x.row, func() error { return x.run(ctx) })
+		if err != nil {
 			return rows, fmt.Errorf("%s, n = %d: %w", x.progress.Data, x.progress.N, err)
+		}
+		if !filled {
+			continue
 		}
 		rows = append(rows, x.row)
 		if emit != nil {
@@ -171,6 +188,14 @@ func (x *experiment) build() (err error) {
 		Backend: info.Backend, Core: info.Core, Threads: info.Threads,
 	}
 	return nil
+}
+
+// key names everything that the experiment depends on.
+func (x *experiment) key() string {
+	s := x.settings
+	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v set=%s %+v %+v standardize=%v %s folds=%d R=%d seed=%d tol=%v sweeps=%d",
+		x.progress.Data, x.progress.N, x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean(), x.spec.Set.Digest(),
+		x.spec.Loss, x.spec.Kernel, x.spec.Standardize, x.scheme.Name(), s.Folds, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
 }
 
 // testFor is the test loss of a task: square loss, or the classification error.

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -97,18 +98,23 @@ func ClassificationCurves(ctx context.Context, s Settings) ([]*Curve, error) {
 		return nil, err
 	}
 	var curves []*Curve
+	var elsewhere error
 	for _, name := range []string{"crabs", "wisconsin", "sonar", "pima"} {
 		spec, err := embedded(name)
 		if err != nil {
 			return nil, err
 		}
 		c, err := r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP})
+		if errors.Is(err, ErrElsewhere) {
+			elsewhere = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		curves = append(curves, c)
 	}
-	return curves, nil
+	return curves, elsewhere
 }
 
 // curve computes both sides of a learning curve.
@@ -123,16 +129,21 @@ func (r *run) curve(spec model.Spec, test loss.Test, methods []solver.Method) (*
 			return nil, err
 		}
 	}
+	var elsewhere error
 	for _, ratio := range naiveRatios {
 		x := &experiment{name: spec.Set.Name, model: m, scheme: resample.Poisson{Ratio: ratio}, tests: []loss.Test{test}}
 		part := fmt.Sprintf("%s, %s loss, ratio %.3g", spec.Set.Name, test.Name(), ratio)
 		ref, err := r.retrain(x, part, r.Resamples)
+		if errors.Is(err, ErrElsewhere) {
+			elsewhere = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		c.Naive = append(c.Naive, Point{Method: "retraining", Ratio: ratio, Error: ref.Error[0], SE: ref.SE[0]})
 	}
-	return c, nil
+	return c, elsewhere
 }
 
 // theory adds one method's line to the curve.

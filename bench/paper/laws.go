@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -66,6 +67,7 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 		return nil, err
 	}
 	out := &Laws{Examples: spec.Set.N()}
+	var elsewhere error
 	for _, name := range []string{"poisson", "multinomial"} {
 		scheme, err := resample.ByName(name, resample.Options{N: spec.Set.N(), Ratio: 1})
 		if err != nil {
@@ -81,6 +83,10 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 		}
 		x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, bins: true}
 		ref, err := r.retrain(x, "boston, laws, "+name, LawFactor*r.Resamples)
+		if errors.Is(err, ErrElsewhere) {
+			elsewhere = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +100,7 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 			out.Typical = typical(ref, laws, out.Choices[0].L1)
 		}
 	}
-	return out, nil
+	return out, elsewhere
 }
 
 // distance is half the L1 distance of a law's masses and the shares of the

@@ -2,13 +2,14 @@
 // Malzahn and Opper 2004 ([M04]) show, from the data and models that they name:
 // the analytic theory beside Monte-Carlo retraining.
 //
-// Retraining runs in blocks of resamples. Finished blocks go into a Store and
-// come back from it, so that a run that was stopped, or one that asks for more
-// resamples, does not draw them again.
+// Retraining runs in blocks of resamples. Settings.Do may keep finished blocks
+// and bring them back, so that a run that was stopped, or one that asks for more
+// resamples, does not draw them again, and so that several processes share them.
 package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"bootbench/model"
@@ -22,7 +23,11 @@ type Settings struct {
 	Resamples int
 	Seed      uint64 // of the resamples; default 0
 	Workers   int    // retrainings at a time; default GOMAXPROCS
-	Store     Store  // default: nothing is kept
+	// Do, if set, decides on every block: it fills result, a pointer, with one that
+	// was kept under the key or by calling compute, and says whether it is filled.
+	// The key names everything that the block depends on. Figures that need a block
+	// that is not filled end with ErrElsewhere, all their other blocks done.
+	Do func(number int, key string, result any, compute func() error) (filled bool, err error)
 	// Progress, if set, is told what is going on.
 	Progress func(part string, done, total int)
 }
@@ -37,13 +42,8 @@ const LawFactor = 10
 // blockSize is the number of resamples in a block.
 const blockSize = 100
 
-// Store keeps finished blocks under a key that names everything they depend on.
-type Store interface {
-	// Load fills into, a pointer, with what was saved under the key, if anything.
-	Load(key string, into any) (found bool, err error)
-	// Save keeps value under the key.
-	Save(key string, value any) error
-}
+// ErrElsewhere says that another process computes a part of what was asked for.
+var ErrElsewhere = errors.New("a part is computed elsewhere")
 
 func (s Settings) withDefaults() (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 {

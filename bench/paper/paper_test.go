@@ -21,28 +21,30 @@ import (
 	"bootbench/solver"
 )
 
-// memory is a Store that encodes like a file would.
+// memory keeps blocks, encoded like in a file.
 type memory struct {
 	kept  map[string][]byte
 	saves int
+	mine  func(number int) bool // nil: every block
 }
 
-func (m *memory) Load(key string, into any) (bool, error) {
-	text, found := m.kept[key]
-	if !found {
+func (m *memory) do(number int, key string, result any, compute func() error) (bool, error) {
+	if text, found := m.kept[key]; found {
+		return true, gob.NewDecoder(bytes.NewReader(text)).Decode(result)
+	}
+	if m.mine != nil && !m.mine(number) {
 		return false, nil
 	}
-	return true, gob.NewDecoder(bytes.NewReader(text)).Decode(into)
-}
-
-func (m *memory) Save(key string, value any) error {
+	if err := compute(); err != nil {
+		return false, err
+	}
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(value); err != nil {
-		return err
+	if err := gob.NewEncoder(&b).Encode(result); err != nil {
+		return false, err
 	}
 	m.kept[key] = b.Bytes()
 	m.saves++
-	return nil
+	return true, nil
 }
 
 // small is an experiment on 30 examples and two new inputs.
@@ -66,7 +68,7 @@ func small(t *testing.T) *experiment {
 func (m *memory) run(t *testing.T, x *experiment, s Settings, resamples int) *Reference {
 	t.Helper()
 	if m != nil {
-		s.Store = m
+		s.Do = m.do
 	}
 	r, err := newRun(context.Background(), s)
 	if err != nil {
@@ -104,11 +106,35 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestShare: two processes draw every block once, and the one that finds all of
+// them has the answer of a run in a piece.
+func TestShare(t *testing.T) {
+	x, m := small(t), &memory{kept: map[string][]byte{}}
+	share := func(odd int) (*Reference, error) {
+		m.mine = func(number int) bool { return number%2 == odd }
+		r, err := newRun(context.Background(), Settings{Do: m.do})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.retrain(x, "small", 300)
+	}
+	if _, err := share(1); !errors.Is(err, ErrElsewhere) || m.saves != 1 {
+		t.Errorf("the odd blocks alone: %v, %d saved", err, m.saves)
+	}
+	ref, err := share(0)
+	if err != nil || m.saves != 3 {
+		t.Fatalf("with the even blocks: %v, %d saved", err, m.saves)
+	}
+	if plain := (*memory)(nil).run(t, x, Settings{}, 300); !reflect.DeepEqual(plain.Var, ref.Var) {
+		t.Error("shared blocks give another answer")
+	}
+}
+
 // TestCancel: what was finished is kept.
 func TestCancel(t *testing.T) {
 	x, m := small(t), &memory{kept: map[string][]byte{}}
 	ctx, stop := context.WithCancel(context.Background())
-	r, err := newRun(ctx, Settings{Store: m, Progress: func(_ string, done, _ int) {
+	r, err := newRun(ctx, Settings{Do: m.do, Progress: func(_ string, done, _ int) {
 		if done > blockSize+10 {
 			stop()
 		}

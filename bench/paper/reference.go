@@ -60,26 +60,33 @@ func (r *run) retrain(x *experiment, part string, resamples int) (*Reference, er
 	count := (resamples + blockSize - 1) / blockSize
 	ref := &Reference{}
 	for number := range count {
-		b, err := r.block(x, part, number, count)
+		var b block
+		filled, err := r.task(number, x.key(r.Seed, number), &b, func() error { return r.draw(&b, x, part, number, count) })
 		if err != nil {
 			return nil, err
 		}
-		ref.blocks = append(ref.blocks, b)
+		if filled {
+			ref.blocks = append(ref.blocks, b)
+		}
+	}
+	if len(ref.blocks) < count {
+		return nil, ErrElsewhere
 	}
 	ref.average()
 	return ref, nil
 }
 
-// block is one block, from the store or drawn.
-func (r *run) block(x *experiment, part string, number, count int) (block, error) {
-	var b block
-	key := x.key(r.Seed, number)
-	if r.Store != nil {
-		if found, err := r.Store.Load(key, &b); found || err != nil {
-			return b, err
-		}
-		b = block{} // also where half of one was read
+// task runs compute, or what Do makes of it.
+func (r *run) task(number int, key string, result any, compute func() error) (bool, error) {
+	if r.Do == nil {
+		return true, compute()
 	}
+	return r.Do(number, key, result, compute)
+}
+
+// draw is a block of retrainings.
+func (r *run) draw(b *block, x *experiment, part string, number, count int) error {
+	*b = block{} // also where half of one was read
 	settings := retrain.Settings{
 		// The streams of different seeds are independent; those of neighbouring
 		// blocks must not be those of a neighbouring Seed.
@@ -89,19 +96,16 @@ func (r *run) block(x *experiment, part string, number, count int) (block, error
 	}
 	result, err := x.model.Retrain(r.ctx, x.scheme, x.cross, settings)
 	if err != nil {
-		return b, fmt.Errorf("%s: %w", part, err)
+		return fmt.Errorf("%s: %w", part, err)
 	}
 	if result.Status != retrain.Complete {
-		return b, r.ctx.Err()
+		return r.ctx.Err()
 	}
 	b.Mean, b.Var, b.MeanSE, b.VarSE = result.Mean, result.Var, result.MeanSE, result.VarSE
 	for _, e := range result.LeftOut {
 		b.Error, b.SE = append(b.Error, e.Error), append(b.SE, e.SE)
 	}
-	if r.Store != nil {
-		return b, r.Store.Save(key, b)
-	}
-	return b, nil
+	return nil
 }
 
 // observe counts the predictions of one resample.

@@ -30,6 +30,7 @@ theory's difference, and how far its variances per point are off.`,
 	b.register(f, surveyResamples)
 	r.registerScheme(f)
 	s.registerOut(cmd, "accuracy.csv")
+	s.study.register(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		retraining, err := b.settings(f)
 		if err != nil {
@@ -42,8 +43,11 @@ theory's difference, and how far its variances per point are off.`,
 		if err != nil {
 			return err
 		}
+		if err := s.split(); err != nil {
+			return err
+		}
 		return s.accuracy(cases, bench.Settings{
-			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers, Scheme: r.scheme, Folds: r.folds,
+			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers, Scheme: r.scheme, Folds: r.folds, Do: s.study.Do,
 		})
 	}
 	return cmd
@@ -74,8 +78,15 @@ func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
 	if err != nil && (len(cells) == 0 || !s.isInterrupt(err)) {
 		return err
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		s.interrupted()
+	case s.study.partial():
+		return s.told()
+	default:
+		if err := s.study.complete(); err != nil {
+			return err
+		}
 	}
 	a := &report.Accuracy{Command: "accuracy", Cells: cells, Resamples: settings.Resamples, Seed: settings.Seed, Summary: bench.Summarise(cells)}
 	a.Cost = s.cost(report.Times{})

@@ -15,12 +15,12 @@ import (
 	"bootbench/report"
 )
 
-// blockStore keeps blocks of retrainings as files in a folder, named after a
-// digest of their key. It is a paper.Store.
+// blockStore keeps results as files in a folder, named after a digest of their
+// key. It is a paper.Store.
 type blockStore struct{ dir string }
 
 func newBlockStore(out string) (blockStore, error) {
-	dir := filepath.Join(out, "blocks")
+	dir := filepath.Join(out, "parts")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return blockStore{}, usagef("--out: %w", err)
 	}
@@ -32,7 +32,7 @@ func (b blockStore) path(key string) string {
 	return filepath.Join(b.dir, hex.EncodeToString(digest[:16])+".gob")
 }
 
-// Load reads a block back. A file that is damaged, or that belongs to another
+// Load reads a result back. A file that is damaged, or that belongs to another
 // key, is as good as none.
 func (b blockStore) Load(key string, into any) (bool, error) {
 	f, err := os.Open(b.path(key))
@@ -51,14 +51,14 @@ func (b blockStore) Load(key string, into any) (bool, error) {
 	return decoder.Decode(into) == nil, nil
 }
 
-// Save writes a block, whole or not at all.
+// Save writes a result, whole or not at all.
 func (b blockStore) Save(key string, value any) error {
 	err := report.WriteFile(b.path(key), func(w io.Writer) error {
 		encoder := gob.NewEncoder(w)
 		return errors.Join(encoder.Encode(key), encoder.Encode(value))
 	})
 	if err != nil {
-		return fmt.Errorf("keeping a block of retrainings: %w", err)
+		return fmt.Errorf("keeping a result: %w", err)
 	}
 	return nil
 }

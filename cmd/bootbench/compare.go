@@ -53,6 +53,7 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 	b.register(f, bench.DefaultResamples)
 	v.registerLimits(f)
 	s.registerOut(cmd, "compare.csv")
+	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		solve, err := v.settings()
 		if err != nil {
@@ -84,9 +85,12 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 				return err
 			}
 		}
+		if err := s.split(); err != nil {
+			return err
+		}
 		return s.compare(cases, bench.Settings{
 			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
-			Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: r.scheme, Folds: r.folds,
+			Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: r.scheme, Folds: r.folds, Do: s.study.Do,
 		})
 	}
 	return cmd
@@ -222,6 +226,12 @@ func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
 		return printing
 	case err != nil && len(rows) == 0:
 		return err
+	case err == nil && s.study.partial():
+		return s.told()
+	case err == nil:
+		if err := s.study.complete(); err != nil {
+			return err
+		}
 	}
 	if err := s.endCompare(rows, table); err != nil {
 		return err

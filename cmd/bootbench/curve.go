@@ -39,6 +39,7 @@ The JSON document has a list under "results", each like the document of estimate
 	v.register(cmd.Flags())
 	v.registerTrace(s, cmd.Flags())
 	s.registerOut(cmd, "curve.csv")
+	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
 		if err != nil {
@@ -69,6 +70,9 @@ The JSON document has a list under "results", each like the document of estimate
 				return err
 			}
 		}
+		if err := s.split(); err != nil {
+			return err
+		}
 		return s.curve(sub, schemes, settings, &t)
 	}
 	return cmd
@@ -92,7 +96,12 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 	times := sub.times
 	for i, scheme := range schemes {
 		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
-		e, solution, err := s.estimateAt(sub, scheme, settings, fitted, label, t)
+		var e *report.Estimate
+		var solution *solver.Solution
+		filled, err := s.study.Do(i, fmt.Sprintf("%s %+v %+v", sub.key(scheme), *t, settings.Tolerance), &e, func() (err error) {
+			e, solution, err = s.estimateAt(sub, scheme, settings, fitted, label, t)
+			return err
+		})
 		if s.isInterrupt(err) || s.status == exitInterrupted {
 			c.Status = "cancelled"
 			break
@@ -100,8 +109,13 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		if err != nil {
 			return err
 		}
+		if !filled {
+			continue
+		}
 		settings.From = nil
-		if solution.Status == solver.Converged {
+		// Parts of a study start every solve anew: what they find must not depend
+		// on which others they have.
+		if s.study.store == nil && solution.Status == solver.Converged {
 			settings.From = solution
 		}
 		times.Solve += e.Time.Solve
@@ -109,6 +123,12 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		if err := s.text(func(io.Writer) error { return table.Row(e) }); err != nil {
 			return err
 		}
+	}
+	if c.Status == "complete" && s.study.partial() {
+		return s.told()
+	}
+	if err := s.study.complete(); err != nil {
+		return err
 	}
 	if len(c.Results) == 0 {
 		return s.ctx.Err()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -58,7 +59,7 @@ func paperCommand(s *session) *cobra.Command {
 and writes them into a folder: report.html, every figure as SVG and PNG, its
 numbers as CSV.
 
-Retraining runs in blocks. Finished blocks are kept in DIR/blocks and used again
+Retraining runs in blocks. Finished blocks are kept in DIR/parts and used again
 by the next run into the same folder: one that was stopped goes on, and one with
 more resamples draws the missing ones only.`,
 		Example: `  bootbench paper --figure m03-2 --resamples 100 --out figures`,
@@ -70,6 +71,7 @@ more resamples draws the missing ones only.`,
 	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&p.pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
+	s.study.register(cmd)
 	f.StringVar(&s.out, "out", "paper", "folder `DIR` to write into, made if it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		figures, err := p.chosen(only)
@@ -102,17 +104,26 @@ func (p *paperRun) chosen(only []string) ([]paperFigure, error) {
 // run computes the figures one by one and writes the page after each, so that
 // what was finished stays.
 func (p *paperRun) run(figures []paperFigure) error {
-	store, err := newBlockStore(p.out)
-	if err != nil {
+	if err := p.split(); err != nil {
 		return err
 	}
-	p.settings.Store = store
+	if p.study.store == nil { // one process keeps its blocks too
+		store, err := newBlockStore(p.out)
+		if err != nil {
+			return err
+		}
+		p.study.store, p.study.count = &store, 1
+	}
+	p.settings.Do = p.study.Do
 	var done []*report.Figure
 	for i, f := range figures {
 		p.settings.Progress = func(part string, at, total int) {
 			p.bars.show(fmt.Sprintf("%s, %d of %d: %s", f.id, i+1, len(figures), part), at, total)
 		}
 		made, err := f.run(p)
+		if errors.Is(err, paper.ErrElsewhere) {
+			continue
+		}
 		if p.isInterrupt(err) {
 			p.interrupted()
 			break
@@ -127,6 +138,12 @@ func (p *paperRun) run(figures []paperFigure) error {
 		if err := p.text(func(w io.Writer) error { return printFigures(w, f.id, made) }); err != nil {
 			return err
 		}
+	}
+	if p.study.partial() {
+		return p.told()
+	}
+	if err := p.study.complete(); err != nil {
+		return err
 	}
 	if err := p.text(p.tables.WriteText); err != nil {
 		return err

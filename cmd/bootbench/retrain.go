@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -71,6 +72,7 @@ covers the resamples that were finished.`,
 	b.register(f, retrain.DefaultResamples)
 	t.register(f)
 	s.registerOut(cmd, "points.csv")
+	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := b.settings(f)
 		if err != nil {
@@ -83,6 +85,9 @@ covers the resamples that were finished.`,
 		need := linalg.SymBytes(sub.Sites()) + sub.RetrainBytes(settings.Workers, scheme.Mean())
 		what := fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, sub.Sites())
 		if err := linalg.CheckMemory(need, int64(m.maxMemory), what); err != nil {
+			return err
+		}
+		if err := s.split(); err != nil {
 			return err
 		}
 		return s.retrain(sub, scheme, settings, t.noPoints)
@@ -99,9 +104,12 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 	settings.Tests = []loss.Test{sub.test}
 	settings.Progress = func(done, total int) { s.bars.show(fmt.Sprintf("retraining %d of %d", done, total), done, total) }
 	began := time.Now()
-	result, err := sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
+	result, err := s.retrained(sub, scheme, settings)
 	if err != nil {
 		return err
+	}
+	if result == nil || s.study.partial() {
+		return errors.Join(s.study.complete(), s.told())
 	}
 	sub.times.Retrain = time.Since(began).Seconds()
 	if result.Resamples == 0 {
@@ -139,6 +147,14 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 	lead := fmt.Sprintf("Models trained on %d resamples err by %.5g, standard error %.2g (%s loss), on examples that they have not seen.",
 		r.Resamples, r.TestError, r.SE, r.TestLoss)
 	return s.pointsPage(r, lead, r.Warnings, r.Points)
+}
+
+// retrained is the answer, nil where other processes have parts of it.
+func (s *session) retrained(sub *subject, scheme resample.Scheme, settings retrain.Settings) (*retrain.Result, error) {
+	if s.study.store != nil {
+		return s.retrainBlocks(sub, scheme, settings)
+	}
+	return sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
 }
 
 // perExample spreads values over sites onto the examples.

@@ -26,8 +26,13 @@ const (
 )
 
 // run is the program: it returns the exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	s := newSession(ctx, args, stdin, stdout, stderr)
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newSession(ctx, args, stdin, stdout, stderr).run()
+}
+
+// run runs the session's command line.
+func (s *session) run() (status int) {
+	stderr := s.stderr
 	defer s.close()
 	defer func() {
 		if p := recover(); p != nil {
@@ -41,11 +46,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}()
 	root := newRoot(s)
-	root.SetArgs(append([]string{}, args...)) // never nil, which means os.Args
-	root.SetIn(stdin)
+	root.SetArgs(append([]string{}, s.args...)) // never nil, which means os.Args
+	root.SetIn(s.stdin)
 	root.SetOut(s.stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := root.ExecuteContext(s.ctx)
 	s.bars.clear()
 	if err == nil {
 		err = s.finish()

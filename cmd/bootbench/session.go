@@ -31,6 +31,7 @@ type session struct {
 	status         int  // exit status where there is an answer
 	json, out      string
 	trace          trace
+	study          study
 	quiet          bool
 	backend        string
 	threads        int

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/resample"
+	"bootbench/retrain"
+)
+
+// blockResamples is the number of resamples in one task of retrain.
+const blockResamples = 100
+
+// predictions are those of a block of resamples, at all sites.
+type predictions struct{ F [][]float64 }
+
+// retrainBlocks retrains by blocks of resamples, those of this process or all,
+// and gives the whole answer where every block is there, nil otherwise. The
+// answer averages over the resamples in their order, as one run would.
+func (s *session) retrainBlocks(sub *subject, scheme resample.Scheme, settings retrain.Settings) (*retrain.Result, error) {
+	blocks := make([]predictions, (settings.Resamples+blockResamples-1)/blockResamples)
+	whole := true
+	for number := range blocks {
+		filled, err := s.study.Do(number, sub.blockKey(scheme, settings, number), &blocks[number], func() error {
+			return s.drawBlock(sub, scheme, settings, number, &blocks[number])
+		})
+		if err != nil {
+			return nil, err
+		}
+		whole = whole && filled
+	}
+	if !whole {
+		return nil, nil
+	}
+	settings.Recall = func(b int, f []float64) (bool, error) {
+		copy(f, blocks[b/blockResamples].F[b%blockResamples])
+		return true, nil
+	}
+	return sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
+}
+
+// drawBlock retrains on one block of resamples.
+func (s *session) drawBlock(sub *subject, scheme resample.Scheme, settings retrain.Settings, number int, p *predictions) error {
+	*p = predictions{}
+	settings.First = number * blockResamples
+	settings.Resamples = min(blockResamples, settings.Resamples-settings.First)
+	settings.Observe = func(_ int, _ []int, f []float64) { p.F = append(p.F, slices.Clone(f)) }
+	result, err := sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
+	if err != nil {
+		return err
+	}
+	if result.Status == retrain.Cancelled {
+		return s.ctx.Err()
+	}
+	return nil
+}
+
+// blockKey names everything that a block depends on.
+func (sub *subject) blockKey(scheme resample.Scheme, settings retrain.Settings, number int) string {
+	first := number * blockResamples
+	return fmt.Sprintf("resamples %d to %d of %s seed=%d", first+1, min(settings.Resamples, first+blockResamples), sub.key(scheme), settings.Seed)
+}
+
+// key names the data, the scheme and the model.
+func (sub *subject) key(scheme resample.Scheme) string {
+	return fmt.Sprintf("%s, ratio %v%s%s%+v %s%+v %+v standardize=%v", sub.Set.Name, scheme.Mean(), detail, sub.Set.Digest(),
+		scheme, sub.Loss.Name(), sub.Loss, sub.Kernel, sub.Standardize)
+}

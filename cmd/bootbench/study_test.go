@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// timeless is a document without what the clock decides.
+func timeless(t *testing.T, text string) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	var strip func(v any)
+	strip = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, name := range []string{"time", "memory", "fit_s", "solve_s"} {
+				delete(v, name)
+			}
+			for _, inner := range v {
+				strip(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				strip(inner)
+			}
+		}
+	}
+	strip(v)
+	return v
+}
+
+// TestShards: parts in any order, one of them twice, merge to the answer of one
+// process, number by number; with a part missing merge names it.
+func TestShards(t *testing.T) {
+	for name, args := range map[string][]string{
+		"retrain": on("retrain", "--resamples", "250", "--seed", "4"),
+		"curve":   on("curve", "--ratio", "0.5,1,2"),
+	} {
+		dir := filepath.Join(t.TempDir(), "study")
+		part := func(shard string) string {
+			return must(t, append(args[:len(args):len(args)], "--shard", shard, "--out", dir)...)
+		}
+		part("2/3")
+		if o := drive(t, "", "merge", dir); o.status != exitFailed || !strings.Contains(o.stderr, "2 tasks are missing: ") || !strings.Contains(o.stderr, "friedman1") {
+			t.Errorf("%s, parts missing: %+v", name, o)
+		}
+		part("0/3")
+		if text := part("0/3"); !strings.Contains(text, "part 0 of 3") {
+			t.Errorf("%s: a part says %q", name, text)
+		}
+		part("1/3")
+		merged := timeless(t, must(t, "merge", dir, "--json", "-"))
+		whole := args
+		if name == "curve" { // in a piece, solves start from the last one
+			whole = append(whole[:len(whole):len(whole)], "--shard", "0/1", "--out", filepath.Join(t.TempDir(), "alone"))
+		}
+		if alone := timeless(t, must(t, append(whole[:len(whole):len(whole)], "--json", "-")...)); !reflect.DeepEqual(merged, alone) {
+			t.Errorf("%s: merged %v\nalone %v", name, merged, alone)
+		}
+		if o := drive(t, "", append(args[:len(args):len(args)], "--quiet", "--jitter", "0.1", "--shard", "0/3", "--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "another study") {
+			t.Errorf("%s: another command into the folder: %+v", name, o)
+		}
+	}
+}
+
+// TestDamagedPart: a part that cannot be read is done again.
+func TestDamagedPart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "study")
+	args := on("retrain", "--resamples", "50", "--shard", "0/1", "--out", dir)
+	want := must(t, append(args, "--json", "-")...)
+	parts, err := filepath.Glob(filepath.Join(dir, "parts", "*.gob"))
+	if err != nil || len(parts) != 1 {
+		t.Fatal(parts, err)
+	}
+	text, err := os.ReadFile(parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(parts[0], text[:len(text)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, append(args, "--json", "-")...); !reflect.DeepEqual(timeless(t, got), timeless(t, want)) {
+		t.Error("the answer has changed")
+	}
+}
+
+// TestShardOf reads parts from the flag and from schedulers.
+func TestShardOf(t *testing.T) {
+	for _, c := range []struct {
+		text        string
+		shards      int
+		environment map[string]string
+		index       int
+		count       int // 0: refused
+	}{
+		{"0/1", 0, nil, 0, 1},
+		{"4/5", 0, nil, 4, 5},
+		{"5/5", 0, nil, 0, 0},
+		{"-1/5", 0, nil, 0, 0},
+		{"1", 0, nil, 0, 0},
+		{"a/b", 0, nil, 0, 0},
+		{"1/2", 2, nil, 0, 0},
+		{"auto", 0, nil, 0, 0},
+		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
+		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
+		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_COUNT": "4"}, 0, 0},
+		{"auto", 0, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 0, 0},
+		{"auto", 8, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 2, 8},
+		{"auto", 0, map[string]string{"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2},
+		{"auto", 0, map[string]string{"OMPI_COMM_WORLD_RANK": "x", "OMPI_COMM_WORLD_SIZE": "2"}, 0, 0},
+	} {
+		index, count, err := shardOf(c.text, c.shards, func(name string) (string, bool) {
+			v, ok := c.environment[name]
+			return v, ok
+		})
+		if index != c.index || count != c.count || (err == nil) != (c.count > 0) {
+			t.Errorf("%+v: %d of %d, %v", c, index, count, err)
+		}
+	}
+}
+
+// TestWithoutFlags drops flags with their values, in both forms.
+func TestWithoutFlags(t *testing.T) {
+	got := withoutFlags([]string{"curve", "x.csv", "--out", "d", "--ratio", "1,2", "--quiet", "--json=-", "--shard=0/2", "--tol", "1e-3"}, "out", "quiet", "json", "shard")
+	if want := []string{"curve", "x.csv", "--ratio", "1,2", "--tol", "1e-3"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

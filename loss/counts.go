@@ -74,10 +74,10 @@ const (
 	// whole list would be longer, and mostLeftOut bounds what is lost by that.
 	leastProbability = 1e-13
 	mostLeftOut      = 1e-9
-	// latticePoints, a prime, and latticeGenerator, a primitive root of it, make
-	// the lattice that stands in for longer lists.
-	latticePoints    = 1021
-	latticeGenerator = 331
+	// latticePoints, a prime, and latticeGenerator make the lattice that stands in
+	// for longer lists. The generator is the best of 25 drawn at random.
+	latticePoints    = 2039
+	latticeGenerator = 977
 	// maxTargets bounds the different targets of one site.
 	maxTargets = 200
 )
@@ -101,8 +101,10 @@ func (x *combinations) add(p float64, counts []float64) {
 // Their number multiplies: it is exact up to mostCombinations of them; above,
 // those of negligible probability are left out; and where even that is too long
 // a list, a lattice rule takes their place. In classification there are at most
-// two groups. Regression with several targets at one input comes to the lattice
-// with about five of them; its error is measured in TestLattice.
+// two groups. Regression comes to the lattice with about four different targets
+// at one input: the mean is then off by up to 1% of the standard deviation over
+// resamples, the variance by up to 4%, keep and pull by up to 0.005 (measured in
+// TestLattice).
 func combine(list []group, of resample.Law) *combinations {
 	axes := make([]axis, len(list))
 	product := 1.0

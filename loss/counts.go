@@ -130,6 +130,11 @@ func enumerate(axes []axis, least float64) *combinations {
 	x := &combinations{groups: len(axes)}
 	row := make([]float64, len(axes))
 	total := 0.0
+	most := make([]float64, len(axes)+1) // the largest probability of the axes from j on
+	most[len(axes)] = 1
+	for j := len(axes) - 1; j >= 0; j-- {
+		most[j] = most[j+1] * slices.Max(axes[j].p)
+	}
 	var visit func(j int, p float64) bool
 	visit = func(j int, p float64) bool {
 		if j == len(axes) {
@@ -138,7 +143,7 @@ func enumerate(axes []axis, least float64) *combinations {
 			return len(x.p) <= mostCombinations
 		}
 		for i, q := range axes[j].p {
-			if p*q < least {
+			if p*q*most[j+1] < least { // so that every branch bears
 				continue
 			}
 			row[j] = axes[j].counts[i]

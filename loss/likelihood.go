@@ -19,8 +19,8 @@ type Likelihood interface {
 	// LogDensity is log p(y|f).
 	LogDensity(f, y float64) float64
 	// TiltedMoments are log Z, the mean and the variance of the density above,
-	// for c > 0 and k[j] >= 0: log Z to about 1e-9, the mean to that share of
-	// 1/sqrt(c), the variance to that share of itself.
+	// for c > 0 and k[j] >= 0: the mean to about 1e-9 of 1/sqrt(c), log Z and the
+	// variance to 1e-9, or 1e-8 where a likelihood leaves several modes.
 	TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64)
 }
 

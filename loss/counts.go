@@ -214,16 +214,16 @@ func (a axis) quantile(u float64) float64 {
 	return a.counts[len(a.counts)-1]
 }
 
-// lighten leaves out the combinations below leastProbability, but never the one
-// without any example, and scales the others to make up for them.
-func (x *combinations) lighten() *combinations {
+// lighten leaves out the combinations below the least probability, but never the
+// one without any example, and scales the others to make up for them.
+func (x *combinations) lighten(least float64) *combinations {
 	lighter := &combinations{groups: x.groups}
 	kept, lost := 0.0, 0.0
 	for i, p := range x.p {
 		switch row := x.row(i); {
 		case none(row):
 			lighter.add(p, row)
-		case p < leastProbability:
+		case p < least:
 			lost += p
 		default:
 			kept += p

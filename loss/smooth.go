@@ -71,7 +71,7 @@ func newSmoothSite(y []float64, law resample.Law, at evaluation) *smoothSite {
 }
 
 func newSmoothMixture(at evaluation, list []group, law resample.Law) smoothMixture {
-	x := smoothMixture{at, targetsOf(list), combine(list, law).lighten()}
+	x := smoothMixture{at, targetsOf(list), combine(list, law).lighten(math.Max(leastProbability, at.prior))}
 	x.lead()
 	return x
 }

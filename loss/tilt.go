@@ -69,8 +69,8 @@ func peak[L concave](l L, c, h float64, y, k []float64) (mode, width float64) {
 
 // Quadrature over the posterior.
 const (
-	tiltReach      = 9   // in units of 1/sqrt(c)
-	coarsest       = 0.9 // first step
+	tiltReach      = 9    // in units of 1/sqrt(c)
+	coarsest       = 0.72 // first step
 	mostTilt       = 1 << 15
 	tiltNegligible = 42 // exponent below the mode
 )

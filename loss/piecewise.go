@@ -150,6 +150,7 @@ type mixture struct {
 	kinks              []float64
 	p                  []float64
 	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
+	curved             bool      // some curvature is not zero
 }
 
 // newMixture is the loss over all combinations of the counts. The likeliest
@@ -186,6 +187,7 @@ func (x *mixture) add(p float64, parts []piecewise, counts []float64) {
 		}
 		x.slopes = append(x.slopes, slope)
 		x.curvatures = append(x.curvatures, curvature)
+		x.curved = x.curved || curvature > 0
 	}
 	if last := len(x.p) - 1; last >= 0 {
 		a, b := x.row(last), x.row(last+1)
@@ -209,6 +211,13 @@ func (x *mixture) row(i int) piecewise {
 func (x *mixture) moments(cav Cavity) Moments {
 	w := newWalk(cav)
 	var b blend
+	if !x.curved {
+		n := len(x.kinks) + 1
+		for i, p := range x.p {
+			b.add(p, w.respondLinear(x.kinks, x.slopes[i*n:(i+1)*n]))
+		}
+		return b.moments()
+	}
 	for i, p := range x.p {
 		row := x.row(i)
 		b.add(p, w.respond(&row))

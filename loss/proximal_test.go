@@ -215,6 +215,28 @@ func TestSquareIsPiecewise(t *testing.T) {
 	}
 }
 
+// TestLinearWalk: the walk of losses without curvature is the general one, from
+// the middle of the cavity to its tails and at no variance.
+func TestLinearWalk(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.7}
+	for name, x := range map[string]*mixture{
+		"hard":  newMixture(HardMargin{}.bend, groups([]float64{-1}), law),
+		"hinge": newMixture(Hinge{0.8}.bend, groups([]float64{1, -1}), law),
+		"eps":   newMixture(EpsInsensitive{0.8, 0.25}.bend, groups([]float64{0.3, -1.2}), law),
+	} {
+		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 9, 0.2}, {1, -1, 0}, {1, 0.3, 1e-20}} {
+			fast := x.moments(cav)
+			x.curved = true // takes the general walk
+			plain := x.moments(cav)
+			x.curved = false
+			relative(t, name+" mean", fast.Mean, plain.Mean, 1e-14)
+			relative(t, name+" variance", fast.Var, plain.Var, 1e-13)
+			relative(t, name+" keep", fast.Keep, plain.Keep, 1e-13)
+			relative(t, name+" pull", fast.Pull, plain.Pull, 1e-13)
+		}
+	}
+}
+
 // TestHuberLimits: a wide threshold is the square loss of noise 1/C; a narrow
 // one, at fixed C Delta, the absolute loss.
 func TestHuberLimits(t *testing.T) {

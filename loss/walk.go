@@ -68,6 +68,30 @@ func (w *walk) respond(l *piecewise) response {
 	return response{t.base, w.sd * t.shift(), w.Var * t.variance, t.keep, t.pull}
 }
 
+// respondLinear is respond for a loss without curvature, whose map has slope one
+// and zero by turns; about a third faster.
+func (w *walk) respondLinear(kinks, slopes []float64) response {
+	var t tally
+	mean := w.Mean - slopes[0]/w.C
+	from, straight := edge{z: math.Inf(-1)}, true
+	for j, kink := range kinks {
+		if slopes[j] == slopes[j+1] {
+			continue
+		}
+		straight = false
+		to := w.edge(2*j, position(kink, mean, w.sd))
+		t.move(from, to, mean)
+		mean = w.Mean - slopes[j+1]/w.C
+		from = w.edge(2*j+1, position(kink, mean, w.sd))
+		t.rest(to, from, kink)
+	}
+	if straight {
+		return response{base: mean, variance: w.Var, keep: 1}
+	}
+	t.move(from, edge{z: math.Inf(1)}, mean)
+	return response{t.base, w.sd * t.shift(), w.Var * t.variance, t.keep, t.pull}
+}
+
 // follow adds the interval of segment j.
 func (w *walk) follow(t *tally, from, to *edge, l *piecewise, j int) {
 	base := 0.0
@@ -135,5 +159,44 @@ func (t *tally) add(from, to *edge, keep, pull, base float64) {
 		t.resting -= pull * above
 	default:
 		t.base, t.keepAt, t.pullAt = base, keep, pull
+	}
+}
+
+// move is add for slope one.
+func (t *tally) move(a, b edge, base float64) {
+	if !(a.z < b.z) {
+		return
+	}
+	t.keep += mass(a, b)
+	t.variance += spread(a, b)
+	above := 0.0
+	if t.followed > 0 || a.z >= 0 {
+		above = area(b.flip(), a.flip())
+	}
+	if above > 0 {
+		t.variance += 2 * t.followed * above
+	}
+	below := area(a, b)
+	t.followed += below
+	switch {
+	case b.z < 0:
+		t.following -= below
+	case a.z >= 0:
+		t.following += above
+	default:
+		t.base, t.keepAt, t.pullAt = base, 1, 0
+	}
+}
+
+// rest is add for slope zero.
+func (t *tally) rest(a, b edge, base float64) {
+	t.pull += mass(a, b)
+	switch {
+	case b.z < 0:
+		t.resting += area(a, b)
+	case a.z >= 0:
+		t.resting -= area(b.flip(), a.flip())
+	default:
+		t.base, t.keepAt, t.pullAt = base, 0, 1
 	}
 }

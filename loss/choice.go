@@ -15,8 +15,8 @@ type Parameters struct {
 	C       float64 // all losses but square and hard: their factor, in (0, 1e100]
 	Epsilon float64 // eps: half width of the tube, in [0, 1e100]
 	Delta   float64 // huber: threshold, in (0, 1e100]
-	Dof     float64 // student: degrees of freedom, in [0.1, 1e6]
-	Scale   float64 // student: scale of the noise, in [1e-100, 1e100]
+	Dof     float64 // student: degrees of freedom, in (0, 1e100]
+	Scale   float64 // student: scale of the noise, in (0, 1e100]
 }
 
 // Task says what targets a loss is for.
@@ -79,6 +79,12 @@ func catalogue() []entry {
 			func(p Parameters) (Loss, error) { return orError(NewLeastAbsolute(p.C)) }},
 		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}, false},
 			func(p Parameters) (Loss, error) { return orError(NewHuber(p.C, p.Delta)) }},
+		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil, true},
+			func(Parameters) (Loss, error) { return Probit{}, nil }},
+		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, true},
+			func(Parameters) (Loss, error) { return Logit{}, nil }},
+		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}, true},
+			func(p Parameters) (Loss, error) { return orError(NewStudent(p.Dof, p.Scale)) }},
 	}
 }
 

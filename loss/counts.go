@@ -74,10 +74,10 @@ const (
 	// whole list would be longer, and mostLeftOut bounds what is lost by that.
 	leastProbability = 1e-13
 	mostLeftOut      = 1e-9
-	// latticePoints, a prime, and latticeGenerator, a primitive root of it, make
-	// the lattice that stands in for longer lists.
-	latticePoints    = 1021
-	latticeGenerator = 331
+	// latticePoints, a prime, and latticeGenerator make the lattice that stands in
+	// for longer lists. The generator is the best of 25 drawn at random.
+	latticePoints    = 2039
+	latticeGenerator = 977
 	// maxTargets bounds the different targets of one site.
 	maxTargets = 200
 )
@@ -101,8 +101,10 @@ func (x *combinations) add(p float64, counts []float64) {
 // Their number multiplies: it is exact up to mostCombinations of them; above,
 // those of negligible probability are left out; and where even that is too long
 // a list, a lattice rule takes their place. In classification there are at most
-// two groups. Regression with several targets at one input comes to the lattice
-// with about five of them; its error is measured in TestLattice.
+// two groups. Regression comes to the lattice with about four different targets
+// at one input: the mean is then off by up to 1% of the standard deviation over
+// resamples, the variance by up to 4%, keep and pull by up to 0.005 (measured in
+// TestLattice).
 func combine(list []group, of resample.Law) *combinations {
 	axes := make([]axis, len(list))
 	product := 1.0
@@ -128,6 +130,11 @@ func enumerate(axes []axis, least float64) *combinations {
 	x := &combinations{groups: len(axes)}
 	row := make([]float64, len(axes))
 	total := 0.0
+	most := make([]float64, len(axes)+1) // the largest probability of the axes from j on
+	most[len(axes)] = 1
+	for j := len(axes) - 1; j >= 0; j-- {
+		most[j] = most[j+1] * slices.Max(axes[j].p)
+	}
 	var visit func(j int, p float64) bool
 	visit = func(j int, p float64) bool {
 		if j == len(axes) {
@@ -136,7 +143,7 @@ func enumerate(axes []axis, least float64) *combinations {
 			return len(x.p) <= mostCombinations
 		}
 		for i, q := range axes[j].p {
-			if p*q < least {
+			if p*q*most[j+1] < least { // so that every branch bears
 				continue
 			}
 			row[j] = axes[j].counts[i]
@@ -207,16 +214,16 @@ func (a axis) quantile(u float64) float64 {
 	return a.counts[len(a.counts)-1]
 }
 
-// lighten leaves out the combinations below leastProbability, but never the one
-// without any example, and scales the others to make up for them.
-func (x *combinations) lighten() *combinations {
+// lighten leaves out the combinations below the least probability, but never the
+// one without any example, and scales the others to make up for them.
+func (x *combinations) lighten(least float64) *combinations {
 	lighter := &combinations{groups: x.groups}
 	kept, lost := 0.0, 0.0
 	for i, p := range x.p {
 		switch row := x.row(i); {
 		case none(row):
 			lighter.add(p, row)
-		case p < leastProbability:
+		case p < least:
 			lost += p
 		default:
 			kept += p

@@ -22,14 +22,15 @@ const (
 	curveDepth = 30   // halvings of a cell around a bend
 )
 
-// newCurve puts knots until the cubics between them follow f.
-func newCurve(weight, mean, sd float64, f func(h float64) (f, slope float64)) Curve {
+// newCurve puts knots until the cubics between them follow f to curveError, or
+// to noise, the error of f itself.
+func newCurve(weight, mean, sd, noise float64, f func(h float64) (f, slope float64)) Curve {
 	c := Curve{Weight: weight, Mean: mean, SD: sd}
 	a := knotOf(f, mean-curveReach*sd)
 	c.push(a)
 	for i := range curveCells {
 		b := knotOf(f, mean+(float64(2*(i+1))/curveCells-1)*curveReach*sd)
-		c.refine(f, a, b, curveDepth)
+		c.refine(f, a, b, curveError*sd+noise, curveDepth)
 		a = b
 	}
 	return c
@@ -55,15 +56,15 @@ func (c *Curve) push(k knot) {
 }
 
 // refine adds knots after a, up to and with b.
-func (c *Curve) refine(f func(h float64) (f, slope float64), a, b knot, depth int) {
+func (c *Curve) refine(f func(h float64) (f, slope float64), a, b knot, allowance float64, depth int) {
 	mid := knotOf(f, 0.5*(a.h+b.h))
 	off := cubic{a, b}.at(mid.h) - mid.f
-	if depth == 0 || math.Abs(off) <= curveError*c.SD {
+	if depth == 0 || math.Abs(off) <= allowance {
 		c.push(b)
 		return
 	}
-	c.refine(f, a, mid, depth-1)
-	c.refine(f, mid, b, depth-1)
+	c.refine(f, a, mid, allowance, depth-1)
+	c.refine(f, mid, b, allowance, depth-1)
 }
 
 // cubic is the curve between two knots: Hermite's, with slopes cut to three

@@ -31,10 +31,11 @@ const (
 // gaussianTerms is the average of f over the standard normal. The trapezoid rule
 // converges faster than any power of the step where f is analytic: halving the
 // step squares the error, or better. It is accepted where the last halving
-// changed nothing beyond normalError, or changed less than 1e-5 and less than
-// the square of the change before, which no function with a bend does but by
-// coincidence in all its terms. Failing that, panels are halved where needed.
-func gaussianTerms(f func(z float64) terms) terms {
+// changed no more than a tenth of normalError, and for a function known to be
+// analytic also where it changed no more than 1e-5 and the square of the change
+// before. Failing that, panels are halved where needed. The noise is the error of
+// the predictor in its terms.
+func gaussianTerms(f func(z float64) terms, analytic bool, noise float64) terms {
 	var sum, before terms
 	change := math.Inf(1)
 	for level := range finestHalving + 1 {
@@ -55,13 +56,13 @@ func gaussianTerms(f func(z float64) terms) terms {
 		if level > 0 {
 			last := change
 			change = mean.apart(before)
-			if change <= normalError || (change <= 1e-5 && change <= last*last) {
+			if change <= 0.1*normalError+10*noise || (analytic && level > 1 && change <= 1e-5 && change <= last*last) {
 				return mean
 			}
 		}
 		before = mean
 	}
-	return panelTerms(f)
+	return panelTerms(f, noise)
 }
 
 // normalised scales the terms so that the average of one is one.
@@ -75,45 +76,77 @@ func (t terms) normalised() terms {
 	return t
 }
 
-// deepestPanel bounds the halvings of a panel around a bend: what is left of it
-// is 1e-11 wide.
-const deepestPanel = 36
+// Limits on the halving of panels: around a bend, what is left of a panel is
+// 1e-11 wide, and all halvings together are bounded.
+const (
+	deepestPanel = 36
+	mostHalvings = 1500
+)
+
+// panelled integrates terms over panels.
+type panelled struct {
+	f         func(z float64) terms
+	allowance float64
+	halvings  int
+}
 
 // panelTerms is the average by panels of unit width, each halved until two
-// halves agree with the whole.
-func panelTerms(f func(z float64) terms) terms {
-	weighted := func(z float64) terms {
-		t := f(z)
-		weight := stdPDF(z)
-		for i := range t {
-			t[i] *= weight
-		}
-		return t
-	}
+// halves agree with the whole, and the slope with the rise of the predictor:
+// else a bend between the ends and their nearest points would go unseen. The
+// allowance rises with the rounding of the predictor, which noise is in units
+// of its standard deviation.
+func panelTerms(f func(z float64) terms, noise float64) terms {
+	p := panelled{f: f, allowance: 0.002*normalError + 30*noise}
 	var total terms
+	lo := f(-normalReach)
 	for a := -normalReach; a < normalReach; a++ {
-		lo := float64(a)
-		total.add(1, halved(weighted, lo, lo+1, gaussRule(weighted, lo, lo+1), 0))
+		hi := f(float64(a + 1))
+		total.add(1, p.halved(panelOf(f, float64(a), float64(a+1), lo, hi), 0))
+		lo = hi
 	}
 	return total.normalised()
 }
 
-// halved is the integral over [a, b], whole being one estimate of it.
-func halved(f func(z float64) terms, a, b float64, whole terms, depth int) terms {
-	mid := 0.5 * (a + b)
-	left, right := gaussRule(f, a, mid), gaussRule(f, mid, b)
-	sum := left
-	sum.add(1, right)
-	if depth >= deepestPanel || sum.apart(whole) <= 0.01*normalError {
+// panel is [a, b], the terms at its ends and their integrals with the density,
+// and by how much the integral of the slope misses the rise of the predictor.
+type panel struct {
+	a, b   float64
+	lo, hi terms
+	sum    terms
+	miss   float64
+}
+
+func panelOf(f func(z float64) terms, a, b float64, lo, hi terms) panel {
+	p := panel{a: a, b: b, lo: lo, hi: hi}
+	rise := 0.0
+	sevenPoint(a, b, func(weight, z float64) {
+		t := f(z)
+		p.sum.add(weight*stdPDF(z), t)
+		rise += weight * t[3]
+	})
+	p.miss = math.Abs(hi[1]-lo[1]-rise) * math.Max(stdPDF(a), stdPDF(b))
+	return p
+}
+
+// halved is the integral over a panel.
+func (s *panelled) halved(p panel, depth int) terms {
+	mid := 0.5 * (p.a + p.b)
+	at := s.f(mid)
+	left, right := panelOf(s.f, p.a, mid, p.lo, at), panelOf(s.f, mid, p.b, at, p.hi)
+	sum := left.sum
+	sum.add(1, right.sum)
+	s.halvings++
+	agree := sum.apart(p.sum) <= s.allowance && left.miss+right.miss <= s.allowance
+	if agree || depth >= deepestPanel || s.halvings >= mostHalvings {
 		return sum
 	}
-	sum = halved(f, a, mid, left, depth+1)
-	sum.add(1, halved(f, mid, b, right, depth+1))
+	sum = s.halved(left, depth+1)
+	sum.add(1, s.halved(right, depth+1))
 	return sum
 }
 
-// gaussRule is the integral over [a, b] by the seven-point Gauss-Legendre rule.
-func gaussRule(f func(z float64) terms, a, b float64) terms {
+// sevenPoint visits the points of the Gauss-Legendre rule on [a, b].
+func sevenPoint(a, b float64, visit func(weight, z float64)) {
 	const (
 		x1, w1 = 0.4058451513773972, 0.3818300505051189
 		x2, w2 = 0.7415311855993945, 0.2797053914892766
@@ -121,11 +154,9 @@ func gaussRule(f func(z float64) terms, a, b float64) terms {
 		w0     = 0.4179591836734694
 	)
 	mid, half := 0.5*(a+b), 0.5*(b-a)
-	var t terms
-	t.add(half*w0, f(mid))
+	visit(half*w0, mid)
 	for _, n := range [3][2]float64{{x1, w1}, {x2, w2}, {x3, w3}} {
-		t.add(half*n[1], f(mid-half*n[0]))
-		t.add(half*n[1], f(mid+half*n[0]))
+		visit(half*n[1], mid-half*n[0])
+		visit(half*n[1], mid+half*n[0])
 	}
-	return t
 }

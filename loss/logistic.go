@@ -48,18 +48,18 @@ func (l Logistic) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	}
 	both := down + up
 	f = math.Min(math.Max(0, h-down), h+up)
+	before := 0.0
 	for range mostNewton {
-		lower := sigmoid(-f)
-		curve := both * lower * (1 - lower)
-		step := (f - h + down*(1-lower) - up*lower) / (1 + curve)
-		f -= step
-		if math.Abs(step) <= 1e-15*(math.Abs(f)+1e-3) {
+		lower, upper := sigmoid(-f), sigmoid(f)
+		step := (h - f + up*lower - down*upper) / (1 + both*lower*upper)
+		if math.Abs(step) <= 1e-16*math.Abs(f) || step*before < 0 { // rounding alone turns it
 			break
 		}
+		f += step
+		before = step
 	}
 	f = math.Min(math.Max(h-down, f), h+up)
-	lower := sigmoid(-f)
-	return f, 1 / (1 + both*lower*sigmoid(f))
+	return f, 1 / (1 + both*sigmoid(-f)*sigmoid(f))
 }
 
 // sigmoid is 1/(1 + exp(-x)), with its digits kept for negative x.
@@ -79,5 +79,7 @@ func (l Logistic) Site(y []float64, law resample.Law) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newSmoothSite(y, law, l.Prox), nil
+	at := evaluated(l.Prox)
+	at.analytic = true
+	return newSmoothSite(y, law, at), nil
 }

@@ -28,6 +28,10 @@ type Cavity struct {
 // underflows.
 type Moments struct {
 	Mean, Var, Pull, Keep float64
+	// Clamped says that Pull was negative and has been put to 0 (Keep to 1): a
+	// likelihood that is not log-concave may widen the posterior, which would ask
+	// for d < 0. The solution is then not that of the theory at this site.
+	Clamped bool
 }
 
 // Loss is a convex training loss l(f, y).

@@ -45,10 +45,10 @@ func (b bend) times(k float64) bend {
 }
 
 // anchor is the place of slopes[j].
-func (l piecewise) anchor(j int) float64 { return l.kinks[max(j-1, 0)] }
+func (l *piecewise) anchor(j int) float64 { return l.kinks[max(j-1, 0)] }
 
 // slopeAt is the derivative of segment j, or of its continuation, at x.
-func (l piecewise) slopeAt(j int, x float64) float64 {
+func (l *piecewise) slopeAt(j int, x float64) float64 {
 	if l.curvatures[j] == 0 {
 		return l.slopes[j]
 	}
@@ -56,17 +56,20 @@ func (l piecewise) slopeAt(j int, x float64) float64 {
 }
 
 // follow is the proximal map at h by segment j, or its continuation.
-func (l piecewise) follow(j int, c, h float64) float64 {
+func (l *piecewise) follow(j int, c, h float64) float64 {
 	q := l.curvatures[j]
 	if q == 0 {
 		return h - l.slopes[j]/c
 	}
-	x := l.anchor(j)
-	return x + c/(c+q)*(h-x-l.slopes[j]/c)
+	x, b := l.anchor(j), l.slopes[j]
+	if q < c { // f is nearer to h than to x
+		return h + (q*(x-h)-b)/(c+q)
+	}
+	return x + (c*(h-x)-b)/(c+q)
 }
 
 // prox is the proximal map at h and its slope.
-func (l piecewise) prox(c, h float64) (f, slope float64) {
+func (l *piecewise) prox(c, h float64) (f, slope float64) {
 	lo := math.Inf(-1)
 	for j, kink := range l.kinks {
 		if h <= kink+l.slopeAt(j, kink)/c {
@@ -88,9 +91,11 @@ func prox(of func(y float64) bend, c, h float64, y, k []float64) (f, slope float
 			return h, 1
 		}
 		one := of(y[0]).times(k[0])
-		return one.piecewise().prox(c, h)
+		loss := one.piecewise()
+		return loss.prox(c, h)
 	}
-	return sum(of, y, k).prox(c, h)
+	loss := sum(of, y, k)
+	return loss.prox(c, h)
 }
 
 // sum is the loss of k[j] examples of each target y[j].
@@ -105,7 +110,8 @@ func sum(of func(y float64) bend, y, k []float64) piecewise {
 	total.slopes = make([]float64, len(total.kinks)+1)
 	total.curvatures = make([]float64, len(total.kinks)+1)
 	for i := range bends {
-		part := bends[i].piecewise().along(total.kinks)
+		own := bends[i].piecewise()
+		part := own.along(total.kinks)
 		for j := range total.slopes {
 			total.slopes[j] += part.slopes[j]
 			total.curvatures[j] += part.curvatures[j]
@@ -125,7 +131,7 @@ func allKinks(bends []bend) []float64 {
 }
 
 // along is the same loss on a finer list of kinks.
-func (l piecewise) along(kinks []float64) piecewise {
+func (l *piecewise) along(kinks []float64) piecewise {
 	fine := piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
 	own := 0
 	for j := range fine.slopes {
@@ -144,6 +150,7 @@ type mixture struct {
 	kinks              []float64
 	p                  []float64
 	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
+	curved             bool      // some curvature is not zero
 }
 
 // newMixture is the loss over all combinations of the counts. The likeliest
@@ -156,7 +163,8 @@ func newMixture(of func(y float64) bend, list []group, law resample.Law) *mixtur
 	x := &mixture{kinks: allKinks(bends)}
 	parts := make([]piecewise, len(list))
 	for i := range bends {
-		parts[i] = bends[i].piecewise().along(x.kinks)
+		own := bends[i].piecewise()
+		parts[i] = own.along(x.kinks)
 	}
 	all := combine(list, law)
 	all.lead()
@@ -179,6 +187,7 @@ func (x *mixture) add(p float64, parts []piecewise, counts []float64) {
 		}
 		x.slopes = append(x.slopes, slope)
 		x.curvatures = append(x.curvatures, curvature)
+		x.curved = x.curved || curvature > 0
 	}
 	if last := len(x.p) - 1; last >= 0 {
 		a, b := x.row(last), x.row(last+1)
@@ -202,8 +211,16 @@ func (x *mixture) row(i int) piecewise {
 func (x *mixture) moments(cav Cavity) Moments {
 	w := newWalk(cav)
 	var b blend
+	if !x.curved {
+		n := len(x.kinks) + 1
+		for i, p := range x.p {
+			b.add(p, w.respondLinear(x.kinks, x.slopes[i*n:(i+1)*n]))
+		}
+		return b.moments()
+	}
 	for i, p := range x.p {
-		b.add(p, w.respond(x.row(i)))
+		row := x.row(i)
+		b.add(p, w.respond(&row))
 	}
 	return b.moments()
 }

@@ -32,12 +32,28 @@ func (l fromProximal) Site(y []float64, law resample.Law) (Site, error) {
 	if err := checkTargets(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newSmoothSite(y, law, l.Prox), nil
+	return newSmoothSite(y, law, evaluated(l.Prox)), nil
+}
+
+// evaluation is a predictor with its error: relative to f and h, and in units of
+// the prior's standard deviation 1/sqrt(c).
+type evaluation struct {
+	at              predictor
+	relative, prior float64
+	analytic        bool // in h
+}
+
+// evaluated is a predictor exact to rounding.
+func evaluated(at predictor) evaluation { return evaluation{at: at, relative: 0x1p-51} }
+
+// noise is the error of the value f at the field h.
+func (e evaluation) noise(c, h, f float64) float64 {
+	return e.relative*(math.Abs(f)+math.Abs(h)) + e.prior/math.Sqrt(c)
 }
 
 // smoothSite is a site whose predictor is known by evaluation.
 type smoothSite struct {
-	at      predictor
+	at      evaluation
 	targets []float64
 	law     resample.Law
 	all     smoothMixture
@@ -45,17 +61,17 @@ type smoothSite struct {
 
 // smoothMixture is the predictor over the combinations of counts.
 type smoothMixture struct {
-	at      predictor
+	evaluation
 	targets []float64 // the different ones
 	*combinations
 }
 
-func newSmoothSite(y []float64, law resample.Law, at predictor) *smoothSite {
+func newSmoothSite(y []float64, law resample.Law, at evaluation) *smoothSite {
 	return &smoothSite{at, slices.Clone(y), law, newSmoothMixture(at, groups(y), law)}
 }
 
-func newSmoothMixture(at predictor, list []group, law resample.Law) smoothMixture {
-	x := smoothMixture{at, targetsOf(list), combine(list, law).lighten()}
+func newSmoothMixture(at evaluation, list []group, law resample.Law) smoothMixture {
+	x := smoothMixture{at, targetsOf(list), combine(list, law).lighten(math.Max(leastProbability, at.prior))}
 	x.lead()
 	return x
 }
@@ -80,7 +96,12 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 	for i, p := range x.p {
 		b.add(p, x.respond(cav, x.row(i)))
 	}
-	return b.moments()
+	m := b.moments()
+	if m.Pull < 0 {
+		m.Clamped = m.Pull < -1e-8 // else it is the error of the quadrature
+		m.Pull, m.Keep = 0, 1
+	}
+	return m
 }
 
 // respond is the predictor for one combination of counts.
@@ -98,11 +119,11 @@ func (x smoothMixture) respond(cav Cavity, counts []float64) response {
 		off := (g - f) / s
 		return terms{1, off, off * off, slope, 1 - slope}
 	}
-	t := gaussianTerms(sample)
+	t := gaussianTerms(sample, x.analytic, x.prior+x.noise(cav.C, cav.Mean, f)/s)
 	return response{base: f, shift: s * t[1], variance: cav.Var * math.Max(0, t[2]-t[1]*t[1]), keep: t[3], pull: t[4]}
 }
 
-// law is the law of the predictor.
+// of is the law of the predictor.
 func (x smoothMixture) of(cav Cavity) Law {
 	var law Law
 	s := math.Sqrt(cav.Var)
@@ -115,7 +136,9 @@ func (x smoothMixture) of(cav Cavity) Law {
 			f, _ := x.at(cav.C, cav.Mean, x.targets, counts)
 			law.Atoms = append(law.Atoms, Atom{At: f, Weight: p})
 		default:
-			law.Curves = append(law.Curves, newCurve(p, cav.Mean, s, func(h float64) (f, slope float64) {
+			f, _ := x.at(cav.C, cav.Mean, x.targets, counts)
+			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*s, f)
+			law.Curves = append(law.Curves, newCurve(p, cav.Mean, s, noise, func(h float64) (f, slope float64) {
 				return x.at(cav.C, h, x.targets, counts)
 			}))
 		}

@@ -44,7 +44,7 @@ type response struct {
 }
 
 // respond walks through the intervals for the loss of one combination.
-func (w *walk) respond(l piecewise) response {
+func (w *walk) respond(l *piecewise) response {
 	var t tally
 	from := edge{z: math.Inf(-1)}
 	start := 0 // the segment that from begins
@@ -54,27 +54,55 @@ func (w *walk) respond(l piecewise) response {
 			continue
 		}
 		to := w.edge(2*j, position(kink, w.Mean-below/w.C, w.sd))
-		w.follow(&t, from, to, l, start)
+		w.follow(&t, &from, &to, l, start)
 		from, start = to, j+1
 		if above > below {
 			from = w.edge(2*j+1, position(kink, w.Mean-above/w.C, w.sd))
-			t.add(to, from, 0, 1, kink)
+			t.add(&to, &from, 0, 1, kink)
 		}
 	}
-	w.follow(&t, from, edge{z: math.Inf(1)}, l, start)
+	if start == 0 && l.curvatures[0] == 0 { // nothing bends
+		return response{base: w.Mean - l.slopes[0]/w.C, variance: w.Var, keep: 1}
+	}
+	w.follow(&t, &from, &edge{z: math.Inf(1)}, l, start)
+	return response{t.base, w.sd * t.shift(), w.Var * t.variance, t.keep, t.pull}
+}
+
+// respondLinear is respond for a loss without curvature, whose map has slope one
+// and zero by turns; about a third faster.
+func (w *walk) respondLinear(kinks, slopes []float64) response {
+	var t tally
+	mean := w.Mean - slopes[0]/w.C
+	from, straight := edge{z: math.Inf(-1)}, true
+	for j, kink := range kinks {
+		if slopes[j] == slopes[j+1] {
+			continue
+		}
+		straight = false
+		to := w.edge(2*j, position(kink, mean, w.sd))
+		t.move(from, to, mean)
+		mean = w.Mean - slopes[j+1]/w.C
+		from = w.edge(2*j+1, position(kink, mean, w.sd))
+		t.rest(to, from, kink)
+	}
+	if straight {
+		return response{base: mean, variance: w.Var, keep: 1}
+	}
+	t.move(from, edge{z: math.Inf(1)}, mean)
 	return response{t.base, w.sd * t.shift(), w.Var * t.variance, t.keep, t.pull}
 }
 
 // follow adds the interval of segment j.
-func (w *walk) follow(t *tally, from, to edge, l piecewise, j int) {
-	if !(from.z < to.z) {
-		return
+func (w *walk) follow(t *tally, from, to *edge, l *piecewise, j int) {
+	base := 0.0
+	if from.z < 0 && to.z >= 0 {
+		base = l.follow(j, w.C, w.Mean)
 	}
-	keep, pull := 1.0, 0.0
 	if q := l.curvatures[j]; q > 0 {
-		keep, pull = w.C/(w.C+q), q/(w.C+q)
+		t.add(from, to, w.C/(w.C+q), q/(w.C+q), base)
+	} else {
+		t.add(from, to, 1, 0, base)
 	}
-	t.add(from, to, keep, pull, l.follow(j, w.C, w.Mean))
 }
 
 // tally adds up over intervals (from, to] of the standard normal x = (h-m_c)/s,
@@ -98,12 +126,13 @@ type tally struct {
 // shift is the mean of f less base, in standard deviations.
 func (t *tally) shift() float64 { return t.pullAt*t.following + t.keepAt*t.resting }
 
-// add adds an interval where f has slope keep = 1 - pull, and would be at base
-// at x = 0.
-func (t *tally) add(a, b edge, keep, pull, base float64) {
-	if !(a.z < b.z) {
+// add adds an interval where f has slope keep = 1 - pull, and is at base at
+// x = 0, if that is in it.
+func (t *tally) add(from, to *edge, keep, pull, base float64) {
+	if !(from.z < to.z) {
 		return
 	}
+	a, b := *from, *to
 	share := mass(a, b)
 	t.keep += keep * share
 	t.pull += pull * share
@@ -130,5 +159,44 @@ func (t *tally) add(a, b edge, keep, pull, base float64) {
 		t.resting -= pull * above
 	default:
 		t.base, t.keepAt, t.pullAt = base, keep, pull
+	}
+}
+
+// move is add for slope one.
+func (t *tally) move(a, b edge, base float64) {
+	if !(a.z < b.z) {
+		return
+	}
+	t.keep += mass(a, b)
+	t.variance += spread(a, b)
+	above := 0.0
+	if t.followed > 0 || a.z >= 0 {
+		above = area(b.flip(), a.flip())
+	}
+	if above > 0 {
+		t.variance += 2 * t.followed * above
+	}
+	below := area(a, b)
+	t.followed += below
+	switch {
+	case b.z < 0:
+		t.following -= below
+	case a.z >= 0:
+		t.following += above
+	default:
+		t.base, t.keepAt, t.pullAt = base, 1, 0
+	}
+}
+
+// rest is add for slope zero.
+func (t *tally) rest(a, b edge, base float64) {
+	t.pull += mass(a, b)
+	switch {
+	case b.z < 0:
+		t.resting += area(a, b)
+	case a.z >= 0:
+		t.resting -= area(b.flip(), a.flip())
+	default:
+		t.base, t.keepAt, t.pullAt = base, 0, 1
 	}
 }

@@ -1,0 +1,268 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"bootbench/resample"
+
+	"pgregory.net/rapid"
+)
+
+// normal is the Gaussian likelihood of a noise variance, by the quadrature of
+// log-concave likelihoods.
+type normal struct{ Square }
+
+func (normal) Name() string { return "normal" }
+func (l normal) LogDensity(f, y float64) float64 {
+	return -l.Value(f, y) - 0.5*math.Log(2*math.Pi*l.Noise)
+}
+func (l normal) slopes(f, y float64) (first, second float64) {
+	return (y - f) / l.Noise, -1 / l.Noise
+}
+func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
+	return tiltConcave(l, c, h, y, k)
+}
+func (l normal) Site(y []float64, law resample.Law) (Site, error) {
+	return newSmoothSite(y, law, posteriorMean(l)), nil
+}
+
+// TestNormalLikelihood: with Gaussian noise the posterior mean is the minimiser,
+// so that quadrature over f and over h gives the closed form (T9).
+func TestNormalLikelihood(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.8}
+	for _, noise := range []float64{0.01, 1, 50} {
+		for _, y := range [][]float64{{0.7}, {0.7, -2}} {
+			for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.05, -4, 9}, {70, 0.7, 1e-3}} {
+				want := mustSite(t, noise, y, law).Moments(cav)
+				compare(t, fmt.Sprint("normal ", noise, y, cav), normal{Square{noise}}, y, law, cav, want, 1e-9)
+			}
+		}
+	}
+}
+
+// likelihoods with targets they take.
+func likelihoods() map[string]struct {
+	l       Likelihood
+	targets []float64
+} {
+	return map[string]struct {
+		l       Likelihood
+		targets []float64
+	}{
+		"probit":         {Probit{}, []float64{1, -1}},
+		"logit":          {Logit{}, []float64{-1, 1}},
+		"student":        {Student{4, 0.3}, []float64{0.5, -1.2}},
+		"student narrow": {Student{1.5, 0.02}, []float64{0.5, 0.9}},
+		"student normal": {Student{1e9, 0.5}, []float64{0.5, -1.2}},
+	}
+}
+
+// tilted integrates the density itself by 30-point panels, in steps that see
+// the narrowest feature, over where its logarithm is within 45 of its maximum.
+func tilted(l Likelihood, c, h float64, y, k []float64, fine float64) (logZ, mean, variance float64) {
+	log := func(f float64) float64 {
+		v := -0.5*c*(f-h)*(f-h) + 0.5*math.Log(c/(2*math.Pi))
+		for j := range y {
+			if k[j] > 0 {
+				v += k[j] * l.LogDensity(f, y[j])
+			}
+		}
+		return v
+	}
+	const cells = 4000
+	reach := 12/math.Sqrt(c) + 3
+	for _, v := range k {
+		reach += 3 * v / c * math.Min(1, math.Sqrt(c)) // labels push that far
+	}
+	top, lo, hi := math.Inf(-1), math.Inf(1), math.Inf(-1)
+	grid := func(visit func(f, v float64)) {
+		for i := range cells + 1 {
+			f := h + reach*(2*float64(i)/cells-1)
+			visit(f, log(f))
+		}
+		for _, f := range y {
+			visit(f, log(f))
+		}
+	}
+	grid(func(_, v float64) { top = math.Max(top, v) })
+	grid(func(f, v float64) {
+		if v > top-45 {
+			lo, hi = math.Min(lo, f-2*reach/cells), math.Max(hi, f+2*reach/cells)
+		}
+	})
+	over := func(g func(f float64) float64) float64 {
+		return integral(func(f float64) float64 { return g(f) * math.Exp(log(f)-top) }, lo, hi, fine)
+	}
+	z := over(func(float64) float64 { return 1 })
+	mean = over(func(f float64) float64 { return f }) / z
+	variance = over(func(f float64) float64 { return (f - mean) * (f - mean) }) / z
+	return top + math.Log(z), mean, variance
+}
+
+// TestTiltedMoments holds log Z, mean and variance to plain quadrature, within
+// the errors that are stated.
+func TestTiltedMoments(t *testing.T) {
+	for name, c := range likelihoods() {
+		fine := 0.4
+		if s, ok := c.l.(Student); ok {
+			fine = s.Scale
+		}
+		for _, precision := range []float64{0.05, 1, 40} {
+			for _, h := range []float64{-3, -0.2, 0.5, 4} {
+				for _, k := range [][]float64{{1, 0}, {3, 0}, {1, 2}, {9, 0}, {0, 0}} {
+					logZ, mean, variance := c.l.TiltedMoments(precision, h, c.targets, k)
+					wantZ, wantMean, wantVar := tilted(c.l, precision, h, c.targets, k, math.Min(fine, 1/math.Sqrt(precision)))
+					if !(math.Abs(logZ-wantZ) <= 1e-8 && math.Abs(mean-wantMean) <= 1e-9/math.Sqrt(precision) && math.Abs(variance/wantVar-1) <= 1e-8) {
+						t.Errorf("%s c=%g h=%g k=%v: %.12g, %.12g, %.12g; quadrature %.12g, %.12g, %.12g",
+							name, precision, h, k, logZ, mean, variance, wantZ, wantMean, wantVar)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestProbitOnce: the closed form for one example is the quadrature.
+func TestProbitOnce(t *testing.T) {
+	for _, c := range []float64{1e-3, 0.3, 5, 1e3} {
+		for _, h := range []float64{-30, -2, 0.1, 6} {
+			z, m, v := probitOnce(c, h, -1)
+			z1, m1, v1 := tiltConcave(Probit{}, c, h, []float64{-1}, []float64{1})
+			if math.Abs(z-z1) > 1e-9*(1+math.Abs(z)) || math.Abs(m-m1) > 1e-9/math.Sqrt(c) || math.Abs(v/v1-1) > 1e-9 {
+				t.Errorf("c=%g h=%g: %g %g %g, quadrature %g %g %g", c, h, z, m, v, z1, m1, v1)
+			}
+		}
+	}
+}
+
+// TestPosteriorSlope: c var is the slope of the posterior mean, and the mean is
+// h plus 1/c times the slope of log Z.
+func TestPosteriorSlope(t *testing.T) {
+	for name, c := range likelihoods() {
+		for _, h := range []float64{-1.3, 0.4, 2} {
+			const precision, d = 1.3, 1e-4
+			k := []float64{2, 1}
+			_, mean, variance := c.l.TiltedMoments(precision, h, c.targets, k)
+			z1, m1, _ := c.l.TiltedMoments(precision, h+d, c.targets, k)
+			z0, m0, _ := c.l.TiltedMoments(precision, h-d, c.targets, k)
+			if got, want := precision*variance, (m1-m0)/(2*d); math.Abs(got-want) > 1e-4*(1+want) {
+				t.Errorf("%s: slope %g, difference %g", name, got, want)
+			}
+			if got, want := mean-h, (z1-z0)/(2*d)/precision; math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("%s: shift %g, by log Z %g", name, got, want)
+			}
+		}
+	}
+}
+
+// TestLikelihoodMoments holds a site to the sum over counts of plain double
+// quadrature, and its law and left-out losses to the moments.
+func TestLikelihoodMoments(t *testing.T) {
+	const nu = 0.6
+	law := resample.Poisson{Ratio: nu}
+	cav := Cavity{1.4, -0.3, 0.7}
+	s := math.Sqrt(cav.Var)
+	for name, c := range likelihoods() {
+		if name == "student narrow" || name == "student normal" {
+			continue // to save time
+		}
+		y := c.targets[:1]
+		site, err := c.l.Site(y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mean, square, keep float64
+		p := math.Exp(-nu)
+		for k := 0.0; k < 9; k++ {
+			const step = 0.5
+			for z := -7.0; z <= 7; z += step {
+				_, f, v := tilted(c.l, cav.C, cav.Mean+s*z, y, []float64{k}, 0.4)
+				w := p * step * gauss(z)
+				mean += w * f
+				square += w * f * f
+				keep += w * cav.C * v
+			}
+			p *= nu / (k + 1)
+		}
+		got := site.Moments(cav)
+		// 1e-8: the counts left out.
+		if math.Abs(got.Mean-mean) > 1e-7 || math.Abs(got.Var-(square-mean*mean)) > 1e-7 || math.Abs(got.Keep-keep) > 1e-7 {
+			t.Errorf("%s: %+v, double quadrature %g, %g, %g", name, got, mean, square-mean*mean, keep)
+		}
+		whole := site.Law(cav)
+		if math.Abs(whole.Mean()-got.Mean) > 1e-7 || math.Abs(whole.Var()-got.Var) > 1e-7 {
+			t.Errorf("%s: law %g, %g; moments %+v", name, whole.Mean(), whole.Var(), got)
+		}
+		relative(t, name+" left out", site.LeftOut(cav, 0, SquareTest{}), (cav.Mean-y[0])*(cav.Mean-y[0])+cav.Var, 1e-12)
+	}
+}
+
+// TestClamped: a cavity between two minds of a Student likelihood is widened by
+// the example, and says so; a log-concave likelihood never is.
+func TestClamped(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.1}
+	outlier, err := Student{2, 0.1}.Site([]float64{4}, law)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := outlier.Moments(Cavity{1, 0, 0.01}); !m.Clamped || m.Pull != 0 || m.Keep != 1 {
+		t.Errorf("an outlier gives %+v", m)
+	}
+	if m := outlier.Moments(Cavity{1, 4, 0.01}); m.Clamped || !(m.Pull > 0.05) {
+		t.Errorf("an example in its place gives %+v", m)
+	}
+}
+
+// TestLikelihoodExtremes: no parameters make moments that are not numbers.
+func TestLikelihoodExtremes(t *testing.T) {
+	power := func(t *rapid.T, what string, lo, hi float64) float64 {
+		return math.Pow(10, rapid.Float64Range(lo, hi).Draw(t, what))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		l := rapid.SampledFrom([]Likelihood{
+			Probit{}, Logit{}, Student{power(t, "log dof", -1, 3), power(t, "log scale", -3, 2)},
+		}).Draw(t, "likelihood")
+		c := power(t, "log c", -8, 8)
+		h := rapid.Float64Range(-1, 1).Draw(t, "h") * power(t, "log h", -2, 3)
+		y, k := []float64{1, -1}, []float64{float64(rapid.IntRange(0, 30).Draw(t, "k")), float64(rapid.IntRange(0, 2).Draw(t, "k"))}
+		logZ, mean, variance := l.TiltedMoments(c, h, y, k)
+		if math.IsNaN(logZ+mean+variance) || math.IsInf(logZ+mean+variance, 0) || !(variance > 0) {
+			t.Fatalf("%+v c=%g h=%g k=%v: %g, %g, %g", l, c, h, k, logZ, mean, variance)
+		}
+		if l.Name() != "student" && variance*c > 1+1e-8 {
+			t.Fatalf("%+v c=%g h=%g k=%v: c var = %g", l, c, h, k, c*variance)
+		}
+	})
+}
+
+func BenchmarkSmoothMoments(b *testing.B) {
+	for _, c := range []struct {
+		loss Loss
+		y    []float64
+		cav  Cavity
+	}{
+		{Logistic{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{Logistic{1}, []float64{1, -1}, Cavity{2, 0.3, 0.4}},
+		{FromProximal(logCosh{1}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
+		{FromProximal(pinball{0.7}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
+		{SquaredHinge{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{EpsInsensitive{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
+		{Huber{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
+		{Probit{}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{Logit{}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{Student{4, 0.3}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
+	} {
+		b.Run(fmt.Sprintf("loss=%s/targets=%d", c.loss.Name(), len(c.y)), func(b *testing.B) {
+			site, err := c.loss.Site(slices.Clone(c.y), resample.Poisson{Ratio: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				site.Moments(c.cav)
+			}
+		})
+	}
+}

@@ -1,0 +1,513 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"bootbench/resample"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"pgregory.net/rapid"
+)
+
+// proximals are the losses known by their maps, with targets they take.
+func proximals() map[string]struct {
+	loss    Proximal
+	targets []float64
+} {
+	labels, values := []float64{1, -1, 1}, []float64{0.3, -1.2, 2}
+	return map[string]struct {
+		loss    Proximal
+		targets []float64
+	}{
+		"square":      {Square{0.4}, values},
+		"hard":        {HardMargin{}, []float64{-1, -1}},
+		"hinge":       {Hinge{0.8}, labels},
+		"hinge2":      {SquaredHinge{0.8}, labels},
+		"logistic":    {Logistic{1.5}, labels},
+		"eps":         {EpsInsensitive{0.8, 0.25}, values},
+		"eps without": {EpsInsensitive{0.8, 0}, values},
+		"absolute":    {LeastAbsolute{0.8}, values},
+		"huber":       {Huber{0.8, 0.5}, values},
+	}
+}
+
+// TestProx holds every proximal map to golden section on Value alone, which
+// finds a minimiser to about 1e-7, and its slope to the central difference of
+// the map, off the bends.
+func TestProx(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, c := range proximals() {
+		for n := 1; n <= len(c.targets); n++ {
+			y := c.targets[:n]
+			for range 60 {
+				k := make([]float64, n)
+				for j := range k {
+					k[j] = float64(rng.IntN(4))
+				}
+				if rng.IntN(4) == 0 {
+					k[0] *= 0.37 // weights need not be whole
+				}
+				curvature, h := math.Exp(2*rng.NormFloat64()), 2*rng.NormFloat64()
+				f, slope := c.loss.Prox(curvature, h, y, k)
+				objective := func(f float64) float64 {
+					v := 0.5 * curvature * (f - h) * (f - h)
+					for j := range y {
+						if k[j] > 0 {
+							v += k[j] * c.loss.Value(f, y[j])
+						}
+					}
+					return v
+				}
+				want := minimise(objective, append([]float64{h}, y...))
+				if !(math.Abs(f-want) <= 3e-6) || objective(f) > objective(want)+1e-14*(1+objective(want)) {
+					t.Fatalf("%s c=%g h=%g k=%v: f=%.12g, minimiser %.12g", name, curvature, h, k, f, want)
+				}
+				const dh = 1e-5
+				up, slopeUp := c.loss.Prox(curvature, h+dh, y, k)
+				down, slopeDown := c.loss.Prox(curvature, h-dh, y, k)
+				if between := (up - down) / (2 * dh); math.Abs(slope-between) > 1e-5 && math.Abs(slopeUp-slopeDown) < 0.01 {
+					t.Fatalf("%s c=%g h=%g k=%v: slope %g, difference %g", name, curvature, h, k, slope, between)
+				}
+				if none(k) && (f != h || slope != 1) {
+					t.Fatalf("%s: without weight f(%g) = %g, slope %g", name, h, f, slope)
+				}
+			}
+		}
+	}
+}
+
+// reference are the moments by 30-point panels of Prox over the counts of the
+// single examples, panels ending where the slope of the map changes abruptly.
+// It is exact to rounding but for counts of probability below 1e-14.
+func reference(l Proximal, y []float64, law resample.Law, cav Cavity) Moments {
+	s := math.Sqrt(cav.Var)
+	var mean, square, keep, pull float64
+	counts := make([]float64, len(y))
+	x, w := make([]float64, 30), make([]float64, 30)
+	var visit func(j int, p float64)
+	visit = func(j int, p float64) {
+		if p < 1e-14 {
+			return
+		}
+		if j < len(y) {
+			for k, q := range law.Counts(1).All() {
+				counts[j] = float64(k)
+				visit(j+1, p*q)
+			}
+			return
+		}
+		at := func(z float64) (f, slope float64) { return l.Prox(cav.C, cav.Mean+s*z, y, counts) }
+		cuts := jumps(at)
+		for i := 1; i < len(cuts); i++ {
+			panels := math.Ceil(cuts[i] - cuts[i-1])
+			width := (cuts[i] - cuts[i-1]) / panels
+			for n := 0.0; n < panels; n++ {
+				quad.Legendre{}.FixedLocations(x, w, cuts[i-1]+n*width, cuts[i-1]+(n+1)*width)
+				for m, z := range x {
+					f, slope := at(z)
+					weight, off := p*w[m]*gauss(z), f-cav.Mean
+					mean += weight * off
+					square += weight * off * off
+					keep += weight * slope
+					pull += weight * (1 - slope)
+				}
+			}
+		}
+	}
+	visit(0, 1)
+	return Moments{Mean: cav.Mean + mean, Var: square - mean*mean, Keep: keep, Pull: pull}
+}
+
+// jumps are the places where the slope jumps, between -9 and 9, both included.
+func jumps(at func(z float64) (f, slope float64)) []float64 {
+	const cells = 500
+	cuts := []float64{-9}
+	slope := func(z float64) float64 { _, d := at(z); return d }
+	for i := range cells {
+		a, b := -9+18*float64(i)/cells, -9+18*float64(i+1)/cells
+		if math.Abs(slope(a)-slope(b)) < 0.02 {
+			continue
+		}
+		left := slope(a)
+		for range 60 {
+			if mid := 0.5 * (a + b); math.Abs(slope(mid)-left) < 0.01 {
+				a = mid
+			} else {
+				b = mid
+			}
+		}
+		cuts = append(cuts, b)
+	}
+	return append(cuts, 9)
+}
+
+// TestMomentsAgainstQuadrature: closed forms to 1e-11; the losses by quadrature
+// to their stated 1e-9, and FromProximal of every loss, bends included, as well.
+func TestMomentsAgainstQuadrature(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.1}
+	for name, c := range proximals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 0.9, 0.02}} {
+				for n := 1; n <= 2; n++ {
+					y := c.targets[:n]
+					want := reference(c.loss, y, law, cav)
+					exact, tol := Loss(nil), 1e-11
+					if own, ok := c.loss.(Loss); ok {
+						exact = own
+					}
+					if name == "logistic" {
+						tol = 1e-9
+					}
+					compare(t, fmt.Sprint(name, n, cav), exact, y, law, cav, want, tol)
+					compare(t, fmt.Sprint("quadrature of ", name, n, cav), FromProximal(c.loss), y, law, cav, want, 1e-9)
+				}
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, name string, l Loss, y []float64, law resample.Law, cav Cavity, want Moments, tol float64) {
+	t.Helper()
+	site, err := l.Site(y, law)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := site.Moments(cav)
+	scale := 1 + math.Sqrt(cav.Var)
+	if !(math.Abs(got.Mean-want.Mean) <= tol*scale && math.Abs(got.Var-want.Var) <= tol*scale*scale &&
+		math.Abs(got.Keep-want.Keep) <= tol && math.Abs(got.Pull-want.Pull) <= tol) {
+		t.Errorf("%s: %+v, quadrature %+v", name, got, want)
+	}
+}
+
+// parabola is the square loss as a piecewise one.
+type parabola struct{ Square }
+
+func (l parabola) Site(y []float64, law resample.Law) (Site, error) {
+	return newPiecewiseSite(y, law, func(y float64) bend {
+		return bend{n: 1, kinks: [2]float64{y}, curvatures: [3]float64{1 / l.Noise, 1 / l.Noise}}
+	}), nil
+}
+
+// TestSquareIsPiecewise: the engine of piecewise losses gives the closed form
+// (T9), for equal and for different targets, from vanishing to ruling noise.
+func TestSquareIsPiecewise(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.8}
+	for _, noise := range []float64{1e-9, 0.01, 1, 1e9} {
+		for _, y := range [][]float64{{0.7}, {0.7, 0.7}, {0.7, -2}} {
+			for _, cav := range []Cavity{{2, 0.4, 0.5}, {1e-3, -40, 900}, {7, 0.7, 1e-9}, {1, 0, 0}} {
+				want := mustSite(t, noise, y, law).Moments(cav)
+				site, _ := parabola{Square{noise}}.Site(y, law)
+				got := site.Moments(cav)
+				scale := math.Abs(cav.Mean) + 2
+				if math.Abs(got.Mean-want.Mean) > 1e-14*scale || math.Abs(got.Var-want.Var) > 1e-12*want.Var+1e-25*scale*scale {
+					t.Errorf("noise %g, targets %v, %+v: %+v, closed form %+v", noise, y, cav, got, want)
+				}
+				relative(t, "keep", got.Keep, want.Keep, 1e-12)
+				relative(t, "pull", got.Pull, want.Pull, 1e-12)
+			}
+		}
+	}
+}
+
+// TestLinearWalk: the walk of losses without curvature is the general one, from
+// the middle of the cavity to its tails and at no variance.
+func TestLinearWalk(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.7}
+	for name, x := range map[string]*mixture{
+		"hard":  newMixture(HardMargin{}.bend, groups([]float64{-1}), law),
+		"hinge": newMixture(Hinge{0.8}.bend, groups([]float64{1, -1}), law),
+		"eps":   newMixture(EpsInsensitive{0.8, 0.25}.bend, groups([]float64{0.3, -1.2}), law),
+	} {
+		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 9, 0.2}, {1, -1, 0}, {1, 0.3, 1e-20}} {
+			fast := x.moments(cav)
+			x.curved = true // takes the general walk
+			plain := x.moments(cav)
+			x.curved = false
+			relative(t, name+" mean", fast.Mean, plain.Mean, 1e-14)
+			relative(t, name+" variance", fast.Var, plain.Var, 1e-13)
+			relative(t, name+" keep", fast.Keep, plain.Keep, 1e-13)
+			relative(t, name+" pull", fast.Pull, plain.Pull, 1e-13)
+		}
+	}
+}
+
+// TestHuberLimits: a wide threshold is the square loss of noise 1/C; a narrow
+// one, at fixed C Delta, the absolute loss.
+func TestHuberLimits(t *testing.T) {
+	law := resample.Poisson{Ratio: 1}
+	cav := Cavity{1.3, 0.2, 0.8}
+	moments := func(l Loss) Moments {
+		site, err := l.Site([]float64{0.5}, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return site.Moments(cav)
+	}
+	for _, c := range []struct{ huber, limit Loss }{
+		{Huber{4, 1e3}, Square{0.25}}, {Huber{3e9, 1e-9}, LeastAbsolute{3}}, {EpsInsensitive{2, 0}, LeastAbsolute{2}},
+	} {
+		a, b := moments(c.huber), moments(c.limit)
+		relative(t, c.limit.Name()+" mean", a.Mean, b.Mean, 3e-9)
+		relative(t, c.limit.Name()+" variance", a.Var, b.Var, 3e-9)
+		relative(t, c.limit.Name()+" pull", a.Pull, b.Pull, 3e-9)
+	}
+}
+
+// TestKeepIsSlope: c chi = dm/dm_c, by Richardson's central difference.
+func TestKeepIsSlope(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.9}
+	for name, c := range proximals() {
+		l, n := c.loss.(Loss), 2
+		if name == "hard" || name == "square" {
+			n = 1
+		}
+		site, err := l.Site(c.targets[:n], law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}} {
+			difference := func(d float64) float64 {
+				up, down := cav, cav
+				up.Mean += d
+				down.Mean -= d
+				return (site.Moments(up).Mean - site.Moments(down).Mean) / (2 * d)
+			}
+			want := (4*difference(0.005) - difference(0.01)) / 3
+			relative(t, name+" keep", site.Moments(cav).Keep, want, 2e-7)
+		}
+	}
+}
+
+// TestExtremes: whatever the parameters, moments are numbers in their ranges,
+// keep and pull add up, and the law has mass one and their mean.
+func TestExtremes(t *testing.T) {
+	power := func(t *rapid.T, what string, lo, hi float64) float64 {
+		return math.Pow(10, rapid.Float64Range(lo, hi).Draw(t, what))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		big := power(t, "log C", -8, 12)
+		l := rapid.SampledFrom([]Loss{
+			Hinge{big}, SquaredHinge{big}, Logistic{big}, EpsInsensitive{big, power(t, "log epsilon", -8, 3)},
+			LeastAbsolute{big}, Huber{big, power(t, "log delta", -8, 3)}, HardMargin{},
+		}).Draw(t, "loss")
+		y := []float64{1}
+		if l.Name() != "hard" && rapid.Bool().Draw(t, "two") {
+			y = []float64{1, -1}
+		}
+		site, err := l.Site(y, resample.Poisson{Ratio: power(t, "log nu", -3, -0.5)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cav := Cavity{C: power(t, "log c", -8, 8), Mean: rapid.Float64Range(-1, 1).Draw(t, "mean") * power(t, "log mean", -2, 3)}
+		if !rapid.Bool().Draw(t, "point") {
+			cav.Var = power(t, "log V", -12, 6)
+		}
+		m := site.Moments(cav)
+		if !(m.Var >= 0 && m.Pull >= 0 && m.Pull <= 1+1e-12 && m.Keep >= 0 && m.Keep <= 1+1e-12) ||
+			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Pull+m.Keep-1) > 1e-9 {
+			t.Fatalf("%+v %v %+v: %+v", l, y, cav, m)
+		}
+		whole := site.Law(cav)
+		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
+		if mass := whole.Mass(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-8 {
+			t.Fatalf("%+v %v %+v: law has mass %.15g", l, y, cav, mass)
+		}
+		if math.Abs(whole.Mean()-m.Mean) > 1e-7*scale || math.Abs(whole.Var()-m.Var) > 1e-6*scale*scale {
+			t.Fatalf("%+v %v %+v: law %.15g, %.15g; moments %+v", l, y, cav, whole.Mean(), whole.Var(), m)
+		}
+		if left := site.LeftOut(cav, 0, Absolute{}); !(left >= 0) || math.IsInf(left, 0) {
+			t.Fatalf("%+v: left-out loss %g", l, left)
+		}
+	})
+}
+
+// TestCurves holds the law by curves to the map itself: the distribution
+// function by bisection on the map, the density by the difference of masses,
+// and Quantile as the inverse of CDF.
+func TestCurves(t *testing.T) {
+	cav := Cavity{0.8, -0.3, 2.5}
+	law := resample.Poisson{Ratio: 0.7}
+	for _, l := range []Loss{Logistic{3}, FromProximal(pinball{0.7}), FromProximal(SquaredHinge{2})} {
+		site, err := l.Site([]float64{1}, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := site.Law(cav)
+		map1 := l.(Proximal)
+		for _, x := range []float64{-2.3, -0.4, 0.6, 0.99, 1, 1.01, 1.9} {
+			want := 0.0
+			for k, p := range law.Counts(1).All() {
+				lo, hi := cav.Mean-60, cav.Mean+60
+				for range 80 {
+					mid := 0.5 * (lo + hi)
+					if f, _ := map1.Prox(cav.C, mid, []float64{1}, []float64{float64(k)}); f <= x {
+						lo = mid
+					} else {
+						hi = mid
+					}
+				}
+				want += p * 0.5 * math.Erfc(-(lo-cav.Mean)/math.Sqrt(2*cav.Var))
+			}
+			if got := whole.CDF(x); math.Abs(got-want) > 1e-7 {
+				t.Errorf("%s: CDF(%g) = %.10g, by the map %.10g", l.Name(), x, got, want)
+			}
+			const h = 1e-4
+			if got, want := whole.Density(x+0.05), whole.Mass(x+0.05-h, x+0.05+h)/(2*h); math.Abs(got-want) > 1e-5 {
+				t.Errorf("%s: density(%g) = %g, slope of the mass %g", l.Name(), x+0.05, got, want)
+			}
+		}
+		for _, q := range []float64{1e-6, 0.1, 0.5, 0.93, 1 - 1e-6} {
+			x := whole.Quantile(q)
+			if whole.CDF(x) < q-1e-12 || whole.CDF(x-1e-7) >= q+1e-12 {
+				t.Errorf("%s: quantile(%g) = %g, CDF there %g, before %g", l.Name(), q, x, whole.CDF(x), whole.CDF(x-1e-7))
+			}
+		}
+		if lo, hi := whole.Quantile(0), whole.Quantile(1); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
+			t.Errorf("%s: support from %g to %g", l.Name(), lo, hi)
+		}
+		if math.Abs(whole.Mass(-1, 0.3)+whole.Mass(0.3, 4)-whole.Mass(-1, 4)) > 1e-13 {
+			t.Errorf("%s: masses do not add up", l.Name())
+		}
+	}
+}
+
+// TestAbout: the catalogue's claims are those of the losses. A parameter that a
+// loss takes is refused at 0 (epsilon below 0), the others are ignored.
+func TestAbout(t *testing.T) {
+	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1, Delta: 0.5, Dof: 4, Scale: 0.2}
+	bad := map[string]func(p *Parameters, v float64){
+		"noise": func(p *Parameters, v float64) { p.Noise = v }, "C": func(p *Parameters, v float64) { p.C = v },
+		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v }, "delta": func(p *Parameters, v float64) { p.Delta = v },
+		"dof": func(p *Parameters, v float64) { p.Dof = v }, "scale": func(p *Parameters, v float64) { p.Scale = v },
+	}
+	for _, name := range Names() {
+		info, err := About(name)
+		if err != nil || info.Name != name || info.Formula == "" {
+			t.Fatalf("About(%s) = %+v, %v", name, info, err)
+		}
+		l, err := ByName(name, good)
+		if err != nil || l.Name() != name {
+			t.Fatalf("ByName(%s) = %v, %v", name, l, err)
+		}
+		for parameter, set := range bad {
+			for _, v := range []float64{-1, math.NaN(), math.Inf(1)} {
+				p := good
+				set(&p, v)
+				l, err := ByName(name, p)
+				if info.NeedsParameter(parameter) != (err != nil) {
+					t.Errorf("%s with %s = %g: %v", name, parameter, v, err)
+				}
+				if err != nil && (l != nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(parameter))) {
+					t.Errorf("%s with %s = %g: %v, %v", name, parameter, v, l, err)
+				}
+			}
+		}
+		for _, y := range [][]float64{{1}, {-1}, {0.5}} {
+			_, err := l.Site(y, resample.Poisson{Ratio: 1})
+			if wants := y[0] == 0.5 && info.Task == Classification; wants != (err != nil) {
+				t.Errorf("%s, a loss for %v, at target %g: %v", name, info.Task, y[0], err)
+			}
+		}
+	}
+	if l, err := ByName("squared-hinge", good); err != nil || l.Name() != "hinge2" {
+		t.Errorf("squared-hinge is %v, %v", l, err)
+	}
+	if _, err := About("cubic"); err == nil || !strings.Contains(err.Error(), "square, hard, hinge") {
+		t.Errorf("unknown name: %v", err)
+	}
+}
+
+// TestParameterRefusals: losses built by hand refuse at Site what their makers
+// refuse.
+func TestParameterRefusals(t *testing.T) {
+	law := resample.Poisson{Ratio: 1}
+	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101} {
+		for _, l := range []Loss{Hinge{v}, SquaredHinge{v}, Logistic{v}, EpsInsensitive{v, 1}, LeastAbsolute{v}, Huber{v, 1}, Huber{1, v}} {
+			if _, err := l.Site([]float64{1}, law); err == nil {
+				t.Errorf("%T%v takes a site", l, l)
+			}
+		}
+	}
+	if _, err := (EpsInsensitive{1, -0.1}).Site([]float64{1}, law); err == nil || !strings.Contains(err.Error(), "epsilon") {
+		t.Errorf("epsilon below 0: %v", err)
+	}
+	many := make([]float64, maxTargets+1)
+	for i := range many {
+		many[i] = float64(i)
+	}
+	if _, err := (LeastAbsolute{1}).Site(many, law); err == nil || !strings.Contains(err.Error(), "201 different targets") {
+		t.Errorf("many targets: %v", err)
+	}
+}
+
+// TestLattice measures the lattice rule for many different targets at one input:
+// with three targets against all combinations, and with more by the square loss,
+// whose moments are known.
+func TestLattice(t *testing.T) {
+	cav := Cavity{1.5, 0.2, 0.3}
+	law := resample.Poisson{Ratio: 0.5}
+	y := []float64{0.3, -1.2, 2}
+	of := EpsInsensitive{0.8, 0.25}.bend
+	exact := newMixture(of, groups(y), law)
+	rule := &mixture{kinks: exact.kinks}
+	parts := make([]piecewise, len(y))
+	axes := make([]axis, len(y))
+	for i, g := range groups(y) {
+		b := of(g.target)
+		own := b.piecewise()
+		parts[i] = own.along(rule.kinks)
+		axes[i].counts, axes[i].p = g.law(law)
+	}
+	points := lattice(axes)
+	for i, p := range points.p {
+		rule.add(p, parts, points.row(i))
+	}
+	within := func(name string, got, want Moments) {
+		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd || math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Pull-want.Pull) > 5e-3 {
+			t.Errorf("%s: lattice %+v, exact %+v", name, got, want)
+		}
+	}
+	within("three targets", rule.moments(cav), exact.moments(cav))
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{6, 12, 60} {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = rng.NormFloat64()
+		}
+		site, err := parabola{Square{0.7}}.Site(y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(fmt.Sprint(n, " targets"), site.Moments(cav), mustSite(t, 0.7, y, law).Moments(cav))
+	}
+}
+
+// TestCombinations: all lists have total one, and the pruned list is the whole
+// one but for what it leaves out.
+func TestCombinations(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 9} {
+		for _, nu := range []float64{0.01, 0.5, 3, 40} {
+			y := make([]float64, n)
+			for i := range y {
+				y[i] = float64(i)
+			}
+			x := combine(groups(y), resample.Poisson{Ratio: nu})
+			total, mean := 0.0, 0.0
+			for i, p := range x.p {
+				total += p
+				mean += p * x.row(i)[n-1]
+			}
+			relative(t, "total", total, 1, 1e-12)
+			relative(t, "mean count", mean, nu, 0.01)
+			if len(x.p) > mostCombinations {
+				t.Errorf("%d targets at %g: %d combinations", n, nu, len(x.p))
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package loss
+
+import "math"
+
+// logCosh is the loss C log cosh(f-y), known by its proximal map alone: what a
+// user of FromProximal writes.
+type logCosh struct{ C float64 }
+
+func (logCosh) Name() string { return "log-cosh" }
+
+func (l logCosh) Value(f, y float64) float64 {
+	r := math.Abs(f - y)
+	return l.C * (r + math.Log1p(math.Exp(-2*r)) - math.Ln2)
+}
+
+func (l logCosh) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	bound := 0.0
+	for _, w := range k {
+		bound += w * l.C / c
+	}
+	lo, hi := h-bound, h+bound
+	for range 200 {
+		f = 0.5 * (lo + hi)
+		if f <= lo || f >= hi {
+			break
+		}
+		if l.push(f, c, h, y, k) > 0 {
+			hi = f
+		} else {
+			lo = f
+		}
+	}
+	curvature := 0.0
+	for j, v := range y {
+		t := math.Tanh(f - v)
+		curvature += k[j] * l.C * (1 - t*t)
+	}
+	return f, c / (c + curvature)
+}
+
+// push is the derivative of the objective.
+func (l logCosh) push(f, c, h float64, y, k []float64) float64 {
+	sum := c * (f - h)
+	for j, v := range y {
+		sum += k[j] * l.C * math.Tanh(f-v)
+	}
+	return sum
+}
+
+// pinball is the quantile loss of level q at one target: its map has two bends.
+type pinball struct{ q float64 }
+
+func (pinball) Name() string { return "pinball" }
+
+func (l pinball) Value(f, y float64) float64 { return math.Max(l.q*(y-f), (1-l.q)*(f-y)) }
+
+func (l pinball) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	t := k[0] / c
+	switch up, down := h+t*l.q, h-t*(1-l.q); {
+	case up < y[0]:
+		return up, 1
+	case down > y[0]:
+		return down, 1
+	}
+	if k[0] == 0 {
+		return h, 1
+	}
+	return y[0], 0
+}

@@ -182,11 +182,11 @@ func (l logisticLoss) Prox(c, h float64, y, k []float64) (f, slope float64) {
 			lo = f
 		}
 		next := f - g/curve
+		if math.Abs(next-f) <= 1e-15*(1+math.Abs(f)) {
+			break
+		}
 		if !(next > lo && next < hi) {
 			next = (lo + hi) / 2
-		}
-		if math.Abs(next-f) <= 1e-16*(1+math.Abs(f)) {
-			break
 		}
 		f = next
 	}

@@ -271,7 +271,7 @@ type progress struct {
 }
 
 // patience is the number of steps without progress that are taken for a stall.
-const patience = 12
+const patience = 40
 
 // stalls notes what a step reached and reports whether it is time to give up.
 func (b *progress) stalls(gap, dual float64) bool {

@@ -161,34 +161,35 @@ func (l logisticLoss) derivatives(f, y float64) (first, second float64) {
 	return -l.c * y * miss, l.c * miss * (1 - miss)
 }
 
-// Prox is Newton's method kept inside a bracket.
+// Prox halves a bracket of the root of c (f-h) + sum k l'(f), then takes Newton
+// steps.
 func (l logisticLoss) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	reach := 0.0
 	for _, v := range k {
 		reach += v * l.c / c
 	}
-	lo, hi, f := h-reach, h+reach, h
-	for range 200 {
-		g, curve := c*(f-h), c
+	total := func(f float64) (g, curve float64) {
+		g, curve = c*(f-h), c
 		for j := range y {
 			a, b := l.derivatives(f, y[j])
 			g += k[j] * a
 			curve += k[j] * b
 		}
-		slope = c / curve
-		if g > 0 {
+		return g, curve
+	}
+	lo, hi := h-reach, h+reach
+	for range 40 {
+		f = (lo + hi) / 2
+		if g, _ := total(f); g > 0 {
 			hi = f
 		} else {
 			lo = f
 		}
-		next := f - g/curve
-		if !(next > lo && next < hi) {
-			next = (lo + hi) / 2
-		}
-		if math.Abs(next-f) <= 1e-16*(1+math.Abs(f)) {
-			break
-		}
-		f = next
+	}
+	for range 3 {
+		g, curve := total(f)
+		f -= g / curve
+		slope = c / curve
 	}
 	return f, slope
 }

@@ -23,9 +23,10 @@ type newton struct {
 	kept  points    // where the step began
 }
 
-// The ridge as a share of K_ii, at kinks, and everywhere once a step was cut. It shortens steps along directions in which K
-// has next to no curvature and many sites would meet their kinks; it changes no
-// answer. A step cut below shortShare raises it, a whole one lowers it.
+// The ridge as a share of K_ii, at kinks, and at all sites once a step was cut.
+// It shortens steps along directions in which K has next to no curvature, where
+// many sites would meet their kinks; it changes no answer. A step cut below
+// shortShare raises it, a whole one lowers it.
 const (
 	firstRidge  = 1e-3
 	leastRidge  = 1e-15

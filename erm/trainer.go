@@ -39,7 +39,6 @@ type Trainer struct {
 	points points
 	newton newton
 	result Result
-	spare  []float64
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k and
@@ -257,12 +256,12 @@ func (t *Trainer) advance() error {
 // blurred reports weights so large that rounding errors in f reach a hundredth
 // of its size.
 func (q *points) blurred() bool {
-	error, size := 0.0, 0.0
+	rounding, size := 0.0, 0.0
 	for i, a := range q.a {
-		error += 0x1p-53 * math.Abs(a) / math.Sqrt(q.c[i])
+		rounding += 0x1p-53 * math.Abs(a) / math.Sqrt(q.c[i])
 		size = max(size, math.Abs(q.p[i])*math.Sqrt(q.c[i]))
 	}
-	return error > 0.01*size
+	return rounding > 0.01*size
 }
 
 // progress is the best that steps have reached.
@@ -272,7 +271,7 @@ type progress struct {
 }
 
 // patience is the number of steps without progress that are taken for a stall.
-const patience = 12
+const patience = 40
 
 // stalls notes what a step reached and reports whether it is time to give up.
 func (b *progress) stalls(gap, dual float64) bool {

@@ -13,7 +13,8 @@ import (
 // times in the likelihood.
 //
 // Expectation propagation is an approximation; package gp says how good. A
-// resample for which it does not converge ends the run with a *FitError.
+// resample for which it does not converge ends the run with a *FitError. That
+// happens with Student-t likelihoods, which may have no fixed point.
 type EP struct {
 	// Kernel is the kernel matrix over the sites. Trainers only read it.
 	Kernel *linalg.Sym

@@ -12,7 +12,8 @@ package linalg
 //
 // Refresh makes the diagonal of G available; Expand then makes all of G
 // available, from the same factorisation. The two are apart because most
-// sweeps need the diagonal only.
+// sweeps need the diagonal only. Costs are those of Exact; Projected's are said
+// there.
 type Engine interface {
 	// N is the order of K.
 	N() int
@@ -53,10 +54,16 @@ type Engine interface {
 	OffMulVec(dst, x []float64)
 	OffSquareMulVec(dst, x []float64)
 
-	// Respond overwrites each of the given rows k, kernel vectors between one
-	// new input and the N sites, with k' (I + diag(d)K)^-1 (M03-48). Rows are
-	// row-major with stride N. Needs all of G.
-	Respond(rows []float64)
+	// EstimateSaves reports whether Estimate is cheaper than Refresh.
+	EstimateSaves() bool
+
+	// Width is the length of the row of numbers that describes a new input to a
+	// Predictor.
+	Width() int
+
+	// Predictor reads averages at new inputs off G and two vectors over the
+	// sites, which must not change while it is in use. Needs all of G.
+	Predictor(weights, scatter []float64) Predictor
 
 	// Row copies row i of G into dst. Needs all of G.
 	Row(dst []float64, i int)

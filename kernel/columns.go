@@ -1,0 +1,39 @@
+package kernel
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+)
+
+var _ linalg.Columns = (*Inputs)(nil)
+
+// N is the number M of training inputs.
+func (in *Inputs) N() int { return in.M() }
+
+// Diagonal writes the prior variances A k(x, x) + B of the training inputs into
+// dst (length M), without jitter.
+func (in *Inputs) Diagonal(dst []float64) error { return in.Diag(in.train.raw, dst) }
+
+// Columns writes columns of the Gram matrix without its jitter into the rows of
+// dst, len(sites) x M row-major. It takes 8 len(sites) (2d + 1) bytes.
+func (in *Inputs) Columns(dst []float64, sites []int) error {
+	return in.Cross(gather(in.train.raw, sites), blas64.General{Rows: len(sites), Cols: in.M(), Stride: in.M(), Data: dst})
+}
+
+// Only is the same covariance with the listed training inputs only, so that
+// Cross gives kernel vectors with these.
+func (in *Inputs) Only(sites []int) *Inputs {
+	only := *in
+	only.train = in.points(gather(in.train.raw, sites))
+	return &only
+}
+
+// gather copies the listed rows of x.
+func gather(x blas64.General, rows []int) blas64.General {
+	some := blas64.General{Rows: len(rows), Cols: x.Cols, Stride: max(1, x.Cols), Data: make([]float64, len(rows)*x.Cols)}
+	for r, i := range rows {
+		copy(row(some, r), row(x, i))
+	}
+	return some
+}

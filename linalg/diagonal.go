@@ -17,22 +17,17 @@ const reach = 2
 // second order in the off-diagonal elements of G. b follows from 1 - d chi by
 // difference to the exact diagonal.
 func (e *Exact) Estimate(move, chi, b []float64) (valid bool) {
-	return estimate(e, e.scaled, move, chi, b)
-}
-
-func estimate(e Engine, weight, move, chi, b []float64) (valid bool) {
-	x, stay := e.Diag()
-	d := e.Sites()
+	weight := e.scaled
 	for j, v := range move {
-		weight[j] = v / (1 + v*x[j])
+		weight[j] = v / (1 + v*e.chi[j])
 	}
 	e.OffSquareMulVec(chi, weight)
 	valid = true
 	for i, drop := range chi {
-		drop += x[i] * x[i] * weight[i]
-		chi[i] = x[i] - drop
-		b[i] = stay[i] + d[i]*drop - move[i]*chi[i]
-		valid = valid && chi[i]*reach >= x[i] && chi[i] <= reach*x[i] && b[i] > 0
+		drop += e.chi[i] * e.chi[i] * weight[i]
+		chi[i] = e.chi[i] - drop
+		b[i] = e.b[i] + e.d[i]*drop - move[i]*chi[i]
+		valid = valid && chi[i]*reach >= e.chi[i] && chi[i] <= reach*e.chi[i] && b[i] > 0
 	}
 	return valid
 }

@@ -54,8 +54,10 @@ type Engine interface {
 	OffMulVec(dst, x []float64)
 	OffSquareMulVec(dst, x []float64)
 
-	// EstimateSaves reports whether Estimate is cheaper than Refresh.
-	EstimateSaves() bool
+	// RefreshIsCheap reports whether a Refresh costs no more than a product with G
+	// o G, so that work between refreshes saves nothing. Estimate then calls no
+	// move valid, and Update refuses.
+	RefreshIsCheap() bool
 
 	// Width is the length of the row of numbers that describes a new input to a
 	// Predictor.

@@ -3,6 +3,7 @@ package linalg
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -21,26 +22,28 @@ type LowRank struct {
 	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
 	residual []float64
-	traceK   float64 // sum of K_ii
+	traceK   float64 // sum of K_ii - Rank.Offset
 	jitter   float64
 }
 
 // panelRows is the height of a panel of R'.
 const panelRows = 128
 
-// rankThatFits is the rank whose factor takes no more than the given memory.
-func rankThatFits(n int, bytes int64) int {
-	panels := (bytes/8 - int64(manyPivots+4)*int64(n)) / (panelRows * max(1, int64(n)))
-	return int(min(int64(n), max(0, panels*panelRows)))
+// LowRankBytes is the memory in bytes that a factor of N sites takes while it is
+// made or while an engine works on it, whichever is more: R', blocks of its rows
+// or columns on their way through BLAS, three matrices of the order of the rank,
+// and vectors.
+func LowRankBytes(n, rank int) int64 {
+	sites, r := int64(n), int64(rank)
+	panels := (r + panelRows - 1) / panelRows * panelRows
+	making := 2 * manyPivots * sites
+	using := 3*r*r + 2*r*int64(siteBlock(n, rank))
+	return 8 * (sites*panels + max(making, using) + 8*sites)
 }
 
-// LowRankBytes is the memory in bytes of a factor of N sites and of the engine on
-// it: R', blocks of it on their way through BLAS, three matrices of the order of
-// the rank, and vectors.
-func LowRankBytes(n, rank int) int64 {
-	N, r := int64(n), int64(rank)
-	panels := (r + panelRows - 1) / panelRows * panelRows
-	return 8 * (N*panels + N*manyPivots + 3*r*r + 2*r*int64(siteBlock(n, rank)) + 12*N)
+// RankThatFits is the largest rank whose LowRankBytes fit into the given memory.
+func RankThatFits(n int, bytes int64) int {
+	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
 }
 
 // append adds a row to R'.
@@ -70,8 +73,9 @@ func (k *LowRank) Pivots() []int { return k.pivots }
 func (k *LowRank) Residual() []float64 { return k.residual }
 
 // Accuracy says how far R R' alone is from K: the mean residual over the mean of
-// K_ii, which is the relative error in the trace norm, and the largest residual,
-// which bounds every element of the difference. Jitter counts in neither.
+// K_ii (less Rank.Offset), which is the relative error in the trace norm, and the
+// largest residual, which bounds every element of the difference. Jitter counts
+// in neither.
 func (k *LowRank) Accuracy() (trace, largest float64) {
 	sum := 0.0
 	for _, v := range k.residual {
@@ -175,6 +179,23 @@ func (k *LowRank) Coordinates(rows []float64) {
 		blas64.General{Rows: len(rows) / k.rank, Cols: k.rank, Stride: k.rank, Data: rows})
 }
 
+// Vectors writes the kernel with all sites, P x N row-major, of new inputs that
+// are given by their coordinates, P x rank.
+func (k *LowRank) Vectors(dst, rows []float64) {
+	if k.rank == 0 {
+		clear(dst)
+		return
+	}
+	count := len(rows) / k.rank
+	out := blas64.General{Rows: count, Cols: k.n, Stride: k.n, Data: dst}
+	beta, q := 0.0, 0
+	for _, p := range k.panels {
+		at := blas64.General{Rows: count, Cols: p.Rows, Stride: k.rank, Data: rows[q:]}
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, beta, out)
+		beta, q = 1, q+p.Rows
+	}
+}
+
 // Bytes is the memory of the factor.
 func (k *LowRank) Bytes() int64 {
 	return 8 * (int64(len(k.panels))*panelRows*int64(k.n) + int64(k.n))
@@ -221,4 +242,3 @@ func (k *LowRank) mul(dst, t []float64) {
 
 // Engine is the engine that keeps G for K~.
 func (k *LowRank) Engine() Engine { return NewProjected(k) }
-

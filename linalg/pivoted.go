@@ -13,14 +13,18 @@ import (
 
 // Rank says where a pivoted Cholesky factorisation ends.
 type Rank struct {
-	// Tolerance is the mean residual, as a share of the mean of K_ii, that is
-	// good enough; in [0, 1). With 0 the factorisation goes on until Most, or
+	// Tolerance is the mean residual, as a share of the mean of K_ii - Offset, that
+	// is good enough; in [0, 1). With 0 the factorisation goes on until Most, or
 	// until nothing is left but rounding.
 	Tolerance float64
 	// Most is the largest rank allowed; 0: N.
 	Most int
-	// Bytes is the memory that the factor may take; 0: no limit.
+	// Bytes is the memory that the factor and an engine on it may take; 0: no
+	// limit.
 	Bytes int64
+	// Offset is a part of every K_ii that does not count where the tolerance is
+	// measured, such as a constant added to all of K: one pivot explains it.
+	Offset float64
 }
 
 // ErrRank marks a factorisation that met its limit before its tolerance.
@@ -29,7 +33,7 @@ var ErrRank = errors.New("rank limit reached")
 // RankError says how far a factorisation came.
 type RankError struct {
 	Rank      int     // the limit that was met
-	Residual  float64 // mean residual over mean K_ii there
+	Residual  float64 // mean residual there, in the units of Tolerance
 	Tolerance float64 // what was asked for
 	Memory    bool    // the limit came from memory
 }
@@ -39,7 +43,7 @@ func (e *RankError) Error() string {
 	if e.Memory {
 		limit = "the memory limit"
 	}
-	return fmt.Sprintf("at %s of %d the kernel's mean residual is %.2g of its mean diagonal, above the tolerance of %.2g: "+
+	return fmt.Sprintf("at %s of %d the mean residual of the kernel is %.2g of its mean variance, above the tolerance of %.2g: "+
 		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Rank, e.Residual, e.Tolerance)
 }
 
@@ -55,8 +59,9 @@ const (
 
 	// worthwhile is the share of its residual at the start of the block that a
 	// candidate must have kept, after the candidates taken before it, to become a
-	// pivot; else its neighbours have explained it.
-	worthwhile = 0.5
+	// pivot; else its neighbours have explained it. From 0.01 to 0.2 the rank
+	// hardly changes, from 0.5 on it grows, and with it the columns thrown away.
+	worthwhile = 0.1
 
 	// roundingFloor times K_ii is what a residual must exceed to be more than the
 	// rounding of the subtractions that led to it.
@@ -115,6 +120,7 @@ type factorisation struct {
 	keys     []float64
 	order    []int
 	rows     []float64 // size x N: columns of the candidates, then new rows of R'
+	spare    []float64 // the same
 	at       []float64 // R' at the candidates
 }
 
@@ -144,13 +150,13 @@ func newFactorisation(k Columns, limit Rank) (*factorisation, error) {
 		f.floor[i] = roundingFloor * v
 		f.trace += v
 	}
-	f.goal = limit.Tolerance * f.trace
-	f.traceK = f.trace
+	f.traceK = f.trace - float64(n)*limit.Offset
+	f.goal = limit.Tolerance * f.traceK
 	if limit.Most > 0 {
 		f.most = min(f.most, limit.Most)
 	}
 	if limit.Bytes > 0 {
-		if fits := rankThatFits(n, limit.Bytes); fits < f.most {
+		if fits := RankThatFits(n, limit.Bytes); fits < f.most {
 			f.most, f.byMemory = fits, true
 		}
 	}
@@ -159,9 +165,6 @@ func newFactorisation(k Columns, limit Rank) (*factorisation, error) {
 
 // share is the mean residual over the mean of K_ii.
 func (f *factorisation) share() float64 {
-	if f.traceK == 0 {
-		return 0
-	}
 	return f.trace / f.traceK
 }
 
@@ -335,11 +338,11 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	picked := make([]float64, len(chosen)*f.n)
+	f.spare = resize(f.spare, len(chosen)*f.n)
 	for q, r := range chosen {
-		copy(picked[q*f.n:(q+1)*f.n], f.rows[r*f.n:(r+1)*f.n])
+		copy(f.spare[q*f.n:(q+1)*f.n], f.rows[r*f.n:(r+1)*f.n])
 	}
-	f.rows = picked
+	f.rows, f.spare = f.spare, f.rows
 	solveLower(l, blas64.General{Rows: len(chosen), Cols: f.n, Stride: f.n, Data: f.rows})
 }
 

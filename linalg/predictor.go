@@ -40,5 +40,5 @@ func (p *exactPredictor) Predict(rows, mean, variance []float64) {
 	}
 }
 
-// EstimateSaves is true: O(N^2) against O(N^3).
-func (e *Exact) EstimateSaves() bool { return true }
+// RefreshIsCheap is false: O(N^3) against O(N^2).
+func (e *Exact) RefreshIsCheap() bool { return false }

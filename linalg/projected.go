@@ -77,9 +77,11 @@ func (e *Projected) Expand() {}
 // Update refuses: a refresh costs no more.
 func (e *Projected) Update([]int, []float64) error { return ErrUpdate }
 
-// EstimateSaves is false: an estimate is a product with G o G, which costs as
-// much as a refresh.
-func (e *Projected) EstimateSaves() bool { return false }
+// RefreshIsCheap is true: a refresh and a product with G o G cost the same.
+func (e *Projected) RefreshIsCheap() bool { return true }
+
+// Estimate calls no move valid: a refresh costs no more.
+func (e *Projected) Estimate(_, _, _ []float64) (valid bool) { return false }
 
 // eachBlock calls f for blocks of sites with room for them in work and twin.
 func (e *Projected) eachBlock(f func(first, last int, work, twin blas64.General)) {
@@ -289,11 +291,6 @@ func transpose(dst, a blas64.General) {
 			dst.Data[j*dst.Stride+i] = a.Data[i*a.Stride+j]
 		}
 	}
-}
-
-// Estimate moves the diagonals as Exact.Estimate does.
-func (e *Projected) Estimate(move, chi, b []float64) (valid bool) {
-	return estimate(e, make([]float64, e.k.n), move, chi, b)
 }
 
 // Row copies row i of G into dst.

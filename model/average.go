@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/resample"
 	"bootbench/retrain"
@@ -15,10 +16,10 @@ import (
 
 // Solve computes the averages over resamples without retraining. See
 // solver.Solve for its errors; the solution lives in the kernel matrix's
-// scratch triangle until the next solve or full fit.
+// scratch triangle until the next solve or full fit (a low-rank one in itself).
 func (m *Model) Solve(ctx context.Context, law resample.Law, settings solver.Settings) (*solver.Solution, error) {
 	return solver.Solve(ctx, solver.Problem{
-		Gram: m.Gram, Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
+		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
 	}, settings)
 }
 
@@ -36,31 +37,48 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas6
 // batchBytes bounds the kernel rows that are in memory at a time.
 const batchBytes = 32 << 20
 
-// Cross calls f with the kernel rows of new inputs, batch after batch: rows is
-// P x M row-major and starts at new input number first. f may overwrite rows.
-// New inputs are in the units of the data set; they get no jitter. Inputs that do
-// not fit are an error that wraps ErrInput; f's error ends the walk and is
-// returned as it is.
+// Cross calls f with the rows that describe new inputs to Solution.Predict, batch
+// after batch: rows is P x Width row-major and starts at new input number first.
+// They are the kernel with every site, or, from a low-rank matrix, coordinates in
+// the basis of its factor. f may overwrite rows. New inputs are in the units of
+// the data set; they get no jitter. Inputs that do not fit are an error that wraps
+// ErrInput; f's error ends the walk and is returned as it is.
 func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error) error {
 	if err := checkNew(x); err != nil {
 		return err
 	}
-	batch := max(1, min(x.Rows, batchBytes/(8*m.Sites())))
-	rows := make([]float64, batch*m.Sites())
+	sites, inputs := m.First, m.inputs
+	if m.Factor != nil {
+		pivots := m.Factor.Pivots()
+		sites = make([]int, len(pivots))
+		for q, pivot := range pivots {
+			sites[q] = m.First[pivot]
+		}
+		if inputs != nil {
+			inputs = inputs.Only(pivots)
+		}
+	}
+	width := max(1, len(sites))
+	batch := max(1, min(x.Rows, batchBytes/(8*width)))
+	rows := make([]float64, batch*width)
 	for first := 0; first < x.Rows; first += batch {
 		part := blas64.General{Rows: min(batch, x.Rows-first), Cols: x.Cols, Stride: x.Stride, Data: x.Data[first*x.Stride:]}
-		used := rows[:part.Rows*m.Sites()]
-		if err := m.crossBatch(part, used); err != nil {
+		used := blas64.General{Rows: part.Rows, Cols: len(sites), Stride: width, Data: rows[:part.Rows*width]}
+		if err := m.crossBatch(inputs, sites, part, used); err != nil {
 			return inputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
 		}
-		if err := f(first, used); err != nil {
+		if m.Factor != nil {
+			m.Factor.Coordinates(used.Data)
+		}
+		if err := f(first, used.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// CrossAll is the whole P x M matrix of kernel rows, after a check that it fits.
+// CrossAll is the whole P x M matrix of the kernel between new inputs and sites,
+// for retraining, after a check that it fits.
 func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
 	all := blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites()}
 	if err := checkNew(x); err != nil {
@@ -72,7 +90,12 @@ func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
 	}
 	all.Data = make([]float64, x.Rows*m.Sites())
 	err := m.Cross(x, func(first int, rows []float64) error {
-		copy(all.Data[first*m.Sites():], rows)
+		part := all.Data[first*m.Sites():]
+		if m.Factor != nil {
+			m.Factor.Vectors(part, rows)
+		} else {
+			copy(part, rows)
+		}
 		return nil
 	})
 	return all, err
@@ -85,9 +108,11 @@ func checkNew(x blas64.General) error {
 	return nil
 }
 
-func (m *Model) crossBatch(x blas64.General, rows []float64) error {
-	if m.inputs == nil {
-		return m.takeCross(x, rows)
+// crossBatch writes the kernel between new inputs and the given sites, inputs
+// holding these, into dst.
+func (m *Model) crossBatch(inputs *kernel.Inputs, sites []int, x, dst blas64.General) error {
+	if inputs == nil {
+		return m.takeCross(sites, x, dst)
 	}
 	if m.transform != nil {
 		z, err := m.transform.Apply(matrixOf(x))
@@ -96,11 +121,12 @@ func (m *Model) crossBatch(x blas64.General, rows []float64) error {
 		}
 		x = blas64.General(z)
 	}
-	return m.inputs.Cross(x, blas64.General{Rows: x.Rows, Cols: m.Sites(), Stride: m.Sites(), Data: rows})
+	return inputs.Cross(x, dst)
 }
 
-// takeCross reads the features of new inputs as their kernel with every example.
-func (m *Model) takeCross(x blas64.General, rows []float64) error {
+// takeCross reads the features of new inputs as their kernel with every example;
+// sites are the examples that are wanted.
+func (m *Model) takeCross(sites []int, x, dst blas64.General) error {
 	if x.Cols != m.Set.N() {
 		return fmt.Errorf("%d kernel values for %d examples", x.Cols, m.Set.N())
 	}
@@ -109,12 +135,12 @@ func (m *Model) takeCross(x blas64.General, rows []float64) error {
 		amplitude = 1
 	}
 	for r := range x.Rows {
-		for j, first := range m.First {
+		for j, first := range sites {
 			k := amplitude*x.Data[r*x.Stride+first] + m.Kernel.Constant
 			if math.IsNaN(k) || math.IsInf(k, 0) {
 				return fmt.Errorf("kernel of new row %d and example %d is %v", r+1, first+1, k)
 			}
-			rows[r*m.Sites()+j] = k
+			dst.Data[r*dst.Stride+j] = k
 		}
 	}
 	return nil

@@ -27,20 +27,31 @@ type Spec struct {
 	Loss        loss.Loss
 	Standardize bool  // features to mean 0 and population standard deviation 1
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
+
+	Engine  Engine  // form of the kernel matrix; default Exact
+	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol
+	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
+	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which tells them apart.
 type Model struct {
 	Spec
-	Site  []int       // site of each example, length N
-	First []int       // first example of each site, length M
-	Gram  *linalg.Sym // kernel matrix over the M sites, amplitude, constant and jitter included
+	Site  []int // site of each example, length N
+	First []int // first example of each site, length M
+
+	// The kernel matrix over the M sites, amplitude, constant and jitter included,
+	// in one of two forms; the other is nil (see Whole for an exception).
+	Gram   *linalg.Sym
+	Factor *linalg.LowRank
+
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs        // nil for a precomputed kernel
+	reason    string                // why Auto took the low-rank engine
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -52,8 +63,8 @@ func inputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
 // precomputed kernel matrix may have: the last digits of printed numbers.
 const precomputedTolerance = 1e-9
 
-// Build checks the specification against the data, finds the sites and
-// computes the kernel matrix, 8 M^2 bytes. Every error is bad input: it wraps
+// Build checks the specification against the data, finds the sites and computes
+// the kernel matrix, 8 M^2 bytes, or a factor of it. Every error is bad input: it wraps
 // ErrInput, or linalg.ErrMemory when the matrices would not fit.
 func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
@@ -67,18 +78,16 @@ func Build(spec Spec) (*Model, error) {
 	}
 	m := &Model{Spec: spec}
 	m.findSites()
-	if err := linalg.CheckMemory(m.buildBytes(), spec.MaxBytes,
-		fmt.Sprintf("the theory for %d distinct inputs", len(m.First))); err != nil {
-		return nil, err
+	if err := m.checkEngine(); err != nil {
+		return nil, inputError(err)
 	}
 	began := time.Now()
-	var err error
-	if spec.Kernel.Kind == kernel.Precomputed {
-		err = m.takeGram()
-	} else {
-		err = m.computeGram()
+	if err := m.prepare(); err != nil {
+		return nil, inputError(err)
 	}
-	if err != nil {
+	if err := m.hold(); errors.Is(err, linalg.ErrMemory) {
+		return nil, err
+	} else if err != nil {
 		return nil, inputError(err)
 	}
 	m.GramTime = time.Since(began)
@@ -158,18 +167,26 @@ func (m *Model) findSites() {
 	m.Site, m.First = dataset.Distinct(m.Set.X)
 }
 
-func (m *Model) computeGram() error {
+// prepare standardises the inputs and readies them for the kernel.
+func (m *Model) prepare() (err error) {
+	if m.Kernel.Kind == kernel.Precomputed {
+		return nil
+	}
 	x := m.Set.X
 	if m.Standardize {
 		z, transform := dataset.Standardize(x)
 		x, m.transform = z, &transform
 	}
-	inputs, err := m.Kernel.Prepare(blas64.General(x.Gather(m.First)))
-	if err != nil {
-		return err
+	m.inputs, err = m.Kernel.Prepare(blas64.General(x.Gather(m.First)))
+	return err
+}
+
+// gram computes the kernel matrix, all of it.
+func (m *Model) gram() (err error) {
+	if m.inputs == nil {
+		return m.takeGram()
 	}
-	m.inputs = inputs
-	m.Gram, err = inputs.Gram()
+	m.Gram, err = m.inputs.Gram()
 	return err
 }
 
@@ -207,8 +224,12 @@ func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 // scratch triangle, the sites, the engine's vectors and a low-rank update.
 func (m *Model) TheoryBytes() int64 {
 	sites := int64(len(m.First))
-	vectors := 8 * sites * int64(40+2*m.Set.D())
-	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + vectors + sites*sites
+	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + m.vectorBytes() + sites*sites
+}
+
+// vectorBytes estimates the memory of the sites and of the solver's vectors.
+func (m *Model) vectorBytes() int64 {
+	return 8 * int64(len(m.First)) * int64(40+2*m.Set.D())
 }
 
 // buildBytes is TheoryBytes, with the matrix over all examples that a

@@ -1,0 +1,261 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"bootbench/linalg"
+)
+
+// Engine says in which form the kernel matrix is held.
+type Engine int
+
+// Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
+// r bytes at rank r, and never forms K. Auto takes LowRank where that is the
+// faster, or the only one that fits into memory.
+const (
+	Exact Engine = iota
+	LowRank
+	Auto
+)
+
+var engineNames = [...]string{"exact", "lowrank", "auto"}
+
+func (e Engine) String() string {
+	if e < 0 || int(e) >= len(engineNames) {
+		return fmt.Sprintf("Engine(%d)", int(e))
+	}
+	return engineNames[e]
+}
+
+// ParseEngine is the engine that String names.
+func ParseEngine(name string) (Engine, error) {
+	for e, n := range engineNames {
+		if n == name {
+			return Engine(e), nil
+		}
+	}
+	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank)", name)
+}
+
+// Limits of the choice that Auto makes.
+const (
+	// DefaultRankTol is the Spec.RankTol of the low-rank engine.
+	DefaultRankTol = 1e-4
+
+	// exactTol is the tolerance at which a low-rank answer is the exact one to
+	// the tolerance of the solver. Auto uses it up to ApproximateFrom sites.
+	exactTol = 1e-12
+
+	// ApproximateFrom is the number of sites from which on Auto approximates to
+	// RankTol; a matrix that does not fit into memory is approximated at any size.
+	ApproximateFrom = 5000
+
+	// probeFrom is the number of sites below which Auto does not look.
+	probeFrom = 400
+
+	// worthRank is the number of sites per rank at which the two engines take the
+	// same time: a solve with some ten refreshes and twenty products with G o G
+	// costs 60 M r^2 against 8 M^3.
+	worthRank = 3
+)
+
+// checkEngine refuses settings of the engine that make no sense.
+func (s *Spec) checkEngine() error {
+	switch {
+	case s.Engine < 0 || int(s.Engine) >= len(engineNames):
+		return fmt.Errorf("no engine %d", int(s.Engine))
+	case !(s.RankTol >= 0 && s.RankTol < 1):
+		return fmt.Errorf("the rank tolerance is %v, must be above 0 and below 1", s.RankTol)
+	case s.MaxRank < 0:
+		return fmt.Errorf("the largest rank is %d, must be at least 1", s.MaxRank)
+	case s.Rank < 0:
+		return fmt.Errorf("the rank is %d, must be at least 1", s.Rank)
+	}
+	return nil
+}
+
+// rankTol is RankTol with its default.
+func (s *Spec) rankTol() float64 {
+	if s.RankTol == 0 {
+		return DefaultRankTol
+	}
+	return s.RankTol
+}
+
+// hold brings the kernel matrix into the form that the specification asks for.
+func (m *Model) hold() error {
+	switch m.Spec.Engine {
+	case LowRank:
+		return m.factorise(m.rankTol(), m.Spec.MaxRank)
+	case Auto:
+		return m.choose()
+	}
+	if err := m.checkExact(); err != nil {
+		return err
+	}
+	return m.gram()
+}
+
+// checkExact refuses a kernel matrix that would not fit, and names the engine
+// that would.
+func (m *Model) checkExact() error {
+	err := linalg.CheckMemory(m.buildBytes(), m.MaxBytes, fmt.Sprintf("the theory for %d distinct inputs", m.Sites()))
+	if err == nil || m.inputs == nil {
+		return err
+	}
+	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
+		return fmt.Errorf("%w; the lowrank engine would fit, up to rank %d", err, rank)
+	}
+	return err
+}
+
+// rankBytes is the memory that is left for a factor and the engine on it.
+func (m *Model) rankBytes() int64 {
+	room := m.MaxBytes
+	if room <= 0 {
+		var known bool
+		if room, known = linalg.AvailableMemory(); !known {
+			return math.MaxInt64
+		}
+	}
+	return max(1, room-m.vectorBytes())
+}
+
+// choose is Auto. The exact engine is taken unless a factorisation shows that
+// the rank is low enough, which is tried out at a small part of the exact
+// engine's cost.
+func (m *Model) choose() error {
+	if exactError := m.checkExact(); exactError != nil {
+		if m.inputs == nil {
+			return exactError
+		}
+		m.reason = "the kernel matrix would not fit into memory"
+		return m.factorise(m.rankTol(), m.Spec.MaxRank)
+	}
+	sites, tolerance := m.Sites(), m.rankTol()
+	if sites < probeFrom || m.inputs == nil {
+		return m.gram()
+	}
+	m.reason = "it is faster here"
+	if sites < ApproximateFrom {
+		tolerance = math.Min(exactTol, tolerance)
+		m.reason = "numerically the kernel matrix has no higher rank"
+	}
+	most := sites / worthRank
+	if m.Spec.MaxRank > 0 {
+		most = min(most, m.Spec.MaxRank)
+	}
+	err := m.probe(tolerance, most)
+	if err == nil {
+		err = m.factorise(tolerance, most)
+	}
+	if errors.Is(err, linalg.ErrRank) {
+		return m.gram()
+	}
+	return err
+}
+
+// probe fails with ErrRank if the rank cannot be as low as most, because that of
+// a random subset of the sites, not much larger than most, is higher.
+func (m *Model) probe(tolerance float64, most int) error {
+	subset := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())[:min(m.Sites(), most+most/4)]
+	_, err := linalg.Factorise(m.inputs.Only(subset), linalg.Rank{Tolerance: tolerance, Most: most, Offset: m.Spec.Kernel.Constant})
+	return err
+}
+
+// factorise makes the low-rank form. With Spec.Rank it stops there and nowhere
+// else.
+func (m *Model) factorise(tolerance float64, most int) error {
+	limit := linalg.Rank{Tolerance: tolerance, Most: most, Bytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
+	if m.Spec.Rank > 0 {
+		limit.Tolerance, limit.Most = 0, m.Spec.Rank
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes()
+		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
+			return err
+		}
+	}
+	columns, err := m.columns()
+	if err != nil {
+		return err
+	}
+	factor, err := linalg.Factorise(columns, limit)
+	var short *linalg.RankError
+	if errors.As(err, &short) && short.Memory {
+		return fmt.Errorf("%w: %w", linalg.ErrMemory, err)
+	}
+	if err != nil {
+		return err
+	}
+	factor.AddDiag(m.Spec.Kernel.Jitter)
+	m.Gram, m.Factor = nil, factor
+	return nil
+}
+
+// columns hands out the kernel matrix by columns, without its jitter.
+func (m *Model) columns() (linalg.Columns, error) {
+	if m.inputs != nil {
+		return m.inputs, nil
+	}
+	if err := m.checkExact(); err != nil {
+		return nil, err
+	}
+	if err := m.gram(); err != nil {
+		return nil, err
+	}
+	m.Gram.AddDiag(-m.Spec.Kernel.Jitter)
+	return linalg.SymColumns{Sym: m.Gram}, nil
+}
+
+// Matrix is the kernel matrix in the form in which it is held.
+func (m *Model) Matrix() linalg.Kernel {
+	if m.Factor != nil {
+		return m.Factor
+	}
+	return m.Gram
+}
+
+// Whole is the kernel matrix held whole, for what needs it so: Monte-Carlo
+// retraining, and training a support vector machine. A low-rank matrix is
+// multiplied out for it, if that fits into memory, and kept.
+func (m *Model) Whole() (*linalg.Sym, error) {
+	if m.Gram == nil {
+		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
+			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())); err != nil {
+			return nil, err
+		}
+		m.Gram = m.Factor.Dense()
+	}
+	return m.Gram, nil
+}
+
+// Approximation says how a low-rank kernel matrix was come by, and how good it
+// is.
+type Approximation struct {
+	Rank      int
+	Residual  float64 // mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm
+	Largest   float64 // largest residual: no element of K - R R' is larger; in units of the kernel
+	Automatic bool    // chosen by Auto
+}
+
+// Approximation is that of a low-rank model; ok is false for an exact one.
+func (m *Model) Approximation() (a Approximation, ok bool) {
+	if m.Factor == nil {
+		return a, false
+	}
+	a.Rank, a.Automatic = m.Factor.Rank(), m.Spec.Engine == Auto
+	a.Residual, a.Largest = m.Factor.Accuracy()
+	return a, true
+}
+
+// Warnings say what the user of an answer should know about the model.
+func (m *Model) Warnings() []string {
+	a, approximate := m.Approximation()
+	if !approximate || !a.Automatic {
+		return nil
+	}
+	return []string{fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual %.1e of the kernel's variance, "+
+		"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(), a.Residual)}
+}

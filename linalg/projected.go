@@ -35,7 +35,7 @@ type Projected struct {
 }
 
 // blockBytes is the size of the blocks in which R' passes through BLAS, at most.
-const blockBytes = 16 << 20
+const blockBytes = 4 << 20
 
 // siteBlock is the number of sites in such a block.
 func siteBlock(n, rank int) int {
@@ -345,7 +345,7 @@ func (p *projection) Predict(rows, mean, variance []float64) {
 		mean[i], variance[i] = 0, 0
 		for q, v := range rows[i*r : (i+1)*r] {
 			mean[i] += v * p.weights[q]
-			variance[i] += v * formed.Data[i*r+q]
+			variance[i] += v * formed.Data[i*formed.Stride+q]
 		}
 		variance[i] = math.Max(0, variance[i])
 	}

@@ -11,7 +11,7 @@ import (
 // beyond it costs a share bandRows/(2 order) of the flops.
 
 // bandRows is the height of the bands that a triangle is cut into.
-const bandRows = 128
+const bandRows = 64
 
 // eachBand calls f for the bands of a triangle of order n.
 func eachBand(n int, f func(first, last int)) {
@@ -61,6 +61,9 @@ func solveLower(l, a blas64.General) {
 	})
 }
 
+// newGeneral is a zero matrix whose rows are an odd number of cache lines apart,
+// so that walking down a column never returns to the same cache set.
 func newGeneral(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
+	stride := 8 * ((cols+7)/8 | 1)
+	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
 }

@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg"
@@ -16,9 +19,20 @@ func (in *Inputs) N() int { return in.M() }
 func (in *Inputs) Diagonal(dst []float64) error { return in.Diag(in.train.raw, dst) }
 
 // Columns writes columns of the Gram matrix without its jitter into the rows of
-// dst, len(sites) x M row-major. It takes 8 len(sites) (2d + 1) bytes.
+// dst, len(sites) x M row-major, and takes 8 len(sites) (2d + 1) bytes beside it.
+// A covariance that is not finite is an error that names the pair of rows.
 func (in *Inputs) Columns(dst []float64, sites []int) error {
-	return in.Cross(gather(in.train.raw, sites), blas64.General{Rows: len(sites), Cols: in.M(), Stride: in.M(), Data: dst})
+	if len(sites) == 0 {
+		return nil
+	}
+	some, m := in.points(gather(in.train.raw, sites)), in.M()
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, in.train.scaled, 0,
+		blas64.General{Rows: len(sites), Cols: m, Stride: m, Data: dst})
+	bad := eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &some, p, 0) })
+	if bad != nil {
+		return fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, sites[bad.row]+1, bad.col+1)
+	}
+	return nil
 }
 
 // Only is the same covariance with the listed training inputs only, so that

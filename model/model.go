@@ -221,8 +221,16 @@ func (m *Model) Sites() int { return len(m.First) }
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its
-// scratch triangle, the sites, the engine's vectors and a low-rank update.
+// scratch triangle, the sites, the engine's vectors and a low-rank update; or a
+// factor of the kernel matrix and its engine.
 func (m *Model) TheoryBytes() int64 {
+	if m.Factor != nil {
+		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
+	}
+	return m.exactBytes()
+}
+
+func (m *Model) exactBytes() int64 {
 	sites := int64(len(m.First))
 	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + m.vectorBytes() + sites*sites
 }
@@ -232,13 +240,13 @@ func (m *Model) vectorBytes() int64 {
 	return 8 * int64(len(m.First)) * int64(40+2*m.Set.D())
 }
 
-// buildBytes is TheoryBytes, with the matrix over all examples that a
+// buildBytes is exactBytes, with the matrix over all examples that a
 // precomputed kernel with merged examples is cut from.
 func (m *Model) buildBytes() int64 {
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
-		return m.TheoryBytes() + linalg.SymBytes(m.Set.N())
+		return m.exactBytes() + linalg.SymBytes(m.Set.N())
 	}
-	return m.TheoryBytes()
+	return m.exactBytes()
 }
 
 // RetrainBytes estimates the memory of retraining with a number of workers

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -43,8 +44,10 @@ func ParseEngine(name string) (Engine, error) {
 
 // Limits of the choice that Auto makes.
 const (
-	// DefaultRankTol is the Spec.RankTol of the low-rank engine.
+	// DefaultRankTol is the Spec.RankTol of the low-rank engine, unless noiseShare
+	// of the noise variance of the square loss is less.
 	DefaultRankTol = 1e-4
+	noiseShare     = 1e-2
 
 	// exactTol is the tolerance at which a low-rank answer is the exact one to
 	// the tolerance of the solver. Auto uses it up to ApproximateFrom sites, and
@@ -81,19 +84,32 @@ func (s *Spec) checkEngine() error {
 	return nil
 }
 
-// rankTol is RankTol with its default.
-func (s *Spec) rankTol() float64 {
-	if s.RankTol == 0 {
-		return DefaultRankTol
+// tolerance is RankTol, or its default: DefaultRankTol, or less where the noise of
+// the square loss is small, beside which the residual must be.
+func (m *Model) tolerance(k linalg.Columns) (float64, error) {
+	square, ok := m.Loss.(loss.Square)
+	if m.RankTol != 0 || !ok {
+		return cmp.Or(m.RankTol, DefaultRankTol), nil
 	}
-	return s.RankTol
+	diagonal := make([]float64, k.N())
+	if err := k.Diagonal(diagonal); err != nil {
+		return 0, err
+	}
+	mean := 0.0
+	for _, v := range diagonal {
+		mean += (v - m.Spec.Kernel.Constant) / float64(len(diagonal))
+	}
+	if !(mean > 0) {
+		return DefaultRankTol, nil
+	}
+	return math.Min(DefaultRankTol, noiseShare*square.Noise/mean), nil
 }
 
 // hold brings the kernel matrix into the form that the specification asks for.
 func (m *Model) hold() error {
 	switch m.Spec.Engine {
 	case LowRank:
-		return m.factorise(m.rankTol(), m.Spec.MaxRank)
+		return m.factorise(1, m.Spec.MaxRank)
 	case Auto:
 		return m.choose()
 	}
@@ -137,24 +153,24 @@ func (m *Model) choose() error {
 			return exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
-		return m.factorise(m.rankTol(), m.Spec.MaxRank)
+		return m.factorise(1, m.Spec.MaxRank)
 	}
-	sites, tolerance := m.Sites(), m.rankTol()
+	sites, loosest := m.Sites(), 1.0
 	if sites < probeFrom || m.inputs == nil {
 		return m.gram()
 	}
 	m.reason = "it is faster here"
 	if _, hard := m.Loss.(loss.HardMargin); hard || sites < ApproximateFrom {
-		tolerance = math.Min(exactTol, tolerance)
+		loosest = exactTol
 		m.reason = "numerically the kernel matrix has no higher rank"
 	}
 	most := sites / worthRank
 	if m.Spec.MaxRank > 0 {
 		most = min(most, m.Spec.MaxRank)
 	}
-	err := m.probe(tolerance, most)
+	err := m.probe(loosest, most)
 	if err == nil {
-		err = m.factorise(tolerance, most)
+		err = m.factorise(loosest, most)
 	}
 	if errors.Is(err, linalg.ErrRank) {
 		return m.gram()
@@ -164,26 +180,35 @@ func (m *Model) choose() error {
 
 // probe fails with ErrRank if the rank cannot be as low as most, because that of
 // a random subset of the sites, not much larger than most, is higher.
-func (m *Model) probe(tolerance float64, most int) error {
+func (m *Model) probe(loosest float64, most int) error {
 	subset := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())[:min(m.Sites(), most+most/4)]
-	_, err := linalg.Factorise(m.inputs.Only(subset), linalg.Rank{Tolerance: tolerance, Most: most, Offset: m.Spec.Kernel.Constant})
+	columns := m.inputs.Only(subset)
+	tolerance, err := m.tolerance(columns)
+	if err != nil {
+		return err
+	}
+	_, err = linalg.Factorise(columns, linalg.Rank{Tolerance: math.Min(loosest, tolerance), Most: most, Offset: m.Spec.Kernel.Constant})
 	return err
 }
 
-// factorise makes the low-rank form. With Spec.Rank it stops there and nowhere
-// else.
-func (m *Model) factorise(tolerance float64, most int) error {
-	limit := linalg.Rank{Tolerance: tolerance, Most: most, Bytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
+// factorise makes the low-rank form, to the tolerance or the loosest one allowed.
+// With Spec.Rank it stops there and nowhere else.
+func (m *Model) factorise(loosest float64, most int) error {
+	columns, err := m.columns()
+	if err != nil {
+		return err
+	}
+	tolerance, err := m.tolerance(columns)
+	if err != nil {
+		return err
+	}
+	limit := linalg.Rank{Tolerance: math.Min(loosest, tolerance), Most: most, Bytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
 	if m.Spec.Rank > 0 {
 		limit.Tolerance, limit.Most = 0, m.Spec.Rank
 		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes()
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
 			return err
 		}
-	}
-	columns, err := m.columns()
-	if err != nil {
-		return err
 	}
 	factor, err := linalg.Factorise(columns, limit)
 	var short *linalg.RankError

@@ -314,6 +314,23 @@ func TestLowRankRefusals(t *testing.T) {
 	}
 }
 
+// TestSmallNoise: the default tolerance stays below the noise, so that an answer
+// at little noise is as good as one at much.
+func TestSmallNoise(t *testing.T) {
+	for _, noise := range []float64{0.1, 1e-4} {
+		spec := smooth(t, 150)
+		spec.Loss = loss.Square{Noise: noise}
+		want, _ := solve(t, build(t, spec)).LeftOut(loss.SquareTest{})
+		spec.Engine = model.LowRank
+		m := build(t, spec)
+		got, _ := solve(t, m).LeftOut(loss.SquareTest{})
+		a, _ := m.Approximation()
+		if !(a.Residual <= noise/100/2+1e-18) || math.Abs(got/want-1) > 0.02 {
+			t.Errorf("noise %g: residual %g, left-out error %g, exact %g", noise, a.Residual, got, want)
+		}
+	}
+}
+
 // TestLowRankPrecomputed: from a precomputed matrix the same factor, and kernel
 // values with new inputs by column.
 func TestLowRankPrecomputed(t *testing.T) {

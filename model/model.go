@@ -29,7 +29,7 @@ type Spec struct {
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
 
 	Engine  Engine  // form of the kernel matrix; default Exact
-	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol
+	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
 	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
 	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 }

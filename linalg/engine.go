@@ -36,7 +36,8 @@ type Engine interface {
 	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
 	// by e would give, but for terms of the second order in the off-diagonal of
 	// G (M03-67), in O(N^2). G itself stays.
-	// valid reports whether e is small enough for the estimate. Needs all of G.
+	// valid reports whether e is small enough for the estimate; an engine whose
+	// Refresh costs no more calls none valid. Needs all of G.
 	Estimate(e, chi, b []float64) (valid bool)
 
 	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
@@ -53,11 +54,6 @@ type Engine interface {
 	// the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
 	OffMulVec(dst, x []float64)
 	OffSquareMulVec(dst, x []float64)
-
-	// RefreshIsCheap reports whether a Refresh costs no more than a product with G
-	// o G, so that work between refreshes saves nothing. Estimate then calls no
-	// move valid, and Update refuses.
-	RefreshIsCheap() bool
 
 	// Width is the length of the row of numbers that describes a new input to a
 	// Predictor.

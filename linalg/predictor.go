@@ -39,6 +39,3 @@ func (p *exactPredictor) Predict(rows, mean, variance []float64) {
 		}
 	}
 }
-
-// RefreshIsCheap is false: O(N^3) against O(N^2).
-func (e *Exact) RefreshIsCheap() bool { return false }

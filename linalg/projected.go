@@ -77,9 +77,6 @@ func (e *Projected) Expand() {}
 // Update refuses: a refresh costs no more.
 func (e *Projected) Update([]int, []float64) error { return ErrUpdate }
 
-// RefreshIsCheap is true: a refresh and a product with G o G cost the same.
-func (e *Projected) RefreshIsCheap() bool { return true }
-
 // Estimate calls no move valid: a refresh costs no more.
 func (e *Projected) Estimate(_, _, _ []float64) (valid bool) { return false }
 

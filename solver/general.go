@@ -76,7 +76,7 @@ func (r *run) newGeneral() *general {
 	n := len(r.sites)
 	s := newRespondents(r)
 	return &general{
-		run: r, began: time.Now(), respondents: s, stepSize: 1, noPasses: r.engine.RefreshIsCheap(),
+		run: r, began: time.Now(), respondents: s, stepSize: 1,
 		at: newCavities(n), next: newCavities(n), home: newCavities(n),
 		stand: newParameters(n), answer: newParameters(n), kept: newParameters(n),
 		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth),

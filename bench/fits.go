@@ -58,7 +58,11 @@ func (x *experiment) fits(ctx context.Context) error {
 
 // naiveFits times fits of all S rows of resamples, repeated ones and all.
 func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error {
-	naive, err := gp.NewNaive(x.model.Gram, noise)
+	k, err := x.model.Whole()
+	if err != nil {
+		return err
+	}
+	naive, err := gp.NewNaive(k, noise)
 	if err != nil {
 		return err
 	}
@@ -116,6 +120,9 @@ const largestGemm = 4000
 // rates measures the rate of a refresh of diag(G) and of dgemm at the same
 // order, right after each other.
 func (x *experiment) rates() {
+	if x.model.Factor != nil {
+		return // no refresh of this kind
+	}
 	m := x.model.Sites()
 	cube := float64(m) * float64(m) * float64(m)
 	engine := linalg.NewExact(x.model.Gram)

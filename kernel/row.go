@@ -18,10 +18,10 @@ type Training interface {
 	D() int
 	// Gram is the M x M kernel matrix with the jitter on its diagonal.
 	Gram() (*linalg.Sym, error)
-	// Row writes row i (from 0) of that matrix into dst, and Diagonal its
+	// Row writes row i (from 0) of that matrix into dst, and GramDiagonal its
 	// diagonal; dst has length M. A covariance that is not finite is an error.
 	Row(dst []float64, i int) error
-	Diagonal(dst []float64) error
+	GramDiagonal(dst []float64) error
 }
 
 // Row writes row i of Gram into dst (length M), up to rounding, without the rest.
@@ -38,8 +38,8 @@ func (in *Inputs) Row(dst []float64, i int) error {
 	return nil
 }
 
-// Diagonal writes the diagonal of Gram into dst (length M), up to rounding.
-func (in *Inputs) Diagonal(dst []float64) error {
+// GramDiagonal writes the diagonal of Gram into dst (length M), up to rounding.
+func (in *Inputs) GramDiagonal(dst []float64) error {
 	if err := in.Diag(in.train.raw, dst); err != nil {
 		return err
 	}

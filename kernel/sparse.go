@@ -109,8 +109,8 @@ func (in *SparseInputs) Row(dst []float64, i int) error {
 	return nil
 }
 
-// Diagonal writes the diagonal of Gram into dst (length M).
-func (in *SparseInputs) Diagonal(dst []float64) error {
+// GramDiagonal writes the diagonal of Gram into dst (length M).
+func (in *SparseInputs) GramDiagonal(dst []float64) error {
 	if len(dst) != in.M() {
 		return fmt.Errorf("room for %d variances of %d inputs", len(dst), in.M())
 	}

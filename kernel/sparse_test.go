@@ -84,7 +84,7 @@ func TestRowsAreGram(t *testing.T) {
 				t.Fatal(err)
 			}
 			row, diagonal := make([]float64, 50), make([]float64, 50)
-			if err := c.in.Diagonal(diagonal); err != nil {
+			if err := c.in.GramDiagonal(diagonal); err != nil {
 				t.Fatal(err)
 			}
 			for i := range row {
@@ -100,7 +100,7 @@ func TestRowsAreGram(t *testing.T) {
 					t.Fatalf("%s %s: the diagonal has %v at %d, the matrix %v", form, name, diagonal[i], i, k.At(i, i))
 				}
 			}
-			if c.in.Row(row, 50) == nil || c.in.Row(row, -1) == nil || c.in.Row(row[:49], 0) == nil || c.in.Diagonal(row[:1]) == nil {
+			if c.in.Row(row, 50) == nil || c.in.Row(row, -1) == nil || c.in.Row(row[:49], 0) == nil || c.in.GramDiagonal(row[:1]) == nil {
 				t.Errorf("%s %s: a row that is not there was written", form, name)
 			}
 		}

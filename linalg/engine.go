@@ -12,7 +12,8 @@ package linalg
 //
 // Refresh makes the diagonal of G available; Expand then makes all of G
 // available, from the same factorisation. The two are apart because most
-// sweeps need the diagonal only.
+// sweeps need the diagonal only. Costs are those of Exact; Projected's are said
+// there.
 type Engine interface {
 	// N is the order of K.
 	N() int
@@ -35,7 +36,8 @@ type Engine interface {
 	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
 	// by e would give, but for terms of the second order in the off-diagonal of
 	// G (M03-67), in O(N^2). G itself stays.
-	// valid reports whether e is small enough for the estimate. Needs all of G.
+	// valid reports whether e is small enough for the estimate; an engine whose
+	// Refresh costs no more calls none valid. Needs all of G.
 	Estimate(e, chi, b []float64) (valid bool)
 
 	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
@@ -53,10 +55,13 @@ type Engine interface {
 	OffMulVec(dst, x []float64)
 	OffSquareMulVec(dst, x []float64)
 
-	// Respond overwrites each of the given rows k, kernel vectors between one
-	// new input and the N sites, with k' (I + diag(d)K)^-1 (M03-48). Rows are
-	// row-major with stride N. Needs all of G.
-	Respond(rows []float64)
+	// Width is the length of the row of numbers that describes a new input to a
+	// Predictor.
+	Width() int
+
+	// Predictor reads averages at new inputs off G and two vectors over the
+	// sites, which must not change while it is in use. Needs all of G.
+	Predictor(weights, scatter []float64) Predictor
 
 	// Row copies row i of G into dst. Needs all of G.
 	Row(dst []float64, i int)

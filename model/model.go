@@ -27,23 +27,33 @@ type Spec struct {
 	Loss        loss.Loss
 	Standardize bool  // dense features to mean 0 and population standard deviation 1
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
+
+	Engine  Engine  // form of the kernel matrix; default Exact
+	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
+	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
+	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which tells them apart.
 type Model struct {
 	Spec
-	Site  []int       // site of each example, length N
-	First []int       // first example of each site, length M
-	Gram  *linalg.Sym // kernel matrix over the M sites, amplitude, constant and jitter included
+	Site  []int // site of each example, length N
+	First []int // first example of each site, length M
+
+	// The kernel matrix over the M sites, amplitude, constant and jitter included,
+	// in one of two forms; the other is nil (see Whole for an exception).
+	Gram   *linalg.Sym
+	Factor *linalg.LowRank
+
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
-	// Warnings say what was not done as asked.
-	Warnings []string
 
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
 	sparse    *kernel.SparseInputs  // nil but for sparse inputs
+	reason    string                // why Auto took the low-rank engine
+	notes     []string              // what was not done as asked
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -55,8 +65,8 @@ func inputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
 // precomputed kernel matrix may have: the last digits of printed numbers.
 const precomputedTolerance = 1e-9
 
-// Build checks the specification against the data, finds the sites and
-// computes the kernel matrix, 8 M^2 bytes. Every error is bad input: it wraps
+// Build checks the specification against the data, finds the sites and computes
+// the kernel matrix, 8 M^2 bytes, or a factor of it. Every error is bad input: it wraps
 // ErrInput, or linalg.ErrMemory when the matrices would not fit.
 func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
@@ -73,20 +83,16 @@ func Build(spec Spec) (*Model, error) {
 	}
 	m := &Model{Spec: spec}
 	m.findSites()
-	if err := linalg.CheckMemory(m.buildBytes(), spec.MaxBytes,
-		fmt.Sprintf("the theory for %d distinct inputs", len(m.First))); err != nil {
-		return nil, err
+	if err := m.checkEngine(); err != nil {
+		return nil, inputError(err)
 	}
 	began := time.Now()
-	var err error
-	if spec.Kernel.Kind == kernel.Precomputed {
-		err = m.takeGram()
-	} else if spec.Set.Sparse != nil {
-		err = m.computeSparseGram()
-	} else {
-		err = m.computeGram()
+	if err := m.prepare(); err != nil {
+		return nil, inputError(err)
 	}
-	if err != nil {
+	if err := m.hold(); errors.Is(err, linalg.ErrMemory) {
+		return nil, err
+	} else if err != nil {
 		return nil, inputError(err)
 	}
 	m.GramTime = time.Since(began)
@@ -174,18 +180,33 @@ func (m *Model) findSites() {
 	m.Site, m.First = m.Set.Distinct()
 }
 
-func (m *Model) computeGram() error {
+// prepare standardises the inputs and readies them for the kernel.
+func (m *Model) prepare() (err error) {
+	if m.Kernel.Kind == kernel.Precomputed {
+		return nil
+	}
+	if m.Set.Sparse != nil {
+		return m.prepareSparse()
+	}
 	x := m.Set.X
 	if m.Standardize {
 		z, transform := dataset.Standardize(x)
 		x, m.transform = z, &transform
 	}
-	inputs, err := m.Kernel.Prepare(blas64.General(x.Gather(m.First)))
-	if err != nil {
-		return err
+	m.inputs, err = m.Kernel.Prepare(blas64.General(x.Gather(m.First)))
+	return err
+}
+
+// gram computes the kernel matrix, all of it.
+func (m *Model) gram() (err error) {
+	switch {
+	case m.inputs != nil:
+		m.Gram, err = m.inputs.Gram()
+	case m.sparse != nil:
+		m.Gram, err = m.sparse.Gram()
+	default:
+		err = m.takeGram()
 	}
-	m.inputs = inputs
-	m.Gram, err = inputs.Gram()
 	return err
 }
 
@@ -220,23 +241,35 @@ func (m *Model) Sites() int { return len(m.First) }
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its
-// scratch triangle, the sites, the engine's vectors and a low-rank update.
+// scratch triangle, the sites, the engine's vectors and a low-rank update; or a
+// factor of the kernel matrix and its engine.
 func (m *Model) TheoryBytes() int64 {
-	sites := int64(len(m.First))
-	features := 16 * sites * int64(m.Set.D())
-	if m.Set.Sparse != nil {
-		features = 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
+	if m.Factor != nil {
+		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
 	}
-	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + 320*sites + features + sites*sites
+	return m.exactBytes()
 }
 
-// buildBytes is TheoryBytes, with the matrix over all examples that a
+func (m *Model) exactBytes() int64 {
+	sites := int64(len(m.First))
+	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + m.vectorBytes() + sites*sites
+}
+
+// vectorBytes estimates the memory of the sites and of the solver's vectors.
+func (m *Model) vectorBytes() int64 {
+	if m.Set.Sparse != nil {
+		return 320*int64(len(m.First)) + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
+	}
+	return 8 * int64(len(m.First)) * int64(40+2*m.Set.D())
+}
+
+// buildBytes is exactBytes, with the matrix over all examples that a
 // precomputed kernel with merged examples is cut from.
 func (m *Model) buildBytes() int64 {
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
-		return m.TheoryBytes() + linalg.SymBytes(m.Set.N())
+		return m.exactBytes() + linalg.SymBytes(m.Set.N())
 	}
-	return m.TheoryBytes()
+	return m.exactBytes()
 }
 
 // RetrainBytes estimates the memory of retraining with a number of workers

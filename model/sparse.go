@@ -13,19 +13,13 @@ import (
 // notStandardized is the warning for sparse data that were to be standardised.
 const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"
 
-// computeSparseGram is computeGram for sparse inputs, which are never
-// standardised.
-func (m *Model) computeSparseGram() error {
+// prepareSparse is prepare for sparse inputs, which are never standardised.
+func (m *Model) prepareSparse() (err error) {
 	if m.Standardize {
 		m.Standardize = false
-		m.Warnings = append(m.Warnings, notStandardized)
+		m.notes = append(m.notes, notStandardized)
 	}
-	inputs, err := m.Kernel.PrepareSparse(kernel.CSR(*m.Set.Sparse.Gather(m.First)))
-	if err != nil {
-		return err
-	}
-	m.sparse = inputs
-	m.Gram, err = inputs.Gram()
+	m.sparse, err = m.Kernel.PrepareSparse(kernel.CSR(*m.Set.Sparse.Gather(m.First)))
 	return err
 }
 
@@ -42,7 +36,7 @@ func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64
 	if err := x.Check(); err != nil {
 		return inputError(fmt.Errorf("new inputs: %w", err))
 	}
-	return m.batches(x.Rows, func(first, count int, rows []float64) error {
+	return batches(x.Rows, m.Sites(), func(first, count int, rows []float64) error {
 		return m.sparse.Cross(sparseRows(x, first, count), rows)
 	}, f)
 }
@@ -74,7 +68,12 @@ func (m *Model) collect(count int, cross func(f func(first int, rows []float64) 
 	}
 	all.Data = make([]float64, count*m.Sites())
 	err := cross(func(first int, rows []float64) error {
-		copy(all.Data[first*m.Sites():], rows)
+		part := all.Data[first*m.Sites():]
+		if m.Factor != nil {
+			m.Factor.Vectors(part, rows)
+		} else {
+			copy(part, rows)
+		}
 		return nil
 	})
 	return all, err

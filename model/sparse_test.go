@@ -93,8 +93,8 @@ func TestSparseIsNotStandardized(t *testing.T) {
 	plain := build(t, spec)
 	spec.Standardize = true
 	m := build(t, spec)
-	if m.Standardize || len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "sparse") || len(plain.Warnings) != 0 {
-		t.Errorf("standardised: %v, warnings %q and %q", m.Standardize, m.Warnings, plain.Warnings)
+	if m.Standardize || len(m.Warnings()) != 1 || !strings.Contains(m.Warnings()[0], "sparse") || len(plain.Warnings()) != 0 {
+		t.Errorf("standardised: %v, warnings %q and %q", m.Standardize, m.Warnings(), plain.Warnings())
 	}
 	for i := range m.Sites() {
 		near(t, "kernel matrix", m.Gram.At(0, i), plain.Gram.At(0, i), 0)

@@ -20,11 +20,15 @@ import (
 // loss, svm for margin losses, the posterior mean for a likelihood, and erm for
 // every other loss that is known by its proximal map.
 func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
+	k, err := m.Whole()
+	if err != nil {
+		return nil, err
+	}
 	if square, ok := m.Loss.(loss.Square); ok {
-		return retrain.GP{Kernel: m.Gram, Noise: square.Noise, Cross: cross}.Trainers(p), nil
+		return retrain.GP{Kernel: k, Noise: square.Noise, Cross: cross}.Trainers(p), nil
 	}
 	if c, ok := marginCost(m.Loss); ok {
-		return retrain.SVM{Kernel: m.Gram, C: c, Cross: cross}.Trainers(p), nil
+		return retrain.SVM{Kernel: k, C: c, Cross: cross}.Trainers(p), nil
 	}
 	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
 		return retrain.EP{Kernel: m.Gram, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
@@ -64,6 +68,9 @@ func marginCost(l loss.Loss) (c float64, ok bool) {
 func (m *Model) FullFit() ([]float64, error) {
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
+		if m.Factor != nil {
+			return gp.FitLowRank(m.Factor, square.Noise, count, mean)
+		}
 		full, err := gp.FitFull(m.Gram, square.Noise, count, mean)
 		if err != nil {
 			return nil, err
@@ -106,7 +113,11 @@ func (m *Model) TrainSVM(settings svm.Settings) (*svm.Result, error) {
 	if !ok {
 		return nil, m.untrainable()
 	}
-	trainer, err := svm.NewTrainer(m.Gram)
+	k, err := m.Whole()
+	if err != nil {
+		return nil, err
+	}
+	trainer, err := svm.NewTrainer(k)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func smallProblem(rng *rand.Rand) solver.Problem {
 // gaussianSide is the left column of the theory at the site parameters of s,
 // all from (K^-1 + diag d)^-1 by dense inversion (T5), and the cavities that
 // the single-site identities then give (T6), each by the plain difference.
-func gaussianSide(t rapid.TB, k *linalg.Sym, s *solver.Solution) (chi, m, v []float64, cavities []loss.Cavity) {
+func gaussianSide(t rapid.TB, k linalg.Kernel, s *solver.Solution) (chi, m, v []float64, cavities []loss.Cavity) {
 	g := denseG(t, k, s.D)
 	for i, d := range s.D {
 		var mean, variance float64

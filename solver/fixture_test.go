@@ -109,7 +109,7 @@ func boundSites(t rapid.TB, p solver.Problem) []loss.Quadratic {
 }
 
 // denseOf is K as gonum/mat has it.
-func denseOf(k *linalg.Sym) *mat.Dense {
+func denseOf(k linalg.Kernel) *mat.Dense {
 	n := k.N()
 	dense := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -130,7 +130,7 @@ func inverse(t rapid.TB, a mat.Matrix) *mat.Dense {
 }
 
 // denseG is (K^-1 + diag d)^-1 by two inversions, K positive definite.
-func denseG(t rapid.TB, k *linalg.Sym, d []float64) *mat.Dense {
+func denseG(t rapid.TB, k linalg.Kernel, d []float64) *mat.Dense {
 	t.Helper()
 	a := inverse(t, denseOf(k))
 	for i, v := range d {

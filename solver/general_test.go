@@ -321,8 +321,8 @@ func (e *poisoned) OffMulVec(dst, x []float64) {
 // TestNotFinite: a NaN ends the solve with the iterate before it.
 func TestNotFinite(t *testing.T) {
 	with := func(from int) solver.Settings {
-		return solver.Settings{Engine: func(k *linalg.Sym) linalg.Engine {
-			return &poisoned{Engine: linalg.NewExact(k), from: from}
+		return solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
+			return &poisoned{Engine: k.Engine(), from: from}
 		}}
 	}
 	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))

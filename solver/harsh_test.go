@@ -16,7 +16,7 @@ import (
 
 // bigG is G = (I + K D)^-1 K, row-major, and b = 1 - d_i G_ii by elimination in
 // 300-bit arithmetic: K may be singular, and d as large as it likes.
-func bigG(k *linalg.Sym, d []float64) (g, b []float64) {
+func bigG(k linalg.Kernel, d []float64) (g, b []float64) {
 	n := k.N()
 	num := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	product := new(big.Float).SetPrec(300)

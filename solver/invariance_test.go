@@ -40,10 +40,11 @@ func TestPermutation(t *testing.T) {
 		m, n := p.Gram.N(), len(p.Y)
 		sites, examples := rng.Perm(m), rng.Perm(n) // new number of each old one
 		moved := p
-		moved.Gram = linalg.NewSym(m)
+		gram := linalg.NewSym(m)
+		moved.Gram = gram
 		for i := range m {
 			for j := i; j < m; j++ {
-				moved.Gram.Set(sites[i], sites[j], p.Gram.At(i, j))
+				gram.Set(sites[i], sites[j], p.Gram.At(i, j))
 			}
 		}
 		moved.Y, moved.Site = make([]float64, n), make([]int, n)
@@ -104,14 +105,15 @@ func TestBlocks(t *testing.T) {
 		q.Law, q.Loss = p.Law, p.Loss
 		m := p.Gram.N()
 		both := p
-		both.Gram = linalg.NewSym(m + q.Gram.N())
+		gram := linalg.NewSym(m + q.Gram.N())
+		both.Gram = gram
 		for i := range both.Gram.N() {
 			for j := i; j < both.Gram.N(); j++ {
 				switch {
 				case j < m:
-					both.Gram.Set(i, j, p.Gram.At(i, j))
+					gram.Set(i, j, p.Gram.At(i, j))
 				case i >= m:
-					both.Gram.Set(i, j, q.Gram.At(i-m, j-m))
+					gram.Set(i, j, q.Gram.At(i-m, j-m))
 				}
 			}
 		}

@@ -81,10 +81,11 @@ func TestDecoupled(t *testing.T) {
 			for _, noise := range []float64{1e-3, 0.3, 10} {
 				t.Run(fmt.Sprintf("sites=%d/%s/ratio=%g/noise=%g", len(c.k), law.Name(), law.Mean(), noise), func(t *testing.T) {
 					p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: law}
-					p.Gram = linalg.NewSym(len(c.k))
+					gram := linalg.NewSym(len(c.k))
+					p.Gram = gram
 					var mean, variance, leftOut []float64
 					for i, k := range c.k {
-						p.Gram.Set(i, i, k)
+						gram.Set(i, i, k)
 						for _, y := range c.y[i] {
 							p.Site, p.Y = append(p.Site, i), append(p.Y, y)
 						}

@@ -23,18 +23,18 @@ import (
 // distinct inputs. It is not changed by a solve, the scratch triangle of Gram
 // apart.
 type Problem struct {
-	Gram *linalg.Sym  // M x M kernel matrix over the sites, amplitude, constant and jitter included
-	Site []int        // site of each example, length N; nil: example i is site i
-	Y    []float64    // target of each example, length N
-	Loss loss.Loss    // training loss
-	Law  resample.Law // law of the occupation numbers
+	Gram linalg.Kernel // M x M kernel matrix over the sites, amplitude, constant and jitter included
+	Site []int         // site of each example, length N; nil: example i is site i
+	Y    []float64     // target of each example, length N
+	Loss loss.Loss     // training loss
+	Law  resample.Law  // law of the occupation numbers
 }
 
 // ErrProblem marks a problem that cannot be posed.
 var ErrProblem = errors.New("bad problem")
 
 func badProblem(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrProblem, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %w", ErrProblem, fmt.Errorf(format, args...))
 }
 
 // check refuses what no solve could make sense of.
@@ -56,15 +56,8 @@ func (p *Problem) check() error {
 			return badProblem("target %d is %v", i+1, y)
 		}
 	}
-	for i := range p.Gram.N() {
-		if k := p.Gram.At(i, i); !(k >= 0) || math.IsInf(k, 1) {
-			return badProblem("kernel of input %d with itself is %v, must be finite and >= 0", i+1, k)
-		}
-		for j, k := range p.Gram.Row(i) {
-			if math.IsNaN(k) || math.IsInf(k, 0) {
-				return badProblem("kernel of inputs %d and %d is %v", i+1, i+j+1, k)
-			}
-		}
+	if err := p.Gram.Check(); err != nil {
+		return badProblem("%w", err)
 	}
 	return nil
 }

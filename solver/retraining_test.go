@@ -12,6 +12,7 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
@@ -61,7 +62,7 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	m, extra := x.problem.Gram.N(), x.cross.Rows
 	p := retrain.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra, Scheme: scheme}
 	r := retrained{f: make([][]float64, m+extra)}
-	trainers := retrain.GP{Kernel: x.problem.Gram, Noise: x.noise, Cross: x.cross}.Trainers(p)
+	trainers := retrain.GP{Kernel: x.problem.Gram.(*linalg.Sym), Noise: x.noise, Cross: x.cross}.Trainers(p)
 	result, err := retrain.Run(context.Background(), p, trainers, retrain.Settings{
 		Resamples: resamples, Seed: 15, Tests: x.tests,
 		Observe: func(_ int, _ []int, f []float64) {

@@ -62,7 +62,7 @@ func TestLeaveOneOut(t *testing.T) {
 				}
 			}
 			scheme := resample.KFold{Folds: c.n, N: c.n}
-			exact := leaveOneOut(t, p.Gram, c.noise, p.Y)
+			exact := leaveOneOut(t, p.Gram.(*linalg.Sym), c.noise, p.Y)
 			want := 0.0
 			for _, l := range exact {
 				want += l / float64(c.n)

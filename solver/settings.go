@@ -59,8 +59,8 @@ type Settings struct {
 	From      *Solution // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
 	Seed      uint64    // of the random subset that the start value is computed from; default 0
 
-	// Engine makes the engine that keeps G; default linalg.NewExact.
-	Engine func(*linalg.Sym) linalg.Engine
+	// Engine makes the engine that keeps G; default the kernel's own.
+	Engine func(linalg.Kernel) linalg.Engine
 	// Progress, if set, is told of every sweep as it ends.
 	Progress func(Sweep)
 }
@@ -79,7 +79,7 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		s.MaxSweeps = DefaultMaxSweeps
 	}
 	if s.Engine == nil {
-		s.Engine = func(k *linalg.Sym) linalg.Engine { return linalg.NewExact(k) }
+		s.Engine = linalg.Kernel.Engine
 	}
 	if s.From != nil {
 		if len(s.From.Cavity) != sites || len(s.From.D) != sites {

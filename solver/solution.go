@@ -30,6 +30,8 @@ type Solution struct {
 	y       []float64
 	engine  linalg.Engine
 	weights []float64 // g - d m: the mean predictor is k(x)' weights
+
+	predictor linalg.Predictor // made when first asked for
 }
 
 // LeftOut is the bootstrap estimate of the expected test loss (Efron's
@@ -82,24 +84,21 @@ func (s *Solution) Covariance(dst []float64, site int) {
 	}
 }
 
+// Width is the length of the row that describes a new input to Predict: M for a
+// kernel matrix that is held whole, the rank for a low-rank one, at least 1.
+func (s *Solution) Width() int { return s.engine.Width() }
+
 // Predict is the mean and the variance over resamples of the predictor at P
-// new inputs (M03-48). rows holds the kernel of each new input with every
-// site, P x M row-major, and is overwritten.
+// new inputs (M03-48). rows holds P x Width numbers, row-major, and is
+// overwritten: the kernel of each new input with every site, or its coordinates
+// (linalg.LowRank.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64) {
-	m := len(s.sites)
-	p := len(rows) / m
-	mean, variance = make([]float64, p), make([]float64, p)
-	for i := range mean {
-		for j, k := range rows[i*m : (i+1)*m] {
-			mean[i] += k * s.weights[j]
-		}
+	if s.predictor == nil {
+		s.predictor = s.engine.Predictor(s.weights, s.Scatter)
 	}
-	s.engine.Respond(rows)
-	for i := range variance {
-		for j, t := range rows[i*m : (i+1)*m] {
-			variance[i] += t * t * s.Scatter[j]
-		}
-	}
+	count := len(rows) / s.Width()
+	mean, variance = make([]float64, count), make([]float64, count)
+	s.predictor.Predict(rows, mean, variance)
 	return mean, variance
 }
 

@@ -24,7 +24,7 @@ type spectrum struct {
 }
 
 // newSpectrum takes the subset of sites with the given seed.
-func newSpectrum(k *linalg.Sym, seed uint64) (spectrum, error) {
+func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
 	n := k.N()
 	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
 	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])

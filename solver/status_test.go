@@ -63,8 +63,8 @@ func (e *faulty) OffSquareMulVec(dst, x []float64) {
 
 // with makes Settings.Engine hand out this engine around an exact one.
 func (e *faulty) with(s solver.Settings) solver.Settings {
-	s.Engine = func(k *linalg.Sym) linalg.Engine {
-		e.Engine = linalg.NewExact(k)
+	s.Engine = func(k linalg.Kernel) linalg.Engine {
+		e.Engine = k.Engine()
 		return e
 	}
 	return s
@@ -275,9 +275,9 @@ func TestRefusals(t *testing.T) {
 		{"2 site numbers for 40 targets", func(s *setup) { s.problem.Site = []int{0, 1} }},
 		{"target 3 is NaN", func(s *setup) { s.problem.Y[2] = math.NaN() }},
 		{"target 1 is -Inf", func(s *setup) { s.problem.Y[0] = math.Inf(-1) }},
-		{"kernel of input 5 with itself is -1", func(s *setup) { s.problem.Gram.Set(4, 4, -1) }},
-		{"kernel of input 5 with itself is NaN", func(s *setup) { s.problem.Gram.Set(4, 4, math.NaN()) }},
-		{"kernel of input 5 with itself is +Inf", func(s *setup) { s.problem.Gram.Set(4, 4, math.Inf(1)) }},
+		{"kernel of input 5 with itself is -1", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, -1) }},
+		{"kernel of input 5 with itself is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.NaN()) }},
+		{"kernel of input 5 with itself is +Inf", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.Inf(1)) }},
 		{"example 40 stands at site 41 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 40 }},
 		{"example 40 stands at site 0 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = -1 }},
 		{"site 40 holds no example", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 1 }},
@@ -295,7 +295,7 @@ func TestRefusals(t *testing.T) {
 		{"7 start values for 40 sites", func(s *setup) { s.settings.Start = make([]float64, 7) }},
 		{"start value of site 2 is -1, must be finite and >= 0", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = -1 }},
 		{"start value of site 2 is NaN", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
-		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.Set(2, 6, math.NaN()) }},
+		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
 		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
 		{"no kind of steps 2", func(s *setup) { s.settings.Steps = 2 }},
 	} {
@@ -324,7 +324,7 @@ func TestDefaults(t *testing.T) {
 	plain := mustConverge(t, ordinary(), solver.Settings{})
 	spelt := mustConverge(t, ordinary(), solver.Settings{
 		Method: solver.ADATAP, Steps: solver.Mixed, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
-		Engine: func(k *linalg.Sym) linalg.Engine { return linalg.NewExact(k) },
+		Engine: func(k linalg.Kernel) linalg.Engine { return k.Engine() },
 	})
 	for i := range plain.D {
 		if plain.D[i] != spelt.D[i] || plain.Var[i] != spelt.Var[i] {

@@ -155,7 +155,7 @@ func (s *session) solve(sub *subject, scheme resample.Scheme, settings solver.Se
 // warnings are those of a computation, and one where resamples often lack a
 // class. They are never nil: a list in a document is a list.
 func (sub *subject) warnings(scheme resample.Scheme, others []string) []string {
-	all := append(append([]string{}, sub.Warnings...), others...)
+	all := append(append([]string{}, sub.Warnings()...), others...)
 	if share := sub.MissingClass(scheme); share > 0.5 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
 	}

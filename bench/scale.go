@@ -1,0 +1,292 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"bootbench/blas"
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// ScaleRow is one solve of the theory, large as it may be: what it costs in time
+// and memory, kernel matrix included. Nothing is retrained.
+type ScaleRow struct {
+	Data   string  `json:"data"`
+	Loss   string  `json:"loss"`
+	Engine string  `json:"engine"` // "exact" or "lowrank": what was used
+	N      int     `json:"n"`      // examples
+	Sites  int     `json:"sites"`  // distinct inputs
+	D      int     `json:"d"`
+	Ratio  float64 `json:"ratio"`
+
+	Rank         int     `json:"rank,omitempty"`          // of a low-rank kernel matrix
+	RankResidual float64 `json:"rank_residual,omitempty"` // its mean residual over the mean of K_ii
+
+	GramS  float64 `json:"gram_s"`  // seconds of the kernel matrix or its factor
+	SolveS float64 `json:"solve_s"` // of start value, all refreshes, variances and left-out error
+	TotalS float64 `json:"total_s"` // of both
+	SweepS float64 `json:"sweep_s"` // of one sweep of the iteration, on average; 0 where there was one only
+
+	Error     float64          `json:"error"` // left-out error
+	Status    string           `json:"status"`
+	Residual  float64          `json:"residual"`
+	Sweeps    int              `json:"sweeps"`
+	Refreshes solver.Refreshes `json:"refreshes"`
+	Linear    int              `json:"linear"` // iterations of the linear solve for the variances
+	Passes    int              `json:"passes"`
+
+	// Compared is set where an exact row of the same data and size came before.
+	// ErrorOff is the relative difference of the left-out error, VarianceOff the
+	// median over sites of that of the variances.
+	Compared    bool    `json:"compared"`
+	ErrorOff    float64 `json:"error_off,omitempty"`
+	VarianceOff float64 `json:"variance_off,omitempty"`
+
+	PeakBytes int64  `json:"peak_bytes"` // kernel matrix or factor, engine, solution
+	Backend   string `json:"backend"`
+	Core      string `json:"core"`
+	Threads   int    `json:"threads"`
+}
+
+// Scale solves all cases, size by size, and hands each row to emit (which may be
+// nil) as it is finished. Sizes and ratios are checked before any work. When ctx
+// ends or a row fails, it returns the rows that were finished and the error. Of
+// the settings Seed, Tolerance, MaxSweeps and Progress count.
+func Scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) ([]ScaleRow, error) {
+	s, err := s.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	todo, err := experiments(cases, s)
+	if err != nil {
+		return nil, err
+	}
+	known := map[reference]exactAnswer{}
+	var rows []ScaleRow
+	for _, x := range todo {
+		row, err := x.scale(ctx, known)
+		if err != nil {
+			return rows, fmt.Errorf("%s, n = %d: %w", x.progress.Data, x.progress.N, err)
+		}
+		rows = append(rows, row)
+		if emit != nil {
+			emit(row)
+		}
+	}
+	return rows, nil
+}
+
+// reference names the exact answers that low-rank ones are compared with.
+type reference struct {
+	data  string
+	n     int
+	ratio float64
+}
+
+type exactAnswer struct {
+	error     float64
+	variances []float64
+}
+
+// scale makes one row.
+func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer) (row ScaleRow, err error) {
+	if err := ctx.Err(); err != nil {
+		return row, err
+	}
+	x.tell("theory", 0, 1)
+	spec := x.spec
+	if x.progress.N < spec.Set.N() {
+		spec.Set = spec.Set.Shuffled(rand.New(rand.NewPCG(x.settings.Seed, 0))).Head(x.progress.N)
+	}
+	m, err := model.Build(spec)
+	if err != nil {
+		return row, err
+	}
+	var ends []time.Duration
+	began := time.Now()
+	answer, err := m.Solve(ctx, x.scheme, solver.Settings{
+		Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps,
+		Progress: func(s solver.Sweep) { ends = append(ends, s.Elapsed) },
+	})
+	if err != nil {
+		return row, err
+	}
+	if err := ctx.Err(); err != nil {
+		return row, err
+	}
+	row = scaleRow(m, answer, x.progress.Data, x.scheme)
+	row.Error, _ = answer.LeftOut(x.test)
+	row.SolveS, row.GramS = time.Since(began).Seconds(), m.GramTime.Seconds()
+	row.TotalS = row.GramS + row.SolveS
+	if last := len(ends) - 1; last > 0 {
+		row.SweepS = (ends[last] - ends[0]).Seconds() / float64(last)
+	}
+	row.compare(known, answer.Var)
+	x.tell("theory", 1, 1)
+	return row, nil
+}
+
+// scaleRow is what a solve says of itself.
+func scaleRow(m *model.Model, s *solver.Solution, data string, scheme resample.Scheme) ScaleRow {
+	info := blas.Describe()
+	row := ScaleRow{
+		Data: data, Loss: m.Loss.Name(), Engine: model.Exact.String(),
+		N: m.Set.N(), Sites: m.Sites(), D: m.Set.D(), Ratio: scheme.Mean(),
+		Status: s.Status.String(), Residual: s.Residual, Sweeps: s.Stats.Sweeps,
+		Refreshes: s.Stats.Refreshes, Linear: s.Stats.Linear, Passes: s.Stats.Passes,
+		PeakBytes: s.Bytes(), Backend: info.Backend, Core: info.Core, Threads: info.Threads,
+	}
+	if a, ok := m.Approximation(); ok {
+		row.Engine, row.Rank, row.RankResidual = model.LowRank.String(), a.Rank, a.Residual
+		row.PeakBytes = max(row.PeakBytes, linalg.LowRankBytes(m.Sites(), a.Rank))
+	}
+	return row
+}
+
+// compare keeps an exact answer, and sets a low-rank one against it.
+func (r *ScaleRow) compare(known map[reference]exactAnswer, variances []float64) {
+	key := reference{r.Data, r.N, r.Ratio}
+	if r.Rank == 0 {
+		known[key] = exactAnswer{r.Error, slices.Clone(variances)}
+		return
+	}
+	exact, ok := known[key]
+	if !ok || len(exact.variances) != len(variances) {
+		return
+	}
+	off := make([]float64, 0, len(variances))
+	for i, v := range exact.variances {
+		if v > 0 {
+			off = append(off, math.Abs(variances[i]/v-1))
+		}
+	}
+	if len(off) == 0 {
+		return
+	}
+	r.Compared, r.ErrorOff, r.VarianceOff = true, r.Error/exact.error-1, middle(off)
+}
+
+// Growth is the exponent p of the least-squares fit of a N^p to a figure of the
+// rows, on logarithmic scales. ok is false where the rows do not tell: fewer than
+// two sizes, or a figure that is not positive.
+func Growth(rows []ScaleRow, of func(ScaleRow) float64) (p float64, ok bool) {
+	meanX, meanY := 0.0, 0.0
+	for _, r := range rows {
+		if !(of(r) > 0) {
+			return 0, false
+		}
+		meanX += math.Log(float64(r.N)) / float64(len(rows))
+		meanY += math.Log(of(r)) / float64(len(rows))
+	}
+	xx, xy := 0.0, 0.0
+	for _, r := range rows {
+		x := math.Log(float64(r.N)) - meanX
+		xx += x * x
+		xy += x * (math.Log(of(r)) - meanY)
+	}
+	return xy / xx, xx > 1e-9
+}
+
+// Sizes at which DefaultScale runs the exact engine and the low-rank one, and the
+// fixed rank at which the growth with N is that of N alone.
+const (
+	smallestScale = 2500
+	LargestExact  = 20000
+	LargestScale  = 100000
+	fixedRank     = 200
+)
+
+// DefaultScale are the experiments that show how far each engine goes: synthetic
+// regression (waves in 4 inputs) with the exact engine up to exact examples, and
+// with the low-rank engine, at a fixed rank and at a tolerance, up to lowrank
+// examples; sizes double from 2500. 0 for either means LargestExact and
+// LargestScale.
+func DefaultScale(exact, lowrank int) ([]Case, error) {
+	if exact == 0 {
+		exact = LargestExact
+	}
+	if lowrank == 0 {
+		lowrank = LargestScale
+	}
+	spec, err := Waves(max(exact, lowrank))
+	if err != nil {
+		return nil, err
+	}
+	full, fixed, tolerant := spec, spec, spec
+	fixed.Engine, fixed.Rank = model.LowRank, fixedRank
+	tolerant.Engine = model.LowRank
+	return []Case{
+		{Name: "waves", Spec: full, Ratio: 1, Sizes: doubling(exact)},
+		{Name: fmt.Sprintf("waves, rank %d", fixedRank), Spec: fixed, Ratio: 1, Sizes: doubling(lowrank)},
+		{Name: "waves", Spec: tolerant, Ratio: 1, Sizes: doubling(lowrank)},
+	}, nil
+}
+
+// doubling are sizes that double up to most.
+func doubling(most int) []int {
+	sizes := []int{most}
+	for n := most / 2; n >= smallestScale; n /= 2 {
+		sizes = append([]int{n}, sizes...)
+	}
+	return sizes
+}
+
+// Waves is synthetic regression on a smooth function of 4 inputs, noise variance
+// 0.01 as generated, with the kernel that the function is a sample of: rbf with
+// gamma 1/(2 d).
+func Waves(n int) (model.Spec, error) {
+	synthetic, err := dataset.NewSynthetic("waves")
+	if err != nil {
+		return model.Spec{}, err
+	}
+	synthetic.N = n
+	set, err := synthetic.Generate(dataset.Options{})
+	if err != nil {
+		return model.Spec{}, err
+	}
+	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, nil
+}
+
+// Broad is a large set of the user's as a case of Scale: standardised inputs, rbf
+// with gamma 0.2/d; regression on standardised targets with noise variance 0.1,
+// classification with hinge loss, C = 1.
+func Broad(set *dataset.Set, engine model.Engine, sizes ...int) Case {
+	spec := model.Spec{
+		Set: set, Standardize: true, Engine: engine, Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.2 / float64(set.D())},
+	}
+	if set.Task != dataset.Classification {
+		spec.Set, spec.Loss = standardTargets(set), loss.Square{Noise: 0.1}
+	}
+	return Case{Name: set.Name, Spec: spec, Ratio: 1, Sizes: sizes}
+}
+
+// standardTargets is the set with targets of mean 0 and variance 1.
+func standardTargets(set *dataset.Set) *dataset.Set {
+	mean, square := 0.0, 0.0
+	for _, y := range set.Y {
+		mean += y / float64(len(set.Y))
+	}
+	for _, y := range set.Y {
+		square += (y - mean) * (y - mean) / float64(len(set.Y))
+	}
+	if square == 0 {
+		square = 1
+	}
+	scaled := *set
+	scaled.Y = make([]float64, len(set.Y))
+	for i, y := range set.Y {
+		scaled.Y[i] = (y - mean) / math.Sqrt(square)
+	}
+	return &scaled
+}

@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Columns, the diagonal, and the kernel with a part of the inputs are what the
+// Gram matrix and Cross say, jitter apart; for every kind.
+func TestColumnsAgreeWithGram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	x, z := gaussian(rng, tile+3, 4), gaussian(rng, 5, 4)
+	copy(row(x, 7), row(x, 2))
+	sites := []int{7, 0, tile + 2, 2}
+	for name, s := range specs(4) {
+		in := mustPrepare(t, s, x)
+		k := mustGram(t, s, x)
+		n := in.N()
+		columns, diagonal := make([]float64, len(sites)*n), make([]float64, n)
+		if err := in.Columns(columns, sites); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Diagonal(diagonal); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if want := k.At(i, i) - s.Jitter; !near(diagonal[i], want, agree) {
+				t.Fatalf("%s: diagonal %d is %v, want %v", name, i, diagonal[i], want)
+			}
+			for c, site := range sites {
+				want := k.At(i, site)
+				if i == site {
+					want -= s.Jitter
+				}
+				if got := columns[c*n+i]; !near(got, want, agree) {
+					t.Fatalf("%s: column %d at %d is %v, want %v", name, site, i, got, want)
+				}
+			}
+		}
+		all, some := general(5, n), general(5, len(sites))
+		if err := in.Cross(z, all); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Only(sites).Cross(z, some); err != nil {
+			t.Fatal(err)
+		}
+		for p := range 5 {
+			for c, site := range sites {
+				if got, want := row(some, p)[c], row(all, p)[site]; !near(got, want, agree) {
+					t.Fatalf("%s: kernel of new input %d and %d is %v, want %v", name, p, site, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestColumnsNameTheirRows(t *testing.T) {
+	x := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 1e200, 2}}
+	in := mustPrepare(t, Spec{Kind: Linear}, x)
+	expectError(t, in.Columns(make([]float64, 3), []int{1}), "rows 2 and 2")
+	if err := in.Columns(nil, nil); err != nil {
+		t.Error(err)
+	}
+}

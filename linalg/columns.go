@@ -1,0 +1,97 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+)
+
+// Kernel is a positive semidefinite matrix over N sites in whatever form it is
+// held: all of it (Sym), or as a low-rank factor and a diagonal (LowRank). It is
+// what a solver needs to know of a kernel.
+type Kernel interface {
+	// N is the order.
+	N() int
+	// At is element (i, j).
+	At(i, j int) float64
+	// Check reports, as *EntryError, the first element that is not finite, or a
+	// diagonal element below zero.
+	Check() error
+	// Eigenvalues are those of the principal submatrix of the listed sites,
+	// ascending.
+	Eigenvalues(sites []int) ([]float64, error)
+	// Engine makes the engine that keeps G for this kernel.
+	Engine() Engine
+}
+
+// EntryError reports an element that no kernel matrix can have.
+type EntryError struct {
+	I, J  int // 0-based, I <= J
+	Value float64
+}
+
+func (e *EntryError) Error() string {
+	if e.I == e.J {
+		return fmt.Sprintf("kernel of input %d with itself is %v, must be finite and >= 0", e.I+1, e.Value)
+	}
+	return fmt.Sprintf("kernel of inputs %d and %d is %v", e.I+1, e.J+1, e.Value)
+}
+
+// Check reports the first element that is not finite, or a diagonal element
+// below zero.
+func (s *Sym) Check() error {
+	for i := range s.n {
+		row := s.Row(i)
+		if err := checkDiagonal(i, row[0]); err != nil {
+			return err
+		}
+		for j, k := range row {
+			if math.IsNaN(k) || math.IsInf(k, 0) {
+				return &EntryError{I: i, J: i + j, Value: k}
+			}
+		}
+	}
+	return nil
+}
+
+func checkDiagonal(i int, k float64) error {
+	if !(k >= 0) || math.IsInf(k, 1) {
+		return &EntryError{I: i, J: i, Value: k}
+	}
+	return nil
+}
+
+// Engine is the exact engine on s.
+func (s *Sym) Engine() Engine { return NewExact(s) }
+
+// Columns hands out a positive semidefinite matrix of order N column by column:
+// all that pivoted Cholesky factorisation needs of it.
+type Columns interface {
+	// N is the order.
+	N() int
+	// Diagonal writes the diagonal into dst, length N.
+	Diagonal(dst []float64) error
+	// Columns writes the columns of the listed sites into the rows of dst,
+	// len(sites) x N row-major.
+	Columns(dst []float64, sites []int) error
+}
+
+// SymColumns hands out the columns of a matrix that is held whole.
+type SymColumns struct{ *Sym }
+
+// Diagonal writes the diagonal into dst.
+func (s SymColumns) Diagonal(dst []float64) error {
+	s.Diag(dst)
+	return nil
+}
+
+// Columns writes columns into the rows of dst.
+func (s SymColumns) Columns(dst []float64, sites []int) error {
+	for r, site := range sites {
+		column := dst[r*s.n : (r+1)*s.n]
+		for i := range site {
+			column[i] = s.At(i, site)
+		}
+		copy(column[site:], s.Row(site))
+	}
+	return nil
+}

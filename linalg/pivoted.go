@@ -1,0 +1,380 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Rank says where a pivoted Cholesky factorisation ends.
+type Rank struct {
+	// Tolerance is the mean residual, as a share of the mean of K_ii - Offset, that
+	// is good enough; in [0, 1). With 0 the factorisation goes on until Most, or
+	// until nothing is left but rounding.
+	Tolerance float64
+	// Most is the largest rank allowed; 0: N.
+	Most int
+	// Bytes is the memory that the factor and an engine on it may take; 0: no
+	// limit.
+	Bytes int64
+	// Offset is a part of every K_ii that does not count where the tolerance is
+	// measured, such as a constant added to all of K: one pivot explains it.
+	Offset float64
+}
+
+// ErrRank marks a factorisation that met its limit before its tolerance.
+var ErrRank = errors.New("rank limit reached")
+
+// RankError says how far a factorisation came.
+type RankError struct {
+	Rank      int     // the limit that was met
+	Residual  float64 // mean residual there, in the units of Tolerance
+	Tolerance float64 // what was asked for
+	Memory    bool    // the limit came from memory
+}
+
+func (e *RankError) Error() string {
+	limit := "the rank limit"
+	if e.Memory {
+		limit = "the memory limit"
+	}
+	return fmt.Sprintf("at %s of %d the mean residual of the kernel is %.2g of its mean variance, above the tolerance of %.2g: "+
+		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Rank, e.Residual, e.Tolerance)
+}
+
+// Unwrap is ErrRank.
+func (e *RankError) Unwrap() error { return ErrRank }
+
+// Limits of the factorisation.
+const (
+	// fewPivots is the number of candidates of the first block; it doubles up to
+	// manyPivots, the height of dgemm's products.
+	fewPivots  = 8
+	manyPivots = 128
+
+	// worthwhile is the share of its residual at the start of the block that a
+	// candidate must have kept, after the candidates taken before it, to become a
+	// pivot; else its neighbours have explained it. From 0.01 to 0.2 the rank
+	// hardly changes, from 0.5 on it grows, and with it the columns thrown away.
+	worthwhile = 0.1
+
+	// roundingFloor times K_ii is what a residual must exceed to be more than the
+	// rounding of the subtractions that led to it.
+	roundingFloor = 64 * 0x1p-52
+
+	// indefinite times K_ii is how far below zero rounding may bring a residual.
+	indefinite = 1e-8
+
+	// pivotSeed starts the draws of candidates, so that a factor can be repeated.
+	pivotSeed = 1
+)
+
+// Factorise computes K ~ R R' + diag(residual) by partially pivoted Cholesky
+// factorisation, straight from the columns of K: K itself is never formed. The
+// diagonal is exact, so that the trace norm of what is left out is the sum of
+// the residuals at most. It costs N r^2 flops and r kernel columns, some more for
+// candidates that are turned down.
+//
+// Candidates are drawn in blocks with probability proportional to their
+// residual, and a small pivoted factorisation inside the block picks those of
+// them that the others do not explain. (Taking the largest residuals, as the
+// textbook does, spends pivots on outliers: doc/decisions/0006.)
+//
+// The error is a *RankError, a *PivotError for a matrix that is not positive
+// semidefinite, or what k itself reports.
+func Factorise(k Columns, limit Rank) (*LowRank, error) {
+	f, err := newFactorisation(k, limit)
+	if err != nil {
+		return nil, err
+	}
+	for !f.done() {
+		if f.full() {
+			if limit.Tolerance == 0 {
+				break
+			}
+			return nil, &RankError{Rank: f.rank, Residual: f.share(), Tolerance: limit.Tolerance, Memory: f.byMemory}
+		}
+		if err := f.block(); err != nil {
+			return nil, err
+		}
+	}
+	return f.LowRank, nil
+}
+
+// factorisation is a factorisation in progress.
+type factorisation struct {
+	*LowRank
+	columns  Columns
+	rng      *rand.Rand
+	goal     float64   // sum of residuals at which to stop
+	most     int       // rank at most
+	byMemory bool      // most is what memory allows
+	floor    []float64 // of each residual
+	trace    float64   // sum of K_ii
+	size     int       // candidates of the next block
+	keys     []float64
+	order    []int
+	rows     []float64 // size x N: columns of the candidates, then new rows of R'
+	spare    []float64 // the same
+	at       []float64 // R' at the candidates
+}
+
+func newFactorisation(k Columns, limit Rank) (*factorisation, error) {
+	n := k.N()
+	if !(limit.Tolerance >= 0 && limit.Tolerance < 1) {
+		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", limit.Tolerance)
+	}
+	if limit.Most < 0 {
+		return nil, fmt.Errorf("the largest rank is %d, must be positive", limit.Most)
+	}
+	f := &factorisation{
+		LowRank: &LowRank{n: n, residual: make([]float64, n)},
+		columns: k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: fewPivots,
+		floor: make([]float64, n), keys: make([]float64, n), order: make([]int, 0, n),
+	}
+	if err := k.Diagonal(f.residual); err != nil {
+		return nil, err
+	}
+	for i, v := range f.residual {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, &EntryError{I: i, J: i, Value: v}
+		}
+		if v < 0 {
+			return nil, &PivotError{Minor: i + 1, N: n}
+		}
+		f.floor[i] = roundingFloor * v
+		f.trace += v
+	}
+	f.traceK = f.trace - float64(n)*limit.Offset
+	f.goal = limit.Tolerance * f.traceK
+	if limit.Most > 0 {
+		f.most = min(f.most, limit.Most)
+	}
+	if limit.Bytes > 0 {
+		if fits := RankThatFits(n, limit.Bytes); fits < f.most {
+			f.most, f.byMemory = fits, true
+		}
+	}
+	return f, nil
+}
+
+// share is the mean residual over the mean of K_ii.
+func (f *factorisation) share() float64 {
+	return f.trace / f.traceK
+}
+
+func (f *factorisation) full() bool { return f.rank >= f.most }
+
+// done reports whether the tolerance is met, or rounding is all that is left.
+func (f *factorisation) done() bool {
+	if f.trace <= f.goal {
+		return true
+	}
+	for i, v := range f.residual {
+		if v > f.floor[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// block adds up to size pivots.
+func (f *factorisation) block() error {
+	sites := f.draw(min(f.size, f.most-f.rank))
+	f.size = min(2*f.size, manyPivots)
+	f.rows = resize(f.rows, len(sites)*f.n)
+	if err := f.columns.Columns(f.rows, sites); err != nil {
+		return err
+	}
+	f.subtract(sites)
+	chosen, l := f.choose(sites)
+	f.solve(chosen, l)
+	taken := make([]int, len(chosen))
+	for r, c := range chosen {
+		taken[r] = sites[c]
+	}
+	return f.take(taken)
+}
+
+// draw lists up to count sites, drawn without replacement with probabilities
+// proportional to their residuals (the largest keys log(u)/residual: Efraimidis
+// and Spirakis 2006).
+func (f *factorisation) draw(count int) []int {
+	f.order = f.order[:0]
+	for i, v := range f.residual {
+		if v > f.floor[i] {
+			f.order = append(f.order, i)
+			f.keys[i] = math.Log(1-f.rng.Float64()) / v
+		}
+	}
+	count = min(count, len(f.order))
+	sites := slices.Clone(largest(f.order, f.keys, count))
+	slices.Sort(sites)
+	return sites
+}
+
+// largest moves the count sites of the largest keys to the front (quickselect)
+// and returns them.
+func largest(sites []int, keys []float64, count int) []int {
+	lo, hi := 0, len(sites)-1
+	for lo < hi {
+		pivot := keys[sites[(lo+hi)/2]]
+		i, j := lo, hi
+		for i <= j {
+			for keys[sites[i]] > pivot {
+				i++
+			}
+			for keys[sites[j]] < pivot {
+				j--
+			}
+			if i <= j {
+				sites[i], sites[j] = sites[j], sites[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case count-1 <= j:
+			hi = j
+		case count-1 >= i:
+			lo = i
+		default:
+			lo = hi
+		}
+	}
+	return sites[:count]
+}
+
+// subtract takes from the candidates' columns what the factor explains:
+// rows -= R_J R'.
+func (f *factorisation) subtract(sites []int) {
+	rows := blas64.General{Rows: len(sites), Cols: f.n, Stride: f.n, Data: f.rows}
+	for _, p := range f.panels {
+		f.at = resize(f.at, len(sites)*p.Rows)
+		for r, site := range sites {
+			for q := range p.Rows {
+				f.at[r*p.Rows+q] = p.Data[q*p.Stride+site]
+			}
+		}
+		at := blas64.General{Rows: len(sites), Cols: p.Rows, Stride: p.Rows, Data: f.at}
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, at, p, 1, rows)
+	}
+}
+
+// choose factorises the residual matrix between the candidates with complete
+// pivoting, for as long as they are worthwhile: the largest remaining residual
+// first. It returns the candidates chosen, in order, and their lower triangle.
+func (f *factorisation) choose(sites []int) (chosen []int, l blas64.General) {
+	b := len(sites)
+	h := make([]float64, b*b)
+	for r := range sites {
+		for c, site := range sites {
+			h[r*b+c] = f.rows[r*f.n+site]
+		}
+	}
+	rows := make([][]float64, 0, b) // of L, over the candidates
+	left := make([]float64, b)
+	for r := range left {
+		left[r] = h[r*b+r]
+	}
+	for len(chosen) < b {
+		best := -1
+		for r, site := range sites {
+			if left[r] > f.floor[site] && left[r] >= worthwhile*f.residual[site] && (best < 0 || left[r] > left[best]) {
+				best = r
+			}
+		}
+		if best < 0 && len(chosen) == 0 { // rounding has eaten what the residual promised
+			best = largestOf(left)
+			if !(left[best] > 0) {
+				break
+			}
+		}
+		if best < 0 {
+			break
+		}
+		root := math.Sqrt(left[best])
+		row := make([]float64, b)
+		for c := range row {
+			v := h[best*b+c]
+			for _, earlier := range rows {
+				v -= earlier[best] * earlier[c]
+			}
+			row[c] = v / root
+		}
+		for c := range left {
+			left[c] -= row[c] * row[c]
+		}
+		left[best] = 0
+		rows, chosen = append(rows, row), append(chosen, best)
+	}
+	l = newGeneral(len(chosen), len(chosen))
+	for q, site := range chosen {
+		for p := 0; p <= q; p++ {
+			l.Data[q*l.Stride+p] = rows[p][site]
+		}
+	}
+	return chosen, l
+}
+
+func largestOf(v []float64) int {
+	best := 0
+	for i := range v {
+		if v[i] > v[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// solve turns the chosen candidates' columns into rows of R': L^-1 times them, at
+// the front of rows.
+func (f *factorisation) solve(chosen []int, l blas64.General) {
+	if len(chosen) == 0 {
+		return
+	}
+	f.spare = resize(f.spare, len(chosen)*f.n)
+	for q, r := range chosen {
+		copy(f.spare[q*f.n:(q+1)*f.n], f.rows[r*f.n:(r+1)*f.n])
+	}
+	f.rows, f.spare = f.spare, f.rows
+	solveLower(l, blas64.General{Rows: len(chosen), Cols: f.n, Stride: f.n, Data: f.rows})
+}
+
+// take appends rows of R' one by one, until the tolerance is met. A block that
+// brings no pivot means that the residuals were rounding: they are dropped.
+func (f *factorisation) take(pivots []int) error {
+	if len(pivots) == 0 {
+		for i, v := range f.residual {
+			f.floor[i] = math.Max(f.floor[i], v)
+		}
+		return nil
+	}
+	for q, pivot := range pivots {
+		if f.trace <= f.goal || f.full() {
+			break
+		}
+		row := f.rows[q*f.n : (q+1)*f.n]
+		f.trace = 0
+		for i, v := range row {
+			left := f.residual[i] - v*v
+			if !(left >= 0) {
+				if !(left >= -indefinite*f.floor[i]/roundingFloor) {
+					return &PivotError{Minor: i + 1, N: f.n}
+				}
+				left = 0
+			}
+			f.residual[i] = left
+			f.trace += left
+		}
+		f.trace -= f.residual[pivot]
+		f.residual[pivot] = 0
+		f.append(row, pivot)
+	}
+	return nil
+}

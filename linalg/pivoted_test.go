@@ -1,0 +1,264 @@
+package linalg
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// plane is exp(-|x-x'|^2/(2 length^2)) on random points of the plane, whose rank
+// grows slowly as the tolerance falls.
+func plane(n int, length float64, rng *rand.Rand) *Sym {
+	x := make([][2]float64, n)
+	for i := range x {
+		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	k := NewSym(n)
+	for i := range x {
+		for j := i; j < n; j++ {
+			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+			k.Set(i, j, math.Exp(-(a*a+b*b)/(2*length*length)))
+		}
+	}
+	return k
+}
+
+func mustFactorise(t testing.TB, k Columns, limit Rank) *LowRank {
+	t.Helper()
+	f, err := Factorise(k, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The factor against the matrix itself: the diagonal is exact, what R R' leaves
+// out is positive semidefinite and so bounded by its diagonal, whose mean meets
+// the tolerance. More than one panel and more than one block are passed.
+func TestFactoriseKeepsItsPromise(t *testing.T) {
+	const n = 400
+	k := plane(n, 1, rand.New(rand.NewPCG(1, 7)))
+	last := 0
+	for _, tolerance := range []float64{0.3, 1e-2, 1e-4, 1e-7, 1e-13} {
+		f := mustFactorise(t, SymColumns{k}, Rank{Tolerance: tolerance})
+		trace, largest := f.Accuracy()
+		if !(trace <= tolerance) || f.Rank() <= last || len(f.Pivots()) != f.Rank() {
+			t.Errorf("tolerance %g: trace %g at rank %d after %d", tolerance, trace, f.Rank(), last)
+		}
+		last = f.Rank()
+		sum, residual, dense := 0.0, f.Residual(), f.Dense()
+		for i := range n {
+			if off := math.Abs(dense.At(i, i) - k.At(i, i)); off > 1e-14 {
+				t.Fatalf("diagonal %d is off by %g", i, off)
+			}
+			sum += residual[i] / n
+			for j := i + 1; j < n; j++ {
+				left := math.Abs(k.At(i, j) - dense.At(i, j))
+				if left > math.Sqrt(residual[i]*residual[j])+1e-14 || left > largest+1e-14 {
+					t.Fatalf("tolerance %g: %g is left at (%d, %d), above %g", tolerance, left, i, j, math.Sqrt(residual[i]*residual[j]))
+				}
+				if (i+j)%97 == 0 && math.Abs(f.At(i, j)-dense.At(i, j)) > 1e-14 {
+					t.Fatalf("element (%d, %d) is %g, multiplied out %g", i, j, f.At(i, j), dense.At(i, j))
+				}
+			}
+		}
+		if math.Abs(sum-trace) > 1e-15 { // K_ii = 1
+			t.Errorf("mean residual %g, said to be %g", sum, trace)
+		}
+	}
+	if last < panelRows || last > 3*n/4 {
+		t.Errorf("numerical rank %d of %d", last, n)
+	}
+}
+
+// A matrix of exact rank 3 with a constant, and one with pairs of equal sites:
+// the factorisation ends there by itself.
+func TestFactoriseFindsExactRank(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 7))
+	x := drawSites(40*3, func(rng *rand.Rand, _ int) float64 { return rng.NormFloat64() }, rng)
+	k := NewSym(40)
+	for i := range 40 {
+		for j := i; j < 40; j++ {
+			v := 5.0
+			for l := range 3 {
+				v += x[3*i+l] * x[3*j+l]
+			}
+			k.Set(i, j, v)
+		}
+	}
+	if f := mustFactorise(t, SymColumns{k}, Rank{}); f.Rank() != 4 {
+		t.Errorf("rank %d, want 4", f.Rank())
+	}
+	if f := mustFactorise(t, SymColumns{gaussianGram(20, true, rng)}, Rank{Tolerance: 1e-13}); f.Rank() > 10 {
+		t.Errorf("rank %d of ten pairs", f.Rank())
+	}
+	if f := mustFactorise(t, SymColumns{NewSym(7)}, Rank{}); f.Rank() != 0 {
+		t.Errorf("a zero matrix has rank %d", f.Rank())
+	}
+}
+
+// An offset does not count: the tolerance is that of the kernel without it.
+func TestOffset(t *testing.T) {
+	k := plane(200, 0.5, rand.New(rand.NewPCG(3, 7)))
+	without := mustFactorise(t, SymColumns{k}, Rank{Tolerance: 1e-3})
+	for i := range 200 {
+		for j := i; j < 200; j++ {
+			k.Set(i, j, k.At(i, j)+1000)
+		}
+	}
+	with := mustFactorise(t, SymColumns{k}, Rank{Tolerance: 1e-3, Offset: 1000})
+	if trace, _ := with.Accuracy(); !(trace <= 1e-3) || with.Rank() < without.Rank()-8 || with.Rank() > without.Rank()+8 {
+		t.Errorf("rank %d with the offset, %d without; residual %g", with.Rank(), without.Rank(), trace)
+	}
+}
+
+func TestFactoriseLimits(t *testing.T) {
+	k := SymColumns{plane(300, 0.1, rand.New(rand.NewPCG(4, 7)))}
+	_, err := Factorise(k, Rank{Tolerance: 1e-6, Most: 20})
+	var short *RankError
+	if !errors.As(err, &short) || short.Rank != 20 || short.Memory || !(short.Residual > 1e-2) || !errors.Is(err, ErrRank) {
+		t.Errorf("rank limit: %v", err)
+	}
+	room := LowRankBytes(300, 30)
+	if _, err = Factorise(k, Rank{Tolerance: 1e-6, Bytes: room}); !errors.As(err, &short) || !short.Memory || LowRankBytes(300, short.Rank) > room {
+		t.Errorf("memory limit: %v", err)
+	}
+	if f := mustFactorise(t, k, Rank{Most: 20}); f.Rank() != 20 {
+		t.Errorf("rank %d, 20 asked for", f.Rank())
+	}
+	for _, bad := range []Rank{{Tolerance: -1}, {Tolerance: 1}, {Tolerance: math.NaN()}, {Most: -1}} {
+		if _, err := Factorise(k, bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}
+
+// broken hands out columns with a fault.
+type broken struct {
+	SymColumns
+	err error
+}
+
+func (b broken) Columns(dst []float64, sites []int) error { return b.err }
+
+func TestFactoriseRefuses(t *testing.T) {
+	good := func() *Sym { return plane(30, 0.5, rand.New(rand.NewPCG(5, 7))) }
+	own := errors.New("own")
+	if _, err := Factorise(broken{SymColumns{good()}, own}, Rank{}); err != own {
+		t.Errorf("error of the columns: %v", err)
+	}
+	k := good()
+	k.Set(3, 3, math.NaN())
+	var entry *EntryError
+	if _, err := Factorise(SymColumns{k}, Rank{}); !errors.As(err, &entry) || entry.I != 3 {
+		t.Errorf("NaN on the diagonal: %v", err)
+	}
+	var pivot *PivotError
+	k = good()
+	k.Set(3, 3, -1)
+	if _, err := Factorise(SymColumns{k}, Rank{}); !errors.As(err, &pivot) || pivot.Minor != 4 {
+		t.Errorf("negative diagonal: %v", err)
+	}
+	k = good()
+	k.Set(3, 9, 1.5) // larger than its diagonal elements
+	if _, err := Factorise(SymColumns{k}, Rank{}); !errors.As(err, &pivot) {
+		t.Errorf("indefinite: %v", err)
+	}
+}
+
+// An engine on a truncated factor with its residuals and a jitter, against the
+// exact engine on the same matrix multiplied out.
+func TestProjectedEqualsExact(t *testing.T) {
+	const n = 300
+	for name, draw := range siteRegimes {
+		if name == "strong" || name == "decades" {
+			continue // there both are as good as the reference says
+		}
+		rng := rand.New(rand.NewPCG(6, 7))
+		f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, Rank{Tolerance: 1e-2})
+		f.AddDiag(1e-3)
+		d := drawSites(n, draw, rng)
+		a, b := f.Engine(), f.Dense().Engine()
+		for _, e := range []Engine{a, b} {
+			if err := e.Refresh(d); err != nil {
+				t.Fatal(err)
+			}
+			e.Expand()
+		}
+		compareEngines(t, a, b, 1e-11)
+		x := drawSites(n, siteRegimes["zeros"], rng)
+		x[5] = -2
+		for what, products := range map[string][2]func(dst, x []float64){
+			"G x":       {a.OffMulVec, b.OffMulVec},
+			"(G o G) x": {a.OffSquareMulVec, b.OffSquareMulVec},
+		} {
+			got, want := make([]float64, n), make([]float64, n)
+			products[0](got, x)
+			products[1](want, x)
+			for i := range got {
+				if math.Abs(got[i]-want[i]) > 1e-11*(1+math.Abs(want[i])) {
+					t.Errorf("d = %s: %s at %d is %g, want %g", name, what, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// Where nearly all of a site's response is its own, 1 - d chi keeps its digits: a
+// single strong site has b = 1/(1 + d (K_ii - k_i'(K + 1/d)^-1 k_i)).
+func TestLeverageNearOne(t *testing.T) {
+	const n = 40
+	rng := rand.New(rand.NewPCG(7, 7))
+	k := gaussianGram(n, false, rng)
+	d := drawSites(n, siteRegimes["even"], rng)
+	for i := 0; i < n; i += 4 {
+		d[i] = 1e9
+	}
+	_, want := reference(k, d)
+	e := factorised(k, Rank{})
+	if err := e.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	_, b := e.Diag()
+	for i := range b {
+		if relative(b[i], want[i], 0) > 1e-6 {
+			t.Errorf("site %d: b %g, want %g", i, b[i], want[i])
+		}
+	}
+}
+
+func TestRankThatFits(t *testing.T) {
+	for _, n := range []int{1, 100, 100000} {
+		for _, bytes := range []int64{1, 1 << 20, 8 << 30} {
+			r := RankThatFits(n, bytes)
+			if r > 0 && LowRankBytes(n, r) > bytes || r < n && LowRankBytes(n, r+1) <= bytes {
+				t.Errorf("rank %d of %d sites in %d bytes", r, n, bytes)
+			}
+		}
+	}
+	if r := RankThatFits(100000, 8<<30); r < 5000 || r > 10737 {
+		t.Errorf("rank %d of 100000 sites in 8 GiB", r)
+	}
+}
+
+func TestLargest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 7))
+	for n := 1; n < 40; n++ {
+		keys, sites := make([]float64, n), make([]int, n)
+		for i := range keys {
+			keys[i], sites[i] = math.Floor(10*rng.Float64()), i
+		}
+		count := 1 + rng.IntN(n)
+		var got []float64
+		for _, i := range largest(sites, keys, count) {
+			got = append(got, keys[i])
+		}
+		slices.Sort(got)
+		slices.Sort(keys)
+		if !slices.Equal(got, keys[n-count:]) {
+			t.Fatalf("%v of %v", got, keys)
+		}
+	}
+}

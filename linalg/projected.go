@@ -1,0 +1,349 @@
+package linalg
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/blas"
+)
+
+// Projected is the engine on K~ = R R' + diag(delta). With e = 1 + d delta and
+// w = d/e, and M = I + R' diag(w) R = L L' of the order of the rank,
+//
+//	G = diag(a) + U U',   a = delta/e,   U = diag(1/e) R L^-T,
+//
+// which follows from (M03-63) by Woodbury and subtracts nothing. A refresh costs
+// 2 N r^2 flops and so does a product with G o G, because
+//
+//	sum_j (u_i'u_j)^2 x_j = u_i' (U' diag(x) U) u_i.
+//
+// U is not stored: blocks of R' pass through BLAS.
+type Projected struct {
+	k          *LowRank
+	d          []float64 // site parameters at which G stands
+	inverse    []float64 // 1/e
+	spread     []float64 // |u_i|^2 = chi_i - a_i
+	chi, b     []float64 // diag(G), 1 - d chi
+	scale      []float64 // workspace over sites
+	lower      blas64.General
+	form       blas64.General // workspace of products with G o G
+	half       blas64.General // the same
+	work, twin blas64.General // blocks of R', rank x siteBlock
+	small      []float64      // workspace over the rank
+}
+
+// blockBytes is the size of the blocks in which R' passes through BLAS, at most.
+const blockBytes = 4 << 20
+
+// siteBlock is the number of sites in such a block.
+func siteBlock(n, rank int) int {
+	return min(n, max(64, min(4096, blockBytes/(8*max(1, rank)))))
+}
+
+// NewProjected returns an engine on k, which it does not change. Several engines
+// may share one factor.
+func NewProjected(k *LowRank) *Projected {
+	e := &Projected{k: k}
+	n, r := k.n, k.rank
+	for _, v := range []*[]float64{&e.d, &e.inverse, &e.spread, &e.chi, &e.b, &e.scale} {
+		*v = make([]float64, n)
+	}
+	e.lower, e.form, e.half = newGeneral(r, r), newGeneral(r, r), newGeneral(r, r)
+	e.work, e.twin = newGeneral(r, siteBlock(n, r)), newGeneral(r, siteBlock(n, r))
+	e.small = make([]float64, r)
+	return e
+}
+
+// N is the order of K~.
+func (e *Projected) N() int { return e.k.n }
+
+// Diag is diag(G) and 1 - d diag(G).
+func (e *Projected) Diag() (chi, b []float64) { return e.chi, e.b }
+
+// Sites is the d at which G stands.
+func (e *Projected) Sites() []float64 { return e.d }
+
+// Bytes is the memory that the engine holds, the factor included.
+func (e *Projected) Bytes() int64 {
+	r := int64(e.k.rank)
+	return e.k.Bytes() + 8*(3*r*r+2*r*int64(e.work.Cols)+6*int64(e.k.n))
+}
+
+// Expand does nothing: all of G follows from R and L.
+func (e *Projected) Expand() {}
+
+// Update refuses: a refresh costs no more.
+func (e *Projected) Update([]int, []float64) error { return ErrUpdate }
+
+// Estimate calls no move valid: a refresh costs no more.
+func (e *Projected) Estimate(_, _, _ []float64) (valid bool) { return false }
+
+// eachBlock calls f for blocks of sites with room for them in work and twin.
+func (e *Projected) eachBlock(f func(first, last int, work, twin blas64.General)) {
+	if e.k.rank == 0 {
+		return
+	}
+	for first := 0; first < e.k.n; first += e.work.Cols {
+		last := min(e.k.n, first+e.work.Cols)
+		f(first, last, colsOf(e.work, 0, last-first), colsOf(e.twin, 0, last-first))
+	}
+}
+
+// Refresh moves G to d.
+func (e *Projected) Refresh(d []float64) error {
+	if err := checkSites(d, e.k.n); err != nil {
+		return err
+	}
+	copy(e.d, d)
+	for i, v := range d {
+		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
+		e.scale[i] = math.Sqrt(v * e.inverse[i])
+	}
+	clear(e.lower.Data)
+	for q := range e.k.rank {
+		e.lower.Data[q*e.lower.Stride+q] = 1
+	}
+	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		e.k.block(work, first, last, e.scale)
+		addGram(e.lower, work, work)
+	})
+	if minor := blas.Bound().Potrf(gblas.Lower, e.k.rank, e.lower.Data, e.lower.Stride); minor != 0 {
+		return &PivotError{Minor: minor, N: e.k.rank}
+	}
+	e.diagonals()
+	return nil
+}
+
+// closeToOne is the leverage h = 1 - b e from which on 1 - h is summed from
+// squares instead: the difference would lose 1e-16/(1-h).
+const closeToOne = 1 - 1e-3
+
+// diagonals reads chi and b off the columns v of L^-1 R':
+//
+//	chi = delta/e + |v|^2/e^2,   b = (1 - h)/e,   h = w |v|^2 in [0, 1).
+func (e *Projected) diagonals() {
+	clear(e.spread)
+	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		e.k.block(work, first, last, nil)
+		solveLower(e.lower, work)
+		addSquares(e.spread[first:last], work)
+	})
+	var heavy []int
+	for i, v := range e.spread {
+		h := e.scale[i] * e.scale[i] * v
+		e.b[i] = (1 - h) * e.inverse[i]
+		e.spread[i] = v * e.inverse[i] * e.inverse[i]
+		e.chi[i] = e.k.residual[i]*e.inverse[i] + e.spread[i]
+		if h > closeToOne {
+			heavy = append(heavy, i)
+		}
+	}
+	for first := 0; first < len(heavy); first += manyPivots {
+		e.complements(heavy[first:min(len(heavy), first+manyPivots)])
+	}
+}
+
+// addSquares adds the squared norms of the columns of a to sums.
+func addSquares(sums []float64, a blas64.General) {
+	for q := range a.Rows {
+		for i, v := range a.Data[q*a.Stride : q*a.Stride+len(sums)] {
+			sums[i] += v * v
+		}
+	}
+}
+
+// complements computes 1 - h of the listed sites without the difference. h_i is a
+// diagonal element of the projector P on the columns of [w^1/2 R; I], and
+//
+//	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
+//
+// where j runs over the N sites and the rank rows of I, for which P is w_i^1/2
+// L^-T v_i. There are at most 2 rank such sites with h > 1/2, as the h sum to no
+// more than the rank.
+func (e *Projected) complements(sites []int) {
+	r, m := e.k.rank, len(sites)
+	v, sums := newGeneral(r, m), make([]float64, m)
+	for c, site := range sites {
+		e.k.block(colsOf(v, c, c+1), site, site+1, e.scale)
+	}
+	solveLower(e.lower, v)
+	back := newGeneral(r, m)
+	copy(back.Data, v.Data)
+	blas64.Trsm(gblas.Left, gblas.Trans, 1, e.triangle(), back)
+	addSquares(sums, back)
+	p := newGeneral(m, e.work.Cols)
+	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		e.k.block(work, first, last, e.scale)
+		solveLower(e.lower, work)
+		part := colsOf(p, 0, last-first)
+		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, work, 0, part)
+		for c, site := range sites {
+			for i, element := range part.Data[c*part.Stride : c*part.Stride+last-first] {
+				if first+i != site {
+					sums[c] += element * element
+				}
+			}
+		}
+	})
+	for c, site := range sites {
+		h := 0.0
+		for q := range r {
+			h += v.Data[q*v.Stride+c] * v.Data[q*v.Stride+c]
+		}
+		e.b[site] = sums[c] / h * e.inverse[site]
+	}
+}
+
+// triangle is L as BLAS takes it.
+func (e *Projected) triangle() blas64.Triangular {
+	return blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: e.k.rank, Stride: e.lower.Stride, Data: e.lower.Data}
+}
+
+// solve overwrites t with M^-1 t.
+func (e *Projected) solve(t []float64) {
+	if len(t) == 0 {
+		return
+	}
+	blas64.Trsv(gblas.NoTrans, e.triangle(), vector(t))
+	blas64.Trsv(gblas.Trans, e.triangle(), vector(t))
+}
+
+// OffMulVec is dst = (G - diag(G)) x. The diagonal is taken off U U', which loses
+// a factor 1/b of precision.
+func (e *Projected) OffMulVec(dst, x []float64) {
+	for i, v := range x {
+		e.scale[i] = v * e.inverse[i]
+	}
+	e.k.mulTrans(e.small, e.scale)
+	e.solve(e.small)
+	e.k.mul(dst, e.small)
+	for i, v := range dst {
+		dst[i] = v*e.inverse[i] - e.spread[i]*x[i]
+	}
+}
+
+// OffSquareMulVec is dst = (G o G) x without the diagonal of G.
+func (e *Projected) OffSquareMulVec(dst, x []float64) {
+	clear(dst)
+	e.quadraticForm(x)
+	for q := range e.k.rank { // half the diagonal: x'S x is twice x' times its lower triangle times x
+		row := e.form.Data[q*e.form.Stride : (q+1)*e.form.Stride]
+		row[q] /= 2
+		clear(row[q+1:])
+	}
+	e.eachBlock(func(first, last int, work, twin blas64.General) {
+		e.k.block(work, first, last, nil)
+		mulLower(twin, e.form, work)
+		addProducts(dst[first:last], work, twin)
+	})
+	for i, v := range dst {
+		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.spread[i]*e.spread[i]*x[i]
+	}
+}
+
+// addProducts adds the inner products of the columns of a and b to sums.
+func addProducts(sums []float64, a, b blas64.General) {
+	for q := range a.Rows {
+		other := b.Data[q*b.Stride : q*b.Stride+len(sums)]
+		for i, v := range a.Data[q*a.Stride : q*a.Stride+len(sums)] {
+			sums[i] += v * other[i]
+		}
+	}
+}
+
+// quadraticForm leaves M^-1 (R' diag(x/e^2) R) M^-1 in form, all of it.
+func (e *Projected) quadraticForm(x []float64) {
+	for i, v := range x {
+		e.scale[i] = v * e.inverse[i] * e.inverse[i]
+	}
+	clear(e.form.Data)
+	e.eachBlock(func(first, last int, work, twin blas64.General) {
+		e.k.block(work, first, last, nil)
+		e.k.block(twin, first, last, e.scale)
+		addGram(e.form, work, twin)
+	})
+	mirrorLower(e.form)
+	for range 2 { // M^-1 (M^-1 T)' is M^-1 T M^-1
+		solveLower(e.lower, e.form)
+		blas64.Trsm(gblas.Left, gblas.Trans, 1, e.triangle(), e.form)
+		transpose(e.half, e.form)
+		e.form, e.half = e.half, e.form
+	}
+}
+
+// mirrorLower copies the lower triangle of a onto the upper one.
+func mirrorLower(a blas64.General) {
+	for i := range a.Rows {
+		for j := range i {
+			a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
+		}
+	}
+}
+
+func transpose(dst, a blas64.General) {
+	for i := range a.Rows {
+		for j := range a.Cols {
+			dst.Data[j*dst.Stride+i] = a.Data[i*a.Stride+j]
+		}
+	}
+}
+
+// Row copies row i of G into dst.
+func (e *Projected) Row(dst []float64, i int) {
+	e.k.block(blas64.General{Rows: e.k.rank, Cols: 1, Stride: 1, Data: e.small}, i, i+1, nil)
+	e.solve(e.small)
+	e.k.mul(dst, e.small)
+	for j := range dst {
+		dst[j] *= e.inverse[i] * e.inverse[j]
+	}
+	dst[i] = e.chi[i]
+}
+
+// Width is the rank: a new input is described by its coordinates (see
+// LowRank.Coordinates), at least 1.
+func (e *Projected) Width() int { return max(1, e.k.rank) }
+
+// Predictor reads off at coordinates phi, where the kernel vector is R phi,
+//
+//	mean = phi' R' weights,   t = (R phi)'(I + diag(d)K~)^-1 = (1/e) o R M^-1 phi,
+//	variance = phi' S phi,    S = M^-1 R' diag(scatter/e^2) R M^-1,
+//
+// in O(rank^2). The new input has no share in any site's residual.
+func (e *Projected) Predictor(weights, scatter []float64) Predictor {
+	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: make([]float64, e.k.rank)}
+	e.k.mulTrans(p.weights, weights)
+	e.quadraticForm(scatter)
+	copy(p.form.Data, e.form.Data)
+	return p
+}
+
+// projection predicts from coordinates.
+type projection struct {
+	weights []float64
+	form    blas64.General
+}
+
+// Predict writes mean and variance of P new inputs from rows, P x rank.
+func (p *projection) Predict(rows, mean, variance []float64) {
+	r := len(p.weights)
+	if r == 0 {
+		clear(mean)
+		clear(variance)
+		return
+	}
+	at := blas64.General{Rows: len(mean), Cols: r, Stride: r, Data: rows}
+	formed := newGeneral(len(mean), r)
+	if len(mean) > 0 {
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p.form, 0, formed)
+	}
+	for i := range mean {
+		mean[i], variance[i] = 0, 0
+		for q, v := range rows[i*r : (i+1)*r] {
+			mean[i] += v * p.weights[q]
+			variance[i] += v * formed.Data[i*formed.Stride+q]
+		}
+		variance[i] = math.Max(0, variance[i])
+	}
+}

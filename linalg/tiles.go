@@ -1,0 +1,69 @@
+package linalg
+
+import (
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Triangular work cut into products of rectangles: dgemm is the one kernel that
+// every backend runs at full speed and on all threads (gonum's own dsyrk, dtrsm
+// and dtrmm run at a tenth of it). The rest of a triangle that a rectangle covers
+// beyond it costs a share bandRows/(2 order) of the flops.
+
+// bandRows is the height of the bands that a triangle is cut into.
+const bandRows = 64
+
+// eachBand calls f for the bands of a triangle of order n.
+func eachBand(n int, f func(first, last int)) {
+	for first := 0; first < n; first += bandRows {
+		f(first, min(n, first+bandRows))
+	}
+}
+
+// rowsOf is rows first to last-1 of a.
+func rowsOf(a blas64.General, first, last int) blas64.General {
+	return blas64.General{Rows: last - first, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
+}
+
+// colsOf is columns first to last-1 of a.
+func colsOf(a blas64.General, first, last int) blas64.General {
+	return blas64.General{Rows: a.Rows, Cols: last - first, Stride: a.Stride, Data: a.Data[first:]}
+}
+
+// addGram adds the lower triangle of a b' to c: a and b are r x n, c is r x r. What
+// lies right of the diagonal is changed too, in no useful way.
+func addGram(c, a, b blas64.General) {
+	if a.Cols == 0 {
+		return
+	}
+	eachBand(c.Rows, func(first, last int) {
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rowsOf(a, first, last), rowsOf(b, 0, last), 1, colsOf(rowsOf(c, first, last), 0, last))
+	})
+}
+
+// mulLower writes the product of the lower triangle of c (r x r) and a (r x n)
+// into dst. The triangle must be all that c holds within its bands.
+func mulLower(dst, c, a blas64.General) {
+	eachBand(c.Rows, func(first, last int) {
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, colsOf(rowsOf(c, first, last), 0, last), rowsOf(a, 0, last), 0, rowsOf(dst, first, last))
+	})
+}
+
+// solveLower overwrites a (r x n) with L^-1 a, L the lower triangle of l.
+func solveLower(l, a blas64.General) {
+	eachBand(l.Rows, func(first, last int) {
+		band := rowsOf(a, first, last)
+		if first > 0 {
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, colsOf(rowsOf(l, first, last), 0, first), rowsOf(a, 0, first), 1, band)
+		}
+		corner := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: last - first, Stride: l.Stride, Data: l.Data[first*l.Stride+first:]}
+		blas64.Trsm(gblas.Left, gblas.NoTrans, 1, corner, band)
+	})
+}
+
+// newGeneral is a zero matrix whose rows are an odd number of cache lines apart,
+// so that walking down a column never returns to the same cache set.
+func newGeneral(rows, cols int) blas64.General {
+	stride := 8 * ((cols+7)/8 | 1)
+	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
+}

@@ -1,0 +1,293 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// Engine says in which form the kernel matrix is held.
+type Engine int
+
+// Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
+// r bytes at rank r, and never forms K. Auto takes LowRank where that is the
+// faster, or the only one that fits into memory.
+const (
+	Exact Engine = iota
+	LowRank
+	Auto
+)
+
+var engineNames = [...]string{"exact", "lowrank", "auto"}
+
+func (e Engine) String() string {
+	if e < 0 || int(e) >= len(engineNames) {
+		return fmt.Sprintf("Engine(%d)", int(e))
+	}
+	return engineNames[e]
+}
+
+// ParseEngine is the engine that String names.
+func ParseEngine(name string) (Engine, error) {
+	for e, n := range engineNames {
+		if n == name {
+			return Engine(e), nil
+		}
+	}
+	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank)", name)
+}
+
+// Limits of the choice that Auto makes.
+const (
+	// DefaultRankTol is the Spec.RankTol of the low-rank engine, unless noiseShare
+	// of the noise variance of the square loss is less.
+	DefaultRankTol = 1e-4
+	noiseShare     = 1e-2
+
+	// exactTol is the tolerance at which a low-rank answer is the exact one to
+	// the tolerance of the solver. Auto uses it up to ApproximateFrom sites, and
+	// always for a hard margin, which a residual softens: at DefaultRankTol the
+	// variances of pima are off by 13%.
+	exactTol = 1e-12
+
+	// ApproximateFrom is the number of sites from which on Auto approximates to
+	// RankTol; a matrix that does not fit into memory is approximated at any size.
+	ApproximateFrom = 5000
+
+	// probeFrom is the number of sites below which Auto does not look.
+	probeFrom = 400
+
+	// worthRank is the number of sites per rank at which the two engines take about
+	// the same time. Counting flops, ten refreshes and twelve products with G o G
+	// are 45 M r^2 against the exact engine's 5 M^3; its products are larger and
+	// run faster.
+	worthRank = 5
+)
+
+// checkEngine refuses settings of the engine that make no sense.
+func (s *Spec) checkEngine() error {
+	switch {
+	case s.Engine == LowRank && s.Set.Sparse != nil:
+		return errors.New("the lowrank engine is for dense inputs; sparse ones are held exactly")
+	case s.Engine < 0 || int(s.Engine) >= len(engineNames):
+		return fmt.Errorf("no engine %d", int(s.Engine))
+	case !(s.RankTol >= 0 && s.RankTol < 1):
+		return fmt.Errorf("the rank tolerance is %v, must be above 0 and below 1", s.RankTol)
+	case s.MaxRank < 0:
+		return fmt.Errorf("the largest rank is %d, must be at least 1", s.MaxRank)
+	case s.Rank < 0:
+		return fmt.Errorf("the rank is %d, must be at least 1", s.Rank)
+	}
+	return nil
+}
+
+// tolerance is RankTol, or its default: DefaultRankTol, or less where the noise of
+// the square loss is small, beside which the residual must be.
+func (m *Model) tolerance(k linalg.Columns) (float64, error) {
+	square, ok := m.Loss.(loss.Square)
+	if m.RankTol != 0 || !ok {
+		return cmp.Or(m.RankTol, DefaultRankTol), nil
+	}
+	diagonal := make([]float64, k.N())
+	if err := k.Diagonal(diagonal); err != nil {
+		return 0, err
+	}
+	mean := 0.0
+	for _, v := range diagonal {
+		mean += (v - m.Spec.Kernel.Constant) / float64(len(diagonal))
+	}
+	if !(mean > 0) {
+		return DefaultRankTol, nil
+	}
+	return math.Min(DefaultRankTol, noiseShare*square.Noise/mean), nil
+}
+
+// hold brings the kernel matrix into the form that the specification asks for.
+func (m *Model) hold() error {
+	switch m.Spec.Engine {
+	case LowRank:
+		return m.factorise(1, m.Spec.MaxRank)
+	case Auto:
+		return m.choose()
+	}
+	if err := m.checkExact(); err != nil {
+		return err
+	}
+	return m.gram()
+}
+
+// checkExact refuses a kernel matrix that would not fit, and names the engine
+// that would.
+func (m *Model) checkExact() error {
+	err := linalg.CheckMemory(m.buildBytes(), m.MaxBytes, fmt.Sprintf("the theory for %d distinct inputs", m.Sites()))
+	if err == nil || m.inputs == nil {
+		return err
+	}
+	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
+		return fmt.Errorf("%w; the lowrank engine would fit, up to rank %d", err, rank)
+	}
+	return err
+}
+
+// rankBytes is the memory that is left for a factor and the engine on it.
+func (m *Model) rankBytes() int64 {
+	room := m.MaxBytes
+	if room <= 0 {
+		var known bool
+		if room, known = linalg.AvailableMemory(); !known {
+			return math.MaxInt64
+		}
+	}
+	return max(1, room-m.vectorBytes())
+}
+
+// choose is Auto. The exact engine is taken unless a factorisation shows that
+// the rank is low enough, which is tried out at a small part of the exact
+// engine's cost.
+func (m *Model) choose() error {
+	if exactError := m.checkExact(); exactError != nil {
+		if m.inputs == nil {
+			return exactError
+		}
+		m.reason = "the kernel matrix would not fit into memory"
+		return m.factorise(1, m.Spec.MaxRank)
+	}
+	sites, loosest := m.Sites(), 1.0
+	if sites < probeFrom || m.inputs == nil {
+		return m.gram()
+	}
+	m.reason = "it is faster here"
+	if _, hard := m.Loss.(loss.HardMargin); hard || sites < ApproximateFrom {
+		loosest = exactTol
+		m.reason = "numerically the kernel matrix has no higher rank"
+	}
+	most := sites / worthRank
+	if m.Spec.MaxRank > 0 {
+		most = min(most, m.Spec.MaxRank)
+	}
+	err := m.probe(loosest, most)
+	if err == nil {
+		err = m.factorise(loosest, most)
+	}
+	if errors.Is(err, linalg.ErrRank) {
+		return m.gram()
+	}
+	return err
+}
+
+// probe fails with ErrRank if the rank cannot be as low as most, because that of
+// a random subset of the sites, not much larger than most, is higher.
+func (m *Model) probe(loosest float64, most int) error {
+	subset := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())[:min(m.Sites(), most+most/4)]
+	columns := m.inputs.Only(subset)
+	tolerance, err := m.tolerance(columns)
+	if err != nil {
+		return err
+	}
+	_, err = linalg.Factorise(columns, linalg.Rank{Tolerance: math.Min(loosest, tolerance), Most: most, Offset: m.Spec.Kernel.Constant})
+	return err
+}
+
+// factorise makes the low-rank form, to the tolerance or the loosest one allowed.
+// With Spec.Rank it stops there and nowhere else.
+func (m *Model) factorise(loosest float64, most int) error {
+	columns, err := m.columns()
+	if err != nil {
+		return err
+	}
+	tolerance, err := m.tolerance(columns)
+	if err != nil {
+		return err
+	}
+	limit := linalg.Rank{Tolerance: math.Min(loosest, tolerance), Most: most, Bytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
+	if m.Spec.Rank > 0 {
+		limit.Tolerance, limit.Most = 0, m.Spec.Rank
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes()
+		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
+			return err
+		}
+	}
+	factor, err := linalg.Factorise(columns, limit)
+	var short *linalg.RankError
+	if errors.As(err, &short) && short.Memory {
+		return fmt.Errorf("%w: %w", linalg.ErrMemory, err)
+	}
+	if err != nil {
+		return err
+	}
+	factor.AddDiag(m.Spec.Kernel.Jitter)
+	m.Gram, m.Factor = nil, factor
+	return nil
+}
+
+// columns hands out the kernel matrix by columns, without its jitter.
+func (m *Model) columns() (linalg.Columns, error) {
+	if m.inputs != nil {
+		return m.inputs, nil
+	}
+	if err := m.checkExact(); err != nil {
+		return nil, err
+	}
+	if err := m.gram(); err != nil {
+		return nil, err
+	}
+	m.Gram.AddDiag(-m.Spec.Kernel.Jitter)
+	return linalg.SymColumns{Sym: m.Gram}, nil
+}
+
+// Matrix is the kernel matrix in the form in which it is held.
+func (m *Model) Matrix() linalg.Kernel {
+	if m.Factor != nil {
+		return m.Factor
+	}
+	return m.Gram
+}
+
+// Whole is the kernel matrix held whole, for what needs it so: Monte-Carlo
+// retraining, and training a support vector machine. A low-rank matrix is
+// multiplied out for it, if that fits into memory, and kept.
+func (m *Model) Whole() (*linalg.Sym, error) {
+	if m.Gram == nil {
+		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
+			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())); err != nil {
+			return nil, err
+		}
+		m.Gram = m.Factor.Dense()
+	}
+	return m.Gram, nil
+}
+
+// Approximation says how a low-rank kernel matrix was come by, and how good it
+// is.
+type Approximation struct {
+	Rank      int
+	Residual  float64 // mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm
+	Largest   float64 // largest residual: no element of K - R R' is larger; in units of the kernel
+	Automatic bool    // chosen by Auto
+}
+
+// Approximation is that of a low-rank model; ok is false for an exact one.
+func (m *Model) Approximation() (a Approximation, ok bool) {
+	if m.Factor == nil {
+		return a, false
+	}
+	a.Rank, a.Automatic = m.Factor.Rank(), m.Spec.Engine == Auto
+	a.Residual, a.Largest = m.Factor.Accuracy()
+	return a, true
+}
+
+// Warnings say what the user of an answer should know about the model.
+func (m *Model) Warnings() []string {
+	a, approximate := m.Approximation()
+	if !approximate || !a.Automatic {
+		return m.notes
+	}
+	return append(slices.Clone(m.notes), fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual %.1e of the kernel's variance, "+
+		"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(), a.Residual))
+}

@@ -9,100 +9,54 @@ import (
 	"bootbench/blas"
 )
 
-// Factored is an Exact that changes over to a factor R of K where d is so large
-// that B = I + d^1/2 K d^1/2 loses its digits.
+// Factored is an Exact for nearly singular K and large d. There the rounding of
+// B = I + d^1/2 K d^1/2, some 1e-16 sum d K, is large beside the smallest
+// eigenvalues of B, which are near 1. So where that sum is large, K is replaced
+// by R R', R its pivoted Cholesky factor of N rows and as many columns r as K has
+// rank within rounding, and
+//
+//	G = R (I + R' d R)^-1 R' = Z Z',   Z = R L^-T,   L L' = I + R' d R,
+//
+// has no difference in it (THEORY 4): chi_i = |row i of Z|^2. That costs about
+// 6 N r^2 + N^2 r flops. A K of full rank stays with Exact.
 type Factored struct {
 	*Exact
-	ready  bool
+	asked  bool // whether K was factorised already
+	direct bool // G stands by R
 	r      int
-	rows   []float64 // R, N x r row-major: K = R R'
-	z      []float64 // R L^-T, I + R'dR = L L'
-	scaled []float64 // d^1/2 R, then d^1/2 z
-	p, q   []float64 // r x r: L; L^-T
-	direct bool      // G stands by the factor
+	factor []float64 // R, N x r
+	z      []float64 // Z, N x r
+	scaled []float64 // d^1/2 Z, workspace
+	root   []float64 // L^-T, r x r
+	inner  []float64 // r x r, workspace
 }
 
-// numericalRank is the share of the largest K_ii.
-const pivotFloor = 8 * 0x1p-52
+// Limits of the factor.
+const (
+	trustedSum  = 1e6         // sum of d K up to which B is factorised
+	pivotFloor  = 8 * 0x1p-52 // share of the largest K_ii that counts as rounding
+	smallFactor = 600         // N up to which any rank will do; beyond it must be N/2 at most
+	closeToOne  = 0.9         // d chi from where b is computed by a sum
+	firstLook   = 32          // columns after which it is guessed whether the rank is low
+)
 
-// PivotedCholesky returns R with K ~ R R', N x r row-major.
-func PivotedCholesky(k *Sym, floor float64) (r int, rows []float64) {
-	n := k.N()
-	left := make([]float64, n)
-	k.Diag(left)
-	top := 0.0
-	for _, v := range left {
-		top = math.Max(top, v)
-	}
-	cols := make([][]float64, 0, n)
-	taken := make([]bool, n)
-	for len(cols) < n {
-		best := -1
-		for i, v := range left {
-			if !taken[i] && (best < 0 || v > left[best]) {
-				best = i
-			}
-		}
-		if !(left[best] > floor*top) {
-			break
-		}
-		taken[best] = true
-		root := math.Sqrt(left[best])
-		col := make([]float64, n)
-		for i := range col {
-			if !taken[i] {
-				col[i] = k.At(i, best)
-			}
-		}
-		for _, c := range cols {
-			f := c[best]
-			for i := range col {
-				col[i] -= f * c[i]
-			}
-		}
-		for i := range col {
-			switch {
-			case i == best:
-				col[i] = root
-			case taken[i]:
-				col[i] = 0
-			default:
-				col[i] /= root
-				left[i] -= col[i] * col[i]
-			}
-		}
-		cols = append(cols, col)
-	}
-	r = len(cols)
-	rows = make([]float64, n*r)
-	for j, col := range cols {
-		for i, v := range col {
-			rows[i*r+j] = v
-		}
-	}
-	return r, rows
-}
-
-// trusted is the sum of d K up to which B is factorised.
-const trusted = 1e6
-
+// NewFactored returns an engine around e.
 func NewFactored(e *Exact) *Factored { return &Factored{Exact: e} }
 
-// Rank is the numerical rank of K, 0 if it was not needed.
-func (f *Factored) Rank() int { return f.r }
-
-func (f *Factored) prepare() {
-	if f.ready {
-		return
+// Rank is the numerical rank of K where it was needed and is low, else N.
+func (f *Factored) Rank() int {
+	if f.factor == nil {
+		return f.N()
 	}
-	f.ready = true
-	f.r, f.rows = PivotedCholesky(f.k, pivotFloor)
-	f.z = make([]float64, len(f.rows))
-	f.scaled = make([]float64, len(f.rows))
-	f.p = make([]float64, f.r*f.r)
-	f.q = make([]float64, f.r*f.r)
+	return f.r
 }
 
+// Bytes is the memory that the engine holds, K included.
+func (f *Factored) Bytes() int64 {
+	return f.Exact.Bytes() + 8*int64(3*len(f.factor)+2*len(f.inner))
+}
+
+// Refresh moves G to d.
 func (f *Factored) Refresh(d []float64) error {
 	if err := checkSites(d, f.N()); err != nil {
 		return err
@@ -113,96 +67,178 @@ func (f *Factored) Refresh(d []float64) error {
 		sum += v * f.kdiag[i]
 	}
 	f.direct = false
-	if sum > trusted {
-		f.prepare()
-		f.direct = f.r < f.N()
-	}
-	if !f.direct {
+	if !(sum > trustedSum) || !f.factorise() {
 		return f.Exact.Refresh(d)
 	}
-	f.expanded = false
+	f.direct, f.expanded = true, false
 	copy(f.d, d)
-	n, r := f.N(), f.r
 	for i, v := range d {
-		f.root[i] = math.Max(math.Sqrt(v), smallestRoot)
-		f.inverse[i] = 1 / f.root[i]
+		f.Exact.root[i] = math.Max(math.Sqrt(v), smallestRoot)
+		f.inverse[i] = 1 / f.Exact.root[i]
 	}
-	copy(f.z, f.rows)
-	for i := range f.q {
-		f.q[i] = 0
+	copy(f.z, f.factor)
+	for i := range f.root {
+		f.root[i] = 0
 	}
-	for j := range r {
-		f.q[j*r+j] = 1
+	for j := range f.r {
+		f.root[j*f.r+j] = 1
 	}
 	for range 2 {
-		if err := f.orthogonalise(); err != nil {
+		if err := f.orthonormalise(); err != nil {
 			return err
 		}
 	}
-	for i := range n {
-		sum := 0.0
-		for _, v := range f.z[i*r : (i+1)*r] {
-			sum += v * v
-		}
-		f.chi[i] = sum
-		f.b[i] = 1 - d[i]*sum
-	}
-	f.smallB()
+	f.diagonalsOfZ()
 	return nil
 }
 
-// orthogonalise z, q: S = z'dz + q'q.
-func (f *Factored) orthogonalise() error {
-	n, r := f.N(), f.r
-	for i := range n {
-		for j, x := range f.z[i*r : (i+1)*r] {
-			f.scaled[i*r+j] = f.root[i] * x
+// factorise computes R once, and reports whether it is of use.
+func (f *Factored) factorise() bool {
+	if f.asked {
+		return f.factor != nil
+	}
+	f.asked = true
+	n := f.N()
+	limit := n - 1
+	if n > smallFactor {
+		limit = n / 2
+	}
+	columns := pivotedCholesky(f.k, limit)
+	if columns == nil {
+		return false
+	}
+	r := len(columns)
+	f.r = r
+	f.factor, f.z, f.scaled = make([]float64, n*r), make([]float64, n*r), make([]float64, n*r)
+	f.root, f.inner = make([]float64, r*r), make([]float64, r*r)
+	for j, column := range columns {
+		for i, v := range column {
+			f.factor[i*r+j] = v
 		}
 	}
-	p := blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: r, Data: f.p}
-	blas64.Syrk(gblas.Trans, 1, blas64.General{Rows: n, Cols: r, Stride: r, Data: f.scaled}, 0, p)
-	blas64.Syrk(gblas.Trans, 1, blas64.General{Rows: r, Cols: r, Stride: r, Data: f.q}, 1, p)
-	if minor := blas.Bound().Potrf(gblas.Lower, r, f.p, r); minor != 0 {
+	return true
+}
+
+// pivotedCholesky returns the columns of R, K = R R' within rounding, or nil
+// where that takes more than limit columns, or looks as if it did.
+func pivotedCholesky(k *Sym, limit int) [][]float64 {
+	n := k.N()
+	left := make([]float64, n) // diag(K - R R'), -1 where it was the pivot
+	k.Diag(left)
+	top := left[largest(left)]
+	var columns [][]float64
+	for look := firstLook; ; {
+		pivot := largest(left)
+		if !(left[pivot] > pivotFloor*top) {
+			return columns
+		}
+		if len(columns) == limit {
+			return nil
+		}
+		if len(columns) == look {
+			// Eigenvalues of smooth kernels fall geometrically or faster.
+			if n > smallFactor && math.Log(left[pivot]/top)*float64(limit) > 0.5*math.Log(pivotFloor)*float64(look) {
+				return nil
+			}
+			look *= 2
+		}
+		columns = append(columns, eliminate(k, left, columns, pivot))
+	}
+}
+
+func largest(v []float64) int {
+	best := 0
+	for i, x := range v {
+		if x > v[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// eliminate is the next column of R, and takes it off what is left.
+func eliminate(k *Sym, left []float64, columns [][]float64, pivot int) []float64 {
+	column := make([]float64, len(left))
+	for i := range column {
+		column[i] = k.At(i, pivot)
+	}
+	for _, c := range columns {
+		blas64.Axpy(-c[pivot], vector(c), vector(column))
+	}
+	root := math.Sqrt(left[pivot])
+	for i, v := range left {
+		if v < 0 {
+			column[i] = 0
+			continue
+		}
+		column[i] /= root
+		left[i] = math.Max(0, v-column[i]*column[i])
+	}
+	column[pivot], left[pivot] = root, -1
+	return column
+}
+
+// orthonormalise makes the columns of d^1/2 Z above L^-T orthonormal, by the
+// Cholesky factor of their products. Once leaves an error of the condition of I +
+// R' d R times rounding, twice removes most of that.
+func (f *Factored) orthonormalise() error {
+	n, r := f.N(), f.r
+	overTriangle(n, blocks(n, tile), func(block int) {
+		for i := block * tile; i < min(n, (block+1)*tile); i++ {
+			for j, x := range f.z[i*r : (i+1)*r] {
+				f.scaled[i*r+j] = f.Exact.root[i] * x
+			}
+		}
+	})
+	inner := blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: r, Data: f.inner}
+	blas64.Syrk(gblas.Trans, 1, f.general(n, f.scaled), 0, inner)
+	blas64.Syrk(gblas.Trans, 1, f.general(r, f.root), 1, inner)
+	if minor := blas.Bound().Potrf(gblas.Lower, r, f.inner, r); minor != 0 {
 		return &PivotError{Minor: minor, N: r}
 	}
-	l := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: r, Stride: r, Data: f.p}
-	blas64.Trsm(gblas.Right, gblas.Trans, 1, l, blas64.General{Rows: n, Cols: r, Stride: r, Data: f.z})
-	blas64.Trsm(gblas.Right, gblas.Trans, 1, l, blas64.General{Rows: r, Cols: r, Stride: r, Data: f.q})
+	l := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: r, Stride: r, Data: f.inner}
+	blas64.Trsm(gblas.Right, gblas.Trans, 1, l, f.general(n, f.z))
+	blas64.Trsm(gblas.Right, gblas.Trans, 1, l, f.general(r, f.root))
 	return nil
 }
 
-// smallB: b (1-b) = sum_{j != i} d_i d_j G_ij^2 + d_i |P^-1 r_i|^2.
-func (f *Factored) smallB() {
+func (f *Factored) general(rows int, data []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: f.r, Stride: f.r, Data: data}
+}
+
+// diagonalsOfZ reads chi and b off Z. Where d chi is near 1, b follows from
+//
+//	b_i (1 - b_i) = sum_{j != i} d_i d_j G_ij^2 + d_i |L^-T z_i|^2,
+//
+// which is B^-1 = B^-1 B B^-1 on the diagonal.
+func (f *Factored) diagonalsOfZ() {
 	n, r := f.N(), f.r
 	f.Expand()
 	s := f.k.Scratch()
-	sum := make([]float64, n)
-	for i := range n {
-		row := s.Data[i*s.Stride : i*s.Stride+i]
-		for j, g := range row {
-			g *= f.root[i] * f.root[j]
-			sum[i] += g * g
-			sum[j] += g * g
-		}
-	}
-	// P^-1 r_i = q z_i
-	for i := range n {
-		if f.b[i] > 0.1 {
-			continue
-		}
-		z := f.z[i*r : (i+1)*r]
-		for a := range r {
-			v := 0.0
-			for j, x := range f.q[a*r : (a+1)*r] {
-				v += x * z[j]
+	overTriangle(n, blocks(n, tile), func(block int) {
+		for i := block * tile; i < min(n, (block+1)*tile); i++ {
+			z := f.z[i*r : (i+1)*r]
+			f.chi[i] = blas64.Dot(vector(z), vector(z))
+			f.b[i] = 1 - f.d[i]*f.chi[i]
+			if f.d[i]*f.chi[i] < closeToOne {
+				continue
 			}
-			v *= f.root[i]
-			sum[i] += v * v
+			sum := 0.0
+			for j := range n {
+				g := f.Exact.root[j] * s.Data[max(i, j)*s.Stride+min(i, j)]
+				sum += g * g
+			}
+			for a := range r {
+				v := blas64.Dot(vector(f.root[a*r:(a+1)*r]), vector(z))
+				sum += v * v
+			}
+			sum *= f.d[i]
+			f.b[i] = 2 * sum / (1 + math.Sqrt(math.Max(0, 1-4*sum)))
 		}
-		f.b[i] = 2 * sum[i] / (1 + math.Sqrt(math.Max(0, 1-4*sum[i])))
-	}
+	})
 }
 
+// Expand makes all of G available.
 func (f *Factored) Expand() {
 	if !f.direct {
 		f.Exact.Expand()
@@ -212,14 +248,14 @@ func (f *Factored) Expand() {
 		return
 	}
 	s := f.k.Scratch()
-	blas64.Syrk(gblas.NoTrans, 1, blas64.General{Rows: s.N, Cols: f.r, Stride: f.r, Data: f.z}, 0, s)
+	blas64.Syrk(gblas.NoTrans, 1, f.general(s.N, f.z), 0, s)
 	for i := range s.N {
 		s.Data[i*s.Stride+i] = 0
 	}
 	f.expanded = true
 }
 
-// Update moves G by a refresh.
+// Update refuses where G stands by R.
 func (f *Factored) Update(sites []int, delta []float64) error {
 	if f.direct {
 		return ErrUpdate

@@ -15,9 +15,10 @@ const (
 	// the others change by a share of 1e-10.
 	smallestKeep = 1e-10
 
-	// Where the rounding errors of K, some M K_ii 2^-52, exceed 1/d, the matrix
-	// K + 1/d need not be positive definite. d K_ii M 2^-52 stays below this.
-	roundingShare = 1. / 8
+	// smallestInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known
+	// to better than 2^-53; a factor of K (linalg.Factored) goes along with larger d
+	// for as long as they are needed to solve the equations for K as it is rounded.
+	smallestInverse = 0x1p-60
 
 	// smallestSpread is the smallest V_c, as a share of K_ii: a standard
 	// deviation of 1e-10 is a jump as good as any.
@@ -99,7 +100,7 @@ func newRespondents(r *run) *respondents {
 	for i := range s.floor {
 		k := math.Max(r.problem.Gram.At(i, i), smallestVariance)
 		s.floor[i] = smallestSpread * k
-		s.least[i] = k * float64(n) * 0x1p-52 / roundingShare
+		s.least[i] = k * smallestInverse
 	}
 	return s
 }
@@ -233,8 +234,8 @@ func (s *respondents) moved(a, b cavities) float64 {
 
 // disagreement is the largest difference between what the sites say at the
 // cavities next (T4) and what G says, standing at p, from which they were read
-// (T5): of the predictor's mean, of its variance, and of b = 1 - d chi. It is b and
-// not d that tells how a site acts on the others: where b is near 0 the site is
+// (T5): of the predictor's mean, of its variance, and of d chi. It is that and not
+// d itself that tells how a site acts on the others: where it is near 1 the site is
 // pinned, whatever its d.
 func (s *respondents) disagreement(next cavities, p parameters) float64 {
 	chi, b := s.engine.Diag()
@@ -247,8 +248,12 @@ func (s *respondents) disagreement(next cavities, p parameters) float64 {
 		variance := b[i]*b[i]*cav.Var + chi[i]*chi[i]*p.u[i]
 		raise(&worst, math.Abs(m.Mean-mean)/s.scale(cav.Var))
 		raise(&worst, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
-		raise(&ofB, math.Abs(keep-b[i]))
-		raise(&most, math.Max(1-b[i], 1-keep))
+		pull, held := m.Pull, p.d[i]*chi[i]
+		if keep > m.Keep {
+			pull = 1 - keep
+		}
+		raise(&ofB, math.Abs(pull-held))
+		raise(&most, math.Max(pull, held))
 	}
 	if ofB > 0 {
 		raise(&worst, ofB/most)

@@ -7,7 +7,7 @@ import (
 
 // Limits of Newton's method.
 const (
-	newtonSites   = 3000 // largest problem for which there is room for two more M x M matrices
+	newtonSites   = 2000 // largest problem for which there is room for two more M x M matrices
 	newtonReach   = 0.3  // distance up to which it is tried
 	newtonRetreat = 4    // by what the reach shrinks where it fails
 	newtonHalves  = 3    // halvings of a step that does not come nearer
@@ -15,9 +15,13 @@ const (
 	krylovDepth   = 40   // products with the derivative per step at most
 	loosest       = 0.1  // accuracy of the linear system far off
 	tightest      = 1e-4 // and at the end
+	newtonSteps   = 12   // steps in a row
+	finest        = 1e-4 // distance from where on a step that fails shows rounding
 )
 
-// newton solves next = at.
+// newton solves next = at by Newton's method. The linear system of 3M unknowns is
+// solved by Krylov's method: a product with the derivative costs 4 M^2
+// multiplications, its matrices M^3 flops per step.
 type newton struct {
 	tangent *tangent
 	krylov  *krylov
@@ -48,11 +52,11 @@ func (w *newton) solve(x *general) {
 // nearest point, and they are not tried again before it is much nearer.
 func (x *general) approach(ctx context.Context) bool {
 	w := x.newton
-	for {
+	for step := 0; ; step++ {
 		if done, status := x.done(ctx); done {
 			return status == Converged
 		}
-		if !x.newtonStep() {
+		if step == newtonSteps || !x.newtonStep() {
 			w.reach = x.distance / newtonRetreat
 			x.mixing.forget()
 			return false

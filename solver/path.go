@@ -12,9 +12,10 @@ const (
 	pathStart  = 0.1  // -log of the smallest p(0) at its start
 	pathEnd    = 25   // the same at the most before its end
 	pathGrowth = 1.6  // of that from step to step, at first
-	pathGoal   = 1e-2 // residual along the path
-	pathHalves = 6    // halvings of a step in the logarithm
-	pathReach  = 3    // distance from where Newton's method is tried
+	pathGoal   = 1e-2 // distance along the path
+	pathHalves = 4    // halvings of a step in the logarithm
+	pathReach  = 10   // distance from where Newton's method is tried
+	pathSweeps = 200  // sweeps at most
 )
 
 // detour looks for the fixed point along a path of problems: every site is
@@ -29,12 +30,15 @@ func (x *general) detour(ctx context.Context) Status {
 	kept.copy(x.kept)
 	found := x.path(ctx)
 	x.respondents.share, x.goal = 1, x.settings.Tolerance
-	if found == Converged || found == Cancelled && status != Stalled {
+	if found == Converged {
 		return found
 	}
 	copy(x.home, home)
 	x.kept.copy(kept)
 	x.Residual, x.astray = residual, true
+	if found == Cancelled || found == SweepLimit {
+		return found
+	}
 	return status
 }
 
@@ -45,10 +49,11 @@ func (x *general) path(ctx context.Context) Status {
 	x.present(at, certain)
 	x.goal = pathGoal
 	x.astray = false
+	began := x.Stats.Sweeps
 	if err := x.begin(); err != nil {
 		return NumericalFailure
 	}
-	if status := x.sweeps(ctx); status != Converged {
+	if status := x.sweeps(ctx, giveWay); status != Converged {
 		return status
 	}
 	n := len(x.at)
@@ -56,16 +61,13 @@ func (x *general) path(ctx context.Context) Status {
 	growth := math.Log(pathGrowth)
 	copy(last, x.at)
 	for halves := 0; at < certain; {
-		to := math.Min(at*math.Exp(growth), certain)
-		if to >= pathEnd {
+		to := at * math.Exp(growth)
+		if to >= math.Min(certain, pathEnd) {
 			to = certain
 		}
 		copy(x.at, last)
-		if tried > 0 {
+		if tried > 0 && to < pathEnd {
 			ahead := math.Log(to/at) / tried
-			if to >= pathEnd {
-				ahead = 0
-			}
 			for i, v := range before {
 				x.at[i] += ahead * (last[i] - v)
 			}
@@ -73,11 +75,11 @@ func (x *general) path(ctx context.Context) Status {
 		x.present(to, certain)
 		x.anew()
 		x.newton.reach = pathReach
-		if to == certain {
-			x.goal = x.settings.Tolerance
-		}
 		err := x.visit()
-		if err == nil && x.distance < pathReach && x.approach(ctx) {
+		if err == nil && x.distance < pathReach {
+			x.approach(ctx)
+		}
+		if err == nil && x.distance < pathGoal {
 			copy(before, last)
 			copy(last, x.at)
 			tried = math.Log(to / at)
@@ -86,16 +88,20 @@ func (x *general) path(ctx context.Context) Status {
 			growth = math.Min(growth*1.3, math.Log(pathGrowth))
 			continue
 		}
-		if done, status := x.done(ctx); done && status != Stalled {
+		if done, status := x.done(ctx); done && status != Converged {
 			return status
 		}
-		if halves++; halves > pathHalves {
+		if halves++; halves > pathHalves || x.Stats.Sweeps > began+pathSweeps {
 			return Stalled
 		}
-		x.goal = pathGoal
 		growth /= 2
 	}
-	return Converged
+	x.goal = x.settings.Tolerance
+	x.approach(ctx)
+	if done, status := x.done(ctx); done {
+		return status
+	}
+	return Stalled
 }
 
 // certainty is -log of the smallest p(0) of a site.

@@ -21,7 +21,11 @@ func TestExplore(t *testing.T) {
 	defer out.Close()
 	ok, cells, ref := 0, 0, 0
 	began := time.Now()
-	for _, gen := range []string{"blobs", "rings", "checker"} {
+	gens := []string{"blobs", "rings", "checker"}
+	if g := os.Getenv("GEN"); g != "" {
+		gens = []string{g}
+	}
+	for _, gen := range gens {
 		for _, n := range []int{100, 200, 400} {
 			set := synthetic(t, fmt.Sprintf("synthetic:%s,n=%d", gen, n))
 			for _, gamma := range []float64{0.05, 0.25, 1} {

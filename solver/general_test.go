@@ -463,6 +463,29 @@ func BenchmarkGrid(b *testing.B) {
 	}
 }
 
+// BenchmarkMargin is the time of a solve for the paper's four sets at ratio 1.
+func BenchmarkMargin(b *testing.B) {
+	for _, c := range []cell{{"sonar", 0.5, 1}, {"pima", 0.5, 1}, {"crabs", 1, 1}, {"wisconsin", 0.5, 1}} {
+		for _, tolerance := range []float64{1e-3, 1e-6} {
+			for name, settings := range map[string]solver.Settings{
+				"newton": {}, "sweeps": {NoNewton: true}, "plain": {Steps: solver.ExactOnly},
+			} {
+				b.Run(fmt.Sprintf("set=%s/tolerance=%g/steps=%s", c.set, tolerance, name), func(b *testing.B) {
+					p := c.problem(b)
+					settings.Tolerance = tolerance
+					var s *solver.Solution
+					for b.Loop() {
+						s = mustConverge(b, p, settings)
+					}
+					b.ReportMetric(float64(s.Stats.Refreshes.Exact), "refreshes")
+					b.ReportMetric(float64(s.Stats.Passes), "passes")
+					b.ReportMetric(float64(s.Stats.Linear), "linear")
+				})
+			}
+		}
+	}
+}
+
 // TestZeroStart: from d = 0, an empty training set, to the same point.
 func TestZeroStart(t *testing.T) {
 	a := mustConverge(t, ordinaryMargin(), solver.Settings{Start: make([]float64, 40), Tolerance: 1e-8})

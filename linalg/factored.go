@@ -18,7 +18,7 @@ import (
 //	G = R (I + R' d R)^-1 R' = Z Z',   Z = R L^-T,   L L' = I + R' d R,
 //
 // has no difference in it (THEORY 4): chi_i = |row i of Z|^2. That costs about
-// 6 N r^2 + N^2 r flops. A K of full rank stays with Exact.
+// 6 N r^2 + N^2 r flops. A K of full rank and no small pivot stays with Exact.
 type Factored struct {
 	*Exact
 	asked  bool // whether K was factorised already
@@ -35,6 +35,7 @@ type Factored struct {
 const (
 	trustedSum  = 1e6         // sum of d K up to which B is factorised
 	pivotFloor  = 8 * 0x1p-52 // share of the largest K_ii that counts as rounding
+	regular     = 1e-6        // smallest pivot from which on a K of full rank is regular
 	smallFactor = 600         // N up to which any rank will do; beyond it must be N/2 at most
 	closeToOne  = 0.9         // d chi from where b is computed by a sum
 	firstLook   = 32          // columns after which it is guessed whether the rank is low
@@ -99,12 +100,12 @@ func (f *Factored) factorise() bool {
 	}
 	f.asked = true
 	n := f.N()
-	limit := n - 1
+	limit := n
 	if n > smallFactor {
 		limit = n / 2
 	}
-	columns := pivotedCholesky(f.k, limit)
-	if columns == nil {
+	columns, smallest := pivotedCholesky(f.k, limit)
+	if columns == nil || len(columns) == n && smallest > regular {
 		return false
 	}
 	r := len(columns)
@@ -119,29 +120,30 @@ func (f *Factored) factorise() bool {
 	return true
 }
 
-// pivotedCholesky returns the columns of R, K = R R' within rounding, or nil
-// where that takes more than limit columns, or looks as if it did.
-func pivotedCholesky(k *Sym, limit int) [][]float64 {
+// pivotedCholesky returns the columns of R, K = R R' within rounding, and the
+// smallest pivot as a share of the first; or nil where that takes more than limit
+// columns, or looks as if it did.
+func pivotedCholesky(k *Sym, limit int) (columns [][]float64, smallest float64) {
 	n := k.N()
 	left := make([]float64, n) // diag(K - R R'), -1 where it was the pivot
 	k.Diag(left)
 	top := left[largest(left)]
-	var columns [][]float64
 	for look := firstLook; ; {
 		pivot := largest(left)
 		if !(left[pivot] > pivotFloor*top) {
-			return columns
+			return columns, smallest
 		}
 		if len(columns) == limit {
-			return nil
+			return nil, 0
 		}
 		if len(columns) == look {
 			// Eigenvalues of smooth kernels fall geometrically or faster.
 			if n > smallFactor && math.Log(left[pivot]/top)*float64(limit) > 0.5*math.Log(pivotFloor)*float64(look) {
-				return nil
+				return nil, 0
 			}
 			look *= 2
 		}
+		smallest = left[pivot] / top
 		columns = append(columns, eliminate(k, left, columns, pivot))
 	}
 }

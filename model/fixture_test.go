@@ -44,9 +44,11 @@ func grid(t testing.TB, n int) model.Spec {
 }
 
 // labelsOnly is a training loss for labels. No trainer knows it.
-type labelsOnly struct{ loss.Square }
+type labelsOnly struct{ square loss.Square }
 
 func (labelsOnly) Name() string { return "labels-only" }
+
+func (l labelsOnly) Value(f, y float64) float64 { return l.square.Value(f, y) }
 
 func (l labelsOnly) Site(y []float64, law resample.Law) (loss.Site, error) {
 	for _, v := range y {
@@ -54,7 +56,7 @@ func (l labelsOnly) Site(y []float64, law resample.Law) (loss.Site, error) {
 			return nil, fmt.Errorf("%v is not a label", v)
 		}
 	}
-	return l.Square.Site(y, law)
+	return l.square.Site(y, law)
 }
 
 // zScores are the columns of x minus their mean over their population standard

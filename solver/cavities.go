@@ -15,17 +15,20 @@ const (
 	// the others change by a share of 1e-10.
 	smallestKeep = 1e-10
 
-	// Where the rounding errors of K, some M K_ii 2^-52, exceed 1/d, the matrix
-	// K + 1/d need not be positive definite. d K_ii M 2^-52 stays below this.
-	roundingShare = 1. / 8
+	// smallestInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known
+	// to better than 2^-53; a factor of K (linalg.Factored) goes along with larger d
+	// for as long as they are needed to solve the equations for K as it is rounded.
+	smallestInverse = 0x1p-60
 
 	// smallestSpread is the smallest V_c, as a share of K_ii: a standard
 	// deviation of 1e-10 is a jump as good as any.
 	smallestSpread = 1e-20
 )
 
-// cavities are log c, m_c in units of the targets, and log V_c of all sites, end
-// to end.
+// cavities are log c, m_c and log V_c of all sites, end to end. m_c is measured in
+// (unit^2 + V_c)^1/2, so that where the predictor is large beside the targets,
+// which a hard margin on a nearly singular K makes it, its size is a matter of
+// log V_c alone.
 type cavities []float64
 
 func newCavities(sites int) cavities { return make(cavities, 3*sites) }
@@ -45,8 +48,9 @@ func (x cavities) towards(goal cavities, part float64) {
 func (x cavities) set(from []loss.Cavity, s *respondents) {
 	for i, cav := range from {
 		x.logC()[i] = math.Log(cav.C)
-		x.mean()[i] = cav.Mean / s.unit
-		x.logV()[i] = math.Log(math.Max(cav.Var, s.floor[i]))
+		variance := math.Max(cav.Var, s.floor[i])
+		x.mean()[i] = cav.Mean / s.scale(variance)
+		x.logV()[i] = math.Log(variance)
 	}
 }
 
@@ -74,40 +78,13 @@ func (p parameters) copy(from parameters) {
 	copy(p.u, from.u)
 }
 
-// change is the largest relative change to p: of d as change has it, of g and u
-// by what they contribute to the site's own mean and variance, g_i chi_i and u_i
-// chi_i^2, relative to the largest such. (The largest g and u would not do: a
-// site that is present for certain has a g of up to 1e10 c, beside which the
-// others' do not count.)
-func (p parameters) change(from parameters, chi []float64) float64 {
-	var g, u, most, mostG, mostU float64
-	raise := func(to *float64, v float64) {
-		if !(v <= *to) {
-			*to = v // also NaN
-		}
-	}
-	for i, x := range chi {
-		raise(&g, math.Abs(p.g[i]-from.g[i])*x)
-		raise(&u, math.Abs(p.u[i]-from.u[i])*x*x)
-		raise(&mostG, math.Max(math.Abs(p.g[i]), math.Abs(from.g[i]))*x)
-		raise(&mostU, math.Max(p.u[i], from.u[i])*x*x)
-	}
-	most = change(p.d, from.d, chi)
-	if g != 0 {
-		raise(&most, g/mostG)
-	}
-	if u != 0 {
-		raise(&most, u/mostU)
-	}
-	return most
-}
-
 // respondents are the sites of a solve, in the form that the general iteration
 // asks them.
 type respondents struct {
 	sites  []site
 	engine linalg.Engine
 	unit   float64   // root mean square of the targets
+	share  float64   // of its law by which every site is present: 1, or less along a path
 	floor  []float64 // smallest V_c
 	least  []float64 // smallest 1/d
 	off    []float64 // products with G without its diagonal
@@ -115,7 +92,7 @@ type respondents struct {
 
 func newRespondents(r *run) *respondents {
 	n := len(r.sites)
-	s := &respondents{sites: r.sites, engine: r.engine, unit: 1}
+	s := &respondents{sites: r.sites, engine: r.engine, unit: 1, share: 1}
 	s.floor, s.least, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := dot(r.problem.Y, r.problem.Y); square > 0 {
 		s.unit = math.Sqrt(square / float64(len(r.problem.Y)))
@@ -123,14 +100,40 @@ func newRespondents(r *run) *respondents {
 	for i := range s.floor {
 		k := math.Max(r.problem.Gram.At(i, i), smallestVariance)
 		s.floor[i] = smallestSpread * k
-		s.least[i] = k * float64(n) * 0x1p-52 / roundingShare
+		s.least[i] = k * smallestInverse
 	}
 	return s
 }
 
+// scale is what the mean of a cavity is measured in.
+func (s *respondents) scale(variance float64) float64 {
+	return math.Sqrt(s.unit*s.unit + variance)
+}
+
 // cavity is that of site i.
 func (s *respondents) cavity(x cavities, i int) loss.Cavity {
-	return loss.Cavity{C: math.Exp(x.logC()[i]), Mean: s.unit * x.mean()[i], Var: math.Exp(x.logV()[i])}
+	return s.cavityOf(x.logC()[i], x.mean()[i], x.logV()[i])
+}
+
+func (s *respondents) cavityOf(logC, mean, logV float64) loss.Cavity {
+	variance := math.Exp(logV)
+	return loss.Cavity{C: math.Exp(logC), Mean: s.scale(variance) * mean, Var: variance}
+}
+
+// moments are those of site i where its examples are left out altogether but
+// with probability share.
+func (s *respondents) moments(i int, cav loss.Cavity) loss.Moments {
+	m := s.sites[i].Moments(cav)
+	if t := s.share; t < 1 {
+		off := m.Mean - cav.Mean
+		m = loss.Moments{
+			Mean: cav.Mean + t*off,
+			Var:  t*m.Var + (1-t)*cav.Var + t*(1-t)*off*off,
+			Keep: t*m.Keep + (1 - t),
+			Pull: t * m.Pull,
+		}
+	}
+	return m
 }
 
 // each runs f for every site, in parallel.
@@ -154,7 +157,7 @@ func (s *respondents) capped(x cavities) int {
 	count := 0
 	for i := range s.sites {
 		cav := s.cavity(x, i)
-		if m := s.sites[i].Moments(cav); s.keep(i, cav.C, m) > m.Keep {
+		if m := s.moments(i, cav); s.keep(i, cav.C, m) > m.Keep {
 			count++
 		}
 	}
@@ -168,12 +171,16 @@ func (s *respondents) capped(x cavities) int {
 // u >= 0, since by Cauchy and Schwarz V V_c >= cov(f, h)^2 = (V_c keep)^2.
 func (s *respondents) answer(dst parameters, x cavities) {
 	s.each(func(i int) {
-		cav := s.cavity(x, i)
-		m := s.sites[i].Moments(cav)
-		keep := s.keep(i, cav.C, m)
-		dst.d[i] = cav.C * m.Pull / keep
-		dst.g[i], dst.u[i] = matched(cav, m, keep)
+		dst.d[i], dst.g[i], dst.u[i] = s.respond(i, s.cavity(x, i))
 	})
+}
+
+// respond is what site i answers to its cavity.
+func (s *respondents) respond(i int, cav loss.Cavity) (d, g, u float64) {
+	m := s.moments(i, cav)
+	keep := s.keep(i, cav.C, m)
+	g, u = matched(cav, m, keep)
+	return cav.C * m.Pull / keep, g, u
 }
 
 // matched are the g and u that give the site its mean and variance if chi is
@@ -198,10 +205,65 @@ func (s *respondents) readFields(dst cavities, p parameters) {
 	mean, logV := dst.mean(), dst.logV()
 	s.engine.OffMulVec(s.off, p.g)
 	for i, v := range s.off {
-		mean[i] = v / (b[i] * s.unit)
+		mean[i] = v / b[i]
 	}
 	s.engine.OffSquareMulVec(s.off, p.u)
 	for i, v := range s.off {
-		logV[i] = math.Log(math.Max(v/(b[i]*b[i]), s.floor[i]))
+		variance := math.Max(v/(b[i]*b[i]), s.floor[i])
+		mean[i] /= s.scale(variance)
+		logV[i] = math.Log(variance)
+	}
+}
+
+// smallSpread is the share of the squared scale below which variances are not told
+// apart when differences are measured.
+const smallSpread = 1e-8
+
+// moved is the largest difference between the cavities a and b.
+func (s *respondents) moved(a, b cavities) float64 {
+	worst := 0.0
+	for i := range s.sites {
+		variance := math.Exp(b.logV()[i])
+		weight := variance / (variance + smallSpread*s.unit*s.unit)
+		raise(&worst, math.Abs(a.logC()[i]-b.logC()[i]))
+		raise(&worst, math.Abs(a.mean()[i]-b.mean()[i]))
+		raise(&worst, math.Abs(a.logV()[i]-b.logV()[i])*weight)
+	}
+	return worst
+}
+
+// disagreement is the largest difference between what the sites say at the
+// cavities next (T4) and what G says, standing at p, from which they were read
+// (T5): of the predictor's mean, of its variance, and of d chi. It is that and not
+// d itself that tells how a site acts on the others: where it is near 1 the site is
+// pinned, whatever its d.
+func (s *respondents) disagreement(next cavities, p parameters) float64 {
+	chi, b := s.engine.Diag()
+	var worst, ofB, most float64
+	for i := range s.sites {
+		cav := s.cavity(next, i)
+		m := s.moments(i, cav)
+		keep := s.keep(i, cav.C, m)
+		mean := b[i]*cav.Mean + chi[i]*p.g[i]
+		variance := b[i]*b[i]*cav.Var + chi[i]*chi[i]*p.u[i]
+		raise(&worst, math.Abs(m.Mean-mean)/s.scale(cav.Var))
+		raise(&worst, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
+		pull, held := m.Pull, p.d[i]*chi[i]
+		if keep > m.Keep {
+			pull = 1 - keep
+		}
+		raise(&ofB, math.Abs(pull-held))
+		raise(&most, math.Max(pull, held))
+	}
+	if ofB > 0 {
+		raise(&worst, ofB/most)
+	}
+	return worst
+}
+
+// raise raises to to v, also where that is not a number.
+func raise(to *float64, v float64) {
+	if !(v <= *to) {
+		*to = v
 	}
 }

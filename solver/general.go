@@ -7,11 +7,13 @@ import (
 	"math"
 	"time"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
 // Limits of the general iteration. Counts are refreshes per converged cell of
-// BenchmarkGrid: 13.4 as it stands, 98.8% of the cells converging.
+// BenchmarkGrid without Newton's method, where they came to 13.4, 98.8% of the cells
+// converging.
 const (
 	innerPasses   = 12  // passes at fixed G between two refreshes; 3: 17.1, none: 24.4
 	passAgreement = 0.1 // they stop at this share of the square of the distance to the next cavities
@@ -23,6 +25,7 @@ const (
 	stepGrowth    = 1.4 // of the step after a sweep that came nearer
 	hesitation    = 4   // sweeps without a smaller distance before passes are left out, or taken up again
 	giveUp        = 60  // the same before giving up; no cell that converges takes more than 78 in all
+	giveWay       = 12  // the same before a path is tried
 	retreats      = 8   // halvings of a step whose G does not factorise
 )
 
@@ -35,10 +38,12 @@ const (
 // The cavities of all sites are of a like magnitude and move smoothly. The site
 // parameters, which one could iterate as well, run over decades: for a hard
 // margin d/c lies between 0 and 1/p(0), and a step half-way between two such d
-// is no compromise. Damping and acceleration therefore act on the cavities.
+// is no compromise. Damping, acceleration and Newton's method therefore act on
+// the cavities.
 //
-// At given c and V_c a sweep is Newton's method for m = K alpha, alpha_i = c_i
-// (E f_k - m_c): the d of an answer is -d alpha/d m.
+// Far from the fixed point plain sweeps, helped by passes, find the way best.
+// Near it Newton's method needs few refreshes, and does not care whether sweeps
+// would contract. Where neither gets anywhere, a path does.
 type general struct {
 	*run
 	began       time.Time
@@ -46,16 +51,18 @@ type general struct {
 	at, next    cavities   // where the sites answered, and what G then says
 	home        cavities   // the last at whose G factorised
 	stand       parameters // where G stands
-	answer      parameters // of the sites to next: one sweep further
 	kept        parameters // their answer to home
 	passes      *passes
 	mixing      *mixing
+	newton      *newton // nil where it is not to be had
 	distance    float64 // from at to next
 	last        float64 // the same one sweep ago
 	recent      lowest  // distance, since inner passes were taken up or left out
 	overall     lowest  // distance, since the start
 	stepSize    float64
 	noPasses    bool
+	goal        float64 // residual to reach
+	astray      bool    // G does not stand where stand says
 }
 
 // lowest follows a number's smallest value and how long ago it was seen.
@@ -75,50 +82,110 @@ func (l *lowest) see(v float64) {
 func (r *run) newGeneral() *general {
 	n := len(r.sites)
 	s := newRespondents(r)
-	return &general{
-		run: r, began: time.Now(), respondents: s, stepSize: 1,
+	x := &general{
+		run: r, began: time.Now(), respondents: s,
 		at: newCavities(n), next: newCavities(n), home: newCavities(n),
-		stand: newParameters(n), answer: newParameters(n), kept: newParameters(n),
-		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth),
-		last: math.Inf(1), recent: lowest{value: math.Inf(1)}, overall: lowest{value: math.Inf(1)},
+		stand: newParameters(n), kept: newParameters(n),
+		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth), goal: r.settings.Tolerance,
+	}
+	if r.settings.Steps == Mixed && !r.settings.NoNewton && n <= newtonSites {
+		x.newton = newNewton(s)
+	}
+	x.anew()
+	return x
+}
+
+// anew forgets how the iteration went so far.
+func (x *general) anew() {
+	x.mixing.forget()
+	x.last, x.stepSize, x.noPasses = math.Inf(1), 1, false
+	x.recent, x.overall = lowest{value: math.Inf(1)}, lowest{value: math.Inf(1)}
+	if x.newton != nil {
+		x.newton.reach = newtonReach
 	}
 }
 
 // settleGeneral iterates to the fixed point and leaves G there, and g and u in
 // the Solution.
 func (r *run) settleGeneral(ctx context.Context) error {
+	if exact, ok := r.engine.(*linalg.Exact); ok {
+		r.engine = linalg.NewFactored(exact)
+	}
 	x := r.newGeneral()
+	if err := x.begin(); err != nil {
+		return err
+	}
+	if x.newton == nil {
+		x.Status = x.sweeps(ctx, giveUp)
+	} else if x.Status = x.sweeps(ctx, giveWay); x.Status == Stalled || x.Status == NumericalFailure {
+		x.Status = x.detour(ctx)
+		if x.Status == Stalled && x.comeBack() == nil {
+			x.anew()
+			x.Status = x.sweeps(ctx, giveUp)
+		}
+	}
+	if x.astray {
+		if err := x.comeBack(); err != nil {
+			return err
+		}
+	}
+	x.Gamma, x.Scatter = x.stand.g, x.stand.u
+	x.Stats.Capped = x.respondents.capped(x.home)
+	x.explain()
+	return nil
+}
+
+// explain says what a solve without an end has met.
+func (x *general) explain() {
+	factored, ok := x.engine.(*linalg.Factored)
+	if x.Status == Converged || !ok || factored.Rank() == len(x.sites) {
+		return
+	}
+	x.Warnings = append(x.Warnings, fmt.Sprintf(
+		"the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a soft margin, makes the problem regular",
+		len(x.sites), factored.Rank(), x.Stats.Capped))
+}
+
+// unknownDistance stands for that of the start value: too far for acceleration.
+const unknownDistance = 1
+
+// begin takes the first sweep, from the start value.
+func (x *general) begin() error {
 	if err := x.start(); err != nil {
 		return err
 	}
 	if err := x.engine.Refresh(x.stand.d); err != nil {
 		return asProblem(err)
 	}
-	for sweep := 1; ; sweep++ {
-		err := x.observe(sweep)
-		if err != nil && sweep == 1 {
-			return err
+	if x.settings.From != nil && x.respondents.share == 1 {
+		return x.observe()
+	}
+	x.engine.Expand()
+	x.respondents.read(x.at, x.stand)
+	err := x.observe()
+	x.anew()
+	x.distance = unknownDistance
+	return err
+}
+
+// sweeps sweeps until it has a Status, which is that of the place where it
+// leaves G.
+func (x *general) sweeps(ctx context.Context, patience int) Status {
+	for {
+		if done, status := x.done(ctx); done {
+			return status
 		}
-		done, status := false, NumericalFailure
-		if err == nil {
-			done, status = x.done(ctx, sweep)
+		if x.overall.since >= patience {
+			return Stalled
 		}
-		if err == nil && !done {
-			x.propose(sweep)
-			if err = x.move(); err == nil {
-				continue
-			}
-			status = NumericalFailure
+		if x.newton != nil && x.distance < x.newton.reach {
+			x.approach(ctx)
+			continue
 		}
-		if err != nil {
-			if err := x.retreat(err); err != nil {
-				return err
-			}
+		x.propose()
+		if err := x.move(); err != nil {
+			return x.lose(err)
 		}
-		x.Status = status
-		x.Gamma, x.Scatter = x.stand.g, x.stand.u
-		x.Stats.Capped = x.respondents.capped(x.home)
-		return nil
 	}
 }
 
@@ -127,44 +194,36 @@ var errNotFinite = errors.New("the sites' answers are not finite")
 
 // observe reads the next cavities off G, and the residual. Where one is not a
 // number it gives up without touching what it has kept.
-func (x *general) observe(sweep int) error {
+func (x *general) observe() error {
 	x.engine.Expand()
 	x.Stats.Sweeps++
 	x.Stats.Refreshes.Exact++
 	x.respondents.read(x.next, x.stand)
-	if sweep == 1 {
-		copy(x.at, x.next)
-	}
-	x.respondents.answer(x.answer, x.next)
-	chi, _ := x.engine.Diag()
-	step, residual := distance(x.next, x.at), x.answer.change(x.stand, chi)
+	step := distance(x.next, x.at)
+	residual := math.Max(x.respondents.moved(x.next, x.at), x.respondents.disagreement(x.next, x.stand))
 	if math.IsNaN(residual) || math.IsNaN(step) || math.IsInf(step, 0) {
 		return errNotFinite
 	}
 	x.distance, x.Residual = step, residual
+	x.recent.see(x.distance)
+	x.overall.see(x.distance)
 	copy(x.home, x.at)
 	x.kept.copy(x.stand)
 	if x.settings.Progress != nil {
-		x.settings.Progress(Sweep{Number: sweep, Kind: "exact", Residual: x.Residual, Elapsed: time.Since(x.began)})
+		x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: "exact", Residual: x.Residual, Elapsed: time.Since(x.began)})
 	}
 	return nil
 }
 
 // done decides whether the iteration ends here.
-func (x *general) done(ctx context.Context, sweep int) (bool, Status) {
-	if sweep > 1 {
-		x.recent.see(x.distance)
-		x.overall.see(x.distance)
-	}
+func (x *general) done(ctx context.Context) (bool, Status) {
 	switch {
-	case x.Residual <= x.settings.Tolerance:
+	case x.Residual <= x.goal:
 		return true, Converged
-	case sweep >= x.settings.MaxSweeps:
+	case x.Stats.Sweeps >= x.settings.MaxSweeps:
 		return true, SweepLimit
 	case ctx.Err() != nil:
 		return true, Cancelled
-	case x.overall.since >= giveUp:
-		return true, Stalled
 	}
 	return false, 0
 }
@@ -172,7 +231,7 @@ func (x *general) done(ctx context.Context, sweep int) (bool, Status) {
 // propose moves at: to next, or to where inner passes lead from there, by a
 // part of the way while the distance does not fall, and by an accelerated step
 // near the fixed point. Inner passes that get nowhere are left out for a while.
-func (x *general) propose(sweep int) {
+func (x *general) propose() {
 	plain := x.settings.Steps == ExactOnly
 	if x.recent.since >= hesitation {
 		x.noPasses, x.recent = !x.noPasses, lowest{value: math.Inf(1)}
@@ -183,18 +242,14 @@ func (x *general) propose(sweep int) {
 	}
 	last := x.last
 	x.last = x.distance
-	switch {
-	case sweep == 1:
-		x.last = math.Inf(1)
-		copy(x.at, x.next)
-	case !plain && x.distance < mixingReach:
+	if !plain && x.distance < mixingReach {
 		x.stepSize = 1
 		x.mixing.propose(x.at, x.next)
-	default:
-		x.mixing.forget()
-		x.damp(x.distance > last)
-		x.at.towards(x.next, x.stepSize)
+		return
 	}
+	x.mixing.forget()
+	x.damp(x.distance > last)
+	x.at.towards(x.next, x.stepSize)
 }
 
 // damp takes shorter steps after one that led away, else longer ones.
@@ -209,13 +264,21 @@ func (x *general) damp(away bool) {
 	}
 }
 
-// move moves G to what the sites answer to at. Where rounding bars that, it goes
-// half the way only, and so on.
+// visit moves G to what the sites answer to at.
+func (x *general) visit() error {
+	x.respondents.answer(x.stand, x.at)
+	if err := x.engine.Refresh(x.stand.d); err != nil {
+		return err
+	}
+	return x.observe()
+}
+
+// move visits at. Where rounding bars that, it goes half the way only, and so
+// on.
 func (x *general) move() error {
 	var err error
 	for range retreats {
-		x.respondents.answer(x.stand, x.at)
-		if err = x.engine.Refresh(x.stand.d); err == nil {
+		if err = x.visit(); err == nil {
 			return nil
 		}
 		x.mixing.forget()
@@ -226,15 +289,23 @@ func (x *general) move() error {
 	return err
 }
 
-// retreat goes back to the last G that factorised.
-func (x *general) retreat(cause error) error {
+// lose ends sweeps that have left the last G that factorised.
+func (x *general) lose(cause error) Status {
 	x.Warnings = append(x.Warnings, cause.Error())
-	x.Stats.Refreshes.Exact++
+	x.astray = true
+	return NumericalFailure
+}
+
+// comeBack moves G to where it last factorised.
+func (x *general) comeBack() error {
+	copy(x.at, x.home)
 	x.stand.copy(x.kept)
+	x.Stats.Refreshes.Exact++
 	if err := x.engine.Refresh(x.stand.d); err != nil {
 		return err
 	}
 	x.engine.Expand()
+	x.astray = false
 	return nil
 }
 
@@ -251,7 +322,7 @@ const typicalMargin = 1.5
 // its eigenvalues rescaled, d G(d) cannot exceed the subset's share of a K of
 // low rank, and there may be no root.
 func (x *general) start() error {
-	if x.settings.From != nil {
+	if x.settings.From != nil && x.respondents.share == 1 {
 		x.at.set(x.settings.From.Cavity, x.respondents)
 		x.respondents.answer(x.stand, x.at)
 		return nil
@@ -284,7 +355,7 @@ func (x *general) start() error {
 func (x *general) typicalResponse(i int, c float64) float64 {
 	y := x.problem.Y[x.sites[i].examples[0]]
 	unit := x.respondents.unit
-	m := x.sites[i].Moments(loss.Cavity{C: c, Mean: typicalMargin * y, Var: unit * unit})
+	m := x.respondents.moments(i, loss.Cavity{C: c, Mean: typicalMargin * y, Var: unit * unit})
 	return c * m.Pull / math.Max(m.Keep, smallestKeep)
 }
 

@@ -285,9 +285,9 @@ func TestGeneralStatuses(t *testing.T) {
 	stopped(t, s, err, solver.Stalled)
 
 	broken := &faulty{failAt: func(refresh int) bool { return refresh >= 4 && refresh < 12 }}
-	s, err = solver.Solve(background, ordinaryMargin(), broken.with(solver.Settings{}))
+	s, err = solver.Solve(background, ordinaryMargin(), broken.with(solver.Settings{Steps: solver.ExactOnly}))
 	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Steps: solver.ExactOnly}), 1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
 	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
@@ -299,8 +299,8 @@ func TestGeneralStatuses(t *testing.T) {
 	}
 }
 
-// poisoned is an exact engine whose products turn to NaN from some refresh on
-// until it is told to stop.
+// poisoned is an exact engine whose products are NaN at eight refreshes from some
+// on.
 type poisoned struct {
 	linalg.Engine
 	refreshes, from int
@@ -313,7 +313,7 @@ func (e *poisoned) Refresh(d []float64) error {
 
 func (e *poisoned) OffMulVec(dst, x []float64) {
 	e.Engine.OffMulVec(dst, x)
-	if e.refreshes == e.from {
+	if e.refreshes >= e.from && e.refreshes < e.from+8 {
 		dst[3] = math.NaN()
 	}
 }
@@ -321,13 +321,13 @@ func (e *poisoned) OffMulVec(dst, x []float64) {
 // TestNotFinite: a NaN ends the solve with the iterate before it.
 func TestNotFinite(t *testing.T) {
 	with := func(from int) solver.Settings {
-		return solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
+		return solver.Settings{Steps: solver.ExactOnly, Engine: func(k linalg.Kernel) linalg.Engine {
 			return &poisoned{Engine: k.Engine(), from: from}
 		}}
 	}
 	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))
 	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Steps: solver.ExactOnly}), 1e-12)
 	if s, err := solver.Solve(context.Background(), ordinaryMargin(), with(1)); s != nil || err == nil {
 		t.Error("a NaN from the start passes")
 	}
@@ -460,6 +460,29 @@ func BenchmarkGrid(b *testing.B) {
 		b.ReportMetric(passes/converged, "passes/cell")
 		b.ReportMetric(most, "most-refreshes")
 		b.ReportMetric(damped/cells, "damped")
+	}
+}
+
+// BenchmarkMargin is the time of a solve for the paper's four sets at ratio 1.
+func BenchmarkMargin(b *testing.B) {
+	for _, c := range []cell{{"sonar", 0.5, 1}, {"pima", 0.5, 1}, {"crabs", 1, 1}, {"wisconsin", 0.5, 1}} {
+		for _, tolerance := range []float64{1e-3, 1e-6} {
+			for name, settings := range map[string]solver.Settings{
+				"newton": {}, "sweeps": {NoNewton: true}, "plain": {Steps: solver.ExactOnly},
+			} {
+				b.Run(fmt.Sprintf("set=%s/tolerance=%g/steps=%s", c.set, tolerance, name), func(b *testing.B) {
+					p := c.problem(b)
+					settings.Tolerance = tolerance
+					var s *solver.Solution
+					for b.Loop() {
+						s = mustConverge(b, p, settings)
+					}
+					b.ReportMetric(float64(s.Stats.Refreshes.Exact), "refreshes")
+					b.ReportMetric(float64(s.Stats.Passes), "passes")
+					b.ReportMetric(float64(s.Stats.Linear), "linear")
+				})
+			}
+		}
 	}
 }
 

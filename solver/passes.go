@@ -50,7 +50,7 @@ func (p *passes) pass() {
 	_, b := p.sites.engine.Diag()
 	p.sites.each(func(i int) {
 		cav := p.sites.cavity(p.at, i)
-		p.fields.g[i], p.fields.u[i] = matched(cav, p.sites.sites[i].Moments(cav), b[i])
+		p.fields.g[i], p.fields.u[i] = matched(cav, p.sites.moments(i, cav), b[i])
 	})
 	p.sites.readFields(p.to, p.fields)
 }

@@ -9,6 +9,7 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
@@ -162,7 +163,7 @@ func TestClassifiersWithoutReplacement(t *testing.T) {
 			r := retrain.Problem{Y: p.Y, Scheme: c.scheme}
 			tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
 			f := make([][]float64, n)
-			mc, err := retrain.Run(context.Background(), r, retrain.SVM{Kernel: p.Gram, C: c.cost}.Trainers(r),
+			mc, err := retrain.Run(context.Background(), r, retrain.SVM{Kernel: p.Gram.(*linalg.Sym), C: c.cost}.Trainers(r),
 				retrain.Settings{Resamples: 2000, Seed: 23, Tests: tests, Observe: func(_ int, _ []int, at []float64) {
 					for i, v := range at {
 						f[i] = append(f[i], v)

@@ -43,7 +43,9 @@ type Steps int
 
 // Mixed puts approximate diagonal steps between exact refreshes, and low-rank
 // updates in the place of refreshes when few sites move (M03 appendix A).
-// ExactOnly refreshes G exactly at every sweep: the plain version.
+// ExactOnly refreshes G exactly at every sweep: the plain version. For losses that
+// are not quadratic it also leaves out passes, acceleration, Newton's method and
+// paths.
 const (
 	Mixed Steps = iota
 	ExactOnly
@@ -53,7 +55,8 @@ const (
 type Settings struct {
 	Method    Method    // default ADATAP
 	Steps     Steps     // default Mixed
-	Tolerance float64   // largest relative change of a site parameter at convergence; default 1e-6
+	NoNewton  bool      // leaves out Newton's method and paths (losses that are not quadratic); default: they are used
+	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
 	Start     []float64 // d to start from, one per site; default: M03-61/62
 	From      *Solution // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
@@ -122,7 +125,7 @@ type Stats struct {
 	Damped    int       // sweeps that took a part of the step only
 	Clamps    int       // cavity variances raised to zero
 	Capped    int       // sites whose d is held at the most that rounding gives a meaning to (losses that are not quadratic)
-	Linear    int       // iterations of the linear solve for the variances
+	Linear    int       // iterations of linear solves: for the variances, or in Newton's method
 }
 
 // Sweep is one refresh of G and the update of d that followed, as told to Progress.

@@ -1,0 +1,197 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// smoothGram is exp(-(x-x')^2/2) on n points within one length scale: of rank
+// 8 to 12 within rounding.
+func smoothGram(n int, rng *rand.Rand) *Sym {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.Float64()
+	}
+	k := NewSym(n)
+	for i := range x {
+		for j := i; j < n; j++ {
+			k.Set(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])/2))
+		}
+	}
+	return k
+}
+
+// referenceOfFactor is G = R (I + R' d R)^-1 R', row-major, and 1 - d_i G_ii in 300
+// bits.
+func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
+	num := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+	n, r := f.N(), f.r
+	a := make([][]*big.Float, r) // [I + R' d R | R']
+	for p := range r {
+		a[p] = make([]*big.Float, r+n)
+		for q := range r {
+			a[p][q] = num(0)
+			if p == q {
+				a[p][q] = num(1)
+			}
+			for i := range n {
+				v := num(d[i])
+				v.Mul(v, num(f.factor[i*r+p]))
+				a[p][q].Add(a[p][q], v.Mul(v, num(f.factor[i*r+q])))
+			}
+		}
+		for i := range n {
+			a[p][r+i] = num(f.factor[i*r+p])
+		}
+	}
+	for p := range r { // positive definite: no pivoting
+		for q := range r {
+			if p == q {
+				continue
+			}
+			factor := num(0).Quo(a[q][p], a[p][p])
+			for j := p; j < r+n; j++ {
+				a[q][j].Sub(a[q][j], num(0).Mul(factor, a[p][j]))
+			}
+		}
+	}
+	g, b = make([]float64, n*n), make([]float64, n)
+	for i := range n {
+		for j := range n {
+			v := num(0)
+			for p := range r {
+				w := num(f.factor[i*r+p])
+				v.Add(v, w.Mul(w, num(0).Quo(a[p][r+j], a[p][p])))
+			}
+			g[i*n+j], _ = v.Float64()
+			if i == j {
+				b[i], _ = num(1).Sub(num(1), v.Mul(v, num(d[i]))).Float64()
+			}
+		}
+	}
+	return g, b
+}
+
+// TestFactoredReadOuts: with R R' in the place of K, exactly as rounded, chi, b
+// and G are those of 300-bit arithmetic at d of up to 1e16, where b falls to 1e-16
+// and K itself would no longer factorise. What is lost is rounding times the
+// condition of I + R' d R after its columns are scaled, a few decades.
+func TestFactoredReadOuts(t *testing.T) {
+	const n = 20
+	for name, draw := range map[string]func(rng *rand.Rand) float64{
+		"1e8":     func(*rand.Rand) float64 { return 1e8 },
+		"1e16":    func(*rand.Rand) float64 { return 1e16 },
+		"decades": func(rng *rand.Rand) float64 { return math.Pow(10, 20*rng.Float64()-8) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(31, 1))
+			f := NewFactored(NewExact(smoothGram(n, rng)))
+			d := make([]float64, n)
+			for i := range d {
+				d[i] = draw(rng)
+			}
+			if err := f.Refresh(d); err != nil {
+				t.Fatal(err)
+			}
+			if f.Rank() < 6 || f.Rank() > 14 {
+				t.Fatalf("rank %d", f.Rank())
+			}
+			for i := range n {
+				for j := range n {
+					sum := 0.0
+					for a := range f.r {
+						sum += f.factor[i*f.r+a] * f.factor[j*f.r+a]
+					}
+					if math.Abs(sum-f.k.At(i, j)) > 1e-14 {
+						t.Errorf("R R' at %d, %d is off by %g", i, j, sum-f.k.At(i, j))
+					}
+				}
+			}
+			chi, b := f.Diag()
+			g, wantB := referenceOfFactor(f, d)
+			f.Expand()
+			row := make([]float64, n)
+			for i := range n {
+				if e := relative(chi[i], g[i*n+i], 0); e > 1e-4 {
+					t.Errorf("chi %d: %g, want %g", i, chi[i], g[i*n+i])
+				}
+				if e := relative(b[i], wantB[i], 1e-14); e > 1e-3 {
+					t.Errorf("b %d: %g, want %g", i, b[i], wantB[i])
+				}
+				f.Row(row, i)
+				for j, v := range row {
+					if e := math.Abs(v-g[i*n+j]) / math.Sqrt(g[i*n+i]*g[j*n+j]); e > 1e-4 {
+						t.Errorf("G %d %d: %g, want %g", i, j, v, g[i*n+j])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFactoredStaysExact: where d is small, or K of full rank, it is Exact to the
+// last bit; where it is not, it refuses updates.
+func TestFactoredStaysExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 2))
+	for _, c := range []struct {
+		k *Sym
+		d float64
+	}{{smoothGram(30, rng), 100}, {gaussianGram(5, false, rng), 1e9}} {
+		n := c.k.N()
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = c.d
+		}
+		e := NewExact(c.k)
+		if err := e.Refresh(d); err != nil {
+			t.Fatal(err)
+		}
+		f := NewFactored(NewExact(c.k))
+		chi, b := append([]float64(nil), e.chi...), append([]float64(nil), e.b...)
+		if err := f.Refresh(d); err != nil {
+			t.Fatal(err)
+		}
+		for i := range chi {
+			if f.chi[i] != chi[i] || f.b[i] != b[i] {
+				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.chi[i], chi[i], f.b[i], b[i])
+			}
+		}
+		if err := f.Update([]int{1}, []float64{0.1}); err != nil && !errors.Is(err, ErrUpdate) {
+			t.Error(err)
+		}
+	}
+	f := NewFactored(NewExact(smoothGram(30, rng)))
+	d := make([]float64, 30)
+	d[3] = 1e9
+	if err := f.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Update([]int{1}, []float64{0.1}); !errors.Is(err, ErrUpdate) {
+		t.Errorf("update: %v", err)
+	}
+	d[3] = math.NaN()
+	if err := f.Refresh(d); err == nil {
+		t.Error("NaN passes")
+	}
+}
+
+func BenchmarkFactored(b *testing.B) {
+	for _, n := range []int{200, 500} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			f := NewFactored(NewExact(smoothGram(n, rand.New(rand.NewPCG(31, 3)))))
+			d := make([]float64, n)
+			for i := range d {
+				d[i] = 1e9
+			}
+			for b.Loop() {
+				if err := f.Refresh(d); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

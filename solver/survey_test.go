@@ -1,0 +1,218 @@
+package solver_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// overlap is a classification problem on a synthetic set whose classes overlap:
+// standardised inputs, rbf kernel of gamma = gammaD/d without jitter, which is
+// singular within rounding where it is broad.
+type overlap struct {
+	set    string // as dataset.ParseSynthetic reads it, without the prefix
+	gammaD float64
+	loss   loss.Loss
+	ratio  float64
+	spoil  func(set *dataset.Set) // or nil
+}
+
+func (o overlap) String() string {
+	return fmt.Sprintf("%s, gamma %g/d, %s, ratio %g", o.set, o.gammaD, o.loss.Name(), o.ratio)
+}
+
+// gram is its kernel matrix and its labels.
+func (o overlap) gram(t testing.TB) (*linalg.Sym, []float64) {
+	set := synthetic(t, "synthetic:"+o.set)
+	if o.spoil != nil {
+		o.spoil(set)
+	}
+	k, _ := gram(t, kernel.Spec{Gamma: o.gammaD / float64(set.D())}, set.X)
+	return k, set.Y
+}
+
+func (o overlap) problem(t testing.TB) solver.Problem {
+	k, y := o.gram(t)
+	return solver.Problem{Gram: k, Y: y, Loss: o.loss, Law: resample.Poisson{Ratio: o.ratio}}
+}
+
+// What makes a set harder.
+func outliers(set *dataset.Set) {
+	for i := 0; i < set.X.Rows; i += 20 {
+		for j := range set.X.Row(i) {
+			set.X.Row(i)[j] *= 8
+		}
+	}
+}
+
+func nearCopies(set *dataset.Set) {
+	rng := rand.New(rand.NewPCG(41, 1))
+	for i := 1; i < set.X.Rows; i += 4 {
+		for j, v := range set.X.Row(i - 1) {
+			set.X.Row(i)[j] = v + 1e-6*rng.NormFloat64()
+		}
+	}
+}
+
+func rare(set *dataset.Set) {
+	for i := range set.Y {
+		if i%10 > 0 {
+			set.Y[i] = 1
+		}
+	}
+}
+
+// TestOverlap: hard margins on overlapping classes that plain sweeps stall on,
+// each from the start value and from an empty training set to the same answer,
+// though d K reaches 1e15. Tolerance: the residual 1e-6, some orders for slow
+// directions, and what rounding of d chi near 1 leaves.
+func TestOverlap(t *testing.T) {
+	for _, o := range []overlap{
+		{"blobs,n=100", 0.25, loss.HardMargin{}, 0.5, nil},
+		{"blobs,n=100", 0.25, loss.HardMargin{}, 5, nil},
+		{"rings,n=100", 0.05, loss.HardMargin{}, 5, nil},
+		{"checker,n=100", 0.05, loss.HardMargin{}, 1, nil},
+		{"blobs,n=60,seed=2", 0.25, loss.HardMargin{}, 1, nearCopies},
+		{"checker,n=100", 0.25, loss.Hinge{C: 1e4}, 1, nil},
+	} {
+		p := o.problem(t)
+		a := mustConverge(t, p, solver.Settings{})
+		finite(t, a)
+		b := mustConverge(t, p, solver.Settings{Start: make([]float64, p.Gram.N())})
+		x, _ := a.LeftOut(loss.ZeroOne{})
+		y, _ := b.LeftOut(loss.ZeroOne{})
+		if math.Abs(x-y) > 1e-5 {
+			t.Errorf("%v: error %.7f, from zero %.7f", o, x, y)
+		}
+		same(t, o.String()+": mean", a.Mean, b.Mean, 1e-3)
+		plain := mustSolve(t, p, solver.Settings{Steps: solver.ExactOnly, MaxSweeps: 100})
+		if plain.Status == solver.Converged && a.Stats.Refreshes.Exact > plain.Stats.Refreshes.Exact {
+			t.Errorf("%v: %+v, plain %+v", o, a.Stats, plain.Stats)
+		}
+	}
+}
+
+// TestOverlapIsFixedPoint recomputes both sides of a solution on a nearly singular
+// K in 300 bits. The solver has K up to rounding, which changes c by some 1e-16
+// times (sum d K)^1/2 and more: 1e-5 is left at sums of 1e7.
+func TestOverlapIsFixedPoint(t *testing.T) {
+	p := overlap{"blobs,n=40", 0.5, loss.HardMargin{}, 1, nil}.problem(t)
+	s := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
+	n := p.Gram.N()
+	g, b := bigG(p.Gram, s.D)
+	for i := range n {
+		chi, off, spread := g[i*n+i], 0.0, 0.0
+		for j := range n {
+			if j != i {
+				off += g[i*n+j] * s.Gamma[j]
+				spread += g[i*n+j] * g[i*n+j] * s.Scatter[j]
+			}
+		}
+		cav := loss.Cavity{C: b[i] / chi, Mean: off / b[i], Var: spread / (b[i] * b[i])}
+		site, err := p.Loss.Site(p.Y[i:i+1], p.Law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := site.Moments(cav)
+		sameNumber(t, "c chi", m.Keep, b[i], 1e-5)
+		scale := math.Sqrt(1 + cav.Var)
+		sameNumber(t, "mean", 1+(m.Mean-(off+chi*s.Gamma[i]))/scale, 1, 1e-5)
+		sameNumber(t, "variance", m.Var, spread+chi*chi*s.Scatter[i], 1e-4)
+	}
+}
+
+// TestHopeless: a hard margin that needs more than the rank that K has within
+// rounding ends, says so, and is finite.
+func TestHopeless(t *testing.T) {
+	p := overlap{"blobs,n=150", 0.02, loss.HardMargin{}, 3, nil}.problem(t)
+	s := mustSolve(t, p, solver.Settings{})
+	finite(t, s)
+	stopped(t, s, nil, solver.Stalled)
+	found := false
+	for _, w := range s.Warnings {
+		found = found || len(w) > 17 && w[:17] == "the kernel matrix"
+	}
+	if !found {
+		t.Errorf("warnings %q", s.Warnings)
+	}
+	if s.Stats.Refreshes.Exact > 700 {
+		t.Errorf("%+v", s.Stats)
+	}
+}
+
+// surveyCells are 135 hard-margin problems in two dimensions, and others.
+func surveyCells() map[string][]overlap {
+	cells := map[string][]overlap{}
+	hard := loss.HardMargin{}
+	ratios := []float64{0.1, 0.5, 1, 5, 20}
+	for _, set := range []string{"blobs", "rings", "checker"} {
+		for _, n := range []int{100, 200, 400} {
+			for _, gammaD := range []float64{0.05, 0.25, 1} {
+				for _, ratio := range ratios {
+					cells["plane"] = append(cells["plane"], overlap{fmt.Sprintf("%s,n=%d", set, n), gammaD, hard, ratio, nil})
+				}
+			}
+		}
+		for kind, spoil := range map[string]func(*dataset.Set){"outliers": outliers, "near copies": nearCopies, "rare class": rare} {
+			for _, gammaD := range []float64{0.25, 8} {
+				for _, ratio := range ratios {
+					cells[kind] = append(cells[kind], overlap{set + ",n=100,seed=3,d=5", gammaD, hard, ratio, spoil})
+				}
+			}
+		}
+		for _, c := range []float64{0.01, 1, 100, 1e4} {
+			for _, gammaD := range []float64{0.05, 1} {
+				for _, ratio := range ratios {
+					cells["hinge"] = append(cells["hinge"], overlap{set + ",n=200,seed=2", gammaD, loss.Hinge{C: c}, ratio, nil})
+				}
+			}
+		}
+		for _, d := range []int{5, 20} {
+			for _, gammaD := range []float64{0.01, 0.25, 1, 30} {
+				for _, ratio := range ratios {
+					cells["more inputs"] = append(cells["more inputs"], overlap{fmt.Sprintf("%s,n=150,seed=4,d=%d", set, d), gammaD, hard, ratio, nil})
+				}
+			}
+		}
+	}
+	return cells
+}
+
+// BenchmarkSurvey solves the cells and reports how many converge, their refreshes,
+// and of the others how many come with the explanation that K is singular
+// within rounding.
+func BenchmarkSurvey(b *testing.B) {
+	for kind, cells := range surveyCells() {
+		for steps, name := range []string{"mixed", "exact"} {
+			b.Run(kind+"/steps="+name, func(b *testing.B) {
+				for b.Loop() {
+					var converged, refreshes, pinned float64
+					for _, o := range cells {
+						s := mustSolve(b, o.problem(b), solver.Settings{Steps: solver.Steps(steps)})
+						if s.Status == solver.Converged {
+							converged++
+							refreshes += float64(s.Stats.Refreshes.Exact)
+							continue
+						}
+						if s.Stats.Capped > 0 {
+							pinned++
+						}
+						b.Logf("%v: %v, residual %.1e, %+v", o, s.Status, s.Residual, s.Stats)
+					}
+					b.ReportMetric(float64(len(cells)), "cells")
+					b.ReportMetric(converged, "converged")
+					b.ReportMetric(pinned, "beyond-rounding")
+					b.ReportMetric(refreshes/converged, "refreshes/cell")
+				}
+			})
+		}
+	}
+}

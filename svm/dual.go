@@ -17,8 +17,10 @@ import "math"
 //	floor_i <= f_i <= ceil_i                                (Kuhn-Tucker),
 //
 // with floor = -Inf at the upper end of the box and ceil = +Inf at its lower.
+// With a bias the weights sum to 0 besides, and f + b lies there, for some b.
 type dual struct {
 	rows
+	biased          bool
 	low, kink, high []float64 // -C-, C+ - C-, C+
 	beta, f         []float64
 	floor, ceil     []float64
@@ -111,6 +113,18 @@ func (q *dual) worst() (site int, violation float64) {
 		}
 	}
 	return site, violation
+}
+
+// violation is the largest violation of the Kuhn-Tucker conditions. With a bias
+// it is LIBSVM's: by how much the bias that one weight asks for exceeds what
+// another allows.
+func (q *dual) violation() float64 {
+	if q.biased {
+		from, to := q.biases()
+		return max(0, from-to)
+	}
+	_, violation := q.worst()
+	return violation
 }
 
 // size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the

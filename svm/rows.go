@@ -21,12 +21,17 @@ type Rows interface {
 // KeptRows is how many rows of a Rows a training holds at a time.
 const KeptRows = 8
 
-// mirror is the Rows of a matrix stored in one triangle: a row is gathered when
-// it is first asked for and kept. Any number of goroutines may share it.
+// mirror is the Rows of a matrix stored in one triangle. Rows are gathered when
+// first asked for, a strip at a time, and kept. Any number of goroutines may
+// share it.
 type mirror struct {
-	k    *linalg.Sym
-	full []atomic.Pointer[[]float64]
+	k      *linalg.Sym
+	strips []atomic.Pointer[[]float64]
 }
+
+// strip is the number of rows gathered at a time: those that one cache line of
+// the triangle's columns serves.
+const strip = 8
 
 // newMirror checks k. It refuses elements that are not finite and negative
 // ones on the diagonal.
@@ -44,7 +49,7 @@ func newMirror(k *linalg.Sym) (*mirror, error) {
 			return nil, err
 		}
 	}
-	return &mirror{k: k, full: make([]atomic.Pointer[[]float64], n)}, nil
+	return &mirror{k: k, strips: make([]atomic.Pointer[[]float64], (n+strip-1)/strip)}, nil
 }
 
 // tile is the number of rows that one task checks.
@@ -56,6 +61,9 @@ func checkRow(k *linalg.Sym, i int) error {
 	if row[0] < 0 {
 		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, row[0])
 	}
+	if finite(row) {
+		return nil
+	}
 	for j, v := range row {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("kernel element (%d, %d) is %v", i+1, i+j+1, v)
@@ -64,26 +72,58 @@ func checkRow(k *linalg.Sym, i int) error {
 	return nil
 }
 
+// finite reports whether all of x is: v - v is 0 for such and NaN for others.
+func finite(x []float64) bool {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0] - x[0]
+		b += x[1] - x[1]
+		c += x[2] - x[2]
+		d += x[3] - x[3]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
+}
+
 func (m *mirror) N() int { return m.k.N() }
 
 func (m *mirror) Diag(i int) float64 { return m.k.At(i, i) }
 
 func (m *mirror) Another() Rows { return m }
 
-// Row is row i of K. Two goroutines that ask for it first may both gather it;
-// what they gather is the same.
+// Row is row i of K.
 func (m *mirror) Row(i int) []float64 {
-	if row := m.full[i].Load(); row != nil {
-		return *row
+	n := m.k.N()
+	kept := m.strips[i/strip].Load()
+	if kept == nil {
+		kept = m.gather(i / strip)
 	}
-	row := make([]float64, m.k.N())
+	at := i % strip * n
+	return (*kept)[at : at+n : at+n]
+}
+
+// gather reads a strip. Two goroutines that ask for it first may both do so;
+// what they read is the same.
+func (m *mirror) gather(which int) *[]float64 {
+	n, first := m.k.N(), which*strip
+	count := min(strip, n-first)
+	data := make([]float64, count*n)
 	from := m.k.Raw()
-	for j, at := 0, i; j < i; j, at = j+1, at+from.Stride {
-		row[j] = from.Data[at]
+	for j := range first {
+		for r, v := range from.Data[j*from.Stride+first : j*from.Stride+first+count] {
+			data[r*n+j] = v
+		}
 	}
-	copy(row[i:], m.k.Row(i))
-	m.full[i].Store(&row)
-	return row
+	for r := range count {
+		for j := first; j < first+r; j++ {
+			data[r*n+j] = m.k.At(j, first+r)
+		}
+		copy(data[r*n+first+r:(r+1)*n], m.k.Row(first+r))
+	}
+	m.strips[which].Store(&data)
+	return &data
 }
 
 // rows is K between the active sites. A row is gathered from the whole matrix

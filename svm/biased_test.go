@@ -20,7 +20,7 @@ func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap float64) {
 		}
 		sum, size, dual = sum+p.Y[i]*a, size+a, dual+a
 	}
-	if math.Abs(sum) > 1e-13*(1+size) {
+	if math.Abs(sum) > 1e-12*(1+size) {
 		t.Fatalf("the weights sum to %g", sum)
 	}
 	f, norm := plainField(k, p, r.Alpha), 0.0

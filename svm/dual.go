@@ -25,11 +25,12 @@ type dual struct {
 	beta, f         []float64
 	floor, ceil     []float64
 	weight          []float64 // 1/sqrt(K_ii)
+	near            []float64 // distance from an end that rounding may make
 }
 
 // resize makes room for n weights and leaves their values undefined.
 func (q *dual) resize(n int) {
-	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.weight} {
+	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.weight, &q.near} {
 		*v = grow(*v, n)
 	}
 }
@@ -45,6 +46,7 @@ func grow[T any](s []T, n int) []T {
 // setBeta moves weight i to b, which lies in its box, and renews floor and
 // ceil. f is left to the caller.
 func (q *dual) setBeta(i int, b float64) {
+	b = q.snap(i, b)
 	q.beta[i] = b
 	switch {
 	case b >= q.high[i]:
@@ -61,6 +63,33 @@ func (q *dual) setBeta(i int, b float64) {
 		q.ceil[i] = 1
 	default:
 		q.ceil[i] = -1
+	}
+}
+
+// snap is b, or the end of a piece that rounding kept it from: which weights
+// are free must not hang on the last digits, since a free weight fixes the bias.
+func (q *dual) snap(i int, b float64) float64 {
+	near := q.near[i]
+	switch {
+	case math.Abs(b-q.low[i]) <= near:
+		return q.low[i]
+	case math.Abs(b-q.high[i]) <= near:
+		return q.high[i]
+	case math.Abs(b-q.kink[i]) <= near:
+		return q.kink[i]
+	}
+	return b
+}
+
+// snapping is the share of a finite box within which weights snap to an end.
+const snapping = 1e-13
+
+// setBox sets the box of weight i.
+func (q *dual) setBox(i int, minus, plus float64) {
+	q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
+	q.near[i] = 0
+	if width := plus + minus; !math.IsInf(width, 1) {
+		q.near[i] = snapping * width
 	}
 }
 

@@ -161,7 +161,7 @@ func (q *dual) balance() {
 	size := q.size()
 	for range 2*len(q.beta) + 1 {
 		excess := q.total()
-		if math.Abs(excess) <= 1e-15*size {
+		if math.Abs(excess) <= snapping*size {
 			return
 		}
 		i := q.giver(excess)

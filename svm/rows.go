@@ -33,6 +33,22 @@ type mirror struct {
 // the triangle's columns serves.
 const strip = 8
 
+// NewRows is the Rows of k, which must not change any more. Any number of
+// goroutines may share it. It gathers the rows in full as they are asked for, at
+// most 8 N^2 bytes, and keeps them. An element that is not finite, or a negative
+// one on the diagonal, is an error; so are rows that would not fit into memory.
+func NewRows(k *linalg.Sym) (Rows, error) {
+	n := int64(k.N())
+	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
+		return nil, err
+	}
+	m, err := newMirror(k)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
 // newMirror checks k. It refuses elements that are not finite and negative
 // ones on the diagonal.
 func newMirror(k *linalg.Sym) (*mirror, error) {

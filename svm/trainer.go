@@ -45,15 +45,11 @@ type Trainer struct {
 // negative one on the diagonal, is an error; so are rows that would not fit
 // into memory.
 func NewTrainer(k *linalg.Sym) (*Trainer, error) {
-	m := int64(k.N())
-	if err := linalg.CheckMemory(8*m*m, 0, "the rows of the kernel matrix for training"); err != nil {
-		return nil, err
-	}
-	kernel, err := newMirror(k)
+	rows, err := NewRows(k)
 	if err != nil {
 		return nil, err
 	}
-	return newTrainer(kernel), nil
+	return newTrainer(rows), nil
 }
 
 // NewRowTrainer returns a Trainer for the kernel matrix behind k. An element of
@@ -66,14 +62,15 @@ func NewRowTrainer(k Rows) (*Trainer, error) {
 			return nil, fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, v)
 		}
 	}
-	t := newTrainer(k)
-	t.boxes.all = true // parts of rows would have to be stored, for all rows
-	return t, nil
+	return newTrainer(k), nil
 }
 
 func newTrainer(kernel Rows) *Trainer {
 	t := &Trainer{kernel: kernel}
 	t.dual.whole = kernel
+	// Of other rows the parts between active sites would have to be stored.
+	_, dense := kernel.(*mirror)
+	t.boxes.all = !dense
 	for i := range kernel.N() {
 		t.largestK = max(t.largestK, kernel.Diag(i))
 	}
@@ -85,9 +82,7 @@ func newTrainer(kernel Rows) *Trainer {
 // as Rows without a method Another.
 func (t *Trainer) Another() *Trainer {
 	if shared, ok := t.kernel.(interface{ Another() Rows }); ok {
-		other := newTrainer(shared.Another())
-		other.boxes.all = t.boxes.all
-		return other
+		return newTrainer(shared.Another())
 	}
 	return nil
 }
@@ -161,7 +156,7 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	}
 	for i, s := range b.active {
 		plus, minus := b.plus[s], b.minus[s]
-		q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
+		q.setBox(i, minus, plus)
 		q.weight[i] = 1 / math.Sqrt(q.diag[i])
 		q.setBeta(i, min(max(beta[s], -minus), plus))
 	}

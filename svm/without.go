@@ -10,7 +10,7 @@ type without struct {
 	problem  Problem
 	settings Settings
 	place    []int        // active position of each site, -1 for none
-	full     [7][]float64 // beta, f, floor, ceil, low, kink, high
+	full     [8][]float64 // what copy lists
 	kept     bool         // full is up to date
 	f        []float64    // scratch space for f at all sites
 }
@@ -82,8 +82,7 @@ func (t *Trainer) narrow(i, at int) {
 			minus += c
 		}
 	}
-	q := &t.dual
-	q.low[at], q.kink[at], q.high[at] = -minus, plus-minus, plus
+	t.dual.setBox(at, minus, plus)
 }
 
 // keepFull keeps the full solution, once.
@@ -109,7 +108,7 @@ func (t *Trainer) keepFull() {
 
 // copy pairs what is kept with what changes.
 func (w *without) copy(q *dual, f func(kept, current []float64)) {
-	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high} {
+	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.near} {
 		f(w.full[k], v)
 	}
 }

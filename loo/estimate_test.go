@@ -293,3 +293,24 @@ func TestNames(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 }
+
+// TestCompare: the comparison holds what each method says by itself.
+func TestCompare(t *testing.T) {
+	k, y := embedded(t, "crabs", 1)
+	p := Problem{Kernel: rows(t, k), Y: y, C: 1, Bias: true}
+	emitted := 0
+	results, err := Compare(context.Background(), p, Settings{}, func(*Result) { emitted++ })
+	if err != nil || len(results) != 5 || emitted != 5 {
+		t.Fatal(err, len(results), emitted)
+	}
+	for i, s := range Comparison(Settings{}) {
+		if own := run(t, p, s); own.Errors != results[i].Errors || own.Method != results[i].Method || own.Rho != results[i].Rho {
+			t.Errorf("%v: %d errors, compared %d", s.Method, own.Errors, results[i].Errors)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if results, err = Compare(ctx, p, Settings{}, nil); err != nil || len(results) != 1 || results[0].Status != Cancelled {
+		t.Errorf("cancelled: %v, %d results", err, len(results))
+	}
+}

@@ -52,7 +52,7 @@ in closed form.`,
 	m.register(f)
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
 	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")
-	f.BoolVar(&l.noBias, "no-bias", false, "no bias term with the hinge loss either")
+	f.BoolVar(&l.noBias, "no-bias", false, "no bias term with the hinge loss either; default: it has one")
 	s.registerOut(cmd, "loo.json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := l.check(); err != nil {

@@ -27,7 +27,7 @@ var floors = map[string][]string{
 	"retrain":  {"blas", "gp", "linalg", "loss", "resample", "svm"},
 	"loo":      {"blas", "gp", "linalg", "svm"},
 	"model":    {"dataset", "gp", "kernel", "linalg", "loss", "resample", "retrain", "solver", "svm"},
-	"bench":    {"blas", "dataset", "gp", "kernel", "linalg", "loss", "model", "resample", "retrain", "solver"},
+	"bench":    {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":   {"bench", "blas", "dataset", "linalg", "solver"},
 	"cmd/bootbench": {"bench", "blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "report", "resample",
 		"retrain", "solver", "svm"},

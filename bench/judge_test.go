@@ -131,7 +131,7 @@ func TestPrintJudgement(t *testing.T) {
 		train int
 		loss  loss.Loss
 	}{
-		{"rings:n=4000,d=4,seed=1", 150, loss.Hinge{C: 1}}, {"rings:n=4000,d=4,seed=1", 150, loss.HardMargin{}},
+		{"synthetic:rings,n=4000,d=4,seed=1", 150, loss.Hinge{C: 1}}, {"synthetic:rings,n=4000,d=4,seed=1", 150, loss.HardMargin{}},
 		{"pima", 200, loss.Hinge{C: 1}}, {"pima", 200, loss.HardMargin{}},
 		{"sonar", 120, loss.HardMargin{}},
 	} {

@@ -21,17 +21,13 @@ type Rows interface {
 // KeptRows is how many rows of a Rows a training holds at a time.
 const KeptRows = 8
 
-// mirror is the Rows of a matrix stored in one triangle. Rows are gathered when
-// first asked for, a strip at a time, and kept. Any number of goroutines may
-// share it.
+// mirror is the Rows of a matrix stored in one triangle. A row is gathered when
+// it is first asked for, and kept: first use of memory is what a short training
+// would pay most for. Any number of goroutines may share it.
 type mirror struct {
-	k      *linalg.Sym
-	strips []atomic.Pointer[[]float64]
+	k    *linalg.Sym
+	full []atomic.Pointer[[]float64]
 }
-
-// strip is the number of rows gathered at a time: those that one cache line of
-// the triangle's columns serves.
-const strip = 8
 
 // NewRows is the Rows of k, which must not change any more. Any number of
 // goroutines may share it. It gathers the rows in full as they are asked for, at
@@ -65,7 +61,7 @@ func newMirror(k *linalg.Sym) (*mirror, error) {
 			return nil, err
 		}
 	}
-	return &mirror{k: k, strips: make([]atomic.Pointer[[]float64], (n+strip-1)/strip)}, nil
+	return &mirror{k: k, full: make([]atomic.Pointer[[]float64], n)}, nil
 }
 
 // tile is the number of rows that one task checks.
@@ -109,37 +105,20 @@ func (m *mirror) Diag(i int) float64 { return m.k.At(i, i) }
 
 func (m *mirror) Another() Rows { return m }
 
-// Row is row i of K.
+// Row is row i of K. Two goroutines that ask for it first may both gather it;
+// what they gather is the same.
 func (m *mirror) Row(i int) []float64 {
-	n := m.k.N()
-	kept := m.strips[i/strip].Load()
-	if kept == nil {
-		kept = m.gather(i / strip)
+	if row := m.full[i].Load(); row != nil {
+		return *row
 	}
-	at := i % strip * n
-	return (*kept)[at : at+n : at+n]
-}
-
-// gather reads a strip. Two goroutines that ask for it first may both do so;
-// what they read is the same.
-func (m *mirror) gather(which int) *[]float64 {
-	n, first := m.k.N(), which*strip
-	count := min(strip, n-first)
-	data := make([]float64, count*n)
+	row := make([]float64, m.k.N())
 	from := m.k.Raw()
-	for j := range first {
-		for r, v := range from.Data[j*from.Stride+first : j*from.Stride+first+count] {
-			data[r*n+j] = v
-		}
+	for j, at := 0, i; j < i; j, at = j+1, at+from.Stride {
+		row[j] = from.Data[at]
 	}
-	for r := range count {
-		for j := first; j < first+r; j++ {
-			data[r*n+j] = m.k.At(j, first+r)
-		}
-		copy(data[r*n+first+r:(r+1)*n], m.k.Row(first+r))
-	}
-	m.strips[which].Store(&data)
-	return &data
+	copy(row[i:], m.k.Row(i))
+	m.full[i].Store(&row)
+	return row
 }
 
 // rows is K between the active sites. A row is gathered from the whole matrix

@@ -200,15 +200,21 @@ func (j *judge) holdOut(n int, x blas64.General, y []float64) error {
 	return err
 }
 
-// theory is the analytic bootstrap at ratio 1 and at a large one.
+// theory is the analytic bootstrap at ratio 1 and at a large one. There a soft
+// margin's C is divided by the ratio: an example that is drawn k times has the
+// box k C.
 func (j *judge) theory(ctx context.Context) error {
 	for _, ratio := range []float64{1, farRatio} {
 		scheme, err := resample.ByName("poisson", ratio, j.settings.Train)
 		if err != nil {
 			return err
 		}
+		m := *j.model
+		if hinge, soft := m.Loss.(loss.Hinge); soft {
+			m.Loss = loss.Hinge{C: hinge.C / ratio}
+		}
 		began := time.Now()
-		solution, err := j.model.Solve(ctx, scheme, solver.Settings{})
+		solution, err := m.Solve(ctx, scheme, solver.Settings{})
 		if err != nil {
 			return err
 		}

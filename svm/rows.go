@@ -51,11 +51,18 @@ func newMirror(k *linalg.Sym) (*mirror, error) {
 	n := k.N()
 	blocks := (n + tile - 1) / tile
 	bad := make([]error, blocks)
-	linalg.Parallel(blocks, func(b int) {
+	check := func(b int) {
 		for i := b * tile; i < min(n, (b+1)*tile) && bad[b] == nil; i++ {
 			bad[b] = checkRow(k, i)
 		}
-	})
+	}
+	if n > smallMatrix {
+		linalg.Parallel(blocks, check)
+	} else {
+		for b := range blocks {
+			check(b)
+		}
+	}
 	for _, err := range bad {
 		if err != nil {
 			return nil, err
@@ -64,8 +71,12 @@ func newMirror(k *linalg.Sym) (*mirror, error) {
 	return &mirror{k: k, full: make([]atomic.Pointer[[]float64], n)}, nil
 }
 
-// tile is the number of rows that one task checks.
-const tile = 32
+// tile is the number of rows that one task checks, and smallMatrix the order up
+// to which one goroutine is faster.
+const (
+	tile        = 32
+	smallMatrix = 1024
+)
 
 // checkRow reports what is wrong with the upper part of row i.
 func checkRow(k *linalg.Sym, i int) error {

@@ -24,8 +24,9 @@ type Full struct {
 
 // FitFull trains on all data: site i holds count[i] >= 1 examples with mean
 // target target[i], and noise >= 0 is their variance. It factorises in the
-// scratch triangle of k, which it overwrites, and leaves k as it was; the bound
-// BLAS may use all its threads. A failed factorisation is a *PivotError.
+// scratch triangle of k, where it leaves the Cholesky factor of
+// K + diag(noise/count), and leaves k as it was; the bound BLAS may use all its
+// threads. A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) (*Full, error) {
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, err

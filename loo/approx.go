@@ -1,4 +1,3 @@
-// Package loo estimates the leave-one-out error of trained classifiers.
 package loo
 
 import (
@@ -9,93 +8,216 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
+	"bootbench/svm"
 )
 
-// Approx is the Opper-Winther estimate of a hard-margin classifier's
-// leave-one-out errors from one training: leaving out support vector i, alone
-// on its site, moves its margin from 1 to
+// approximate moves margins. With K_FF the kernel between the free sites, and a
+// weight change of d at the site s of the example left out, its margin falls by
 //
-//	y_i f_i = 1 - alpha_i/(K_SV^-1)_ii,
+//	d / (K_FF^-1)_ss                     where s is free,
+//	d (K_ss - K_sF K_FF^-1 K_Fs)         where it is at a bound.
 //
-// with K_SV the kernel matrix over the support vectors' sites. It is what the
-// analytic bootstrap's left-out error tends to when resamples grow without
-// bound.
-type Approx struct {
-	// Margin is y_i f_i of each example when it is left out, length N. Examples
-	// without weight, and those whose input stands more than once, keep theirs.
-	Margin []float64
-	// Errors counts the examples whose margin is not positive.
-	Errors int
-}
-
-// Approximate computes the estimate. k is the kernel matrix over M sites, site
-// the site of each example (nil: example i is site i), y the labels, beta the
-// trained weights of the sites (f = K beta) and f the predictor at the sites.
-// A weight counts as a support vector's from tolerance times the largest on.
-// It fails when the support vectors' kernel matrix is not positive definite.
-func Approximate(k *linalg.Sym, site []int, y, beta, f []float64, tolerance float64) (*Approx, error) {
-	at := func(i int) int {
-		if site == nil {
-			return i
-		}
-		return site[i]
-	}
-	copies := make([]int, k.N())
-	for i := range y {
-		copies[at(i)]++
-	}
-	slack, err := leverages(k, supportSites(beta, tolerance))
+// With a bias K_FF stands bordered by ones. d is what the site's weight exceeds
+// the box that is left: all of a_i where the example is alone.
+func (e *estimate) approximate() error {
+	sites := e.sites()
+	f, err := newFreeSet(&e.problem, sites)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a := &Approx{Margin: make([]float64, len(y))}
-	for i, label := range y {
-		s := at(i)
-		a.Margin[i] = label * f[s]
-		if inverse, support := slack[s]; support && copies[s] == 1 {
-			a.Margin[i] -= math.Abs(beta[s]) / inverse
+	for i := range e.problem.Y {
+		if d := sites.excess(&e.problem, i); d > 0 {
+			fall := f.stiffness(e.problem.site(i))
+			if math.IsInf(fall, 1) {
+				fall = e.nearest(i)
+			}
+			e.result.Margin[i] -= d * fall
 		}
-		if a.Margin[i] <= 0 {
-			a.Errors++
+		e.result.Outcome[i] = Correct
+		if !(e.result.Margin[i] > 0) {
+			e.result.Outcome[i] = Wrong
 		}
 	}
-	return a, nil
+	return nil
 }
 
-func supportSites(beta []float64, tolerance float64) []int {
+// sites are the site weights of the training on all examples.
+type sites struct {
+	beta        []float64
+	plus, minus []int // examples of either label
+	free        []int // sites whose weight is inside a linear piece of the dual
+}
+
+func (e *estimate) sites() *sites {
+	m := e.problem.Kernel.N()
+	s := &sites{beta: e.full.Beta, plus: make([]int, m), minus: make([]int, m)}
+	for i, y := range e.problem.Y {
+		if y > 0 {
+			s.plus[e.problem.site(i)]++
+		} else {
+			s.minus[e.problem.site(i)]++
+		}
+	}
+	for at, b := range s.beta {
+		high, low := times(s.plus[at], e.problem.C), -times(s.minus[at], e.problem.C)
+		if b > low && b < high && b != high+low {
+			s.free = append(s.free, at)
+		}
+	}
+	return s
+}
+
+// times is k c, 0 for k = 0 also where c is infinite.
+func times(k int, c float64) float64 {
+	if k == 0 {
+		return 0
+	}
+	return float64(k) * c
+}
+
+// excess is by how much the weight of example i's site must change when the
+// example is left out and the others there take over what they can. On a site
+// with both labels the weight up to the sum of their boxes, where each carries
+// all it may, belongs to the +1 and what is beyond to the -1.
+func (s *sites) excess(p *Problem, i int) float64 {
+	at := p.site(i)
+	own, other := s.plus[at], s.minus[at]
+	b := s.beta[at]
+	if p.Y[i] < 0 {
+		own, other, b = other, own, -b
+	}
+	if math.IsInf(p.C, 1) && own > 1 {
+		return 0
+	}
+	end := times(own-1, p.C) - times(other, p.C)
+	if b > times(own, p.C)-times(other, p.C) {
+		end = times(own-1, p.C)
+	}
+	return max(0, b-end)
+}
+
+// nearest is the square of the distance in feature space from example i to the
+// nearest other site: what a unit of its weight costs when that site takes it.
+// It stands in where no free support vector is left to hold the bias.
+func (e *estimate) nearest(i int) float64 {
+	s, k := e.problem.site(i), e.problem.Kernel
+	least := math.Inf(1)
+	for j, v := range k.Row(s) {
+		if j != s {
+			least = min(least, k.Diag(s)+k.Diag(j)-2*v)
+		}
+	}
+	return max(0, least)
+}
+
+// freeSet is K_FF between the free sites, factorised. With a bias a constant is
+// added to K, which the border makes up for.
+type freeSet struct {
+	kernel   svm.Rows
+	constant float64
+	bias     bool
+	index    []int
+	place    map[int]int
+	factor   []float64 // L, row by row
+	inverse  []float64 // diagonal of (K_FF + constant)^-1
+	ones     []float64 // L^-1 1
+	shares   []float64 // (K_FF + constant)^-1 1
+	sum      float64   // 1'(K_FF + constant)^-1 1
+}
+
+func newFreeSet(p *Problem, s *sites) (*freeSet, error) {
+	f := &freeSet{kernel: p.Kernel, bias: p.Bias, index: s.free, place: map[int]int{}}
 	largest := 0.0
-	for _, b := range beta {
-		largest = math.Max(largest, math.Abs(b))
+	for at, i := range s.free {
+		f.place[i] = at
+		largest = max(largest, p.Kernel.Diag(i))
 	}
-	var sites []int
-	for s, b := range beta {
-		if math.Abs(b) > tolerance*largest {
-			sites = append(sites, s)
+	if p.Bias {
+		f.constant = largest
+	}
+	m := len(f.index)
+	// A free site in the span of the others is no obstacle: leaving it out moves
+	// nothing, and that is what a small ridge makes of it.
+	for _, ridge := range []float64{0, 1e-10 * largest} {
+		f.fill(ridge)
+		minor := blas.Bound().Potrf(gblas.Lower, m, f.factor, max(1, m))
+		if minor == 0 {
+			f.invert()
+			return f, nil
+		}
+		if ridge > 0 {
+			return nil, fmt.Errorf("approximate leave-one-out: %w", &linalg.PivotError{Minor: minor, N: m})
 		}
 	}
-	return sites
+	return f, nil
 }
 
-// leverages are the diagonal elements of the inverse of k's principal
-// submatrix on the listed sites, by site: squared column norms of L^-1.
-func leverages(k *linalg.Sym, sites []int) (map[int]float64, error) {
-	n := len(sites)
-	a := make([]float64, n*n)
-	for i := range sites {
-		for j := 0; j <= i; j++ {
-			a[i*n+j] = k.At(sites[i], sites[j])
+// fill sets factor to K_FF + constant + ridge I.
+func (f *freeSet) fill(ridge float64) {
+	m := len(f.index)
+	f.factor = make([]float64, m*m)
+	for a, i := range f.index {
+		row := f.kernel.Row(i)
+		for b, j := range f.index[:a+1] {
+			f.factor[a*m+b] = row[j] + f.constant
+		}
+		f.factor[a*m+a] += ridge
+	}
+}
+
+// invert computes what the factor is asked for again and again.
+func (f *freeSet) invert() {
+	m := len(f.index)
+	f.inverse, f.ones, f.shares = make([]float64, m), make([]float64, m), make([]float64, m)
+	if m == 0 {
+		return
+	}
+	l := append([]float64(nil), f.factor...)
+	blas.Bound().Trtri(gblas.Lower, m, l, m)
+	for a := range m {
+		for b, v := range l[a*m : a*m+a+1] {
+			f.inverse[b] += v * v
+			f.ones[a] += v
 		}
 	}
-	bound := blas.Bound()
-	if minor := bound.Potrf(gblas.Lower, n, a, max(1, n)); minor != 0 {
-		return nil, fmt.Errorf("approximate leave-one-out: %w", &linalg.PivotError{Minor: minor, N: n})
-	}
-	bound.Trtri(gblas.Lower, n, a, max(1, n))
-	inverse := make(map[int]float64, n)
-	for i := range sites {
-		for j := 0; j <= i; j++ {
-			inverse[sites[j]] += a[i*n+j] * a[i*n+j]
+	for a, v := range f.ones {
+		f.sum += v * v
+		for b, w := range l[a*m : a*m+a+1] {
+			f.shares[b] += w * v
 		}
 	}
-	return inverse, nil
+}
+
+// stiffness is by how much f falls at site s for each unit of its weight that
+// is taken away, when the free sites adjust. It is infinite where they cannot.
+func (f *freeSet) stiffness(s int) float64 {
+	at, free := f.place[s]
+	switch {
+	case f.bias && len(f.index) == 0:
+		return math.Inf(1)
+	case free && !f.bias:
+		return 1 / f.inverse[at]
+	case free:
+		left := f.inverse[at] - f.shares[at]*f.shares[at]/f.sum
+		if !(left > 1e-10*f.inverse[at]) {
+			return math.Inf(1)
+		}
+		return 1 / left
+	}
+	m := len(f.index)
+	across := make([]float64, m)
+	row := f.kernel.Row(s)
+	for a, i := range f.index {
+		across[a] = row[i] + f.constant
+	}
+	blas.Bound().Dtrsv(gblas.Lower, gblas.NoTrans, gblas.NonUnit, m, f.factor, max(1, m), across, 1)
+	left, ones := f.kernel.Diag(s)+f.constant, 1.0
+	for a, v := range across {
+		left -= v * v
+		ones -= v * f.ones[a]
+	}
+	if f.bias {
+		left += ones * ones / f.sum
+	}
+	return max(0, left)
 }

@@ -104,3 +104,23 @@ func maxOf(list []float64) float64 {
 	}
 	return slices.Max(list)
 }
+
+// LeftOutFigures set the methods of leave-one-out beside each other: their
+// estimates against their seconds. One method alone has no figure.
+func LeftOutFigures(l *LeaveOneOut) []*Figure {
+	if len(l.Methods) < 2 {
+		return nil
+	}
+	p := Panel{X: Axis{Label: "seconds", Log: true}, Y: Axis{Label: "estimated error"}}
+	for i, m := range l.Methods {
+		label := m.Method
+		if m.Rho > 0 {
+			label += fmt.Sprintf(", rho %v", m.Rho)
+		}
+		p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds}, Y: []float64{m.Error}})
+	}
+	return []*Figure{{
+		Name: "loo-methods", Title: "leave-one-out: cost and estimate",
+		Caption: "Share of left-out errors by every method, against its time.", Panels: []Panel{p},
+	}}
+}

@@ -194,19 +194,36 @@ type Retraining struct {
 	Cost
 }
 
-// LeaveOneOut is the answer of loo.
+// LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are
+// listed and the answer itself is that of the fast method.
 type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
-	Method         string   `json:"method"`
-	Error          float64  `json:"error"`     // share of examples that are misclassified when left out
-	Errors         int      `json:"errors"`    // their number
-	Retrained      int      `json:"retrained"` // examples that the model was retrained without
-	Skipped        int      `json:"skipped"`   // those that needed no retraining
-	SupportVectors int      `json:"support_vectors"`
-	Violation      float64  `json:"violation"` // of the Kuhn-Tucker conditions by the training, in units of y f
-	Warnings       []string `json:"warnings"`
+	LeftOut
+	Bias           bool      `json:"bias"`            // the predictor has a bias term
+	SupportVectors int       `json:"support_vectors"` // 0 for regression
+	Violation      float64   `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
+	Methods        []LeftOut `json:"methods,omitempty"`
+	Warnings       []string  `json:"warnings"`
 	Cost
+}
+
+// LeftOut is what one method says of the examples left out.
+type LeftOut struct {
+	Method string `json:"method"`
+	// Error is the share of examples that are misclassified when left out; for
+	// regression the mean square of the left-out residuals.
+	Error     float64 `json:"error"`
+	Errors    int     `json:"errors"`           // their number, 0 for regression
+	Retrained int     `json:"retrained"`        // examples that the model was retrained without
+	Skipped   int     `json:"skipped"`          // those that needed no retraining
+	Recall    float64 `json:"recall"`           // share of the label +1 that is recognised
+	Precision float64 `json:"precision"`        // share of what is recognised as +1 that is
+	Rho       float64 `json:"rho,omitempty"`    // of xialpha
+	Ties      []int   `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
+	Unheld    int     `json:"unheld,omitempty"` // examples that leave the bias without a hold
+	Seconds   float64 `json:"seconds"`          // with the training on all examples
+	Status    string  `json:"status"`           // "complete", "inexact" or "cancelled"
 }
 
 // Dataset is an embedded set in a listing.

@@ -209,11 +209,45 @@ func (l *LeaveOneOut) sheet() *sheet {
 	p := &sheet{}
 	p.subject(l.Subject)
 	p.gap()
-	p.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.N, l.Method)
-	p.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
-	p.line("training", "%d support vectors, Kuhn-Tucker violation %.1e", l.SupportVectors, l.Violation)
+	switch {
+	case l.Task != "classification":
+		p.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
+	case len(l.Methods) > 0:
+		p.methods(l.Methods)
+	default:
+		p.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.Retrained+l.Skipped, l.Method)
+		p.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
+		p.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
+	}
+	if l.Task == "classification" {
+		p.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias), l.Violation)
+	}
 	p.cost(l.Cost)
 	return p
+}
+
+func biased(b bool) string {
+	if b {
+		return "bias"
+	}
+	return "no bias"
+}
+
+// methods prints a comparison of methods.
+func (p *sheet) methods(all []LeftOut) {
+	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"}, {head: "recall"},
+		{head: "precision"}, {head: "ties"}, {head: "retrained"}, {head: "seconds"}}
+	var rows [][]string
+	for _, m := range all {
+		rho := "-"
+		if m.Rho > 0 {
+			rho = fmt.Sprint(m.Rho)
+		}
+		retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
+		rows = append(rows, []string{m.Method, rho, fmt.Sprint(m.Errors), number(m.Error), number(m.Recall),
+			number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)})
+	}
+	p.table(columns, rows)
 }
 
 // sheet is the listing for a reader.

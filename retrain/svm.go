@@ -14,7 +14,8 @@ import (
 // margin, where an example counts once however often it is drawn, or soft
 // margin, where it counts k times in the box k C.
 type SVM struct {
-	// Kernel is the kernel matrix over the sites. Trainers copy it once.
+	// Kernel is the kernel matrix over the sites. Trainers share its rows in full,
+	// beside it.
 	Kernel *linalg.Sym
 	// C is the cost of margin violation; +Inf for a hard margin.
 	C float64

@@ -8,6 +8,9 @@ import "math"
 // the second gains most after it if the first may give way. Steps end where phi
 // bends.
 func (q *dual) ascend(tolerance float64, steps int) (made int) {
+	if q.biased {
+		return q.exchange(tolerance, steps)
+	}
 	first := q.pick()
 	for made < steps {
 		if first = q.confirm(first, tolerance); first < 0 {

@@ -17,17 +17,20 @@ import "math"
 //	floor_i <= f_i <= ceil_i                                (Kuhn-Tucker),
 //
 // with floor = -Inf at the upper end of the box and ceil = +Inf at its lower.
+// With a bias the weights sum to 0 besides, and f + b lies there, for some b.
 type dual struct {
 	rows
+	biased          bool
 	low, kink, high []float64 // -C-, C+ - C-, C+
 	beta, f         []float64
 	floor, ceil     []float64
 	weight          []float64 // 1/sqrt(K_ii)
+	near            []float64 // distance from an end that rounding may make
 }
 
 // resize makes room for n weights and leaves their values undefined.
 func (q *dual) resize(n int) {
-	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.weight} {
+	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.weight, &q.near} {
 		*v = grow(*v, n)
 	}
 }
@@ -43,6 +46,7 @@ func grow[T any](s []T, n int) []T {
 // setBeta moves weight i to b, which lies in its box, and renews floor and
 // ceil. f is left to the caller.
 func (q *dual) setBeta(i int, b float64) {
+	b = q.snap(i, b)
 	q.beta[i] = b
 	switch {
 	case b >= q.high[i]:
@@ -59,6 +63,33 @@ func (q *dual) setBeta(i int, b float64) {
 		q.ceil[i] = 1
 	default:
 		q.ceil[i] = -1
+	}
+}
+
+// snap is b, or the end of a piece that rounding kept it from: which weights
+// are free must not hang on the last digits, since a free weight fixes the bias.
+func (q *dual) snap(i int, b float64) float64 {
+	near := q.near[i]
+	switch {
+	case math.Abs(b-q.low[i]) <= near:
+		return q.low[i]
+	case math.Abs(b-q.high[i]) <= near:
+		return q.high[i]
+	case math.Abs(b-q.kink[i]) <= near:
+		return q.kink[i]
+	}
+	return b
+}
+
+// snapping is the share of a finite box within which weights snap to an end.
+const snapping = 1e-13
+
+// setBox sets the box of weight i.
+func (q *dual) setBox(i int, minus, plus float64) {
+	q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
+	q.near[i] = 0
+	if width := plus + minus; !math.IsInf(width, 1) {
+		q.near[i] = snapping * width
 	}
 }
 
@@ -111,6 +142,18 @@ func (q *dual) worst() (site int, violation float64) {
 		}
 	}
 	return site, violation
+}
+
+// violation is the largest violation of the Kuhn-Tucker conditions. With a bias
+// it is LIBSVM's: by how much the bias that one weight asks for exceeds what
+// another allows.
+func (q *dual) violation() float64 {
+	if q.biased {
+		from, to := q.biases()
+		return max(0, from-to)
+	}
+	_, violation := q.worst()
+	return violation
 }
 
 // size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the

@@ -14,12 +14,17 @@ import (
 //	beta_F + K_FF^-1 (t - f)_F,   t = +1 or -1 the slope of phi.
 //
 // The factor follows small changes of the set, so that a face costs O(n |F|)
-// beside |F|^2 per change.
+// beside |F|^2 per change. With a bias the steps d keep sum d = 0, and the factor
+// is that of K + constant: it is the same problem, where K may be singular in
+// one direction more.
 type face struct {
-	index  []int // members in the order of the factor
-	place  []int // by weight: position in index, or -1
-	factor []float64
-	stride int
+	biased   bool
+	constant float64 // 0 without a bias
+	ones     []float64
+	index    []int // members in the order of the factor
+	place    []int // by weight: position in index, or -1
+	factor   []float64
+	stride   int
 
 	apart   []int     // free weights whose rows of K depend on those of index
 	lack    []float64 // t - f on index
@@ -43,9 +48,17 @@ func (c *face) reset(n int) {
 	c.before = grow(c.before, n)
 }
 
+// raise says whether there is a bias, given the largest K_ii.
+func (c *face) raise(biased bool, largestK float64) {
+	c.biased, c.constant = biased, 0
+	if biased {
+		c.constant = largestK
+	}
+}
+
 // reserve makes room for a factor of order m, keeping its content.
 func (c *face) reserve(m int) {
-	for _, v := range []*[]float64{&c.lack, &c.move, &c.reach, &c.over, &c.left, &c.cosine, &c.sine} {
+	for _, v := range []*[]float64{&c.lack, &c.move, &c.ones, &c.reach, &c.over, &c.left, &c.cosine, &c.sine} {
 		if len(*v) < m {
 			*v = append(*v, make([]float64, m-len(*v))...)
 		}
@@ -139,14 +152,14 @@ func (c *face) factorise(q *dual) bool {
 	for p, i := range c.index {
 		row, l := q.row(i), c.factor[p*c.stride:]
 		for r, j := range c.index[:p+1] {
-			l[r] = row[j]
+			l[r] = row[j] + c.constant
 		}
 	}
 	if blas.Bound().Potrf(gonum.Lower, m, c.factor, c.stride) != 0 {
 		return false
 	}
 	for p, i := range c.index {
-		if pivot := c.factor[p*c.stride+p]; !(pivot*pivot > c.roundoff(m)*q.diag[i]) {
+		if pivot := c.factor[p*c.stride+p]; !(pivot*pivot > c.roundoff(m)*(q.diag[i]+c.constant)) {
 			return false
 		}
 	}
@@ -169,7 +182,7 @@ func (c *face) roundoff(m int) float64 { return 1e-13 + 1e-15*float64(m) }
 func (c *face) append(q *dual, i int) (pivot float64) {
 	m := len(c.index)
 	pivot = c.depend(q, i)
-	if !(pivot > c.roundoff(m)*q.diag[i]) {
+	if !(pivot > c.roundoff(m)*(q.diag[i]+c.constant)) {
 		return pivot
 	}
 	row := c.factor[m*c.stride:]
@@ -186,10 +199,10 @@ func (c *face) depend(q *dual, i int) (pivot float64) {
 	c.reserve(m + 1)
 	row := q.row(i)
 	for p, j := range c.index {
-		c.move[p] = row[j]
+		c.move[p] = row[j] + c.constant
 	}
 	c.forward(c.move[:m])
-	pivot = q.diag[i]
+	pivot = q.diag[i] + c.constant
 	for _, w := range c.move[:m] {
 		pivot -= w * w
 	}
@@ -295,12 +308,37 @@ func (c *face) newton(q *dual) {
 		copy(move, c.lack[:m])
 		c.forward(move)
 		c.backward(move)
+		if c.biased {
+			c.even(q)
+		}
 		if c.advance(q) {
 			return
 		}
 		if c.thin(q); len(c.index) == m {
 			return // only numbers that are none stop a step and drop nothing
 		}
+	}
+}
+
+// even takes from the step in move the bias that makes the weights sum to 0
+// after it, and from lack what no step can change.
+func (c *face) even(q *dual) {
+	m := len(c.index)
+	ones, move := c.ones[:m], c.move[:m]
+	for p := range ones {
+		ones[p] = 1
+	}
+	c.forward(ones)
+	c.backward(ones)
+	sum, of := q.total(), 0.0
+	for p, v := range move {
+		sum += v
+		of += ones[p]
+	}
+	bias := sum / of
+	for p := range move {
+		move[p] -= bias * ones[p]
+		c.lack[p] -= bias
 	}
 }
 
@@ -320,7 +358,10 @@ func (c *face) advance(q *dual) (whole bool) {
 		first = min(first, ends[p])
 	}
 	share := 1.0
-	if first <= 1 {
+	switch {
+	case first <= 1 && c.biased:
+		share = first // a weight stopped at its end would unbalance the others
+	case first <= 1:
 		share = c.search(q, first)
 	}
 	left := c.clipped(q, share)

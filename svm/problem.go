@@ -16,6 +16,9 @@ type Problem struct {
 	// C are the boxes, length N: the cost of margin violation of each example,
 	// +Inf for a hard margin, 0 for an example that is absent.
 	C []float64
+	// Bias adds a constant to the predictor that costs nothing, as LIBSVM does:
+	// f = K Beta + Bias, and the dual weights keep sum y_i a_i = 0.
+	Bias bool
 }
 
 // site is the site of example i.
@@ -73,18 +76,19 @@ type boxes struct {
 	// hard counts the hard examples by site; first is the number of the first of
 	// them plus 1, with the sign of its label.
 	hard, first []int
-	active      []int // sites with examples, ascending
+	active      []int // sites with examples, or all, ascending
+	all         bool
 	// partPlus and partMinus are a+ and a- by active site.
 	partPlus, partMinus []float64
 }
 
 // sum fills b from p. Its error is an *InfeasibleError.
-func (b *boxes) sum(p *Problem, k *square) error {
-	b.resize(k.n)
+func (b *boxes) sum(p *Problem, k Rows) error {
+	b.resize(k.N())
 	for i, c := range p.C {
 		s := p.site(i)
 		if math.IsInf(c, 1) {
-			if k.row(s)[s] == 0 {
+			if k.Diag(s) == 0 {
 				return &InfeasibleError{I: i, J: -1}
 			}
 			if err := b.harden(i, s, p.Y[i]); err != nil {
@@ -98,8 +102,8 @@ func (b *boxes) sum(p *Problem, k *square) error {
 		}
 	}
 	b.active = b.active[:0]
-	for s := range k.n {
-		if b.plus[s]+b.minus[s] > 0 {
+	for s := range k.N() {
+		if b.all || b.plus[s]+b.minus[s] > 0 {
 			b.active = append(b.active, s)
 		}
 	}

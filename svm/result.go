@@ -10,10 +10,17 @@ type Result struct {
 	// hard ones, beside which soft ones carry none, share it equally.
 	Alpha []float64
 	// Beta are the weights of the sites, sum of y_i a_i, length M. The predictor
-	// at a new input x is sum_s Beta_s K(x, x_s).
+	// at a new input x is sum_s Beta_s K(x, x_s) + Bias.
 	Beta []float64
-	// F is the predictor at the M sites, K Beta.
+	// Bias is 0 without Problem.Bias. Where a whole interval of biases is optimal
+	// it is the middle; with one class only, that class's label. LIBSVM's rho is
+	// -Bias if its first label is the +1, and Bias otherwise.
+	Bias float64
+	// F is the predictor at the M sites, K Beta + Bias.
 	F []float64
+	// Slack are xi_i = max(0, 1 - y_i f_i), length N; those of an example that is
+	// absent, and of one with a hard margin, are what they would be.
+	Slack []float64
 	// Certificate judges Alpha, computed anew.
 	Certificate
 	// Free and Bounded count the support vectors: examples with 0 < a_i < C_i and
@@ -45,9 +52,10 @@ type Certificate struct {
 	Violation float64
 }
 
-// certify computes the certificate of alpha and beta from f = K beta.
-func certify(p *Problem, alpha, beta, f []float64) Certificate {
+// certify computes the certificate of r's weights and bias from its F.
+func certify(p *Problem, r *Result) Certificate {
 	var c Certificate
+	alpha, beta, f := r.Alpha, r.Beta, r.F
 	short := 0.0 // how far f falls short of a hard margin
 	for i, y := range p.Y {
 		lack := 1 - y*f[p.site(i)]
@@ -64,7 +72,7 @@ func certify(p *Problem, alpha, beta, f []float64) Certificate {
 	}
 	square := 0.0
 	for s, b := range beta {
-		square += b * f[s]
+		square += b * (f[s] - r.Bias)
 	}
 	c.Dual -= square / 2
 	c.Primal = math.Inf(1)
@@ -75,7 +83,7 @@ func certify(p *Problem, alpha, beta, f []float64) Certificate {
 	return c
 }
 
-// primal is the primal objective of scale f, where square = f' K^-1 f.
+// primal is the primal objective of scale f, where square = beta' K beta.
 func primal(p *Problem, f []float64, square, scale float64) float64 {
 	v := scale * scale * square / 2
 	for i, y := range p.Y {

@@ -26,49 +26,69 @@ type Settings struct {
 const DefaultTolerance = 1e-3
 
 // Trainer trains on one weighted set after the other over the M sites of a
-// kernel matrix. It holds a copy of K of 8 M^2 bytes, and as much again once a
-// training set leaves sites empty; with sizes settled, Train allocates
-// nothing. One Trainer serves one goroutine.
+// kernel matrix, whose rows it fetches as it needs them. With sizes settled,
+// Train allocates nothing. One Trainer serves one goroutine.
 type Trainer struct {
-	kernel   *square
+	kernel   Rows
 	largestK float64
 	boxes    boxes
 	dual     dual
 	face     face
 	scratch  []float64
 	result   Result
+	without  without
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k,
-// which it copies. An element that is not finite, or a negative one on the
-// diagonal, is an error; so is a copy that does not fit into memory.
+// which must not change any more. The rows that trainings use, at most 8 M^2
+// bytes, are kept in full beside it. An element that is not finite, or a
+// negative one on the diagonal, is an error; so are rows that would not fit
+// into memory.
 func NewTrainer(k *linalg.Sym) (*Trainer, error) {
-	m := int64(k.N())
-	if err := linalg.CheckMemory(8*m*m, 0, "a copy of the kernel matrix for training"); err != nil {
-		return nil, err
-	}
-	kernel, err := newSquare(k)
+	rows, err := NewRows(k)
 	if err != nil {
 		return nil, err
 	}
-	return newTrainer(kernel), nil
+	return newTrainer(rows), nil
 }
 
-func newTrainer(kernel *square) *Trainer {
+// NewRowTrainer returns a Trainer for the kernel matrix behind k. An element of
+// the diagonal that is negative or not finite is an error; the rest is the
+// maker's to guarantee. While a training set leaves sites empty, the rows used
+// are copied in part.
+func NewRowTrainer(k Rows) (*Trainer, error) {
+	for i := range k.N() {
+		if v := k.Diag(i); !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, v)
+		}
+	}
+	return newTrainer(k), nil
+}
+
+func newTrainer(kernel Rows) *Trainer {
 	t := &Trainer{kernel: kernel}
 	t.dual.whole = kernel
-	for i := range kernel.n {
-		t.largestK = max(t.largestK, kernel.row(i)[i])
+	// Of other rows the parts between active sites would have to be stored.
+	_, dense := kernel.(*mirror)
+	t.boxes.all = !dense
+	for i := range kernel.N() {
+		t.largestK = max(t.largestK, kernel.Diag(i))
 	}
 	return t
 }
 
-// Another returns a Trainer that shares t's copy of the kernel matrix and
-// nothing else. The two may run at the same time.
-func (t *Trainer) Another() *Trainer { return newTrainer(t.kernel) }
+// Another returns a Trainer on the same kernel matrix, which may run at the
+// same time as t. It is nil where the matrix cannot be shared: where it came
+// as Rows without a method Another.
+func (t *Trainer) Another() *Trainer {
+	if shared, ok := t.kernel.(interface{ Another() Rows }); ok {
+		return newTrainer(shared.Another())
+	}
+	return nil
+}
 
 // Sites is the number M of sites.
-func (t *Trainer) Sites() int { return t.kernel.n }
+func (t *Trainer) Sites() int { return t.kernel.N() }
 
 // Train trains on p. Labels of one sign only are nothing special, and without
 // examples f = 0. The error reports bad input, or an *InfeasibleError; a
@@ -85,10 +105,12 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	}
 	r := &t.result
 	m := t.Sites()
-	*r = Result{Alpha: grow(r.Alpha, len(p.Y)), Beta: grow(r.Beta, m), F: grow(r.F, m)}
+	n := len(p.Y)
+	*r = Result{Alpha: grow(r.Alpha, n), Slack: grow(r.Slack, n), Beta: grow(r.Beta, m), F: grow(r.F, m)}
 	t.prepare(&p, s.Start)
-	r.Status = t.maximise(&p, &s)
+	r.Status = t.maximise(&p, &s, true)
 	t.finish(&p)
+	t.without.of(p, s)
 	return r, nil
 }
 
@@ -125,14 +147,16 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	q, b := &t.dual, &t.boxes
 	q.choose(b.active)
 	q.resize(q.n)
+	q.biased = p.Bias
 	t.face.reset(q.n)
+	t.face.raise(p.Bias, t.largestK)
 	beta := t.bySite()
 	for i, a := range start {
 		beta[p.site(i)] += p.Y[i] * min(a, p.C[i])
 	}
 	for i, s := range b.active {
 		plus, minus := b.plus[s], b.minus[s]
-		q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
+		q.setBox(i, minus, plus)
 		q.weight[i] = 1 / math.Sqrt(q.diag[i])
 		q.setBeta(i, min(max(beta[s], -minus), plus))
 	}
@@ -142,6 +166,7 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 		return
 	}
 	t.refresh()
+	q.balance()
 }
 
 // bySite is scratch space, zero, one place a site.
@@ -155,27 +180,30 @@ func (t *Trainer) bySite() []float64 {
 func (t *Trainer) refresh() {
 	f := t.result.F
 	clear(f)
-	addRows(f, t.kernel.row, t.boxes.active, t.dual.beta)
+	addRows(f, t.kernel.Row, t.boxes.active, t.dual.beta)
 	for i, s := range t.boxes.active {
 		t.dual.f[i] = f[s]
 	}
 }
 
 // maximise runs coordinate ascent and exact climbs in turn until the violation
-// is within the tolerance, by an f computed anew.
-func (t *Trainer) maximise(p *Problem, s *Settings) Status {
+// is within the tolerance; if anew is set, by an f computed anew.
+func (t *Trainer) maximise(p *Problem, s *Settings, anew bool) Status {
 	q, r := &t.dual, &t.result
-	_, began := q.worst()
+	began := q.violation()
 	spent := 0 // steps since the last climb, where the violation was began
 	record := progress{violation: math.Inf(1), objective: math.Inf(-1)}
 	for {
 		made := q.ascend(s.Tolerance, min(stretch, s.MaxIterations-r.Iterations))
 		r.Iterations += made
 		spent += made
-		_, now := q.worst()
+		now := q.violation()
 		if now <= s.Tolerance {
-			t.refresh()
-			if _, now = q.worst(); now <= s.Tolerance {
+			if anew {
+				t.refresh()
+				now = q.violation()
+			}
+			if now <= s.Tolerance {
 				return Converged
 			}
 		}
@@ -191,7 +219,7 @@ func (t *Trainer) maximise(p *Problem, s *Settings) Status {
 			t.blame(p, ray)
 			return Diverged
 		}
-		_, began = q.worst()
+		began = q.violation()
 		if record.stalls(began, q.objective()) {
 			return Stalled
 		}
@@ -294,7 +322,14 @@ func (t *Trainer) finish(p *Problem) {
 			r.Bounded++
 		}
 	}
-	r.Certificate = certify(p, r.Alpha, r.Beta, r.F)
+	r.Bias = q.bias()
+	for s := range r.F {
+		r.F[s] += r.Bias
+	}
+	for i, y := range p.Y {
+		r.Slack[i] = max(0, 1-y*r.F[p.site(i)])
+	}
+	r.Certificate = certify(p, r)
 }
 
 // Train is NewTrainer and Trainer.Train in one.

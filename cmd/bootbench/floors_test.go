@@ -28,7 +28,7 @@ var floors = map[string][]string{
 	"retrain":     {"blas", "erm", "gp", "linalg", "loss", "resample", "svm"},
 	"loo":         {"blas", "gp", "linalg", "svm"},
 	"model":       {"dataset", "erm", "gp", "kernel", "linalg", "loss", "resample", "retrain", "solver", "svm"},
-	"bench":       {"blas", "dataset", "gp", "kernel", "linalg", "loss", "model", "resample", "retrain", "solver"},
+	"bench":       {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper": {"dataset", "kernel", "loss", "model", "resample", "retrain", "solver"},
 	"report":      {"bench", "bench/paper", "blas", "dataset", "linalg", "solver"},
 	"cmd/bootbench": {"bench", "bench/paper", "blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "report", "resample",

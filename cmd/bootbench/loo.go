@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"io"
+	"errors"
 	"math"
 	"time"
 
@@ -14,81 +13,191 @@ import (
 	"bootbench/svm"
 )
 
-// supportShare is the share of the largest dual weight from which on an
-// example counts as a support vector.
-const supportShare = 1e-9
+// looFlags say how examples are left out.
+type looFlags struct {
+	method string
+	rho    float64
+	noBias bool
+}
 
-// looTolerance is the violation that a training for leave-one-out may have.
-const looTolerance = 1e-9
+// allMethods is the name for a comparison of the methods.
+const allMethods = "all"
 
 func looCommand(s *session) *cobra.Command {
 	var m modelFlags
-	var method string
+	var l looFlags
 	cmd := &cobra.Command{
 		Use:   "loo DATA",
-		Short: "Leave-one-out error of a classifier, from one training",
-		Long: `loo estimates how often a classifier errs on an example that it was not trained
-on. The method approx (Opper and Winther) trains a hard margin once and moves the
-margin of every support vector as leaving it out would if the others stayed
-support vectors. It is the limit of the analytic bootstrap's left-out error at
-large ratios.`,
-		Example: `  bootbench loo sonar
-  bootbench loo crabs --gamma 0.05 --json -`,
+		Short: "Leave-one-out error of a classifier: exact, fast, bounded, approximate",
+		Long: `loo tells how often a classifier errs on an example that it was not trained on.
+
+  exact    retrains without every example, starting from the training on all
+  fast     the same answer; retrains without the examples that a bound leaves open
+  xialpha  counts rho a R^2 + xi >= 1 over dual weights a and slacks xi, from one
+           training; with rho = 2 never below exact, with rho = 1 usually nearer
+  approx   moves every margin as leaving out its example would if the other support
+           vectors kept their sides (Opper and Winther), from one training; for a
+           hard margin the limit of the analytic bootstrap at large ratios
+  all      a table of these
+
+The hinge loss has a bias term here, unless --no-bias is given; the hard margin has
+none. For the square loss the answer is the mean square of the left-out residuals,
+in closed form.`,
+		Example: `  bootbench loo crabs --loss hinge --C 10 --method all
+  bootbench loo sonar --method approx
+  bootbench loo pima --loss hinge --C 1 --method xialpha --rho 1 --json -`,
 		Args: oneData,
 	}
 	f := cmd.Flags()
 	m.register(f)
-	f.StringVar(&method, "method", "approx", "how, `METHOD`: approx, one training with a hard margin")
+	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
+	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")
+	f.BoolVar(&l.noBias, "no-bias", false, "no bias term with the hinge loss either; default: it has one")
 	s.registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if err := oneOf("method", method, "approx"); err != nil {
+		if err := l.check(); err != nil {
 			return err
 		}
 		sub, err := s.subject(&m, &testFlags{}, args[0])
 		if err != nil {
 			return err
 		}
-		if _, hard := sub.Loss.(loss.HardMargin); !hard {
-			return usagef("--method approx is for --loss hard, not for %s", sub.Loss.Name())
-		}
-		return s.approximateLOO(sub)
+		return s.loo(sub, &l)
 	}
 	return cmd
 }
 
-// approximateLOO trains once, estimates and prints.
-func (s *session) approximateLOO(sub *subject) error {
+func (l *looFlags) check() error {
+	names := []string{allMethods}
+	for _, m := range loo.Methods() {
+		names = append(names, m.String())
+	}
+	if !(l.rho > 0) || math.IsInf(l.rho, 1) {
+		return usagef("--rho is %v, must be above 0", l.rho)
+	}
+	return oneOf("method", l.method, names...)
+}
+
+// settings are those of one method, or of the comparison.
+func (l *looFlags) settings(s *session) loo.Settings {
+	settings := loo.Settings{
+		Rho:      l.rho,
+		Progress: func(done, total int) { s.bars.show("leaving out", done, total) },
+	}
+	for _, m := range loo.Methods() {
+		if m.String() == l.method {
+			settings.Method = m
+		}
+	}
+	return settings
+}
+
+// loo leaves out and prints.
+func (s *session) loo(sub *subject, l *looFlags) error {
+	r := &report.LeaveOneOut{Command: "loo", Subject: sub.report, Warnings: []string{}}
 	s.bars.show("training", 0, 1)
 	began := time.Now()
-	trained, err := sub.TrainSVM(svm.Settings{Tolerance: looTolerance})
-	if err != nil {
-		return err
+	var err error
+	switch training := sub.Loss.(type) {
+	case loss.Square:
+		err = s.residuals(sub, training.Noise, r)
+	case loss.HardMargin:
+		err = s.leaveOut(sub, l, loo.Problem{C: math.Inf(1)}, r)
+	case loss.Hinge:
+		err = s.leaveOut(sub, l, loo.Problem{C: training.C, Bias: !l.noBias}, r)
+	default:
+		err = usagef("loo is for --loss hard, hinge and square, not for %s", sub.Loss.Name())
 	}
-	sub.times.Fit = time.Since(began).Seconds()
-	warnings := []string{}
-	if err := trained.Status.Err(); err != nil {
-		s.status = exitNotConverged
-		warnings = append(warnings, err.Error())
-	}
-	began = time.Now()
-	approx, err := loo.Approximate(sub.Gram, sub.Site, sub.Set.Y, trained.Beta, trained.F, supportShare)
 	if err != nil {
 		return err
 	}
 	sub.times.Solve = time.Since(began).Seconds()
-	r := &report.LeaveOneOut{
-		Command: "loo", Subject: sub.report, Method: "approx",
-		Error: float64(approx.Errors) / float64(sub.Set.N()), Errors: approx.Errors, Skipped: sub.Set.N(),
-		SupportVectors: trained.Free + trained.Bounded, Violation: math.Max(0, trained.Violation),
-		Warnings: warnings, Cost: s.cost(sub.times),
-	}
-	if err := s.text(func(w io.Writer) error { return r.WriteText(w) }); err != nil {
+	r.Cost = s.cost(sub.times)
+	if err := s.print(r); err != nil {
 		return err
 	}
-	s.warn(warnings)
-	if err := s.document(r); err != nil {
+	s.warn(r.Warnings)
+	if r.Status == loo.Cancelled.String() {
+		s.interrupted()
+	}
+	return s.page(&report.Page{Answers: []report.Answer{r}, Warnings: r.Warnings, Figures: report.LeftOutFigures(r)})
+}
+
+// residuals is leave-one-out for the square loss.
+func (s *session) residuals(sub *subject, noise float64, r *report.LeaveOneOut) error {
+	began := time.Now()
+	residuals, err := loo.Residuals(sub.Gram, sub.Site, sub.Set.Y, noise)
+	if err != nil {
 		return err
 	}
-	lead := fmt.Sprintf("Trained without it, the classifier errs on %d of %d examples.", r.Errors, r.N)
-	return s.page(&report.Page{Lead: []string{lead}, Answers: []report.Answer{r}, Warnings: warnings})
+	square := 0.0
+	for _, v := range residuals {
+		square += v * v
+	}
+	r.LeftOut = report.LeftOut{
+		Method: "closed form", Error: square / float64(len(residuals)), Skipped: len(residuals),
+		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
+	}
+	return nil
+}
+
+// leaveOut is leave-one-out for classifiers, by one method or by all.
+func (s *session) leaveOut(sub *subject, l *looFlags, p loo.Problem, r *report.LeaveOneOut) error {
+	kernel, err := svm.NewRows(sub.Gram)
+	if err != nil {
+		return err
+	}
+	p.Kernel, p.Site, p.Y = kernel, sub.Site, sub.Set.Y
+	settings := l.settings(s)
+	var results []*loo.Result
+	if l.method == allMethods {
+		results, err = loo.Compare(s.ctx, p, settings, nil)
+	} else {
+		var result *loo.Result
+		if result, err = loo.Estimate(s.ctx, p, settings); err == nil {
+			results = []*loo.Result{result}
+		}
+	}
+	var infeasible *svm.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return asUsage(err)
+	case err != nil:
+		return err
+	}
+	s.fillLeftOut(r, results, l.method == allMethods)
+	r.Bias = p.Bias
+	return nil
+}
+
+// fillLeftOut writes results into the report.
+func (s *session) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) {
+	for _, result := range results {
+		row := leftOutReport(result)
+		if all {
+			r.Methods = append(r.Methods, row)
+		}
+		if !all || result.Method == loo.Fast || len(results) == 1 {
+			r.LeftOut, r.SupportVectors, r.Violation = row, result.SupportVectors, result.Violation
+		}
+		if result.Status == loo.Inexact {
+			s.status = exitNotConverged
+			r.Warnings = append(r.Warnings, result.Status.Err().Error())
+		}
+		if result.Status == loo.Cancelled {
+			r.Status = row.Status
+		}
+	}
+}
+
+func leftOutReport(result *loo.Result) report.LeftOut {
+	row := report.LeftOut{
+		Method: result.Method.String(), Error: result.Error, Errors: result.Errors, Retrained: result.Retrained, Skipped: result.Skipped,
+		Recall: result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.Open,
+		Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),
+	}
+	for _, i := range result.Ties {
+		row.Ties = append(row.Ties, i+1)
+	}
+	return row
 }

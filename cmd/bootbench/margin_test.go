@@ -15,16 +15,20 @@ type marginAnswer struct {
 	TestError float64 `json:"test_error"`
 	Status    string
 	Residual  float64
-	Error     float64
-	Errors    int
-	Retrained int
-	Skipped   int
-	Points    struct {
+	leftOut
+	Methods []leftOut
+	Points  struct {
 		Negative []float64 `json:"p_negative"`
 		Mean     []float64
 		Target   []float64
 	}
 	Warnings []string
+}
+
+// leftOut is what they read of leave-one-out.
+type leftOut struct {
+	Error, Recall, Precision, Rho float64
+	Errors, Retrained, Skipped    int
 }
 
 func ask(t *testing.T, args ...string) marginAnswer {
@@ -77,13 +81,38 @@ func TestPredictMargin(t *testing.T) {
 	}
 }
 
-func TestLOOApprox(t *testing.T) {
-	a := ask(t, "loo", "crabs")
-	if a.Error != float64(a.Errors)/200 || a.Errors == 0 || a.Errors > 20 || a.Retrained != 0 || a.Skipped != 200 {
-		t.Errorf("%+v", a)
+// The methods agree as they must: fast is exact, xialpha is not below, and the
+// table holds them all.
+func TestLOO(t *testing.T) {
+	for _, flags := range [][]string{{"--loss", "hard"}, {"--loss", "hinge", "--C", "10"}, {"--loss", "hinge", "--no-bias"}} {
+		loo := func(more ...string) marginAnswer {
+			return ask(t, append(append([]string{"loo", "crabs"}, flags...), more...)...)
+		}
+		exact, fast := loo("--method", "exact"), loo()
+		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 || fast.Error != float64(fast.Errors)/200 {
+			t.Errorf("%v: exact %+v, fast %+v", flags, exact.leftOut, fast.leftOut)
+		}
+		bound, approx := loo("--method", "xialpha"), loo("--method", "approx")
+		if bound.Errors < exact.Errors || bound.Rho != 2 || bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
+			t.Errorf("%v: xialpha %+v", flags, bound.leftOut)
+		}
+		if approx.Errors == 0 || approx.Errors > 20 || approx.Skipped != 200 {
+			t.Errorf("%v: approx %+v", flags, approx.leftOut)
+		}
+		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors || all.Errors != fast.Errors {
+			t.Errorf("%v: all %+v", flags, all.Methods)
+		}
 	}
-	if o := drive(t, "", "loo", "crabs", "--loss", "hinge"); o.status != exitUsage || !strings.Contains(o.stderr, "hard") {
-		t.Errorf("soft margin: %d, %s", o.status, o.stderr)
+	if a := ask(t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
+		t.Errorf("square loss: %+v", a.leftOut)
+	}
+	for _, args := range [][]string{{"--rho", "0"}, {"--method", "jackknife"}} {
+		if o := drive(t, "", append([]string{"loo", "crabs"}, args...)...); o.status != exitUsage {
+			t.Errorf("%v: %d, %s", args, o.status, o.stderr)
+		}
+	}
+	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout, "xialpha") {
+		t.Errorf("table: %s", o.stdout)
 	}
 }
 

@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/svm"
+)
+
+func classifier(t *testing.T, path string, l loss.Loss) model.Spec {
+	t.Helper()
+	set, err := dataset.Load(path, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := model.Spec{Set: set, Standardize: true, Loss: l}
+	spec.Kernel.Gamma = 1 / float64(set.D())
+	return spec
+}
+
+// TestJudge recomputes held-out and leave-one-out errors of the same splits by
+// training anew.
+func TestJudge(t *testing.T) {
+	spec := classifier(t, "crabs", loss.Hinge{C: 3})
+	s := JudgeSettings{Train: 40, Splits: 3, Seed: 7, Folds: 40}
+	j, err := Judge(t.Context(), spec, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, 0))
+	truth, leftOut := 0.0, 0.0
+	for range s.Splits {
+		drawn, others, err := spec.Set.Split(s.Train, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng.Perm(s.Train) // the folds
+		part := spec
+		part.Set = drawn
+		m, err := model.Build(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := svm.Problem{Y: drawn.Y, Site: m.Site, C: make([]float64, s.Train)}
+		for i := range p.C {
+			p.C[i] = 3
+		}
+		all, err := m.CrossAll(blas64.General(others.X))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := svm.Train(m.Gram, p, svm.Settings{Tolerance: 1e-8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, y := range others.Y {
+			f := 0.0
+			for k, b := range r.Beta {
+				f += b * all.Data[i*all.Stride+k]
+			}
+			if y*f <= 0 {
+				truth += 1 / float64(s.Splits*len(others.Y))
+			}
+		}
+		for i, y := range drawn.Y {
+			p.C[i] = 0
+			r, err := svm.Train(m.Gram, p, svm.Settings{Tolerance: 1e-8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.C[i] = 3; y*r.F[m.Site[i]] <= 0 {
+				leftOut += 1 / float64(s.Splits*s.Train)
+			}
+		}
+	}
+	if math.Abs(j.Truth-truth) > 1e-12 {
+		t.Errorf("held-out error %v, want %v", j.Truth, truth)
+	}
+	seen := map[string]Verdict{}
+	for _, v := range j.Estimators {
+		seen[v.Estimator] = v
+		if math.Abs(v.Bias-(v.Mean-j.Truth)) > 1e-12 || v.RMS < math.Abs(v.Bias)-1e-12 {
+			t.Errorf("%+v", v)
+		}
+	}
+	for _, name := range []string{"leave-one-out, exact", "leave-one-out, fast", "40-fold cross-validation"} {
+		if math.Abs(seen[name].Mean-leftOut) > 1e-12 {
+			t.Errorf("%s: %v, want %v", name, seen[name].Mean, leftOut)
+		}
+	}
+	if len(seen) != 11 || j.Splits != s.Splits || j.HeldOut != 160 {
+		t.Errorf("%d estimators, %d splits, %d held out", len(seen), j.Splits, j.HeldOut)
+	}
+}
+
+func TestJudgeRefuses(t *testing.T) {
+	spec := classifier(t, "crabs", loss.Hinge{C: 1})
+	for _, s := range []JudgeSettings{{}, {Train: 200}, {Train: 50, Splits: -1}, {Train: 50, Folds: 51}} {
+		if _, err := Judge(t.Context(), spec, s); !errors.Is(err, model.ErrInput) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	if _, err := Judge(t.Context(), classifier(t, "crabs", loss.Square{Noise: 1}), JudgeSettings{Train: 50}); !errors.Is(err, model.ErrInput) {
+		t.Errorf("square loss: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Judge(ctx, spec, JudgeSettings{Train: 50}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestPrintJudgement prints the table of BENCHMARKS.md; it is long, and runs where
+// BOOTBENCH_JUDGE is set.
+func TestPrintJudgement(t *testing.T) {
+	if os.Getenv("BOOTBENCH_JUDGE") == "" {
+		t.Skip("set BOOTBENCH_JUDGE=1")
+	}
+	for _, c := range []struct {
+		data  string
+		train int
+		loss  loss.Loss
+	}{
+		{"synthetic:rings,n=4000,d=4,seed=1", 150, loss.Hinge{C: 1}}, {"synthetic:rings,n=4000,d=4,seed=1", 150, loss.HardMargin{}},
+		{"pima", 200, loss.Hinge{C: 1}}, {"pima", 200, loss.HardMargin{}},
+		{"sonar", 120, loss.HardMargin{}},
+	} {
+		j, err := Judge(t.Context(), classifier(t, c.data, c.loss), JudgeSettings{Train: c.train})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("\n%s, %s, %d of %d, %d splits, held-out error %.4f +- %.4f (%d theory solves short of tolerance)\n",
+			j.Data, c.loss.Name(), j.Train, j.Train+j.HeldOut, j.Splits, j.Truth, j.TruthSE, j.UnfinishedTheory)
+		fmt.Println("estimator                        mean     bias      +-      rms       sd   seconds  retrained")
+		for _, v := range j.Estimators {
+			fmt.Printf("%-28s %8.4f %8.4f %7.4f %8.4f %8.4f %9.5f %9.1f%%\n",
+				v.Estimator, v.Mean, v.Bias, v.BiasSE, v.RMS, v.SD, v.Seconds, 100*v.Retrained)
+		}
+	}
+}

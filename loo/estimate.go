@@ -1,0 +1,206 @@
+package loo
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bootbench/svm"
+)
+
+// Estimate trains on all examples of p and finds the errors on left-out ones by
+// the method of s. When ctx ends, it returns what is finished. The error reports
+// bad input, an *svm.InfeasibleError, the error of a training on all examples
+// that did not converge, or, for Approximate, a *linalg.PivotError.
+func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	e := &estimate{problem: p, settings: s, began: time.Now()}
+	if err := e.train(); err != nil {
+		return nil, err
+	}
+	if err := e.judge(ctx); err != nil {
+		return nil, err
+	}
+	return e.finish(), nil
+}
+
+// estimate is a Result in the making.
+type estimate struct {
+	problem  Problem
+	settings Settings
+	training svm.Problem
+	trainer  *svm.Trainer
+	full     *svm.Result
+	result   Result
+	began    time.Time
+}
+
+// train trains on all examples.
+func (e *estimate) train() (err error) {
+	if e.trainer, err = svm.NewRowTrainer(e.problem.Kernel); err != nil {
+		return err
+	}
+	n := len(e.problem.Y)
+	e.training = svm.Problem{Y: e.problem.Y, Site: e.problem.Site, C: make([]float64, n), Bias: e.problem.Bias}
+	for i := range e.training.C {
+		e.training.C[i] = e.problem.C
+	}
+	if e.full, err = e.trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance}); err != nil {
+		return err
+	}
+	if err := e.full.Status.Err(); err != nil {
+		return err
+	}
+	e.result = Result{
+		Method: e.settings.Method, Outcome: make([]Outcome, n), Margin: make([]float64, n),
+		SupportVectors: e.full.Free + e.full.Bounded, Violation: e.full.Violation, Train: time.Since(e.began),
+	}
+	for i, y := range e.problem.Y {
+		e.result.Margin[i] = y * e.full.F[e.problem.site(i)]
+	}
+	return nil
+}
+
+// judge finds every example's outcome.
+func (e *estimate) judge(ctx context.Context) error {
+	switch e.settings.Method {
+	case XiAlpha:
+		e.xiAlpha()
+	case Approximate:
+		return e.approximate()
+	case Fast:
+		e.retrain(ctx, e.undecided())
+	default:
+		all := make([]int, len(e.problem.Y))
+		for i := range all {
+			all[i] = i
+		}
+		e.retrain(ctx, all)
+	}
+	return nil
+}
+
+// retrain leaves out the listed examples in turn, in parallel. What becomes of
+// one does not depend on who leaves it out, up to the tolerance.
+func (e *estimate) retrain(ctx context.Context, list []int) {
+	workers := e.settings.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	team := []*svm.Trainer{e.trainer}
+	for len(team) < min(workers, 1+len(list)/fewest) {
+		another := e.trainer.Another()
+		if another == nil {
+			break
+		}
+		team = append(team, another)
+	}
+	var next, done atomic.Int64
+	var wait sync.WaitGroup
+	var lock sync.Mutex
+	step := func() {
+		finished := done.Add(1)
+		if e.settings.Progress != nil {
+			lock.Lock()
+			e.settings.Progress(int(finished), len(list))
+			lock.Unlock()
+		}
+	}
+	alpha := append([]float64(nil), e.full.Alpha...)
+	for w, trainer := range team {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if w > 0 && !e.join(trainer, alpha) {
+				return
+			}
+			for ctx.Err() == nil {
+				at := int(next.Add(1)) - 1
+				if at >= len(list) {
+					return
+				}
+				e.leaveOut(trainer, list[at], &lock)
+				step()
+			}
+		}()
+	}
+	wait.Wait()
+	if int(done.Load()) < len(list) {
+		e.result.Status = Cancelled
+	}
+	e.result.Retrained = int(done.Load())
+}
+
+// fewest retrainings are worth a goroutine of their own.
+const fewest = 16
+
+// join brings another trainer to the solution of all examples.
+func (e *estimate) join(trainer *svm.Trainer, alpha []float64) bool {
+	r, err := trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance, Start: alpha})
+	return err == nil && r.Status == svm.Converged
+}
+
+// leaveOut retrains without example i.
+func (e *estimate) leaveOut(trainer *svm.Trainer, i int, lock *sync.Mutex) {
+	left, err := trainer.LeaveOut(i)
+	if err != nil || left.Status != svm.Converged {
+		lock.Lock()
+		e.result.Unfinished = append(e.result.Unfinished, i)
+		lock.Unlock()
+	}
+	margin := e.problem.Y[i] * left.F
+	e.result.Margin[i] = margin
+	e.result.Outcome[i] = Correct
+	if !(margin > 0) {
+		e.result.Outcome[i] = Wrong
+	}
+}
+
+// finish counts.
+func (e *estimate) finish() *Result {
+	r := &e.result
+	known, positive, hits, alarms := 0, 0, 0, 0
+	for i, o := range r.Outcome {
+		if o == Pending {
+			continue
+		}
+		known++
+		if o.wrong() {
+			r.Errors++
+		}
+		if e.problem.Y[i] > 0 {
+			positive++
+			if !o.wrong() {
+				hits++
+			}
+		} else if o.wrong() {
+			alarms++
+		}
+		if (o == Correct || o == Wrong) && math.Abs(r.Margin[i]) < e.settings.Tie {
+			r.Ties = append(r.Ties, i)
+		}
+	}
+	r.Skipped = known - r.Retrained
+	r.Error, r.Recall, r.Precision = share(r.Errors, known), share(hits, positive), share(hits, hits+alarms)
+	if len(r.Unfinished) > 0 && r.Status == Complete {
+		r.Status = Inexact
+	}
+	r.Elapsed = time.Since(e.began)
+	return r
+}
+
+// share is a/b, 0 of nothing.
+func share(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}

@@ -1,0 +1,256 @@
+package loo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/svm"
+)
+
+// Problem is a classifier whose errors on left-out examples are asked for.
+type Problem struct {
+	// Kernel is the kernel matrix over the M sites (see svm.NewRows, svm.NewCache).
+	Kernel svm.Rows
+	// Site is the site of each example, length N; nil: example i is site i.
+	Site []int
+	// Y are the labels, -1 or +1, length N, both among them.
+	Y []float64
+	// C > 0 is the cost of margin violation, +Inf for a hard margin.
+	C float64
+	// Bias says whether f has a constant besides.
+	Bias bool
+}
+
+// Method is a way to the leave-one-out error.
+type Method int
+
+const (
+	// Exact retrains without every example, from the solution of all of them.
+	Exact Method = iota
+	// Fast gives the same outcomes as Exact, and retrains only without the
+	// examples that the bounds leave open.
+	Fast
+	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training.
+	// With rho = 2 the count is never below that of Exact.
+	XiAlpha
+	// Approximate moves each margin as leaving out the example would if the free
+	// support vectors stayed free and the bounded ones bounded (Opper, Winther),
+	// from one training.
+	Approximate
+)
+
+// String is the name of the method, as in the command.
+func (m Method) String() string {
+	switch m {
+	case Exact:
+		return "exact"
+	case Fast:
+		return "fast"
+	case XiAlpha:
+		return "xialpha"
+	case Approximate:
+		return "approx"
+	}
+	return "unknown method"
+}
+
+// Methods are all methods, the dearest first.
+func Methods() []Method { return []Method{Exact, Fast, XiAlpha, Approximate} }
+
+// Settings say how to estimate. The zero value is Exact with the defaults.
+type Settings struct {
+	Method Method
+	// Rho is the factor of XiAlpha, 1 or 2, or whatever is positive. 0 means
+	// DefaultRho, the proven one.
+	Rho float64
+	// Tolerance is that of all trainings; 0 means DefaultTolerance.
+	Tolerance float64
+	// Tie is the |f_-i| below which an example is listed among the ties; 0 means
+	// DefaultTie.
+	Tie float64
+	// RadiusSquared is R^2, known beforehand: at least max K_ii - min K_ij. 0 means
+	// that it is found out, for which every row of the kernel is needed.
+	RadiusSquared float64
+	// Workers train at the same time; 0 means GOMAXPROCS.
+	Workers int
+	// Progress, if set, is told how many of the trainings are done. Calls do not
+	// overlap.
+	Progress func(done, total int)
+}
+
+// The defaults of Settings.
+const (
+	DefaultRho       = 2.0
+	DefaultTolerance = 1e-6
+	DefaultTie       = 1e-3
+)
+
+// Outcome is what became of an example that was left out.
+type Outcome int8
+
+const (
+	// Pending: the estimate was cancelled before.
+	Pending Outcome = iota
+	// Correct and Wrong: by retraining or, in XiAlpha and Approximate, by estimate.
+	Correct
+	Wrong
+	// SafelyCorrect and SafelyWrong: by a bound, without retraining.
+	SafelyCorrect
+	SafelyWrong
+)
+
+// wrong reports whether o is an error.
+func (o Outcome) wrong() bool { return o == Wrong || o == SafelyWrong }
+
+// String is the outcome in lower case.
+func (o Outcome) String() string {
+	switch o {
+	case Pending:
+		return "pending"
+	case Correct:
+		return "correct"
+	case Wrong:
+		return "error"
+	case SafelyCorrect:
+		return "skipped, correct"
+	case SafelyWrong:
+		return "skipped, error"
+	}
+	return "unknown outcome"
+}
+
+// Result is an estimate.
+type Result struct {
+	Method Method
+	// Errors counts the examples that are misclassified when left out, of those
+	// that are not Pending, and Error is their share.
+	Errors int
+	Error  float64
+	// Retrained counts trainings without an example, Skipped the examples that
+	// needed none.
+	Retrained, Skipped int
+	// Recall and Precision of the label +1 by the same outcomes: the share of the
+	// positive examples that are recognised, and of those recognised as positive
+	// that are. Precision is 0 where nothing is recognised.
+	Recall, Precision float64
+	Rho               float64 // of XiAlpha, 0 otherwise
+	RadiusSquared     float64 // R^2, where it was needed
+	// Outcome of each example, length N.
+	Outcome []Outcome
+	// Margin is y_i f_-i of each example as retrained or approximated, length N.
+	// It is y_i f_i, of the training on all examples, where f_-i was not needed.
+	Margin []float64
+	// Ties are the examples, from 0, with |f_-i| below Settings.Tie.
+	Ties []int
+	// Open counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call
+	// correct, but that leave the bias without a hold: Fast retrains without them,
+	// XiAlpha with rho >= 2 counts them as errors.
+	Open int
+	// SupportVectors and Violation are of the training on all examples.
+	SupportVectors int
+	Violation      float64
+	// Unfinished lists the examples, from 0, whose retraining missed the tolerance.
+	Unfinished []int
+	Status     Status
+	// Train and Elapsed are the time of the training on all examples, and of all.
+	Train, Elapsed time.Duration
+}
+
+// Status says how good a Result is.
+type Status int
+
+const (
+	// Complete: every example has its outcome.
+	Complete Status = iota
+	// Inexact: some training missed its tolerance; see Unfinished and Violation.
+	Inexact
+	// Cancelled: the context ended; what was finished is in the Result.
+	Cancelled
+)
+
+// String is the status in lower case.
+func (s Status) String() string {
+	switch s {
+	case Complete:
+		return "complete"
+	case Inexact:
+		return "inexact"
+	case Cancelled:
+		return "cancelled"
+	}
+	return "unknown status"
+}
+
+// ErrInexact is the error of Inexact.
+var ErrInexact = errors.New("leave-one-out: a training missed its tolerance")
+
+// Err is nil for Complete.
+func (s Status) Err() error {
+	switch s {
+	case Inexact:
+		return ErrInexact
+	case Cancelled:
+		return errors.New("leave-one-out was cancelled")
+	}
+	return nil
+}
+
+func (p *Problem) site(i int) int {
+	if p.Site == nil {
+		return i
+	}
+	return p.Site[i]
+}
+
+// check reports what the trainer does not: what makes leaving out meaningless.
+func (p *Problem) check() error {
+	if p.Kernel == nil {
+		return errors.New("there is no kernel matrix")
+	}
+	if !(p.C > 0) {
+		return fmt.Errorf("the cost C of margin violation must be positive, got %v", p.C)
+	}
+	seen := map[float64]int{}
+	for _, y := range p.Y {
+		seen[y]++
+	}
+	for y := range seen {
+		if y != 1 && y != -1 {
+			return fmt.Errorf("there are labels %v, all must be -1 or +1", y)
+		}
+	}
+	if len(seen) != 2 {
+		return fmt.Errorf("leave-one-out needs examples of two classes, found %d among %d examples", len(seen), len(p.Y))
+	}
+	return nil
+}
+
+// complete checks s and fills in the defaults.
+func (s *Settings) complete() error {
+	if s.Method < Exact || s.Method > Approximate {
+		return fmt.Errorf("there is no leave-one-out method %d", int(s.Method))
+	}
+	for _, v := range []struct {
+		name     string
+		value    *float64
+		standard float64
+	}{
+		{"rho", &s.Rho, DefaultRho},
+		{"the tolerance", &s.Tolerance, DefaultTolerance},
+		{"the tie", &s.Tie, DefaultTie},
+		{"R^2", &s.RadiusSquared, 0},
+	} {
+		if *v.value == 0 {
+			*v.value = v.standard
+		}
+		if !(*v.value >= 0) || math.IsInf(*v.value, 1) {
+			return fmt.Errorf("%s must be positive, got %v", v.name, *v.value)
+		}
+	}
+	if s.Workers < 0 {
+		return fmt.Errorf("the number of workers must be positive, got %d", s.Workers)
+	}
+	return nil
+}

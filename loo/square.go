@@ -1,0 +1,88 @@
+package loo
+
+import (
+	"fmt"
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+
+	"bootbench/blas"
+	"bootbench/gp"
+	"bootbench/linalg"
+)
+
+// Residuals are the left-out residuals y_i - f_-i of Gaussian-process
+// regression, exact from one fit:
+//
+//	y_i - f_-i = (y_i - f_i)/(1 - H_ii),   H = K (K + noise I)^-1 over examples.
+//
+// k is the kernel matrix over M sites, site the site of each example (nil:
+// example i is site i), noise > 0 the variance. The c examples of a site share
+// one row of H, of which each has 1/c. The fit overwrites k's scratch triangle.
+func Residuals(k *linalg.Sym, site []int, y []float64, noise float64) ([]float64, error) {
+	if !(noise > 0) || math.IsInf(noise, 1) {
+		return nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)
+	}
+	count, mean, err := merge(k.N(), site, y)
+	if err != nil {
+		return nil, err
+	}
+	full, err := gp.FitFull(k, noise, count, mean)
+	if err != nil {
+		return nil, err
+	}
+	left := inverseDiagonal(k.Scratch().Data, k.N(), k.Scratch().Stride)
+	residuals := make([]float64, len(y))
+	for i, v := range y {
+		s := i
+		if site != nil {
+			s = site[i]
+		}
+		c := float64(count[s])
+		// (K + D)^-1 has the diagonal element left, with D = noise/c.
+		leverage := (1 - noise/c*left[s]) / c
+		residuals[i] = (v - full.Fitted[s]) / (1 - leverage)
+	}
+	return residuals, nil
+}
+
+// merge counts the examples of m sites and averages their targets.
+func merge(m int, site []int, y []float64) (count []int, mean []float64, err error) {
+	count, mean = make([]int, m), make([]float64, m)
+	if site == nil && len(y) != m || site != nil && len(site) != len(y) {
+		return nil, nil, fmt.Errorf("%d targets do not fit %d sites of a kernel matrix of order %d", len(y), len(site), m)
+	}
+	for i, v := range y {
+		s := i
+		if site != nil {
+			s = site[i]
+		}
+		if s < 0 || s >= m {
+			return nil, nil, fmt.Errorf("example %d is on site %d of %d", i+1, s+1, m)
+		}
+		count[s]++
+		mean[s] += v
+	}
+	for s, c := range count {
+		if c > 0 {
+			mean[s] /= float64(c)
+		}
+	}
+	return count, mean, nil
+}
+
+// inverseDiagonal is the diagonal of (L L')^-1. It overwrites L, the factor that
+// gp.FitFull leaves in the scratch triangle.
+func inverseDiagonal(l []float64, n, stride int) []float64 {
+	diagonal := make([]float64, n)
+	if n == 0 {
+		return diagonal
+	}
+	blas.Bound().Trtri(gblas.Lower, n, l, stride)
+	for a := range n {
+		for b, v := range l[a*stride : a*stride+a+1] {
+			diagonal[b] += v * v
+		}
+	}
+	return diagonal
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Sets support vector trainings and leave-one-out counts beside LIBSVM's, in one
+# run on one machine. Optional: needs svm-train and LIBSVM's header, Debian's
+# libsvm-tools and libsvm-dev, and a C compiler.
+#
+#   scripts/libsvm.sh [magic.csv]
+#
+# The first table trains once on precomputed kernel matrices at tolerance 1e-3 and
+# takes the last set from magic.csv where it is given; the second counts
+# leave-one-out errors and is where the counts in loo/exact_test.go come from.
+set -eu
+cd "$(dirname "$0")/.."
+tags=${TAGS-openblas}
+program=$(mktemp)
+trap 'rm -f "$program"' EXIT
+cc -O2 -o "$program" scripts/libsvm.c -lsvm
+BOOTBENCH_LIBSVM_TRAIN=$program BOOTBENCH_MAGIC=$(realpath "${1-/dev/null}") \
+	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./svm
+BOOTBENCH_LIBSVM=$(command -v svm-train) \
+	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./loo

@@ -1,0 +1,204 @@
+package svm
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bootbench/linalg"
+)
+
+// plainGap recomputes the duality gap of a biased training by double loops, with
+// the primal minimised over the bias by trying every kink, and checks that the
+// weights are feasible.
+func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap float64) {
+	t.Helper()
+	sum, size, dual := 0.0, 0.0, 0.0
+	for i, a := range r.Alpha {
+		if !(a >= 0 && a <= p.C[i]) {
+			t.Fatalf("weight %v of example %d outside of [0, %v]", a, i, p.C[i])
+		}
+		sum, size, dual = sum+p.Y[i]*a, size+a, dual+a
+	}
+	if math.Abs(sum) > 1e-12*(1+size) {
+		t.Fatalf("the weights sum to %g", sum)
+	}
+	f, norm := plainField(k, p, r.Alpha), 0.0
+	for i, a := range r.Alpha {
+		norm += a * p.Y[i] * f[p.site(i)]
+	}
+	dual -= norm / 2
+	cost := func(b float64) float64 {
+		v := norm / 2
+		for i, y := range p.Y {
+			lack := 1 - y*(f[p.site(i)]+b)
+			switch {
+			case lack <= 0 || p.C[i] == 0:
+			case math.IsInf(p.C[i], 1):
+				v += size * max(0, lack-1e-9) * 10 // an exact penalty
+			default:
+				v += p.C[i] * lack
+			}
+		}
+		return v
+	}
+	best := math.Inf(1)
+	for i, y := range p.Y {
+		best = min(best, cost(y-f[p.site(i)]))
+	}
+	if own := cost(r.Bias); own > best+1e-7*(1+size) {
+		t.Errorf("bias %v costs %v, another %v", r.Bias, own, best)
+	}
+	return best - dual
+}
+
+// TestBiasedGap: the duality gap closes on random problems with shared sites,
+// both labels on a site, boxes of all sizes and hard margins.
+func TestBiasedGap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 21))
+	for trial := range 400 {
+		m := 2 + rng.IntN(30)
+		k := gram(rng, m, 1e-3)
+		n := m + rng.IntN(m)
+		p := Problem{Y: labels(rng, n), Site: make([]int, n), C: make([]float64, n), Bias: true}
+		for i := range p.Y {
+			p.Site[i] = rng.IntN(m)
+			p.C[i] = math.Exp(3 * rng.NormFloat64())
+			if trial%4 == 1 {
+				p.C[i] = 1
+			}
+			if rng.IntN(8) == 0 {
+				p.C[i] = 0
+			}
+			if trial%4 == 0 && rng.IntN(4) == 0 {
+				p.C[i] = hard
+			}
+		}
+		if i, _ := contradiction(p); i >= 0 {
+			continue
+		}
+		r, err := Train(k, p, Settings{Tolerance: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != Converged {
+			t.Fatalf("trial %d: %v, violation %g", trial, r.Status, r.Violation)
+		}
+		if gap := plainGap(t, k, p, r); math.Abs(gap) > 1e-7*(1+r.Dual) {
+			t.Errorf("trial %d: gap %g of %v, reported %g", trial, gap, r.Dual, r.Gap)
+		}
+	}
+}
+
+// TestBiasedInvariance: a constant added to the kernel changes nothing where
+// there is a bias, and labels turned round turn it round.
+func TestBiasedInvariance(t *testing.T) {
+	for _, name := range []string{"sonar", "crabs"} {
+		for _, box := range []float64{0.1, 3, hard} {
+			k, p := embedded(t, name, 1, box)
+			p.Bias = true
+			want := train(t, k, p, Settings{Tolerance: 1e-9})
+			alpha, f, bias := slices.Clone(want.Alpha), slices.Clone(want.F), want.Bias
+			shifted := linalg.NewSym(k.N())
+			for i := range k.N() {
+				for j := range i + 1 {
+					shifted.Set(i, j, k.At(i, j)+0.7)
+				}
+			}
+			r := train(t, shifted, p, Settings{Tolerance: 1e-9})
+			near(t, "alpha", r.Alpha, alpha, 1e-6)
+			near(t, "f", r.F, f, 1e-7)
+			p.Y = slices.Clone(p.Y)
+			for i := range p.Y {
+				p.Y[i], f[i] = -p.Y[i], -f[i]
+			}
+			r = train(t, k, p, Settings{Tolerance: 1e-9})
+			near(t, "f", r.F, f, 1e-7)
+			if math.Abs(r.Bias+bias) > 1e-7 {
+				t.Errorf("%s: bias %v, with labels turned round %v", name, bias, r.Bias)
+			}
+		}
+	}
+}
+
+// TestBiasByHand: two points of a line with a linear kernel, for which w = 2/(x1-x2)
+// and w (x1+x2)/2 + bias = 0; boxes too small for that, where every bias between
+// those that satisfy one point and the other will do; and one class.
+func TestBiasByHand(t *testing.T) {
+	k := linalg.NewSym(2)
+	x := [2]float64{3, 1}
+	for i := range 2 {
+		for j := range 2 {
+			k.Set(i, j, x[i]*x[j])
+		}
+	}
+	for _, c := range []struct {
+		name         string
+		y            []float64
+		box, a, bias float64
+	}{
+		{"hard", []float64{1, -1}, hard, 0.5, -2},
+		{"wide box", []float64{1, -1}, 1, 0.5, -2},
+		// w = 0.25 (3 - 1) = 0.5: f = 1.5 + b >= 1 and 0.5 + b <= -1 fail for all b
+		// in [-1.5, -0.5], at the same cost.
+		{"narrow box", []float64{1, -1}, 0.25, 0.25, -1},
+		{"one class", []float64{-1, -1}, 1, 0, -1},
+	} {
+		r := train(t, k, Problem{Y: c.y, C: same(2, c.box), Bias: true}, Settings{Tolerance: 1e-9})
+		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 || math.Abs(r.Alpha[1]-c.a) > 1e-9 {
+			t.Errorf("%s: bias %v, weights %v", c.name, r.Bias, r.Alpha)
+		}
+		for i, xi := range r.Slack {
+			if want := max(0, 1-c.y[i]*r.F[i]); xi != want {
+				t.Errorf("%s: slack %v, want %v", c.name, xi, want)
+			}
+		}
+	}
+}
+
+// TestBiasedRankDeficient: in two dimensions a hard margin with a bias separates
+// what some line separates, and finds out when none does.
+func TestBiasedRankDeficient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(26, 26))
+	x, y, k := cloud(rng, 60, 2, 0.05) // the second feature is 1: a bias in the kernel as well
+	p := Problem{Y: y, C: same(60, hard), Bias: true}
+	r := train(t, k, p, Settings{Tolerance: 1e-8})
+	for i, f := range r.F {
+		if y[i]*f < 1-1e-7 {
+			t.Errorf("margin %v of %v", y[i]*f, x.row(i))
+		}
+	}
+	if gap := plainGap(t, k, p, r); math.Abs(gap) > 1e-6*r.Dual {
+		t.Errorf("gap %g of %g", gap, r.Dual)
+	}
+	y[0] = -y[0]
+	r, err := Train(k, p, Settings{})
+	if err != nil || r.Status != Diverged || len(r.Conflict) == 0 {
+		t.Fatalf("error %v, status %v, conflict %v", err, r.Status, r.Conflict)
+	}
+	p.C = same(60, 5)
+	r = train(t, k, p, Settings{Tolerance: 1e-8})
+	if gap := plainGap(t, k, p, r); math.Abs(gap) > 1e-6*r.Dual {
+		t.Errorf("gap %g of %g", gap, r.Dual)
+	}
+}
+
+// TestBiasedStart: from any starting weights, balanced or not, training ends at
+// one optimum; from that optimum it need not step.
+func TestBiasedStart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 27))
+	k, p := embedded(t, "sonar", 1, 2)
+	p.Bias = true
+	want := slices.Clone(train(t, k, p, Settings{Tolerance: 1e-9}).Alpha)
+	for range 10 {
+		start := make([]float64, len(p.Y))
+		for i := range start {
+			start[i] = 3 * rng.Float64()
+		}
+		near(t, "alpha", train(t, k, p, Settings{Tolerance: 1e-9, Start: start}).Alpha, want, 1e-6)
+	}
+	if r := train(t, k, p, Settings{Tolerance: 1e-6, Start: want}); r.Iterations > 0 || r.Climbs > 0 {
+		t.Errorf("%d steps and %d climbs from the optimum", r.Iterations, r.Climbs)
+	}
+}

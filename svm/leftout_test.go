@@ -1,0 +1,199 @@
+package svm
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bootbench/linalg"
+)
+
+// TestLeaveOut: each example left out of the full solution gives the predictor
+// of a training from nothing without it, in any order and again and again, and
+// leaves the full solution as it was.
+func TestLeaveOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(22, 22))
+	for trial := range 60 {
+		m := 4 + rng.IntN(20)
+		k := gram(rng, m, 0.05)
+		n := m + rng.IntN(m)
+		p := Problem{Y: labels(rng, n), Site: make([]int, n), C: make([]float64, n), Bias: trial%2 == 0}
+		for i := range p.Y {
+			p.Site[i], p.C[i] = rng.IntN(m), math.Exp(2*rng.NormFloat64())
+			if trial%3 == 0 && rng.IntN(3) == 0 {
+				p.C[i] = hard
+			}
+		}
+		if i, _ := contradiction(p); i >= 0 {
+			continue
+		}
+		trainer, err := NewTrainer(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Settings{Tolerance: 1e-10}
+		full, err := trainer.Train(p, s)
+		if err != nil || full.Status != Converged {
+			t.Fatal(err, full.Status)
+		}
+		alpha, f := slices.Clone(full.Alpha), slices.Clone(full.F)
+		for _, i := range append(rng.Perm(n), rng.Perm(n)...) {
+			left, err := trainer.LeaveOut(i)
+			if err != nil || left.Status != Converged {
+				t.Fatal(err, left.Status)
+			}
+			without := p
+			without.C = slices.Clone(p.C)
+			without.C[i] = 0
+			want := train(t, k, without, s).F[p.Site[i]]
+			if math.Abs(left.F-want) > 1e-7 {
+				t.Errorf("trial %d, example %d: f = %v, from nothing %v", trial, i, left.F, want)
+			}
+		}
+		near(t, "alpha", full.Alpha, alpha, 0)
+		near(t, "f", full.F, f, 0)
+	}
+}
+
+func TestLeaveOutRefuses(t *testing.T) {
+	k, p := fixedProblem(1)
+	trainer, err := NewTrainer(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
+		t.Errorf("untrained: %v", err)
+	}
+	if _, err := trainer.Train(p, Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{-1, len(p.Y)} {
+		if _, err := trainer.LeaveOut(i); err == nil {
+			t.Errorf("example %d left out", i)
+		}
+	}
+	if _, err := trainer.Train(p, Settings{Tolerance: 1e-9, MaxIterations: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
+		t.Errorf("not converged: %v", err)
+	}
+}
+
+// source is a dense matrix that counts what it is asked for.
+type source struct {
+	k     *linalg.Sym
+	asked int
+}
+
+func (s *source) N() int             { return s.k.N() }
+func (s *source) Diag(i int) float64 { return s.k.At(i, i) }
+func (s *source) FillRow(row []float64, i int) {
+	s.asked++
+	for j := range row {
+		row[j] = s.k.At(i, j)
+	}
+}
+
+// TestCache: a cache of a few rows trains to the same weights as a matrix, with
+// empty sites, too; a large one computes no row twice.
+func TestCache(t *testing.T) {
+	k, p := embedded(t, "sonar", 1, 2)
+	for i := range p.C {
+		if i%5 == 0 {
+			p.C[i] = 0
+		}
+	}
+	for _, bias := range []bool{false, true} {
+		p.Bias = bias
+		want := train(t, k, p, Settings{Tolerance: 1e-9})
+		for _, kept := range []int{1, 30, 1000} {
+			from := &source{k: k}
+			cache := NewCache(from, int64(8*kept*k.N()))
+			trainer, err := NewRowTrainer(cache)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := trainer.Train(p, Settings{Tolerance: 1e-9})
+			if err != nil || r.Status != Converged {
+				t.Fatal(err, r.Status)
+			}
+			near(t, "alpha", r.Alpha, want.Alpha, 1e-6)
+			if len(cache.kept) > max(kept, KeptRows) || from.asked != cache.Computed {
+				t.Errorf("%d rows kept of %d, %d computed, %d asked for", len(cache.kept), kept, cache.Computed, from.asked)
+			}
+			if kept > k.N() && from.asked > k.N() {
+				t.Errorf("%d rows computed", from.asked)
+			}
+		}
+	}
+}
+
+// TestCacheOrder: of three rows kept in turn the one not used for longest goes,
+// and the rows last asked for stay what they are.
+func TestCacheOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 23))
+	from := &source{k: gram(rng, 40, 0)}
+	cache := NewCache(from, 1)
+	var last []int
+	for range 2000 {
+		i := rng.IntN(12)
+		before := from.asked
+		cache.Row(i)
+		if known := slices.Contains(last, i); known == (from.asked > before) {
+			t.Fatalf("row %d after %v: known %v", i, last, known)
+		}
+		last = append(slices.DeleteFunc(last, func(j int) bool { return j == i }), i)
+		last = last[max(0, len(last)-KeptRows):]
+		for _, j := range last {
+			if cache.kept[cache.slot[j]].data[7] != from.k.At(j, 7) {
+				t.Fatalf("row %d was lost", j)
+			}
+		}
+	}
+	if other := cache.Another().(*Cache); other.limit != cache.limit || len(other.kept) != 0 {
+		t.Errorf("another cache of %d rows", other.limit)
+	}
+}
+
+// TestPrimalWeights: with a linear kernel w'x + bias is the predictor, and R^2 is
+// what a double loop finds.
+func TestPrimalWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(24, 24))
+	const n, d = 60, 4
+	x := DenseFeatures{Rows: n, Cols: d, Stride: d + 1, Data: make([]float64, n*(d+1))}
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	k, y := linalg.NewSym(n), make([]float64, n)
+	largest, least := 0.0, math.Inf(1)
+	for i := range n {
+		for j := range i + 1 {
+			v := 0.0
+			for c := range d {
+				v += x.row(i)[c] * x.row(j)[c]
+			}
+			k.Set(i, j, v)
+			largest, least = max(largest, v), min(least, v)
+		}
+		y[i] = math.Copysign(1, x.row(i)[0]-0.3+rng.NormFloat64())
+	}
+	r := train(t, k, Problem{Y: y, C: same(n, 1), Bias: true}, Settings{Tolerance: 1e-9})
+	w := PrimalWeights(x, r.Beta)
+	for i := range n {
+		if f := x.Dot(i, w) + r.Bias; math.Abs(f-r.F[i]) > 1e-10 {
+			t.Errorf("w'x + bias is %v at input %d, want %v", f, i, r.F[i])
+		}
+	}
+	dense, err := NewRows(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []Rows{dense, NewCache(&source{k: k}, 1)} {
+		if got := RadiusSquared(rows); got != largest-least {
+			t.Errorf("R^2 = %v, want %v", got, largest-least)
+		}
+	}
+}

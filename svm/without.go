@@ -1,0 +1,114 @@
+package svm
+
+import (
+	"errors"
+	"fmt"
+)
+
+// without keeps the full solution while examples are left out of it.
+type without struct {
+	problem  Problem
+	settings Settings
+	place    []int        // active position of each site, -1 for none
+	full     [8][]float64 // what copy lists
+	kept     bool         // full is up to date
+	f        []float64    // scratch space for f at all sites
+}
+
+// of notes what was trained on.
+func (w *without) of(p Problem, s Settings) { w.problem, w.settings, w.kept = p, s, false }
+
+// LeftOut is a training without one example.
+type LeftOut struct {
+	F          float64 // the predictor at the input of the example left out
+	Iterations int
+	Climbs     int
+	Status     Status
+}
+
+// ErrNotTrained reports LeaveOut without a converged Train before.
+var ErrNotTrained = errors.New("no converged training to leave an example out of")
+
+// LeaveOut trains without example i, starting from the full solution, which the
+// last Train must have found and which stays as it is: the next call starts
+// from there as well. The weight of the example left out goes to the others by
+// an exact step over the free ones. Problem and Settings of that Train must not
+// have been changed.
+func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
+	w := &t.without
+	if len(w.problem.Y) == 0 || t.result.Status != Converged {
+		return LeftOut{}, ErrNotTrained
+	}
+	if i < 0 || i >= len(w.problem.Y) {
+		return LeftOut{}, fmt.Errorf("example %d of %d cannot be left out", i+1, len(w.problem.Y))
+	}
+	t.keepFull()
+	s := w.problem.site(i)
+	at := w.place[s]
+	if at < 0 { // absent anyway
+		return LeftOut{F: t.result.F[s]}, nil
+	}
+	return t.leaveOut(i, at), nil
+}
+
+// leaveOut is LeaveOut for an example at an active position.
+func (t *Trainer) leaveOut(i, at int) LeftOut {
+	q, w, full := &t.dual, &t.without, t.result
+	t.narrow(i, at)
+	before := q.beta[at]
+	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
+	if change := q.beta[at] - before; change != 0 {
+		addOne(q.f, q.row(at), change)
+		t.face.climb(q, t.limit())
+		q.balance()
+	}
+	t.result = Result{F: w.f}
+	status := t.maximise(&w.problem, &w.settings, false)
+	left := LeftOut{F: q.f[at] + q.bias(), Iterations: t.result.Iterations, Climbs: t.result.Climbs, Status: status}
+	t.result = full
+	w.copy(q, func(kept, current []float64) { copy(current, kept) })
+	return left
+}
+
+// narrow takes example i out of the box at its active position.
+func (t *Trainer) narrow(i, at int) {
+	p, plus, minus := &t.without.problem, 0.0, 0.0
+	for k, c := range p.C {
+		switch {
+		case k == i || p.site(k) != p.site(i):
+		case p.Y[k] > 0:
+			plus += c
+		default:
+			minus += c
+		}
+	}
+	t.dual.setBox(at, minus, plus)
+}
+
+// keepFull keeps the full solution, once.
+func (t *Trainer) keepFull() {
+	w := &t.without
+	if w.kept {
+		return
+	}
+	for k := range w.full {
+		w.full[k] = grow(w.full[k], t.dual.n)
+	}
+	w.f = grow(w.f, t.Sites())
+	w.copy(&t.dual, func(kept, current []float64) { copy(kept, current) })
+	w.place = grow(w.place, t.Sites())
+	for s := range w.place {
+		w.place[s] = -1
+	}
+	for at, s := range t.boxes.active {
+		w.place[s] = at
+	}
+	w.kept = true
+}
+
+// copy pairs what is kept with what changes.
+func (w *without) copy(q *dual, f func(kept, current []float64)) {
+	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.near} {
+		f(w.full[k], v)
+	}
+}

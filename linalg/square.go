@@ -4,18 +4,22 @@ package linalg
 // stored: every element of the triangle is squared as it passes and serves its
 // row and its column.
 func (e *Exact) OffSquareMulVec(dst, x []float64) {
+	if e.expanded && e.single {
+		offSquare(e, single(e.k), dst, x)
+		return
+	}
 	e.mustBeExpanded()
-	s := e.k.Scratch()
-	count := blocks(s.N, tile)
-	overTriangle(s.N, lanes, func(lane int) {
+	offSquare(e, double(e.k), dst, x)
+}
+
+func offSquare[T number](e *Exact, t triangle[T], dst, x []float64) {
+	count := blocks(t.n, tile)
+	overTriangle(t.n, lanes, func(lane int) {
 		sum := e.lanes[lane]
-		for i := range sum {
-			sum[i] = 0
-		}
+		clear(sum)
 		for block := lane; block < count; block += lanes {
-			for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
-				row := s.Data[i*s.Stride : i*s.Stride+i]
-				sum[i] += squareRow(row, x[:i], sum[:i], x[i])
+			for i := block * tile; i < min(t.n, (block+1)*tile); i++ {
+				sum[i] += squareRow(t.row(i)[:i], x[:i], sum[:i], x[i])
 			}
 		}
 	})
@@ -28,10 +32,11 @@ func (e *Exact) OffSquareMulVec(dst, x []float64) {
 }
 
 // squareRow adds row_j^2 xi to every y_j and returns sum_j row_j^2 x_j.
-func squareRow(row, x, y []float64, xi float64) float64 {
+func squareRow[T number](row []T, x, y []float64, xi float64) float64 {
 	x, y = x[:len(row)], y[:len(row)]
 	total := 0.0
-	for j, g := range row {
+	for j, v := range row {
+		g := float64(v)
 		g *= g
 		total += g * x[j]
 		y[j] += g * xi

@@ -14,7 +14,7 @@ import (
 type Follower interface {
 	Engine
 
-	// Follow moves d by e, where no |e_i| is more than a hundredth of d_i. The
+	// Follow moves d by e, where no |e_i| is more than a fiftieth of d_i. The
 	// diagonals are exact up to terms of the fourth order in e/d, the rest of G up
 	// to a part of the second order; Defect says how far off it is. It refuses with
 	// ErrUpdate, G untouched, other moves, and all where the backend has no single
@@ -30,7 +30,7 @@ type Follower interface {
 
 // Limits of Follow.
 const (
-	followReach = 1e-2 // |e_i|/d_i
+	followReach = 2e-2 // |e_i|/d_i
 	followWidth = 256  // columns of a panel
 	followOrder = 16384
 	shareOfMove = 0.1 // of the first order, that the second may have to be a correction to it

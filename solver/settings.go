@@ -49,10 +49,21 @@ const (
 	ExactOnly
 )
 
+// Skip is a set of what Mixed steps leave out, to measure what each brings.
+type Skip int
+
+// What square loss can do without.
+const (
+	SkipSingle Skip = 1 << iota // refreshes in single precision, and small moves
+	SkipFollow                  // small moves of all of G
+	SkipUpdate                  // low-rank updates
+)
+
 // Settings steer a solve. The zero value means the defaults.
 type Settings struct {
 	Method    Method    // default ADATAP
 	Steps     Steps     // default Mixed
+	Skip      Skip      // default none
 	Tolerance float64   // largest relative change of a site parameter at convergence; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
 	Start     []float64 // d to start from, one per site; default: M03-61/62
@@ -109,7 +120,9 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 
 // Refreshes counts how G was moved.
 type Refreshes struct {
-	Exact    int `json:"exact"`    // factorisations
+	Exact    int `json:"exact"`    // factorisations in double precision
+	Single   int `json:"single"`   // factorisations in single precision
+	Follow   int `json:"follow"`   // small moves of all of G
 	Woodbury int `json:"woodbury"` // low-rank updates
 	Diagonal int `json:"diagonal"` // approximate diagonal steps, without moving G
 }
@@ -127,10 +140,13 @@ type Stats struct {
 
 // Sweep is one refresh of G and the update of d that followed, as told to Progress.
 type Sweep struct {
-	Number   int
-	Kind     string // "exact", "woodbury"
-	Residual float64
-	Elapsed  time.Duration // since the solve began
+	Number    int
+	Kind      string // "exact", "single", "follow", "woodbury"
+	Residual  float64
+	Elapsed   time.Duration // since the solve began
+	Step      time.Duration // that moving G took
+	Moved     int           // sites that moved by more than a tenth of the tolerance
+	Estimates int           // approximate diagonal steps since the solve began
 }
 
 // Status says how good a Solution is.

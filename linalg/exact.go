@@ -23,6 +23,7 @@ type Exact struct {
 	chi, b   []float64 // diag(G), 1 - d chi
 	expanded bool      // scratch holds G with a zero diagonal; otherwise L^-1
 	single   bool      // and holds it in float32
+	followed bool      // G comes from Follow: products with it are refined
 	hold     []float64 // sum_{j != i} G_ij^2 d_j, see Estimate
 	held     bool      // hold is that of G
 	update   lowRank   // workspace of Update
@@ -94,7 +95,7 @@ func (e *Exact) begin(d []float64) error {
 	if err := checkSites(d, e.N()); err != nil {
 		return err
 	}
-	e.expanded, e.single, e.held = false, false, false
+	e.expanded, e.single, e.held, e.followed = false, false, false, false
 	e.k.Diag(e.kdiag)
 	copy(e.d, d)
 	for i, v := range d {
@@ -256,6 +257,9 @@ func (e *Exact) OffMulVec(dst, x []float64) {
 		return
 	}
 	blas64.Symv(1, e.k.Scratch(), vector(x), 0, vector(dst))
+	if e.followed {
+		e.refine(dst, x)
+	}
 }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
@@ -280,16 +284,42 @@ func (e *Exact) Respond(rows []float64) {
 	if n == 0 || len(rows) == 0 {
 		return
 	}
-	p := len(rows) / n
-	weighted := make([]float64, len(rows))
-	for r := 0; r < p; r++ {
-		for j, d := range e.d {
-			weighted[r*n+j] = d * rows[r*n+j]
-			rows[r*n+j] *= e.b[j]
+	if !e.followed {
+		e.respond(rows)
+		return
+	}
+	kernel := append([]float64(nil), rows...)
+	e.respond(rows)
+	for range refinements {
+		rest := append([]float64(nil), kernel...) // k - t - K(d o t)
+		weighted := make([]float64, len(rows))
+		for i, t := range rows {
+			rest[i] -= t
+			weighted[i] = e.d[i%n] * t
+		}
+		symm(-1, e.k.Raw(), weighted, rest)
+		e.respond(rest)
+		for i, t := range rest {
+			rows[i] += t
 		}
 	}
-	general := func(data []float64) blas64.General {
-		return blas64.General{Rows: p, Cols: n, Stride: n, Data: data}
+}
+
+// respond is Respond as far as G is right.
+func (e *Exact) respond(rows []float64) {
+	n := e.N()
+	weighted := make([]float64, len(rows))
+	for i, k := range rows {
+		weighted[i] = e.d[i%n] * k
+		rows[i] = e.b[i%n] * k
 	}
-	blas64.Symm(gblas.Right, -1, e.k.Scratch(), general(weighted), 1, general(rows))
+	symm(-1, e.k.Scratch(), weighted, rows)
+}
+
+// symm adds alpha x A to y for rows x and y.
+func symm(alpha float64, a blas64.Symmetric, x, y []float64) {
+	general := func(data []float64) blas64.General {
+		return blas64.General{Rows: len(data) / a.N, Cols: a.N, Stride: a.N, Data: data}
+	}
+	blas64.Symm(gblas.Right, alpha, a, general(x), 1, general(y))
 }

@@ -16,10 +16,12 @@ type Follower interface {
 
 	// Follow moves d by e, where no |e_i| is more than a fiftieth of d_i. The
 	// diagonals are exact up to terms of the fourth order in e/d, the rest of G up
-	// to a part of the second order; Defect says how far off it is. It refuses with
-	// ErrUpdate, G untouched, other moves, and all where the backend has no single
-	// precision. It needs all of G, expands it when necessary, and keeps it. It
-	// costs N^3 flops in single precision and 2N^2 bytes.
+	// to a part of the second order, some 0.2 to 0.8 times the mean of (e/d)^2;
+	// Defect says how far off it is. OffMulVec and Respond make up for that, at
+	// several times their cost. Follow refuses with ErrUpdate, G untouched, other
+	// moves, and all where the backend has no single precision or N is above 8192.
+	// It needs all of G, expands it when necessary, and keeps it. It costs N^3
+	// flops in single precision and 2N^2 bytes.
 	Follow(e []float64) error
 
 	// Defect is the relative error of G x for a random x, measured in double
@@ -32,8 +34,9 @@ type Follower interface {
 const (
 	followReach = 2e-2 // |e_i|/d_i
 	followWidth = 256  // columns of a panel
-	followOrder = 16384
-	shareOfMove = 0.1 // of the first order, that the second may have to be a correction to it
+	followOrder = 8192 // above it the memory of a refresh is all that there should be
+	refinements = 2    // of a product with G; each gains several digits
+	shareOfMove = 0.1  // of the first order, that the second may have to be a correction to it
 )
 
 // Follow uses that, with F = D^-1/2 E D^-1/2 and H = D^1/2 G D^1/2, whose
@@ -71,7 +74,7 @@ func (e *Exact) Follow(move []float64) error {
 		e.b[i] += e.d[i]*fall - v*e.chi[i]
 	}
 	e.rescale(h, scale)
-	e.held = false
+	e.held, e.followed = false, true
 	for i, v := range move {
 		e.d[i] += v
 		e.root[i] = math.Max(math.Sqrt(e.d[i]), smallestRoot)
@@ -199,38 +202,56 @@ func (e *Exact) rescale(h triangle[float32], scale []float64) {
 	})
 }
 
-// Defect takes y = G x for x_i = +-d_i^1/2 and returns |D^1/2 z|/|D^1/2 y|, where
-// z = (I - G D) r = (I + K D)^-1 r is the error of y that belongs to
-// r = K x - y - K D y.
+// refine corrects y, which is (G - diag(G)) x but for what Follow has left out,
+// by the error that belongs to r = K x - y - K D y with the whole y = G x.
+func (e *Exact) refine(y, x []float64) {
+	for range refinements {
+		for i, v := range e.correction(y, x) {
+			y[i] += v
+		}
+	}
+}
+
+// correction is (I + K D)^-1 r = r - G D r, r = K x - y - K D y, where the y
+// handed in lacks diag(G) x.
+func (e *Exact) correction(y, x []float64) []float64 {
+	n := e.N()
+	weighted, r, z := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, v := range x {
+		weighted[i] = v - e.d[i]*(y[i]+e.chi[i]*v)
+	}
+	blas64.Symv(1, e.k.Raw(), vector(weighted), 0, vector(r))
+	for i, v := range x {
+		r[i] -= y[i] + e.chi[i]*v
+		weighted[i] = e.d[i] * r[i]
+	}
+	blas64.Symv(1, e.k.Scratch(), vector(weighted), 0, vector(z))
+	for i, v := range weighted {
+		r[i] -= z[i] + e.chi[i]*v
+	}
+	return r
+}
+
+// Defect takes x_i = +-d_i^1/2 and returns the size of what G x lacks relative to
+// that of G x, both weighted by d_i^1/2.
 func (e *Exact) Defect() float64 {
 	e.mustBeExpanded()
 	n := e.N()
-	x, y, r, z := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	x, y := make([]float64, n), make([]float64, n)
 	state := uint32(1)
 	for i := range x {
 		state = state*1664525 + 1013904223 // signs without a pattern
 		x[i] = math.Copysign(e.root[i], float64(int32(state)))
 	}
-	product := func(dst, x []float64) {
-		e.OffMulVec(dst, x)
-		for i, v := range x {
-			dst[i] += e.chi[i] * v
-		}
+	if n == 0 {
+		return 0
 	}
-	product(y, x)
-	for i, v := range y {
-		x[i] -= e.d[i] * v
-	}
-	blas64.Symv(1, e.k.Raw(), vector(x), 0, vector(r))
-	for i, v := range y {
-		r[i] -= v
-		x[i] = e.d[i] * r[i]
-	}
-	product(z, x)
+	blas64.Symv(1, e.k.Scratch(), vector(x), 0, vector(y))
 	wrong, size := 0.0, 0.0
-	for i, v := range y {
-		wrong += e.d[i] * (r[i] - z[i]) * (r[i] - z[i])
-		size += e.d[i] * v * v
+	for i, v := range e.correction(y, x) {
+		whole := y[i] + e.chi[i]*x[i]
+		wrong += e.d[i] * v * v
+		size += e.d[i] * whole * whole
 	}
 	if wrong == 0 {
 		return 0

@@ -24,7 +24,7 @@ func TestFollow(t *testing.T) {
 		}
 		return
 	}
-	for _, n := range []int{1, 2, 40, followWidth - 1, followWidth, followWidth + 1, 2*followWidth + 30} {
+	for _, n := range []int{1, 2, followWidth - 1, followWidth, followWidth + 1, 2*followWidth + 30} {
 		for name, draw := range map[string]func(rng *rand.Rand) float64{
 			"random": func(rng *rand.Rand) float64 { return 2*rng.Float64() - 1 },
 			"common": func(rng *rand.Rand) float64 { return 1 },
@@ -47,6 +47,10 @@ func TestFollow(t *testing.T) {
 					t.Fatal(err)
 				}
 				defect := e.Defect()
+				x, y, z := drawSites(2*n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
+				e.OffMulVec(y, x[:n])
+				response := append([]float64(nil), x...)
+				e.Respond(response)
 				follow := rowsOf(e)
 				chi, b := append([]float64(nil), e.chi...), append([]float64(nil), e.b...)
 				fresh := NewExact(k)
@@ -68,7 +72,13 @@ func TestFollow(t *testing.T) {
 				if fine := fresh.Defect(); fine > 1e-12 {
 					t.Errorf("Defect of a fresh G is %.1e", fine)
 				}
-				t.Logf("G off %.1e, Defect %.1e", off, defect)
+				fresh.OffMulVec(z, x[:n])
+				fresh.Respond(x)
+				for i := range z {
+					if math.Abs(y[i]-z[i]) > 1e-9 || math.Abs(x[i]-response[i]) > 1e-9 || math.Abs(x[n+i]-response[n+i]) > 1e-9 {
+						t.Fatalf("site %d: product %g, want %g; responses %g, %g, want %g, %g", i, y[i], z[i], response[i], response[n+i], x[i], x[n+i])
+					}
+				}
 				for i := range chi {
 					if relative(chi[i], fresh.chi[i], 0) > 2*math.Pow(size, 4)+1e-12 || relative(b[i], fresh.b[i], 0) > 2*math.Pow(size, 4)/b[i]+1e-12 {
 						t.Fatalf("site %d: chi %g, want %g; b %g, want %g", i, chi[i], fresh.chi[i], b[i], fresh.b[i])
@@ -90,4 +100,29 @@ func rowsOf(e *Exact) []float64 {
 		e.Row(g[i*n:(i+1)*n], i)
 	}
 	return g
+}
+
+// TestFollowRefuses what is not a small move, and leaves G as it was.
+func TestFollowRefuses(t *testing.T) {
+	const n = 20
+	for name, spoil := range map[string]func(d, move []float64){
+		"too far":            func(d, move []float64) { move[7] = 0.03 * d[7] },
+		"no number":          func(d, move []float64) { move[7] = math.NaN() },
+		"a site without a d": func(d, move []float64) { d[7] = 0 },
+	} {
+		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 2)))
+		d, move := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(1, 3))), make([]float64, n)
+		spoil(d, move)
+		e, untouched := NewExact(k), NewExact(gaussianGram(n, false, rand.New(rand.NewPCG(1, 2))))
+		for _, e := range []*Exact{e, untouched} {
+			if err := e.Refresh(d); err != nil {
+				t.Fatal(err)
+			}
+			e.Expand()
+		}
+		if err := e.Follow(move); !errors.Is(err, ErrUpdate) {
+			t.Errorf("%s: %v", name, err)
+		}
+		compareEngines(t, e, untouched, 0)
+	}
 }

@@ -25,6 +25,7 @@ const (
 	parallelSites  = 256   // sites per task
 	nearby         = 0.02  // residual from which a refresh in double precision and small moves lead to the end
 	secondOrder    = 0.008 // residual after approximate steps, in squares of the leap, until it is known; 0.004 to 0.07 were seen
+	sharpness      = 0.5   // relative error of G, in tolerances, that small moves may leave
 	worthSingle    = 128   // sites from which single precision gains
 )
 
@@ -198,18 +199,21 @@ func (c *curvature) single() bool {
 	return true
 }
 
-// follow takes G along when d moves by little. After it the residual is known
-// as well as after a factorisation, and how far off the rest of G is shows at
-// the end, see done.
+// follow takes G along when d moves by so little that what it leaves out of G,
+// the square of the move, is below the tolerance. After it the residual is known
+// as well as after a factorisation; all of G is put to the test at the end, see
+// sound.
 func (c *curvature) follow() bool {
 	engine, ok := c.engine.(linalg.Follower)
 	if !ok || c.double || c.settings.Skip&SkipFollow != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.updates >= updatesInARow {
 		return false
 	}
+	square := 0.0
 	for i, d := range c.engine.Sites() {
 		c.move[i] = c.next[i] - d
+		square += c.move[i] / d * c.move[i] / d / float64(len(c.move))
 	}
-	if engine.Follow(c.move) != nil {
+	if !(square <= c.settings.Tolerance) || engine.Follow(c.move) != nil {
 		return false
 	}
 	c.updates++
@@ -283,7 +287,7 @@ func (c *curvature) done(ctx context.Context, sweep int) (bool, Status) {
 // diagonal. Where small moves have spoilt it, the next refresh is exact.
 func (c *curvature) sound() bool {
 	engine, ok := c.engine.(linalg.Follower)
-	if !ok || !c.followed || engine.Defect() <= c.settings.Tolerance {
+	if !ok || !c.followed || engine.Defect() <= sharpness*c.settings.Tolerance {
 		return true
 	}
 	c.double = true

@@ -63,8 +63,14 @@ func NewExact(k *Sym) *Exact {
 	return e
 }
 
-// ExactBytes is the memory that NewExact takes beside K, updates apart.
-func ExactBytes(n int) int64 { return 8 * int64(8+lanes) * int64(n) }
+// ExactBytes is the memory that NewExact and Follow take beside K, updates apart.
+func ExactBytes(n int) int64 {
+	bytes := 8 * int64(8+lanes) * int64(n)
+	if n <= followOrder {
+		bytes += 2*int64(n)*int64(n) + 8*followWidth*int64(n)
+	}
+	return bytes
+}
 
 // N is the order of K.
 func (e *Exact) N() int { return e.k.N() }
@@ -75,9 +81,11 @@ func (e *Exact) Diag() (chi, b []float64) { return e.chi, e.b }
 // Sites is the d at which G stands.
 func (e *Exact) Sites() []float64 { return e.d }
 
-// Bytes is the memory that the engine holds, K included.
+// Bytes is the memory that the engine holds, K included. Of the copy for Follow
+// only the lower triangle is ever touched.
 func (e *Exact) Bytes() int64 {
-	return SymBytes(e.N()) + ExactBytes(e.N()) + 8*int64(cap(e.update.u)+cap(e.update.s)) + 4*int64(cap(e.copied))
+	vectors := 8 * int64(8+lanes) * int64(e.N())
+	return SymBytes(e.N()) + vectors + 8*int64(cap(e.update.u)+cap(e.update.s)) + 2*int64(cap(e.copied))
 }
 
 // Refresh moves G to d: B, its Cholesky factor, the factor's inverse, and from

@@ -63,11 +63,12 @@ func NewExact(k *Sym) *Exact {
 	return e
 }
 
-// ExactBytes is the memory that NewExact and Follow take beside K, updates apart.
+// ExactBytes is the memory that NewExact and Follow take beside K; updates, and two
+// panels of Follow, come on top for a while.
 func ExactBytes(n int) int64 {
 	bytes := 8 * int64(8+lanes) * int64(n)
 	if n <= followOrder {
-		bytes += 2*int64(n)*int64(n) + 8*followWidth*int64(n)
+		bytes += 2 * int64(n) * int64(n)
 	}
 	return bytes
 }

@@ -18,7 +18,11 @@ func offSquare[T number](e *Exact, t triangle[T], dst, x []float64) {
 		sum := e.lanes[lane]
 		clear(sum)
 		for block := lane; block < count; block += lanes {
-			for i := block * tile; i < min(t.n, (block+1)*tile); i++ {
+			i, last := block*tile, min(t.n, (block+1)*tile)
+			for ; i+1 < last; i += 2 {
+				squareRows(t.row(i)[:i], t.row(i + 1)[:i+1], x, sum)
+			}
+			if i < last {
 				sum[i] += squareRow(t.row(i)[:i], x[:i], sum[:i], x[i])
 			}
 		}
@@ -42,4 +46,26 @@ func squareRow[T number](row []T, x, y []float64, xi float64) float64 {
 		y[j] += g * xi
 	}
 	return total
+}
+
+// squareRows is squareRow for row i and the one after it, in one pass over x and
+// y, to which it adds the sums too: i is the length of the first.
+func squareRows[T number](first, second []T, x, y []float64) {
+	i := len(first)
+	xi, xk := x[i], x[i+1]
+	corner := float64(second[i])
+	corner *= corner
+	second = second[:i]
+	head, sums := x[:i], y[:i]
+	var one, two float64
+	for j, v := range first {
+		g, h := float64(v), float64(second[j])
+		g *= g
+		h *= h
+		one += g * head[j]
+		two += h * head[j]
+		sums[j] += g*xi + h*xk
+	}
+	y[i] += one + corner*xk
+	y[i+1] += two + corner*xi
 }

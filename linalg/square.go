@@ -55,8 +55,8 @@ func squareRows[T number](first, second []T, x, y []float64) {
 	xi, xk := x[i], x[i+1]
 	corner := float64(second[i])
 	corner *= corner
-	second = second[:i]
-	head, sums := x[:i], y[:i]
+	second = second[:len(first)]
+	head, sums := x[:len(first)], y[:len(first)]
 	var one, two float64
 	for j, v := range first {
 		g, h := float64(v), float64(second[j])

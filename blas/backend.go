@@ -60,6 +60,18 @@ type Backend interface {
 	describe(*Info)
 }
 
+// Single is a backend that has the kernels of the hot path in single precision
+// too. gonum's LAPACK has none.
+type Single interface {
+	Backend
+	blas.Float32
+
+	// Potrf32, Trtri32 and Lauum32 are Potrf, Trtri and Lauum on float32.
+	Potrf32(uplo blas.Uplo, n int, a []float32, lda int) (minor int)
+	Trtri32(uplo blas.Uplo, n int, a []float32, lda int) (zero int)
+	Lauum32(uplo blas.Uplo, n int, a []float32, lda int)
+}
+
 // bound is the backend in use: set at start-up, read-only after.
 var bound Backend
 

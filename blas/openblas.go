@@ -11,6 +11,9 @@ package blas
 void dpotrf_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
 void dtrtri_(const char *uplo, const char *diag, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t, size_t);
 void dlauum_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
+void spotrf_(const char *uplo, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t);
+void strtri_(const char *uplo, const char *diag, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t, size_t);
+void slauum_(const char *uplo, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t);
 void dsyev_(const char *job, const char *uplo, const int32_t *n, double *a, const int32_t *lda, double *w,
             double *work, const int32_t *lwork, int32_t *info, size_t, size_t);
 void openblas_set_num_threads(int);
@@ -34,6 +37,24 @@ static int32_t bb_trtri(char uplo, int32_t n, double *a, int32_t lda) {
 static void bb_lauum(char uplo, int32_t n, double *a, int32_t lda) {
 	int32_t info;
 	dlauum_(&uplo, &n, a, &lda, &info, 1);
+}
+
+static int32_t bb_potrf32(char uplo, int32_t n, float *a, int32_t lda) {
+	int32_t info;
+	spotrf_(&uplo, &n, a, &lda, &info, 1);
+	return info;
+}
+
+static int32_t bb_trtri32(char uplo, int32_t n, float *a, int32_t lda) {
+	int32_t info;
+	char diag = 'N';
+	strtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
+	return info;
+}
+
+static void bb_lauum32(char uplo, int32_t n, float *a, int32_t lda) {
+	int32_t info;
+	slauum_(&uplo, &n, a, &lda, &info, 1);
 }
 
 static int32_t bb_eigenvalues(char uplo, int32_t n, double *a, int32_t lda, double *w, double *work, int32_t lwork) {
@@ -74,7 +95,7 @@ func columnMajor(uplo blas.Uplo) C.char {
 
 // checkTriangle panics on a triangle that the slice does not hold or whose
 // numbers OpenBLAS's 32-bit integers cannot carry.
-func checkTriangle(n int, a []float64, lda int) {
+func checkTriangle[T float32 | float64](n int, a []T, lda int) {
 	if n < 0 || lda < max(1, n) || n > math.MaxInt32 || lda > math.MaxInt32 {
 		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
 	}
@@ -97,9 +118,9 @@ func (openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
 
 // firstNaN is the number of the first diagonal element that is not finite, or
 // 0: OpenBLAS's dpotrf lets NaN pass.
-func firstNaN(n int, a []float64, lda int) int {
+func firstNaN[T float32 | float64](n int, a []T, lda int) int {
 	for i := 0; i < n; i++ {
-		if d := a[i*lda+i]; math.IsNaN(d) || math.IsInf(d, 0) {
+		if d := float64(a[i*lda+i]); math.IsNaN(d) || math.IsInf(d, 0) {
 			return i + 1
 		}
 	}
@@ -147,6 +168,35 @@ func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
 	checkTriangle(n, a, lda)
 	if n > 0 {
 		C.bb_lauum(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
+	}
+}
+
+var _ Single = openBLAS{}
+
+func (openBLAS) Potrf32(uplo blas.Uplo, n int, a []float32, lda int) int {
+	checkTriangle(n, a, lda)
+	if n == 0 {
+		return 0
+	}
+	minor := int(C.bb_potrf32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda)))
+	if minor == 0 {
+		return firstNaN(n, a, lda)
+	}
+	return minor
+}
+
+func (openBLAS) Trtri32(uplo blas.Uplo, n int, a []float32, lda int) int {
+	checkTriangle(n, a, lda)
+	if n == 0 {
+		return 0
+	}
+	return int(C.bb_trtri32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda)))
+}
+
+func (openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) {
+	checkTriangle(n, a, lda)
+	if n > 0 {
+		C.bb_lauum32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
 	}
 }
 

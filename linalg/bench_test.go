@@ -2,7 +2,9 @@ package linalg
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -18,6 +20,8 @@ import (
 //
 //	diag    diag(G): factor, invert the factor, column norms   2n^3/3
 //	full    all of G                                           n^3
+//	single  all of G in single precision                       n^3
+//	follow  a small move of all of G                           n^3
 func BenchmarkRefresh(b *testing.B) {
 	for _, n := range benchmarkOrders() {
 		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
@@ -27,27 +31,94 @@ func BenchmarkRefresh(b *testing.B) {
 			if name == "lowrank" {
 				continue // other flops: see BenchmarkLowRank
 			}
-			for _, what := range []string{"diag", "full"} {
+			for _, what := range []string{"diag", "full", "single", "follow"} {
 				e := build(k)
-				flops := 2 * float64(n) * float64(n) * float64(n) / 3
-				if what == "full" {
-					flops *= 1.5
+				call, ok := refreshes(b, e, d)[what]
+				if !ok {
+					continue
+				}
+				flops := float64(n) * float64(n) * float64(n)
+				if what == "diag" {
+					flops *= 2. / 3
 				}
 				b.Run(fmt.Sprintf("what=%s/engine=%s/backend=%s/n=%d", what, name, blas.Bound().Name(), n), func(b *testing.B) {
 					b.ReportAllocs()
 					for range b.N {
-						if err := e.Refresh(d); err != nil {
-							b.Fatal(err)
-						}
-						if what == "full" {
-							e.Expand()
-						}
+						call()
 					}
 					rate := flops * float64(b.N) / b.Elapsed().Seconds() / 1e9
 					b.ReportMetric(rate, "GFLOP/s")
 					b.ReportMetric(rate/gemm, "of-dgemm")
 				})
 			}
+		}
+	}
+}
+
+// refreshes are the ways of an engine to move G, the moves about d for follow.
+func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ways := map[string]func(){
+		"diag": func() { must(e.Refresh(d)) },
+		"full": func() { must(e.Refresh(d)); e.Expand() },
+	}
+	if s, ok := e.(Single); ok && !math.IsInf(s.SingleRounding(d), 1) {
+		ways["single"] = func() { must(s.RefreshSingle(d)) }
+	}
+	if f, ok := e.(Follower); ok && ways["single"] != nil {
+		move := make([]float64, len(d))
+		for i, v := range d {
+			move[i] = 1e-4 * v
+		}
+		ready := false
+		ways["follow"] = func() {
+			if !ready {
+				must(e.Refresh(d))
+				ready = true
+			}
+			for i := range move {
+				move[i] = -move[i]
+			}
+			must(f.Follow(move))
+		}
+	}
+	return ways
+}
+
+// TestRates guards the rates of refreshes relative to dgemm's in the same process,
+// loosely, against a change that makes one much slower: the best of several tries
+// must reach the floor. It runs where BOOTBENCH_RATES is set, on a machine that
+// has nothing else to do.
+func TestRates(t *testing.T) {
+	if os.Getenv("BOOTBENCH_RATES") == "" {
+		t.Skip("BOOTBENCH_RATES is not set")
+	}
+	n, floors := 2000, map[string]float64{"diag": 0.5, "full": 0.5, "single": 0.8, "follow": 0.8}
+	if blas.Bound().Name() == "gonum" {
+		n, floors = 1000, map[string]float64{"diag": 0.4, "full": 0.4}
+	}
+	k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
+	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
+	ways := refreshes(t, NewExact(k), d)
+	for what, floor := range floors {
+		flops := float64(n) * float64(n) * float64(n)
+		if what == "diag" {
+			flops *= 2. / 3
+		}
+		best := 0.0
+		for try := 0; try < 5 && best < floor; try++ {
+			gemm := gemmRate(n)
+			began := time.Now()
+			ways[what]()
+			best = max(best, flops/time.Since(began).Seconds()/1e9/gemm)
+		}
+		t.Logf("%s: %.2f of dgemm's rate", what, best)
+		if best < floor {
+			t.Errorf("%s: %.2f of dgemm's rate, less than %.2f", what, best, floor)
 		}
 	}
 }

@@ -1,33 +1,60 @@
 package linalg
 
-// reach bounds the moves for which Estimate calls itself valid: no element of
-// diag(G) may change by more than this factor.
-const reach = 2
+import "math"
 
-// Estimate is the O(N^2) step of M03 appendix A.4. There
+// How the cavities follow a move of d, see Exact.Estimate.
+const (
+	curved    = 0.75 // between the two bounds of the response
+	mostFreed = 0.7  // share of the others' hold on a site that a move may take away
+)
+
+// Estimate is a step of O(N^2) in the place of M03's (T12, M03-67), of which
+// it keeps the first order. What site i gets from the others is its cavity
+// variance v_i = chi_i/b_i. When all of them move by the same share, d -> (1 + a)d,
 //
-//	G_ii(d+e) ~ G_ii - sum_j G_ij^2 (e_j - e_j^2 G_jj + e_j^3 G_jj^2)      (T12, M03-67)
+//	v_i(a) = v_i sum_k w_k/(1 + a h_k),
 //
-// while |e_j| mean(G_jj) < 0.1. The bracket is the start of the geometric series
+// where the h_k, in [0, 1), are the eigenvalues of d^1/2 G d^1/2 without site i
+// and the weights w_k >= 0 sum to 1. Their mean is known, h = sum_{j != i} G_ij^2 d_j/(b_i chi_i),
+// and bounds the response: by convexity
 //
-//	e_j - e_j^2 G_jj + e_j^3 G_jj^2 - ... = e_j/(1 + e_j G_jj),
+//	1/(1 + a h) <= v_i(a)/v_i <= 1 - h + h/(1 + a).
 //
-// which is used whole: it is exact when one site moves, however far, and stays
-// bounded for moves of the order of d itself. What both leave out is of the
-// second order in the off-diagonal elements of G. b follows from 1 - d chi by
-// difference to the exact diagonal.
+// The estimate lies a fixed part of the way between these. For a, moves that
+// differ count by their share in the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j.
+// The site's own move is exact: 1/chi_i = 1/v_i + d_i.
 func (e *Exact) Estimate(move, chi, b []float64) (valid bool) {
-	weight := e.scaled
-	for j, v := range move {
-		weight[j] = v / (1 + v*e.chi[j])
+	if !e.held {
+		e.OffSquareMulVec(e.hold, e.d)
+		e.held = true
 	}
-	e.OffSquareMulVec(chi, weight)
+	e.OffSquareMulVec(chi, move)
+	return estimate(e, e.hold, move, chi, b)
+}
+
+// estimate turns sum_{j != i} G_ij^2 e_j, which it finds in chi, into the
+// estimate. hold is the same sum with d in the place of e.
+func estimate(e Engine, hold, move, chi, b []float64) (valid bool) {
 	valid = true
-	for i, drop := range chi {
-		drop += e.chi[i] * e.chi[i] * weight[i]
-		chi[i] = e.chi[i] - drop
-		b[i] = e.b[i] + e.d[i]*drop - move[i]*chi[i]
-		valid = valid && chi[i]*reach >= e.chi[i] && chi[i] <= reach*e.chi[i] && b[i] > 0
+	d := e.Sites()
+	chi0, b0 := e.Diag()
+	for i, fall := range chi {
+		if chi0[i] <= 0 {
+			chi[i], b[i] = chi0[i], b0[i]
+			continue
+		}
+		mean := math.Min(hold[i]/chi0[i]/b0[i], 1)
+		a := 0.0
+		if mean > 0 {
+			a = fall / hold[i]
+		}
+		if !(a >= -mostFreed) {
+			a, valid = -mostFreed, false
+		}
+		shrunk := (1-curved)/(1+a*mean) + curved*(1-mean+mean/(1+a))
+		c := b0[i] / (chi0[i] * shrunk)
+		chi[i] = 1 / (c + d[i] + move[i])
+		b[i] = c * chi[i]
 	}
 	return valid
 }

@@ -22,9 +22,14 @@ type Exact struct {
 	inverse  []float64 // 1/root
 	chi, b   []float64 // diag(G), 1 - d chi
 	expanded bool      // scratch holds G with a zero diagonal; otherwise L^-1
+	single   bool      // and holds it in float32
+	followed bool      // G comes from Follow: products with it are refined
+	hold     []float64 // sum_{j != i} G_ij^2 d_j, see Estimate
+	held     bool      // hold is that of G
 	update   lowRank   // workspace of Update
 	lanes    [lanes][]float64
-	scaled   []float64 // workspace of Respond and Estimate
+	scaled   []float64 // workspace of diagonals
+	copied   []float32 // workspace of Follow
 }
 
 // tile is the edge of the blocks in which triangles are walked: two tiles of
@@ -49,7 +54,7 @@ const smallestRoot = 1e-70
 func NewExact(k *Sym) *Exact {
 	n := k.N()
 	e := &Exact{k: k}
-	for _, v := range []*[]float64{&e.kdiag, &e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.scaled} {
+	for _, v := range []*[]float64{&e.kdiag, &e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.hold, &e.scaled} {
 		*v = make([]float64, n)
 	}
 	for i := range e.lanes {
@@ -58,8 +63,15 @@ func NewExact(k *Sym) *Exact {
 	return e
 }
 
-// ExactBytes is the memory that NewExact takes beside K, updates apart.
-func ExactBytes(n int) int64 { return 8 * int64(7+lanes) * int64(n) }
+// ExactBytes is the memory that NewExact and Follow take beside K; updates, and two
+// panels of Follow, come on top for a while.
+func ExactBytes(n int) int64 {
+	bytes := 8 * int64(8+lanes) * int64(n)
+	if n <= followOrder {
+		bytes += 2 * int64(n) * int64(n)
+	}
+	return bytes
+}
 
 // N is the order of K.
 func (e *Exact) N() int { return e.k.N() }
@@ -70,34 +82,67 @@ func (e *Exact) Diag() (chi, b []float64) { return e.chi, e.b }
 // Sites is the d at which G stands.
 func (e *Exact) Sites() []float64 { return e.d }
 
-// Bytes is the memory that the engine holds, K included.
+// Bytes is the memory that the engine holds, K included. Of the copy for Follow
+// only the lower triangle is ever touched.
 func (e *Exact) Bytes() int64 {
-	return SymBytes(e.N()) + ExactBytes(e.N()) + 8*int64(cap(e.update.u)+cap(e.update.s))
+	vectors := 8 * int64(8+lanes) * int64(e.N())
+	return SymBytes(e.N()) + vectors + 8*int64(cap(e.update.u)+cap(e.update.s)) + 2*int64(cap(e.copied))
 }
 
 // Refresh moves G to d: B, its Cholesky factor, the factor's inverse, and from
 // their row and column norms chi and b.
 func (e *Exact) Refresh(d []float64) error {
+	if err := e.begin(d); err != nil {
+		return err
+	}
+	bound := blas.Bound()
+	return refresh(e, double(e.k), 0, bound.Potrf, bound.Trtri)
+}
+
+// begin takes over d.
+func (e *Exact) begin(d []float64) error {
 	if err := checkSites(d, e.N()); err != nil {
 		return err
 	}
-	e.expanded = false
+	e.expanded, e.single, e.held, e.followed = false, false, false, false
 	e.k.Diag(e.kdiag)
 	copy(e.d, d)
 	for i, v := range d {
 		e.root[i] = math.Max(math.Sqrt(v), smallestRoot)
 		e.inverse[i] = 1 / e.root[i]
 	}
-	e.formB()
-	s := e.k.Scratch()
-	if minor := blas.Bound().Potrf(s.Uplo, s.N, s.Data, s.Stride); minor != 0 {
-		return &PivotError{Minor: minor, N: s.N}
+	return nil
+}
+
+// number is the type that a triangle is kept in.
+type number interface{ float32 | float64 }
+
+// triangle is the scratch triangle as numbers of one type, lower, row-major.
+type triangle[T number] struct {
+	n, stride int
+	data      []T
+}
+
+func double(k *Sym) triangle[float64] {
+	s := k.Scratch()
+	return triangle[float64]{s.N, s.Stride, s.Data}
+}
+
+// row is row i up to its diagonal.
+func (t triangle[T]) row(i int) []T { return t.data[i*t.stride : i*t.stride+i+1] }
+
+// refresh leaves L^-1 in the triangle, and chi and b in the engine. least is
+// added to every element of B.
+func refresh[T number](e *Exact, t triangle[T], least float64, potrf, trtri func(gblas.Uplo, int, []T, int) int) error {
+	formB(e, t, least)
+	if minor := potrf(gblas.Lower, t.n, t.data, t.stride); minor != 0 {
+		return &PivotError{Minor: minor, N: t.n}
 	}
-	e.conditionalVariances()
-	if zero := blas.Bound().Trtri(s.Uplo, s.N, s.Data, s.Stride); zero != 0 {
-		return &PivotError{Minor: zero, N: s.N}
+	conditionalVariances(e, t)
+	if zero := trtri(gblas.Lower, t.n, t.data, t.stride); zero != 0 {
+		return &PivotError{Minor: zero, N: t.n}
 	}
-	e.diagonals()
+	diagonals(e, t)
 	return nil
 }
 
@@ -113,40 +158,38 @@ func checkSites(d []float64, n int) error {
 	return nil
 }
 
-// formB writes the lower triangle of B = I + d^1/2 K d^1/2 into the scratch
-// triangle, tile by tile, because K is read by rows and B written by columns.
-func (e *Exact) formB() {
-	s := e.k.Scratch()
-	n := s.N
-	overTriangle(n, blocks(n, tile), func(block int) {
-		first, last := block*tile, min(n, (block+1)*tile)
+// formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile,
+// because K is read by rows and B written by columns.
+func formB[T number](e *Exact, t triangle[T], least float64) {
+	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+		first, last := block*tile, min(t.n, (block+1)*tile)
 		for j0 := 0; j0 < last; j0 += tile {
 			for j := j0; j < min(j0+tile, last); j++ {
 				row := e.k.Row(j)
 				for i := max(first, j); i < last; i++ {
-					s.Data[i*s.Stride+j] = e.root[i] * e.root[j] * row[i-j]
+					t.data[i*t.stride+j] = T(e.root[i]*e.root[j]*row[i-j] + least)
 				}
 			}
 		}
 		for i := first; i < last; i++ {
-			s.Data[i*s.Stride+i]++
+			t.data[i*t.stride+i]++
 		}
 	})
 }
 
-// conditionalVariances leaves in chi, while the scratch triangle holds L, the
-// variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those before it,
-// divided by L_ii^2.
-func (e *Exact) conditionalVariances() {
-	s := e.k.Scratch()
-	overTriangle(s.N, blocks(s.N, tile), func(block int) {
-		for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
+// conditionalVariances leaves in chi, while the triangle holds L, the variance
+// v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those before it, divided by
+// L_ii^2.
+func conditionalVariances[T number](e *Exact, t triangle[T]) {
+	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+		for i := block * tile; i < min(t.n, (block+1)*tile); i++ {
 			sum := 0.0
-			row := s.Data[i*s.Stride : i*s.Stride+i+1]
+			row := t.row(i)
 			for _, l := range row[:i] {
-				sum += l * l
+				sum += float64(l) * float64(l)
 			}
-			e.chi[i] = (e.kdiag[i] - sum/(e.root[i]*e.root[i])) / (row[i] * row[i])
+			pivot := float64(row[i])
+			e.chi[i] = (e.kdiag[i] - sum/(e.root[i]*e.root[i])) / (pivot * pivot)
 		}
 	})
 }
@@ -158,24 +201,21 @@ func (e *Exact) conditionalVariances() {
 //
 // The first form of chi loses 1/d_i against chi_i to rounding, the second
 // K_ii: the smaller loss is taken.
-func (e *Exact) diagonals() {
-	s := e.k.Scratch()
-	overTriangle(s.N, blocks(s.N, strip), func(block int) {
-		first, last := block*strip, min(s.N, (block+1)*strip)
+func diagonals[T number](e *Exact, t triangle[T]) {
+	overTriangle(t.n, blocks(t.n, strip), func(block int) {
+		first, last := block*strip, min(t.n, (block+1)*strip)
 		below := e.scaled[first:last] // sum_{k>i} (L^-1)_ki^2
-		for j := range below {
-			below[j] = 0
-		}
-		for i := first + 1; i < s.N; i++ {
+		clear(below)
+		for i := first + 1; i < t.n; i++ {
 			width := min(i, last) - first
-			row := s.Data[i*s.Stride+first : i*s.Stride+first+width]
+			row := t.data[i*t.stride+first : i*t.stride+first+width]
 			for j, m := range row {
-				below[j] += m * m
+				below[j] += float64(m) * float64(m)
 			}
 		}
 		for j := range below {
 			i := first + j
-			m := s.Data[i*s.Stride+i]
+			m := float64(t.data[i*t.stride+i])
 			e.b[i] = m*m + below[j]
 			if e.d[i]*e.kdiag[i] >= 1 {
 				e.chi[i] = (1 - e.b[i]) / e.d[i]
@@ -186,20 +226,24 @@ func (e *Exact) diagonals() {
 	})
 }
 
-// Expand turns L^-1 into G without its diagonal: B^-1 = L^-T L^-1, then
-//
-//	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 for i != j.
+// Expand turns L^-1 into G without its diagonal.
 func (e *Exact) Expand() {
 	if e.expanded {
 		return
 	}
-	s := e.k.Scratch()
-	blas.Bound().Lauum(s.Uplo, s.N, s.Data, s.Stride)
-	overTriangle(s.N, blocks(s.N, tile), func(block int) {
-		for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
-			row := s.Data[i*s.Stride : i*s.Stride+i+1]
+	expand(e, double(e.k), blas.Bound().Lauum)
+}
+
+// expand is B^-1 = L^-T L^-1, then
+//
+//	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 for i != j.
+func expand[T number](e *Exact, t triangle[T], lauum func(gblas.Uplo, int, []T, int)) {
+	lauum(gblas.Lower, t.n, t.data, t.stride)
+	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+		for i := block * tile; i < min(t.n, (block+1)*tile); i++ {
+			row := t.row(i)
 			for j := range row[:i] {
-				row[j] *= -e.inverse[i] * e.inverse[j]
+				row[j] = T(-e.inverse[i] * e.inverse[j] * float64(row[j]))
 			}
 			row[i] = 0
 		}
@@ -210,7 +254,7 @@ func (e *Exact) Expand() {
 // mustBeExpanded panics when a product with G is asked for before Expand: a
 // fault of the caller's code, never of the data.
 func (e *Exact) mustBeExpanded() {
-	if !e.expanded {
+	if !e.expanded || e.single {
 		panic("linalg: G is not expanded")
 	}
 }
@@ -222,6 +266,9 @@ func (e *Exact) OffMulVec(dst, x []float64) {
 		return
 	}
 	blas64.Symv(1, e.k.Scratch(), vector(x), 0, vector(dst))
+	if e.followed {
+		e.refine(dst, x)
+	}
 }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
@@ -246,16 +293,42 @@ func (e *Exact) Respond(rows []float64) {
 	if n == 0 || len(rows) == 0 {
 		return
 	}
-	p := len(rows) / n
-	weighted := make([]float64, len(rows))
-	for r := 0; r < p; r++ {
-		for j, d := range e.d {
-			weighted[r*n+j] = d * rows[r*n+j]
-			rows[r*n+j] *= e.b[j]
+	if !e.followed {
+		e.respond(rows)
+		return
+	}
+	kernel := append([]float64(nil), rows...)
+	e.respond(rows)
+	for range refinements {
+		rest := append([]float64(nil), kernel...) // k - t - K(d o t)
+		weighted := make([]float64, len(rows))
+		for i, t := range rows {
+			rest[i] -= t
+			weighted[i] = e.d[i%n] * t
+		}
+		symm(-1, e.k.Raw(), weighted, rest)
+		e.respond(rest)
+		for i, t := range rest {
+			rows[i] += t
 		}
 	}
-	general := func(data []float64) blas64.General {
-		return blas64.General{Rows: p, Cols: n, Stride: n, Data: data}
+}
+
+// respond is Respond as far as G is right.
+func (e *Exact) respond(rows []float64) {
+	n := e.N()
+	weighted := make([]float64, len(rows))
+	for i, k := range rows {
+		weighted[i] = e.d[i%n] * k
+		rows[i] = e.b[i%n] * k
 	}
-	blas64.Symm(gblas.Right, -1, e.k.Scratch(), general(weighted), 1, general(rows))
+	symm(-1, e.k.Scratch(), weighted, rows)
+}
+
+// symm adds alpha x A to y for rows x and y.
+func symm(alpha float64, a blas64.Symmetric, x, y []float64) {
+	general := func(data []float64) blas64.General {
+		return blas64.General{Rows: len(data) / a.N, Cols: a.N, Stride: a.N, Data: data}
+	}
+	blas64.Symm(gblas.Right, alpha, a, general(x), 1, general(y))
 }

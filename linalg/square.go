@@ -4,18 +4,26 @@ package linalg
 // stored: every element of the triangle is squared as it passes and serves its
 // row and its column.
 func (e *Exact) OffSquareMulVec(dst, x []float64) {
+	if e.expanded && e.single {
+		offSquare(e, single(e.k), dst, x)
+		return
+	}
 	e.mustBeExpanded()
-	s := e.k.Scratch()
-	count := blocks(s.N, tile)
-	overTriangle(s.N, lanes, func(lane int) {
+	offSquare(e, double(e.k), dst, x)
+}
+
+func offSquare[T number](e *Exact, t triangle[T], dst, x []float64) {
+	count := blocks(t.n, tile)
+	overTriangle(t.n, lanes, func(lane int) {
 		sum := e.lanes[lane]
-		for i := range sum {
-			sum[i] = 0
-		}
+		clear(sum)
 		for block := lane; block < count; block += lanes {
-			for i := block * tile; i < min(s.N, (block+1)*tile); i++ {
-				row := s.Data[i*s.Stride : i*s.Stride+i]
-				sum[i] += squareRow(row, x[:i], sum[:i], x[i])
+			i, last := block*tile, min(t.n, (block+1)*tile)
+			for ; i+1 < last; i += 2 {
+				squareRows(t.row(i)[:i], t.row(i + 1)[:i+1], x, sum)
+			}
+			if i < last {
+				sum[i] += squareRow(t.row(i)[:i], x[:i], sum[:i], x[i])
 			}
 		}
 	})
@@ -28,13 +36,36 @@ func (e *Exact) OffSquareMulVec(dst, x []float64) {
 }
 
 // squareRow adds row_j^2 xi to every y_j and returns sum_j row_j^2 x_j.
-func squareRow(row, x, y []float64, xi float64) float64 {
+func squareRow[T number](row []T, x, y []float64, xi float64) float64 {
 	x, y = x[:len(row)], y[:len(row)]
 	total := 0.0
-	for j, g := range row {
+	for j, v := range row {
+		g := float64(v)
 		g *= g
 		total += g * x[j]
 		y[j] += g * xi
 	}
 	return total
+}
+
+// squareRows is squareRow for row i and the one after it, in one pass over x and
+// y, to which it adds the sums too: i is the length of the first.
+func squareRows[T number](first, second []T, x, y []float64) {
+	i := len(first)
+	xi, xk := x[i], x[i+1]
+	corner := float64(second[i])
+	corner *= corner
+	second = second[:len(first)]
+	head, sums := x[:len(first)], y[:len(first)]
+	var one, two float64
+	for j, v := range first {
+		g, h := float64(v), float64(second[j])
+		g *= g
+		h *= h
+		one += g * head[j]
+		two += h * head[j]
+		sums[j] += g*xi + h*xk
+	}
+	y[i] += one + corner*xk
+	y[i+1] += two + corner*xi
 }

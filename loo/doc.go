@@ -13,7 +13,7 @@
 //
 // the left part provided that the free support vectors have room for more than
 // a_i: then not every margin can fall, and the bias is held
-// (doc/decisions/0006-leaving-out.md). The room is checked; where nothing holds
+// (doc/decisions/0010-leaving-out.md). The room is checked; where nothing holds
 // the bias, an example is retrained without.
 //
 // So a training error, xi_i > 1, is a leave-one-out error, and an example with

@@ -13,17 +13,20 @@ import (
 
 // Limits of the mixed steps.
 const (
-	farOff         = 0.6  // residual above which approximate steps cost more than they gain
-	diagonalSteps  = 40   // approximate steps between two refreshes at most
-	updateShare    = 16   // a low-rank update moves at most M/updateShare sites
-	updatesInARow  = 8    // low-rank updates between two factorisations at most
-	negligible     = 0.1  // share of the tolerance below which a site need not move
-	patience       = 4    // sweeps without a new best residual before damping
-	impatience     = 12   // the same before giving up
-	relativeToMax  = 1e-3 // part of the largest share d chi that the relative change of small d is measured against
-	innerAgreement = 0.1  // approximate steps stop when they change d by this share of the last residual
-	typicalSites   = 16   // sites whose mean response stands for all in the start value
-	parallelSites  = 256  // sites per task
+	diagonalSteps  = 40    // approximate steps between two refreshes at most
+	updateShare    = 16    // a low-rank update moves at most M/updateShare sites
+	updatesInARow  = 8     // low-rank updates and small moves between two factorisations at most
+	negligible     = 0.1   // share of the tolerance below which a site need not move
+	patience       = 4     // sweeps without a new best residual before damping
+	impatience     = 12    // the same before giving up
+	relativeToMax  = 1e-3  // part of the largest share d chi that the relative change of small d is measured against
+	innerAgreement = 0.01  // approximate steps stop when they change d by this share of the square of the last residual
+	typicalSites   = 16    // sites whose mean response stands for all in the start value
+	parallelSites  = 256   // sites per task
+	nearby         = 0.02  // residual from which a refresh in double precision and small moves lead to the end
+	secondOrder    = 0.008 // residual after approximate steps, in squares of the leap, until it is known; 0.004 to 0.07 were seen
+	sharpness      = 0.5   // relative error of G, in tolerances, that small moves may leave
+	worthSingle    = 128   // sites from which single precision gains
 )
 
 // curvature is the state of the iteration for d (T10).
@@ -34,45 +37,76 @@ type curvature struct {
 	move     []float64 // next - d
 	last     []float64 // d of the last refresh that worked
 	chi, b   []float64 // approximate diagonals
-	updates  int       // low-rank updates since the last factorisation
+	updates  int       // low-rank updates and small moves since the last factorisation
 	best     float64   // smallest residual so far
 	since    int       // sweeps since then
 	stepSize float64   // 1, or less when damped
 	plain    bool      // approximate steps have led nowhere and are given up
+	coarse   bool      // G stands in single precision
+	followed bool      // G has made small moves since the last factorisation
+	double   bool      // single precision is given up
+	leap     float64   // largest |log| of the ratio of next to d, after approximate steps
+	order    float64   // residual after approximate steps, in squares of the leap
 }
 
 // settle iterates d to its fixed point and leaves G there.
 func (r *run) settle(ctx context.Context) error {
 	n := len(r.sites)
-	c := &curvature{run: r, began: time.Now(), best: math.Inf(1), stepSize: 1}
+	c := &curvature{run: r, began: time.Now(), best: math.Inf(1), stepSize: 1, leap: math.Inf(1), order: secondOrder}
 	for _, v := range []*[]float64{&c.next, &c.move, &c.last, &c.chi, &c.b} {
 		*v = make([]float64, n)
 	}
 	if err := c.start(); err != nil {
 		return err
 	}
+	c.double = c.settings.Steps == ExactOnly || c.settings.Skip&SkipSingle != 0 || n < worthSingle || c.Method != ADATAP
 	for sweep := 1; ; sweep++ {
-		kind, err := c.refresh()
+		began, moved := time.Now(), c.moved()
+		kind, err := c.refresh(sweep)
 		if err != nil && sweep == 1 {
 			return asProblem(err)
 		}
 		if err != nil {
 			return c.retreat(err)
 		}
-		copy(c.last, c.engine.Sites())
-		chi, b := c.engine.Diag()
-		c.respond(c.next, chi, b)
-		c.Stats.Sweeps++
-		c.Residual = change(c.next, c.engine.Sites(), chi)
-		if c.settings.Progress != nil {
-			c.settings.Progress(Sweep{Number: sweep, Kind: kind, Residual: c.Residual, Elapsed: time.Since(c.began)})
-		}
+		c.observe()
+		c.tell(Sweep{Number: sweep, Kind: kind, Step: time.Since(began), Moved: moved})
 		if done, status := c.done(ctx, sweep); done {
 			c.Status = status
-			return nil
+			return c.inDouble()
 		}
 		c.propose()
 	}
+}
+
+// observe leaves in next what the sites answer to G, and the residual.
+func (c *curvature) observe() {
+	copy(c.last, c.engine.Sites())
+	chi, b := c.engine.Diag()
+	c.respond(c.next, chi, b)
+	c.Stats.Sweeps++
+	c.Residual = change(c.next, c.engine.Sites(), chi)
+}
+
+// tell completes what Progress is told.
+func (c *curvature) tell(s Sweep) {
+	if c.settings.Progress != nil {
+		s.Residual, s.Elapsed, s.Estimates = c.Residual, time.Since(c.began), c.Stats.Refreshes.Diagonal
+		c.settings.Progress(s)
+	}
+}
+
+// inDouble makes G, where it stands, as exact as the read-outs need it.
+func (c *curvature) inDouble() error {
+	if !c.coarse {
+		return nil
+	}
+	copy(c.next, c.last)
+	if err := c.exact(); err != nil {
+		return c.retreat(err)
+	}
+	c.observe()
+	return nil
 }
 
 // start leaves the start value of d in next: the caller's, or the response of
@@ -118,9 +152,10 @@ func cavityPrecision(chi, b float64) float64 {
 	return b / math.Max(chi, smallestVariance)
 }
 
-// refresh moves G to next: by a low-rank update when few sites move, else by a
+// refresh moves G to next: by a low-rank update when few sites move, by a small
+// move, in single precision when another refresh must follow anyway, else by a
 // factorisation.
-func (c *curvature) refresh() (kind string, err error) {
+func (c *curvature) refresh(sweep int) (kind string, err error) {
 	if sites, delta := c.active(); len(sites) > 0 {
 		err := c.engine.Update(sites, delta)
 		if err == nil {
@@ -132,15 +167,65 @@ func (c *curvature) refresh() (kind string, err error) {
 			return "", err
 		}
 	}
-	c.updates = 0
+	if c.follow() {
+		return "follow", nil
+	}
+	if sweep < c.settings.MaxSweeps && c.single() {
+		return "single", nil
+	}
+	return "exact", c.exact()
+}
+
+// exact factorises in double precision.
+func (c *curvature) exact() error {
+	c.updates, c.coarse, c.followed = 0, false, false
 	c.Stats.Refreshes.Exact++
-	return "exact", c.engine.Refresh(c.next)
+	return c.engine.Refresh(c.next)
+}
+
+// single factorises in single precision, if its rounding allows the next
+// refresh to be the last factorisation.
+func (c *curvature) single() bool {
+	engine, ok := c.engine.(linalg.Single)
+	if !ok || c.double || c.order*c.leap*c.leap <= nearby || engine.SingleRounding(c.next) > nearby/4 {
+		return false
+	}
+	if engine.RefreshSingle(c.next) != nil {
+		c.double = true
+		return false
+	}
+	c.updates, c.coarse, c.followed = 0, true, false
+	c.Stats.Refreshes.Single++
+	return true
+}
+
+// follow takes G along when d moves by so little that what it leaves out of G,
+// the square of the move, is below the tolerance. After it the residual is known
+// as well as after a factorisation; all of G is put to the test at the end, see
+// sound.
+func (c *curvature) follow() bool {
+	engine, ok := c.engine.(linalg.Follower)
+	if !ok || c.double || c.settings.Skip&SkipFollow != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.updates >= updatesInARow {
+		return false
+	}
+	square := 0.0
+	for i, d := range c.engine.Sites() {
+		c.move[i] = c.next[i] - d
+		square += c.move[i] / d * c.move[i] / d / float64(len(c.move))
+	}
+	if !(square <= c.settings.Tolerance) || engine.Follow(c.move) != nil {
+		return false
+	}
+	c.updates++
+	c.followed = true
+	c.Stats.Refreshes.Follow++
+	return true
 }
 
 // active lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a low-rank update can serve them.
 func (c *curvature) active() (sites []int, delta []float64) {
-	if c.settings.Steps == ExactOnly || c.Stats.Refreshes.Exact == 0 || c.updates >= updatesInARow {
+	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipUpdate != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.updates >= updatesInARow {
 		return nil, nil
 	}
 	d := c.engine.Sites()
@@ -179,9 +264,10 @@ func (c *curvature) done(ctx context.Context, sweep int) (bool, Status) {
 		c.best, c.since = c.Residual, 0
 	} else {
 		c.since++
+		c.double = c.double || c.coarse
 	}
 	switch {
-	case c.Residual <= c.settings.Tolerance:
+	case c.Residual <= c.settings.Tolerance && !c.coarse && c.sound():
 		return true, Converged
 	case c.Method == StartOnly:
 		return true, Converged
@@ -197,6 +283,17 @@ func (c *curvature) done(ctx context.Context, sweep int) (bool, Status) {
 	return false, 0
 }
 
+// sound reports whether all of G, which the read-outs need, is as good as its
+// diagonal. Where small moves have spoilt it, the next refresh is exact.
+func (c *curvature) sound() bool {
+	engine, ok := c.engine.(linalg.Follower)
+	if !ok || !c.followed || engine.Defect() <= sharpness*c.settings.Tolerance {
+		return true
+	}
+	c.double = true
+	return false
+}
+
 // propose improves next by approximate diagonal steps around the exact G, for
 // as long as they lead somewhere, and takes a part of the step only once the
 // residual has stopped falling.
@@ -204,7 +301,7 @@ func (c *curvature) propose() {
 	if c.settings.Steps == Mixed && !c.plain && c.since >= impatience/2 {
 		c.plain, c.best, c.since, c.stepSize = true, math.Inf(1), 0, 1
 	}
-	if c.settings.Steps == Mixed && !c.plain && c.Residual < farOff {
+	if c.settings.Steps == Mixed && !c.plain {
 		c.diagonalSteps()
 	}
 	if c.since > 0 && c.since%patience == 0 {
@@ -218,36 +315,55 @@ func (c *curvature) propose() {
 	}
 }
 
-// diagonalSteps iterates d on the model of diag(G) around the last exact one
-// (T12, M03-67), while the model is valid and still moves d.
+// diagonalSteps iterates d on the model of diag(G) around the last exact one,
+// while it still moves d.
 func (c *curvature) diagonalSteps() {
+	if leap := c.leap * c.leap; leap > 0 && !math.IsInf(leap, 1) {
+		c.order = c.Residual / leap
+	}
 	c.engine.Expand()
 	d := c.engine.Sites()
 	for range diagonalSteps {
 		for i := range c.move {
 			c.move[i] = c.next[i] - d[i]
 		}
-		valid := c.engine.Estimate(c.move, c.chi, c.b)
-		if !valid {
-			return
-		}
+		c.engine.Estimate(c.move, c.chi, c.b)
 		c.respond(c.move, c.chi, c.b)
 		moved := change(c.move, c.next, c.chi)
 		copy(c.next, c.move)
 		c.Stats.Sweeps++
 		c.Stats.Refreshes.Diagonal++
 		if moved < innerAgreement*c.Residual*c.Residual || moved < negligible*c.settings.Tolerance {
-			return
+			break
 		}
 	}
+	chi, _ := c.engine.Diag()
+	share := largestShare(d, chi)
+	c.leap = 0
+	for i, v := range c.next {
+		least := floor(share, chi[i])
+		c.leap = math.Max(c.leap, math.Abs(math.Log((v+least)/(d[i]+least))))
+	}
+}
+
+// moved counts the sites that are about to move by more than a negligible part
+// of the tolerance.
+func (c *curvature) moved() int {
+	count := 0
+	for i, d := range c.engine.Sites() {
+		if math.Abs(c.next[i]-d) > negligible*c.settings.Tolerance*d {
+			count++
+		}
+	}
+	return count
 }
 
 // retreat ends the solve at the last d that factorised.
 func (c *curvature) retreat(cause error) error {
 	c.Status = NumericalFailure
 	c.Warnings = append(c.Warnings, cause.Error())
-	c.Stats.Refreshes.Exact++
-	return c.engine.Refresh(c.last)
+	copy(c.next, c.last)
+	return c.exact()
 }
 
 // change is the largest change from d to next, relative to d_i plus a thousandth

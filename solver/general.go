@@ -88,7 +88,7 @@ func (r *run) newGeneral() *general {
 		stand: newParameters(n), kept: newParameters(n),
 		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth), goal: r.settings.Tolerance,
 	}
-	if r.settings.Steps == Mixed && !r.settings.NoNewton && n <= newtonSites {
+	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 && n <= newtonSites {
 		x.newton = newNewton(s)
 	}
 	x.anew()

@@ -468,7 +468,7 @@ func BenchmarkMargin(b *testing.B) {
 	for _, c := range []cell{{"sonar", 0.5, 1}, {"pima", 0.5, 1}, {"crabs", 1, 1}, {"wisconsin", 0.5, 1}} {
 		for _, tolerance := range []float64{1e-3, 1e-6} {
 			for name, settings := range map[string]solver.Settings{
-				"newton": {}, "sweeps": {NoNewton: true}, "plain": {Steps: solver.ExactOnly},
+				"newton": {}, "sweeps": {Skip: solver.SkipNewton}, "plain": {Steps: solver.ExactOnly},
 			} {
 				b.Run(fmt.Sprintf("set=%s/tolerance=%g/steps=%s", c.set, tolerance, name), func(b *testing.B) {
 					p := c.problem(b)

@@ -51,11 +51,22 @@ const (
 	ExactOnly
 )
 
+// Skip is a set of what Mixed steps leave out, to measure what each brings.
+type Skip int
+
+// The first three are of square loss, the last of the others.
+const (
+	SkipSingle Skip = 1 << iota // refreshes in single precision, and small moves
+	SkipFollow                  // small moves of all of G
+	SkipUpdate                  // low-rank updates
+	SkipNewton                  // Newton's method and paths
+)
+
 // Settings steer a solve. The zero value means the defaults.
 type Settings struct {
 	Method    Method    // default ADATAP
 	Steps     Steps     // default Mixed
-	NoNewton  bool      // leaves out Newton's method and paths (losses that are not quadratic); default: they are used
+	Skip      Skip      // default none
 	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
 	Start     []float64 // d to start from, one per site; default: M03-61/62
@@ -112,7 +123,9 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 
 // Refreshes counts how G was moved.
 type Refreshes struct {
-	Exact    int `json:"exact"`    // factorisations
+	Exact    int `json:"exact"`    // factorisations in double precision
+	Single   int `json:"single"`   // factorisations in single precision
+	Follow   int `json:"follow"`   // small moves of all of G
 	Woodbury int `json:"woodbury"` // low-rank updates
 	Diagonal int `json:"diagonal"` // approximate diagonal steps, without moving G
 }
@@ -130,10 +143,13 @@ type Stats struct {
 
 // Sweep is one refresh of G and the update of d that followed, as told to Progress.
 type Sweep struct {
-	Number   int
-	Kind     string // "exact", "woodbury"
-	Residual float64
-	Elapsed  time.Duration // since the solve began
+	Number    int
+	Kind      string // "exact", "single", "follow", "woodbury"
+	Residual  float64
+	Elapsed   time.Duration // since the solve began
+	Step      time.Duration // that moving G took
+	Moved     int           // sites that moved by more than a tenth of the tolerance
+	Estimates int           // approximate diagonal steps since the solve began
 }
 
 // Status says how good a Solution is.

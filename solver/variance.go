@@ -4,10 +4,11 @@ import (
 	"math"
 )
 
-// Accuracy of the linear solve for the variances, relative to its right side.
+// Accuracy of the linear solve for the variances: the residual relative to the
+// right side, in tolerances of the solve.
 const (
-	linearTolerance = 1e-13
-	linearLimit     = 500
+	linearShare = 1e-4
+	linearLimit = 500
 )
 
 // variances solves the linear system for the sites' share u = -lambda of the
@@ -81,7 +82,8 @@ func (r *run) solvePositive(u, fixed, t, own, chi []float64) bool {
 		residual[i] = s[i] * (residual[i] + chi[i]*chi[i]*fixed[i])
 		positive = positive && own[i] > 0
 	}
-	goal := linearTolerance * linearTolerance * dot(residual, residual)
+	goal := linearShare * r.settings.Tolerance
+	goal *= goal * dot(residual, residual)
 	apply := func(dst, x []float64) {
 		for i, v := range x {
 			scaled[i] = s[i] * v

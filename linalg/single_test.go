@@ -1,0 +1,101 @@
+package linalg
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/blas"
+)
+
+// TestSingle: the diagonals and G o G in single precision are as far off as
+// SingleRounding says, on smooth kernels and on one so narrow that its products
+// leave the range of float32; and a later Refresh knows nothing of it.
+func TestSingle(t *testing.T) {
+	if _, ok := blas.Bound().(blas.Single); !ok {
+		e := NewExact(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
+		if err := e.RefreshSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) || !math.IsInf(e.SingleRounding(make([]float64, 5)), 1) {
+			t.Errorf("a backend without single precision: error %v", err)
+		}
+		return
+	}
+	const n = 300
+	rng := rand.New(rand.NewPCG(12, 1))
+	narrow := NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			narrow.Set(i, j, math.Exp(-2*float64(j-i)))
+		}
+	}
+	for name, k := range map[string]*Sym{"smooth": gaussianGram(n, false, rng), "twins": gaussianGram(n, true, rng), "narrow": narrow} {
+		for _, level := range []float64{0.01, 1, 1000} {
+			d := drawSites(n, siteRegimes["even"], rng)
+			for i := range d {
+				d[i] *= level
+			}
+			want, e := NewExact(k), NewExact(k)
+			square := func(e *Exact) []float64 {
+				e.Expand()
+				dst := make([]float64, n)
+				e.OffSquareMulVec(dst, d)
+				return dst
+			}
+			if err := want.Refresh(d); err != nil {
+				t.Fatal(err)
+			}
+			wantSquare := square(want)
+			if err := e.RefreshSingle(d); err != nil {
+				t.Fatalf("%s, d = %g: %v", name, level, err)
+			}
+			gotSquare, rounding := square(e), e.SingleRounding(d)
+			chi, b := e.Diag()
+			for i := range d {
+				// 1 - d chi + d chi' = 1 - d (chi - chi'): b and d chi share their error.
+				off := math.Max(math.Abs(b[i]-want.b[i]), d[i]*math.Abs(chi[i]-want.chi[i]))
+				if off > 4*rounding {
+					t.Fatalf("%s, d = %g, site %d: off by %.1e, %.1e announced", name, level, i, off, rounding)
+				}
+				if off := math.Abs(gotSquare[i]-wantSquare[i]) * d[i]; off > 20*rounding {
+					t.Fatalf("%s, d = %g, site %d: G o G off by %.1e, %.1e announced", name, level, i, off, rounding)
+				}
+			}
+			if err := e.Refresh(d); err != nil {
+				t.Fatal(err)
+			}
+			e.Expand()
+			compareEngines(t, e, want, 0)
+		}
+	}
+}
+
+// TestSingleRefuses what float32 cannot carry, and products that would carry its
+// errors into an answer.
+func TestSingleRefuses(t *testing.T) {
+	const n = 20
+	e := NewExact(gaussianGram(n, false, rand.New(rand.NewPCG(1, 2))))
+	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(1, 3)))
+	for _, bad := range []float64{0, 1e-30, 1e9} {
+		d[3] = bad
+		if r := e.SingleRounding(d); !math.IsInf(r, 1) {
+			t.Errorf("d = %g: rounding %g", bad, r)
+		}
+	}
+	d[3] = -1
+	if err := e.RefreshSingle(d); err == nil {
+		t.Error("a negative d is accepted")
+	}
+	if _, ok := blas.Bound().(blas.Single); !ok {
+		return
+	}
+	d[3] = 1
+	if err := e.RefreshSingle(d); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a product with a G of single precision")
+		}
+	}()
+	e.OffMulVec(make([]float64, n), d)
+}

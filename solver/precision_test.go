@@ -1,0 +1,222 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"bootbench/blas"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// sizeable is a problem large enough for single precision: friedman1-like inputs
+// in the plane, so that no low-rank update serves.
+func sizeable() solver.Problem {
+	const n = 220
+	rng := rand.New(rand.NewPCG(31, 1))
+	x, z := normals(rng, n), normals(rng, n)
+	k := symmetric(n, func(i, j int) float64 { return rbf(x[i], x[j], 0.3) * rbf(z[i], z[j], 0.3) })
+	return solver.Problem{Gram: k, Y: normals(rng, n), Loss: loss.Square{Noise: 0.05}, Law: resample.Poisson{Ratio: 1}}
+}
+
+func hasSingle() bool {
+	_, ok := blas.Bound().(blas.Single)
+	return ok
+}
+
+// TestPrecision: what is left out or put in changes the way to the answer only:
+// within thirty tolerances (variances answer to d several times as strongly) it is
+// that of plain exact steps at a much finer one. And
+// it is used, or not, as told.
+func TestPrecision(t *testing.T) {
+	p := sizeable()
+	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactOnly, Tolerance: 1e-11})
+	for name, c := range map[string]struct {
+		skip             solver.Skip
+		tolerance        float64
+		single, smallest bool // refreshes in single precision and small moves are there to see
+	}{
+		"all":               {0, 1e-6, true, false},
+		"all, coarse":       {0, 1e-4, true, true},
+		"all, fine":         {0, 1e-9, true, false},
+		"no small moves":    {solver.SkipFollow, 1e-4, true, false},
+		"no updates":        {solver.SkipUpdate, 1e-6, true, false},
+		"double precision":  {solver.SkipSingle, 1e-6, false, false},
+		"double, no update": {solver.SkipSingle | solver.SkipUpdate, 1e-6, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mustConverge(t, p, solver.Settings{Skip: c.skip, Tolerance: c.tolerance})
+			sameAnswer(t, s, want, 30*c.tolerance)
+			r := s.Stats.Refreshes
+			if (r.Single > 0) != (c.single && hasSingle()) || c.smallest && hasSingle() && r.Follow == 0 || c.skip&solver.SkipFollow != 0 && r.Follow > 0 {
+				t.Errorf("refreshes %+v", r)
+			}
+			if r.Exact == 0 {
+				t.Error("no refresh in double precision")
+			}
+		})
+	}
+}
+
+// TestResidualIsReal: the residual that a solve ends with is that of its d, by an
+// inversion of another library, whatever moved G last.
+func TestResidualIsReal(t *testing.T) {
+	p := sizeable()
+	p.Gram.(*linalg.Sym).AddDiag(1e-3) // for the inversion
+	sites := boundSites(t, p)
+	for _, tolerance := range []float64{1e-4, 1e-6} {
+		s := mustConverge(t, p, solver.Settings{Tolerance: tolerance})
+		g := denseG(t, p.Gram, s.D)
+		share := 0.0
+		for i, d := range s.D {
+			share = math.Max(share, d*g.At(i, i))
+		}
+		worst := 0.0
+		for i, d := range s.D {
+			chi := g.At(i, i)
+			a1, pull, _, _ := sites[i].Responses(1/chi - d)
+			worst = math.Max(worst, math.Abs(pull/a1-d)/(d+1e-3*share/chi))
+		}
+		if math.Abs(worst-s.Residual) > 0.02*tolerance || worst > 1.02*tolerance {
+			t.Errorf("tolerance %g: residual %g, reported %g (%+v)", tolerance, worst, s.Residual, s.Stats.Refreshes)
+		}
+	}
+}
+
+// unreliable is an exact engine whose cheap ways are faulty.
+type unreliable struct {
+	*linalg.Exact
+	refuse, garble bool    // single precision
+	defect         float64 // that small moves leave
+	singles        int
+}
+
+func (e *unreliable) RefreshSingle(d []float64) error {
+	e.singles++
+	if e.refuse {
+		return linalg.ErrSingle
+	}
+	err := e.Exact.RefreshSingle(d)
+	if e.garble {
+		chi, b := e.Exact.Diag()
+		for i := range chi {
+			chi[i] *= 0.2 + 0.7*float64(i%2)
+			b[i] = 1 - d[i]*chi[i]
+		}
+	}
+	return err
+}
+
+func (e *unreliable) Defect() float64 { return e.defect + e.Exact.Defect() }
+
+// TestUnreliable: single precision that breaks down, lies, or spoils G costs time,
+// never the answer.
+func TestUnreliable(t *testing.T) {
+	if !hasSingle() {
+		t.Skip("the backend has no single precision")
+	}
+	p := sizeable()
+	const tolerance = 1e-4 // where small moves are there to see
+	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactOnly, Tolerance: 1e-11})
+	for name, e := range map[string]*unreliable{
+		"refuses": {refuse: true},
+		"garbles": {garble: true},
+		"spoils":  {defect: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mustConverge(t, p, solver.Settings{Tolerance: tolerance, Engine: func(k linalg.Kernel) linalg.Engine {
+				e.Exact = linalg.NewExact(k.(*linalg.Sym))
+				return e
+			}})
+			sameAnswer(t, s, want, 10*tolerance)
+			if e.refuse && e.singles != 1 {
+				t.Errorf("asked %d times after a refusal", e.singles-1)
+			}
+			if e.defect > 0 && (s.Stats.Refreshes.Follow != 1 || s.Stats.Refreshes.Exact < 2) {
+				t.Errorf("refreshes %+v after a small move that spoilt G", s.Stats.Refreshes)
+			}
+		})
+	}
+}
+
+// TestStoppedInSinglePrecision: a solve that ends while G stands in single
+// precision reads its answer off double precision all the same, the one of a
+// limit at that sweep.
+func TestStoppedInSinglePrecision(t *testing.T) {
+	p := sizeable()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := solver.Solve(ctx, p, solver.Settings{Progress: func(sweep solver.Sweep) {
+		if hasSingle() && sweep.Kind != "single" {
+			t.Errorf("the first sweep is %q", sweep.Kind)
+		}
+		cancel()
+	}})
+	stopped(t, s, err, solver.Cancelled)
+	limited := mustSolve(t, p, solver.Settings{MaxSweeps: 1})
+	for i := range s.D {
+		if s.D[i] != limited.D[i] || s.Var[i] != limited.Var[i] || s.Residual != limited.Residual {
+			t.Fatalf("site %d: d %g, %g with a limit; residual %g and %g", i, s.D[i], limited.D[i], s.Residual, limited.Residual)
+		}
+	}
+}
+
+// refusing is an exact engine that the system denies its memory from some
+// refresh on.
+type refusing struct {
+	linalg.Engine
+	left int
+}
+
+func (e *refusing) Refresh(d []float64) error {
+	if e.left == 0 {
+		return linalg.CheckMemory(1<<40, 1, "a refresh")
+	}
+	e.left--
+	return e.Engine.Refresh(d)
+}
+
+// TestMemoryRefused: at the start there is no answer, and in the middle neither
+// is there one, since the last G is gone: an error that names the figures.
+func TestMemoryRefused(t *testing.T) {
+	for left := range 3 {
+		s, err := solver.Solve(context.Background(), ordinary(), solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
+			return &refusing{linalg.NewExact(k.(*linalg.Sym)), left}
+		}})
+		if s != nil || !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "1 TiB") {
+			t.Errorf("refused after %d: %v", left, err)
+		}
+	}
+}
+
+// TestTrace: every sweep tells what was done, for how long, and to how many sites.
+func TestTrace(t *testing.T) {
+	var told []solver.Sweep
+	s := mustConverge(t, sizeable(), solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
+	count := map[string]int{}
+	for i, sweep := range told {
+		count[sweep.Kind]++
+		if sweep.Step < 0 || sweep.Step > sweep.Elapsed {
+			t.Errorf("sweep %d took %v of %v", i+1, sweep.Step, sweep.Elapsed)
+		}
+		if sweep.Moved < 1 || sweep.Moved > s.Sites() {
+			t.Errorf("sweep %d moved %d sites of %d", i+1, sweep.Moved, s.Sites())
+		}
+		if i > 0 && sweep.Estimates <= told[i-1].Estimates {
+			t.Errorf("sweep %d after %d approximate steps, the one before after %d", i+1, sweep.Estimates, told[i-1].Estimates)
+		}
+	}
+	r := s.Stats.Refreshes
+	if count["exact"] != r.Exact || count["single"] != r.Single || count["follow"] != r.Follow || count["woodbury"] != r.Woodbury || len(told) != r.Exact+r.Single+r.Follow+r.Woodbury {
+		t.Errorf("told %v, counted %+v", count, r)
+	}
+	if s.Stats.Sweeps != len(told)+r.Diagonal {
+		t.Errorf("%d sweeps of %+v", s.Stats.Sweeps, r)
+	}
+}

@@ -256,7 +256,12 @@ func (x *experiment) theory(ctx context.Context) (*solver.Solution, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	x.row.TheoryS = seconds
+	x.row.TheoryS, x.row.Engine = seconds, model.Exact.String()
+	if low, ok := x.model.Approximation(); ok {
+		// The factor is the theory's own; retraining has no use for it.
+		x.row.TheoryS += x.model.GramTime.Seconds()
+		x.row.Engine, x.row.Rank = model.LowRank.String(), low.Rank
+	}
 	x.row.Status, x.row.Residual = s.Status.String(), s.Residual
 	x.row.Sweeps, x.row.Refreshes = s.Stats.Sweeps, s.Stats.Refreshes
 	x.row.PeakBytes = s.Bytes()

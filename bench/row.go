@@ -19,6 +19,8 @@ type Row struct {
 	// The theory: start value, all refreshes, variances and the left-out error.
 	TheoryS     float64          `json:"theory_s"`
 	TheoryError float64          `json:"theory_error"`
+	Engine      string           `json:"engine"` // that held the kernel matrix
+	Rank        int              `json:"rank,omitempty"`
 	Status      string           `json:"status"`
 	Residual    float64          `json:"residual"`
 	Sweeps      int              `json:"sweeps"`

@@ -33,13 +33,6 @@ type Engine interface {
 	// G then stands where Sites says, with none or part of the move made.
 	Update(sites []int, delta []float64) error
 
-	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
-	// by e would give, but for terms of the second order in the off-diagonal of
-	// G (M03-67), in O(N^2). G itself stays.
-	// valid reports whether e is small enough for the estimate; an engine whose
-	// Refresh costs no more calls none valid. Needs all of G.
-	Estimate(e, chi, b []float64) (valid bool)
-
 	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
 	// cancelling difference. The slices are the engine's own: read-only, valid
 	// until the next Refresh or Update.
@@ -68,4 +61,15 @@ type Engine interface {
 
 	// Bytes is the memory that the engine holds, K included.
 	Bytes() int64
+}
+
+// Estimator is an Engine whose refresh costs more than a guess at its diagonals.
+type Estimator interface {
+	Engine
+
+	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
+	// by e would give, but for terms of the second order in the off-diagonal of
+	// G (M03-67), in O(N^2). G itself stays.
+	// valid reports whether e is small enough for the estimate. Needs all of G.
+	Estimate(e, chi, b []float64) (valid bool)
 }

@@ -77,9 +77,6 @@ func (e *Projected) Expand() {}
 // Update refuses: a refresh costs no more.
 func (e *Projected) Update([]int, []float64) error { return ErrUpdate }
 
-// Estimate calls no move valid: a refresh costs no more.
-func (e *Projected) Estimate(_, _, _ []float64) (valid bool) { return false }
-
 // eachBlock calls f for blocks of sites with room for them in work and twin.
 func (e *Projected) eachBlock(f func(first, last int, work, twin blas64.General)) {
 	if e.k.rank == 0 {

@@ -59,7 +59,7 @@ func accuracyCells(c bench.Cell) []string {
 	if c.VarianceError > 0 {
 		rms = fmt.Sprintf("%.1f%%", 100*c.VarianceError)
 	}
-	return []string{shortName(c.Data), fmt.Sprint(c.N), c.Loss, fmt.Sprint(c.Width), fmt.Sprint(c.Ratio), number(c.TheoryError), number(c.RetrainError),
+	return []string{ShortName(c.Data), fmt.Sprint(c.N), c.Loss, fmt.Sprint(c.Width), fmt.Sprint(c.Ratio), number(c.TheoryError), number(c.RetrainError),
 		fmt.Sprintf("%.2g", c.RetrainSE), fmt.Sprintf("%+.1f%%", 100*c.ErrorOff()), fmt.Sprintf("%.3f", c.VarianceRatio), rms, c.Status}
 }
 

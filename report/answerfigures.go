@@ -15,7 +15,7 @@ func CurveFigure(c *Curve) *Figure {
 		plus.point(e.Ratio, orNaN(e.Err632Plus))
 	}
 	return &Figure{
-		Name: "curve-" + fileName(shortName(c.Data)), Title: shortName(c.Data) + ": error against the size of resamples",
+		Name: "curve-" + fileName(ShortName(c.Data)), Title: ShortName(c.Data) + ": error against the size of resamples",
 		Caption: "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining.",
 		Panels:  []Panel{{X: Axis{Label: "ratio S/N", Log: true, Min: minOf(left.X), Max: maxOf(left.X)}, Y: Axis{Label: "error"}, Series: []Series{left, plus}}},
 	}

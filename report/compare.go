@@ -18,7 +18,7 @@ type CompareTable struct{ lines lines }
 func NewCompareTable(w io.Writer, data []string) (*CompareTable, error) {
 	width := len("data")
 	for _, name := range data {
-		width = max(width, utf8.RuneCountInString(shortName(name)))
+		width = max(width, utf8.RuneCountInString(ShortName(name)))
 	}
 	t := &CompareTable{lines{w, compareColumns()}}
 	t.lines.columns[0].width = width
@@ -93,7 +93,7 @@ func compareCells(r bench.Row) []string {
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
 	}
-	return []string{shortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
+	return []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
 		variance, mark + fmt.Sprintf("%.3g", r.EqualResamples), mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
 }
@@ -108,8 +108,8 @@ func (t *CompareTable) End(rows []bench.Row) error {
 	return nil
 }
 
-// shortName is the name of a data set, of a generated one that of its generator.
-func shortName(data string) string {
+// ShortName is the name of a data set, of a generated one that of its generator.
+func ShortName(data string) string {
 	if rest, ok := strings.CutPrefix(data, "synthetic:"); ok {
 		data, _, _ = strings.Cut(rest, ",")
 	}
@@ -153,7 +153,7 @@ func Sentence(rows []bench.Row) string {
 	}
 	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; retraining to the same "+
 		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors differ by %s.",
-		shortName(last.Data), size, span(rows, func(r bench.Row) float64 { return r.FitsEquivalent }),
+		ShortName(last.Data), size, span(rows, func(r bench.Row) float64 { return r.FitsEquivalent }),
 		naiveFits(rows),
 		bound, span(rows, func(r bench.Row) float64 { return r.EqualResamples }),
 		bound, span(rows, func(r bench.Row) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))

@@ -27,7 +27,7 @@ func fileName(data string) string {
 	}, data), "-")
 }
 
-func compareName(rows []bench.Row) string { return "compare-" + fileName(shortName(rows[0].Data)) }
+func compareName(rows []bench.Row) string { return "compare-" + fileName(ShortName(rows[0].Data)) }
 
 func timeFigure(rows []bench.Row) *Figure {
 	equal := "retraining to the same accuracy"
@@ -38,7 +38,7 @@ func timeFigure(rows []bench.Row) *Figure {
 		}
 	}
 	return &Figure{
-		Name: compareName(rows) + "-time", Title: shortName(rows[0].Data) + ": time",
+		Name: compareName(rows) + "-time", Title: ShortName(rows[0].Data) + ": time",
 		Caption: "Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same accuracy of the variances per point.",
 		Panels: []Panel{{
 			X: sizeAxis(rows), Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft,
@@ -59,7 +59,7 @@ func errorFigure(rows []bench.Row) *Figure {
 		retrained.Err = append(retrained.Err, 2*r.RetrainSE)
 	}
 	return &Figure{
-		Name: compareName(rows) + "-error", Title: shortName(rows[0].Data) + ": left-out error",
+		Name: compareName(rows) + "-error", Title: ShortName(rows[0].Data) + ": left-out error",
 		Caption: "Error on left-out examples: the theory, and retraining with two of its standard errors.",
 		Panels:  []Panel{{X: sizeAxis(rows), Y: Axis{Label: "left-out error"}, Series: []Series{theory, retrained}}},
 	}

@@ -78,6 +78,12 @@ type Convergence struct {
 	Residual  float64          `json:"residual"`
 	Sweeps    int              `json:"sweeps"`
 	Refreshes solver.Refreshes `json:"refreshes"`
+
+	// Of a low-rank engine: the rank of its factor, the mean residual as a share of
+	// the mean variance of the kernel, and the largest residual.
+	Rank         int     `json:"rank,omitempty"`
+	RankResidual float64 `json:"rank_residual,omitempty"`
+	RankLargest  float64 `json:"rank_largest,omitempty"`
 }
 
 // Points are values per example in the order of the file, or per new input.

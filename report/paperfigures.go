@@ -253,7 +253,7 @@ func (p *sheet) timing(rows []bench.Row) {
 	p.paragraph("Time of the theory at S = N against single trainings. M03 claims at most 15 retrainings (all S rows) for N <= 500 and 25 for N <= 2500; M04 claims less than one training on the data for broad kernels.")
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{shortName(r.Data), r.Loss, fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.FitS), seconds(r.ResampleFitS), naiveSeconds(r),
+		cells = append(cells, []string{ShortName(r.Data), r.Loss, fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.FitS), seconds(r.ResampleFitS), naiveSeconds(r),
 			fmt.Sprintf("%.3g", r.TheoryS/r.FitS), fmt.Sprintf("%.3g", r.FitsEquivalent), naiveRatio(r)})
 	}
 	p.table([]column{{head: "data", left: true}, {head: "loss", left: true}, {head: "n"}, {head: "theory s"}, {head: "full fit s"}, {head: "merged fit s"}, {head: "naive fit s"},

@@ -16,7 +16,7 @@ type ScaleTable struct{ lines lines }
 func NewScaleTable(w io.Writer, data []string) (*ScaleTable, error) {
 	width := len("data")
 	for _, name := range data {
-		width = max(width, utf8.RuneCountInString(shortName(name)))
+		width = max(width, utf8.RuneCountInString(ShortName(name)))
 	}
 	t := &ScaleTable{lines{w, []column{
 		{head: "data", width: width, left: true}, {head: "engine", width: 7, left: true}, {head: "n", width: 6}, {head: "rank", width: 5},
@@ -45,7 +45,7 @@ func (t *ScaleTable) Row(r bench.ScaleRow) error {
 	if r.Compared {
 		errorOff, varianceOff = fmt.Sprintf("%.2g%%", 100*r.ErrorOff), fmt.Sprintf("%.2g%%", 100*r.VarianceOff)
 	}
-	return t.lines.row(shortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
+	return t.lines.row(ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
 		fmt.Sprint(r.Refreshes.Exact), fmt.Sprint(r.Refreshes.Diagonal+r.Linear+r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff)
 }
 
@@ -81,7 +81,7 @@ func Growth(rows []bench.ScaleRow) string {
 	first, last := rows[0], rows[len(rows)-1]
 	text := ""
 	if total, ok := bench.Growth(rows, func(r bench.ScaleRow) float64 { return r.TotalS }); ok {
-		text = fmt.Sprintf("%s, %s engine, n = %d to %d: the time grows like n^%.2f", shortName(last.Data), last.Engine, first.N, last.N, total)
+		text = fmt.Sprintf("%s, %s engine, n = %d to %d: the time grows like n^%.2f", ShortName(last.Data), last.Engine, first.N, last.N, total)
 		if sweep, ok := bench.Growth(rows, func(r bench.ScaleRow) float64 { return r.SweepS }); ok {
 			text += fmt.Sprintf(", that of a sweep like n^%.2f", sweep)
 		}

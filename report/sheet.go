@@ -85,18 +85,18 @@ func (t *PaperTables) WriteText(w io.Writer) error { return t.sheet().writeText(
 func (c *Curve) WriteText(w io.Writer) error { return c.sheet().writeText(w) }
 
 // Title names the estimate.
-func (e *Estimate) Title() string { return "Bootstrap estimate of " + shortName(e.Data) }
+func (e *Estimate) Title() string { return "Bootstrap estimate of " + ShortName(e.Data) }
 
 // Title names the prediction.
 func (r *Prediction) Title() string {
-	return "Bootstrap law of predictions from " + shortName(r.Data)
+	return "Bootstrap law of predictions from " + ShortName(r.Data)
 }
 
 // Title names the Monte-Carlo reference.
-func (r *Retraining) Title() string { return "Bootstrap retraining on " + shortName(r.Data) }
+func (r *Retraining) Title() string { return "Bootstrap retraining on " + ShortName(r.Data) }
 
 // Title names the leave-one-out estimate.
-func (l *LeaveOneOut) Title() string { return "Leave-one-out error on " + shortName(l.Data) }
+func (l *LeaveOneOut) Title() string { return "Leave-one-out error on " + ShortName(l.Data) }
 
 // Title names the curve.
-func (c *Curve) Title() string { return "Learning curve on " + shortName(c.Data) }
+func (c *Curve) Title() string { return "Learning curve on " + ShortName(c.Data) }

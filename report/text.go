@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"bootbench/solver"
 )
 
 func (p *sheet) subject(s Subject) {
@@ -81,8 +83,24 @@ func (p *sheet) ensemble(e Ensemble, se *EnsembleSE) {
 }
 
 func (p *sheet) convergence(c Convergence) {
-	p.line("status", "%s, residual %.2g, %d sweeps (%d exact, %d low-rank, %d diagonal), method %s",
-		c.Status, c.Residual, c.Sweeps, c.Refreshes.Exact, c.Refreshes.Woodbury, c.Refreshes.Diagonal, c.Method)
+	p.line("status", "%s, residual %.2g, %d sweeps (%s), method %s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method)
+	if c.Rank > 0 {
+		p.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e", c.Engine, c.Rank, c.RankResidual, c.RankLargest)
+	}
+}
+
+// refreshes lists the ways in which G was moved.
+func refreshes(r solver.Refreshes) string {
+	text := fmt.Sprintf("%d exact", r.Exact)
+	for _, kind := range []struct {
+		count int
+		name  string
+	}{{r.Single, "single precision"}, {r.Follow, "small moves"}, {r.Woodbury, "few sites"}, {r.Diagonal, "diagonal"}} {
+		if kind.count > 0 {
+			text += fmt.Sprintf(", %d %s", kind.count, kind.name)
+		}
+	}
+	return text
 }
 
 func (p *sheet) cost(c Cost) {

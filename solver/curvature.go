@@ -318,16 +318,20 @@ func (c *curvature) propose() {
 // diagonalSteps iterates d on the model of diag(G) around the last exact one,
 // while it still moves d.
 func (c *curvature) diagonalSteps() {
+	engine, ok := c.engine.(linalg.Estimator)
+	if !ok {
+		return
+	}
 	if leap := c.leap * c.leap; leap > 0 && !math.IsInf(leap, 1) {
 		c.order = c.Residual / leap
 	}
-	c.engine.Expand()
-	d := c.engine.Sites()
+	engine.Expand()
+	d := engine.Sites()
 	for range diagonalSteps {
 		for i := range c.move {
 			c.move[i] = c.next[i] - d[i]
 		}
-		c.engine.Estimate(c.move, c.chi, c.b)
+		engine.Estimate(c.move, c.chi, c.b)
 		c.respond(c.move, c.chi, c.b)
 		moved := change(c.move, c.next, c.chi)
 		copy(c.next, c.move)

@@ -17,16 +17,18 @@ const surveyResamples = 400
 func accuracyCommand(s *session) *cobra.Command {
 	var b retrainFlags
 	var r schemeFlags
+	var only []string
 	cmd := &cobra.Command{
 		Use:   "accuracy",
 		Short: "The theory beside retraining over data sets, losses, kernels and ratios",
 		Long: `accuracy solves and retrains 168 models: seven data sets, eight losses, two
 kernels, ratios 0.5, 1 and 2. A row for each tells the left-out error by both, the
 theory's difference, and how far its variances per point are off.`,
-		Example: `  bootbench accuracy --resamples 100 --out survey`,
+		Example: `  bootbench accuracy --data crabs --resamples 20 --out survey`,
 		Args:    noArguments,
 	}
 	f := cmd.Flags()
+	f.StringSliceVar(&only, "data", nil, "only these sets, `NAME,NAME,...` of crabs, wisconsin, sonar, pima, boston, friedman1, waves; default: all")
 	b.register(f, surveyResamples)
 	r.registerScheme(f)
 	s.registerOut(cmd, "accuracy.csv")
@@ -43,6 +45,9 @@ theory's difference, and how far its variances per point are off.`,
 		if err != nil {
 			return err
 		}
+		if cases, err = casesOf(cases, only); err != nil {
+			return err
+		}
 		if err := s.split(); err != nil {
 			return err
 		}
@@ -51,6 +56,26 @@ theory's difference, and how far its variances per point are off.`,
 		})
 	}
 	return cmd
+}
+
+// casesOf are the cases of the named sets; all without names.
+func casesOf(cases []bench.Case, names []string) ([]bench.Case, error) {
+	if len(names) == 0 {
+		return cases, nil
+	}
+	var kept []bench.Case
+	for _, name := range names {
+		before := len(kept)
+		for _, c := range cases {
+			if report.ShortName(c.Title()) == name {
+				kept = append(kept, c)
+			}
+		}
+		if len(kept) == before {
+			return nil, usagef("--data: the survey has no set %q", name)
+		}
+	}
+	return kept, nil
 }
 
 // accuracy runs the cells, prints each as it is finished, and writes all.

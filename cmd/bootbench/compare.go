@@ -52,6 +52,7 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
 	b.register(f, bench.DefaultResamples)
 	v.registerLimits(f)
+	m.registerEngine(f)
 	s.registerOut(cmd, "compare.csv")
 	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -151,6 +152,9 @@ func defaultCases(m *modelFlags, sizes []int) ([]bench.Case, error) {
 	cases, err := bench.DefaultCases(sizes)
 	for i := range cases {
 		cases[i].Spec.MaxBytes = int64(m.maxMemory)
+		if err := m.engine.apply(&cases[i].Spec); err != nil {
+			return nil, err
+		}
 	}
 	return cases, err
 }

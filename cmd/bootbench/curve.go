@@ -38,6 +38,7 @@ The JSON document has a list under "results", each like the document of estimate
 	t.registerLevel(cmd.Flags())
 	v.register(cmd.Flags())
 	v.registerTrace(s, cmd.Flags())
+	m.registerEngine(cmd.Flags())
 	s.registerOut(cmd, "curve.csv")
 	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

@@ -39,6 +39,7 @@ The points of the JSON document are in the order of the file.`,
 	t.registerLevel(cmd.Flags())
 	v.register(cmd.Flags())
 	v.registerTrace(s, cmd.Flags())
+	m.registerEngine(cmd.Flags())
 	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
@@ -103,7 +104,7 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 	e := &report.Estimate{
 		Command: "estimate", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
 		Errors:      errorsReport(sub.test, errors),
-		Convergence: convergenceReport(solution), Warnings: sub.warnings(scheme, solution.Warnings),
+		Convergence: sub.convergenceReport(solution), Warnings: sub.warnings(scheme, solution.Warnings),
 	}
 	ensemble := solution.OutOfBag()
 	e.BaggedError, _ = ensemble.Error(sub.test)

@@ -28,6 +28,7 @@ type modelFlags struct {
 	noStandardize, mapLabels    bool
 	labels                      dataset.LabelMap // what mapLabels found
 	used                        loss.Parameters  // of the loss that was chosen
+	engine                      *engineFlags     // nil: exact
 	maxMemory                   size
 }
 
@@ -49,6 +50,13 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
 	f.BoolVar(&m.mapLabels, "map-labels", false, "take the smaller of two target values (0/1, 1/2, ...) for the label -1 and the larger for +1; default: labels must be -1 and +1")
 	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
+}
+
+// registerEngine adds the choice of the engine. Commands without it hold the
+// kernel matrix whole.
+func (m *modelFlags) registerEngine(f *pflag.FlagSet) {
+	m.engine = &engineFlags{}
+	m.engine.register(f)
 }
 
 // load reads DATA.
@@ -110,6 +118,11 @@ func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 		spec.Standardize = !m.noStandardize
 	}
 	m.kernelParameters(&spec.Kernel)
+	if m.engine != nil {
+		if err := m.engine.apply(&spec); err != nil {
+			return spec, "", err
+		}
+	}
 	if err := spec.Kernel.Validate(set.D()); err != nil {
 		return spec, "", asUsage(err)
 	}
@@ -185,7 +198,6 @@ func oneOf(flag, name string, available ...string) error {
 type solverFlags struct {
 	tol       float64
 	maxSweeps int
-	engine    string
 	method    string
 }
 
@@ -202,7 +214,6 @@ func (v *solverFlags) registerTrace(s *session, f *pflag.FlagSet) {
 func (v *solverFlags) registerLimits(f *pflag.FlagSet) {
 	f.Float64Var(&v.tol, "tol", solver.DefaultTolerance, "largest relative change of a site parameter at convergence, `TOL` between 0 and 1")
 	f.IntVar(&v.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps, "refreshes of the response matrix at most, `K` at least 1")
-	f.StringVar(&v.engine, "engine", "auto", "how the response matrix is kept, `ENGINE`: exact, or auto to choose (exact)")
 }
 
 func (v *solverFlags) settings() (solver.Settings, error) {
@@ -212,9 +223,6 @@ func (v *solverFlags) settings() (solver.Settings, error) {
 	}
 	if v.maxSweeps < 1 {
 		return settings, usagef("--max-sweeps is %d, must be at least 1", v.maxSweeps)
-	}
-	if err := oneOf("engine", v.engine, "auto", "exact"); err != nil {
-		return settings, err
 	}
 	if v.method == "" {
 		return settings, nil

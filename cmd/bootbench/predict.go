@@ -56,6 +56,7 @@ resamples, and that of the mean prediction.`,
 	t.register(f)
 	v.register(f)
 	v.registerTrace(s, f)
+	m.registerEngine(f)
 	s.registerOut(cmd, "predict.json and predict.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
@@ -115,7 +116,7 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 	}
 	r := &report.Prediction{
 		Command: "predict", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
-		Convergence: convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: p.level,
+		Convergence: sub.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: p.level,
 		Points: points, Warnings: sub.warnings(scheme, solution.Warnings),
 	}
 	judge(r, sub, inputs.Y)

@@ -104,10 +104,16 @@ func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
 }
 
 // convergenceReport says how good a solution is.
-func convergenceReport(solution *solver.Solution) report.Convergence {
+func (sub *subject) convergenceReport(solution *solver.Solution) report.Convergence {
+	engine := model.Exact.String()
+	approximation, low := sub.Approximation()
+	if low {
+		engine = model.LowRank.String()
+	}
 	return report.Convergence{
-		Method: solution.Method.String(), Engine: "exact", Status: solution.Status.String(),
+		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
 		Residual: solution.Residual, Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
+		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
 	}
 }
 

@@ -23,9 +23,9 @@ func (t *trace) note(label string, s solver.Sweep) error {
 		return nil
 	}
 	if t.lines.Len() == 0 {
-		t.lines.WriteString("solve\tsweep\tkind\tresidual\tseconds\n")
+		t.lines.WriteString("solve\tsweep\tkind\tmoved\tresidual\tstep_seconds\tseconds\n")
 	}
-	fmt.Fprintf(&t.lines, "%s\t%d\t%s\t%.6g\t%.6f\n", label, s.Number, s.Kind, s.Residual, s.Elapsed.Seconds())
+	fmt.Fprintf(&t.lines, "%s\t%d\t%s\t%d\t%.6g\t%.6f\t%.6f\n", label, s.Number, s.Kind, s.Moved, s.Residual, s.Step.Seconds(), s.Elapsed.Seconds())
 	return report.WriteFile(t.path, func(w io.Writer) error {
 		_, err := io.WriteString(w, t.lines.String())
 		return err

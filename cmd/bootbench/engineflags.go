@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"bootbench/model"
+)
+
+// engineFlags say in which form the kernel matrix is held.
+type engineFlags struct {
+	engine  string
+	rankTol float64
+	maxRank int
+}
+
+func (e *engineFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&e.engine, "engine", "auto", "`ENGINE` for the response matrix: exact (8 N^2 bytes, N^3 work), lowrank (pivoted Cholesky factor of rank r: 8 N r bytes, N r^2 work), or auto: exact, unless low rank is faster at --rank-tol (from 5000 distinct inputs on; below only where the answer stays the same) or nothing else fits into memory")
+	f.Float64Var(&e.rankTol, "rank-tol", 0, "low rank: residual of the kernel matrix, as a share of its diagonal, at which the factor stops, `TOL` between 0 and 1; default: 1e-4, or a hundredth of the noise if that is less")
+	f.IntVar(&e.maxRank, "max-rank", 0, "low rank: largest rank `R`, at least 1; default: what fits into memory")
+}
+
+// apply puts the flags into a specification.
+func (e *engineFlags) apply(spec *model.Spec) (err error) {
+	if spec.Engine, err = model.ParseEngine(e.engine); err != nil {
+		return usagef("--engine: %w", err)
+	}
+	switch {
+	case !(e.rankTol >= 0 && e.rankTol < 1):
+		return usagef("--rank-tol is %v, must lie between 0 and 1", e.rankTol)
+	case e.maxRank < 0:
+		return usagef("--max-rank is %d, must be at least 1", e.maxRank)
+	}
+	spec.RankTol, spec.MaxRank = e.rankTol, e.maxRank
+	return nil
+}

@@ -18,9 +18,11 @@ import (
 //	G = R (I + R' d R)^-1 R' = Z Z',   Z = R L^-T,   L L' = I + R' d R,
 //
 // has no difference in it (THEORY 4): chi_i = |row i of Z|^2. That costs about
-// 6 N r^2 + N^2 r flops. A K of full rank and no small pivot stays with Exact.
+// 6 N r^2 + N^2 r flops, and is done from Distrust on: until then, and for a K of
+// full rank and no small pivot, it is an Exact.
 type Factored struct {
 	*Exact
+	wary   bool // Distrust was called
 	asked  bool // whether K was factorised already
 	direct bool // G stands by R
 	r      int
@@ -43,6 +45,18 @@ const (
 
 // NewFactored returns an engine around e.
 func NewFactored(e *Exact) *Factored { return &Factored{Exact: e} }
+
+// Distrust makes later refreshes go by the factor where d is large, and reports
+// whether one at d would.
+func (f *Factored) Distrust(d []float64) bool {
+	f.wary = true
+	f.k.Diag(f.kdiag)
+	sum := 0.0
+	for i, v := range d {
+		sum += v * f.kdiag[i]
+	}
+	return sum > trustedSum && f.factorise()
+}
 
 // Rank is the numerical rank of K where it was needed and is low, else N.
 func (f *Factored) Rank() int {
@@ -68,7 +82,7 @@ func (f *Factored) Refresh(d []float64) error {
 		sum += v * f.kdiag[i]
 	}
 	f.direct = false
-	if !(sum > trustedSum) || !f.factorise() {
+	if !f.wary || !(sum > trustedSum) || !f.factorise() {
 		return f.Exact.Refresh(d)
 	}
 	f.direct, f.expanded = true, false

@@ -115,15 +115,7 @@ func (r *run) settleGeneral(ctx context.Context) error {
 	if err := x.begin(); err != nil {
 		return err
 	}
-	if x.newton == nil {
-		x.Status = x.sweeps(ctx, giveUp)
-	} else if x.Status = x.sweeps(ctx, giveWay); x.Status == Stalled || x.Status == NumericalFailure {
-		x.Status = x.detour(ctx)
-		if x.Status == Stalled && x.comeBack() == nil {
-			x.anew()
-			x.Status = x.sweeps(ctx, giveUp)
-		}
-	}
+	x.Status = x.search(ctx)
 	if x.astray {
 		if err := x.comeBack(); err != nil {
 			return err
@@ -133,6 +125,59 @@ func (r *run) settleGeneral(ctx context.Context) error {
 	x.Stats.Capped = x.respondents.capped(x.home)
 	x.explain()
 	return nil
+}
+
+// search looks for the fixed point by sweeps; where rounding may have had a part
+// in their end, with the factor of K in the place of B; then along a path; and
+// with more patience.
+func (x *general) search(ctx context.Context) Status {
+	if x.newton == nil {
+		x.distrust()
+		return x.sweeps(ctx, giveUp)
+	}
+	x.Status = x.sweeps(ctx, giveWay)
+	found := x.Status == Converged
+	if x.Status != Cancelled && x.Status != SweepLimit && x.distrust() {
+		x.Status = x.recheck(ctx)
+	}
+	if x.Status == Stalled && found {
+		// Both ways of computing G agree up to this residual: it is rounding.
+		return x.Status
+	}
+	if x.Status != Stalled && x.Status != NumericalFailure {
+		return x.Status
+	}
+	status := x.detour(ctx)
+	if status == Stalled && x.comeBack() == nil {
+		x.anew()
+		return x.sweeps(ctx, giveUp)
+	}
+	return status
+}
+
+// recheck gives the factor of K the last word: a solve has converged if it finds
+// the same at the last G. Else it goes on from there, or, where the sweeps had
+// gone astray, from the start.
+func (x *general) recheck(ctx context.Context) Status {
+	again := x.begin
+	if x.Status == Converged {
+		again = func() error {
+			x.anew()
+			return errors.Join(x.comeBack(), x.observe())
+		}
+	}
+	if err := again(); err != nil {
+		return x.lose(err)
+	}
+	x.astray = false
+	return x.sweeps(ctx, giveWay)
+}
+
+// distrust turns to the factor of K, and reports whether that makes a difference
+// at the last G.
+func (x *general) distrust() bool {
+	factored, ok := x.engine.(*linalg.Factored)
+	return ok && factored.Distrust(x.kept.d)
 }
 
 // explain says what a solve without an end has met.

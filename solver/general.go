@@ -25,6 +25,7 @@ const (
 	stepGrowth    = 1.4 // of the step after a sweep that came nearer
 	hesitation    = 4   // sweeps without a smaller distance before passes are left out, or taken up again
 	giveUp        = 60  // the same before giving up; no cell that converges takes more than 78 in all
+	rounded       = 20  // residual over the goal up to which rounding may be beaten
 	giveWay       = 12  // the same before a path is tried
 	retreats      = 8   // halvings of a step whose G does not factorise
 )
@@ -141,7 +142,12 @@ func (x *general) search(ctx context.Context) Status {
 		x.Status = x.recheck(ctx)
 	}
 	if x.Status == Stalled && found {
-		// Both ways of computing G agree up to this residual: it is rounding.
+		// Both ways of computing G agree up to this residual: it is rounding, which
+		// patience may beat where it is near the goal.
+		if x.Residual < rounded*x.goal && x.comeBack() == nil {
+			x.anew()
+			x.Status = x.sweeps(ctx, giveUp)
+		}
 		return x.Status
 	}
 	if x.Status != Stalled && x.Status != NumericalFailure {

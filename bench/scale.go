@@ -226,14 +226,14 @@ func DefaultScale(exact, lowrank int) ([]Case, error) {
 	fixed.Engine, fixed.Rank = model.LowRank, fixedRank
 	tolerant.Engine = model.LowRank
 	return []Case{
-		{Name: "waves", Spec: full, Ratio: 1, Sizes: doubling(exact)},
-		{Name: fmt.Sprintf("waves, rank %d", fixedRank), Spec: fixed, Ratio: 1, Sizes: doubling(lowrank)},
-		{Name: "waves", Spec: tolerant, Ratio: 1, Sizes: doubling(lowrank)},
+		{Name: "waves", Spec: full, Ratio: 1, Sizes: Doubling(exact)},
+		{Name: fmt.Sprintf("waves, rank %d", fixedRank), Spec: fixed, Ratio: 1, Sizes: Doubling(lowrank)},
+		{Name: "waves", Spec: tolerant, Ratio: 1, Sizes: Doubling(lowrank)},
 	}, nil
 }
 
-// doubling are sizes that double up to most.
-func doubling(most int) []int {
+// Doubling are sizes that double up to most, from 2500 on.
+func Doubling(most int) []int {
 	sizes := []int{most}
 	for n := most / 2; n >= smallestScale; n /= 2 {
 		sizes = append([]int{n}, sizes...)

@@ -18,26 +18,92 @@ func NewScaleTable(w io.Writer, data []string) (*ScaleTable, error) {
 	for _, name := range data {
 		width = max(width, utf8.RuneCountInString(ShortName(name)))
 	}
-	t := &ScaleTable{lines{w, []column{
-		{head: "data", width: width, left: true}, {head: "engine", width: 7, left: true}, {head: "n", width: 6}, {head: "rank", width: 5},
-		{head: "kernel s", width: 8}, {head: "solve s", width: 8}, {head: "sweep s", width: 8}, {head: "refreshes", width: 9}, {head: "products", width: 8},
-		{head: "memory", width: 11}, {head: "error", width: 9}, {head: "error off", width: 9}, {head: "var off", width: 8},
-	}}}
-	_, err := fmt.Fprint(w, `kernel s            seconds of the kernel matrix, or of its low-rank factor
-solve s, sweep s    seconds of the theory, and of one sweep of its iteration
-products            products with G o G, for the variances
-error               left-out error by the theory
-error off, var off  relative difference to the exact engine: of the left-out error, median of the variances per point
-
-`)
-	if err != nil {
+	t := &ScaleTable{lines{w, scaleColumns(width)}}
+	if err := scaleLegend().writeText(w); err != nil {
 		return t, err
 	}
 	return t, t.lines.header()
 }
 
+func scaleColumns(width int) []column {
+	return []column{
+		{head: "data", width: width, left: true}, {head: "engine", width: 7, left: true}, {head: "n", width: 6}, {head: "rank", width: 5},
+		{head: "kernel s", width: 8}, {head: "solve s", width: 8}, {head: "sweep s", width: 8}, {head: "refreshes", width: 9}, {head: "products", width: 8},
+		{head: "memory", width: 11}, {head: "error", width: 9}, {head: "error off", width: 9}, {head: "var off", width: 8},
+	}
+}
+
+// scaleLegend says what the columns mean.
+func scaleLegend() *sheet {
+	p := &sheet{}
+	for _, l := range [][2]string{
+		{"kernel s", "seconds of the kernel matrix, or of its low-rank factor"},
+		{"solve s", "seconds of the theory; sweep s: of one sweep of its iteration"},
+		{"products", "products with G o G, for the variances"},
+		{"error", "left-out error by the theory"},
+		{"error off", "relative difference to the exact engine; var off: median of that of the variances per point"},
+	} {
+		p.line(l[0], "%s", l[1])
+	}
+	p.gap()
+	return p
+}
+
+// Scale is the answer of scale.
+type Scale struct{ Rows []bench.ScaleRow }
+
+// Title names the experiment.
+func (s *Scale) Title() string { return "The theory across N" }
+
+// WriteText writes all rows.
+func (s *Scale) WriteText(w io.Writer) error { return s.sheet().writeText(w) }
+
+func (s *Scale) sheet() *sheet {
+	p := &sheet{}
+	var cells [][]string
+	for _, r := range s.Rows {
+		cells = append(cells, scaleCells(r))
+	}
+	p.table(scaleColumns(0), cells)
+	p.gap()
+	for _, group := range scaleGroups(s.Rows) {
+		if text := Growth(group); text != "" {
+			p.paragraph(text)
+		}
+	}
+	p.blocks = append(p.blocks, scaleLegend().blocks...)
+	return p
+}
+
+// WriteScaleCSV writes a line per row.
+func WriteScaleCSV(w io.Writer, rows []bench.ScaleRow) error { return writeRows(w, rows) }
+
+// ScaleFigures show seconds and memory against N.
+func ScaleFigures(rows []bench.ScaleRow) []*Figure {
+	if len(rows) == 0 {
+		return nil
+	}
+	times := Panel{X: Axis{Label: "examples n", Log: true}, Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft}
+	memory := Panel{X: times.X, Y: Axis{Label: "GiB", Log: true}, Legend: NoLegend}
+	for i, group := range scaleGroups(rows) {
+		seconds := Series{Label: ShortName(group[0].Data) + ", " + group[0].Engine, Mark: Joined, Colour: i}
+		bytes := Series{Mark: Joined, Colour: i}
+		for _, r := range group {
+			seconds.point(float64(r.N), r.TotalS)
+			bytes.point(float64(r.N), float64(r.PeakBytes)/(1<<30))
+		}
+		times.Series, memory.Series = append(times.Series, seconds), append(memory.Series, bytes)
+	}
+	return []*Figure{{
+		Name: "scale", Title: "the theory across N", Caption: "Seconds of the whole solve, kernel matrix or factor included, and memory, of the exact and the low-rank engine.",
+		Panels: []Panel{times, memory},
+	}}
+}
+
 // Row prints one row.
-func (t *ScaleTable) Row(r bench.ScaleRow) error {
+func (t *ScaleTable) Row(r bench.ScaleRow) error { return t.lines.row(scaleCells(r)...) }
+
+func scaleCells(r bench.ScaleRow) []string {
 	rank, errorOff, varianceOff := "-", "-", "-"
 	if r.Rank > 0 {
 		rank = fmt.Sprint(r.Rank)
@@ -45,8 +111,8 @@ func (t *ScaleTable) Row(r bench.ScaleRow) error {
 	if r.Compared {
 		errorOff, varianceOff = fmt.Sprintf("%.2g%%", 100*r.ErrorOff), fmt.Sprintf("%.2g%%", 100*r.VarianceOff)
 	}
-	return t.lines.row(ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
-		fmt.Sprint(r.Refreshes.Exact), fmt.Sprint(r.Refreshes.Diagonal+r.Linear+r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff)
+	return []string{ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
+		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single + r.Refreshes.Follow), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
 }
 
 // End says how time grows with n, for every data set and engine with at least

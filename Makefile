@@ -1,7 +1,7 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
 #   make test   the whole test suite, on OpenBLAS and in pure Go
-.PHONY: run test bench check build openblas clean
+.PHONY: run test bench accuracy check build openblas clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -23,6 +23,10 @@ test: openblas
 
 bench: openblas
 	sh scripts/bench.sh
+
+# The survey of doc/accuracy.md, six minutes on two cores.
+accuracy: build
+	sh scripts/accuracy.sh
 
 # What CI runs beside the tests.
 check:

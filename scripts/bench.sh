@@ -58,13 +58,14 @@ bench() { # package, pattern, tags, file
 echo "kernels" >&2
 bench ./blas . openblas "$out/kernels.txt"
 echo "refresh and steps" >&2
-bench ./linalg 'Refresh|Step' openblas "$out/linalg.txt"
+bench ./linalg 'Refresh|Step|Single' openblas "$out/linalg.txt"
 bench ./linalg Refresh "" "$out/linalg.txt"
 echo "fits and solves" >&2
 bench ./gp Fit openblas "$out/fits.txt"
 bench ./solver Solve openblas "$out/solve.txt"
 bench ./svm 'BenchmarkTrain|NewTrainer' openblas "$out/svm.txt"
 go test -tags openblas -run '^$' -bench Grid -benchtime 1x ./solver > "$out/grid.txt"
+go test -tags openblas -run '^$' -bench 'Survey/./steps=mixed' -benchtime 1x ./solver > "$out/survey.txt"
 echo "theory against retraining" >&2
 {
 	echo '```'
@@ -85,13 +86,31 @@ echo "theory against retraining" >&2
 	echo '```'
 } > "$out/margins"
 
+echo "leave-one-out" >&2
+{
+	echo '```'
+	for set in sonar pima crabs wisconsin; do
+		echo "$set, gamma 1/d, C = 1"
+		"$out/bootbench" loo "$set" --loss hinge --C 1 --kernel rbf --gamma "$(case $set in sonar) echo 0.0166667;; pima) echo 0.142857;; crabs) echo 0.2;; *) echo 0.111111;; esac)" --method all --quiet | grep -A5 '^method'
+		echo
+	done
+	echo '```'
+} > "$out/loo"
+echo "large N" >&2
+{
+	echo '```'
+	"$out/bootbench" scale --exact 5000 --lowrank 50000 --quiet
+	echo '```'
+} > "$out/scale"
+
 table Kernel "$out/kernels.txt" > "$out/kernels"
-table Refresh "$out/linalg.txt" > "$out/refresh"
+table "Refresh|Single" "$out/linalg.txt" > "$out/refresh"
 table Step "$out/linalg.txt" > "$out/steps"
 table Fit "$out/fits.txt" > "$out/fits"
 table Solve "$out/solve.txt" > "$out/solve"
 table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
 table Grid "$out/grid.txt" > "$out/grid"
-for name in machine kernels refresh steps fits solve train grid margins compare compare-coarse; do
+table Survey "$out/survey.txt" > "$out/survey"
+for name in machine kernels refresh steps fits solve train grid survey margins compare compare-coarse loo scale; do
 	renew "$name" "$out/$name"
 done

@@ -210,8 +210,8 @@ func TestRetrainBytes(t *testing.T) {
 		// Vectors and the buffers of pure Go products come on top; a count of
 		// sites that happens to grow has its system made anew. A worker that the
 		// others leave no resample to holds nothing.
-		if q := bytes / float64(m.RetrainBytes(workers, 1)); q < 0.8/float64(workers) || q > 2.5 {
-			t.Errorf("%d workers: %.0f bytes allocated, %d estimated", workers, bytes, m.RetrainBytes(workers, 1))
+		if q := bytes / float64(m.RetrainBytes(workers, resample.Poisson{Ratio: 1})); q < 0.8/float64(workers) || q > 2.5 {
+			t.Errorf("%d workers: %.0f bytes allocated, %d estimated", workers, bytes, m.RetrainBytes(workers, resample.Poisson{Ratio: 1}))
 		}
 	}
 }

@@ -273,10 +273,9 @@ func (m *Model) buildBytes() int64 {
 }
 
 // RetrainBytes estimates the memory of retraining with a number of workers
-// beside the kernel matrix: each holds the system of the sites it drew, at
-// ratio nu a share 1 - e^-nu of them.
-func (m *Model) RetrainBytes(workers int, ratio float64) int64 {
-	drawn := float64(len(m.First)) * -math.Expm1(-ratio)
+// beside the kernel matrix: each holds the system of the sites that it drew.
+func (m *Model) RetrainBytes(workers int, law resample.Law) int64 {
+	drawn := float64(len(m.First)) * (1 - resample.Zero(law, 1))
 	return int64(float64(workers) * 8 * drawn * drawn)
 }
 

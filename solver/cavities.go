@@ -152,6 +152,18 @@ func (s *respondents) keep(i int, c float64, m loss.Moments) float64 {
 	return math.Max(m.Keep, math.Max(smallestKeep, least/(1+least)))
 }
 
+// clamped counts the sites whose likelihood would widen the posterior: their d
+// would be negative, and is held at 0.
+func (s *respondents) clamped(x cavities) int {
+	count := 0
+	for i := range s.sites {
+		if s.sites[i].Moments(s.cavity(x, i)).Clamped {
+			count++
+		}
+	}
+	return count
+}
+
 // capped counts the d at one of their limits.
 func (s *respondents) capped(x cavities) int {
 	count := 0

@@ -124,6 +124,9 @@ func (r *run) settleGeneral(ctx context.Context) error {
 	}
 	x.Gamma, x.Scatter = x.stand.g, x.stand.u
 	x.Stats.Capped = x.respondents.capped(x.home)
+	if clamped := x.respondents.clamped(x.home); clamped > 0 {
+		x.Warnings = append(x.Warnings, fmt.Sprintf("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped))
+	}
 	x.explain()
 	return nil
 }

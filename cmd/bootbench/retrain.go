@@ -82,7 +82,7 @@ covers the resamples that were finished.`,
 		if err != nil {
 			return err
 		}
-		need := linalg.SymBytes(sub.Sites()) + sub.RetrainBytes(settings.Workers, scheme.Mean())
+		need := linalg.SymBytes(sub.Sites()) + sub.RetrainBytes(settings.Workers, scheme)
 		what := fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, sub.Sites())
 		if err := linalg.CheckMemory(need, int64(m.maxMemory), what); err != nil {
 			return err

@@ -33,10 +33,10 @@ type Settings struct {
 }
 
 // DefaultResamples is the Resamples of zero Settings.
-const DefaultResamples = 500
+const DefaultResamples = 1000
 
 // LawFactor is how many times the resamples of a curve's point go into moments
-// and laws: 10 times give M03's 5000 at the default.
+// and laws: the default gives twice M03's 5000.
 const LawFactor = 10
 
 // blockSize is the number of resamples in a block.

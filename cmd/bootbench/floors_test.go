@@ -29,7 +29,7 @@ var floors = map[string][]string{
 	"loo":         {"blas", "gp", "linalg", "svm"},
 	"model":       {"dataset", "erm", "gp", "kernel", "linalg", "loss", "resample", "retrain", "solver", "svm"},
 	"bench":       {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
-	"bench/paper": {"dataset", "kernel", "loss", "model", "resample", "retrain", "solver"},
+	"bench/paper": {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":      {"bench", "bench/paper", "blas", "dataset", "linalg", "solver"},
 	"cmd/bootbench": {"bench", "bench/paper", "blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "report", "resample",
 		"retrain", "solver", "svm"},

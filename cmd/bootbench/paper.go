@@ -168,13 +168,14 @@ func (p *paperRun) write(done []*report.Figure) error {
 		Caption string `json:"caption"`
 	}
 	doc := struct {
-		Command   string      `json:"command"`
-		Resamples int         `json:"resamples"`
-		Seed      uint64      `json:"seed"`
-		Figures   []entry     `json:"figures"`
-		Times     []bench.Row `json:"times,omitempty"`
-		Warnings  []string    `json:"warnings"`
-	}{"paper", p.settings.Resamples, p.settings.Seed, nil, p.tables.Timing, append([]string{}, p.warnings...)}
+		Command     string          `json:"command"`
+		Resamples   int             `json:"resamples"`
+		Seed        uint64          `json:"seed"`
+		Figures     []entry         `json:"figures"`
+		Times       []bench.Row     `json:"times,omitempty"`
+		LeaveOneOut []paper.LeftOut `json:"leave_one_out,omitempty"`
+		Warnings    []string        `json:"warnings"`
+	}{"paper", p.settings.Resamples, p.settings.Seed, nil, p.tables.Timing, p.tables.LeaveOneOut, append([]string{}, p.warnings...)}
 	for _, f := range done {
 		doc.Figures = append(doc.Figures, entry{f.Name, f.Caption})
 	}
@@ -261,7 +262,7 @@ func (p *paperRun) fields() ([]*report.Figure, error) {
 	return []*report.Figure{report.FieldFigure(f)}, nil
 }
 
-// times fills the table of times; there is no figure.
+// times fills the tables of times; there is no figure.
 func (p *paperRun) times() ([]*report.Figure, error) {
 	const resamples = 20 // their errors are not in the table
 	cases, err := bench.DefaultCases([]int{250, 500, 1000})
@@ -274,5 +275,9 @@ func (p *paperRun) times() ([]*report.Figure, error) {
 			p.settings.Progress(fmt.Sprintf("%s, n = %d: %s", at.Data, at.N, at.Phase), at.Row, at.Rows)
 		},
 	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.tables.LeaveOneOut, err = paper.LeaveOneOut(p.ctx, p.settings)
 	return nil, err
 }

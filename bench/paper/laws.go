@@ -120,21 +120,21 @@ func (ref *Reference) distance(place int, law loss.Law, offset float64, leave in
 func distances(ref *Reference, laws []loss.Law, scheme string, offset float64) Distances {
 	d := Distances{Scheme: scheme, Offset: offset, Resamples: ref.Resamples}
 	d.Close, d.Far, d.Largest, d.L1 = summary(ref, laws, offset, -1)
-	n := float64(len(ref.blocks))
 	var close, far, largest []float64
-	for leave := range ref.blocks {
-		if len(ref.blocks) < 2 {
-			break
-		}
+	for leave := range min(jackknifeGroups, len(ref.blocks)) {
 		c, f, l, _ := summary(ref, laws, offset, leave)
 		close, far, largest = append(close, c), append(far, f), append(largest, l)
 	}
-	d.CloseSE, d.FarSE, d.LargestSE = jackknife(close, n), jackknife(far, n), jackknife(largest, n)
+	d.CloseSE, d.FarSE, d.LargestSE = jackknife(close), jackknife(far), jackknife(largest)
 	return d
 }
 
+// jackknifeGroups is the number of groups of blocks that are left out in turn;
+// block b belongs to group b modulo this.
+const jackknifeGroups = 20
+
 // summary is the shares of near and far places and the largest distance, one
-// block left out.
+// group of blocks left out.
 func summary(ref *Reference, laws []loss.Law, offset float64, leave int) (close, far, largest float64, l1 []float64) {
 	l1 = make([]float64, len(laws))
 	for i := range laws {
@@ -150,13 +150,13 @@ func summary(ref *Reference, laws []loss.Law, offset float64, leave int) (close,
 	return close, far, largest, l1
 }
 
-// jackknife is the standard error of a figure from its values with one block of
-// n left out.
-func jackknife(without []float64, n float64) float64 {
+// jackknife is the standard error of a figure from its values with one group left
+// out in turn.
+func jackknife(without []float64) float64 {
 	if len(without) < 2 {
 		return math.NaN()
 	}
-	mean, squares := 0.0, 0.0
+	mean, squares, n := 0.0, 0.0, float64(len(without))
 	for _, v := range without {
 		mean += v / n
 	}

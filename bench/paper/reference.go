@@ -164,13 +164,14 @@ func (ref *Reference) average() {
 
 // histogram is the share of the resamples in bins of the given width, a
 // multiple of fineBin: bin i begins at (first+i) width + offset, with offset a
-// multiple of fineBin too. The block number leave does not count; -1: all do.
+// multiple of fineBin too. The blocks of jackknife group leave do not
+// count; -1: all do.
 func (ref *Reference) histogram(place int, width, offset float64, leave int) (first int, shares []float64) {
 	per, shift := int(math.Round(width/fineBin)), int(math.Round(offset/fineBin))
 	counts, total := map[int]float64{}, 0.0
 	low, high := math.MaxInt, math.MinInt
 	for number := range ref.blocks {
-		if number == leave {
+		if leave >= 0 && number%jackknifeGroups == leave {
 			continue
 		}
 		for fine, n := range ref.blocks[number].Bins[place] {

@@ -336,7 +336,6 @@ func TestSmallNoise(t *testing.T) {
 func TestLowRankPrecomputed(t *testing.T) {
 	spec := smooth(t, 120)
 	spec.Engine, spec.RankTol, spec.Standardize = model.LowRank, 1e-6, false
-	m := build(t, spec)
 	given := spec
 	all := make([][]float64, 120)
 	for i := range all {
@@ -348,7 +347,7 @@ func TestLowRankPrecomputed(t *testing.T) {
 	given.Kernel = kernel.Spec{Kind: kernel.Precomputed, Constant: 3, Jitter: 1e-9}
 	p := build(t, given)
 	spec.Kernel.Jitter = 1e-9
-	m = build(t, spec)
+	m := build(t, spec)
 	a, b := solve(t, m), solve(t, p)
 	nearAll(t, "variance", b.Var, a.Var, 1e-5)
 	mean, variance := predictions(t, m, a, blas64.General(spec.Set.X.Gather([]int{3, 4, 5})))

@@ -116,7 +116,10 @@ func (p *sheet) cost(c Cost) {
 			parts = join(parts, t.name+" "+seconds(t.value))
 		}
 	}
-	p.line("seconds", "%s (%s)", seconds(c.Time.Total), parts)
+	if parts != "" {
+		parts = " (" + parts + ")"
+	}
+	p.line("seconds", "%s%s", seconds(c.Time.Total), parts)
 	p.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name, c.Backend.Core, c.Backend.Threads)
 }
 

@@ -11,6 +11,7 @@ import (
 	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/linalg"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
 )
@@ -24,6 +25,8 @@ func compareCommand(s *session) *cobra.Command {
 	var v solverFlags
 	var b retrainFlags
 	var sizes []int
+	var estimators bool
+	var splits int
 	var ratio string
 	cmd := &cobra.Command{
 		Use:   "compare [DATA...]",
@@ -41,6 +44,7 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		Example: `  bootbench compare
   bootbench compare --sizes 60,120 --resamples 40 --out results
   bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
+  bootbench compare crabs --loss hinge --C 1 --estimators --splits 3
   bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
   bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
 	}
@@ -53,12 +57,17 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 	b.register(f, bench.DefaultResamples)
 	v.registerLimits(f)
 	m.registerEngine(f)
+	f.BoolVar(&estimators, "estimators", false, "judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
+	f.IntVar(&splits, "splits", bench.DefaultSplits, "--estimators: number of random splits, an integer `K` of at least 2")
 	s.registerOut(cmd, "compare.csv")
 	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		solve, err := v.settings()
 		if err != nil {
 			return err
+		}
+		if estimators {
+			return s.compareEstimators(&m, args, splits, b.seed)
 		}
 		list, err := ratios(ratio)
 		if err != nil {
@@ -95,6 +104,23 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		})
 	}
 	return cmd
+}
+
+// compareEstimators reads the one DATA and judges on it.
+func (s *session) compareEstimators(m *modelFlags, args []string, splits int, seed uint64) error {
+	if len(args) != 1 {
+		return usagef("--estimators takes one DATA, not %d", len(args))
+	}
+	set, err := m.load(s, args[0])
+	if err != nil {
+		return err
+	}
+	spec, _, err := m.spec(set)
+	if err != nil {
+		return err
+	}
+	spec.Engine = model.Exact
+	return s.estimators(spec, splits, seed)
 }
 
 // atRatios repeats each case at every ratio.

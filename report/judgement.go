@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"bootbench/bench"
+)
+
+// Judgement is the answer of compare --estimators.
+type Judgement struct {
+	Command string `json:"command"`
+	bench.Judgement
+	Cost
+}
+
+// Title names the comparison.
+func (j *Judgement) Title() string {
+	return "Estimates of the error on " + ShortName(j.Data) + ", judged by held-out data"
+}
+
+// WriteText writes a row per estimator.
+func (j *Judgement) WriteText(w io.Writer) error { return j.sheet().writeText(w) }
+
+func (j *Judgement) sheet() *sheet {
+	p := &sheet{}
+	p.line("data", "%s: %d splits into %d examples to train on and %d held out", j.Data, j.Splits, j.Train, j.HeldOut)
+	p.line("held-out error", "%s, standard error %.2g, standard deviation over splits %.2g", number(j.Truth), j.TruthSE, j.TruthSD)
+	if j.UnfinishedTheory > 0 {
+		p.line("theory", "%d solves did not converge", j.UnfinishedTheory)
+	}
+	p.gap()
+	columns := []column{{head: "estimator", left: true}, {head: "mean"}, {head: "bias"}, {head: "+-"}, {head: "rms"}, {head: "sd"}, {head: "seconds"}, {head: "retrained"}}
+	var rows [][]string
+	for _, v := range j.Estimators {
+		rows = append(rows, []string{v.Estimator, fmt.Sprintf("%.4f", v.Mean), fmt.Sprintf("%+.4f", v.Bias), fmt.Sprintf("%.4f", v.BiasSE),
+			fmt.Sprintf("%.4f", v.RMS), fmt.Sprintf("%.4f", v.SD), seconds(v.Seconds), fmt.Sprintf("%.1f%%", 100*v.Retrained)})
+	}
+	p.table(columns, rows)
+	p.gap()
+	p.line("bias, rms", "mean and root mean square of the estimate less the held-out error of the same split; sd of the estimate")
+	p.line("seconds", "mean time, the kernel matrix apart; retrained: share of the examples or folds")
+	p.cost(j.Cost)
+	return p
+}
+
+// JudgementFigures set the estimators' accuracy against their cost.
+func JudgementFigures(j *Judgement) []*Figure {
+	p := Panel{X: Axis{Label: "seconds", Log: true}, Y: Axis{Label: "root mean square error of the estimate"}}
+	for i, v := range j.Estimators {
+		p.Series = append(p.Series, Series{Label: v.Estimator, Mark: Dots, Colour: i, X: []float64{v.Seconds}, Y: []float64{v.RMS}})
+	}
+	return []*Figure{{
+		Name: "estimators", Title: "cost and accuracy of the estimates", Panels: []Panel{p},
+		Caption: "Every estimate of the error against the time that it takes, judged by held-out data over random splits.",
+	}}
+}

@@ -305,6 +305,7 @@ func (e *EP) iterate(s EPSettings) error {
 	if !e.posterior() {
 		return errors.New("the kernel matrix is not finite")
 	}
+	e.keep() // what a fit comes back to must be its own
 	r := &e.result
 	best, share, since := math.Inf(1), firstShare, 0
 	for r.Sweeps = 1; ; r.Sweeps++ {

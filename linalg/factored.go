@@ -118,6 +118,10 @@ func (f *Factored) factorise() bool {
 	if n > smallFactor {
 		limit = n / 2
 	}
+	need := 8 * (4*int64(n)*int64(limit) + 2*int64(limit)*int64(limit))
+	if CheckMemory(need, 0, "a factor of the kernel matrix") != nil {
+		return false
+	}
 	columns, smallest := pivotedCholesky(f.k, limit)
 	if columns == nil || len(columns) == n && smallest > regular {
 		return false

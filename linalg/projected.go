@@ -287,11 +287,12 @@ func transpose(dst, a blas64.General) {
 	}
 }
 
-// Row copies row i of G into dst.
+// Row copies row i of G into dst. Several goroutines may read rows at a time.
 func (e *Projected) Row(dst []float64, i int) {
-	e.k.block(blas64.General{Rows: e.k.rank, Cols: 1, Stride: 1, Data: e.small}, i, i+1, nil)
-	e.solve(e.small)
-	e.k.mul(dst, e.small)
+	x := make([]float64, e.k.rank)
+	e.k.block(blas64.General{Rows: e.k.rank, Cols: 1, Stride: 1, Data: x}, i, i+1, nil)
+	e.solve(x)
+	e.k.mul(dst, x)
 	for j := range dst {
 		dst[j] *= e.inverse[i] * e.inverse[j]
 	}

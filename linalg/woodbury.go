@@ -60,6 +60,11 @@ func (e *Exact) updateGroup(sites []int, delta []float64, sign float64) error {
 	copy(e.chi, w.chi)
 	copy(e.b, w.b)
 	copy(e.d, w.moved)
+	for _, i := range w.sites {
+		e.root[i] = math.Max(math.Sqrt(e.d[i]), smallestRoot)
+		e.inverse[i] = 1 / e.root[i]
+	}
+	e.held = false
 	return nil
 }
 

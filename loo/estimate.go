@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -190,6 +191,7 @@ func (e *estimate) finish() *Result {
 	}
 	r.Skipped = known - r.Retrained
 	r.Error, r.Recall, r.Precision = share(r.Errors, known), share(hits, positive), share(hits, hits+alarms)
+	slices.Sort(r.Unfinished)
 	if len(r.Unfinished) > 0 && r.Status == Complete {
 		r.Status = Inexact
 	}

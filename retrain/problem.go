@@ -49,7 +49,8 @@ type Settings struct {
 	// Seed and the number b of a resample determine its random stream.
 	Seed uint64
 	// First is the number b of the first resample; the run goes to First +
-	// Resamples - 1.
+	// Resamples - 1. The groups of the standard errors count from it: under a
+	// resample.Series they mean something only if it begins a period.
 	First int
 	// Recall, if set, is asked for the predictions of resample b before it is
 	// fitted: whether they are known from an earlier run of the same problem,

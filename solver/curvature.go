@@ -225,7 +225,7 @@ func (c *curvature) follow() bool {
 // active lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a low-rank update can serve them.
 func (c *curvature) active() (sites []int, delta []float64) {
-	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipUpdate != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.updates >= updatesInARow {
+	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipUpdate != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.followed && c.double || c.updates >= updatesInARow {
 		return nil, nil
 	}
 	d := c.engine.Sites()

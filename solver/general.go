@@ -64,6 +64,7 @@ type general struct {
 	noPasses    bool
 	goal        float64 // residual to reach
 	astray      bool    // G does not stand where stand says
+	cause       error   // what last ended sweeps that have left G
 }
 
 // lowest follows a number's smallest value and how long ago it was seen.
@@ -157,7 +158,7 @@ func (x *general) search(ctx context.Context) Status {
 		return x.Status
 	}
 	status := x.detour(ctx)
-	if status == Stalled && x.comeBack() == nil {
+	if status == Stalled && x.settleBack() == nil {
 		x.anew()
 		return x.sweeps(ctx, giveUp)
 	}
@@ -172,7 +173,7 @@ func (x *general) recheck(ctx context.Context) Status {
 	if x.Status == Converged {
 		again = func() error {
 			x.anew()
-			return errors.Join(x.comeBack(), x.observe())
+			return x.settleBack()
 		}
 	}
 	if err := again(); err != nil {
@@ -191,6 +192,9 @@ func (x *general) distrust() bool {
 
 // explain says what a solve without an end has met.
 func (x *general) explain() {
+	if x.Status != Converged && x.cause != nil {
+		x.Warnings = append(x.Warnings, x.cause.Error())
+	}
 	factored, ok := x.engine.(*linalg.Factored)
 	if x.Status == Converged || !ok || factored.Rank() == len(x.sites) {
 		return
@@ -212,6 +216,7 @@ func (x *general) begin() error {
 		return asProblem(err)
 	}
 	if x.settings.From != nil && x.respondents.share == 1 {
+		x.anew()
 		return x.observe()
 	}
 	x.engine.Expand()
@@ -234,6 +239,11 @@ func (x *general) sweeps(ctx context.Context, patience int) Status {
 		}
 		if x.newton != nil && x.distance < x.newton.reach {
 			x.approach(ctx)
+			if x.astray {
+				if err := x.settleBack(); err != nil {
+					return x.lose(err)
+				}
+			}
 			continue
 		}
 		x.propose()
@@ -324,6 +334,7 @@ func (x *general) visit() error {
 	if err := x.engine.Refresh(x.stand.d); err != nil {
 		return err
 	}
+	x.astray = false
 	return x.observe()
 }
 
@@ -345,9 +356,17 @@ func (x *general) move() error {
 
 // lose ends sweeps that have left the last G that factorised.
 func (x *general) lose(cause error) Status {
-	x.Warnings = append(x.Warnings, cause.Error())
-	x.astray = true
+	x.cause, x.astray = cause, true
 	return NumericalFailure
+}
+
+// settleBack comes back and looks again from there.
+func (x *general) settleBack() error {
+	if err := x.comeBack(); err != nil {
+		return err
+	}
+	x.Stats.Refreshes.Exact-- // observe counts it
+	return x.observe()
 }
 
 // comeBack moves G to where it last factorised.

@@ -108,6 +108,11 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 
 // compareEstimators reads the one DATA and judges on it.
 func (s *session) compareEstimators(m *modelFlags, args []string, splits int, seed uint64) error {
+	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine", "rank-tol", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
+		if m.flags.Changed(flag) {
+			return usagef("--%s has no part in --estimators", flag)
+		}
+	}
 	if len(args) != 1 {
 		return usagef("--estimators takes one DATA, not %d", len(args))
 	}

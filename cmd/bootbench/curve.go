@@ -99,8 +99,11 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
 		var e *report.Estimate
 		var solution *solver.Solution
-		filled, err := s.study.Do(i, fmt.Sprintf("%s %+v %+v", sub.key(scheme), *t, settings.Tolerance), &e, func() (err error) {
+		filled, err := s.study.Do(i, fmt.Sprintf("%s %+v tol=%v method=%v sweeps=%d engine=%v rank=%v,%v", sub.key(scheme), *t, settings.Tolerance, settings.Method, settings.MaxSweeps, sub.Engine, sub.RankTol, sub.MaxRank), &e, func() (err error) {
 			e, solution, err = s.estimateAt(sub, scheme, settings, fitted, label, t)
+			if err == nil && solution.Status == solver.Cancelled {
+				return s.ctx.Err() // half a solve is none to keep
+			}
 			return err
 		})
 		if s.isInterrupt(err) || s.status == exitInterrupted {
@@ -112,6 +115,9 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		}
 		if !filled {
 			continue
+		}
+		if e.Status != solver.Converged.String() && s.status == exitDone {
+			s.status = exitNotConverged
 		}
 		settings.From = nil
 		// Parts of a study start every solve anew: what they find must not depend

@@ -47,6 +47,7 @@ type paperRun struct {
 	pumadyn  string
 	tables   report.PaperTables
 	warnings []string
+	doc      any // of what is finished
 }
 
 func paperCommand(s *session) *cobra.Command {
@@ -142,6 +143,11 @@ func (p *paperRun) run(figures []paperFigure) error {
 	if p.study.partial() {
 		return p.told()
 	}
+	if p.doc != nil {
+		if err := p.document(p.doc); err != nil {
+			return err
+		}
+	}
 	if err := p.study.complete(); err != nil {
 		return err
 	}
@@ -179,7 +185,8 @@ func (p *paperRun) write(done []*report.Figure) error {
 	for _, f := range done {
 		doc.Figures = append(doc.Figures, entry{f.Name, f.Caption})
 	}
-	if err := p.document(doc); err != nil {
+	p.doc = doc
+	if err := p.file("result.json", func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
 	return p.page(&report.Page{Title: p.tables.Title(), Answers: []report.Answer{&p.tables}, Figures: done, Warnings: p.warnings})

@@ -57,7 +57,7 @@ resamples, and that of the mean prediction.`,
 	v.register(f)
 	v.registerTrace(s, f)
 	m.registerEngine(f)
-	s.registerOut(cmd, "predict.json and predict.csv")
+	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
 		if err != nil {

@@ -182,7 +182,7 @@ type studyFile struct {
 
 // writeStudy notes the command, and refuses a folder that belongs to another.
 func writeStudy(dir string, args []string) error {
-	own := withoutFlags(args, "shard", "shards", "out", "json", "quiet", "workers", "threads")
+	own := withoutFlags(args, "shard", "shards", "out", "json", "quiet", "workers", "threads", "cpuprofile", "memprofile", "trace")
 	known, err := readStudy(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -246,7 +246,7 @@ named, and those that were done twice count once.`,
 			return usagef("%s holds no study: there is no study.json", args[0])
 		}
 		if err != nil {
-			return err
+			return asUsage(err)
 		}
 		again := append(slices.Clone(f.Args), "--out", args[0])
 		if s.json != "" {

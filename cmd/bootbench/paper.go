@@ -52,6 +52,7 @@ type paperRun struct {
 
 func paperCommand(s *session) *cobra.Command {
 	var only []string
+	var out string // its default must not become that of other commands
 	p := &paperRun{session: s}
 	cmd := &cobra.Command{
 		Use:   "paper",
@@ -73,10 +74,14 @@ more resamples draws the missing ones only.`,
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&p.pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
 	s.study.register(cmd)
-	f.StringVar(&s.out, "out", "paper", "folder `DIR` to write into, made if it is not there")
+	f.StringVar(&out, "out", "paper", "folder `DIR` to write into, made if it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		figures, err := p.chosen(only)
 		if err != nil {
+			return err
+		}
+		s.out = out
+		if err := s.checkOutputs(); err != nil {
 			return err
 		}
 		return p.run(figures)

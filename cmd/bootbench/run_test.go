@@ -680,6 +680,26 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// TestPaper: without --out the figures lie in the folder paper, and no other
+// command writes anything it was not asked for.
+func TestPaper(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, on("estimate")...)
+	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+		t.Errorf("estimate left %v, %v", files, err)
+	}
+	o := drive(t, "", "paper", "--figure", "m04-1-right", "--resamples", "1", "--json", "-")
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || o.status != exitDone {
+		t.Errorf("%v: %+v", err, o)
+	}
+	for _, name := range []string{"report.html", "result.json", "m04-figure-1-right.svg", "m04-figure-1-right.csv"} {
+		if _, err := os.Stat(filepath.Join("paper", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestShellWord: a shell reads the words of a command line back as they were.
 func TestShellWord(t *testing.T) {
 	sh, err := exec.LookPath("sh")

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -158,29 +157,13 @@ func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(Cell)) ([
 	if err != nil {
 		return nil, err
 	}
-	var cells []Cell
-	for _, x := range todo {
-		if err := ctx.Err(); err != nil {
-			return cells, err
-		}
-		var c Cell
-		filled, err := s.task(x, "cell", &c, func() (err error) {
+	return each(ctx, todo, emit, func(x *experiment) (c Cell, filled bool, err error) {
+		filled, err = s.task(x, "cell", &c, func() (err error) {
 			c, err = x.cell(ctx)
 			return err
 		})
-		if err != nil {
-			return cells, fmt.Errorf("%s, %s loss: %w", x.progress.Data, x.spec.Loss.Name(), err)
-		}
-		if !filled {
-			continue
-		}
-		cells = append(cells, c)
-		if emit != nil {
-			emit(c)
-		}
-		x.model = nil
-	}
-	return cells, nil
+		return c, filled, err
+	})
 }
 
 // cell computes both sides.

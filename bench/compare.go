@@ -104,25 +104,35 @@ func Compare(ctx context.Context, cases []Case, s Settings, emit func(Row)) ([]R
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
+	return each(ctx, todo, emit, func(x *experiment) (Row, bool, error) {
+		filled, err := s.task(x, "row", &x.row, func() error { return x.run(ctx) })
+		return x.row, filled, err
+	})
+}
+
+// each makes a result of every experiment that is filled and hands it to emit,
+// which may be nil. When ctx ends, or an experiment fails, it returns what was
+// finished and the error.
+func each[T any](ctx context.Context, todo []*experiment, emit func(T), make func(x *experiment) (result T, filled bool, err error)) ([]T, error) {
+	var all []T
 	for _, x := range todo {
 		if err := ctx.Err(); err != nil {
-			return rows, err
+			return all, err
 		}
-		filled, err := s.task(x, "row", &x.row, func() error { return x.run(ctx) })
+		result, filled, err := make(x)
 		if err != nil {
-			return rows, fmt.Errorf("%s, n = %d: %w", x.progress.Data, x.progress.N, err)
+			return all, fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
 		}
+		x.model = nil // its matrices are not needed any more
 		if !filled {
 			continue
 		}
-		rows = append(rows, x.row)
+		all = append(all, result)
 		if emit != nil {
-			emit(x.row)
+			emit(result)
 		}
-		x.model = nil // its matrices are not needed any more
 	}
-	return rows, nil
+	return all, nil
 }
 
 // experiments are the rows to be made, in order.

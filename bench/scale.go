@@ -72,18 +72,10 @@ func Scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) (
 		return nil, err
 	}
 	known := map[reference]exactAnswer{}
-	var rows []ScaleRow
-	for _, x := range todo {
+	return each(ctx, todo, emit, func(x *experiment) (ScaleRow, bool, error) {
 		row, err := x.scale(ctx, known)
-		if err != nil {
-			return rows, fmt.Errorf("%s, n = %d: %w", x.progress.Data, x.progress.N, err)
-		}
-		rows = append(rows, row)
-		if emit != nil {
-			emit(row)
-		}
-	}
-	return rows, nil
+		return row, true, err
+	})
 }
 
 // reference names the exact answers that low-rank ones are compared with.

@@ -29,46 +29,15 @@ type EP struct {
 
 // Trainers returns the maker of trainers for p that Run takes.
 func (e EP) Trainers(p Problem) func() (Trainer, error) {
-	return func() (Trainer, error) {
-		p, err := p.withDefaults()
-		if err != nil {
-			return nil, err
-		}
-		if err := p.checkKernel(e.Kernel, e.Cross); err != nil {
-			return nil, err
-		}
+	return p.weighted(e.Kernel, e.Cross, func(p Problem, weight []float64) (weightedFit, error) {
 		trainer, err := gp.NewEP(e.Kernel, e.Likelihood)
-		if err != nil {
-			return nil, err
-		}
-		return &epTrainer{
-			method: e, trainer: trainer, sites: p.Sites,
-			set: gp.WeightedSet{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y))},
-		}, nil
-	}
-}
-
-// epTrainer turns counts into weights.
-type epTrainer struct {
-	method  EP
-	trainer *gp.EP
-	set     gp.WeightedSet
-	sites   int
-}
-
-// Fit is Trainer.Fit.
-func (t *epTrainer) Fit(counts []int, f []float64) error {
-	for i, k := range counts {
-		t.set.Weight[i] = float64(k)
-	}
-	r, err := t.trainer.Fit(t.set, gp.EPSettings{Tolerance: t.method.Tolerance})
-	if err != nil {
-		return err
-	}
-	if err := r.Status.Err(); err != nil {
-		return err
-	}
-	copy(f, r.Mean)
-	weigh(t.method.Cross, r.Alpha, f[t.sites:])
-	return nil
+		set := gp.WeightedSet{Y: p.Y, Site: p.Site, Weight: weight}
+		return func() (f, coefficients []float64, err error) {
+			r, err := trainer.Fit(set, gp.EPSettings{Tolerance: e.Tolerance})
+			if err != nil {
+				return nil, nil, err
+			}
+			return r.Mean, r.Alpha, r.Status.Err()
+		}, err
+	})
 }

@@ -47,6 +47,7 @@ type curvature struct {
 	double   bool      // single precision is given up
 	leap     float64   // largest |log| of the ratio of next to d, after approximate steps
 	order    float64   // residual after approximate steps, in squares of the leap
+	absent   bool      // G stands nowhere yet: the solve goes on from a State
 }
 
 // settle iterates d to its fixed point and leaves G there.
@@ -60,7 +61,7 @@ func (r *run) settle(ctx context.Context) error {
 		return err
 	}
 	c.double = c.settings.Steps == ExactOnly || c.settings.Skip&SkipSingle != 0 || n < worthSingle || c.Method != ADATAP
-	for sweep := 1; ; sweep++ {
+	for sweep := c.Stats.Refreshes.moves() + 1; ; sweep++ {
 		began, moved := time.Now(), c.moved()
 		kind, err := c.refresh(sweep)
 		if err != nil && sweep == 1 {
@@ -73,9 +74,11 @@ func (r *run) settle(ctx context.Context) error {
 		c.tell(Sweep{Number: sweep, Kind: kind, Step: time.Since(began), Moved: moved})
 		if done, status := c.done(ctx, sweep); done {
 			c.Status = status
+			c.keep(false)
 			return c.inDouble()
 		}
 		c.propose()
+		c.keep(true)
 	}
 }
 
@@ -112,6 +115,9 @@ func (c *curvature) inDouble() error {
 // start leaves the start value of d in next: the caller's, or the response of
 // every site to the common cavity (M03-61, 62).
 func (c *curvature) start() error {
+	if c.settings.Resume != nil {
+		return c.resume()
+	}
 	if c.settings.Start != nil {
 		copy(c.next, c.settings.Start)
 		return nil
@@ -156,6 +162,10 @@ func cavityPrecision(chi, b float64) float64 {
 // move, in single precision when another refresh must follow anyway, else by a
 // factorisation.
 func (c *curvature) refresh(sweep int) (kind string, err error) {
+	if c.absent {
+		c.absent = false
+		return "exact", c.exact()
+	}
 	if sites, delta := c.active(); len(sites) > 0 {
 		err := c.engine.Update(sites, delta)
 		if err == nil {

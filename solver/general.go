@@ -65,6 +65,10 @@ type general struct {
 	goal        float64 // residual to reach
 	astray      bool    // G does not stand where stand says
 	cause       error   // what last ended sweeps that have left G
+	stage       Stage   // of the search
+	found       bool    // sweeps without the factor of K have converged
+	way         *way    // the path, in stage Detouring
+	standing    bool    // G was brought to where a State says, within the stage
 }
 
 // lowest follows a number's smallest value and how long ago it was seen.
@@ -114,7 +118,7 @@ func (r *run) settleGeneral(ctx context.Context) error {
 		r.engine = linalg.NewFactored(exact)
 	}
 	x := r.newGeneral()
-	if err := x.begin(); err != nil {
+	if err := x.open(); err != nil {
 		return err
 	}
 	x.Status = x.search(ctx)
@@ -129,58 +133,8 @@ func (r *run) settleGeneral(ctx context.Context) error {
 		x.Warnings = append(x.Warnings, fmt.Sprintf("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped))
 	}
 	x.explain()
+	x.conclude()
 	return nil
-}
-
-// search looks for the fixed point by sweeps; where rounding may have had a part
-// in their end, with the factor of K in the place of B; then along a path; and
-// with more patience.
-func (x *general) search(ctx context.Context) Status {
-	if x.newton == nil {
-		x.distrust()
-		return x.sweeps(ctx, giveUp)
-	}
-	x.Status = x.sweeps(ctx, giveWay)
-	found := x.Status == Converged
-	if x.Status != Cancelled && x.Status != SweepLimit && x.distrust() {
-		x.Status = x.recheck(ctx)
-	}
-	if x.Status == Stalled && found {
-		// Both ways of computing G agree up to this residual: it is rounding, which
-		// patience may beat where it is near the goal.
-		if x.Residual < rounded*x.goal && x.comeBack() == nil {
-			x.anew()
-			x.Status = x.sweeps(ctx, giveUp)
-		}
-		return x.Status
-	}
-	if x.Status != Stalled && x.Status != NumericalFailure {
-		return x.Status
-	}
-	status := x.detour(ctx)
-	if status == Stalled && x.settleBack() == nil {
-		x.anew()
-		return x.sweeps(ctx, giveUp)
-	}
-	return status
-}
-
-// recheck gives the factor of K the last word: a solve has converged if it finds
-// the same at the last G. Else it goes on from there, or, where the sweeps had
-// gone astray, from the start.
-func (x *general) recheck(ctx context.Context) Status {
-	again := x.begin
-	if x.Status == Converged {
-		again = func() error {
-			x.anew()
-			return x.settleBack()
-		}
-	}
-	if err := again(); err != nil {
-		return x.lose(err)
-	}
-	x.astray = false
-	return x.sweeps(ctx, giveWay)
 }
 
 // distrust turns to the factor of K, and reports whether that makes a difference
@@ -231,6 +185,7 @@ func (x *general) begin() error {
 // leaves G.
 func (x *general) sweeps(ctx context.Context, patience int) Status {
 	for {
+		x.note()
 		if done, status := x.done(ctx); done {
 			return status
 		}
@@ -247,6 +202,7 @@ func (x *general) sweeps(ctx context.Context, patience int) Status {
 			continue
 		}
 		x.propose()
+		x.ahead()
 		if err := x.move(); err != nil {
 			return x.lose(err)
 		}

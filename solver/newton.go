@@ -53,6 +53,7 @@ func (w *newton) solve(x *general) {
 func (x *general) approach(ctx context.Context) bool {
 	w := x.newton
 	for step := 0; ; step++ {
+		x.note()
 		if done, status := x.done(ctx); done {
 			return status == Converged
 		}

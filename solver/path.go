@@ -18,83 +18,102 @@ const (
 	pathSweeps = 200  // sweeps at most
 )
 
+// way is a path in progress: how far it has come and where it goes, in -log of the
+// smallest p(0), and where it returns to if it ends early.
+type way struct {
+	at, to   float64  // at 0: nowhere yet
+	last     cavities // at at
+	growth   float64  // logarithm of the next step
+	halves   int      // of it in a row
+	began    int      // Stats.Sweeps at the start
+	home     cavities
+	kept     parameters
+	residual float64
+	status   Status
+}
+
+// newWay is a path that returns to where the iteration is.
+func (x *general) newWay() *way {
+	n := len(x.sites)
+	w := &way{last: newCavities(n), growth: math.Log(pathGrowth), began: x.Stats.Sweeps,
+		home: newCavities(n), kept: newParameters(n), residual: x.Residual, status: x.Status}
+	copy(w.home, x.home)
+	w.kept.copy(x.kept)
+	return w
+}
+
 // detour looks for the fixed point along a path of problems: every site is
 // present with a part of its probability only, t, and t grows to 1. At small t
 // hardly a site is there, and sweeps converge; from there on the last
 // fixed point is near enough for Newton's method. Where the path ends early, the
 // iteration returns to where it was.
 func (x *general) detour(ctx context.Context) Status {
-	status, residual := x.Status, x.Residual
-	home, kept := newCavities(len(x.sites)), newParameters(len(x.sites))
-	copy(home, x.home)
-	kept.copy(x.kept)
+	if x.way == nil {
+		x.way = x.newWay()
+	}
 	found := x.path(ctx)
-	x.respondents.share, x.goal = 1, x.settings.Tolerance
+	w := x.way
+	x.way, x.respondents.share, x.goal = nil, 1, x.settings.Tolerance
 	if found == Converged {
 		return found
 	}
-	copy(x.home, home)
-	x.kept.copy(kept)
-	x.Residual, x.astray = residual, true
+	copy(x.home, w.home)
+	x.kept.copy(w.kept)
+	x.Residual, x.astray = w.residual, true
 	if found == Cancelled || found == SweepLimit {
 		return found
 	}
-	return status
+	return w.status
 }
 
 // path goes along it and returns Converged at its end.
 func (x *general) path(ctx context.Context) Status {
-	certain := x.certainty()
-	at := math.Min(pathStart, certain)
-	x.present(at, certain)
+	w, certain := x.way, x.certainty()
 	x.goal = pathGoal
-	x.astray = false
-	began := x.Stats.Sweeps
-	if err := x.begin(); err != nil {
-		return NumericalFailure
-	}
-	if status := x.sweeps(ctx, giveWay); status != Converged {
-		return status
-	}
-	n := len(x.at)
-	last, before, tried := make(cavities, n), make(cavities, n), 0.0
-	growth := math.Log(pathGrowth)
-	copy(last, x.at)
-	for halves := 0; at < certain; {
-		to := at * math.Exp(growth)
-		if to >= math.Min(certain, pathEnd) {
-			to = certain
+	if w.at == 0 {
+		if status := x.depart(ctx, certain); status != Converged {
+			return status
 		}
-		copy(x.at, last)
-		if tried > 0 && to < pathEnd {
-			ahead := math.Log(to/at) / tried
-			for i, v := range before {
-				x.at[i] += ahead * (last[i] - v)
+	}
+	before, tried := make(cavities, len(x.at)), 0.0
+	for w.at < certain {
+		var err error
+		if !x.resumed() {
+			w.to = w.at * math.Exp(w.growth)
+			if w.to >= math.Min(certain, pathEnd) {
+				w.to = certain
 			}
+			copy(x.at, w.last)
+			if tried > 0 && w.to < pathEnd {
+				ahead := math.Log(w.to/w.at) / tried
+				for i, v := range before {
+					x.at[i] += ahead * (w.last[i] - v)
+				}
+			}
+			x.present(w.to, certain)
+			x.anew()
+			err = x.visit()
 		}
-		x.present(to, certain)
-		x.anew()
 		x.newton.reach = pathReach
-		err := x.visit()
 		if err == nil && x.distance < pathReach {
 			x.approach(ctx)
 		}
 		if err == nil && x.distance < pathGoal {
-			copy(before, last)
-			copy(last, x.at)
-			tried = math.Log(to / at)
-			at = to
-			halves = max(0, halves-1)
-			growth = math.Min(growth*1.3, math.Log(pathGrowth))
+			copy(before, w.last)
+			copy(w.last, x.at)
+			tried = math.Log(w.to / w.at)
+			w.at = w.to
+			w.halves = max(0, w.halves-1)
+			w.growth = math.Min(w.growth*1.3, math.Log(pathGrowth))
 			continue
 		}
 		if done, status := x.done(ctx); done && status != Converged {
 			return status
 		}
-		if halves++; halves > pathHalves || x.Stats.Sweeps > began+pathSweeps {
+		if w.halves++; w.halves > pathHalves || x.Stats.Sweeps > w.began+pathSweeps {
 			return Stalled
 		}
-		growth /= 2
+		w.growth /= 2
 	}
 	x.goal = x.settings.Tolerance
 	x.approach(ctx)
@@ -102,6 +121,25 @@ func (x *general) path(ctx context.Context) Status {
 		return status
 	}
 	return Stalled
+}
+
+// depart takes the first leg of a path, by sweeps.
+func (x *general) depart(ctx context.Context, certain float64) Status {
+	w := x.way
+	if !x.resumed() {
+		w.to = math.Min(pathStart, certain)
+		x.present(w.to, certain)
+		x.astray = false
+		if err := x.begin(); err != nil {
+			return NumericalFailure
+		}
+	}
+	status := x.sweeps(ctx, giveWay)
+	if status == Converged {
+		w.at = w.to
+		copy(w.last, x.at)
+	}
+	return status
 }
 
 // certainty is -log of the smallest p(0) of a site.

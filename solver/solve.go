@@ -73,6 +73,7 @@ type run struct {
 	problem   Problem
 	settings  Settings
 	quadratic []loss.Quadratic
+	keeper    keeper
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
@@ -106,6 +107,7 @@ func (r *run) warn() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
 			condition, condition*rounding))
 	}
+	r.warnKeeper()
 	if r.Status != Converged {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status, r.Residual, r.Stats.Sweeps))
 	}

@@ -23,6 +23,8 @@ const (
 type way struct {
 	at, to   float64  // at 0: nowhere yet
 	last     cavities // at at
+	behind   cavities // one step before
+	step     float64  // logarithm of the step from there; 0: none
 	growth   float64  // logarithm of the next step
 	halves   int      // of it in a row
 	began    int      // Stats.Sweeps at the start
@@ -35,7 +37,7 @@ type way struct {
 // newWay is a path that returns to where the iteration is.
 func (x *general) newWay() *way {
 	n := len(x.sites)
-	w := &way{last: newCavities(n), growth: math.Log(pathGrowth), began: x.Stats.Sweeps,
+	w := &way{last: newCavities(n), behind: newCavities(n), growth: math.Log(pathGrowth), began: x.Stats.Sweeps,
 		home: newCavities(n), kept: newParameters(n), residual: x.Residual, status: x.Status}
 	copy(w.home, x.home)
 	w.kept.copy(x.kept)
@@ -75,7 +77,6 @@ func (x *general) path(ctx context.Context) Status {
 			return status
 		}
 	}
-	before, tried := make(cavities, len(x.at)), 0.0
 	for w.at < certain {
 		var err error
 		if !x.resumed() {
@@ -84,24 +85,24 @@ func (x *general) path(ctx context.Context) Status {
 				w.to = certain
 			}
 			copy(x.at, w.last)
-			if tried > 0 && w.to < pathEnd {
-				ahead := math.Log(w.to/w.at) / tried
-				for i, v := range before {
+			if w.step > 0 && w.to < pathEnd {
+				ahead := math.Log(w.to/w.at) / w.step
+				for i, v := range w.behind {
 					x.at[i] += ahead * (w.last[i] - v)
 				}
 			}
 			x.present(w.to, certain)
 			x.anew()
+			x.newton.reach = pathReach
 			err = x.visit()
 		}
-		x.newton.reach = pathReach
 		if err == nil && x.distance < pathReach {
 			x.approach(ctx)
 		}
 		if err == nil && x.distance < pathGoal {
-			copy(before, w.last)
+			copy(w.behind, w.last)
 			copy(w.last, x.at)
-			tried = math.Log(w.to / w.at)
+			w.step = math.Log(w.to / w.at)
 			w.at = w.to
 			w.halves = max(0, w.halves-1)
 			w.growth = math.Min(w.growth*1.3, math.Log(pathGrowth))

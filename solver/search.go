@@ -23,6 +23,7 @@ func (x *general) search(ctx context.Context) Status {
 	}
 	for {
 		x.Status = x.pursue(ctx)
+		x.standing = false // what comes now was not entered before
 		next, over := x.after()
 		if over {
 			return x.Status

@@ -23,11 +23,13 @@ func curveCommand(s *session) *cobra.Command {
 		Long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
 to that of DATA. Every solve starts from the last one, so that order pays: give
 ratios that rise or fall. Ratios are printed as they are finished, and kept when
-the program is interrupted.
+the program is interrupted; with --checkpoint and --resume those that are finished
+are not solved again.
 
 The JSON document has a list under "results", each like the document of estimate.`,
 		Example: `  bootbench curve boston --ratio 0.2:5:6
   bootbench curve boston --ratio 0.25,0.5,1,2 --no-points --json curve.json
+  bootbench curve boston --ratio 0.5,1,2 --checkpoint curve.checkpoint --resume --quiet
   bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
 		Args: oneData,
 	}
@@ -39,6 +41,7 @@ The JSON document has a list under "results", each like the document of estimate
 	v.register(cmd.Flags())
 	v.registerTrace(s, cmd.Flags())
 	m.registerEngine(cmd.Flags())
+	s.registerCheckpoint(cmd)
 	s.registerOut(cmd, "curve.csv")
 	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -61,6 +64,7 @@ The JSON document has a list under "results", each like the document of estimate
 				return err
 			}
 		}
+		s.checkpoint.aboutCurve(settings, &r, list, &t)
 		sub, err := s.subject(&m, &t, args[0])
 		if err != nil {
 			return err
@@ -100,6 +104,9 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		var e *report.Estimate
 		var solution *solver.Solution
 		filled, err := s.study.Do(i, fmt.Sprintf("%s %+v tol=%v method=%v sweeps=%d engine=%v rank=%v,%v", sub.key(scheme), *t, settings.Tolerance, settings.Method, settings.MaxSweeps, sub.Engine, sub.RankTol, sub.MaxRank), &e, func() (err error) {
+			if e = s.checkpoint.result(i); e != nil {
+				return nil
+			}
 			e, solution, err = s.estimateAt(sub, scheme, settings, fitted, label, t)
 			if err == nil && solution.Status == solver.Cancelled {
 				return s.ctx.Err() // half a solve is none to keep
@@ -119,12 +126,7 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		if e.Status != solver.Converged.String() && s.status == exitDone {
 			s.status = exitNotConverged
 		}
-		settings.From = nil
-		// Parts of a study start every solve anew: what they find must not depend
-		// on which others they have.
-		if s.study.store == nil && solution.Status == solver.Converged {
-			settings.From = solution
-		}
+		settings.From = s.next(e, solution)
 		times.Solve += e.Time.Solve
 		c.Results = append(c.Results, *e)
 		if err := s.text(func(io.Writer) error { return table.Row(e) }); err != nil {
@@ -142,6 +144,21 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 	}
 	c.Cost = s.cost(times)
 	return s.endCurve(c, table)
+}
+
+// next is the solution that the solve after this one starts from. Parts of a study
+// start every solve anew: what they find must not depend on which others they have.
+func (s *session) next(e *report.Estimate, solution *solver.Solution) *solver.Solution {
+	switch {
+	case s.study.store != nil:
+		return nil
+	case solution == nil:
+		return s.checkpoint.start()
+	case solution.Status != solver.Converged:
+		solution = nil
+	}
+	s.checkpoint.finish(e, solution)
+	return solution
 }
 
 // endCurve prints and writes what was finished.

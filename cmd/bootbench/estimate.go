@@ -25,11 +25,16 @@ of examples that a resample leaves out (Efron's leave-one-out bootstrap), .632
 and .632+, and for every example the mean and the variance over resamples of the
 prediction there and its own left-out error.
 
-The points of the JSON document are in the order of the file.`,
+The points of the JSON document are in the order of the file.
+
+A long solve that may be stopped is given --checkpoint FILE, and --resume, on the
+same command line, to go on from there when it runs again.`,
 		Example: `  bootbench estimate boston
   bootbench estimate boston --noise 0.1 --ratio 0.5 --json - --no-points
   bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --amplitude 25 --constant 200 --test-loss absolute
+  bootbench estimate synthetic:friedman1,n=500 --loss square --noise 1 --checkpoint solve.checkpoint
+  bootbench estimate synthetic:friedman1,n=500 --loss square --noise 1 --checkpoint solve.checkpoint --resume --quiet
   bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
 		Args: oneData,
 	}
@@ -40,6 +45,7 @@ The points of the JSON document are in the order of the file.`,
 	v.register(cmd.Flags())
 	v.registerTrace(s, cmd.Flags())
 	m.registerEngine(cmd.Flags())
+	s.registerCheckpoint(cmd)
 	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
@@ -49,6 +55,7 @@ The points of the JSON document are in the order of the file.`,
 		if err := t.checkLevel(); err != nil {
 			return err
 		}
+		s.checkpoint.aboutSolve(settings)
 		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err

@@ -44,6 +44,7 @@ any order. Where they have targets too, the test loss is printed: averaged over
 resamples, and that of the mean prediction.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --level 0.9 --csv -
+  bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --checkpoint houses.checkpoint --resume --quiet
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
 		Args: oneData,
 	}
@@ -57,6 +58,7 @@ resamples, and that of the mean prediction.`,
 	v.register(f)
 	v.registerTrace(s, f)
 	m.registerEngine(f)
+	s.registerCheckpoint(cmd)
 	s.registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := v.settings()
@@ -66,6 +68,7 @@ resamples, and that of the mean prediction.`,
 		if err := p.check(s, args[0]); err != nil {
 			return err
 		}
+		s.checkpoint.aboutSolve(settings)
 		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err

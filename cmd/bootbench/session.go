@@ -32,6 +32,7 @@ type session struct {
 	json, out      string
 	trace          trace
 	study          study
+	checkpoint     checkpoint
 	quiet          bool
 	backend        string
 	threads        int
@@ -136,6 +137,9 @@ func (s *session) checkOutputs() error {
 		if err := s.checkFile("trace", s.trace.path); err != nil {
 			return err
 		}
+	}
+	if err := s.checkCheckpoint(); err != nil {
+		return err
 	}
 	if s.json == "" || s.json == "-" {
 		return nil

@@ -39,6 +39,9 @@ func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, e
 	if err != nil {
 		return nil, err
 	}
+	if err := s.belongs(spec, m); err != nil {
+		return nil, err
+	}
 	s.bars.show("kernel matrix", 0, 1)
 	built, err := model.Build(spec)
 	if err != nil {
@@ -55,6 +58,7 @@ func (s *session) resampled(m *modelFlags, r *schemeFlags, t *testFlags, path st
 	if err := r.check(r.ratio); err != nil {
 		return nil, nil, err
 	}
+	s.checkpoint.aboutScheme(r, fmt.Sprint(r.ratio))
 	sub, err := s.subject(m, t, path)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +149,9 @@ func (s *session) solve(sub *subject, scheme resample.Scheme, settings solver.Se
 		s.bars.show(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual), int(max(0, min(100, done))), 100)
 	}
 	s.bars.show(label, 0, 100)
+	s.checkpoint.enter(&settings)
 	solution, err := sub.Solve(s.ctx, scheme, settings)
+	s.checkpoint.leave(solution)
 	if err := errors.Join(err, tracing); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ type checkpoint struct {
 	written time.Time
 	took    time.Duration
 	pending bool // doc is newer than the file
+	eager   bool // write after every sweep, however short: for tests
 	failed  error
 	replace func(path string, content []byte) error // replaceFile, or a test's
 	warn    func(texts []string)
@@ -43,7 +44,9 @@ const (
 // registerCheckpoint adds the flags of a checkpoint.
 func (s *session) registerCheckpoint(cmd *cobra.Command) {
 	c := &s.checkpoint
-	c.replace, c.warn = replaceFile, s.warn
+	if c.warn = s.warn; c.replace == nil {
+		c.replace = replaceFile
+	}
 	f := cmd.Flags()
 	f.StringVar(&c.path, "checkpoint", "", "after every sweep, once a second at most, keep in `FILE` what --resume needs; a checkpoint that is there is replaced; default: none")
 	f.BoolVar(&c.resume, "resume", false, "go on from --checkpoint, whose data and settings must be the same but for --tol and --max-sweeps (curve: those too); default: start afresh, as where there is no FILE yet")
@@ -244,7 +247,7 @@ func (c *checkpoint) enter(settings *solver.Settings) {
 // keep notes the State of a solve, and writes it if the last writing is long ago.
 func (c *checkpoint) keep(state *solver.State) error {
 	c.doc.State, c.pending = state, true
-	if time.Since(c.written) < max(checkpointPause, checkpointShare*c.took) {
+	if !c.eager && time.Since(c.written) < max(checkpointPause, checkpointShare*c.took) {
 		return nil
 	}
 	return c.write()

@@ -1,0 +1,481 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bootbench/loss"
+	"bootbench/report"
+	"bootbench/solver"
+)
+
+// odd are numbers that a careless format would lose.
+var odd = []float64{0, math.Copysign(0, -1), 1, 0.1, -1.0 / 3, math.Pi * 1e-200, 5e-324, math.MaxFloat64, 1 + 0x1p-52}
+
+// oddCheckpoint has them everywhere.
+func oddCheckpoint() *checkpointDocument {
+	return &checkpointDocument{
+		Data: dataPrint{"a set", 9, 2, "0123"}, Settings: []setting{{"--ratio", "1"}, {"--length-scale", ""}},
+		Results: []*report.Estimate{{Command: "estimate", Points: &report.Points{Mean: odd}, Warnings: []string{"a \"word\"\n"}}},
+		From:    &neighbour{odd, []loss.Cavity{{C: 0.1, Mean: 5e-324, Var: math.MaxFloat64}}},
+		State: &solver.State{D: odd, Next: odd, Residual: 0.1, Step: 1, Sites: &solver.SiteState{Cavities: odd, Gamma: odd, Scatter: odd, History: odd,
+			Path: &solver.Path{Last: odd, Behind: odd, Cavities: odd, D: odd, Gamma: odd, Scatter: odd}}},
+	}
+}
+
+// TestCheckpointReadsBack: every number of a checkpoint reads back to the same bits.
+func TestCheckpointReadsBack(t *testing.T) {
+	d := oddCheckpoint()
+	content, err := d.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := decodeCheckpoint(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, c := back.State, back.State.Sites
+	for _, list := range [][]float64{s.D, s.Next, c.Cavities, c.Gamma, c.Scatter, c.History, c.Path.Last, c.Path.Behind, c.Path.Cavities, c.Path.D, c.Path.Gamma,
+		c.Path.Scatter, back.From.D, back.Results[0].Points.Mean} {
+		if !slices.EqualFunc(list, odd, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			t.Errorf("%v reads back as %v", odd, list)
+		}
+	}
+	if again, err := back.encode(); err != nil || !bytes.Equal(content, again) {
+		t.Errorf("written again it is another file: %v", err)
+	}
+	d.State.D = []float64{math.NaN()}
+	if _, err := d.encode(); err == nil {
+		t.Error("a checkpoint with NaN is written")
+	}
+}
+
+// TestCheckpointDamage: cut short anywhere, with anything after it, or with any one
+// bit turned, a checkpoint is refused.
+func TestCheckpointDamage(t *testing.T) {
+	content, err := oddCheckpoint().encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := range content {
+		if _, err := decodeCheckpoint(content[:size]); !errors.Is(err, errCutShort) {
+			t.Fatalf("%d bytes of %d: %v", size, len(content), err)
+		}
+	}
+	if _, err := decodeCheckpoint(append(slices.Clone(content), ' ')); err == nil {
+		t.Error("one byte too many passes")
+	}
+	for bit := range 8 * len(content) {
+		damaged := slices.Clone(content)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if _, err := decodeCheckpoint(damaged); err == nil {
+			t.Fatalf("bit %d of byte %d turned: it passes", bit%8, bit/8)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "is cut short", "bootbench check": "is cut short", "a,b\n1,2\n": "is no checkpoint",
+		strings.Replace(string(content), "checkpoint 1", "checkpoint 2", 1): "is of version 2, this program reads version 1",
+		"bootbench checkpoint 1 2\n{}":                                      "is damaged",
+		string(checkpointHead([]byte("{]"))) + "{]":                         "is damaged",
+	} {
+		if _, err := decodeCheckpoint([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// keeps is a command line on a set whose solve takes a dozen sweeps.
+func keeps(path string, more ...string) []string {
+	return slices.Concat([]string{"estimate", "synthetic:blobs,n=120,d=4,seed=5", "--loss", "hinge", "--C", "10", "--checkpoint", path, "--json", "-"}, more)
+}
+
+// answerOf is a document without what differs from run to run: times, memory, and
+// what getting there took.
+func answerOf(t testing.TB, text string) map[string]any {
+	t.Helper()
+	d := document[map[string]any](t, text)
+	strip := func(d map[string]any) {
+		for _, name := range []string{"time", "memory", "sweeps", "refreshes", "residual"} {
+			delete(d, name)
+		}
+	}
+	strip(d)
+	if results, ok := d["results"].([]any); ok {
+		for _, r := range results {
+			strip(r.(map[string]any))
+		}
+	}
+	return d
+}
+
+// sameText fails unless two documents hold the same answer to the last bit.
+func sameText(t testing.TB, a, b string) {
+	t.Helper()
+	x, err1 := json.Marshal(answerOf(t, a))
+	y, err2 := json.Marshal(answerOf(t, b))
+	if err1 != nil || err2 != nil || !bytes.Equal(x, y) {
+		t.Errorf("the answers differ:\n%.600s\n%.600s", x, y)
+	}
+}
+
+// alone fails if there is anything in a file's folder but the file.
+func alone(t testing.TB, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
+		t.Errorf("%v, %v are left beside %s", entries, err, path)
+	}
+}
+
+// wholeCheckpoint reads a checkpoint that must be whole.
+func wholeCheckpoint(t testing.TB, path string) *checkpointDocument {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := decodeCheckpoint(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// driveUntil runs a command line and interrupts it when the checkpoint is written
+// for the n-th time. With n = 0 it fails every writing with err.
+func driveUntil(t testing.TB, n int, err error, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	s := newSession(ctx, args, strings.NewReader(""), &stdout, &stderr)
+	writes := 0
+	s.checkpoint.eager = true
+	s.checkpoint.replace = func(path string, content []byte) error {
+		if writes++; writes == n {
+			cancel()
+		}
+		if err != nil || writes < n { // what was written before does not matter
+			return err
+		}
+		return replaceFile(path, content)
+	}
+	return outcome{s.run(), stdout.String(), stderr.String()}
+}
+
+// TestResumeEstimate: interrupted and taken up again, estimate and predict answer as
+// if nothing had been; a finished one answers at once; a command that starts afresh
+// says so.
+func TestResumeEstimate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "solve.checkpoint")
+	whole := drive(t, "", keeps(path)...)
+	if whole.status != exitDone || whole.stderr != "" {
+		t.Fatalf("%+v", whole)
+	}
+	alone(t, path)
+	total := wholeCheckpoint(t, path).State.Stats.Sweeps
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	o := driveUntil(t, 1, nil, keeps(path, "--resume")...)
+	if o.status != exitInterrupted || !strings.Contains(o.stderr, "there is no "+path+" yet: starting afresh") {
+		t.Fatalf("status %d, %q", o.status, o.stderr)
+	}
+	alone(t, path)
+	half := wholeCheckpoint(t, path).State
+	if half.Stats.Sweeps < 1 || half.Stats.Sweeps >= total {
+		t.Fatalf("interrupted at sweep %d of %d", half.Stats.Sweeps, total)
+	}
+	for range 2 { // in mid-solve, then finished
+		o = drive(t, "", keeps(path, "--resume")...)
+		if o.status != exitDone || !strings.Contains(o.stderr, "going on from "+path+": sweep ") {
+			t.Fatalf("status %d, %q", o.status, o.stderr)
+		}
+		sameText(t, o.stdout, whole.stdout)
+	}
+	if sweeps := wholeCheckpoint(t, path).State.Stats.Sweeps; sweeps > total+2 {
+		t.Errorf("%d sweeps, resumed twice, undisturbed %d", sweeps, total)
+	}
+	if o = drive(t, "", keeps(path, "--quiet", "--resume", "--tol", "1e-8")...); o.status != exitDone || o.stderr != "" {
+		t.Errorf("another tolerance: %d, %q", o.status, o.stderr)
+	}
+	// predict takes up what estimate has solved.
+	predict := append([]string{"predict"}, keeps(path, "--test", "synthetic:blobs,n=20,d=4,seed=6", "--quiet")[1:]...)
+	o = drive(t, "", append(predict, "--resume")...)
+	plain := drive(t, "", append([]string{"predict"}, keeps(filepath.Join(t.TempDir(), "other"), "--test", "synthetic:blobs,n=20,d=4,seed=6", "--tol", "1e-8")[1:]...)...)
+	if o.status != exitDone || plain.status != exitDone {
+		t.Fatalf("%+v, %+v", o, plain)
+	}
+	alone(t, path)
+}
+
+// TestResumeCurve: wherever a curve is interrupted, taken up again it ends in the
+// same document, and solves no ratio twice.
+func TestResumeCurve(t *testing.T) {
+	for name, model := range map[string][]string{
+		"square": small, "hinge": {"synthetic:blobs,n=60,d=4,seed=5", "--loss", "hinge", "--C", "10"},
+	} {
+		path := filepath.Join(t.TempDir(), "curve.checkpoint")
+		args := slices.Concat([]string{"curve"}, model, []string{"--ratio", "0.5,1,2,4", "--json", "-", "--checkpoint", path})
+		whole := drive(t, "", args...)
+		if whole.status != exitDone {
+			t.Fatalf("%+v", whole)
+		}
+		for writes := 1; ; writes += 3 {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			o := driveUntil(t, writes, nil, args...)
+			if o.status == exitDone {
+				if writes < 4*4 {
+					t.Errorf("%s: the checkpoint is written less than %d times in four solves", name, writes)
+				}
+				break
+			}
+			if o.status != exitInterrupted {
+				t.Fatalf("status %d, %q", o.status, o.stderr)
+			}
+			finished := len(wholeCheckpoint(t, path).Results)
+			trace := filepath.Join(t.TempDir(), "trace")
+			o = drive(t, "", append(args, "--resume", "--trace", trace)...)
+			if o.status != exitDone {
+				t.Fatalf("status %d, %q", o.status, o.stderr)
+			}
+			sameText(t, o.stdout, whole.stdout)
+			text, err := os.ReadFile(trace)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			for i, ratio := range []string{"0.5", "1", "2", "4"} {
+				if solved := strings.Contains(string(text), fmt.Sprintf("ratio %s, %d of 4", ratio, i+1)); solved != (i >= finished) {
+					t.Errorf("%s: %d ratios were finished; ratio %s is solved: %v", name, finished, ratio, solved)
+				}
+			}
+			alone(t, path)
+		}
+	}
+}
+
+// TestCheckpointRefusals: what does not fit is refused before any work, with the
+// reason, and the file is left as it is.
+func TestCheckpointRefusals(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "solve.checkpoint")
+	estimate := on("estimate", "--checkpoint", path)
+	if o := drive(t, "", estimate...); o.status != exitDone {
+		t.Fatal(o.stderr)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, content []byte) string {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(folder, name)
+	}
+	damaged := slices.Clone(before)
+	damaged[len(damaged)/2] ^= 1
+	set := func(flags ...string) []string { return slices.Concat(estimate, []string{"--resume"}, flags) }
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{on("estimate", "--resume"), "--resume needs --checkpoint FILE"},
+		{on("estimate", "--checkpoint", filepath.Join(folder, "no", "file")), "no such file"},
+		{on("estimate", "--checkpoint", folder), "is a directory"},
+		{on("estimate", "--checkpoint", "/dev/null"), "is no regular file"},
+		{on("estimate", "--checkpoint", file("mine.csv", []byte("a,y\n1,2\n"))), "is no checkpoint of bootbench, and is not replaced"},
+		{on("estimate", "--resume", "--checkpoint", file("text", []byte("a,y\n1,2\n"))), "text is no checkpoint of bootbench"},
+		{on("estimate", "--resume", "--checkpoint", file("short", before[:len(before)-7])), "short is cut short"},
+		{on("estimate", "--resume", "--checkpoint", file("damaged", damaged)), "damaged is damaged: its checksum does not fit"},
+		{on("estimate", "--resume", "--checkpoint", file("later", bytes.Replace(before, []byte("checkpoint 1"), []byte("checkpoint 7"), 1))), "later is of version 7"},
+		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=61"}, small[1:], []string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
+		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=60,seed=2"}, small[1:], []string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
+		{set("--noise", "2"), "--noise is 2, was 1"},
+		{set("--ratio", "2"), "--ratio is 2, was 1"},
+		{set("--scheme", "multinomial"), "--scheme is multinomial, was poisson"},
+		{set("--scheme", "kfold"), "--scheme is kfold, was poisson; --folds is 10, was not set; --ratio is not set, was 1"},
+		{set("--gamma", "0.3"), "--gamma is 0.3, was 0.05"},
+		{set("--length-scale", "2"), "--gamma is 0, was 0.05; --length-scale is 2, was empty"},
+		{set("--kernel", "matern32"), "--kernel is matern32, was rbf"},
+		{set("--kernel", "poly", "--coef0", "1"), "--degree is 3, was 0; --coef0 is 1, was 0"},
+		{set("--amplitude", "2"), "--amplitude is 2, was 25"},
+		{set("--constant", "2"), "--constant is 2, was 200"},
+		{set("--jitter", "0.1"), "--jitter is 0.1, was 0"},
+		{set("--no-standardize"), "--no-standardize is true, was false"},
+		{set("--engine", "lowrank"), "--engine is lowrank, was auto"},
+		{set("--rank-tol", "0.01"), "--rank-tol is 0.01, was 0"},
+		{set("--max-rank", "7"), "--max-rank is 7, was 0"},
+		{set("--method", "start"), "--method is start, was adatap"},
+		{slices.Concat([]string{"estimate", small[0], "--loss", "eps", "--C", "3", "--amplitude", "25", "--constant", "200", "--checkpoint", path, "--resume"}),
+			"--loss is eps, was square; --C is 3, was not set; --epsilon is 0.1, was not set; --noise is not set, was 1"},
+		{on("curve", "--checkpoint", path, "--resume"), "command is curve, was estimate or predict"},
+		{on("curve", "--checkpoint", path, "--shard", "0/2", "--out", t.TempDir()), "--checkpoint: parts of a study"},
+	} {
+		o := drive(t, "", c.args...)
+		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%v: status %d, %q, want %q", c.args, o.status, o.stderr, c.says)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(before, after) {
+			t.Fatalf("%v changes the file: %v", c.args, err)
+		}
+	}
+	curve := on("curve", "--ratio", "1,2", "--checkpoint", filepath.Join(folder, "curve"))
+	if o := drive(t, "", curve...); o.status != exitDone {
+		t.Fatal(o.stderr)
+	}
+	for says, flags := range map[string][]string{
+		"--ratio is 1 3, was 1 2":       {"--ratio", "1,3"},
+		"--tol is 1e-07, was 1e-06":     {"--tol", "1e-7"},
+		"--max-sweeps is 9, was 1000":   {"--max-sweeps", "9"},
+		"--test-loss is absolute, was":  {"--test-loss", "absolute"},
+		"--level is 0.9, was 0.95":      {"--level", "0.9"},
+		"--no-points is true, was fals": {"--no-points"},
+	} {
+		if o := drive(t, "", slices.Concat(curve, []string{"--resume"}, flags)...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
+			t.Errorf("%v: status %d, %q, want %q", flags, o.status, o.stderr, says)
+		}
+	}
+}
+
+// TestCheckpointNotWritten: a full disk, or a folder that has gone, costs the
+// checkpoint and not the answer, and both the user and the document are told.
+func TestCheckpointNotWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "solve.checkpoint")
+	plain := drive(t, "", keeps(path)...)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	full := driveUntil(t, 0, syscall.ENOSPC, keeps(path)...)
+	curve := driveUntil(t, 0, syscall.ENOSPC, on("curve", "--ratio", "1,2", "--checkpoint", path, "--json", "-")...)
+	for _, o := range []outcome{full, curve} {
+		if o.status != exitDone || !strings.HasPrefix(o.stderr, "bootbench: warning: --checkpoint: no space left on device; the solve goes on\n") {
+			t.Errorf("status %d, %q", o.status, o.stderr)
+		}
+		if !strings.Contains(o.stdout, "could not be kept: no space left on device") {
+			t.Errorf("no warning in %.300q", o.stdout)
+		}
+	}
+	a, b := document[estimateDocument](t, full.stdout), document[estimateDocument](t, plain.stdout)
+	if *a.TestError != *b.TestError || !slices.Equal(a.Points.Variance, b.Points.Variance) {
+		t.Error("another answer")
+	}
+	gone := filepath.Join(t.TempDir(), "gone", "file")
+	if err := replaceFile(gone, []byte("x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	// Where the last step fails, nothing is left of the others.
+	folder := t.TempDir()
+	target := filepath.Join(folder, "solve.checkpoint")
+	if err := os.MkdirAll(filepath.Join(target, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(target, []byte("x")); err == nil {
+		t.Error("a folder is replaced by a file")
+	}
+	alone(t, target)
+}
+
+// TestCheckpointLeftovers: what a run that was killed while writing has left is gone
+// after the next.
+func TestCheckpointLeftovers(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "solve.checkpoint")
+	left := filepath.Join(folder, partialPrefix(path)+"123"+partialSuffix)
+	other := filepath.Join(folder, ".another.checkpoint-123"+partialSuffix)
+	for _, name := range []string{left, other} {
+		if err := os.WriteFile(name, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := drive(t, "", on("estimate", "--checkpoint", path)...); o.status != exitDone {
+		t.Fatal(o.stderr)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: %v", left, err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
+// childArgs is the environment variable that makes this test binary the program.
+const childArgs = "BOOTBENCH_TEST_ARGS"
+
+// TestChild is the program in a process of its own, for tests that end it.
+func TestChild(t *testing.T) {
+	var args []string
+	if json.Unmarshal([]byte(os.Getenv(childArgs)), &args) != nil {
+		t.Skip("for other tests")
+	}
+	os.Args = append([]string{"bootbench"}, args...)
+	main()
+}
+
+// TestKilled: a process that is killed in mid-solve leaves a whole checkpoint, from
+// which another ends at the same answer, bit for bit; so does one that a scheduler
+// stops, with status 130.
+func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves for seconds")
+	}
+	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		path := filepath.Join(t.TempDir(), "solve.checkpoint")
+		args := []string{"estimate", "synthetic:blobs,n=500,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine", "exact", "--json", "-", "--quiet", "--checkpoint", path}
+		text, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		child := exec.Command(os.Args[0], "-test.run=^TestChild$")
+		child.Env = append(os.Environ(), childArgs+"="+string(text))
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(path); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				child.Process.Kill()
+				t.Fatal("no checkpoint within a minute")
+			}
+		}
+		if err := child.Process.Signal(end); err != nil {
+			t.Fatal(err)
+		}
+		child.Wait()
+		if end == syscall.SIGTERM && child.ProcessState.ExitCode() != exitInterrupted {
+			t.Errorf("stopped: %v", child.ProcessState)
+		}
+		state := wholeCheckpoint(t, path).State
+		resumed := drive(t, "", append(args, "--resume")...)
+		alone(t, path)
+		whole := drive(t, "", args...)
+		if resumed.status != exitDone || whole.status != exitDone {
+			t.Fatalf("%+v, %+v", resumed, whole)
+		}
+		a, b := document[estimateDocument](t, resumed.stdout), document[estimateDocument](t, whole.stdout)
+		if state.Stats.Sweeps >= b.Sweeps {
+			t.Errorf("signal %v came after the end, at sweep %d of %d", end, state.Stats.Sweeps, b.Sweeps)
+		}
+		if a.Sweeps > b.Sweeps+1 {
+			t.Errorf("%d sweeps in two parts, %d undisturbed", a.Sweeps, b.Sweeps)
+		}
+		sameText(t, resumed.stdout, whole.stdout)
+	}
+}

@@ -72,7 +72,7 @@ func (c *curvature) keep(ahead bool) {
 func (c *curvature) resume() error {
 	s := c.settings.Resume
 	if s.Sites != nil {
-		return badProblem("state to resume from: it is of a loss that is not quadratic")
+		return badState("it is of a loss that is not quadratic")
 	}
 	c.Stats, c.Residual, c.best, c.since, c.stepSize, c.plain = s.Stats, s.Residual, unknown(s.Best), s.Since, s.Step, s.Plain
 	copy(c.last, s.D)
@@ -140,10 +140,10 @@ func (x *general) resume() error {
 	s := x.settings.Resume
 	c := s.Sites
 	if c == nil {
-		return badProblem("state to resume from: it is of a quadratic loss")
+		return badState("it is of a quadratic loss")
 	}
 	if x.newton == nil && c.Stage != Sweeping {
-		return badProblem("state to resume from: its solve made use of Newton's method")
+		return badState("its solve made use of Newton's method")
 	}
 	x.Stats, x.stage, x.found = s.Stats, c.Stage, c.Found
 	copy(x.home, c.Cavities)

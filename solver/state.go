@@ -64,47 +64,59 @@ type Path struct {
 // check refuses a State that is none of a solve over so many sites.
 func (s *State) check(sites int) error {
 	vectors := []stateVector{{"d", s.D, sites, true}}
-	next := sites
-	if c := s.Sites; c != nil {
-		next = 3 * sites
-		vectors = append(vectors, stateVector{"cavities", c.Cavities, 3 * sites, false}, stateVector{"gamma", c.Gamma, sites, false},
-			stateVector{"scatter", c.Scatter, sites, true})
-		switch {
-		case c.Stage < Sweeping || c.Stage > Patient:
-			return badProblem("state to resume from: no stage %d", int(c.Stage))
-		case (c.Stage == Detouring) != (c.Path != nil):
-			return badProblem("state to resume from: stage %d and its path do not fit", int(c.Stage))
-		case !finiteNumbers(c.Distance, c.Before, c.Recent, c.Reach) || math.Min(math.Min(c.Distance, c.Before), math.Min(c.Recent, c.Reach)) < 0:
-			return badProblem("state to resume from: distances are %v, %v, %v, %v", c.Distance, c.Before, c.Recent, c.Reach)
-		case !fitsMixing(c.History, 3*sites) || !finiteNumbers(c.History...):
-			return badProblem("state to resume from: a history of %d numbers for %d sites", len(c.History), sites)
-		}
-		if p := c.Path; p != nil {
-			vectors = append(vectors, stateVector{"home", p.Cavities, 3 * sites, false}, stateVector{"home d", p.D, sites, true},
-				stateVector{"home gamma", p.Gamma, sites, false}, stateVector{"home scatter", p.Scatter, sites, true})
-			if p.At > 0 {
-				vectors = append(vectors, stateVector{"last", p.Last, 3 * sites, false})
-			}
-			if p.Step > 0 {
-				vectors = append(vectors, stateVector{"behind", p.Behind, 3 * sites, false})
-			}
-			if !finiteNumbers(p.At, p.To, p.Growth, p.Step, p.Residual) || p.At < 0 || !(p.To > 0) || !(p.Growth > 0) || p.Halves < 0 || p.Status != Stalled && p.Status != NumericalFailure {
-				return badProblem("state to resume from: the path is none")
-			}
-		}
+	if s.Next != nil && s.Sites == nil {
+		vectors = append(vectors, stateVector{"next", s.Next, sites, true})
 	}
-	if s.Next != nil {
-		vectors = append(vectors, stateVector{"next", s.Next, next, s.Sites == nil})
-	}
-	for _, v := range vectors {
-		if err := v.check(); err != nil {
-			return err
-		}
+	if s.Next != nil && s.Sites != nil {
+		vectors = append(vectors, stateVector{"next", s.Next, 3 * sites, false})
 	}
 	if !finiteNumbers(s.Residual, s.Best) || s.Residual < 0 || s.Best < 0 || s.Since < 0 || !(s.Step > 0 && s.Step <= 1) || s.Stats.Sweeps < 1 {
-		return badProblem("state to resume from: residual %v, best %v for %d sweeps, step %v, sweep %d", s.Residual, s.Best, s.Since, s.Step, s.Stats.Sweeps)
+		return badState("residual %v, best %v for %d sweeps, step %v, sweep %d", s.Residual, s.Best, s.Since, s.Step, s.Stats.Sweeps)
 	}
-	return nil
+	if err := checkVectors(vectors...); err != nil || s.Sites == nil {
+		return err
+	}
+	return s.Sites.check(sites)
+}
+
+func (s *SiteState) check(sites int) error {
+	switch {
+	case s.Stage < Sweeping || s.Stage > Patient:
+		return badState("no stage %d", int(s.Stage))
+	case (s.Stage == Detouring) != (s.Path != nil):
+		return badState("stage %d and its path do not fit", int(s.Stage))
+	case !finiteNumbers(s.Distance, s.Before, s.Recent, s.Reach) || min(s.Distance, s.Before, s.Recent, s.Reach) < 0:
+		return badState("distances are %v, %v, %v, %v", s.Distance, s.Before, s.Recent, s.Reach)
+	case !fitsMixing(s.History, 3*sites) || !finiteNumbers(s.History...):
+		return badState("a history of %d numbers for %d sites", len(s.History), sites)
+	}
+	err := checkVectors(stateVector{"cavities", s.Cavities, 3 * sites, false}, stateVector{"gamma", s.Gamma, sites, false},
+		stateVector{"scatter", s.Scatter, sites, true})
+	if err != nil || s.Path == nil {
+		return err
+	}
+	return s.Path.check(sites)
+}
+
+func (p *Path) check(sites int) error {
+	if !finiteNumbers(p.At, p.To, p.Growth, p.Step, p.Residual) || p.At < 0 || !(p.To > 0) || !(p.Growth > 0) || p.Halves < 0 ||
+		p.Status != Stalled && p.Status != NumericalFailure {
+		return badState("a path from %v to %v, growth %v, halved %d times, step %v, residual %v, status %d",
+			p.At, p.To, p.Growth, p.Halves, p.Step, p.Residual, int(p.Status))
+	}
+	vectors := []stateVector{{"the path's cavities", p.Cavities, 3 * sites, false}, {"the path's d", p.D, sites, true},
+		{"the path's gamma", p.Gamma, sites, false}, {"the path's scatter", p.Scatter, sites, true}}
+	if p.At > 0 {
+		vectors = append(vectors, stateVector{"the path's last", p.Last, 3 * sites, false})
+	}
+	if p.Step > 0 {
+		vectors = append(vectors, stateVector{"the path's behind", p.Behind, 3 * sites, false})
+	}
+	return checkVectors(vectors...)
+}
+
+func badState(format string, args ...any) error {
+	return badProblem("state to resume from: "+format, args...)
 }
 
 // stateVector is a vector of a State and what it must be.
@@ -115,13 +127,15 @@ type stateVector struct {
 	positive bool // or zero
 }
 
-func (v stateVector) check() error {
-	if len(v.values) != v.length {
-		return badProblem("state to resume from: %s has %d numbers, want %d", v.name, len(v.values), v.length)
-	}
-	for i, x := range v.values {
-		if !finiteNumbers(x) || v.positive && x < 0 {
-			return badProblem("state to resume from: number %d of %s is %v", i+1, v.name, x)
+func checkVectors(vectors ...stateVector) error {
+	for _, v := range vectors {
+		if len(v.values) != v.length {
+			return badState("%s has %d numbers, want %d", v.name, len(v.values), v.length)
+		}
+		for i, x := range v.values {
+			if !finiteNumbers(x) || v.positive && x < 0 {
+				return badState("number %d of %s is %v", i+1, v.name, x)
+			}
 		}
 	}
 	return nil

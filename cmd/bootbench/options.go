@@ -61,7 +61,7 @@ func (m *modelFlags) registerEngine(f *pflag.FlagSet) {
 
 // load reads DATA.
 func (m *modelFlags) load(s *session, path string) (*dataset.Set, error) {
-	set, err := dataset.Load(path, m.dataOptions(s))
+	set, err := s.readData(path, m.dataOptions(s))
 	if err != nil || !m.mapLabels {
 		return set, err
 	}

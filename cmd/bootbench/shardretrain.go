@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,8 +14,12 @@ import (
 // blockResamples is the number of resamples in one task of retrain.
 const blockResamples = 100
 
-// predictions are those of a block of resamples, at all sites.
-type predictions struct{ F [][]float64 }
+// predictions are those of a block of resamples, at all sites. Where there are
+// none the training did not converge, and Unconverged says why.
+type predictions struct {
+	F           [][]float64
+	Unconverged map[int]string
+}
 
 // retrainBlocks retrains by blocks of resamples, those of this process or all,
 // and gives the whole answer where every block is there, nil otherwise. The
@@ -35,24 +40,33 @@ func (s *session) retrainBlocks(sub *subject, scheme resample.Scheme, settings r
 		return nil, nil
 	}
 	settings.Recall = func(b int, f []float64) (bool, error) {
-		copy(f, blocks[b/blockResamples].F[b%blockResamples])
+		block, at := &blocks[b/blockResamples], b%blockResamples
+		if why, failed := block.Unconverged[at]; failed {
+			return true, &retrain.UnconvergedError{Err: errors.New(why)}
+		}
+		copy(f, block.F[at])
 		return true, nil
 	}
 	return sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
 }
 
-// drawBlock retrains on one block of resamples.
+// drawBlock retrains on one block of resamples. How many may be skipped is for
+// the whole answer to say.
 func (s *session) drawBlock(sub *subject, scheme resample.Scheme, settings retrain.Settings, number int, p *predictions) error {
-	*p = predictions{}
 	settings.First = number * blockResamples
 	settings.Resamples = min(blockResamples, settings.Resamples-settings.First)
-	settings.Observe = func(_ int, _ []int, f []float64) { p.F = append(p.F, slices.Clone(f)) }
+	settings.MaxSkipped = 1
+	*p = predictions{F: make([][]float64, settings.Resamples), Unconverged: map[int]string{}}
+	settings.Observe = func(b int, _ []int, f []float64) { p.F[b-settings.First] = slices.Clone(f) }
 	result, err := sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
 	if err != nil {
 		return err
 	}
 	if result.Status == retrain.Cancelled {
 		return s.ctx.Err()
+	}
+	for _, skipped := range result.Skipped {
+		p.Unconverged[skipped.Resample-settings.First] = skipped.Err.Error()
 	}
 	return nil
 }

@@ -78,6 +78,9 @@ func (st *study) Do(number int, key string, result any, compute func() error) (b
 	if st.store == nil {
 		return true, compute()
 	}
+	if !st.merging && number%st.count != st.index {
+		return false, nil
+	}
 	found, err := st.store.Load(key, result)
 	switch {
 	case err != nil:
@@ -87,8 +90,6 @@ func (st *study) Do(number int, key string, result any, compute func() error) (b
 		return true, nil
 	case st.merging:
 		st.missing = append(st.missing, task{number, key})
-		return false, nil
-	case number%st.count != st.index:
 		return false, nil
 	}
 	if err := compute(); err != nil {

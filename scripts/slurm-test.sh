@@ -186,10 +186,12 @@ same merged.json "4 ranks of mpirun" 1
 
 folder job
 if command -v kubectl >kubectl.txt; then
-	kubectl set image --local --filename "$examples/job.yaml" part=bootbench --output json >known.json
+	kubectl set image --local --filename "$examples/job.yaml" part=changed --output json >known.json
 	python3 - "$examples/job.yaml" known.json >command.txt <<-'PYTHON'
 		import json, shlex, sys, yaml
 		manifest, known = yaml.safe_load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+		container = known["spec"]["template"]["spec"]["containers"][0]
+		container["image"] = "bootbench"  # without a change kubectl prints nothing
 		def within(part, whole, path):
 		    if isinstance(part, dict):
 		        for name, value in part.items():
@@ -204,7 +206,7 @@ if command -v kubectl >kubectl.txt; then
 		within(manifest, known, "")
 		assert known["spec"]["completionMode"] == "Indexed"
 		print(known["spec"]["completions"])
-		print(shlex.join(known["spec"]["template"]["spec"]["containers"][0]["command"]))
+		print(shlex.join(container["command"]))
 	PYTHON
 	completions=$(sed -n 1p command.txt)
 	for index in $(seq 0 $((completions - 1))); do

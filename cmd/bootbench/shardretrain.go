@@ -7,8 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/solver"
 )
 
 // blockResamples is the number of resamples in one task of retrain.
@@ -78,7 +80,15 @@ func (sub *subject) blockKey(scheme resample.Scheme, settings retrain.Settings, 
 }
 
 // key names the data, the scheme and the model.
-func (sub *subject) key(scheme resample.Scheme) string {
-	return fmt.Sprintf("%s, ratio %v%s%s%+v %s%+v %+v standardize=%v", sub.Set.Name, scheme.Mean(), detail, sub.Set.Digest(),
-		scheme, sub.Loss.Name(), sub.Loss, sub.Kernel, sub.Standardize)
+func (sub *subject) key(scheme resample.Scheme) string { return specKey(&sub.Spec, scheme) }
+
+func specKey(spec *model.Spec, scheme resample.Scheme) string {
+	return fmt.Sprintf("%s, ratio %v%s%s%+v %s%+v %+v standardize=%v", spec.Set.Name, scheme.Mean(), detail, spec.Set.Digest(),
+		scheme, spec.Loss.Name(), spec.Loss, spec.Kernel, spec.Standardize)
+}
+
+// solveKey names everything that a solve depends on.
+func solveKey(spec *model.Spec, scheme resample.Scheme, settings solver.Settings, t *testFlags) string {
+	return fmt.Sprintf("%s %+v tol=%v method=%v sweeps=%d engine=%v rank=%v,%v", specKey(spec, scheme), *t,
+		settings.Tolerance, settings.Method, settings.MaxSweeps, spec.Engine, spec.RankTol, spec.MaxRank)
 }

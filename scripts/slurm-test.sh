@@ -19,7 +19,9 @@ pids=()
 
 finish() {
 	status=$?
-	scancel --user=root 2>/dev/null || true
+	if [ -f "$work/slurm.conf" ]; then # never a job of another Slurm on this machine
+		SLURM_CONF=$work/slurm.conf scancel --user=root 2>/dev/null || true
+	fi
 	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
 	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
 	if [ "$status" != 0 ]; then
@@ -123,7 +125,8 @@ same() {
 kill_part() {
 	for _ in $(seq 600); do
 		for pid in $(pgrep -x bootbench || true); do
-			if grep -zqx "SLURM_ARRAY_TASK_ID=$1" "/proc/$pid/environ" 2>/dev/null; then
+			if grep -zqx "SLURM_CONF=$work/slurm.conf" "/proc/$pid/environ" 2>/dev/null &&
+				grep -zqx "SLURM_ARRAY_TASK_ID=$1" "/proc/$pid/environ" 2>/dev/null; then
 				kill -9 "$pid" && return
 			fi
 		done

@@ -34,7 +34,7 @@ func CheckLabels(y []float64) error {
 	case len(values) == 1 && (values[0] == -1 || values[0] == 1):
 		return &Error{Err: fmt.Errorf("all %d labels are %v: examples of both classes are needed", len(y), values[0])}
 	case len(values) == 2:
-		return &Error{Err: fmt.Errorf("%w, not %v and %v (MapLabels, or --map-labels, would take %v to -1 and %v to +1)",
+		return &Error{Err: fmt.Errorf("%w, not %v and %v (--map-labels takes %v to -1 and %v to +1)",
 			ErrLabels, values[0], values[1], values[0], values[1])}
 	}
 	return &Error{Err: fmt.Errorf("%w, found %s", ErrLabels, listValues(values, complete))}

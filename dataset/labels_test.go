@@ -19,7 +19,7 @@ func TestCheckLabels(t *testing.T) {
 		"one class":  {[]float64{1, 1}, false, []string{"all 2 labels are 1", "both classes"}},
 		"other one":  {[]float64{-1}, false, []string{"all 1 labels are -1"}},
 		"one value":  {[]float64{3, 3}, true, []string{"only the value 3"}},
-		"zero, one":  {[]float64{1, 0, 1}, true, []string{"not 0 and 1", "MapLabels", "0 to -1 and 1 to +1"}},
+		"zero, one":  {[]float64{1, 0, 1}, true, []string{"not 0 and 1", "0 to -1 and 1 to +1"}},
 		"one, two":   {[]float64{2, 1, 1}, true, []string{"not 1 and 2", "1 to -1 and 2 to +1"}},
 		"three":      {[]float64{1, -1, 0}, true, []string{"-1 and +1", "found the values -1, 0, 1"}},
 		"many":       {[]float64{9, 8, 7, 6, 5, 4, 3, 2}, true, []string{"4, 5, 6, 7, 8, 9, ..."}},

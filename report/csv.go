@@ -67,8 +67,8 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 // JSON document.
 func WriteRowsCSV(w io.Writer, rows []bench.Row) error { return writeRows(w, rows) }
 
-// writeRows writes structs as lines: a column per field, a struct's fields
-// after its name.
+// writeRows writes structs as lines: a column per field, whether a document would
+// omit it or not, a struct's fields after its name.
 func writeRows[T any](w io.Writer, rows []T) error {
 	out := csv.NewWriter(w)
 	var zero T
@@ -82,7 +82,7 @@ func writeRows[T any](w io.Writer, rows []T) error {
 
 func columnNames(prefix string, v reflect.Value) []string {
 	var names []string
-	for _, f := range fieldsOf(v) {
+	for _, f := range allFields(v) {
 		if f.value.Kind() == reflect.Struct {
 			names = append(names, columnNames(prefix+f.name+"_", f.value)...)
 		} else {
@@ -94,7 +94,7 @@ func columnNames(prefix string, v reflect.Value) []string {
 
 func cells(v reflect.Value) []string {
 	var texts []string
-	for _, f := range fieldsOf(v) {
+	for _, f := range allFields(v) {
 		if f.value.Kind() == reflect.Struct {
 			texts = append(texts, cells(f.value)...)
 		} else {

@@ -189,7 +189,8 @@ type Retraining struct {
 	Resamples int    `json:"resamples"`
 	Seed      uint64 `json:"seed"`
 	Workers   int    `json:"workers"`
-	Empty     int    `json:"empty"` // resamples without any example
+	Empty     int    `json:"empty"`   // resamples without any example
+	Skipped   int    `json:"skipped"` // resamples beside these whose training did not converge
 	Errors
 	Ensemble
 	EnsembleSE

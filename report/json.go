@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -102,27 +103,33 @@ func (e *encoder) list(v reflect.Value, newline string) {
 
 // field is a named part of a document.
 type field struct {
-	name  string
-	value reflect.Value
+	name    string
+	value   reflect.Value
+	omitted bool
 }
 
 // fieldsOf lists a struct's fields as a document holds them: embedded structs
 // opened up, omitted ones left out.
 func fieldsOf(v reflect.Value) []field {
+	return slices.DeleteFunc(allFields(v), func(f field) bool { return f.omitted })
+}
+
+// allFields lists them with those that are omitted.
+func allFields(v reflect.Value) []field {
 	var fields []field
 	for i := range v.NumField() {
 		t := v.Type().Field(i)
 		tag, option, _ := strings.Cut(t.Tag.Get("json"), ",")
 		switch {
 		case t.Anonymous && tag == "":
-			fields = append(fields, fieldsOf(v.Field(i))...)
+			fields = append(fields, allFields(v.Field(i))...)
 			continue
-		case !t.IsExported() || tag == "-" || option == "omitempty" && isEmpty(v.Field(i)):
+		case !t.IsExported() || tag == "-":
 			continue
 		case tag == "":
 			tag = t.Name
 		}
-		fields = append(fields, field{tag, v.Field(i)})
+		fields = append(fields, field{tag, v.Field(i), option == "omitempty" && isEmpty(v.Field(i))})
 	}
 	return fields
 }

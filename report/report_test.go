@@ -208,6 +208,23 @@ func TestRowsCSV(t *testing.T) {
 	}
 }
 
+// TestCurveCSV: columns are the same with an engine that has a rank and without.
+func TestCurveCSV(t *testing.T) {
+	c := Curve{Results: []Estimate{{}, {Convergence: Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}}}}
+	var b bytes.Buffer
+	if err := c.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
+	if err != nil || len(records) != 3 {
+		t.Fatalf("%v: %v", err, records)
+	}
+	at := slices.Index(records[0], "rank")
+	if at < 0 || records[1][at] != "0" || records[2][at] != "31" {
+		t.Errorf("records %v", records)
+	}
+}
+
 // TestFigures: every figure is a whole SVG and a whole PNG, also where errors
 // are not known.
 func TestFigures(t *testing.T) {

@@ -218,7 +218,11 @@ func (r *Retraining) sheet() *sheet {
 	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
 	p.combined(r.Errors, r.Resampling)
 	p.ensemble(r.Ensemble, &r.EnsembleSE)
-	p.line("status", "%s, %d resamples, seed %d", r.Status, r.Resamples, r.Seed)
+	skipped := ""
+	if r.Skipped > 0 {
+		skipped = fmt.Sprintf(", %d more skipped", r.Skipped)
+	}
+	p.line("status", "%s, %d resamples%s, seed %d", r.Status, r.Resamples, skipped, r.Seed)
 	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	p.cost(r.Cost)
 	p.points(r.Points)

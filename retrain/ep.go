@@ -12,9 +12,9 @@ import (
 // of the posterior exp(-loss) (M03-37..40). An example drawn k times counts k
 // times in the likelihood.
 //
-// Expectation propagation is an approximation; package gp says how good. A
-// resample for which it does not converge ends the run with a *FitError. That
-// happens with Student-t likelihoods, which may have no fixed point.
+// Expectation propagation is an approximation; package gp says how good. That it
+// does not converge, an *UnconvergedError, happens with Student-t likelihoods,
+// which may have no fixed point.
 type EP struct {
 	// Kernel is the kernel matrix over the sites. Trainers only read it.
 	Kernel *linalg.Sym
@@ -37,7 +37,7 @@ func (e EP) Trainers(p Problem) func() (Trainer, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			return r.Mean, r.Alpha, r.Status.Err()
+			return r.Mean, r.Alpha, unconverged(r.Status.Err())
 		}, err
 	})
 }

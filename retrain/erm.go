@@ -33,7 +33,10 @@ func (e ERM) Trainers(p Problem) func() (Trainer, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			return r.F, r.A, r.Status.Err()
+			if r.Status == erm.Diverged {
+				return nil, nil, r.Status.Err()
+			}
+			return r.F, r.A, unconverged(r.Status.Err())
 		}, err
 	})
 }

@@ -30,6 +30,7 @@ type Problem struct {
 }
 
 // Trainer is a learning method bound to its data. One Trainer serves one worker.
+// A training that has not converged is an *UnconvergedError.
 type Trainer interface {
 	// Fit trains on the set that holds example i counts[i] times, at least one of
 	// them positive, and overwrites f with the predictions at all sites, followed
@@ -58,11 +59,16 @@ type Settings struct {
 	// everything averages exactly as the one that fitted. Workers call it at the
 	// same time.
 	Recall func(b int, f []float64) (known bool, err error)
+	// MaxSkipped is the largest share of the resamples, at least 0 and at most 1,
+	// that may be left out because their training did not converge (an
+	// *UnconvergedError). With 0 the first such one ends the run. Under a
+	// resample.Series, whose resamples belong together, none is left out.
+	MaxSkipped float64
 	// Workers is the number of fits that run at a time; 0 means GOMAXPROCS.
 	Workers int
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test
-	// Observe, if set, sees every resample in the order of b: the examples'
+	// Observe, if set, sees every resample that is not skipped, in the order of b: the examples'
 	// counts and the predictions at the sites and extra inputs. The slices are
 	// valid until it returns. It runs on the goroutine that called Run.
 	Observe func(b int, counts []int, f []float64)
@@ -76,6 +82,12 @@ type Settings struct {
 func (s Settings) withDefaults(period int) (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 || s.First < 0 {
 		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples, s.First, s.Workers)
+	}
+	if !(s.MaxSkipped >= 0 && s.MaxSkipped <= 1) {
+		return s, fmt.Errorf("a share of %v of the resamples cannot be skipped", s.MaxSkipped)
+	}
+	if period > 1 {
+		s.MaxSkipped = 0
 	}
 	if s.Resamples == 0 {
 		s.Resamples = (DefaultResamples + period - 1) / period * period

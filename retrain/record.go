@@ -1,6 +1,7 @@
 package retrain
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 type record struct {
 	problem  *Problem
 	settings *Settings
-	done     int
+	done     int // resamples taken in or skipped
+	skipped  []*FitError
 	empty    int
 	fits     int
 	fitTime  time.Duration
@@ -33,7 +35,6 @@ func newRecord(p *Problem, s *Settings) *record {
 
 // add takes in the next resample and shows it to the callbacks.
 func (r *record) add(d *draw) {
-	r.done++
 	if d.empty {
 		r.empty++
 	}
@@ -51,6 +52,27 @@ func (r *record) add(d *draw) {
 	if r.settings.Observe != nil {
 		r.settings.Observe(d.b, d.counts, d.f)
 	}
+	r.pass()
+}
+
+// skip leaves the next resample out, or says why it must not.
+func (r *record) skip(d *draw) error {
+	failed := &FitError{Resample: d.b, Err: d.err}
+	var u *UnconvergedError
+	if !errors.As(d.err, &u) || float64(len(r.skipped)+1) > r.settings.MaxSkipped*float64(r.settings.Resamples) {
+		if len(r.skipped) > 0 {
+			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", d.err, len(r.skipped), r.done)
+		}
+		return failed
+	}
+	r.skipped = append(r.skipped, failed)
+	r.pass()
+	return nil
+}
+
+// pass goes on to the next resample.
+func (r *record) pass() {
+	r.done++
 	if r.settings.Progress != nil {
 		r.settings.Progress(r.done, r.settings.Resamples)
 	}
@@ -59,7 +81,8 @@ func (r *record) add(d *draw) {
 // result reads the averages off.
 func (r *record) result() *Result {
 	result := &Result{
-		Resamples: r.done,
+		Resamples: r.done - len(r.skipped),
+		Skipped:   r.skipped,
 		Empty:     r.empty,
 		Absent:    r.leftOut.totals(),
 		Stats:     Stats{Workers: r.settings.Workers, Fits: r.fits, FitTime: r.fitTime},
@@ -72,7 +95,7 @@ func (r *record) result() *Result {
 		a := r.moments.average(i)
 		result.Mean, result.MeanSE = append(result.Mean, a.mean), append(result.MeanSE, a.meanSE)
 		result.Var, result.VarSE = append(result.Var, a.variance), append(result.VarSE, a.varianceSE)
-		result.Vote = append(result.Vote, float64(positive)/float64(r.done))
+		result.Vote = append(result.Vote, float64(positive)/float64(result.Resamples))
 	}
 	result.Warnings = r.warnings(result)
 	return result
@@ -91,6 +114,9 @@ func (rec *record) warnings(r *Result) []string {
 	}
 	if never > 0 && len(r.LeftOut) > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d examples were never left out and do not count in the left-out error", never, len(r.Absent)))
+	}
+	if skipped := len(r.Skipped); skipped > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d resamples are not in the averages, for their training did not converge (the first: %v)", skipped, rec.done, r.Skipped[0]))
 	}
 	if r.Empty > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d resamples were empty and predict the prior mean 0", r.Empty, r.Resamples))

@@ -13,6 +13,10 @@ import (
 type Result struct {
 	// Resamples is the number of resamples that the averages run over.
 	Resamples int
+	// Skipped are those that they leave out, in the order of b: their training did
+	// not converge. What the averages would be with them is not known; Warnings say
+	// so.
+	Skipped []*FitError
 	// Status says whether that is all that was asked for.
 	Status Status
 	// Empty counts the resamples without any example. They predict the prior
@@ -48,7 +52,7 @@ type LeftOut struct {
 	Test string
 	// Error is the mean of Examples over those examples that were left out at
 	// least once, and SE its standard error by the delete-a-group jackknife, where
-	// resample b belongs to group b mod 20; under a resample.Series, to group
+	// resample b (of those that are not skipped) belongs to group b mod 20; under a resample.Series, to group
 	// b/Period mod 20.
 	Error, SE float64
 	// Examples holds the mean left-out loss of each example, NaN for an example
@@ -103,7 +107,7 @@ const (
 	// Complete: all resamples asked for were done.
 	Complete Status = iota
 	// Cancelled: the context ended first. The Result covers the first
-	// Result.Resamples resamples, as a run over that number would have.
+	// resamples, Result.Resamples and Skipped, as a run over that number would have.
 	Cancelled
 )
 
@@ -129,8 +133,29 @@ func (s Status) Err() error {
 	return nil
 }
 
-// FitError reports a resample whose training failed: the first such one in the
-// order of b, whatever the number of workers.
+// UnconvergedError is the error of a training that ended before it met its
+// tolerance.
+type UnconvergedError struct {
+	// Err says how it ended.
+	Err error
+}
+
+func (e *UnconvergedError) Error() string { return e.Err.Error() }
+
+// Unwrap is Err.
+func (e *UnconvergedError) Unwrap() error { return e.Err }
+
+// unconverged marks an error, nil apart, as an UnconvergedError.
+func unconverged(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UnconvergedError{err}
+}
+
+// FitError reports a resample whose training failed. As the error of a run it is
+// the first that cannot be skipped in the order of b, whatever the number of
+// workers.
 type FitError struct {
 	// Resample is b, counted from 0.
 	Resample int

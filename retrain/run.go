@@ -203,11 +203,12 @@ func (q *queue) take(d *draw) error {
 		if d == nil {
 			return nil
 		}
-		if d.err != nil {
-			return &FitError{Resample: d.b, Err: d.err}
-		}
 		*turn = nil
-		q.record.add(d)
+		if d.err == nil {
+			q.record.add(d)
+		} else if err := q.record.skip(d); err != nil {
+			return err
+		}
 		q.crew.free <- d
 	}
 }

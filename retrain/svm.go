@@ -76,7 +76,10 @@ func (t *svmTrainer) Fit(counts []int, f []float64) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Status.Err(); err != nil {
+	if r.Status == svm.Diverged {
+		return r.Status.Err()
+	}
+	if err := unconverged(r.Status.Err()); err != nil {
 		return err
 	}
 	copy(f, r.F)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the benchmarks and renews the tables of BENCHMARKS.md, each between its
-# markers <!-- begin NAME --> and <!-- end NAME -->. The prose around them stays.
+# markers <!-- begin NAME --> and <!-- end NAME -->, and its pictures. The prose stays.
 # About ten minutes on two cores. BENCH_TIME (default 1s) is go test's -benchtime.
 set -eu
 cd "$(dirname "$0")/.."
@@ -45,6 +45,10 @@ renew() {
 	!skip { print }' BENCHMARKS.md > "$out/new" && cp "$out/new" BENCHMARKS.md
 }
 
+picture() { # figure that a command left under $out, name in doc/pictures
+	cp "$out/$1.svg" "doc/pictures/$2.svg"
+}
+
 bench() { # package, pattern, tags, file
 	go test -tags "$3" -run '^$' -bench "$2" -benchtime "$time" "$1" >> "$4"
 }
@@ -69,7 +73,7 @@ go test -tags openblas -run '^$' -bench 'Survey/./steps=mixed' -benchtime 1x ./s
 echo "theory against retraining" >&2
 {
 	echo '```'
-	"$out/bootbench" compare --sizes 250,500,1000,2000,4000 --quiet
+	"$out/bootbench" compare --sizes 250,500,1000,2000,4000 --quiet --out "$out/claim"
 	echo '```'
 } > "$out/compare"
 {
@@ -86,6 +90,13 @@ echo "theory against retraining" >&2
 	echo '```'
 } > "$out/margins"
 
+echo "what each step brings" >&2
+{
+	echo '```'
+	"$out/bootbench" steps --sizes 500,1000,2000,4000 --quiet --out "$out/split"
+	echo '```'
+} > "$out/ways"
+
 echo "leave-one-out" >&2
 {
 	echo '```'
@@ -99,9 +110,14 @@ echo "leave-one-out" >&2
 echo "large N" >&2
 {
 	echo '```'
-	"$out/bootbench" scale --exact 5000 --lowrank 50000 --quiet
+	"$out/bootbench" scale --exact 5000 --lowrank 50000 --quiet --out "$out/large"
 	echo '```'
 } > "$out/scale"
+
+picture claim/compare-friedman1-time speed-claim
+picture split/steps-friedman1 speed-steps
+picture split/steps-pima speed-margin
+picture large/scale speed-scale
 
 table Kernel "$out/kernels.txt" > "$out/kernels"
 table "Refresh|Single" "$out/linalg.txt" > "$out/refresh"
@@ -111,6 +127,6 @@ table Solve "$out/solve.txt" > "$out/solve"
 table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
 table Grid "$out/grid.txt" > "$out/grid"
 table Survey "$out/survey.txt" > "$out/survey"
-for name in machine kernels refresh steps fits solve train grid survey margins compare compare-coarse loo scale; do
+for name in machine kernels refresh steps fits solve train grid survey margins compare compare-coarse loo scale ways; do
 	renew "$name" "$out/$name"
 done

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -35,15 +35,17 @@ func (b blockStore) path(key string) string {
 // Load reads a result back. A file that is damaged, or that belongs to another
 // key, is as good as none.
 func (b blockStore) Load(key string, into any) (bool, error) {
-	f, err := os.Open(b.path(key))
+	text, err := os.ReadFile(b.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	defer f.Close()
-	decoder := gob.NewDecoder(bufio.NewReader(f))
+	if len(text) < sha256.Size || sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
+		return false, nil
+	}
+	decoder := gob.NewDecoder(bytes.NewReader(text[sha256.Size:]))
 	var kept string
 	if decoder.Decode(&kept) != nil || kept != key {
 		return false, nil
@@ -51,12 +53,19 @@ func (b blockStore) Load(key string, into any) (bool, error) {
 	return decoder.Decode(into) == nil, nil
 }
 
-// Save writes a result, whole or not at all.
+// Save writes a result, whole or not at all, after a checksum of it.
 func (b blockStore) Save(key string, value any) error {
-	err := report.WriteFile(b.path(key), func(w io.Writer) error {
-		encoder := gob.NewEncoder(w)
-		return errors.Join(encoder.Encode(key), encoder.Encode(value))
-	})
+	var text bytes.Buffer
+	encoder := gob.NewEncoder(&text)
+	err := errors.Join(encoder.Encode(key), encoder.Encode(value))
+	if err == nil {
+		err = report.WriteFile(b.path(key), func(w io.Writer) error {
+			sum := sha256.Sum256(text.Bytes())
+			_, err1 := w.Write(sum[:])
+			_, err2 := w.Write(text.Bytes())
+			return errors.Join(err1, err2)
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("keeping a result: %w", err)
 	}

@@ -103,7 +103,7 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
 		var e *report.Estimate
 		var solution *solver.Solution
-		filled, err := s.study.Do(i, fmt.Sprintf("%s %+v tol=%v method=%v sweeps=%d engine=%v rank=%v,%v", sub.key(scheme), *t, settings.Tolerance, settings.Method, settings.MaxSweeps, sub.Engine, sub.RankTol, sub.MaxRank), &e, func() (err error) {
+		filled, err := s.study.Do(i, solveKey(&sub.Spec, scheme, settings, t), &e, func() (err error) {
 			if e = s.checkpoint.result(i); e != nil {
 				return nil
 			}

@@ -61,7 +61,7 @@ func (m *modelFlags) registerEngine(f *pflag.FlagSet) {
 
 // load reads DATA.
 func (m *modelFlags) load(s *session, path string) (*dataset.Set, error) {
-	set, err := dataset.Load(path, m.dataOptions(s))
+	set, err := s.readData(path, m.dataOptions(s))
 	if err != nil || !m.mapLabels {
 		return set, err
 	}
@@ -242,8 +242,13 @@ type testFlags struct {
 }
 
 func (t *testFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&t.test, "test-loss", "", "by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
+	t.registerTest(f)
 	f.BoolVar(&t.noPoints, "no-points", false, "leave the values per example out of the JSON document and the summary; default: they are in")
+}
+
+// registerTest adds the test loss alone.
+func (t *testFlags) registerTest(f *pflag.FlagSet) {
+	f.StringVar(&t.test, "test-loss", "", "by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
 }
 
 // registerLevel adds the level of intervals.

@@ -44,7 +44,7 @@ func paperIDs() []string {
 type paperRun struct {
 	*session
 	settings paper.Settings
-	pumadyn  string
+	robot    *dataset.Set // of --pumadyn; nil: none
 	tables   report.PaperTables
 	warnings []string
 	doc      any // of what is finished
@@ -52,7 +52,7 @@ type paperRun struct {
 
 func paperCommand(s *session) *cobra.Command {
 	var only []string
-	var out string // its default must not become that of other commands
+	var pumadyn, out string // the default of out must not become that of other commands
 	p := &paperRun{session: s}
 	cmd := &cobra.Command{
 		Use:   "paper",
@@ -72,7 +72,7 @@ more resamples draws the missing ones only.`,
 	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` at least 1, in blocks of 100; moments and laws take %d times as many", paper.LawFactor))
 	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
-	f.StringVar(&p.pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
+	f.StringVar(&pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
 	s.study.register(cmd)
 	f.StringVar(&out, "out", "paper", "folder `DIR` to write into, made if it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -83,6 +83,11 @@ more resamples draws the missing ones only.`,
 		s.out = out
 		if err := s.checkOutputs(); err != nil {
 			return err
+		}
+		if pumadyn != "" {
+			if p.robot, err = s.readData(pumadyn, dataset.Options{}); err != nil {
+				return err
+			}
 		}
 		return p.run(figures)
 	}
@@ -225,15 +230,11 @@ func (p *paperRun) robust() ([]*report.Figure, error) {
 		return nil, err
 	}
 	curves := []*paper.Curve{c}
-	if p.pumadyn == "" {
+	if p.robot == nil {
 		p.warnings = append(p.warnings, "M03 figure 1, right, lacks the robot arm: --pumadyn names its file")
 		return []*report.Figure{report.RobustFigure(curves)}, nil
 	}
-	set, err := dataset.Load(p.pumadyn, dataset.Options{})
-	if err != nil {
-		return nil, err
-	}
-	robot, err := paper.Robot(set)
+	robot, err := paper.Robot(p.robot)
 	if err != nil {
 		return nil, err
 	}

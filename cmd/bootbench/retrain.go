@@ -71,12 +71,16 @@ covers the resamples that were finished.`,
 	r.register(f)
 	b.register(f, retrain.DefaultResamples)
 	t.register(f)
+	maxSkipped := f.Float64("max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
 	s.registerOut(cmd, "points.csv")
 	s.study.register(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		settings, err := b.settings(f)
 		if err != nil {
 			return err
+		}
+		if settings.MaxSkipped = *maxSkipped; !(*maxSkipped >= 0 && *maxSkipped < 1) {
+			return usagef("--max-skipped is %v, must be at least 0 and below 1", *maxSkipped)
 		}
 		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
@@ -117,7 +121,7 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 	}
 	r := &report.Retraining{
 		Command: "retrain", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
-		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
+		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
 		Errors: errorsReport(sub.test, solver.CombineErrors(result.LeftOut[0].Error, sub.test, sub.Set.Y, sub.perExample(fitted))),
 		SE:     result.LeftOut[0].SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: sub.warnings(scheme, result.Warnings),
 	}

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"bootbench/report"
 )
 
 // study is a long computation that is split into tasks, whose results lie in a
@@ -26,9 +21,17 @@ type study struct {
 	store   *blockStore
 	index   int // this process does the tasks whose number is index modulo count
 	count   int
-	merging bool     // read only
-	done    int      // tasks that this process did, or found done
-	missing []string // tasks that merge did not find
+	merging bool       // read only
+	known   *studyFile // what merge found
+	data    []dataFile // what was read so far
+	done    int        // tasks that this process did, or found done
+	missing []task     // that merge did not find
+}
+
+// task is one of a study, by its place in the order of all and by its key.
+type task struct {
+	number int
+	key    string
 }
 
 // register adds the flags that split a command.
@@ -57,64 +60,16 @@ func (s *session) split() error {
 	}
 	st.store = &store
 	if st.merging {
-		return nil
+		return st.known.sameData(st.data)
 	}
 	if st.index, st.count, err = shardOf(st.wanted, st.shards, os.LookupEnv); err != nil {
 		return err
 	}
-	return writeStudy(s.out, s.args)
-}
-
-// shardOf reads "I/N", or what the scheduler says.
-func shardOf(text string, shards int, environment func(string) (string, bool)) (index, count int, err error) {
-	if text == "auto" {
-		return scheduled(shards, environment)
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
 	}
-	first, second, ok := strings.Cut(text, "/")
-	index, err1 := strconv.Atoi(first)
-	count, err2 := strconv.Atoi(second)
-	if !ok || err1 != nil || err2 != nil || count < 1 || index < 0 || index >= count || shards != 0 {
-		return 0, 0, usagef("--shard %q is not I/N with I from 0 to N-1, and not auto", text)
-	}
-	return index, count, nil
-}
-
-// scheduler is a batch system that numbers its processes in the environment.
-type scheduler struct{ index, first, count string }
-
-// schedulers are Slurm's array jobs, Kubernetes' indexed Jobs (which do not tell
-// their number) and Open MPI's ranks.
-var schedulers = []scheduler{
-	{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"},
-	{"JOB_COMPLETION_INDEX", "", ""},
-	{"OMPI_COMM_WORLD_RANK", "", "OMPI_COMM_WORLD_SIZE"},
-}
-
-// scheduled is the part that the first scheduler in the environment names.
-func scheduled(shards int, environment func(string) (string, bool)) (index, count int, err error) {
-	number := func(name string, otherwise int) int {
-		text, _ := environment(name)
-		v, wrong := strconv.Atoi(text)
-		if wrong != nil {
-			return otherwise
-		}
-		return v
-	}
-	for _, sc := range schedulers {
-		if _, ok := environment(sc.index); !ok {
-			continue
-		}
-		index := number(sc.index, -1) - number(sc.first, 0)
-		count := number(sc.count, 0)
-		if shards != 0 {
-			count = shards
-		}
-		if count < 1 || index < 0 || index >= count {
-			return 0, 0, usagef("--shard auto: %s makes this part %d of %d; --shards gives their number", sc.index, index, count)
-		}
-		return index, count, nil
-	}
-	return 0, 0, usagef("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX nor OMPI_COMM_WORLD_RANK is set")
+	return writeStudy(s.out, studyFile{Args: studyArgs(s.args), Dir: dir, Parts: st.count, Data: st.data})
 }
 
 // Do gives a task to this process, if it is its part: it fills result, a
@@ -122,6 +77,9 @@ func scheduled(shards int, environment func(string) (string, bool)) (index, coun
 func (st *study) Do(number int, key string, result any, compute func() error) (bool, error) {
 	if st.store == nil {
 		return true, compute()
+	}
+	if !st.merging && number%st.count != st.index {
+		return false, nil
 	}
 	found, err := st.store.Load(key, result)
 	switch {
@@ -131,9 +89,7 @@ func (st *study) Do(number int, key string, result any, compute func() error) (b
 		st.done++
 		return true, nil
 	case st.merging:
-		st.missing = append(st.missing, key)
-		return false, nil
-	case number%st.count != st.index:
+		st.missing = append(st.missing, task{number, key})
 		return false, nil
 	}
 	if err := compute(); err != nil {
@@ -165,62 +121,24 @@ func (st *study) complete() error {
 	}
 	const shown = 5
 	var names []string
-	for _, key := range st.missing[:min(shown, len(st.missing))] {
-		name, _, _ := strings.Cut(key, detail)
+	for _, m := range st.missing[:min(shown, len(st.missing))] {
+		name, _, _ := strings.Cut(m.key, detail)
 		names = append(names, name)
 	}
 	if more := len(st.missing) - shown; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("%d tasks are missing: %s; run their parts again", len(st.missing), strings.Join(names, "; "))
+	return fmt.Errorf("%d tasks are missing: %s; run again: parts %s of %d", len(st.missing), strings.Join(names, "; "), st.missingParts(), st.known.Parts)
 }
 
-// studyFile says in a folder which command its tasks belong to.
-type studyFile struct {
-	Args []string `json:"args"`
-}
-
-// writeStudy notes the command, and refuses a folder that belongs to another.
-func writeStudy(dir string, args []string) error {
-	own := withoutFlags(args, "shard", "shards", "out", "json", "quiet", "workers", "threads", "cpuprofile", "memprofile", "trace")
-	known, err := readStudy(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return report.WriteFile(filepath.Join(dir, "study.json"), func(w io.Writer) error { return report.WriteJSON(w, studyFile{own}) })
-	case err != nil:
-		return err
-	case !slices.Equal(known.Args, own):
-		return usagef("--out: %s belongs to another study: bootbench %s", dir, strings.Join(known.Args, " "))
+// missingParts lists the parts that the missing tasks belong to.
+func (st *study) missingParts() string {
+	var parts []int
+	for _, m := range st.missing {
+		parts = append(parts, m.number%st.known.Parts)
 	}
-	return nil
-}
-
-func readStudy(dir string) (studyFile, error) {
-	var f studyFile
-	text, err := os.ReadFile(filepath.Join(dir, "study.json"))
-	if err != nil {
-		return f, err
-	}
-	if err := json.Unmarshal(text, &f); err != nil || len(f.Args) == 0 {
-		return f, usagef("%s holds no study: study.json is damaged", dir)
-	}
-	return f, nil
-}
-
-// withoutFlags drops flags that do not change the answer.
-func withoutFlags(args []string, names ...string) []string {
-	var kept []string
-	for i := 0; i < len(args); i++ {
-		name, _, joined := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
-		if !strings.HasPrefix(args[i], "--") || !slices.Contains(names, name) {
-			kept = append(kept, args[i])
-			continue
-		}
-		if !joined && name != "quiet" {
-			i++ // its value
-		}
-	}
-	return kept
+	slices.Sort(parts)
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(parts)), " ", ", "), "[]")
 }
 
 func mergeCommand(s *session) *cobra.Command {
@@ -246,7 +164,7 @@ named, and those that were done twice count once.`,
 			return usagef("%s holds no study: there is no study.json", args[0])
 		}
 		if err != nil {
-			return asUsage(err)
+			return err
 		}
 		again := append(slices.Clone(f.Args), "--out", args[0])
 		if s.json != "" {
@@ -256,7 +174,7 @@ named, and those that were done twice count once.`,
 			again = append(again, "--quiet")
 		}
 		inner := newSession(s.ctx, again, s.stdin, s.stdout, s.stderr)
-		inner.study.merging = true
+		inner.study.merging, inner.study.known = true, &f
 		s.status = inner.run()
 		return nil
 	}

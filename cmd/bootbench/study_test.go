@@ -111,6 +111,9 @@ func TestShardOf(t *testing.T) {
 		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
 		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
 		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_COUNT": "4"}, 0, 0},
+		// With the number of parts given, some of them in an array of their own.
+		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "11", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "2"}, 11, 16},
+		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "16"}, 0, 0},
 		{"auto", 0, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 0, 0},
 		{"auto", 8, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 2, 8},
 		{"auto", 0, map[string]string{"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2},
@@ -131,5 +134,127 @@ func TestWithoutFlags(t *testing.T) {
 	got := withoutFlags([]string{"curve", "x.csv", "--out", "d", "--ratio", "1,2", "--quiet", "--json=-", "--shard=0/2", "--tol", "1e-3"}, "out", "quiet", "json", "shard")
 	if want := []string{"curve", "x.csv", "--ratio", "1,2", "--tol", "1e-3"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestStudyFolders: merge runs from another folder than the parts, whose DATA has
+// a relative path; data that have changed since are refused, by parts and by merge.
+func TestStudyFolders(t *testing.T) {
+	home, away := t.TempDir(), t.TempDir()
+	lines := func(last string) {
+		t.Helper()
+		text := "x,y\n1,2\n2,3\n3,5\n4,4\n5," + last + "\n"
+		if err := os.WriteFile(filepath.Join(home, "d.csv"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines("7")
+	t.Chdir(home)
+	args := []string{"retrain", "d.csv", "--loss", "square", "--noise", "1", "--resamples", "150", "--quiet"}
+	alone := timeless(t, must(t, append(args, "--json", "-")...))
+	must(t, append(args, "--shard", "0/2", "--out", "study")...)
+	t.Chdir(away)
+	if o := drive(t, "", "merge", filepath.Join(home, "study")); o.status != exitFailed || !strings.Contains(o.stderr, "run again: parts 1 of 2") {
+		t.Errorf("half a study: %+v", o)
+	}
+	t.Chdir(home)
+	must(t, append(args, "--shard", "1/2", "--out", "study")...)
+	t.Chdir(away)
+	if merged := timeless(t, must(t, "merge", filepath.Join(home, "study"), "--quiet", "--json", "-")); !reflect.DeepEqual(merged, alone) {
+		t.Errorf("merged %v\nalone %v", merged, alone)
+	}
+	lines("8")
+	if o := drive(t, "", "merge", filepath.Join(home, "study")); o.status != exitUsage || !strings.Contains(o.stderr, "d.csv is not what it was") {
+		t.Errorf("merge of changed data: %+v", o)
+	}
+	t.Chdir(home)
+	if o := drive(t, "", append(args, "--shard", "0/2", "--out", "study")...); o.status != exitUsage || !strings.Contains(o.stderr, "d.csv is not what it was") {
+		t.Errorf("a part on changed data: %+v", o)
+	}
+}
+
+// TestShardsNeedFiles: standard input, which each part would find empty but the
+// first, is refused.
+func TestShardsNeedFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "study")
+	o := drive(t, "x,y\n1,2\n2,3\n3,5\n", "retrain", "-", "--loss", "square", "--noise", "1", "--shard", "0/2", "--out", dir)
+	if o.status != exitUsage || !strings.Contains(o.stderr, "standard input") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestStudyStarts: of parts that start at the same time all with the same command
+// go on and all others are refused; the note is whole whenever it can be seen.
+func TestStudyStarts(t *testing.T) {
+	for range 20 {
+		dir := t.TempDir()
+		wrote := make(chan error)
+		const parts = 8
+		for i := range parts {
+			go func() {
+				wrote <- writeStudy(dir, studyFile{Args: []string{"curve", strings.Repeat("x", 1+i%2*5000)}, Dir: "/", Parts: parts})
+			}()
+		}
+		refused := 0
+		for range parts {
+			err := <-wrote
+			if err == nil {
+				continue
+			}
+			if !strings.Contains(err.Error(), "belongs to another study") {
+				t.Fatal(err)
+			}
+			refused++
+		}
+		if refused != parts/2 {
+			t.Fatalf("%d of %d parts are refused", refused, parts)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			t.Fatalf("left behind: %v, %v", left, err)
+		}
+	}
+}
+
+// TestHalfAPart: a part's file cut short anywhere, or with any byte changed, and
+// the file that a killed part was still writing, count as missing.
+func TestHalfAPart(t *testing.T) {
+	store, err := newBlockStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := predictions{F: [][]float64{{1, 2}, {3, 4}}}
+	if err := store.Save("a", want); err != nil {
+		t.Fatal(err)
+	}
+	var got predictions
+	if found, err := store.Load("a", &got); !found || err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v, %v, %v", found, err, got)
+	}
+	path := store.path("a")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(what string, at int, text []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got := predictions{}
+		if found, err := store.Load("a", &got); found || err != nil || got.F != nil {
+			t.Errorf("%s byte %d: %v, %v, %v", what, at, found, err, got)
+		}
+	}
+	for i := range whole {
+		refuse("cut at", i, whole[:i])
+		damaged := append([]byte{}, whole...)
+		damaged[i] ^= 1
+		refuse("changed", i, damaged)
+	}
+	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-123")); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := store.Load("a", &got); found || err != nil {
+		t.Errorf("a temporary file is taken: %v, %v", found, err)
 	}
 }

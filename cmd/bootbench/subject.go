@@ -42,15 +42,22 @@ func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, e
 	if err := s.belongs(spec, m); err != nil {
 		return nil, err
 	}
+	sub, err := s.build(spec, test)
+	if err != nil {
+		return nil, err
+	}
+	sub.report, sub.times.Read = subjectReport(sub.Model, m.used, source), read
+	return sub, s.ctx.Err()
+}
+
+// build builds a model. Its report is left to the caller.
+func (s *session) build(spec model.Spec, test loss.Test) (*subject, error) {
 	s.bars.show("kernel matrix", 0, 1)
 	built, err := model.Build(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &subject{
-		Model: built, test: test, report: subjectReport(built, m.used, source),
-		times: report.Times{Read: read, Gram: built.GramTime.Seconds()},
-	}, s.ctx.Err()
+	return &subject{Model: built, test: test, times: report.Times{Gram: built.GramTime.Seconds()}}, nil
 }
 
 // resampled reads DATA, builds its model, and says how it is redrawn.

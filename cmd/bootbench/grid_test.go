@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+type gridDocument struct {
+	Data    string
+	Over    []struct{ Name string }
+	Status  string
+	Best    *int
+	Results []struct {
+		Values   []string
+		Failure  string
+		Estimate *estimateDocument
+	}
+	Warnings []string
+}
+
+// TestGrid: every cell is what estimate finds with the flags of that cell, and
+// the best is the least of them.
+func TestGrid(t *testing.T) {
+	base := []string{"synthetic:friedman1,n=60", "--loss", "square", "--amplitude", "25", "--constant", "200"}
+	g := document[gridDocument](t, must(t, append([]string{"grid", "--json", "-", "--over", "noise=0.5,2", "--over", "length-scale=1:4:3", "--over", "ratio=0.5,1"}, base...)...))
+	lengths := []string{"1", "2", "4"}
+	if g.Data != "synthetic:friedman1,n=60,seed=1,d=10,noise=1" || len(g.Over) != 3 || g.Status != "complete" || len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
+		t.Fatalf("%+v", g)
+	}
+	best, at := 1e300, 0
+	for i, c := range g.Results {
+		values := []string{[]string{"0.5", "2"}[i/6], lengths[i/2%3], []string{"0.5", "1"}[i%2]}
+		if !reflect.DeepEqual(c.Values, values) {
+			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
+		}
+		alone := document[estimateDocument](t, must(t, append([]string{"estimate", "--json", "-", "--no-points", "--noise", values[0], "--length-scale", values[1], "--ratio", values[2]}, base...)...))
+		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || *c.Estimate.Err632 != *alone.Err632 || c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
+			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
+		}
+		if *alone.TestError < best {
+			best, at = *alone.TestError, i
+		}
+	}
+	if *g.Best != at {
+		t.Errorf("best is %d, not %d", *g.Best, at)
+	}
+}
+
+// TestGridShards: parts of a grid merge to the answer of one process.
+func TestGridShards(t *testing.T) {
+	args := []string{"grid", "crabs", "--loss", "hinge", "--over", "C=0.1:10:3", "--over", "kernel=rbf,linear"}
+	dir := filepath.Join(t.TempDir(), "study")
+	must(t, append(args, "--shard", "1/2", "--out", dir)...)
+	if o := drive(t, "", "merge", dir); o.status != exitFailed || !strings.Contains(o.stderr, "3 tasks are missing: C 0.1, kernel rbf of crabs") || !strings.Contains(o.stderr, "parts 0 of 2") {
+		t.Errorf("a part missing: %+v", o)
+	}
+	must(t, append(args, "--shard", "0/2", "--out", dir)...)
+	merged, alone := must(t, "merge", dir, "--json", "-"), must(t, append(args, "--json", "-")...)
+	if !reflect.DeepEqual(timeless(t, merged), timeless(t, alone)) {
+		t.Errorf("merged %s\nalone %s", merged, alone)
+	}
+}
+
+// TestGridFailure: a cell without a solution is told and leaves the others; it is
+// not the best.
+func TestGridFailure(t *testing.T) {
+	dir := t.TempDir()
+	o := drive(t, "", "grid", "pima", "--loss", "hard", "--over", "kernel=linear,rbf", "--out", dir, "--json", "-")
+	g := document[gridDocument](t, o.stdout)
+	if o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate != nil || !strings.Contains(g.Results[0].Failure, "hard margins contradict") ||
+		g.Results[1].Failure != "" || g.Results[1].Estimate == nil || g.Best == nil || *g.Best != 1 || !strings.Contains(o.stderr, "kernel linear: failed") {
+		t.Errorf("%+v", o)
+	}
+	f, err := os.Open(filepath.Join(dir, "grid.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll() // refuses lines of different lengths
+	if err != nil || len(rows) != 3 || rows[0][0] != "kernel" || rows[1][0] != "linear" || rows[2][0] != "rbf" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	// Not converged: told by the exit status, and never the best.
+	o = drive(t, "", "grid", "crabs", "--loss", "hinge", "--over", "C=1,2", "--max-sweeps", "1", "--json", "-", "--quiet")
+	if g := document[gridDocument](t, o.stdout); o.status != exitNotConverged || g.Best != nil || len(g.Results) != 2 {
+		t.Errorf("not converged: %+v", o)
+	}
+}
+
+// TestGridRefuses: what is wrong with --over is told before any work.
+func TestGridRefuses(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "--over is required"},
+		{[]string{"--over", "C"}, "NAME=VALUES"},
+		{[]string{"--over", "C="}, "NAME=VALUES"},
+		{[]string{"--over", "tol=0.1,0.2"}, "not available"},
+		{[]string{"--over", "C=1,,2"}, "twice or none"},
+		{[]string{"--over", "C=1,1"}, "twice or none"},
+		{[]string{"--over", "C=0:1:3"}, "FROM:TO:COUNT"},
+		{[]string{"--over", "C=1,x"}, "--over C"},
+		{[]string{"--over", "C=1,-1"}, "--C is -1"},
+		{[]string{"--over", "C=1,2", "--C", "3"}, "cannot both"},
+		{[]string{"--over", "C=1,2", "--over", "C=3"}, "twice"},
+		{[]string{"--over", "noise=1,2"}, "takes only --C"},
+		{[]string{"--over", "gamma=1:2:1000", "--over", "C=1:2:1000"}, "more than"},
+		{[]string{"--over", "ratio=1,0"}, "--ratio is 0"},
+	} {
+		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)
+		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%v: %+v", c.args, o)
+		}
+	}
+}
+
+// TestGridInterrupted: the cells that were finished are kept.
+func TestGridInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	path := filepath.Join(t.TempDir(), "grid.json")
+	args := []string{"grid", "crabs", "--loss", "hinge", "--over", "C=0.1:10:8", "--json", path, "--quiet"}
+	if status := run(ctx, args, strings.NewReader(""), &stopper{text: "converged", stop: cancel}, io.Discard); status != exitInterrupted {
+		t.Fatalf("status %d", status)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := document[gridDocument](t, string(text)); g.Status != "cancelled" || len(g.Results) == 0 || len(g.Results) == 8 {
+		t.Errorf("%+v", g)
+	}
+}

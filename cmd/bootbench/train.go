@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/report"
+	"bootbench/svm"
+)
+
+func trainCommand(s *session) *cobra.Command {
+	var m modelFlags
+	var path string
+	var noBias bool
+	cmd := &cobra.Command{
+		Use:   "train DATA --model FILE",
+		Short: "Train a support vector classifier on all of DATA, as a model file of LIBSVM",
+		Long: `train trains a classifier once, on all of DATA, and writes it in LIBSVM's format
+for models, which svm-predict and other programs read. It is for --loss hinge,
+with a bias term as LIBSVM has it unless --no-bias is given, and for --loss hard,
+without.
+
+The file holds the features as they were trained on, so that --no-standardize is
+required for dense DATA: scale these before, and new inputs alike. Kernels are rbf
+with one length scale, linear, poly and precomputed, without a jitter.`,
+		Example: `  bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.model`,
+		Args:    oneData,
+	}
+	f := cmd.Flags()
+	m.register(f)
+	f.StringVar(&path, "model", "", "write the model to `FILE`; required")
+	f.BoolVar(&noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
+	s.registerOut(cmd, "")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if path == "" {
+			return usagef("--model is required: the file to write")
+		}
+		if err := s.checkFile("model", path); err != nil {
+			return err
+		}
+		sub, err := s.subject(&m, &testFlags{}, args[0])
+		if err != nil {
+			return err
+		}
+		cost, bias, err := margin(sub.Loss, !noBias)
+		if err != nil {
+			return err
+		}
+		file, err := emptyModelFile(sub)
+		if err != nil {
+			return err
+		}
+		file.Label = [2]int{1, -1}
+		if m.mapLabels && whole(m.labels.Positive) && whole(m.labels.Negative) {
+			file.Label = [2]int{int(m.labels.Positive), int(m.labels.Negative)}
+		}
+		return s.train(sub, file, cost, bias, path)
+	}
+	return cmd
+}
+
+// margin is the cost of margin violation under a loss, +Inf for a hard margin,
+// and whether its predictor has a bias term where that is wanted.
+func margin(l loss.Loss, wanted bool) (cost float64, bias bool, err error) {
+	switch l := l.(type) {
+	case loss.Hinge:
+		return l.C, wanted, nil
+	case loss.HardMargin:
+		return math.Inf(1), false, nil
+	}
+	return 0, false, usagef("train is for --loss hinge and hard, not for %s", l.Name())
+}
+
+// whole reports whether a label is one that model files can hold.
+func whole(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
+
+// emptyModelFile is a model file with the kernel of a model.
+func emptyModelFile(sub *subject) (*svm.ModelFile, error) {
+	k := sub.report.Kernel // with its defaults
+	file := &svm.ModelFile{Gamma: k.Gamma}
+	switch {
+	case sub.Standardize:
+		return nil, usagef("--no-standardize is required: a model file has no place for the scales of features")
+	case k.Jitter != 0:
+		return nil, usagef("--jitter is %v: a model file has no place for it", k.Jitter)
+	case len(k.LengthScale) > 1:
+		return nil, usagef("--length-scale: a model file has no place for one of each feature")
+	case len(k.LengthScale) == 1:
+		file.Gamma = 1 / (2 * k.LengthScale[0] * k.LengthScale[0])
+	}
+	switch sub.Kernel.Kind {
+	case kernel.RBF:
+		file.Kernel = svm.FileRBF
+	case kernel.Linear:
+		file.Kernel = svm.FileLinear
+	case kernel.Poly:
+		file.Kernel, file.Degree, file.Coef0 = svm.FilePoly, k.Degree, k.Coef0
+	case kernel.Precomputed:
+		file.Kernel = svm.FilePrecomputed
+	default:
+		return nil, usagef("--kernel %s: a model file has rbf, linear, poly or precomputed", k.Kind)
+	}
+	return file, nil
+}
+
+// train trains, writes the file and prints.
+func (s *session) train(sub *subject, file *svm.ModelFile, cost float64, bias bool, path string) error {
+	s.bars.show("training", 0, 1)
+	began := time.Now()
+	problem := svm.Problem{Y: sub.Set.Y, Site: sub.Site, C: make([]float64, sub.Set.N()), Bias: bias}
+	for i := range problem.C {
+		problem.C[i] = cost
+	}
+	result, err := svm.Train(sub.Gram, problem, svm.Settings{})
+	var infeasible *svm.InfeasibleError
+	if errors.As(err, &infeasible) {
+		return asUsage(err)
+	}
+	if err == nil && result.Status == svm.Diverged {
+		err = result.Status.Err()
+	}
+	if err != nil {
+		return err
+	}
+	sub.times.Fit = time.Since(began).Seconds()
+	if err := fillModelFile(file, sub, result); err != nil {
+		return err
+	}
+	if err := report.WriteFile(path, file.Write); err != nil {
+		return err
+	}
+	t := &report.Training{
+		Command: "train", Subject: sub.report, Model: path, Labels: file.Label, Bias: bias, SupportVectors: len(file.Coef), Bounded: result.Bounded,
+		Violation: result.Violation, Status: result.Status.String(), Warnings: append([]string{}, sub.Warnings()...),
+	}
+	for i, y := range sub.Set.Y {
+		t.Apparent += loss.ZeroOne{}.Value(result.F[sub.Site[i]], y) / float64(len(sub.Set.Y))
+	}
+	if err := result.Status.Err(); err != nil {
+		s.status = exitNotConverged
+		t.Warnings = append(t.Warnings, err.Error())
+	}
+	t.Cost = s.cost(sub.times)
+	if err := s.print(t); err != nil {
+		return err
+	}
+	s.warn(t.Warnings)
+	return s.page(&report.Page{Answers: []report.Answer{t}, Warnings: t.Warnings})
+}
+
+// fillModelFile writes the classifier into the file: a site is a support vector
+// under the number of its first example. With the kernel A k + B the weights take
+// up A, and the bias B times their sum.
+func fillModelFile(file *svm.ModelFile, sub *subject, r *svm.Result) error {
+	weight, bias := make([]float64, sub.Set.N()), r.Bias
+	for site, beta := range r.Beta {
+		weight[sub.First[site]] = sub.report.Kernel.Amplitude * beta
+		bias += sub.report.Kernel.Constant * beta
+	}
+	rows := sub.Set.Sparse
+	switch {
+	case file.Kernel == svm.FilePrecomputed:
+		rows = &dataset.CSR{}
+	case rows == nil:
+		rows = dataset.NewCSR(sub.Set.X)
+	}
+	label := file.Label
+	if err := file.SetPredictor(weight, bias, rows.Start, rows.Index, rows.Value); err != nil {
+		return err
+	}
+	file.Label = label
+	return nil
+}

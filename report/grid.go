@@ -1,0 +1,180 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Grid is the answer of grid: an estimate in every cell of a grid of parameters.
+type Grid struct {
+	Command  string     `json:"command"`
+	Data     string     `json:"data"`
+	N        int        `json:"n"`
+	D        int        `json:"d"`
+	Task     string     `json:"task"`
+	TestLoss string     `json:"test_loss"`
+	Over     []GridAxis `json:"over"`
+	Status   string     `json:"status"`         // "complete" or "cancelled"
+	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least left-out error
+	Results  []GridCell `json:"results"`        // the last axis fastest
+	Warnings []string   `json:"warnings"`
+	Cost
+}
+
+// GridAxis is a parameter by the name of its flag, and its values as that takes
+// them.
+type GridAxis struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// GridCell is what was found at a value of every axis.
+type GridCell struct {
+	Values   []string  `json:"values"` // in the order of the axes
+	Failure  string    `json:"failure,omitempty"`
+	Estimate *Estimate `json:"estimate,omitempty"` // nil where it failed
+}
+
+// FindBest sets Best among the cells whose solve has converged; the first of
+// equals.
+func (g *Grid) FindBest() {
+	g.Best = nil
+	for i, c := range g.Results {
+		if c.Estimate == nil || c.Estimate.Status != "converged" {
+			continue
+		}
+		if g.Best == nil || c.Estimate.TestError < g.Results[*g.Best].Estimate.TestError {
+			g.Best = &i
+		}
+	}
+}
+
+// Name tells where the cell is.
+func (c *GridCell) Name(axes []GridAxis) string {
+	var at []string
+	for k, a := range axes {
+		at = append(at, a.Name+" "+c.Values[k])
+	}
+	return strings.Join(at, ", ")
+}
+
+func gridColumns(axes []GridAxis) []column {
+	var columns []column
+	for _, a := range axes {
+		width := len(a.Name)
+		for _, v := range a.Values {
+			width = max(width, len(v))
+		}
+		columns = append(columns, column{head: a.Name, width: width})
+	}
+	return append(columns, column{head: "left-out", width: 10}, column{head: ".632", width: 10}, column{head: ".632+", width: 10},
+		column{head: "sweeps", width: 6}, column{head: "seconds", width: 8}, column{head: "status", left: true})
+}
+
+func gridCells(c *GridCell) []string {
+	if c.Estimate == nil {
+		return append(c.Values[:len(c.Values):len(c.Values)], "-", "-", "-", "-", "-", "failed: "+c.Failure)
+	}
+	e := c.Estimate
+	return append(c.Values[:len(c.Values):len(c.Values)], number(e.TestError), number(e.Err632), number(e.Err632Plus),
+		fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status)
+}
+
+// GridTable prints the cells of a grid as they come.
+type GridTable struct{ lines lines }
+
+// NewGridTable prints what is searched and the head of the table.
+func NewGridTable(w io.Writer, g *Grid) (*GridTable, error) {
+	t := &GridTable{lines{w, gridColumns(g.Over)}}
+	if err := g.head().writeText(w); err != nil {
+		return t, err
+	}
+	return t, t.lines.header()
+}
+
+func (g *Grid) head() *sheet {
+	p := &sheet{}
+	p.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
+	p.line("errors", "%s loss", g.TestLoss)
+	p.gap()
+	return p
+}
+
+// Row prints one cell.
+func (t *GridTable) Row(c *GridCell) error { return t.lines.row(gridCells(c)...) }
+
+// End prints the best cell and what the grid cost.
+func (t *GridTable) End(g *Grid) error {
+	p := &sheet{}
+	g.end(p)
+	return p.writeText(t.lines.w)
+}
+
+func (g *Grid) end(p *sheet) {
+	p.gap()
+	if g.Best != nil {
+		p.line("best", "%s", g.Sentence())
+	}
+	p.cost(g.Cost)
+}
+
+// Sentence tells the best cell, or that there is none.
+func (g *Grid) Sentence() string {
+	if g.Best == nil {
+		return "No cell of the grid has converged."
+	}
+	best := &g.Results[*g.Best]
+	return fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
+		best.Name(g.Over), number(best.Estimate.TestError), len(g.Results))
+}
+
+// Title names the grid.
+func (g *Grid) Title() string { return "Bootstrap estimates of " + ShortName(g.Data) + " over a grid" }
+
+// WriteText writes all cells.
+func (g *Grid) WriteText(w io.Writer) error { return g.sheet().writeText(w) }
+
+func (g *Grid) sheet() *sheet {
+	p := g.head()
+	var rows [][]string
+	for i := range g.Results {
+		rows = append(rows, gridCells(&g.Results[i]))
+	}
+	p.table(gridColumns(g.Over), rows)
+	g.end(p)
+	return p
+}
+
+// WriteCSV writes one line per cell: the value of every axis, the errors and the
+// solve. Of a cell that failed these are empty but for the status.
+func (g *Grid) WriteCSV(w io.Writer) error {
+	type line struct {
+		Errors
+		Status   string  `json:"status"`
+		Residual float64 `json:"residual"`
+		Sweeps   int     `json:"sweeps"`
+		SolveS   float64 `json:"solve_s"`
+	}
+	out := csv.NewWriter(w)
+	var head []string
+	for _, a := range g.Over {
+		head = append(head, a.Name)
+	}
+	names := columnNames("", reflect.ValueOf(line{}))
+	out.Write(append(head, names...))
+	for _, c := range g.Results {
+		values := make([]string, len(names))
+		if e := c.Estimate; e != nil {
+			values = cells(reflect.ValueOf(line{e.Errors, e.Status, e.Residual, e.Sweeps, e.Time.Solve}))
+		} else {
+			values[slices.Index(names, "status")] = "failed"
+		}
+		out.Write(append(c.Values[:len(c.Values):len(c.Values)], values...))
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -97,11 +97,11 @@ func interruptibles(t testing.TB) []interruptible {
 		{"hinge, low rank", low(blobs(80, loss.Hinge{C: 10})), solver.Settings{}, 1, sweeping, 0},
 		// Without Newton's method a State says where the sweep in progress goes.
 		{"hinge, no Newton", blobs(80, loss.Hinge{C: 10}), solver.Settings{Skip: solver.SkipNewton}, 1, sweeping, 0},
-		{"logistic", blobs(40, loss.Logistic{C: 1}), solver.Settings{}, 1, sweeping, 0},
-		{"logistic, exact steps", blobs(40, loss.Logistic{C: 1}), solver.Settings{Steps: solver.ExactOnly}, 1, sweeping, 0},
-		{"hard, by the factor", overlap{"checker,n=100", 0.05, hard, 1, nil}.problem(t), solver.Settings{}, 2,
+		{"logistic", blobs(30, loss.Logistic{C: 1}), solver.Settings{}, 1, sweeping, 0},
+		{"logistic, exact steps", blobs(30, loss.Logistic{C: 1}), solver.Settings{Steps: solver.ExactOnly}, 1, sweeping, 0},
+		{"hard, by the factor", overlap{"checker,n=100", 0.05, hard, 1, nil}.problem(t), solver.Settings{}, 3,
 			[]solver.Stage{solver.Sweeping, solver.Rechecking}, 0},
-		{"hard, by a path", overlap{"blobs,n=200", 1, hard, 5, nil}.problem(t), solver.Settings{}, 9,
+		{"hard, by a path", overlap{"blobs,n=200", 1, hard, 5, nil}.problem(t), solver.Settings{}, 17,
 			[]solver.Stage{solver.Sweeping, solver.Rechecking, solver.Detouring}, 0},
 	}
 }
@@ -134,6 +134,9 @@ func TestResumeFromEverySweep(t *testing.T) {
 					sameAnswer(t, again, whole, cell.off)
 				}
 				more := refreshes(again.Stats) - refreshes(whole.Stats)
+				if i == len(states)-1 && more != 1 {
+					t.Errorf("a finished solve takes %d refreshes to answer", more)
+				}
 				if most = max(most, more); more > 1 || more > 0 && state.Next != nil && cell.off == 0 {
 					t.Errorf("from sweep %d: %d refreshes more than the undisturbed %d", state.Stats.Sweeps, more, refreshes(whole.Stats))
 				}
@@ -182,26 +185,6 @@ func TestResumeWithoutEnd(t *testing.T) {
 	}
 	if !stages[solver.Detouring] || !stages[solver.Patient] {
 		t.Errorf("stages %v", stages)
-	}
-}
-
-// TestResumeFinished: a finished solve answers after one refresh.
-func TestResumeFinished(t *testing.T) {
-	for _, cell := range interruptibles(t) {
-		whole, states := record(t, cell.Problem, cell.Settings)
-		settings := cell.Settings
-		settings.Resume = states[len(states)-1]
-		calls := 0
-		settings.Progress = func(solver.Sweep) { calls++ }
-		again := mustConverge(t, cell.Problem, settings)
-		if calls != 1 {
-			t.Errorf("%s: %d sweeps after a finished solve", cell.name, calls)
-		}
-		if cell.off == 0 {
-			identical(t, again, whole)
-		} else {
-			sameAnswer(t, again, whole, cell.off)
-		}
 	}
 }
 

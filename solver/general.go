@@ -122,6 +122,7 @@ func (r *run) settleGeneral(ctx context.Context) error {
 		return err
 	}
 	x.Status = x.search(ctx)
+	x.conclude()
 	if x.astray {
 		if err := x.comeBack(); err != nil {
 			return err
@@ -133,7 +134,6 @@ func (r *run) settleGeneral(ctx context.Context) error {
 		x.Warnings = append(x.Warnings, fmt.Sprintf("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped))
 	}
 	x.explain()
-	x.conclude()
 	return nil
 }
 

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"math"
+	"sync/atomic"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -130,17 +131,21 @@ func (s *respondents) moments(i int, cav loss.Cavity) loss.Moments {
 			Mean: cav.Mean + t*off,
 			Var:  t*m.Var + (1-t)*cav.Var + t*(1-t)*off*off,
 			Keep: t*m.Keep + (1 - t),
-			Pull: t * m.Pull,
+			Pull: t * m.Pull, Clamped: m.Clamped,
 		}
 	}
 	return m
 }
 
+// sitesPerTask is how many sites one task asks: a few microseconds' work for the
+// fastest of losses.
+const sitesPerTask = 48
+
 // each runs f for every site, in parallel.
 func (s *respondents) each(f func(i int)) {
 	n := len(s.sites)
-	linalg.Parallel((n+parallelSites-1)/parallelSites, func(task int) {
-		for i := task * parallelSites; i < min(n, (task+1)*parallelSites); i++ {
+	linalg.Parallel((n+sitesPerTask-1)/sitesPerTask, func(task int) {
+		for i := task * sitesPerTask; i < min(n, (task+1)*sitesPerTask); i++ {
 			f(i)
 		}
 	})
@@ -152,28 +157,22 @@ func (s *respondents) keep(i int, c float64, m loss.Moments) float64 {
 	return math.Max(m.Keep, math.Max(smallestKeep, least/(1+least)))
 }
 
-// clamped counts the sites whose likelihood would widen the posterior: their d
-// would be negative, and is held at 0.
-func (s *respondents) clamped(x cavities) int {
-	count := 0
-	for i := range s.sites {
-		if s.sites[i].Moments(s.cavity(x, i)).Clamped {
-			count++
-		}
-	}
-	return count
-}
-
-// capped counts the d at one of their limits.
-func (s *respondents) capped(x cavities) int {
-	count := 0
-	for i := range s.sites {
+// limited counts the sites whose d is held at a limit: clamped at 0, where the
+// likelihood would widen the posterior and d would be negative, and capped at the
+// most that it may be.
+func (s *respondents) limited(x cavities) (clamped, capped int) {
+	var low, high atomic.Int64
+	s.each(func(i int) {
 		cav := s.cavity(x, i)
-		if m := s.moments(i, cav); s.keep(i, cav.C, m) > m.Keep {
-			count++
+		m := s.moments(i, cav)
+		if m.Clamped {
+			low.Add(1)
 		}
-	}
-	return count
+		if s.keep(i, cav.C, m) > m.Keep {
+			high.Add(1)
+		}
+	})
+	return int(low.Load()), int(high.Load())
 }
 
 // answer is what the sites answer to the cavities (T4, T6). With keep = c chi,

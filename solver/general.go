@@ -28,6 +28,7 @@ const (
 	rounded       = 20  // residual over the goal up to which rounding may be beaten
 	giveWay       = 12  // the same before a path is tried
 	retreats      = 8   // halvings of a step whose G does not factorise
+	sightOfGoal   = 100 // change of the cavities, in goals, up to which the two sides of T6 are compared
 )
 
 // general is the iteration for losses whose d depends on the targets (T4-T6).
@@ -123,9 +124,13 @@ func (r *run) settleGeneral(ctx context.Context) error {
 			return err
 		}
 	}
+	if x.Status != Converged {
+		x.respondents.read(x.next, x.stand)
+		raise(&x.Residual, x.respondents.disagreement(x.next, x.stand))
+	}
 	x.Gamma, x.Scatter = x.stand.g, x.stand.u
-	x.Stats.Capped = x.respondents.capped(x.home)
-	if clamped := x.respondents.clamped(x.home); clamped > 0 {
+	var clamped int
+	if clamped, x.Stats.Capped = x.respondents.limited(x.home); clamped > 0 {
 		x.Warnings = append(x.Warnings, fmt.Sprintf("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped))
 	}
 	x.explain()
@@ -264,7 +269,10 @@ func (x *general) observe() error {
 	x.Stats.Refreshes.Exact++
 	x.respondents.read(x.next, x.stand)
 	step := distance(x.next, x.at)
-	residual := math.Max(x.respondents.moved(x.next, x.at), x.respondents.disagreement(x.next, x.stand))
+	residual := x.respondents.moved(x.next, x.at)
+	if residual < sightOfGoal*x.goal { // from farther off only the end asks, see settleGeneral
+		raise(&residual, x.respondents.disagreement(x.next, x.stand))
+	}
 	if math.IsNaN(residual) || math.IsNaN(step) || math.IsInf(step, 0) {
 		return errNotFinite
 	}

@@ -107,6 +107,59 @@ func (f *Factored) Refresh(d []float64) error {
 	return nil
 }
 
+// SingleRounding is that of Exact with the d that RefreshSingle takes, infinite
+// where K's factor is in use.
+func (f *Factored) SingleRounding(d []float64) float64 {
+	if f.wary || len(d) != f.N() {
+		return math.Inf(1)
+	}
+	return f.Exact.SingleRounding(f.raised(d))
+}
+
+// RefreshSingle moves G to d in float32, as Exact does, and widens all of it to
+// float64: every product may be asked for, and errs as G does, by about
+// SingleRounding. A d_i K_ii below 1e-8 counts as 1e-8, at which Sites then stands.
+func (f *Factored) RefreshSingle(d []float64) error {
+	if err := checkSites(d, f.N()); err != nil {
+		return err
+	}
+	if f.wary {
+		return ErrSingle
+	}
+	f.direct = false
+	if err := f.Exact.RefreshSingle(f.raised(d)); err != nil {
+		return err
+	}
+	f.widen()
+	return nil
+}
+
+// raised is d, nowhere below what float32 can carry.
+func (f *Factored) raised(d []float64) []float64 {
+	f.k.Diag(f.kdiag)
+	raised := make([]float64, len(d))
+	for i, v := range d {
+		raised[i] = v
+		if f.kdiag[i] > 0 {
+			raised[i] = math.Max(v, leastShare/f.kdiag[i]*(1+1e-9))
+		}
+	}
+	return raised
+}
+
+// widen turns the float32 triangle into one of float64 in its place, each row from
+// its end.
+func (f *Factored) widen() {
+	wide, narrow := double(f.k), single(f.k)
+	for i := range wide.n {
+		row, from := wide.row(i), narrow.row(i)
+		for j := i; j >= 0; j-- {
+			row[j] = float64(from[j])
+		}
+	}
+	f.single = false
+}
+
 // factorise computes R once, and reports whether it is of use.
 func (f *Factored) factorise() bool {
 	if f.asked {

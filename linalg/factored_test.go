@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"bootbench/blas"
 )
 
 // smoothGram is exp(-(x-x')^2/2) on n points within one length scale: of rank
@@ -201,4 +203,66 @@ func BenchmarkFactored(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestFactoredSingle: a G of single precision that was widened serves every product,
+// and errs as announced, also at sites whose d float32 cannot carry.
+func TestFactoredSingle(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(61, 1))
+	k := gaussianGram(n, false, rng)
+	d := drawSites(n, siteRegimes["even"], rng)
+	d[3], d[70] = 0, 1e-30
+	e := NewFactored(NewExact(k))
+	if _, ok := blas.Bound().(blas.Single); !ok {
+		if err := e.RefreshSingle(d); !errors.Is(err, ErrSingle) {
+			t.Errorf("a backend without single precision: %v", err)
+		}
+		return
+	}
+	if err := e.RefreshSingle(d); err != nil {
+		t.Fatal(err)
+	}
+	copied := symmetricCopy(k)
+	want, rounding := NewExact(copied), e.SingleRounding(d)
+	if err := want.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	want.Expand()
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for what, product := range map[string]func(e Engine, dst []float64){
+		"G x":       func(e Engine, dst []float64) { e.OffMulVec(dst, x) },
+		"(G o G) x": func(e Engine, dst []float64) { e.OffSquareMulVec(dst, x) },
+		"row":       func(e Engine, dst []float64) { e.Row(dst, 3) },
+	} {
+		a, b := make([]float64, n), make([]float64, n)
+		product(e, a)
+		product(want, b)
+		largest := 0.0
+		for _, v := range b {
+			largest = math.Max(largest, math.Abs(v))
+		}
+		for i, v := range b {
+			if math.Abs(a[i]-v) > 40*rounding*largest {
+				t.Fatalf("%s, element %d: %g, in double precision %g; %.1e announced", what, i, a[i], v, rounding)
+			}
+		}
+	}
+	if err := e.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	e.Expand()
+	compareEngines(t, e, want, 0)
+}
+
+// symmetricCopy is k with a scratch triangle of its own.
+func symmetricCopy(k *Sym) *Sym {
+	c := NewSym(k.N())
+	for i := range k.N() {
+		copy(c.Row(i), k.Row(i))
+	}
+	return c
 }

@@ -15,20 +15,23 @@ import (
 // BenchmarkGrid without Newton's method, where they came to 13.4, 98.8% of the cells
 // converging.
 const (
-	innerPasses   = 12  // passes at fixed G between two refreshes; 3: 17.1, none: 24.4
-	passAgreement = 0.1 // they stop at this share of the square of the distance to the next cavities
-	innerReach    = 3   // distance up to which there are any; from farther off they more often mislead
-	mixingReach   = 0.3 // distance up to which sweeps are accelerated; never: 18.4
-	mixingDepth   = 6   // sweeps that the acceleration remembers; 3 to 15 differ little
-	innerDepth    = 8   // passes that theirs remembers
-	smallestStep  = 0.2 // of a damped sweep; undamped: 12.0, but 96.4% converge
-	stepGrowth    = 1.4 // of the step after a sweep that came nearer
-	hesitation    = 4   // sweeps without a smaller distance before passes are left out, or taken up again
-	giveUp        = 60  // the same before giving up; no cell that converges takes more than 78 in all
-	rounded       = 20  // residual over the goal up to which rounding may be beaten
-	giveWay       = 12  // the same before a path is tried
-	retreats      = 8   // halvings of a step whose G does not factorise
-	sightOfGoal   = 100 // change of the cavities, in goals, up to which the two sides of T6 are compared
+	innerPasses   = 12   // passes at fixed G between two refreshes; 3: 17.1, none: 24.4
+	passAgreement = 0.1  // they stop at this share of the square of the distance to the next cavities
+	innerReach    = 3    // distance up to which there are any; from farther off they more often mislead
+	mixingReach   = 0.3  // distance up to which sweeps are accelerated; never: 18.4
+	mixingDepth   = 6    // sweeps that the acceleration remembers; 3 to 15 differ little
+	innerDepth    = 8    // passes that theirs remembers
+	smallestStep  = 0.2  // of a damped sweep; undamped: 12.0, but 96.4% converge
+	stepGrowth    = 1.4  // of the step after a sweep that came nearer
+	hesitation    = 4    // sweeps without a smaller distance before passes are left out, or taken up again
+	giveUp        = 60   // the same before giving up; no cell that converges takes more than 78 in all
+	rounded       = 20   // residual over the goal up to which rounding may be beaten
+	giveWay       = 12   // the same before a path is tried
+	retreats      = 8    // halvings of a step whose G does not factorise
+	roughReach    = 0.1  // distance from which a sweep may be in single precision
+	roughNewton   = 0.02 // the same for what a Newton step is expected to leave, the square of the distance
+	roughError    = 2e-3 // what single precision may err by there
+	sightOfGoal   = 100  // change of the cavities, in goals, up to which the two sides of T6 are compared
 )
 
 // general is the iteration for losses whose d depends on the targets (T4-T6).
@@ -65,6 +68,9 @@ type general struct {
 	noPasses    bool
 	goal        float64 // residual to reach
 	astray      bool    // G does not stand where stand says
+	far         bool    // the next G is too far from the goal to be more than rough
+	rough       bool    // G is in single precision
+	double      bool    // single precision is given up
 	cause       error   // what last ended sweeps that have left G
 }
 
@@ -94,6 +100,7 @@ func (r *run) newGeneral() *general {
 	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 && n <= newtonSites {
 		x.newton = newNewton(s)
 	}
+	x.double = r.settings.Steps == ExactOnly || r.settings.Skip&SkipSingle != 0 || n < worthSingle
 	x.anew()
 	return x
 }
@@ -119,7 +126,7 @@ func (r *run) settleGeneral(ctx context.Context) error {
 		return err
 	}
 	x.Status = x.search(ctx)
-	if x.astray {
+	if x.astray || x.rough {
 		if err := x.comeBack(); err != nil {
 			return err
 		}
@@ -217,7 +224,8 @@ func (x *general) begin() error {
 	if err := x.start(); err != nil {
 		return err
 	}
-	if err := x.engine.Refresh(x.stand.d); err != nil {
+	x.far = x.settings.From == nil
+	if err := x.refresh(); err != nil {
 		return asProblem(err)
 	}
 	if x.settings.From != nil && x.respondents.share == 1 {
@@ -266,7 +274,6 @@ var errNotFinite = errors.New("the sites' answers are not finite")
 func (x *general) observe() error {
 	x.engine.Expand()
 	x.Stats.Sweeps++
-	x.Stats.Refreshes.Exact++
 	x.respondents.read(x.next, x.stand)
 	step := distance(x.next, x.at)
 	residual := x.respondents.moved(x.next, x.at)
@@ -282,7 +289,11 @@ func (x *general) observe() error {
 	copy(x.home, x.at)
 	x.kept.copy(x.stand)
 	if x.settings.Progress != nil {
-		x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: "exact", Residual: x.Residual, Elapsed: time.Since(x.began)})
+		kind := "exact"
+		if x.rough {
+			kind = "single"
+		}
+		x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.Residual, Elapsed: time.Since(x.began)})
 	}
 	return nil
 }
@@ -290,7 +301,7 @@ func (x *general) observe() error {
 // done decides whether the iteration ends here.
 func (x *general) done(ctx context.Context) (bool, Status) {
 	switch {
-	case x.Residual <= x.goal:
+	case x.Residual <= x.goal && !x.rough:
 		return true, Converged
 	case x.Stats.Sweeps >= x.settings.MaxSweeps:
 		return true, SweepLimit
@@ -305,6 +316,7 @@ func (x *general) done(ctx context.Context) (bool, Status) {
 // near the fixed point. Inner passes that get nowhere are left out for a while.
 func (x *general) propose() {
 	plain := x.settings.Steps == ExactOnly
+	x.far = x.distance > roughReach
 	if x.recent.since >= hesitation {
 		x.noPasses, x.recent = !x.noPasses, lowest{value: math.Inf(1)}
 		x.mixing.forget()
@@ -339,11 +351,39 @@ func (x *general) damp(away bool) {
 // visit moves G to what the sites answer to at.
 func (x *general) visit() error {
 	x.respondents.answer(x.stand, x.at)
-	if err := x.engine.Refresh(x.stand.d); err != nil {
+	if err := x.refresh(); err != nil {
 		return err
 	}
 	x.astray = false
 	return x.observe()
+}
+
+// refresh moves G to stand: in single precision where that will do, at half the
+// cost.
+func (x *general) refresh() error {
+	if x.rough = x.refreshSingle(); x.rough {
+		return nil
+	}
+	if err := x.engine.Refresh(x.stand.d); err != nil {
+		return err
+	}
+	x.Stats.Refreshes.Exact++
+	return nil
+}
+
+// refreshSingle does so far from the goal, if its rounding leaves the way there. It
+// reports false where it does not, or breaks down.
+func (x *general) refreshSingle() bool {
+	engine, ok := x.engine.(*linalg.Factored) // the one whose G then serves every product
+	if !ok || x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || engine.SingleRounding(x.stand.d) > roughError {
+		return false
+	}
+	if engine.RefreshSingle(x.stand.d) != nil {
+		x.double = true
+		return false
+	}
+	x.Stats.Refreshes.Single++
+	return true
 }
 
 // move visits at. Where rounding bars that, it goes half the way only, and so
@@ -373,7 +413,6 @@ func (x *general) settleBack() error {
 	if err := x.comeBack(); err != nil {
 		return err
 	}
-	x.Stats.Refreshes.Exact-- // observe counts it
 	return x.observe()
 }
 
@@ -381,8 +420,8 @@ func (x *general) settleBack() error {
 func (x *general) comeBack() error {
 	copy(x.at, x.home)
 	x.stand.copy(x.kept)
-	x.Stats.Refreshes.Exact++
-	if err := x.engine.Refresh(x.stand.d); err != nil {
+	x.far = false
+	if err := x.refresh(); err != nil {
 		return err
 	}
 	x.engine.Expand()

@@ -79,6 +79,7 @@ func (x *general) newtonStep() bool {
 	}
 	copy(w.from, x.at)
 	was := x.distance
+	x.far = was*was > roughNewton
 	for range newtonHalves {
 		for i, v := range w.from {
 			x.at[i] = v + part*w.step[i]

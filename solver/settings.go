@@ -54,9 +54,9 @@ const (
 // Skip is a set of what Mixed steps leave out, to measure what each brings.
 type Skip int
 
-// The first three are of square loss, the last of the others.
+// SkipSingle is of all losses, the next two of square loss, the last of the others.
 const (
-	SkipSingle Skip = 1 << iota // refreshes in single precision, and small moves
+	SkipSingle Skip = 1 << iota // refreshes in single precision, and for square loss small moves
 	SkipFollow                  // small moves of all of G
 	SkipUpdate                  // low-rank updates
 	SkipNewton                  // Newton's method and paths

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"sort"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -22,6 +23,7 @@ import (
 // full rank and no small pivot, it is an Exact.
 type Factored struct {
 	*Exact
+	room   int64
 	wary   bool // Distrust was called
 	asked  bool // whether K was factorised already
 	direct bool // G stands by R
@@ -43,8 +45,10 @@ const (
 	firstLook    = 32          // columns after which it is guessed whether the rank is low
 )
 
-// NewFactored returns an engine around e.
-func NewFactored(e *Exact) *Factored { return &Factored{Exact: e} }
+// NewFactored returns an engine around e whose factor may take room bytes; 0: what
+// the system has left when it is asked for, below 0: none. A factor that does not fit
+// is not made.
+func NewFactored(e *Exact, room int64) *Factored { return &Factored{Exact: e, room: room} }
 
 // Distrust makes later refreshes go by the factor where d is large, and reports
 // whether one at d would.
@@ -171,8 +175,7 @@ func (f *Factored) factorise() bool {
 	if n > smallFactor {
 		limit = n / 2
 	}
-	need := 8 * (4*int64(n)*int64(limit) + 2*int64(limit)*int64(limit))
-	if CheckMemory(need, 0, "a factor of the kernel matrix") != nil {
+	if limit = min(limit, f.rankThatFits()); limit == 0 {
 		return false
 	}
 	columns, smallest := pivotedCholesky(f.k, limit)
@@ -189,6 +192,21 @@ func (f *Factored) factorise() bool {
 		}
 	}
 	return true
+}
+
+// rankThatFits is the largest rank for whose factor there is room.
+func (f *Factored) rankThatFits() int {
+	room, n := f.room, int64(f.N())
+	if room == 0 {
+		var known bool
+		if room, known = AvailableMemory(); !known {
+			return f.N()
+		}
+	}
+	return sort.Search(f.N(), func(rank int) bool {
+		r := int64(rank) + 1
+		return 8*(4*n*r+2*r*r) > room // R by columns while it is made, three matrices like it, two of its rank
+	})
 }
 
 // pivotedCholesky returns the columns of R, K = R R' within rounding, and the

@@ -80,7 +80,7 @@ func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
 
 // wary is a Factored that trusts no large d.
 func wary(e *Exact) *Factored {
-	f := NewFactored(e)
+	f := NewFactored(e, 0)
 	f.Distrust(make([]float64, e.N()))
 	return f
 }
@@ -213,7 +213,7 @@ func TestFactoredSingle(t *testing.T) {
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	d[3], d[70] = 0, 1e-30
-	e := NewFactored(NewExact(k))
+	e := NewFactored(NewExact(k), 0)
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		if err := e.RefreshSingle(d); !errors.Is(err, ErrSingle) {
 			t.Errorf("a backend without single precision: %v", err)

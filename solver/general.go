@@ -71,6 +71,7 @@ type general struct {
 	far         bool    // the next G is too far from the goal to be more than rough
 	rough       bool    // G is in single precision
 	double      bool    // single precision is given up
+	crowded     bool    // there is no room for Newton's method
 	cause       error   // what last ended sweeps that have left G
 }
 
@@ -97,8 +98,12 @@ func (r *run) newGeneral() *general {
 		stand: newParameters(n), kept: newParameters(n),
 		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth), goal: r.settings.Tolerance,
 	}
-	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 && n <= newtonSites {
-		x.newton = newNewton(s)
+	_, whole := r.engine.(*linalg.Factored)
+	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 {
+		if newtonFits(n, whole, r.settings.MaxBytes) {
+			x.newton = newNewton(s)
+		}
+		x.crowded = x.newton == nil && n <= newtonSites
 	}
 	x.double = r.settings.Steps == ExactOnly || r.settings.Skip&SkipSingle != 0 || n < worthSingle
 	x.anew()
@@ -119,7 +124,7 @@ func (x *general) anew() {
 // the Solution.
 func (r *run) settleGeneral(ctx context.Context) error {
 	if exact, ok := r.engine.(*linalg.Exact); ok {
-		r.engine = linalg.NewFactored(exact)
+		r.engine = linalg.NewFactored(exact, r.factorRoom())
 	}
 	x := r.newGeneral()
 	if err := x.begin(); err != nil {
@@ -142,6 +147,18 @@ func (r *run) settleGeneral(ctx context.Context) error {
 	}
 	x.explain()
 	return nil
+}
+
+// factorRoom is the memory for a factor of K: what Newton's method leaves of
+// Settings.MaxBytes.
+func (r *run) factorRoom() int64 {
+	if r.settings.MaxBytes == 0 {
+		return 0
+	}
+	if room := r.settings.MaxBytes - MarginBytes(len(r.sites), true, r.settings.MaxBytes); room > 0 {
+		return room
+	}
+	return -1
 }
 
 // search looks for the fixed point by sweeps; where rounding may have had a part
@@ -206,6 +223,9 @@ func (x *general) distrust() bool {
 func (x *general) explain() {
 	if x.Status != Converged && x.cause != nil {
 		x.Warnings = append(x.Warnings, x.cause.Error())
+	}
+	if x.Status != Converged && x.Status != Cancelled && x.crowded {
+		x.Warnings = append(x.Warnings, "there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	factored, ok := x.engine.(*linalg.Factored)
 	if x.Status == Converged || !ok || factored.Rank() == len(x.sites) {

@@ -73,6 +73,12 @@ type Settings struct {
 	From      *Solution // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
 	Seed      uint64    // of the random subset that the start value is computed from; default 0
 
+	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
+	// matrix and its engine; default: what the system has left. Newton's method, and
+	// after it a factor of a nearly singular K, are left out where they would not fit
+	// (see MarginBytes); below 0 there is room for neither.
+	MaxBytes int64
+
 	// Engine makes the engine that keeps G; default the kernel's own.
 	Engine func(linalg.Kernel) linalg.Engine
 	// Progress, if set, is told of every sweep as it ends.

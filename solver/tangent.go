@@ -5,6 +5,8 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
 )
 
 // slopeStep is the step of the differences in a site's answer. Newton's method needs
@@ -76,20 +78,22 @@ func (t *tangent) take(at, next cavities, p parameters) {
 		for k := range x {
 			t.slopes[i][k] = t.slope(i, x, k, from)
 		}
-		row, squares := rowOf(t.scaled, i), rowOf(t.products, i)
+		row := rowOf(t.scaled, i)
 		s.engine.Row(row, i)
-		for j := i + 1; j < len(row); j++ {
-			squares[j] = row[j] * row[j]
-		}
 		for j, r := range t.root {
 			row[j] *= r
 		}
 	})
-	blas64.Syrk(gblas.NoTrans, 1, t.scaled, 0, t.half(gblas.Lower))
+	linalg.LowerGram(t.products, t.scaled)
 	s.each(func(i int) {
 		row, products := rowOf(t.scaled, i), rowOf(t.products, i)
-		for j, g := range row[:i] {
-			products[j] *= g / t.root[j]
+		for j, v := range row {
+			g := v / t.root[j]
+			if j < i {
+				products[j] *= g
+			} else {
+				products[j] = g * g
+			}
 		}
 		products[i] = 0
 	})

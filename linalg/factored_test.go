@@ -258,6 +258,42 @@ func TestFactoredSingle(t *testing.T) {
 	compareEngines(t, e, want, 0)
 }
 
+// TestFactoredBudget: a factor that would take more than its room is not made, whether
+// there is none from the start or the rank grows past it. The engine then goes by B,
+// as an Exact does.
+func TestFactoredBudget(t *testing.T) {
+	const n = 120
+	rng := rand.New(rand.NewPCG(61, 2))
+	k := smoothGram(n, rng) // of rank 8 to 12
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 1e6
+	}
+	bytes := func(rank int64) int64 { return 8 * (4*n*rank + 2*rank*rank) }
+	for room, want := range map[int64]bool{-1: false, 1: false, bytes(4): false, bytes(20): true, 0: true} {
+		f := NewFactored(NewExact(k), room)
+		if got := f.Distrust(d); got != want {
+			t.Errorf("room %d: a factor is made: %v", room, got)
+		}
+		if want {
+			if f.Rank() > 20 || f.Bytes() > NewExact(k).Bytes()+bytes(20) {
+				t.Errorf("room %d: rank %d, %d bytes", room, f.Rank(), f.Bytes())
+			}
+			continue
+		}
+		plain := NewExact(symmetricCopy(k))
+		got, wanted := f.Refresh(d), plain.Refresh(d)
+		if f.Rank() != n || (got == nil) != (wanted == nil) {
+			t.Errorf("room %d: rank %d, %v and %v", room, f.Rank(), got, wanted)
+		}
+		if got == nil {
+			f.Expand()
+			plain.Expand()
+			compareEngines(t, f, plain, 0)
+		}
+	}
+}
+
 // symmetricCopy is k with a scratch triangle of its own.
 func symmetricCopy(k *Sym) *Sym {
 	c := NewSym(k.N())

@@ -84,16 +84,17 @@ func (p parameters) copy(from parameters) {
 type respondents struct {
 	sites  []site
 	engine linalg.Engine
-	unit   float64   // root mean square of the targets
-	share  float64   // of its law by which every site is present: 1, or less along a path
-	floor  []float64 // smallest V_c
-	least  []float64 // smallest 1/d
-	off    []float64 // products with G without its diagonal
+	unit   float64     // root mean square of the targets
+	share  float64     // of its law by which every site is present: 1, or less along a path
+	floor  []float64   // smallest V_c
+	least  []float64   // smallest 1/d
+	off    []float64   // products with G without its diagonal
+	ended  func() bool // whether the solve has been called off
 }
 
 func newRespondents(r *run) *respondents {
 	n := len(r.sites)
-	s := &respondents{sites: r.sites, engine: r.engine, unit: 1, share: 1}
+	s := &respondents{sites: r.sites, engine: r.engine, unit: 1, share: 1, ended: func() bool { return false }}
 	s.floor, s.least, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := dot(r.problem.Y, r.problem.Y); square > 0 {
 		s.unit = math.Sqrt(square / float64(len(r.problem.Y)))
@@ -141,11 +142,19 @@ func (s *respondents) moments(i int, cav loss.Cavity) loss.Moments {
 // fastest of losses.
 const sitesPerTask = 48
 
-// each runs f for every site, in parallel.
+// sitesPerLook is after how many sites each looks whether the solve has been called off:
+// the slowest of losses take some milliseconds per site.
+const sitesPerLook = 8
+
+// each runs f for every site, in parallel. Once the solve has been called off it leaves
+// out what is left: the caller must then not use what f has made.
 func (s *respondents) each(f func(i int)) {
 	n := len(s.sites)
 	linalg.Parallel((n+sitesPerTask-1)/sitesPerTask, func(task int) {
 		for i := task * sitesPerTask; i < min(n, (task+1)*sitesPerTask); i++ {
+			if i%sitesPerLook == 0 && s.ended() {
+				return
+			}
 			f(i)
 		}
 	})
@@ -250,21 +259,26 @@ func (s *respondents) moved(a, b cavities) float64 {
 // pinned, whatever its d.
 func (s *respondents) disagreement(next cavities, p parameters) float64 {
 	chi, b := s.engine.Diag()
-	var worst, ofB, most float64
-	for i := range s.sites {
-		cav := s.cavity(next, i)
+	apart := make([]struct{ fields, ofB, most float64 }, len(s.sites))
+	s.each(func(i int) {
+		cav, at := s.cavity(next, i), &apart[i]
 		m := s.moments(i, cav)
 		keep := s.keep(i, cav.C, m)
 		mean := b[i]*cav.Mean + chi[i]*p.g[i]
 		variance := b[i]*b[i]*cav.Var + chi[i]*chi[i]*p.u[i]
-		raise(&worst, math.Abs(m.Mean-mean)/s.scale(cav.Var))
-		raise(&worst, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
+		at.fields = math.Abs(m.Mean-mean) / s.scale(cav.Var)
+		raise(&at.fields, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
 		pull, held := m.Pull, p.d[i]*chi[i]
 		if keep > m.Keep {
 			pull = 1 - keep
 		}
-		raise(&ofB, math.Abs(pull-held))
-		raise(&most, math.Max(pull, held))
+		at.ofB, at.most = math.Abs(pull-held), math.Max(pull, held)
+	})
+	var worst, ofB, most float64
+	for _, at := range apart {
+		raise(&worst, at.fields)
+		raise(&ofB, at.ofB)
+		raise(&most, at.most)
 	}
 	if ofB > 0 {
 		raise(&worst, ofB/most)

@@ -121,13 +121,18 @@ func (x *general) anew() {
 }
 
 // settleGeneral iterates to the fixed point and leaves G there, and g and u in
-// the Solution.
+// the Solution. When ctx ends, sites are asked no more and the iterate before stays; a
+// refresh, once begun, is finished, and one more follows where G was rough or the step
+// had failed. The residual is then that of the cavities alone.
 func (r *run) settleGeneral(ctx context.Context) error {
 	if exact, ok := r.engine.(*linalg.Exact); ok {
 		r.engine = linalg.NewFactored(exact, r.factorRoom())
 	}
 	x := r.newGeneral()
-	if err := x.begin(); err != nil {
+	x.respondents.ended = func() bool { return ctx.Err() != nil }
+	if err := x.begin(); errors.Is(err, errEnded) {
+		return ctx.Err()
+	} else if err != nil {
 		return err
 	}
 	x.Status = x.search(ctx)
@@ -136,13 +141,18 @@ func (r *run) settleGeneral(ctx context.Context) error {
 			return err
 		}
 	}
+	x.Gamma, x.Scatter = x.stand.g, x.stand.u
+	if x.Status == Cancelled {
+		return nil
+	}
+	x.respondents.ended = func() bool { return false } // what is found is found
 	if x.Status != Converged {
 		x.respondents.read(x.next, x.stand)
 		raise(&x.Residual, x.respondents.disagreement(x.next, x.stand))
 	}
-	x.Gamma, x.Scatter = x.stand.g, x.stand.u
-	var clamped int
-	if clamped, x.Stats.Capped = x.respondents.limited(x.home); clamped > 0 {
+	clamped, capped := x.respondents.limited(x.home)
+	x.Stats.Capped = capped
+	if clamped > 0 {
 		x.Warnings = append(x.Warnings, fmt.Sprintf("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped))
 	}
 	x.explain()
@@ -244,6 +254,10 @@ func (x *general) begin() error {
 	if err := x.start(); err != nil {
 		return err
 	}
+	if x.respondents.ended() {
+		x.stay()
+		return errEnded
+	}
 	x.far = x.settings.From == nil
 	if err := x.refresh(); err != nil {
 		return asProblem(err)
@@ -286,6 +300,9 @@ func (x *general) sweeps(ctx context.Context, patience int) Status {
 	}
 }
 
+// errEnded ends what has been called off.
+var errEnded = errors.New("called off")
+
 // errNotFinite ends an iteration that has left the numbers.
 var errNotFinite = errors.New("the sites' answers are not finite")
 
@@ -321,12 +338,12 @@ func (x *general) observe() error {
 // done decides whether the iteration ends here.
 func (x *general) done(ctx context.Context) (bool, Status) {
 	switch {
+	case ctx.Err() != nil: // before all else: the residual may not be complete
+		return true, Cancelled
 	case x.Residual <= x.goal && !x.rough:
 		return true, Converged
 	case x.Stats.Sweeps >= x.settings.MaxSweeps:
 		return true, SweepLimit
-	case ctx.Err() != nil:
-		return true, Cancelled
 	}
 	return false, 0
 }
@@ -371,11 +388,23 @@ func (x *general) damp(away bool) {
 // visit moves G to what the sites answer to at.
 func (x *general) visit() error {
 	x.respondents.answer(x.stand, x.at)
+	if x.respondents.ended() { // the answers are not complete
+		x.stay()
+		return errEnded
+	}
+	x.astray = true
 	if err := x.refresh(); err != nil {
 		return err
 	}
-	x.astray = false
-	return x.observe()
+	err := x.observe()
+	x.astray = err != nil
+	return err
+}
+
+// stay takes back a step before G has moved.
+func (x *general) stay() {
+	copy(x.at, x.home)
+	x.stand.copy(x.kept)
 }
 
 // refresh moves G to stand: in single precision where that will do, at half the
@@ -411,8 +440,8 @@ func (x *general) refreshSingle() bool {
 func (x *general) move() error {
 	var err error
 	for range retreats {
-		if err = x.visit(); err == nil {
-			return nil
+		if err = x.visit(); err == nil || errors.Is(err, errEnded) {
+			return err
 		}
 		x.mixing.forget()
 		x.stepSize = smallestStep
@@ -422,8 +451,11 @@ func (x *general) move() error {
 	return err
 }
 
-// lose ends sweeps that have left the last G that factorised.
+// lose ends sweeps that have left the last G that factorised, or been called off.
 func (x *general) lose(cause error) Status {
+	if errors.Is(cause, errEnded) {
+		return Cancelled
+	}
 	x.cause, x.astray = cause, true
 	return NumericalFailure
 }
@@ -438,8 +470,7 @@ func (x *general) settleBack() error {
 
 // comeBack moves G to where it last factorised.
 func (x *general) comeBack() error {
-	copy(x.at, x.home)
-	x.stand.copy(x.kept)
+	x.stay()
 	x.far = false
 	if err := x.refresh(); err != nil {
 		return err
@@ -474,6 +505,9 @@ func (x *general) start() error {
 	s.share = 1
 	stride := max(1, len(x.stand.d)/typicalSites)
 	c := s.commonCavity(func(c float64) float64 {
+		if x.respondents.ended() {
+			return c
+		}
 		sum, count := 0.0, 0
 		for i := 0; i < len(x.stand.d); i += stride {
 			sum += x.typicalResponse(i, c)
@@ -481,13 +515,15 @@ func (x *general) start() error {
 		}
 		return sum / float64(count)
 	})
-	for i := range x.stand.d {
-		d := x.typicalResponse(i, c)
+	x.respondents.each(func(i int) {
+		d := 0.0
 		if x.settings.Start != nil {
 			d = x.settings.Start[i]
+		} else {
+			d = x.typicalResponse(i, c)
 		}
 		x.stand.d[i], x.stand.g[i], x.stand.u[i] = d, d*x.meanTarget(i), d*x.respondents.unit*x.respondents.unit
-	}
+	})
 	return nil
 }
 

@@ -80,7 +80,9 @@ func (w *newton) solve(x *general) {
 		w.right[i] = v - x.at[i]
 	}
 	tolerance := math.Max(tightest, math.Min(loosest, x.distance))
-	x.Stats.Linear += w.krylov.solve(w.step, w.right, w.tangent.defect, tolerance)
+	if !x.respondents.ended() {
+		x.Stats.Linear += w.krylov.solve(w.step, w.right, w.tangent.defect, tolerance)
+	}
 }
 
 // approach takes Newton steps for as long as they come nearer, and reports
@@ -105,6 +107,9 @@ func (x *general) approach(ctx context.Context) bool {
 func (x *general) newtonStep() bool {
 	w := x.newton
 	w.solve(x)
+	if x.respondents.ended() {
+		return false
+	}
 	longest := 0.0
 	for _, v := range w.step {
 		raise(&longest, math.Abs(v))
@@ -123,11 +128,12 @@ func (x *general) newtonStep() bool {
 		if err := x.visit(); err == nil && x.distance < was {
 			return true
 		}
+		if x.respondents.ended() {
+			return false
+		}
 		part /= 2
 	}
 	copy(x.at, w.from)
-	if err := x.visit(); err != nil {
-		x.astray = true
-	}
+	x.visit() // where it fails, G is astray
 	return false
 }

@@ -51,7 +51,7 @@ func (x *general) path(ctx context.Context) Status {
 	x.astray = false
 	began := x.Stats.Sweeps
 	if err := x.begin(); err != nil {
-		return NumericalFailure
+		return x.lose(err)
 	}
 	if status := x.sweeps(ctx, giveWay); status != Converged {
 		return status

@@ -63,12 +63,16 @@ func NewExact(k *Sym) *Exact {
 	return e
 }
 
-// ExactBytes is the memory that NewExact and Follow take beside K; updates, and two
-// panels of Follow, come on top for a while.
-func ExactBytes(n int) int64 {
-	bytes := 8 * int64(8+lanes) * int64(n)
-	if n <= followOrder {
-		bytes += 2 * int64(n) * int64(n)
+// EngineBytes is the memory that NewExact takes beside K.
+func EngineBytes(n int) int64 { return 8 * int64(8+lanes) * int64(n) }
+
+// MovingBytes is the memory that Follow, where the backend has single precision, and
+// updates of up to N/16 sites take on top.
+func MovingBytes(n int) int64 {
+	sites := int64(n)
+	bytes := sites * sites / 2
+	if _, ok := blas.Bound().(blas.Single); ok && n <= followOrder {
+		bytes += 2*sites*sites + 2*4*sites*int64(min(n, followWidth))
 	}
 	return bytes
 }

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"sort"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -22,6 +23,7 @@ import (
 // full rank and no small pivot, it is an Exact.
 type Factored struct {
 	*Exact
+	room   int64
 	wary   bool // Distrust was called
 	asked  bool // whether K was factorised already
 	direct bool // G stands by R
@@ -43,8 +45,10 @@ const (
 	firstLook    = 32          // columns after which it is guessed whether the rank is low
 )
 
-// NewFactored returns an engine around e.
-func NewFactored(e *Exact) *Factored { return &Factored{Exact: e} }
+// NewFactored returns an engine around e whose factor may take room bytes; 0: what
+// the system has left when it is asked for, below 0: none. A factor that does not fit
+// is not made.
+func NewFactored(e *Exact, room int64) *Factored { return &Factored{Exact: e, room: room} }
 
 // Distrust makes later refreshes go by the factor where d is large, and reports
 // whether one at d would.
@@ -107,6 +111,59 @@ func (f *Factored) Refresh(d []float64) error {
 	return nil
 }
 
+// SingleRounding is that of Exact with the d that RefreshSingle takes, infinite
+// where K's factor is in use.
+func (f *Factored) SingleRounding(d []float64) float64 {
+	if f.wary || len(d) != f.N() {
+		return math.Inf(1)
+	}
+	return f.Exact.SingleRounding(f.raised(d))
+}
+
+// RefreshSingle moves G to d in float32, as Exact does, and widens all of it to
+// float64: every product may be asked for, and errs as G does, by about
+// SingleRounding. A d_i K_ii below 1e-8 counts as 1e-8, at which Sites then stands.
+func (f *Factored) RefreshSingle(d []float64) error {
+	if err := checkSites(d, f.N()); err != nil {
+		return err
+	}
+	if f.wary {
+		return ErrSingle
+	}
+	f.direct = false
+	if err := f.Exact.RefreshSingle(f.raised(d)); err != nil {
+		return err
+	}
+	f.widen()
+	return nil
+}
+
+// raised is d, nowhere below what float32 can carry.
+func (f *Factored) raised(d []float64) []float64 {
+	f.k.Diag(f.kdiag)
+	raised := make([]float64, len(d))
+	for i, v := range d {
+		raised[i] = v
+		if f.kdiag[i] > 0 {
+			raised[i] = math.Max(v, leastShare/f.kdiag[i]*(1+1e-9))
+		}
+	}
+	return raised
+}
+
+// widen turns the float32 triangle into one of float64 in its place, each row from
+// its end.
+func (f *Factored) widen() {
+	wide, narrow := double(f.k), single(f.k)
+	for i := range wide.n {
+		row, from := wide.row(i), narrow.row(i)
+		for j := i; j >= 0; j-- {
+			row[j] = float64(from[j])
+		}
+	}
+	f.single = false
+}
+
 // factorise computes R once, and reports whether it is of use.
 func (f *Factored) factorise() bool {
 	if f.asked {
@@ -118,8 +175,7 @@ func (f *Factored) factorise() bool {
 	if n > smallFactor {
 		limit = n / 2
 	}
-	need := 8 * (4*int64(n)*int64(limit) + 2*int64(limit)*int64(limit))
-	if CheckMemory(need, 0, "a factor of the kernel matrix") != nil {
+	if limit = min(limit, f.rankThatFits()); limit == 0 {
 		return false
 	}
 	columns, smallest := pivotedCholesky(f.k, limit)
@@ -136,6 +192,21 @@ func (f *Factored) factorise() bool {
 		}
 	}
 	return true
+}
+
+// rankThatFits is the largest rank for whose factor there is room.
+func (f *Factored) rankThatFits() int {
+	room, n := f.room, int64(f.N())
+	if room == 0 {
+		var known bool
+		if room, known = AvailableMemory(); !known {
+			return f.N()
+		}
+	}
+	return sort.Search(f.N(), func(rank int) bool {
+		r := int64(rank) + 1
+		return 8*(4*n*r+2*r*r) > room // R by columns while it is made, three matrices like it, two of its rank
+	})
 }
 
 // pivotedCholesky returns the columns of R, K = R R' within rounding, and the

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"bootbench/blas"
 )
 
 // smoothGram is exp(-(x-x')^2/2) on n points within one length scale: of rank
@@ -78,7 +80,7 @@ func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
 
 // wary is a Factored that trusts no large d.
 func wary(e *Exact) *Factored {
-	f := NewFactored(e)
+	f := NewFactored(e, 0)
 	f.Distrust(make([]float64, e.N()))
 	return f
 }
@@ -201,4 +203,102 @@ func BenchmarkFactored(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestFactoredSingle: a G of single precision that was widened serves every product,
+// and errs as announced, also at sites whose d float32 cannot carry.
+func TestFactoredSingle(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(61, 1))
+	k := gaussianGram(n, false, rng)
+	d := drawSites(n, siteRegimes["even"], rng)
+	d[3], d[70] = 0, 1e-30
+	e := NewFactored(NewExact(k), 0)
+	if _, ok := blas.Bound().(blas.Single); !ok {
+		if err := e.RefreshSingle(d); !errors.Is(err, ErrSingle) {
+			t.Errorf("a backend without single precision: %v", err)
+		}
+		return
+	}
+	if err := e.RefreshSingle(d); err != nil {
+		t.Fatal(err)
+	}
+	copied := symmetricCopy(k)
+	want, rounding := NewExact(copied), e.SingleRounding(d)
+	if err := want.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	want.Expand()
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for what, product := range map[string]func(e Engine, dst []float64){
+		"G x":       func(e Engine, dst []float64) { e.OffMulVec(dst, x) },
+		"(G o G) x": func(e Engine, dst []float64) { e.OffSquareMulVec(dst, x) },
+		"row":       func(e Engine, dst []float64) { e.Row(dst, 3) },
+	} {
+		a, b := make([]float64, n), make([]float64, n)
+		product(e, a)
+		product(want, b)
+		largest := 0.0
+		for _, v := range b {
+			largest = math.Max(largest, math.Abs(v))
+		}
+		for i, v := range b {
+			if math.Abs(a[i]-v) > 40*rounding*largest {
+				t.Fatalf("%s, element %d: %g, in double precision %g; %.1e announced", what, i, a[i], v, rounding)
+			}
+		}
+	}
+	if err := e.Refresh(d); err != nil {
+		t.Fatal(err)
+	}
+	e.Expand()
+	compareEngines(t, e, want, 0)
+}
+
+// TestFactoredBudget: a factor that would take more than its room is not made, whether
+// there is none from the start or the rank grows past it. The engine then goes by B,
+// as an Exact does.
+func TestFactoredBudget(t *testing.T) {
+	const n = 120
+	rng := rand.New(rand.NewPCG(61, 2))
+	k := smoothGram(n, rng) // of rank 8 to 12
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 1e6
+	}
+	bytes := func(rank int64) int64 { return 8 * (4*n*rank + 2*rank*rank) }
+	for room, want := range map[int64]bool{-1: false, 1: false, bytes(4): false, bytes(20): true, 0: true} {
+		f := NewFactored(NewExact(k), room)
+		if got := f.Distrust(d); got != want {
+			t.Errorf("room %d: a factor is made: %v", room, got)
+		}
+		if want {
+			if f.Rank() > 20 || f.Bytes() > NewExact(k).Bytes()+bytes(20) {
+				t.Errorf("room %d: rank %d, %d bytes", room, f.Rank(), f.Bytes())
+			}
+			continue
+		}
+		plain := NewExact(symmetricCopy(k))
+		got, wanted := f.Refresh(d), plain.Refresh(d)
+		if f.Rank() != n || (got == nil) != (wanted == nil) {
+			t.Errorf("room %d: rank %d, %v and %v", room, f.Rank(), got, wanted)
+		}
+		if got == nil {
+			f.Expand()
+			plain.Expand()
+			compareEngines(t, f, plain, 0)
+		}
+	}
+}
+
+// symmetricCopy is k with a scratch triangle of its own.
+func symmetricCopy(k *Sym) *Sym {
+	c := NewSym(k.N())
+	for i := range k.N() {
+		copy(c.Row(i), k.Row(i))
+	}
+	return c
 }

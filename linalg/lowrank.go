@@ -36,8 +36,9 @@ const panelRows = 128
 func LowRankBytes(n, rank int) int64 {
 	sites, r := int64(n), int64(rank)
 	panels := (r + panelRows - 1) / panelRows * panelRows
-	making := 2 * manyPivots * sites
-	using := 3*r*r + 2*r*int64(siteBlock(n, rank))
+	making := (2*manyPivots + manyPivots/2) * sites // two blocks, and the last smaller one until it is collected
+	block := int64(siteBlock(n, rank))
+	using := 3*r*r + 2*r*block + (2*r+block)*min(manyPivots, sites) // the last for diagonals near their bounds
 	return 8 * (sites*panels + max(making, using) + 8*sites)
 }
 

@@ -41,6 +41,17 @@ func addGram(c, a, b blas64.General) {
 	})
 }
 
+// LowerGram writes the lower triangle of a a' into c, both of order n. What lies right
+// of c's diagonal is changed too, in no useful way: a part of it, n/8 wide or
+// bandRows. It costs n^3 flops and a share of that for this part.
+func LowerGram(c, a blas64.General) {
+	height := max(bandRows, c.Rows/8)
+	for first := 0; first < c.Rows; first += height {
+		last := min(c.Rows, first+height)
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rowsOf(a, first, last), rowsOf(a, 0, last), 0, colsOf(rowsOf(c, first, last), 0, last))
+	}
+}
+
 // mulLower writes the product of the lower triangle of c (r x r) and a (r x n)
 // into dst. The triangle must be all that c holds within its bands.
 func mulLower(dst, c, a blas64.General) {

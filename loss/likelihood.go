@@ -30,7 +30,9 @@ const tiltedError = 1e-10
 
 // posteriorMean is the predictor of a likelihood.
 func posteriorMean(l Likelihood) evaluation {
+	grid, _ := l.(gridded)
 	return evaluation{
+		grid: grid,
 		at: func(c, h float64, y, k []float64) (f, slope float64) {
 			_, mean, variance := l.TiltedMoments(c, h, y, k)
 			return mean, c * variance
@@ -85,6 +87,10 @@ func (Probit) slopes(f, y float64) (first, second float64) {
 	return y * r, -r * (y*f + r)
 }
 
+func (Probit) curvature() float64 { return 1 }
+
+func (l Probit) modes(c, h float64, y, k []float64) (lo, hi float64) { return peaks(l, c, h, y, k) }
+
 // Site takes labels -1 or +1.
 func (l Probit) Site(y []float64, law resample.Law) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
@@ -115,6 +121,10 @@ func (Logit) slopes(f, y float64) (first, second float64) {
 	wrong := sigmoid(-y * f)
 	return y * wrong, -wrong * (1 - wrong)
 }
+
+func (Logit) curvature() float64 { return 0.25 }
+
+func (l Logit) modes(c, h float64, y, k []float64) (lo, hi float64) { return peaks(l, c, h, y, k) }
 
 // Site takes labels -1 or +1.
 func (l Logit) Site(y []float64, law resample.Law) (Site, error) {
@@ -216,6 +226,19 @@ func (l Student) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varian
 	t.hi += tiltReach / math.Sqrt(c)
 	logZ, mean, variance = t.moments()
 	return logZ + 0.5*math.Log(c/(2*math.Pi)) + total*l.height(), mean, variance
+}
+
+func (l Student) curvature() float64 { return (l.Dof + 1) / (l.Dof * l.Scale * l.Scale) }
+
+// modes are between h and the targets.
+func (Student) modes(_, h float64, y, k []float64) (lo, hi float64) {
+	lo, hi = h, h
+	for j, at := range y {
+		if k[j] > 0 {
+			lo, hi = math.Min(lo, at), math.Max(hi, at)
+		}
+	}
+	return lo, hi
 }
 
 // mode climbs, by reweighted means, from the best of h and the targets.

@@ -40,7 +40,8 @@ func (l fromProximal) Site(y []float64, law resample.Law) (Site, error) {
 type evaluation struct {
 	at              predictor
 	relative, prior float64
-	analytic        bool // in h
+	analytic        bool    // in h
+	grid            gridded // or nil
 }
 
 // evaluated is a predictor exact to rounding.
@@ -76,8 +77,14 @@ func newSmoothMixture(at evaluation, list []group, law resample.Law) smoothMixtu
 	return x
 }
 
-// Moments integrates over the cavity for every combination of the counts.
-func (s *smoothSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
+// Moments integrates over the cavity for every combination of the counts, together
+// where that is possible.
+func (s *smoothSite) Moments(cav Cavity) Moments {
+	if m, ok := s.all.together(cav); ok {
+		return m
+	}
+	return s.all.moments(cav)
+}
 
 // Law is a curve for every combination of the counts.
 func (s *smoothSite) Law(cav Cavity) Law { return s.all.of(cav) }
@@ -96,7 +103,11 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 	for i, p := range x.p {
 		b.add(p, x.respond(cav, x.row(i)))
 	}
-	m := b.moments()
+	return clamp(b.moments())
+}
+
+// clamp raises a negative pull to zero.
+func clamp(m Moments) Moments {
 	if m.Pull < 0 {
 		m.Clamped = m.Pull < -1e-8 // else it is the error of the quadrature
 		m.Pull, m.Keep = 0, 1

@@ -67,6 +67,20 @@ func peak[L concave](l L, c, h float64, y, k []float64) (mode, width float64) {
 	return f, width
 }
 
+// peaks are the lowest and the highest of h and the modes that the examples of each
+// label alone would give: fewer of them move the mode by less, and the two labels move
+// it against each other.
+func peaks[L concave](l L, c, h float64, y, k []float64) (lo, hi float64) {
+	lo, hi = h, h
+	for j := range y {
+		if k[j] > 0 {
+			mode, _ := peak(l, c, h, y[j:j+1], k[j:j+1])
+			lo, hi = math.Min(lo, mode), math.Max(hi, mode)
+		}
+	}
+	return lo, hi
+}
+
 // Quadrature over the posterior.
 const (
 	tiltReach      = 9    // in units of 1/sqrt(c)

@@ -17,7 +17,12 @@ import (
 // Solve computes the averages over resamples without retraining. See
 // solver.Solve for its errors; the solution lives in the kernel matrix's
 // scratch triangle until the next solve or full fit (a low-rank one in itself).
+// Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what
+// the kernel matrix and its engine leave.
 func (m *Model) Solve(ctx context.Context, law resample.Law, settings solver.Settings) (*solver.Solution, error) {
+	if settings.MaxBytes == 0 {
+		settings.MaxBytes = m.solveRoom()
+	}
 	return solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
 	}, settings)

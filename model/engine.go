@@ -144,7 +144,7 @@ func (m *Model) rankBytes() int64 {
 			return math.MaxInt64
 		}
 	}
-	return max(1, room-m.vectorBytes())
+	return max(1, room-m.vectorBytes()-m.marginBytes(-1))
 }
 
 // choose is Auto. The exact engine is taken unless a factorisation shows that
@@ -208,7 +208,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 	limit := linalg.Rank{Tolerance: math.Min(loosest, tolerance), Most: most, Bytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
 	if m.Spec.Rank > 0 {
 		limit.Tolerance, limit.Most = 0, m.Spec.Rank
-		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes()
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // Spec says what is modelled.
@@ -240,19 +241,61 @@ func (m *Model) Sites() int { return len(m.First) }
 // Merged is the number of examples that share the input of an earlier one.
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
-// TheoryBytes estimates the memory of a solve: the kernel matrix with its
-// scratch triangle, the sites, the engine's vectors and a low-rank update; or a
-// factor of the kernel matrix and its engine.
+// TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
+// triangle, or a factor of it; its engine; the sites; and what the solver holds
+// beside them. For the square loss that is a low-rank update; for other losses Newton's
+// method, 16 M^2 bytes, where MaxBytes has room for it. What such a solve takes for a
+// factor of a kernel matrix that turns out to be singular within rounding is left out:
+// it stays within MaxBytes, or what the system has left, and is gone afterwards.
 func (m *Model) TheoryBytes() int64 {
+	return m.heldBytes() + m.marginBytes(m.solveRoom())
+}
+
+// heldBytes is the memory of the kernel matrix, its engine and the sites.
+func (m *Model) heldBytes() int64 {
 	if m.Factor != nil {
 		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
 	}
 	return m.exactBytes()
 }
 
+// marginBytes is what a solve takes beside them, if room bytes are left to it.
+func (m *Model) marginBytes(room int64) int64 {
+	if m.quadratic() {
+		return 0
+	}
+	return solver.MarginBytes(m.Sites(), m.Factor == nil, room)
+}
+
+// quadratic reports whether the loss is: the solver then iterates d alone.
+func (m *Model) quadratic() bool {
+	site, err := m.Loss.Site([]float64{1}, resample.Poisson{Ratio: 1})
+	_, ok := site.(loss.Quadratic)
+	return err == nil && ok
+}
+
+// solveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic
+// beside the kernel matrix and its engine: 0 where nothing bounds it, negative where
+// nothing is left.
+func (m *Model) solveRoom() int64 {
+	if m.MaxBytes <= 0 {
+		return 0
+	}
+	if room := m.MaxBytes - m.heldBytes(); room > 0 {
+		return room
+	}
+	return -1
+}
+
+// exactBytes is the memory of a kernel matrix that is held whole, its engine and the
+// sites, and for the square loss of small moves and updates of G.
 func (m *Model) exactBytes() int64 {
 	sites := int64(len(m.First))
-	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + m.vectorBytes() + sites*sites
+	bytes := linalg.SymBytes(int(sites)) + linalg.EngineBytes(int(sites)) + m.vectorBytes()
+	if m.quadratic() {
+		bytes += linalg.MovingBytes(int(sites))
+	}
+	return bytes
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
@@ -263,13 +306,14 @@ func (m *Model) vectorBytes() int64 {
 	return 8 * int64(len(m.First)) * int64(40+2*m.Set.D())
 }
 
-// buildBytes is exactBytes, with the matrix over all examples that a
+// buildBytes is the least that a solve takes, with the matrix over all examples that a
 // precomputed kernel with merged examples is cut from.
 func (m *Model) buildBytes() int64 {
+	least := m.exactBytes() + m.marginBytes(-1)
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
-		return m.exactBytes() + linalg.SymBytes(m.Set.N())
+		return least + linalg.SymBytes(m.Set.N())
 	}
-	return m.exactBytes()
+	return least
 }
 
 // RetrainBytes estimates the memory of retraining with a number of workers

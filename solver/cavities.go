@@ -2,6 +2,7 @@ package solver
 
 import (
 	"math"
+	"sync/atomic"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -83,16 +84,17 @@ func (p parameters) copy(from parameters) {
 type respondents struct {
 	sites  []site
 	engine linalg.Engine
-	unit   float64   // root mean square of the targets
-	share  float64   // of its law by which every site is present: 1, or less along a path
-	floor  []float64 // smallest V_c
-	least  []float64 // smallest 1/d
-	off    []float64 // products with G without its diagonal
+	unit   float64     // root mean square of the targets
+	share  float64     // of its law by which every site is present: 1, or less along a path
+	floor  []float64   // smallest V_c
+	least  []float64   // smallest 1/d
+	off    []float64   // products with G without its diagonal
+	ended  func() bool // whether the solve has been called off
 }
 
 func newRespondents(r *run) *respondents {
 	n := len(r.sites)
-	s := &respondents{sites: r.sites, engine: r.engine, unit: 1, share: 1}
+	s := &respondents{sites: r.sites, engine: r.engine, unit: 1, share: 1, ended: func() bool { return false }}
 	s.floor, s.least, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := dot(r.problem.Y, r.problem.Y); square > 0 {
 		s.unit = math.Sqrt(square / float64(len(r.problem.Y)))
@@ -130,17 +132,29 @@ func (s *respondents) moments(i int, cav loss.Cavity) loss.Moments {
 			Mean: cav.Mean + t*off,
 			Var:  t*m.Var + (1-t)*cav.Var + t*(1-t)*off*off,
 			Keep: t*m.Keep + (1 - t),
-			Pull: t * m.Pull,
+			Pull: t * m.Pull, Clamped: m.Clamped,
 		}
 	}
 	return m
 }
 
-// each runs f for every site, in parallel.
+// sitesPerTask is how many sites one task asks: a few microseconds' work for the
+// fastest of losses.
+const sitesPerTask = 48
+
+// sitesPerLook is after how many sites each looks whether the solve has been called off:
+// the slowest of losses take some milliseconds per site.
+const sitesPerLook = 8
+
+// each runs f for every site, in parallel. Once the solve has been called off it leaves
+// out what is left: the caller must then not use what f has made.
 func (s *respondents) each(f func(i int)) {
 	n := len(s.sites)
-	linalg.Parallel((n+parallelSites-1)/parallelSites, func(task int) {
-		for i := task * parallelSites; i < min(n, (task+1)*parallelSites); i++ {
+	linalg.Parallel((n+sitesPerTask-1)/sitesPerTask, func(task int) {
+		for i := task * sitesPerTask; i < min(n, (task+1)*sitesPerTask); i++ {
+			if i%sitesPerLook == 0 && s.ended() {
+				return
+			}
 			f(i)
 		}
 	})
@@ -152,28 +166,22 @@ func (s *respondents) keep(i int, c float64, m loss.Moments) float64 {
 	return math.Max(m.Keep, math.Max(smallestKeep, least/(1+least)))
 }
 
-// clamped counts the sites whose likelihood would widen the posterior: their d
-// would be negative, and is held at 0.
-func (s *respondents) clamped(x cavities) int {
-	count := 0
-	for i := range s.sites {
-		if s.sites[i].Moments(s.cavity(x, i)).Clamped {
-			count++
-		}
-	}
-	return count
-}
-
-// capped counts the d at one of their limits.
-func (s *respondents) capped(x cavities) int {
-	count := 0
-	for i := range s.sites {
+// limited counts the sites whose d is held at a limit: clamped at 0, where the
+// likelihood would widen the posterior and d would be negative, and capped at the
+// most that it may be.
+func (s *respondents) limited(x cavities) (clamped, capped int) {
+	var low, high atomic.Int64
+	s.each(func(i int) {
 		cav := s.cavity(x, i)
-		if m := s.moments(i, cav); s.keep(i, cav.C, m) > m.Keep {
-			count++
+		m := s.moments(i, cav)
+		if m.Clamped {
+			low.Add(1)
 		}
-	}
-	return count
+		if s.keep(i, cav.C, m) > m.Keep {
+			high.Add(1)
+		}
+	})
+	return int(low.Load()), int(high.Load())
 }
 
 // answer is what the sites answer to the cavities (T4, T6). With keep = c chi,
@@ -251,21 +259,26 @@ func (s *respondents) moved(a, b cavities) float64 {
 // pinned, whatever its d.
 func (s *respondents) disagreement(next cavities, p parameters) float64 {
 	chi, b := s.engine.Diag()
-	var worst, ofB, most float64
-	for i := range s.sites {
-		cav := s.cavity(next, i)
+	apart := make([]struct{ fields, ofB, most float64 }, len(s.sites))
+	s.each(func(i int) {
+		cav, at := s.cavity(next, i), &apart[i]
 		m := s.moments(i, cav)
 		keep := s.keep(i, cav.C, m)
 		mean := b[i]*cav.Mean + chi[i]*p.g[i]
 		variance := b[i]*b[i]*cav.Var + chi[i]*chi[i]*p.u[i]
-		raise(&worst, math.Abs(m.Mean-mean)/s.scale(cav.Var))
-		raise(&worst, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
+		at.fields = math.Abs(m.Mean-mean) / s.scale(cav.Var)
+		raise(&at.fields, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
 		pull, held := m.Pull, p.d[i]*chi[i]
 		if keep > m.Keep {
 			pull = 1 - keep
 		}
-		raise(&ofB, math.Abs(pull-held))
-		raise(&most, math.Max(pull, held))
+		at.ofB, at.most = math.Abs(pull-held), math.Max(pull, held)
+	})
+	var worst, ofB, most float64
+	for _, at := range apart {
+		raise(&worst, at.fields)
+		raise(&ofB, at.ofB)
+		raise(&most, at.most)
 	}
 	if ofB > 0 {
 		raise(&worst, ofB/most)

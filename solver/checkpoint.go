@@ -105,7 +105,7 @@ func (x *general) keep(ahead bool) {
 		s := &State{Stats: x.Stats, Residual: x.Residual, D: clone(x.kept.d), Best: known(x.overall.value), Since: x.overall.since,
 			Step: x.stepSize, Plain: x.noPasses, Sites: &SiteState{Cavities: clone(x.home), Gamma: clone(x.kept.g), Scatter: clone(x.kept.u),
 				Distance: x.distance, Before: known(x.last), Recent: known(x.recent.value), Awaited: x.recent.since,
-				History: x.mixing.history(), Stage: x.stage, Found: x.found}}
+				History: x.mixing.history(), Stage: x.stage, Found: x.found, Rough: x.rough}}
 		if x.newton != nil {
 			s.Sites.Reach = x.newton.reach
 		}
@@ -158,11 +158,17 @@ func (x *general) resume() error {
 	x.recall(s)
 	if s.Next != nil {
 		copy(x.at, s.Next)
+		x.far = x.distance > roughReach
 		if x.move() == nil {
 			return nil
 		}
 	}
-	if err := x.settleBack(); err != nil {
+	x.stay()
+	x.far = c.Rough
+	if err := x.refresh(); err != nil {
+		return err
+	}
+	if err := x.observe(); err != nil {
 		return err
 	}
 	x.recall(s) // the sweep that was seen before is not seen twice

@@ -15,19 +15,23 @@ import (
 // BenchmarkGrid without Newton's method, where they came to 13.4, 98.8% of the cells
 // converging.
 const (
-	innerPasses   = 12  // passes at fixed G between two refreshes; 3: 17.1, none: 24.4
-	passAgreement = 0.1 // they stop at this share of the square of the distance to the next cavities
-	innerReach    = 3   // distance up to which there are any; from farther off they more often mislead
-	mixingReach   = 0.3 // distance up to which sweeps are accelerated; never: 18.4
-	mixingDepth   = 6   // sweeps that the acceleration remembers; 3 to 15 differ little
-	innerDepth    = 8   // passes that theirs remembers
-	smallestStep  = 0.2 // of a damped sweep; undamped: 12.0, but 96.4% converge
-	stepGrowth    = 1.4 // of the step after a sweep that came nearer
-	hesitation    = 4   // sweeps without a smaller distance before passes are left out, or taken up again
-	giveUp        = 60  // the same before giving up; no cell that converges takes more than 78 in all
-	rounded       = 20  // residual over the goal up to which rounding may be beaten
-	giveWay       = 12  // the same before a path is tried
-	retreats      = 8   // halvings of a step whose G does not factorise
+	innerPasses   = 12   // passes at fixed G between two refreshes; 3: 17.1, none: 24.4
+	passAgreement = 0.1  // they stop at this share of the square of the distance to the next cavities
+	innerReach    = 3    // distance up to which there are any; from farther off they more often mislead
+	mixingReach   = 0.3  // distance up to which sweeps are accelerated; never: 18.4
+	mixingDepth   = 6    // sweeps that the acceleration remembers; 3 to 15 differ little
+	innerDepth    = 8    // passes that theirs remembers
+	smallestStep  = 0.2  // of a damped sweep; undamped: 12.0, but 96.4% converge
+	stepGrowth    = 1.4  // of the step after a sweep that came nearer
+	hesitation    = 4    // sweeps without a smaller distance before passes are left out, or taken up again
+	giveUp        = 60   // the same before giving up; no cell that converges takes more than 78 in all
+	rounded       = 20   // residual over the goal up to which rounding may be beaten
+	giveWay       = 12   // the same before a path is tried
+	retreats      = 8    // halvings of a step whose G does not factorise
+	roughReach    = 0.1  // distance from which a sweep may be in single precision
+	roughNewton   = 0.02 // the same for what a Newton step is expected to leave, the square of the distance
+	roughError    = 2e-3 // what single precision may err by there
+	sightOfGoal   = 100  // change of the cavities, in goals, up to which the two sides of T6 are compared
 )
 
 // general is the iteration for losses whose d depends on the targets (T4-T6).
@@ -64,6 +68,10 @@ type general struct {
 	noPasses    bool
 	goal        float64 // residual to reach
 	astray      bool    // G does not stand where stand says
+	far         bool    // the next G is too far from the goal to be more than rough
+	rough       bool    // G is in single precision
+	double      bool    // single precision is given up
+	crowded     bool    // there is no room for Newton's method
 	cause       error   // what last ended sweeps that have left G
 	stage       Stage   // of the search
 	found       bool    // sweeps without the factor of K have converged
@@ -94,9 +102,14 @@ func (r *run) newGeneral() *general {
 		stand: newParameters(n), kept: newParameters(n),
 		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth), goal: r.settings.Tolerance,
 	}
-	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 && n <= newtonSites {
-		x.newton = newNewton(s)
+	_, whole := r.engine.(*linalg.Factored)
+	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 {
+		if newtonFits(n, whole, r.settings.MaxBytes) {
+			x.newton = newNewton(s)
+		}
+		x.crowded = x.newton == nil && n <= newtonSites
 	}
+	x.double = r.settings.Steps == ExactOnly || r.settings.Skip&SkipSingle != 0 || n < worthSingle
 	x.anew()
 	return x
 }
@@ -112,29 +125,55 @@ func (x *general) anew() {
 }
 
 // settleGeneral iterates to the fixed point and leaves G there, and g and u in
-// the Solution.
+// the Solution. When ctx ends, sites are asked no more and the iterate before stays; a
+// refresh, once begun, is finished, and one more follows where G was rough or the step
+// had failed. The residual is then that of the cavities alone.
 func (r *run) settleGeneral(ctx context.Context) error {
 	if exact, ok := r.engine.(*linalg.Exact); ok {
-		r.engine = linalg.NewFactored(exact)
+		r.engine = linalg.NewFactored(exact, r.factorRoom())
 	}
 	x := r.newGeneral()
-	if err := x.open(); err != nil {
+	x.respondents.ended = func() bool { return ctx.Err() != nil }
+	if err := x.open(); errors.Is(err, errEnded) {
+		return ctx.Err()
+	} else if err != nil {
 		return err
 	}
 	x.Status = x.search(ctx)
 	x.conclude()
-	if x.astray {
+	if x.astray || x.rough {
 		if err := x.comeBack(); err != nil {
 			return err
 		}
 	}
 	x.Gamma, x.Scatter = x.stand.g, x.stand.u
-	x.Stats.Capped = x.respondents.capped(x.home)
-	if clamped := x.respondents.clamped(x.home); clamped > 0 {
+	if x.Status == Cancelled {
+		return nil
+	}
+	x.respondents.ended = func() bool { return false } // what is found is found
+	if x.Status != Converged {
+		x.respondents.read(x.next, x.stand)
+		raise(&x.Residual, x.respondents.disagreement(x.next, x.stand))
+	}
+	clamped, capped := x.respondents.limited(x.home)
+	x.Stats.Capped = capped
+	if clamped > 0 {
 		x.Warnings = append(x.Warnings, fmt.Sprintf("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped))
 	}
 	x.explain()
 	return nil
+}
+
+// factorRoom is the memory for a factor of K: what Newton's method leaves of
+// Settings.MaxBytes.
+func (r *run) factorRoom() int64 {
+	if r.settings.MaxBytes == 0 {
+		return 0
+	}
+	if room := r.settings.MaxBytes - MarginBytes(len(r.sites), true, r.settings.MaxBytes); room > 0 {
+		return room
+	}
+	return -1
 }
 
 // distrust turns to the factor of K, and reports whether that makes a difference
@@ -148,6 +187,9 @@ func (x *general) distrust() bool {
 func (x *general) explain() {
 	if x.Status != Converged && x.cause != nil {
 		x.Warnings = append(x.Warnings, x.cause.Error())
+	}
+	if x.Status != Converged && x.Status != Cancelled && x.crowded {
+		x.Warnings = append(x.Warnings, "there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	factored, ok := x.engine.(*linalg.Factored)
 	if x.Status == Converged || !ok || factored.Rank() == len(x.sites) {
@@ -166,7 +208,12 @@ func (x *general) begin() error {
 	if err := x.start(); err != nil {
 		return err
 	}
-	if err := x.engine.Refresh(x.stand.d); err != nil {
+	if x.respondents.ended() {
+		x.stay()
+		return errEnded
+	}
+	x.far = x.settings.From == nil
+	if err := x.refresh(); err != nil {
 		return asProblem(err)
 	}
 	if x.settings.From != nil && x.respondents.share == 1 {
@@ -209,6 +256,9 @@ func (x *general) sweeps(ctx context.Context, patience int) Status {
 	}
 }
 
+// errEnded ends what has been called off.
+var errEnded = errors.New("called off")
+
 // errNotFinite ends an iteration that has left the numbers.
 var errNotFinite = errors.New("the sites' answers are not finite")
 
@@ -217,10 +267,12 @@ var errNotFinite = errors.New("the sites' answers are not finite")
 func (x *general) observe() error {
 	x.engine.Expand()
 	x.Stats.Sweeps++
-	x.Stats.Refreshes.Exact++
 	x.respondents.read(x.next, x.stand)
 	step := distance(x.next, x.at)
-	residual := math.Max(x.respondents.moved(x.next, x.at), x.respondents.disagreement(x.next, x.stand))
+	residual := x.respondents.moved(x.next, x.at)
+	if residual < sightOfGoal*x.goal { // from farther off only the end asks, see settleGeneral
+		raise(&residual, x.respondents.disagreement(x.next, x.stand))
+	}
 	if math.IsNaN(residual) || math.IsNaN(step) || math.IsInf(step, 0) {
 		return errNotFinite
 	}
@@ -230,7 +282,11 @@ func (x *general) observe() error {
 	copy(x.home, x.at)
 	x.kept.copy(x.stand)
 	if x.settings.Progress != nil {
-		x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: "exact", Residual: x.Residual, Elapsed: time.Since(x.began)})
+		kind := "exact"
+		if x.rough {
+			kind = "single"
+		}
+		x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.Residual, Elapsed: time.Since(x.began)})
 	}
 	return nil
 }
@@ -238,12 +294,12 @@ func (x *general) observe() error {
 // done decides whether the iteration ends here.
 func (x *general) done(ctx context.Context) (bool, Status) {
 	switch {
-	case x.Residual <= x.goal:
+	case ctx.Err() != nil: // before all else: the residual may not be complete
+		return true, Cancelled
+	case x.Residual <= x.goal && !x.rough:
 		return true, Converged
 	case x.Stats.Sweeps >= x.settings.MaxSweeps:
 		return true, SweepLimit
-	case ctx.Err() != nil:
-		return true, Cancelled
 	}
 	return false, 0
 }
@@ -253,6 +309,7 @@ func (x *general) done(ctx context.Context) (bool, Status) {
 // near the fixed point. Inner passes that get nowhere are left out for a while.
 func (x *general) propose() {
 	plain := x.settings.Steps == ExactOnly
+	x.far = x.distance > roughReach
 	if x.recent.since >= hesitation {
 		x.noPasses, x.recent = !x.noPasses, lowest{value: math.Inf(1)}
 		x.mixing.forget()
@@ -287,11 +344,51 @@ func (x *general) damp(away bool) {
 // visit moves G to what the sites answer to at.
 func (x *general) visit() error {
 	x.respondents.answer(x.stand, x.at)
+	if x.respondents.ended() { // the answers are not complete
+		x.stay()
+		return errEnded
+	}
+	x.astray = true
+	if err := x.refresh(); err != nil {
+		return err
+	}
+	err := x.observe()
+	x.astray = err != nil
+	return err
+}
+
+// stay takes back a step before G has moved.
+func (x *general) stay() {
+	copy(x.at, x.home)
+	x.stand.copy(x.kept)
+}
+
+// refresh moves G to stand: in single precision where that will do, at half the
+// cost.
+func (x *general) refresh() error {
+	if x.rough = x.refreshSingle(); x.rough {
+		return nil
+	}
 	if err := x.engine.Refresh(x.stand.d); err != nil {
 		return err
 	}
-	x.astray = false
-	return x.observe()
+	x.Stats.Refreshes.Exact++
+	return nil
+}
+
+// refreshSingle does so far from the goal, if its rounding leaves the way there. It
+// reports false where it does not, or breaks down.
+func (x *general) refreshSingle() bool {
+	engine, ok := x.engine.(*linalg.Factored) // the one whose G then serves every product
+	if !ok || x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || engine.SingleRounding(x.stand.d) > roughError {
+		return false
+	}
+	if engine.RefreshSingle(x.stand.d) != nil {
+		x.double = true
+		return false
+	}
+	x.Stats.Refreshes.Single++
+	return true
 }
 
 // move visits at. Where rounding bars that, it goes half the way only, and so
@@ -299,8 +396,8 @@ func (x *general) visit() error {
 func (x *general) move() error {
 	var err error
 	for range retreats {
-		if err = x.visit(); err == nil {
-			return nil
+		if err = x.visit(); err == nil || errors.Is(err, errEnded) {
+			return err
 		}
 		x.mixing.forget()
 		x.stepSize = smallestStep
@@ -310,8 +407,11 @@ func (x *general) move() error {
 	return err
 }
 
-// lose ends sweeps that have left the last G that factorised.
+// lose ends sweeps that have left the last G that factorised, or been called off.
 func (x *general) lose(cause error) Status {
+	if errors.Is(cause, errEnded) {
+		return Cancelled
+	}
 	x.cause, x.astray = cause, true
 	return NumericalFailure
 }
@@ -321,16 +421,14 @@ func (x *general) settleBack() error {
 	if err := x.comeBack(); err != nil {
 		return err
 	}
-	x.Stats.Refreshes.Exact-- // observe counts it
 	return x.observe()
 }
 
 // comeBack moves G to where it last factorised.
 func (x *general) comeBack() error {
-	copy(x.at, x.home)
-	x.stand.copy(x.kept)
-	x.Stats.Refreshes.Exact++
-	if err := x.engine.Refresh(x.stand.d); err != nil {
+	x.stay()
+	x.far = false
+	if err := x.refresh(); err != nil {
 		return err
 	}
 	x.engine.Expand()
@@ -363,6 +461,9 @@ func (x *general) start() error {
 	s.share = 1
 	stride := max(1, len(x.stand.d)/typicalSites)
 	c := s.commonCavity(func(c float64) float64 {
+		if x.respondents.ended() {
+			return c
+		}
 		sum, count := 0.0, 0
 		for i := 0; i < len(x.stand.d); i += stride {
 			sum += x.typicalResponse(i, c)
@@ -370,13 +471,15 @@ func (x *general) start() error {
 		}
 		return sum / float64(count)
 	})
-	for i := range x.stand.d {
-		d := x.typicalResponse(i, c)
+	x.respondents.each(func(i int) {
+		d := 0.0
 		if x.settings.Start != nil {
 			d = x.settings.Start[i]
+		} else {
+			d = x.typicalResponse(i, c)
 		}
 		x.stand.d[i], x.stand.g[i], x.stand.u[i] = d, d*x.meanTarget(i), d*x.respondents.unit*x.respondents.unit
-	}
+	})
 	return nil
 }
 

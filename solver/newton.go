@@ -3,20 +3,23 @@ package solver
 import (
 	"context"
 	"math"
+
+	"bootbench/linalg"
 )
 
 // Limits of Newton's method.
 const (
-	newtonSites   = 2000 // largest problem for which there is room for two more M x M matrices
-	newtonReach   = 0.3  // distance up to which it is tried
-	newtonRetreat = 4    // by what the reach shrinks where it fails
-	newtonHalves  = 3    // halvings of a step that does not come nearer
-	newtonLeap    = 5    // largest step of a coordinate
-	krylovDepth   = 40   // products with the derivative per step at most
-	loosest       = 0.1  // accuracy of the linear system far off
-	tightest      = 1e-4 // and at the end
-	newtonSteps   = 12   // steps in a row
-	finest        = 1e-4 // distance from where on a step that fails shows rounding
+	newtonWhole   = 12000 // sites up to which it is tried on a kernel matrix that is held whole, if there is room
+	newtonSites   = 2000  // the same on a low-rank one, beside which its matrices are large
+	newtonReach   = 0.3   // distance up to which it is tried
+	newtonRetreat = 4     // by what the reach shrinks where it fails
+	newtonHalves  = 3     // halvings of a step that does not come nearer
+	newtonLeap    = 5     // largest step of a coordinate
+	krylovDepth   = 40    // products with the derivative per step at most
+	loosest       = 0.1   // accuracy of the linear system far off
+	tightest      = 1e-4  // and at the end
+	newtonSteps   = 12    // steps in a row
+	finest        = 1e-4  // distance from where on a step that fails shows rounding
 )
 
 // newton solves next = at by Newton's method. The linear system of 3M unknowns is
@@ -37,6 +40,39 @@ func newNewton(s *respondents) *newton {
 		step: newCavities(n), right: make([]float64, 3*n), from: newCavities(n)}
 }
 
+// MarginBytes is the memory in bytes that a solve of a loss that is not quadratic
+// takes beside the kernel matrix and its engine: vectors over the sites, and where
+// there is room for them (Settings.MaxBytes) Newton's two matrices. whole says that the
+// kernel matrix is held whole. If it is singular within rounding, a factor of it may come
+// on top, again where there is room.
+func MarginBytes(sites int, whole bool, room int64) int64 {
+	n := int64(sites)
+	if newtonFits(sites, whole, room) {
+		return 16*n*n + 8*n*(sweepVectors+newtonVectors)
+	}
+	return 8 * n * sweepVectors
+}
+
+// Numbers per site that the iteration and Newton's method hold: most of them are the
+// histories of the accelerations, and the basis of Krylov's method.
+const (
+	sweepVectors  = 27 + 6*(mixingDepth+1) + 4*(innerDepth+1)
+	newtonVectors = 36 + 3*(krylovDepth+1)
+)
+
+// newtonFits reports whether there is room for Newton's matrices; room is
+// Settings.MaxBytes.
+func newtonFits(sites int, whole bool, room int64) bool {
+	n, most := int64(sites), newtonSites
+	if whole {
+		most = newtonWhole
+	}
+	if sites > most || room < 0 {
+		return false
+	}
+	return linalg.CheckMemory(16*n*n+8*n*(sweepVectors+newtonVectors), room, "Newton's method") == nil
+}
+
 // solve leaves in step the way to the fixed point of the linearised sweep.
 func (w *newton) solve(x *general) {
 	w.tangent.take(x.at, x.next, x.stand)
@@ -44,7 +80,9 @@ func (w *newton) solve(x *general) {
 		w.right[i] = v - x.at[i]
 	}
 	tolerance := math.Max(tightest, math.Min(loosest, x.distance))
-	x.Stats.Linear += w.krylov.solve(w.step, w.right, w.tangent.defect, tolerance)
+	if !x.respondents.ended() {
+		x.Stats.Linear += w.krylov.solve(w.step, w.right, w.tangent.defect, tolerance)
+	}
 }
 
 // approach takes Newton steps for as long as they come nearer, and reports
@@ -70,6 +108,9 @@ func (x *general) approach(ctx context.Context) bool {
 func (x *general) newtonStep() bool {
 	w := x.newton
 	w.solve(x)
+	if x.respondents.ended() {
+		return false
+	}
 	longest := 0.0
 	for _, v := range w.step {
 		raise(&longest, math.Abs(v))
@@ -80,6 +121,7 @@ func (x *general) newtonStep() bool {
 	}
 	copy(w.from, x.at)
 	was := x.distance
+	x.far = was*was > roughNewton
 	for range newtonHalves {
 		for i, v := range w.from {
 			x.at[i] = v + part*w.step[i]
@@ -87,11 +129,12 @@ func (x *general) newtonStep() bool {
 		if err := x.visit(); err == nil && x.distance < was {
 			return true
 		}
+		if x.respondents.ended() {
+			return false
+		}
 		part /= 2
 	}
 	copy(x.at, w.from)
-	if err := x.visit(); err != nil {
-		x.astray = true
-	}
+	x.visit() // where it fails, G is astray
 	return false
 }

@@ -24,7 +24,8 @@ func newPasses(s *respondents) *passes {
 }
 
 // improve moves x by up to innerPasses passes, until one moves it by less than
-// enough, to the one that moved least, and returns their number.
+// enough, to the one that moved least, and returns their number. Where the solve is
+// called off meanwhile, x is one of the earlier ones.
 func (p *passes) improve(x cavities, enough float64) int {
 	p.mixing.forget()
 	copy(p.at, x)
@@ -32,6 +33,9 @@ func (p *passes) improve(x cavities, enough float64) int {
 	least := math.Inf(1)
 	for pass := 1; ; pass++ {
 		p.pass()
+		if p.sites.ended() {
+			return pass
+		}
 		moved := distance(p.to, p.at)
 		if moved < least {
 			least = moved

@@ -132,7 +132,7 @@ func (x *general) depart(ctx context.Context, certain float64) Status {
 		x.present(w.to, certain)
 		x.astray = false
 		if err := x.begin(); err != nil {
-			return NumericalFailure
+			return x.lose(err)
 		}
 	}
 	status := x.sweeps(ctx, giveWay)

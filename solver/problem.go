@@ -79,6 +79,7 @@ func (p *Problem) groupSites() ([]site, error) {
 		sites[at].examples = append(sites[at].examples, example)
 	}
 	law := resample.Remember(p.Law)
+	alone := map[float64]loss.Site{} // of one example, by its target
 	for i := range sites {
 		if len(sites[i].examples) == 0 {
 			return nil, badProblem("site %d holds no example", i+1)
@@ -87,9 +88,15 @@ func (p *Problem) groupSites() ([]site, error) {
 		for copy, example := range sites[i].examples {
 			targets[copy] = p.Y[example]
 		}
-		bound, err := p.Loss.Site(targets, law)
-		if err != nil {
-			return nil, fmt.Errorf("%w: site %d: %w", ErrProblem, i+1, err)
+		bound, known := alone[targets[0]]
+		if !known || len(targets) > 1 {
+			var err error
+			if bound, err = p.Loss.Site(targets, law); err != nil {
+				return nil, fmt.Errorf("%w: site %d: %w", ErrProblem, i+1, err)
+			}
+		}
+		if len(targets) == 1 {
+			alone[targets[0]] = bound
 		}
 		sites[i].Site = bound
 	}

@@ -54,9 +54,9 @@ const (
 // Skip is a set of what Mixed steps leave out, to measure what each brings.
 type Skip int
 
-// The first three are of square loss, the last of the others.
+// SkipSingle is of all losses, the next two of square loss, the last of the others.
 const (
-	SkipSingle Skip = 1 << iota // refreshes in single precision, and small moves
+	SkipSingle Skip = 1 << iota // refreshes in single precision, and for square loss small moves
 	SkipFollow                  // small moves of all of G
 	SkipUpdate                  // low-rank updates
 	SkipNewton                  // Newton's method and paths
@@ -72,6 +72,12 @@ type Settings struct {
 	Start     []float64 // d to start from, one per site; default: M03-61/62
 	From      *Solution // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
 	Seed      uint64    // of the random subset that the start value is computed from; default 0
+
+	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
+	// matrix and its engine; default: what the system has left. Newton's method, and
+	// after it a factor of a nearly singular K, are left out where they would not fit
+	// (see MarginBytes); below 0 there is room for neither.
+	MaxBytes int64
 
 	// Engine makes the engine that keeps G; default the kernel's own.
 	Engine func(linalg.Kernel) linalg.Engine

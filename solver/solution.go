@@ -14,7 +14,7 @@ import (
 type Solution struct {
 	Method   Method
 	Status   Status
-	Residual float64 // largest relative change of d by one more sweep; for losses that are not quadratic, of the cavities, or of what the two sides of T6 say of d chi, mean and variance, if that is larger
+	Residual float64 // largest relative change of d by one more sweep; for losses that are not quadratic, of the cavities, or of what the two sides of T6 say of d chi, mean and variance, if that is larger (not looked at where the solve was cancelled)
 	Stats    Stats
 	Warnings []string
 

@@ -50,7 +50,7 @@ func (s spectrum) meanDiagonal(d float64) float64 {
 //	1/G(d) - d = c.
 //
 // The left side minus c falls from above zero at small c to below zero at
-// large c wherever the theory has a solution; bisection in log c finds it.
+// large c wherever the theory has a solution; Ridders' method in log c finds it.
 func (s spectrum) commonCavity(respond func(c float64) float64) float64 {
 	excess := func(logC float64) float64 {
 		c := math.Exp(logC)
@@ -66,13 +66,43 @@ func (s spectrum) commonCavity(respond func(c float64) float64) float64 {
 	for excess(high) > 0 && high < low+700 {
 		high += math.Max(1, high-low)
 	}
+	return math.Exp(fallingRoot(excess, low, high))
+}
+
+// rootError is how far from the root of log c, or from its last guess, is near enough.
+const rootError = 1e-13
+
+// fallingRoot is where f, above zero at low and not above it at high, crosses zero,
+// by Ridders' method: false position after f is multiplied by the exponential that
+// makes its values at both ends and in the middle lie on a line. The bracket halves at
+// least in every step.
+func fallingRoot(f func(x float64) float64, low, high float64) float64 {
+	atLow, atHigh := f(low), f(high)
+	guess := math.Inf(1)
 	for range 60 {
 		mid := (low + high) / 2
-		if excess(mid) > 0 {
-			low = mid
+		atMid := f(mid)
+		last := guess
+		guess = mid
+		if root := math.Sqrt(atMid*atMid - atLow*atHigh); root > 0 && !math.IsInf(root, 1) {
+			guess = mid + (mid-low)*atMid/root
+		}
+		if math.Abs(guess-last) <= rootError || high-low <= rootError {
+			break
+		}
+		at := f(guess)
+		if atMid > 0 {
+			low, atLow = mid, atMid
 		} else {
-			high = mid
+			high, atHigh = mid, atMid
+		}
+		if low < guess && guess < high {
+			if at > 0 {
+				low, atLow = guess, at
+			} else {
+				high, atHigh = guess, at
+			}
 		}
 	}
-	return math.Exp((low + high) / 2)
+	return guess
 }

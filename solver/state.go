@@ -37,8 +37,9 @@ type SiteState struct {
 	Reach    float64   `json:"reach"`             // distance up to which Newton's method is tried
 	History  []float64 `json:"history,omitempty"` // what the acceleration remembers
 	Stage    Stage     `json:"stage"`
-	Found    bool      `json:"found"`          // sweeps without the factor of K have converged
-	Path     *Path     `json:"path,omitempty"` // in stage Detouring
+	Rough    bool      `json:"rough,omitempty"` // G was in single precision
+	Found    bool      `json:"found"`           // sweeps without the factor of K have converged
+	Path     *Path     `json:"path,omitempty"`  // in stage Detouring
 }
 
 // Path is how far a detour along thinned problems has come, in -log of the smallest

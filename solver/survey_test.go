@@ -199,7 +199,7 @@ func BenchmarkSurvey(b *testing.B) {
 						s := mustSolve(b, o.problem(b), solver.Settings{Steps: solver.Steps(steps)})
 						if s.Status == solver.Converged {
 							converged++
-							refreshes += float64(s.Stats.Refreshes.Exact)
+							refreshes += float64(s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single)
 							continue
 						}
 						if s.Stats.Capped > 0 {

@@ -5,10 +5,17 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
 )
 
-// slopeStep is the step of the central differences in a site's answer.
+// slopeStep is the step of the differences in a site's answer. Newton's method needs
+// its derivative to some digits only.
 const slopeStep = 1e-5
+
+// smallestScale keeps u^1/2 away from zero, so that G can be had back from G
+// diag(u)^1/2; its square adds nothing.
+const smallestScale = 1e-70
 
 // tangent is the derivative of a sweep: of the cavities that are read off G with
 // respect to those that the sites answered to. With A_ij = G_ij/chi_i, j != i,
@@ -29,6 +36,7 @@ type tangent struct {
 	chi, c               []float64
 	mean                 []float64
 	spread               []float64
+	root                 []float64 // u^1/2, kept away from zero
 	moved                parameters
 	byD, byG, byU, cross []float64
 }
@@ -39,13 +47,14 @@ func newTangent(s *respondents) *tangent {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
 	t := &tangent{sites: s, slopes: make([][3][3]float64, n), products: square(), scaled: square(), next: newCavities(n), moved: newParameters(n)}
-	for _, v := range []*[]float64{&t.chi, &t.c, &t.mean, &t.spread, &t.byD, &t.byG, &t.byU, &t.cross} {
+	for _, v := range []*[]float64{&t.chi, &t.c, &t.mean, &t.spread, &t.root, &t.byD, &t.byG, &t.byU, &t.cross} {
 		*v = make([]float64, n)
 	}
 	return t
 }
 
-// take is the derivative at the cavities at, where G stands at p and says next.
+// take is the derivative at the cavities at, to which the sites answer p, where G
+// stands, and where it says next.
 func (t *tangent) take(at, next cavities, p parameters) {
 	s := t.sites
 	copy(t.next, next)
@@ -60,40 +69,44 @@ func (t *tangent) take(at, next cavities, p parameters) {
 		t.mean[i] += x * p.g[i]
 		t.spread[i] += x * x * p.u[i]
 	}
+	for j, u := range p.u {
+		t.root[j] = math.Max(math.Sqrt(u), smallestScale)
+	}
 	s.each(func(i int) {
 		x := [3]float64{at.logC()[i], at.mean()[i], at.logV()[i]}
+		from := [3]float64{p.d[i], p.g[i], p.u[i]}
 		for k := range x {
-			t.slopes[i][k] = t.slope(i, x, k)
+			t.slopes[i][k] = t.slope(i, x, k, from)
 		}
-		row := t.scaled.Data[i*t.scaled.Stride : i*t.scaled.Stride+t.scaled.Cols]
+		row := rowOf(t.scaled, i)
 		s.engine.Row(row, i)
-		for j, g := range row[:i] {
-			t.products.Data[j*t.products.Stride+i] = g * g
-		}
-		for j, u := range p.u {
-			row[j] *= math.Sqrt(u)
+		for j, r := range t.root {
+			row[j] *= r
 		}
 	})
-	blas64.Syrk(gblas.NoTrans, 1, t.scaled, 0, t.half(gblas.Lower))
+	linalg.LowerGram(t.products, t.scaled)
 	s.each(func(i int) {
-		row := t.scaled.Data[i*t.scaled.Stride : i*t.scaled.Stride+t.scaled.Cols]
-		s.engine.Row(row, i)
-		products := t.products.Data[i*t.products.Stride:]
-		for j, g := range row[:i] {
-			products[j] *= g
+		row, products := rowOf(t.scaled, i), rowOf(t.products, i)
+		for j, v := range row {
+			g := v / t.root[j]
+			if j < i {
+				products[j] *= g
+			} else {
+				products[j] = g * g
+			}
 		}
 		products[i] = 0
 	})
 }
 
-// slope is the change of d, g, u of site i with its coordinate k.
-func (t *tangent) slope(i int, x [3]float64, k int) [3]float64 {
-	up, down := x, x
-	up[k] += slopeStep
-	down[k] -= slopeStep
-	d, g, u := t.sites.respond(i, t.sites.cavityOf(up[0], up[1], up[2]))
-	d0, g0, u0 := t.sites.respond(i, t.sites.cavityOf(down[0], down[1], down[2]))
-	return [3]float64{(d - d0) / (2 * slopeStep), (g - g0) / (2 * slopeStep), (u - u0) / (2 * slopeStep)}
+func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
+
+// slope is the change of d, g, u of site i, which are from at x, with its coordinate
+// k.
+func (t *tangent) slope(i int, x [3]float64, k int, from [3]float64) [3]float64 {
+	x[k] += slopeStep
+	d, g, u := t.sites.respond(i, t.sites.cavityOf(x[0], x[1], x[2]))
+	return [3]float64{(d - from[0]) / slopeStep, (g - from[1]) / slopeStep, (u - from[2]) / slopeStep}
 }
 
 func (t *tangent) half(uplo gblas.Uplo) blas64.Symmetric {

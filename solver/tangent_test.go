@@ -48,8 +48,10 @@ func crowd(t *testing.T, n int, l loss.Loss) *general {
 }
 
 // TestTangent: the derivative of a sweep is that of differences of sweeps, for
-// sites that are all there and for thinned ones. Central differences of 1e-5 err
-// by 1e-10 of the third derivative and by rounding over 1e-5.
+// sites that are all there and for thinned ones. The sites' slopes are by forward
+// differences of 1e-5, which err by half that of the second derivative: Newton's
+// method solves its equations to 1e-4 at best. The central ones here err by 1e-10 of
+// the third derivative and by rounding over 1e-5.
 func TestTangent(t *testing.T) {
 	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}} {
 		for _, share := range []float64{1, 0.4} {
@@ -81,7 +83,7 @@ func TestTangent(t *testing.T) {
 			}
 			for i := range got {
 				want := way[i] - (ends[1][i]-ends[0][i])/(2*h)
-				if math.Abs(got[i]-want) > 1e-5*(1+math.Abs(want)) {
+				if math.Abs(got[i]-want) > 1e-4*(1+math.Abs(want)) {
 					t.Errorf("%s, share %g, coordinate %d: %g, differences %g", l.Name(), share, i, got[i], want)
 				}
 			}

@@ -66,17 +66,18 @@ type general struct {
 	overall     lowest  // distance, since the start
 	stepSize    float64
 	noPasses    bool
-	goal        float64 // residual to reach
-	astray      bool    // G does not stand where stand says
-	far         bool    // the next G is too far from the goal to be more than rough
-	rough       bool    // G is in single precision
-	double      bool    // single precision is given up
-	crowded     bool    // there is no room for Newton's method
-	cause       error   // what last ended sweeps that have left G
-	stage       Stage   // of the search
-	found       bool    // sweeps without the factor of K have converged
-	way         *way    // the path, in stage Detouring
-	standing    bool    // G was brought to where a State says, within the stage
+	goal        float64       // residual to reach
+	moving      time.Duration // of G since Progress was told last
+	astray      bool          // G does not stand where stand says
+	far         bool          // the next G is too far from the goal to be more than rough
+	rough       bool          // G is in single precision
+	double      bool          // single precision is given up
+	crowded     bool          // there is no room for Newton's method
+	cause       error         // what last ended sweeps that have left G
+	stage       Stage         // of the search
+	found       bool          // sweeps without the factor of K have converged
+	way         *way          // the path, in stage Detouring
+	standing    bool          // G was brought to where a State says, within the stage
 }
 
 // lowest follows a number's smallest value and how long ago it was seen.
@@ -220,7 +221,7 @@ func (x *general) begin() error {
 		x.anew()
 		return x.observe()
 	}
-	x.engine.Expand()
+	x.expand()
 	x.respondents.read(x.at, x.stand)
 	err := x.observe()
 	x.anew()
@@ -265,7 +266,7 @@ var errNotFinite = errors.New("the sites' answers are not finite")
 // observe reads the next cavities off G, and the residual. Where one is not a
 // number it gives up without touching what it has kept.
 func (x *general) observe() error {
-	x.engine.Expand()
+	x.expand()
 	x.Stats.Sweeps++
 	x.respondents.read(x.next, x.stand)
 	step := distance(x.next, x.at)
@@ -281,14 +282,27 @@ func (x *general) observe() error {
 	x.overall.see(x.distance)
 	copy(x.home, x.at)
 	x.kept.copy(x.stand)
-	if x.settings.Progress != nil {
-		kind := "exact"
-		if x.rough {
-			kind = "single"
-		}
-		x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.Residual, Elapsed: time.Since(x.began)})
-	}
+	x.tell()
 	return nil
+}
+
+// expand makes all of G available.
+func (x *general) expand() {
+	defer x.clock(time.Now())
+	x.engine.Expand()
+}
+
+// tell tells Progress of the sweep.
+func (x *general) tell() {
+	if x.settings.Progress == nil {
+		return
+	}
+	kind := "exact"
+	if x.rough {
+		kind = "single"
+	}
+	x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.Residual, Elapsed: time.Since(x.began), Step: x.moving})
+	x.moving = 0
 }
 
 // done decides whether the iteration ends here.
@@ -366,6 +380,7 @@ func (x *general) stay() {
 // refresh moves G to stand: in single precision where that will do, at half the
 // cost.
 func (x *general) refresh() error {
+	defer x.clock(time.Now())
 	if x.rough = x.refreshSingle(); x.rough {
 		return nil
 	}
@@ -375,6 +390,9 @@ func (x *general) refresh() error {
 	x.Stats.Refreshes.Exact++
 	return nil
 }
+
+// clock adds the time from began on to that of moving G.
+func (x *general) clock(began time.Time) { x.moving += time.Since(began) }
 
 // refreshSingle does so far from the goal, if its rounding leaves the way there. It
 // reports false where it does not, or breaks down.

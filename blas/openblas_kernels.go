@@ -60,7 +60,7 @@ func (l *leafSquares[T]) giveBack(s *leafSquare[T]) { l.pool.Put(s) }
 // wellConditioned bounds |L| |L^-1| (Frobenius) of a triangle whose inverse may
 // stand in for substitution: rounding errors of the product are up to that many
 // times larger.
-var wellConditioned float64 = 1e4
+const wellConditioned = 1e4
 
 // timesInverse is trsm as a product with the inverse of A, formed in square. It
 // leaves B as it is and returns false where that would cost too many digits.

@@ -1,0 +1,42 @@
+//go:build openblas
+
+package blas
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+// openPlain is OpenBLAS's own LAPACK.
+type openPlain struct{}
+
+func (openPlain) potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+	return dpotrf(uplo, n, a, lda)
+}
+func (openPlain) trtri(uplo blas.Uplo, n int, a []float64, lda int) { dtrtri(uplo, n, a, lda) }
+func (openPlain) lauum(uplo blas.Uplo, n int, a []float64, lda int) { dlauum(uplo, n, a, lda) }
+
+func plainOf(b Backend) plain {
+	if b.Name() == "openblas" {
+		return openPlain{}
+	}
+	return tiles{}
+}
+
+// TestOpenBLASAllocatesNothing: a refresh runs many thousand times.
+func TestOpenBLASAllocatesNothing(t *testing.T) {
+	b := Bound()
+	const n = 150
+	source, _ := definite(n, n, blas.Lower, rand.New(rand.NewPCG(11, 1)))
+	a := make([]float64, len(source))
+	if allocations := testing.AllocsPerRun(50, func() {
+		copy(a, source)
+		b.Potrf(blas.Lower, n, a, n)
+		b.Trtri(blas.Lower, n, a, n)
+		b.Lauum(blas.Lower, n, a, n)
+	}); allocations > 0 {
+		t.Errorf("%v allocations", allocations)
+	}
+}

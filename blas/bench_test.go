@@ -9,7 +9,8 @@ import (
 )
 
 // BenchmarkKernel reports each kernel's rate at the flops that it needs:
-// gemm 2n^3, potrf n^3/3, trtri n^3/3, lauum n^3/3, eigenvalues 4n^3/3.
+// gemm 2n^3, potrf n^3/3, trtri n^3/3, lauum n^3/3, eigenvalues 4n^3/3. The plain
+// ones are LAPACK's, without the recursions.
 func BenchmarkKernel(b *testing.B) {
 	for _, backend := range backends() {
 		for _, n := range []int{500, 1000, 2000, 4000} {
@@ -48,6 +49,10 @@ func benchmarkOrder(b *testing.B, backend Backend, n int) {
 	run("potrf", cube/3, nothing, factor)
 	run("trtri", cube/3, factor, func() { backend.Trtri(blas.Lower, n, work, lda) })
 	run("lauum", cube/3, factor, func() { backend.Lauum(blas.Lower, n, work, lda) })
+	own := plainOf(backend)
+	run("plain-potrf", cube/3, nothing, func() { own.potrf(blas.Lower, n, work, lda) })
+	run("plain-trtri", cube/3, factor, func() { own.trtri(blas.Lower, n, work, lda) })
+	run("plain-lauum", cube/3, factor, func() { own.lauum(blas.Lower, n, work, lda) })
 	if n <= 1000 {
 		run("eigenvalues", 4*cube/3, nothing, func() { backend.Eigenvalues(blas.Lower, n, work, lda, w) })
 	}

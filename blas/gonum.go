@@ -18,11 +18,13 @@ type factorisations = lapackgonum.Implementation
 
 func (pureGo) Name() string { return "gonum" }
 
-func (pureGo) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
-	if (factorisations{}).Dpotrf(uplo, n, a, lda) {
-		return 0
-	}
-	return firstBad(n, a, lda)
+// halving is the recursion of the hot path on tiles.
+func (p pureGo) halving() recursion[float64, tiles] {
+	return recursion[float64, tiles]{tiles{p}, tile}
+}
+
+func (p pureGo) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+	return p.halving().potrf(n, n, lowerTriangle(uplo, a, lda))
 }
 
 // firstBad is the number of the first diagonal element that is not positive.
@@ -36,16 +38,16 @@ func firstBad(n int, a []float64, lda int) int {
 	return n
 }
 
-func (pureGo) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+func (p pureGo) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
 	if zero := firstZero(n, a, lda); zero != 0 {
 		return zero
 	}
-	(factorisations{}).Dtrtri(uplo, blas.NonUnit, n, a, lda)
+	p.halving().trtri(n, lowerTriangle(uplo, a, lda))
 	return 0
 }
 
 // firstZero is the number of the first zero diagonal element, or 0.
-func firstZero(n int, a []float64, lda int) int {
+func firstZero[T float](n int, a []T, lda int) int {
 	for i := 0; i < n; i++ {
 		if a[i*lda+i] == 0 {
 			return i + 1
@@ -54,8 +56,8 @@ func firstZero(n int, a []float64, lda int) int {
 	return 0
 }
 
-func (pureGo) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	(factorisations{}).Dlauum(uplo, n, a, lda)
+func (p pureGo) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
+	p.halving().lauum(n, lowerTriangle(uplo, a, lda))
 }
 
 func (pureGo) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) bool {

@@ -76,12 +76,19 @@ import (
 )
 
 // backends lists what this binary can bind, the default first.
-func backends() []Backend { return []Backend{openBLAS{}, pureGo{}} }
+func backends() []Backend {
+	open := openBLAS{doubles: new(leafSquares[float64]), singles: new(leafSquares[float32])}
+	return []Backend{open, pureGo{}}
+}
 
 // openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through
 // its Fortran symbols. A row-major triangle is the other triangle of the same
 // memory read by columns, so nothing is copied.
-type openBLAS struct{ netlib.Implementation }
+type openBLAS struct {
+	netlib.Implementation
+	doubles *leafSquares[float64]
+	singles *leafSquares[float32]
+}
 
 func (openBLAS) Name() string { return "openblas" }
 
@@ -104,100 +111,115 @@ func checkTriangle[T float32 | float64](n int, a []T, lda int) {
 	}
 }
 
-func (openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+func (b openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
 	checkTriangle(n, a, lda)
+	if n <= smallLeaf {
+		return dpotrf(uplo, n, a, lda)
+	}
+	leaf := b.doubles.borrow()
+	defer b.doubles.giveBack(leaf)
+	return recursion[float64, double]{double{b, leaf}, potrfLeaf(n)}.potrf(n, n, lowerTriangle(uplo, a, lda))
+}
+
+func (b openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+	checkTriangle(n, a, lda)
+	if zero := firstZero(n, a, lda); zero != 0 {
+		return zero
+	}
+	recursion[float64, double]{double{b, nil}, smallLeaf}.trtri(n, lowerTriangle(uplo, a, lda))
+	return 0
+}
+
+func (b openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
+	checkTriangle(n, a, lda)
+	leaf := b.doubles.borrow()
+	defer b.doubles.giveBack(leaf)
+	recursion[float64, double]{double{b, leaf}, smallLeaf}.lauum(n, lowerTriangle(uplo, a, lda))
+}
+
+var _ Single = openBLAS{}
+
+func (b openBLAS) Potrf32(uplo blas.Uplo, n int, a []float32, lda int) int {
+	checkTriangle(n, a, lda)
+	if n <= smallLeaf {
+		return spotrf(uplo, n, a, lda)
+	}
+	leaf := b.singles.borrow()
+	defer b.singles.giveBack(leaf)
+	return recursion[float32, single]{single{b, leaf}, potrfLeaf(n)}.potrf(n, n, lowerTriangle(uplo, a, lda))
+}
+
+func (b openBLAS) Trtri32(uplo blas.Uplo, n int, a []float32, lda int) int {
+	checkTriangle(n, a, lda)
+	if zero := firstZero(n, a, lda); zero != 0 {
+		return zero
+	}
+	recursion[float32, single]{single{b, nil}, smallLeaf}.trtri(n, lowerTriangle(uplo, a, lda))
+	return 0
+}
+
+func (b openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) {
+	checkTriangle(n, a, lda)
+	leaf := b.singles.borrow()
+	defer b.singles.giveBack(leaf)
+	recursion[float32, single]{single{b, leaf}, smallLeaf}.lauum(n, lowerTriangle(uplo, a, lda))
+}
+
+// dpotrf, dtrtri and dlauum, and their likes in single precision, are OpenBLAS's
+// own: what the recursions end in, and the plain way to do what they do.
+func dpotrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int) {
 	if n == 0 {
 		return 0
 	}
-	minor := int(C.bb_potrf(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda)))
-	if minor == 0 {
-		return firstNaN(n, a, lda)
+	if minor := int(C.bb_potrf(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))); minor != 0 {
+		return minor
 	}
-	return minor
+	return firstNaN(n, a, lda)
+}
+
+func dtrtri(uplo blas.Uplo, n int, a []float64, lda int) {
+	if n > 0 {
+		C.bb_trtri(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
+	}
+}
+
+func dlauum(uplo blas.Uplo, n int, a []float64, lda int) {
+	if n > 0 {
+		C.bb_lauum(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
+	}
+}
+
+func spotrf(uplo blas.Uplo, n int, a []float32, lda int) (minor int) {
+	if n == 0 {
+		return 0
+	}
+	if minor := int(C.bb_potrf32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))); minor != 0 {
+		return minor
+	}
+	return firstNaN(n, a, lda)
+}
+
+func strtri(uplo blas.Uplo, n int, a []float32, lda int) {
+	if n > 0 {
+		C.bb_trtri32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
+	}
+}
+
+func slauum(uplo blas.Uplo, n int, a []float32, lda int) {
+	if n > 0 {
+		C.bb_lauum32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
+	}
 }
 
 // firstNaN is the number of the first diagonal element that is not finite, or
 // 0: OpenBLAS's dpotrf lets NaN pass.
-func firstNaN[T float32 | float64](n int, a []T, lda int) int {
+func firstNaN[T float](n int, a []T, lda int) int {
 	for i := 0; i < n; i++ {
 		if d := float64(a[i*lda+i]); math.IsNaN(d) || math.IsInf(d, 0) {
 			return i + 1
 		}
 	}
 	return 0
-}
-
-// Orders between which halving beats OpenBLAS's dtrtri, which is slow on small
-// matrices (with one thread: 30 against 12 GFLOP/s at 250, 32 against 24 at 500).
-const (
-	trtriLeaf = 32
-	trtriTop  = 1000
-)
-
-func (b openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
-	checkTriangle(n, a, lda)
-	if n == 0 {
-		return 0
-	}
-	if uplo == blas.Lower && n > trtriLeaf && n <= trtriTop {
-		if zero := firstZero(n, a, lda); zero != 0 {
-			return zero
-		}
-		b.trtriHalves(n, a, lda)
-		return 0
-	}
-	return int(C.bb_trtri(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda)))
-}
-
-// trtriHalves inverts a lower triangle: with its halves inverted, L21 becomes
-// -L22^-1 L21 L11^-1.
-func (b openBLAS) trtriHalves(n int, a []float64, lda int) {
-	if n <= trtriLeaf {
-		b.Trtri(blas.Lower, n, a, lda)
-		return
-	}
-	n1 := (n/2 + 7) / 8 * 8
-	l21, l22 := a[n1*lda:], a[n1*lda+n1:]
-	b.trtriHalves(n1, a, lda)
-	b.trtriHalves(n-n1, l22, lda)
-	b.Dtrmm(blas.Right, blas.Lower, blas.NoTrans, blas.NonUnit, n-n1, n1, -1, a, lda, l21, lda)
-	b.Dtrmm(blas.Left, blas.Lower, blas.NoTrans, blas.NonUnit, n-n1, n1, 1, l22, lda, l21, lda)
-}
-
-func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	checkTriangle(n, a, lda)
-	if n > 0 {
-		C.bb_lauum(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
-	}
-}
-
-var _ Single = openBLAS{}
-
-func (openBLAS) Potrf32(uplo blas.Uplo, n int, a []float32, lda int) int {
-	checkTriangle(n, a, lda)
-	if n == 0 {
-		return 0
-	}
-	minor := int(C.bb_potrf32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda)))
-	if minor == 0 {
-		return firstNaN(n, a, lda)
-	}
-	return minor
-}
-
-func (openBLAS) Trtri32(uplo blas.Uplo, n int, a []float32, lda int) int {
-	checkTriangle(n, a, lda)
-	if n == 0 {
-		return 0
-	}
-	return int(C.bb_trtri32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda)))
-}
-
-func (openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) {
-	checkTriangle(n, a, lda)
-	if n > 0 {
-		C.bb_lauum32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
-	}
 }
 
 func (openBLAS) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) bool {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkRefresh times what an engine does with G, in GFLOP/s at the flops
-// counted below and as a share of dgemm's rate at the same order, measured in
-// the same process just before.
+// counted below. of-dgemm is the best call's rate as a share of that of the best
+// dgemm of the same order, one before each call.
 //
 //	diag    diag(G): factor, invert the factor, column norms   2n^3/3
 //	full    all of G                                           n^3
@@ -26,7 +26,7 @@ func BenchmarkRefresh(b *testing.B) {
 	for _, n := range benchmarkOrders() {
 		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
 		d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
-		gemm := gemmRate(n)
+		gemm := newProduct(n)
 		for name, build := range engines {
 			if name == "lowrank" {
 				continue // other flops: see BenchmarkLowRank
@@ -37,18 +37,20 @@ func BenchmarkRefresh(b *testing.B) {
 				if !ok {
 					continue
 				}
-				flops := float64(n) * float64(n) * float64(n)
-				if what == "diag" {
-					flops *= 2. / 3
-				}
 				b.Run(fmt.Sprintf("what=%s/engine=%s/backend=%s/n=%d", what, name, blas.Bound().Name(), n), func(b *testing.B) {
 					b.ReportAllocs()
+					best, bestGemm := math.Inf(1), math.Inf(1)
 					for range b.N {
+						b.StopTimer()
+						bestGemm = min(bestGemm, gemm.seconds())
+						b.StartTimer()
+						began := time.Now()
 						call()
+						best = min(best, time.Since(began).Seconds())
 					}
-					rate := flops * float64(b.N) / b.Elapsed().Seconds() / 1e9
-					b.ReportMetric(rate, "GFLOP/s")
-					b.ReportMetric(rate/gemm, "of-dgemm")
+					flops := refreshFlops(what, n)
+					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+					b.ReportMetric(flops/best/(gemm.flops()/bestGemm), "of-dgemm")
 				})
 			}
 		}
@@ -89,38 +91,63 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 	return ways
 }
 
-// TestRates guards the rates of refreshes relative to dgemm's in the same process,
-// loosely, against a change that makes one much slower: the best of several tries
-// must reach the floor. It runs where BOOTBENCH_RATES is set, on a machine that
-// has nothing else to do.
-func TestRates(t *testing.T) {
-	if os.Getenv("BOOTBENCH_RATES") == "" {
-		t.Skip("BOOTBENCH_RATES is not set")
-	}
-	n, floors := 2000, map[string]float64{"diag": 0.5, "full": 0.5, "single": 0.8, "follow": 0.8}
+// rateFloors are shares of dgemm's rate that refreshes must reach at an order that
+// takes a few milliseconds, six tenths of what they have or less. What keeps the
+// factorisations fast is guarded without a clock, by the count of flops in
+// package blas.
+func rateFloors() (order int, floors map[string]float64) {
 	if blas.Bound().Name() == "gonum" {
-		n, floors = 1000, map[string]float64{"diag": 0.4, "full": 0.4}
+		return 512, map[string]float64{"diag": 0.4, "full": 0.4}
 	}
+	return 768, map[string]float64{"diag": 0.35, "full": 0.35, "single": 0.55}
+}
+
+// TestRates guards the rates of refreshes against a change that makes one much
+// slower. It times a refresh between two products again and again and takes the
+// median of the ratios: what else runs on the machine hits both alike. OpenBLAS
+// has one thread here, because two that wait for each other lose most of their
+// time on a machine that is busy. A median below the floor is taken again before
+// it counts.
+func TestRates(t *testing.T) {
+	if testing.Short() || raceDetector {
+		t.Skip("takes times")
+	}
+	n, floors := rateFloors()
 	k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
 	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
 	ways := refreshes(t, NewExact(k), d)
-	for what, floor := range floors {
-		flops := float64(n) * float64(n) * float64(n)
-		if what == "diag" {
-			flops *= 2. / 3
+	blas.SingleThreaded(func() {
+		for what, floor := range floors {
+			share := 0.0
+			for try := 0; try < 5 && share < floor; try++ {
+				share = max(share, medianShare(n, what, ways[what]))
+			}
+			t.Logf("%s: %.2f of dgemm's rate", what, share)
+			if share < floor {
+				t.Errorf("%s: %.2f of dgemm's rate, less than %.2f", what, share, floor)
+			}
 		}
-		best := 0.0
-		for try := 0; try < 5 && best < floor; try++ {
-			gemm := gemmRate(n)
-			began := time.Now()
-			ways[what]()
-			best = max(best, flops/time.Since(began).Seconds()/1e9/gemm)
-		}
-		t.Logf("%s: %.2f of dgemm's rate", what, best)
-		if best < floor {
-			t.Errorf("%s: %.2f of dgemm's rate, less than %.2f", what, best, floor)
-		}
+	})
+}
+
+// medianShare is the median, over refreshes, of their rate relative to that of
+// the products before and after.
+func medianShare(n int, what string, refresh func()) float64 {
+	product := newProduct(n)
+	product.run()
+	refresh()
+	shares := make([]float64, 9)
+	before := product.seconds()
+	for i := range shares {
+		began := time.Now()
+		refresh()
+		elapsed := time.Since(began).Seconds()
+		after := product.seconds()
+		shares[i] = refreshFlops(what, n) / elapsed / (product.flops() / ((before + after) / 2))
+		before = after
 	}
+	slices.Sort(shares)
+	return shares[len(shares)/2]
 }
 
 // BenchmarkStep times the O(n^2) steps between refreshes, and a low-rank
@@ -178,15 +205,39 @@ func benchmarkOrders() []int {
 
 // gemmRate is the best of three products of order n, in GFLOP/s.
 func gemmRate(n int) float64 {
+	p, best := newProduct(n), 0.0
+	for range 3 {
+		best = max(best, p.flops()/p.seconds()/1e9)
+	}
+	return best
+}
+
+// product is dgemm on square matrices of order n.
+type product struct{ a, c blas64.General }
+
+func newProduct(n int) product {
 	square := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: drawSites(n*n, siteRegimes["even"], rand.New(rand.NewPCG(3, 3)))}
 	}
-	a, c := square(), square()
-	best := 0.0
-	for range 3 {
-		began := time.Now()
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, a, a, 0, c)
-		best = max(best, 2*float64(n)*float64(n)*float64(n)/time.Since(began).Seconds()/1e9)
+	return product{square(), square()}
+}
+
+func (p product) run() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, p.a, p.a, 0, p.c) }
+
+func (p product) seconds() float64 {
+	began := time.Now()
+	p.run()
+	return time.Since(began).Seconds()
+}
+
+func (p product) flops() float64 { return 2 * cube(p.a.Rows) }
+
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
+
+// refreshFlops are the flops that BenchmarkRefresh counts.
+func refreshFlops(what string, n int) float64 {
+	if what == "diag" {
+		return 2 * cube(n) / 3
 	}
-	return best
+	return cube(n)
 }

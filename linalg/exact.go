@@ -163,22 +163,43 @@ func checkSites(d []float64, n int) error {
 }
 
 // formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile,
-// because K is read by rows and B written by columns.
+// because K is read by rows and B written by columns: four at a time, but for
+// those that meet the diagonal.
 func formB[T number](e *Exact, t triangle[T], least float64) {
 	overTriangle(t.n, blocks(t.n, tile), func(block int) {
 		first, last := block*tile, min(t.n, (block+1)*tile)
-		for j0 := 0; j0 < last; j0 += tile {
-			for j := j0; j < min(j0+tile, last); j++ {
-				row := e.k.Row(j)
-				for i := max(first, j); i < last; i++ {
-					t.data[i*t.stride+j] = T(e.root[i]*e.root[j]*row[i-j] + least)
-				}
+		j := 0
+		for ; j+4 <= first; j += 4 {
+			fourColumns(e, t, least, first, last, j)
+		}
+		for ; j < last; j++ {
+			row := e.k.Row(j)
+			for i := max(first, j); i < last; i++ {
+				t.data[i*t.stride+j] = T(e.root[i]*e.root[j]*row[i-j] + least)
 			}
 		}
 		for i := first; i < last; i++ {
 			t.data[i*t.stride+i]++
 		}
 	})
+}
+
+// fourColumns writes rows first to last-1 of columns j to j+3 of B, all of them
+// below the diagonal.
+func fourColumns[T number](e *Exact, t triangle[T], least float64, first, last, j int) {
+	var rows [4][]float64
+	for c := range rows {
+		rows[c] = e.k.Row(j + c)[first-j-c : last-j-c]
+	}
+	r0, r1, r2, r3 := rows[0], rows[1], rows[2], rows[3]
+	d := e.root[j : j+4]
+	for i, root := range e.root[first:last] {
+		to := t.data[(first+i)*t.stride+j:][:4]
+		to[0] = T(root*d[0]*r0[i] + least)
+		to[1] = T(root*d[1]*r1[i] + least)
+		to[2] = T(root*d[2]*r2[i] + least)
+		to[3] = T(root*d[3]*r3[i] + least)
+	}
 }
 
 // conditionalVariances leaves in chi, while the triangle holds L, the variance

@@ -1,0 +1,5 @@
+//go:build !openblas
+
+package blas
+
+func plainOf(Backend) plain { return tiles{} }

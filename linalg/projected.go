@@ -32,6 +32,11 @@ type Projected struct {
 	half       blas64.General // the same
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	small      []float64      // workspace over the rank
+
+	levelled bool       // coarse was asked for
+	coarse   *Projected // on the coarser factor, nil where there is none
+	ratio    []float64  // c over the coarser kernel's, where G stands
+	rated    bool       // ratio is that of G
 }
 
 // blockBytes is the size of the blocks in which R' passes through BLAS, at most.
@@ -67,8 +72,18 @@ func (e *Projected) Sites() []float64 { return e.d }
 
 // Bytes is the memory that the engine holds, the factor included.
 func (e *Projected) Bytes() int64 {
+	return e.k.Bytes() + e.workBytes()
+}
+
+// workBytes is what the engine holds beside the factor, those on coarser factors
+// included.
+func (e *Projected) workBytes() int64 {
 	r := int64(e.k.rank)
-	return e.k.Bytes() + 8*(3*r*r+2*r*int64(e.work.Cols)+6*int64(e.k.n))
+	bytes := 8 * (3*r*r + 2*r*int64(e.work.Cols) + 6*int64(e.k.n))
+	if e.coarse != nil {
+		bytes += e.coarse.workBytes() + 16*int64(e.k.n)
+	}
+	return bytes
 }
 
 // Expand does nothing: all of G follows from R and L.
@@ -94,6 +109,7 @@ func (e *Projected) Refresh(d []float64) error {
 		return err
 	}
 	copy(e.d, d)
+	e.rated = false
 	for i, v := range d {
 		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
 		e.scale[i] = math.Sqrt(v * e.inverse[i])

@@ -27,6 +27,8 @@ const (
 	secondOrder    = 0.008 // residual after approximate steps, in squares of the leap, until it is known; 0.004 to 0.07 were seen
 	sharpness      = 0.5   // relative error of G, in tolerances, that small moves may leave
 	worthSingle    = 128   // sites from which single precision gains
+
+	coarseTolerance = 1e-4 // residual on a coarser kernel, whose fixed point is off by more
 )
 
 // curvature is the state of the iteration for d (T10).
@@ -56,7 +58,7 @@ func (r *run) settle(ctx context.Context) error {
 	for _, v := range []*[]float64{&c.next, &c.move, &c.last, &c.chi, &c.b} {
 		*v = make([]float64, n)
 	}
-	if err := c.start(); err != nil {
+	if err := c.start(ctx); err != nil {
 		return err
 	}
 	c.double = c.settings.Steps == ExactOnly || c.settings.Skip&SkipSingle != 0 || n < worthSingle || c.Method != ADATAP
@@ -109,11 +111,14 @@ func (c *curvature) inDouble() error {
 	return nil
 }
 
-// start leaves the start value of d in next: the caller's, or the response of
-// every site to the common cavity (M03-61, 62).
-func (c *curvature) start() error {
+// start leaves the start value of d in next: the caller's, the fixed point on a
+// coarser kernel, or the response of every site to the common cavity (M03-61, 62).
+func (c *curvature) start(ctx context.Context) error {
 	if c.settings.Start != nil {
 		copy(c.next, c.settings.Start)
+		return nil
+	}
+	if c.startCoarse(ctx) {
 		return nil
 	}
 	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
@@ -133,6 +138,29 @@ func (c *curvature) start() error {
 		c.next[i] = precision(q, common)
 	}
 	return nil
+}
+
+// startCoarse leaves the fixed point on the coarser kernel in next, if the kernel
+// holds one: it differs from the fixed point sought by as much as the kernels do.
+func (c *curvature) startCoarse(ctx context.Context) bool {
+	nested, ok := c.problem.Gram.(linalg.Nested)
+	if !ok || c.settings.Steps == ExactOnly || c.settings.Skip&SkipCoarse != 0 || c.Method == StartOnly {
+		return false
+	}
+	coarser, ok := nested.Coarser()
+	if !ok {
+		return false
+	}
+	r := *c.run
+	r.problem.Gram = coarser
+	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTolerance)
+	r.settings.Progress = nil
+	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: c.settings.Engine(coarser)}
+	if r.settle(ctx) != nil || r.Status == NumericalFailure {
+		return false
+	}
+	copy(c.next, r.engine.Sites())
+	return true
 }
 
 // precision is d = 1/A1 - c without the difference (M03-55): o/A1, o = 1 - c A1
@@ -319,7 +347,7 @@ func (c *curvature) propose() {
 // while it still moves d.
 func (c *curvature) diagonalSteps() {
 	engine, ok := c.engine.(linalg.Estimator)
-	if !ok {
+	if !ok || c.skipsCoarse() {
 		return
 	}
 	if leap := c.leap * c.leap; leap > 0 && !math.IsInf(leap, 1) {
@@ -348,6 +376,12 @@ func (c *curvature) diagonalSteps() {
 		least := floor(share, chi[i])
 		c.leap = math.Max(c.leap, math.Abs(math.Log((v+least)/(d[i]+least))))
 	}
+}
+
+// skipsCoarse reports whether the engine is one whose estimates are left out.
+func (c *curvature) skipsCoarse() bool {
+	_, levelled := c.engine.(linalg.Levelled)
+	return levelled && c.settings.Skip&SkipCoarse != 0
 }
 
 // moved counts the sites that are about to move by more than a negligible part

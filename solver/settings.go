@@ -54,12 +54,13 @@ const (
 // Skip is a set of what Mixed steps leave out, to measure what each brings.
 type Skip int
 
-// The first three are of square loss, the last of the others.
+// SkipNewton is of the losses that are not quadratic, the others are of square loss.
 const (
 	SkipSingle Skip = 1 << iota // refreshes in single precision, and small moves
 	SkipFollow                  // small moves of all of G
 	SkipUpdate                  // low-rank updates
 	SkipNewton                  // Newton's method and paths
+	SkipCoarse                  // coarser kernels within a low-rank one
 )
 
 // Settings steer a solve. The zero value means the defaults.

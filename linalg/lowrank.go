@@ -31,13 +31,17 @@ const panelRows = 128
 
 // LowRankBytes is the memory in bytes that a factor of N sites takes while it is
 // made or while an engine works on it, whichever is more: R', blocks of its rows
-// or columns on their way through BLAS, three matrices of the order of the rank,
-// and vectors.
+// or columns on their way through BLAS, L^-1 R' where it may be kept, three
+// matrices of the order of the rank, and vectors; and the same for the coarser
+// factors, without R'.
 func LowRankBytes(n, rank int) int64 {
 	sites, r := int64(n), int64(rank)
 	panels := (r + panelRows - 1) / panelRows * panelRows
 	making := 2 * manyPivots * sites
-	using := 3*r*r + 2*r*int64(siteBlock(n, rank))
+	using := int64(0)
+	for ; r > 0; r /= coarsening {
+		using += 3*r*r + 2*r*int64(siteBlock(n, int(r))) + min(sites*r, keptBytes/8) + 10*sites
+	}
 	return 8 * (sites*panels + max(making, using) + 8*sites)
 }
 

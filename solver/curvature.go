@@ -121,7 +121,7 @@ func (c *curvature) start(ctx context.Context) error {
 	if c.startCoarse(ctx) {
 		return nil
 	}
-	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
+	s, err := c.spectrum()
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
@@ -140,6 +140,15 @@ func (c *curvature) start(ctx context.Context) error {
 	return nil
 }
 
+// spectrum is that of K for the start; on a coarser kernel, where sweeps cost
+// little, of few sites.
+func (c *curvature) spectrum() (spectrum, error) {
+	if c.onCoarser {
+		return roughSpectrum(c.problem.Gram, c.settings.Seed, fewSites)
+	}
+	return newSpectrum(c.problem.Gram, c.settings.Seed)
+}
+
 // startCoarse leaves the fixed point on the coarser kernel in next, if the kernel
 // holds one: it differs from the fixed point sought by as much as the kernels do.
 func (c *curvature) startCoarse(ctx context.Context) bool {
@@ -154,7 +163,7 @@ func (c *curvature) startCoarse(ctx context.Context) bool {
 	r := *c.run
 	r.problem.Gram = coarser
 	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTolerance)
-	r.settings.Progress = nil
+	r.settings.Progress, r.onCoarser = nil, true
 	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: c.settings.Engine(coarser)}
 	if r.settle(ctx) != nil || r.Status == NumericalFailure {
 		return false

@@ -73,6 +73,7 @@ type run struct {
 	problem   Problem
 	settings  Settings
 	quadratic []loss.Quadratic
+	onCoarser bool // the kernel is coarser than that of the problem posed
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.

@@ -22,7 +22,8 @@ type LowRank struct {
 	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
 	residual []float64
-	traceK   float64 // sum of K_ii - Rank.Offset
+	traces   []float64 // sum of the residuals, jitter apart, after each pivot
+	traceK   float64   // sum of K_ii - Rank.Offset
 	jitter   float64
 }
 
@@ -39,7 +40,7 @@ func LowRankBytes(n, rank int) int64 {
 	panels := (r + panelRows - 1) / panelRows * panelRows
 	making := 2 * manyPivots * sites
 	using := int64(0)
-	for ; r > 0; r /= coarsening {
+	for ; r > 0; r /= mostCoarser {
 		using += 3*r*r + 2*r*int64(siteBlock(n, int(r))) + min(sites*r, keptBytes/8) + 10*sites
 	}
 	return 8 * (sites*panels + max(making, using) + 8*sites)
@@ -50,8 +51,8 @@ func RankThatFits(n int, bytes int64) int {
 	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
 }
 
-// append adds a row to R'.
-func (k *LowRank) append(row []float64, pivot int) {
+// append adds a row to R', which leaves residuals of the given sum.
+func (k *LowRank) append(row []float64, pivot int, trace float64) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows {
 		p := newGeneral(panelRows, k.n)
 		p.Rows = 0
@@ -62,6 +63,7 @@ func (k *LowRank) append(row []float64, pivot int) {
 	p.Rows++
 	k.rank++
 	k.pivots = append(k.pivots, pivot)
+	k.traces = append(k.traces, trace)
 }
 
 // N is the number of sites.

@@ -22,12 +22,14 @@ type Levelled interface {
 
 // Sizes of coarser factors.
 const (
-	coarsening    = 4 // a coarser factor has this part of the rank, and costs its square
-	smallestLevel = 8 // its rank at least
+	leastCoarser  = 4   // a coarser factor has this part of the rank at least,
+	mostCoarser   = 2   // this part at most,
+	coarserShare  = 1e5 // and between them the rank from which its residuals are this many times the factor's
+	smallestLevel = 8   // and this rank at least, else there is none
 )
 
-// Coarser is the factor of the first quarter of the pivots, with the diagonal of
-// K~ as it is. It shares the numbers of R.
+// Coarser is the factor of the first pivots, a quarter to half of them, with the
+// diagonal of K~ as it is. It shares the numbers of R.
 func (k *LowRank) Coarser() (Kernel, bool) {
 	if c := k.coarser(); c != nil {
 		return c, true
@@ -36,11 +38,14 @@ func (k *LowRank) Coarser() (Kernel, bool) {
 }
 
 func (k *LowRank) coarser() *LowRank {
-	rank := k.rank / coarsening
-	if rank < smallestLevel {
+	if k.rank/leastCoarser < smallestLevel {
 		return nil
 	}
-	c := &LowRank{n: k.n, rank: rank, pivots: k.pivots[:rank], traceK: k.traceK, jitter: k.jitter}
+	rank := k.rank / leastCoarser
+	for rank < k.rank/mostCoarser && k.traces[rank-1] > coarserShare*k.traces[k.rank-1] {
+		rank++
+	}
+	c := &LowRank{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter}
 	c.residual = append([]float64(nil), k.residual...)
 	above := 0 // rows of R' in the panels before
 	for _, p := range k.panels {

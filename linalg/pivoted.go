@@ -376,7 +376,7 @@ func (f *factorisation) take(pivots []int) error {
 		}
 		f.trace -= f.residual[pivot]
 		f.residual[pivot] = 0
-		f.append(row, pivot)
+		f.append(row, pivot, f.trace)
 	}
 	return nil
 }

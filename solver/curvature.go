@@ -371,6 +371,9 @@ func (c *curvature) diagonalSteps() {
 		engine.Estimate(c.move, c.chi, c.b)
 		c.respond(c.move, c.chi, c.b)
 		moved := change(c.move, c.next, c.chi)
+		if math.IsNaN(moved) {
+			break // the model is of no use here
+		}
 		copy(c.next, c.move)
 		c.Stats.Sweeps++
 		c.Stats.Refreshes.Diagonal++

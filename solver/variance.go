@@ -9,7 +9,7 @@ import (
 // Accuracy of the linear solve for the variances: the residual relative to the
 // right side, in tolerances of the solve.
 const (
-	linearShare = 1e-4
+	linearShare = 1e-3
 	linearLimit = 500
 	worthFall   = 0.1 // of the residual per correction on a coarser kernel, at most
 )

@@ -52,11 +52,11 @@ const (
 	// Up to ApproximateFrom sites Auto asks for a residual at which a low-rank
 	// answer is the exact one to the tolerance of the solver: answerShare of the
 	// noise variance of the square loss, where the left-out error and the median
-	// variance per point were off by 1e-8 to 4e-7 at ratios from 0.3 to 3, single
+	// variance per point were off by 1e-8 to 7e-7 at ratios from 0.3 to 3, single
 	// variances by up to 3e-5; exactTol for other losses, and at any size for a hard
 	// margin, which a residual softens: at DefaultRankTol the variances of pima are
 	// off by 13%.
-	answerShare = 1e-7
+	answerShare = 3e-8
 	exactTol    = 1e-12
 
 	// ApproximateFrom is the number of sites from which on Auto approximates to

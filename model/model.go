@@ -18,6 +18,7 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // Spec says what is modelled.
@@ -241,8 +242,8 @@ func (m *Model) Sites() int { return len(m.First) }
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its
-// scratch triangle, the sites, the engine's vectors and a low-rank update; or a
-// factor of the kernel matrix and its engine.
+// scratch triangle, the sites, the engine's vectors and a low-rank update, or the
+// factor that the start needs; or a factor of the kernel matrix and its engine.
 func (m *Model) TheoryBytes() int64 {
 	if m.Factor != nil {
 		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
@@ -252,7 +253,8 @@ func (m *Model) TheoryBytes() int64 {
 
 func (m *Model) exactBytes() int64 {
 	sites := int64(len(m.First))
-	return linalg.SymBytes(int(sites)) + linalg.ExactBytes(int(sites)) + m.vectorBytes() + sites*sites
+	later := linalg.ExactBytes(int(sites)) + sites*sites
+	return linalg.SymBytes(int(sites)) + m.vectorBytes() + max(later, solver.StartBytes(int(sites)))
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.

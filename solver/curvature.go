@@ -29,6 +29,11 @@ const (
 	worthSingle    = 128   // sites from which single precision gains
 
 	coarseTolerance = 1e-4 // residual on a coarser kernel, whose fixed point is off by more
+
+	worthFactor = 400  // sites from which a factor is tried for the start
+	factorShare = 8    // sites per rank of that factor at least
+	enoughRank  = 512  // its rank at most
+	nearShare   = 2e-3 // mean of d times its residual
 )
 
 // curvature is the state of the iteration for d (T10).
@@ -152,24 +157,79 @@ func (c *curvature) spectrum() (spectrum, error) {
 // startCoarse leaves the fixed point on the coarser kernel in next, if the kernel
 // holds one: it differs from the fixed point sought by as much as the kernels do.
 func (c *curvature) startCoarse(ctx context.Context) bool {
-	nested, ok := c.problem.Gram.(linalg.Nested)
-	if !ok || c.settings.Steps == ExactOnly || c.settings.Skip&SkipCoarse != 0 || c.Method == StartOnly {
+	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipCoarse != 0 || c.Method == StartOnly {
 		return false
 	}
-	coarser, ok := nested.Coarser()
-	if !ok {
+	coarser := c.coarser()
+	if coarser == nil {
 		return false
 	}
 	r := *c.run
 	r.problem.Gram = coarser
 	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTolerance)
 	r.settings.Progress, r.onCoarser = nil, true
-	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: c.settings.Engine(coarser)}
+	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: coarser.Engine()}
 	if r.settle(ctx) != nil || r.Status == NumericalFailure {
 		return false
 	}
 	copy(c.next, r.engine.Sites())
+	c.leap = 0 // single precision would lead away again
 	return true
+}
+
+// coarser is a kernel on which the fixed point is found at a small part of the
+// cost, nil where there is none.
+func (c *curvature) coarser() linalg.Kernel {
+	switch k := c.problem.Gram.(type) {
+	case linalg.Nested:
+		if coarser, ok := k.Coarser(); ok {
+			return coarser
+		}
+	case *linalg.Sym:
+		return c.factorised(k)
+	}
+	return nil
+}
+
+// mostRank is the largest rank of a factor for the start.
+func mostRank(n int) int { return min(n/factorShare, enoughRank) }
+
+// StartBytes is the memory in bytes that a solve of square loss on a kernel matrix
+// of order n that is held whole takes for its start, before G moves.
+func StartBytes(n int) int64 {
+	if n < worthFactor {
+		return 0
+	}
+	return linalg.LowRankBytes(n, mostRank(n))
+}
+
+// factorised is K by a factor of low rank, where what that leaves of K_ii is little
+// beside 1/d, the largest d that the sites can ask for. Eigenvalues of smooth
+// kernels fall geometrically at most, or nearly so: a quarter of the rank must reach
+// a quarter of the digits, and half of it half, or it is not tried further.
+func (c *curvature) factorised(k *linalg.Sym) linalg.Kernel {
+	n := k.N()
+	if n < worthFactor {
+		return nil
+	}
+	most, trace := 0.0, 0.0
+	for i, q := range c.quadratic {
+		most += precision(q, 1/smallestVariance) / float64(n)
+		trace += k.At(i, i) / float64(n)
+	}
+	goal := nearShare / (most * trace)
+	if !(goal > 0 && goal < 1) {
+		return nil
+	}
+	var factor *linalg.LowRank
+	for _, part := range []int{4, 2, 1} {
+		limit := linalg.Rank{Tolerance: math.Pow(goal, 1/float64(part)), Most: mostRank(n) / part}
+		var err error
+		if factor, err = linalg.Factorise(linalg.SymColumns{Sym: k}, limit); err != nil {
+			return nil
+		}
+	}
+	return factor
 }
 
 // precision is d = 1/A1 - c without the difference (M03-55): o/A1, o = 1 - c A1

@@ -78,7 +78,7 @@ func TestFactorForTheStart(t *testing.T) {
 		p := solver.Problem{Gram: k, Y: set.Y, Loss: loss.Square{Noise: 0.01}, Law: resample.Poisson{Ratio: 1}}
 		return mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Skip: skip})
 	}
-	with, without := solve(0.5, 0), solve(0.5, solver.SkipCoarse)
+	with, without := solve(0.1, 0), solve(0.1, solver.SkipCoarse)
 	sameReadOuts(t, "broad", with, without, 1e-7)
 	factorisations := func(s *solver.Solution) int { return s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single }
 	if a, b := factorisations(with), factorisations(without); a >= b || with.Stats.Refreshes.Single > 0 {

@@ -16,7 +16,7 @@ type Levelled interface {
 
 	// Coarse is an engine on the coarser kernel, moved to where G stands, and the
 	// owner's own: valid until the next Refresh or Estimate. It is nil where there
-	// is no coarser kernel.
+	// is no coarser kernel that is near enough at the present d.
 	Coarse() Engine
 }
 
@@ -76,9 +76,30 @@ func (e *Projected) level() *Projected {
 	return e.coarse
 }
 
+// mostLeft is the mean of d times what a coarser factor leaves that the factor does
+// not, up to which the coarser one stands for it: with more, 0.1 to 1, products on
+// it converge no faster than those on the factor.
+const mostLeft = 0.02
+
+// near is level where that stands for e at its d, else nil.
+func (e *Projected) near() *Projected {
+	c := e.level()
+	if c == nil {
+		return nil
+	}
+	left := 0.0
+	for i, d := range e.d {
+		left += d * (c.k.residual[i] - e.k.residual[i])
+	}
+	if !(left <= mostLeft*float64(e.k.n)) {
+		return nil
+	}
+	return c
+}
+
 // Coarse is an engine on Coarser.
 func (e *Projected) Coarse() Engine {
-	c := e.level()
+	c := e.near()
 	if c == nil || c.Refresh(e.d) != nil {
 		return nil
 	}
@@ -92,11 +113,11 @@ func (e *Projected) Coarse() Engine {
 //
 // c' being the coarser kernel's. The relative error is that of the coarser
 // kernel's response to the move: the share of the cavity's variance that its
-// residuals get wrong, times the relative move. Without a coarser kernel the
-// cavities stay. It costs a refresh of the coarser engine, two the first time after a
+// residuals get wrong, times the relative move. Without a coarser kernel that is
+// near enough the cavities stay. It costs a refresh of the coarser engine, two the first time after a
 // refresh.
 func (e *Projected) Estimate(move, chi, b []float64) (valid bool) {
-	c := e.level()
+	c := e.near()
 	if c != nil && !e.rated {
 		if c.Refresh(e.d) != nil {
 			return false

@@ -11,7 +11,7 @@ import (
 const (
 	linearShare = 1e-3
 	linearLimit = 500
-	worthFall   = 0.1 // of the residual per correction on a coarser kernel, at most
+	worthFall   = 0.03 // of the residual per correction on a coarser kernel, at most
 )
 
 // variances solves the linear system for the sites' share u = -lambda of the

@@ -68,8 +68,9 @@ type Estimator interface {
 	Engine
 
 	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
-	// by e would give, but for terms of the second order in the off-diagonal of
-	// G (M03-67), in O(N^2). G itself stays.
+	// by e would give, nearly: see the engines for what they leave out. G itself
+	// stays. Exact leaves out terms of the second order in the off-diagonal of G
+	// (M03-67), in O(N^2).
 	// valid reports whether e is small enough for the estimate. Needs all of G.
 	Estimate(e, chi, b []float64) (valid bool)
 }

@@ -22,7 +22,8 @@ type LowRank struct {
 	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
 	residual []float64
-	traceK   float64 // sum of K_ii - Rank.Offset
+	traces   []float64 // sum of the residuals, jitter apart, after each pivot
+	traceK   float64   // sum of K_ii - Rank.Offset
 	jitter   float64
 }
 
@@ -30,15 +31,41 @@ type LowRank struct {
 const panelRows = 128
 
 // LowRankBytes is the memory in bytes that a factor of N sites takes while it is
-// made or while an engine works on it, whichever is more: R', blocks of its rows
-// or columns on their way through BLAS, three matrices of the order of the rank,
-// and vectors.
+// made or while an engine works on it, whichever is more and at most: R', blocks of
+// its rows or columns on their way through BLAS, L^-1 R' where it may be kept, three
+// matrices of the order of the rank, and vectors; and the same for the coarser
+// factors, without R'.
 func LowRankBytes(n, rank int) int64 {
-	sites, r := int64(n), int64(rank)
-	panels := (r + panelRows - 1) / panelRows * panelRows
-	making := (2*manyPivots + manyPivots/2) * sites // two blocks, and the last smaller one until it is collected
-	block := int64(siteBlock(n, rank))
-	using := 3*r*r + 2*r*block + (2*r+block)*min(manyPivots, sites) // the last for diagonals near their bounds
+	ranks := []int{rank}
+	for r := rank; r/leastCoarser >= smallestLevel; {
+		r /= mostCoarser
+		ranks = append(ranks, r)
+	}
+	return levelBytes(n, ranks)
+}
+
+// SolveBytes is LowRankBytes for the coarser factors that k has.
+func (k *LowRank) SolveBytes() int64 {
+	ranks := []int{k.rank}
+	for r := k.coarserRank(k.rank); r > 0; r = k.coarserRank(r) {
+		ranks = append(ranks, r)
+	}
+	return levelBytes(k.n, ranks)
+}
+
+// levelBytes is LowRankBytes for a factor and coarser ones of the given ranks.
+func levelBytes(n int, ranks []int) int64 {
+	sites, rank := int64(n), int64(ranks[0])
+	panels := (rank + panelRows - 1) / panelRows * panelRows
+	making := (2*manyPivots + manyPivots/2) * sites                            // two blocks, and the last smaller one until it is collected
+	using := (2*rank + int64(siteBlock(n, ranks[0]))) * min(manyPivots, sites) // for diagonals near their bounds
+	for _, level := range ranks {
+		r := int64(level)
+		using += 3*r*r + 2*r*int64(siteBlock(n, level)) + 10*sites
+		if 8*sites*r <= keptBytes {
+			using += sites * r
+		}
+	}
 	return 8 * (sites*panels + max(making, using) + 8*sites)
 }
 
@@ -47,8 +74,8 @@ func RankThatFits(n int, bytes int64) int {
 	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
 }
 
-// append adds a row to R'.
-func (k *LowRank) append(row []float64, pivot int) {
+// append adds a row to R', which leaves residuals of the given sum.
+func (k *LowRank) append(row []float64, pivot int, trace float64) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows {
 		p := newGeneral(panelRows, k.n)
 		p.Rows = 0
@@ -59,6 +86,7 @@ func (k *LowRank) append(row []float64, pivot int) {
 	p.Rows++
 	k.rank++
 	k.pivots = append(k.pivots, pivot)
+	k.traces = append(k.traces, trace)
 }
 
 // N is the number of sites.

@@ -299,13 +299,15 @@ func (f *factorisation) choose(sites []int) (chosen []int, l blas64.General) {
 			break
 		}
 		root := math.Sqrt(left[best])
-		row := make([]float64, b)
-		for c := range row {
-			v := h[best*b+c]
-			for _, earlier := range rows {
-				v -= earlier[best] * earlier[c]
+		row := slices.Clone(h[best*b : (best+1)*b])
+		for _, earlier := range rows {
+			share := earlier[best]
+			for c, v := range earlier {
+				row[c] -= share * v
 			}
-			row[c] = v / root
+		}
+		for c := range row {
+			row[c] /= root
 		}
 		for c := range left {
 			left[c] -= row[c] * row[c]
@@ -374,7 +376,7 @@ func (f *factorisation) take(pivots []int) error {
 		}
 		f.trace -= f.residual[pivot]
 		f.residual[pivot] = 0
-		f.append(row, pivot)
+		f.append(row, pivot, f.trace)
 	}
 	return nil
 }

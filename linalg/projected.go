@@ -19,7 +19,8 @@ import (
 //
 //	sum_j (u_i'u_j)^2 x_j = u_i' (U' diag(x) U) u_i.
 //
-// U is not stored: blocks of R' pass through BLAS.
+// Blocks of R' pass through BLAS. L^-1 R' is kept from the refresh where that
+// takes little memory; else products work on R' and carry L into the matrix between.
 type Projected struct {
 	k          *LowRank
 	d          []float64 // site parameters at which G stands
@@ -31,11 +32,20 @@ type Projected struct {
 	form       blas64.General // workspace of products with G o G
 	half       blas64.General // the same
 	work, twin blas64.General // blocks of R', rank x siteBlock
+	solved     blas64.General // L^-1 R', rank x N, where it is kept
 	small      []float64      // workspace over the rank
+
+	levelled bool       // coarse was asked for
+	coarse   *Projected // on the coarser factor, nil where there is none
+	ratio    []float64  // c over the coarser kernel's, where G stands
+	rated    bool       // ratio is that of G
 }
 
 // blockBytes is the size of the blocks in which R' passes through BLAS, at most.
 const blockBytes = 4 << 20
+
+// keptBytes is the size up to which L^-1 R' is kept.
+const keptBytes = 128 << 20
 
 // siteBlock is the number of sites in such a block.
 func siteBlock(n, rank int) int {
@@ -53,6 +63,9 @@ func NewProjected(k *LowRank) *Projected {
 	e.lower, e.form, e.half = newGeneral(r, r), newGeneral(r, r), newGeneral(r, r)
 	e.work, e.twin = newGeneral(r, siteBlock(n, r)), newGeneral(r, siteBlock(n, r))
 	e.small = make([]float64, r)
+	if r > 0 && 8*n*r <= keptBytes {
+		e.solved = newGeneral(r, n)
+	}
 	return e
 }
 
@@ -67,8 +80,18 @@ func (e *Projected) Sites() []float64 { return e.d }
 
 // Bytes is the memory that the engine holds, the factor included.
 func (e *Projected) Bytes() int64 {
+	return e.k.Bytes() + e.workBytes()
+}
+
+// workBytes is what the engine holds beside the factor, those on coarser factors
+// included.
+func (e *Projected) workBytes() int64 {
 	r := int64(e.k.rank)
-	return e.k.Bytes() + 8*(3*r*r+2*r*int64(e.work.Cols)+6*int64(e.k.n))
+	bytes := 8 * (3*r*r + 2*r*int64(e.work.Cols) + 6*int64(e.k.n) + int64(len(e.solved.Data)))
+	if e.coarse != nil {
+		bytes += e.coarse.workBytes() + 16*int64(e.k.n)
+	}
+	return bytes
 }
 
 // Expand does nothing: all of G follows from R and L.
@@ -94,6 +117,7 @@ func (e *Projected) Refresh(d []float64) error {
 		return err
 	}
 	copy(e.d, d)
+	e.rated = false
 	for i, v := range d {
 		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
 		e.scale[i] = math.Sqrt(v * e.inverse[i])
@@ -123,6 +147,9 @@ const closeToOne = 1 - 1e-3
 func (e *Projected) diagonals() {
 	clear(e.spread)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		if e.kept() {
+			work = colsOf(e.solved, first, last)
+		}
 		e.k.block(work, first, last, nil)
 		solveLower(e.lower, work)
 		addSquares(e.spread[first:last], work)
@@ -140,6 +167,19 @@ func (e *Projected) diagonals() {
 	for first := 0; first < len(heavy); first += manyPivots {
 		e.complements(heavy[first:min(len(heavy), first+manyPivots)])
 	}
+}
+
+// kept reports whether L^-1 R' is.
+func (e *Projected) kept() bool { return len(e.solved.Data) > 0 }
+
+// factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
+// work.
+func (e *Projected) factor(work blas64.General, first, last int) blas64.General {
+	if e.kept() {
+		return colsOf(e.solved, first, last)
+	}
+	e.k.block(work, first, last, nil)
+	return work
 }
 
 // addSquares adds the squared norms of the columns of a to sums.
@@ -225,15 +265,18 @@ func (e *Projected) OffMulVec(dst, x []float64) {
 func (e *Projected) OffSquareMulVec(dst, x []float64) {
 	clear(dst)
 	e.quadraticForm(x)
+	if !e.kept() {
+		e.toPivots()
+	}
 	for q := range e.k.rank { // half the diagonal: x'S x is twice x' times its lower triangle times x
 		row := e.form.Data[q*e.form.Stride : (q+1)*e.form.Stride]
 		row[q] /= 2
 		clear(row[q+1:])
 	}
 	e.eachBlock(func(first, last int, work, twin blas64.General) {
-		e.k.block(work, first, last, nil)
-		mulLower(twin, e.form, work)
-		addProducts(dst[first:last], work, twin)
+		v := e.factor(work, first, last)
+		mulLower(twin, e.form, v)
+		addProducts(dst[first:last], v, twin)
 	})
 	for i, v := range dst {
 		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.spread[i]*e.spread[i]*x[i]
@@ -250,21 +293,41 @@ func addProducts(sums []float64, a, b blas64.General) {
 	}
 }
 
-// quadraticForm leaves M^-1 (R' diag(x/e^2) R) M^-1 in form, all of it.
+// quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it.
 func (e *Projected) quadraticForm(x []float64) {
 	for i, v := range x {
 		e.scale[i] = v * e.inverse[i] * e.inverse[i]
 	}
 	clear(e.form.Data)
 	e.eachBlock(func(first, last int, work, twin blas64.General) {
-		e.k.block(work, first, last, nil)
-		e.k.block(twin, first, last, e.scale)
-		addGram(e.form, work, twin)
+		v := e.factor(work, first, last)
+		for q := range v.Rows {
+			to := twin.Data[q*twin.Stride : q*twin.Stride+last-first]
+			for i, w := range v.Data[q*v.Stride : q*v.Stride+last-first] {
+				to[i] = w * e.scale[first+i]
+			}
+		}
+		addGram(e.form, v, twin)
 	})
 	mirrorLower(e.form)
-	for range 2 { // M^-1 (M^-1 T)' is M^-1 T M^-1
-		solveLower(e.lower, e.form)
-		blas64.Trsm(gblas.Left, gblas.Trans, 1, e.triangle(), e.form)
+	if !e.kept() {
+		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
+	}
+}
+
+// toPivots turns form, S, into L^-T S L^-1: from the basis of L^-1 R' to that of R'.
+func (e *Projected) toPivots() {
+	e.bothSides(func(a blas64.General) { blas64.Trsm(gblas.Left, gblas.Trans, 1, e.triangle(), a) })
+}
+
+// bothSides turns form, S, into A S A', where solve overwrites its argument with A
+// times it: A (A S)' for a symmetric S.
+func (e *Projected) bothSides(solve func(a blas64.General)) {
+	if e.k.rank == 0 {
+		return
+	}
+	for range 2 {
+		solve(e.form)
 		transpose(e.half, e.form)
 		e.form, e.half = e.half, e.form
 	}
@@ -313,6 +376,7 @@ func (e *Projected) Predictor(weights, scatter []float64) Predictor {
 	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: make([]float64, e.k.rank)}
 	e.k.mulTrans(p.weights, weights)
 	e.quadraticForm(scatter)
+	e.toPivots()
 	copy(p.form.Data, e.form.Data)
 	return p
 }

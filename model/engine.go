@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -50,11 +49,15 @@ const (
 	DefaultRankTol = 1e-4
 	noiseShare     = 1e-2
 
-	// exactTol is the tolerance at which a low-rank answer is the exact one to
-	// the tolerance of the solver. Auto uses it up to ApproximateFrom sites, and
-	// always for a hard margin, which a residual softens: at DefaultRankTol the
-	// variances of pima are off by 13%.
-	exactTol = 1e-12
+	// Up to ApproximateFrom sites Auto asks for a residual at which a low-rank
+	// answer is the exact one to the tolerance of the solver: answerShare of the
+	// noise variance of the square loss, where the left-out error and the median
+	// variance per point were off by 1e-8 to 7e-7 at ratios from 0.3 to 3, single
+	// variances by up to 3e-5; exactTol for other losses, and at any size for a hard
+	// margin, which a residual softens: at DefaultRankTol the variances of pima are
+	// off by 13%.
+	answerShare = 3e-8
+	exactTol    = 1e-12
 
 	// ApproximateFrom is the number of sites from which on Auto approximates to
 	// RankTol; a matrix that does not fit into memory is approximated at any size.
@@ -64,10 +67,9 @@ const (
 	probeFrom = 400
 
 	// worthRank is the number of sites per rank at which the two engines take about
-	// the same time. Counting flops, ten refreshes and twelve products with G o G
-	// are 45 M r^2 against the exact engine's 5 M^3; its products are larger and
-	// run faster.
-	worthRank = 5
+	// the same time: counting flops the low-rank one needs 12 M r^2, its factor
+	// included, against 2 M^3, in products that are smaller and run slower.
+	worthRank = 3
 )
 
 // checkEngine refuses settings of the engine that make no sense.
@@ -90,9 +92,19 @@ func (s *Spec) checkEngine() error {
 // tolerance is RankTol, or its default: DefaultRankTol, or less where the noise of
 // the square loss is small, beside which the residual must be.
 func (m *Model) tolerance(k linalg.Columns) (float64, error) {
+	if m.RankTol != 0 {
+		return m.RankTol, nil
+	}
+	noise, err := m.noise(k)
+	return math.Min(DefaultRankTol, noiseShare*noise), err
+}
+
+// noise is the noise variance of the square loss over the mean of K_ii, constant
+// apart; infinite for other losses.
+func (m *Model) noise(k linalg.Columns) (float64, error) {
 	square, ok := m.Loss.(loss.Square)
-	if m.RankTol != 0 || !ok {
-		return cmp.Or(m.RankTol, DefaultRankTol), nil
+	if !ok {
+		return math.Inf(1), nil
 	}
 	diagonal := make([]float64, k.N())
 	if err := k.Diagonal(diagonal); err != nil {
@@ -103,9 +115,9 @@ func (m *Model) tolerance(k linalg.Columns) (float64, error) {
 		mean += (v - m.Spec.Kernel.Constant) / float64(len(diagonal))
 	}
 	if !(mean > 0) {
-		return DefaultRankTol, nil
+		return math.Inf(1), nil
 	}
-	return math.Min(DefaultRankTol, noiseShare*square.Noise/mean), nil
+	return square.Noise / mean, nil
 }
 
 // hold brings the kernel matrix into the form that the specification asks for.
@@ -158,20 +170,19 @@ func (m *Model) choose() error {
 		m.reason = "the kernel matrix would not fit into memory"
 		return m.factorise(1, m.Spec.MaxRank)
 	}
-	sites, loosest := m.Sites(), 1.0
+	sites := m.Sites()
 	if sites < probeFrom || m.inputs == nil {
 		return m.gram()
 	}
-	m.reason = "it is faster here"
-	if _, hard := m.Loss.(loss.HardMargin); hard || sites < ApproximateFrom {
-		loosest = exactTol
-		m.reason = "numerically the kernel matrix has no higher rank"
+	loosest, err := m.loosest()
+	if err != nil {
+		return err
 	}
 	most := sites / worthRank
 	if m.Spec.MaxRank > 0 {
 		most = min(most, m.Spec.MaxRank)
 	}
-	err := m.probe(loosest, most)
+	err = m.probe(loosest, most)
 	if err == nil {
 		err = m.factorise(loosest, most)
 	}
@@ -179,6 +190,22 @@ func (m *Model) choose() error {
 		return m.gram()
 	}
 	return err
+}
+
+// loosest is the largest residual that Auto allows, and leaves in reason what
+// there is to say for it.
+func (m *Model) loosest() (float64, error) {
+	if _, hard := m.Loss.(loss.HardMargin); !hard && m.Sites() >= ApproximateFrom {
+		m.reason = "it is faster here"
+		return 1, nil
+	}
+	noise, err := m.noise(m.inputs)
+	if math.IsInf(noise, 1) {
+		m.reason = "numerically the kernel matrix has no higher rank"
+		return exactTol, err
+	}
+	m.reason = "beside the noise the kernel matrix has no higher rank"
+	return answerShare * noise, err
 }
 
 // probe fails with ErrRank if the rank cannot be as low as most, because that of

@@ -243,10 +243,11 @@ func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
 // triangle, or a factor of it; its engine; the sites; and what the solver holds
-// beside them. For the square loss that is a low-rank update; for other losses Newton's
-// method, 16 M^2 bytes, where MaxBytes has room for it. What such a solve takes for a
-// factor of a kernel matrix that turns out to be singular within rounding is left out:
-// it stays within MaxBytes, or what the system has left, and is gone afterwards.
+// beside them. For the square loss that is the most that low-rank updates, coarser
+// factors, or a factor for the start take, which narrow kernels have no use for; for other losses
+// Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What such a solve takes
+// for a factor of a kernel matrix that turns out to be singular within rounding is left
+// out: it stays within MaxBytes, or what the system has left, and is gone afterwards.
 func (m *Model) TheoryBytes() int64 {
 	return m.heldBytes() + m.marginBytes(m.solveRoom())
 }
@@ -254,7 +255,7 @@ func (m *Model) TheoryBytes() int64 {
 // heldBytes is the memory of the kernel matrix, its engine and the sites.
 func (m *Model) heldBytes() int64 {
 	if m.Factor != nil {
-		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
+		return m.Factor.SolveBytes() + m.vectorBytes()
 	}
 	return m.exactBytes()
 }
@@ -293,7 +294,7 @@ func (m *Model) exactBytes() int64 {
 	sites := int64(len(m.First))
 	bytes := linalg.SymBytes(int(sites)) + linalg.EngineBytes(int(sites)) + m.vectorBytes()
 	if m.quadratic() {
-		bytes += linalg.MovingBytes(int(sites))
+		bytes += max(linalg.MovingBytes(int(sites)), solver.StartBytes(int(sites)))
 	}
 	return bytes
 }

@@ -67,6 +67,7 @@ bench ./linalg Refresh "" "$out/linalg.txt"
 echo "fits and solves" >&2
 bench ./gp Fit openblas "$out/fits.txt"
 bench ./solver Solve openblas "$out/solve.txt"
+go test -tags openblas -run '^$' -bench Breadth -benchtime 3x ./bench > "$out/breadth.txt"
 bench ./svm 'BenchmarkTrain|NewTrainer' openblas "$out/svm.txt"
 go test -tags openblas -run '^$' -bench Grid -benchtime 1x ./solver > "$out/grid.txt"
 go test -tags openblas -run '^$' -bench 'Survey/./steps=mixed' -benchtime 1x ./solver > "$out/survey.txt"
@@ -124,9 +125,10 @@ table "Refresh|Single" "$out/linalg.txt" > "$out/refresh"
 table Step "$out/linalg.txt" > "$out/steps"
 table Fit "$out/fits.txt" > "$out/fits"
 table Solve "$out/solve.txt" > "$out/solve"
+table Breadth "$out/breadth.txt" > "$out/breadth"
 table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
 table Grid "$out/grid.txt" > "$out/grid"
 table Survey "$out/survey.txt" > "$out/survey"
-for name in machine kernels refresh steps fits solve train grid survey margins compare compare-coarse loo scale ways; do
+for name in machine kernels refresh steps fits solve breadth train grid survey margins compare compare-coarse loo scale ways; do
 	renew "$name" "$out/$name"
 done

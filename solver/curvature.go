@@ -27,6 +27,13 @@ const (
 	secondOrder    = 0.008 // residual after approximate steps, in squares of the leap, until it is known; 0.004 to 0.07 were seen
 	sharpness      = 0.5   // relative error of G, in tolerances, that small moves may leave
 	worthSingle    = 128   // sites from which single precision gains
+
+	coarseTolerance = 1e-4 // residual on a coarser kernel, whose fixed point is off by more
+
+	worthFactor = 400  // sites from which a factor is tried for the start
+	factorShare = 8    // sites per rank of that factor at least
+	enoughRank  = 512  // its rank at most
+	nearShare   = 2e-3 // mean of d times its residual
 )
 
 // curvature is the state of the iteration for d (T10).
@@ -57,7 +64,7 @@ func (r *run) settle(ctx context.Context) error {
 	for _, v := range []*[]float64{&c.next, &c.move, &c.last, &c.chi, &c.b} {
 		*v = make([]float64, n)
 	}
-	if err := c.start(); err != nil {
+	if err := c.start(ctx); err != nil {
 		return err
 	}
 	c.double = c.settings.Steps == ExactOnly || c.settings.Skip&SkipSingle != 0 || n < worthSingle || c.Method != ADATAP
@@ -112,9 +119,9 @@ func (c *curvature) inDouble() error {
 	return nil
 }
 
-// start leaves the start value of d in next: the caller's, or the response of
-// every site to the common cavity (M03-61, 62).
-func (c *curvature) start() error {
+// start leaves the start value of d in next: the caller's, the fixed point on a
+// coarser kernel, or the response of every site to the common cavity (M03-61, 62).
+func (c *curvature) start(ctx context.Context) error {
 	if c.settings.Resume != nil {
 		return c.resume()
 	}
@@ -122,7 +129,10 @@ func (c *curvature) start() error {
 		copy(c.next, c.settings.Start)
 		return nil
 	}
-	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
+	if c.startCoarse(ctx) {
+		return nil
+	}
+	s, err := c.spectrum()
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
@@ -139,6 +149,93 @@ func (c *curvature) start() error {
 		c.next[i] = precision(q, common)
 	}
 	return nil
+}
+
+// spectrum is that of K for the start; on a coarser kernel, where sweeps cost
+// little, of few sites.
+func (c *curvature) spectrum() (spectrum, error) {
+	if c.onCoarser {
+		return roughSpectrum(c.problem.Gram, c.settings.Seed, fewSites)
+	}
+	return newSpectrum(c.problem.Gram, c.settings.Seed)
+}
+
+// startCoarse leaves the fixed point on the coarser kernel in next, if the kernel
+// holds one: it differs from the fixed point sought by as much as the kernels do.
+func (c *curvature) startCoarse(ctx context.Context) bool {
+	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipCoarse != 0 || c.Method == StartOnly {
+		return false
+	}
+	coarser := c.coarser()
+	if coarser == nil {
+		return false
+	}
+	r := *c.run
+	r.problem.Gram = coarser
+	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTolerance)
+	r.settings.Progress, r.settings.Checkpoint, r.onCoarser = nil, nil, true
+	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: coarser.Engine()}
+	if r.settle(ctx) != nil || r.Status == NumericalFailure {
+		return false
+	}
+	copy(c.next, r.engine.Sites())
+	c.leap = 0 // single precision would lead away again
+	return true
+}
+
+// coarser is a kernel on which the fixed point is found at a small part of the
+// cost, nil where there is none.
+func (c *curvature) coarser() linalg.Kernel {
+	switch k := c.problem.Gram.(type) {
+	case linalg.Nested:
+		if coarser, ok := k.Coarser(); ok {
+			return coarser
+		}
+	case *linalg.Sym:
+		return c.factorised(k)
+	}
+	return nil
+}
+
+// mostRank is the largest rank of a factor for the start.
+func mostRank(n int) int { return min(n/factorShare, enoughRank) }
+
+// StartBytes is the memory in bytes that a solve of square loss on a kernel matrix
+// of order n that is held whole takes for its start, before G moves.
+func StartBytes(n int) int64 {
+	if n < worthFactor {
+		return 0
+	}
+	return linalg.LowRankBytes(n, mostRank(n))
+}
+
+// factorised is K by a factor of low rank, where what that leaves of K_ii is little
+// beside 1/d, the largest d that the sites can ask for. Eigenvalues of smooth
+// kernels fall geometrically at most, or nearly so: a quarter of the rank must reach
+// a quarter of the digits, and half of it half, or it is not tried further.
+func (c *curvature) factorised(k *linalg.Sym) linalg.Kernel {
+	n := k.N()
+	if n < worthFactor {
+		return nil
+	}
+	most, trace := 0.0, 0.0
+	for i, q := range c.quadratic {
+		most += precision(q, 1/smallestVariance) / float64(n)
+		trace += k.At(i, i) / float64(n)
+	}
+	goal := nearShare / (most * trace)
+	if !(goal > 0 && goal < 1) {
+		return nil
+	}
+	var factor *linalg.LowRank
+	for _, part := range []int{4, 2, 1} {
+		limit := linalg.Rank{Tolerance: math.Pow(goal, 1/float64(part)), Most: mostRank(n) / part}
+		var err error
+		if factor, err = linalg.Factorise(linalg.SymColumns{Sym: k}, limit); err != nil {
+			return nil
+		}
+	}
+	return factor
 }
 
 // precision is d = 1/A1 - c without the difference (M03-55): o/A1, o = 1 - c A1
@@ -329,7 +426,7 @@ func (c *curvature) propose() {
 // while it still moves d.
 func (c *curvature) diagonalSteps() {
 	engine, ok := c.engine.(linalg.Estimator)
-	if !ok {
+	if !ok || c.skipsCoarse() {
 		return
 	}
 	if leap := c.leap * c.leap; leap > 0 && !math.IsInf(leap, 1) {
@@ -344,6 +441,9 @@ func (c *curvature) diagonalSteps() {
 		engine.Estimate(c.move, c.chi, c.b)
 		c.respond(c.move, c.chi, c.b)
 		moved := change(c.move, c.next, c.chi)
+		if math.IsNaN(moved) {
+			break // the model is of no use here
+		}
 		copy(c.next, c.move)
 		c.Stats.Sweeps++
 		c.Stats.Refreshes.Diagonal++
@@ -358,6 +458,12 @@ func (c *curvature) diagonalSteps() {
 		least := floor(share, chi[i])
 		c.leap = math.Max(c.leap, math.Abs(math.Log((v+least)/(d[i]+least))))
 	}
+}
+
+// skipsCoarse reports whether the engine is one whose estimates are left out.
+func (c *curvature) skipsCoarse() bool {
+	_, levelled := c.engine.(linalg.Levelled)
+	return levelled && c.settings.Skip&SkipCoarse != 0
 }
 
 // moved counts the sites that are about to move by more than a negligible part

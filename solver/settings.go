@@ -54,12 +54,14 @@ const (
 // Skip is a set of what Mixed steps leave out, to measure what each brings.
 type Skip int
 
-// SkipSingle is of all losses, the next two of square loss, the last of the others.
+// SkipSingle is of all losses, SkipNewton of those that are not quadratic, the others
+// of square loss.
 const (
 	SkipSingle Skip = 1 << iota // refreshes in single precision, and for square loss small moves
 	SkipFollow                  // small moves of all of G
 	SkipUpdate                  // low-rank updates
 	SkipNewton                  // Newton's method and paths
+	SkipCoarse                  // coarser kernels within a low-rank one
 )
 
 // Settings steer a solve. The zero value means the defaults.

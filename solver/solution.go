@@ -116,10 +116,13 @@ func (s *Solution) Bytes() int64 {
 func (s *Solution) readCavities() {
 	n := len(s.sites)
 	chi, b := s.engine.Diag()
-	s.Mean, s.Var, s.weights = make([]float64, n), make([]float64, n), make([]float64, n)
+	s.Mean, s.weights = make([]float64, n), make([]float64, n)
 	s.Cavity = make([]loss.Cavity, n)
 	s.engine.OffMulVec(s.Mean, s.Gamma)
-	s.engine.OffSquareMulVec(s.Var, s.Scatter)
+	if s.Var == nil { // else the equations for Scatter have left the product there
+		s.Var = make([]float64, n)
+		s.engine.OffSquareMulVec(s.Var, s.Scatter)
+	}
 	for i := range s.Cavity {
 		s.Cavity[i] = loss.Cavity{C: cavityPrecision(chi[i], b[i]), Mean: s.Mean[i] / b[i], Var: s.Var[i] / (b[i] * b[i])}
 		if s.Cavity[i].Var < 0 {

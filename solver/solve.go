@@ -74,6 +74,7 @@ type run struct {
 	settings  Settings
 	quadratic []loss.Quadratic
 	keeper    keeper
+	onCoarser bool // the kernel is coarser than that of the problem posed
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.

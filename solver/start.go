@@ -25,8 +25,14 @@ type spectrum struct {
 
 // newSpectrum takes the subset of sites with the given seed.
 func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
+	return roughSpectrum(k, seed, min(enoughSites, max(fewSites, k.N()/subsetFactor)))
+}
+
+// roughSpectrum takes a subset of the given size, or all sites where there are
+// fewer.
+func roughSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
 	n := k.N()
-	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
+	size = min(n, size)
 	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])
 	for i := range w {
 		w[i] = math.Max(w[i], 0)

@@ -2,13 +2,16 @@ package solver
 
 import (
 	"math"
+
+	"bootbench/linalg"
 )
 
 // Accuracy of the linear solve for the variances: the residual relative to the
 // right side, in tolerances of the solve.
 const (
-	linearShare = 1e-4
+	linearShare = 1e-3
 	linearLimit = 500
+	worthFall   = 0.03 // of the residual per correction on a coarser kernel, at most
 )
 
 // variances solves the linear system for the sites' share u = -lambda of the
@@ -36,7 +39,8 @@ func (r *run) variances() {
 		fixed[i] += t[i] * q[i]
 	}
 	r.Scatter = make([]float64, n)
-	if !r.solvePositive(r.Scatter, fixed, t, own, chi) && r.Status == Converged {
+	l := &linear{run: r, fixed: fixed, t: t, own: own, chi: chi, spread: make([]float64, n)}
+	if !l.solve(r.Scatter) && r.Status == Converged {
 		r.Status = NumericalFailure
 		r.Warnings = append(r.Warnings, "the linear equations for the variances have no positive solution")
 	}
@@ -61,68 +65,137 @@ func (r *run) feedback(i int, chi, b, sy float64) (t, own, fixed float64) {
 	return v / (h * a1 * a1), a1 * a1 / h, sy * e2 / h
 }
 
-// solvePositive solves u = fixed + t o (W u), where own = 1 - t W_ii, by
-// conjugate gradients on the symmetric form (I - s W s) x = s W fixed, u = fixed
-// + s x, s = t^1/2, preconditioned by its diagonal. It reports false when the
-// matrix is not positive definite or the solution not >= 0; u is then the last
-// iterate, negative entries raised.
-func (r *run) solvePositive(u, fixed, t, own, chi []float64) bool {
+// linear is the system u = fixed + t o (W u), with own = 1 - t W_ii.
+type linear struct {
+	*run
+	fixed, t, own, chi []float64
+	spread             []float64 // W u without the diagonal of W, at the solution
+}
+
+// solve reports false when the matrix is not positive definite or the solution
+// not >= 0; u is then the last iterate, negative entries raised. Where nothing was
+// raised the variances' share of the others, spread, comes with it.
+func (l *linear) solve(u []float64) bool {
+	positive := l.nested(u)
+	if !positive {
+		positive = l.conjugate(l.engine, u, l.spread, l.fixed, linearShare*l.settings.Tolerance)
+	}
+	raised := false
+	for i, v := range u {
+		if !(v >= 0) {
+			u[i], raised = 0, true
+		}
+	}
+	if !raised {
+		l.Var = l.spread
+	}
+	return positive && !raised
+}
+
+// nested solves the system on the coarser kernel within the engine's, and
+// corrects by what that leaves, for as long as it pays. It reports false where
+// there is none or it does not.
+func (l *linear) nested(u []float64) bool {
+	engine, ok := l.engine.(linalg.Levelled)
+	if !ok || l.settings.Skip&SkipCoarse != 0 || l.settings.Steps == ExactOnly {
+		return false
+	}
+	coarse := engine.Coarse()
+	if coarse == nil {
+		return false
+	}
+	n := len(u)
+	defect, step, image := make([]float64, n), make([]float64, n), make([]float64, n)
+	if !l.conjugate(coarse, u, image, l.fixed, coarseTolerance) {
+		return false
+	}
+	last := 1.0
+	for {
+		l.engine.OffSquareMulVec(l.spread, u)
+		l.Stats.Linear++
+		wrong, size := 0.0, 0.0
+		for i, v := range u {
+			defect[i] = l.fixed[i] + l.t[i]*l.spread[i] - l.own[i]*v
+			if l.t[i] > 0 {
+				wrong += defect[i] * defect[i] / l.t[i]
+				size += (v - l.fixed[i]) * (v - l.fixed[i]) / l.t[i]
+			}
+		}
+		left := 0.0
+		if wrong > 0 {
+			left = math.Sqrt(wrong / size)
+		}
+		fall := left / last
+		if !(fall < worthFall) || !l.conjugate(coarse, step, image, defect, coarseTolerance) {
+			return false
+		}
+		for i, v := range step {
+			u[i] += v
+			l.spread[i] += image[i]
+		}
+		if left*fall <= linearShare*l.settings.Tolerance {
+			return true
+		}
+		last = left
+	}
+}
+
+// conjugate solves u = fixed + t o (W u), W that of engine, by conjugate gradients
+// on the symmetric form (I - s W s) x = s W fixed, u = fixed + s x, s = t^1/2,
+// preconditioned by its diagonal, until the residual has fallen to the given share.
+// image is W u without the diagonal of W. It reports false when the matrix is not
+// positive definite.
+func (l *linear) conjugate(engine linalg.Engine, u, image, fixed []float64, share float64) bool {
 	n := len(u)
 	s := make([]float64, n)
-	x, residual, direction, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	scaled := make([]float64, n)
+	x, residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	scaled, product := make([]float64, n), make([]float64, n)
+	positive := true
 	for i := range s {
-		s[i] = math.Sqrt(t[i])
+		s[i] = math.Sqrt(l.t[i])
+		positive = positive && l.own[i] > 0
 	}
 	// The part of u with t = 0 is fixed; x carries the rest, with the fixed
 	// part's image on the right side: u = fixed + s x, x = s W (fixed + s x).
-	r.engine.OffSquareMulVec(residual, fixed)
-	positive := true
+	engine.OffSquareMulVec(image, fixed)
 	for i := range residual {
-		residual[i] = s[i] * (residual[i] + chi[i]*chi[i]*fixed[i])
-		positive = positive && own[i] > 0
+		residual[i] = s[i] * (image[i] + l.chi[i]*l.chi[i]*fixed[i])
 	}
-	goal := linearShare * r.settings.Tolerance
-	goal *= goal * dot(residual, residual)
-	apply := func(dst, x []float64) {
-		for i, v := range x {
-			scaled[i] = s[i] * v
-		}
-		r.engine.OffSquareMulVec(dst, scaled)
-		for i, v := range x {
-			dst[i] = own[i]*v - s[i]*dst[i]
-		}
-	}
+	goal := share * share * dot(residual, residual)
 	rho := 0.0
 	for range linearLimit {
 		if !positive || dot(residual, residual) <= goal {
 			break
 		}
-		r.Stats.Linear++
+		if engine == l.engine {
+			l.Stats.Linear++
+		}
 		last := rho
 		rho = 0
 		for i, v := range residual {
-			rho += v * v / own[i]
+			rho += v * v / l.own[i]
 		}
 		for i, v := range residual {
-			direction[i] = v/own[i] + keep(rho, last)*direction[i]
+			direction[i] = v/l.own[i] + keep(rho, last)*direction[i]
+			scaled[i] = s[i] * direction[i]
 		}
-		apply(image, direction)
-		curvature := dot(direction, image)
+		engine.OffSquareMulVec(product, scaled)
+		for i, v := range direction {
+			turned[i] = l.own[i]*v - s[i]*product[i]
+		}
+		curvature := dot(direction, turned)
 		if !(curvature > 0) {
 			positive = false
 			break
 		}
 		for i := range x {
 			x[i] += rho / curvature * direction[i]
-			residual[i] -= rho / curvature * image[i]
+			residual[i] -= rho / curvature * turned[i]
+			image[i] += rho / curvature * product[i]
 		}
 	}
 	for i := range u {
 		u[i] = fixed[i] + s[i]*x[i]
-		if !(u[i] >= 0) {
-			u[i], positive = 0, false
-		}
 	}
 	return positive
 }

@@ -1,0 +1,162 @@
+package linalg
+
+// Nested is a kernel that holds coarser ones of the same order within: what a
+// solver learns on one of them it need not learn at full cost.
+type Nested interface {
+	Kernel
+
+	// Coarser is a kernel on which an engine costs a small part of what it costs
+	// on this one; ok is false where there is none worth the trouble.
+	Coarser() (k Kernel, ok bool)
+}
+
+// Levelled is an Engine on a Nested kernel.
+type Levelled interface {
+	Engine
+
+	// Coarse is an engine on the coarser kernel, moved to where G stands, and the
+	// owner's own: valid until the next Refresh or Estimate. It is nil where there
+	// is no coarser kernel that is near enough at the present d.
+	Coarse() Engine
+}
+
+// Sizes of coarser factors.
+const (
+	leastCoarser  = 4   // a coarser factor has this part of the rank at least,
+	mostCoarser   = 2   // this part at most,
+	coarserShare  = 1e5 // and between them the rank from which its residuals are this many times the factor's
+	smallestLevel = 8   // and this rank at least, else there is none
+)
+
+// Coarser is the factor of the first pivots, a quarter to half of them, with the
+// diagonal of K~ as it is. It shares the numbers of R.
+func (k *LowRank) Coarser() (Kernel, bool) {
+	if c := k.coarser(); c != nil {
+		return c, true
+	}
+	return nil, false
+}
+
+// coarserRank is the rank of the factor that is coarser than the first of the given
+// number of pivots, 0 where there is none.
+func (k *LowRank) coarserRank(of int) int {
+	rank := of / leastCoarser
+	if rank < smallestLevel {
+		return 0
+	}
+	for rank < of/mostCoarser && k.traces[rank-1] > coarserShare*k.traces[of-1] {
+		rank++
+	}
+	return rank
+}
+
+func (k *LowRank) coarser() *LowRank {
+	rank := k.coarserRank(k.rank)
+	if rank == 0 {
+		return nil
+	}
+	c := &LowRank{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter}
+	c.residual = append([]float64(nil), k.residual...)
+	above := 0 // rows of R' in the panels before
+	for _, p := range k.panels {
+		for q := max(0, rank-above); q < p.Rows; q++ {
+			for i, v := range p.Data[q*p.Stride : q*p.Stride+k.n] {
+				c.residual[i] += v * v
+			}
+		}
+		if above < rank {
+			part := rowsOf(p, 0, min(p.Rows, rank-above))
+			c.panels = append(c.panels, part)
+		}
+		above += p.Rows
+	}
+	return c
+}
+
+// level is the engine on the coarser factor, made when first asked for; nil where
+// there is none.
+func (e *Projected) level() *Projected {
+	if !e.levelled {
+		e.levelled = true
+		if c := e.k.coarser(); c != nil {
+			e.coarse = NewProjected(c)
+			e.ratio = make([]float64, e.k.n)
+		}
+	}
+	return e.coarse
+}
+
+// mostLeft is the mean of d times what a coarser factor leaves that the factor does
+// not, up to which the coarser one stands for it: with more, 0.1 to 1, products on
+// it converge no faster than those on the factor.
+const mostLeft = 0.02
+
+// near is level where that stands for e at its d, else nil.
+func (e *Projected) near() *Projected {
+	c := e.level()
+	if c == nil {
+		return nil
+	}
+	left := 0.0
+	for i, d := range e.d {
+		left += d * (c.k.residual[i] - e.k.residual[i])
+	}
+	if !(left <= mostLeft*float64(e.k.n)) {
+		return nil
+	}
+	return c
+}
+
+// Coarse is an engine on Coarser.
+func (e *Projected) Coarse() Engine {
+	c := e.near()
+	if c == nil || c.Refresh(e.d) != nil {
+		return nil
+	}
+	return c
+}
+
+// Estimate takes the cavities' precisions c = b/chi along with those of the
+// coarser kernel,
+//
+//	c_i(d+e) = c_i(d) c'_i(d+e)/c'_i(d),
+//
+// c' being the coarser kernel's. The relative error is that of the coarser
+// kernel's response to the move: the share of the cavity's variance that its
+// residuals get wrong, times the relative move. Without a coarser kernel that is
+// near enough the cavities stay. It costs a refresh of the coarser engine, two the
+// first time after a refresh.
+func (e *Projected) Estimate(move, chi, b []float64) (valid bool) {
+	c := e.near()
+	if c != nil && !e.rated {
+		if c.Refresh(e.d) != nil {
+			return false
+		}
+		for i := range e.ratio {
+			e.ratio[i] = 1
+			if c.chi[i] > 0 && e.chi[i] > 0 {
+				e.ratio[i] = e.b[i] / e.chi[i] * (c.chi[i] / c.b[i])
+			}
+		}
+		e.rated = true
+	}
+	for i, v := range move {
+		e.scale[i] = e.d[i] + v
+	}
+	if c != nil && c.Refresh(e.scale) != nil {
+		return false
+	}
+	for i, v := range e.scale {
+		if !(e.chi[i] > 0) {
+			chi[i], b[i] = e.chi[i], e.b[i]
+			continue
+		}
+		cavity := e.b[i] / e.chi[i]
+		if c != nil {
+			cavity = e.ratio[i] * c.b[i] / c.chi[i]
+		}
+		chi[i] = 1 / (cavity + v)
+		b[i] = cavity * chi[i]
+	}
+	return true
+}

@@ -1,0 +1,150 @@
+package solver_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// nestedProblem is regression in two inputs on a factor of a broad kernel.
+func nestedProblem(t testing.TB, noise, ratio float64) solver.Problem {
+	t.Helper()
+	set := synthetic(t, "synthetic:waves,n=500,d=2,seed=4")
+	k, _ := gram(t, kernel.Spec{Gamma: 0.5}, set.X)
+	factor, err := linalg.Factorise(linalg.SymColumns{Sym: k}, linalg.Rank{Tolerance: 1e-8 * noise})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return solver.Problem{Gram: factor, Y: set.Y, Loss: loss.Square{Noise: noise}, Law: resample.Poisson{Ratio: ratio}}
+}
+
+// sameReadOuts fails unless the read-outs agree to tol: d, means beside the standard
+// deviations, variances, errors.
+func sameReadOuts(t *testing.T, what string, a, b *solver.Solution, tol float64) {
+	t.Helper()
+	errorA, _ := a.LeftOut(loss.SquareTest{})
+	errorB, _ := b.LeftOut(loss.SquareTest{})
+	if math.Abs(errorA-errorB) > tol*errorB {
+		t.Errorf("%s: left-out error %g, %g", what, errorA, errorB)
+	}
+	for i, v := range b.Var {
+		if math.Abs(a.D[i]-b.D[i]) > tol*b.D[i] || math.Abs(a.Var[i]-v) > tol*v || math.Abs(a.Mean[i]-b.Mean[i]) > tol*math.Sqrt(v) {
+			t.Fatalf("%s, site %d: d %g, %g, mean %g, %g, variance %g, %g", what, i, a.D[i], b.D[i], a.Mean[i], b.Mean[i], a.Var[i], v)
+		}
+	}
+}
+
+// TestCoarser: coarser factors save refreshes and products, and change no answer:
+// what a solve with them and one without end at differs by their tolerance of 1e-9,
+// times some tens for what single sites make of it.
+func TestCoarser(t *testing.T) {
+	for _, noise := range []float64{0.1, 1e-3} {
+		for _, ratio := range []float64{0.3, 1, 3} {
+			p := nestedProblem(t, noise, ratio)
+			tight := func(s solver.Settings) *solver.Solution {
+				s.Tolerance = 1e-9
+				return mustConverge(t, p, s)
+			}
+			with, without, plain := tight(solver.Settings{}), tight(solver.Settings{Skip: solver.SkipCoarse}), tight(solver.Settings{Steps: solver.ExactOnly})
+			name := fmt.Sprintf("noise %g, ratio %g", noise, ratio)
+			sameReadOuts(t, name+", left out", with, without, 1e-7)
+			sameReadOuts(t, name+", plain", with, plain, 1e-7)
+			if a, b := with.Stats, without.Stats; a.Refreshes.Exact >= b.Refreshes.Exact || a.Linear > b.Linear+1 || b.Refreshes.Diagonal > 0 {
+				t.Errorf("%s: %+v with coarser factors, %+v without", name, a, b)
+			}
+			got, want := make([]float64, len(with.D)), make([]float64, len(with.D))
+			with.Covariance(got, 3)
+			plain.Covariance(want, 3)
+			if math.Abs(got[3]-with.Var[3]) > 1e-9*with.Var[3] || math.Abs(got[8]-want[8]) > 1e-6*want[3] {
+				t.Errorf("%s: covariance %g, %g; variance %g", name, got[8], want[8], with.Var[3])
+			}
+		}
+	}
+}
+
+// TestFactorForTheStart: on a kernel matrix held whole a factor of low rank leads so
+// near that single precision is not needed, and the answer is the same; where the
+// kernel is narrow, nothing changes.
+func TestFactorForTheStart(t *testing.T) {
+	set := synthetic(t, "synthetic:waves,n=450,d=2,seed=4")
+	solve := func(gamma float64, skip solver.Skip) *solver.Solution {
+		k, _ := gram(t, kernel.Spec{Gamma: gamma}, set.X)
+		p := solver.Problem{Gram: k, Y: set.Y, Loss: loss.Square{Noise: 0.01}, Law: resample.Poisson{Ratio: 1}}
+		return mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Skip: skip})
+	}
+	with, without := solve(0.1, 0), solve(0.1, solver.SkipCoarse)
+	sameReadOuts(t, "broad", with, without, 1e-7)
+	factorisations := func(s *solver.Solution) int { return s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single }
+	if a, b := factorisations(with), factorisations(without); a >= b || with.Stats.Refreshes.Single > 0 {
+		t.Errorf("%+v from a factor, %+v without", with.Stats.Refreshes, without.Stats.Refreshes)
+	}
+	with, without = solve(50, 0), solve(50, solver.SkipCoarse)
+	if with.Stats != without.Stats {
+		t.Errorf("narrow: %+v, %+v without the search for a factor", with.Stats, without.Stats)
+	}
+}
+
+// misled is an engine whose coarser one errs.
+type misled struct {
+	*linalg.Projected
+	scale float64 // of products on the coarser one, 0: there is none
+	guess float64 // factor on estimated cavities
+}
+
+type wrong struct {
+	linalg.Engine
+	scale float64
+}
+
+func (e wrong) OffSquareMulVec(dst, x []float64) {
+	e.Engine.OffSquareMulVec(dst, x)
+	for i := range dst {
+		dst[i] *= e.scale
+	}
+}
+
+func (e misled) Coarse() linalg.Engine {
+	if e.scale == 0 {
+		return nil
+	}
+	return wrong{e.Projected.Coarse(), e.scale}
+}
+
+func (e misled) Estimate(move, chi, b []float64) bool {
+	valid := e.Projected.Estimate(move, chi, b)
+	for i := range chi {
+		c := b[i] / chi[i] * (1 + e.guess*math.Sin(float64(i)))
+		chi[i] = 1 / (c + e.Sites()[i] + move[i])
+		b[i] = c * chi[i]
+	}
+	return valid
+}
+
+// TestMisled: a coarser kernel that misleads costs time, never the answer.
+func TestMisled(t *testing.T) {
+	p := nestedProblem(t, 0.1, 1)
+	settings := solver.Settings{Tolerance: 1e-8, Steps: solver.ExactOnly}
+	want := mustConverge(t, p, settings)
+	for what, e := range map[string]misled{
+		"no coarser engine":          {},
+		"products too small":         {scale: 0.5},
+		"products a little off":      {scale: 0.999},
+		"products not positive":      {scale: -3},
+		"products far off":           {scale: 30},
+		"estimates a little off":     {scale: 1, guess: 0.02},
+		"estimates far off":          {scale: 1, guess: 0.9},
+		"estimates of no use at all": {scale: 1, guess: math.NaN()},
+	} {
+		settings := solver.Settings{Tolerance: 1e-8, Engine: func(k linalg.Kernel) linalg.Engine {
+			e.Projected = linalg.NewProjected(k.(*linalg.LowRank))
+			return e
+		}}
+		sameReadOuts(t, what, mustConverge(t, p, settings), want, 1e-6)
+	}
+}

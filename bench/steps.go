@@ -17,7 +17,7 @@ type StepsRow struct {
 	N     int     `json:"n"`     // examples
 	Sites int     `json:"sites"` // distinct inputs
 	Ratio float64 `json:"ratio"`
-	Steps string  `json:"steps"` // "all", "nofollow", "double", "nonewton" or "exact"
+	Steps string  `json:"steps"` // "all", "nocoarse", "nofollow", "double", "nonewton" or "exact"
 
 	TotalS    float64 `json:"total_s"`    // seconds of the fastest of the repeats, from the start value to the left-out error
 	ExactS    float64 `json:"exact_s"`    // of them in factorisations in double precision
@@ -48,13 +48,15 @@ type variant struct {
 	skip  solver.Skip
 }
 
-// variants are the ways there are for a loss: all steps; without small moves of all
+// variants are the ways there are for a loss: all steps; without a start from a factor
+// of low rank; without small moves of all
 // of G; without single precision, which small moves need; without Newton's method;
 // exact refreshes only.
 func variants(l loss.Loss) []variant {
 	if _, square := l.(loss.Square); square {
 		return []variant{
 			{name: "all"},
+			{name: "nocoarse", skip: solver.SkipCoarse},
 			{name: "nofollow", skip: solver.SkipFollow},
 			{name: "double", skip: solver.SkipSingle},
 			{name: "exact", steps: solver.ExactOnly},

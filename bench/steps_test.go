@@ -18,11 +18,11 @@ func TestSteps(t *testing.T) {
 	}
 	emitted := 0
 	rows, err := Steps(context.Background(), cases[len(cases)-1:], Settings{}, func([]StepsRow) { emitted++ })
-	if err != nil || len(rows) != 8 || emitted != 2 {
+	if err != nil || len(rows) != 10 || emitted != 2 {
 		t.Fatalf("%d rows, %d emitted, %v", len(rows), emitted, err)
 	}
 	for i, r := range rows {
-		first := rows[i/4*4]
+		first := rows[i/5*5]
 		if r.Status != "converged" || math.Abs(r.Error/first.Error-1) > 1e-5 {
 			t.Errorf("%s, n = %d: %s, error %v, with all steps %v", r.Steps, r.N, r.Status, r.Error, first.Error)
 		}
@@ -34,7 +34,7 @@ func TestSteps(t *testing.T) {
 		case r.Steps == "exact" && r.Refreshes.Diagonal+r.Refreshes.Single+r.Refreshes.Woodbury > 0,
 			r.Steps == "double" && r.Refreshes.Single+r.Refreshes.Follow > 0,
 			r.Steps == "nofollow" && r.Refreshes.Follow > 0,
-			r.Steps == "all" && r.Refreshes.Exact > rows[i+3].Refreshes.Exact:
+			r.Steps == "all" && r.Refreshes.Exact > rows[i+4].Refreshes.Exact:
 			t.Errorf("%+v", r)
 		}
 	}

@@ -19,7 +19,7 @@ func (s *StepTimes) WriteText(w io.Writer) error { return s.sheet().writeText(w)
 func (s *StepTimes) sheet() *sheet {
 	p := &sheet{}
 	for _, l := range [][2]string{
-		{"steps", "all; nofollow: without small moves of all of G; double: nor single precision; nonewton: without Newton's method; exact: exact refreshes only"},
+		{"steps", "all; nocoarse: without a start from a factor of low rank; nofollow: without small moves of all of G; double: nor single precision; nonewton: without Newton's method; exact: exact refreshes only"},
 		{"total s", "seconds of the theory, to the left-out error; exact, single, follow, low-rank: of them in moving G"},
 		{"limit s", "seconds of all of G once, n^3 flops, at the rate of dgemm in the same process"},
 	} {

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -39,9 +40,10 @@ const mostNumbers = math.MaxInt32
 // and a batch of an update with what is gathered for it.
 const vectorsPerRank = 24 + 2*lanes + 3*updateBatch
 
-// BlockCyclicBytes is the memory that a rank takes on such a grid: its part, and
-// O(n) vectors.
+// BlockCyclicBytes is the memory that a rank takes on such a grid, in blocks of the
+// given edge (0: DefaultBlock): its part, and O(n) vectors.
 func BlockCyclicBytes(g Grid, n, block int) int64 {
+	block = cmp.Or(block, DefaultBlock)
 	rows, cols := g.Shape()
 	return 8*int64(owned(n, block, rows, 0))*int64(owned(n, block, cols, 0)) + 8*vectorsPerRank*int64(n)
 }
@@ -77,9 +79,7 @@ func share(n, block, count, which int) []int {
 // too large for ScaLAPACK, is an error that wraps ErrMemory, before any of it is
 // allocated.
 func NewBlockCyclic(g Grid, source Blocks, block int, besides, limit int64) (*BlockCyclic, error) {
-	if block == 0 {
-		block = DefaultBlock
-	}
+	block = cmp.Or(block, DefaultBlock)
 	n := source.N()
 	if block < 1 {
 		return nil, fmt.Errorf("blocks of %d x %d", block, block)

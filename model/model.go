@@ -32,6 +32,9 @@ type Spec struct {
 	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
 	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
 	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
+
+	Grid  linalg.Grid // ScaLAPACK: the ranks, which must all build the same model
+	Block int         // ScaLAPACK: edge of the blocks; default linalg.DefaultBlock
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
@@ -42,9 +45,10 @@ type Model struct {
 	First []int // first example of each site, length M
 
 	// The kernel matrix over the M sites, amplitude, constant and jitter included,
-	// in one of two forms; the other is nil (see Whole for an exception).
+	// in one of three forms; the others are nil (see Whole for an exception).
 	Gram   *linalg.Sym
 	Factor *linalg.LowRank
+	Spread *linalg.BlockCyclic
 
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
@@ -242,8 +246,11 @@ func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its
 // scratch triangle, the sites, the engine's vectors and a low-rank update; or a
-// factor of the kernel matrix and its engine.
+// factor of the kernel matrix and its engine; or what is on this rank.
 func (m *Model) TheoryBytes() int64 {
+	if m.Spread != nil {
+		return linalg.BlockCyclicBytes(m.Grid, m.Sites(), m.Block) + m.vectorBytes()
+	}
 	if m.Factor != nil {
 		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
 	}

@@ -53,11 +53,18 @@ type Blocks interface {
 	Block(dst []float64, stride int, rows, cols []int)
 }
 
-// meet is Meet where no rank can miss the others but by a fault of the program.
+// DivergedError is what the methods of a BlockCyclic and a Distributed panic with
+// when ranks have come to different places in the program: one has failed alone, or
+// the program is at fault. Nothing can be done then but end all ranks.
+type DivergedError struct{ Err error }
+
+func (e *DivergedError) Error() string { return e.Err.Error() }
+
+// meet is Meet where no rank can miss the others but by a fault.
 func meet(g Grid, place string, value int64) int64 {
 	most, err := g.Meet(place, value)
 	if err != nil {
-		panic(err)
+		panic(&DivergedError{err})
 	}
 	return most
 }

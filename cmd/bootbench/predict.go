@@ -71,7 +71,7 @@ resamples, and that of the mean prediction.`,
 			return err
 		}
 		inputs, err := m.inputs(s, p.inputs, sub.Set)
-		if err != nil {
+		if err := s.agree(err); err != nil {
 			return err
 		}
 		return s.predict(sub, inputs, scheme, settings, p, t.noPoints)
@@ -80,6 +80,7 @@ resamples, and that of the mean prediction.`,
 }
 
 func (p *predictFlags) check(s *session, data string) error {
+	p.csv = s.own(p.csv)
 	switch {
 	case p.inputs == "":
 		return usagef("--test is required: the new inputs")
@@ -161,6 +162,7 @@ func (s *session) predictions(sub *subject, inputs *dataset.Inputs, solution *so
 		mean, variance := solution.Predict(rows)
 		points.Mean = append(points.Mean, mean...)
 		points.Variance = append(points.Variance, variance...)
+		s.poll()
 		return s.ctx.Err()
 	})
 	return points, err

@@ -38,6 +38,12 @@ type session struct {
 	cpuProfile     string
 	memProfile     string
 	restore, atEnd []func() error
+
+	// On ranks; nil otherwise.
+	ranks    ranks
+	signals  context.Context // ends with a signal to this rank, see poll
+	cancel   context.CancelFunc
+	diverged error // that the ranks have lost each other
 }
 
 func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {
@@ -86,7 +92,10 @@ func (s *session) start(cmd *cobra.Command) error {
 	if err := s.bind(cmd); err != nil {
 		return err
 	}
-	if err := s.checkOutputs(); err != nil {
+	if err := s.onRanks(); err != nil {
+		return err
+	}
+	if err := s.agree(s.checkOutputs()); err != nil {
 		return err
 	}
 	if err := s.profile(); err != nil {

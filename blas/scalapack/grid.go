@@ -9,13 +9,12 @@ void Cblacs_get(int, int, int *);
 void Cblacs_gridinit(int *, char *, int, int);
 
 // Fortran symbols. Trailing lengths of the character arguments follow gfortran's
-// convention; the PBLAS (pdtrmm, pdsyrk) are written in C and have none.
+// convention; the PBLAS (pdtrmm, pdsyrk) are written in C and
+// have none.
 void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc, int *info, size_t);
 void pdtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *ia, const int *ja, const int *desc, int *info, size_t, size_t);
 void pdlauum_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc, size_t);
 void pdtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
-             const double *a, const int *ia, const int *ja, const int *desca, double *b, const int *ib, const int *jb, const int *descb);
-void pdtrsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
              const double *a, const int *ia, const int *ja, const int *desca, double *b, const int *ib, const int *jb, const int *descb);
 void pdsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a, const int *ia, const int *ja,
              const int *desca, const double *beta, double *c, const int *ic, const int *jc, const int *descc);
@@ -36,12 +35,9 @@ static void bb_pdlauum(int n, double *a, int at, const int *desc) {
 	pdlauum_("L", &n, a, &at, &at, desc, 1);
 }
 
-static void bb_pdtrmm(const char *side, const char *trans, int m, int n, double alpha, double *a, int at, int ib, int jb, const int *desc) {
-	pdtrmm_(side, "L", trans, "N", &m, &n, &alpha, a, &at, &at, desc, a, &ib, &jb, desc);
-}
-
-static void bb_pdtrsm(const char *side, const char *trans, int m, int n, double alpha, double *a, int at, int ib, int jb, const int *desc) {
-	pdtrsm_(side, "L", trans, "N", &m, &n, &alpha, a, &at, &at, desc, a, &ib, &jb, desc);
+// bb_pdtrmm multiplies the m x n matrix at (ib, jb) by the lower triangle at (at, at).
+static void bb_pdtrmm(char side, char trans, int m, int n, double alpha, double *a, int at, int ib, int jb, const int *desc) {
+	pdtrmm_(&side, "L", &trans, "N", &m, &n, &alpha, a, &at, &at, desc, a, &ib, &jb, desc);
 }
 
 // bb_pdsyrk adds A' A to the lower triangle at (at, at); A is k x n at (ia, ja).
@@ -128,37 +124,47 @@ func (g *Grid) Lauum(n, block int, a []float64, stride int) {
 	g.do(func() { g.lauum(0, n, block, a, d) })
 }
 
-var leafs = 8
+// leaf is the number of blocks up to which pdtrtri and pdlauum do the work. They
+// walk along the diagonal block by block, with products one block wide; halving
+// leaves products of large squares.
+const leaf = 4
 
 // half is the order of the first half of a matrix, whole blocks.
 func half(n, block int) int { return (n/block + 1) / 2 * block }
 
-var side = map[byte]*C.char{'L': C.CString("L"), 'R': C.CString("R"), 'N': C.CString("N"), 'T': C.CString("T")}
-
-func (g *Grid) trtri(at, n, block int, a []float64, d *[9]C.int) int {
-	if n <= leafs*block {
-		return int(C.bb_pdtrtri(C.int(n), first(a), C.int(at+1), &d[0]))
+// trtri inverts the lower triangle of order n at (at, at): with its halves
+// inverted, L21 becomes -L22^-1 L21 L11^-1.
+func (g *Grid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
+	if n <= leaf*block {
+		zero = int(C.bb_pdtrtri(C.int(n), first(a), C.int(at+1), &d[0]))
+		if zero > 0 {
+			zero += at
+		}
+		return zero
 	}
 	h := half(n, block)
-	if z := g.trtri(at, h, block, a, d); z != 0 {
-		return at + z
+	zero = g.trtri(at, h, block, a, d)
+	if other := g.trtri(at+h, n-h, block, a, d); zero == 0 {
+		zero = other
 	}
-	if z := g.trtri(at+h, n-h, block, a, d); z != 0 {
-		return at + h + z
-	}
-	C.bb_pdtrmm(side['R'], side['N'], C.int(n-h), C.int(h), -1, first(a), C.int(at+1), C.int(at+h+1), C.int(at+1), &d[0])
-	C.bb_pdtrmm(side['L'], side['N'], C.int(n-h), C.int(h), 1, first(a), C.int(at+h+1), C.int(at+h+1), C.int(at+1), &d[0])
-	return 0
+	below := C.int(at + h + 1)
+	C.bb_pdtrmm('R', 'N', C.int(n-h), C.int(h), -1, first(a), C.int(at+1), below, C.int(at+1), &d[0])
+	C.bb_pdtrmm('L', 'N', C.int(n-h), C.int(h), 1, first(a), below, below, C.int(at+1), &d[0])
+	return zero
 }
 
+// lauum makes L' L of the lower triangle of order n at (at, at):
+//
+//	L11' L11 + L21' L21   and, below it,   L22' L21,   L22' L22.
 func (g *Grid) lauum(at, n, block int, a []float64, d *[9]C.int) {
-	if n <= leafs*block {
+	if n <= leaf*block {
 		C.bb_pdlauum(C.int(n), first(a), C.int(at+1), &d[0])
 		return
 	}
 	h := half(n, block)
+	below := C.int(at + h + 1)
 	g.lauum(at, h, block, a, d)
-	C.bb_pdsyrk(C.int(h), C.int(n-h), first(a), C.int(at+h+1), C.int(at+1), C.int(at+1), &d[0])
-	C.bb_pdtrmm(side['L'], side['T'], C.int(n-h), C.int(h), 1, first(a), C.int(at+h+1), C.int(at+h+1), C.int(at+1), &d[0])
+	C.bb_pdsyrk(C.int(h), C.int(n-h), first(a), below, C.int(at+1), C.int(at+1), &d[0])
+	C.bb_pdtrmm('L', 'T', C.int(n-h), C.int(h), 1, first(a), below, below, C.int(at+1), &d[0])
 	g.lauum(at+h, n-h, block, a, d)
 }

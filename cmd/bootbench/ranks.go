@@ -49,20 +49,24 @@ func runOnRanks(ctx context.Context, r ranks, args []string, stdin io.Reader, st
 	defer s.cancel()
 	s.signals = ctx
 	status := s.run()
-	if s.diverged == nil {
-		var most int64
-		if most, s.diverged = r.Meet("end", int64(status)); s.diverged == nil {
+	if s.diverged == nil && !s.broken {
+		most, err := r.Meet("end", int64(status))
+		if err == nil {
 			r.End()
 			return int(most)
 		}
+		if status == exitDone {
+			s.diverged = err
+		}
 	}
-	if status == exitDone || held.Len() == 0 && r.Rank() > 0 {
-		time.Sleep(time.Second) // for the rank that has failed to say why
+	if s.diverged != nil { // another rank has failed: it may say why first
+		time.Sleep(time.Second)
 		fmt.Fprintf(stderr, "bootbench: %v\n", s.diverged)
+		status = exitFailed
 	}
 	stderr.Write(held.Bytes())
-	r.Abort(max(status, exitFailed))
-	return exitFailed
+	r.Abort(status)
+	return status
 }
 
 // limitThreads shares the processors of a machine among its ranks, unless the user

@@ -47,6 +47,7 @@ func (s *session) run() (status int) {
 				stderr.Write(debug.Stack())
 			}
 			status = exitFailed
+			s.broken = true
 		}
 	}()
 	root := newRoot(s)

@@ -43,7 +43,8 @@ type session struct {
 	ranks    ranks
 	signals  context.Context // ends with a signal to this rank, see poll
 	cancel   context.CancelFunc
-	diverged error // that the ranks have lost each other
+	diverged error // another rank has come to a different place
+	broken   bool  // this one has failed in the middle, where others may wait for it
 }
 
 func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {

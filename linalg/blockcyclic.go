@@ -36,16 +36,17 @@ const DefaultBlock = 128
 // mostNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
 const mostNumbers = math.MaxInt32
 
-// vectorsPerRank bounds the vectors of length N that a rank holds: the engine's,
-// and a batch of an update with what is gathered for it.
-const vectorsPerRank = 24 + 2*lanes + 3*updateBatch
+// vectorsPerRank bounds the vectors of length N that an engine and a solve hold.
+const vectorsPerRank = 24 + 2*lanes
 
 // BlockCyclicBytes is the memory that a rank takes on such a grid, in blocks of the
-// given edge (0: DefaultBlock): its part, and O(n) vectors.
+// given edge (0: DefaultBlock): its part, O(n) vectors, and a batch of an update
+// with what is gathered for it.
 func BlockCyclicBytes(g Grid, n, block int) int64 {
 	block = cmp.Or(block, DefaultBlock)
 	rows, cols := g.Shape()
-	return 8*int64(owned(n, block, rows, 0))*int64(owned(n, block, cols, 0)) + 8*vectorsPerRank*int64(n)
+	vectors := int64(vectorsPerRank + 3*updateBatch(n, g.Size()))
+	return 8*int64(owned(n, block, rows, 0))*int64(owned(n, block, cols, 0)) + 8*vectors*int64(n)
 }
 
 // owned is the number of rows (columns) of n that one of count rank rows has.

@@ -12,7 +12,7 @@ import (
 // of more sites than a batch holds, estimates, and refusals half way. n is larger
 // than the strips and the columns that are made at a time.
 func TestDistributedEqualsExact(t *testing.T) {
-	const n, moved = fillColumns + 80, updateBatch + 30
+	const n, moved = fillColumns + 80, 3*leastBatch + 5
 	for _, name := range slices.Sorted(maps.Keys(engines)) {
 		if !strings.HasPrefix(name, "distributed") && !strings.HasPrefix(name, "scalapack") {
 			continue

@@ -8,9 +8,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// updateBatch is the number of sites that an update moves at a time: every rank
-// holds as many columns of G meanwhile.
-const updateBatch = 128
+// Sites that an update moves at a time. Every rank holds as many columns of G
+// meanwhile: an eighth of its part, but for many ranks and few sites.
+const (
+	leastBatch = 16
+	mostBatch  = 128
+)
+
+func updateBatch(n, ranks int) int {
+	return max(leastBatch, min(mostBatch, n/(8*ranks)))
+}
 
 // Update moves d by delta, rank 0's, at the listed sites (M03-65), as Exact does,
 // batch of sites after batch. Rank 0 solves the small system.
@@ -19,9 +26,10 @@ func (e *Distributed) Update(sites []int, delta []float64) error {
 	meet(e.k.grid, fmt.Sprintf("update of %d sites", len(sites)), 0)
 	delta = append([]float64(nil), delta...)
 	e.k.grid.Broadcast(delta, 0)
+	batch := updateBatch(e.k.n, e.k.grid.Size())
 	for _, sign := range []float64{1, -1} {
-		for first := 0; first < len(sites); first += updateBatch {
-			last := min(first+updateBatch, len(sites))
+		for first := 0; first < len(sites); first += batch {
+			last := min(first+batch, len(sites))
 			if err := e.updateGroup(sites[first:last], delta[first:last], sign); err != nil {
 				return err
 			}

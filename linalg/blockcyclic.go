@@ -36,17 +36,24 @@ const DefaultBlock = 128
 // mostNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
 const mostNumbers = math.MaxInt32
 
-// vectorsPerRank bounds the vectors of length N that an engine and a solve hold.
-const vectorsPerRank = 24 + 2*lanes
+// vectorsPerRank bounds the vectors of length N that an engine holds.
+const vectorsPerRank = 16
 
 // BlockCyclicBytes is the memory that a rank takes on such a grid, in blocks of the
 // given edge (0: DefaultBlock): its part, O(n) vectors, and a batch of an update
 // with what is gathered for it.
 func BlockCyclicBytes(g Grid, n, block int) int64 {
 	block = cmp.Or(block, DefaultBlock)
+	shape, batch := largestPart(g, n, block), int64(updateBatch(n, g.Size()))
+	return 8 * (shape.rows*shape.cols + int64(n)*(vectorsPerRank+batch) + (shape.rows+shape.cols)*(lanes+batch))
+}
+
+type partShape struct{ rows, cols int64 }
+
+// largestPart is that of rank 0.
+func largestPart(g Grid, n, block int) partShape {
 	rows, cols := g.Shape()
-	vectors := int64(vectorsPerRank + 3*updateBatch(n, g.Size()))
-	return 8*int64(owned(n, block, rows, 0))*int64(owned(n, block, cols, 0)) + 8*vectors*int64(n)
+	return partShape{int64(owned(n, block, rows, 0)), int64(owned(n, block, cols, 0))}
 }
 
 // owned is the number of rows (columns) of n that one of count rank rows has.
@@ -108,8 +115,8 @@ func NewBlockCyclic(g Grid, source Blocks, block int, besides, limit int64) (*Bl
 
 // checkParts refuses parts that are too large.
 func checkParts(g Grid, n, block int, besides, limit int64) error {
-	rows, cols := g.Shape()
-	if most := int64(owned(n, block, rows, 0)) * int64(owned(n, block, cols, 0)); most > mostNumbers {
+	shape := largestPart(g, n, block)
+	if most := shape.rows * shape.cols; most > mostNumbers {
 		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to %d: take at least %d ranks",
 			ErrMemory, most, g.Size(), int64(mostNumbers), int64(n)*int64(n)/mostNumbers+1)
 	}

@@ -95,7 +95,9 @@ func spreadCases(t *testing.T) map[string]model.Spec {
 	sonar := load(t, "sonar")
 	sonar = &dataset.Set{Name: "sonar", X: sonar.X.Gather(every(sonar.N(), 3)), Y: gather(sonar.Y, every(sonar.N(), 3)), Task: sonar.Task}
 	classes := kernel.Spec{Gamma: 0.5 / float64(sonar.D())}
+	sparse, _ := text(t)
 	return map[string]model.Spec{
+		"sparse":     {Set: sparse, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 0.7, Jitter: 0.1}},
 		"square":     {Set: regression, Loss: loss.Square{Noise: 0.5}, Kernel: kernel.Spec{Amplitude: 20, Constant: 100}, Standardize: true},
 		"merged":     grid(t, 90),
 		"hard":       {Set: sonar, Loss: loss.HardMargin{}, Kernel: classes, Standardize: true},

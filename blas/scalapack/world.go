@@ -149,7 +149,7 @@ func (w *World) Meet(place string, value int64) (most int64, err error) {
 	w.meetings++
 	hash := fnv.New32a()
 	hash.Write([]byte(place))
-	mark := w.meetings&math.MaxInt32<<31 ^ int64(hash.Sum32())
+	mark := w.meetings&math.MaxInt32<<32 | int64(hash.Sum32())
 	var all []int64
 	w.do(func() { all = w.most([]int64{mark, -mark, value}) })
 	if all[0] != -all[1] {

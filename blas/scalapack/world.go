@@ -58,6 +58,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"os"
 	"runtime"
 	"unsafe"
 )
@@ -236,5 +237,5 @@ func (w *World) Abort(status int) {
 	// Not by way of do: its thread may be waiting for other ranks. That the call
 	// comes from another thread does not matter to what ends the process.
 	C.bb_abort(C.int(status))
-	select {}
+	os.Exit(status)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -38,6 +39,9 @@ func wantsRanks(args []string) bool {
 // one has failed alone, it says so and ends them all.
 func runOnRanks(ctx context.Context, r ranks, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	limitThreads(r.Threads(), os.LookupEnv)
+	if _, set := os.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(garbage)
+	}
 	var held bytes.Buffer // what another rank than 0 would say
 	own := stderr
 	if r.Rank() > 0 {
@@ -68,6 +72,10 @@ func runOnRanks(ctx context.Context, r ranks, args []string, stdin io.Reader, st
 	r.Abort(status)
 	return status
 }
+
+// garbage is the share, in percent, of a rank's memory that may be garbage. Nearly all
+// of it is one matrix, which Go would allow to be matched by as much.
+const garbage = 10
 
 // limitThreads shares the processors of a machine among its ranks, unless the user
 // has done so.

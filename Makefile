@@ -1,11 +1,13 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
 #   make test   the whole test suite, on OpenBLAS and in pure Go
-.PHONY: run test bench accuracy check build openblas clean
+#   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
+.PHONY: run test bench accuracy check build openblas openmpi mpi mpi-test clean
 
 TAGS := openblas
 BIN  := bootbench
 ARGS ?= compare
+RANKS ?= 1 2 3 4
 
 run: build
 	./$(BIN) $(ARGS)
@@ -16,6 +18,16 @@ build: openblas
 # OpenBLAS is looked for by pkg-config and installed from the distribution.
 openblas:
 	@pkg-config --exists openblas 2>/dev/null || sh scripts/install-openblas.sh
+
+# The program with the engine that spreads over processes (doc/cluster.md).
+mpi: openblas openmpi
+	go build -tags $(TAGS),mpi -o $(BIN) ./cmd/bootbench
+
+openmpi:
+	@pkg-config --exists ompi-c scalapack-openmpi 2>/dev/null && command -v mpirun >/dev/null || sh scripts/install-mpi.sh
+
+mpi-test: openblas openmpi
+	sh scripts/mpi-test.sh $(RANKS)
 
 test: openblas
 	go test -tags $(TAGS) ./...

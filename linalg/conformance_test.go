@@ -3,10 +3,12 @@ package linalg
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -17,6 +19,12 @@ import (
 var engines = map[string]func(k *Sym) Engine{
 	"exact":   func(k *Sym) Engine { return NewExact(k) },
 	"lowrank": func(k *Sym) Engine { return factorised(k, Rank{}) },
+
+	// Ranks as goroutines; blas/scalapack's are in scalapack_test.go.
+	"distributed/grid=1x1/block=64": func(k *Sym) Engine { return newGang(k, 1, 1, 64) },
+	"distributed/grid=1x2/block=7":  func(k *Sym) Engine { return newGang(k, 1, 2, 7) },
+	"distributed/grid=2x2/block=1":  func(k *Sym) Engine { return newGang(k, 2, 2, 1) },
+	"distributed/grid=3x2/block=64": func(k *Sym) Engine { return newGang(k, 3, 2, 64) },
 }
 
 // factorised is the low-rank engine on a factor of k, or one that has failed.
@@ -84,6 +92,8 @@ func reference(k *Sym, d []float64) (g, b []float64) {
 	return g, b
 }
 
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
 // gaussianGram is exp(-|x-x'|^2/2) on random points of the line; pairs of
 // equal points when twins is set, which makes it exactly singular.
 func gaussianGram(n int, twins bool, rng *rand.Rand) *Sym {
@@ -121,7 +131,8 @@ func drawSites(n int, regime func(*rand.Rand, int) float64, rng *rand.Rand) []fl
 }
 
 func forEachEngine(t *testing.T, f func(t *testing.T, build func(*Sym) Engine)) {
-	for name, build := range engines {
+	for _, name := range slices.Sorted(maps.Keys(engines)) { // ranks must keep in step
+		build := engines[name]
 		t.Run("engine="+name, func(t *testing.T) { f(t, build) })
 	}
 }
@@ -139,7 +150,8 @@ func relative(got, want, floor float64) float64 {
 func TestReadOuts(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
 		for _, twins := range []bool{false, true} {
-			for regime, draw := range siteRegimes {
+			for _, regime := range slices.Sorted(maps.Keys(siteRegimes)) {
+				draw := siteRegimes[regime]
 				t.Run(fmt.Sprintf("twins=%v/d=%s", twins, regime), func(t *testing.T) {
 					const n = 24
 					rng := rand.New(rand.NewPCG(11, 4))
@@ -322,7 +334,8 @@ func TestUpdateEqualsRefresh(t *testing.T) {
 		"none":   func(d float64, k int) float64 { return 0 },
 	}
 	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
-		for name, move := range moves {
+		for _, name := range slices.Sorted(maps.Keys(moves)) {
+			move := moves[name]
 			t.Run(name, func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(3, 3))
 				k := gaussianGram(n, true, rng)

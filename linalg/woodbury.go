@@ -47,7 +47,7 @@ func (e *Exact) updateGroup(sites []int, delta []float64, sign float64) error {
 		return nil
 	}
 	e.gatherColumns()
-	if !e.solveGroup(sign) || !e.diagonalsAfter(sign) {
+	if !w.solve(e.N(), sign) || !w.diagonals(e.d, e.chi, e.b, sign) {
 		return ErrUpdate
 	}
 	n, a := e.N(), len(w.sites)
@@ -101,11 +101,10 @@ func (e *Exact) gatherColumns() {
 	})
 }
 
-// solveGroup replaces U by U L^-T with S = L L'. It reports false when S is not
+// solve replaces U by U L^-T with S = L L'. It reports false when S is not
 // positive definite: the shrinking sites would fall below d = 0.
-func (e *Exact) solveGroup(sign float64) bool {
-	w := &e.update
-	n, a := e.N(), len(w.sites)
+func (w *lowRank) solve(n int, sign float64) bool {
+	a := len(w.sites)
 	w.s = resize(w.s, a*a)
 	for r, i := range w.sites {
 		for c := 0; c <= r; c++ {
@@ -121,11 +120,10 @@ func (e *Exact) solveGroup(sign float64) bool {
 	return true
 }
 
-// diagonalsAfter computes chi and b after the update and reports whether they
-// kept their accuracy.
-func (e *Exact) diagonalsAfter(sign float64) bool {
-	w := &e.update
-	n, a := e.N(), len(w.sites)
+// diagonals computes chi and b after the update, from those at d, and reports
+// whether they kept their accuracy.
+func (w *lowRank) diagonals(d, chi, b []float64, sign float64) bool {
+	n, a := len(d), len(w.sites)
 	w.chi, w.b = resize(w.chi, n), resize(w.b, n)
 	safe := true
 	for i := 0; i < n; i++ {
@@ -134,9 +132,9 @@ func (e *Exact) diagonalsAfter(sign float64) bool {
 			drop += u * u
 		}
 		drop *= sign
-		w.chi[i] = e.chi[i] - drop
-		w.b[i] = e.b[i] + e.d[i]*drop - (w.moved[i]-e.d[i])*w.chi[i]
-		safe = safe && w.moved[i] >= 0 && w.chi[i] > keepShare*e.chi[i] && w.b[i] > keepShare*e.b[i]
+		w.chi[i] = chi[i] - drop
+		w.b[i] = b[i] + d[i]*drop - (w.moved[i]-d[i])*w.chi[i]
+		safe = safe && w.moved[i] >= 0 && w.chi[i] > keepShare*chi[i] && w.b[i] > keepShare*b[i]
 	}
 	return safe
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 )
@@ -16,14 +17,16 @@ type Engine int
 
 // Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
 // r bytes at rank r, and never forms K. Auto takes LowRank where that is the
-// faster, or the only one that fits into memory.
+// faster, or the only one that fits into memory. ScaLAPACK spreads K over the ranks
+// of Spec.Grid, 8 M^2/P bytes on each of P.
 const (
 	Exact Engine = iota
 	LowRank
 	Auto
+	ScaLAPACK
 )
 
-var engineNames = [...]string{"exact", "lowrank", "auto"}
+var engineNames = [...]string{"exact", "lowrank", "auto", "scalapack"}
 
 func (e Engine) String() string {
 	if e < 0 || int(e) >= len(engineNames) {
@@ -39,7 +42,7 @@ func ParseEngine(name string) (Engine, error) {
 			return Engine(e), nil
 		}
 	}
-	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank)", name)
+	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank, scalapack)", name)
 }
 
 // Limits of the choice that Auto makes.
@@ -86,7 +89,7 @@ func (s *Spec) checkEngine() error {
 	case s.Rank < 0:
 		return fmt.Errorf("the rank is %d, must be at least 1", s.Rank)
 	}
-	return nil
+	return s.checkScaLAPACK()
 }
 
 // tolerance is RankTol, or its default: DefaultRankTol, or less where the noise of
@@ -127,6 +130,8 @@ func (m *Model) hold() error {
 		return m.factorise(1, m.Spec.MaxRank)
 	case Auto:
 		return m.choose()
+	case ScaLAPACK:
+		return m.spread()
 	}
 	if err := m.checkExact(); err != nil {
 		return err
@@ -138,7 +143,11 @@ func (m *Model) hold() error {
 // that would.
 func (m *Model) checkExact() error {
 	err := linalg.CheckMemory(m.buildBytes(), m.MaxBytes, fmt.Sprintf("the theory for %d distinct inputs", m.Sites()))
-	if err == nil || m.inputs == nil {
+	if err == nil || m.Kernel.Kind == kernel.Precomputed {
+		return err
+	}
+	err = fmt.Errorf("%w; the scalapack engine spreads it over machines", err)
+	if m.inputs == nil {
 		return err
 	}
 	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
@@ -270,7 +279,10 @@ func (m *Model) columns() (linalg.Columns, error) {
 
 // Matrix is the kernel matrix in the form in which it is held.
 func (m *Model) Matrix() linalg.Kernel {
-	if m.Factor != nil {
+	switch {
+	case m.Spread != nil:
+		return m.Spread
+	case m.Factor != nil:
 		return m.Factor
 	}
 	return m.Gram
@@ -280,6 +292,9 @@ func (m *Model) Matrix() linalg.Kernel {
 // retraining, and training a support vector machine. A low-rank matrix is
 // multiplied out for it, if that fits into memory, and kept.
 func (m *Model) Whole() (*linalg.Sym, error) {
+	if m.Spread != nil {
+		return nil, inputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another engine"))
+	}
 	if m.Gram == nil {
 		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
 			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())); err != nil {

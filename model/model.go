@@ -33,6 +33,9 @@ type Spec struct {
 	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
 	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
 	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
+
+	Grid  linalg.Grid // ScaLAPACK: the ranks, which must all build the same model
+	Block int         // ScaLAPACK: edge of the blocks; default linalg.DefaultBlock
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
@@ -43,9 +46,10 @@ type Model struct {
 	First []int // first example of each site, length M
 
 	// The kernel matrix over the M sites, amplitude, constant and jitter included,
-	// in one of two forms; the other is nil (see Whole for an exception).
+	// in one of three forms; the others are nil (see Whole for an exception).
 	Gram   *linalg.Sym
 	Factor *linalg.LowRank
+	Spread *linalg.BlockCyclic
 
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
@@ -242,18 +246,22 @@ func (m *Model) Sites() int { return len(m.First) }
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
-// triangle, or a factor of it; its engine; the sites; and what the solver holds
-// beside them. For the square loss that is the most that low-rank updates, coarser
-// factors, or a factor for the start take, which narrow kernels have no use for; for other losses
-// Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What such a solve takes
-// for a factor of a kernel matrix that turns out to be singular within rounding is left
-// out: it stays within MaxBytes, or what the system has left, and is gone afterwards.
+// triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
+// solver holds beside them. For the square loss that is the most that low-rank updates,
+// coarser factors, or a factor for the start take, which narrow kernels have no use for;
+// for other losses Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What
+// such a solve takes for a factor of a kernel matrix that turns out to be singular within
+// rounding is left out: it stays within MaxBytes, or what the system has left, and is
+// gone afterwards.
 func (m *Model) TheoryBytes() int64 {
 	return m.heldBytes() + m.marginBytes(m.solveRoom())
 }
 
 // heldBytes is the memory of the kernel matrix, its engine and the sites.
 func (m *Model) heldBytes() int64 {
+	if m.Spread != nil {
+		return linalg.BlockCyclicBytes(m.Grid, m.Sites(), m.Block) + m.vectorBytes()
+	}
 	if m.Factor != nil {
 		return m.Factor.SolveBytes() + m.vectorBytes()
 	}
@@ -265,7 +273,7 @@ func (m *Model) marginBytes(room int64) int64 {
 	if m.quadratic() {
 		return 0
 	}
-	return solver.MarginBytes(m.Sites(), m.Factor == nil, room)
+	return solver.MarginBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
 }
 
 // quadratic reports whether the loss is: the solver then iterates d alone.
@@ -275,10 +283,18 @@ func (m *Model) quadratic() bool {
 	return err == nil && ok
 }
 
+// spreadRoom is the memory for matrices that every rank holds whole, those of Newton's
+// method for some thousand sites. It is the same on all ranks, whatever their machines
+// have left.
+const spreadRoom = 128 << 20
+
 // solveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic
 // beside the kernel matrix and its engine: 0 where nothing bounds it, negative where
 // nothing is left.
 func (m *Model) solveRoom() int64 {
+	if m.Spread != nil {
+		return spreadRoom
+	}
 	if m.MaxBytes <= 0 {
 		return 0
 	}

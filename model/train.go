@@ -66,6 +66,9 @@ func marginCost(l loss.Loss) (c float64, ok bool) {
 // FullFit trains once on all data and returns the predictor at the sites. It
 // overwrites the scratch triangle of the kernel matrix.
 func (m *Model) FullFit() ([]float64, error) {
+	if m.Spread != nil {
+		return m.fitSpread()
+	}
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
 		if m.Factor != nil {
@@ -113,11 +116,7 @@ func (m *Model) TrainSVM(settings svm.Settings) (*svm.Result, error) {
 	if !ok {
 		return nil, m.untrainable()
 	}
-	k, err := m.Whole()
-	if err != nil {
-		return nil, err
-	}
-	trainer, err := svm.NewTrainer(k)
+	trainer, err := m.svmTrainer()
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Formatting, vet and staticcheck, for both builds.
+# Formatting, vet and staticcheck, for both builds, and for that with MPI where it is
+# installed.
 set -eu
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 unformatted=$(gofmt -l .)
@@ -7,7 +8,9 @@ if [ -n "$unformatted" ]; then
 	echo "gofmt would change: $unformatted" >&2
 	exit 1
 fi
-for tags in "" openblas; do
+mpi=
+pkg-config --exists ompi-c scalapack-openmpi 2>/dev/null && mpi=openblas,mpi
+for tags in "" openblas $mpi; do
 	go vet -tags "$tags" ./...
 	go run "$staticcheck" -tags "$tags" ./...
 done

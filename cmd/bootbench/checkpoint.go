@@ -62,6 +62,8 @@ func (s *session) checkCheckpoint() error {
 		return nil
 	case s.study.wanted != "":
 		return usagef("--checkpoint: parts of a study keep what they finish in --out")
+	case s.ranks != nil && s.ranks.Rank() > 0:
+		return nil // rank 0 looks for all
 	}
 	if target, err := filepath.EvalSymlinks(c.path); err == nil {
 		c.path = target

@@ -66,6 +66,9 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 		if err != nil {
 			return err
 		}
+		if m.engine.engine == model.ScaLAPACK.String() {
+			return usagef("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve and predict take it")
+		}
 		if estimators {
 			return s.compareEstimators(&m, args, splits, b.seed)
 		}

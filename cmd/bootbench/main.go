@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,5 +13,16 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	args := os.Args[1:]
+	if wantsRanks(args) {
+		together, err := startRanks()
+		switch {
+		case err != nil:
+			fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
+			os.Exit(exitFailed)
+		case together != nil:
+			os.Exit(runOnRanks(ctx, together, args, os.Stdin, os.Stdout, os.Stderr))
+		}
+	}
+	os.Exit(run(ctx, args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -74,7 +74,7 @@ resamples, and that of the mean prediction.`,
 			return err
 		}
 		inputs, err := m.inputs(s, p.inputs, sub.Set)
-		if err != nil {
+		if err := s.agree(err); err != nil {
 			return err
 		}
 		return s.predict(sub, inputs, scheme, settings, p, t.noPoints)
@@ -83,6 +83,7 @@ resamples, and that of the mean prediction.`,
 }
 
 func (p *predictFlags) check(s *session, data string) error {
+	p.csv = s.own(p.csv)
 	switch {
 	case p.inputs == "":
 		return usagef("--test is required: the new inputs")
@@ -164,6 +165,7 @@ func (s *session) predictions(sub *subject, inputs *dataset.Inputs, solution *so
 		mean, variance := solution.Predict(rows)
 		points.Mean = append(points.Mean, mean...)
 		points.Variance = append(points.Variance, variance...)
+		s.poll()
 		return s.ctx.Err()
 	})
 	return points, err

@@ -37,12 +37,17 @@ func (s *session) run() (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.bars.clear()
+			if lost, ok := p.(*linalg.DivergedError); ok {
+				s.diverged, status = lost, exitFailed
+				return
+			}
 			fmt.Fprintf(stderr, "bootbench: internal error: %s; please report it with the command line "+
 				"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
 			if os.Getenv("BOOTBENCH_DEBUG") != "" {
 				stderr.Write(debug.Stack())
 			}
 			status = exitFailed
+			s.broken = true
 		}
 	}()
 	root := newRoot(s)

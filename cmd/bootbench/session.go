@@ -39,6 +39,13 @@ type session struct {
 	cpuProfile     string
 	memProfile     string
 	restore, atEnd []func() error
+
+	// On ranks; nil otherwise.
+	ranks    ranks
+	signals  context.Context // ends with a signal to this rank, see poll
+	cancel   context.CancelFunc
+	diverged error // another rank has come to a different place
+	broken   bool  // this one has failed in the middle, where others may wait for it
 }
 
 func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {
@@ -87,7 +94,13 @@ func (s *session) start(cmd *cobra.Command) error {
 	if err := s.bind(cmd); err != nil {
 		return err
 	}
-	if err := s.checkOutputs(); err != nil {
+	if err := s.onRanks(); err != nil {
+		return err
+	}
+	if err := s.agree(s.checkOutputs()); err != nil {
+		return err
+	}
+	if err := s.shareCheckpoint(); err != nil {
 		return err
 	}
 	if err := s.profile(); err != nil {

@@ -27,7 +27,7 @@ func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, e
 	s.bars.show("reading", 0, 1)
 	began := time.Now()
 	set, err := m.load(s, path)
-	if err != nil {
+	if err := s.agree(err); err != nil {
 		return nil, err
 	}
 	read := time.Since(began).Seconds()
@@ -53,6 +53,9 @@ func (s *session) subject(m *modelFlags, t *testFlags, path string) (*subject, e
 // build builds a model. Its report is left to the caller.
 func (s *session) build(spec model.Spec, test loss.Test) (*subject, error) {
 	s.bars.show("kernel matrix", 0, 1)
+	if s.ranks != nil {
+		spec.Grid = s.ranks
+	}
 	built, err := model.Build(spec)
 	if err != nil {
 		return nil, err
@@ -118,8 +121,11 @@ func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
 func (sub *subject) convergenceReport(solution *solver.Solution) report.Convergence {
 	engine := model.Exact.String()
 	approximation, low := sub.Approximation()
-	if low {
+	switch {
+	case low:
 		engine = model.LowRank.String()
+	case sub.Spread != nil:
+		engine = model.ScaLAPACK.String()
 	}
 	return report.Convergence{
 		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
@@ -154,12 +160,13 @@ func (s *session) solve(sub *subject, scheme resample.Scheme, settings solver.Se
 		}
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
 		s.bars.show(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual), int(max(0, min(100, done))), 100)
+		s.poll()
 	}
 	s.bars.show(label, 0, 100)
 	s.checkpoint.enter(&settings)
 	solution, err := sub.Solve(s.ctx, scheme, settings)
 	s.checkpoint.leave(solution)
-	if err := errors.Join(err, tracing); err != nil {
+	if err := s.agree(errors.Join(err, tracing)); err != nil {
 		return nil, err
 	}
 	switch {

@@ -1,0 +1,193 @@
+//go:build mpi && openblas
+
+package scalapack
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	gblas "gonum.org/v1/gonum/blas"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+)
+
+var world *World
+
+// Under mpirun every rank runs every test: scripts/mpi-test.sh.
+func TestMain(m *testing.M) {
+	var err error
+	if world, err = Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	if status != 0 {
+		world.Abort(status)
+	}
+	world.End()
+	os.Exit(0)
+}
+
+func TestMessages(t *testing.T) {
+	rank, size := float64(world.Rank()), float64(world.Size())
+	x := []float64{rank, 1, -rank}
+	world.Reduce(x)
+	if sum := size * (size - 1) / 2; world.Rank() == 0 && (x[0] != sum || x[1] != size || x[2] != -sum) {
+		t.Errorf("sums %v of %v ranks", x, size)
+	}
+	last := world.Size() - 1
+	y := []float64{rank, 7 + rank}
+	world.Broadcast(y, last)
+	if y[0] != float64(last) || y[1] != 7+float64(last) {
+		t.Errorf("broadcast %v", y)
+	}
+	text := world.BroadcastBytes([]byte(fmt.Sprintf("rank %d of many", world.Rank())), last)
+	if string(text) != fmt.Sprintf("rank %d of many", last) {
+		t.Errorf("broadcast %q", text)
+	}
+	if most, err := world.Meet("here", int64(world.Rank())); err != nil || most != int64(last) {
+		t.Errorf("met %d, %v", most, err)
+	}
+	if world.Threads() < 1 || world.PerNode() < 1 || world.PerNode() > world.Size() {
+		t.Errorf("%d threads, %d ranks on a machine", world.Threads(), world.PerNode())
+	}
+}
+
+// A rank at another place, or one that has met more often, is an error on all.
+func TestMeetFindsDivergence(t *testing.T) {
+	if world.Size() == 1 {
+		t.Skip("there is one rank")
+	}
+	place := "refresh"
+	if world.Rank() == 1 {
+		place = "expand"
+	}
+	var diverged *DivergenceError
+	if _, err := world.Meet(place, 0); !errors.As(err, &diverged) || diverged.Place != place {
+		t.Errorf("rank %d at %s: %v", world.Rank(), place, err)
+	}
+	if world.Rank() == 1 {
+		world.meetings++
+	}
+	if _, err := world.Meet("refresh", 0); err == nil {
+		t.Errorf("rank %d: a meeting missed is not noticed", world.Rank())
+	}
+	if world.Rank() == 1 {
+		world.meetings--
+	}
+	if _, err := world.Meet("refresh", 0); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGridRefuses(t *testing.T) {
+	if _, err := world.NewGrid(world.Size(), 2); err == nil {
+		t.Error("more places than ranks")
+	}
+	if _, err := world.NewGrid(-1, -world.Size()); err == nil {
+		t.Error("negative numbers")
+	}
+}
+
+// part is this rank's part of a row-major matrix.
+func part(g *Grid, n, block int, whole []float64) (a []float64, stride int) {
+	rows, cols := g.Shape()
+	row, col := g.Position()
+	var own []int
+	for i := range n {
+		if i/block%rows == row {
+			own = append(own, i)
+		}
+	}
+	stride = max(1, len(own))
+	for j := range n {
+		if j/block%cols != col {
+			continue
+		}
+		at := len(a)
+		a = append(a, make([]float64, stride)...)
+		for r, i := range own {
+			a[at+r] = whole[i*n+j]
+		}
+	}
+	return append(a, 0)[:max(1, len(a))], stride
+}
+
+// Against gonum's LAPACK on the whole matrix, element for element; what is above
+// the diagonal stays. Sizes around the leaf of the halving, and fewer blocks than
+// ranks.
+func TestFactorisations(t *testing.T) {
+	for _, shape := range [][2]int{{0, 0}, {1, world.Size()}, {world.Size(), 1}} {
+		g, err := world.NewGrid(shape[0], shape[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range []int{1, 5, 16} {
+			for _, n := range []int{1, 2, 15, 16, 17, leaf * 16, leaf*16 + 1, 150} {
+				checkFactorisations(t, g, n, block)
+			}
+		}
+	}
+}
+
+func checkFactorisations(t *testing.T, g *Grid, n, block int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	whole := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			whole[i*n+j] = rng.NormFloat64() / float64(n)
+		}
+		whole[i*n+i] += 3
+	}
+	a, stride := part(g, n, block, whole)
+	check := func(step string) {
+		t.Helper()
+		want, _ := part(g, n, block, whole)
+		for i, v := range want {
+			if !(math.Abs(a[i]-v) < 1e-13) {
+				t.Fatalf("%s, n = %d, blocks of %d: element %d of rank %d is %v, want %v", step, n, block, i, g.Rank(), a[i], v)
+			}
+		}
+	}
+	var plain lapackgonum.Implementation
+	if minor := g.Potrf(n, block, a, stride); minor != 0 {
+		t.Fatalf("minor %d", minor)
+	}
+	plain.Dpotrf(gblas.Lower, n, whole, n)
+	check("potrf")
+	if zero := g.Trtri(n, block, a, stride); zero != 0 {
+		t.Fatalf("zero %d", zero)
+	}
+	plain.Dtrtri(gblas.Lower, gblas.NonUnit, n, whole, n)
+	check("trtri")
+	g.Lauum(n, block, a, stride)
+	plain.Dlauum(gblas.Lower, n, whole, n)
+	check("lauum")
+}
+
+// The number of the bad element reaches all ranks.
+func TestFactorisationsFail(t *testing.T) {
+	g, err := world.NewGrid(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, block, bad = 60, 7, 40
+	whole := make([]float64, n*n)
+	for i := range n {
+		whole[i*n+i] = 1
+	}
+	whole[bad*n+bad] = -1
+	a, stride := part(g, n, block, whole)
+	if minor := g.Potrf(n, block, a, stride); minor != bad+1 {
+		t.Errorf("rank %d: minor %d, want %d", g.Rank(), minor, bad+1)
+	}
+	whole[bad*n+bad] = 0
+	a, stride = part(g, n, block, whole)
+	if zero := g.Trtri(n, block, a, stride); zero != bad+1 {
+		t.Errorf("rank %d: zero %d, want %d", g.Rank(), zero, bad+1)
+	}
+}

@@ -1,0 +1,218 @@
+//go:build mpi && openblas
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The program under mpirun: scripts/mpi-test.sh builds it and says where it is.
+func onTwoRanks(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	program := os.Getenv("BOOTBENCH_MPI")
+	if program == "" {
+		t.Skip("BOOTBENCH_MPI names no program")
+	}
+	for i, arg := range args {
+		if arg == "bootbench" {
+			args[i] = program
+		}
+	}
+	return exec.Command("mpirun", append([]string{"--allow-run-as-root", "--oversubscribe", "--quiet"}, args...)...)
+}
+
+// finish runs a command to its end.
+func finish(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	var exit *exec.ExitError
+	if failed := cmd.Run(); failed != nil && !errors.As(failed, &exit) {
+		t.Fatal(failed)
+	}
+	return out.String(), err.String(), cmd.ProcessState.ExitCode()
+}
+
+// Two ranks print one document, and its numbers are those of the exact engine.
+func TestScaLAPACKAnswersAsExact(t *testing.T) {
+	for _, data := range []string{"boston", "sonar"} {
+		var documents []map[string]any
+		for _, cmd := range []*exec.Cmd{
+			onTwoRanks(t, "-np", "2", "bootbench", "estimate", data, "--engine", "scalapack", "--tol", "1e-10", "--json", "-"),
+			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine=scalapack", "--tol", "1e-10", "--json", "-"),
+			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine", "exact", "--tol", "1e-10", "--json", "-"),
+		} {
+			stdout, stderr, status := finish(t, cmd)
+			var document map[string]any
+			if err := json.Unmarshal([]byte(stdout), &document); err != nil || status != 0 {
+				t.Fatalf("%s: %v, status %d\n%s", data, err, status, stderr)
+			}
+			documents = append(documents, document)
+		}
+		for _, document := range documents[:2] {
+			if document["engine"] != "scalapack" {
+				t.Errorf("%s: engine %v", data, document["engine"])
+			}
+			for _, field := range []string{"test_error", "apparent_error", "err632plus"} {
+				got, want := document[field].(float64), documents[2][field].(float64)
+				if math.Abs(got-want) > 1e-8*want {
+					t.Errorf("%s: %s is %v, want %v", data, field, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Standard input reaches all ranks, and files are written once.
+func TestScaLAPACKReadsAndWrites(t *testing.T) {
+	dir := t.TempDir()
+	text := "x,y\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%v\n", i, math.Sin(float64(i)/7))
+	}
+	test := filepath.Join(dir, "test.csv")
+	if err := os.WriteFile(test, []byte("x\n3\n4.5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := onTwoRanks(t, "-np", "2", "bootbench", "predict", "-", "--test", test, "--engine", "scalapack",
+		"--loss", "square", "--noise", "0.1", "--out", dir, "--csv", filepath.Join(dir, "own.csv"), "--quiet")
+	cmd.Stdin = strings.NewReader(text)
+	stdout, stderr, status := finish(t, cmd)
+	if status != 0 || strings.Count(stdout, "new inputs ") != 1 {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+	for _, name := range []string{"own.csv", "points.csv", "result.json", "report.html"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What all ranks find is said once, what one finds alone ends all.
+func TestScaLAPACKFaults(t *testing.T) {
+	estimate := []string{"bootbench", "estimate", "boston", "--engine", "scalapack", "--no-points"}
+	with := func(more ...string) []string { return append(append([]string{}, estimate...), more...) }
+	together := func(one, other []string) []string {
+		return append(append(append([]string{"-np", "1"}, one...), ":", "-np", "1"), other...)
+	}
+	other := []string{"bootbench", "estimate", "sonar", "--engine", "scalapack", "--no-points"}
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		says   string
+	}{
+		"bad usage":       {append([]string{"-np", "2"}, with("--tol", "7")...), exitUsage, "--tol is 7"},
+		"no such data":    {[]string{"-np", "2", "bootbench", "estimate", "nosuch", "--engine", "scalapack"}, exitUsage, "nosuch: neither"},
+		"cannot write":    {append([]string{"-np", "2"}, with("--json", "/nonexistent/file")...), exitUsage, "--json: /nonexistent"},
+		"not converged":   {append([]string{"-np", "2"}, with("--max-sweeps", "1")...), exitNotConverged, "not converged"},
+		"part of a study": {append([]string{"-np", "2"}, "bootbench", "curve", "boston", "--engine", "scalapack", "--shard", "0/2", "--out", t.TempDir()), exitUsage, "--shard splits"},
+		"one rank fails":  {together(estimate, with("--tol", "7")), exitUsage, "--tol is 7"},
+		"other data":      {together(estimate, other), exitUsage, "rank 1: these data are not those of rank 0"},
+		"other decisions": {together(estimate, with("--tol", "1e-3")), exitFailed, "the ranks have diverged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			_, stderr, status := finish(t, onTwoRanks(t, c.args...))
+			if status != c.status || !strings.Contains(stderr, c.says) || status != exitFailed && strings.Count(stderr, c.says) != 1 {
+				t.Errorf("status %d, want %d, and %q once in:\n%s", status, c.status, c.says, stderr)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// slow is a solve of many sweeps, each of which leaves a line in a file.
+func slow(t *testing.T) (cmd *exec.Cmd, trace string) {
+	trace = filepath.Join(t.TempDir(), "trace")
+	return onTwoRanks(t, "-np", "2", "bootbench", "estimate", "synthetic:friedman1,n=1500,seed=1", "--loss", "square", "--noise", "0.01",
+		"--amplitude", "25", "--constant", "200", "--ratio", "0.3", "--tol", "1e-14", "--max-sweeps", "100000", "--engine", "scalapack", "--no-points", "--trace", trace), trace
+}
+
+// begin starts a command and waits for its first sweep; it returns the processes of
+// the ranks.
+func begin(t *testing.T, cmd *exec.Cmd, trace string) (ranks []int) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 600 {
+		time.Sleep(50 * time.Millisecond)
+		if text, err := os.ReadFile(trace); err == nil && bytes.Count(text, []byte("\n")) > 1 {
+			break
+		}
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid, cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range strings.Fields(string(children)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, pid)
+	}
+	if len(ranks) != 2 {
+		t.Fatalf("%d ranks", len(ranks))
+	}
+	return ranks
+}
+
+// A rank that is killed in mid-sweep takes the others with it within seconds.
+func TestScaLAPACKRankIsKilled(t *testing.T) {
+	cmd, trace := slow(t)
+	ranks := begin(t, cmd, trace)
+	if err := syscall.Kill(ranks[1], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	if err := cmd.Wait(); err == nil {
+		t.Error("mpirun reports no error")
+	}
+	if took := time.Since(killed); took > 20*time.Second {
+		t.Errorf("mpirun took %v to end", took)
+	}
+	for runs(ranks[0]) {
+		if time.Since(killed) > 20*time.Second {
+			t.Fatal("the other rank runs on")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// runs reports whether a process is more than an entry that nobody has read yet.
+func runs(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+// A signal to any rank ends the solve on all at the same sweep, with what there is.
+func TestScaLAPACKIsInterrupted(t *testing.T) {
+	for rank := range 2 {
+		cmd, trace := slow(t)
+		var stdout bytes.Buffer
+		cmd.Stdout = &stdout
+		ranks := begin(t, cmd, trace)
+		if err := syscall.Kill(ranks[rank], syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.Contains(stdout.String(), "cancelled") {
+			t.Errorf("status %d\n%s", status, stdout.String())
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package linalg
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"sort"
+
+	gblas "gonum.org/v1/gonum/blas"
+
+	"bootbench/blas"
+)
+
+// BlockCyclic is a Kernel whose ranks each make their own part of it, from data
+// that all have, whenever it is needed: no element is ever stored, sent or whole
+// anywhere. What it does hold is this rank's part of the lower triangle that its
+// engine works in, so that only one engine may be in use at a time.
+//
+// Its methods are for all ranks to call together, At and N apart, and give all of
+// them the same, bit for bit.
+type BlockCyclic struct {
+	grid       Grid
+	source     Blocks
+	n, block   int
+	diag       []float64 // K_ii
+	rows, cols []int     // of the matrix that stand in this rank's part, ascending
+	below      []int     // for each column of the part: its first row below the diagonal
+	stride     int
+	part       []float64 // this rank's part, column-major; zero above the diagonal
+	checked    bool
+}
+
+// DefaultBlock is the edge of the blocks.
+const DefaultBlock = 128
+
+// mostNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
+const mostNumbers = math.MaxInt32
+
+// vectorsPerRank bounds the vectors of length N that an engine holds.
+const vectorsPerRank = 16
+
+// BlockCyclicBytes is the memory that a rank takes on such a grid, in blocks of the
+// given edge (0: DefaultBlock): its part, O(n) vectors, and a batch of an update
+// with what is gathered for it.
+func BlockCyclicBytes(g Grid, n, block int) int64 {
+	block = cmp.Or(block, DefaultBlock)
+	shape, batch := largestPart(g, n, block), int64(updateBatch(n, g.Size()))
+	return 8 * (shape.rows*shape.cols + int64(n)*(vectorsPerRank+batch) + (shape.rows+shape.cols)*(lanes+batch))
+}
+
+type partShape struct{ rows, cols int64 }
+
+// largestPart is that of rank 0.
+func largestPart(g Grid, n, block int) partShape {
+	rows, cols := g.Shape()
+	return partShape{int64(owned(n, block, rows, 0)), int64(owned(n, block, cols, 0))}
+}
+
+// owned is the number of rows (columns) of n that one of count rank rows has.
+func owned(n, block, count, which int) int {
+	whole := n / block
+	size := whole / count * block
+	switch extra := whole % count; {
+	case which < extra:
+		size += block
+	case which == extra:
+		size += n % block
+	}
+	return size
+}
+
+// share lists them.
+func share(n, block, count, which int) []int {
+	list := make([]int, 0, owned(n, block, count, which))
+	for first := which * block; first < n; first += count * block {
+		for i := first; i < min(n, first+block); i++ {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// NewBlockCyclic spreads the matrix of source over the ranks of g in blocks of the
+// given edge (0: DefaultBlock). besides is what a rank needs apart from what
+// BlockCyclicBytes counts, and limit the memory that the ranks of one machine may
+// take together, see CheckMemory. A matrix that does not fit, or whose parts are
+// too large for ScaLAPACK, is an error that wraps ErrMemory, before any of it is
+// allocated.
+func NewBlockCyclic(g Grid, source Blocks, block int, besides, limit int64) (*BlockCyclic, error) {
+	block = cmp.Or(block, DefaultBlock)
+	n := source.N()
+	if block < 1 {
+		return nil, fmt.Errorf("blocks of %d x %d", block, block)
+	}
+	meet(g, fmt.Sprintf("matrix of order %d in blocks of %d", n, block), 0)
+	if err := Agree(g, checkParts(g, n, block, besides, limit), ErrMemory); err != nil {
+		return nil, err
+	}
+	k := &BlockCyclic{grid: g, source: source, n: n, block: block, diag: make([]float64, n)}
+	if err := Agree(g, source.GramDiagonal(k.diag), nil); err != nil {
+		return nil, err
+	}
+	g.Broadcast(k.diag, 0)
+	rows, cols := g.Shape()
+	row, col := g.Position()
+	k.rows, k.cols = share(n, block, rows, row), share(n, block, cols, col)
+	k.stride = max(1, len(k.rows))
+	k.below = make([]int, len(k.cols))
+	for c, j := range k.cols {
+		k.below[c] = sort.SearchInts(k.rows, j+1)
+	}
+	k.part = make([]float64, max(1, k.stride*len(k.cols))) // at least one number, whose address a library may want
+	return k, nil
+}
+
+// checkParts refuses parts that are too large.
+func checkParts(g Grid, n, block int, besides, limit int64) error {
+	shape := largestPart(g, n, block)
+	if most := shape.rows * shape.cols; most > mostNumbers {
+		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to %d: take at least %d ranks",
+			ErrMemory, most, g.Size(), int64(mostNumbers), int64(n)*int64(n)/mostNumbers+1)
+	}
+	node := int64(g.PerNode())
+	return CheckMemory(node*(BlockCyclicBytes(g, n, block)+besides), limit,
+		fmt.Sprintf("a matrix of order %d over %d ranks, %d on this machine,", n, g.Size(), node))
+}
+
+// N is the order.
+func (k *BlockCyclic) N() int { return k.n }
+
+// At is element (i, j), made anew unless it is on the diagonal.
+func (k *BlockCyclic) At(i, j int) float64 {
+	if i == j {
+		return k.diag[i]
+	}
+	var v [1]float64
+	k.source.Block(v[:], 1, []int{max(i, j)}, []int{min(i, j)})
+	return v[0]
+}
+
+// Check reports an element that is not finite, or a diagonal element below zero.
+// It makes the matrix once.
+func (k *BlockCyclic) Check() error {
+	for i, v := range k.diag {
+		if err := checkDiagonal(i, v); err != nil {
+			return err
+		}
+	}
+	if k.checked {
+		return nil
+	}
+	meet(k.grid, "check", 0)
+	if err := k.fill(nil); err != nil {
+		return err
+	}
+	k.checked = true
+	return nil
+}
+
+// fillColumns is the number of a part's columns that are made at a time.
+const fillColumns = 256
+
+// fill writes the lower triangle of B = I + r K r, and zero above it; for r = nil
+// it writes K. It reports as *EntryError an element of K that is not finite.
+func (k *BlockCyclic) fill(r []float64) error {
+	bad := int64(-1)
+	for c0 := 0; c0 < len(k.cols); c0 += fillColumns {
+		c1 := min(c0+fillColumns, len(k.cols))
+		r0 := sort.SearchInts(k.rows, k.cols[c0])
+		if r0 == len(k.rows) {
+			break
+		}
+		k.source.Block(k.part[c0*k.stride+r0:], k.stride, k.cols[c0:c1], k.rows[r0:])
+		firstBad := make([]int64, c1-c0)
+		Parallel(c1-c0, func(task int) {
+			firstBad[task] = k.finishColumn(c0+task, r0, r)
+		})
+		for _, place := range firstBad {
+			if place >= 0 && (bad < 0 || place < bad) {
+				bad = place
+			}
+		}
+	}
+	// The largest value that ranks bring is that of the first bad element.
+	value := int64(0)
+	if bad >= 0 {
+		value = math.MaxInt64 - bad
+	}
+	if most := meet(k.grid, "fill", value); most > 0 {
+		place := math.MaxInt64 - most
+		i, j := int(place%int64(k.n)), int(place/int64(k.n))
+		return &EntryError{I: j, J: i, Value: k.At(i, j)}
+	}
+	return nil
+}
+
+// finishColumn turns elements of K, from row r0 of the part on, into those of B in
+// the lower triangle, and clears the rest. It returns the place, by columns, of the
+// first element that is not finite, or -1.
+func (k *BlockCyclic) finishColumn(c, r0 int, r []float64) (bad int64) {
+	j, column := k.cols[c], k.column(c)
+	clear(column[r0:k.below[c]])
+	if at, own := k.diagonal(c); own {
+		column[at] = k.diag[j]
+		if r != nil {
+			column[at] = 1 + r[j]*r[j]*k.diag[j]
+		}
+	}
+	bad = -1
+	for p := k.below[c]; p < len(column); p++ {
+		v := column[p]
+		if v-v != 0 && bad < 0 {
+			bad = int64(j)*int64(k.n) + int64(k.rows[p])
+		}
+		if r != nil {
+			column[p] = r[j] * r[k.rows[p]] * v
+		}
+	}
+	return bad
+}
+
+// column is column c of the part.
+func (k *BlockCyclic) column(c int) []float64 {
+	return k.part[c*k.stride : c*k.stride+len(k.rows)]
+}
+
+// diagonal is the row of the part where column c meets the diagonal, if that is in
+// the part.
+func (k *BlockCyclic) diagonal(c int) (at int, own bool) {
+	at = k.below[c] - 1
+	return at, at >= 0 && k.rows[at] == k.cols[c]
+}
+
+// Eigenvalues are those of the principal submatrix of the listed sites, which rank
+// 0 makes.
+func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
+	meet(k.grid, "eigenvalues", 0)
+	n := len(sites)
+	w := make([]float64, n)
+	failed := int64(0)
+	if k.grid.Rank() == 0 && n > 0 {
+		a := make([]float64, n*n)
+		k.source.Block(a, n, sites, sites)
+		for i, site := range sites {
+			a[i*n+i] = k.diag[site]
+		}
+		if !blas.Bound().Eigenvalues(gblas.Lower, n, a, n, w) {
+			failed = 1
+		}
+	}
+	k.grid.Broadcast(w, 0)
+	if meet(k.grid, "eigenvalues made", failed) != 0 {
+		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
+	}
+	return w, nil
+}
+
+// Engine is the distributed engine on k.
+func (k *BlockCyclic) Engine() Engine { return NewDistributed(k) }

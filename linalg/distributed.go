@@ -1,0 +1,331 @@
+package linalg
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Distributed is the engine of Exact on a matrix that is spread over ranks. The
+// lower triangle holds B, then L, then L^-1, then G without its diagonal. Vectors
+// are on every rank: sums over the parts go to rank 0, and from there to all, so
+// that all ranks go on with the same numbers, bit for bit, and take the same
+// decisions.
+type Distributed struct {
+	k        *BlockCyclic
+	d        []float64 // site parameters at which G stands
+	root     []float64 // d^1/2, kept away from zero
+	inverse  []float64 // 1/root
+	chi, b   []float64 // diag(G), 1 - d chi
+	expanded bool      // the triangle holds G with a zero diagonal; otherwise L^-1
+	hold     []float64 // sum_{j != i} G_ij^2 d_j, see Estimate
+	held     bool      // hold is that of G
+	update   lowRank   // workspace of Update
+	sums     []float64 // workspace, two vectors
+	lanes    [lanes][]float64
+}
+
+// NewDistributed returns an engine on k, whose triangle it takes over.
+func NewDistributed(k *BlockCyclic) *Distributed {
+	e := &Distributed{k: k, sums: make([]float64, 2*k.n)}
+	for _, v := range []*[]float64{&e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.hold} {
+		*v = make([]float64, k.n)
+	}
+	for i := range e.lanes {
+		e.lanes[i] = make([]float64, len(k.rows))
+	}
+	return e
+}
+
+// N is the order of K.
+func (e *Distributed) N() int { return e.k.n }
+
+// Diag is diag(G) and 1 - d diag(G).
+func (e *Distributed) Diag() (chi, b []float64) { return e.chi, e.b }
+
+// Sites is the d at which G stands.
+func (e *Distributed) Sites() []float64 { return e.d }
+
+// Bytes is the memory that this rank holds.
+func (e *Distributed) Bytes() int64 {
+	vectors := 9*e.k.n + lanes*len(e.k.rows) + len(e.k.rows) + 2*len(e.k.cols)
+	return 8 * int64(len(e.k.part)+vectors+cap(e.update.u)+cap(e.update.s))
+}
+
+// Refresh moves G to d, rank 0's.
+func (e *Distributed) Refresh(d []float64) error {
+	k, g := e.k, e.k.grid
+	meet(g, "refresh", 0)
+	if len(d) == k.n {
+		copy(e.d, d)
+		g.Broadcast(e.d, 0)
+		d = e.d
+	}
+	if err := checkSites(d, k.n); err != nil {
+		return err
+	}
+	e.expanded, e.held = false, false
+	if k.n == 0 {
+		return nil
+	}
+	e.takeRoots()
+	if err := k.fill(e.root); err != nil {
+		return err
+	}
+	if minor := g.Potrf(k.n, k.block, k.part, k.stride); minor != 0 {
+		return &PivotError{Minor: minor, N: k.n}
+	}
+	if minor := e.conditionalVariances(); minor != 0 {
+		return &PivotError{Minor: minor, N: k.n}
+	}
+	if zero := g.Trtri(k.n, k.block, k.part, k.stride); zero != 0 {
+		return &PivotError{Minor: zero, N: k.n}
+	}
+	e.diagonals()
+	return nil
+}
+
+func (e *Distributed) takeRoots() {
+	for i, v := range e.d {
+		e.root[i] = math.Max(math.Sqrt(v), smallestRoot)
+		e.inverse[i] = 1 / e.root[i]
+	}
+}
+
+// conditionalVariances is that of Exact; chi is right on rank 0 only. It returns
+// the number of a pivot that is not finite, or 0.
+func (e *Distributed) conditionalVariances() (minor int) {
+	k := e.k
+	sums, pivots := e.sums[:k.n], e.sums[k.n:]
+	clear(e.sums)
+	Parallel(blocks(len(k.rows), strip), func(task int) {
+		first, last := task*strip, min(len(k.rows), (task+1)*strip)
+		var squares [strip]float64
+		for c := range k.cols {
+			if k.below[c] >= last {
+				break
+			}
+			from := max(first, k.below[c])
+			for p, l := range k.column(c)[from:last] {
+				squares[from-first+p] += l * l
+			}
+		}
+		for p := first; p < last; p++ {
+			sums[k.rows[p]] = squares[p-first]
+		}
+	})
+	e.eachDiagonal(func(j int, pivot float64) { pivots[j] = pivot })
+	k.grid.Reduce(e.sums)
+	bad := 0
+	if k.grid.Rank() == 0 {
+		for i := k.n - 1; i >= 0; i-- {
+			pivot := pivots[i]
+			if !(pivot > 0) || math.IsInf(pivot, 1) {
+				bad = i + 1
+			}
+			e.chi[i] = (k.diag[i] - sums[i]/(e.root[i]*e.root[i])) / (pivot * pivot)
+		}
+	}
+	return int(meet(k.grid, "pivots", int64(bad)))
+}
+
+// eachDiagonal calls f for the diagonal elements in the part.
+func (e *Distributed) eachDiagonal(f func(j int, v float64)) {
+	for c, j := range e.k.cols {
+		if at, own := e.k.diagonal(c); own {
+			f(j, e.k.column(c)[at])
+		}
+	}
+}
+
+// diagonals reads chi and b off the columns of L^-1, see Exact.
+func (e *Distributed) diagonals() {
+	k := e.k
+	below, own := e.sums[:k.n], e.sums[k.n:]
+	clear(e.sums)
+	Parallel(len(k.cols), func(c int) {
+		sum := 0.0
+		for _, m := range k.column(c)[k.below[c]:] {
+			sum += m * m
+		}
+		below[k.cols[c]] = sum
+	})
+	e.eachDiagonal(func(j int, m float64) { own[j] = m })
+	k.grid.Reduce(e.sums)
+	if k.grid.Rank() == 0 {
+		for i, sum := range below {
+			e.b[i] = own[i]*own[i] + sum
+			if e.d[i]*k.diag[i] >= 1 {
+				e.chi[i] = (1 - e.b[i]) / e.d[i]
+			} else {
+				e.chi[i] -= sum / (e.root[i] * e.root[i])
+			}
+		}
+	}
+	k.grid.Broadcast(e.chi, 0)
+	k.grid.Broadcast(e.b, 0)
+}
+
+// Expand turns L^-1 into G without its diagonal.
+func (e *Distributed) Expand() {
+	if e.expanded {
+		return
+	}
+	e.expanded = true
+	k := e.k
+	meet(k.grid, "expand", 0)
+	if k.n == 0 {
+		return
+	}
+	k.grid.Lauum(k.n, k.block, k.part, k.stride)
+	Parallel(len(k.cols), func(c int) {
+		column, scale := k.column(c), -e.inverse[k.cols[c]]
+		if at, own := k.diagonal(c); own {
+			column[at] = 0
+		}
+		for p := k.below[c]; p < len(column); p++ {
+			column[p] *= scale * e.inverse[k.rows[p]]
+		}
+	})
+}
+
+func (e *Distributed) mustBeExpanded(place string) {
+	if !e.expanded {
+		panic("linalg: G is not expanded")
+	}
+	meet(e.k.grid, place, 0)
+}
+
+// stripColumns is the number of a part's columns whose products with two vectors
+// find them in the cache.
+const stripColumns = 32
+
+// eachStrip calls f for strips of columns of the part, from where they begin to
+// reach below the diagonal: rows of the strip are columns of the part.
+func (k *BlockCyclic) eachStrip(f func(c0, r0 int, strip blas64.General)) {
+	for c0 := 0; c0 < len(k.cols); c0 += stripColumns {
+		c1 := min(c0+stripColumns, len(k.cols))
+		r0 := k.below[c0]
+		if r0 == len(k.rows) {
+			return
+		}
+		f(c0, r0, blas64.General{Rows: c1 - c0, Cols: len(k.rows) - r0, Stride: k.stride, Data: k.part[c0*k.stride+r0:]})
+	}
+}
+
+// gatherSites are the elements of count vectors that belong to the listed sites.
+func gatherSites(x []float64, n, count int, sites []int) []float64 {
+	some := make([]float64, count*len(sites))
+	for r := range count {
+		for p, i := range sites {
+			some[r*len(sites)+p] = x[r*n+i]
+		}
+	}
+	return some
+}
+
+// scatterSites adds them to where gatherSites took them from.
+func scatterSites(x []float64, n, count int, sites []int, some []float64) {
+	for r := range count {
+		for p, i := range sites {
+			x[r*n+i] += some[r*len(sites)+p]
+		}
+	}
+}
+
+// multiply writes the part's share of (G - diag(G)) x for count vectors.
+func (e *Distributed) multiply(dst, x []float64, count int) {
+	k := e.k
+	clear(dst)
+	xr, xc := gatherSites(x, k.n, count, k.rows), gatherSites(x, k.n, count, k.cols)
+	yr, yc := make([]float64, len(xr)), make([]float64, len(xc))
+	general := func(data []float64, width int) blas64.General {
+		return blas64.General{Rows: count, Cols: width, Stride: max(1, width), Data: data}
+	}
+	rowsX, rowsY := general(xr, len(k.rows)), general(yr, len(k.rows))
+	colsX, colsY := general(xc, len(k.cols)), general(yc, len(k.cols))
+	k.eachStrip(func(c0, r0 int, a blas64.General) {
+		if count == 1 {
+			blas64.Gemv(gblas.Trans, 1, a, vector(xc[c0:c0+a.Rows]), 1, vector(yr[r0:]))
+			blas64.Gemv(gblas.NoTrans, 1, a, vector(xr[r0:]), 1, vector(yc[c0:c0+a.Rows]))
+			return
+		}
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, colsOf(colsX, c0, c0+a.Rows), a, 1, colsOf(rowsY, r0, rowsY.Cols))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, colsOf(rowsX, r0, rowsX.Cols), a, 1, colsOf(colsY, c0, c0+a.Rows))
+	})
+	scatterSites(dst, k.n, count, k.rows, yr)
+	scatterSites(dst, k.n, count, k.cols, yc)
+}
+
+// OffMulVec is dst = (G - diag(G)) x.
+func (e *Distributed) OffMulVec(dst, x []float64) {
+	e.mustBeExpanded("product with G")
+	e.multiply(dst, x, 1)
+	e.total(dst)
+}
+
+// total adds dst up over the ranks and gives it to all.
+func (e *Distributed) total(dst []float64) {
+	e.k.grid.Reduce(dst)
+	e.k.grid.Broadcast(dst, 0)
+}
+
+// OffSquareMulVec is dst = (G o G) x without the diagonal of G.
+func (e *Distributed) OffSquareMulVec(dst, x []float64) {
+	e.mustBeExpanded("product with G o G")
+	k := e.k
+	xr, yc := gatherSites(x, k.n, 1, k.rows), make([]float64, len(k.cols))
+	overTriangle(len(k.rows), lanes, func(lane int) {
+		sum := e.lanes[lane]
+		clear(sum)
+		for c := lane; c < len(k.cols); c += lanes {
+			from := k.below[c]
+			yc[c] = squareRow(k.column(c)[from:], xr[from:], sum[from:], x[k.cols[c]])
+		}
+	})
+	clear(dst)
+	for _, sum := range e.lanes {
+		scatterSites(dst, k.n, 1, k.rows, sum)
+	}
+	scatterSites(dst, k.n, 1, k.cols, yc)
+	e.total(dst)
+}
+
+// Estimate is that of Exact.
+func (e *Distributed) Estimate(move, chi, b []float64) (valid bool) {
+	if !e.held {
+		e.OffSquareMulVec(e.hold, e.d)
+		e.held = true
+	}
+	e.OffSquareMulVec(chi, move)
+	return estimate(e, e.hold, move, chi, b)
+}
+
+// Row writes row i of G into dst.
+func (e *Distributed) Row(dst []float64, i int) {
+	e.mustBeExpanded("row of G")
+	clear(dst)
+	e.k.symmetricColumn(dst, 1, i, 1)
+	e.total(dst)
+	dst[i] = e.chi[i]
+}
+
+// symmetricColumn writes the part's share of column (and row) site of the symmetric matrix
+// without its diagonal, times scale, into every stride-th number of dst.
+func (k *BlockCyclic) symmetricColumn(dst []float64, stride, site int, scale float64) {
+	if c, own := position(k.cols, site); own {
+		column := k.column(c)
+		for p := k.below[c]; p < len(column); p++ {
+			dst[k.rows[p]*stride] = scale * column[p]
+		}
+	}
+	if p, own := position(k.rows, site); own {
+		for c, j := range k.cols {
+			if j >= site {
+				break
+			}
+			dst[j*stride] = scale * k.part[c*k.stride+p]
+		}
+	}
+}

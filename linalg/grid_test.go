@@ -1,0 +1,417 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	gblas "gonum.org/v1/gonum/blas"
+
+	"bootbench/blas"
+)
+
+// A Grid of goroutines in one process: the plain one. A factorisation gathers the
+// whole matrix on every rank, uses the backend's, and keeps this rank's part.
+
+// board is where goroutines exchange what they bring.
+type board struct {
+	mu      sync.Mutex
+	turn    *sync.Cond
+	size    int
+	brought []any
+	count   int
+	shown   []any
+	round   int
+}
+
+func newBoard(size int) *board {
+	b := &board{size: size, brought: make([]any, size)}
+	b.turn = sync.NewCond(&b.mu)
+	return b
+}
+
+// exchange returns what all ranks have brought.
+func (b *board) exchange(rank int, v any) []any {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	round := b.round
+	b.brought[rank] = v
+	if b.count++; b.count == b.size {
+		b.shown, b.brought, b.count = b.brought, make([]any, b.size), 0
+		b.round++
+		b.turn.Broadcast()
+	}
+	for b.round == round {
+		b.turn.Wait()
+	}
+	return b.shown
+}
+
+type plainGrid struct {
+	*board
+	rank, rows, cols int
+}
+
+func (g *plainGrid) Rank() int                { return g.rank }
+func (g *plainGrid) Size() int                { return g.rows * g.cols }
+func (g *plainGrid) PerNode() int             { return g.rows * g.cols }
+func (g *plainGrid) Shape() (rows, cols int)  { return g.rows, g.cols }
+func (g *plainGrid) Position() (row, col int) { return g.rank / g.cols, g.rank % g.cols }
+
+func (g *plainGrid) Meet(place string, value int64) (most int64, err error) {
+	type meeting struct {
+		place string
+		value int64
+	}
+	for _, v := range g.exchange(g.rank, meeting{place, value}) {
+		m := v.(meeting)
+		if m.place != place {
+			err = fmt.Errorf("ranks at %q and %q", place, m.place)
+		}
+		most = max(most, m.value)
+	}
+	return most, err
+}
+
+func (g *plainGrid) Reduce(x []float64) {
+	sum := make([]float64, len(x))
+	for _, v := range g.exchange(g.rank, x) {
+		for i, part := range v.([]float64) {
+			sum[i] += part
+		}
+	}
+	g.exchange(g.rank, nil) // all have read
+	if g.rank == 0 {
+		copy(x, sum)
+		return
+	}
+	for i := range x {
+		x[i] = math.NaN() // what the others keep is of no use
+	}
+}
+
+func (g *plainGrid) Broadcast(x []float64, from int) {
+	copy(x, g.exchange(g.rank, append([]float64(nil), x...))[from].([]float64))
+}
+
+func (g *plainGrid) BroadcastBytes(text []byte, from int) []byte {
+	return g.exchange(g.rank, text)[from].([]byte)
+}
+
+// eachPlace calls f for every element of the lower triangle: its places in the
+// whole, row-major, and in the part of the rank that has it.
+func (g *plainGrid) eachPlace(n, block int, f func(rank, whole, part int)) {
+	for rank := range g.Size() {
+		rows := share(n, block, g.rows, rank/g.cols)
+		for c, j := range share(n, block, g.cols, rank%g.cols) {
+			for r, i := range rows {
+				if i >= j {
+					f(rank, i*n+j, c*max(1, len(rows))+r)
+				}
+			}
+		}
+	}
+}
+
+// inWhole lets f change the whole lower triangle.
+func (g *plainGrid) inWhole(n, block int, a []float64, f func(whole []float64) int) int {
+	parts := g.exchange(g.rank, append([]float64(nil), a...))
+	whole := make([]float64, n*n)
+	g.eachPlace(n, block, func(rank, w, p int) { whole[w] = parts[rank].([]float64)[p] })
+	result := f(whole)
+	g.eachPlace(n, block, func(rank, w, p int) {
+		if rank == g.rank {
+			a[p] = whole[w]
+		}
+	})
+	return result
+}
+
+func (g *plainGrid) Potrf(n, block int, a []float64, stride int) int {
+	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Potrf(gblas.Lower, n, whole, n) })
+}
+
+func (g *plainGrid) Trtri(n, block int, a []float64, stride int) int {
+	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Trtri(gblas.Lower, n, whole, n) })
+}
+
+func (g *plainGrid) Lauum(n, block int, a []float64, stride int) {
+	g.inWhole(n, block, a, func(whole []float64) int {
+		blas.Bound().Lauum(gblas.Lower, n, whole, n)
+		return 0
+	})
+}
+
+// onRanks runs f on rows x cols ranks.
+func onRanks(rows, cols int, f func(g Grid)) {
+	b := newBoard(rows * cols)
+	var wait sync.WaitGroup
+	for rank := range rows * cols {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			f(&plainGrid{b, rank, rows, cols})
+		}()
+	}
+	wait.Wait()
+}
+
+// symBlocks hands out a matrix that is held whole.
+type symBlocks struct{ *Sym }
+
+func (s symBlocks) GramDiagonal(dst []float64) error {
+	s.Diag(dst)
+	return nil
+}
+
+func (s symBlocks) Block(dst []float64, stride int, rows, cols []int) {
+	for r, i := range rows {
+		for c, j := range cols {
+			dst[r*stride+c] = math.NaN() // the diagonal is not asked for
+			if i != j {
+				dst[r*stride+c] = s.At(i, j)
+			}
+		}
+	}
+}
+
+// gang is a distributed engine whose ranks are goroutines. It answers with what
+// all of them answer, bit for bit.
+type gang struct {
+	Engine     // rank 0's
+	rows, cols int
+	ranks      []Engine
+}
+
+func newGang(k *Sym, rows, cols, block int) *gang {
+	a := &gang{rows: rows, cols: cols, ranks: make([]Engine, rows*cols)}
+	onRanks(rows, cols, func(g Grid) {
+		spread, err := NewBlockCyclic(g, symBlocks{k}, block, 0, 1<<30)
+		if err != nil {
+			panic(err)
+		}
+		a.ranks[g.Rank()] = spread.Engine()
+	})
+	a.Engine = a.ranks[0]
+	return a
+}
+
+// all calls f on every rank and panics unless the slices that it returns agree.
+func (a *gang) all(f func(rank int, e Engine) [][]float64) [][]float64 {
+	answers := make([][][]float64, len(a.ranks))
+	var wait sync.WaitGroup
+	for rank, e := range a.ranks {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			answers[rank] = f(rank, e)
+		}()
+	}
+	wait.Wait()
+	for rank, answer := range answers {
+		for s, x := range answer {
+			for i, v := range x {
+				if math.Float64bits(v) != math.Float64bits(answers[0][s][i]) {
+					panic(fmt.Sprintf("rank %d has %v where rank 0 has %v", rank, v, answers[0][s][i]))
+				}
+			}
+		}
+	}
+	return answers[0]
+}
+
+// state is what must be alike after a move.
+func state(e Engine) [][]float64 {
+	chi, b := e.Diag()
+	return [][]float64{chi, b, e.Sites()}
+}
+
+func (a *gang) moved(f func(e Engine) error) error {
+	errs := make([]error, len(a.ranks))
+	a.all(func(rank int, e Engine) [][]float64 {
+		if errs[rank] = f(e); errs[rank] != nil {
+			return nil
+		}
+		return state(e)
+	})
+	for _, err := range errs {
+		if fmt.Sprint(err) != fmt.Sprint(errs[0]) {
+			panic(fmt.Sprintf("errors differ: %v, %v", errs[0], err))
+		}
+	}
+	return errs[0]
+}
+
+func (a *gang) Refresh(d []float64) error {
+	return a.moved(func(e Engine) error { return e.Refresh(d) })
+}
+
+func (a *gang) Update(sites []int, delta []float64) error {
+	return a.moved(func(e Engine) error { return e.Update(sites, delta) })
+}
+
+func (a *gang) Expand() {
+	a.all(func(_ int, e Engine) [][]float64 { e.Expand(); return nil })
+}
+
+// vectors answers with dst, which every rank fills by itself.
+func (a *gang) vectors(dst []float64, f func(e Engine, dst []float64)) {
+	copy(dst, a.all(func(_ int, e Engine) [][]float64 {
+		own := make([]float64, len(dst))
+		f(e, own)
+		return [][]float64{own}
+	})[0])
+}
+
+func (a *gang) OffMulVec(dst, x []float64) {
+	a.vectors(dst, func(e Engine, dst []float64) { e.OffMulVec(dst, x) })
+}
+
+func (a *gang) OffSquareMulVec(dst, x []float64) {
+	a.vectors(dst, func(e Engine, dst []float64) { e.OffSquareMulVec(dst, x) })
+}
+
+func (a *gang) Row(dst []float64, i int) {
+	a.vectors(dst, func(e Engine, dst []float64) { e.Row(dst, i) })
+}
+
+func (a *gang) Predictor(weights, scatter []float64) Predictor {
+	return gangPredictor{a, weights, scatter}
+}
+
+type gangPredictor struct {
+	*gang
+	weights, scatter []float64
+}
+
+func (p gangPredictor) Predict(rows, mean, variance []float64) {
+	both := make([]float64, 2*len(mean))
+	p.vectors(both, func(e Engine, dst []float64) {
+		e.Predictor(p.weights, p.scatter).Predict(append([]float64(nil), rows...), dst[:len(mean)], dst[len(mean):])
+	})
+	copy(mean, both[:len(mean)])
+	copy(variance, both[len(mean):])
+}
+
+func (a *gang) Estimate(move, chi, b []float64) (valid bool) {
+	both := make([]float64, 2*len(chi))
+	a.vectors(both, func(e Engine, dst []float64) {
+		ok := e.(Estimator).Estimate(move, dst[:len(chi)], dst[len(chi):])
+		if e == a.Engine {
+			valid = ok
+		}
+	})
+	copy(chi, both[:len(chi)])
+	copy(b, both[len(chi):])
+	return valid
+}
+
+// Every share of every grid together is the whole, and sizes are as announced.
+func TestShares(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 64, 100, 257} {
+		for _, block := range []int{1, 7, 64, 300} {
+			for count := 1; count <= 5; count++ {
+				seen := make([]int, n)
+				for which := range count {
+					list := share(n, block, count, which)
+					if len(list) != owned(n, block, count, which) || len(list) > owned(n, block, count, 0) {
+						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, announced %d", n, block, which, count, len(list), owned(n, block, count, which))
+					}
+					for _, i := range list {
+						if i/block%count != which {
+							t.Errorf("row %d with %d of %d", i, which, count)
+						}
+						seen[i]++
+					}
+				}
+				for i, times := range seen {
+					if times != 1 {
+						t.Errorf("n = %d, blocks of %d, %d shares: row %d is %d times there", n, block, count, i, times)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What one rank alone is told reaches all of them, with its kind.
+func TestAgree(t *testing.T) {
+	fault := errors.New("disk full")
+	onRanks(2, 2, func(g Grid) {
+		if err := Agree(g, nil, ErrMemory); err != nil {
+			t.Errorf("rank %d: %v where there was no error", g.Rank(), err)
+		}
+		var own error
+		if g.Rank() >= 2 {
+			own = fmt.Errorf("rank %d: %w", g.Rank(), fault)
+		}
+		err := Agree(g, own, ErrMemory)
+		switch {
+		case g.Rank() >= 2 && !errors.Is(err, fault):
+			t.Errorf("rank %d lost its own error: %v", g.Rank(), err)
+		case g.Rank() < 2 && (!errors.Is(err, ErrMemory) || err.Error() != "rank 2: rank 2: disk full"):
+			t.Errorf("rank %d: %v", g.Rank(), err)
+		}
+	})
+}
+
+// Matrices that cannot be are refused on all ranks: too large for a library that
+// counts with 32 bits, for memory, or with elements that are no numbers.
+func TestBlockCyclicRefuses(t *testing.T) {
+	onRanks(1, 2, func(g Grid) {
+		big := &orderOnly{1 << 20}
+		if _, err := NewBlockCyclic(g, big, 64, 0, math.MaxInt64); !errors.Is(err, ErrMemory) {
+			t.Errorf("a part of 2^39 numbers: %v", err)
+		}
+		if _, err := NewBlockCyclic(g, symBlocks{NewSym(100)}, 64, 0, 8*100*100); !errors.Is(err, ErrMemory) {
+			t.Errorf("no memory for two ranks: %v", err)
+		}
+		k := NewSym(100)
+		k.Set(70, 99, math.Inf(1))
+		k.Set(80, 95, math.NaN())
+		spread, err := NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		var entry *EntryError
+		if err := spread.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 || !math.IsInf(entry.Value, 1) {
+			t.Errorf("an infinite element: %v", err)
+		}
+	})
+}
+
+// orderOnly is a matrix that nobody may ask for an element.
+type orderOnly struct{ n int }
+
+func (o *orderOnly) N() int                             { return o.n }
+func (o *orderOnly) GramDiagonal([]float64) error       { panic("asked") }
+func (o *orderOnly) Block([]float64, int, []int, []int) { panic("asked") }
+
+// Eigenvalues of a subset are those of a matrix that holds only it.
+func TestBlockCyclicEigenvalues(t *testing.T) {
+	k := gaussianGram(30, false, seeded(3))
+	sites := []int{4, 29, 0, 11}
+	want, err := k.Eigenvalues(sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onRanks(2, 1, func(g Grid) {
+		spread, err := NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		got, err := spread.Eigenvalues(sites)
+		for i := range want {
+			if err != nil || math.Abs(got[i]-want[i]) > 1e-14 {
+				t.Errorf("rank %d: %v, %v, want %v", g.Rank(), got, err, want)
+			}
+		}
+		if v := spread.At(3, 20); v != k.At(3, 20) {
+			t.Errorf("element %v, want %v", v, k.At(3, 20))
+		}
+	})
+}

@@ -1,0 +1,98 @@
+//go:build mpi && openblas
+
+package linalg
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/blas"
+	"bootbench/blas/scalapack"
+)
+
+var ranks int
+
+// Under mpirun the suite of conformance_test.go runs on real ranks:
+// scripts/mpi-test.sh. Every rank runs every test.
+func TestMain(m *testing.M) {
+	world, err := scalapack.Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	ranks = world.Size()
+	flag.Parse()
+	if world.Rank() > 0 && flag.Lookup("test.bench").Value.String() != "" {
+		os.Stdout = nil // one table is enough
+	}
+	blas.Bound().SetThreads(world.Threads())
+	engines = map[string]func(k *Sym) Engine{}
+	shapes := [][2]int{{0, 0}, {1, world.Size()}, {world.Size(), 1}}
+	for _, shape := range shapes {
+		grid, err := world.NewGrid(shape[0], shape[1])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		rows, cols := grid.Shape()
+		for _, block := range []int{1, 7, 64, 128} {
+			engines[fmt.Sprintf("scalapack/grid=%dx%d/block=%d", rows, cols, block)] = func(k *Sym) Engine {
+				spread, err := NewBlockCyclic(grid, symBlocks{k}, block, 0, 1<<40)
+				if err != nil {
+					panic(err)
+				}
+				return spread.Engine()
+			}
+		}
+	}
+	status := m.Run()
+	if status != 0 {
+		world.Abort(status)
+	}
+	world.End()
+	os.Exit(0)
+}
+
+// BenchmarkRanks times a refresh, and all of G after it, on the ranks that there
+// are, and on the exact engine where there is one: scripts/mpi-bench.sh. Give a
+// fixed number of rounds (-test.benchtime 1x), which is the same on all ranks.
+// BOOTBENCH_ORDER is the order of the matrix, 6000 if not set.
+func BenchmarkRanks(b *testing.B) {
+	n := 6000
+	if text := os.Getenv("BOOTBENCH_ORDER"); text != "" {
+		if _, err := fmt.Sscan(text, &n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	k, d := gaussianGram(n, false, seeded(1)), drawSites(n, siteRegimes["even"], seeded(2))
+	builds := map[string]func(k *Sym) Engine{}
+	for name, build := range engines {
+		if strings.HasSuffix(name, "block=64") || strings.HasSuffix(name, "block=128") {
+			builds[name] = build
+		}
+	}
+	if ranks == 1 {
+		builds["exact"] = func(k *Sym) Engine { return NewExact(k) }
+	}
+	for _, name := range slices.Sorted(maps.Keys(builds)) {
+		e := builds[name](k)
+		for _, what := range []string{"diag", "full"} {
+			call, flops := refreshes(b, e, d)[what], math.Pow(float64(n), 3)
+			if what == "diag" {
+				flops *= 2. / 3
+			}
+			b.Run(fmt.Sprintf("what=%s/ranks=%d/threads=%d/engine=%s/n=%d", what, ranks, blas.Bound().Threads(), name, n), func(b *testing.B) {
+				for range b.N {
+					call()
+				}
+				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}

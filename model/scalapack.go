@@ -1,0 +1,165 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/svm"
+)
+
+// checkScaLAPACK refuses what cannot be spread over ranks.
+func (s *Spec) checkScaLAPACK() error {
+	switch {
+	case s.Engine != ScaLAPACK:
+		return nil
+	case s.Grid == nil:
+		return errors.New("the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run by mpirun")
+	case s.Kernel.Kind == kernel.Precomputed:
+		return errors.New("the scalapack engine makes the kernel matrix from inputs, a precomputed one is whole on every rank")
+	case s.Block < 0:
+		return fmt.Errorf("blocks of %d x %d", s.Block, s.Block)
+	}
+	return nil
+}
+
+// spread makes the form of the kernel matrix whose parts stand on different ranks.
+func (m *Model) spread() (err error) {
+	if err := m.checkAlike(); err != nil {
+		return err
+	}
+	m.Spread, err = linalg.NewBlockCyclic(m.Grid, m.training(), m.Block, m.vectorBytes(), m.MaxBytes)
+	if err != nil {
+		return err
+	}
+	return m.Spread.Check()
+}
+
+// blocks is what a kernel matrix over ranks, and training on its rows, need.
+type blocks interface {
+	kernel.Training
+	linalg.Blocks
+}
+
+func (m *Model) training() blocks {
+	if m.sparse != nil {
+		return m.sparse
+	}
+	return m.inputs
+}
+
+// checkAlike refuses ranks that have read different data.
+func (m *Model) checkAlike() error {
+	own := m.Set.Digest()
+	first := string(m.Grid.BroadcastBytes([]byte(own), 0))
+	var err error
+	if own != first {
+		err = errors.New("these data are not those of rank 0")
+	}
+	return linalg.Agree(m.Grid, err, ErrInput)
+}
+
+// fitSpread is FullFit on ranks. The predictor of the square loss is G (d o y) at
+// d = count/noise. Others are trained by rank 0: a classifier from the rows of K
+// that it needs, other losses on all of K, if that fits into its memory.
+func (m *Model) fitSpread() ([]float64, error) {
+	if square, ok := m.Loss.(loss.Square); ok {
+		return m.fitSquareSpread(square.Noise)
+	}
+	f := make([]float64, m.Sites())
+	var err error
+	if m.Grid.Rank() == 0 {
+		var own []float64
+		own, err = m.fitAlone()
+		copy(f, own)
+	}
+	if err := linalg.Agree(m.Grid, err, ErrInput); err != nil {
+		return nil, err
+	}
+	m.Grid.Broadcast(f, 0)
+	return f, nil
+}
+
+func (m *Model) fitSquareSpread(noise float64) ([]float64, error) {
+	count, mean := m.targets()
+	d, g, f := make([]float64, len(mean)), make([]float64, len(mean)), make([]float64, len(mean))
+	for i, y := range mean {
+		d[i] = float64(count[i]) / noise
+		g[i] = d[i] * y
+	}
+	engine := m.Spread.Engine()
+	if err := engine.Refresh(d); err != nil {
+		return nil, err
+	}
+	engine.Expand()
+	engine.OffMulVec(f, g)
+	_, b := engine.Diag()
+	for i, y := range mean {
+		f[i] += (1 - b[i]) * y
+	}
+	return f, nil
+}
+
+// fitAlone is FullFit on this rank alone.
+func (m *Model) fitAlone() ([]float64, error) {
+	if _, ok := marginCost(m.Loss); ok {
+		result, err := m.TrainSVM(svm.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		return result.F, result.Status.Err()
+	}
+	alone := *m
+	alone.Spec.Engine, alone.Spread = Exact, nil
+	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs on rank 0 for this loss,", m.Sites())
+	if err := linalg.CheckMemory(alone.exactBytes(), m.MaxBytes, what); err != nil {
+		return nil, err
+	}
+	if err := alone.gram(); err != nil {
+		return nil, err
+	}
+	return alone.fitOnce()
+}
+
+// svmTrainer makes a trainer on the kernel matrix, or on its rows where the matrix
+// is spread.
+func (m *Model) svmTrainer() (*svm.Trainer, error) {
+	if m.Spread == nil {
+		k, err := m.Whole()
+		if err != nil {
+			return nil, err
+		}
+		return svm.NewTrainer(k)
+	}
+	source := rowSource{m.training(), make([]float64, m.Sites())}
+	if err := source.GramDiagonal(source.diagonal); err != nil {
+		return nil, err
+	}
+	return svm.NewRowTrainer(svm.NewCache(source, m.rowBytes()))
+}
+
+// leastRows is the memory for kernel rows that is always taken.
+const leastRows = 64 << 20
+
+// rowBytes is the memory for the kernel rows of a training, a small part of what a
+// rank holds.
+func (m *Model) rowBytes() int64 {
+	return max(leastRows, linalg.BlockCyclicBytes(m.Grid, m.Sites(), m.Block)/8)
+}
+
+// rowSource makes kernel rows when they are asked for. The matrix is known to be
+// finite.
+type rowSource struct {
+	blocks
+	diagonal []float64
+}
+
+func (s rowSource) Diag(i int) float64 { return s.diagonal[i] }
+
+func (s rowSource) FillRow(row []float64, i int) {
+	if err := s.Row(row, i); err != nil {
+		panic(err)
+	}
+}

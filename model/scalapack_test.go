@@ -1,0 +1,76 @@
+//go:build mpi && openblas
+
+package model_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/blas"
+	"bootbench/blas/scalapack"
+	"bootbench/linalg"
+	"bootbench/model"
+	"bootbench/resample"
+)
+
+var world *scalapack.World
+
+// Under mpirun every rank runs every test: scripts/mpi-test.sh.
+func TestMain(m *testing.M) {
+	var err error
+	if world, err = scalapack.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	blas.Bound().SetThreads(world.Threads())
+	status := m.Run()
+	if status != 0 {
+		world.Abort(status)
+	}
+	world.End()
+	os.Exit(0)
+}
+
+func newGrid(t testing.TB) linalg.Grid {
+	t.Helper()
+	grid, err := world.NewGrid(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return grid
+}
+
+// The same fixed points as on the exact engine, on every number of ranks and for
+// every size of block.
+func TestScaLAPACKFindsTheExactFixedPoint(t *testing.T) {
+	cases := spreadCases(t)
+	for _, name := range slices.Sorted(maps.Keys(cases)) { // ranks must keep in step
+		spec := cases[name]
+		want := answers(t, build(t, spec), resample.Poisson{Ratio: 1})
+		for _, block := range []int{1, 7, 64} {
+			t.Run(fmt.Sprintf("%s/block=%d", name, block), func(t *testing.T) {
+				spec.Engine, spec.Grid, spec.Block = model.ScaLAPACK, newGrid(t), block
+				agree(t, want, answers(t, build(t, spec), resample.Poisson{Ratio: 1}))
+			})
+		}
+	}
+}
+
+// Ranks that have read different data are told so, all of them.
+func TestScaLAPACKRefusesDifferentData(t *testing.T) {
+	if world.Size() == 1 {
+		t.Skip("there is one rank")
+	}
+	spec := grid(t, 50)
+	spec.Engine, spec.Grid = model.ScaLAPACK, newGrid(t)
+	if world.Rank() == 1 {
+		spec.Set.Y[7]++
+	}
+	if _, err := model.Build(spec); err == nil || !strings.Contains(err.Error(), "not those of rank 0") {
+		t.Errorf("rank %d: %v", world.Rank(), err)
+	}
+}

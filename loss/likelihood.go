@@ -37,8 +37,21 @@ func posteriorMean(l Likelihood) evaluation {
 		},
 		relative: 0x1p-50,
 		prior:    tiltedError,
-		analytic: true,
+		bend:     2,
 	}
+}
+
+// tabulated is the predictor of a likelihood whose powers can be tabulated.
+func tabulated(l interface {
+	Likelihood
+	density
+}) evaluation {
+	e := posteriorMean(l)
+	e.density = l
+	if !l.unimodal() { // it may change its mind
+		e.bend = 0.25
+	}
+	return e
 }
 
 // Probit is the likelihood p(y|f) = Phi(y f), for labels y = -1, +1.
@@ -85,12 +98,23 @@ func (Probit) slopes(f, y float64) (first, second float64) {
 	return y * r, -r * (y*f + r)
 }
 
+func (l Probit) logShape(f, y float64) float64 { return l.LogDensity(f, y) }
+func (Probit) unimodal() bool                  { return true }
+func (Probit) sharpest() float64               { return 1 }
+
+// grain falls from 1, the root of the curvature where the label is wrong, to 0,
+// and does so slowly.
+func (Probit) grain(f, y float64) (integral, root float64) {
+	away := math.Hypot(3, f)
+	return 0.5*(f-y*away) + 0.75*math.Asinh(f/3), 0.5*(1-y*f/away) + 0.75/away
+}
+
 // Site takes labels -1 or +1.
 func (l Probit) Site(y []float64, law resample.Law) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newSmoothSite(y, law, posteriorMean(l)), nil
+	return newSmoothSite(y, law, tabulated(l)), nil
 }
 
 // Logit is the likelihood p(y|f) = 1/(1 + exp(-y f)), for labels y = -1, +1.
@@ -116,12 +140,21 @@ func (Logit) slopes(f, y float64) (first, second float64) {
 	return y * wrong, -wrong * (1 - wrong)
 }
 
+func (l Logit) logShape(f, y float64) float64 { return l.LogDensity(f, y) }
+func (Logit) unimodal() bool                  { return true }
+func (Logit) sharpest() float64               { return 0.5 }
+
+// grain is 1/2 at 0, and stays apart from the poles at +-pi i.
+func (Logit) grain(f, _ float64) (integral, root float64) {
+	return 1.5 * math.Asinh(f/3), 1.5 / math.Hypot(3, f)
+}
+
 // Site takes labels -1 or +1.
 func (l Logit) Site(y []float64, law resample.Law) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newSmoothSite(y, law, posteriorMean(l)), nil
+	return newSmoothSite(y, law, tabulated(l)), nil
 }
 
 // Student is the likelihood of a target with Student-t noise: (y-f)/Scale has
@@ -182,6 +215,21 @@ func (l Student) shape(f, y float64) float64 {
 func (l Student) weight(f, y float64) float64 {
 	r := (f - y) / l.Scale
 	return (l.Dof + 1) / (l.Dof + r*r) / (l.Scale * l.Scale)
+}
+
+func (l Student) logShape(f, y float64) float64 { return l.shape(f, y) }
+func (Student) unimodal() bool                  { return false }
+func (l Student) sharpest() float64 {
+	_, root := l.grain(0, 0)
+	return root
+}
+
+// grain is the root of the weight, or where that is little of the distance from
+// the poles.
+func (l Student) grain(f, y float64) (integral, root float64) {
+	width := l.Scale * math.Sqrt(l.Dof)
+	size := math.Sqrt(math.Max(3, l.Dof+1))
+	return size * math.Asinh((f-y)/width), size / math.Hypot(width, f-y)
 }
 
 // TiltedMoments are by quadrature around the highest mode, fine enough for every
@@ -253,5 +301,5 @@ func (l Student) Site(y []float64, law resample.Law) (Site, error) {
 	if err := checkTargets(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newSmoothSite(y, law, posteriorMean(l)), nil
+	return newSmoothSite(y, law, tabulated(l)), nil
 }

@@ -95,12 +95,11 @@ func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 
 // moments are the moments (T4).
 func (x smoothMixture) moments(cav Cavity) Moments {
-	m := Moments{}
+	integrate := x.separate
 	if x.density != nil && cav.Var > 0 {
-		m = x.tabulated(cav)
-	} else {
-		m = x.separate(cav)
+		integrate = x.together
 	}
+	m := integrate(cav)
 	if m.Pull < 0 {
 		m.Clamped = m.Pull < -1e-8 // else it is the error of the quadrature
 		m.Pull, m.Keep = 0, 1
@@ -117,9 +116,9 @@ func (x smoothMixture) separate(cav Cavity) Moments {
 	return b.moments()
 }
 
-// tabulated integrates for all combinations together, in units of about the
+// together integrates for all combinations at once, in units of about the
 // standard deviation of the predictor.
-func (x smoothMixture) tabulated(cav Cavity) Moments {
+func (x smoothMixture) together(cav Cavity) Moments {
 	s := math.Sqrt(cav.Var)
 	t := x.tabulate(cav.C, cav.Mean, normalReach*s, x.p)
 	f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))

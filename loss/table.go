@@ -23,6 +23,7 @@ const (
 	mostRefined = 6      // times that the step is shortened, where it is not enough
 	tableMiss   = 1e-10  // error of the predictor in units of 1/sqrt(c), and of its slope
 	mostNodes   = 4096   // of a block
+	mostBlocks  = 64     // that are kept
 	negligible  = 32     // exponent below the top, at weight 1
 	leastMass   = 1e-280 // next to which all that underflows is nothing
 )
@@ -51,10 +52,12 @@ type table struct {
 // error in combination i counts by weight[i].
 func (x smoothMixture) tabulate(c, mean, reach float64, weight []float64) *table {
 	t := &table{
-		smoothMixture: x, c: c, first: mean - reach, half: reach, weight: weight,
+		smoothMixture: x, c: c, weight: weight,
 		absent: make([]bool, len(x.p)), reach: make([]float64, len(x.p)), power: make([]float64, x.groups), blocks: map[int]*block{},
 	}
-	t.half = reach / math.Ceil(reach*math.Sqrt(c)/tableReach) * (1 + 1e-9) // with both ends
+	t.half = reach / max(1, math.Ceil(reach*math.Sqrt(c)/tableReach))
+	t.half = max(t.half, 0.01/math.Sqrt(c), 1e-12*math.Abs(mean)) * (1 + 1e-9) // both ends are in
+	t.first = mean - math.Max(reach, t.half)
 	// The logarithm of the error is inversely as the count times the squared step.
 	for i, w := range weight {
 		t.absent[i] = none(x.row(i))
@@ -87,11 +90,14 @@ type block struct {
 	failed  bool
 }
 
-// at is the block of the field h.
-func (t *table) at(h float64) *block {
+// block is the one of the field h.
+func (t *table) block(h float64) *block {
 	number := int(math.Floor((h - t.first) / (2 * t.half)))
 	b := t.blocks[number]
 	if b == nil {
+		if len(t.blocks) == mostBlocks {
+			clear(t.blocks)
+		}
 		b = &block{table: t, center: t.first + t.half*float64(2*number+1), step: tableStep}
 		b.fill()
 		t.blocks[number] = b
@@ -102,7 +108,7 @@ func (t *table) at(h float64) *block {
 // all puts the predictor at the field h and its slope for every combination into
 // f and slope.
 func (t *table) all(h float64, f, slope []float64) {
-	b := t.at(h)
+	b := t.block(h)
 	for !b.failed {
 		b.turn(h)
 		miss := 0.0
@@ -117,13 +123,13 @@ func (t *table) all(h float64, f, slope []float64) {
 		b.refine()
 	}
 	for i := range t.weight {
-		f[i], slope[i] = t.smoothMixture.at(t.c, h, t.targets, t.row(i))
+		f[i], slope[i] = t.at(t.c, h, t.targets, t.row(i))
 	}
 }
 
 // alone is the predictor for combination i at the field h, and its slope.
 func (t *table) alone(i int, h float64) (f, slope float64) {
-	b := t.at(h)
+	b := t.block(h)
 	for !b.failed {
 		b.turn(h)
 		f, slope, miss := b.one(i)
@@ -132,7 +138,7 @@ func (t *table) alone(i int, h float64) (f, slope float64) {
 		}
 		b.refine()
 	}
-	return t.smoothMixture.at(t.c, h, t.targets, t.row(i))
+	return t.at(t.c, h, t.targets, t.row(i))
 }
 
 // refine shortens the step.
@@ -182,7 +188,7 @@ func (b *block) one(i int) (f, slope, miss float64) {
 	}
 	mass := even[0] + odd[0]
 	if !(mass > leastMass) {
-		f, slope = b.smoothMixture.at(b.c, b.center+b.v, b.targets, b.row(i))
+		f, slope = b.at(b.c, b.center+b.v, b.targets, b.row(i))
 		return f, slope, 0
 	}
 	mean := (even[1] + odd[1]) / mass
@@ -195,7 +201,7 @@ func (b *block) one(i int) (f, slope, miss float64) {
 
 // fill makes the nodes, or finds that they would be too many.
 func (b *block) fill() {
-	below, above := b.walk(-1), b.walk(1)
+	below, above := b.side(-1), b.side(1)
 	down, up := len(below.u), len(above.u)
 	n := down + up
 	if n > mostNodes {
@@ -228,26 +234,25 @@ func (b *block) fill() {
 	}
 }
 
-// wing are the nodes to one side of the center, that at 0 among those above.
-type wing struct {
+// side are the nodes to one side of the center, that at 0 among those above.
+type side struct {
 	u, width []float64
 	logs     []float64 // log P_k at the nodes, one row for each node
 	top      []float64 // the highest of every combination
 	last     []int     // nodes that count for it
 }
 
-// walk goes to one side, to where nothing is left of any combination for any
+// side goes from the center to where nothing is left of any combination for any
 // field of the block.
-func (b *block) walk(sign float64) wing {
+func (b *block) side(sign float64) side {
 	rows := len(b.p)
-	w := wing{top: make([]float64, rows), last: make([]int, rows)}
+	w := side{top: make([]float64, rows), last: make([]int, rows)}
 	logs, highest := make([]float64, len(b.targets)), make([]float64, rows)
 	for i := range rows {
 		w.top[i], highest[i] = math.Inf(-1), math.Inf(-1)
 	}
-	start, root := b.spread(0)
-	u := 0.0
-	j := 0.0
+	start, root := b.grain(0)
+	u, j := 0.0, 0.0
 	if sign < 0 {
 		j = 1
 	}
@@ -258,7 +263,7 @@ func (b *block) walk(sign float64) wing {
 		goal := start + sign*b.step*j
 		for range 20 {
 			var at float64
-			at, root = b.spread(u)
+			at, root = b.grain(u)
 			if math.Abs(goal-at) <= 1e-12+1e-15*math.Abs(goal) {
 				break
 			}
@@ -297,8 +302,8 @@ func (b *block) walk(sign float64) wing {
 	return w
 }
 
-// spread is the grain of the whole posterior, and its integral.
-func (b *block) spread(u float64) (integral, root float64) {
+// grain is that of the whole posterior.
+func (b *block) grain(u float64) (integral, root float64) {
 	root = math.Sqrt(b.c)
 	integral = root * u
 	for j, y := range b.targets {

@@ -86,3 +86,69 @@ func TestTogether(t *testing.T) {
 		}
 	})
 }
+
+// counted counts the calls of TiltedMoments.
+func counted(l interface {
+	Likelihood
+	density
+}) (e evaluation, calls *int) {
+	e, calls = tabulated(l), new(int)
+	plain := e.at
+	e.at = func(c, h float64, y, k []float64) (f, slope float64) {
+		*calls++
+		return plain(c, h, y, k)
+	}
+	return e, calls
+}
+
+// TestTableLimits: shared nodes do for all of an ordinary cavity; too coarse a
+// step is refined; and where the nodes would be too many, TiltedMoments stand in.
+func TestTableLimits(t *testing.T) {
+	law := resample.Poisson{Ratio: 1}
+	for _, l := range []interface {
+		Likelihood
+		density
+	}{Probit{}, Logit{}, Student{4, 0.3}, Student{1, 0.01}} {
+		at, calls := counted(l)
+		x := newSmoothMixture(at, groups([]float64{1}), law)
+		f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
+		near := func(what string, h, c float64) {
+			for i, p := range x.p {
+				_, want, _ := l.TiltedMoments(c, h, x.targets, x.row(i))
+				if p*math.Abs(f[i]-want)*math.Sqrt(c) > 2e-9 {
+					t.Errorf("%s, %s: count %v gives %.12g, alone %.12g", l.Name(), what, x.row(i), f[i], want)
+				}
+			}
+		}
+		for _, cav := range []Cavity{{2, 0.3, 0.4}, {0.1, -3, 9}, {50, 2, 0.01}} {
+			x.moments(cav)
+		}
+		if *calls > 0 {
+			t.Errorf("%s took %d integrals by themselves", l.Name(), *calls)
+		}
+		table := x.tabulate(2, 0.3, 5, x.p)
+		b := table.block(0)
+		b.step = 1.2
+		b.fill()
+		table.all(0, f, slope)
+		if b.refined == 0 || b.failed {
+			t.Errorf("%s: refined %d times, failed %v", l.Name(), b.refined, b.failed)
+		}
+		near("refined", 0, 2)
+		for !b.failed {
+			b.refine()
+		}
+		table.all(0, f, slope)
+		if *calls != len(x.p) {
+			t.Errorf("%s: %d integrals by themselves for %d combinations", l.Name(), *calls, len(x.p))
+		}
+		near("failed", 0, 2)
+	}
+	at, calls := counted(Probit{})
+	x := newSmoothMixture(at, groups([]float64{1}), law)
+	f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
+	x.tabulate(1e-3, -1500, 1, x.p).all(-1500, f, slope)
+	if *calls != len(x.p) {
+		t.Errorf("far out, %d integrals by themselves for %d combinations", *calls, len(x.p))
+	}
+}

@@ -24,6 +24,7 @@ const (
 	tableMiss   = 1e-10  // error of the predictor in units of 1/sqrt(c), and of its slope
 	mostNodes   = 4096   // of a block
 	mostBlocks  = 64     // that are kept
+	mostKept    = 512    // fields of a block that are remembered
 	negligible  = 32     // exponent below the top, at weight 1
 	leastMass   = 1e-280 // next to which all that underflows is nothing
 )
@@ -87,6 +88,7 @@ type block struct {
 	ends    [][2]int  // of the nodes that count for a combination
 	tilt    []float64 // exp(c u v), up to a factor, at the last v
 	v       float64
+	kept    map[float64][]float64 // tilt at fields
 	failed  bool
 }
 
@@ -127,11 +129,12 @@ func (t *table) all(h float64, f, slope []float64) {
 	}
 }
 
-// alone is the predictor for combination i at the field h, and its slope.
+// alone is the predictor for combination i at the field h, and its slope. It
+// remembers the field for the other combinations.
 func (t *table) alone(i int, h float64) (f, slope float64) {
 	b := t.block(h)
 	for !b.failed {
-		b.turn(h)
+		b.turnKept(h)
 		f, slope, miss := b.one(i)
 		if t.weight[i]*miss <= tableMiss {
 			return f, slope
@@ -159,9 +162,27 @@ func (b *block) turn(h float64) {
 		end = b.nodes[len(b.nodes)-1]
 	}
 	rate := b.c * b.v
+	if b.tilt == nil {
+		b.tilt = make([]float64, len(b.nodes))
+	}
 	for n, u := range b.nodes {
 		b.tilt[n] = math.Exp(rate * (u - end))
 	}
+}
+
+// turnKept is turn, remembered.
+func (b *block) turnKept(h float64) {
+	known := b.kept[h]
+	if known == nil {
+		if len(b.kept) == mostKept {
+			clear(b.kept)
+		}
+		b.tilt = nil
+		b.turn(h)
+		b.kept[h] = b.tilt
+		return
+	}
+	b.v, b.tilt = h-b.center, known
 }
 
 // one is the predictor for combination i and its slope. Every other node is a
@@ -209,7 +230,7 @@ func (b *block) fill() {
 		return
 	}
 	n += n % 2
-	b.nodes, b.tilt = make([]float64, n), make([]float64, n)
+	b.nodes, b.tilt, b.kept = make([]float64, n), nil, map[float64][]float64{}
 	b.nodes[n-1] = above.u[up-1] // of no weight, where the number was odd
 	copy(b.nodes[down:], above.u)
 	for j, u := range below.u {

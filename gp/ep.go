@@ -51,7 +51,7 @@ type EPSettings struct {
 // The defaults of the zero EPSettings.
 const (
 	DefaultEPTolerance = 1e-8
-	DefaultEPSweeps    = 1000
+	DefaultEPSweeps    = 4000
 )
 
 // EPStatus says how good an EPResult is.

@@ -29,13 +29,15 @@ const (
 )
 
 // gaussianTerms is the average of f over the standard normal. The trapezoid rule
-// converges faster than any power of the step where f is analytic: halving the
-// step squares the error, or better. It is accepted where the last halving
-// changed no more than a tenth of normalError, and for a function known to be
-// analytic also where it changed no more than 1e-5 and the square of the change
-// before. Failing that, panels are halved where needed. The noise is the error of
-// the predictor in its terms.
-func gaussianTerms(f func(z float64) terms, analytic bool, noise float64) terms {
+// converges faster than any power of the step where f is analytic: its error is
+// about C x at one step, C x^2 at half of it, or better, so that two changes tell
+// C and x and the error that is left. It is accepted where the last halving
+// changed no more than a tenth of normalError, or where no more is left, by steps
+// below bend: f is analytic and bends within that at least, 0 if it is not known
+// to be. Failing that, panels are halved where needed. The noise is the error of
+// the predictor in its terms, and rate the derivative of its term over that of the
+// slope.
+func gaussianTerms(f func(z float64) terms, rate, bend, noise float64) terms {
 	var sum, before terms
 	change := math.Inf(1)
 	for level := range finestHalving + 1 {
@@ -56,13 +58,14 @@ func gaussianTerms(f func(z float64) terms, analytic bool, noise float64) terms 
 		if level > 0 {
 			last := change
 			change = mean.apart(before)
-			if change <= 0.1*normalError+10*noise || (analytic && level > 1 && change <= 1e-5 && change <= last*last) {
+			known := level > 1 && step <= bend && change <= 1e-4
+			if change <= 0.1*normalError+10*noise || known && change*(change/last)*(change/last) <= 0.1*normalError {
 				return mean
 			}
 		}
 		before = mean
 	}
-	return panelTerms(f, noise)
+	return panelTerms(f, rate, noise)
 }
 
 // normalised scales the terms so that the average of one is one.
@@ -86,6 +89,7 @@ const (
 // panelled integrates terms over panels.
 type panelled struct {
 	f         func(z float64) terms
+	rate      float64
 	allowance float64
 	halvings  int
 }
@@ -95,13 +99,13 @@ type panelled struct {
 // else a bend between the ends and their nearest points would go unseen. The
 // allowance rises with the rounding of the predictor, which noise is in units
 // of its standard deviation.
-func panelTerms(f func(z float64) terms, noise float64) terms {
-	p := panelled{f: f, allowance: 0.002*normalError + 30*noise}
+func panelTerms(f func(z float64) terms, rate, noise float64) terms {
+	p := panelled{f: f, rate: rate, allowance: 0.002*normalError + 30*noise}
 	var total terms
 	lo := f(-normalReach)
 	for a := -normalReach; a < normalReach; a++ {
 		hi := f(float64(a + 1))
-		total.add(1, p.halved(panelOf(f, float64(a), float64(a+1), lo, hi), 0))
+		total.add(1, p.halved(p.panel(float64(a), float64(a+1), lo, hi), 0))
 		lo = hi
 	}
 	return total.normalised()
@@ -116,15 +120,15 @@ type panel struct {
 	miss   float64
 }
 
-func panelOf(f func(z float64) terms, a, b float64, lo, hi terms) panel {
+func (s *panelled) panel(a, b float64, lo, hi terms) panel {
 	p := panel{a: a, b: b, lo: lo, hi: hi}
 	rise := 0.0
 	sevenPoint(a, b, func(weight, z float64) {
-		t := f(z)
+		t := s.f(z)
 		p.sum.add(weight*stdPDF(z), t)
 		rise += weight * t[3]
 	})
-	p.miss = math.Abs(hi[1]-lo[1]-rise) * math.Max(stdPDF(a), stdPDF(b))
+	p.miss = math.Abs(hi[1]-lo[1]-s.rate*rise) * math.Max(stdPDF(a), stdPDF(b))
 	return p
 }
 
@@ -132,7 +136,7 @@ func panelOf(f func(z float64) terms, a, b float64, lo, hi terms) panel {
 func (s *panelled) halved(p panel, depth int) terms {
 	mid := 0.5 * (p.a + p.b)
 	at := s.f(mid)
-	left, right := panelOf(s.f, p.a, mid, p.lo, at), panelOf(s.f, mid, p.b, at, p.hi)
+	left, right := s.panel(p.a, mid, p.lo, at), s.panel(mid, p.b, at, p.hi)
 	sum := left.sum
 	sum.add(1, right.sum)
 	s.halvings++

@@ -80,6 +80,6 @@ func (l Logistic) Site(y []float64, law resample.Law) (Site, error) {
 		return nil, err
 	}
 	at := evaluated(l.Prox)
-	at.analytic = true
+	at.bend = math.Inf(1)
 	return newSmoothSite(y, law, at), nil
 }

@@ -287,14 +287,11 @@ func TestKeepIsSlope(t *testing.T) {
 // TestExtremes: whatever the parameters, moments are numbers in their ranges,
 // keep and pull add up, and the law has mass one and their mean.
 func TestExtremes(t *testing.T) {
-	power := func(t *rapid.T, what string, lo, hi float64) float64 {
-		return math.Pow(10, rapid.Float64Range(lo, hi).Draw(t, what))
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		big := power(t, "log C", -8, 12)
 		l := rapid.SampledFrom([]Loss{
 			Hinge{big}, SquaredHinge{big}, Logistic{big}, EpsInsensitive{big, power(t, "log epsilon", -8, 3)},
-			LeastAbsolute{big}, Huber{big, power(t, "log delta", -8, 3)}, HardMargin{},
+			LeastAbsolute{big}, Huber{big, power(t, "log delta", -8, 3)}, HardMargin{}, Probit{}, Logit{},
 		}).Draw(t, "loss")
 		y := []float64{1}
 		if l.Name() != "hard" && rapid.Bool().Draw(t, "two") {

@@ -40,8 +40,10 @@ func (l fromProximal) Site(y []float64, law resample.Law) (Site, error) {
 type evaluation struct {
 	at              predictor
 	relative, prior float64
-	analytic        bool    // in h
-	grid            gridded // or nil
+	// bend is the least width in h, in units of 1/sqrt(c), on which an analytic
+	// predictor bends, 0 for others.
+	bend    float64
+	density density // nil but for likelihoods that can be tabulated
 }
 
 // evaluated is a predictor exact to rounding.
@@ -77,14 +79,8 @@ func newSmoothMixture(at evaluation, list []group, law resample.Law) smoothMixtu
 	return x
 }
 
-// Moments integrates over the cavity for every combination of the counts, together
-// where that is possible.
-func (s *smoothSite) Moments(cav Cavity) Moments {
-	if m, ok := s.all.together(cav); ok {
-		return m
-	}
-	return s.all.moments(cav)
-}
+// Moments integrates over the cavity for every combination of the counts.
+func (s *smoothSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
 
 // Law is a curve for every combination of the counts.
 func (s *smoothSite) Law(cav Cavity) Law { return s.all.of(cav) }
@@ -99,20 +95,52 @@ func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 
 // moments are the moments (T4).
 func (x smoothMixture) moments(cav Cavity) Moments {
-	var b blend
-	for i, p := range x.p {
-		b.add(p, x.respond(cav, x.row(i)))
+	integrate := x.separate
+	if x.density != nil && cav.Var > 0 {
+		integrate = x.together
 	}
-	return clamp(b.moments())
-}
-
-// clamp raises a negative pull to zero.
-func clamp(m Moments) Moments {
+	m := integrate(cav)
 	if m.Pull < 0 {
 		m.Clamped = m.Pull < -1e-8 // else it is the error of the quadrature
 		m.Pull, m.Keep = 0, 1
 	}
 	return m
+}
+
+// separate integrates for every combination of counts on its own.
+func (x smoothMixture) separate(cav Cavity) Moments {
+	var b blend
+	for i, p := range x.p {
+		b.add(p, x.respond(cav, x.row(i)))
+	}
+	return b.moments()
+}
+
+// together integrates for all combinations at once, in units of about the
+// standard deviation of the predictor.
+func (x smoothMixture) together(cav Cavity) Moments {
+	s := math.Sqrt(cav.Var)
+	t := x.tabulate(cav.C, cav.Mean, normalReach*s, x.p)
+	f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
+	t.all(cav.Mean, f, slope)
+	base, unit := 0.0, s
+	for i, p := range x.p {
+		base += p * f[i]
+	}
+	for i, p := range x.p {
+		unit = math.Hypot(unit, math.Sqrt(p)*(f[i]-base))
+	}
+	sample := func(z float64) terms {
+		t.all(cav.Mean+s*z, f, slope)
+		mean := terms{0: 1}
+		for i, p := range x.p {
+			off := (f[i] - base) / unit
+			mean.add(p, terms{0, off, off * off, slope[i], 1 - slope[i]})
+		}
+		return mean
+	}
+	m := gaussianTerms(sample, s/unit, x.bend/(s*math.Sqrt(cav.C)), x.prior+x.noise(cav.C, cav.Mean, base)/unit)
+	return Moments{Mean: base + unit*m[1], Var: unit * unit * math.Max(0, m[2]-m[1]*m[1]), Keep: m[3], Pull: m[4]}
 }
 
 // respond is the predictor for one combination of counts.
@@ -130,7 +158,7 @@ func (x smoothMixture) respond(cav Cavity, counts []float64) response {
 		off := (g - f) / s
 		return terms{1, off, off * off, slope, 1 - slope}
 	}
-	t := gaussianTerms(sample, x.analytic, x.prior+x.noise(cav.C, cav.Mean, f)/s)
+	t := gaussianTerms(sample, 1, x.bend/(s*math.Sqrt(cav.C)), x.prior+x.noise(cav.C, cav.Mean, f)/s)
 	return response{base: f, shift: s * t[1], variance: cav.Var * math.Max(0, t[2]-t[1]*t[1]), keep: t[3], pull: t[4]}
 }
 
@@ -138,6 +166,11 @@ func (x smoothMixture) respond(cav Cavity, counts []float64) response {
 func (x smoothMixture) of(cav Cavity) Law {
 	var law Law
 	s := math.Sqrt(cav.Var)
+	at := func(i int, h float64) (f, slope float64) { return x.at(cav.C, h, x.targets, x.row(i)) }
+	if x.density != nil && s > 0 {
+		ones := slices.Repeat([]float64{1}, len(x.p))
+		at = x.tabulate(cav.C, cav.Mean, curveReach*s, ones).alone
+	}
 	for i, p := range x.p {
 		counts := x.row(i)
 		switch {
@@ -147,11 +180,9 @@ func (x smoothMixture) of(cav Cavity) Law {
 			f, _ := x.at(cav.C, cav.Mean, x.targets, counts)
 			law.Atoms = append(law.Atoms, Atom{At: f, Weight: p})
 		default:
-			f, _ := x.at(cav.C, cav.Mean, x.targets, counts)
+			f, _ := at(i, cav.Mean)
 			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*s, f)
-			law.Curves = append(law.Curves, newCurve(p, cav.Mean, s, noise, func(h float64) (f, slope float64) {
-				return x.at(cav.C, h, x.targets, counts)
-			}))
+			law.Curves = append(law.Curves, newCurve(p, cav.Mean, s, noise, func(h float64) (f, slope float64) { return at(i, h) }))
 		}
 	}
 	return law

@@ -2,7 +2,7 @@ package loss
 
 import "math"
 
-// concave is a log-concave likelihood.
+// concave is a log-concave likelihood that bends near 0, within about 1 or more.
 type concave interface {
 	LogDensity(f, y float64) float64
 	// slopes are the first two derivatives of LogDensity by f.
@@ -27,6 +27,11 @@ func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, vari
 	mode, width := peak(l, c, h, y, k)
 	reach := tiltReach/math.Sqrt(c) + width
 	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: coarsest, single: true}
+	total := 0.0
+	for _, w := range k {
+		total += w
+	}
+	t.resolve(0, 1/math.Sqrt(c+total))
 	logZ, mean, variance = t.moments()
 	return logZ + 0.5*math.Log(c/(2*math.Pi)), mean, variance
 }
@@ -65,20 +70,6 @@ func peak[L concave](l L, c, h float64, y, k []float64) (mode, width float64) {
 		}
 	}
 	return f, width
-}
-
-// peaks are the lowest and the highest of h and the modes that the examples of each
-// label alone would give: fewer of them move the mode by less, and the two labels move
-// it against each other.
-func peaks[L concave](l L, c, h float64, y, k []float64) (lo, hi float64) {
-	lo, hi = h, h
-	for j := range y {
-		if k[j] > 0 {
-			mode, _ := peak(l, c, h, y[j:j+1], k[j:j+1])
-			lo, hi = math.Min(lo, mode), math.Max(hi, mode)
-		}
-	}
-	return lo, hi
 }
 
 // Quadrature over the posterior.
@@ -130,6 +121,10 @@ func (t *tilt) moments() (logZ, mean, variance float64) {
 		total[2] += weight * off * off
 		return t.single && v < -tiltNegligible
 	}
+	trusted := 3e-5 // the change that may tell the error
+	if !t.single {
+		trusted = 1e-7 // a slight mode may be coarser
+	}
 	step, points := t.step, 0
 	change := math.Inf(1)
 	var z, m, s float64
@@ -158,7 +153,7 @@ func (t *tilt) moments() (logZ, mean, variance float64) {
 		if level > 0 {
 			before := change
 			change = math.Max(math.Abs(z/z0-1), math.Max(math.Abs(m-m0)/math.Sqrt(math.Abs(s)), math.Abs(s/s0-1)))
-			if change <= 1e-10 || (level > 1 && change <= 3e-5 && change <= 2*before*before) || points > mostTilt {
+			if change <= 1e-10 || (level > 1 && change <= trusted && change <= 2*before*before) || points > mostTilt {
 				break
 			}
 		}

@@ -1,0 +1,352 @@
+package loss
+
+import "math"
+
+// density is a likelihood whose powers can be tabulated.
+type density interface {
+	// logShape is log p(y|f) but for a constant, at most 0.
+	logShape(f, y float64) float64
+	// grain is about the root of the curvature that -log p(y|f) has near f, and its
+	// integral over f. Nodes that lie evenly in the integral resolve p(y|f).
+	grain(f, y float64) (integral, root float64)
+	// sharpest is the largest root.
+	sharpest() float64
+	// unimodal says that p(y|f) has one mode in f, times whatever Gaussian and for
+	// whatever targets together. If not, p(y|f) falls with |f-y|.
+	unimodal() bool
+}
+
+// Limits on the nodes of a table.
+const (
+	tableReach  = 8      // fields that a block covers either side, in units of 1/sqrt(c)
+	tableStep   = 0.56   // between nodes, where the integral of the grain is 1
+	mostRefined = 6      // times that the step is shortened, where it is not enough
+	tableMiss   = 1e-10  // error of the predictor in units of 1/sqrt(c), and of its slope
+	mostNodes   = 4096   // of a block
+	mostBlocks  = 64     // that are kept
+	mostKept    = 512    // fields of a block that are remembered
+	negligible  = 32     // exponent below the top, at weight 1
+	leastMass   = 1e-280 // next to which all that underflows is nothing
+)
+
+// table is the predictor of a likelihood for every combination of counts over a
+// range of fields, by quadrature with shared nodes. At the field center + v and
+// at f = center + u the posterior of the counts k is
+//
+//	exp(c u v) P_k(u),  P_k(u) = exp(-c u^2/2) prod_j p(y_j|f)^k_j
+//
+// but for its norm: all fields share P_k, all counts share exp(c u v). For fields
+// far away both underflow, so that a table has several blocks, made where needed.
+type table struct {
+	smoothMixture
+	c      float64
+	first  float64   // field
+	half   float64   // of the range of a block
+	weight []float64 // of the combinations' errors
+	absent []bool    // combinations without examples
+	reach  []float64 // exponent below the top that counts for a combination
+	power  []float64 // factor of the grain of each target
+	blocks map[int]*block
+}
+
+// tabulate is a table for fields within reach of the mean, others cost more. An
+// error in combination i counts by weight[i].
+func (x smoothMixture) tabulate(c, mean, reach float64, weight []float64) *table {
+	t := &table{
+		smoothMixture: x, c: c, weight: weight,
+		absent: make([]bool, len(x.p)), reach: make([]float64, len(x.p)), power: make([]float64, x.groups), blocks: map[int]*block{},
+	}
+	t.half = reach / max(1, math.Ceil(reach*math.Sqrt(c)/tableReach))
+	t.half = max(t.half, 0.01/math.Sqrt(c), 1e-12*math.Abs(mean)) * (1 + 1e-9) // both ends are in
+	t.first = mean - math.Max(reach, t.half)
+	// The logarithm of the error is inversely as the count times the squared step.
+	for i, w := range weight {
+		t.absent[i] = none(x.row(i))
+		t.reach[i] = negligible + math.Log(w)
+		share := 1 - math.Log(w)/math.Log(tableMiss)
+		for j, k := range x.row(i) {
+			t.power[j] = math.Max(t.power[j], share*k)
+		}
+	}
+	// The curvature is at most c + k r^2, and its root, a convex function of r, is
+	// at most that for the sharpest r in proportion.
+	sharpest := x.density.sharpest()
+	for j, k := range t.power {
+		t.power[j] = k * sharpest / (math.Sqrt(c) + math.Sqrt(c+k*sharpest*sharpest))
+	}
+	return t
+}
+
+// block is the part of the table of the fields around center.
+type block struct {
+	*table
+	center  float64
+	step    float64
+	refined int
+	nodes   []float64 // u, an even number of them, evenly spaced in the grain
+	powers  []float64 // P_k times the weight of the node, one row for each combination
+	ends    [][2]int  // of the nodes that count for a combination
+	tilt    []float64 // exp(c u v), up to a factor, at the last v
+	v       float64
+	kept    map[float64][]float64 // tilt at fields
+	failed  bool
+}
+
+// block is the one of the field h.
+func (t *table) block(h float64) *block {
+	number := int(math.Floor((h - t.first) / (2 * t.half)))
+	b := t.blocks[number]
+	if b == nil {
+		if len(t.blocks) == mostBlocks {
+			clear(t.blocks)
+		}
+		b = &block{table: t, center: t.first + t.half*float64(2*number+1), step: tableStep}
+		b.fill()
+		t.blocks[number] = b
+	}
+	return b
+}
+
+// all puts the predictor at the field h and its slope for every combination into
+// f and slope.
+func (t *table) all(h float64, f, slope []float64) {
+	b := t.block(h)
+	for !b.failed {
+		b.turn(h)
+		miss := 0.0
+		for i, w := range t.weight {
+			var off float64
+			f[i], slope[i], off = b.one(i)
+			miss += w * off
+		}
+		if miss <= tableMiss {
+			return
+		}
+		b.refine()
+	}
+	for i := range t.weight {
+		f[i], slope[i] = t.at(t.c, h, t.targets, t.row(i))
+	}
+}
+
+// alone is the predictor for combination i at the field h, and its slope. It
+// remembers the field for the other combinations.
+func (t *table) alone(i int, h float64) (f, slope float64) {
+	b := t.block(h)
+	for !b.failed {
+		b.turnKept(h)
+		f, slope, miss := b.one(i)
+		if t.weight[i]*miss <= tableMiss {
+			return f, slope
+		}
+		b.refine()
+	}
+	return t.at(t.c, h, t.targets, t.row(i))
+}
+
+// refine shortens the step.
+func (b *block) refine() {
+	if b.refined++; b.refined > mostRefined {
+		b.failed = true
+		return
+	}
+	b.step *= 0.8
+	b.fill()
+}
+
+// turn is the factor exp(c u v) at the field h.
+func (b *block) turn(h float64) {
+	b.v = h - b.center
+	end := b.nodes[0]
+	if b.v > 0 {
+		end = b.nodes[len(b.nodes)-1]
+	}
+	rate := b.c * b.v
+	if b.tilt == nil {
+		b.tilt = make([]float64, len(b.nodes))
+	}
+	for n, u := range b.nodes {
+		b.tilt[n] = math.Exp(rate * (u - end))
+	}
+}
+
+// turnKept is turn, remembered.
+func (b *block) turnKept(h float64) {
+	known := b.kept[h]
+	if known == nil {
+		if len(b.kept) == mostKept {
+			clear(b.kept)
+		}
+		b.tilt = nil
+		b.turn(h)
+		b.kept[h] = b.tilt
+		return
+	}
+	b.v, b.tilt = h-b.center, known
+}
+
+// one is the predictor for combination i and its slope. Every other node is a
+// rule of its own, of twice the step: miss, the squared difference of the two, is
+// about the error of both together, or above.
+func (b *block) one(i int) (f, slope, miss float64) {
+	if b.absent[i] {
+		return b.center + b.v, 1, 0
+	}
+	n := len(b.nodes)
+	from, to := b.ends[i][0], b.ends[i][1]
+	powers := b.powers[i*n+from : i*n+to]
+	nodes, tilt := b.nodes[from:to][:len(powers)], b.tilt[from:to][:len(powers)]
+	var even, odd [3]float64
+	for j := 1; j < len(powers); j += 2 {
+		u, w := nodes[j-1], powers[j-1]*tilt[j-1]
+		even[0] += w
+		even[1] += w * u
+		even[2] += w * u * u
+		u, w = nodes[j], powers[j]*tilt[j]
+		odd[0] += w
+		odd[1] += w * u
+		odd[2] += w * u * u
+	}
+	mass := even[0] + odd[0]
+	if !(mass > leastMass) {
+		f, slope = b.at(b.c, b.center+b.v, b.targets, b.row(i))
+		return f, slope, 0
+	}
+	mean := (even[1] + odd[1]) / mass
+	variance := (even[2]+odd[2])/mass - mean*mean
+	evenMean, oddMean := even[1]/even[0], odd[1]/odd[0]
+	apart := max(math.Abs(even[0]-odd[0])/mass, math.Abs(evenMean-oddMean)*math.Sqrt(b.c),
+		b.c*math.Abs(even[2]/even[0]-evenMean*evenMean-odd[2]/odd[0]+oddMean*oddMean))
+	return b.center + mean, b.c * variance, apart * apart
+}
+
+// fill makes the nodes, or finds that they would be too many.
+func (b *block) fill() {
+	below, above := b.side(-1), b.side(1)
+	down, up := len(below.u), len(above.u)
+	n := down + up
+	if n > mostNodes {
+		b.failed = true
+		return
+	}
+	n += n % 2
+	b.nodes, b.tilt, b.kept = make([]float64, n), nil, map[float64][]float64{}
+	b.nodes[n-1] = above.u[up-1] // of no weight, where the number was odd
+	copy(b.nodes[down:], above.u)
+	for j, u := range below.u {
+		b.nodes[down-1-j] = u
+	}
+	rows := len(b.p)
+	b.powers, b.ends = make([]float64, rows*n), make([][2]int, rows)
+	for i := range rows {
+		if b.absent[i] {
+			continue
+		}
+		top := max(below.top[i], above.top[i])
+		row := b.powers[i*n : (i+1)*n]
+		for j := range below.last[i] {
+			row[down-1-j] = math.Exp(below.logs[j*rows+i]-top) * below.width[j]
+		}
+		for j := range above.last[i] {
+			row[down+j] = math.Exp(above.logs[j*rows+i]-top) * above.width[j]
+		}
+		from, to := down-below.last[i], down+above.last[i]
+		b.ends[i] = [2]int{from - from%2, to + to%2}
+	}
+}
+
+// side are the nodes to one side of the center, that at 0 among those above.
+type side struct {
+	u, width []float64
+	logs     []float64 // log P_k at the nodes, one row for each node
+	top      []float64 // the highest of every combination
+	last     []int     // nodes that count for it
+}
+
+// side goes from the center to where nothing is left of any combination for any
+// field of the block.
+func (b *block) side(sign float64) side {
+	rows := len(b.p)
+	w := side{top: make([]float64, rows), last: make([]int, rows)}
+	logs, highest := make([]float64, len(b.targets)), make([]float64, rows)
+	for i := range rows {
+		w.top[i], highest[i] = math.Inf(-1), math.Inf(-1)
+	}
+	start, root := b.grain(0)
+	u, j := 0.0, 0.0
+	if sign < 0 {
+		j = 1
+	}
+	for ; len(w.u) <= mostNodes; j++ {
+		if j > 0 {
+			u += sign * b.step / root
+		}
+		goal := start + sign*b.step*j
+		for range 20 {
+			var at float64
+			at, root = b.grain(u)
+			if math.Abs(goal-at) <= 1e-12+1e-15*math.Abs(goal) {
+				break
+			}
+			u += (goal - at) / root
+		}
+		w.u, w.width = append(w.u, u), append(w.width, 1/root)
+		for t, y := range b.targets {
+			logs[t] = b.density.logShape(b.center+u, y)
+		}
+		gain, loss := b.c*b.half*math.Abs(u), 0.5*b.c*u*u
+		fallen, least := true, math.Inf(1)
+		for i, reach := range b.reach {
+			v := -loss
+			for t, k := range b.row(i) {
+				if k > 0 {
+					v += k * logs[t]
+				}
+			}
+			w.logs = append(w.logs, v)
+			if b.absent[i] {
+				continue
+			}
+			w.top[i] = max(w.top[i], v)
+			v += gain // at the end of the block
+			highest[i] = max(highest[i], v)
+			least = min(least, highest[i]-reach)
+			if v > highest[i]-reach {
+				fallen = false
+				w.last[i] = len(w.u)
+			}
+		}
+		if gain-loss < least || fallen && b.passed(sign, u) {
+			break
+		}
+	}
+	return w
+}
+
+// grain is that of the whole posterior.
+func (b *block) grain(u float64) (integral, root float64) {
+	root = math.Sqrt(b.c)
+	integral = root * u
+	for j, y := range b.targets {
+		t, r := b.density.grain(b.center+u, y)
+		integral += b.power[j] * t
+		root += b.power[j] * r
+	}
+	return integral, root
+}
+
+// passed says that beyond u all posteriors that have fallen keep falling.
+func (b *block) passed(sign, u float64) bool {
+	if b.density.unimodal() {
+		return true
+	}
+	if math.Abs(u) < b.half {
+		return false
+	}
+	for _, y := range b.targets {
+		if sign*(b.center+u-y) < 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the benchmarks and renews the tables of BENCHMARKS.md, each between its
 # markers <!-- begin NAME --> and <!-- end NAME -->, and its pictures. The prose stays.
-# About ten minutes on two cores. BENCH_TIME (default 1s) is go test's -benchtime.
+# About ten minutes on two cores. BENCH_TIME (default 1s) is go test's -benchtime;
+# BOOTBENCH_DATA, if set, a folder with california.csv and pumadyn8nm.csv.
 set -eu
 cd "$(dirname "$0")/.."
 time=${BENCH_TIME:-1s}
@@ -67,7 +68,7 @@ bench ./linalg Refresh "" "$out/linalg.txt"
 echo "fits and solves" >&2
 bench ./gp Fit openblas "$out/fits.txt"
 bench ./solver Solve openblas "$out/solve.txt"
-go test -tags openblas -run '^$' -bench Breadth -benchtime 3x ./bench > "$out/breadth.txt"
+go test -tags openblas -run '^$' -bench 'Breadth/./n=(500|1000|2000)/gammad=(0.01|0.05|0.2)/noise=0.1' -benchtime 3x ./bench > "$out/breadth.txt"
 bench ./svm 'BenchmarkTrain|NewTrainer' openblas "$out/svm.txt"
 go test -tags openblas -run '^$' -bench Grid -benchtime 1x ./solver > "$out/grid.txt"
 go test -tags openblas -run '^$' -bench 'Survey/./steps=mixed' -benchtime 1x ./solver > "$out/survey.txt"

@@ -19,6 +19,11 @@ void pdtrmm_(const char *side, const char *uplo, const char *trans, const char *
 void pdsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a, const int *ia, const int *ja,
              const int *desca, const double *beta, double *c, const int *ic, const int *jc, const int *descc);
 
+// pilaenv_ takes the place of ScaLAPACK's own, which is meant to be replaced: the
+// PBLAS cut their operands into pieces of so many columns, 32 by default, too few for
+// dgemm.
+int pilaenv_(const int *context, const char *precision, size_t length) { return 256; }
+
 static int bb_pdpotrf(int n, double *a, const int *desc) {
 	int info = 0, one = 1;
 	pdpotrf_("L", &n, a, &one, &one, desc, &info, 1);

@@ -39,12 +39,12 @@ type RankError struct {
 }
 
 func (e *RankError) Error() string {
-	limit := "the rank limit"
+	limit := fmt.Sprintf("the rank limit of %d", e.Rank)
 	if e.Memory {
-		limit = "the memory limit"
+		limit = fmt.Sprintf("rank %d, for which there is memory,", e.Rank)
 	}
-	return fmt.Sprintf("at %s of %d the mean residual of the kernel is %.2g of its mean variance, above the tolerance of %.2g: "+
-		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Rank, e.Residual, e.Tolerance)
+	return fmt.Sprintf("at %s the mean residual of the kernel is %.2g of its mean variance, above the tolerance of %.2g: "+
+		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Residual, e.Tolerance)
 }
 
 // Unwrap is ErrRank.

@@ -20,7 +20,7 @@ func (s *StepTimes) sheet() *sheet {
 	p := &sheet{}
 	for _, l := range [][2]string{
 		{"steps", "all; nocoarse: without a start from a factor of low rank; nofollow: without small moves of all of G; double: nor single precision; nonewton: without Newton's method; exact: exact refreshes only"},
-		{"total s", "seconds of the theory, to the left-out error; exact, single, follow, low-rank: of them in moving G"},
+		{"total s", "seconds of the theory, to the left-out error; exact, single, follow, updates (of low rank): of them in moving G"},
 		{"limit s", "seconds of all of G once, n^3 flops, at the rate of dgemm in the same process"},
 	} {
 		p.line(l[0], "%s", l[1])
@@ -37,7 +37,7 @@ func (s *StepTimes) sheet() *sheet {
 func stepsColumns() []column {
 	return []column{
 		{head: "data", left: true}, {head: "n"}, {head: "steps", left: true}, {head: "total s"}, {head: "exact"}, {head: "single"}, {head: "follow"},
-		{head: "low-rank"}, {head: "rest"}, {head: "refreshes"}, {head: "limit s"}, {head: "error"}, {head: "status", left: true},
+		{head: "updates"}, {head: "rest"}, {head: "refreshes"}, {head: "limit s"}, {head: "error"}, {head: "status", left: true},
 	}
 }
 

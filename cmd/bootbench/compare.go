@@ -67,7 +67,7 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 			return err
 		}
 		if m.engine.engine == model.ScaLAPACK.String() {
-			return usagef("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve and predict take it")
+			return usagef("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
 		}
 		if estimators {
 			return s.compareEstimators(&m, args, splits, b.seed)

@@ -49,7 +49,6 @@ The least error of many is lower than what its model will do on new data.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
-	f.Lookup("over").DefValue = "" // not "[]"
 	m.register(f)
 	r.register(f)
 	t.registerTest(f)
@@ -168,7 +167,11 @@ func gridValues(text string) ([]string, error) {
 	}
 	var values []string
 	for _, v := range steps {
-		values = append(values, strconv.FormatFloat(v, 'g', 6, 64))
+		value := strconv.FormatFloat(v, 'g', 6, 64)
+		if slices.Contains(values, value) {
+			return nil, fmt.Errorf("%q holds %s twice, to six digits", text, value)
+		}
+		values = append(values, value)
 	}
 	return values, nil
 }
@@ -216,13 +219,6 @@ func (s *session) grid(g *grid) error {
 		TestLoss: g.test.Name(), Over: g.axes, Status: "complete", Warnings: []string{},
 	}
 	var table *report.GridTable
-	err := s.text(func(w io.Writer) (err error) {
-		table, err = report.NewGridTable(w, answer)
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	for i := range g.cells {
 		cell, err := s.gridCell(g, i)
 		if s.isInterrupt(err) || s.status == exitInterrupted {
@@ -236,7 +232,15 @@ func (s *session) grid(g *grid) error {
 			continue
 		}
 		answer.Results = append(answer.Results, *cell)
-		if err := s.text(func(io.Writer) error { return table.Row(cell) }); err != nil {
+		err = s.text(func(w io.Writer) (err error) {
+			if table == nil {
+				if table, err = report.NewGridTable(w, answer); err != nil {
+					return err
+				}
+			}
+			return table.Row(cell)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -261,8 +265,9 @@ func (s *session) gridCell(g *grid, number int) (*report.GridCell, error) {
 	filled, err := s.study.Do(number, name+" of "+solveKey(&c.spec, c.scheme, g.settings, g.tests), cell, func() error {
 		*cell = report.GridCell{Values: c.values}
 		estimate, err := s.solveCell(g, c, label)
-		if errors.Is(err, linalg.ErrMemory) || s.isInterrupt(err) {
-			return err // on another machine or another day it may work
+		later := s.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && s.study.store != nil
+		if later || number == 0 && errors.Is(err, model.ErrInput) {
+			return err // on another machine or another day it may work; or no cell will
 		}
 		if err != nil {
 			cell.Failure = oneLine(err.Error())

@@ -86,6 +86,12 @@ func TestGridFailure(t *testing.T) {
 	if err != nil || len(rows) != 3 || rows[0][0] != "kernel" || rows[1][0] != "linear" || rows[2][0] != "rbf" {
 		t.Errorf("%v, %v", rows, err)
 	}
+	// No memory for one: the others are kept.
+	o = drive(t, "", "grid", "synthetic:friedman1,n=2000", "--loss", "square", "--noise", "0.1", "--engine", "lowrank",
+		"--over", "gamma=0.0005,0.5", "--max-memory", "12MB", "--json", "-", "--quiet")
+	if g := document[gridDocument](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate == nil || !strings.Contains(g.Results[1].Failure, "memory") {
+		t.Errorf("no memory: %+v", o)
+	}
 	// Not converged: told by the exit status, and never the best.
 	o = drive(t, "", "grid", "crabs", "--loss", "hinge", "--over", "C=1,2", "--max-sweeps", "1", "--json", "-", "--quiet")
 	if g := document[gridDocument](t, o.stdout); o.status != exitNotConverged || g.Best != nil || len(g.Results) != 2 {
@@ -113,6 +119,10 @@ func TestGridRefuses(t *testing.T) {
 		{[]string{"--over", "noise=1,2"}, "takes only --C"},
 		{[]string{"--over", "gamma=1:2:1000", "--over", "C=1:2:1000"}, "more than"},
 		{[]string{"--over", "ratio=1,0"}, "--ratio is 0"},
+		{[]string{"--over", "C=1:1.0000001:3"}, "twice"},
+		{[]string{"--over", "kernel=precomputed"}, "as many features as examples"},
+		{[]string{"--over", "C=1", "--engine", "scalapack"}, "MPI"},
+		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--out", "nowhere"}, "--shards is for"},
 	} {
 		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)
 		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.want) {

@@ -12,7 +12,7 @@ import (
 // it in every format and their numbers as CSV. Title, command and machine are
 // filled in.
 func (s *session) page(p *report.Page) error {
-	if s.out == "" {
+	if s.out == "" || s.study.partial() {
 		return nil
 	}
 	s.bars.show("writing the report", 0, 1)

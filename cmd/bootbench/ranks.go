@@ -8,7 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
+	"strings"
 	"time"
 
 	"bootbench/blas"
@@ -30,9 +30,15 @@ type ranks interface {
 // wantsRanks reports whether a command line asks for the engine that runs on
 // ranks.
 func wantsRanks(args []string) bool {
-	name := model.ScaLAPACK.String()
-	at := slices.Index(args, "--engine")
-	return slices.Contains(args, "--engine="+name) || at >= 0 && at+1 < len(args) && args[at+1] == name
+	engine := ""
+	for i, arg := range args { // the last one counts
+		if value, ok := strings.CutPrefix(arg, "--engine="); ok {
+			engine = value
+		} else if arg == "--engine" && i+1 < len(args) {
+			engine = args[i+1]
+		}
+	}
+	return engine == model.ScaLAPACK.String()
 }
 
 // runOnRanks is run on every rank. All return the same status, the largest; where

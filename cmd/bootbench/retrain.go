@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -82,6 +81,9 @@ covers the resamples that were finished.`,
 		if settings.MaxSkipped = *maxSkipped; !(*maxSkipped >= 0 && *maxSkipped < 1) {
 			return usagef("--max-skipped is %v, must be at least 0 and below 1", *maxSkipped)
 		}
+		if f.Changed("max-skipped") && r.scheme == "kfold" {
+			return usagef("--max-skipped is not for --scheme kfold, whose folds all count")
+		}
 		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
 		if err != nil {
 			return err
@@ -113,7 +115,10 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 		return err
 	}
 	if result == nil || s.study.partial() {
-		return errors.Join(s.study.complete(), s.told())
+		if err := s.study.complete(); err != nil {
+			return err
+		}
+		return s.told()
 	}
 	sub.times.Retrain = time.Since(began).Seconds()
 	if result.Resamples == 0 {

@@ -64,6 +64,9 @@ func (s *session) run() (status int) {
 		status := s.statusOf(err)
 		if status == exitInterrupted {
 			err = errors.New("interrupted before anything was finished")
+			if s.study.partial() && s.study.done > 0 {
+				err = fmt.Errorf("interrupted: %d tasks are done and kept in %s", s.study.done, s.out)
+			}
 		}
 		fmt.Fprintf(stderr, "bootbench: %s\n", oneLine(err.Error()))
 		return status
@@ -110,7 +113,7 @@ func oneLine(text string) string {
 	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
 		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
 	}
-	if at := strings.Index(text, "strconv.Parse"); at >= 0 { // an invalid number in a flag
+	if at := strings.Index(text, "strconv."); at >= 0 { // an invalid number in a flag
 		text = text[:at] + text[strings.LastIndex(text, ": ")+2:]
 	}
 	return strings.Join(strings.Fields(text), " ")

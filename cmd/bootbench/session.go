@@ -157,7 +157,23 @@ func (s *session) checkOutputs() error {
 	if s.json == "" || s.json == "-" {
 		return nil
 	}
+	if sameFile(s.json, s.checkpoint.path) || sameFile(s.json, s.trace.path) {
+		return usagef("--json: %s is the file of --checkpoint or --trace", s.json)
+	}
 	return s.checkFile("json", s.json)
+}
+
+// sameFile reports whether two paths lead to one file, there or not.
+func sameFile(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	one, err1 := os.Stat(a)
+	other, err2 := os.Stat(b)
+	if err1 == nil && err2 == nil {
+		return os.SameFile(one, other)
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
 }
 
 // checkFile refuses a file that cannot be written.
@@ -262,9 +278,10 @@ func (s *session) document(doc any) error {
 	return s.file("result.json", write)
 }
 
-// file writes a file into --out, if there is one.
+// file writes a file into --out, if there is one. A part of a study leaves that to
+// merge.
 func (s *session) file(name string, write func(io.Writer) error) error {
-	if s.out == "" {
+	if s.out == "" || s.study.partial() {
 		return nil
 	}
 	return report.WriteFile(filepath.Join(s.out, name), write)

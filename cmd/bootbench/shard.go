@@ -10,10 +10,13 @@ func shardOf(text string, shards int, environment func(string) (string, bool)) (
 	if text == "auto" {
 		return scheduled(shards, environment)
 	}
+	if shards != 0 {
+		return 0, 0, usagef("--shards is for --shard auto")
+	}
 	first, second, ok := strings.Cut(text, "/")
 	index, err1 := strconv.Atoi(first)
 	count, err2 := strconv.Atoi(second)
-	if !ok || err1 != nil || err2 != nil || count < 1 || index < 0 || index >= count || shards != 0 {
+	if !ok || err1 != nil || err2 != nil || count < 1 || index < 0 || index >= count {
 		return 0, 0, usagef("--shard %q is not I/N with I from 0 to N-1, and not auto", text)
 	}
 	return index, count, nil

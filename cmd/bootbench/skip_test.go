@@ -28,6 +28,9 @@ func TestSkippedResamples(t *testing.T) {
 	if merged := must(t, "merge", dir, "--quiet", "--json", "-"); !reflect.DeepEqual(timeless(t, merged), timeless(t, text)) {
 		t.Errorf("merged %.300s\nalone %.300s", merged, text)
 	}
+	if o := drive(t, "", "retrain", "boston", "--scheme", "kfold", "--max-skipped", "0.2"); o.status != exitUsage || !strings.Contains(o.stderr, "kfold") {
+		t.Errorf("with kfold: %+v", o)
+	}
 	if o := drive(t, "", append(args, "--max-skipped", "0")...); o.status != exitFailed || !strings.Contains(o.stderr, "expectation propagation") {
 		t.Errorf("none may be skipped: %+v", o)
 	}

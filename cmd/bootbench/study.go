@@ -54,6 +54,12 @@ func (s *session) split() error {
 	if s.out == "" {
 		return usagef("--shard needs --out, the folder that all parts share")
 	}
+	if !st.merging {
+		var err error
+		if st.index, st.count, err = shardOf(st.wanted, st.shards, os.LookupEnv); err != nil {
+			return err
+		}
+	}
 	store, err := newBlockStore(s.out)
 	if err != nil {
 		return err
@@ -61,9 +67,6 @@ func (s *session) split() error {
 	st.store = &store
 	if st.merging {
 		return st.known.sameData(st.data)
-	}
-	if st.index, st.count, err = shardOf(st.wanted, st.shards, os.LookupEnv); err != nil {
-		return err
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -166,13 +169,18 @@ named, and those that were done twice count once.`,
 		if err != nil {
 			return err
 		}
-		again := append(slices.Clone(f.Args), "--out", args[0])
+		flags := []string{"--out=" + args[0]}
 		if s.json != "" {
-			again = append(again, "--json", s.json)
+			flags = append(flags, "--json="+s.json)
 		}
 		if s.quiet {
-			again = append(again, "--quiet")
+			flags = append(flags, "--quiet")
 		}
+		end := slices.Index(f.Args, "--") // from where on there are no flags
+		if end < 0 {
+			end = len(f.Args)
+		}
+		again := slices.Insert(slices.Clone(f.Args), end, flags...)
 		inner := newSession(s.ctx, again, s.stdin, s.stdout, s.stderr)
 		inner.study.merging, inner.study.known = true, &f
 		s.status = inner.run()

@@ -48,7 +48,7 @@ func TestShards(t *testing.T) {
 			return must(t, append(args[:len(args):len(args)], "--shard", shard, "--out", dir)...)
 		}
 		part("2/3")
-		if o := drive(t, "", "merge", dir); o.status != exitFailed || !strings.Contains(o.stderr, "2 tasks are missing: ") || !strings.Contains(o.stderr, "friedman1") {
+		if o := drive(t, "", "merge", dir); o.status != exitFailed || strings.Contains(o.stdout, "tasks are done") || !strings.Contains(o.stderr, "2 tasks are missing: ") || !strings.Contains(o.stderr, "friedman1") {
 			t.Errorf("%s, parts missing: %+v", name, o)
 		}
 		part("0/3")
@@ -256,5 +256,48 @@ func TestHalfAPart(t *testing.T) {
 	}
 	if found, err := store.Load("a", &got); found || err != nil {
 		t.Errorf("a temporary file is taken: %v, %v", found, err)
+	}
+}
+
+// TestMergeWithDashes: what stands behind "--" are no flags.
+func TestMergeWithDashes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "study")
+	must(t, "retrain", "--resamples", "20", "--no-points", "--shard", "0/1", "--out", dir, "--", "crabs")
+	if text := must(t, "merge", dir); !strings.Contains(text, "crabs") {
+		t.Errorf("merged %q", text)
+	}
+}
+
+// TestOwnFiles: an output that is DATA, or another output, is refused.
+func TestOwnFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := []byte("x,y\n1,1\n2,-1\n3,1\n4,-1\n")
+	if err := os.WriteFile("d.csv", text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"estimate", "d.csv", "--loss", "hinge", "--C", "1", "--json", "./d.csv"},
+		{"train", "d.csv", "--loss", "hinge", "--C", "1", "--no-standardize", "--model", "d.csv"},
+		{"train", "d.csv", "--loss", "hinge", "--C", "1", "--no-standardize", "--model", "-"},
+		{"estimate", "boston", "--json", "same", "--checkpoint", "same"},
+	} {
+		if o := drive(t, "", args...); o.status != exitUsage || o.stdout != "" {
+			t.Errorf("%v: %+v", args, o)
+		}
+	}
+	if kept, err := os.ReadFile("d.csv"); err != nil || string(kept) != string(text) {
+		t.Errorf("DATA is %q, %v", kept, err)
+	}
+}
+
+// TestWantsRanks: the last --engine counts, in either form.
+func TestWantsRanks(t *testing.T) {
+	for args, want := range map[string]bool{
+		"estimate boston": false, "estimate --engine scalapack": true, "estimate --engine=scalapack": true, "estimate --engine": false,
+		"estimate --engine exact --engine scalapack": true, "estimate --engine=scalapack --engine exact": false,
+	} {
+		if got := wantsRanks(strings.Fields(args)); got != want {
+			t.Errorf("%s: %v", args, got)
+		}
 	}
 }

@@ -109,6 +109,9 @@ func (s *session) readData(path string, options dataset.Options) (*dataset.Set, 
 	if path == "-" && st.wanted != "" {
 		return nil, usagef("standard input cannot be split by --shard: every part and merge read DATA; save it as a file")
 	}
+	if sameFile(path, s.json) || sameFile(path, s.checkpoint.path) {
+		return nil, usagef("DATA %s is the file of --json or --checkpoint", path)
+	}
 	place := path
 	if st.merging && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
 		there := filepath.Join(st.known.Dir, path)

@@ -38,8 +38,13 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 	f.BoolVar(&noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
 	s.registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if path == "" {
+		switch {
+		case path == "":
 			return usagef("--model is required: the file to write")
+		case path == "-":
+			return usagef("--model -: a model file is no answer for standard output")
+		case sameFile(path, args[0]) || sameFile(path, s.json):
+			return usagef("--model: %s is DATA, or the file of --json", path)
 		}
 		if err := s.checkFile("model", path); err != nil {
 			return err
@@ -118,6 +123,9 @@ func (s *session) train(sub *subject, file *svm.ModelFile, cost float64, bias bo
 		problem.C[i] = cost
 	}
 	result, err := svm.Train(sub.Gram, problem, svm.Settings{})
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
 	var infeasible *svm.InfeasibleError
 	if errors.As(err, &infeasible) {
 		return asUsage(err)

@@ -56,7 +56,8 @@ type Engine interface {
 	// sites, which must not change while it is in use. Needs all of G.
 	Predictor(weights, scatter []float64) Predictor
 
-	// Row copies row i of G into dst. Needs all of G.
+	// Row copies row i of G into dst. Needs all of G. Of a Distributed engine all
+	// ranks must ask for the same row; of others goroutines may ask side by side.
 	Row(dst []float64, i int)
 
 	// Bytes is the memory that the engine holds, K included.

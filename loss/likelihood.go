@@ -32,6 +32,9 @@ const tiltedError = 1e-10
 func posteriorMean(l Likelihood) evaluation {
 	return evaluation{
 		at: func(c, h float64, y, k []float64) (f, slope float64) {
+			if c > certain {
+				return h, 1
+			}
 			_, mean, variance := l.TiltedMoments(c, h, y, k)
 			return mean, c * variance
 		},

@@ -94,9 +94,13 @@ func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 }
 
 // moments are the moments (T4).
+// certain is the cavity precision from which on no example moves the predictor: K_ii
+// is 0, or as good as.
+const certain = 1e40
+
 func (x smoothMixture) moments(cav Cavity) Moments {
 	integrate := x.separate
-	if x.density != nil && cav.Var > 0 {
+	if x.density != nil && cav.C <= certain && cav.Var > 0 {
 		integrate = x.together
 	}
 	m := integrate(cav)
@@ -167,7 +171,7 @@ func (x smoothMixture) of(cav Cavity) Law {
 	var law Law
 	s := math.Sqrt(cav.Var)
 	at := func(i int, h float64) (f, slope float64) { return x.at(cav.C, h, x.targets, x.row(i)) }
-	if x.density != nil && s > 0 {
+	if x.density != nil && cav.C <= certain && s > 0 {
 		ones := slices.Repeat([]float64{1}, len(x.p))
 		at = x.tabulate(cav.C, cav.Mean, curveReach*s, ones).alone
 	}

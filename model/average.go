@@ -18,7 +18,8 @@ import (
 // solver.Solve for its errors; the solution lives in the kernel matrix's
 // scratch triangle until the next solve or full fit (a low-rank one in itself).
 // Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what
-// the kernel matrix and its engine leave.
+// the kernel matrix and its engine leave. On ranks (Spec.Grid) ctx must end at the same
+// place of the program on all, in Settings.Progress.
 func (m *Model) Solve(ctx context.Context, law resample.Law, settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.solveRoom()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -12,6 +13,7 @@ import (
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/solver"
 )
 
 // ownHinge is the hinge loss as a user would write it: not the type that package
@@ -91,5 +93,23 @@ func TestOwnLosses(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1}, Loss: ownHinge{loss.Hinge{C: 1}}})
 	if m.MissingClass(resample.Poisson{Ratio: 0.4}) == 0 {
 		t.Error("no resample lacks a class")
+	}
+}
+
+// An input where K_ii = 0 has a predictor of zero in every resample, whatever the
+// likelihood; a solve with one ends, and soon.
+func TestKernelOfZero(t *testing.T) {
+	set := load(t, "synthetic:rings,n=12,d=2").Head(6)
+	for j := range set.X.Cols {
+		set.X.Row(2)[j] = 0
+	}
+	for _, l := range []loss.Loss{loss.Probit{}, loss.Logit{}, loss.Logistic{C: 1}} {
+		m := build(t, model.Spec{Set: set, Loss: l, Kernel: kernel.Spec{Kind: kernel.Linear}})
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		s, err := m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{})
+		cancel()
+		if err != nil || s.Status != solver.Converged || s.Mean[m.Site[2]] != 0 || s.Var[m.Site[2]] != 0 {
+			t.Errorf("%s: %v, %+v", l.Name(), err, s)
+		}
 	}
 }

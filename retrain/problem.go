@@ -61,8 +61,9 @@ type Settings struct {
 	Recall func(b int, f []float64) (known bool, err error)
 	// MaxSkipped is the largest share of the resamples, at least 0 and at most 1,
 	// that may be left out because their training did not converge (an
-	// *UnconvergedError). With 0 the first such one ends the run. Under a
-	// resample.Series, whose resamples belong together, none is left out.
+	// *UnconvergedError). With 0 the first such one ends the run; with 1 all may be
+	// left out, and averages over none are NaN. Under a resample.Series, whose
+	// resamples belong together, none is.
 	MaxSkipped float64
 	// Workers is the number of fits that run at a time; 0 means GOMAXPROCS.
 	Workers int

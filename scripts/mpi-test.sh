@@ -25,7 +25,7 @@ for count in "$@"; do
 	echo "== $count ranks"
 	(cd blas/scalapack && ranks "$count" "$out/scalapack.test")
 	(cd linalg && ranks "$count" "$out/linalg.test" -test.run 'ReadOuts|Sizes|UpdateEquals|RefreshRefuses|Distributed')
-	(cd model && ranks "$count" "$out/model.test" -test.run ScaLAPACK)
+	(cd model && GOMAXPROCS=2 ranks "$count" --bind-to none "$out/model.test" -test.run ScaLAPACK)
 done
 
 echo "== the program"

@@ -58,6 +58,9 @@ func clone(v []float64) []float64 { return append([]float64(nil), v...) }
 // keep hands over where the iteration stands. ahead: next is what the next refresh
 // moves to.
 func (c *curvature) keep(ahead bool) {
+	if math.IsNaN(c.Residual) {
+		return // the last State stays
+	}
 	c.run.keep(func() *State {
 		s := &State{Stats: c.Stats, Residual: c.Residual, D: clone(c.last), Best: known(c.best), Since: c.since, Step: c.stepSize, Plain: c.plain}
 		if ahead {

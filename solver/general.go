@@ -108,7 +108,7 @@ func (r *run) newGeneral() *general {
 		if newtonFits(n, whole, r.settings.MaxBytes) {
 			x.newton = newNewton(s)
 		}
-		x.crowded = x.newton == nil && n <= newtonSites
+		x.crowded = x.newton == nil && n <= newtonMost(whole)
 	}
 	x.double = r.settings.Steps == ExactOnly || r.settings.Skip&SkipSingle != 0 || n < worthSingle
 	x.anew()

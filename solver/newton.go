@@ -60,14 +60,19 @@ const (
 	newtonVectors = 36 + 3*(krylovDepth+1)
 )
 
+// newtonMost is the number of sites up to which Newton's method is tried.
+func newtonMost(whole bool) int {
+	if whole {
+		return newtonWhole
+	}
+	return newtonSites
+}
+
 // newtonFits reports whether there is room for Newton's matrices; room is
 // Settings.MaxBytes.
 func newtonFits(sites int, whole bool, room int64) bool {
-	n, most := int64(sites), newtonSites
-	if whole {
-		most = newtonWhole
-	}
-	if sites > most || room < 0 {
+	n := int64(sites)
+	if sites > newtonMost(whole) || room < 0 {
 		return false
 	}
 	return linalg.CheckMemory(16*n*n+8*n*(sweepVectors+newtonVectors), room, "Newton's method") == nil

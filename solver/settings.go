@@ -78,7 +78,8 @@ type Settings struct {
 	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
 	// matrix and its engine; default: what the system has left. Newton's method, and
 	// after it a factor of a nearly singular K, are left out where they would not fit
-	// (see MarginBytes); below 0 there is room for neither.
+	// (see MarginBytes); below 0 there is room for neither. On ranks it must be given, the
+	// same on all.
 	MaxBytes int64
 
 	// Engine makes the engine that keeps G; default the kernel's own.

@@ -13,7 +13,6 @@ void dtrtri_(const char *uplo, const char *diag, const int32_t *n, double *a, co
 void dlauum_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
 void spotrf_(const char *uplo, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t);
 void strtri_(const char *uplo, const char *diag, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t, size_t);
-void slauum_(const char *uplo, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t);
 void dsyev_(const char *job, const char *uplo, const int32_t *n, double *a, const int32_t *lda, double *w,
             double *work, const int32_t *lwork, int32_t *info, size_t, size_t);
 void openblas_set_num_threads(int);
@@ -50,11 +49,6 @@ static int32_t bb_trtri32(char uplo, int32_t n, float *a, int32_t lda) {
 	char diag = 'N';
 	strtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
 	return info;
-}
-
-static void bb_lauum32(char uplo, int32_t n, float *a, int32_t lda) {
-	int32_t info;
-	slauum_(&uplo, &n, a, &lda, &info, 1);
 }
 
 static int32_t bb_eigenvalues(char uplo, int32_t n, double *a, int32_t lda, double *w, double *work, int32_t lwork) {
@@ -202,12 +196,6 @@ func spotrf(uplo blas.Uplo, n int, a []float32, lda int) (minor int) {
 func strtri(uplo blas.Uplo, n int, a []float32, lda int) {
 	if n > 0 {
 		C.bb_trtri32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
-	}
-}
-
-func slauum(uplo blas.Uplo, n int, a []float32, lda int) {
-	if n > 0 {
-		C.bb_lauum32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
 	}
 }
 

@@ -125,14 +125,6 @@ func (k *LowRank) AddDiag(v float64) {
 	}
 }
 
-// DropResidual sets the residuals to zero, jitter apart: K ~ R R' as it is, for
-// comparison.
-func (k *LowRank) DropResidual() {
-	for i := range k.residual {
-		k.residual[i] = k.jitter
-	}
-}
-
 // At is element (i, j) of K~, in O(rank).
 func (k *LowRank) At(i, j int) float64 {
 	sum := 0.0

@@ -362,12 +362,22 @@ func peak(f func()) float64 {
 	}
 }
 
+// skipUnderRace skips tests of memory where the race detector, run with -short, has
+// memory of its own.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("memory is not the program's own under the race detector")
+	}
+}
+
 // TestTheoryBytes holds the estimate to what building and solving hold at a time,
 // within a tenth: a matrix that the estimate forgot, or that is not needed, would be
 // a quarter of it or more. (Of the factor for the start of the square loss, which is
 // given up early on narrow kernels, it counts the most.) Of the M x M numbers that small moves copy to (square loss) only a triangle is
 // touched; the heap counts all of them.
 func TestTheoryBytes(t *testing.T) {
+	skipUnderRace(t)
 	regression := model.Spec{Set: load(t, "synthetic:friedman1,n=700"), Kernel: kernel.Spec{Amplitude: 25, Constant: 200},
 		Loss: loss.Square{Noise: 10}, Standardize: true}
 	margin := model.Spec{Set: load(t, "synthetic:rings,n=500,d=5"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
@@ -400,6 +410,7 @@ func TestTheoryBytes(t *testing.T) {
 // without Newton's method where there is no room for it, says so in the estimate, and
 // keeps to that.
 func TestLittleMemory(t *testing.T) {
+	skipUnderRace(t)
 	spec := model.Spec{Set: load(t, "synthetic:rings,n=400,d=5"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	plenty := build(t, spec)
 	whole := plenty.TheoryBytes()

@@ -58,7 +58,7 @@ func (x *experiment) fits(ctx context.Context) error {
 
 // naiveFits times fits of all S rows of resamples, repeated ones and all.
 func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error {
-	k, err := x.model.Whole()
+	k, err := x.model.Dense()
 	if err != nil {
 		return err
 	}
@@ -125,13 +125,13 @@ func (x *experiment) rates() {
 	}
 	m := x.model.Sites()
 	cube := float64(m) * float64(m) * float64(m)
-	engine := linalg.NewExact(x.model.Gram)
+	engine := linalg.NewCholeskyEngine(x.model.Gram)
 	d := make([]float64, m)
 	for i := range d {
 		d[i] = 1 / max(x.model.Gram.At(i, i), 1e-300)
 	}
 	var err error
-	seconds := median(3, func() { err = engine.Refresh(d) })
+	seconds := median(3, func() { err = engine.Factorize(d) })
 	if err == nil {
 		x.row.RefreshGflops = 2 * cube / 3 / seconds / 1e9
 	}

@@ -51,14 +51,14 @@ func BenchmarkBreadth(b *testing.B) {
 		for _, n := range []int{250, 500, 1000, 2000, 4000} {
 			for _, gammaD := range []float64{0.01, 0.05, 0.2, 1} {
 				for _, noise := range []float64{0.1, 1e-3} {
-					for _, engine := range []model.Engine{model.Exact, model.Auto} {
+					for _, engine := range []model.Storage{model.Exact, model.Auto} {
 						b.Run(fmt.Sprintf("data=%s/n=%d/gammad=%g/noise=%g/engine=%v", name, n, gammaD, noise, engine), func(b *testing.B) {
 							if n > 1000 && blas.Bound().Name() != "openblas" {
 								b.Skip("minutes in pure Go")
 							}
 							set := breadthSet(b, name, n)
 							breadth(b, model.Spec{
-								Set: set, Standardize: true, Loss: loss.Square{Noise: noise}, Engine: engine,
+								Set: set, Standardize: true, Loss: loss.Square{Noise: noise}, Storage: engine,
 								Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
 							})
 						})
@@ -71,7 +71,7 @@ func BenchmarkBreadth(b *testing.B) {
 
 func breadth(b *testing.B, spec model.Spec) {
 	whole := spec
-	whole.Engine = model.Exact
+	whole.Storage = model.Exact
 	exact, err := model.Build(whole)
 	if err != nil {
 		b.Fatal(err)
@@ -88,7 +88,7 @@ func breadth(b *testing.B, spec model.Spec) {
 	m := exact
 	for b.Loop() {
 		began := time.Now()
-		if spec.Engine != model.Exact {
+		if spec.Storage != model.Exact {
 			if m, err = model.Build(spec); err != nil {
 				b.Fatal(err)
 			}

@@ -225,7 +225,7 @@ func (j *judge) theory(ctx context.Context) error {
 		}
 		j.note(fmt.Sprintf("bootstrap, ratio %g", ratio), leftOut, took, 0)
 		if ratio == 1 {
-			combined := solver.CombineErrors(leftOut, loss.ZeroOne{}, j.model.Set.Y, j.fitted)
+			combined := solver.Combine632(leftOut, loss.ZeroOne{}, j.model.Set.Y, j.fitted)
 			j.note(".632", combined.Err632, took, 0)
 			j.note(".632+", combined.Err632Plus, took, 0)
 		}

@@ -215,8 +215,8 @@ func DefaultScale(exact, lowrank int) ([]Case, error) {
 		return nil, err
 	}
 	full, fixed, tolerant := spec, spec, spec
-	fixed.Engine, fixed.Rank = model.LowRank, fixedRank
-	tolerant.Engine = model.LowRank
+	fixed.Storage, fixed.Rank = model.LowRank, fixedRank
+	tolerant.Storage = model.LowRank
 	return []Case{
 		{Name: "waves", Spec: full, Ratio: 1, Sizes: Doubling(exact)},
 		{Name: fmt.Sprintf("waves, rank %d", fixedRank), Spec: fixed, Ratio: 1, Sizes: Doubling(lowrank)},
@@ -252,9 +252,9 @@ func Waves(n int) (model.Spec, error) {
 // Broad is a large set of the user's as a case of Scale: standardised inputs, rbf
 // with gamma 0.2/d; regression on standardised targets with noise variance 0.1,
 // classification with hinge loss, C = 1.
-func Broad(set *dataset.Set, engine model.Engine, sizes ...int) Case {
+func Broad(set *dataset.Set, engine model.Storage, sizes ...int) Case {
 	spec := model.Spec{
-		Set: set, Standardize: true, Engine: engine, Loss: loss.Hinge{C: 1},
+		Set: set, Standardize: true, Storage: engine, Loss: loss.Hinge{C: 1},
 		Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.2 / float64(set.D())},
 	}
 	if set.Task != dataset.Classification {

@@ -20,7 +20,7 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	lowrank := spec
-	lowrank.Engine, lowrank.RankTol = model.LowRank, 1e-4
+	lowrank.Storage, lowrank.RankTol = model.LowRank, 1e-4
 	cases := []Case{{Name: "waves", Spec: spec, Ratio: 1, Sizes: []int{150, 600}}, {Name: "waves", Spec: lowrank, Ratio: 1, Sizes: []int{600}}}
 	emitted := 0
 	rows, err := Scale(context.Background(), cases, Settings{}, func(ScaleRow) { emitted++ })
@@ -61,7 +61,7 @@ func TestScaleRefuses(t *testing.T) {
 	if len(rows) != 1 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
-	spec.Engine, spec.MaxRank = model.LowRank, 3
+	spec.Storage, spec.MaxRank = model.LowRank, 3
 	if _, err := Scale(context.Background(), []Case{{Spec: spec, Ratio: 1}}, Settings{}, nil); !errors.Is(err, linalg.ErrRank) {
 		t.Errorf("a rank that is too low: %v", err)
 	}
@@ -90,7 +90,7 @@ func TestScaleCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(cases) != 3 || cases[0].Spec.Engine != model.Exact || len(cases[0].Sizes) != 2 || len(cases[1].Sizes) != 4 || cases[2].Sizes[3] != 20000 {
+	if len(cases) != 3 || cases[0].Spec.Storage != model.Exact || len(cases[0].Sizes) != 2 || len(cases[1].Sizes) != 4 || cases[2].Sizes[3] != 20000 {
 		t.Errorf("%+v", cases)
 	}
 	set, err := dataset.Open("boston")

@@ -65,11 +65,11 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 		}
 	}
 	ways := map[string]func(){
-		"diag": func() { must(e.Refresh(d)) },
-		"full": func() { must(e.Refresh(d)); e.Expand() },
+		"diag": func() { must(e.Factorize(d)) },
+		"full": func() { must(e.Factorize(d)); e.FormG() },
 	}
-	if s, ok := e.(Single); ok && !math.IsInf(s.SingleRounding(d), 1) {
-		ways["single"] = func() { must(s.RefreshSingle(d)) }
+	if s, ok := e.(SinglePrecision); ok && !math.IsInf(s.SingleRounding(d), 1) {
+		ways["single"] = func() { must(s.FactorizeSingle(d)) }
 	}
 	if f, ok := e.(Follower); ok && ways["single"] != nil {
 		move := make([]float64, len(d))
@@ -79,7 +79,7 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 		ready := false
 		ways["follow"] = func() {
 			if !ready {
-				must(e.Refresh(d))
+				must(e.Factorize(d))
 				ready = true
 			}
 			for i := range move {
@@ -115,7 +115,7 @@ func TestRates(t *testing.T) {
 	n, floors := rateFloors()
 	k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
 	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
-	ways := refreshes(t, NewExact(k), d)
+	ways := refreshes(t, NewCholeskyEngine(k), d)
 	blas.SingleThreaded(func() {
 		for what, floor := range floors {
 			share := 0.0
@@ -156,24 +156,24 @@ func BenchmarkStep(b *testing.B) {
 	for _, n := range benchmarkOrders() {
 		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
 		d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
-		e := NewExact(k)
-		if err := e.Refresh(d); err != nil {
+		e := NewCholeskyEngine(k)
+		if err := e.Factorize(d); err != nil {
 			b.Fatal(err)
 		}
-		e.Expand()
+		e.FormG()
 		x, y, move := make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range move {
 			x[i], move[i] = 1, 1e-3*d[i]
 		}
 		steps := map[string]func(){
-			"square":   func() { e.OffSquareMulVec(y, x) },
-			"product":  func() { e.OffMulVec(y, x) },
-			"estimate": func() { e.Estimate(move, y, x) },
+			"square":   func() { e.MulVecSquaredOffDiag(y, x) },
+			"product":  func() { e.MulVecOffDiag(y, x) },
+			"estimate": func() { e.PredictDiag(move, y, x) },
 			"update": func() {
 				for i := range move[:n/16] {
 					move[i] = -move[i]
 				}
-				if err := e.Update(firstSites(n/16), move[:n/16]); err != nil {
+				if err := e.RankUpdate(firstSites(n/16), move[:n/16]); err != nil {
 					b.Fatal(err)
 				}
 			},

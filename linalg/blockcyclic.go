@@ -93,11 +93,11 @@ func NewBlockCyclic(g Grid, source Blocks, block int, besides, limit int64) (*Bl
 		return nil, fmt.Errorf("blocks of %d x %d", block, block)
 	}
 	meet(g, fmt.Sprintf("matrix of order %d in blocks of %d", n, block), 0)
-	if err := Agree(g, checkParts(g, n, block, besides, limit), ErrMemory); err != nil {
+	if err := AllErr(g, checkParts(g, n, block, besides, limit), ErrMemory); err != nil {
 		return nil, err
 	}
 	k := &BlockCyclic{grid: g, source: source, n: n, block: block, diag: make([]float64, n)}
-	if err := Agree(g, source.GramDiagonal(k.diag), nil); err != nil {
+	if err := AllErr(g, source.GramDiagonal(k.diag), nil); err != nil {
 		return nil, err
 	}
 	g.Broadcast(k.diag, 0)
@@ -256,4 +256,4 @@ func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
 }
 
 // Engine is the distributed engine on k.
-func (k *BlockCyclic) Engine() Engine { return NewDistributed(k) }
+func (k *BlockCyclic) Engine() Engine { return NewDistributedEngine(k) }

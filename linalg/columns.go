@@ -61,7 +61,7 @@ func checkDiagonal(i int, k float64) error {
 }
 
 // Engine is the exact engine on s.
-func (s *Sym) Engine() Engine { return NewExact(s) }
+func (s *Sym) Engine() Engine { return NewCholeskyEngine(s) }
 
 // Columns hands out a positive semidefinite matrix of order N column by column:
 // all that pivoted Cholesky factorisation needs of it.

@@ -17,8 +17,8 @@ import (
 // own rounding and nothing else.
 
 var engines = map[string]func(k *Sym) Engine{
-	"exact":   func(k *Sym) Engine { return NewExact(k) },
-	"lowrank": func(k *Sym) Engine { return factorised(k, Rank{}) },
+	"exact":   func(k *Sym) Engine { return NewCholeskyEngine(k) },
+	"lowrank": func(k *Sym) Engine { return factorised(k, RankOptions{}) },
 
 	// Ranks as goroutines; blas/scalapack's are in scalapack_test.go.
 	"distributed/grid=1x1/block=64": func(k *Sym) Engine { return newGang(k, 1, 1, 64) },
@@ -28,10 +28,10 @@ var engines = map[string]func(k *Sym) Engine{
 }
 
 // factorised is the low-rank engine on a factor of k, or one that has failed.
-func factorised(k *Sym, limit Rank) Engine {
-	factor, err := Factorise(SymColumns{k}, limit)
+func factorised(k *Sym, limit RankOptions) Engine {
+	factor, err := PivotedCholesky(SymColumns{k}, limit)
 	if err != nil {
-		return failed{NewExact(k), err}
+		return failed{NewCholeskyEngine(k), err}
 	}
 	return factor.Engine()
 }
@@ -42,7 +42,7 @@ type failed struct {
 	err error
 }
 
-func (f failed) Refresh([]float64) error { return f.err }
+func (f failed) Factorize([]float64) error { return f.err }
 
 // reference is G, row-major, and 1 - d_i G_ii.
 func reference(k *Sym, d []float64) (g, b []float64) {
@@ -158,7 +158,7 @@ func TestReadOuts(t *testing.T) {
 					k, d := gaussianGram(n, twins, rng), drawSites(n, draw, rng)
 					g, b := reference(k, d)
 					e := build(k)
-					if err := e.Refresh(d); err != nil {
+					if err := e.Factorize(d); err != nil {
 						t.Fatal(err)
 					}
 					chi, gotB := e.Diag()
@@ -190,7 +190,7 @@ func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
 	if harsh {
 		accuracy = 1e-4 // B has condition up to 1e10 there
 	}
-	e.Expand()
+	e.FormG()
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, got, row := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range x {
@@ -208,7 +208,7 @@ func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
 	}
 	want, scale := plain(func(i, j int) float64 { return g[i*n+j] * x[j] })
 	chi, _ := e.Diag()
-	e.OffMulVec(got, x)
+	e.MulVecOffDiag(got, x)
 	for i := range got {
 		got[i] += chi[i] * x[i]
 		if r := math.Abs(got[i]-want[i]) / scale[i]; r > accuracy {
@@ -216,7 +216,7 @@ func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
 		}
 	}
 	square, _ := plain(func(i, j int) float64 { return g[i*n+j] * g[i*n+j] * x[j] })
-	e.OffSquareMulVec(got, x)
+	e.MulVecSquaredOffDiag(got, x)
 	for i := range got {
 		got[i] += chi[i] * chi[i] * x[i]
 		if r := math.Abs(got[i]-square[i]) / (scale[i] * math.Sqrt(g[i*n+i])); r > accuracy {
@@ -240,7 +240,7 @@ func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
 // (I + D K) t = k, that is t = k - G D k transposed.
 func checkPredictor(t *testing.T, e Engine, g, d []float64) {
 	t.Helper()
-	n, w := e.N(), e.Width()
+	n, w := e.N(), e.InputDim()
 	rng := rand.New(rand.NewPCG(6, 5))
 	weights, scatter := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["zeros"], rng)
 	rows := make([]float64, 3*w)
@@ -270,7 +270,7 @@ func checkPredictor(t *testing.T, e Engine, g, d []float64) {
 
 // kernelVector is the kernel with all sites of the new input that row describes.
 func kernelVector(e Engine, row []float64) []float64 {
-	p, ok := e.(*Projected)
+	p, ok := e.(*LowRankEngine)
 	if !ok {
 		return append([]float64(nil), row...)
 	}
@@ -296,10 +296,10 @@ func TestSizes(t *testing.T) {
 			k := gaussianGram(n, false, rng)
 			d := drawSites(n, siteRegimes["even"], rng)
 			e := build(k)
-			if err := e.Refresh(d); err != nil {
+			if err := e.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
-			e.Expand()
+			e.FormG()
 			g := make([]float64, n)
 			for i := 0; i < n; i += max(1, n/5) {
 				e.Row(g, i)
@@ -341,7 +341,7 @@ func TestUpdateEqualsRefresh(t *testing.T) {
 				k := gaussianGram(n, true, rng)
 				d := drawSites(n, siteRegimes["even"], rng)
 				updated := build(k)
-				if err := updated.Refresh(d); err != nil {
+				if err := updated.Factorize(d); err != nil {
 					t.Fatal(err)
 				}
 				sites, delta := []int{}, []float64{}
@@ -350,13 +350,13 @@ func TestUpdateEqualsRefresh(t *testing.T) {
 					delta = append(delta, move(d[i], i))
 					d[i] += move(d[i], i)
 				}
-				err := updated.Update(sites, delta)
-				if _, refuses := updated.(*Projected); refuses {
+				err := updated.RankUpdate(sites, delta)
+				if _, refuses := updated.(*LowRankEngine); refuses {
 					if !errors.Is(err, ErrUpdate) {
 						t.Fatalf("error %v", err)
 					}
 					for _, i := range sites { // G still stands where it stood
-						d[i] = updated.Sites()[i]
+						d[i] = updated.Precisions()[i]
 					}
 					err = nil
 				}
@@ -364,7 +364,7 @@ func TestUpdateEqualsRefresh(t *testing.T) {
 					t.Fatal(err)
 				}
 				fresh := build(gaussianGram(n, true, rand.New(rand.NewPCG(3, 3))))
-				if err := fresh.Refresh(d); err != nil {
+				if err := fresh.Factorize(d); err != nil {
 					t.Fatal(err)
 				}
 				compareEngines(t, updated, fresh, 1e-12)
@@ -375,7 +375,7 @@ func TestUpdateEqualsRefresh(t *testing.T) {
 
 func compareEngines(t *testing.T, a, b Engine, accuracy float64) {
 	t.Helper()
-	b.Expand()
+	b.FormG()
 	chiA, bA := a.Diag()
 	chiB, bB := b.Diag()
 	rowA, rowB := make([]float64, a.N()), make([]float64, a.N())
@@ -383,8 +383,8 @@ func compareEngines(t *testing.T, a, b Engine, accuracy float64) {
 		if relative(chiA[i], chiB[i], 0) > accuracy || relative(bA[i], bB[i], 0) > accuracy {
 			t.Errorf("site %d: chi %g against %g, b %g against %g", i, chiA[i], chiB[i], bA[i], bB[i])
 		}
-		if relative(a.Sites()[i], b.Sites()[i], 1e-3) > accuracy {
-			t.Errorf("site %d: d %g against %g", i, a.Sites()[i], b.Sites()[i])
+		if relative(a.Precisions()[i], b.Precisions()[i], 1e-3) > accuracy {
+			t.Errorf("site %d: d %g against %g", i, a.Precisions()[i], b.Precisions()[i])
 		}
 		a.Row(rowA, i)
 		b.Row(rowB, i)
@@ -403,13 +403,13 @@ func TestUpdateRefusesLoss(t *testing.T) {
 	for name, delta := range map[string]float64{"negative": -3, "drowned": 1e9} {
 		rng := rand.New(rand.NewPCG(8, 8))
 		d := drawSites(n, siteRegimes["even"], rng)
-		e := NewExact(gaussianGram(n, false, rng))
-		if err := e.Refresh(d); err != nil {
+		e := NewCholeskyEngine(gaussianGram(n, false, rng))
+		if err := e.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
-		e.Expand()
+		e.FormG()
 		before := append([]float64(nil), e.chi...)
-		if err := e.Update([]int{4}, []float64{delta}); !errors.Is(err, ErrUpdate) {
+		if err := e.RankUpdate([]int{4}, []float64{delta}); !errors.Is(err, ErrUpdate) {
 			t.Errorf("%s: error %v", name, err)
 		}
 		for i, v := range e.chi {
@@ -428,17 +428,17 @@ func TestEstimateOrder(t *testing.T) {
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	errorAt := func(size float64) (worst float64, valid bool) {
-		e := NewExact(k)
-		if err := e.Refresh(d); err != nil {
+		e := NewCholeskyEngine(k)
+		if err := e.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
-		e.Expand()
+		e.FormG()
 		move, chi, b, moved := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range move {
 			move[i] = size * d[i] * (1 + 0.01*math.Sin(float64(i)))
 			moved[i] = d[i] + move[i]
 		}
-		valid = e.Estimate(move, chi, b)
+		valid = e.PredictDiag(move, chi, b)
 		want, wantB := reference(k, moved)
 		for i := range chi {
 			worst = math.Max(worst, math.Abs(chi[i]-want[i*n+i]))
@@ -469,18 +469,18 @@ func TestEstimateBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 9))
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
-	e := NewExact(k)
-	if err := e.Refresh(d); err != nil {
+	e := NewCholeskyEngine(k)
+	if err := e.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
-	e.Expand()
+	e.FormG()
 	g, _ := reference(k, d)
 	move, moved, chi, b := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, a := range []float64{-0.6, -0.2, 0.3, 2} {
 		for i := range move {
 			move[i], moved[i] = a*d[i], (1+a)*d[i]
 		}
-		if !e.Estimate(move, chi, b) {
+		if !e.PredictDiag(move, chi, b) {
 			t.Errorf("a = %g is called too far", a)
 		}
 		want, wantB := reference(k, moved)
@@ -512,7 +512,7 @@ func TestEstimateBounds(t *testing.T) {
 	}
 	clear(move)
 	move[3] = 5
-	e.Estimate(move, chi, b)
+	e.PredictDiag(move, chi, b)
 	copy(moved, d)
 	moved[3] += 5
 	if want, wantB := reference(k, moved); relative(chi[3], want[3*n+3], 0) > 1e-12 || relative(b[3], wantB[3], 0) > 1e-12 {
@@ -525,7 +525,7 @@ func TestRefreshRefuses(t *testing.T) {
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 			e := build(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
 			var site *SiteError
-			if err := e.Refresh([]float64{1, 1, bad, 1, 1}); !errors.As(err, &site) || site.Site != 2 {
+			if err := e.Factorize([]float64{1, 1, bad, 1, 1}); !errors.As(err, &site) || site.Site != 2 {
 				t.Errorf("d = %v: error %v", bad, err)
 			}
 		}
@@ -534,10 +534,10 @@ func TestRefreshRefuses(t *testing.T) {
 		indefinite.Set(1, 1, -2)
 		indefinite.Set(2, 2, 1)
 		var pivot *PivotError
-		if err := build(indefinite).Refresh([]float64{1, 1, 1}); !errors.As(err, &pivot) || pivot.Minor != 2 {
+		if err := build(indefinite).Factorize([]float64{1, 1, 1}); !errors.As(err, &pivot) || pivot.Minor != 2 {
 			t.Errorf("indefinite K: error %v", err)
 		}
-		if err := build(NewSym(3)).Refresh([]float64{1}); err == nil {
+		if err := build(NewSym(3)).Factorize([]float64{1}); err == nil {
 			t.Error("a short d is accepted")
 		}
 	})
@@ -547,16 +547,16 @@ func TestRefreshRefuses(t *testing.T) {
 func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	const n = smallOrder + 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))
-	e := NewExact(gaussianGram(n, false, rng))
-	if err := e.Refresh(drawSites(n, siteRegimes["even"], rng)); err != nil {
+	e := NewCholeskyEngine(gaussianGram(n, false, rng))
+	if err := e.Factorize(drawSites(n, siteRegimes["even"], rng)); err != nil {
 		t.Fatal(err)
 	}
-	e.Expand()
+	e.FormG()
 	x, one, many := drawSites(n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
 	before := runtime.GOMAXPROCS(1)
-	e.OffSquareMulVec(one, x)
+	e.MulVecSquaredOffDiag(one, x)
 	runtime.GOMAXPROCS(4)
-	e.OffSquareMulVec(many, x)
+	e.MulVecSquaredOffDiag(many, x)
 	runtime.GOMAXPROCS(before)
 	for i := range one {
 		if one[i] != many[i] {
@@ -570,18 +570,18 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 func TestRefreshAllocations(t *testing.T) {
 	const n = 200
 	rng := rand.New(rand.NewPCG(6, 6))
-	e := NewExact(gaussianGram(n, false, rng))
+	e := NewCholeskyEngine(gaussianGram(n, false, rng))
 	d := drawSites(n, siteRegimes["even"], rng)
 	x, y := make([]float64, n), make([]float64, n)
 	bytes := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			if err := e.Refresh(d); err != nil {
+			if err := e.Factorize(d); err != nil {
 				b.Fatal(err)
 			}
-			e.Expand()
-			e.OffSquareMulVec(x, d)
-			e.Estimate(y, x, x)
+			e.FormG()
+			e.MulVecSquaredOffDiag(x, d)
+			e.PredictDiag(y, x, x)
 		}
 	}).AllocedBytesPerOp()
 	if bytes > 8*n*n/3 {

@@ -8,7 +8,7 @@ const (
 	mostFreed = 0.7  // share of the others' hold on a site that a move may take away
 )
 
-// Estimate is a step of O(N^2) in the place of M03's (T12, M03-67), of which
+// PredictDiag is a step of O(N^2) in the place of M03's (T12, M03-67), of which
 // it keeps the first order. What site i gets from the others is its cavity
 // variance v_i = chi_i/b_i. When all of them move by the same share, d -> (1 + a)d,
 //
@@ -23,12 +23,12 @@ const (
 // The estimate lies a fixed part of the way between these. For a, moves that
 // differ count by their share in the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j.
 // The site's own move is exact: 1/chi_i = 1/v_i + d_i.
-func (e *Exact) Estimate(move, chi, b []float64) (valid bool) {
+func (e *CholeskyEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 	if !e.held {
-		e.OffSquareMulVec(e.hold, e.d)
+		e.MulVecSquaredOffDiag(e.hold, e.d)
 		e.held = true
 	}
-	e.OffSquareMulVec(chi, move)
+	e.MulVecSquaredOffDiag(chi, move)
 	return estimate(e, e.hold, move, chi, b)
 }
 
@@ -36,7 +36,7 @@ func (e *Exact) Estimate(move, chi, b []float64) (valid bool) {
 // estimate. hold is the same sum with d in the place of e.
 func estimate(e Engine, hold, move, chi, b []float64) (valid bool) {
 	valid = true
-	d := e.Sites()
+	d := e.Precisions()
 	chi0, b0 := e.Diag()
 	for i, fall := range chi {
 		if chi0[i] <= 0 {

@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Distributed is the engine of Exact on a matrix that is spread over ranks. The
+// DistributedEngine is the engine of Exact on a matrix that is spread over ranks. The
 // lower triangle holds B, then L, then L^-1, then G without its diagonal. Vectors
 // are on every rank: sums over the parts go to rank 0, and from there to all, so
 // that all ranks go on with the same numbers, bit for bit, and take the same
 // decisions.
-type Distributed struct {
+type DistributedEngine struct {
 	k        *BlockCyclic
 	d        []float64 // site parameters at which G stands
 	root     []float64 // d^1/2, kept away from zero
@@ -26,9 +26,9 @@ type Distributed struct {
 	lanes    [lanes][]float64
 }
 
-// NewDistributed returns an engine on k, whose triangle it takes over.
-func NewDistributed(k *BlockCyclic) *Distributed {
-	e := &Distributed{k: k, sums: make([]float64, 2*k.n)}
+// NewDistributedEngine returns an engine on k, whose triangle it takes over.
+func NewDistributedEngine(k *BlockCyclic) *DistributedEngine {
+	e := &DistributedEngine{k: k, sums: make([]float64, 2*k.n)}
 	for _, v := range []*[]float64{&e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.hold} {
 		*v = make([]float64, k.n)
 	}
@@ -39,22 +39,22 @@ func NewDistributed(k *BlockCyclic) *Distributed {
 }
 
 // N is the order of K.
-func (e *Distributed) N() int { return e.k.n }
+func (e *DistributedEngine) N() int { return e.k.n }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *Distributed) Diag() (chi, b []float64) { return e.chi, e.b }
+func (e *DistributedEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
-// Sites is the d at which G stands.
-func (e *Distributed) Sites() []float64 { return e.d }
+// Precisions is the d at which G stands.
+func (e *DistributedEngine) Precisions() []float64 { return e.d }
 
 // Bytes is the memory that this rank holds.
-func (e *Distributed) Bytes() int64 {
+func (e *DistributedEngine) Bytes() int64 {
 	vectors := 9*e.k.n + lanes*len(e.k.rows) + len(e.k.rows) + 2*len(e.k.cols)
 	return 8 * int64(len(e.k.part)+vectors+cap(e.update.u)+cap(e.update.s))
 }
 
-// Refresh moves G to d, rank 0's.
-func (e *Distributed) Refresh(d []float64) error {
+// Factorize moves G to d, rank 0's.
+func (e *DistributedEngine) Factorize(d []float64) error {
 	k, g := e.k, e.k.grid
 	meet(g, "refresh", 0)
 	if len(d) == k.n {
@@ -86,7 +86,7 @@ func (e *Distributed) Refresh(d []float64) error {
 	return nil
 }
 
-func (e *Distributed) takeRoots() {
+func (e *DistributedEngine) takeRoots() {
 	for i, v := range e.d {
 		e.root[i] = math.Max(math.Sqrt(v), smallestRoot)
 		e.inverse[i] = 1 / e.root[i]
@@ -95,7 +95,7 @@ func (e *Distributed) takeRoots() {
 
 // conditionalVariances is that of Exact; chi is right on rank 0 only. It returns
 // the number of a pivot that is not finite, or 0.
-func (e *Distributed) conditionalVariances() (minor int) {
+func (e *DistributedEngine) conditionalVariances() (minor int) {
 	k := e.k
 	sums, pivots := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
@@ -131,7 +131,7 @@ func (e *Distributed) conditionalVariances() (minor int) {
 }
 
 // eachDiagonal calls f for the diagonal elements in the part.
-func (e *Distributed) eachDiagonal(f func(j int, v float64)) {
+func (e *DistributedEngine) eachDiagonal(f func(j int, v float64)) {
 	for c, j := range e.k.cols {
 		if at, own := e.k.diagonal(c); own {
 			f(j, e.k.column(c)[at])
@@ -140,7 +140,7 @@ func (e *Distributed) eachDiagonal(f func(j int, v float64)) {
 }
 
 // diagonals reads chi and b off the columns of L^-1, see Exact.
-func (e *Distributed) diagonals() {
+func (e *DistributedEngine) diagonals() {
 	k := e.k
 	below, own := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
@@ -167,8 +167,8 @@ func (e *Distributed) diagonals() {
 	k.grid.Broadcast(e.b, 0)
 }
 
-// Expand turns L^-1 into G without its diagonal.
-func (e *Distributed) Expand() {
+// FormG turns L^-1 into G without its diagonal.
+func (e *DistributedEngine) FormG() {
 	if e.expanded {
 		return
 	}
@@ -190,7 +190,7 @@ func (e *Distributed) Expand() {
 	})
 }
 
-func (e *Distributed) mustBeExpanded(place string) {
+func (e *DistributedEngine) mustBeExpanded(place string) {
 	if !e.expanded {
 		panic("linalg: G is not expanded")
 	}
@@ -235,7 +235,7 @@ func scatterSites(x []float64, n, count int, sites []int, some []float64) {
 }
 
 // multiply writes the part's share of (G - diag(G)) x for count vectors.
-func (e *Distributed) multiply(dst, x []float64, count int) {
+func (e *DistributedEngine) multiply(dst, x []float64, count int) {
 	k := e.k
 	clear(dst)
 	xr, xc := gatherSites(x, k.n, count, k.rows), gatherSites(x, k.n, count, k.cols)
@@ -258,21 +258,21 @@ func (e *Distributed) multiply(dst, x []float64, count int) {
 	scatterSites(dst, k.n, count, k.cols, yc)
 }
 
-// OffMulVec is dst = (G - diag(G)) x.
-func (e *Distributed) OffMulVec(dst, x []float64) {
+// MulVecOffDiag is dst = (G - diag(G)) x.
+func (e *DistributedEngine) MulVecOffDiag(dst, x []float64) {
 	e.mustBeExpanded("product with G")
 	e.multiply(dst, x, 1)
 	e.total(dst)
 }
 
 // total adds dst up over the ranks and gives it to all.
-func (e *Distributed) total(dst []float64) {
+func (e *DistributedEngine) total(dst []float64) {
 	e.k.grid.Reduce(dst)
 	e.k.grid.Broadcast(dst, 0)
 }
 
-// OffSquareMulVec is dst = (G o G) x without the diagonal of G.
-func (e *Distributed) OffSquareMulVec(dst, x []float64) {
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
+func (e *DistributedEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustBeExpanded("product with G o G")
 	k := e.k
 	xr, yc := gatherSites(x, k.n, 1, k.rows), make([]float64, len(k.cols))
@@ -292,18 +292,18 @@ func (e *Distributed) OffSquareMulVec(dst, x []float64) {
 	e.total(dst)
 }
 
-// Estimate is that of Exact.
-func (e *Distributed) Estimate(move, chi, b []float64) (valid bool) {
+// PredictDiag is that of Exact.
+func (e *DistributedEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 	if !e.held {
-		e.OffSquareMulVec(e.hold, e.d)
+		e.MulVecSquaredOffDiag(e.hold, e.d)
 		e.held = true
 	}
-	e.OffSquareMulVec(chi, move)
+	e.MulVecSquaredOffDiag(chi, move)
 	return estimate(e, e.hold, move, chi, b)
 }
 
 // Row writes row i of G into dst.
-func (e *Distributed) Row(dst []float64, i int) {
+func (e *DistributedEngine) Row(dst []float64, i int) {
 	e.mustBeExpanded("row of G")
 	clear(dst)
 	e.k.symmetricColumn(dst, 1, i, 1)

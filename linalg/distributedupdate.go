@@ -19,10 +19,10 @@ func updateBatch(n, ranks int) int {
 	return max(leastBatch, min(mostBatch, n/(8*ranks)))
 }
 
-// Update moves d by delta, rank 0's, at the listed sites (M03-65), as Exact does,
+// RankUpdate moves d by delta, rank 0's, at the listed sites (M03-65), as Exact does,
 // batch of sites after batch. Rank 0 solves the small system.
-func (e *Distributed) Update(sites []int, delta []float64) error {
-	e.Expand()
+func (e *DistributedEngine) RankUpdate(sites []int, delta []float64) error {
+	e.FormG()
 	meet(e.k.grid, fmt.Sprintf("update of %d sites", len(sites)), 0)
 	delta = append([]float64(nil), delta...)
 	e.k.grid.Broadcast(delta, 0)
@@ -39,7 +39,7 @@ func (e *Distributed) Update(sites []int, delta []float64) error {
 }
 
 // updateGroup moves the sites whose delta has the given sign.
-func (e *Distributed) updateGroup(sites []int, delta []float64, sign float64) error {
+func (e *DistributedEngine) updateGroup(sites []int, delta []float64, sign float64) error {
 	w, k := &e.update, e.k
 	if !w.choose(e.d, sites, delta, sign) {
 		return nil
@@ -66,7 +66,7 @@ func (e *Distributed) updateGroup(sites []int, delta []float64, sign float64) er
 }
 
 // gatherColumns fills U = G_J |delta|^1/2 on rank 0.
-func (e *Distributed) gatherColumns() {
+func (e *DistributedEngine) gatherColumns() {
 	w, k := &e.update, e.k
 	a := len(w.sites)
 	w.u = resize(w.u, k.n*a)
@@ -81,7 +81,7 @@ func (e *Distributed) gatherColumns() {
 }
 
 // addProduct adds alpha U U' to the part, which stays zero from the diagonal up.
-func (e *Distributed) addProduct(alpha float64) {
+func (e *DistributedEngine) addProduct(alpha float64) {
 	w, k := &e.update, e.k
 	a := len(w.sites)
 	ofRows, ofCols := rowsOfSites(w.u, a, k.rows), rowsOfSites(w.u, a, k.cols)
@@ -108,17 +108,17 @@ func position(list []int, v int) (at int, ok bool) {
 	return at, at < len(list) && list[at] == v
 }
 
-// Width is N: a new input is described by its kernel with every site.
-func (e *Distributed) Width() int { return e.k.n }
+// InputDim is N: a new input is described by its kernel with every site.
+func (e *DistributedEngine) InputDim() int { return e.k.n }
 
 // Predictor reads off kernel vectors. Predict is for all ranks to call together,
 // with the same rows.
-func (e *Distributed) Predictor(weights, scatter []float64) Predictor {
+func (e *DistributedEngine) Predictor(weights, scatter []float64) Predictor {
 	return &distributedPredictor{e, weights, scatter}
 }
 
 type distributedPredictor struct {
-	engine           *Distributed
+	engine           *DistributedEngine
 	weights, scatter []float64
 }
 

@@ -12,45 +12,45 @@ package linalg
 //
 // Refresh makes the diagonal of G available; Expand then makes all of G
 // available, from the same factorisation. The two are apart because most
-// sweeps need the diagonal only. Costs are those of Exact; Projected's are said
+// sweeps need the diagonal only. Costs are those of Exact; LowRankEngine's are said
 // there.
 type Engine interface {
 	// N is the order of K.
 	N() int
 
-	// Refresh moves G to d, exactly. It costs 2N^3/3 flops. It refuses entries
+	// Factorize moves G to d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
 	// semidefinite (*PivotError); G is then undefined until the next Refresh.
-	Refresh(d []float64) error
+	Factorize(d []float64) error
 
-	// Expand makes all of G available. It costs N^3/3 flops more, and nothing
+	// FormG makes all of G available. It costs N^3/3 flops more, and nothing
 	// when G is complete already.
-	Expand()
+	FormG()
 
-	// Update moves d by delta at the listed sites, exactly (M03-65), and costs
+	// RankUpdate moves d by delta at the listed sites, exactly (M03-65), and costs
 	// N^2 len(sites) flops. It needs all of G, expands it when necessary, and
 	// keeps it. It refuses an update that would lose accuracy with ErrUpdate;
 	// G then stands where Sites says, with none or part of the move made.
-	Update(sites []int, delta []float64) error
+	RankUpdate(sites []int, delta []float64) error
 
 	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
 	// cancelling difference. The slices are the engine's own: read-only, valid
 	// until the next Refresh or Update.
 	Diag() (chi, b []float64)
 
-	// Sites returns the d at which G stands, the engine's own slice.
-	Sites() []float64
+	// Precisions returns the d at which G stands, the engine's own slice.
+	Precisions() []float64
 
-	// OffMulVec is dst_i = sum_{j != i} G_ij x_j, and OffSquareMulVec is
+	// MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j, and MulVecSquaredOffDiag is
 	// dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the
 	// diagonal, and would lose digits if it were added and taken away again; for
 	// the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
-	OffMulVec(dst, x []float64)
-	OffSquareMulVec(dst, x []float64)
+	MulVecOffDiag(dst, x []float64)
+	MulVecSquaredOffDiag(dst, x []float64)
 
-	// Width is the length of the row of numbers that describes a new input to a
+	// InputDim is the length of the row of numbers that describes a new input to a
 	// Predictor.
-	Width() int
+	InputDim() int
 
 	// Predictor reads averages at new inputs off G and two vectors over the
 	// sites, which must not change while it is in use. Needs all of G.
@@ -64,14 +64,14 @@ type Engine interface {
 	Bytes() int64
 }
 
-// Estimator is an Engine whose refresh costs more than a guess at its diagonals.
-type Estimator interface {
+// DiagPredictor is an Engine whose refresh costs more than a guess at its diagonals.
+type DiagPredictor interface {
 	Engine
 
-	// Estimate writes the diagonals of G and of I - diag(d)G that a move of d
+	// PredictDiag writes the diagonals of G and of I - diag(d)G that a move of d
 	// by e would give, nearly: see the engines for what they leave out. G itself
 	// stays. Exact leaves out terms of the second order in the off-diagonal of G
 	// (M03-67), in O(N^2).
 	// valid reports whether e is small enough for the estimate. Needs all of G.
-	Estimate(e, chi, b []float64) (valid bool)
+	PredictDiag(e, chi, b []float64) (valid bool)
 }

@@ -10,11 +10,11 @@ import (
 	"bootbench/blas"
 )
 
-// Exact is the engine that factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in
+// CholeskyEngine is the engine that factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in
 // a form that survives a singular K). Everything happens in the scratch
 // triangle of K's own array: B, then L, then L^-1, then G without its diagonal,
 // which is chi.
-type Exact struct {
+type CholeskyEngine struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
 	d        []float64 // site parameters at which G stands
@@ -49,11 +49,11 @@ const lanes = 8
 // elements are still far above the smallest number.
 const smallestRoot = 1e-70
 
-// NewExact returns an engine on k. It takes over k's scratch triangle: nobody
+// NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle: nobody
 // else may use that while the engine is in use.
-func NewExact(k *Sym) *Exact {
+func NewCholeskyEngine(k *Sym) *CholeskyEngine {
 	n := k.N()
-	e := &Exact{k: k}
+	e := &CholeskyEngine{k: k}
 	for _, v := range []*[]float64{&e.kdiag, &e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.hold, &e.scaled} {
 		*v = make([]float64, n)
 	}
@@ -78,24 +78,24 @@ func MovingBytes(n int) int64 {
 }
 
 // N is the order of K.
-func (e *Exact) N() int { return e.k.N() }
+func (e *CholeskyEngine) N() int { return e.k.N() }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *Exact) Diag() (chi, b []float64) { return e.chi, e.b }
+func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
-// Sites is the d at which G stands.
-func (e *Exact) Sites() []float64 { return e.d }
+// Precisions is the d at which G stands.
+func (e *CholeskyEngine) Precisions() []float64 { return e.d }
 
 // Bytes is the memory that the engine holds, K included. Of the copy for Follow
 // only the lower triangle is ever touched.
-func (e *Exact) Bytes() int64 {
+func (e *CholeskyEngine) Bytes() int64 {
 	vectors := 8 * int64(8+lanes) * int64(e.N())
 	return SymBytes(e.N()) + vectors + 8*int64(cap(e.update.u)+cap(e.update.s)) + 2*int64(cap(e.copied))
 }
 
-// Refresh moves G to d: B, its Cholesky factor, the factor's inverse, and from
+// Factorize moves G to d: B, its Cholesky factor, the factor's inverse, and from
 // their row and column norms chi and b.
-func (e *Exact) Refresh(d []float64) error {
+func (e *CholeskyEngine) Factorize(d []float64) error {
 	if err := e.begin(d); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (e *Exact) Refresh(d []float64) error {
 }
 
 // begin takes over d.
-func (e *Exact) begin(d []float64) error {
+func (e *CholeskyEngine) begin(d []float64) error {
 	if err := checkSites(d, e.N()); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (t triangle[T]) row(i int) []T { return t.data[i*t.stride : i*t.stride+i+1]
 
 // refresh leaves L^-1 in the triangle, and chi and b in the engine. least is
 // added to every element of B.
-func refresh[T number](e *Exact, t triangle[T], least float64, potrf, trtri func(gblas.Uplo, int, []T, int) int) error {
+func refresh[T number](e *CholeskyEngine, t triangle[T], least float64, potrf, trtri func(gblas.Uplo, int, []T, int) int) error {
 	formB(e, t, least)
 	if minor := potrf(gblas.Lower, t.n, t.data, t.stride); minor != 0 {
 		return &PivotError{Minor: minor, N: t.n}
@@ -165,7 +165,7 @@ func checkSites(d []float64, n int) error {
 // formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile,
 // because K is read by rows and B written by columns: four at a time, but for
 // those that meet the diagonal.
-func formB[T number](e *Exact, t triangle[T], least float64) {
+func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
 	overTriangle(t.n, blocks(t.n, tile), func(block int) {
 		first, last := block*tile, min(t.n, (block+1)*tile)
 		j := 0
@@ -186,7 +186,7 @@ func formB[T number](e *Exact, t triangle[T], least float64) {
 
 // fourColumns writes rows first to last-1 of columns j to j+3 of B, all of them
 // below the diagonal.
-func fourColumns[T number](e *Exact, t triangle[T], least float64, first, last, j int) {
+func fourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, first, last, j int) {
 	var rows [4][]float64
 	for c := range rows {
 		rows[c] = e.k.Row(j + c)[first-j-c : last-j-c]
@@ -205,7 +205,7 @@ func fourColumns[T number](e *Exact, t triangle[T], least float64, first, last, 
 // conditionalVariances leaves in chi, while the triangle holds L, the variance
 // v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those before it, divided by
 // L_ii^2.
-func conditionalVariances[T number](e *Exact, t triangle[T]) {
+func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 	overTriangle(t.n, blocks(t.n, tile), func(block int) {
 		for i := block * tile; i < min(t.n, (block+1)*tile); i++ {
 			sum := 0.0
@@ -226,7 +226,7 @@ func conditionalVariances[T number](e *Exact, t triangle[T]) {
 //
 // The first form of chi loses 1/d_i against chi_i to rounding, the second
 // K_ii: the smaller loss is taken.
-func diagonals[T number](e *Exact, t triangle[T]) {
+func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 	overTriangle(t.n, blocks(t.n, strip), func(block int) {
 		first, last := block*strip, min(t.n, (block+1)*strip)
 		below := e.scaled[first:last] // sum_{k>i} (L^-1)_ki^2
@@ -251,8 +251,8 @@ func diagonals[T number](e *Exact, t triangle[T]) {
 	})
 }
 
-// Expand turns L^-1 into G without its diagonal.
-func (e *Exact) Expand() {
+// FormG turns L^-1 into G without its diagonal.
+func (e *CholeskyEngine) FormG() {
 	if e.expanded {
 		return
 	}
@@ -262,7 +262,7 @@ func (e *Exact) Expand() {
 // expand is B^-1 = L^-T L^-1, then
 //
 //	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 for i != j.
-func expand[T number](e *Exact, t triangle[T], lauum func(gblas.Uplo, int, []T, int)) {
+func expand[T number](e *CholeskyEngine, t triangle[T], lauum func(gblas.Uplo, int, []T, int)) {
 	lauum(gblas.Lower, t.n, t.data, t.stride)
 	overTriangle(t.n, blocks(t.n, tile), func(block int) {
 		for i := block * tile; i < min(t.n, (block+1)*tile); i++ {
@@ -278,14 +278,14 @@ func expand[T number](e *Exact, t triangle[T], lauum func(gblas.Uplo, int, []T, 
 
 // mustBeExpanded panics when a product with G is asked for before Expand: a
 // fault of the caller's code, never of the data.
-func (e *Exact) mustBeExpanded() {
+func (e *CholeskyEngine) mustBeExpanded() {
 	if !e.expanded || e.single {
 		panic("linalg: G is not expanded")
 	}
 }
 
-// OffMulVec is dst = (G - diag(G)) x.
-func (e *Exact) OffMulVec(dst, x []float64) {
+// MulVecOffDiag is dst = (G - diag(G)) x.
+func (e *CholeskyEngine) MulVecOffDiag(dst, x []float64) {
 	e.mustBeExpanded()
 	if e.N() == 0 {
 		return
@@ -299,7 +299,7 @@ func (e *Exact) OffMulVec(dst, x []float64) {
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // Row copies row i of G into dst.
-func (e *Exact) Row(dst []float64, i int) {
+func (e *CholeskyEngine) Row(dst []float64, i int) {
 	e.mustBeExpanded()
 	s := e.k.Scratch()
 	copy(dst[:i], s.Data[i*s.Stride:i*s.Stride+i])
@@ -309,10 +309,10 @@ func (e *Exact) Row(dst []float64, i int) {
 	}
 }
 
-// Respond overwrites kernel rows k with
+// SolveRows overwrites kernel rows k with
 //
 //	k'(I + diag(d)K)^-1 = k - G(d o k) = b o k - (G - diag(G))(d o k).
-func (e *Exact) Respond(rows []float64) {
+func (e *CholeskyEngine) SolveRows(rows []float64) {
 	e.mustBeExpanded()
 	n := e.N()
 	if n == 0 || len(rows) == 0 {
@@ -340,7 +340,7 @@ func (e *Exact) Respond(rows []float64) {
 }
 
 // respond is Respond as far as G is right.
-func (e *Exact) respond(rows []float64) {
+func (e *CholeskyEngine) respond(rows []float64) {
 	n := e.N()
 	weighted := make([]float64, len(rows))
 	for i, k := range rows {

@@ -22,7 +22,7 @@ import (
 // 6 N r^2 + N^2 r flops, and is done from Distrust on: until then, and for a K of
 // full rank and no small pivot, it is an Exact.
 type Factored struct {
-	*Exact
+	*CholeskyEngine
 	room   int64
 	wary   bool // Distrust was called
 	asked  bool // whether K was factorised already
@@ -48,7 +48,9 @@ const (
 // NewFactored returns an engine around e whose factor may take room bytes; 0: what
 // the system has left when it is asked for, below 0: none. A factor that does not fit
 // is not made.
-func NewFactored(e *Exact, room int64) *Factored { return &Factored{Exact: e, room: room} }
+func NewFactored(e *CholeskyEngine, room int64) *Factored {
+	return &Factored{CholeskyEngine: e, room: room}
+}
 
 // Distrust makes later refreshes go by the factor where d is large, and reports
 // whether one at d would.
@@ -72,11 +74,11 @@ func (f *Factored) Rank() int {
 
 // Bytes is the memory that the engine holds, K included.
 func (f *Factored) Bytes() int64 {
-	return f.Exact.Bytes() + 8*int64(3*len(f.factor)+2*len(f.inner))
+	return f.CholeskyEngine.Bytes() + 8*int64(3*len(f.factor)+2*len(f.inner))
 }
 
-// Refresh moves G to d.
-func (f *Factored) Refresh(d []float64) error {
+// Factorize moves G to d.
+func (f *Factored) Factorize(d []float64) error {
 	if err := checkSites(d, f.N()); err != nil {
 		return err
 	}
@@ -87,13 +89,13 @@ func (f *Factored) Refresh(d []float64) error {
 	}
 	f.direct = false
 	if !f.wary || !(sum > trustedSum) || !f.factorise() {
-		return f.Exact.Refresh(d)
+		return f.CholeskyEngine.Factorize(d)
 	}
 	f.direct, f.expanded = true, false
 	copy(f.d, d)
 	for i, v := range d {
-		f.Exact.root[i] = math.Max(math.Sqrt(v), smallestRoot)
-		f.inverse[i] = 1 / f.Exact.root[i]
+		f.CholeskyEngine.root[i] = math.Max(math.Sqrt(v), smallestRoot)
+		f.inverse[i] = 1 / f.CholeskyEngine.root[i]
 	}
 	copy(f.z, f.factor)
 	for i := range f.root {
@@ -111,19 +113,19 @@ func (f *Factored) Refresh(d []float64) error {
 	return nil
 }
 
-// SingleRounding is that of Exact with the d that RefreshSingle takes, infinite
+// SingleRounding is that of Exact with the d that FactorizeSingle takes, infinite
 // where K's factor is in use.
 func (f *Factored) SingleRounding(d []float64) float64 {
 	if f.wary || len(d) != f.N() {
 		return math.Inf(1)
 	}
-	return f.Exact.SingleRounding(f.raised(d))
+	return f.CholeskyEngine.SingleRounding(f.raised(d))
 }
 
-// RefreshSingle moves G to d in float32, as Exact does, and widens all of it to
+// FactorizeSingle moves G to d in float32, as Exact does, and widens all of it to
 // float64: every product may be asked for, and errs as G does, by about
 // SingleRounding. A d_i K_ii below 1e-8 counts as 1e-8, at which Sites then stands.
-func (f *Factored) RefreshSingle(d []float64) error {
+func (f *Factored) FactorizeSingle(d []float64) error {
 	if err := checkSites(d, f.N()); err != nil {
 		return err
 	}
@@ -131,7 +133,7 @@ func (f *Factored) RefreshSingle(d []float64) error {
 		return ErrSingle
 	}
 	f.direct = false
-	if err := f.Exact.RefreshSingle(f.raised(d)); err != nil {
+	if err := f.CholeskyEngine.FactorizeSingle(f.raised(d)); err != nil {
 		return err
 	}
 	f.widen()
@@ -267,7 +269,7 @@ func (f *Factored) orthonormalise() error {
 	overTriangle(n, blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
 			for j, x := range f.z[i*r : (i+1)*r] {
-				f.scaled[i*r+j] = f.Exact.root[i] * x
+				f.scaled[i*r+j] = f.CholeskyEngine.root[i] * x
 			}
 		}
 	})
@@ -294,7 +296,7 @@ func (f *Factored) general(rows int, data []float64) blas64.General {
 // which is B^-1 = B^-1 B B^-1 on the diagonal.
 func (f *Factored) diagonalsOfZ() {
 	n, r := f.N(), f.r
-	f.Expand()
+	f.FormG()
 	s := f.k.Scratch()
 	overTriangle(n, blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
@@ -306,7 +308,7 @@ func (f *Factored) diagonalsOfZ() {
 			}
 			sum := 0.0
 			for j := range n {
-				g := f.Exact.root[j] * s.Data[max(i, j)*s.Stride+min(i, j)]
+				g := f.CholeskyEngine.root[j] * s.Data[max(i, j)*s.Stride+min(i, j)]
 				sum += g * g
 			}
 			for a := range r {
@@ -319,10 +321,10 @@ func (f *Factored) diagonalsOfZ() {
 	})
 }
 
-// Expand makes all of G available.
-func (f *Factored) Expand() {
+// FormG makes all of G available.
+func (f *Factored) FormG() {
 	if !f.direct {
-		f.Exact.Expand()
+		f.CholeskyEngine.FormG()
 		return
 	}
 	if f.expanded {
@@ -336,10 +338,10 @@ func (f *Factored) Expand() {
 	f.expanded = true
 }
 
-// Update refuses where G stands by R.
-func (f *Factored) Update(sites []int, delta []float64) error {
+// RankUpdate refuses where G stands by R.
+func (f *Factored) RankUpdate(sites []int, delta []float64) error {
 	if f.direct {
 		return ErrUpdate
 	}
-	return f.Exact.Update(sites, delta)
+	return f.CholeskyEngine.RankUpdate(sites, delta)
 }

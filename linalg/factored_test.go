@@ -79,7 +79,7 @@ func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
 }
 
 // wary is a Factored that trusts no large d.
-func wary(e *Exact) *Factored {
+func wary(e *CholeskyEngine) *Factored {
 	f := NewFactored(e, 0)
 	f.Distrust(make([]float64, e.N()))
 	return f
@@ -98,12 +98,12 @@ func TestFactoredReadOuts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(31, 1))
-			f := wary(NewExact(smoothGram(n, rng)))
+			f := wary(NewCholeskyEngine(smoothGram(n, rng)))
 			d := make([]float64, n)
 			for i := range d {
 				d[i] = draw(rng)
 			}
-			if err := f.Refresh(d); err != nil {
+			if err := f.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
 			if f.Rank() < 6 || f.Rank() > 14 {
@@ -122,7 +122,7 @@ func TestFactoredReadOuts(t *testing.T) {
 			}
 			chi, b := f.Diag()
 			g, wantB := referenceOfFactor(f, d)
-			f.Expand()
+			f.FormG()
 			row := make([]float64, n)
 			for i := range n {
 				if e := relative(chi[i], g[i*n+i], 0); e > 1e-4 {
@@ -155,13 +155,13 @@ func TestFactoredStaysExact(t *testing.T) {
 		for i := range d {
 			d[i] = c.d
 		}
-		e := NewExact(c.k)
-		if err := e.Refresh(d); err != nil {
+		e := NewCholeskyEngine(c.k)
+		if err := e.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
-		f := wary(NewExact(c.k))
+		f := wary(NewCholeskyEngine(c.k))
 		chi, b := append([]float64(nil), e.chi...), append([]float64(nil), e.b...)
-		if err := f.Refresh(d); err != nil {
+		if err := f.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
 		for i := range chi {
@@ -169,21 +169,21 @@ func TestFactoredStaysExact(t *testing.T) {
 				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.chi[i], chi[i], f.b[i], b[i])
 			}
 		}
-		if err := f.Update([]int{1}, []float64{0.1}); err != nil && !errors.Is(err, ErrUpdate) {
+		if err := f.RankUpdate([]int{1}, []float64{0.1}); err != nil && !errors.Is(err, ErrUpdate) {
 			t.Error(err)
 		}
 	}
-	f := wary(NewExact(smoothGram(30, rng)))
+	f := wary(NewCholeskyEngine(smoothGram(30, rng)))
 	d := make([]float64, 30)
 	d[3] = 1e9
-	if err := f.Refresh(d); err != nil {
+	if err := f.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Update([]int{1}, []float64{0.1}); !errors.Is(err, ErrUpdate) {
+	if err := f.RankUpdate([]int{1}, []float64{0.1}); !errors.Is(err, ErrUpdate) {
 		t.Errorf("update: %v", err)
 	}
 	d[3] = math.NaN()
-	if err := f.Refresh(d); err == nil {
+	if err := f.Factorize(d); err == nil {
 		t.Error("NaN passes")
 	}
 }
@@ -191,13 +191,13 @@ func TestFactoredStaysExact(t *testing.T) {
 func BenchmarkFactored(b *testing.B) {
 	for _, n := range []int{200, 500} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			f := wary(NewExact(smoothGram(n, rand.New(rand.NewPCG(31, 3)))))
+			f := wary(NewCholeskyEngine(smoothGram(n, rand.New(rand.NewPCG(31, 3)))))
 			d := make([]float64, n)
 			for i := range d {
 				d[i] = 1e9
 			}
 			for b.Loop() {
-				if err := f.Refresh(d); err != nil {
+				if err := f.Factorize(d); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -213,29 +213,29 @@ func TestFactoredSingle(t *testing.T) {
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	d[3], d[70] = 0, 1e-30
-	e := NewFactored(NewExact(k), 0)
+	e := NewFactored(NewCholeskyEngine(k), 0)
 	if _, ok := blas.Bound().(blas.Single); !ok {
-		if err := e.RefreshSingle(d); !errors.Is(err, ErrSingle) {
+		if err := e.FactorizeSingle(d); !errors.Is(err, ErrSingle) {
 			t.Errorf("a backend without single precision: %v", err)
 		}
 		return
 	}
-	if err := e.RefreshSingle(d); err != nil {
+	if err := e.FactorizeSingle(d); err != nil {
 		t.Fatal(err)
 	}
 	copied := symmetricCopy(k)
-	want, rounding := NewExact(copied), e.SingleRounding(d)
-	if err := want.Refresh(d); err != nil {
+	want, rounding := NewCholeskyEngine(copied), e.SingleRounding(d)
+	if err := want.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
-	want.Expand()
+	want.FormG()
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
 	for what, product := range map[string]func(e Engine, dst []float64){
-		"G x":       func(e Engine, dst []float64) { e.OffMulVec(dst, x) },
-		"(G o G) x": func(e Engine, dst []float64) { e.OffSquareMulVec(dst, x) },
+		"G x":       func(e Engine, dst []float64) { e.MulVecOffDiag(dst, x) },
+		"(G o G) x": func(e Engine, dst []float64) { e.MulVecSquaredOffDiag(dst, x) },
 		"row":       func(e Engine, dst []float64) { e.Row(dst, 3) },
 	} {
 		a, b := make([]float64, n), make([]float64, n)
@@ -251,10 +251,10 @@ func TestFactoredSingle(t *testing.T) {
 			}
 		}
 	}
-	if err := e.Refresh(d); err != nil {
+	if err := e.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
-	e.Expand()
+	e.FormG()
 	compareEngines(t, e, want, 0)
 }
 
@@ -271,24 +271,24 @@ func TestFactoredBudget(t *testing.T) {
 	}
 	bytes := func(rank int64) int64 { return 8 * (4*n*rank + 2*rank*rank) }
 	for room, want := range map[int64]bool{-1: false, 1: false, bytes(4): false, bytes(20): true, 0: true} {
-		f := NewFactored(NewExact(k), room)
+		f := NewFactored(NewCholeskyEngine(k), room)
 		if got := f.Distrust(d); got != want {
 			t.Errorf("room %d: a factor is made: %v", room, got)
 		}
 		if want {
-			if f.Rank() > 20 || f.Bytes() > NewExact(k).Bytes()+bytes(20) {
+			if f.Rank() > 20 || f.Bytes() > NewCholeskyEngine(k).Bytes()+bytes(20) {
 				t.Errorf("room %d: rank %d, %d bytes", room, f.Rank(), f.Bytes())
 			}
 			continue
 		}
-		plain := NewExact(symmetricCopy(k))
-		got, wanted := f.Refresh(d), plain.Refresh(d)
+		plain := NewCholeskyEngine(symmetricCopy(k))
+		got, wanted := f.Factorize(d), plain.Factorize(d)
 		if f.Rank() != n || (got == nil) != (wanted == nil) {
 			t.Errorf("room %d: rank %d, %v and %v", room, f.Rank(), got, wanted)
 		}
 		if got == nil {
-			f.Expand()
-			plain.Expand()
+			f.FormG()
+			plain.FormG()
 			compareEngines(t, f, plain, 0)
 		}
 	}

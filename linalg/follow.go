@@ -17,7 +17,7 @@ type Follower interface {
 	// Follow moves d by e, where no |e_i| is more than a fiftieth of d_i. The
 	// diagonals are exact up to terms of the fourth order in e/d, the rest of G up
 	// to a part of the second order, some 0.2 to 0.8 times the mean of (e/d)^2;
-	// Defect says how far off it is. OffMulVec and Respond make up for that, at
+	// Defect says how far off it is. MulVecOffDiag and Respond make up for that, at
 	// several times their cost. Follow refuses with ErrUpdate, G untouched, other
 	// moves, and all where the backend has no single precision or N is above 8192.
 	// It needs all of G, expands it when necessary, and keeps it. It costs N^3
@@ -47,15 +47,15 @@ const (
 // T is small, so that its own relative error is of no account: it is computed in
 // single precision. The diagonals of the next two terms are sums over rows,
 // O(N^2). What they add to T_ii scales the other elements of T too.
-func (e *Exact) Follow(move []float64) error {
+func (e *CholeskyEngine) Follow(move []float64) error {
 	bound, ok := blas.Bound().(blas.Single)
 	if !ok || !e.within(move) {
 		return ErrUpdate
 	}
-	e.Expand()
+	e.FormG()
 	n := e.N()
 	first, share := make([]float64, n), make([]float64, n)
-	e.OffSquareMulVec(first, move)
+	e.MulVecSquaredOffDiag(first, move)
 	for i, v := range move {
 		first[i] += e.chi[i] * e.chi[i] * v
 		share[i] = v / e.d[i]
@@ -84,7 +84,7 @@ func (e *Exact) Follow(move []float64) error {
 }
 
 // within reports whether a move is small enough to follow.
-func (e *Exact) within(move []float64) bool {
+func (e *CholeskyEngine) within(move []float64) bool {
 	if n := e.N(); n == 0 || n > followOrder || e.single {
 		return false
 	}
@@ -97,7 +97,7 @@ func (e *Exact) within(move []float64) bool {
 }
 
 // normalised is the lower triangle of H in single precision.
-func (e *Exact) normalised() triangle[float32] {
+func (e *CholeskyEngine) normalised() triangle[float32] {
 	n := e.N()
 	if len(e.copied) < n*n {
 		e.copied = make([]float32, n*n)
@@ -119,7 +119,7 @@ func (e *Exact) normalised() triangle[float32] {
 // from j0 on of the columns j0 to j1 of T are
 //
 //	H[j0:, :j0] (H F)[j0:j1, :j0]' + H[j0:, j0:] (F H)[j0:, j0:j1].
-func (e *Exact) subtractProduct(bound blas.Single, h triangle[float32], share []float64) {
+func (e *CholeskyEngine) subtractProduct(bound blas.Single, h triangle[float32], share []float64) {
 	n := h.n
 	panel := make([]float32, n*min(n, followWidth))
 	right := make([]float32, n*min(n, followWidth))
@@ -158,7 +158,7 @@ func (e *Exact) subtractProduct(bound blas.Single, h triangle[float32], share []
 
 // furtherTerms are the diagonal elements of D^-1/2 (T F H - T F T) D^-1/2. What
 // T was follows from H and from the G that it was taken from.
-func (e *Exact) furtherTerms(h triangle[float32], share, first []float64) []float64 {
+func (e *CholeskyEngine) furtherTerms(h triangle[float32], share, first []float64) []float64 {
 	n := h.n
 	g := double(e.k)
 	count := blocks(n, tile)
@@ -188,7 +188,7 @@ func (e *Exact) furtherTerms(h triangle[float32], share, first []float64) []floa
 }
 
 // rescale multiplies T_ij by scale_i + scale_j, and sets the zero diagonal.
-func (e *Exact) rescale(h triangle[float32], scale []float64) {
+func (e *CholeskyEngine) rescale(h triangle[float32], scale []float64) {
 	g := double(e.k)
 	overTriangle(h.n, blocks(h.n, tile), func(block int) {
 		for i := block * tile; i < min(h.n, (block+1)*tile); i++ {
@@ -204,7 +204,7 @@ func (e *Exact) rescale(h triangle[float32], scale []float64) {
 
 // refine corrects y, which is (G - diag(G)) x but for what Follow has left out,
 // by the error that belongs to r = K x - y - K D y with the whole y = G x.
-func (e *Exact) refine(y, x []float64) {
+func (e *CholeskyEngine) refine(y, x []float64) {
 	for range refinements {
 		for i, v := range e.correction(y, x) {
 			y[i] += v
@@ -214,7 +214,7 @@ func (e *Exact) refine(y, x []float64) {
 
 // correction is (I + K D)^-1 r = r - G D r, r = K x - y - K D y, where the y
 // handed in lacks diag(G) x.
-func (e *Exact) correction(y, x []float64) []float64 {
+func (e *CholeskyEngine) correction(y, x []float64) []float64 {
 	n := e.N()
 	weighted, r, z := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range x {
@@ -234,7 +234,7 @@ func (e *Exact) correction(y, x []float64) []float64 {
 
 // Defect takes x_i = +-d_i^1/2 and returns the size of what G x lacks relative to
 // that of G x, both weighted by d_i^1/2.
-func (e *Exact) Defect() float64 {
+func (e *CholeskyEngine) Defect() float64 {
 	e.mustBeExpanded()
 	n := e.N()
 	x, y := make([]float64, n), make([]float64, n)

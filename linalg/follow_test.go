@@ -15,8 +15,8 @@ import (
 // than its square; Defect, which knows nothing of the fresh one, says as much.
 func TestFollow(t *testing.T) {
 	if _, ok := blas.Bound().(blas.Single); !ok {
-		e := NewExact(gaussianGram(20, false, rand.New(rand.NewPCG(1, 1))))
-		if err := e.Refresh(drawSites(20, siteRegimes["even"], rand.New(rand.NewPCG(1, 1)))); err != nil {
+		e := NewCholeskyEngine(gaussianGram(20, false, rand.New(rand.NewPCG(1, 1))))
+		if err := e.Factorize(drawSites(20, siteRegimes["even"], rand.New(rand.NewPCG(1, 1)))); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.Follow(make([]float64, 20)); !errors.Is(err, ErrUpdate) {
@@ -39,8 +39,8 @@ func TestFollow(t *testing.T) {
 					move[i] = size * d[i] * draw(rng)
 					moved[i] = d[i] + move[i]
 				}
-				e := NewExact(k)
-				if err := e.Refresh(d); err != nil {
+				e := NewCholeskyEngine(k)
+				if err := e.Factorize(d); err != nil {
 					t.Fatal(err)
 				}
 				if err := e.Follow(move); err != nil {
@@ -48,16 +48,16 @@ func TestFollow(t *testing.T) {
 				}
 				defect := e.Defect()
 				x, y, z := drawSites(2*n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
-				e.OffMulVec(y, x[:n])
+				e.MulVecOffDiag(y, x[:n])
 				response := append([]float64(nil), x...)
-				e.Respond(response)
+				e.SolveRows(response)
 				follow := rowsOfG(e)
 				chi, b := append([]float64(nil), e.chi...), append([]float64(nil), e.b...)
-				fresh := NewExact(k)
-				if err := fresh.Refresh(moved); err != nil {
+				fresh := NewCholeskyEngine(k)
+				if err := fresh.Factorize(moved); err != nil {
 					t.Fatal(err)
 				}
-				fresh.Expand()
+				fresh.FormG()
 				off, scale := 0.0, 0.0
 				for i, want := range rowsOfG(fresh) {
 					site, other := i/n, i%n
@@ -72,8 +72,8 @@ func TestFollow(t *testing.T) {
 				if fine := fresh.Defect(); fine > 1e-12 {
 					t.Errorf("Defect of a fresh G is %.1e", fine)
 				}
-				fresh.OffMulVec(z, x[:n])
-				fresh.Respond(x)
+				fresh.MulVecOffDiag(z, x[:n])
+				fresh.SolveRows(x)
 				for i := range z {
 					if math.Abs(y[i]-z[i]) > 1e-9 || math.Abs(x[i]-response[i]) > 1e-9 || math.Abs(x[n+i]-response[n+i]) > 1e-9 {
 						t.Fatalf("site %d: product %g, want %g; responses %g, %g, want %g, %g", i, y[i], z[i], response[i], response[n+i], x[i], x[n+i])
@@ -93,7 +93,7 @@ func TestFollow(t *testing.T) {
 }
 
 // rowsOf is all of G.
-func rowsOfG(e *Exact) []float64 {
+func rowsOfG(e *CholeskyEngine) []float64 {
 	n := e.N()
 	g := make([]float64, n*n)
 	for i := range n {
@@ -113,12 +113,12 @@ func TestFollowRefuses(t *testing.T) {
 		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 2)))
 		d, move := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(1, 3))), make([]float64, n)
 		spoil(d, move)
-		e, untouched := NewExact(k), NewExact(gaussianGram(n, false, rand.New(rand.NewPCG(1, 2))))
-		for _, e := range []*Exact{e, untouched} {
-			if err := e.Refresh(d); err != nil {
+		e, untouched := NewCholeskyEngine(k), NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 2))))
+		for _, e := range []*CholeskyEngine{e, untouched} {
+			if err := e.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
-			e.Expand()
+			e.FormG()
 		}
 		if err := e.Follow(move); !errors.Is(err, ErrUpdate) {
 			t.Errorf("%s: %v", name, err)

@@ -20,10 +20,10 @@ type Grid interface {
 	Shape() (rows, cols int)
 	Position() (row, col int)
 
-	// Meet waits for the other ranks and returns the largest value that one
+	// Barrier waits for the other ranks and returns the largest value that one
 	// brings. If another has come to a different place in the program, it returns
 	// an error to all.
-	Meet(place string, value int64) (most int64, err error)
+	Barrier(place string, value int64) (most int64, err error)
 	// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is
 	// of no use.
 	Reduce(x []float64)
@@ -53,18 +53,18 @@ type Blocks interface {
 	Block(dst []float64, stride int, rows, cols []int)
 }
 
-// DivergedError is what the methods of a BlockCyclic and a Distributed panic with
+// DesyncError is what the methods of a BlockCyclic and a Distributed panic with
 // when ranks have come to different places in the program: one has failed alone, or
 // the program is at fault. Nothing can be done then but end all ranks.
-type DivergedError struct{ Err error }
+type DesyncError struct{ Err error }
 
-func (e *DivergedError) Error() string { return e.Err.Error() }
+func (e *DesyncError) Error() string { return e.Err.Error() }
 
 // meet is Meet where no rank can miss the others but by a fault.
 func meet(g Grid, place string, value int64) int64 {
-	most, err := g.Meet(place, value)
+	most, err := g.Barrier(place, value)
 	if err != nil {
-		panic(&DivergedError{err})
+		panic(&DesyncError{err})
 	}
 	return most
 }
@@ -81,9 +81,9 @@ func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e
 // Unwrap is the kind of the error.
 func (e *PeerError) Unwrap() error { return e.Kind }
 
-// Agree is nil on all ranks if err is, and otherwise an error on all: each rank's
+// AllErr is nil on all ranks if err is, and otherwise an error on all: each rank's
 // own, or that of the lowest rank that has one, which then is of the given kind.
-func Agree(g Grid, err, kind error) error {
+func AllErr(g Grid, err, kind error) error {
 	own := int64(0)
 	if err != nil {
 		own = int64(g.Size() - g.Rank())

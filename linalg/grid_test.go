@@ -60,7 +60,7 @@ func (g *plainGrid) PerNode() int             { return g.rows * g.cols }
 func (g *plainGrid) Shape() (rows, cols int)  { return g.rows, g.cols }
 func (g *plainGrid) Position() (row, col int) { return g.rank / g.cols, g.rank % g.cols }
 
-func (g *plainGrid) Meet(place string, value int64) (most int64, err error) {
+func (g *plainGrid) Barrier(place string, value int64) (most int64, err error) {
 	type meeting struct {
 		place string
 		value int64
@@ -225,7 +225,7 @@ func (a *gang) all(f func(rank int, e Engine) [][]float64) [][]float64 {
 // state is what must be alike after a move.
 func state(e Engine) [][]float64 {
 	chi, b := e.Diag()
-	return [][]float64{chi, b, e.Sites()}
+	return [][]float64{chi, b, e.Precisions()}
 }
 
 func (a *gang) moved(f func(e Engine) error) error {
@@ -244,16 +244,16 @@ func (a *gang) moved(f func(e Engine) error) error {
 	return errs[0]
 }
 
-func (a *gang) Refresh(d []float64) error {
-	return a.moved(func(e Engine) error { return e.Refresh(d) })
+func (a *gang) Factorize(d []float64) error {
+	return a.moved(func(e Engine) error { return e.Factorize(d) })
 }
 
-func (a *gang) Update(sites []int, delta []float64) error {
-	return a.moved(func(e Engine) error { return e.Update(sites, delta) })
+func (a *gang) RankUpdate(sites []int, delta []float64) error {
+	return a.moved(func(e Engine) error { return e.RankUpdate(sites, delta) })
 }
 
-func (a *gang) Expand() {
-	a.all(func(_ int, e Engine) [][]float64 { e.Expand(); return nil })
+func (a *gang) FormG() {
+	a.all(func(_ int, e Engine) [][]float64 { e.FormG(); return nil })
 }
 
 // vectors answers with dst, which every rank fills by itself.
@@ -265,12 +265,12 @@ func (a *gang) vectors(dst []float64, f func(e Engine, dst []float64)) {
 	})[0])
 }
 
-func (a *gang) OffMulVec(dst, x []float64) {
-	a.vectors(dst, func(e Engine, dst []float64) { e.OffMulVec(dst, x) })
+func (a *gang) MulVecOffDiag(dst, x []float64) {
+	a.vectors(dst, func(e Engine, dst []float64) { e.MulVecOffDiag(dst, x) })
 }
 
-func (a *gang) OffSquareMulVec(dst, x []float64) {
-	a.vectors(dst, func(e Engine, dst []float64) { e.OffSquareMulVec(dst, x) })
+func (a *gang) MulVecSquaredOffDiag(dst, x []float64) {
+	a.vectors(dst, func(e Engine, dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
 }
 
 func (a *gang) Row(dst []float64, i int) {
@@ -295,10 +295,10 @@ func (p gangPredictor) Predict(rows, mean, variance []float64) {
 	copy(variance, both[len(mean):])
 }
 
-func (a *gang) Estimate(move, chi, b []float64) (valid bool) {
+func (a *gang) PredictDiag(move, chi, b []float64) (valid bool) {
 	both := make([]float64, 2*len(chi))
 	a.vectors(both, func(e Engine, dst []float64) {
-		ok := e.(Estimator).Estimate(move, dst[:len(chi)], dst[len(chi):])
+		ok := e.(DiagPredictor).PredictDiag(move, dst[:len(chi)], dst[len(chi):])
 		if e == a.Engine {
 			valid = ok
 		}
@@ -340,14 +340,14 @@ func TestShares(t *testing.T) {
 func TestAgree(t *testing.T) {
 	fault := errors.New("disk full")
 	onRanks(2, 2, func(g Grid) {
-		if err := Agree(g, nil, ErrMemory); err != nil {
+		if err := AllErr(g, nil, ErrMemory); err != nil {
 			t.Errorf("rank %d: %v where there was no error", g.Rank(), err)
 		}
 		var own error
 		if g.Rank() >= 2 {
 			own = fmt.Errorf("rank %d: %w", g.Rank(), fault)
 		}
-		err := Agree(g, own, ErrMemory)
+		err := AllErr(g, own, ErrMemory)
 		switch {
 		case g.Rank() >= 2 && !errors.Is(err, fault):
 			t.Errorf("rank %d lost its own error: %v", g.Rank(), err)

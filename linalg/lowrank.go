@@ -11,13 +11,13 @@ import (
 	"bootbench/blas"
 )
 
-// LowRank is the kernel matrix K~ = R R' + diag(residual) of order N, R of N rows
+// LowRankPlusDiag is the kernel matrix K~ = R R' + diag(residual) of order N, R of N rows
 // and rank columns: pivoted Cholesky's approximation to a K with the diagonal of
 // K itself. As a model it is a Gaussian process whose inputs have, beside what
 // the pivots explain, a variance of their own each.
 //
 // R' is kept in panels of panelRows rows, row-major: 8 N rank bytes in all.
-type LowRank struct {
+type LowRankPlusDiag struct {
 	n, rank  int
 	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
@@ -45,7 +45,7 @@ func LowRankBytes(n, rank int) int64 {
 }
 
 // SolveBytes is LowRankBytes for the coarser factors that k has.
-func (k *LowRank) SolveBytes() int64 {
+func (k *LowRankPlusDiag) SolveBytes() int64 {
 	ranks := []int{k.rank}
 	for r := k.coarserRank(k.rank); r > 0; r = k.coarserRank(r) {
 		ranks = append(ranks, r)
@@ -75,7 +75,7 @@ func RankThatFits(n int, bytes int64) int {
 }
 
 // append adds a row to R', which leaves residuals of the given sum.
-func (k *LowRank) append(row []float64, pivot int, trace float64) {
+func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows {
 		p := newGeneral(panelRows, k.n)
 		p.Rows = 0
@@ -90,22 +90,22 @@ func (k *LowRank) append(row []float64, pivot int, trace float64) {
 }
 
 // N is the number of sites.
-func (k *LowRank) N() int { return k.n }
+func (k *LowRankPlusDiag) N() int { return k.n }
 
 // Rank is the number of columns of R.
-func (k *LowRank) Rank() int { return k.rank }
+func (k *LowRankPlusDiag) Rank() int { return k.rank }
 
 // Pivots are the sites whose columns span R, in order. A view.
-func (k *LowRank) Pivots() []int { return k.pivots }
+func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
 // Residual is the diagonal that R R' leaves, and the jitter added. A view.
-func (k *LowRank) Residual() []float64 { return k.residual }
+func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
 
 // Accuracy says how far R R' alone is from K: the mean residual over the mean of
 // K_ii (less Rank.Offset), which is the relative error in the trace norm, and the
 // largest residual, which bounds every element of the difference. Jitter counts
 // in neither.
-func (k *LowRank) Accuracy() (trace, largest float64) {
+func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	sum := 0.0
 	for _, v := range k.residual {
 		sum += v - k.jitter
@@ -118,7 +118,7 @@ func (k *LowRank) Accuracy() (trace, largest float64) {
 }
 
 // AddDiag adds v >= 0 to every diagonal element.
-func (k *LowRank) AddDiag(v float64) {
+func (k *LowRankPlusDiag) AddDiag(v float64) {
 	k.jitter += v
 	for i := range k.residual {
 		k.residual[i] += v
@@ -126,7 +126,7 @@ func (k *LowRank) AddDiag(v float64) {
 }
 
 // At is element (i, j) of K~, in O(rank).
-func (k *LowRank) At(i, j int) float64 {
+func (k *LowRankPlusDiag) At(i, j int) float64 {
 	sum := 0.0
 	for _, p := range k.panels {
 		for q := range p.Rows {
@@ -140,10 +140,10 @@ func (k *LowRank) At(i, j int) float64 {
 }
 
 // Check finds nothing: a factorisation has looked at what it is made of.
-func (k *LowRank) Check() error { return nil }
+func (k *LowRankPlusDiag) Check() error { return nil }
 
 // Dense is K~ as a matrix that is held whole, 8 N^2 bytes.
-func (k *LowRank) Dense() *Sym {
+func (k *LowRankPlusDiag) Dense() *Sym {
 	s := NewSym(k.n)
 	for _, p := range k.panels {
 		blas64.Syrk(gblas.Trans, 1, p, 1, s.Raw())
@@ -155,7 +155,7 @@ func (k *LowRank) Dense() *Sym {
 }
 
 // Eigenvalues are those of K~ between the listed sites, ascending.
-func (k *LowRank) Eigenvalues(sites []int) ([]float64, error) {
+func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
 	n := len(sites)
 	a := newGeneral(n, n)
 	for _, p := range k.panels {
@@ -181,7 +181,7 @@ func (k *LowRank) Eigenvalues(sites []int) ([]float64, error) {
 // rank, row-major) with the new inputs' coordinates phi in the basis of R, so
 // that their kernel with site j is k~_j = sum_q R_jq phi_q: the projection of the
 // kernel vector on the pivots.
-func (k *LowRank) Coordinates(rows []float64) {
+func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 	if k.rank == 0 || len(rows) == 0 {
 		return
 	}
@@ -202,7 +202,7 @@ func (k *LowRank) Coordinates(rows []float64) {
 
 // Vectors writes the kernel with all sites, P x N row-major, of new inputs that
 // are given by their coordinates, P x rank.
-func (k *LowRank) Vectors(dst, rows []float64) {
+func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	if k.rank == 0 {
 		clear(dst)
 		return
@@ -218,13 +218,13 @@ func (k *LowRank) Vectors(dst, rows []float64) {
 }
 
 // Bytes is the memory of the factor.
-func (k *LowRank) Bytes() int64 {
+func (k *LowRankPlusDiag) Bytes() int64 {
 	return 8 * (int64(len(k.panels))*panelRows*int64(k.n) + int64(k.n))
 }
 
 // block writes R' at sites first to last-1, column i scaled by scale_i unless
 // scale is nil, into dst (rank x (last-first)).
-func (k *LowRank) block(dst blas64.General, first, last int, scale []float64) {
+func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
 	q := 0
 	for _, p := range k.panels {
 		for r := range p.Rows {
@@ -243,7 +243,7 @@ func (k *LowRank) block(dst blas64.General, first, last int, scale []float64) {
 }
 
 // mulTrans writes R'x into dst, length rank.
-func (k *LowRank) mulTrans(dst, x []float64) {
+func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
 	q := 0
 	for _, p := range k.panels {
 		blas64.Gemv(gblas.NoTrans, 1, p, vector(x), 0, vector(dst[q:q+p.Rows]))
@@ -252,7 +252,7 @@ func (k *LowRank) mulTrans(dst, x []float64) {
 }
 
 // mul writes R t into dst, length N.
-func (k *LowRank) mul(dst, t []float64) {
+func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
 	q := 0
 	for _, p := range k.panels {
@@ -262,4 +262,4 @@ func (k *LowRank) mul(dst, t []float64) {
 }
 
 // Engine is the engine that keeps G for K~.
-func (k *LowRank) Engine() Engine { return NewProjected(k) }
+func (k *LowRankPlusDiag) Engine() Engine { return NewLowRankEngine(k) }

@@ -21,9 +21,9 @@ func BenchmarkLowRank(b *testing.B) {
 	k := SymColumns{plane(n, 0.1, rand.New(rand.NewPCG(1, 1)))}
 	d, x := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2))), make([]float64, n)
 	for _, r := range []int{100, 400} {
-		f := mustFactorise(b, k, Rank{Most: r})
-		e := NewProjected(f)
-		if err := e.Refresh(d); err != nil {
+		f := mustFactorise(b, k, RankOptions{MaxRank: r})
+		e := NewLowRankEngine(f)
+		if err := e.Factorize(d); err != nil {
 			b.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -31,9 +31,9 @@ func BenchmarkLowRank(b *testing.B) {
 			flops float64
 			run   func() error
 		}{
-			{"factor", 1, func() error { _, err := Factorise(k, Rank{Most: r}); return err }},
-			{"refresh", 2, func() error { return e.Refresh(d) }},
-			{"square", 2, func() error { e.OffSquareMulVec(x, d); return nil }},
+			{"factor", 1, func() error { _, err := PivotedCholesky(k, RankOptions{MaxRank: r}); return err }},
+			{"refresh", 2, func() error { return e.Factorize(d) }},
+			{"square", 2, func() error { e.MulVecSquaredOffDiag(x, d); return nil }},
 		} {
 			b.Run(fmt.Sprintf("what=%s/backend=%s/n=%d/rank=%d", step.what, blas.Bound().Name(), n, r), func(b *testing.B) {
 				b.ReportAllocs()

@@ -1,17 +1,17 @@
 package linalg
 
-// Nested is a kernel that holds coarser ones of the same order within: what a
+// MultilevelKernel is a kernel that holds coarser ones of the same order within: what a
 // solver learns on one of them it need not learn at full cost.
-type Nested interface {
+type MultilevelKernel interface {
 	Kernel
 
-	// Coarser is a kernel on which an engine costs a small part of what it costs
+	// Coarsen is a kernel on which an engine costs a small part of what it costs
 	// on this one; ok is false where there is none worth the trouble.
-	Coarser() (k Kernel, ok bool)
+	Coarsen() (k Kernel, ok bool)
 }
 
-// Levelled is an Engine on a Nested kernel.
-type Levelled interface {
+// Multilevel is an Engine on a Nested kernel.
+type Multilevel interface {
 	Engine
 
 	// Coarse is an engine on the coarser kernel, moved to where G stands, and the
@@ -28,9 +28,9 @@ const (
 	smallestLevel = 8   // and this rank at least, else there is none
 )
 
-// Coarser is the factor of the first pivots, a quarter to half of them, with the
+// Coarsen is the factor of the first pivots, a quarter to half of them, with the
 // diagonal of K~ as it is. It shares the numbers of R.
-func (k *LowRank) Coarser() (Kernel, bool) {
+func (k *LowRankPlusDiag) Coarsen() (Kernel, bool) {
 	if c := k.coarser(); c != nil {
 		return c, true
 	}
@@ -39,7 +39,7 @@ func (k *LowRank) Coarser() (Kernel, bool) {
 
 // coarserRank is the rank of the factor that is coarser than the first of the given
 // number of pivots, 0 where there is none.
-func (k *LowRank) coarserRank(of int) int {
+func (k *LowRankPlusDiag) coarserRank(of int) int {
 	rank := of / leastCoarser
 	if rank < smallestLevel {
 		return 0
@@ -50,12 +50,12 @@ func (k *LowRank) coarserRank(of int) int {
 	return rank
 }
 
-func (k *LowRank) coarser() *LowRank {
+func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	rank := k.coarserRank(k.rank)
 	if rank == 0 {
 		return nil
 	}
-	c := &LowRank{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter}
+	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter}
 	c.residual = append([]float64(nil), k.residual...)
 	above := 0 // rows of R' in the panels before
 	for _, p := range k.panels {
@@ -75,11 +75,11 @@ func (k *LowRank) coarser() *LowRank {
 
 // level is the engine on the coarser factor, made when first asked for; nil where
 // there is none.
-func (e *Projected) level() *Projected {
+func (e *LowRankEngine) level() *LowRankEngine {
 	if !e.levelled {
 		e.levelled = true
 		if c := e.k.coarser(); c != nil {
-			e.coarse = NewProjected(c)
+			e.coarse = NewLowRankEngine(c)
 			e.ratio = make([]float64, e.k.n)
 		}
 	}
@@ -92,7 +92,7 @@ func (e *Projected) level() *Projected {
 const mostLeft = 0.02
 
 // near is level where that stands for e at its d, else nil.
-func (e *Projected) near() *Projected {
+func (e *LowRankEngine) near() *LowRankEngine {
 	c := e.level()
 	if c == nil {
 		return nil
@@ -108,15 +108,15 @@ func (e *Projected) near() *Projected {
 }
 
 // Coarse is an engine on Coarser.
-func (e *Projected) Coarse() Engine {
+func (e *LowRankEngine) Coarse() Engine {
 	c := e.near()
-	if c == nil || c.Refresh(e.d) != nil {
+	if c == nil || c.Factorize(e.d) != nil {
 		return nil
 	}
 	return c
 }
 
-// Estimate takes the cavities' precisions c = b/chi along with those of the
+// PredictDiag takes the cavities' precisions c = b/chi along with those of the
 // coarser kernel,
 //
 //	c_i(d+e) = c_i(d) c'_i(d+e)/c'_i(d),
@@ -126,10 +126,10 @@ func (e *Projected) Coarse() Engine {
 // residuals get wrong, times the relative move. Without a coarser kernel that is
 // near enough the cavities stay. It costs a refresh of the coarser engine, two the
 // first time after a refresh.
-func (e *Projected) Estimate(move, chi, b []float64) (valid bool) {
+func (e *LowRankEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 	c := e.near()
 	if c != nil && !e.rated {
-		if c.Refresh(e.d) != nil {
+		if c.Factorize(e.d) != nil {
 			return false
 		}
 		for i := range e.ratio {
@@ -143,7 +143,7 @@ func (e *Projected) Estimate(move, chi, b []float64) (valid bool) {
 	for i, v := range move {
 		e.scale[i] = e.d[i] + v
 	}
-	if c != nil && c.Refresh(e.scale) != nil {
+	if c != nil && c.Factorize(e.scale) != nil {
 		return false
 	}
 	for i, v := range e.scale {

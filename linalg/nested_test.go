@@ -11,13 +11,13 @@ import (
 // finer one has, jitter included. More than one panel is passed.
 func TestCoarser(t *testing.T) {
 	const n = 800
-	f := mustFactorise(t, SymColumns{plane(n, 0.2, rand.New(rand.NewPCG(1, 11)))}, Rank{Most: 640})
+	f := mustFactorise(t, SymColumns{plane(n, 0.2, rand.New(rand.NewPCG(1, 11)))}, RankOptions{MaxRank: 640})
 	f.AddDiag(1e-3)
-	coarser, ok := f.Coarser()
+	coarser, ok := f.Coarsen()
 	if !ok || f.Rank() < 560 {
 		t.Fatalf("nothing coarser than rank %d", f.Rank())
 	}
-	c := coarser.(*LowRank)
+	c := coarser.(*LowRankPlusDiag)
 	if c.Rank() < f.Rank()/leastCoarser || c.Rank() > f.Rank()/mostCoarser || c.Rank() <= panelRows {
 		t.Fatalf("rank %d of %d", c.Rank(), f.Rank())
 	}
@@ -42,12 +42,12 @@ func TestCoarser(t *testing.T) {
 	}
 	levels := 1
 	for ok {
-		coarser, ok = coarser.(*LowRank).Coarser()
+		coarser, ok = coarser.(*LowRankPlusDiag).Coarsen()
 		levels++
 	}
-	if small := mustFactorise(t, SymColumns{plane(n, 3, rand.New(rand.NewPCG(1, 11)))}, Rank{Most: leastCoarser*smallestLevel - 1}); levels < 3 || levels > 6 {
+	if small := mustFactorise(t, SymColumns{plane(n, 3, rand.New(rand.NewPCG(1, 11)))}, RankOptions{MaxRank: leastCoarser*smallestLevel - 1}); levels < 3 || levels > 6 {
 		t.Errorf("%d levels from rank %d", levels, f.Rank())
-	} else if _, ok := small.Coarser(); ok {
+	} else if _, ok := small.Coarsen(); ok {
 		t.Errorf("a level below rank %d", small.Rank())
 	}
 }
@@ -58,12 +58,12 @@ func TestCoarser(t *testing.T) {
 func TestEstimateOnCoarser(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(2, 11))
-	f := mustFactorise(t, SymColumns{plane(n, 1, rng)}, Rank{Tolerance: 1e-11})
+	f := mustFactorise(t, SymColumns{plane(n, 1, rng)}, RankOptions{Tol: 1e-11})
 	d := drawSites(n, siteRegimes["even"], rng)
 	k := f.Dense()
 	at := func(d []float64) []float64 { // cavity precisions
 		e := k.Engine()
-		if err := e.Refresh(d); err != nil {
+		if err := e.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
 		chi, b := e.Diag()
@@ -73,8 +73,8 @@ func TestEstimateOnCoarser(t *testing.T) {
 		}
 		return c
 	}
-	e := NewProjected(f)
-	if err := e.Refresh(d); err != nil {
+	e := NewLowRankEngine(f)
+	if err := e.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
 	before := at(d)
@@ -84,7 +84,7 @@ func TestEstimateOnCoarser(t *testing.T) {
 			move[i] = size * d[i] * (1 + math.Sin(float64(i)))
 			moved[i] = d[i] + move[i]
 		}
-		if !e.Estimate(move, chi, b) {
+		if !e.PredictDiag(move, chi, b) {
 			t.Fatalf("a move by %g is refused", size)
 		}
 		want := at(moved)
@@ -109,12 +109,12 @@ func TestEstimateOnCoarser(t *testing.T) {
 		t.Errorf("error %g at half of the move, %g at all", small, large)
 	}
 
-	alone := NewProjected(mustFactorise(t, SymColumns{k}, Rank{Most: 20}))
-	if err := alone.Refresh(d); err != nil {
+	alone := NewLowRankEngine(mustFactorise(t, SymColumns{k}, RankOptions{MaxRank: 20}))
+	if err := alone.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
 	chi, b := make([]float64, n), make([]float64, n)
-	if !alone.Estimate(d, chi, b) || alone.Coarse() != nil {
+	if !alone.PredictDiag(d, chi, b) || alone.Coarse() != nil {
 		t.Fatal("rank 20 has a coarser factor")
 	}
 	chi0, b0 := alone.Diag()
@@ -123,7 +123,7 @@ func TestEstimateOnCoarser(t *testing.T) {
 			t.Fatalf("cavity %d has moved", i)
 		}
 	}
-	if e.Coarse() == nil || relative(e.Coarse().Sites()[7], d[7], 0) > 0 {
+	if e.Coarse() == nil || relative(e.Coarse().Precisions()[7], d[7], 0) > 0 {
 		t.Error("the coarse engine is not where G stands")
 	}
 }
@@ -132,18 +132,18 @@ func TestEstimateOnCoarser(t *testing.T) {
 func TestKeptOrNot(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(3, 11))
-	f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, Rank{Tolerance: 1e-4})
+	f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, RankOptions{Tol: 1e-4})
 	d, x := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["even"], rng)
-	kept, not := NewProjected(f), NewProjected(f)
+	kept, not := NewLowRankEngine(f), NewLowRankEngine(f)
 	not.solved.Data = nil
 	var products [2][]float64
 	var variances [2][]float64
-	for i, e := range []*Projected{kept, not} {
-		if err := e.Refresh(d); err != nil {
+	for i, e := range []*LowRankEngine{kept, not} {
+		if err := e.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
 		products[i], variances[i] = make([]float64, n), make([]float64, 1)
-		e.OffSquareMulVec(products[i], x)
+		e.MulVecSquaredOffDiag(products[i], x)
 		row := make([]float64, f.Rank())
 		for q := range row {
 			row[q] = math.Cos(float64(q))

@@ -11,17 +11,17 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Rank says where a pivoted Cholesky factorisation ends.
-type Rank struct {
-	// Tolerance is the mean residual, as a share of the mean of K_ii - Offset, that
+// RankOptions says where a pivoted Cholesky factorisation ends.
+type RankOptions struct {
+	// Tol is the mean residual, as a share of the mean of K_ii - Offset, that
 	// is good enough; in [0, 1). With 0 the factorisation goes on until Most, or
 	// until nothing is left but rounding.
-	Tolerance float64
-	// Most is the largest rank allowed; 0: N.
-	Most int
-	// Bytes is the memory that the factor and an engine on it may take; 0: no
+	Tol float64
+	// MaxRank is the largest rank allowed; 0: N.
+	MaxRank int
+	// MaxBytes is the memory that the factor and an engine on it may take; 0: no
 	// limit.
-	Bytes int64
+	MaxBytes int64
 	// Offset is a part of every K_ii that does not count where the tolerance is
 	// measured, such as a constant added to all of K: one pivot explains it.
 	Offset float64
@@ -74,7 +74,7 @@ const (
 	pivotSeed = 1
 )
 
-// Factorise computes K ~ R R' + diag(residual) by partially pivoted Cholesky
+// PivotedCholesky computes K ~ R R' + diag(residual) by partially pivoted Cholesky
 // factorisation, straight from the columns of K: K itself is never formed. The
 // diagonal is exact, so that the trace norm of what is left out is the sum of
 // the residuals at most. It costs N r^2 flops and r kernel columns, some more for
@@ -87,28 +87,28 @@ const (
 //
 // The error is a *RankError, a *PivotError for a matrix that is not positive
 // semidefinite, or what k itself reports.
-func Factorise(k Columns, limit Rank) (*LowRank, error) {
+func PivotedCholesky(k Columns, limit RankOptions) (*LowRankPlusDiag, error) {
 	f, err := newFactorisation(k, limit)
 	if err != nil {
 		return nil, err
 	}
 	for !f.done() {
 		if f.full() {
-			if limit.Tolerance == 0 {
+			if limit.Tol == 0 {
 				break
 			}
-			return nil, &RankError{Rank: f.rank, Residual: f.share(), Tolerance: limit.Tolerance, Memory: f.byMemory}
+			return nil, &RankError{Rank: f.rank, Residual: f.share(), Tolerance: limit.Tol, Memory: f.byMemory}
 		}
 		if err := f.block(); err != nil {
 			return nil, err
 		}
 	}
-	return f.LowRank, nil
+	return f.LowRankPlusDiag, nil
 }
 
 // factorisation is a factorisation in progress.
 type factorisation struct {
-	*LowRank
+	*LowRankPlusDiag
 	columns  Columns
 	rng      *rand.Rand
 	goal     float64   // sum of residuals at which to stop
@@ -124,17 +124,17 @@ type factorisation struct {
 	at       []float64 // R' at the candidates
 }
 
-func newFactorisation(k Columns, limit Rank) (*factorisation, error) {
+func newFactorisation(k Columns, limit RankOptions) (*factorisation, error) {
 	n := k.N()
-	if !(limit.Tolerance >= 0 && limit.Tolerance < 1) {
-		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", limit.Tolerance)
+	if !(limit.Tol >= 0 && limit.Tol < 1) {
+		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", limit.Tol)
 	}
-	if limit.Most < 0 {
-		return nil, fmt.Errorf("the largest rank is %d, must be positive", limit.Most)
+	if limit.MaxRank < 0 {
+		return nil, fmt.Errorf("the largest rank is %d, must be positive", limit.MaxRank)
 	}
 	f := &factorisation{
-		LowRank: &LowRank{n: n, residual: make([]float64, n)},
-		columns: k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: fewPivots,
+		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n)},
+		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: fewPivots,
 		floor: make([]float64, n), keys: make([]float64, n), order: make([]int, 0, n),
 	}
 	if err := k.Diagonal(f.residual); err != nil {
@@ -151,12 +151,12 @@ func newFactorisation(k Columns, limit Rank) (*factorisation, error) {
 		f.trace += v
 	}
 	f.traceK = f.trace - float64(n)*limit.Offset
-	f.goal = limit.Tolerance * f.traceK
-	if limit.Most > 0 {
-		f.most = min(f.most, limit.Most)
+	f.goal = limit.Tol * f.traceK
+	if limit.MaxRank > 0 {
+		f.most = min(f.most, limit.MaxRank)
 	}
-	if limit.Bytes > 0 {
-		if fits := RankThatFits(n, limit.Bytes); fits < f.most {
+	if limit.MaxBytes > 0 {
+		if fits := RankThatFits(n, limit.MaxBytes); fits < f.most {
 			f.most, f.byMemory = fits, true
 		}
 	}

@@ -25,9 +25,9 @@ func plane(n int, length float64, rng *rand.Rand) *Sym {
 	return k
 }
 
-func mustFactorise(t testing.TB, k Columns, limit Rank) *LowRank {
+func mustFactorise(t testing.TB, k Columns, limit RankOptions) *LowRankPlusDiag {
 	t.Helper()
-	f, err := Factorise(k, limit)
+	f, err := PivotedCholesky(k, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestFactoriseKeepsItsPromise(t *testing.T) {
 	k := plane(n, 1, rand.New(rand.NewPCG(1, 7)))
 	last := 0
 	for _, tolerance := range []float64{0.3, 1e-2, 1e-4, 1e-7, 1e-13} {
-		f := mustFactorise(t, SymColumns{k}, Rank{Tolerance: tolerance})
+		f := mustFactorise(t, SymColumns{k}, RankOptions{Tol: tolerance})
 		trace, largest := f.Accuracy()
 		if !(trace <= tolerance) || f.Rank() <= last || len(f.Pivots()) != f.Rank() {
 			t.Errorf("tolerance %g: trace %g at rank %d after %d", tolerance, trace, f.Rank(), last)
@@ -89,13 +89,13 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 			k.Set(i, j, v)
 		}
 	}
-	if f := mustFactorise(t, SymColumns{k}, Rank{}); f.Rank() != 4 {
+	if f := mustFactorise(t, SymColumns{k}, RankOptions{}); f.Rank() != 4 {
 		t.Errorf("rank %d, want 4", f.Rank())
 	}
-	if f := mustFactorise(t, SymColumns{gaussianGram(20, true, rng)}, Rank{Tolerance: 1e-13}); f.Rank() > 10 {
+	if f := mustFactorise(t, SymColumns{gaussianGram(20, true, rng)}, RankOptions{Tol: 1e-13}); f.Rank() > 10 {
 		t.Errorf("rank %d of ten pairs", f.Rank())
 	}
-	if f := mustFactorise(t, SymColumns{NewSym(7)}, Rank{}); f.Rank() != 0 {
+	if f := mustFactorise(t, SymColumns{NewSym(7)}, RankOptions{}); f.Rank() != 0 {
 		t.Errorf("a zero matrix has rank %d", f.Rank())
 	}
 }
@@ -103,13 +103,13 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 // An offset does not count: the tolerance is that of the kernel without it.
 func TestOffset(t *testing.T) {
 	k := plane(200, 0.5, rand.New(rand.NewPCG(3, 7)))
-	without := mustFactorise(t, SymColumns{k}, Rank{Tolerance: 1e-3})
+	without := mustFactorise(t, SymColumns{k}, RankOptions{Tol: 1e-3})
 	for i := range 200 {
 		for j := i; j < 200; j++ {
 			k.Set(i, j, k.At(i, j)+1000)
 		}
 	}
-	with := mustFactorise(t, SymColumns{k}, Rank{Tolerance: 1e-3, Offset: 1000})
+	with := mustFactorise(t, SymColumns{k}, RankOptions{Tol: 1e-3, Offset: 1000})
 	if trace, _ := with.Accuracy(); !(trace <= 1e-3) || with.Rank() < without.Rank()-8 || with.Rank() > without.Rank()+8 {
 		t.Errorf("rank %d with the offset, %d without; residual %g", with.Rank(), without.Rank(), trace)
 	}
@@ -117,20 +117,20 @@ func TestOffset(t *testing.T) {
 
 func TestFactoriseLimits(t *testing.T) {
 	k := SymColumns{plane(300, 0.1, rand.New(rand.NewPCG(4, 7)))}
-	_, err := Factorise(k, Rank{Tolerance: 1e-6, Most: 20})
+	_, err := PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxRank: 20})
 	var short *RankError
 	if !errors.As(err, &short) || short.Rank != 20 || short.Memory || !(short.Residual > 1e-2) || !errors.Is(err, ErrRank) {
 		t.Errorf("rank limit: %v", err)
 	}
 	room := LowRankBytes(300, 30)
-	if _, err = Factorise(k, Rank{Tolerance: 1e-6, Bytes: room}); !errors.As(err, &short) || !short.Memory || LowRankBytes(300, short.Rank) > room {
+	if _, err = PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxBytes: room}); !errors.As(err, &short) || !short.Memory || LowRankBytes(300, short.Rank) > room {
 		t.Errorf("memory limit: %v", err)
 	}
-	if f := mustFactorise(t, k, Rank{Most: 20}); f.Rank() != 20 {
+	if f := mustFactorise(t, k, RankOptions{MaxRank: 20}); f.Rank() != 20 {
 		t.Errorf("rank %d, 20 asked for", f.Rank())
 	}
-	for _, bad := range []Rank{{Tolerance: -1}, {Tolerance: 1}, {Tolerance: math.NaN()}, {Most: -1}} {
-		if _, err := Factorise(k, bad); err == nil {
+	for _, bad := range []RankOptions{{Tol: -1}, {Tol: 1}, {Tol: math.NaN()}, {MaxRank: -1}} {
+		if _, err := PivotedCholesky(k, bad); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}
@@ -147,24 +147,24 @@ func (b broken) Columns(dst []float64, sites []int) error { return b.err }
 func TestFactoriseRefuses(t *testing.T) {
 	good := func() *Sym { return plane(30, 0.5, rand.New(rand.NewPCG(5, 7))) }
 	own := errors.New("own")
-	if _, err := Factorise(broken{SymColumns{good()}, own}, Rank{}); err != own {
+	if _, err := PivotedCholesky(broken{SymColumns{good()}, own}, RankOptions{}); err != own {
 		t.Errorf("error of the columns: %v", err)
 	}
 	k := good()
 	k.Set(3, 3, math.NaN())
 	var entry *EntryError
-	if _, err := Factorise(SymColumns{k}, Rank{}); !errors.As(err, &entry) || entry.I != 3 {
+	if _, err := PivotedCholesky(SymColumns{k}, RankOptions{}); !errors.As(err, &entry) || entry.I != 3 {
 		t.Errorf("NaN on the diagonal: %v", err)
 	}
 	var pivot *PivotError
 	k = good()
 	k.Set(3, 3, -1)
-	if _, err := Factorise(SymColumns{k}, Rank{}); !errors.As(err, &pivot) || pivot.Minor != 4 {
+	if _, err := PivotedCholesky(SymColumns{k}, RankOptions{}); !errors.As(err, &pivot) || pivot.Minor != 4 {
 		t.Errorf("negative diagonal: %v", err)
 	}
 	k = good()
 	k.Set(3, 9, 1.5) // larger than its diagonal elements
-	if _, err := Factorise(SymColumns{k}, Rank{}); !errors.As(err, &pivot) {
+	if _, err := PivotedCholesky(SymColumns{k}, RankOptions{}); !errors.As(err, &pivot) {
 		t.Errorf("indefinite: %v", err)
 	}
 }
@@ -178,22 +178,22 @@ func TestProjectedEqualsExact(t *testing.T) {
 			continue // there both are as good as the reference says
 		}
 		rng := rand.New(rand.NewPCG(6, 7))
-		f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, Rank{Tolerance: 1e-2})
+		f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, RankOptions{Tol: 1e-2})
 		f.AddDiag(1e-3)
 		d := drawSites(n, draw, rng)
 		a, b := f.Engine(), f.Dense().Engine()
 		for _, e := range []Engine{a, b} {
-			if err := e.Refresh(d); err != nil {
+			if err := e.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
-			e.Expand()
+			e.FormG()
 		}
 		compareEngines(t, a, b, 1e-11)
 		x := drawSites(n, siteRegimes["zeros"], rng)
 		x[5] = -2
 		for what, products := range map[string][2]func(dst, x []float64){
-			"G x":       {a.OffMulVec, b.OffMulVec},
-			"(G o G) x": {a.OffSquareMulVec, b.OffSquareMulVec},
+			"G x":       {a.MulVecOffDiag, b.MulVecOffDiag},
+			"(G o G) x": {a.MulVecSquaredOffDiag, b.MulVecSquaredOffDiag},
 		} {
 			got, want := make([]float64, n), make([]float64, n)
 			products[0](got, x)
@@ -218,8 +218,8 @@ func TestLeverageNearOne(t *testing.T) {
 		d[i] = 1e9
 	}
 	_, want := reference(k, d)
-	e := factorised(k, Rank{})
-	if err := e.Refresh(d); err != nil {
+	e := factorised(k, RankOptions{})
+	if err := e.Factorize(d); err != nil {
 		t.Fatal(err)
 	}
 	_, b := e.Diag()

@@ -9,16 +9,16 @@ type Predictor interface {
 	Predict(rows, mean, variance []float64)
 }
 
-// Width is N: a new input is described by its kernel with every site.
-func (e *Exact) Width() int { return e.N() }
+// InputDim is N: a new input is described by its kernel with every site.
+func (e *CholeskyEngine) InputDim() int { return e.N() }
 
 // Predictor reads off kernel vectors.
-func (e *Exact) Predictor(weights, scatter []float64) Predictor {
+func (e *CholeskyEngine) Predictor(weights, scatter []float64) Predictor {
 	return &exactPredictor{e, weights, scatter}
 }
 
 type exactPredictor struct {
-	engine           *Exact
+	engine           *CholeskyEngine
 	weights, scatter []float64
 }
 
@@ -31,7 +31,7 @@ func (p *exactPredictor) Predict(rows, mean, variance []float64) {
 			mean[i] += k * p.weights[j]
 		}
 	}
-	p.engine.Respond(rows)
+	p.engine.SolveRows(rows)
 	for i := range variance {
 		variance[i] = 0
 		for j, t := range rows[i*n : (i+1)*n] {

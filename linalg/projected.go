@@ -9,7 +9,7 @@ import (
 	"bootbench/blas"
 )
 
-// Projected is the engine on K~ = R R' + diag(delta). With e = 1 + d delta and
+// LowRankEngine is the engine on K~ = R R' + diag(delta). With e = 1 + d delta and
 // w = d/e, and M = I + R' diag(w) R = L L' of the order of the rank,
 //
 //	G = diag(a) + U U',   a = delta/e,   U = diag(1/e) R L^-T,
@@ -21,8 +21,8 @@ import (
 //
 // Blocks of R' pass through BLAS. L^-1 R' is kept from the refresh where that
 // takes little memory; else products work on R' and carry L into the matrix between.
-type Projected struct {
-	k          *LowRank
+type LowRankEngine struct {
+	k          *LowRankPlusDiag
 	d          []float64 // site parameters at which G stands
 	inverse    []float64 // 1/e
 	spread     []float64 // |u_i|^2 = chi_i - a_i
@@ -35,10 +35,10 @@ type Projected struct {
 	solved     blas64.General // L^-1 R', rank x N, where it is kept
 	small      []float64      // workspace over the rank
 
-	levelled bool       // coarse was asked for
-	coarse   *Projected // on the coarser factor, nil where there is none
-	ratio    []float64  // c over the coarser kernel's, where G stands
-	rated    bool       // ratio is that of G
+	levelled bool           // coarse was asked for
+	coarse   *LowRankEngine // on the coarser factor, nil where there is none
+	ratio    []float64      // c over the coarser kernel's, where G stands
+	rated    bool           // ratio is that of G
 }
 
 // blockBytes is the size of the blocks in which R' passes through BLAS, at most.
@@ -52,10 +52,10 @@ func siteBlock(n, rank int) int {
 	return min(n, max(64, min(4096, blockBytes/(8*max(1, rank)))))
 }
 
-// NewProjected returns an engine on k, which it does not change. Several engines
+// NewLowRankEngine returns an engine on k, which it does not change. Several engines
 // may share one factor.
-func NewProjected(k *LowRank) *Projected {
-	e := &Projected{k: k}
+func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
+	e := &LowRankEngine{k: k}
 	n, r := k.n, k.rank
 	for _, v := range []*[]float64{&e.d, &e.inverse, &e.spread, &e.chi, &e.b, &e.scale} {
 		*v = make([]float64, n)
@@ -70,22 +70,22 @@ func NewProjected(k *LowRank) *Projected {
 }
 
 // N is the order of K~.
-func (e *Projected) N() int { return e.k.n }
+func (e *LowRankEngine) N() int { return e.k.n }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *Projected) Diag() (chi, b []float64) { return e.chi, e.b }
+func (e *LowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
-// Sites is the d at which G stands.
-func (e *Projected) Sites() []float64 { return e.d }
+// Precisions is the d at which G stands.
+func (e *LowRankEngine) Precisions() []float64 { return e.d }
 
 // Bytes is the memory that the engine holds, the factor included.
-func (e *Projected) Bytes() int64 {
+func (e *LowRankEngine) Bytes() int64 {
 	return e.k.Bytes() + e.workBytes()
 }
 
 // workBytes is what the engine holds beside the factor, those on coarser factors
 // included.
-func (e *Projected) workBytes() int64 {
+func (e *LowRankEngine) workBytes() int64 {
 	r := int64(e.k.rank)
 	bytes := 8 * (3*r*r + 2*r*int64(e.work.Cols) + 6*int64(e.k.n) + int64(len(e.solved.Data)))
 	if e.coarse != nil {
@@ -94,14 +94,14 @@ func (e *Projected) workBytes() int64 {
 	return bytes
 }
 
-// Expand does nothing: all of G follows from R and L.
-func (e *Projected) Expand() {}
+// FormG does nothing: all of G follows from R and L.
+func (e *LowRankEngine) FormG() {}
 
-// Update refuses: a refresh costs no more.
-func (e *Projected) Update([]int, []float64) error { return ErrUpdate }
+// RankUpdate refuses: a refresh costs no more.
+func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
 // eachBlock calls f for blocks of sites with room for them in work and twin.
-func (e *Projected) eachBlock(f func(first, last int, work, twin blas64.General)) {
+func (e *LowRankEngine) eachBlock(f func(first, last int, work, twin blas64.General)) {
 	if e.k.rank == 0 {
 		return
 	}
@@ -111,8 +111,8 @@ func (e *Projected) eachBlock(f func(first, last int, work, twin blas64.General)
 	}
 }
 
-// Refresh moves G to d.
-func (e *Projected) Refresh(d []float64) error {
+// Factorize moves G to d.
+func (e *LowRankEngine) Factorize(d []float64) error {
 	if err := checkSites(d, e.k.n); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ const closeToOne = 1 - 1e-3
 // diagonals reads chi and b off the columns v of L^-1 R':
 //
 //	chi = delta/e + |v|^2/e^2,   b = (1 - h)/e,   h = w |v|^2 in [0, 1).
-func (e *Projected) diagonals() {
+func (e *LowRankEngine) diagonals() {
 	clear(e.spread)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		if e.kept() {
@@ -170,11 +170,11 @@ func (e *Projected) diagonals() {
 }
 
 // kept reports whether L^-1 R' is.
-func (e *Projected) kept() bool { return len(e.solved.Data) > 0 }
+func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
 // factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
 // work.
-func (e *Projected) factor(work blas64.General, first, last int) blas64.General {
+func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
 		return colsOf(e.solved, first, last)
 	}
@@ -199,7 +199,7 @@ func addSquares(sums []float64, a blas64.General) {
 // where j runs over the N sites and the rank rows of I, for which P is w_i^1/2
 // L^-T v_i. There are at most 2 rank such sites with h > 1/2, as the h sum to no
 // more than the rank.
-func (e *Projected) complements(sites []int) {
+func (e *LowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
 	v, sums := newGeneral(r, m), make([]float64, m)
 	for c, site := range sites {
@@ -234,12 +234,12 @@ func (e *Projected) complements(sites []int) {
 }
 
 // triangle is L as BLAS takes it.
-func (e *Projected) triangle() blas64.Triangular {
+func (e *LowRankEngine) triangle() blas64.Triangular {
 	return blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: e.k.rank, Stride: e.lower.Stride, Data: e.lower.Data}
 }
 
 // solve overwrites t with M^-1 t.
-func (e *Projected) solve(t []float64) {
+func (e *LowRankEngine) solve(t []float64) {
 	if len(t) == 0 {
 		return
 	}
@@ -247,9 +247,9 @@ func (e *Projected) solve(t []float64) {
 	blas64.Trsv(gblas.Trans, e.triangle(), vector(t))
 }
 
-// OffMulVec is dst = (G - diag(G)) x. The diagonal is taken off U U', which loses
+// MulVecOffDiag is dst = (G - diag(G)) x. The diagonal is taken off U U', which loses
 // a factor 1/b of precision.
-func (e *Projected) OffMulVec(dst, x []float64) {
+func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 	for i, v := range x {
 		e.scale[i] = v * e.inverse[i]
 	}
@@ -261,8 +261,8 @@ func (e *Projected) OffMulVec(dst, x []float64) {
 	}
 }
 
-// OffSquareMulVec is dst = (G o G) x without the diagonal of G.
-func (e *Projected) OffSquareMulVec(dst, x []float64) {
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
+func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	clear(dst)
 	e.quadraticForm(x)
 	if !e.kept() {
@@ -294,7 +294,7 @@ func addProducts(sums []float64, a, b blas64.General) {
 }
 
 // quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it.
-func (e *Projected) quadraticForm(x []float64) {
+func (e *LowRankEngine) quadraticForm(x []float64) {
 	for i, v := range x {
 		e.scale[i] = v * e.inverse[i] * e.inverse[i]
 	}
@@ -316,13 +316,13 @@ func (e *Projected) quadraticForm(x []float64) {
 }
 
 // toPivots turns form, S, into L^-T S L^-1: from the basis of L^-1 R' to that of R'.
-func (e *Projected) toPivots() {
+func (e *LowRankEngine) toPivots() {
 	e.bothSides(func(a blas64.General) { blas64.Trsm(gblas.Left, gblas.Trans, 1, e.triangle(), a) })
 }
 
 // bothSides turns form, S, into A S A', where solve overwrites its argument with A
 // times it: A (A S)' for a symmetric S.
-func (e *Projected) bothSides(solve func(a blas64.General)) {
+func (e *LowRankEngine) bothSides(solve func(a blas64.General)) {
 	if e.k.rank == 0 {
 		return
 	}
@@ -351,7 +351,7 @@ func transpose(dst, a blas64.General) {
 }
 
 // Row copies row i of G into dst. Several goroutines may read rows at a time.
-func (e *Projected) Row(dst []float64, i int) {
+func (e *LowRankEngine) Row(dst []float64, i int) {
 	x := make([]float64, e.k.rank)
 	e.k.block(blas64.General{Rows: e.k.rank, Cols: 1, Stride: 1, Data: x}, i, i+1, nil)
 	e.solve(x)
@@ -362,9 +362,9 @@ func (e *Projected) Row(dst []float64, i int) {
 	dst[i] = e.chi[i]
 }
 
-// Width is the rank: a new input is described by its coordinates (see
+// InputDim is the rank: a new input is described by its coordinates (see
 // LowRank.Coordinates), at least 1.
-func (e *Projected) Width() int { return max(1, e.k.rank) }
+func (e *LowRankEngine) InputDim() int { return max(1, e.k.rank) }
 
 // Predictor reads off at coordinates phi, where the kernel vector is R phi,
 //
@@ -372,7 +372,7 @@ func (e *Projected) Width() int { return max(1, e.k.rank) }
 //	variance = phi' S phi,    S = M^-1 R' diag(scatter/e^2) R M^-1,
 //
 // in O(rank^2). The new input has no share in any site's residual.
-func (e *Projected) Predictor(weights, scatter []float64) Predictor {
+func (e *LowRankEngine) Predictor(weights, scatter []float64) Predictor {
 	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: make([]float64, e.k.rank)}
 	e.k.mulTrans(p.weights, weights)
 	e.quadraticForm(scatter)

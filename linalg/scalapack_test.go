@@ -78,7 +78,7 @@ func BenchmarkRanks(b *testing.B) {
 		}
 	}
 	if ranks == 1 {
-		builds["exact"] = func(k *Sym) Engine { return NewExact(k) }
+		builds["exact"] = func(k *Sym) Engine { return NewCholeskyEngine(k) }
 	}
 	for _, name := range slices.Sorted(maps.Keys(builds)) {
 		e := builds[name](k)

@@ -8,18 +8,18 @@ import (
 	"bootbench/blas"
 )
 
-// Single is an engine that can move G in single precision, at half the cost.
-type Single interface {
+// SinglePrecision is an engine that can move G in single precision, at half the cost.
+type SinglePrecision interface {
 	Engine
 
-	// RefreshSingle is Refresh and Expand in float32: G errs by about Rounding of
-	// d. Until the next Refresh only Diag, Sites, Estimate and OffSquareMulVec may be
+	// FactorizeSingle is Refresh and Expand in float32: G errs by about Rounding of
+	// d. Until the next Refresh only Diag, Sites, Estimate and MulVecSquaredOffDiag may be
 	// asked. It refuses with ErrSingle where float32 cannot carry the
 	// factorisation or the backend has none in float32; G is then undefined.
-	RefreshSingle(d []float64) error
+	FactorizeSingle(d []float64) error
 
 	// SingleRounding is the relative error of chi and b to be expected of
-	// RefreshSingle at d, infinite where it would refuse.
+	// FactorizeSingle at d, infinite where it would refuse.
 	SingleRounding(d []float64) float64
 }
 
@@ -49,7 +49,7 @@ func single(k *Sym) triangle[float32] {
 
 // SingleRounding is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal
 // are rounded in sums of N. Measured errors were 0.3 to 1.2 of that.
-func (e *Exact) SingleRounding(d []float64) float64 {
+func (e *CholeskyEngine) SingleRounding(d []float64) float64 {
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		return math.Inf(1)
 	}
@@ -64,8 +64,8 @@ func (e *Exact) SingleRounding(d []float64) float64 {
 	return most * math.Sqrt(float64(e.N())) * 0x1p-25
 }
 
-// RefreshSingle moves G to d in float32, in half of the scratch triangle.
-func (e *Exact) RefreshSingle(d []float64) error {
+// FactorizeSingle moves G to d in float32, in half of the scratch triangle.
+func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	bound, ok := blas.Bound().(blas.Single)
 	if !ok {
 		return ErrSingle

@@ -14,8 +14,8 @@ import (
 // leave the range of float32; and a later Refresh knows nothing of it.
 func TestSingle(t *testing.T) {
 	if _, ok := blas.Bound().(blas.Single); !ok {
-		e := NewExact(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
-		if err := e.RefreshSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) || !math.IsInf(e.SingleRounding(make([]float64, 5)), 1) {
+		e := NewCholeskyEngine(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
+		if err := e.FactorizeSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) || !math.IsInf(e.SingleRounding(make([]float64, 5)), 1) {
 			t.Errorf("a backend without single precision: error %v", err)
 		}
 		return
@@ -34,18 +34,18 @@ func TestSingle(t *testing.T) {
 			for i := range d {
 				d[i] *= level
 			}
-			want, e := NewExact(k), NewExact(k)
-			square := func(e *Exact) []float64 {
-				e.Expand()
+			want, e := NewCholeskyEngine(k), NewCholeskyEngine(k)
+			square := func(e *CholeskyEngine) []float64 {
+				e.FormG()
 				dst := make([]float64, n)
-				e.OffSquareMulVec(dst, d)
+				e.MulVecSquaredOffDiag(dst, d)
 				return dst
 			}
-			if err := want.Refresh(d); err != nil {
+			if err := want.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
 			wantSquare := square(want)
-			if err := e.RefreshSingle(d); err != nil {
+			if err := e.FactorizeSingle(d); err != nil {
 				t.Fatalf("%s, d = %g: %v", name, level, err)
 			}
 			gotSquare, rounding := square(e), e.SingleRounding(d)
@@ -60,10 +60,10 @@ func TestSingle(t *testing.T) {
 					t.Fatalf("%s, d = %g, site %d: G o G off by %.1e, %.1e announced", name, level, i, off, rounding)
 				}
 			}
-			if err := e.Refresh(d); err != nil {
+			if err := e.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
-			e.Expand()
+			e.FormG()
 			compareEngines(t, e, want, 0)
 		}
 	}
@@ -73,7 +73,7 @@ func TestSingle(t *testing.T) {
 // errors into an answer.
 func TestSingleRefuses(t *testing.T) {
 	const n = 20
-	e := NewExact(gaussianGram(n, false, rand.New(rand.NewPCG(1, 2))))
+	e := NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 2))))
 	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(1, 3)))
 	for _, bad := range []float64{0, 1e-30, 1e9} {
 		d[3] = bad
@@ -82,14 +82,14 @@ func TestSingleRefuses(t *testing.T) {
 		}
 	}
 	d[3] = -1
-	if err := e.RefreshSingle(d); err == nil {
+	if err := e.FactorizeSingle(d); err == nil {
 		t.Error("a negative d is accepted")
 	}
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		return
 	}
 	d[3] = 1
-	if err := e.RefreshSingle(d); err != nil {
+	if err := e.FactorizeSingle(d); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -97,5 +97,5 @@ func TestSingleRefuses(t *testing.T) {
 			t.Error("a product with a G of single precision")
 		}
 	}()
-	e.OffMulVec(make([]float64, n), d)
+	e.MulVecOffDiag(make([]float64, n), d)
 }

@@ -1,9 +1,9 @@
 package linalg
 
-// OffSquareMulVec is dst = (G o G) x without the diagonal of G. G o G is never
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G. G o G is never
 // stored: every element of the triangle is squared as it passes and serves its
 // row and its column.
-func (e *Exact) OffSquareMulVec(dst, x []float64) {
+func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	if e.expanded && e.single {
 		offSquare(e, single(e.k), dst, x)
 		return
@@ -12,7 +12,7 @@ func (e *Exact) OffSquareMulVec(dst, x []float64) {
 	offSquare(e, double(e.k), dst, x)
 }
 
-func offSquare[T number](e *Exact, t triangle[T], dst, x []float64) {
+func offSquare[T number](e *CholeskyEngine, t triangle[T], dst, x []float64) {
 	count := blocks(t.n, tile)
 	overTriangle(t.n, lanes, func(lane int) {
 		sum := e.lanes[lane]

@@ -23,15 +23,15 @@ type lowRank struct {
 // differences, so a larger loss would cost digits of the cavity c = b/chi.
 const keepShare = 1e-3
 
-// Update moves d by delta at the listed sites. The sites that grow and those
+// RankUpdate moves d by delta at the listed sites. The sites that grow and those
 // that shrink are moved one group after the other, so that each group needs
 // one Cholesky factor of the order of the group:
 //
 //	G+ = G - U S^-1 U',  U = G_J |delta|^1/2,  S = I + |delta|^1/2 G_JJ |delta|^1/2   (M03-65)
 //
 // and for shrinking sites the same with both signs changed.
-func (e *Exact) Update(sites []int, delta []float64) error {
-	e.Expand()
+func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
+	e.FormG()
 	for _, sign := range []float64{1, -1} {
 		if err := e.updateGroup(sites, delta, sign); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (e *Exact) Update(sites []int, delta []float64) error {
 }
 
 // updateGroup moves the sites whose delta has the given sign.
-func (e *Exact) updateGroup(sites []int, delta []float64, sign float64) error {
+func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64) error {
 	w := &e.update
 	if !w.choose(e.d, sites, delta, sign) {
 		return nil
@@ -83,7 +83,7 @@ func (w *lowRank) choose(d []float64, sites []int, delta []float64, sign float64
 }
 
 // gatherColumns fills U = G_J |delta|^1/2, row by row.
-func (e *Exact) gatherColumns() {
+func (e *CholeskyEngine) gatherColumns() {
 	w := &e.update
 	n, a := e.N(), len(w.sites)
 	w.u = resize(w.u, n*a)

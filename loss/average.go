@@ -7,7 +7,7 @@ import (
 
 // average is the expectation of a test loss for target y under the law. Uncut
 // pieces and atoms are exact, and so is the classification error of all pieces.
-func (l Law) average(test Test, y float64) float64 {
+func (l Distribution) average(test Test, y float64) float64 {
 	sum := 0.0
 	for _, p := range l.Pieces {
 		switch {
@@ -23,8 +23,8 @@ func (l Law) average(test Test, y float64) float64 {
 		sum += a.Weight * test.Value(a.At, y)
 	}
 	var bends []float64
-	if bent, ok := test.(Bent); ok {
-		bends = bent.Bends(y)
+	if bent, ok := test.(Breakpointer); ok {
+		bends = bent.Breakpoints(y)
 	}
 	for _, c := range l.Curves {
 		sum += c.average(func(f float64) float64 { return test.Value(f, y) }, bends)
@@ -33,7 +33,7 @@ func (l Law) average(test Test, y float64) float64 {
 }
 
 // errors is the piece's mass where the sign of f is not that of y.
-func (p Piece) errors(y float64) float64 {
+func (p TruncatedNormal) errors(y float64) float64 {
 	if y > 0 {
 		return p.mass(math.Inf(-1), 0)
 	}
@@ -49,15 +49,15 @@ const (
 
 // average is the piece's share of the expectation, by Gauss-Legendre panels
 // that end where the piece is cut and where the test loss bends.
-func (p Piece) average(test Test, y float64) float64 {
+func (p TruncatedNormal) average(test Test, y float64) float64 {
 	lo := math.Max(p.standard(p.Lo), -averageReach)
 	hi := math.Min(p.standard(p.Hi), averageReach)
 	if !(lo < hi) {
 		return 0
 	}
 	cuts := []float64{lo, hi}
-	if bent, ok := test.(Bent); ok {
-		for _, b := range bent.Bends(y) {
+	if bent, ok := test.(Breakpointer); ok {
+		for _, b := range bent.Breakpoints(y) {
 			if z := p.standard(b); lo < z && z < hi {
 				cuts = append(cuts, z)
 			}

@@ -28,7 +28,7 @@ type conformanceCase struct {
 	name    string
 	loss    Loss
 	targets []float64
-	law     resample.Law
+	law     resample.CountDistribution
 	cavity  Cavity
 	tests   []Test
 	// momentsOnly says that Site.Law has the right mean and variance, but only
@@ -190,9 +190,9 @@ func (c conformanceCase) checkMoments(t *testing.T, site Site, fields []field) {
 	}
 	c.near(t, "mean", got.Mean, mean, 1)
 	c.near(t, "variance", got.Var, variance, 2)
-	c.near(t, "keep", got.Keep, slope, 0)
-	c.near(t, "pull", got.Pull, 1-slope, 0)
-	if !(got.Pull >= 0 && got.Pull <= 1 && got.Keep > 0 && got.Keep <= 1+1e-15 && got.Var >= 0) {
+	c.near(t, "keep", got.Response, slope, 0)
+	c.near(t, "pull", got.Shrinkage, 1-slope, 0)
+	if !(got.Shrinkage >= 0 && got.Shrinkage <= 1 && got.Response > 0 && got.Response <= 1+1e-15 && got.Var >= 0) {
 		t.Errorf("moments out of range: %+v", got)
 	}
 }
@@ -200,12 +200,12 @@ func (c conformanceCase) checkMoments(t *testing.T, site Site, fields []field) {
 // checkLaw compares the law's own moments with Moments, closely, and its
 // distribution function with brute force, away from atoms.
 func (c conformanceCase) checkLaw(t *testing.T, site Site, fields []field) {
-	law, m := site.Law(c.cavity), site.Moments(c.cavity)
+	law, m := site.Distribution(c.cavity), site.Moments(c.cavity)
 	scale, tol := c.scale(), 1e-11
 	if c.smooth() {
 		tol = 1e-7 // of the curves
 	}
-	if mass := law.Mass(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
+	if mass := law.Prob(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
 		t.Errorf("law has mass %.15g", mass)
 	}
 	if math.Abs(law.Mean()-m.Mean) > tol*scale || math.Abs(law.Var()-m.Var) > tol*scale*scale {

@@ -53,9 +53,9 @@ func targetsOf(list []group) []float64 {
 // law is the law of the group's count. Where the window of the law starts above
 // 0, the count 0 comes on top, because it alone leaves the cavity as it is,
 // however small its probability.
-func (g group) law(of resample.Law) (counts, p []float64) {
+func (g group) law(of resample.CountDistribution) (counts, p []float64) {
 	window := of.Counts(g.n)
-	if zero := resample.Zero(of, g.n); window.First > 0 && zero > 0 {
+	if zero := resample.ProbZero(of, g.n); window.First > 0 && zero > 0 {
 		counts, p = append(counts, 0), append(p, zero)
 	}
 	for k, q := range window.All() {
@@ -105,7 +105,7 @@ func (x *combinations) add(p float64, counts []float64) {
 // at one input: the mean is then off by up to 1% of the standard deviation over
 // resamples, the variance by up to 4%, keep and pull by up to 0.005 (measured in
 // TestLattice).
-func combine(list []group, of resample.Law) *combinations {
+func combine(list []group, of resample.CountDistribution) *combinations {
 	axes := make([]axis, len(list))
 	product := 1.0
 	for i, g := range list {

@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// Curve is Weight times the law of f(h), h ~ N(Mean, SD^2), for a rising f: the
+// MappedNormal is Weight times the law of f(h), h ~ N(Mean, SD^2), for a rising f: the
 // piecewise cubic with values F and slopes Slope at the fields H, straight
 // beyond them. H rises strictly, F rises, and SD > 0. Where F has equal
 // neighbours, f is flat between them and the law has an atom.
-type Curve struct {
+type MappedNormal struct {
 	Weight, Mean, SD float64
 	H, F, Slope      []float64
 }
@@ -24,8 +24,8 @@ const (
 
 // newCurve puts knots until the cubics between them follow f to curveError, or
 // to noise, the error of f itself.
-func newCurve(weight, mean, sd, noise float64, f func(h float64) (f, slope float64)) Curve {
-	c := Curve{Weight: weight, Mean: mean, SD: sd}
+func newCurve(weight, mean, sd, noise float64, f func(h float64) (f, slope float64)) MappedNormal {
+	c := MappedNormal{Weight: weight, Mean: mean, SD: sd}
 	a := knotOf(f, mean-curveReach*sd)
 	c.push(a)
 	for i := range curveCells {
@@ -45,7 +45,7 @@ func knotOf(at func(h float64) (f, slope float64), h float64) knot {
 }
 
 // push appends a knot, in order also where rounding has it otherwise.
-func (c *Curve) push(k knot) {
+func (c *MappedNormal) push(k knot) {
 	if n := len(c.H); n > 0 {
 		if !(k.h > c.H[n-1]) {
 			return
@@ -56,7 +56,7 @@ func (c *Curve) push(k knot) {
 }
 
 // refine adds knots after a, up to and with b.
-func (c *Curve) refine(f func(h float64) (f, slope float64), a, b knot, allowance float64, depth int) {
+func (c *MappedNormal) refine(f func(h float64) (f, slope float64), a, b knot, allowance float64, depth int) {
 	mid := knotOf(f, 0.5*(a.h+b.h))
 	off := cubic{a, b}.at(mid.h) - mid.f
 	if depth == 0 || math.Abs(off) <= allowance {
@@ -89,16 +89,16 @@ func (q cubic) slope(h float64) float64 {
 }
 
 // cell is the cubic between knots i and i+1.
-func (c Curve) cell(i int) cubic {
+func (c MappedNormal) cell(i int) cubic {
 	return cubic{knot{c.H[i], c.F[i], c.Slope[i]}, knot{c.H[i+1], c.F[i+1], c.Slope[i+1]}}
 }
 
 // standard is h in standard deviations.
-func (c Curve) standard(h float64) float64 { return (h - c.Mean) / c.SD }
+func (c MappedNormal) standard(h float64) float64 { return (h - c.Mean) / c.SD }
 
 // field is the place where f crosses x: the least h with f(h) >= x, or for
 // beyond the greatest with f(h) <= x.
-func (c Curve) field(x float64, beyond bool) float64 {
+func (c MappedNormal) field(x float64, beyond bool) float64 {
 	last := len(c.F) - 1
 	// The first knot that is at x, or beyond.
 	i := sort.Search(len(c.F), func(i int) bool { return c.F[i] > x || (!beyond && c.F[i] == x) })
@@ -133,7 +133,7 @@ func ray(h, f, slope, x float64) float64 {
 }
 
 // extrapolate is f at a field beyond all knots.
-func (c Curve) extrapolate(h float64) float64 {
+func (c MappedNormal) extrapolate(h float64) float64 {
 	i := 0
 	if h > c.H[0] {
 		i = len(c.H) - 1
@@ -145,7 +145,7 @@ func (c Curve) extrapolate(h float64) float64 {
 }
 
 // mass is the curve's share of P(a <= X < b).
-func (c Curve) mass(a, b float64) float64 {
+func (c MappedNormal) mass(a, b float64) float64 {
 	if !(a < b) {
 		return 0
 	}
@@ -153,12 +153,12 @@ func (c Curve) mass(a, b float64) float64 {
 }
 
 // upTo is the curve's share of P(X <= x).
-func (c Curve) upTo(x float64) float64 {
+func (c MappedNormal) upTo(x float64) float64 {
 	return c.Weight * stdCDF(c.standard(c.field(x, true)))
 }
 
 // density is the curve's share of the density at x, atoms left out.
-func (c Curve) density(x float64) float64 {
+func (c MappedNormal) density(x float64) float64 {
 	h := c.field(x, false)
 	i := sort.SearchFloat64s(c.H, h)
 	if i == 0 || i == len(c.H) {
@@ -173,7 +173,7 @@ func (c Curve) density(x float64) float64 {
 
 // average is the curve's share of the expectation of g, by Gauss-Legendre panels
 // that end at the knots and where f passes the bends of g.
-func (c Curve) average(g func(f float64) float64, bends []float64) float64 {
+func (c MappedNormal) average(g func(f float64) float64, bends []float64) float64 {
 	cuts := append([]float64(nil), c.H...)
 	for _, x := range bends {
 		for _, beyond := range []bool{false, true} {

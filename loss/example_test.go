@@ -64,9 +64,9 @@ func ExampleFromProximal() {
 	}
 	cavity := loss.Cavity{C: 2, Mean: 0.1, Var: 0.5}
 	m := site.Moments(cavity)
-	law := site.Law(cavity)
+	law := site.Distribution(cavity)
 	fmt.Printf("mean %.6f, variance %.6f\n", m.Mean, m.Var)
-	fmt.Printf("at the target itself with probability %.4f\n", law.CDF(0.7)-law.Mass(math.Inf(-1), 0.7))
+	fmt.Printf("at the target itself with probability %.4f\n", law.CDF(0.7)-law.Prob(math.Inf(-1), 0.7))
 
 	// C |f-y| is built in, with closed forms.
 	absolute, _ := loss.LeastAbsolute{C: 1}.Site([]float64{0.7}, resample.Poisson{Ratio: 1})

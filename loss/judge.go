@@ -43,8 +43,8 @@ func (Absolute) Name() string { return "absolute" }
 // Value is |f-y|.
 func (Absolute) Value(f, y float64) float64 { return math.Abs(f - y) }
 
-// Bends is y.
-func (Absolute) Bends(y float64) []float64 { return []float64{y} }
+// Breakpoints is y.
+func (Absolute) Breakpoints(y float64) []float64 { return []float64{y} }
 
 // Gaussian is the mean of the folded normal law, with off = mean - y and s the
 // standard deviation: off erf(off/(s sqrt 2)) + 2 s phi(off/s).
@@ -72,8 +72,8 @@ func (ZeroOne) Value(f, y float64) float64 {
 	return 0
 }
 
-// Bends is 0.
-func (ZeroOne) Bends(float64) []float64 { return []float64{0} }
+// Breakpoints is 0.
+func (ZeroOne) Breakpoints(float64) []float64 { return []float64{0} }
 
 // Gaussian is Phi(-y mean/sqrt(variance)) (M04-17).
 func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
@@ -106,8 +106,8 @@ func (t SmoothEps) Value(f, y float64) float64 {
 	return (delta - lo) * (delta - lo) / (2 * (hi - lo))
 }
 
-// Bends are the ends of the smoothed corners.
-func (t SmoothEps) Bends(y float64) []float64 {
+// Breakpoints are the ends of the smoothed corners.
+func (t SmoothEps) Breakpoints(y float64) []float64 {
 	lo, hi := (1-t.Beta)*t.Eps, (1+t.Beta)*t.Eps
 	return []float64{y - hi, y - lo, y + lo, y + hi}
 }

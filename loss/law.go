@@ -2,18 +2,18 @@ package loss
 
 import "math"
 
-// Law is a law of a real quantity: a sum of weighted Gaussians, each cut to an
+// Distribution is a law of a real quantity: a sum of weighted Gaussians, each cut to an
 // interval, of atoms, and of curved images of Gaussians. Total weight is one.
-type Law struct {
-	Pieces []Piece
+type Distribution struct {
+	Pieces []TruncatedNormal
 	Atoms  []Atom
-	Curves []Curve
+	Curves []MappedNormal
 }
 
-// Piece is Weight times the N(Mean, SD^2) density on [Lo, Hi], zero elsewhere.
+// TruncatedNormal is Weight times the N(Mean, SD^2) density on [Lo, Hi], zero elsewhere.
 // Without cut Lo = -Inf and Hi = +Inf. SD > 0. Weight counts the uncut
 // Gaussian: a cut piece contributes less mass than Weight.
-type Piece struct {
+type TruncatedNormal struct {
 	Weight, Mean, SD, Lo, Hi float64
 }
 
@@ -23,24 +23,24 @@ type Atom struct {
 }
 
 // gaussian is an uncut piece, or an atom where variance is 0.
-func (l *Law) gaussian(weight, mean, variance float64) {
+func (l *Distribution) gaussian(weight, mean, variance float64) {
 	if variance > 0 {
-		l.Pieces = append(l.Pieces, Piece{Weight: weight, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)})
+		l.Pieces = append(l.Pieces, TruncatedNormal{Weight: weight, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)})
 	} else {
 		l.Atoms = append(l.Atoms, Atom{At: mean, Weight: weight})
 	}
 }
 
 // standard is x in units of the piece's Gaussian.
-func (p Piece) standard(x float64) float64 { return (x - p.Mean) / p.SD }
+func (p TruncatedNormal) standard(x float64) float64 { return (x - p.Mean) / p.SD }
 
 // mass is the piece's mass on [a, b].
-func (p Piece) mass(a, b float64) float64 {
+func (p TruncatedNormal) mass(a, b float64) float64 {
 	return p.Weight * cutMass(p.standard(math.Max(a, p.Lo)), p.standard(math.Min(b, p.Hi)))
 }
 
 // Mean is the law's expectation.
-func (l Law) Mean() float64 {
+func (l Distribution) Mean() float64 {
 	mean := 0.0
 	for _, p := range l.Pieces {
 		m0, m1, _ := cutMoments(p.standard(p.Lo), p.standard(p.Hi))
@@ -56,7 +56,7 @@ func (l Law) Mean() float64 {
 }
 
 // Var is the law's variance, summed about its mean.
-func (l Law) Var() float64 {
+func (l Distribution) Var() float64 {
 	mean, variance := l.Mean(), 0.0
 	for _, p := range l.Pieces {
 		m0, m1, m2 := cutMoments(p.standard(p.Lo), p.standard(p.Hi))
@@ -73,7 +73,7 @@ func (l Law) Var() float64 {
 }
 
 // CDF is P(X <= x).
-func (l Law) CDF(x float64) float64 {
+func (l Distribution) CDF(x float64) float64 {
 	sum := 0.0
 	for _, p := range l.Pieces {
 		sum += p.mass(math.Inf(-1), x)
@@ -89,9 +89,9 @@ func (l Law) CDF(x float64) float64 {
 	return sum
 }
 
-// Mass is P(a <= X < b), 0 where b <= a. Intervals that share ends add up, as
+// Prob is P(a <= X < b), 0 where b <= a. Intervals that share ends add up, as
 // the bins of a histogram must.
-func (l Law) Mass(a, b float64) float64 {
+func (l Distribution) Prob(a, b float64) float64 {
 	sum := 0.0
 	for _, p := range l.Pieces {
 		sum += p.mass(a, b)
@@ -108,7 +108,7 @@ func (l Law) Mass(a, b float64) float64 {
 }
 
 // Density is the density at x of the continuous part; atoms are left out.
-func (l Law) Density(x float64) float64 {
+func (l Distribution) Density(x float64) float64 {
 	sum := 0.0
 	for _, p := range l.Pieces {
 		if p.Lo <= x && x <= p.Hi {
@@ -124,7 +124,7 @@ func (l Law) Density(x float64) float64 {
 // Quantile is the least x with CDF(x) >= q, for q in (0, 1): an atom's place
 // exactly, else to 1e-15 of the law's extent, by bisection. q = 0 and q = 1
 // give the ends of the support; q outside of [0, 1] and an empty law give NaN.
-func (l Law) Quantile(q float64) float64 {
+func (l Distribution) Quantile(q float64) float64 {
 	if !(q >= 0 && q <= 1) || len(l.Pieces)+len(l.Atoms)+len(l.Curves) == 0 {
 		return math.NaN()
 	}
@@ -157,11 +157,11 @@ func (l Law) Quantile(q float64) float64 {
 }
 
 // below is P(X < x).
-func (l Law) below(x float64) float64 { return l.Mass(math.Inf(-1), x) }
+func (l Distribution) below(x float64) float64 { return l.Prob(math.Inf(-1), x) }
 
 // span is the least interval that holds the atoms, and every piece and curve to
 // reach standard deviations from its mean.
-func (l Law) span(reach float64) (lo, hi float64) {
+func (l Distribution) span(reach float64) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, p := range l.Pieces {
 		lo = math.Min(lo, math.Max(p.Lo, p.Mean-reach*p.SD))

@@ -117,7 +117,7 @@ func (Probit) grain(f, y float64) (integral, root float64) {
 }
 
 // Site takes labels -1 or +1.
-func (l Probit) Site(y []float64, law resample.Law) (Site, error) {
+func (l Probit) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (Logit) grain(f, _ float64) (integral, root float64) {
 }
 
 // Site takes labels -1 or +1.
-func (l Logit) Site(y []float64, law resample.Law) (Site, error) {
+func (l Logit) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func (l Student) mode(c, h float64, y, k []float64, log func(f float64) float64)
 }
 
 // Site takes finite targets, at most 200 different ones.
-func (l Student) Site(y []float64, law resample.Law) (Site, error) {
+func (l Student) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (l normal) slopes(f, y float64) (first, second float64) {
 func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	return tiltConcave(l, c, h, y, k)
 }
-func (l normal) Site(y []float64, law resample.Law) (Site, error) {
+func (l normal) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return newSmoothSite(y, law, posteriorMean(l)), nil
 }
 
@@ -188,10 +188,10 @@ func TestLikelihoodMoments(t *testing.T) {
 			p *= nu / (k + 1)
 		}
 		got := site.Moments(cav)
-		if math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.Var-(square-mean*mean)) > 2e-9 || math.Abs(got.Keep-keep) > 1e-9 {
+		if math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.Var-(square-mean*mean)) > 2e-9 || math.Abs(got.Response-keep) > 1e-9 {
 			t.Errorf("%s: %+v, double quadrature %g, %g, %g", name, got, mean, square-mean*mean, keep)
 		}
-		whole := site.Law(cav)
+		whole := site.Distribution(cav)
 		if math.Abs(whole.Mean()-got.Mean) > 1e-7 || math.Abs(whole.Var()-got.Var) > 1e-7 {
 			t.Errorf("%s: law %g, %g; moments %+v", name, whole.Mean(), whole.Var(), got)
 		}
@@ -207,10 +207,10 @@ func TestClamped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := outlier.Moments(Cavity{1, 0, 0.01}); !m.Clamped || m.Pull != 0 || m.Keep != 1 {
+	if m := outlier.Moments(Cavity{1, 0, 0.01}); !m.Clamped || m.Shrinkage != 0 || m.Response != 1 {
 		t.Errorf("an outlier gives %+v", m)
 	}
-	if m := outlier.Moments(Cavity{1, 4, 0.01}); m.Clamped || !(m.Pull > 0.05) {
+	if m := outlier.Moments(Cavity{1, 4, 0.01}); m.Clamped || !(m.Shrinkage > 0.05) {
 		t.Errorf("an example in its place gives %+v", m)
 	}
 }

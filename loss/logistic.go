@@ -72,7 +72,7 @@ func sigmoid(x float64) float64 {
 }
 
 // Site takes labels -1 or +1.
-func (l Logistic) Site(y []float64, law resample.Law) (Site, error) {
+func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := positive("C", l.C); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type Cavity struct {
 // where the site's examples are present with certainty, or where its true value
 // underflows.
 type Moments struct {
-	Mean, Var, Pull, Keep float64
+	Mean, Var, Shrinkage, Response float64
 	// Clamped says that Pull was negative and has been put to 0 (Keep to 1): a
 	// likelihood that is not log-concave may widen the posterior, which would ask
 	// for d < 0. The solution is then not that of the theory at this site.
@@ -43,7 +43,7 @@ type Loss interface {
 	// Site prepares the loss for a site whose examples have targets y (length
 	// >= 1) and occupation numbers that follow law. It refuses targets that the
 	// loss is not defined for.
-	Site(y []float64, law resample.Law) (Site, error)
+	Site(y []float64, law resample.CountDistribution) (Site, error)
 }
 
 // Site is a loss at one site: its examples' targets and the law of their
@@ -51,8 +51,8 @@ type Loss interface {
 type Site interface {
 	// Moments are the site's moments under a cavity (T4).
 	Moments(Cavity) Moments
-	// Law is the law over resamples of the predictor at the site (M03-60, M04-18).
-	Law(Cavity) Law
+	// Distribution is the law over resamples of the predictor at the site (M03-60, M04-18).
+	Distribution(Cavity) Distribution
 	// LeftOut is the expected test loss of the site's example number copy,
 	// given that this example is left out of the resample (M03-46).
 	LeftOut(cav Cavity, copy int, test Test) float64
@@ -85,10 +85,10 @@ type Test interface {
 	Gaussian(mean, variance, y float64) float64
 }
 
-// Bent is a Test whose Value jumps or bends. LeftOut needs the places where the
+// Breakpointer is a Test whose Value jumps or bends. LeftOut needs the places where the
 // law of a prediction is a cut Gaussian.
-type Bent interface {
+type Breakpointer interface {
 	Test
-	// Bends are the predictions f where Value is not smooth for target y.
-	Bends(y float64) []float64
+	// Breakpoints are the predictions f where Value is not smooth for target y.
+	Breakpoints(y float64) []float64
 }

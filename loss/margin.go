@@ -46,7 +46,7 @@ func (l HardMargin) Prox(c, h float64, y, k []float64) (f, slope float64) {
 }
 
 // Site takes labels -1 or +1, all equal.
-func (l HardMargin) Site(y []float64, law resample.Law) (Site, error) {
+func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (l Hinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
 }
 
 // Site takes labels -1 or +1.
-func (l Hinge) Site(y []float64, law resample.Law) (Site, error) {
+func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := positive("C", l.C); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (l SquaredHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
 }
 
 // Site takes labels -1 or +1.
-func (l SquaredHinge) Site(y []float64, law resample.Law) (Site, error) {
+func (l SquaredHinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := positive("C", l.C); err != nil {
 		return nil, err
 	}

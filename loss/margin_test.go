@@ -56,7 +56,7 @@ func (b bigNormal) hingeFormula(slope, expected float64, last int, cav Cavity) b
 }
 
 // margin is a site of acceptable input.
-func margin(t testing.TB, l Loss, y []float64, law resample.Law) *piecewiseSite {
+func margin(t testing.TB, l Loss, y []float64, law resample.CountDistribution) *piecewiseSite {
 	t.Helper()
 	site, err := l.Site(y, law)
 	if err != nil {
@@ -82,7 +82,7 @@ func (b bigMoments) digits(t *testing.T, name string, got Moments, cav Cavity, f
 	for _, c := range []struct {
 		what      string
 		got, want float64
-	}{{"pull", got.Pull, plain(b.pull)}, {"keep", got.Keep, plain(b.keep)}} {
+	}{{"pull", got.Shrinkage, plain(b.pull)}, {"keep", got.Response, plain(b.keep)}} {
 		if !(math.Abs(c.got-c.want) <= tol*c.want+floor) {
 			t.Errorf("%s %s: got %.17g, want %.17g", name, c.what, c.got, c.want)
 		}
@@ -107,7 +107,7 @@ func TestHardMarginDigits(t *testing.T) {
 	t.Parallel()
 	b := newBigNormal()
 	for _, nu := range []float64{1e-12, 0.1, 1, 20, 50} {
-		site := margin(t, HardMargin{}, []float64{1, 1, 1}, resample.Remember(resample.Poisson{Ratio: nu}))
+		site := margin(t, HardMargin{}, []float64{1, 1, 1}, resample.Cache(resample.Poisson{Ratio: nu}))
 		for _, cav := range extremeCavities(3) {
 			b.hardFormula(3*nu, cav).digits(t, fmt.Sprintf("3 x nu=%g %+v", nu, cav), site.Moments(cav), cav, 0)
 		}
@@ -144,7 +144,7 @@ func TestAlwaysThere(t *testing.T) {
 		far := math.Nextafter(0x1p20-0.3, 0) // far + 1 has no such last digit
 		m := site.Moments(Cavity{1, far, 1})
 		absent := math.Exp(-100)
-		relative(t, "keep", m.Keep, absent, 1e-13)
+		relative(t, "keep", m.Response, absent, 1e-13)
 		relative(t, "variance", m.Var, absent*((far+1)*(far+1)+1), 1e-13)
 		relative(t, "mean", m.Mean, -1, 0)
 	}
@@ -155,7 +155,7 @@ func TestAlwaysThere(t *testing.T) {
 func TestMarginMirror(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		y := rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 1}), 1, 3).Draw(t, "labels")
-		law := resample.Remember(resample.Poisson{Ratio: rapid.Float64Range(0.01, 2).Draw(t, "nu")})
+		law := resample.Cache(resample.Poisson{Ratio: rapid.Float64Range(0.01, 2).Draw(t, "nu")})
 		cav := drawCavity(t)
 		var l Loss = Hinge{math.Pow(10, rapid.Float64Range(-4, 6).Draw(t, "log C"))}
 		if !slices.Contains(y, -y[0]) && rapid.Bool().Draw(t, "hard") {
@@ -176,7 +176,7 @@ func TestMarginMirror(t *testing.T) {
 		back := Cavity{cav.C, -cav.Mean, cav.Var}
 		m, n := site.Moments(cav), other.Moments(back)
 		scale := math.Max(1, math.Abs(cav.Mean)) + math.Sqrt(cav.Var)
-		if math.Abs(m.Mean+n.Mean) > 1e-13*scale || math.Abs(m.Var-n.Var) > 1e-13*scale*scale || math.Abs(m.Keep-n.Keep) > 1e-13 {
+		if math.Abs(m.Mean+n.Mean) > 1e-13*scale || math.Abs(m.Var-n.Var) > 1e-13*scale*scale || math.Abs(m.Response-n.Response) > 1e-13 {
 			t.Fatalf("%s %v: %+v, mirrored %+v", l.Name(), y, m, n)
 		}
 		for _, test := range []Test{ZeroOne{}, Absolute{}} {
@@ -224,13 +224,13 @@ func TestMarginRanges(t *testing.T) {
 		}
 		cav := drawCavity(t)
 		m := site.Moments(cav)
-		if !(m.Var >= 0 && m.Pull >= 0 && m.Pull <= 1+1e-14 && m.Keep > 0 && m.Keep <= 1+1e-14) ||
-			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Pull+m.Keep-1) > 1e-13 {
+		if !(m.Var >= 0 && m.Shrinkage >= 0 && m.Shrinkage <= 1+1e-14 && m.Response > 0 && m.Response <= 1+1e-14) ||
+			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Shrinkage+m.Response-1) > 1e-13 {
 			t.Fatalf("%s %v %+v: %+v", l.Name(), y, cav, m)
 		}
-		whole := site.Law(cav)
+		whole := site.Distribution(cav)
 		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
-		if mass := whole.Mass(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
+		if mass := whole.Prob(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
 			t.Fatalf("%s %v %+v: law has mass %.15g", l.Name(), y, cav, mass)
 		}
 		if math.Abs(whole.Mean()-m.Mean) > 1e-12*scale || math.Abs(whole.Var()-m.Var) > 1e-11*scale*scale {
@@ -268,12 +268,12 @@ func TestNoCavityVariance(t *testing.T) {
 		for _, v := range []float64{0, 1e-300, 1e-40} {
 			m := site.Moments(Cavity{c, h, v})
 			relative(t, "mean", m.Mean, mean, 1e-14)
-			relative(t, "keep", m.Keep, keep, 1e-14)
+			relative(t, "keep", m.Response, keep, 1e-14)
 			if math.Abs(m.Var-(square-mean*mean)) > 1e-14*square {
 				t.Errorf("h=%g, V_c=%g: variance %g, want %g", h, v, m.Var, square-mean*mean)
 			}
 		}
-		law := site.Law(Cavity{c, h, 0})
+		law := site.Distribution(Cavity{c, h, 0})
 		if len(law.Pieces) != 0 {
 			t.Errorf("pieces without variance: %+v", law.Pieces)
 		}
@@ -282,7 +282,7 @@ func TestNoCavityVariance(t *testing.T) {
 	hard := margin(t, HardMargin{}, []float64{1}, resample.Poisson{Ratio: nu})
 	for _, v := range []float64{0, 1e-300} {
 		m := hard.Moments(Cavity{1, 1, v})
-		relative(t, "keep on the margin", m.Keep, 1-(1-math.Exp(-nu))/2, 1e-15)
+		relative(t, "keep on the margin", m.Response, 1-(1-math.Exp(-nu))/2, 1e-15)
 		relative(t, "mean on the margin", m.Mean, 1, 0)
 	}
 }
@@ -295,11 +295,11 @@ func TestSteepHinge(t *testing.T) {
 	steep := margin(t, Hinge{1e100}, []float64{-1, -1}, law).Moments(cav)
 	relative(t, "mean", steep.Mean, hard.Mean, 1e-14)
 	relative(t, "variance", steep.Var, hard.Var, 1e-14)
-	relative(t, "keep", steep.Keep, hard.Keep, 1e-14)
+	relative(t, "keep", steep.Response, hard.Response, 1e-14)
 	none := margin(t, Hinge{1e-100}, []float64{-1, 1}, law).Moments(cav)
 	relative(t, "mean", none.Mean, cav.Mean, 1e-14)
 	relative(t, "variance", none.Var, cav.Var, 1e-14)
-	relative(t, "keep", none.Keep, 1, 1e-14)
+	relative(t, "keep", none.Response, 1, 1e-14)
 }
 
 // TestLeftOutErrors: the closed forms of the classification error of one of n
@@ -310,7 +310,7 @@ func TestLeftOutErrors(t *testing.T) {
 	cav := Cavity{2, 0.4, 0.6}
 	s := math.Sqrt(cav.Var)
 	phi := func(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
-	law := resample.Remember(resample.Poisson{Ratio: nu})
+	law := resample.Cache(resample.Poisson{Ratio: nu})
 	for _, y := range []float64{-1, 1} {
 		labels := []float64{y, y, y}
 		a := y * cav.Mean

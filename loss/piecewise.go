@@ -155,7 +155,7 @@ type mixture struct {
 
 // newMixture is the loss over all combinations of the counts. The likeliest
 // combination comes first.
-func newMixture(of func(y float64) bend, list []group, law resample.Law) *mixture {
+func newMixture(of func(y float64) bend, list []group, law resample.CountDistribution) *mixture {
 	bends := make([]bend, len(list))
 	for i, g := range list {
 		bends[i] = of(g.target)
@@ -249,7 +249,7 @@ func (b *blend) add(p float64, r response) {
 }
 
 func (b *blend) moments() Moments {
-	return Moments{Mean: b.reference + b.shift, Var: b.variance, Keep: b.keep, Pull: b.pull}
+	return Moments{Mean: b.reference + b.shift, Var: b.variance, Response: b.keep, Shrinkage: b.pull}
 }
 
 // leastWidth is the standard deviation, relative to its place, below which a
@@ -258,8 +258,8 @@ const leastWidth = 1e-7
 
 // law is the law of the predictor: for every combination the Gaussian cavity,
 // moved, narrowed and cut at the kinks, and an atom at every kink.
-func (x *mixture) law(cav Cavity) Law {
-	var law Law
+func (x *mixture) law(cav Cavity) Distribution {
+	var law Distribution
 	s := math.Sqrt(cav.Var)
 	atoms := make([]float64, len(x.kinks))
 	for i, p := range x.p {
@@ -271,7 +271,7 @@ func (x *mixture) law(cav Cavity) Law {
 				hi = x.kinks[j]
 				to = position(hi, cav.Mean-row.slopeAt(j, hi)/cav.C, s)
 			}
-			law.segment(p, from, to, Piece{Mean: row.follow(j, cav.C, cav.Mean), SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
+			law.segment(p, from, to, TruncatedNormal{Mean: row.follow(j, cav.C, cav.Mean), SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
 			if j < len(x.kinks) {
 				from = math.Max(to, position(hi, cav.Mean-row.slopes[j+1]/cav.C, s))
 				atoms[j] += p * cutMass(to, from)
@@ -289,7 +289,7 @@ func (x *mixture) law(cav Cavity) Law {
 
 // segment adds the share weight of one piece, which the fields from a to b
 // standard deviations see.
-func (l *Law) segment(weight, a, b float64, p Piece) {
+func (l *Distribution) segment(weight, a, b float64, p TruncatedNormal) {
 	mass := weight * cutMass(a, b)
 	if !(mass > 0) {
 		return
@@ -308,19 +308,19 @@ func (l *Law) segment(weight, a, b float64, p Piece) {
 type piecewiseSite struct {
 	targets []float64
 	of      func(y float64) bend
-	law     resample.Law
+	law     resample.CountDistribution
 	all     *mixture
 }
 
-func newPiecewiseSite(y []float64, law resample.Law, of func(y float64) bend) *piecewiseSite {
+func newPiecewiseSite(y []float64, law resample.CountDistribution, of func(y float64) bend) *piecewiseSite {
 	return &piecewiseSite{slices.Clone(y), of, law, newMixture(of, groups(y), law)}
 }
 
 // Moments are those of the mixture over the counts of all examples.
 func (s *piecewiseSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
 
-// Law has cut Gaussians, and atoms at the kinks (M04-18).
-func (s *piecewiseSite) Law(cav Cavity) Law { return s.all.law(cav) }
+// Distribution has cut Gaussians, and atoms at the kinks (M04-18).
+func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.law(cav) }
 
 // LeftOut averages the test loss over the law that the site's other examples
 // leave; a site of one example leaves the cavity itself (M04-17).

@@ -83,7 +83,7 @@ func TestProx(t *testing.T) {
 // reference are the moments by 30-point panels of Prox over the counts of the
 // single examples, panels ending where the slope of the map changes abruptly.
 // It is exact to rounding but for counts of probability below 1e-14.
-func reference(l Proximal, y []float64, law resample.Law, cav Cavity) Moments {
+func reference(l Proximal, y []float64, law resample.CountDistribution, cav Cavity) Moments {
 	s := math.Sqrt(cav.Var)
 	var mean, square, keep, pull float64
 	counts := make([]float64, len(y))
@@ -119,7 +119,7 @@ func reference(l Proximal, y []float64, law resample.Law, cav Cavity) Moments {
 		}
 	}
 	visit(0, 1)
-	return Moments{Mean: cav.Mean + mean, Var: square - mean*mean, Keep: keep, Pull: pull}
+	return Moments{Mean: cav.Mean + mean, Var: square - mean*mean, Response: keep, Shrinkage: pull}
 }
 
 // jumps are the places where the slope jumps, between -9 and 9, both included.
@@ -171,7 +171,7 @@ func TestMomentsAgainstQuadrature(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, name string, l Loss, y []float64, law resample.Law, cav Cavity, want Moments, tol float64) {
+func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountDistribution, cav Cavity, want Moments, tol float64) {
 	t.Helper()
 	site, err := l.Site(y, law)
 	if err != nil {
@@ -180,7 +180,7 @@ func compare(t *testing.T, name string, l Loss, y []float64, law resample.Law, c
 	got := site.Moments(cav)
 	scale := 1 + math.Sqrt(cav.Var)
 	if !(math.Abs(got.Mean-want.Mean) <= tol*scale && math.Abs(got.Var-want.Var) <= tol*scale*scale &&
-		math.Abs(got.Keep-want.Keep) <= tol && math.Abs(got.Pull-want.Pull) <= tol) {
+		math.Abs(got.Response-want.Response) <= tol && math.Abs(got.Shrinkage-want.Shrinkage) <= tol) {
 		t.Errorf("%s: %+v, quadrature %+v", name, got, want)
 	}
 }
@@ -188,7 +188,7 @@ func compare(t *testing.T, name string, l Loss, y []float64, law resample.Law, c
 // parabola is the square loss as a piecewise one.
 type parabola struct{ Square }
 
-func (l parabola) Site(y []float64, law resample.Law) (Site, error) {
+func (l parabola) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return newPiecewiseSite(y, law, func(y float64) bend {
 		return bend{n: 1, kinks: [2]float64{y}, curvatures: [3]float64{1 / l.Noise, 1 / l.Noise}}
 	}), nil
@@ -208,8 +208,8 @@ func TestSquareIsPiecewise(t *testing.T) {
 				if math.Abs(got.Mean-want.Mean) > 1e-14*scale || math.Abs(got.Var-want.Var) > 1e-12*want.Var+1e-25*scale*scale {
 					t.Errorf("noise %g, targets %v, %+v: %+v, closed form %+v", noise, y, cav, got, want)
 				}
-				relative(t, "keep", got.Keep, want.Keep, 1e-12)
-				relative(t, "pull", got.Pull, want.Pull, 1e-12)
+				relative(t, "keep", got.Response, want.Response, 1e-12)
+				relative(t, "pull", got.Shrinkage, want.Shrinkage, 1e-12)
 			}
 		}
 	}
@@ -231,8 +231,8 @@ func TestLinearWalk(t *testing.T) {
 			x.curved = false
 			relative(t, name+" mean", fast.Mean, plain.Mean, 1e-14)
 			relative(t, name+" variance", fast.Var, plain.Var, 1e-13)
-			relative(t, name+" keep", fast.Keep, plain.Keep, 1e-13)
-			relative(t, name+" pull", fast.Pull, plain.Pull, 1e-13)
+			relative(t, name+" keep", fast.Response, plain.Response, 1e-13)
+			relative(t, name+" pull", fast.Shrinkage, plain.Shrinkage, 1e-13)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestHuberLimits(t *testing.T) {
 		a, b := moments(c.huber), moments(c.limit)
 		relative(t, c.limit.Name()+" mean", a.Mean, b.Mean, 3e-9)
 		relative(t, c.limit.Name()+" variance", a.Var, b.Var, 3e-9)
-		relative(t, c.limit.Name()+" pull", a.Pull, b.Pull, 3e-9)
+		relative(t, c.limit.Name()+" pull", a.Shrinkage, b.Shrinkage, 3e-9)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestKeepIsSlope(t *testing.T) {
 				return (site.Moments(up).Mean - site.Moments(down).Mean) / (2 * d)
 			}
 			want := (4*difference(0.005) - difference(0.01)) / 3
-			relative(t, name+" keep", site.Moments(cav).Keep, want, 2e-7)
+			relative(t, name+" keep", site.Moments(cav).Response, want, 2e-7)
 		}
 	}
 }
@@ -306,13 +306,13 @@ func TestExtremes(t *testing.T) {
 			cav.Var = power(t, "log V", -12, 6)
 		}
 		m := site.Moments(cav)
-		if !(m.Var >= 0 && m.Pull >= 0 && m.Pull <= 1+1e-12 && m.Keep >= 0 && m.Keep <= 1+1e-12) ||
-			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Pull+m.Keep-1) > 1e-9 {
+		if !(m.Var >= 0 && m.Shrinkage >= 0 && m.Shrinkage <= 1+1e-12 && m.Response >= 0 && m.Response <= 1+1e-12) ||
+			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Shrinkage+m.Response-1) > 1e-9 {
 			t.Fatalf("%+v %v %+v: %+v", l, y, cav, m)
 		}
-		whole := site.Law(cav)
+		whole := site.Distribution(cav)
 		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
-		if mass := whole.Mass(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-8 {
+		if mass := whole.Prob(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-8 {
 			t.Fatalf("%+v %v %+v: law has mass %.15g", l, y, cav, mass)
 		}
 		if math.Abs(whole.Mean()-m.Mean) > 1e-7*scale || math.Abs(whole.Var()-m.Var) > 1e-6*scale*scale {
@@ -335,7 +335,7 @@ func TestCurves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := site.Law(cav)
+		whole := site.Distribution(cav)
 		map1 := l.(Proximal)
 		for _, x := range []float64{-2.3, -0.4, 0.6, 0.99, 1, 1.01, 1.9} {
 			want := 0.0
@@ -355,7 +355,7 @@ func TestCurves(t *testing.T) {
 				t.Errorf("%s: CDF(%g) = %.10g, by the map %.10g", l.Name(), x, got, want)
 			}
 			const h = 1e-4
-			if got, want := whole.Density(x+0.05), whole.Mass(x+0.05-h, x+0.05+h)/(2*h); math.Abs(got-want) > 1e-5 {
+			if got, want := whole.Density(x+0.05), whole.Prob(x+0.05-h, x+0.05+h)/(2*h); math.Abs(got-want) > 1e-5 {
 				t.Errorf("%s: density(%g) = %g, slope of the mass %g", l.Name(), x+0.05, got, want)
 			}
 		}
@@ -368,7 +368,7 @@ func TestCurves(t *testing.T) {
 		if lo, hi := whole.Quantile(0), whole.Quantile(1); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
 			t.Errorf("%s: support from %g to %g", l.Name(), lo, hi)
 		}
-		if math.Abs(whole.Mass(-1, 0.3)+whole.Mass(0.3, 4)-whole.Mass(-1, 4)) > 1e-13 {
+		if math.Abs(whole.Prob(-1, 0.3)+whole.Prob(0.3, 4)-whole.Prob(-1, 4)) > 1e-13 {
 			t.Errorf("%s: masses do not add up", l.Name())
 		}
 	}
@@ -466,7 +466,7 @@ func TestLattice(t *testing.T) {
 		rule.add(p, parts, points.row(i))
 	}
 	within := func(name string, got, want Moments) {
-		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd || math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Pull-want.Pull) > 5e-3 {
+		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd || math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Shrinkage-want.Shrinkage) > 5e-3 {
 			t.Errorf("%s: lattice %+v, exact %+v", name, got, want)
 		}
 	}

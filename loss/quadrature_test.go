@@ -85,17 +85,17 @@ func TestCutMoments(t *testing.T) {
 }
 
 // testLaws are laws with cut pieces and atoms, of total weight one.
-func testLaws() map[string]Law {
+func testLaws() map[string]Distribution {
 	inf := math.Inf(1)
 	normal := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-	return map[string]Law{
-		"gaussian": {Pieces: []Piece{{1, 0.5, 2, -inf, inf}}},
-		"mixture":  {Pieces: []Piece{{0.3, -1, 0.2, -inf, inf}, {0.7, 4, 1, -inf, inf}}},
+	return map[string]Distribution{
+		"gaussian": {Pieces: []TruncatedNormal{{1, 0.5, 2, -inf, inf}}},
+		"mixture":  {Pieces: []TruncatedNormal{{0.3, -1, 0.2, -inf, inf}, {0.7, 4, 1, -inf, inf}}},
 		// max(h, 1), h ~ N(0.4, 0.8^2): the hard margin with q = 1.
-		"clipped": {Pieces: []Piece{{1, 0.4, 0.8, 1, inf}}, Atoms: []Atom{{1, normal(0.75)}}},
+		"clipped": {Pieces: []TruncatedNormal{{1, 0.4, 0.8, 1, inf}}, Atoms: []Atom{{1, normal(0.75)}}},
 		// Half present, moved up by 0.5 below the margin.
 		"hinge": {
-			Pieces: []Piece{{0.5, 0.2, 0.7, -inf, inf}, {0.5, 0.2, 0.7, 1, inf}, {0.5, 0.7, 0.7, -inf, 1}},
+			Pieces: []TruncatedNormal{{0.5, 0.2, 0.7, -inf, inf}, {0.5, 0.2, 0.7, 1, inf}, {0.5, 0.7, 0.7, -inf, 1}},
 			Atoms:  []Atom{{1, 0.5 * (normal(0.8/0.7) - normal(0.3/0.7))}},
 		},
 		"atoms": {Atoms: []Atom{{2, 0.25}, {-1, 0.5}, {3, 0.25}}},
@@ -124,11 +124,11 @@ func TestLawAgainstQuadrature(t *testing.T) {
 		one := func(float64) float64 { return 1 }
 		inf := math.Inf(1)
 		mean := sum(-inf, inf, func(x float64) float64 { return x })
-		relative(t, name+" mass", law.Mass(-inf, inf), 1, 1e-14)
+		relative(t, name+" mass", law.Prob(-inf, inf), 1, 1e-14)
 		relative(t, name+" mean", law.Mean(), mean, 1e-13)
 		relative(t, name+" variance", law.Var(), sum(-inf, inf, func(x float64) float64 { return (x - mean) * (x - mean) }), 1e-13)
 		for _, b := range [][2]float64{{-1, 0}, {0, 1}, {1, 1.2}, {0.999, 1.001}, {1, 1.00001}, {2, 3}, {3, 2}, {-40, -30}} {
-			if got, want := law.Mass(b[0], b[1]), sum(b[0], b[1], one); math.Abs(got-want) > 1e-14 {
+			if got, want := law.Prob(b[0], b[1]), sum(b[0], b[1], one); math.Abs(got-want) > 1e-14 {
 				t.Errorf("%s: mass on %v is %g, quadrature %g", name, b, got, want)
 			}
 		}
@@ -141,7 +141,7 @@ func TestLawAgainstQuadrature(t *testing.T) {
 		// The density is the slope of the mass, off the cuts.
 		for _, x := range []float64{-0.7, 0.31, 1.3, 4.2} {
 			const h = 1e-4
-			if got, want := law.Density(x), law.Mass(x-h, x+h)/(2*h); math.Abs(got-want) > 1e-6 {
+			if got, want := law.Density(x), law.Prob(x-h, x+h)/(2*h); math.Abs(got-want) > 1e-6 {
 				t.Errorf("%s: density(%g) = %g, slope of the mass %g", name, x, got, want)
 			}
 		}
@@ -159,7 +159,7 @@ func TestLawProperties(t *testing.T) {
 			if law.CDF(b) < law.CDF(a)-1e-15 {
 				t.Fatalf("%s: CDF falls between %g and %g", name, a, b)
 			}
-			if math.Abs(law.Mass(a, b)+law.Mass(b, c)-law.Mass(a, c)) > 1e-14 {
+			if math.Abs(law.Prob(a, b)+law.Prob(b, c)-law.Prob(a, c)) > 1e-14 {
 				t.Fatalf("%s: masses do not add up at %g, %g, %g", name, a, b, c)
 			}
 			q := rapid.Float64Range(1e-9, 1-1e-9).Draw(t, "q")
@@ -191,7 +191,7 @@ func TestQuantileEnds(t *testing.T) {
 			t.Errorf("quantile(%g) = %g", q, got)
 		}
 	}
-	if got := (Law{}).Quantile(0.5); !math.IsNaN(got) {
+	if got := (Distribution{}).Quantile(0.5); !math.IsNaN(got) {
 		t.Errorf("quantile of the empty law is %g", got)
 	}
 }

@@ -47,7 +47,7 @@ func (l EpsInsensitive) Prox(c, h float64, y, k []float64) (f, slope float64) {
 }
 
 // Site takes finite targets, at most 200 different ones.
-func (l EpsInsensitive) Site(y []float64, law resample.Law) (Site, error) {
+func (l EpsInsensitive) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return regressionSite(l.Name(), y, law, l.check(), l.bend)
 }
 
@@ -76,7 +76,7 @@ func (l LeastAbsolute) Prox(c, h float64, y, k []float64) (f, slope float64) {
 }
 
 // Site takes finite targets, at most 200 different ones.
-func (l LeastAbsolute) Site(y []float64, law resample.Law) (Site, error) {
+func (l LeastAbsolute) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return regressionSite(l.Name(), y, law, positive("C", l.C), l.bend)
 }
 
@@ -123,7 +123,7 @@ func (l Huber) Prox(c, h float64, y, k []float64) (f, slope float64) {
 }
 
 // Site takes finite targets, at most 200 different ones.
-func (l Huber) Site(y []float64, law resample.Law) (Site, error) {
+func (l Huber) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return regressionSite(l.Name(), y, law, l.check(), l.bend)
 }
 
@@ -149,7 +149,7 @@ func tube(y, half, steep, curved float64) bend {
 
 // regressionSite is a piecewise site of finite targets, for acceptable
 // parameters.
-func regressionSite(name string, y []float64, law resample.Law, err error, of func(y float64) bend) (Site, error) {
+func regressionSite(name string, y []float64, law resample.CountDistribution, err error, of func(y float64) bend) (Site, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func FromProximal(p Proximal) Loss { return fromProximal{p} }
 type fromProximal struct{ Proximal }
 
 // Site takes finite targets.
-func (l fromProximal) Site(y []float64, law resample.Law) (Site, error) {
+func (l fromProximal) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := checkTargets(l.Name(), y); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (e evaluation) noise(c, h, f float64) float64 {
 type smoothSite struct {
 	at      evaluation
 	targets []float64
-	law     resample.Law
+	law     resample.CountDistribution
 	all     smoothMixture
 }
 
@@ -69,11 +69,11 @@ type smoothMixture struct {
 	*combinations
 }
 
-func newSmoothSite(y []float64, law resample.Law, at evaluation) *smoothSite {
+func newSmoothSite(y []float64, law resample.CountDistribution, at evaluation) *smoothSite {
 	return &smoothSite{at, slices.Clone(y), law, newSmoothMixture(at, groups(y), law)}
 }
 
-func newSmoothMixture(at evaluation, list []group, law resample.Law) smoothMixture {
+func newSmoothMixture(at evaluation, list []group, law resample.CountDistribution) smoothMixture {
 	x := smoothMixture{at, targetsOf(list), combine(list, law).lighten(math.Max(leastProbability, at.prior))}
 	x.lead()
 	return x
@@ -82,8 +82,8 @@ func newSmoothMixture(at evaluation, list []group, law resample.Law) smoothMixtu
 // Moments integrates over the cavity for every combination of the counts.
 func (s *smoothSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
 
-// Law is a curve for every combination of the counts.
-func (s *smoothSite) Law(cav Cavity) Law { return s.all.of(cav) }
+// Distribution is a curve for every combination of the counts.
+func (s *smoothSite) Distribution(cav Cavity) Distribution { return s.all.of(cav) }
 
 // LeftOut averages the test loss over the law that the site's other examples
 // leave; a site of one example leaves the cavity itself (M03-45).
@@ -104,9 +104,9 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 		integrate = x.together
 	}
 	m := integrate(cav)
-	if m.Pull < 0 {
-		m.Clamped = m.Pull < -1e-8 // else it is the error of the quadrature
-		m.Pull, m.Keep = 0, 1
+	if m.Shrinkage < 0 {
+		m.Clamped = m.Shrinkage < -1e-8 // else it is the error of the quadrature
+		m.Shrinkage, m.Response = 0, 1
 	}
 	return m
 }
@@ -144,7 +144,7 @@ func (x smoothMixture) together(cav Cavity) Moments {
 		return mean
 	}
 	m := gaussianTerms(sample, s/unit, x.bend/(s*math.Sqrt(cav.C)), x.prior+x.noise(cav.C, cav.Mean, base)/unit)
-	return Moments{Mean: base + unit*m[1], Var: unit * unit * math.Max(0, m[2]-m[1]*m[1]), Keep: m[3], Pull: m[4]}
+	return Moments{Mean: base + unit*m[1], Var: unit * unit * math.Max(0, m[2]-m[1]*m[1]), Response: m[3], Shrinkage: m[4]}
 }
 
 // respond is the predictor for one combination of counts.
@@ -167,8 +167,8 @@ func (x smoothMixture) respond(cav Cavity, counts []float64) response {
 }
 
 // of is the law of the predictor.
-func (x smoothMixture) of(cav Cavity) Law {
-	var law Law
+func (x smoothMixture) of(cav Cavity) Distribution {
+	var law Distribution
 	s := math.Sqrt(cav.Var)
 	at := func(i int, h float64) (f, slope float64) { return x.at(cav.C, h, x.targets, x.row(i)) }
 	if x.density != nil && cav.C <= certain && s > 0 {

@@ -41,7 +41,7 @@ func (l Square) Value(f, y float64) float64 { return 0.5 * (f - y) * (f - y) / l
 // Site takes any finite targets. The site is a Quadratic. It keeps the tables
 // that law.Counts returns: hand over a resample.Memo where many sites share one
 // law.
-func (l Square) Site(y []float64, law resample.Law) (Site, error) {
+func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if _, err := NewSquare(l.Noise); err != nil {
 		return nil, err
 	}
@@ -70,11 +70,11 @@ type draws struct {
 	split []float64
 }
 
-func shared(law resample.Law, n int) draws {
+func shared(law resample.CountDistribution, n int) draws {
 	d := draws{Counts: law.Counts(n)}
 	d.split = make([]float64, len(d.P))
 	for j := range d.P {
-		d.split[j] = resample.Split(law, n, d.First+j)
+		d.split[j] = resample.WithinSiteVar(law, n, d.First+j)
 	}
 	return d
 }
@@ -147,10 +147,10 @@ func (s *squareSite) Moments(cav Cavity) Moments {
 	a1, pull, a2, e2 := s.Responses(c)
 	off := cav.Mean - s.mean
 	return Moments{
-		Mean: s.mean + c*a1*off,
-		Var:  c*c*a2*cav.Var + c*c*s.Spread(c, a1, pull)*off*off + s.variance*e2,
-		Pull: pull,
-		Keep: c * a1,
+		Mean:      s.mean + c*a1*off,
+		Var:       c*c*a2*cav.Var + c*c*s.Spread(c, a1, pull)*off*off + s.variance*e2,
+		Shrinkage: pull,
+		Response:  c * a1,
 	}
 }
 
@@ -162,12 +162,12 @@ func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v 
 	return mean + keep*(cav.Mean-mean), keep*keep*cav.Var + pull*pull*variance
 }
 
-// Law is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2)
+// Distribution is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2)
 // and variance (c^2 V_c + v(k) sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that
 // variance is 0. With unequal targets at one site the variance over their split
 // is exact, and its law is taken to be Gaussian.
-func (s *squareSite) Law(cav Cavity) Law {
-	var law Law
+func (s *squareSite) Distribution(cav Cavity) Distribution {
+	var law Distribution
 	for j, p := range s.counts.P {
 		m, v := s.given(float64(s.counts.First+j), cav, s.mean, s.counts.split[j]*s.variance)
 		law.gaussian(p, m, v)

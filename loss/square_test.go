@@ -45,7 +45,7 @@ func exactResponses(nu, s2, c float64) exact {
 }
 
 // mustSite is a square-loss site of acceptable input.
-func mustSite(t testing.TB, s2 float64, y []float64, law resample.Law) *squareSite {
+func mustSite(t testing.TB, s2 float64, y []float64, law resample.CountDistribution) *squareSite {
 	t.Helper()
 	site, err := Square{s2}.Site(y, law)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestMomentsFormula(t *testing.T) {
 		m := site.Moments(cav)
 		relative(t, "mean", m.Mean, plain(plus(num(y), shift)), 1e-13)
 		relative(t, "variance", m.Var, plain(v), 1e-12)
-		relative(t, "pull", m.Pull, plain(e.pull), 1e-14)
+		relative(t, "pull", m.Shrinkage, plain(e.pull), 1e-14)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestSquareScaling(t *testing.T) {
 		}
 		big := Cavity{cav.C / (a * a), cav.Mean * a, cav.Var * a * a}
 		m, n := s.Moments(cav), r.Moments(big)
-		if math.Abs(n.Mean/a-m.Mean) > 1e-12*10 || math.Abs(n.Var/(a*a)-m.Var) > 1e-12*100 || math.Abs(n.Pull-m.Pull) > 1e-13 {
+		if math.Abs(n.Mean/a-m.Mean) > 1e-12*10 || math.Abs(n.Var/(a*a)-m.Var) > 1e-12*100 || math.Abs(n.Shrinkage-m.Shrinkage) > 1e-13 {
 			t.Fatalf("moments %+v, scaled by %g %+v", m, a, n)
 		}
 		copy := len(y) - 1
@@ -153,7 +153,7 @@ func TestAlwaysPresent(t *testing.T) {
 	cav := Cavity{1, 0, 0.5}
 	for _, nu := range []float64{1e3, 1e5} {
 		m := mustSite(t, 1, []float64{1}, resample.Poisson{Ratio: nu}).Moments(cav)
-		relative(t, "pull", m.Pull, nu/(1+nu), 2/nu)
+		relative(t, "pull", m.Shrinkage, nu/(1+nu), 2/nu)
 		relative(t, "mean", m.Mean, 1-1/nu, 2/nu)
 		relative(t, "variance", m.Var*nu*nu, 0.5+1/nu, 10/nu)
 	}
@@ -162,7 +162,7 @@ func TestAlwaysPresent(t *testing.T) {
 // TestPointCavity: without cavity variance the law is atoms, one per count.
 func TestPointCavity(t *testing.T) {
 	site := mustSite(t, 0.5, []float64{1}, resample.Poisson{Ratio: 1})
-	law := site.Law(Cavity{2, -1, 0})
+	law := site.Distribution(Cavity{2, -1, 0})
 	if len(law.Pieces) != 0 || len(law.Atoms) != len(site.counts.P) {
 		t.Fatalf("%d pieces, %d atoms", len(law.Pieces), len(law.Atoms))
 	}

@@ -82,7 +82,7 @@ func TestTogether(t *testing.T) {
 		got, want := x.together(cav), x.separate(cav)
 		sd := math.Sqrt(want.Var + cav.Var + 1/cav.C)
 		if !(math.Abs(got.Mean-want.Mean) <= 5e-9*sd && math.Abs(got.Var-want.Var) <= 1e-8*sd*sd &&
-			math.Abs(got.Keep-want.Keep) <= 1e-8 && math.Abs(got.Pull-want.Pull) <= 1e-8) {
+			math.Abs(got.Response-want.Response) <= 1e-8 && math.Abs(got.Shrinkage-want.Shrinkage) <= 1e-8) {
 			t.Fatalf("%+v %v %+v: %+v, apart %+v", l, y, cav, got, want)
 		}
 	})

@@ -33,8 +33,8 @@ func (Vote) Value(f, _ float64) float64 {
 	return 0
 }
 
-// Bends is 0.
-func (Vote) Bends(float64) []float64 { return []float64{0} }
+// Breakpoints is 0.
+func (Vote) Breakpoints(float64) []float64 { return []float64{0} }
 
 // Gaussian is Phi(mean/sqrt(variance)).
 func (v Vote) Gaussian(mean, variance, y float64) float64 {

@@ -20,7 +20,7 @@ import (
 // Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what
 // the kernel matrix and its engine leave. On ranks (Spec.Grid) ctx must end at the same
 // place of the program on all, in Settings.Progress.
-func (m *Model) Solve(ctx context.Context, law resample.Law, settings solver.Settings) (*solver.Solution, error) {
+func (m *Model) Solve(ctx context.Context, law resample.CountDistribution, settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.solveRoom()
 	}

@@ -97,7 +97,7 @@ func TestRetrain(t *testing.T) {
 	seen := 0
 	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, cross, retrain.Settings{
 		Resamples: 20, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
-		Observe: func(b int, counts []int, f []float64) {
+		OnResample: func(b int, counts []int, f []float64) {
 			var drawn []int
 			for i, k := range counts {
 				drawn = append(drawn, slices.Repeat([]int{i}, k)...)

@@ -382,7 +382,7 @@ func TestTheoryBytes(t *testing.T) {
 		Loss: loss.Square{Noise: 10}, Standardize: true}
 	margin := model.Spec{Set: load(t, "synthetic:rings,n=500,d=5"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	lowrank := regression
-	lowrank.Set, lowrank.Engine, lowrank.Rank = load(t, "synthetic:friedman1,n=6000"), model.LowRank, 256
+	lowrank.Set, lowrank.Storage, lowrank.Rank = load(t, "synthetic:friedman1,n=6000"), model.LowRank, 256
 	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "low rank": lowrank} {
 		var m *model.Model
 		var s *solver.Solution

@@ -12,15 +12,15 @@ import (
 	"bootbench/loss"
 )
 
-// Engine says in which form the kernel matrix is held.
-type Engine int
+// Storage says in which form the kernel matrix is held.
+type Storage int
 
 // Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
 // r bytes at rank r, and never forms K. Auto takes LowRank where that is the
 // faster, or the only one that fits into memory. ScaLAPACK spreads K over the ranks
 // of Spec.Grid, 8 M^2/P bytes on each of P.
 const (
-	Exact Engine = iota
+	Exact Storage = iota
 	LowRank
 	Auto
 	ScaLAPACK
@@ -28,18 +28,18 @@ const (
 
 var engineNames = [...]string{"exact", "lowrank", "auto", "scalapack"}
 
-func (e Engine) String() string {
+func (e Storage) String() string {
 	if e < 0 || int(e) >= len(engineNames) {
 		return fmt.Sprintf("Engine(%d)", int(e))
 	}
 	return engineNames[e]
 }
 
-// ParseEngine is the engine that String names.
-func ParseEngine(name string) (Engine, error) {
+// ParseStorage is the engine that String names.
+func ParseStorage(name string) (Storage, error) {
 	for e, n := range engineNames {
 		if n == name {
-			return Engine(e), nil
+			return Storage(e), nil
 		}
 	}
 	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank, scalapack)", name)
@@ -79,10 +79,10 @@ const (
 // checkEngine refuses settings of the engine that make no sense.
 func (s *Spec) checkEngine() error {
 	switch {
-	case s.Engine == LowRank && s.Set.Sparse != nil:
+	case s.Storage == LowRank && s.Set.Sparse != nil:
 		return errors.New("the lowrank engine is for dense inputs; sparse ones are held exactly")
-	case s.Engine < 0 || int(s.Engine) >= len(engineNames):
-		return fmt.Errorf("no engine %d", int(s.Engine))
+	case s.Storage < 0 || int(s.Storage) >= len(engineNames):
+		return fmt.Errorf("no engine %d", int(s.Storage))
 	case !(s.RankTol >= 0 && s.RankTol < 1):
 		return fmt.Errorf("the rank tolerance is %v, must be above 0 and below 1", s.RankTol)
 	case s.MaxRank < 0:
@@ -126,7 +126,7 @@ func (m *Model) noise(k linalg.Columns) (float64, error) {
 
 // hold brings the kernel matrix into the form that the specification asks for.
 func (m *Model) hold() error {
-	switch m.Spec.Engine {
+	switch m.Spec.Storage {
 	case LowRank:
 		return m.factorise(1, m.Spec.MaxRank)
 	case Auto:
@@ -233,7 +233,7 @@ func (m *Model) probe(loosest float64, most int) error {
 			return err
 		}
 		tolerance = math.Pow(math.Min(loosest, tolerance), 1/float64(part))
-		if _, err = linalg.Factorise(columns, linalg.Rank{Tolerance: tolerance, Most: rank, Offset: m.Spec.Kernel.Constant}); err != nil {
+		if _, err = linalg.PivotedCholesky(columns, linalg.RankOptions{Tol: tolerance, MaxRank: rank, Offset: m.Spec.Kernel.Constant}); err != nil {
 			return err
 		}
 	}
@@ -251,15 +251,15 @@ func (m *Model) factorise(loosest float64, most int) error {
 	if err != nil {
 		return err
 	}
-	limit := linalg.Rank{Tolerance: math.Min(loosest, tolerance), Most: most, Bytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
+	limit := linalg.RankOptions{Tol: math.Min(loosest, tolerance), MaxRank: most, MaxBytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
 	if m.Spec.Rank > 0 {
-		limit.Tolerance, limit.Most = 0, m.Spec.Rank
+		limit.Tol, limit.MaxRank = 0, m.Spec.Rank
 		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
 			return err
 		}
 	}
-	factor, err := linalg.Factorise(columns, limit)
+	factor, err := linalg.PivotedCholesky(columns, limit)
 	var short *linalg.RankError
 	if errors.As(err, &short) && short.Memory {
 		return fmt.Errorf("%w: %w", linalg.ErrMemory, err)
@@ -298,10 +298,10 @@ func (m *Model) Matrix() linalg.Kernel {
 	return m.Gram
 }
 
-// Whole is the kernel matrix held whole, for what needs it so: Monte-Carlo
+// Dense is the kernel matrix held whole, for what needs it so: Monte-Carlo
 // retraining, and training a support vector machine. A low-rank matrix is
 // multiplied out for it, if that fits into memory, and kept.
-func (m *Model) Whole() (*linalg.Sym, error) {
+func (m *Model) Dense() (*linalg.Sym, error) {
 	if m.Spread != nil {
 		return nil, inputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another engine"))
 	}
@@ -329,7 +329,7 @@ func (m *Model) Approximation() (a Approximation, ok bool) {
 	if m.Factor == nil {
 		return a, false
 	}
-	a.Rank, a.Automatic = m.Factor.Rank(), m.Spec.Engine == Auto
+	a.Rank, a.Automatic = m.Factor.Rank(), m.Spec.Storage == Auto
 	a.Residual, a.Largest = m.Factor.Accuracy()
 	return a, true
 }

@@ -86,7 +86,7 @@ func TestLowRankReadOuts(t *testing.T) {
 	for _, jitter := range []float64{0, 0.02} {
 		spec := smooth(t, 200)
 		spec.Kernel.Jitter = jitter
-		spec.Engine, spec.RankTol = model.LowRank, 1e-2
+		spec.Storage, spec.RankTol = model.LowRank, 1e-2
 		m := build(t, spec)
 		a, ok := m.Approximation()
 		if !ok || m.Gram != nil || a.Rank > 40 || !(a.Residual <= 1e-2) || a.Automatic || m.Warnings() != nil {
@@ -96,7 +96,7 @@ func TestLowRankReadOuts(t *testing.T) {
 			near(t, "diagonal", m.Matrix().At(i, i), 5+jitter, 1e-12)
 		}
 		s := solve(t, m)
-		whole, err := m.Whole()
+		whole, err := m.Dense()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		s.Covariance(row, 7)
 		want.Covariance(wantRow, 7)
 		nearAll(t, "covariance", row, wantRow, 1e-7)
-		near(t, "law", s.Law(3).Mean(), want.Law(3).Mean(), 1e-7)
+		near(t, "law", s.Distribution(3).Mean(), want.Distribution(3).Mean(), 1e-7)
 
 		fresh := blas64.General(load(t, "synthetic:waves,n=30,d=2,seed=5").X)
 		mean, variance := predictions(t, m, s, fresh)
@@ -153,7 +153,7 @@ func TestLowRankReadOuts(t *testing.T) {
 // resamples.
 func TestLowRankAgainstRetraining(t *testing.T) {
 	spec := smooth(t, 150)
-	spec.Engine, spec.RankTol = model.LowRank, 1e-3
+	spec.Storage, spec.RankTol = model.LowRank, 1e-3
 	m := build(t, spec)
 	s := solve(t, m)
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
@@ -201,7 +201,7 @@ func TestLowRankIsExactAtTightTolerance(t *testing.T) {
 			test = loss.SquareTest{}
 		}
 		exact := solve(t, build(t, spec))
-		spec.Engine, spec.RankTol = model.LowRank, 1e-10
+		spec.Storage, spec.RankTol = model.LowRank, 1e-10
 		m := build(t, spec)
 		s := solve(t, m)
 		got, _ := s.LeftOut(test)
@@ -218,7 +218,7 @@ func TestLowRankIsExactAtTightTolerance(t *testing.T) {
 // TestAuto: the choice, its reasons, and that it does not change small answers.
 func TestAuto(t *testing.T) {
 	auto := func(spec model.Spec) *model.Model {
-		spec.Engine = model.Auto
+		spec.Storage = model.Auto
 		return build(t, spec)
 	}
 	few := smooth(t, 300)
@@ -261,7 +261,7 @@ func TestAuto(t *testing.T) {
 	if a, ok := m.Approximation(); !ok || !(a.Residual <= 1e-2) || a.Residual < 1e-4 || len(m.Warnings()) != 1 {
 		t.Errorf("%+v, warnings %q", a, m.Warnings())
 	}
-	many.Engine, many.Kernel.Gamma = model.Auto, 1e5
+	many.Storage, many.Kernel.Gamma = model.Auto, 1e5
 	if _, err := model.Build(many); !errors.Is(err, linalg.ErrMemory) || !errors.Is(err, linalg.ErrRank) {
 		t.Errorf("neither engine fits: %v", err)
 	}
@@ -278,9 +278,9 @@ func TestAutoIsExact(t *testing.T) {
 	for _, noise := range []float64{0.1, 1e-3} {
 		for _, ratio := range []float64{0.3, 3} {
 			spec.Loss = loss.Square{Noise: noise}
-			average := func(engine model.Engine) (*solver.Solution, *model.Model) {
+			average := func(engine model.Storage) (*solver.Solution, *model.Model) {
 				spec := spec
-				spec.Engine = engine
+				spec.Storage = engine
 				m := build(t, spec)
 				s, err := m.Solve(context.Background(), resample.Poisson{Ratio: ratio}, solver.Settings{})
 				if err != nil || s.Status != solver.Converged {
@@ -312,7 +312,7 @@ func TestAutoIsExact(t *testing.T) {
 // TestLowRankRefusals: before any work, or as soon as it is known.
 func TestLowRankRefusals(t *testing.T) {
 	spec := smooth(t, 200)
-	spec.Engine = model.LowRank
+	spec.Storage = model.LowRank
 	change := func(f func(*model.Spec)) error {
 		changed := spec
 		f(&changed)
@@ -324,7 +324,7 @@ func TestLowRankRefusals(t *testing.T) {
 		"NaN":       func(s *model.Spec) { s.RankTol = math.NaN() },
 		"most":      func(s *model.Spec) { s.MaxRank = -1 },
 		"rank":      func(s *model.Spec) { s.Rank = -1 },
-		"engine":    func(s *model.Spec) { s.Engine = 7 },
+		"engine":    func(s *model.Spec) { s.Storage = 7 },
 		"too few":   func(s *model.Spec) { s.RankTol, s.MaxRank = 1e-6, 5 },
 	} {
 		if err := change(f); !errors.Is(err, model.ErrInput) {
@@ -346,12 +346,12 @@ func TestLowRankRefusals(t *testing.T) {
 	if _, err := m.NewTrainer(); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("retraining without room for the whole matrix: %v", err)
 	}
-	for _, e := range []model.Engine{model.Exact, model.LowRank, model.Auto} {
-		if got, err := model.ParseEngine(e.String()); err != nil || got != e {
+	for _, e := range []model.Storage{model.Exact, model.LowRank, model.Auto} {
+		if got, err := model.ParseStorage(e.String()); err != nil || got != e {
 			t.Errorf("%v reads as %v, %v", e, got, err)
 		}
 	}
-	if _, err := model.ParseEngine("none"); err == nil || model.Engine(9).String() != "Engine(9)" {
+	if _, err := model.ParseStorage("none"); err == nil || model.Storage(9).String() != "Engine(9)" {
 		t.Error("an unknown engine has a name")
 	}
 }
@@ -363,7 +363,7 @@ func TestSmallNoise(t *testing.T) {
 		spec := smooth(t, 150)
 		spec.Loss = loss.Square{Noise: noise}
 		want, _ := solve(t, build(t, spec)).LeftOut(loss.SquareTest{})
-		spec.Engine = model.LowRank
+		spec.Storage = model.LowRank
 		m := build(t, spec)
 		got, _ := solve(t, m).LeftOut(loss.SquareTest{})
 		a, _ := m.Approximation()
@@ -377,7 +377,7 @@ func TestSmallNoise(t *testing.T) {
 // values with new inputs by column.
 func TestLowRankPrecomputed(t *testing.T) {
 	spec := smooth(t, 120)
-	spec.Engine, spec.RankTol, spec.Standardize = model.LowRank, 1e-6, false
+	spec.Storage, spec.RankTol, spec.Standardize = model.LowRank, 1e-6, false
 	given := spec
 	all := make([][]float64, 120)
 	for i := range all {
@@ -401,7 +401,7 @@ func TestLowRankPrecomputed(t *testing.T) {
 // TestLowRankBytes holds the estimate to what building and solving allocate.
 func TestLowRankBytes(t *testing.T) {
 	spec := smooth(t, 400)
-	spec.Engine, spec.Rank = model.LowRank, 128
+	spec.Storage, spec.Rank = model.LowRank, 128
 	var m *model.Model
 	bytes := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()

@@ -110,7 +110,7 @@ func Example_csv() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e := solution.TestError(loss.Absolute{}, fitted)
+	e := solution.ErrorEstimates(loss.Absolute{}, fitted)
 	fmt.Printf("absolute error: apparent %.0f, left-out %.0f, .632+ %.0f\n", e.Apparent, e.LeftOut, e.Err632Plus)
 
 	inputs, err := dataset.ReadInputsCSV(strings.NewReader(wanted), "wanted.csv", set, dataset.Options{})

@@ -50,7 +50,7 @@ func (labelsOnly) Name() string { return "labels-only" }
 
 func (l labelsOnly) Value(f, y float64) float64 { return l.square.Value(f, y) }
 
-func (l labelsOnly) Site(y []float64, law resample.Law) (loss.Site, error) {
+func (l labelsOnly) Site(y []float64, law resample.CountDistribution) (loss.Site, error) {
 	for _, v := range y {
 		if v != 1 && v != -1 {
 			return nil, fmt.Errorf("%v is not a label", v)

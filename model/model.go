@@ -29,7 +29,7 @@ type Spec struct {
 	Standardize bool  // dense features to mean 0 and population standard deviation 1
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
 
-	Engine  Engine  // form of the kernel matrix; default Exact
+	Storage Storage // form of the kernel matrix; default Exact
 	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
 	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
 	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
@@ -48,7 +48,7 @@ type Model struct {
 	// The kernel matrix over the M sites, amplitude, constant and jitter included,
 	// in one of three forms; the others are nil (see Whole for an exception).
 	Gram   *linalg.Sym
-	Factor *linalg.LowRank
+	Factor *linalg.LowRankPlusDiag
 	Spread *linalg.BlockCyclic
 
 	// GramTime is the time that the kernel matrix took.
@@ -335,8 +335,8 @@ func (m *Model) buildBytes() int64 {
 
 // RetrainBytes estimates the memory of retraining with a number of workers
 // beside the kernel matrix: each holds the system of the sites that it drew.
-func (m *Model) RetrainBytes(workers int, law resample.Law) int64 {
-	drawn := float64(len(m.First)) * (1 - resample.Zero(law, 1))
+func (m *Model) RetrainBytes(workers int, law resample.CountDistribution) int64 {
+	drawn := float64(len(m.First)) * (1 - resample.ProbZero(law, 1))
 	return int64(float64(workers) * 8 * drawn * drawn)
 }
 

@@ -13,7 +13,7 @@ import (
 // checkScaLAPACK refuses what cannot be spread over ranks.
 func (s *Spec) checkScaLAPACK() error {
 	switch {
-	case s.Engine != ScaLAPACK:
+	case s.Storage != ScaLAPACK:
 		return nil
 	case s.Grid == nil:
 		return errors.New("the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run by mpirun")
@@ -58,7 +58,7 @@ func (m *Model) checkAlike() error {
 	if own != first {
 		err = errors.New("these data are not those of rank 0")
 	}
-	return linalg.Agree(m.Grid, err, ErrInput)
+	return linalg.AllErr(m.Grid, err, ErrInput)
 }
 
 // fitSpread is FullFit on ranks. The predictor of the square loss is G (d o y) at
@@ -75,7 +75,7 @@ func (m *Model) fitSpread() ([]float64, error) {
 		own, err = m.fitAlone()
 		copy(f, own)
 	}
-	if err := linalg.Agree(m.Grid, err, ErrInput); err != nil {
+	if err := linalg.AllErr(m.Grid, err, ErrInput); err != nil {
 		return nil, err
 	}
 	m.Grid.Broadcast(f, 0)
@@ -90,11 +90,11 @@ func (m *Model) fitSquareSpread(noise float64) ([]float64, error) {
 		g[i] = d[i] * y
 	}
 	engine := m.Spread.Engine()
-	if err := engine.Refresh(d); err != nil {
+	if err := engine.Factorize(d); err != nil {
 		return nil, err
 	}
-	engine.Expand()
-	engine.OffMulVec(f, g)
+	engine.FormG()
+	engine.MulVecOffDiag(f, g)
 	_, b := engine.Diag()
 	for i, y := range mean {
 		f[i] += (1 - b[i]) * y
@@ -112,7 +112,7 @@ func (m *Model) fitAlone() ([]float64, error) {
 		return result.F, result.Status.Err()
 	}
 	alone := *m
-	alone.Spec.Engine, alone.Spread = Exact, nil
+	alone.Spec.Storage, alone.Spread = Exact, nil
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs on rank 0 for this loss,", m.Sites())
 	if err := linalg.CheckMemory(alone.exactBytes(), m.MaxBytes, what); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (m *Model) fitAlone() ([]float64, error) {
 // is spread.
 func (m *Model) svmTrainer() (*svm.Trainer, error) {
 	if m.Spread == nil {
-		k, err := m.Whole()
+		k, err := m.Dense()
 		if err != nil {
 			return nil, err
 		}

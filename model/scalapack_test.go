@@ -53,7 +53,7 @@ func TestScaLAPACKFindsTheExactFixedPoint(t *testing.T) {
 		want := answers(t, build(t, spec), resample.Poisson{Ratio: 1})
 		for _, block := range []int{1, 7, 64} {
 			t.Run(fmt.Sprintf("%s/block=%d", name, block), func(t *testing.T) {
-				spec.Engine, spec.Grid, spec.Block = model.ScaLAPACK, newGrid(t), block
+				spec.Storage, spec.Grid, spec.Block = model.ScaLAPACK, newGrid(t), block
 				agree(t, want, answers(t, build(t, spec), resample.Poisson{Ratio: 1}))
 			})
 		}
@@ -66,7 +66,7 @@ func TestScaLAPACKRefusesDifferentData(t *testing.T) {
 		t.Skip("there is one rank")
 	}
 	spec := grid(t, 50)
-	spec.Engine, spec.Grid = model.ScaLAPACK, newGrid(t)
+	spec.Storage, spec.Grid = model.ScaLAPACK, newGrid(t)
 	if world.Rank() == 1 {
 		spec.Set.Y[7]++
 	}

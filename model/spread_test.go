@@ -23,15 +23,15 @@ import (
 // by columns is the upper one by rows. Grids of more are in scalapack_test.go.
 type solo struct{}
 
-func (solo) Rank() int                                        { return 0 }
-func (solo) Size() int                                        { return 1 }
-func (solo) PerNode() int                                     { return 1 }
-func (solo) Shape() (rows, cols int)                          { return 1, 1 }
-func (solo) Position() (row, col int)                         { return 0, 0 }
-func (solo) Meet(_ string, value int64) (most int64, _ error) { return value, nil }
-func (solo) Reduce([]float64)                                 {}
-func (solo) Broadcast([]float64, int)                         {}
-func (solo) BroadcastBytes(text []byte, _ int) []byte         { return text }
+func (solo) Rank() int                                           { return 0 }
+func (solo) Size() int                                           { return 1 }
+func (solo) PerNode() int                                        { return 1 }
+func (solo) Shape() (rows, cols int)                             { return 1, 1 }
+func (solo) Position() (row, col int)                            { return 0, 0 }
+func (solo) Barrier(_ string, value int64) (most int64, _ error) { return value, nil }
+func (solo) Reduce([]float64)                                    {}
+func (solo) Broadcast([]float64, int)                            {}
+func (solo) BroadcastBytes(text []byte, _ int) []byte            { return text }
 
 func (solo) Potrf(n, _ int, a []float64, stride int) int {
 	return blas.Bound().Potrf(gblas.Upper, n, a, stride)
@@ -46,7 +46,7 @@ func (solo) Lauum(n, _ int, a []float64, stride int) {
 }
 
 // answers are all that a solve is read for.
-func answers(t *testing.T, m *model.Model, law resample.Law) map[string][]float64 {
+func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[string][]float64 {
 	t.Helper()
 	fitted, err := m.FullFit()
 	if err != nil {
@@ -130,7 +130,7 @@ func TestSpreadFindsTheExactFixedPoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			law := resample.Poisson{Ratio: 1}
 			want := answers(t, build(t, spec), law)
-			spec.Engine, spec.Grid, spec.Block = model.ScaLAPACK, solo{}, 7
+			spec.Storage, spec.Grid, spec.Block = model.ScaLAPACK, solo{}, 7
 			agree(t, want, answers(t, build(t, spec), law))
 		})
 	}
@@ -140,7 +140,7 @@ func TestSpreadFindsTheExactFixedPoint(t *testing.T) {
 // matrix.
 func TestSpreadRefuses(t *testing.T) {
 	square := grid(t, 40)
-	square.Engine, square.Grid = model.ScaLAPACK, solo{}
+	square.Storage, square.Grid = model.ScaLAPACK, solo{}
 	change := func(f func(s *model.Spec)) model.Spec {
 		s := square
 		f(&s)
@@ -160,7 +160,7 @@ func TestSpreadRefuses(t *testing.T) {
 		t.Errorf("1000 bytes: %v", err)
 	}
 	m := build(t, square)
-	if _, err := m.Whole(); !errors.Is(err, model.ErrInput) {
+	if _, err := m.Dense(); !errors.Is(err, model.ErrInput) {
 		t.Errorf("the whole of a spread matrix: %v", err)
 	}
 	if _, err := m.NewTrainer(); !errors.Is(err, model.ErrInput) {

@@ -20,7 +20,7 @@ import (
 // loss, svm for margin losses, the posterior mean for a likelihood, and erm for
 // every other loss that is known by its proximal map.
 func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
-	k, err := m.Whole()
+	k, err := m.Dense()
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +137,11 @@ func (m *Model) untrainable() error {
 
 // MissingClass is the probability that a resample lacks one of the two classes
 // (or both), the examples' counts taken as independent; 0 for regression.
-func (m *Model) MissingClass(law resample.Law) float64 {
+func (m *Model) MissingClass(law resample.CountDistribution) float64 {
 	if task, err := taskOf(m.Loss); err != nil || task != dataset.Classification {
 		return 0
 	}
-	absent := resample.Zero(law, 1)
+	absent := resample.ProbZero(law, 1)
 	present := 1.0
 	for _, label := range []float64{-1, 1} {
 		count := 0.0

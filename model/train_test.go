@@ -61,7 +61,7 @@ func TestMarginExtras(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, cross, retrain.Settings{Resamples: 5,
-		Observe: func(_ int, _ []int, f []float64) {
+		OnResample: func(_ int, _ []int, f []float64) {
 			for e, example := range []int{3, 9} {
 				if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
 					t.Errorf("new input %d: %v, site %v", e, got, want)

@@ -43,7 +43,7 @@ type Resampling struct {
 	Scheme   string  `json:"scheme"`
 	Ratio    float64 `json:"ratio"` // nu = S/N
 	Folds    int     `json:"folds,omitempty"`
-	Suits632 bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
+	Is632Applicable bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
 	Distinct float64 `json:"distinct"`  // mean number of distinct examples in a resample
 }
 

@@ -13,9 +13,9 @@ import (
 // nothing is fetched from elsewhere.
 type Page struct {
 	Title    string
-	Lead     []string // what came out, in a sentence or two
-	Command  string   // what computes it again
-	Answers  []Answer // in full
+	Lead     []string   // what came out, in a sentence or two
+	Command  string     // what computes it again
+	Answers  []Document // in full
 	Figures  []*Figure
 	Warnings []string
 	Files    []string // names of files beside the page that hold the numbers

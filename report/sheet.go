@@ -50,8 +50,8 @@ func (s *sheet) writeText(w io.Writer) error {
 	return nil
 }
 
-// Answer is what a command has computed, in a form for readers.
-type Answer interface {
+// Document is what a command has computed, in a form for readers.
+type Document interface {
 	// WriteText writes it for a terminal.
 	WriteText(w io.Writer) error
 	// Title names it in a few words.

@@ -60,7 +60,7 @@ func (p *sheet) resampling(r Resampling, n int) {
 func (p *sheet) combined(e Errors, r Resampling) {
 	p.line("apparent error", "%s", number(e.Apparent))
 	note := ""
-	if !r.Suits632 {
+	if !r.Is632Applicable {
 		note = "   (meant for resamples that leave out 37% of the examples)"
 	}
 	p.line(".632", "%s%s", number(e.Err632), note)

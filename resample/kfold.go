@@ -17,7 +17,7 @@ import (
 // where it is N/Folds. Left-out errors of few examples or many folds feel it:
 // given that example i is absent, each other one is absent with probability
 // 1/Folds in the law but (N/Folds - 1)/(N - 1) in truth, 0 for leave-one-out.
-// GivenAbsent is the law that has this right.
+// ConditionalOnAbsent is the law that has this right.
 type KFold struct {
 	Folds int // K, 2 to N
 	N     int // examples to part
@@ -41,16 +41,16 @@ func (s KFold) Mean() float64 { return 1 - 1/float64(s.Folds) }
 // Counts is Binomial(n, 1 - 1/Folds), the law of n independent examples.
 func (s KFold) Counts(n int) Counts { return included(n, float64(s.Folds-1)) }
 
-// Zero is P(k = 0) = Folds^-n for n independent examples.
-func (s KFold) Zero(n int) float64 { return math.Pow(float64(s.Folds), -float64(max(n, 0))) }
+// ProbZero is P(k = 0) = Folds^-n for n independent examples.
+func (s KFold) ProbZero(n int) float64 { return math.Pow(float64(s.Folds), -float64(max(n, 0))) }
 
-// Split is k (n-k)/(n-1): k of the n examples are present; see the function Split.
-func (KFold) Split(n, k int) float64 { return splitDistinct(n, k) }
+// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present; see the function Split.
+func (KFold) WithinSiteVar(n, k int) float64 { return splitDistinct(n, k) }
 
-// GivenAbsent takes the others for independently absent with the probability
+// ConditionalOnAbsent takes the others for independently absent with the probability
 // that two examples share a fold, sum_f n_f (n_f - 1)/(N (N-1)) over the folds'
 // sizes n_f. For leave-one-out all others are present.
-func (s KFold) GivenAbsent() Law {
+func (s KFold) ConditionalOnAbsent() CountDistribution {
 	together := 0.0
 	for fold := range s.Folds {
 		size := float64(s.size(fold))

@@ -9,7 +9,7 @@
 // The theory takes the counts of different examples for independent. They are
 // so for Poisson and Bernoulli. Multinomial, Subsample and KFold fix how many
 // examples are in a resample; their laws are those of the marginals, and what
-// this neglects is of order 1/N. GivenAbsent makes good the part of it that
+// this neglects is of order 1/N. ConditionalOnAbsent makes good the part of it that
 // left-out errors feel.
 package resample
 
@@ -21,9 +21,9 @@ type Counts struct {
 	P     []float64
 }
 
-// Law is a factorising law of the occupation numbers: every example has the
+// CountDistribution is a factorising law of the occupation numbers: every example has the
 // same law p(k), independently of the others.
-type Law interface {
+type CountDistribution interface {
 	// Mean is the expected occupation number nu = S/N of one example.
 	Mean() float64
 	// Counts is the law of the total count of n >= 0 examples that share one
@@ -35,23 +35,23 @@ type Law interface {
 // retraining. Where the scheme does not factorise, the law is that of its
 // marginals.
 type Scheme interface {
-	Law
+	CountDistribution
 	Sampler
 	// Name is the scheme's name on the command line.
 	Name() string
 }
 
-// Zero is P(k = 0) for the total count of n examples, with its digits kept
+// ProbZero is P(k = 0) for the total count of n examples, with its digits kept
 // where the law has a method Zero(n int) float64 of its own: the window of
 // Counts knows nothing below 1e-17.
-func Zero(law Law, n int) float64 {
-	if exact, ok := law.(interface{ Zero(n int) float64 }); ok {
-		return exact.Zero(n)
+func ProbZero(law CountDistribution, n int) float64 {
+	if exact, ok := law.(interface{ ProbZero(n int) float64 }); ok {
+		return exact.ProbZero(n)
 	}
-	return law.Counts(n).Zero()
+	return law.Counts(n).ProbZero()
 }
 
-// Split tells how the total count k of n examples is shared out among them. If
+// WithinSiteVar tells how the total count k of n examples is shared out among them. If
 // they have values v_1..v_n of population variance sv, the sum of the drawn
 // values has variance Split sv, given k:
 //
@@ -61,9 +61,9 @@ func Zero(law Law, n int) float64 {
 // A law may say so by a method Split(n, k int) float64. For any other, the
 // examples are taken to be independent: Split = n^2/(n-1) times the variance of
 // one example's count given the total. 0 for n < 2 and for impossible k.
-func Split(law Law, n, k int) float64 {
-	if known, ok := law.(interface{ Split(n, k int) float64 }); ok {
-		return known.Split(n, k)
+func WithinSiteVar(law CountDistribution, n, k int) float64 {
+	if known, ok := law.(interface{ WithinSiteVar(n, k int) float64 }); ok {
+		return known.WithinSiteVar(n, k)
 	}
 	if n < 2 {
 		return 0
@@ -94,14 +94,14 @@ func splitDistinct(n, k int) float64 {
 	return float64(k) * float64(n-k) / float64(n-1)
 }
 
-// GivenAbsent is the law of the other examples' counts, given that one example
+// ConditionalOnAbsent is the law of the other examples' counts, given that one example
 // is left out. For a factorising law that is the law itself. Under a scheme of
 // fixed size the others are then a little more often present: multinomial draws
 // fall on N-1 examples, and leave-one-out has all of them. Left-out errors are
 // averages under this law.
-func GivenAbsent(law Law) Law {
-	if l, ok := law.(interface{ GivenAbsent() Law }); ok {
-		return l.GivenAbsent()
+func ConditionalOnAbsent(law CountDistribution) CountDistribution {
+	if l, ok := law.(interface{ ConditionalOnAbsent() CountDistribution }); ok {
+		return l.ConditionalOnAbsent()
 	}
 	return law
 }

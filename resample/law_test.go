@@ -119,9 +119,9 @@ func convolve(a, b Counts) map[int]float64 {
 // the count of n-1 examples plus that of one. Absolute tolerance: the windows
 // leave out 1e-17 each.
 func TestConvolution(t *testing.T) {
-	laws := []Law{
+	laws := []CountDistribution{
 		Poisson{0.01}, Poisson{1}, Poisson{6.3}, Poisson{60},
-		Multinomial{1, 1}, Multinomial{3, 2}, Multinomial{10, 10}, Multinomial{300, 5}, Remember(Poisson{2}),
+		Multinomial{1, 1}, Multinomial{3, 2}, Multinomial{10, 10}, Multinomial{300, 5}, Cache(Poisson{2}),
 		Bernoulli{0.01}, Bernoulli{0.7}, Bernoulli{1}, Subsample{3, 7}, Subsample{7, 7}, KFold{2, 9}, KFold{10, 10}, KFold{1000, 1000},
 	}
 	for _, law := range laws {
@@ -152,7 +152,7 @@ func TestWindowProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nu := math.Pow(10, rapid.Float64Range(-6, 5).Draw(t, "log10 nu"))
 		n := rapid.IntRange(1, 4).Draw(t, "n")
-		var law Law = Poisson{Ratio: nu}
+		var law CountDistribution = Poisson{Ratio: nu}
 		if rapid.Bool().Draw(t, "multinomial") {
 			examples := rapid.IntRange(2, 1000).Draw(t, "N")
 			law = Multinomial{Size: 1 + int(math.Min(nu, 1e3)*float64(examples)), N: examples}
@@ -179,12 +179,12 @@ func TestZero(t *testing.T) {
 	for _, nu := range []float64{1e-6, 1, 30, 50, 200} {
 		for n := 0; n <= 3; n++ {
 			want := math.Pow(math.E, -nu*float64(n))
-			within(t, "Zero(poisson)", Zero(Poisson{nu}, n), want, 1e-13)
-			within(t, "Zero(memo)", Zero(Remember(Poisson{nu}), n), want, 1e-13)
+			within(t, "Zero(poisson)", ProbZero(Poisson{nu}, n), want, 1e-13)
+			within(t, "Zero(memo)", ProbZero(Cache(Poisson{nu}), n), want, 1e-13)
 			if c := (Poisson{nu}).Counts(n); c.First == 0 {
-				within(t, "Counts.Zero", c.Zero(), want, 1e-13)
-			} else if c.Zero() != 0 {
-				t.Errorf("window from %d has Zero %g", c.First, c.Zero())
+				within(t, "Counts.Zero", c.ProbZero(), want, 1e-13)
+			} else if c.ProbZero() != 0 {
+				t.Errorf("window from %d has Zero %g", c.First, c.ProbZero())
 			}
 		}
 	}
@@ -194,26 +194,26 @@ func TestZero(t *testing.T) {
 			for range n * s.Size {
 				want *= 1 - 1/float64(s.N)
 			}
-			within(t, "Zero(multinomial)", Zero(s, n), want, 1e-12)
+			within(t, "Zero(multinomial)", ProbZero(s, n), want, 1e-12)
 		}
 	}
 	for _, s := range []struct {
-		law    Law
+		law    CountDistribution
 		absent float64
 	}{{Bernoulli{0.75}, 0.25}, {Bernoulli{1}, 0}, {Subsample{3, 12}, 0.75}, {Subsample{4, 4}, 0}, {KFold{4, 9}, 0.25}, {KFold{1000, 1000}, 1e-3}} {
 		for n, want := 0, 1.0; n <= 9; n, want = n+1, want*s.absent {
-			within(t, fmt.Sprintf("Zero(%v, %d)", s.law, n), Zero(s.law, n), want, 1e-13)
+			within(t, fmt.Sprintf("Zero(%v, %d)", s.law, n), ProbZero(s.law, n), want, 1e-13)
 		}
 	}
-	within(t, "Zero of a plain law", Zero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
+	within(t, "Zero of a plain law", ProbZero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
 }
 
 // plain hides every method of a law beyond the interface.
-type plain struct{ Law }
+type plain struct{ CountDistribution }
 
 func TestMemo(t *testing.T) {
-	memo := Remember(Poisson{3})
-	if Remember(memo) != memo {
+	memo := Cache(Poisson{3})
+	if Cache(memo) != memo {
 		t.Error("a memo of a memo is another memo")
 	}
 	var wg sync.WaitGroup

@@ -2,28 +2,28 @@ package resample
 
 import "sync"
 
-// Memo is a law that keeps the counts it has computed, so that the many sites
+// Cached is a law that keeps the counts it has computed, so that the many sites
 // of a problem share one table per number of copies. It is safe for concurrent
 // use. Its Counts share their memory: callers must not write to them.
-type Memo struct {
-	law    Law
+type Cached struct {
+	law    CountDistribution
 	mu     sync.Mutex
 	counts map[int]Counts
 }
 
-// Remember wraps law into a Memo. Wrapping a Memo gives the same Memo.
-func Remember(law Law) *Memo {
-	if memo, ok := law.(*Memo); ok {
+// Cache wraps law into a Memo. Wrapping a Memo gives the same Memo.
+func Cache(law CountDistribution) *Cached {
+	if memo, ok := law.(*Cached); ok {
 		return memo
 	}
-	return &Memo{law: law, counts: make(map[int]Counts)}
+	return &Cached{law: law, counts: make(map[int]Counts)}
 }
 
 // Mean is the mean of the law within.
-func (m *Memo) Mean() float64 { return m.law.Mean() }
+func (m *Cached) Mean() float64 { return m.law.Mean() }
 
 // Counts is the table of the law within, computed at the first call for n.
-func (m *Memo) Counts(n int) Counts {
+func (m *Cached) Counts(n int) Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	counts, ok := m.counts[n]
@@ -34,12 +34,12 @@ func (m *Memo) Counts(n int) Counts {
 	return counts
 }
 
-// Zero is P(k = 0) of the law within; see the package function Zero.
-func (m *Memo) Zero(n int) float64 { return Zero(m.law, n) }
+// ProbZero is P(k = 0) of the law within; see the package function Zero.
+func (m *Cached) ProbZero(n int) float64 { return ProbZero(m.law, n) }
 
-// Split is that of the law within; see the package function Split.
-func (m *Memo) Split(n, k int) float64 { return Split(m.law, n, k) }
+// WithinSiteVar is that of the law within; see the package function Split.
+func (m *Cached) WithinSiteVar(n, k int) float64 { return WithinSiteVar(m.law, n, k) }
 
-// GivenAbsent remembers the law that the law within leaves; see the package
-// function GivenAbsent.
-func (m *Memo) GivenAbsent() Law { return Remember(GivenAbsent(m.law)) }
+// ConditionalOnAbsent remembers the law that the law within leaves; see the package
+// function ConditionalOnAbsent.
+func (m *Cached) ConditionalOnAbsent() CountDistribution { return Cache(ConditionalOnAbsent(m.law)) }

@@ -58,21 +58,21 @@ func (s Multinomial) Counts(n int) Counts {
 	})
 }
 
-// Zero is P(k = 0) = (1 - 1/N)^(n Size) for the total count of n examples.
-func (s Multinomial) Zero(n int) float64 {
+// ProbZero is P(k = 0) = (1 - 1/N)^(n Size) for the total count of n examples.
+func (s Multinomial) ProbZero(n int) float64 {
 	if n <= 0 {
 		return 1
 	}
 	return math.Exp(float64(n) * float64(s.Size) * math.Log1p(-1/float64(s.N)))
 }
 
-// Split is k: every draw falls on any example; see the function Split. (The
+// WithinSiteVar is k: every draw falls on any example; see the function Split. (The
 // independent counts of Counts would be split a little more evenly.)
-func (Multinomial) Split(_, k int) float64 { return float64(k) }
+func (Multinomial) WithinSiteVar(_, k int) float64 { return float64(k) }
 
-// GivenAbsent is Size draws from the N-1 other examples; s itself where there
+// ConditionalOnAbsent is Size draws from the N-1 other examples; s itself where there
 // are none.
-func (s Multinomial) GivenAbsent() Law {
+func (s Multinomial) ConditionalOnAbsent() CountDistribution {
 	if s.N == 1 {
 		return s
 	}

@@ -45,11 +45,11 @@ func (s Poisson) Counts(n int) Counts {
 	return window(int(mean), mean, func(k float64) float64 { return mean / (k + 1) })
 }
 
-// Zero is P(k = 0) = exp(-n nu) for the total count of n examples.
-func (s Poisson) Zero(n int) float64 { return math.Exp(-float64(n) * s.Ratio) }
+// ProbZero is P(k = 0) = exp(-n nu) for the total count of n examples.
+func (s Poisson) ProbZero(n int) float64 { return math.Exp(-float64(n) * s.Ratio) }
 
-// Split is k: every draw falls on any example; see the function Split.
-func (Poisson) Split(_, k int) float64 { return float64(k) }
+// WithinSiteVar is k: every draw falls on any example; see the function Split.
+func (Poisson) WithinSiteVar(_, k int) float64 { return float64(k) }
 
 // Sample draws every count from Poisson(nu) on its own, by inversion: one
 // uniform number per count.

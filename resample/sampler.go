@@ -8,10 +8,10 @@ type Sampler interface {
 	Sample(rng *rand.Rand, counts []int)
 }
 
-// Series is a Sampler that spreads consecutive draws more evenly than chance
+// Periodic is a Sampler that spreads consecutive draws more evenly than chance
 // would: by SampleAt, draws b = j Period to (j+1) Period - 1 depend on each other,
 // and on no others. Each of them taken alone is distributed as a Sample.
-type Series interface {
+type Periodic interface {
 	Sampler
 	// Period is the number of draws that depend on each other, >= 1.
 	Period() int
@@ -23,7 +23,7 @@ type Series interface {
 // Draw overwrites counts with draw number b >= 0 of those that seed begins. The
 // draw has a random stream of its own, PCG(seed, b), or its place in the Series.
 func Draw(s Sampler, seed uint64, b int, counts []int) {
-	if series, ok := s.(Series); ok {
+	if series, ok := s.(Periodic); ok {
 		series.SampleAt(seed, b, counts)
 		return
 	}
@@ -33,7 +33,7 @@ func Draw(s Sampler, seed uint64, b int, counts []int) {
 // Period is the number of consecutive draws that depend on each other: 1 unless
 // s is a Series.
 func Period(s Sampler) int {
-	if series, ok := s.(Series); ok {
+	if series, ok := s.(Periodic); ok {
 		return series.Period()
 	}
 	return 1

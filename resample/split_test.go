@@ -11,23 +11,23 @@ import (
 // for independent counts, which is exact for both laws. Tolerance: sums of a
 // window's positive terms, from which probabilities of 1e-17 are missing.
 func TestSplitOfIndependentCounts(t *testing.T) {
-	for _, law := range []Law{Poisson{0.3}, Poisson{2}, Bernoulli{0.4}, Bernoulli{0.99}, KFold{5, 50}, Subsample{3, 4}} {
+	for _, law := range []CountDistribution{Poisson{0.3}, Poisson{2}, Bernoulli{0.4}, Bernoulli{0.99}, KFold{5, 50}, Subsample{3, 4}} {
 		for n := 1; n <= 6; n++ {
 			for k := 0; k <= n; k++ {
-				want := Split(law, n, k)
+				want := WithinSiteVar(law, n, k)
 				if n == 1 {
 					want = 0 // one value has no variance
 				}
-				if got := Split(plain{law}, n, k); math.Abs(got-want) > 1e-12 {
+				if got := WithinSiteVar(plain{law}, n, k); math.Abs(got-want) > 1e-12 {
 					t.Errorf("%v: Split(%d, %d) = %g from the convolution, %g in closed form", law, n, k, got, want)
 				}
-				if got := Split(Remember(law), n, k); got != Split(law, n, k) {
+				if got := WithinSiteVar(Cache(law), n, k); got != WithinSiteVar(law, n, k) {
 					t.Errorf("%v: a memo has Split(%d, %d) = %g", law, n, k, got)
 				}
 			}
 		}
 	}
-	if got := Split(plain{Bernoulli{0.5}}, 3, 4); got != 0 {
+	if got := WithinSiteVar(plain{Bernoulli{0.5}}, 3, 4); got != 0 {
 		t.Errorf("four of three: %g", got)
 	}
 }
@@ -62,7 +62,7 @@ func TestSplitOfSamplers(t *testing.T) {
 				squares += drawn * drawn
 			}
 			got := squares/n - sum/n*sum/n
-			if want := 6 * Split(c.s, 3, c.k); math.Abs(got-want) > 0.04*want {
+			if want := 6 * WithinSiteVar(c.s, 3, c.k); math.Abs(got-want) > 0.04*want {
 				t.Errorf("the drawn values' sum has variance %g, Split says %g", got, want)
 			}
 		})
@@ -100,20 +100,20 @@ func TestGivenAbsent(t *testing.T) {
 				draws-- // example 0 itself
 				absent--
 			}
-			law := GivenAbsent(s)
-			if math.Abs(drawn/draws-law.Mean()) > 0.015*(law.Mean()+1) || math.Abs(absent/draws-Zero(law, 1)) > 0.015 {
+			law := ConditionalOnAbsent(s)
+			if math.Abs(drawn/draws-law.Mean()) > 0.015*(law.Mean()+1) || math.Abs(absent/draws-ProbZero(law, 1)) > 0.015 {
 				t.Errorf("the others are drawn %.4f times, absent with probability %.4f; the law has %.4f, %.4f",
-					drawn/draws, absent/draws, law.Mean(), Zero(law, 1))
+					drawn/draws, absent/draws, law.Mean(), ProbZero(law, 1))
 			}
 		})
 	}
-	if law := GivenAbsent(Subsample{4, 4}); law.Mean() != 1 {
+	if law := ConditionalOnAbsent(Subsample{4, 4}); law.Mean() != 1 {
 		t.Errorf("with all examples present: %v", law)
 	}
-	if law := GivenAbsent(Multinomial{3, 1}); law.Mean() != 3 {
+	if law := ConditionalOnAbsent(Multinomial{3, 1}); law.Mean() != 3 {
 		t.Errorf("of one example: %v", law)
 	}
-	if law := GivenAbsent(Remember(KFold{5, 5})); law.Mean() != 1 || Remember(law) != law {
+	if law := ConditionalOnAbsent(Cache(KFold{5, 5})); law.Mean() != 1 || Cache(law) != law {
 		t.Errorf("a memo leaves %v", law)
 	}
 }

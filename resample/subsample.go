@@ -35,11 +35,11 @@ func (s Bernoulli) Mean() float64 { return s.Rate }
 // Counts is Binomial(n, r).
 func (s Bernoulli) Counts(n int) Counts { return included(n, s.Rate/(1-s.Rate)) }
 
-// Zero is P(k = 0) = (1-r)^n for the total count of n examples.
-func (s Bernoulli) Zero(n int) float64 { return math.Pow(1-s.Rate, float64(max(n, 0))) }
+// ProbZero is P(k = 0) = (1-r)^n for the total count of n examples.
+func (s Bernoulli) ProbZero(n int) float64 { return math.Pow(1-s.Rate, float64(max(n, 0))) }
 
-// Split is k (n-k)/(n-1): k of the n examples are present; see the function Split.
-func (Bernoulli) Split(n, k int) float64 { return splitDistinct(n, k) }
+// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present; see the function Split.
+func (Bernoulli) WithinSiteVar(n, k int) float64 { return splitDistinct(n, k) }
 
 // Sample draws every count on its own.
 func (s Bernoulli) Sample(rng *rand.Rand, counts []int) {
@@ -86,17 +86,17 @@ func (s Subsample) Counts(n int) Counts {
 	return included(n, float64(s.Size)/float64(s.N-s.Size))
 }
 
-// Zero is P(k = 0) = (1 - Size/N)^n for n independent examples.
-func (s Subsample) Zero(n int) float64 {
+// ProbZero is P(k = 0) = (1 - Size/N)^n for n independent examples.
+func (s Subsample) ProbZero(n int) float64 {
 	return math.Pow(float64(s.N-s.Size)/float64(s.N), float64(max(n, 0)))
 }
 
-// Split is k (n-k)/(n-1): k of the n examples are present; see the function Split.
-func (Subsample) Split(n, k int) float64 { return splitDistinct(n, k) }
+// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present; see the function Split.
+func (Subsample) WithinSiteVar(n, k int) float64 { return splitDistinct(n, k) }
 
-// GivenAbsent is the same size chosen from the N-1 other examples; s itself
+// ConditionalOnAbsent is the same size chosen from the N-1 other examples; s itself
 // where no example is ever left out.
-func (s Subsample) GivenAbsent() Law {
+func (s Subsample) ConditionalOnAbsent() CountDistribution {
 	if s.Size == s.N {
 		return s
 	}

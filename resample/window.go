@@ -11,9 +11,9 @@ import (
 // their digits at small means.
 const tailMass = 1e-17
 
-// Zero is P(k = 0) as the window has it: 0 where the window starts above 0.
+// ProbZero is P(k = 0) as the window has it: 0 where the window starts above 0.
 // The package function Zero keeps the digits of such small values.
-func (c Counts) Zero() float64 {
+func (c Counts) ProbZero() float64 {
 	if c.First > 0 || len(c.P) == 0 {
 		return 0
 	}

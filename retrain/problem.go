@@ -53,12 +53,12 @@ type Settings struct {
 	// Resamples - 1. The groups of the standard errors count from it: under a
 	// resample.Series they mean something only if it begins a period.
 	First int
-	// Recall, if set, is asked for the predictions of resample b before it is
+	// Lookup, if set, is asked for the predictions of resample b before it is
 	// fitted: whether they are known from an earlier run of the same problem,
 	// trainers and seed, and then it overwrites f with them. A run that recalls
 	// everything averages exactly as the one that fitted. Workers call it at the
 	// same time.
-	Recall func(b int, f []float64) (known bool, err error)
+	Lookup func(b int, f []float64) (known bool, err error)
 	// MaxSkipped is the largest share of the resamples, at least 0 and at most 1,
 	// that may be left out because their training did not converge (an
 	// *UnconvergedError). With 0 the first such one ends the run; with 1 all may be
@@ -69,10 +69,10 @@ type Settings struct {
 	Workers int
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test
-	// Observe, if set, sees every resample that is not skipped, in the order of b: the examples'
+	// OnResample, if set, sees every resample that is not skipped, in the order of b: the examples'
 	// counts and the predictions at the sites and extra inputs. The slices are
 	// valid until it returns. It runs on the goroutine that called Run.
-	Observe func(b int, counts []int, f []float64)
+	OnResample func(b int, counts []int, f []float64)
 	// Progress, if set, is told after each resample how many of how many are
 	// done. It runs on the goroutine that called Run.
 	Progress func(done, total int)

@@ -41,7 +41,7 @@ func TestRecall(t *testing.T) {
 	for _, first := range []int{50, 0, 20} {
 		size := map[int]int{0: 20, 20: 30, 50: 20}[first]
 		next := first
-		run(mean, retrain.Settings{First: first, Resamples: size, Observe: func(b int, _ []int, f []float64) {
+		run(mean, retrain.Settings{First: first, Resamples: size, OnResample: func(b int, _ []int, f []float64) {
 			if b != next {
 				t.Errorf("resample %d, want %d", b, next)
 			}
@@ -50,7 +50,7 @@ func TestRecall(t *testing.T) {
 		}})
 	}
 	var fits atomic.Int64
-	recalled := run(func() (retrain.Trainer, error) { return refusing{&fits}, nil }, retrain.Settings{Resamples: 70, Recall: func(b int, f []float64) (bool, error) {
+	recalled := run(func() (retrain.Trainer, error) { return refusing{&fits}, nil }, retrain.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
 		copy(f, kept[b])
 		return true, nil
 	}})
@@ -58,7 +58,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("recalled %+v\nwant %+v\n%d fits", recalled, whole, fits.Load())
 	}
 	lost := errors.New("lost")
-	_, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{Resamples: 5, Recall: func(b int, _ []float64) (bool, error) {
+	_, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{Resamples: 5, Lookup: func(b int, _ []float64) (bool, error) {
 		if b == 3 {
 			return false, lost
 		}

@@ -49,8 +49,8 @@ func (r *record) add(d *draw) {
 			r.positive[i]++
 		}
 	}
-	if r.settings.Observe != nil {
-		r.settings.Observe(d.b, d.counts, d.f)
+	if r.settings.OnResample != nil {
+		r.settings.OnResample(d.b, d.counts, d.f)
 	}
 	r.pass()
 }

@@ -360,8 +360,8 @@ func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		next, finished := 0, 0
 		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, Tests: bothTests,
-			Observe:  func(b int, _ []int, _ []float64) { next = checkNext(t, b, next) },
-			Progress: func(done, total int) { finished = done; _ = total },
+			OnResample: func(b int, _ []int, _ []float64) { next = checkNext(t, b, next) },
+			Progress:   func(done, total int) { finished = done; _ = total },
 		}
 		r := run(t, p, learner.Trainers(p), s)
 		if r.Status != retrain.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
@@ -494,7 +494,7 @@ func TestEmptyResamplesPredictThePrior(t *testing.T) {
 			t.Error("a trainer was given an empty set")
 		}
 		return shrunkMean{p.Y}.Fit(counts, f)
-	})), retrain.Settings{Resamples: 200, Workers: 2, Observe: func(_ int, counts []int, f []float64) {
+	})), retrain.Settings{Resamples: 200, Workers: 2, OnResample: func(_ int, counts []int, f []float64) {
 		if counts[0]+counts[1] == 0 {
 			empty++
 			if !reflect.DeepEqual(f, []float64{0, 0, 0}) {

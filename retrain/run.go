@@ -128,7 +128,7 @@ func (c *crew) work(ctx context.Context, t Trainer) {
 			}
 			d.b = c.settings.First + d.at
 			resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
-			d.fit(t, c.settings.Recall)
+			d.fit(t, c.settings.Lookup)
 			c.done <- d // has room for all draws
 		}
 	}

@@ -37,7 +37,7 @@ func TestSkip(t *testing.T) {
 	var skipped []int
 	var sum, squares, n, positive float64
 	loss, absent := make([]float64, len(y)), make([]float64, len(y))
-	run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: resamples, Seed: 3, Observe: func(b int, counts []int, f []float64) {
+	run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: resamples, Seed: 3, OnResample: func(b int, counts []int, f []float64) {
 		if counts[0] == 2 {
 			skipped = append(skipped, b)
 			return
@@ -64,7 +64,7 @@ func TestSkip(t *testing.T) {
 		settings.Workers = workers
 		progress := 0
 		settings.Progress = func(done, _ int) { progress = done }
-		settings.Observe = func(b int, _ []int, _ []float64) {
+		settings.OnResample = func(b int, _ []int, _ []float64) {
 			if slices.Contains(skipped, b) {
 				t.Errorf("resample %d is shown", b)
 			}
@@ -99,7 +99,7 @@ func TestSkip(t *testing.T) {
 			t.Errorf("the answer of %d workers differs:\n%s\n%s", workers, got, want)
 		}
 	}
-	settings.Observe, settings.Progress = nil, nil
+	settings.OnResample, settings.Progress = nil, nil
 
 	// One fewer may be skipped: the last one ends the run.
 	less := settings
@@ -110,7 +110,7 @@ func TestSkip(t *testing.T) {
 	checkFailure(t, p, constant(fickle{shrunkMean{y}}), less, skipped[0])
 	// An outcome that is recalled counts as one that is found.
 	recall := settings
-	recall.Recall = func(b int, f []float64) (bool, error) {
+	recall.Lookup = func(b int, f []float64) (bool, error) {
 		if slices.Contains(skipped, b) {
 			return true, &retrain.UnconvergedError{Err: errNoFixedPoint}
 		}

@@ -81,7 +81,7 @@ func TestOneFixedPoint(t *testing.T) {
 		}
 	})
 	reached("near start", func(s *solver.Settings) {
-		for _, d := range want.D {
+		for _, d := range want.SitePrecision {
 			s.Start = append(s.Start, 1.01*d)
 		}
 	})

@@ -28,7 +28,7 @@ type watchedSite struct {
 	of watched
 }
 
-func (l watched) Site(y []float64, law resample.Law) (loss.Site, error) {
+func (l watched) Site(y []float64, law resample.CountDistribution) (loss.Site, error) {
 	site, err := l.Hinge.Site(y, law)
 	return watchedSite{site, l}, err
 }
@@ -47,15 +47,15 @@ func standsAtItsSites(t *testing.T, what string, p solver.Problem, s *solver.Sol
 	finite(t, s)
 	k := p.Gram.(*linalg.Sym)
 	own := symmetric(k.N(), k.At)
-	e := linalg.NewExact(own)
-	if err := e.Refresh(s.D); err != nil {
+	e := linalg.NewCholeskyEngine(own)
+	if err := e.Factorize(s.SitePrecision); err != nil {
 		t.Fatal(err)
 	}
-	e.Expand()
+	e.FormG()
 	chi, _ := e.Diag()
 	mean := make([]float64, len(chi))
-	e.OffMulVec(mean, s.Gamma)
-	for i, g := range s.Gamma {
+	e.MulVecOffDiag(mean, s.SiteMean)
+	for i, g := range s.SiteMean {
 		mean[i] += chi[i] * g
 	}
 	same(t, what+": mean", s.Mean, mean, 1e-8)
@@ -102,14 +102,14 @@ type calledOff struct {
 	after         int // refreshes begun since
 }
 
-func (e *calledOff) Refresh(d []float64) error {
+func (e *calledOff) Factorize(d []float64) error {
 	if e.refreshes++; e.refreshes > e.at {
 		e.after++
 	}
 	if e.refreshes == e.at {
 		e.call()
 	}
-	return e.Engine.Refresh(d)
+	return e.Engine.Factorize(d)
 }
 
 // TestCancelInRefresh: a refresh is finished, and is the last one.

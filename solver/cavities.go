@@ -129,10 +129,10 @@ func (s *respondents) moments(i int, cav loss.Cavity) loss.Moments {
 	if t := s.share; t < 1 {
 		off := m.Mean - cav.Mean
 		m = loss.Moments{
-			Mean: cav.Mean + t*off,
-			Var:  t*m.Var + (1-t)*cav.Var + t*(1-t)*off*off,
-			Keep: t*m.Keep + (1 - t),
-			Pull: t * m.Pull, Clamped: m.Clamped,
+			Mean:      cav.Mean + t*off,
+			Var:       t*m.Var + (1-t)*cav.Var + t*(1-t)*off*off,
+			Response:  t*m.Response + (1 - t),
+			Shrinkage: t * m.Shrinkage, Clamped: m.Clamped,
 		}
 	}
 	return m
@@ -163,7 +163,7 @@ func (s *respondents) each(f func(i int)) {
 // keep is c chi of a site, kept away from zero.
 func (s *respondents) keep(i int, c float64, m loss.Moments) float64 {
 	least := c * s.least[i]
-	return math.Max(m.Keep, math.Max(smallestKeep, least/(1+least)))
+	return math.Max(m.Response, math.Max(smallestKeep, least/(1+least)))
 }
 
 // limited counts the sites whose d is held at a limit: clamped at 0, where the
@@ -177,7 +177,7 @@ func (s *respondents) limited(x cavities) (clamped, capped int) {
 		if m.Clamped {
 			low.Add(1)
 		}
-		if s.keep(i, cav.C, m) > m.Keep {
+		if s.keep(i, cav.C, m) > m.Response {
 			high.Add(1)
 		}
 	})
@@ -200,7 +200,7 @@ func (s *respondents) respond(i int, cav loss.Cavity) (d, g, u float64) {
 	m := s.moments(i, cav)
 	keep := s.keep(i, cav.C, m)
 	g, u = matched(cav, m, keep)
-	return cav.C * m.Pull / keep, g, u
+	return cav.C * m.Shrinkage / keep, g, u
 }
 
 // matched are the g and u that give the site its mean and variance if chi is
@@ -223,11 +223,11 @@ func (s *respondents) read(dst cavities, p parameters) {
 func (s *respondents) readFields(dst cavities, p parameters) {
 	_, b := s.engine.Diag()
 	mean, logV := dst.mean(), dst.logV()
-	s.engine.OffMulVec(s.off, p.g)
+	s.engine.MulVecOffDiag(s.off, p.g)
 	for i, v := range s.off {
 		mean[i] = v / b[i]
 	}
-	s.engine.OffSquareMulVec(s.off, p.u)
+	s.engine.MulVecSquaredOffDiag(s.off, p.u)
 	for i, v := range s.off {
 		variance := math.Max(v/(b[i]*b[i]), s.floor[i])
 		mean[i] /= s.scale(variance)
@@ -268,8 +268,8 @@ func (s *respondents) disagreement(next cavities, p parameters) float64 {
 		variance := b[i]*b[i]*cav.Var + chi[i]*chi[i]*p.u[i]
 		at.fields = math.Abs(m.Mean-mean) / s.scale(cav.Var)
 		raise(&at.fields, math.Abs(m.Var-variance)/(m.Var+smallSpread*s.unit*s.unit))
-		pull, held := m.Pull, p.d[i]*chi[i]
-		if keep > m.Keep {
+		pull, held := m.Shrinkage, p.d[i]*chi[i]
+		if keep > m.Response {
 			pull = 1 - keep
 		}
 		at.ofB, at.most = math.Abs(pull-held), math.Max(pull, held)

@@ -91,11 +91,11 @@ func (r *run) settle(ctx context.Context) error {
 
 // observe leaves in next what the sites answer to G, and the residual.
 func (c *curvature) observe() {
-	copy(c.last, c.engine.Sites())
+	copy(c.last, c.engine.Precisions())
 	chi, b := c.engine.Diag()
 	c.respond(c.next, chi, b)
 	c.Stats.Sweeps++
-	c.Residual = change(c.next, c.engine.Sites(), chi)
+	c.Residual = change(c.next, c.engine.Precisions(), chi)
 }
 
 // tell completes what Progress is told.
@@ -178,7 +178,7 @@ func (c *curvature) startCoarse(ctx context.Context) bool {
 	if r.settle(ctx) != nil || r.Status == NumericalFailure {
 		return false
 	}
-	copy(c.next, r.engine.Sites())
+	copy(c.next, r.engine.Precisions())
 	c.leap = 0 // single precision would lead away again
 	return true
 }
@@ -187,8 +187,8 @@ func (c *curvature) startCoarse(ctx context.Context) bool {
 // cost, nil where there is none.
 func (c *curvature) coarser() linalg.Kernel {
 	switch k := c.problem.Gram.(type) {
-	case linalg.Nested:
-		if coarser, ok := k.Coarser(); ok {
+	case linalg.MultilevelKernel:
+		if coarser, ok := k.Coarsen(); ok {
 			return coarser
 		}
 	case *linalg.Sym:
@@ -227,11 +227,11 @@ func (c *curvature) factorised(k *linalg.Sym) linalg.Kernel {
 	if !(goal > 0 && goal < 1) {
 		return nil
 	}
-	var factor *linalg.LowRank
+	var factor *linalg.LowRankPlusDiag
 	for _, part := range []int{4, 2, 1} {
-		limit := linalg.Rank{Tolerance: math.Pow(goal, 1/float64(part)), Most: mostRank(n) / part}
+		limit := linalg.RankOptions{Tol: math.Pow(goal, 1/float64(part)), MaxRank: mostRank(n) / part}
 		var err error
-		if factor, err = linalg.Factorise(linalg.SymColumns{Sym: k}, limit); err != nil {
+		if factor, err = linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, limit); err != nil {
 			return nil
 		}
 	}
@@ -264,7 +264,7 @@ func (c *curvature) refresh(sweep int) (kind string, err error) {
 		return "exact", c.exact()
 	}
 	if sites, delta := c.active(); len(sites) > 0 {
-		err := c.engine.Update(sites, delta)
+		err := c.engine.RankUpdate(sites, delta)
 		if err == nil {
 			c.updates++
 			c.Stats.Refreshes.Woodbury++
@@ -287,17 +287,17 @@ func (c *curvature) refresh(sweep int) (kind string, err error) {
 func (c *curvature) exact() error {
 	c.updates, c.coarse, c.followed = 0, false, false
 	c.Stats.Refreshes.Exact++
-	return c.engine.Refresh(c.next)
+	return c.engine.Factorize(c.next)
 }
 
 // single factorises in single precision, if its rounding allows the next
 // refresh to be the last factorisation.
 func (c *curvature) single() bool {
-	engine, ok := c.engine.(linalg.Single)
+	engine, ok := c.engine.(linalg.SinglePrecision)
 	if !ok || c.double || c.order*c.leap*c.leap <= nearby || engine.SingleRounding(c.next) > nearby/4 {
 		return false
 	}
-	if engine.RefreshSingle(c.next) != nil {
+	if engine.FactorizeSingle(c.next) != nil {
 		c.double = true
 		return false
 	}
@@ -316,7 +316,7 @@ func (c *curvature) follow() bool {
 		return false
 	}
 	square := 0.0
-	for i, d := range c.engine.Sites() {
+	for i, d := range c.engine.Precisions() {
 		c.move[i] = c.next[i] - d
 		square += c.move[i] / d * c.move[i] / d / float64(len(c.move))
 	}
@@ -335,7 +335,7 @@ func (c *curvature) active() (sites []int, delta []float64) {
 	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipUpdate != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.followed && c.double || c.updates >= updatesInARow {
 		return nil, nil
 	}
-	d := c.engine.Sites()
+	d := c.engine.Precisions()
 	chi, _ := c.engine.Diag()
 	limit := len(d) / updateShare
 	share := largestShare(d, chi)
@@ -416,7 +416,7 @@ func (c *curvature) propose() {
 	}
 	if c.stepSize < 1 {
 		c.Stats.Damped++
-		for i, d := range c.engine.Sites() {
+		for i, d := range c.engine.Precisions() {
 			c.next[i] = d + c.stepSize*(c.next[i]-d)
 		}
 	}
@@ -425,20 +425,20 @@ func (c *curvature) propose() {
 // diagonalSteps iterates d on the model of diag(G) around the last exact one,
 // while it still moves d.
 func (c *curvature) diagonalSteps() {
-	engine, ok := c.engine.(linalg.Estimator)
+	engine, ok := c.engine.(linalg.DiagPredictor)
 	if !ok || c.skipsCoarse() {
 		return
 	}
 	if leap := c.leap * c.leap; leap > 0 && !math.IsInf(leap, 1) {
 		c.order = c.Residual / leap
 	}
-	engine.Expand()
-	d := engine.Sites()
+	engine.FormG()
+	d := engine.Precisions()
 	for range diagonalSteps {
 		for i := range c.move {
 			c.move[i] = c.next[i] - d[i]
 		}
-		engine.Estimate(c.move, c.chi, c.b)
+		engine.PredictDiag(c.move, c.chi, c.b)
 		c.respond(c.move, c.chi, c.b)
 		moved := change(c.move, c.next, c.chi)
 		if math.IsNaN(moved) {
@@ -462,7 +462,7 @@ func (c *curvature) diagonalSteps() {
 
 // skipsCoarse reports whether the engine is one whose estimates are left out.
 func (c *curvature) skipsCoarse() bool {
-	_, levelled := c.engine.(linalg.Levelled)
+	_, levelled := c.engine.(linalg.Multilevel)
 	return levelled && c.settings.Skip&SkipCoarse != 0
 }
 
@@ -470,7 +470,7 @@ func (c *curvature) skipsCoarse() bool {
 // of the tolerance.
 func (c *curvature) moved() int {
 	count := 0
-	for i, d := range c.engine.Sites() {
+	for i, d := range c.engine.Precisions() {
 		if math.Abs(c.next[i]-d) > negligible*c.settings.Tolerance*d {
 			count++
 		}

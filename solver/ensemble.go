@@ -27,9 +27,9 @@ func (s *Solution) OutOfBag() Ensemble {
 	return e
 }
 
-// Error is the test loss of the ensemble's mean for every example, and its mean
+// MeanLoss is the test loss of the ensemble's mean for every example, and its mean
 // over examples. loss.ZeroOne judges the sign of the mean.
-func (e Ensemble) Error(test loss.Test) (mean float64, perExample []float64) {
+func (e Ensemble) MeanLoss(test loss.Test) (mean float64, perExample []float64) {
 	return over(e.Mean, e.y, test)
 }
 
@@ -60,7 +60,7 @@ func over(f, y []float64, test loss.Test) (mean float64, each []float64) {
 func (s *Solution) Votes() []float64 {
 	votes := make([]float64, s.Sites())
 	for i := range votes {
-		votes[i] = math.Max(0, 1-s.Law(i).CDF(0))
+		votes[i] = math.Max(0, 1-s.Distribution(i).CDF(0))
 	}
 	return votes
 }

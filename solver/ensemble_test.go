@@ -31,11 +31,11 @@ func TestOutOfBag(t *testing.T) {
 				missed += 1. / 40
 			}
 		}
-		got, each := bag.Error(loss.ZeroOne{})
+		got, each := bag.MeanLoss(loss.ZeroOne{})
 		sameNumber(t, "error of the mean's sign", got, wrong, 1e-13)
 		got, _ = bag.VoteError()
 		sameNumber(t, "error of the vote", got, missed, 1e-13)
-		got, _ = bag.Error(loss.SquareTest{})
+		got, _ = bag.MeanLoss(loss.SquareTest{})
 		sameNumber(t, "square loss of the mean", got, square, 1e-12)
 		if left, _ := s.LeftOut(loss.SquareTest{}); !(got < left) || len(each) != 40 {
 			t.Errorf("%s: the ensemble's square loss %g is not below the average predictor's %g", l.Name(), got, left)
@@ -95,7 +95,7 @@ func TestIntervals(t *testing.T) {
 		sameNumber(t, "low", got.Low, 3-2*c.reach, 1e-13)
 		sameNumber(t, "high", got.High, 3+2*c.reach, 1e-13)
 	}
-	if i := solver.NormalInterval(1, 0, 0.9); i.Low != 1 || i.High != 1 || !i.Holds(1) || i.Holds(0.9) || i.Holds(1.1) {
+	if i := solver.NormalInterval(1, 0, 0.9); i.Low != 1 || i.High != 1 || !i.Contains(1) || i.Contains(0.9) || i.Contains(1.1) {
 		t.Errorf("without variance: %v", i)
 	}
 	_, s := readable(t, 8)
@@ -108,11 +108,11 @@ func TestIntervals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range percentile {
-		law := s.Law(i)
+		law := s.Distribution(i)
 		sameNumber(t, "mass below", law.CDF(p.Low), 0.05, 1e-9)
 		sameNumber(t, "mass up to the upper end", law.CDF(p.High), 0.95, 1e-9)
 		sameNumber(t, "half a normal interval", normal[i].High-s.Mean[i], 1.6448536269514722*math.Sqrt(s.Var[i]), 1e-12)
-		if !normal[i].Holds(s.Mean[i]) || !p.Holds(law.Quantile(0.5)) {
+		if !normal[i].Contains(s.Mean[i]) || !p.Contains(law.Quantile(0.5)) {
 			t.Errorf("site %d: normal %v, percentile %v", i, normal[i], p)
 		}
 	}
@@ -124,11 +124,11 @@ func TestIntervals(t *testing.T) {
 	}
 	atoms := 0
 	for i, interval := range percentile {
-		law := hard.Law(i)
+		law := hard.Distribution(i)
 		if interval.Low == p.Y[i] || interval.High == p.Y[i] {
 			atoms++
 		}
-		if held := law.CDF(interval.High) - law.Mass(math.Inf(-1), interval.Low); held < 0.9-1e-12 {
+		if held := law.CDF(interval.High) - law.Prob(math.Inf(-1), interval.Low); held < 0.9-1e-12 {
 			t.Errorf("site %d: %v holds %g", i, interval, held)
 		}
 	}
@@ -149,14 +149,14 @@ func TestIntervals(t *testing.T) {
 // nothing that leaves out far more or fewer.
 func TestSuits632(t *testing.T) {
 	for _, c := range []struct {
-		law  resample.Law
+		law  resample.CountDistribution
 		want bool
 	}{
 		{resample.Poisson{Ratio: 1}, true}, {resample.Multinomial{Size: 30, N: 30}, true}, {resample.Subsample{Size: 632, N: 1000}, true},
 		{resample.Poisson{Ratio: 2}, false}, {resample.Poisson{Ratio: 0.5}, false}, {resample.KFold{Folds: 10, N: 50}, false},
 		{resample.Subsample{Size: 1, N: 2}, false},
 	} {
-		if got := solver.Suits632(c.law); got != c.want {
+		if got := solver.Is632Applicable(c.law); got != c.want {
 			t.Errorf("%+v: %v", c.law, got)
 		}
 	}

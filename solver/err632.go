@@ -9,15 +9,15 @@ import (
 	"bootbench/resample"
 )
 
-// Error is the bootstrap's view of the test error (Efron and Tibshirani 1997).
+// ErrorEstimates is the bootstrap's view of the test error (Efron and Tibshirani 1997).
 //
 // The combinations are made for the bootstrap of ratio 1: there 0.632 = 1 - 1/e
 // is the probability that an example is in the resample, and LeftOut is too high
 // by about as much as Apparent is too low, since a resample has 0.632 N distinct
 // examples to learn from. They carry over to subsampling at a rate near 0.632.
 // Elsewhere the weights have no ground: at larger ratios, and under K-fold, where
-// LeftOut needs no correction to speak of, report it alone. See Suits632.
-type Error struct {
+// LeftOut needs no correction to speak of, report it alone. See Is632Applicable.
+type ErrorEstimates struct {
 	LeftOut       float64 // mean left-out loss
 	Apparent      float64 // loss of the full-data fit on its own examples
 	NoInformation float64 // loss of the full-data fit on targets shuffled over the inputs
@@ -25,26 +25,26 @@ type Error struct {
 	Err632Plus    float64 // the same with a weight that grows with overfitting
 }
 
-// Suits632 says whether .632 and .632+ are meant for a law: whether an example is
+// Is632Applicable says whether .632 and .632+ are meant for a law: whether an example is
 // left out with probability 1/e = 0.368, to within 0.03. So it is for the
 // bootstrap of ratio 1, and for subsampling at rates from 0.61 to 0.66.
-func Suits632(law resample.Law) bool {
-	return math.Abs(resample.Zero(law, 1)-1/math.E) <= 0.03
+func Is632Applicable(law resample.CountDistribution) bool {
+	return math.Abs(resample.ProbZero(law, 1)-1/math.E) <= 0.03
 }
 
-// TestError combines the left-out error with the apparent error of fit, the
+// ErrorEstimates combines the left-out error with the apparent error of fit, the
 // predictor at the sites trained once on all data (length M).
-func (s *Solution) TestError(test loss.Test, fit []float64) Error {
+func (s *Solution) ErrorEstimates(test loss.Test, fit []float64) ErrorEstimates {
 	leftOut, _ := s.LeftOut(test)
-	return CombineErrors(leftOut, test, s.y, s.PerExample(fit))
+	return Combine632(leftOut, test, s.y, s.PerExample(fit))
 }
 
-// CombineErrors combines a left-out error, from the theory or from retraining,
+// Combine632 combines a left-out error, from the theory or from retraining,
 // with what one fit to all data tells: y are the targets of the N >= 1 examples
 // and fit the predictor there, trained on all of them. No refits are made. A
 // left-out error that is NaN leaves Apparent and NoInformation known.
-func CombineErrors(leftOut float64, test loss.Test, y, fit []float64) Error {
-	e := Error{LeftOut: leftOut, NoInformation: noInformation(test, y, fit)}
+func Combine632(leftOut float64, test loss.Test, y, fit []float64) ErrorEstimates {
+	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit)}
 	for i, f := range fit {
 		e.Apparent += test.Value(f, y[i]) / float64(len(y))
 	}
@@ -61,7 +61,7 @@ func CombineErrors(leftOut float64, test loss.Test, y, fit []float64) Error {
 // with err' the lesser of LeftOut and NoInformation, and R in [0, 1] the relative
 // overfitting rate (err' - Apparent)/(NoInformation - Apparent). In between this
 // is LeftOut with weight 0.632/(1 - 0.368 R).
-func err632plus(e Error) float64 {
+func err632plus(e ErrorEstimates) float64 {
 	above := math.Min(e.LeftOut, e.NoInformation) - e.Apparent
 	if above <= 0 {
 		return e.Err632

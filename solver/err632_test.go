@@ -39,7 +39,7 @@ func TestCombineErrors(t *testing.T) {
 				}
 			}
 			plus, _ := err632plus(c.leftOut, apparent, shuffled)
-			got := solver.CombineErrors(c.leftOut, c.test, c.y, fit)
+			got := solver.Combine632(c.leftOut, c.test, c.y, fit)
 			// Sums of 40000 terms in another order.
 			sameNumber(t, "left out", got.LeftOut, c.leftOut, 0)
 			sameNumber(t, "apparent", got.Apparent, apparent, 1e-13)
@@ -53,7 +53,7 @@ func TestCombineErrors(t *testing.T) {
 // TestNeverLeftOut: with no left-out error there is no combination, and what
 // the fit alone tells stays.
 func TestNeverLeftOut(t *testing.T) {
-	e := solver.CombineErrors(math.NaN(), loss.SquareTest{}, []float64{0, 2}, []float64{1, 2})
+	e := solver.Combine632(math.NaN(), loss.SquareTest{}, []float64{0, 2}, []float64{1, 2})
 	if e.Apparent != 0.5 || e.NoInformation != 1.5 { // of 1, 0 and of 1, 1, 4, 0
 		t.Errorf("apparent %v, no information %v", e.Apparent, e.NoInformation)
 	}

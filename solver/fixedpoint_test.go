@@ -42,15 +42,15 @@ func smallProblem(rng *rand.Rand) solver.Problem {
 // all from (K^-1 + diag d)^-1 by dense inversion (T5), and the cavities that
 // the single-site identities then give (T6), each by the plain difference.
 func gaussianSide(t rapid.TB, k linalg.Kernel, s *solver.Solution) (chi, m, v []float64, cavities []loss.Cavity) {
-	g := denseG(t, k, s.D)
-	for i, d := range s.D {
+	g := denseG(t, k, s.SitePrecision)
+	for i, d := range s.SitePrecision {
 		var mean, variance float64
-		for j := range s.D {
-			mean += g.At(i, j) * s.Gamma[j]
-			variance += g.At(i, j) * g.At(i, j) * s.Scatter[j]
+		for j := range s.SitePrecision {
+			mean += g.At(i, j) * s.SiteMean[j]
+			variance += g.At(i, j) * g.At(i, j) * s.SiteVariance[j]
 		}
 		x := g.At(i, i)
-		c, gc, lc := 1/x-d, mean/x-s.Gamma[i], -variance/(x*x)+s.Scatter[i]
+		c, gc, lc := 1/x-d, mean/x-s.SiteMean[i], -variance/(x*x)+s.SiteVariance[i]
 		chi, m, v = append(chi, x), append(m, mean), append(v, variance)
 		cavities = append(cavities, loss.Cavity{C: c, Mean: gc / c, Var: -lc / (c * c)})
 	}
@@ -83,7 +83,7 @@ func checkFixedPoint(t *testing.T, p solver.Problem, settings solver.Settings) {
 	sameCavities(t, s.Cavity, cavities, s, tol) // (T6)
 	for i, site := range boundSites(t, p) {
 		moments := site.Moments(cavities[i])
-		sameNumber(t, "chi (T4)", (1-moments.Pull)/cavities[i].C, chi[i], tol)
+		sameNumber(t, "chi (T4)", (1-moments.Shrinkage)/cavities[i].C, chi[i], tol)
 		same(t, "mean (T4)", []float64{moments.Mean, 1}, []float64{m[i], 1}, tol)
 		sameNumber(t, "variance (T4)", moments.Var, v[i], tol)
 	}
@@ -103,11 +103,11 @@ func TestResidual(t *testing.T) {
 	sites := boundSites(t, p)
 	for sweeps := 1; sweeps <= 6; sweeps++ {
 		s := mustSolve(t, p, solver.Settings{MaxSweeps: sweeps, Steps: solver.ExactOnly, Tolerance: 1e-12})
-		g, share, want := denseG(t, k, s.D), 0.0, 0.0
-		for i, d := range s.D {
+		g, share, want := denseG(t, k, s.SitePrecision), 0.0, 0.0
+		for i, d := range s.SitePrecision {
 			share = math.Max(share, d*g.At(i, i))
 		}
-		for i, d := range s.D {
+		for i, d := range s.SitePrecision {
 			c := 1/g.At(i, i) - d
 			a1, _, _, _ := sites[i].Responses(c)
 			want = math.Max(want, math.Abs(1/a1-c-d)/(d+1e-3*share/g.At(i, i)))

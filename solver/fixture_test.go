@@ -206,7 +206,7 @@ func sameCavities(t rapid.TB, a, b []loss.Cavity, sites *solver.Solution, tol fl
 // sameAnswer compares everything that a Solution holds over its sites.
 func sameAnswer(t rapid.TB, a, b *solver.Solution, tol float64) {
 	t.Helper()
-	same(t, "d", a.D, b.D, tol)
+	same(t, "d", a.SitePrecision, b.SitePrecision, tol)
 	same(t, "mean", a.Mean, b.Mean, tol)
 	same(t, "variance", a.Var, b.Var, tol)
 	sameCavities(t, a.Cavity, b.Cavity, b, tol)
@@ -228,9 +228,9 @@ func finite(t rapid.TB, s *solver.Solution) {
 	}
 	c, mean, variance := parts(s.Cavity)
 	check("residual", s.Residual)
-	check("d", s.D...)
-	check("gamma", s.Gamma...)
-	check("scatter", s.Scatter...)
+	check("d", s.SitePrecision...)
+	check("gamma", s.SiteMean...)
+	check("scatter", s.SiteVariance...)
 	check("c", c...)
 	check("cavity mean", mean...)
 	check("cavity variance", variance...)
@@ -244,10 +244,10 @@ func finite(t rapid.TB, s *solver.Solution) {
 	m, v := s.Predict(make([]float64, s.Sites()))
 	check("prediction", m[0], v[0])
 	for i := range s.Sites() {
-		law := s.Law(i)
+		law := s.Distribution(i)
 		check("law", law.Mean(), law.Var())
-		if s.Var[i] < 0 || s.Cavity[i].Var < 0 || s.Cavity[i].C <= 0 || s.D[i] < 0 {
-			t.Errorf("site %d: variance %g, cavity %+v, d %g", i, s.Var[i], s.Cavity[i], s.D[i])
+		if s.Var[i] < 0 || s.Cavity[i].Var < 0 || s.Cavity[i].C <= 0 || s.SitePrecision[i] < 0 {
+			t.Errorf("site %d: variance %g, cavity %+v, d %g", i, s.Var[i], s.Cavity[i], s.SitePrecision[i])
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (x *general) anew() {
 // refresh, once begun, is finished, and one more follows where G was rough or the step
 // had failed. The residual is then that of the cavities alone.
 func (r *run) settleGeneral(ctx context.Context) error {
-	if exact, ok := r.engine.(*linalg.Exact); ok {
+	if exact, ok := r.engine.(*linalg.CholeskyEngine); ok {
 		r.engine = linalg.NewFactored(exact, r.factorRoom())
 	}
 	x := r.newGeneral()
@@ -147,7 +147,7 @@ func (r *run) settleGeneral(ctx context.Context) error {
 			return err
 		}
 	}
-	x.Gamma, x.Scatter = x.stand.g, x.stand.u
+	x.SiteMean, x.SiteVariance = x.stand.g, x.stand.u
 	if x.Status == Cancelled {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (x *general) observe() error {
 // expand makes all of G available.
 func (x *general) expand() {
 	defer x.clock(time.Now())
-	x.engine.Expand()
+	x.engine.FormG()
 }
 
 // tell tells Progress of the sweep.
@@ -384,7 +384,7 @@ func (x *general) refresh() error {
 	if x.rough = x.refreshSingle(); x.rough {
 		return nil
 	}
-	if err := x.engine.Refresh(x.stand.d); err != nil {
+	if err := x.engine.Factorize(x.stand.d); err != nil {
 		return err
 	}
 	x.Stats.Refreshes.Exact++
@@ -401,7 +401,7 @@ func (x *general) refreshSingle() bool {
 	if !ok || x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || engine.SingleRounding(x.stand.d) > roughError {
 		return false
 	}
-	if engine.RefreshSingle(x.stand.d) != nil {
+	if engine.FactorizeSingle(x.stand.d) != nil {
 		x.double = true
 		return false
 	}
@@ -449,7 +449,7 @@ func (x *general) comeBack() error {
 	if err := x.refresh(); err != nil {
 		return err
 	}
-	x.engine.Expand()
+	x.engine.FormG()
 	x.astray = false
 	return nil
 }
@@ -506,7 +506,7 @@ func (x *general) typicalResponse(i int, c float64) float64 {
 	y := x.problem.Y[x.sites[i].examples[0]]
 	unit := x.respondents.unit
 	m := x.respondents.moments(i, loss.Cavity{C: c, Mean: typicalMargin * y, Var: unit * unit})
-	return c * m.Pull / math.Max(m.Keep, smallestKeep)
+	return c * m.Shrinkage / math.Max(m.Response, smallestKeep)
 }
 
 // meanTarget is the mean target of site i.

@@ -105,7 +105,7 @@ func TestGeneralFixedPoint(t *testing.T) {
 		p := smallClassifier(rng)
 		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Steps: solver.Steps(trial % 2)})
 		finite(t, s)
-		if slices.Max(s.D)*p.Gram.At(0, 0) > 1e5 {
+		if slices.Max(s.SitePrecision)*p.Gram.At(0, 0) > 1e5 {
 			continue
 		}
 		checked++
@@ -119,7 +119,7 @@ func TestGeneralFixedPoint(t *testing.T) {
 			}
 			cavities[i].Var = math.Max(0, cavities[i].Var)
 			moments := site.Moments(cavities[i])
-			sameNumber(t, "chi (T4)", moments.Keep/cavities[i].C, chi[i], tol)
+			sameNumber(t, "chi (T4)", moments.Response/cavities[i].C, chi[i], tol)
 			same(t, "mean (T4)", []float64{moments.Mean, 1}, []float64{m[i], 1}, tol)
 			same(t, "variance (T4)", []float64{moments.Var, 1}, []float64{v[i], 1}, tol)
 		}
@@ -143,7 +143,7 @@ func TestGeneralIsQuadratic(t *testing.T) {
 		want := mustConverge(t, p, solver.Settings{Tolerance: 1e-9})
 		p.Loss = notQuadratic{p.Loss.(loss.Square)}
 		got := mustConverge(t, p, solver.Settings{Tolerance: 1e-9})
-		same(t, "d", got.D, want.D, 1e-5)
+		same(t, "d", got.SitePrecision, want.SitePrecision, 1e-5)
 		same(t, "mean", got.Mean, want.Mean, 1e-5)
 		same(t, "variance", append(got.Var, 1e-6), append(want.Var, 1e-6), 1e-5)
 		sameCavities(t, got.Cavity, want.Cavity, want, 1e-5)
@@ -180,7 +180,7 @@ func TestMarginInvariance(t *testing.T) {
 		turned := p
 		turned.Y = times(-1, y)
 		b := mustConverge(t, turned, settings)
-		same(t, "d", b.D, a.D, 1e-6)
+		same(t, "d", b.SitePrecision, a.SitePrecision, 1e-6)
 		same(t, "mean", b.Mean, times(-1, a.Mean), 1e-6)
 		same(t, "variance", b.Var, a.Var, 1e-6)
 
@@ -193,7 +193,7 @@ func TestMarginInvariance(t *testing.T) {
 		}
 		c := mustConverge(t, moved, settings)
 		for i, from := range order {
-			sameNumber(t, "d, permuted", c.D[i], a.D[from], 1e-5)
+			sameNumber(t, "d, permuted", c.SitePrecision[i], a.SitePrecision[from], 1e-5)
 			sameNumber(t, "mean, permuted", c.Mean[i], a.Mean[from], 1e-5)
 		}
 	}
@@ -307,13 +307,13 @@ type poisoned struct {
 	refreshes, from int
 }
 
-func (e *poisoned) Refresh(d []float64) error {
+func (e *poisoned) Factorize(d []float64) error {
 	e.refreshes++
-	return e.Engine.Refresh(d)
+	return e.Engine.Factorize(d)
 }
 
-func (e *poisoned) OffMulVec(dst, x []float64) {
-	e.Engine.OffMulVec(dst, x)
+func (e *poisoned) MulVecOffDiag(dst, x []float64) {
+	e.Engine.MulVecOffDiag(dst, x)
 	if e.refreshes >= e.from && e.refreshes < e.from+8 {
 		dst[3] = math.NaN()
 	}
@@ -381,15 +381,15 @@ func TestRoughSweeps(t *testing.T) {
 			}
 			early := mustSolve(t, p, solver.Settings{MaxSweeps: 2})
 			stopped(t, early, nil, solver.SweepLimit)
-			again := linalg.NewExact(p.Gram.(*linalg.Sym))
-			if err := again.Refresh(early.D); err != nil {
+			again := linalg.NewCholeskyEngine(p.Gram.(*linalg.Sym))
+			if err := again.Factorize(early.SitePrecision); err != nil {
 				t.Fatal(err)
 			}
 			chi, _ := again.Diag()
-			again.Expand()
+			again.FormG()
 			mean := make([]float64, len(chi))
-			again.OffMulVec(mean, early.Gamma)
-			for i, g := range early.Gamma {
+			again.MulVecOffDiag(mean, early.SiteMean)
+			for i, g := range early.SiteMean {
 				mean[i] += chi[i] * g
 			}
 			same(t, "mean of an early end", early.Mean, mean, 1e-9)

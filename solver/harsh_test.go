@@ -159,9 +159,9 @@ func (h harsh) check(t *testing.T, noise, ratio float64) {
 		t.Errorf("%d clamps", s.Stats.Clamps)
 	}
 	size, share := 0.0, 0.0
-	g, b := bigG(p.Gram, s.D)
+	g, b := bigG(p.Gram, s.SitePrecision)
 	n := h.n
-	for i, d := range s.D {
+	for i, d := range s.SitePrecision {
 		size += d * p.Gram.At(i, i)
 		share = math.Max(share, d*g[i*n+i])
 	}
@@ -178,8 +178,8 @@ func (h harsh) check(t *testing.T, noise, ratio float64) {
 	for i, site := range boundSites(t, p) {
 		mean, variance := 0.0, 0.0
 		for j, gij := range g[i*n : (i+1)*n] {
-			mean += gij * s.Gamma[j]
-			variance += gij * gij * s.Scatter[j]
+			mean += gij * s.SiteMean[j]
+			variance += gij * gij * s.SiteVariance[j]
 		}
 		near("mean (T5)", i, s.Mean[i], mean, topMean)
 		near("variance (T5)", i, s.Var[i], variance, topVar)
@@ -189,7 +189,7 @@ func (h harsh) check(t *testing.T, noise, ratio float64) {
 		c := b[i] / g[i*n+i]
 		near("c", i, s.Cavity[i].C, c, c)
 		a1, pull, _, _ := site.Responses(c)
-		near("d", i, s.D[i], pull/a1, s.D[i]+1e-3*share/g[i*n+i])
+		near("d", i, s.SitePrecision[i], pull/a1, s.SitePrecision[i]+1e-3*share/g[i*n+i])
 		moments := site.Moments(s.Cavity[i])
 		// Moments forms the mean as y + c A1 (m_c - y), to 1e-16 of y.
 		near("mean (T4)", i, moments.Mean, mean, topMean+1e-15/tol)

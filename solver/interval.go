@@ -16,8 +16,8 @@ import (
 // within, no more.
 type Interval struct{ Low, High float64 }
 
-// Holds says whether f lies in the interval, ends included.
-func (i Interval) Holds(f float64) bool { return i.Low <= f && f <= i.High }
+// Contains says whether f lies in the interval, ends included.
+func (i Interval) Contains(f float64) bool { return i.Low <= f && f <= i.High }
 
 // CheckLevel refuses levels outside of (0, 1).
 func CheckLevel(level float64) error {
@@ -57,7 +57,7 @@ func (s *Solution) PercentileIntervals(level float64) ([]Interval, error) {
 	}
 	all := make([]Interval, s.Sites())
 	linalg.Parallel(len(all), func(i int) {
-		law := s.Law(i)
+		law := s.Distribution(i)
 		all[i] = Interval{law.Quantile((1 - level) / 2), law.Quantile((1 + level) / 2)}
 	})
 	return all, nil

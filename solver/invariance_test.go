@@ -59,7 +59,7 @@ func TestPermutation(t *testing.T) {
 			}
 			return out
 		}
-		same(rt, "d", back(b.D, sites), a.D, invariant)
+		same(rt, "d", back(b.SitePrecision, sites), a.SitePrecision, invariant)
 		same(rt, "mean", back(b.Mean, sites), a.Mean, invariant)
 		same(rt, "variance", back(b.Var, sites), a.Var, invariant)
 		_, x := a.LeftOut(loss.Absolute{})
@@ -80,7 +80,7 @@ func TestScaling(t *testing.T) {
 		scaled.Loss = loss.Square{Noise: b * p.Loss.(loss.Square).Noise}
 		scaled.Y = times(a, p.Y)
 		s, z := mustConverge(rt, p, tight), mustConverge(rt, scaled, tight)
-		same(rt, "d", times(b, z.D), s.D, invariant)
+		same(rt, "d", times(b, z.SitePrecision), s.SitePrecision, invariant)
 		same(rt, "mean", times(1/a, z.Mean), s.Mean, invariant)
 		same(rt, "variance", times(1/(a*a), z.Var), s.Var, invariant)
 		x, _ := s.LeftOut(loss.SquareTest{})
@@ -125,7 +125,7 @@ func TestBlocks(t *testing.T) {
 			both.Site = append(both.Site, m+siteOf(q, e))
 		}
 		a, b, c := mustConverge(rt, p, tight), mustConverge(rt, q, tight), mustConverge(rt, both, tight)
-		same(rt, "d", c.D, append(append([]float64(nil), a.D...), b.D...), invariant)
+		same(rt, "d", c.SitePrecision, append(append([]float64(nil), a.SitePrecision...), b.SitePrecision...), invariant)
 		same(rt, "mean", c.Mean, append(append([]float64(nil), a.Mean...), b.Mean...), invariant)
 		same(rt, "variance", c.Var, append(append([]float64(nil), a.Var...), b.Var...), invariant)
 	})

@@ -21,7 +21,7 @@ import (
 //	f = K sum_j k_j y_j/(s2 + K sum_j k_j).
 //
 // It returns the mean and variance of f, and the expected (f - y_j)^2 given k_j = 0.
-func aloneMoments(variance, noise float64, y []float64, law resample.Law) (mean, v float64, leftOut []float64) {
+func aloneMoments(variance, noise float64, y []float64, law resample.CountDistribution) (mean, v float64, leftOut []float64) {
 	one := law.Counts(1)
 	leftOut = make([]float64, len(y))
 	absent := make([]float64, len(y))
@@ -236,8 +236,8 @@ func TestNothingDrawn(t *testing.T) {
 	s := mustConverge(t, p, solver.Settings{})
 	_, each := s.LeftOut(loss.SquareTest{})
 	for i, y := range p.Y {
-		if s.D[i] != 0 || s.Mean[i] != 0 || s.Var[i] != 0 {
-			t.Errorf("site %d: d %g, mean %g, variance %g", i, s.D[i], s.Mean[i], s.Var[i])
+		if s.SitePrecision[i] != 0 || s.Mean[i] != 0 || s.Var[i] != 0 {
+			t.Errorf("site %d: d %g, mean %g, variance %g", i, s.SitePrecision[i], s.Mean[i], s.Var[i])
 		}
 		sameNumber(t, "left-out loss", each[i], y*y, 1e-15)
 	}

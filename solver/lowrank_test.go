@@ -19,7 +19,7 @@ import (
 func TestLowRankMargin(t *testing.T) {
 	set := synthetic(t, "synthetic:blobs,n=300,d=2,seed=5")
 	k, _ := gram(t, kernel.Spec{Gamma: 0.1}, set.X)
-	factor, err := linalg.Factorise(linalg.SymColumns{Sym: k}, linalg.Rank{Tolerance: 1e-13})
+	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, linalg.RankOptions{Tol: 1e-13})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (r *run) meanField() error {
 	for i := range d {
 		d[i] = inverseScale / math.Max(r.problem.Gram.At(i, i), smallestVariance)
 	}
-	if err := r.engine.Refresh(d); err != nil {
+	if err := r.engine.Factorize(d); err != nil {
 		return asProblem(err)
 	}
 	chi, b := r.engine.Diag()
@@ -32,14 +32,14 @@ func (r *run) meanField() error {
 		c[i] = cavityPrecision(chi[i], b[i])
 		d[i] = precision(q, c[i])
 	}
-	if err := r.engine.Refresh(d); err != nil {
+	if err := r.engine.Factorize(d); err != nil {
 		return asProblem(err)
 	}
 	r.Stats.Sweeps, r.Stats.Refreshes.Exact = 2, 2
-	r.engine.Expand()
-	r.D = d
+	r.engine.FormG()
+	r.SitePrecision = d
 	r.fields()
-	r.Scatter = make([]float64, len(d))
+	r.SiteVariance = make([]float64, len(d))
 	r.readCavities()
 	for i, q := range r.quadratic {
 		y, _ := q.Target()

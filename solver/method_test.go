@@ -97,11 +97,11 @@ func TestVariational(t *testing.T) {
 			}
 		}
 		c := linearSolve(t, a, right)
-		same(t, "d", s.D, d, methodTol)
+		same(t, "d", s.SitePrecision, d, methodTol)
 		same(t, "mean", s.Mean, mean, methodTol)
 		same(t, "variance", s.Var, c, methodTol)
 		for i := range m {
-			sameNumber(t, "u", s.Scatter[i], weight(i)*(c[i]+q[i]), methodTol)
+			sameNumber(t, "u", s.SiteVariance[i], weight(i)*(c[i]+q[i]), methodTol)
 		}
 		_, _, _, cavities := gaussianSide(t, p.Gram, s)
 		sameCavities(t, s.Cavity, cavities, s, methodTol)
@@ -165,18 +165,18 @@ func TestStartOnly(t *testing.T) {
 		if s.Status != solver.Converged || s.Stats.Refreshes.Exact != 1 || s.Stats.Sweeps != 1 {
 			t.Fatalf("%v, %+v", s.Status, s.Stats)
 		}
-		m, g := p.Gram.N(), denseG(t, p.Gram, s.D)
+		m, g := p.Gram.N(), denseG(t, p.Gram, s.SitePrecision)
 		y, spread := meansAndSpreads(p)
 		a, right := mat.NewDense(m, m, nil), make([]float64, m)
 		mean := make([]float64, m)
 		sites := boundSites(t, p)
 		for i := range m {
 			for j := range m {
-				mean[i] += g.At(i, j) * y[j] * s.D[j]
+				mean[i] += g.At(i, j) * y[j] * s.SitePrecision[j]
 				a.Set(i, j, g.At(i, j)*g.At(i, j))
 			}
 			w := g.At(i, i) * g.At(i, i)
-			_, _, h, e2 := sites[i].Responses(1/g.At(i, i) - s.D[i])
+			_, _, h, e2 := sites[i].Responses(1/g.At(i, i) - s.SitePrecision[i])
 			if h <= w {
 				t.Skip("the start value has no variance at a site") // clamped; see TestStartOnlyClamps
 			}
@@ -185,7 +185,7 @@ func TestStartOnly(t *testing.T) {
 		}
 		lambda := linearSolve(t, a, right)
 		same(t, "mean", s.Mean, mean, methodTol)
-		same(t, "u", s.Scatter, times(-1, lambda), methodTol)
+		same(t, "u", s.SiteVariance, times(-1, lambda), methodTol)
 		_, _, _, cavities := gaussianSide(t, p.Gram, s)
 		sameCavities(t, s.Cavity, cavities, s, methodTol)
 	})
@@ -211,7 +211,7 @@ func TestStartOnlyClamps(t *testing.T) {
 func TestStartValue(t *testing.T) {
 	p := ordinary()
 	s := mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
-	sameNumber(t, "1/A1(c) - c", oneSiteResponse(t, p, s.D), s.D[0], 1e-9)
+	sameNumber(t, "1/A1(c) - c", oneSiteResponse(t, p, s.SitePrecision), s.SitePrecision[0], 1e-9)
 
 	// Of many sites a random quarter is asked, and its eigenvalues stretched:
 	// here within 2%, and 11% without the stretching.
@@ -219,7 +219,7 @@ func TestStartValue(t *testing.T) {
 	_, many := line(rng, 400, 0.1, 0.01)
 	p = solver.Problem{Gram: many, Y: normals(rng, 400), Loss: loss.Square{Noise: 1}, Law: resample.Poisson{Ratio: 1}}
 	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
-	sameNumber(t, "1/A1(c) - c, by a quarter", oneSiteResponse(t, p, s.D), s.D[0], 0.05)
+	sameNumber(t, "1/A1(c) - c, by a quarter", oneSiteResponse(t, p, s.SitePrecision), s.SitePrecision[0], 0.05)
 
 	p = ordinary()
 	start := make([]float64, 40)
@@ -227,8 +227,8 @@ func TestStartValue(t *testing.T) {
 		start[i] = 1 + float64(i)
 	}
 	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly, Start: start})
-	if !slices.Equal(s.D, start) {
-		t.Errorf("d %v, started at %v", s.D, start)
+	if !slices.Equal(s.SitePrecision, start) {
+		t.Errorf("d %v, started at %v", s.SitePrecision, start)
 	}
 	finite(t, s)
 }
@@ -262,12 +262,12 @@ func TestWarmStart(t *testing.T) {
 	cold := mustConverge(t, p, settings)
 	p.Law = resample.Poisson{Ratio: 1.01}
 	again := mustConverge(t, p, settings)
-	settings.Start = cold.D
+	settings.Start = cold.SitePrecision
 	warm := mustConverge(t, p, settings)
 	if warm.Stats.Sweeps >= again.Stats.Sweeps {
 		t.Errorf("%d sweeps warm, %d cold", warm.Stats.Sweeps, again.Stats.Sweeps)
 	}
-	settings.Start = warm.D
+	settings.Start = warm.SitePrecision
 	if once := mustConverge(t, p, settings); once.Stats.Sweeps != 1 {
 		t.Errorf("%d sweeps from the solution itself", once.Stats.Sweeps)
 	}

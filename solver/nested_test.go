@@ -17,7 +17,7 @@ func nestedProblem(t testing.TB, noise, ratio float64) solver.Problem {
 	t.Helper()
 	set := synthetic(t, "synthetic:waves,n=500,d=2,seed=4")
 	k, _ := gram(t, kernel.Spec{Gamma: 0.5}, set.X)
-	factor, err := linalg.Factorise(linalg.SymColumns{Sym: k}, linalg.Rank{Tolerance: 1e-8 * noise})
+	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, linalg.RankOptions{Tol: 1e-8 * noise})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +34,8 @@ func sameReadOuts(t *testing.T, what string, a, b *solver.Solution, tol float64)
 		t.Errorf("%s: left-out error %g, %g", what, errorA, errorB)
 	}
 	for i, v := range b.Var {
-		if math.Abs(a.D[i]-b.D[i]) > tol*b.D[i] || math.Abs(a.Var[i]-v) > tol*v || math.Abs(a.Mean[i]-b.Mean[i]) > tol*math.Sqrt(v) {
-			t.Fatalf("%s, site %d: d %g, %g, mean %g, %g, variance %g, %g", what, i, a.D[i], b.D[i], a.Mean[i], b.Mean[i], a.Var[i], v)
+		if math.Abs(a.SitePrecision[i]-b.SitePrecision[i]) > tol*b.SitePrecision[i] || math.Abs(a.Var[i]-v) > tol*v || math.Abs(a.Mean[i]-b.Mean[i]) > tol*math.Sqrt(v) {
+			t.Fatalf("%s, site %d: d %g, %g, mean %g, %g, variance %g, %g", what, i, a.SitePrecision[i], b.SitePrecision[i], a.Mean[i], b.Mean[i], a.Var[i], v)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestCoarser(t *testing.T) {
 			if a, b := with.Stats, without.Stats; a.Refreshes.Exact >= b.Refreshes.Exact || a.Linear > b.Linear+1 || b.Refreshes.Diagonal > 0 {
 				t.Errorf("%s: %+v with coarser factors, %+v without", name, a, b)
 			}
-			got, want := make([]float64, len(with.D)), make([]float64, len(with.D))
+			got, want := make([]float64, len(with.SitePrecision)), make([]float64, len(with.SitePrecision))
 			with.Covariance(got, 3)
 			plain.Covariance(want, 3)
 			if math.Abs(got[3]-with.Var[3]) > 1e-9*with.Var[3] || math.Abs(got[8]-want[8]) > 1e-6*want[3] {
@@ -92,7 +92,7 @@ func TestFactorForTheStart(t *testing.T) {
 
 // misled is an engine whose coarser one errs.
 type misled struct {
-	*linalg.Projected
+	*linalg.LowRankEngine
 	scale float64 // of products on the coarser one, 0: there is none
 	guess float64 // factor on estimated cavities
 }
@@ -102,8 +102,8 @@ type wrong struct {
 	scale float64
 }
 
-func (e wrong) OffSquareMulVec(dst, x []float64) {
-	e.Engine.OffSquareMulVec(dst, x)
+func (e wrong) MulVecSquaredOffDiag(dst, x []float64) {
+	e.Engine.MulVecSquaredOffDiag(dst, x)
 	for i := range dst {
 		dst[i] *= e.scale
 	}
@@ -113,14 +113,14 @@ func (e misled) Coarse() linalg.Engine {
 	if e.scale == 0 {
 		return nil
 	}
-	return wrong{e.Projected.Coarse(), e.scale}
+	return wrong{e.LowRankEngine.Coarse(), e.scale}
 }
 
-func (e misled) Estimate(move, chi, b []float64) bool {
-	valid := e.Projected.Estimate(move, chi, b)
+func (e misled) PredictDiag(move, chi, b []float64) bool {
+	valid := e.LowRankEngine.PredictDiag(move, chi, b)
 	for i := range chi {
 		c := b[i] / chi[i] * (1 + e.guess*math.Sin(float64(i)))
-		chi[i] = 1 / (c + e.Sites()[i] + move[i])
+		chi[i] = 1 / (c + e.Precisions()[i] + move[i])
 		b[i] = c * chi[i]
 	}
 	return valid
@@ -142,7 +142,7 @@ func TestMisled(t *testing.T) {
 		"estimates of no use at all": {scale: 1, guess: math.NaN()},
 	} {
 		settings := solver.Settings{Tolerance: 1e-8, Engine: func(k linalg.Kernel) linalg.Engine {
-			e.Projected = linalg.NewProjected(k.(*linalg.LowRank))
+			e.LowRankEngine = linalg.NewLowRankEngine(k.(*linalg.LowRankPlusDiag))
 			return e
 		}}
 		sameReadOuts(t, what, mustConverge(t, p, settings), want, 1e-6)

@@ -147,7 +147,7 @@ func (x *general) depart(ctx context.Context, certain float64) Status {
 func (x *general) certainty() float64 {
 	most := 0.0
 	for i := range x.sites {
-		most = math.Max(most, -math.Log(resample.Zero(x.problem.Law, len(x.sites[i].examples))))
+		most = math.Max(most, -math.Log(resample.ProbZero(x.problem.Law, len(x.sites[i].examples))))
 	}
 	return most
 }

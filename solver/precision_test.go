@@ -72,13 +72,13 @@ func TestResidualIsReal(t *testing.T) {
 	sites := boundSites(t, p)
 	for _, tolerance := range []float64{1e-4, 1e-6} {
 		s := mustConverge(t, p, solver.Settings{Tolerance: tolerance})
-		g := denseG(t, p.Gram, s.D)
+		g := denseG(t, p.Gram, s.SitePrecision)
 		share := 0.0
-		for i, d := range s.D {
+		for i, d := range s.SitePrecision {
 			share = math.Max(share, d*g.At(i, i))
 		}
 		worst := 0.0
-		for i, d := range s.D {
+		for i, d := range s.SitePrecision {
 			chi := g.At(i, i)
 			a1, pull, _, _ := sites[i].Responses(1/chi - d)
 			worst = math.Max(worst, math.Abs(pull/a1-d)/(d+1e-3*share/chi))
@@ -91,20 +91,20 @@ func TestResidualIsReal(t *testing.T) {
 
 // unreliable is an exact engine whose cheap ways are faulty.
 type unreliable struct {
-	*linalg.Exact
+	*linalg.CholeskyEngine
 	refuse, garble bool    // single precision
 	defect         float64 // that small moves leave
 	singles        int
 }
 
-func (e *unreliable) RefreshSingle(d []float64) error {
+func (e *unreliable) FactorizeSingle(d []float64) error {
 	e.singles++
 	if e.refuse {
 		return linalg.ErrSingle
 	}
-	err := e.Exact.RefreshSingle(d)
+	err := e.CholeskyEngine.FactorizeSingle(d)
 	if e.garble {
-		chi, b := e.Exact.Diag()
+		chi, b := e.CholeskyEngine.Diag()
 		for i := range chi {
 			chi[i] *= 0.2 + 0.7*float64(i%2)
 			b[i] = 1 - d[i]*chi[i]
@@ -113,7 +113,7 @@ func (e *unreliable) RefreshSingle(d []float64) error {
 	return err
 }
 
-func (e *unreliable) Defect() float64 { return e.defect + e.Exact.Defect() }
+func (e *unreliable) Defect() float64 { return e.defect + e.CholeskyEngine.Defect() }
 
 // TestUnreliable: single precision that breaks down, lies, or spoils G costs time,
 // never the answer.
@@ -131,7 +131,7 @@ func TestUnreliable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustConverge(t, p, solver.Settings{Tolerance: tolerance, Engine: func(k linalg.Kernel) linalg.Engine {
-				e.Exact = linalg.NewExact(k.(*linalg.Sym))
+				e.CholeskyEngine = linalg.NewCholeskyEngine(k.(*linalg.Sym))
 				return e
 			}})
 			sameAnswer(t, s, want, 10*tolerance)
@@ -160,9 +160,9 @@ func TestStoppedInSinglePrecision(t *testing.T) {
 	}})
 	stopped(t, s, err, solver.Cancelled)
 	limited := mustSolve(t, p, solver.Settings{MaxSweeps: 1})
-	for i := range s.D {
-		if s.D[i] != limited.D[i] || s.Var[i] != limited.Var[i] || s.Residual != limited.Residual {
-			t.Fatalf("site %d: d %g, %g with a limit; residual %g and %g", i, s.D[i], limited.D[i], s.Residual, limited.Residual)
+	for i := range s.SitePrecision {
+		if s.SitePrecision[i] != limited.SitePrecision[i] || s.Var[i] != limited.Var[i] || s.Residual != limited.Residual {
+			t.Fatalf("site %d: d %g, %g with a limit; residual %g and %g", i, s.SitePrecision[i], limited.SitePrecision[i], s.Residual, limited.Residual)
 		}
 	}
 }
@@ -174,12 +174,12 @@ type refusing struct {
 	left int
 }
 
-func (e *refusing) Refresh(d []float64) error {
+func (e *refusing) Factorize(d []float64) error {
 	if e.left == 0 {
 		return linalg.CheckMemory(1<<40, 1, "a refresh")
 	}
 	e.left--
-	return e.Engine.Refresh(d)
+	return e.Engine.Factorize(d)
 }
 
 // TestMemoryRefused: at the start there is no answer, and in the middle neither
@@ -187,7 +187,7 @@ func (e *refusing) Refresh(d []float64) error {
 func TestMemoryRefused(t *testing.T) {
 	for left := range 3 {
 		s, err := solver.Solve(context.Background(), ordinary(), solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
-			return &refusing{linalg.NewExact(k.(*linalg.Sym)), left}
+			return &refusing{linalg.NewCholeskyEngine(k.(*linalg.Sym)), left}
 		}})
 		if s != nil || !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "1 TiB") {
 			t.Errorf("refused after %d: %v", left, err)

@@ -23,11 +23,11 @@ import (
 // distinct inputs. It is not changed by a solve, the scratch triangle of Gram
 // apart.
 type Problem struct {
-	Gram linalg.Kernel // M x M kernel matrix over the sites, amplitude, constant and jitter included
-	Site []int         // site of each example, length N; nil: example i is site i
-	Y    []float64     // target of each example, length N
-	Loss loss.Loss     // training loss
-	Law  resample.Law  // law of the occupation numbers
+	Gram linalg.Kernel              // M x M kernel matrix over the sites, amplitude, constant and jitter included
+	Site []int                      // site of each example, length N; nil: example i is site i
+	Y    []float64                  // target of each example, length N
+	Loss loss.Loss                  // training loss
+	Law  resample.CountDistribution // law of the occupation numbers
 }
 
 // ErrProblem marks a problem that cannot be posed.
@@ -78,7 +78,7 @@ func (p *Problem) groupSites() ([]site, error) {
 		}
 		sites[at].examples = append(sites[at].examples, example)
 	}
-	law := resample.Remember(p.Law)
+	law := resample.Cache(p.Law)
 	alone := map[float64]loss.Site{} // of one example, by its target
 	for i := range sites {
 		if len(sites[i].examples) == 0 {

@@ -64,7 +64,7 @@ func TestPredictAnywhere(t *testing.T) {
 	p, s := readable(t, 2)
 	m := s.Sites()
 	k := normals(rand.New(rand.NewPCG(16, 9)), m)
-	g, inv := denseG(t, p.Gram, s.D), inverse(t, denseOf(p.Gram))
+	g, inv := denseG(t, p.Gram, s.SitePrecision), inverse(t, denseOf(p.Gram))
 	wantMean, wantVar := 0.0, 0.0
 	for j := range m {
 		response := 0.0 // (k'K^-1 G)_j
@@ -73,8 +73,8 @@ func TestPredictAnywhere(t *testing.T) {
 				response += k[a] * inv.At(a, b) * g.At(b, j)
 			}
 		}
-		wantMean += response * s.Gamma[j]
-		wantVar += response * response * s.Scatter[j]
+		wantMean += response * s.SiteMean[j]
+		wantVar += response * response * s.SiteVariance[j]
 	}
 	mean, variance := s.Predict(slices.Clone(k))
 	sameNumber(t, "mean", mean[0], wantMean, 1e-8)
@@ -84,7 +84,7 @@ func TestPredictAnywhere(t *testing.T) {
 // TestCovariance: row i of G diag(u) G by dense products; its diagonal is Var, and it is symmetric.
 func TestCovariance(t *testing.T) {
 	p, s := readable(t, 3)
-	g, m := denseG(t, p.Gram, s.D), s.Sites()
+	g, m := denseG(t, p.Gram, s.SitePrecision), s.Sites()
 	rows := make([][]float64, m)
 	for i := range rows {
 		rows[i] = make([]float64, m)
@@ -92,7 +92,7 @@ func TestCovariance(t *testing.T) {
 		want := make([]float64, m)
 		for j := range want {
 			for a := range m {
-				want[j] += g.At(i, a) * s.Scatter[a] * g.At(a, j)
+				want[j] += g.At(i, a) * s.SiteVariance[a] * g.At(a, j)
 			}
 		}
 		same(t, "row of the covariance", rows[i], want, 1e-8)
@@ -151,7 +151,7 @@ func TestLaw(t *testing.T) {
 	_, s := readable(t, 5)
 	var mean, variance []float64
 	for i := range s.Sites() {
-		law := s.Law(i)
+		law := s.Distribution(i)
 		mean, variance = append(mean, law.Mean()), append(variance, law.Var())
 	}
 	same(t, "mean", mean, s.Mean, 1e-8)
@@ -213,7 +213,7 @@ func TestTestError(t *testing.T) {
 				}
 				plus, which := err632plus(leftOut, apparent, shuffled)
 				seen[which]++
-				got := c.solution.TestError(test, c.fit)
+				got := c.solution.ErrorEstimates(test, c.fit)
 				sameNumber(t, "left out", got.LeftOut, leftOut, 1e-13)
 				sameNumber(t, "apparent", got.Apparent, apparent, 1e-12)
 				sameNumber(t, "no information", got.NoInformation, shuffled, 1e-12)

@@ -65,7 +65,7 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	trainers := retrain.GP{Kernel: x.problem.Gram.(*linalg.Sym), Noise: x.noise, Cross: x.cross}.Trainers(p)
 	result, err := retrain.Run(context.Background(), p, trainers, retrain.Settings{
 		Resamples: resamples, Seed: 15, Tests: x.tests,
-		Observe: func(_ int, _ []int, f []float64) {
+		OnResample: func(_ int, _ []int, f []float64) {
 			for i, v := range f {
 				r.f[i] = append(r.f[i], v)
 			}
@@ -93,7 +93,7 @@ func covariance(a, b []float64) float64 {
 
 // distance is the largest difference of a law's distribution function from that
 // of a sample (Kolmogorov-Smirnov).
-func distance(law loss.Law, sample []float64) float64 {
+func distance(law loss.Distribution, sample []float64) float64 {
 	sorted := slices.Clone(sample)
 	sort.Float64s(sorted)
 	worst := 0.0
@@ -195,13 +195,13 @@ func TestRetraining(t *testing.T) {
 			within("correlations", correlationsOff(s, mc.f, sd), c.shares.correlation)
 			laws := 0.0
 			for i := range m {
-				laws += distance(s.Law(i), mc.f[i]) / float64(m)
+				laws += distance(s.Distribution(i), mc.f[i]) / float64(m)
 			}
 			within("laws", laws, c.shares.law)
 			bag := s.OutOfBag()
 			within("ensemble", rms(bag.Mean, mc.OutOfBag.Mean, roots(leftOutVariances(s))), 2.5*c.shares.mean)
 			for i, test := range c.x.tests {
-				got, _ := bag.Error(test)
+				got, _ := bag.MeanLoss(test)
 				want := mc.OutOfBag.Errors[i]
 				if off := math.Abs(got - want.Error); off > 4*want.SE+c.shares.leftOut*want.Error {
 					t.Errorf("ensemble's %s: theory %.4f, retraining %.4f +- %.4f", test.Name(), got, want.Error, want.SE)
@@ -245,7 +245,7 @@ func share(intervals []solver.Interval, f [][]float64) float64 {
 	for i, interval := range intervals {
 		for _, v := range f[i] {
 			all++
-			if interval.Holds(v) {
+			if interval.Contains(v) {
 				held++
 			}
 		}

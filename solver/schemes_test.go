@@ -74,7 +74,7 @@ func TestLeaveOneOut(t *testing.T) {
 			if off := (got/want - 1) * float64(c.n); !(off > 0.1 && off < 2) {
 				t.Errorf("left-out error %g, exactly %g: off by %.2f/N", got, want, off)
 			}
-			p.Law = resample.GivenAbsent(scheme)
+			p.Law = resample.ConditionalOnAbsent(scheme)
 			_, each := mustConverge(t, p, solver.Settings{Tolerance: 1e-12}).LeftOut(loss.SquareTest{})
 			same(t, "left-out loss given absence", each, exact, 1e-7)
 		})
@@ -108,7 +108,7 @@ func TestAlwaysPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, law := range []resample.Law{resample.Bernoulli{Rate: 1}, resample.Subsample{Size: 40, N: 40}} {
+		for _, law := range []resample.CountDistribution{resample.Bernoulli{Rate: 1}, resample.Subsample{Size: 40, N: 40}} {
 			s := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: l, Law: law}, solver.Settings{})
 			finite(t, s)
 			for i, f := range full.F {
@@ -164,7 +164,7 @@ func TestClassifiersWithoutReplacement(t *testing.T) {
 			tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
 			f := make([][]float64, n)
 			mc, err := retrain.Run(context.Background(), r, retrain.SVM{Kernel: p.Gram.(*linalg.Sym), C: c.cost}.Trainers(r),
-				retrain.Settings{Resamples: 2000, Seed: 23, Tests: tests, Observe: func(_ int, _ []int, at []float64) {
+				retrain.Settings{Resamples: 2000, Seed: 23, Tests: tests, OnResample: func(_ int, _ []int, at []float64) {
 					for i, v := range at {
 						f[i] = append(f[i], v)
 					}

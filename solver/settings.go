@@ -114,10 +114,10 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		s.Engine = linalg.Kernel.Engine
 	}
 	if s.From != nil {
-		if len(s.From.Cavity) != sites || len(s.From.D) != sites {
-			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.D), sites)
+		if len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites {
+			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision), sites)
 		}
-		s.Start = s.From.D
+		s.Start = s.From.SitePrecision
 	}
 	switch {
 	case !(s.Tolerance > 0 && s.Tolerance < 1):

@@ -18,12 +18,12 @@ type Solution struct {
 	Stats    Stats
 	Warnings []string
 
-	D       []float64     // site precisions d = Delta lambda
-	Gamma   []float64     // site fields g = gamma
-	Scatter []float64     // -lambda >= 0: the sites' share of the variance
-	Cavity  []loss.Cavity // cavities (T2)
-	Mean    []float64     // m, mean over resamples of the predictor at the sites
-	Var     []float64     // V, its variance over resamples
+	SitePrecision []float64     // site precisions d = Delta lambda
+	SiteMean      []float64     // site fields g = gamma
+	SiteVariance  []float64     // -lambda >= 0: the sites' share of the variance
+	Cavity        []loss.Cavity // cavities (T2)
+	Mean          []float64     // m, mean over resamples of the predictor at the sites
+	Var           []float64     // V, its variance over resamples
 
 	sites   []site
 	siteOf  func(example int) int
@@ -50,8 +50,10 @@ func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) 
 	return mean, perExample
 }
 
-// Law is the law over resamples of the predictor at a site (M03-60).
-func (s *Solution) Law(site int) loss.Law { return s.sites[site].Law(s.Cavity[site]) }
+// Distribution is the law over resamples of the predictor at a site (M03-60).
+func (s *Solution) Distribution(site int) loss.Distribution {
+	return s.sites[site].Distribution(s.Cavity[site])
+}
 
 // Sites is the number of sites M.
 func (s *Solution) Sites() int { return len(s.sites) }
@@ -76,17 +78,17 @@ func (s *Solution) Covariance(dst []float64, site int) {
 	chi, _ := s.engine.Diag()
 	s.engine.Row(g, site)
 	for j := range g {
-		g[j] *= s.Scatter[j]
+		g[j] *= s.SiteVariance[j]
 	}
-	s.engine.OffMulVec(dst, g)
+	s.engine.MulVecOffDiag(dst, g)
 	for j := range dst {
 		dst[j] += chi[j] * g[j]
 	}
 }
 
-// Width is the length of the row that describes a new input to Predict: M for a
+// InputDim is the length of the row that describes a new input to Predict: M for a
 // kernel matrix that is held whole, the rank for a low-rank one, at least 1.
-func (s *Solution) Width() int { return s.engine.Width() }
+func (s *Solution) InputDim() int { return s.engine.InputDim() }
 
 // Predict is the mean and the variance over resamples of the predictor at P
 // new inputs (M03-48). rows holds P x Width numbers, row-major, and is
@@ -94,9 +96,9 @@ func (s *Solution) Width() int { return s.engine.Width() }
 // (linalg.LowRank.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64) {
 	if s.predictor == nil {
-		s.predictor = s.engine.Predictor(s.weights, s.Scatter)
+		s.predictor = s.engine.Predictor(s.weights, s.SiteVariance)
 	}
-	count := len(rows) / s.Width()
+	count := len(rows) / s.InputDim()
 	mean, variance = make([]float64, count), make([]float64, count)
 	s.predictor.Predict(rows, mean, variance)
 	return mean, variance
@@ -118,10 +120,10 @@ func (s *Solution) readCavities() {
 	chi, b := s.engine.Diag()
 	s.Mean, s.weights = make([]float64, n), make([]float64, n)
 	s.Cavity = make([]loss.Cavity, n)
-	s.engine.OffMulVec(s.Mean, s.Gamma)
+	s.engine.MulVecOffDiag(s.Mean, s.SiteMean)
 	if s.Var == nil { // else the equations for Scatter have left the product there
 		s.Var = make([]float64, n)
-		s.engine.OffSquareMulVec(s.Var, s.Scatter)
+		s.engine.MulVecSquaredOffDiag(s.Var, s.SiteVariance)
 	}
 	for i := range s.Cavity {
 		s.Cavity[i] = loss.Cavity{C: cavityPrecision(chi[i], b[i]), Mean: s.Mean[i] / b[i], Var: s.Var[i] / (b[i] * b[i])}
@@ -129,8 +131,8 @@ func (s *Solution) readCavities() {
 			s.Cavity[i].Var = 0
 			s.Stats.Clamps++
 		}
-		s.Mean[i] += chi[i] * s.Gamma[i]
-		s.Var[i] = math.Max(0, s.Var[i]+chi[i]*chi[i]*s.Scatter[i])
-		s.weights[i] = s.Gamma[i] - s.D[i]*s.Mean[i]
+		s.Mean[i] += chi[i] * s.SiteMean[i]
+		s.Var[i] = math.Max(0, s.Var[i]+chi[i]*chi[i]*s.SiteVariance[i])
+		s.weights[i] = s.SiteMean[i] - s.SitePrecision[i]*s.Mean[i]
 	}
 }

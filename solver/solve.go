@@ -41,7 +41,7 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if quadratic == nil && settings.Method != ADATAP {
 		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem, settings.Method, p.Loss.Name())
 	}
-	if settings.Method == Variational && resample.Split(p.Law, 2, 2) == 0 {
+	if settings.Method == Variational && resample.WithinSiteVar(p.Law, 2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
 	s := &Solution{Method: settings.Method, sites: sites, siteOf: p.at, y: p.Y, engine: settings.Engine(p.Gram)}
@@ -56,8 +56,8 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if err := settle(ctx); err != nil {
 		return nil, err
 	}
-	s.D = append([]float64(nil), s.engine.Sites()...)
-	s.engine.Expand()
+	s.SitePrecision = append([]float64(nil), s.engine.Precisions()...)
+	s.engine.FormG()
 	if quadratic != nil {
 		r.fields()
 		r.variances()
@@ -92,10 +92,10 @@ func quadraticSites(sites []site) []loss.Quadratic {
 
 // fields are g = y d, with y the mean target of the site (M03-56).
 func (r *run) fields() {
-	r.Gamma = make([]float64, len(r.sites))
+	r.SiteMean = make([]float64, len(r.sites))
 	for i, q := range r.quadratic {
 		y, _ := q.Target()
-		r.Gamma[i] = y * r.D[i]
+		r.SiteMean[i] = y * r.SitePrecision[i]
 	}
 }
 
@@ -125,7 +125,7 @@ const (
 // condition is sum_i d_i K_ii.
 func (r *run) condition() float64 {
 	sum := 0.0
-	for i, d := range r.D {
+	for i, d := range r.SitePrecision {
 		sum += d * r.problem.Gram.At(i, i)
 	}
 	return sum

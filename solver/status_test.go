@@ -32,17 +32,17 @@ type faulty struct {
 
 var errFaulty = errors.New("the engine broke")
 
-func (e *faulty) Refresh(d []float64) error {
+func (e *faulty) Factorize(d []float64) error {
 	e.refreshes++
 	if e.failAt != nil && e.failAt(e.refreshes) {
 		garbage := make([]float64, len(d))
 		for i := range garbage {
 			garbage[i] = 1e9
 		}
-		_ = e.Engine.Refresh(garbage) // G is undefined after a failure
+		_ = e.Engine.Factorize(garbage) // G is undefined after a failure
 		return errFaulty
 	}
-	return e.Engine.Refresh(d)
+	return e.Engine.Factorize(d)
 }
 
 func (e *faulty) Diag() (chi, b []float64) {
@@ -54,8 +54,8 @@ func (e *faulty) Diag() (chi, b []float64) {
 	return times(factor, chi), b
 }
 
-func (e *faulty) OffSquareMulVec(dst, x []float64) {
-	e.Engine.OffSquareMulVec(dst, x)
+func (e *faulty) MulVecSquaredOffDiag(dst, x []float64) {
+	e.Engine.MulVecSquaredOffDiag(dst, x)
 	if e.boost != 0 {
 		copy(dst, times(e.boost, dst))
 	}
@@ -114,9 +114,9 @@ func TestCancelled(t *testing.T) {
 	}})
 	stopped(t, s, err, solver.Cancelled)
 	limited := mustSolve(t, ordinary(), solver.Settings{MaxSweeps: 2})
-	for i := range s.D {
-		if s.D[i] != limited.D[i] || s.Var[i] != limited.Var[i] {
-			t.Fatalf("site %d: d %g, %g with a limit", i, s.D[i], limited.D[i])
+	for i := range s.SitePrecision {
+		if s.SitePrecision[i] != limited.SitePrecision[i] || s.Var[i] != limited.Var[i] {
+			t.Fatalf("site %d: d %g, %g with a limit", i, s.SitePrecision[i], limited.SitePrecision[i])
 		}
 	}
 	if s, err := solver.Solve(ctx, ordinary(), solver.Settings{}); s != nil || !errors.Is(err, context.Canceled) {
@@ -251,7 +251,7 @@ func TestNames(t *testing.T) {
 type notQuadratic struct{ loss.Square }
 
 func (notQuadratic) Name() string { return "quartic" }
-func (l notQuadratic) Site(y []float64, law resample.Law) (loss.Site, error) {
+func (l notQuadratic) Site(y []float64, law resample.CountDistribution) (loss.Site, error) {
 	site, err := l.Square.Site(y, law)
 	return struct{ loss.Site }{site}, err
 }
@@ -326,8 +326,8 @@ func TestDefaults(t *testing.T) {
 		Method: solver.ADATAP, Steps: solver.Mixed, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
 		Engine: func(k linalg.Kernel) linalg.Engine { return k.Engine() },
 	})
-	for i := range plain.D {
-		if plain.D[i] != spelt.D[i] || plain.Var[i] != spelt.Var[i] {
+	for i := range plain.SitePrecision {
+		if plain.SitePrecision[i] != spelt.SitePrecision[i] || plain.Var[i] != spelt.Var[i] {
 			t.Fatalf("site %d differs", i)
 		}
 	}

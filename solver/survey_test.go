@@ -107,13 +107,13 @@ func TestOverlapIsFixedPoint(t *testing.T) {
 	p := overlap{"blobs,n=40", 0.5, loss.HardMargin{}, 1, nil}.problem(t)
 	s := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
 	n := p.Gram.N()
-	g, b := bigG(p.Gram, s.D)
+	g, b := bigG(p.Gram, s.SitePrecision)
 	for i := range n {
 		chi, off, spread := g[i*n+i], 0.0, 0.0
 		for j := range n {
 			if j != i {
-				off += g[i*n+j] * s.Gamma[j]
-				spread += g[i*n+j] * g[i*n+j] * s.Scatter[j]
+				off += g[i*n+j] * s.SiteMean[j]
+				spread += g[i*n+j] * g[i*n+j] * s.SiteVariance[j]
 			}
 		}
 		cav := loss.Cavity{C: b[i] / chi, Mean: off / b[i], Var: spread / (b[i] * b[i])}
@@ -122,10 +122,10 @@ func TestOverlapIsFixedPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := site.Moments(cav)
-		sameNumber(t, "c chi", m.Keep, b[i], 1e-5)
+		sameNumber(t, "c chi", m.Response, b[i], 1e-5)
 		scale := math.Sqrt(1 + cav.Var)
-		sameNumber(t, "mean", 1+(m.Mean-(off+chi*s.Gamma[i]))/scale, 1, 1e-5)
-		sameNumber(t, "variance", m.Var, spread+chi*chi*s.Scatter[i], 1e-4)
+		sameNumber(t, "mean", 1+(m.Mean-(off+chi*s.SiteMean[i]))/scale, 1, 1e-5)
+		sameNumber(t, "variance", m.Var, spread+chi*chi*s.SiteVariance[i], 1e-4)
 	}
 }
 

@@ -63,8 +63,8 @@ func (t *tangent) take(at, next cavities, p parameters) {
 	for i := range chi {
 		t.c[i] = cavityPrecision(chi[i], b[i])
 	}
-	s.engine.OffMulVec(t.mean, p.g)
-	s.engine.OffSquareMulVec(t.spread, p.u)
+	s.engine.MulVecOffDiag(t.mean, p.g)
+	s.engine.MulVecSquaredOffDiag(t.spread, p.u)
 	for i, x := range chi {
 		t.mean[i] += x * p.g[i]
 		t.spread[i] += x * x * p.u[i]
@@ -104,7 +104,7 @@ func (t *tangent) take(at, next cavities, p parameters) {
 // eachRow runs f, which asks for row i of G, for every site: in parallel, but on ranks
 // in order, for all of them must ask for the same row.
 func (t *tangent) eachRow(f func(i int)) {
-	if _, spread := t.sites.engine.(*linalg.Distributed); !spread {
+	if _, spread := t.sites.engine.(*linalg.DistributedEngine); !spread {
 		t.sites.each(f)
 		return
 	}
@@ -144,7 +144,7 @@ func (t *tangent) defect(dst, x []float64) {
 	multiply(t.byD, gblas.Upper, t.moved.d)
 	multiply(t.byU, gblas.Upper, t.moved.u)
 	multiply(t.cross, gblas.Lower, t.moved.d)
-	s.engine.OffMulVec(t.byG, t.moved.g)
+	s.engine.MulVecOffDiag(t.byG, t.moved.g)
 	for i, chi := range t.chi {
 		c, mean, variance := t.c[i], t.next.mean()[i], math.Exp(t.next.logV()[i])
 		scale := s.scale(variance)

@@ -36,7 +36,7 @@ func crowd(t *testing.T, n int, l loss.Loss) *general {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := (&run{problem: p, settings: settings, Solution: &Solution{sites: sites, engine: linalg.NewExact(k)}}).newGeneral()
+	x := (&run{problem: p, settings: settings, Solution: &Solution{sites: sites, engine: linalg.NewCholeskyEngine(k)}}).newGeneral()
 	if err := x.begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestThinned(t *testing.T) {
 	s := &respondents{sites: []site{{Site: bind(ratio)}}, unit: 1, share: share}
 	for _, cav := range []loss.Cavity{{C: 2, Mean: 0.5, Var: 1}, {C: 1, Mean: -3, Var: 0.2}, {C: 7, Mean: 2, Var: 4}} {
 		got, want := s.moments(0, cav), bind(thinner).Moments(cav)
-		for _, pair := range [][2]float64{{got.Mean, want.Mean}, {got.Var, want.Var}, {got.Keep, want.Keep}, {got.Pull, want.Pull}} {
+		for _, pair := range [][2]float64{{got.Mean, want.Mean}, {got.Var, want.Var}, {got.Response, want.Response}, {got.Shrinkage, want.Shrinkage}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-13*math.Abs(pair[1]) {
 				t.Errorf("%+v: %+v, want %+v", cav, got, want)
 			}

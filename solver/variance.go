@@ -26,7 +26,7 @@ func (r *run) variances() {
 	n := len(r.sites)
 	chi, b := r.engine.Diag()
 	q, t, own, fixed := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	r.engine.OffMulVec(q, r.Gamma)
+	r.engine.MulVecOffDiag(q, r.SiteMean)
 	for i := range q {
 		y, sy := r.quadratic[i].Target()
 		// m - y = off-diagonal part of G g + chi d y - y = off-diagonal part - b y.
@@ -38,9 +38,9 @@ func (r *run) variances() {
 		}
 		fixed[i] += t[i] * q[i]
 	}
-	r.Scatter = make([]float64, n)
+	r.SiteVariance = make([]float64, n)
 	l := &linear{run: r, fixed: fixed, t: t, own: own, chi: chi, spread: make([]float64, n)}
-	if !l.solve(r.Scatter) && r.Status == Converged {
+	if !l.solve(r.SiteVariance) && r.Status == Converged {
 		r.Status = NumericalFailure
 		r.Warnings = append(r.Warnings, "the linear equations for the variances have no positive solution")
 	}
@@ -96,7 +96,7 @@ func (l *linear) solve(u []float64) bool {
 // corrects by what that leaves, for as long as it pays. It reports false where
 // there is none or it does not.
 func (l *linear) nested(u []float64) bool {
-	engine, ok := l.engine.(linalg.Levelled)
+	engine, ok := l.engine.(linalg.Multilevel)
 	if !ok || l.settings.Skip&SkipCoarse != 0 || l.settings.Steps == ExactOnly {
 		return false
 	}
@@ -111,7 +111,7 @@ func (l *linear) nested(u []float64) bool {
 	}
 	last := 1.0
 	for {
-		l.engine.OffSquareMulVec(l.spread, u)
+		l.engine.MulVecSquaredOffDiag(l.spread, u)
 		l.Stats.Linear++
 		wrong, size := 0.0, 0.0
 		for i, v := range u {
@@ -157,7 +157,7 @@ func (l *linear) conjugate(engine linalg.Engine, u, image, fixed []float64, shar
 	}
 	// The part of u with t = 0 is fixed; x carries the rest, with the fixed
 	// part's image on the right side: u = fixed + s x, x = s W (fixed + s x).
-	engine.OffSquareMulVec(image, fixed)
+	engine.MulVecSquaredOffDiag(image, fixed)
 	for i := range residual {
 		residual[i] = s[i] * (image[i] + l.chi[i]*l.chi[i]*fixed[i])
 	}
@@ -179,7 +179,7 @@ func (l *linear) conjugate(engine linalg.Engine, u, image, fixed []float64, shar
 			direction[i] = v/l.own[i] + keep(rho, last)*direction[i]
 			scaled[i] = s[i] * direction[i]
 		}
-		engine.OffSquareMulVec(product, scaled)
+		engine.MulVecSquaredOffDiag(product, scaled)
 		for i, v := range direction {
 			turned[i] = l.own[i]*v - s[i]*product[i]
 		}

@@ -77,9 +77,9 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 		if err != nil {
 			return nil, err
 		}
-		laws := make([]loss.Law, m.Sites())
+		laws := make([]loss.Distribution, m.Sites())
 		for i := range laws {
-			laws[i] = solution.Law(i)
+			laws[i] = solution.Distribution(i)
 		}
 		x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, bins: true}
 		ref, err := r.retrain(x, "boston, laws, "+name, LawFactor*r.Resamples)
@@ -105,19 +105,19 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 
 // distance is half the L1 distance of a law's masses and the shares of the
 // resamples, over bins of binWidth.
-func (ref *Reference) distance(place int, law loss.Law, offset float64, leave int) float64 {
+func (ref *Reference) distance(place int, law loss.Distribution, offset float64, leave int) float64 {
 	first, shares := ref.histogram(place, binWidth, offset, leave)
 	sum, inside := 0.0, 0.0
 	for i, share := range shares {
 		low := float64(first+i)*binWidth + offset
-		mass := law.Mass(low, low+binWidth)
+		mass := law.Prob(low, low+binWidth)
 		inside += mass
 		sum += math.Abs(mass - share)
 	}
 	return (sum + math.Max(0, 1-inside)) / 2 // the theory's mass where no resample fell
 }
 
-func distances(ref *Reference, laws []loss.Law, scheme string, offset float64) Distances {
+func distances(ref *Reference, laws []loss.Distribution, scheme string, offset float64) Distances {
 	d := Distances{Scheme: scheme, Offset: offset, Resamples: ref.Resamples}
 	d.Close, d.Far, d.Largest, d.L1 = summary(ref, laws, offset, -1)
 	var close, far, largest []float64
@@ -135,7 +135,7 @@ const jackknifeGroups = 20
 
 // summary is the shares of near and far places and the largest distance, one
 // group of blocks left out.
-func summary(ref *Reference, laws []loss.Law, offset float64, leave int) (close, far, largest float64, l1 []float64) {
+func summary(ref *Reference, laws []loss.Distribution, offset float64, leave int) (close, far, largest float64, l1 []float64) {
 	l1 = make([]float64, len(laws))
 	for i := range laws {
 		l1[i] = ref.distance(i, laws[i], offset, leave)
@@ -168,7 +168,7 @@ func jackknife(without []float64) float64 {
 
 // typical chooses inputs by rule: by the rank of their distance, and among those
 // that the theory describes well the one with the most structure.
-func typical(ref *Reference, laws []loss.Law, l1 []float64) []Law {
+func typical(ref *Reference, laws []loss.Distribution, l1 []float64) []Law {
 	order := make([]int, len(l1))
 	for i := range order {
 		order[i] = i
@@ -212,7 +212,7 @@ func typical(ref *Reference, laws []loss.Law, l1 []float64) []Law {
 }
 
 // peaks counts the maxima of a law's density on a fine grid.
-func peaks(law loss.Law) int {
+func peaks(law loss.Distribution) int {
 	low, high := law.Quantile(0.001), law.Quantile(0.999)
 	const steps = 400
 	count, rising := 0, true
@@ -231,13 +231,13 @@ func peaks(law loss.Law) int {
 }
 
 // describe puts both sides onto common bins.
-func describe(ref *Reference, place int, law loss.Law, width float64) Law {
+func describe(ref *Reference, place int, law loss.Distribution, width float64) Law {
 	first, shares := ref.histogram(place, width, 0, -1)
 	l := Law{Place: place}
 	for i, share := range shares {
 		low := float64(first+i) * width
 		l.Edges = append(l.Edges, low)
-		l.Theory = append(l.Theory, law.Mass(low, low+width)/width)
+		l.Theory = append(l.Theory, law.Prob(low, low+width)/width)
 		l.Retrained = append(l.Retrained, share/width)
 	}
 	return l
@@ -292,7 +292,7 @@ func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 	out := &Fields{Held: held.N(), Examples: new.N()}
 	out.Mean, out.Var = solution.Predict(append([]float64(nil), cross.Data...))
 	out.NaiveMean, out.NaiveVar, out.NaiveNegative = ref.Mean[m.Sites():], ref.Var[m.Sites():], ref.negative[m.Sites():]
-	laws := make([]loss.Law, held.N())
+	laws := make([]loss.Distribution, held.N())
 	for i := range laws {
 		laws[i] = gaussian(out.Mean[i], out.Var[i])
 		out.Negative = append(out.Negative, laws[i].CDF(0))
@@ -319,12 +319,12 @@ func splitEvery(set *dataset.Set, every int) (rest, held *dataset.Set) {
 }
 
 // gaussian is the law at a new input (M03-48).
-func gaussian(mean, variance float64) loss.Law {
-	return loss.Law{Pieces: []loss.Piece{{Weight: 1, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)}}}
+func gaussian(mean, variance float64) loss.Distribution {
+	return loss.Distribution{Pieces: []loss.TruncatedNormal{{Weight: 1, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)}}}
 }
 
 // choose takes the new inputs with the median and the largest distance.
-func (f *Fields) choose(ref *Reference, laws []loss.Law, sites int) {
+func (f *Fields) choose(ref *Reference, laws []loss.Distribution, sites int) {
 	order := make([]int, len(laws))
 	for i := range order {
 		order[i] = i

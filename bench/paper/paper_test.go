@@ -159,7 +159,7 @@ func TestReference(t *testing.T) {
 	for number := range 2 {
 		_, err := x.model.Retrain(context.Background(), x.scheme, x.cross, retrain.Settings{
 			Resamples: blockSize, Seed: 5 ^ (uint64(number)+1)*0x9e3779b97f4a7c15,
-			Observe: func(_ int, _ []int, f []float64) { all = append(all, slices.Clone(f)) },
+			OnResample: func(_ int, _ []int, f []float64) { all = append(all, slices.Clone(f)) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -213,14 +213,14 @@ func TestDistance(t *testing.T) {
 
 // TestPeaks counts the maxima of mixtures.
 func TestPeaks(t *testing.T) {
-	mixture := func(means ...float64) loss.Law {
-		var l loss.Law
+	mixture := func(means ...float64) loss.Distribution {
+		var l loss.Distribution
 		for _, m := range means {
-			l.Pieces = append(l.Pieces, loss.Piece{Weight: 1 / float64(len(means)), Mean: m, SD: 1, Lo: math.Inf(-1), Hi: math.Inf(1)})
+			l.Pieces = append(l.Pieces, loss.TruncatedNormal{Weight: 1 / float64(len(means)), Mean: m, SD: 1, Lo: math.Inf(-1), Hi: math.Inf(1)})
 		}
 		return l
 	}
-	for want, l := range map[int]loss.Law{1: mixture(0), 2: mixture(0, 5), 3: mixture(-6, 0, 5)} {
+	for want, l := range map[int]loss.Distribution{1: mixture(0), 2: mixture(0, 5), 3: mixture(-6, 0, 5)} {
 		if got := peaks(l); got != want {
 			t.Errorf("%d peaks, want %d", got, want)
 		}

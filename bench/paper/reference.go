@@ -91,8 +91,8 @@ func (r *run) draw(b *block, x *experiment, part string, number, count int) erro
 		// The streams of different seeds are independent; those of neighbouring
 		// blocks must not be those of a neighbouring Seed.
 		Resamples: blockSize, Seed: r.Seed ^ (uint64(number)+1)*0x9e3779b97f4a7c15, Workers: r.Workers, Tests: x.tests,
-		Progress: func(done, _ int) { r.tell(part, number*blockSize+done, count*blockSize) },
-		Observe:  func(_ int, _ []int, f []float64) { b.observe(f, x.bins) },
+		Progress:   func(done, _ int) { r.tell(part, number*blockSize+done, count*blockSize) },
+		OnResample: func(_ int, _ []int, f []float64) { b.observe(f, x.bins) },
 	}
 	result, err := x.model.Retrain(r.ctx, x.scheme, x.cross, settings)
 	if err != nil {

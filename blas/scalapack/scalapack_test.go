@@ -48,7 +48,7 @@ func TestMessages(t *testing.T) {
 	if string(text) != fmt.Sprintf("rank %d of many", last) {
 		t.Errorf("broadcast %q", text)
 	}
-	if most, err := world.Meet("here", int64(world.Rank())); err != nil || most != int64(last) {
+	if most, err := world.Barrier("here", int64(world.Rank())); err != nil || most != int64(last) {
 		t.Errorf("met %d, %v", most, err)
 	}
 	if world.Threads() < 1 || world.PerNode() < 1 || world.PerNode() > world.Size() {
@@ -66,19 +66,19 @@ func TestMeetFindsDivergence(t *testing.T) {
 		place = "expand"
 	}
 	var diverged *DivergenceError
-	if _, err := world.Meet(place, 0); !errors.As(err, &diverged) || diverged.Place != place {
+	if _, err := world.Barrier(place, 0); !errors.As(err, &diverged) || diverged.Place != place {
 		t.Errorf("rank %d at %s: %v", world.Rank(), place, err)
 	}
 	if world.Rank() == 1 {
 		world.meetings++
 	}
-	if _, err := world.Meet("refresh", 0); err == nil {
+	if _, err := world.Barrier("refresh", 0); err == nil {
 		t.Errorf("rank %d: a meeting missed is not noticed", world.Rank())
 	}
 	if world.Rank() == 1 {
 		world.meetings--
 	}
-	if _, err := world.Meet("refresh", 0); err != nil {
+	if _, err := world.Barrier("refresh", 0); err != nil {
 		t.Error(err)
 	}
 }

@@ -143,10 +143,10 @@ func (e *DivergenceError) Error() string {
 	return fmt.Sprintf("rank %d is at %q, meeting %d, and another rank is not: the ranks have diverged", e.Rank, e.Place, e.Count)
 }
 
-// Meet waits for the other ranks and returns the largest value that one brings. If
+// Barrier waits for the other ranks and returns the largest value that one brings. If
 // another rank has come to a different place in the program, or has met more or
 // less often, all ranks get a *DivergenceError.
-func (w *World) Meet(place string, value int64) (most int64, err error) {
+func (w *World) Barrier(place string, value int64) (most int64, err error) {
 	w.meetings++
 	hash := fnv.New32a()
 	hash.Write([]byte(place))

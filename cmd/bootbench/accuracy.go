@@ -124,5 +124,5 @@ func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
 	if err := s.file("accuracy.csv", a.WriteCSV); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Lead: []string{a.Sentence()}, Answers: []report.Answer{a}, Figures: report.AccuracyFigures(a), Files: []string{"accuracy.csv"}})
+	return s.page(&report.Page{Lead: []string{a.Sentence()}, Answers: []report.Document{a}, Figures: report.AccuracyFigures(a), Files: []string{"accuracy.csv"}})
 }

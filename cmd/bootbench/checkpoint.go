@@ -157,7 +157,7 @@ func (c *checkpoint) aboutModel(spec model.Spec, m *modelFlags) {
 	number("--constant", k.Constant)
 	number("--jitter", k.Jitter)
 	c.about("--no-standardize", !spec.Standardize)
-	c.about("--engine", spec.Engine)
+	c.about("--engine", spec.Storage)
 	number("--rank-tol", spec.RankTol)
 	c.about("--max-rank", spec.MaxRank)
 }
@@ -297,7 +297,7 @@ func (c *checkpoint) start() *solver.Solution {
 	if c.doc.From == nil {
 		return nil
 	}
-	return &solver.Solution{D: c.doc.From.D, Cavity: c.doc.From.Cavity}
+	return &solver.Solution{SitePrecision: c.doc.From.D, Cavity: c.doc.From.Cavity}
 }
 
 // finish notes the answer for a ratio of a curve, and the solution that the next
@@ -308,7 +308,7 @@ func (c *checkpoint) finish(e *report.Estimate, from *solver.Solution) {
 	}
 	c.doc.Results, c.doc.From, c.doc.State = append(c.doc.Results, e), nil, nil
 	if from != nil {
-		c.doc.From = &neighbour{from.D, from.Cavity}
+		c.doc.From = &neighbour{from.SitePrecision, from.Cavity}
 	}
 	if err := c.write(); err != nil {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("the checkpoint could not be kept: %v", err))

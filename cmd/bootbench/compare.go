@@ -127,7 +127,7 @@ func (s *session) compareEstimators(m *modelFlags, args []string, splits int, se
 	if err != nil {
 		return err
 	}
-	spec.Engine = model.Exact
+	spec.Storage = model.Exact
 	return s.estimators(spec, splits, seed)
 }
 
@@ -297,6 +297,6 @@ func (s *session) endCompare(rows []bench.Row, table *report.CompareTable) error
 	}
 	c := &report.Comparison{Rows: rows}
 	return s.page(&report.Page{
-		Lead: c.Sentences(), Answers: []report.Answer{c}, Figures: report.CompareFigures(rows), Files: []string{"compare.csv"},
+		Lead: c.Sentences(), Answers: []report.Document{c}, Figures: report.CompareFigures(rows), Files: []string{"compare.csv"},
 	})
 }

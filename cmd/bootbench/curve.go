@@ -179,7 +179,7 @@ func (s *session) endCurve(c *report.Curve, table *report.CurveTable) error {
 		}
 	}
 	err := s.page(&report.Page{
-		Answers: []report.Answer{c}, Warnings: warnings, Files: []string{"curve.csv"}, Figures: []*report.Figure{report.CurveFigure(c)},
+		Answers: []report.Document{c}, Warnings: warnings, Files: []string{"curve.csv"}, Figures: []*report.Figure{report.CurveFigure(c)},
 	})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (e *engineFlags) register(f *pflag.FlagSet) {
 
 // apply puts the flags into a specification.
 func (e *engineFlags) apply(spec *model.Spec) (err error) {
-	if spec.Engine, err = model.ParseEngine(e.engine); err != nil {
+	if spec.Storage, err = model.ParseStorage(e.engine); err != nil {
 		return usagef("--engine: %w", err)
 	}
 	switch {

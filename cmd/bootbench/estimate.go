@@ -85,15 +85,15 @@ func (s *session) estimate(sub *subject, scheme resample.Scheme, settings solver
 
 // pointsPage writes the page of an answer with values per example into --out,
 // and the values.
-func (s *session) pointsPage(a report.Answer, lead string, warnings []string, points *report.Points) error {
+func (s *session) pointsPage(a report.Document, lead string, warnings []string, points *report.Points) error {
 	if points == nil {
-		return s.page(&report.Page{Lead: []string{lead}, Answers: []report.Answer{a}, Warnings: warnings})
+		return s.page(&report.Page{Lead: []string{lead}, Answers: []report.Document{a}, Warnings: warnings})
 	}
 	if err := s.file("points.csv", points.WriteCSV); err != nil {
 		return err
 	}
 	return s.page(&report.Page{
-		Lead: []string{lead}, Answers: []report.Answer{a}, Warnings: warnings,
+		Lead: []string{lead}, Answers: []report.Document{a}, Warnings: warnings,
 		Figures: report.PointFigures("points", points), Files: []string{"points.csv"},
 	})
 }
@@ -107,14 +107,14 @@ func (s *session) estimateAt(sub *subject, scheme resample.Scheme, settings solv
 		return nil, nil, err
 	}
 	mean, left := solution.LeftOut(sub.test)
-	errors := solver.CombineErrors(mean, sub.test, sub.Set.Y, sub.perExample(fitted))
+	errors := solver.Combine632(mean, sub.test, sub.Set.Y, sub.perExample(fitted))
 	e := &report.Estimate{
 		Command: "estimate", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
 		Errors:      errorsReport(sub.test, errors),
 		Convergence: sub.convergenceReport(solution), Warnings: sub.warnings(scheme, solution.Warnings),
 	}
 	ensemble := solution.OutOfBag()
-	e.BaggedError, _ = ensemble.Error(sub.test)
+	e.BaggedError, _ = ensemble.MeanLoss(sub.test)
 	if sub.Set.Task == dataset.Classification {
 		vote, _ := ensemble.VoteError()
 		e.VoteError = &vote

@@ -332,7 +332,7 @@ func (s *session) endGrid(g *report.Grid, table *report.GridTable) error {
 	if err := s.file("grid.csv", g.WriteCSV); err != nil {
 		return err
 	}
-	err := s.page(&report.Page{Lead: []string{g.Sentence()}, Answers: []report.Answer{g}, Warnings: g.Warnings, Files: []string{"grid.csv"}})
+	err := s.page(&report.Page{Lead: []string{g.Sentence()}, Answers: []report.Document{g}, Warnings: g.Warnings, Files: []string{"grid.csv"}})
 	if err != nil {
 		return err
 	}

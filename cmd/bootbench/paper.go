@@ -199,7 +199,7 @@ func (p *paperRun) write(done []*report.Figure) error {
 	if err := p.file("result.json", func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	return p.page(&report.Page{Title: p.tables.Title(), Answers: []report.Answer{&p.tables}, Figures: done, Warnings: p.warnings})
+	return p.page(&report.Page{Title: p.tables.Title(), Answers: []report.Document{&p.tables}, Figures: done, Warnings: p.warnings})
 }
 
 func (p *paperRun) regression() ([]*report.Figure, error) {

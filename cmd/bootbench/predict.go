@@ -153,7 +153,7 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 	}
 	return s.page(&report.Page{
 		Lead:    []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count)},
-		Answers: []report.Answer{r}, Warnings: r.Warnings, Figures: figure, Files: []string{"points.csv"},
+		Answers: []report.Document{r}, Warnings: r.Warnings, Figures: figure, Files: []string{"points.csv"},
 	})
 }
 

@@ -60,7 +60,7 @@ func runOnRanks(ctx context.Context, r ranks, args []string, stdin io.Reader, st
 	s.signals = ctx
 	status := s.run()
 	if s.diverged == nil && !s.broken {
-		most, err := r.Meet("end", int64(status))
+		most, err := r.Barrier("end", int64(status))
 		if err == nil {
 			r.End()
 			return int(most)
@@ -111,7 +111,7 @@ func (i *sharedInput) Read(p []byte) (int, error) {
 		if i.ranks.Rank() == 0 {
 			text, err = io.ReadAll(i.r)
 		}
-		if err := linalg.Agree(i.ranks, err, nil); err != nil {
+		if err := linalg.AllErr(i.ranks, err, nil); err != nil {
 			return 0, err
 		}
 		i.whole = bytes.NewReader(i.ranks.BroadcastBytes(text, 0))
@@ -124,7 +124,7 @@ func (s *session) agree(err error) error {
 	if s.ranks == nil {
 		return err
 	}
-	return linalg.Agree(s.ranks, err, nil)
+	return linalg.AllErr(s.ranks, err, nil)
 }
 
 // poll ends the session's context on all ranks at the same place of the program,
@@ -137,8 +137,8 @@ func (s *session) poll() {
 	if s.signals.Err() != nil {
 		interrupted = 1
 	}
-	if any, err := s.ranks.Meet("interrupted?", interrupted); err != nil {
-		panic(&linalg.DivergedError{Err: err})
+	if any, err := s.ranks.Barrier("interrupted?", interrupted); err != nil {
+		panic(&linalg.DesyncError{Err: err})
 	} else if any > 0 {
 		s.cancel()
 	}

@@ -127,7 +127,7 @@ func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain
 	r := &report.Retraining{
 		Command: "retrain", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
 		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
-		Errors: errorsReport(sub.test, solver.CombineErrors(result.LeftOut[0].Error, sub.test, sub.Set.Y, sub.perExample(fitted))),
+		Errors: errorsReport(sub.test, solver.Combine632(result.LeftOut[0].Error, sub.test, sub.Set.Y, sub.perExample(fitted))),
 		SE:     result.LeftOut[0].SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: sub.warnings(scheme, result.Warnings),
 	}
 	bag := result.OutOfBag

@@ -37,7 +37,7 @@ func (s *session) run() (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.bars.clear()
-			if lost, ok := p.(*linalg.DivergedError); ok {
+			if lost, ok := p.(*linalg.DesyncError); ok {
 				s.diverged, status = lost, exitFailed
 				return
 			}

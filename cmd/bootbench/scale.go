@@ -119,5 +119,5 @@ func (s *session) endScale(rows []bench.ScaleRow, table *report.ScaleTable) erro
 	if err := s.file("scale.csv", func(w io.Writer) error { return report.WriteScaleCSV(w, rows) }); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Answers: []report.Answer{&report.Scale{Rows: rows}}, Figures: report.ScaleFigures(rows), Files: []string{"scale.csv"}})
+	return s.page(&report.Page{Answers: []report.Document{&report.Scale{Rows: rows}}, Figures: report.ScaleFigures(rows), Files: []string{"scale.csv"}})
 }

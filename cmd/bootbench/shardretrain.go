@@ -41,7 +41,7 @@ func (s *session) retrainBlocks(sub *subject, scheme resample.Scheme, settings r
 	if !whole {
 		return nil, nil
 	}
-	settings.Recall = func(b int, f []float64) (bool, error) {
+	settings.Lookup = func(b int, f []float64) (bool, error) {
 		block, at := &blocks[b/blockResamples], b%blockResamples
 		if why, failed := block.Unconverged[at]; failed {
 			return true, &retrain.UnconvergedError{Err: errors.New(why)}
@@ -59,7 +59,7 @@ func (s *session) drawBlock(sub *subject, scheme resample.Scheme, settings retra
 	settings.Resamples = min(blockResamples, settings.Resamples-settings.First)
 	settings.MaxSkipped = 1
 	*p = predictions{F: make([][]float64, settings.Resamples), Unconverged: map[int]string{}}
-	settings.Observe = func(b int, _ []int, f []float64) { p.F[b-settings.First] = slices.Clone(f) }
+	settings.OnResample = func(b int, _ []int, f []float64) { p.F[b-settings.First] = slices.Clone(f) }
 	result, err := sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
 	if err != nil {
 		return err
@@ -90,5 +90,5 @@ func specKey(spec *model.Spec, scheme resample.Scheme) string {
 // solveKey names everything that a solve depends on.
 func solveKey(spec *model.Spec, scheme resample.Scheme, settings solver.Settings, t *testFlags) string {
 	return fmt.Sprintf("%s %+v tol=%v method=%v sweeps=%d engine=%v rank=%v,%v", specKey(spec, scheme), *t,
-		settings.Tolerance, settings.Method, settings.MaxSweeps, spec.Engine, spec.RankTol, spec.MaxRank)
+		settings.Tolerance, settings.Method, settings.MaxSweeps, spec.Storage, spec.RankTol, spec.MaxRank)
 }

@@ -67,5 +67,5 @@ func (s *session) steps(cases []bench.Case) error {
 	if err := s.file("steps.csv", func(w io.Writer) error { return report.WriteStepsCSV(w, rows) }); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Answers: []report.Answer{answer}, Figures: report.StepsFigures(rows), Files: []string{"steps.csv"}})
+	return s.page(&report.Page{Answers: []report.Document{answer}, Figures: report.StepsFigures(rows), Files: []string{"steps.csv"}})
 }

@@ -109,7 +109,7 @@ func kernelReport(k kernel.Spec, d int) report.Kernel {
 // resamplingReport says how n examples are redrawn.
 func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
 	r := report.Resampling{
-		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.Zero(scheme, 1)), Suits632: solver.Suits632(scheme),
+		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)), Is632Applicable: solver.Is632Applicable(scheme),
 	}
 	if kfold, ok := scheme.(resample.KFold); ok {
 		r.Folds = kfold.Folds
@@ -135,7 +135,7 @@ func (sub *subject) convergenceReport(solution *solver.Solution) report.Converge
 }
 
 // errorsReport are the estimates of the test error under a test loss.
-func errorsReport(test loss.Test, e solver.Error) report.Errors {
+func errorsReport(test loss.Test, e solver.ErrorEstimates) report.Errors {
 	return report.Errors{
 		TestLoss: test.Name(), TestError: e.LeftOut, Apparent: e.Apparent,
 		NoInformation: e.NoInformation, Err632: e.Err632, Err632Plus: e.Err632Plus,

@@ -159,7 +159,7 @@ func (s *session) train(sub *subject, file *svm.ModelFile, cost float64, bias bo
 		return err
 	}
 	s.warn(t.Warnings)
-	return s.page(&report.Page{Answers: []report.Answer{t}, Warnings: t.Warnings})
+	return s.page(&report.Page{Answers: []report.Document{t}, Warnings: t.Warnings})
 }
 
 // fillModelFile writes the classifier into the file: a site is a support vector

@@ -13,9 +13,9 @@ import (
 	"bootbench/solver"
 )
 
-// Cell is one point of the survey of the theory's accuracy: a data set, a loss,
+// AccuracyRow is one point of the survey of the theory's accuracy: a data set, a loss,
 // a kernel width and a ratio.
-type Cell struct {
+type AccuracyRow struct {
 	Data   string  `json:"data"`
 	N      int     `json:"n"`
 	Loss   string  `json:"loss"`
@@ -37,7 +37,7 @@ type Cell struct {
 
 // ErrorOff is the theory's left-out error relative to that of retraining, less
 // one.
-func (c Cell) ErrorOff() float64 { return c.TheoryError/c.RetrainError - 1 }
+func (c AccuracyRow) ErrorOff() float64 { return c.TheoryError/c.RetrainError - 1 }
 
 // AccuracySummary says how near theory and retraining are over many cells.
 type AccuracySummary struct {
@@ -49,8 +49,8 @@ type AccuracySummary struct {
 	WithinTwoSE      int     // cells whose errors differ by at most two standard errors
 }
 
-// Summarise summarises cells.
-func Summarise(cells []Cell) AccuracySummary {
+// SummarizeAccuracy summarises cells.
+func SummarizeAccuracy(cells []AccuracyRow) AccuracySummary {
 	s := AccuracySummary{Cells: len(cells)}
 	var off, ratio, rms []float64
 	for _, c := range cells {
@@ -148,7 +148,7 @@ func moments(y []float64) (mean, sd float64) {
 // Accuracy solves and retrains every case and hands each cell to emit (which may
 // be nil) as it is finished. When ctx ends, or a cell fails, it returns the cells
 // that were finished and the error.
-func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(Cell)) ([]Cell, error) {
+func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(AccuracyRow)) ([]AccuracyRow, error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(Cell)) ([
 	if err != nil {
 		return nil, err
 	}
-	return each(ctx, todo, emit, func(x *experiment) (c Cell, filled bool, err error) {
+	return each(ctx, todo, emit, func(x *experiment) (c AccuracyRow, filled bool, err error) {
 		filled, err = s.task(x, "cell", &c, func() (err error) {
 			c, err = x.cell(ctx)
 			return err
@@ -167,11 +167,11 @@ func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(Cell)) ([
 }
 
 // cell computes both sides.
-func (x *experiment) cell(ctx context.Context) (Cell, error) {
+func (x *experiment) cell(ctx context.Context) (AccuracyRow, error) {
 	if err := x.build(); err != nil {
-		return Cell{}, err
+		return AccuracyRow{}, err
 	}
-	c := Cell{Data: x.row.Data, N: x.row.N, Loss: x.row.Loss, Width: x.spec.Kernel.Gamma * float64(x.row.D), Scheme: x.row.Scheme, Ratio: x.row.Ratio}
+	c := AccuracyRow{Data: x.row.Data, N: x.row.N, Loss: x.row.Loss, Width: x.spec.Kernel.Gamma * float64(x.row.D), Scheme: x.row.Scheme, Ratio: x.row.Ratio}
 	x.tell("theory", 0, 1)
 	theory, err := x.model.Solve(ctx, x.scheme, solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // judged is the accuracy of theory variances against a reference whose resamples
 // took 2 seconds in all, where the theory took half a second.
-func judged(theory []float64, reference *retrain.Result) Row {
-	x := &experiment{row: Row{RetrainS: 2, TheoryS: 0.5}}
+func judged(theory []float64, reference *retrain.Result) CompareRow {
+	x := &experiment{row: CompareRow{RetrainS: 2, TheoryS: 0.5}}
 	x.accuracy(theory, reference)
 	return x.row
 }

@@ -95,7 +95,7 @@ type Progress struct {
 // are checked before any work: what is wrong with them wraps model.ErrInput.
 // When ctx ends, or a row fails, Compare returns the rows that were finished and
 // the error; a row cut short is not among them.
-func Compare(ctx context.Context, cases []Case, s Settings, emit func(Row)) ([]Row, error) {
+func Compare(ctx context.Context, cases []Case, s Settings, emit func(CompareRow)) ([]CompareRow, error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func Compare(ctx context.Context, cases []Case, s Settings, emit func(Row)) ([]R
 	if err != nil {
 		return nil, err
 	}
-	return each(ctx, todo, emit, func(x *experiment) (Row, bool, error) {
+	return each(ctx, todo, emit, func(x *experiment) (CompareRow, bool, error) {
 		filled, err := s.task(x, "row", &x.row, func() error { return x.run(ctx) })
 		return x.row, filled, err
 	})
@@ -179,7 +179,7 @@ type experiment struct {
 	test     loss.Test
 	progress Progress
 	model    *model.Model // on the row's examples
-	row      Row
+	row      CompareRow
 }
 
 // build makes the model on the first n examples of the shuffled set.
@@ -192,7 +192,7 @@ func (x *experiment) build() (err error) {
 		return err
 	}
 	info := blas.Describe()
-	x.row = Row{
+	x.row = CompareRow{
 		Data: x.progress.Data, Loss: spec.Loss.Name(), N: n, Sites: x.model.Sites(), D: spec.Set.D(),
 		Ratio: x.scheme.Mean(), Scheme: x.scheme.Name(),
 		Backend: info.Backend, Core: info.Core, Threads: info.Threads,

@@ -33,10 +33,10 @@ func small(t testing.TB, path string) model.Spec {
 
 // compared runs a comparison that has to succeed, and checks that emit sees each
 // row once and in order.
-func compared(t *testing.T, s Settings, cases ...Case) []Row {
+func compared(t *testing.T, s Settings, cases ...Case) []CompareRow {
 	t.Helper()
-	var emitted []Row
-	rows, err := Compare(t.Context(), cases, s, func(r Row) { emitted = append(emitted, r) })
+	var emitted []CompareRow
+	rows, err := Compare(t.Context(), cases, s, func(r CompareRow) { emitted = append(emitted, r) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestRows(t *testing.T) {
 
 // checkFigures wants all floats finite, what has to be positive positive, and
 // the quotients to be quotients.
-func checkFigures(t *testing.T, r Row) {
+func checkFigures(t *testing.T, r CompareRow) {
 	t.Helper()
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
@@ -212,7 +212,7 @@ func TestCancel(t *testing.T) {
 				}
 			}}
 			emitted := 0
-			rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, settings, func(Row) { emitted++ })
+			rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, settings, func(CompareRow) { emitted++ })
 			if !errors.Is(err, context.Canceled) || len(rows) != at.kept || emitted != at.kept {
 				t.Errorf("%d rows, %d emitted, %v", len(rows), emitted, err)
 			}
@@ -222,7 +222,7 @@ func TestCancel(t *testing.T) {
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, Settings{Resamples: 3}, func(Row) { cancel() })
+	rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, Settings{Resamples: 3}, func(CompareRow) { cancel() })
 	if !errors.Is(err, context.Canceled) || len(rows) != 1 {
 		t.Errorf("ended between rows: %d rows, %v", len(rows), err)
 	}

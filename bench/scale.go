@@ -210,7 +210,7 @@ func DefaultScale(exact, lowrank int) ([]Case, error) {
 	if lowrank == 0 {
 		lowrank = LargestScale
 	}
-	spec, err := Waves(max(exact, lowrank))
+	spec, err := WavesCase(max(exact, lowrank))
 	if err != nil {
 		return nil, err
 	}
@@ -233,10 +233,10 @@ func Doubling(most int) []int {
 	return sizes
 }
 
-// Waves is synthetic regression on a smooth function of 4 inputs, noise variance
+// WavesCase is synthetic regression on a smooth function of 4 inputs, noise variance
 // 0.01 as generated, with the kernel that the function is a sample of: rbf with
 // gamma 1/(2 d).
-func Waves(n int) (model.Spec, error) {
+func WavesCase(n int) (model.Spec, error) {
 	synthetic, err := dataset.NewSynthetic("waves")
 	if err != nil {
 		return model.Spec{}, err
@@ -249,10 +249,10 @@ func Waves(n int) (model.Spec, error) {
 	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, nil
 }
 
-// Broad is a large set of the user's as a case of Scale: standardised inputs, rbf
+// UserCase is a large set of the user's as a case of Scale: standardised inputs, rbf
 // with gamma 0.2/d; regression on standardised targets with noise variance 0.1,
 // classification with hinge loss, C = 1.
-func Broad(set *dataset.Set, engine model.Storage, sizes ...int) Case {
+func UserCase(set *dataset.Set, engine model.Storage, sizes ...int) Case {
 	spec := model.Spec{
 		Set: set, Standardize: true, Storage: engine, Loss: loss.Hinge{C: 1},
 		Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.2 / float64(set.D())},

@@ -15,7 +15,7 @@ import (
 // compared with the exact ones; figures that can be known by other means are as
 // they must be.
 func TestScale(t *testing.T) {
-	spec, err := Waves(600)
+	spec, err := WavesCase(600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestScale(t *testing.T) {
 }
 
 func TestScaleRefuses(t *testing.T) {
-	spec, err := Waves(50)
+	spec, err := WavesCase(50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestScaleCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Broad(set, model.LowRank, 300)
+	c := UserCase(set, model.LowRank, 300)
 	mean, square := 0.0, 0.0
 	for _, y := range c.Spec.Set.Y {
 		mean += y / 506
@@ -110,7 +110,7 @@ func TestScaleCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := Broad(labels, model.Exact); c.Spec.Loss.Name() != "hinge" || c.Spec.Set != labels {
+	if c := UserCase(labels, model.Exact); c.Spec.Loss.Name() != "hinge" || c.Spec.Set != labels {
 		t.Errorf("%+v", c.Spec)
 	}
 }

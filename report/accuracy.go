@@ -12,7 +12,7 @@ type Accuracy struct {
 	Command   string                `json:"command"`
 	Resamples int                   `json:"resamples"`
 	Seed      uint64                `json:"seed"`
-	Cells     []bench.Cell          `json:"cells"`
+	Cells     []bench.AccuracyRow   `json:"cells"`
 	Summary   bench.AccuracySummary `json:"summary"`
 	Cost
 }
@@ -54,7 +54,7 @@ func accuracyColumns() []column {
 	}
 }
 
-func accuracyCells(c bench.Cell) []string {
+func accuracyCells(c bench.AccuracyRow) []string {
 	rms := "-"
 	if c.VarianceError > 0 {
 		rms = fmt.Sprintf("%.1f%%", 100*c.VarianceError)
@@ -86,7 +86,7 @@ func NewAccuracyTable(w io.Writer) (*AccuracyTable, error) {
 }
 
 // Row prints a cell.
-func (t *AccuracyTable) Row(c bench.Cell) error { return t.lines.row(accuracyCells(c)...) }
+func (t *AccuracyTable) Row(c bench.AccuracyRow) error { return t.lines.row(accuracyCells(c)...) }
 
 // End sums up.
 func (t *AccuracyTable) End(a *Accuracy) error {

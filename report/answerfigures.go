@@ -105,9 +105,9 @@ func maxOf(list []float64) float64 {
 	return slices.Max(list)
 }
 
-// LeftOutFigures set the methods of leave-one-out beside each other: their
+// LeaveOneOutFigures set the methods of leave-one-out beside each other: their
 // estimates against their seconds. One method alone has no figure.
-func LeftOutFigures(l *LeaveOneOut) []*Figure {
+func LeaveOneOutFigures(l *LeaveOneOut) []*Figure {
 	if len(l.Methods) < 2 {
 		return nil
 	}

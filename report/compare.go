@@ -46,7 +46,7 @@ func compareLegend() *sheet {
 }
 
 // Comparison is the answer of compare.
-type Comparison struct{ Rows []bench.Row }
+type Comparison struct{ Rows []bench.CompareRow }
 
 // Title names the comparison.
 func (c *Comparison) Title() string { return "The theory against naive retraining" }
@@ -86,9 +86,9 @@ func compareColumns() []column {
 }
 
 // Row prints one row.
-func (t *CompareTable) Row(r bench.Row) error { return t.lines.row(compareCells(r)...) }
+func (t *CompareTable) Row(r bench.CompareRow) error { return t.lines.row(compareCells(r)...) }
 
-func compareCells(r bench.Row) []string {
+func compareCells(r bench.CompareRow) []string {
 	variance, mark := fmt.Sprintf("%.2g%%", 100*r.VarianceError), ""
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
@@ -99,7 +99,7 @@ func compareCells(r bench.Row) []string {
 }
 
 // End says in a sentence per data set what the rows mean.
-func (t *CompareTable) End(rows []bench.Row) error {
+func (t *CompareTable) End(rows []bench.CompareRow) error {
 	for _, group := range Groups(rows) {
 		if _, err := fmt.Fprintf(t.lines.w, "\n%s\n", Sentence(group)); err != nil {
 			return err
@@ -117,8 +117,8 @@ func ShortName(data string) string {
 }
 
 // Groups splits rows into runs of the same data set and loss.
-func Groups(rows []bench.Row) [][]bench.Row {
-	var groups [][]bench.Row
+func Groups(rows []bench.CompareRow) [][]bench.CompareRow {
+	var groups [][]bench.CompareRow
 	for i, r := range rows {
 		if i == 0 || r.Data != rows[i-1].Data || r.Loss != rows[i-1].Loss || r.Ratio != rows[i-1].Ratio && r.N != rows[i-1].N {
 			groups = append(groups, nil)
@@ -130,7 +130,7 @@ func Groups(rows []bench.Row) [][]bench.Row {
 }
 
 // Sentence says what the rows of one data set mean.
-func Sentence(rows []bench.Row) string {
+func Sentence(rows []bench.CompareRow) string {
 	first, last := rows[0], rows[len(rows)-1]
 	size := fmt.Sprintf("n = %d", last.N)
 	if first.N != last.N {
@@ -153,10 +153,10 @@ func Sentence(rows []bench.Row) string {
 	}
 	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; retraining to the same "+
 		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors differ by %s.",
-		ShortName(last.Data), size, span(rows, func(r bench.Row) float64 { return r.FitsEquivalent }),
+		ShortName(last.Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
 		naiveFits(rows),
-		bound, span(rows, func(r bench.Row) float64 { return r.EqualResamples }),
-		bound, span(rows, func(r bench.Row) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))
+		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
+		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))
 	for _, r := range rows {
 		if r.Status != "converged" {
 			text += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
@@ -167,7 +167,7 @@ func Sentence(rows []bench.Row) string {
 
 // naiveSeconds is the time of a fit of all S rows, "-" where repeated rows are
 // no rows of their own.
-func naiveSeconds(r bench.Row) string {
+func naiveSeconds(r bench.CompareRow) string {
 	if r.NaiveFitS == 0 {
 		return "-"
 	}
@@ -175,11 +175,11 @@ func naiveSeconds(r bench.Row) string {
 }
 
 // naiveFits words the same in fits, nothing where there are none.
-func naiveFits(rows []bench.Row) string {
+func naiveFits(rows []bench.CompareRow) string {
 	if rows[0].NaiveFitS == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s naive ones)", span(rows, func(r bench.Row) float64 { return r.NaiveFitsEquivalent }))
+	return fmt.Sprintf(" (%s naive ones)", span(rows, func(r bench.CompareRow) float64 { return r.NaiveFitsEquivalent }))
 }
 
 // deviation words a relative difference that is worth so many standard errors
@@ -192,7 +192,7 @@ func deviation(relative, deviations float64) string {
 }
 
 // span writes the range of a figure over rows.
-func span(rows []bench.Row, of func(bench.Row) float64) string {
+func span(rows []bench.CompareRow, of func(bench.CompareRow) float64) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
 		low, high = math.Min(low, of(r)), math.Max(high, of(r))

@@ -9,7 +9,7 @@ import (
 
 // CompareFigures are two figures per data set: times and errors against n, or
 // against the ratio.
-func CompareFigures(rows []bench.Row) []*Figure {
+func CompareFigures(rows []bench.CompareRow) []*Figure {
 	var figures []*Figure
 	for _, group := range Groups(rows) {
 		figures = append(figures, timeFigure(group), errorFigure(group))
@@ -27,9 +27,11 @@ func fileName(data string) string {
 	}, data), "-")
 }
 
-func compareName(rows []bench.Row) string { return "compare-" + fileName(ShortName(rows[0].Data)) }
+func compareName(rows []bench.CompareRow) string {
+	return "compare-" + fileName(ShortName(rows[0].Data))
+}
 
-func timeFigure(rows []bench.Row) *Figure {
+func timeFigure(rows []bench.CompareRow) *Figure {
 	equal := "retraining to the same accuracy"
 	for _, r := range rows {
 		if r.EqualIsBound {
@@ -43,18 +45,18 @@ func timeFigure(rows []bench.Row) *Figure {
 		Panels: []Panel{{
 			X: sizeAxis(rows), Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft,
 			Series: []Series{
-				against(equal, Joined, 0, rows, func(r bench.Row) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
-				against("theory", Joined, 1, rows, func(r bench.Row) float64 { return r.TheoryS }),
-				against("one naive bootstrap fit", Joined, 2, rows, func(r bench.Row) float64 { return r.NaiveFitS }),
-				against("one bootstrap fit, rows merged", Joined, 3, rows, func(r bench.Row) float64 { return r.ResampleFitS }),
+				against(equal, Joined, 0, rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
+				against("theory", Joined, 1, rows, func(r bench.CompareRow) float64 { return r.TheoryS }),
+				against("one naive bootstrap fit", Joined, 2, rows, func(r bench.CompareRow) float64 { return r.NaiveFitS }),
+				against("one bootstrap fit, rows merged", Joined, 3, rows, func(r bench.CompareRow) float64 { return r.ResampleFitS }),
 			},
 		}},
 	}
 }
 
-func errorFigure(rows []bench.Row) *Figure {
-	theory := against("theory", Line, 0, rows, func(r bench.Row) float64 { return r.TheoryError })
-	retrained := against("retraining, two standard errors", Dots, 1, rows, func(r bench.Row) float64 { return r.RetrainError })
+func errorFigure(rows []bench.CompareRow) *Figure {
+	theory := against("theory", Line, 0, rows, func(r bench.CompareRow) float64 { return r.TheoryError })
+	retrained := against("retraining, two standard errors", Dots, 1, rows, func(r bench.CompareRow) float64 { return r.RetrainError })
 	for _, r := range rows {
 		retrained.Err = append(retrained.Err, 2*r.RetrainSE)
 	}
@@ -67,7 +69,7 @@ func errorFigure(rows []bench.Row) *Figure {
 
 // against pairs a figure of merit with the rows' positions; 0 stands for what
 // is not known.
-func against(label string, mark Mark, colour int, rows []bench.Row, of func(bench.Row) float64) Series {
+func against(label string, mark Mark, colour int, rows []bench.CompareRow, of func(bench.CompareRow) float64) Series {
 	s := Series{Label: label, Mark: mark, Colour: colour}
 	for _, r := range rows {
 		s.point(position(rows, r), orNaN(of(r)))
@@ -76,13 +78,13 @@ func against(label string, mark Mark, colour int, rows []bench.Row, of func(benc
 }
 
 // overRatios reports whether rows are a learning curve: one n, several ratios.
-func overRatios(rows []bench.Row) bool {
+func overRatios(rows []bench.CompareRow) bool {
 	return rows[0].N == rows[len(rows)-1].N && rows[0].Ratio != rows[len(rows)-1].Ratio
 }
 
 // position is where a row stands on the horizontal axis: at its ratio in a
 // learning curve, else at its n.
-func position(rows []bench.Row, r bench.Row) float64 {
+func position(rows []bench.CompareRow, r bench.CompareRow) float64 {
 	if overRatios(rows) {
 		return r.Ratio
 	}
@@ -90,7 +92,7 @@ func position(rows []bench.Row, r bench.Row) float64 {
 }
 
 // sizeAxis is a logarithmic axis with a mark at every n, or at every ratio.
-func sizeAxis(rows []bench.Row) Axis {
+func sizeAxis(rows []bench.CompareRow) Axis {
 	a := Axis{Label: "examples n", Log: true}
 	if overRatios(rows) {
 		a.Label = "ratio S/N"

@@ -65,7 +65,7 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 
 // WriteRowsCSV writes the rows of a comparison, one line each, columns as in the
 // JSON document.
-func WriteRowsCSV(w io.Writer, rows []bench.Row) error { return writeRows(w, rows) }
+func WriteRowsCSV(w io.Writer, rows []bench.CompareRow) error { return writeRows(w, rows) }
 
 // writeRows writes structs as lines: a column per field, whether a document would
 // omit it or not, a struct's fields after its name.

@@ -40,11 +40,11 @@ type Kernel struct {
 
 // Resampling says how training sets are redrawn.
 type Resampling struct {
-	Scheme   string  `json:"scheme"`
-	Ratio    float64 `json:"ratio"` // nu = S/N
-	Folds    int     `json:"folds,omitempty"`
+	Scheme          string  `json:"scheme"`
+	Ratio           float64 `json:"ratio"` // nu = S/N
+	Folds           int     `json:"folds,omitempty"`
 	Is632Applicable bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
-	Distinct float64 `json:"distinct"`  // mean number of distinct examples in a resample
+	Distinct        float64 `json:"distinct"`  // mean number of distinct examples in a resample
 }
 
 // Errors are the estimates of the test error in units of the test loss.
@@ -206,17 +206,17 @@ type Retraining struct {
 type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
-	LeftOut
-	Bias           bool      `json:"bias"`            // the predictor has a bias term
-	SupportVectors int       `json:"support_vectors"` // 0 for regression
-	Violation      float64   `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
-	Methods        []LeftOut `json:"methods,omitempty"`
-	Warnings       []string  `json:"warnings"`
+	LeaveOneOutMethod
+	Bias           bool                `json:"bias"`            // the predictor has a bias term
+	SupportVectors int                 `json:"support_vectors"` // 0 for regression
+	Violation      float64             `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
+	Methods        []LeaveOneOutMethod `json:"methods,omitempty"`
+	Warnings       []string            `json:"warnings"`
 	Cost
 }
 
-// LeftOut is what one method says of the examples left out.
-type LeftOut struct {
+// LeaveOneOutMethod is what one method says of the examples left out.
+type LeaveOneOutMethod struct {
 	Method string `json:"method"`
 	// Error is the share of examples that are misclassified when left out; for
 	// regression the mean square of the left-out residuals.

@@ -120,10 +120,10 @@ func MomentsFigure(m *paper.Moments) *Figure {
 	}
 }
 
-// LawFigures are M03 figures 3 and 4: laws of the prediction at inputs of the
+// DensityFigures are M03 figures 3 and 4: laws of the prediction at inputs of the
 // Boston housing data, the well described ones and the others.
-func LawFigures(l *paper.Laws) []*Figure {
-	caption := func(laws []paper.Law) string {
+func DensityFigures(l *paper.PredictorDensities) []*Figure {
+	caption := func(laws []paper.PredictorDensity) string {
 		text := "Law over resamples of the prediction at inputs of the Boston housing data, S = N = 506: theory (line) and retraining (histogram, bins of 0.2). Chosen by rule:"
 		for i, law := range laws {
 			text += fmt.Sprintf(" (%d) %s, example %d, L1 distance %.3f;", i+1, law.Why, law.Place+1, law.L1)
@@ -137,7 +137,7 @@ func LawFigures(l *paper.Laws) []*Figure {
 	}
 }
 
-func lawPanels(laws []paper.Law, label string) []Panel {
+func lawPanels(laws []paper.PredictorDensity, label string) []Panel {
 	var panels []Panel
 	for _, law := range laws {
 		p := Panel{Title: law.Why, X: Axis{Label: label}, Y: Axis{Label: "density"}, Series: []Series{
@@ -150,7 +150,7 @@ func lawPanels(laws []paper.Law, label string) []Panel {
 }
 
 // DistanceFigure is M03 figure 5: how many inputs have which L1 distance.
-func DistanceFigure(l *paper.Laws) *Figure {
+func DistanceFigure(l *paper.PredictorDensities) *Figure {
 	const width = 0.02
 	d := l.Choices[0]
 	counts := make([]float64, int(math.Ceil(slices.Max(d.L1)/width))+1)
@@ -210,9 +210,9 @@ func FieldFigure(f *paper.Fields) *Figure {
 
 // PaperTables are the numbers beside the figures.
 type PaperTables struct {
-	Laws        *paper.Laws
-	Timing      []bench.Row
-	LeaveOneOut []paper.LeftOut
+	Laws        *paper.PredictorDensities
+	Timing      []bench.CompareRow
+	LeaveOneOut []paper.LeaveOneOutRow
 }
 
 // Title names the tables.
@@ -235,7 +235,7 @@ func (t *PaperTables) sheet() *sheet {
 }
 
 // distances sets the L1 distances of M03 figure 5 beside what M03 reports.
-func (p *sheet) distances(l *paper.Laws) {
+func (p *sheet) distances(l *paper.PredictorDensities) {
 	p.paragraph("L1 distances of the laws on the Boston housing data, S = N. M03 reports 86.2% up to 0.1, 2% from 0.2 on, largest 0.3109; it does not say from how many resamples.")
 	with := func(v, se float64, scale float64) string {
 		if math.IsNaN(se) {
@@ -253,7 +253,7 @@ func (p *sheet) distances(l *paper.Laws) {
 
 // timing sets the theory's time beside that of single trainings, as both papers
 // do.
-func (p *sheet) timing(rows []bench.Row) {
+func (p *sheet) timing(rows []bench.CompareRow) {
 	p.paragraph("Time of the theory at S = N against single trainings. M03 claims at most 15 retrainings (all S rows) for N <= 500 and 25 for N <= 2500; M04 claims less than one training on the data for broad kernels.")
 	var cells [][]string
 	for _, r := range rows {
@@ -266,7 +266,7 @@ func (p *sheet) timing(rows []bench.Row) {
 }
 
 // leaveOneOut is the table of the lecture on leave-one-out.
-func (p *sheet) leaveOneOut(rows []paper.LeftOut) {
+func (p *sheet) leaveOneOut(rows []paper.LeaveOneOutRow) {
 	p.paragraph("Fast leave-one-out of soft-margin classifiers with bias, C = 1. The lecture reports 0.58% of the trainings and 32 s on Reuters (n = 6451), 20.42% and 235 s on WebKB (2092), 2.56% and 1132 s on Ohsumed (10000).")
 	var cells [][]string
 	for _, r := range rows {
@@ -282,7 +282,7 @@ func (p *sheet) leaveOneOut(rows []paper.LeftOut) {
 	p.gap()
 }
 
-func naiveRatio(r bench.Row) string {
+func naiveRatio(r bench.CompareRow) string {
 	if r.NaiveFitsEquivalent == 0 {
 		return "-"
 	}

@@ -259,7 +259,7 @@ func biased(b bool) string {
 }
 
 // methods prints a comparison of methods.
-func (p *sheet) methods(all []LeftOut) {
+func (p *sheet) methods(all []LeaveOneOutMethod) {
 	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"}, {head: "recall"},
 		{head: "precision"}, {head: "ties"}, {head: "retrained"}, {head: "seconds"}}
 	var rows [][]string

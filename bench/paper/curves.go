@@ -214,7 +214,7 @@ func HeldOut(ctx context.Context, s Settings) (*Moments, error) {
 	out := &Moments{}
 	out.Mean, out.Var = solution.Predict(append([]float64(nil), cross.Data...))
 	x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, cross: cross}
-	if out.Naive, err = r.retrain(x, "boston, 50 new inputs", LawFactor*r.Resamples); err != nil {
+	if out.Naive, err = r.retrain(x, "boston, 50 new inputs", MomentsFactor*r.Resamples); err != nil {
 		return nil, err
 	}
 	sites := m.Sites()

@@ -15,9 +15,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Law is the law over resamples of the predictor at one place, by theory and by
+// PredictorDensity is the law over resamples of the predictor at one place, by theory and by
 // retraining, as densities on common bins.
-type Law struct {
+type PredictorDensity struct {
 	Place     int       // example or new input, from 0
 	Why       string    // the rule that chose it
 	L1        float64   // half the L1 distance of the two densities, in [0, 1]
@@ -44,16 +44,16 @@ type Distances struct {
 	L1        []float64
 }
 
-// Laws are M03 figures 3 to 5: the laws at the inputs of the Boston housing data.
-type Laws struct {
-	Typical  []Law // figures 3 and 4: inputs chosen by rule
+// PredictorDensities are M03 figures 3 to 5: the laws at the inputs of the Boston housing data.
+type PredictorDensities struct {
+	Typical  []PredictorDensity // figures 3 and 4: inputs chosen by rule
 	Choices  []Distances
 	Examples int
 }
 
-// BostonLaws computes them. Choices hold the summaries of the distances over
+// BostonDensities computes them. Choices hold the summaries of the distances over
 // schemes, bin edges and numbers of resamples; the first is the one plotted.
-func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
+func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, error) {
 	r, err := newRun(ctx, s)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Laws{Examples: spec.Set.N()}
+	out := &PredictorDensities{Examples: spec.Set.N()}
 	var elsewhere error
 	for _, name := range []string{"poisson", "multinomial"} {
 		scheme, err := resample.ByName(name, resample.Options{N: spec.Set.N(), Ratio: 1})
@@ -82,7 +82,7 @@ func BostonLaws(ctx context.Context, s Settings) (*Laws, error) {
 			laws[i] = solution.Distribution(i)
 		}
 		x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, bins: true}
-		ref, err := r.retrain(x, "boston, laws, "+name, LawFactor*r.Resamples)
+		ref, err := r.retrain(x, "boston, laws, "+name, MomentsFactor*r.Resamples)
 		if errors.Is(err, ErrElsewhere) {
 			elsewhere = err
 			continue
@@ -168,7 +168,7 @@ func jackknife(without []float64) float64 {
 
 // typical chooses inputs by rule: by the rank of their distance, and among those
 // that the theory describes well the one with the most structure.
-func typical(ref *Reference, laws []loss.Distribution, l1 []float64) []Law {
+func typical(ref *Reference, laws []loss.Distribution, l1 []float64) []PredictorDensity {
 	order := make([]int, len(l1))
 	for i := range order {
 		order[i] = i
@@ -192,7 +192,7 @@ func typical(ref *Reference, laws []loss.Distribution, l1 []float64) []Law {
 			structured, most = i, peaks
 		}
 	}
-	var out []Law
+	var out []PredictorDensity
 	for _, c := range []struct {
 		place int
 		why   string
@@ -231,9 +231,9 @@ func peaks(law loss.Distribution) int {
 }
 
 // describe puts both sides onto common bins.
-func describe(ref *Reference, place int, law loss.Distribution, width float64) Law {
+func describe(ref *Reference, place int, law loss.Distribution, width float64) PredictorDensity {
 	first, shares := ref.histogram(place, width, 0, -1)
-	l := Law{Place: place}
+	l := PredictorDensity{Place: place}
 	for i, share := range shares {
 		low := float64(first+i) * width
 		l.Edges = append(l.Edges, low)
@@ -246,7 +246,7 @@ func describe(ref *Reference, place int, law loss.Distribution, width float64) L
 // Fields are M04 figure 1, right: the internal field at new inputs of the sonar
 // data.
 type Fields struct {
-	Typical        []Law
+	Typical        []PredictorDensity
 	Negative       []float64 // P(label = -1) by theory at each new input
 	NaiveNegative  []float64 // share of the retrained classifiers that say -1
 	NaiveSE        []float64
@@ -285,7 +285,7 @@ func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 		return nil, err
 	}
 	x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, cross: cross, bins: true}
-	ref, err := r.retrain(x, "sonar, new inputs", LawFactor*r.Resamples)
+	ref, err := r.retrain(x, "sonar, new inputs", MomentsFactor*r.Resamples)
 	if err != nil {
 		return nil, err
 	}

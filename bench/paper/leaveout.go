@@ -12,10 +12,10 @@ import (
 	"bootbench/svm"
 )
 
-// LeftOut is a row of the leave-one-out lecture's table: how many trainings the
+// LeaveOneOutRow is a row of the leave-one-out lecture's table: how many trainings the
 // fast method needs, and what it and the exact one take. Seconds include the
 // training on all data, not the kernel matrix.
-type LeftOut struct {
+type LeaveOneOutRow struct {
 	Data                 string
 	N                    int
 	Errors               int
@@ -28,16 +28,16 @@ type LeftOut struct {
 	XiAlpha, Approximate int // errors by the xi-alpha estimate (rho = 2) and by the approximation
 }
 
-// LeaveOneOut is the lecture's table on the data at hand: the embedded
+// LeaveOneOutTable is the lecture's table on the data at hand: the embedded
 // classification sets with C = 1 and gamma = 1/d, and text-like documents with a
 // linear kernel; soft margins with bias.
-func LeaveOneOut(ctx context.Context, s Settings) ([]LeftOut, error) {
+func LeaveOneOutTable(ctx context.Context, s Settings) ([]LeaveOneOutRow, error) {
 	r, err := newRun(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	names := []string{"sonar", "pima", "crabs", "wisconsin", "synthetic:text,n=1000,d=2000"}
-	var rows []LeftOut
+	var rows []LeaveOneOutRow
 	for i, name := range names {
 		r.tell("leave-one-out, "+name, i, len(names))
 		set, err := dataset.Load(name, dataset.Options{})
@@ -54,8 +54,8 @@ func LeaveOneOut(ctx context.Context, s Settings) ([]LeftOut, error) {
 }
 
 // leftOut runs every method on a set.
-func leftOut(ctx context.Context, set *dataset.Set) (LeftOut, error) {
-	row := LeftOut{Data: set.Name, N: set.N(), GammaD: 1, C: 1, LinearKernel: set.Sparse != nil}
+func leftOut(ctx context.Context, set *dataset.Set) (LeaveOneOutRow, error) {
+	row := LeaveOneOutRow{Data: set.Name, N: set.N(), GammaD: 1, C: 1, LinearKernel: set.Sparse != nil}
 	spec := model.Spec{Set: set, Standardize: set.Sparse == nil, Loss: loss.Hinge{C: row.C}, Kernel: kernel.Spec{Gamma: row.GammaD / float64(set.D())}}
 	if row.LinearKernel {
 		spec.Kernel = kernel.Spec{Kind: kernel.Linear}

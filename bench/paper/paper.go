@@ -35,9 +35,9 @@ type Settings struct {
 // DefaultResamples is the Resamples of zero Settings.
 const DefaultResamples = 1000
 
-// LawFactor is how many times the resamples of a curve's point go into moments
+// MomentsFactor is how many times the resamples of a curve's point go into moments
 // and laws: the default gives twice M03's 5000.
-const LawFactor = 10
+const MomentsFactor = 10
 
 // blockSize is the number of resamples in a block.
 const blockSize = 100

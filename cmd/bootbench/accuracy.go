@@ -92,7 +92,7 @@ func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
 		s.bars.show(fmt.Sprintf("%s, %s", p.Data, p.Phase), p.Row, p.Rows)
 	}
 	var printing error
-	cells, err := bench.Accuracy(s.ctx, cases, settings, func(c bench.Cell) {
+	cells, err := bench.Accuracy(s.ctx, cases, settings, func(c bench.AccuracyRow) {
 		if e := s.text(func(io.Writer) error { return table.Row(c) }); printing == nil {
 			printing = e
 		}
@@ -113,7 +113,7 @@ func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
 			return err
 		}
 	}
-	a := &report.Accuracy{Command: "accuracy", Cells: cells, Resamples: settings.Resamples, Seed: settings.Seed, Summary: bench.Summarise(cells)}
+	a := &report.Accuracy{Command: "accuracy", Cells: cells, Resamples: settings.Resamples, Seed: settings.Seed, Summary: bench.SummarizeAccuracy(cells)}
 	a.Cost = s.cost(report.Times{})
 	if err := s.text(func(w io.Writer) error { return table.End(a) }); err != nil {
 		return err

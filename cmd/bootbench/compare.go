@@ -251,7 +251,7 @@ func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
 		s.bars.show(fmt.Sprintf("row %d of %d, n = %d: %s", p.Row, p.Rows, p.N, p.Phase), p.Done, p.Total)
 	}
 	var printing error
-	rows, err := bench.Compare(s.ctx, cases, settings, func(row bench.Row) {
+	rows, err := bench.Compare(s.ctx, cases, settings, func(row bench.CompareRow) {
 		if row.Status != solver.Converged.String() && s.status == exitDone {
 			s.status = exitNotConverged
 		}
@@ -285,7 +285,7 @@ func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
 }
 
 // endCompare prints and writes what was finished.
-func (s *session) endCompare(rows []bench.Row, table *report.CompareTable) error {
+func (s *session) endCompare(rows []bench.CompareRow, table *report.CompareTable) error {
 	if err := s.text(func(io.Writer) error { return table.End(rows) }); err != nil {
 		return err
 	}

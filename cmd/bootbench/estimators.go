@@ -20,16 +20,16 @@ func (s *session) estimators(spec model.Spec, splits int, seed uint64) error {
 	if splits < 2 {
 		return usagef("--splits is %d, must be at least 2", splits)
 	}
-	j, err := bench.Judge(s.ctx, spec, bench.JudgeSettings{
+	j, err := bench.CompareEstimators(s.ctx, spec, bench.EstimatorSettings{
 		Train: spec.Set.N() / 2, Splits: splits, Seed: seed,
 		Progress: func(done, total int) { s.bars.show(fmt.Sprintf("split %d of %d", done, total), done, total) },
 	})
 	if err != nil {
 		return err
 	}
-	a := &report.Judgement{Command: "compare", Judgement: *j, Cost: s.cost(report.Times{})}
+	a := &report.EstimatorComparison{Command: "compare", EstimatorComparison: *j, Cost: s.cost(report.Times{})}
 	if err := s.print(a); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Answers: []report.Document{a}, Figures: report.JudgementFigures(a)})
+	return s.page(&report.Page{Answers: []report.Document{a}, Figures: report.EstimatorFigures(a)})
 }

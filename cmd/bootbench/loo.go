@@ -120,7 +120,7 @@ func (s *session) loo(sub *subject, l *looFlags) error {
 	if r.Status == loo.Cancelled.String() {
 		s.interrupted()
 	}
-	return s.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: report.LeftOutFigures(r)})
+	return s.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: report.LeaveOneOutFigures(r)})
 }
 
 // residuals is leave-one-out for the square loss.
@@ -134,7 +134,7 @@ func (s *session) residuals(sub *subject, noise float64, r *report.LeaveOneOut) 
 	for _, v := range residuals {
 		square += v * v
 	}
-	r.LeftOut = report.LeftOut{
+	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
 		Method: "closed form", Error: square / float64(len(residuals)), Skipped: len(residuals),
 		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
 	}
@@ -178,7 +178,7 @@ func (s *session) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all 
 			r.Methods = append(r.Methods, row)
 		}
 		if !all || result.Method == loo.Fast || len(results) == 1 {
-			r.LeftOut, r.SupportVectors, r.Violation = row, result.SupportVectors, result.Violation
+			r.LeaveOneOutMethod, r.SupportVectors, r.Violation = row, result.SupportVectors, result.Violation
 		}
 		if result.Status == loo.Inexact {
 			s.status = exitNotConverged
@@ -190,8 +190,8 @@ func (s *session) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all 
 	}
 }
 
-func leftOutReport(result *loo.Result) report.LeftOut {
-	row := report.LeftOut{
+func leftOutReport(result *loo.Result) report.LeaveOneOutMethod {
+	row := report.LeaveOneOutMethod{
 		Method: result.Method.String(), Error: result.Error, Errors: result.Errors, Retrained: result.Retrained, Skipped: result.Skipped,
 		Recall: result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.Open,
 		Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),

@@ -69,7 +69,7 @@ more resamples draws the missing ones only.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&only, "figure", nil, "compute only these, `ID,ID,...` of "+strings.Join(paperIDs(), ", ")+"; default: all")
-	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` at least 1, in blocks of 100; moments and laws take %d times as many", paper.LawFactor))
+	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` at least 1, in blocks of 100; moments and laws take %d times as many", paper.MomentsFactor))
 	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
@@ -184,13 +184,13 @@ func (p *paperRun) write(done []*report.Figure) error {
 		Caption string `json:"caption"`
 	}
 	doc := struct {
-		Command     string          `json:"command"`
-		Resamples   int             `json:"resamples"`
-		Seed        uint64          `json:"seed"`
-		Figures     []entry         `json:"figures"`
-		Times       []bench.Row     `json:"times,omitempty"`
-		LeaveOneOut []paper.LeftOut `json:"leave_one_out,omitempty"`
-		Warnings    []string        `json:"warnings"`
+		Command     string                 `json:"command"`
+		Resamples   int                    `json:"resamples"`
+		Seed        uint64                 `json:"seed"`
+		Figures     []entry                `json:"figures"`
+		Times       []bench.CompareRow     `json:"times,omitempty"`
+		LeaveOneOut []paper.LeaveOneOutRow `json:"leave_one_out,omitempty"`
+		Warnings    []string               `json:"warnings"`
 	}{"paper", p.settings.Resamples, p.settings.Seed, nil, p.tables.Timing, p.tables.LeaveOneOut, append([]string{}, p.warnings...)}
 	for _, f := range done {
 		doc.Figures = append(doc.Figures, entry{f.Name, f.Caption})
@@ -253,10 +253,10 @@ func (p *paperRun) moments() ([]*report.Figure, error) {
 }
 
 func (p *paperRun) laws() (figures []*report.Figure, err error) {
-	if p.tables.Laws, err = paper.BostonLaws(p.ctx, p.settings); err != nil {
+	if p.tables.Laws, err = paper.BostonDensities(p.ctx, p.settings); err != nil {
 		return nil, err
 	}
-	return append(report.LawFigures(p.tables.Laws), report.DistanceFigure(p.tables.Laws)), nil
+	return append(report.DensityFigures(p.tables.Laws), report.DistanceFigure(p.tables.Laws)), nil
 }
 
 func (p *paperRun) classification() ([]*report.Figure, error) {
@@ -291,6 +291,6 @@ func (p *paperRun) times() ([]*report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.tables.LeaveOneOut, err = paper.LeaveOneOut(p.ctx, p.settings)
+	p.tables.LeaveOneOut, err = paper.LeaveOneOutTable(p.ctx, p.settings)
 	return nil, err
 }

@@ -63,7 +63,7 @@ func (s *session) scaleCases(paths []string, exact, low int, maxBytes int64) ([]
 		if err != nil {
 			return nil, err
 		}
-		cases = append(cases, bench.Broad(set, model.Exact, bench.Doubling(min(exact, set.N()))...), bench.Broad(set, model.LowRank, bench.Doubling(min(low, set.N()))...))
+		cases = append(cases, bench.UserCase(set, model.Exact, bench.Doubling(min(exact, set.N()))...), bench.UserCase(set, model.LowRank, bench.Doubling(min(low, set.N()))...))
 	}
 	for i := range cases {
 		cases[i].Spec.MaxBytes = maxBytes

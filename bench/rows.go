@@ -4,10 +4,10 @@ package bench
 
 import "bootbench/solver"
 
-// Row is one comparison: the theory and retraining on the same n examples, in
+// CompareRow is one comparison: the theory and retraining on the same n examples, in
 // the same process, one after the other. Times are wall times in seconds. The
 // kernel matrix, which both need, is in none of them.
-type Row struct {
+type CompareRow struct {
 	Data   string  `json:"data"`
 	Loss   string  `json:"loss"`
 	N      int     `json:"n"`     // examples

@@ -32,8 +32,8 @@ func classifier(t *testing.T, path string, l loss.Loss) model.Spec {
 // training anew.
 func TestJudge(t *testing.T) {
 	spec := classifier(t, "crabs", loss.Hinge{C: 3})
-	s := JudgeSettings{Train: 40, Splits: 3, Seed: 7, Folds: 40}
-	j, err := Judge(t.Context(), spec, s)
+	s := EstimatorSettings{Train: 40, Splits: 3, Seed: 7, Folds: 40}
+	j, err := CompareEstimators(t.Context(), spec, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 	if math.Abs(j.Truth-truth) > 1e-12 {
 		t.Errorf("held-out error %v, want %v", j.Truth, truth)
 	}
-	seen := map[string]Verdict{}
+	seen := map[string]EstimatorScore{}
 	for _, v := range j.Estimators {
 		seen[v.Estimator] = v
 		if math.Abs(v.Bias-(v.Mean-j.Truth)) > 1e-12 || v.RMS < math.Abs(v.Bias)-1e-12 {
@@ -105,17 +105,17 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeRefuses(t *testing.T) {
 	spec := classifier(t, "crabs", loss.Hinge{C: 1})
-	for _, s := range []JudgeSettings{{}, {Train: 200}, {Train: 50, Splits: -1}, {Train: 50, Folds: 51}} {
-		if _, err := Judge(t.Context(), spec, s); !errors.Is(err, model.ErrInput) {
+	for _, s := range []EstimatorSettings{{}, {Train: 200}, {Train: 50, Splits: -1}, {Train: 50, Folds: 51}} {
+		if _, err := CompareEstimators(t.Context(), spec, s); !errors.Is(err, model.ErrInput) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if _, err := Judge(t.Context(), classifier(t, "crabs", loss.Square{Noise: 1}), JudgeSettings{Train: 50}); !errors.Is(err, model.ErrInput) {
+	if _, err := CompareEstimators(t.Context(), classifier(t, "crabs", loss.Square{Noise: 1}), EstimatorSettings{Train: 50}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("square loss: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Judge(ctx, spec, JudgeSettings{Train: 50}); !errors.Is(err, context.Canceled) {
+	if _, err := CompareEstimators(ctx, spec, EstimatorSettings{Train: 50}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func TestPrintJudgement(t *testing.T) {
 		{"pima", 200, loss.Hinge{C: 1}}, {"pima", 200, loss.HardMargin{}},
 		{"sonar", 120, loss.HardMargin{}},
 	} {
-		j, err := Judge(t.Context(), classifier(t, c.data, c.loss), JudgeSettings{Train: c.train})
+		j, err := CompareEstimators(t.Context(), classifier(t, c.data, c.loss), EstimatorSettings{Train: c.train})
 		if err != nil {
 			t.Fatal(err)
 		}

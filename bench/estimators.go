@@ -17,10 +17,10 @@ import (
 	"bootbench/svm"
 )
 
-// JudgeSettings say how estimators of a classifier's error are judged: a set is
+// EstimatorSettings say how estimators of a classifier's error are judged: a set is
 // split at random, again and again, the classifier trained on one part, and what
 // the estimators make of that part set against its error on the other.
-type JudgeSettings struct {
+type EstimatorSettings struct {
 	Train  int    // examples to train on, at least 2 and less than there are
 	Splits int    // default DefaultSplits
 	Folds  int    // of cross-validation; default 10
@@ -35,20 +35,20 @@ const DefaultSplits = 50
 // farRatio stands for an infinite ratio in the analytic bootstrap.
 const farRatio = 20
 
-// Judgement is what many splits tell of the estimators.
-type Judgement struct {
+// EstimatorComparison is what many splits tell of the estimators.
+type EstimatorComparison struct {
 	Data             string
 	Train, HeldOut   int
 	Splits           int
 	Truth, TruthSE   float64 // held-out error: mean over splits, and its standard error
 	TruthSD          float64 // its standard deviation over splits
-	Estimators       []Verdict
+	Estimators       []EstimatorScore
 	SkippedOneClass  int // splits whose training part had one class only; drawn again
 	UnfinishedTheory int // solves of the analytic bootstrap that did not converge
 }
 
-// Verdict is one estimator's record against the held-out error of the same split.
-type Verdict struct {
+// EstimatorScore is one estimator's record against the held-out error of the same split.
+type EstimatorScore struct {
 	Estimator string
 	Mean      float64
 	Bias      float64 // mean of estimate - held-out error
@@ -59,11 +59,11 @@ type Verdict struct {
 	Retrained float64 // mean share of examples or folds that were trained without
 }
 
-// Judge judges the estimators of spec's classifier, a hard or soft margin without
+// CompareEstimators judges the estimators of spec's classifier, a hard or soft margin without
 // bias, which is what the analytic bootstrap is for: the apparent error; the
 // analytic bootstrap's left-out error and .632 at ratio 1, and its limit at large
 // ratios; leave-one-out by all methods; cross-validation.
-func Judge(ctx context.Context, spec model.Spec, s JudgeSettings) (*Judgement, error) {
+func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings) (*EstimatorComparison, error) {
 	if spec.Set == nil {
 		return nil, badInput("there is no data set")
 	}
@@ -81,7 +81,7 @@ func Judge(ctx context.Context, spec model.Spec, s JudgeSettings) (*Judgement, e
 		s.Folds = min(10, s.Train)
 	}
 	j := &judge{settings: s, spec: spec, rng: rand.New(rand.NewPCG(s.Seed, 0))}
-	j.verdict = Judgement{Data: spec.Set.Name, Train: s.Train, HeldOut: n - s.Train}
+	j.verdict = EstimatorComparison{Data: spec.Set.Name, Train: s.Train, HeldOut: n - s.Train}
 	for j.verdict.Splits < s.Splits {
 		if err := j.split(ctx); err != nil {
 			return nil, err
@@ -96,13 +96,13 @@ func Judge(ctx context.Context, spec model.Spec, s JudgeSettings) (*Judgement, e
 
 // judge is a Judgement in the making.
 type judge struct {
-	settings JudgeSettings
+	settings EstimatorSettings
 	spec     model.Spec
 	rng      *rand.Rand
 	truth    []float64
 	names    []string
 	records  map[string]*record
-	verdict  Judgement
+	verdict  EstimatorComparison
 
 	// The split under way.
 	model  *model.Model
@@ -311,7 +311,7 @@ func (j *judge) conclude() {
 			off[i] = e - j.truth[i]
 			square += off[i] * off[i] / float64(len(off))
 		}
-		w := Verdict{Estimator: name, RMS: math.Sqrt(square)}
+		w := EstimatorScore{Estimator: name, RMS: math.Sqrt(square)}
 		w.Mean, w.SD = meanSD(r.estimate)
 		w.Bias, w.BiasSE = meanSD(off)
 		w.BiasSE /= math.Sqrt(float64(len(off)))

@@ -7,22 +7,22 @@ import (
 	"bootbench/bench"
 )
 
-// Judgement is the answer of compare --estimators.
-type Judgement struct {
+// EstimatorComparison is the answer of compare --estimators.
+type EstimatorComparison struct {
 	Command string `json:"command"`
-	bench.Judgement
+	bench.EstimatorComparison
 	Cost
 }
 
 // Title names the comparison.
-func (j *Judgement) Title() string {
+func (j *EstimatorComparison) Title() string {
 	return "Estimates of the error on " + ShortName(j.Data) + ", judged by held-out data"
 }
 
 // WriteText writes a row per estimator.
-func (j *Judgement) WriteText(w io.Writer) error { return j.sheet().writeText(w) }
+func (j *EstimatorComparison) WriteText(w io.Writer) error { return j.sheet().writeText(w) }
 
-func (j *Judgement) sheet() *sheet {
+func (j *EstimatorComparison) sheet() *sheet {
 	p := &sheet{}
 	p.line("data", "%s: %d splits into %d examples to train on and %d held out", j.Data, j.Splits, j.Train, j.HeldOut)
 	p.line("held-out error", "%s, standard error %.2g, standard deviation over splits %.2g", number(j.Truth), j.TruthSE, j.TruthSD)
@@ -44,8 +44,8 @@ func (j *Judgement) sheet() *sheet {
 	return p
 }
 
-// JudgementFigures set the estimators' accuracy against their cost.
-func JudgementFigures(j *Judgement) []*Figure {
+// EstimatorFigures set the estimators' accuracy against their cost.
+func EstimatorFigures(j *EstimatorComparison) []*Figure {
 	p := Panel{X: Axis{Label: "seconds", Log: true}, Y: Axis{Label: "root mean square error of the estimate"}}
 	for i, v := range j.Estimators {
 		p.Series = append(p.Series, Series{Label: v.Estimator, Mark: Dots, Colour: i, X: []float64{v.Seconds}, Y: []float64{v.RMS}})

@@ -35,7 +35,6 @@ const (
 	spare       = vg.Length(16)     // right of a legend, for wider fonts
 	manyPoints  = 150               // from which on symbols are small
 	insetShare  = 0.42              // of the panel's edges
-	columnShare = 0.75              // of the distance of two columns
 )
 
 // Formats lists the extensions that Figure.Write knows.
@@ -249,7 +248,7 @@ func (p *Panel) add(out *plot.Plot, s *Series) error {
 	}
 	colour := palette[s.Colour%len(palette)]
 	var icons []plot.Thumbnailer
-	if s.Mark == Bars || s.Mark == Steps || s.Mark == Columns {
+	if s.Mark == Bars || s.Mark == Steps {
 		icon, err := s.histogram(out, at, colour)
 		if err != nil {
 			return err
@@ -356,10 +355,6 @@ func (s *Series) histogram(out *plot.Plot, at plotter.XYs, colour color.RGBA) (p
 		if i+1 < len(at) {
 			end = at[i+1].X
 		}
-		if s.Mark == Columns {
-			begin, end = p.X-columnShare/2, p.X+columnShare/2
-			outline = append(outline, plotter.XY{X: begin, Y: 0})
-		}
 		outline = append(outline, plotter.XY{X: begin, Y: p.Y}, plotter.XY{X: end, Y: p.Y})
 		if s.Mark != Steps {
 			outline = append(outline, plotter.XY{X: end, Y: 0})
@@ -370,15 +365,10 @@ func (s *Series) histogram(out *plot.Plot, at plotter.XYs, colour color.RGBA) (p
 	if err != nil {
 		return nil, err
 	}
-	switch s.Mark {
-	case Bars:
+	if s.Mark == Bars {
 		polygon.Color = color.NRGBA{colour.R, colour.G, colour.B, 110}
-	case Columns:
-		polygon.Color = colour
 	}
-	if s.Mark != Columns {
-		polygon.LineStyle = draw.LineStyle{Color: colour, Width: lineWidth * 0.6}
-	}
+	polygon.LineStyle = draw.LineStyle{Color: colour, Width: lineWidth * 0.6}
 	out.Add(polygon)
 	return polygon, nil
 }

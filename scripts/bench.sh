@@ -93,13 +93,6 @@ echo "theory against retraining" >&2
 	echo '```'
 } > "$out/margins"
 
-echo "what each step brings" >&2
-{
-	echo '```'
-	"$out/bootbench" steps --sizes 500,1000,2000,4000 --quiet --out "$out/split"
-	echo '```'
-} > "$out/ways"
-
 echo "leave-one-out" >&2
 {
 	echo '```'
@@ -118,8 +111,6 @@ echo "large N" >&2
 } > "$out/scale"
 
 picture claim/compare-friedman1-time speed-claim
-picture split/steps-friedman1 speed-steps
-picture split/steps-pima speed-margin
 picture large/scale speed-scale
 
 table Kernel "$out/kernels.txt" > "$out/kernels"
@@ -131,6 +122,6 @@ table Breadth "$out/breadth.txt" > "$out/breadth"
 table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
 table Grid "$out/grid.txt" > "$out/grid"
 table Survey "$out/survey.txt" > "$out/survey"
-for name in machine kernels refresh steps fits solve breadth train grid survey margins compare compare-coarse loo scale ways; do
+for name in machine kernels refresh steps fits solve breadth train grid survey margins compare compare-coarse loo scale; do
 	renew "$name" "$out/$name"
 done

@@ -39,7 +39,7 @@ interrupted, what was finished is kept.`,
 	root.SetHelpCommand(helpCommand(s))
 	s.register(root)
 	root.AddCommand(compareCommand(s), estimateCommand(s), curveCommand(s), gridCommand(s), predictCommand(s),
-		retrainCommand(s), looCommand(s), trainCommand(s), paperCommand(s), accuracyCommand(s), mergeCommand(s), scaleCommand(s), stepsCommand(s), datasetsCommand(s), infoCommand(s))
+		retrainCommand(s), looCommand(s), trainCommand(s), paperCommand(s), accuracyCommand(s), mergeCommand(s), scaleCommand(s), datasetsCommand(s), infoCommand(s))
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
 	}

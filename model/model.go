@@ -305,12 +305,12 @@ func (m *Model) solveRoom() int64 {
 }
 
 // exactBytes is the memory of a kernel matrix that is held whole, its engine and the
-// sites, and for the square loss of small moves and updates of G.
+// sites, and for the square loss of updates of G.
 func (m *Model) exactBytes() int64 {
 	sites := int64(len(m.First))
 	bytes := linalg.SymBytes(int(sites)) + linalg.EngineBytes(int(sites)) + m.vectorBytes()
 	if m.quadratic() {
-		bytes += max(linalg.MovingBytes(int(sites)), solver.StartBytes(int(sites)))
+		bytes += linalg.MovingBytes(int(sites))
 	}
 	return bytes
 }

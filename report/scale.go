@@ -112,7 +112,7 @@ func scaleCells(r bench.ScaleRow) []string {
 		errorOff, varianceOff = fmt.Sprintf("%.2g%%", 100*r.ErrorOff), fmt.Sprintf("%.2g%%", 100*r.VarianceOff)
 	}
 	return []string{ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
-		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single + r.Refreshes.Follow), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
+		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
 }
 
 // End says how time grows with n, for every data set and engine with at least

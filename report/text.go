@@ -95,7 +95,7 @@ func refreshes(r solver.Refreshes) string {
 	for _, kind := range []struct {
 		count int
 		name  string
-	}{{r.Single, "single precision"}, {r.Follow, "small moves"}, {r.Woodbury, "few sites"}, {r.Diagonal, "diagonal"}} {
+	}{{r.Single, "single precision"}, {r.Woodbury, "few sites"}, {r.Diagonal, "diagonal"}} {
 		if kind.count > 0 {
 			text += fmt.Sprintf(", %d %s", kind.count, kind.name)
 		}

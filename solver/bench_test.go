@@ -28,7 +28,7 @@ func friedman(b *testing.B, n int) solver.Problem {
 }
 
 // BenchmarkSolve takes away one means after the other. flops/n3 counts what the
-// refreshes cost by order of magnitude, and single and small moves half of it:
+// refreshes cost by order of magnitude, and single precision half of it:
 // what is left when the machine is noisy. The fit of one resample at ratio 1, its
 // repeated rows merged, takes 0.084 of it.
 func BenchmarkSolve(b *testing.B) {
@@ -38,7 +38,6 @@ func BenchmarkSolve(b *testing.B) {
 			settings solver.Settings
 		}{
 			{"all", solver.Settings{}},
-			{"nofollow", solver.Settings{Skip: solver.SkipFollow}},
 			{"double", solver.Settings{Skip: solver.SkipSingle}},
 			{"exact", solver.Settings{Steps: solver.ExactOnly}},
 		} {
@@ -54,7 +53,6 @@ func BenchmarkSolve(b *testing.B) {
 				r := s.Stats.Refreshes
 				b.ReportMetric(float64(r.Exact), "exact")
 				b.ReportMetric(float64(r.Single), "single")
-				b.ReportMetric(float64(r.Follow), "small-moves")
 				b.ReportMetric(float64(r.Woodbury), "low-rank")
 				b.ReportMetric(float64(r.Diagonal), "estimates")
 				b.ReportMetric(float64(s.Stats.Linear), "linear")
@@ -62,7 +60,7 @@ func BenchmarkSolve(b *testing.B) {
 				if c.settings.Steps == solver.ExactOnly {
 					whole = 2. / 3
 				}
-				b.ReportMetric(whole*float64(r.Exact)+0.5*float64(r.Single+r.Follow), "flops/n3")
+				b.ReportMetric(whole*float64(r.Exact)+0.5*float64(r.Single), "flops/n3")
 			})
 		}
 	}

@@ -35,7 +35,7 @@ func (r *run) warnKeeper() {
 }
 
 // moves is the number of refreshes and updates of G.
-func (r Refreshes) moves() int { return r.Exact + r.Single + r.Follow + r.Woodbury }
+func (r Refreshes) moves() int { return r.Exact + r.Single + r.Woodbury }
 
 // known is a smallest value so far, or 0 where there is none.
 func known(best float64) float64 {

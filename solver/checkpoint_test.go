@@ -48,7 +48,7 @@ func record(t testing.TB, p solver.Problem, settings solver.Settings) (*solver.S
 // refreshes is the number of times that G was moved.
 func refreshes(s solver.Stats) int {
 	r := s.Refreshes
-	return r.Exact + r.Single + r.Follow + r.Woodbury
+	return r.Exact + r.Single + r.Woodbury
 }
 
 // interruptible is a problem whose solve is cut off after every stride-th sweep.

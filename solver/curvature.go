@@ -15,7 +15,7 @@ import (
 const (
 	diagonalSteps  = 40    // approximate steps between two refreshes at most
 	updateShare    = 16    // a low-rank update moves at most M/updateShare sites
-	updatesInARow  = 8     // low-rank updates and small moves between two factorisations at most
+	updatesInARow  = 8     // low-rank updates between two factorisations at most
 	negligible     = 0.1   // share of the tolerance below which a site need not move
 	patience       = 4     // sweeps without a new best residual before damping
 	impatience     = 12    // the same before giving up
@@ -23,17 +23,11 @@ const (
 	innerAgreement = 0.01  // approximate steps stop when they change d by this share of the square of the last residual
 	typicalSites   = 16    // sites whose mean response stands for all in the start value
 	parallelSites  = 256   // sites per task
-	nearby         = 0.02  // residual from which a refresh in double precision and small moves lead to the end
+	nearby         = 0.02  // residual from which a refresh in double precision leads to the end
 	secondOrder    = 0.008 // residual after approximate steps, in squares of the leap, until it is known; 0.004 to 0.07 were seen
-	sharpness      = 0.5   // relative error of G, in tolerances, that small moves may leave
 	worthSingle    = 128   // sites from which single precision gains
 
 	coarseTolerance = 1e-4 // residual on a coarser kernel, whose fixed point is off by more
-
-	worthFactor = 400  // sites from which a factor is tried for the start
-	factorShare = 8    // sites per rank of that factor at least
-	enoughRank  = 512  // its rank at most
-	nearShare   = 2e-3 // mean of d times its residual
 )
 
 // curvature is the state of the iteration for d (T10).
@@ -44,13 +38,12 @@ type curvature struct {
 	move     []float64 // next - d
 	last     []float64 // d of the last refresh that worked
 	chi, b   []float64 // approximate diagonals
-	updates  int       // low-rank updates and small moves since the last factorisation
+	updates  int       // low-rank updates since the last factorisation
 	best     float64   // smallest residual so far
 	since    int       // sweeps since then
 	stepSize float64   // 1, or less when damped
 	plain    bool      // approximate steps have led nowhere and are given up
 	coarse   bool      // G stands in single precision
-	followed bool      // G has made small moves since the last factorisation
 	double   bool      // single precision is given up
 	leap     float64   // largest |log| of the ratio of next to d, after approximate steps
 	order    float64   // residual after approximate steps, in squares of the leap
@@ -186,56 +179,12 @@ func (c *curvature) startCoarse(ctx context.Context) bool {
 // coarser is a kernel on which the fixed point is found at a small part of the
 // cost, nil where there is none.
 func (c *curvature) coarser() linalg.Kernel {
-	switch k := c.problem.Gram.(type) {
-	case linalg.MultilevelKernel:
+	if k, ok := c.problem.Gram.(linalg.MultilevelKernel); ok {
 		if coarser, ok := k.Coarsen(); ok {
 			return coarser
 		}
-	case *linalg.Sym:
-		return c.factorised(k)
 	}
 	return nil
-}
-
-// mostRank is the largest rank of a factor for the start.
-func mostRank(n int) int { return min(n/factorShare, enoughRank) }
-
-// StartBytes is the memory in bytes that a solve of square loss on a kernel matrix
-// of order n that is held whole takes for its start, before G moves.
-func StartBytes(n int) int64 {
-	if n < worthFactor {
-		return 0
-	}
-	return linalg.LowRankBytes(n, mostRank(n))
-}
-
-// factorised is K by a factor of low rank, where what that leaves of K_ii is little
-// beside 1/d, the largest d that the sites can ask for. Eigenvalues of smooth
-// kernels fall geometrically at most, or nearly so: a quarter of the rank must reach
-// a quarter of the digits, and half of it half, or it is not tried further.
-func (c *curvature) factorised(k *linalg.Sym) linalg.Kernel {
-	n := k.N()
-	if n < worthFactor {
-		return nil
-	}
-	most, trace := 0.0, 0.0
-	for i, q := range c.quadratic {
-		most += precision(q, 1/smallestVariance) / float64(n)
-		trace += k.At(i, i) / float64(n)
-	}
-	goal := nearShare / (most * trace)
-	if !(goal > 0 && goal < 1) {
-		return nil
-	}
-	var factor *linalg.LowRankPlusDiag
-	for _, part := range []int{4, 2, 1} {
-		limit := linalg.RankOptions{Tol: math.Pow(goal, 1/float64(part)), MaxRank: mostRank(n) / part}
-		var err error
-		if factor, err = linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, limit); err != nil {
-			return nil
-		}
-	}
-	return factor
 }
 
 // precision is d = 1/A1 - c without the difference (M03-55): o/A1, o = 1 - c A1
@@ -255,9 +204,8 @@ func cavityPrecision(chi, b float64) float64 {
 	return b / math.Max(chi, smallestVariance)
 }
 
-// refresh moves G to next: by a low-rank update when few sites move, by a small
-// move, in single precision when another refresh must follow anyway, else by a
-// factorisation.
+// refresh moves G to next: by a low-rank update when few sites move, in single
+// precision when another refresh must follow anyway, else by a factorisation.
 func (c *curvature) refresh(sweep int) (kind string, err error) {
 	if c.absent {
 		c.absent = false
@@ -274,9 +222,6 @@ func (c *curvature) refresh(sweep int) (kind string, err error) {
 			return "", err
 		}
 	}
-	if c.follow() {
-		return "follow", nil
-	}
 	if sweep < c.settings.MaxSweeps && c.single() {
 		return "single", nil
 	}
@@ -285,7 +230,7 @@ func (c *curvature) refresh(sweep int) (kind string, err error) {
 
 // exact factorises in double precision.
 func (c *curvature) exact() error {
-	c.updates, c.coarse, c.followed = 0, false, false
+	c.updates, c.coarse = 0, false
 	c.Stats.Refreshes.Exact++
 	return c.engine.Factorize(c.next)
 }
@@ -301,38 +246,15 @@ func (c *curvature) single() bool {
 		c.double = true
 		return false
 	}
-	c.updates, c.coarse, c.followed = 0, true, false
+	c.updates, c.coarse = 0, true
 	c.Stats.Refreshes.Single++
-	return true
-}
-
-// follow takes G along when d moves by so little that what it leaves out of G,
-// the square of the move, is below the tolerance. After it the residual is known
-// as well as after a factorisation; all of G is put to the test at the end, see
-// sound.
-func (c *curvature) follow() bool {
-	engine, ok := c.engine.(linalg.Follower)
-	if !ok || c.double || c.settings.Skip&SkipFollow != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.updates >= updatesInARow {
-		return false
-	}
-	square := 0.0
-	for i, d := range c.engine.Precisions() {
-		c.move[i] = c.next[i] - d
-		square += c.move[i] / d * c.move[i] / d / float64(len(c.move))
-	}
-	if !(square <= c.settings.Tolerance) || engine.Follow(c.move) != nil {
-		return false
-	}
-	c.updates++
-	c.followed = true
-	c.Stats.Refreshes.Follow++
 	return true
 }
 
 // active lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a low-rank update can serve them.
 func (c *curvature) active() (sites []int, delta []float64) {
-	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipUpdate != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.followed && c.double || c.updates >= updatesInARow {
+	if c.settings.Steps == ExactOnly || c.settings.Skip&SkipUpdate != 0 || c.Stats.Refreshes.Exact == 0 || c.coarse || c.updates >= updatesInARow {
 		return nil, nil
 	}
 	d := c.engine.Precisions()
@@ -374,7 +296,7 @@ func (c *curvature) done(ctx context.Context, sweep int) (bool, Status) {
 		c.double = c.double || c.coarse
 	}
 	switch {
-	case c.Residual <= c.settings.Tolerance && !c.coarse && c.sound():
+	case c.Residual <= c.settings.Tolerance && !c.coarse:
 		return true, Converged
 	case c.Method == StartOnly:
 		return true, Converged
@@ -388,17 +310,6 @@ func (c *curvature) done(ctx context.Context, sweep int) (bool, Status) {
 		return true, Stalled
 	}
 	return false, 0
-}
-
-// sound reports whether all of G, which the read-outs need, is as good as its
-// diagonal. Where small moves have spoilt it, the next refresh is exact.
-func (c *curvature) sound() bool {
-	engine, ok := c.engine.(linalg.Follower)
-	if !ok || !c.followed || engine.Defect() <= sharpness*c.settings.Tolerance {
-		return true
-	}
-	c.double = true
-	return false
 }
 
 // propose improves next by approximate diagonal steps around the exact G, for

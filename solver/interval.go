@@ -36,18 +36,6 @@ func NormalInterval(mean, variance, level float64) Interval {
 	return Interval{mean - half, mean + half}
 }
 
-// NormalIntervals are the sites' NormalInterval, from mean and variance alone.
-func (s *Solution) NormalIntervals(level float64) ([]Interval, error) {
-	if err := CheckLevel(level); err != nil {
-		return nil, err
-	}
-	all := make([]Interval, s.Sites())
-	for i := range all {
-		all[i] = NormalInterval(s.Mean[i], s.Var[i], level)
-	}
-	return all, nil
-}
-
 // PercentileIntervals lie between the quantiles (1-level)/2 and (1+level)/2 of
 // the sites' laws (M03-60, M04-18), which need not be symmetric and may have
 // atoms: at an end that is an atom the interval holds all of it.

@@ -68,28 +68,6 @@ func TestCoarser(t *testing.T) {
 	}
 }
 
-// TestFactorForTheStart: on a kernel matrix held whole a factor of low rank leads so
-// near that single precision is not needed, and the answer is the same; where the
-// kernel is narrow, nothing changes.
-func TestFactorForTheStart(t *testing.T) {
-	set := synthetic(t, "synthetic:waves,n=450,d=2,seed=4")
-	solve := func(gamma float64, skip solver.Skip) *solver.Solution {
-		k, _ := gram(t, kernel.Spec{Gamma: gamma}, set.X)
-		p := solver.Problem{Gram: k, Y: set.Y, Loss: loss.Square{Noise: 0.01}, Law: resample.Poisson{Ratio: 1}}
-		return mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Skip: skip})
-	}
-	with, without := solve(0.1, 0), solve(0.1, solver.SkipCoarse)
-	sameReadOuts(t, "broad", with, without, 1e-7)
-	factorisations := func(s *solver.Solution) int { return s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single }
-	if a, b := factorisations(with), factorisations(without); a >= b || with.Stats.Refreshes.Single > 0 {
-		t.Errorf("%+v from a factor, %+v without", with.Stats.Refreshes, without.Stats.Refreshes)
-	}
-	with, without = solve(50, 0), solve(50, solver.SkipCoarse)
-	if with.Stats != without.Stats {
-		t.Errorf("narrow: %+v, %+v without the search for a factor", with.Stats, without.Stats)
-	}
-}
-
 // misled is an engine whose coarser one errs.
 type misled struct {
 	*linalg.LowRankEngine

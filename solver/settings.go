@@ -57,8 +57,7 @@ type Skip int
 // SkipSingle is of all losses, SkipNewton of those that are not quadratic, the others
 // of square loss.
 const (
-	SkipSingle Skip = 1 << iota // refreshes in single precision, and for square loss small moves
-	SkipFollow                  // small moves of all of G
+	SkipSingle Skip = 1 << iota // refreshes in single precision
 	SkipUpdate                  // low-rank updates
 	SkipNewton                  // Newton's method and paths
 	SkipCoarse                  // coarser kernels within a low-rank one
@@ -148,7 +147,6 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 type Refreshes struct {
 	Exact    int `json:"exact"`    // factorisations in double precision
 	Single   int `json:"single"`   // factorisations in single precision
-	Follow   int `json:"follow"`   // small moves of all of G
 	Woodbury int `json:"woodbury"` // low-rank updates
 	Diagonal int `json:"diagonal"` // approximate diagonal steps, without moving G
 }
@@ -167,7 +165,7 @@ type Stats struct {
 // Sweep is one refresh of G and the update of d that followed, as told to Progress.
 type Sweep struct {
 	Number    int
-	Kind      string // "exact", "single", "follow", "woodbury"
+	Kind      string // "exact", "single", "woodbury"
 	Residual  float64
 	Elapsed   time.Duration // since the solve began
 	Step      time.Duration // that moving G took

@@ -316,7 +316,7 @@ func TestStart(t *testing.T) {
 	if warm.Steps >= steps {
 		t.Errorf("%d steps from the solution, %d from nothing", warm.Steps, steps)
 	}
-	other, err := trainer.Another().Train(p, erm.Settings{Start: make([]float64, trainer.Sites())})
+	other, err := trainer.Clone().Train(p, erm.Settings{Start: make([]float64, trainer.Sites())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type certificate struct {
 
 // certify computes the certificate of the points as they stand.
 func (t *Trainer) certify() certificate {
-	q := &t.points
+	q := &t.iterate
 	var c certificate
 	square, losses, above := 0.0, t.set.fixed, 1.0
 	c.scale = math.Abs(t.set.fixed)
@@ -54,19 +54,19 @@ func (t *Trainer) certify() certificate {
 	c.scale += square / 2
 	c.primal = square/2 + losses
 	if above > 1 {
-		c.primal = t.stretched(above*(1+0x1p-50), square)
+		c.primal = t.scaledPrimal(above*(1+0x1p-50), square)
 		c.gap = c.primal - q.dual() - t.set.fixed
 	}
 	return c
 }
 
-// stretched is the primal objective of s f, where square = f' K^-1 f.
-func (t *Trainer) stretched(s, square float64) float64 {
+// scaledPrimal is the primal objective of s f, where square = f' K^-1 f.
+func (t *Trainer) scaledPrimal(s, square float64) float64 {
 	if s > 2 {
 		return math.Inf(1)
 	}
 	v := s*s*square/2 + t.set.fixed
-	for i, f := range t.points.f {
+	for i, f := range t.iterate.f {
 		v += t.set.value(i, s*f)
 	}
 	return v

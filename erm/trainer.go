@@ -32,13 +32,13 @@ const (
 // largest number n of active sites met so far. One Trainer serves one
 // goroutine; Trainers that share a kernel matrix may run at the same time.
 type Trainer struct {
-	kernel *linalg.Sym
-	loss   Loss
-	set    examples
-	system system
-	points points
-	newton newton
-	result Result
+	kernel  *linalg.Sym
+	loss    Loss
+	set     examples
+	system  system
+	iterate iterate
+	newton  newton
+	result  Result
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k and
@@ -65,9 +65,9 @@ func newTrainer(k *linalg.Sym, l Loss) *Trainer {
 	return &Trainer{kernel: k, loss: l, set: examples{loss: l}}
 }
 
-// Another returns a Trainer for the same kernel matrix and loss, without
+// Clone returns a Trainer for the same kernel matrix and loss, without
 // checking the matrix again. The two may run at the same time.
-func (t *Trainer) Another() *Trainer { return newTrainer(t.kernel, t.loss) }
+func (t *Trainer) Clone() *Trainer { return newTrainer(t.kernel, t.loss) }
 
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return t.kernel.N() }
@@ -93,12 +93,12 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	r := &t.result
 	*r = Result{A: grow(r.A, m), F: grow(r.F, m)}
 	t.prepare(s.Start)
-	c, err := t.maximise(&s)
+	c, err := t.maximize(&s)
 	if err != nil {
 		return nil, err
 	}
 	r.Objective, r.Gap = c.primal, c.gap
-	t.spread()
+	t.writeResult()
 	return r, nil
 }
 
@@ -134,7 +134,7 @@ func (s *Settings) complete(m int) error {
 // from.
 func (t *Trainer) prepare(start []float64) {
 	t.system.gather(t.kernel, t.set.site, t.Sites())
-	q := &t.points
+	q := &t.iterate
 	q.resize(t.system.n)
 	clear(q.a)
 	for i, s := range t.set.site {
@@ -143,20 +143,20 @@ func (t *Trainer) prepare(start []float64) {
 			q.a[i] = start[s]
 		}
 	}
-	t.newton.ridge, t.newton.cut = firstRidge, false
-	t.refresh()
+	t.newton.ridge, t.newton.shortStep = firstRidge, false
+	t.recomputeF()
 }
 
-// refresh computes f = K a anew.
-func (t *Trainer) refresh() {
-	clear(t.points.f)
-	t.system.addProduct(t.points.f, t.points.a)
+// recomputeF computes f = K a anew.
+func (t *Trainer) recomputeF() {
+	clear(t.iterate.f)
+	t.system.addProduct(t.iterate.f, t.iterate.a)
 }
 
-// spread writes the weights and the predictor at all sites into the Result. At
+// writeResult writes the weights and the predictor at all sites into the Result. At
 // the active ones f is known; the others take one pass over the triangle of K.
-func (t *Trainer) spread() {
-	r, q := &t.result, &t.points
+func (t *Trainer) writeResult() {
+	r, q := &t.result, &t.iterate
 	clear(r.A)
 	for i, s := range t.set.site {
 		r.A[s] = q.a[i]
@@ -188,20 +188,20 @@ func dot(x, y []float64) float64 {
 	return sum
 }
 
-// maximise runs coordinate sweeps and Newton steps in turn until the gap is
+// maximize runs coordinate sweeps and Newton steps in turn until the gap is
 // within the tolerance, by an f computed anew.
-func (t *Trainer) maximise(s *Settings) (certificate, error) {
+func (t *Trainer) maximize(s *Settings) (certificate, error) {
 	r := &t.result
 	record := progress{gap: math.Inf(1), dual: math.Inf(-1)}
 	for range firstSweeps {
-		if err := t.sweep(); err != nil {
+		if err := t.coordinateSweep(); err != nil {
 			return certificate{}, err
 		}
 	}
 	for {
 		c := t.certify()
 		if c.gap <= s.Tolerance*c.scale {
-			t.refresh()
+			t.recomputeF()
 			if c = t.certify(); c.gap <= s.Tolerance*c.scale {
 				r.Status = Converged
 				return c, nil
@@ -210,9 +210,9 @@ func (t *Trainer) maximise(s *Settings) (certificate, error) {
 		switch {
 		case r.Steps >= s.MaxSteps:
 			r.Status = StepLimit
-		case math.IsInf(c.gap, 1) && t.points.blurred():
+		case math.IsInf(c.gap, 1) && t.iterate.roundingLimited():
 			r.Status = Diverged
-		case record.stalls(c.gap, t.points.dual()):
+		case record.stalls(c.gap, t.iterate.dual()):
 			r.Status = Stalled
 		default:
 			if err := t.advance(); err != nil {
@@ -220,7 +220,7 @@ func (t *Trainer) maximise(s *Settings) (certificate, error) {
 			}
 			continue
 		}
-		t.refresh()
+		t.recomputeF()
 		return t.certify(), nil
 	}
 }
@@ -235,27 +235,27 @@ const (
 
 // advance takes a Newton step, and a sweep where that was cut short.
 func (t *Trainer) advance() error {
-	share, err := t.step()
+	share, err := t.newtonStep()
 	if err != nil {
 		return err
 	}
 	if share == 1 {
-		t.newton.relax()
+		t.newton.decreaseRidge()
 	}
 	if share < shortShare {
-		t.newton.stiffen()
-		t.newton.cut = true
+		t.newton.increaseRidge()
+		t.newton.shortStep = true
 	}
 	if share >= sweepShare {
 		return nil
 	}
-	t.refresh()
-	return t.sweep()
+	t.recomputeF()
+	return t.coordinateSweep()
 }
 
-// blurred reports weights so large that rounding errors in f reach a hundredth
+// roundingLimited reports weights so large that rounding errors in f reach a hundredth
 // of its size.
-func (q *points) blurred() bool {
+func (q *iterate) roundingLimited() bool {
 	rounding, size := 0.0, 0.0
 	for i, a := range q.a {
 		rounding += 0x1p-53 * math.Abs(a) / math.Sqrt(q.c[i])

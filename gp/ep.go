@@ -184,7 +184,7 @@ func (e *EP) Fit(set WeightedSet, s EPSettings) (*EPResult, error) {
 	if err := e.iterate(s); err != nil {
 		return nil, err
 	}
-	e.spread()
+	e.writeResult()
 	return r, nil
 }
 
@@ -289,14 +289,14 @@ func grown(s []float64, n int) []float64 {
 
 // Steps are shares of what a site asks for.
 const (
-	firstShare = 1.0
-	leastShare = 1e-2
-	impatience = 5   // sweeps without a smaller residual before steps shrink as well
-	patience   = 100 // the same before giving up
-	halvings   = 40  // of a step that would leave some site without a cavity
+	initialDamping = 1.0
+	minDamping     = 1e-2
+	stallDamp      = 5   // sweeps without a smaller residual before steps shrink as well
+	stallStop      = 100 // the same before giving up
+	maxHalvings    = 40  // of a step that would leave some site without a cavity
 
 	// leastCavity is the least precision of a cavity, in units of the prior's.
-	leastCavity = 0.01
+	minCavityPrecision = 0.01
 )
 
 // iterate moves the sites until their moments are those of the posterior, and
@@ -305,9 +305,9 @@ func (e *EP) iterate(s EPSettings) error {
 	if !e.posterior() {
 		return errors.New("the kernel matrix is not finite")
 	}
-	e.keep() // what a fit comes back to must be its own
+	e.saveBest() // what a fit comes back to must be its own
 	r := &e.result
-	best, share, since := math.Inf(1), firstShare, 0
+	best, share, since := math.Inf(1), initialDamping, 0
 	for r.Sweeps = 1; ; r.Sweeps++ {
 		residual, err := e.sweep(share)
 		if r.Sweeps == 1 && err != nil {
@@ -317,15 +317,15 @@ func (e *EP) iterate(s EPSettings) error {
 		switch {
 		case whole && residual < best:
 			best, since = residual, 0
-			e.keep()
-			share = min(share*1.1, firstShare)
+			e.saveBest()
+			share = min(share*1.1, initialDamping)
 		case !whole:
-			e.back()
-			share = max(share/2, leastShare)
+			e.restoreBest()
+			share = max(share/2, minDamping)
 			since++
 		default:
-			if since++; since%impatience == 0 {
-				share = max(share/2, leastShare)
+			if since++; since%stallDamp == 0 {
+				share = max(share/2, minDamping)
 			}
 		}
 		r.Residual = best
@@ -334,22 +334,22 @@ func (e *EP) iterate(s EPSettings) error {
 			r.Status = EPConverged
 		case r.Sweeps >= s.MaxSweeps:
 			r.Status = EPSweepLimit
-		case since >= patience:
+		case since >= stallStop:
 			r.Status = EPStalled
 		default:
 			continue
 		}
-		e.back()
+		e.restoreBest()
 		return nil
 	}
 }
 
-// keep remembers where the sites stand, and back returns there.
-func (e *EP) keep() {
+// saveBest remembers where the sites stand, and back returns there.
+func (e *EP) saveBest() {
 	e.bestT, e.bestU = append(e.bestT[:0], e.t...), append(e.bestU[:0], e.u...)
 }
 
-func (e *EP) back() {
+func (e *EP) restoreBest() {
 	copy(e.t, e.bestT)
 	copy(e.u, e.bestU)
 	e.posterior()
@@ -379,26 +379,26 @@ func (e *EP) sweep(share float64) (residual float64, err error) {
 		}
 		prior := e.prior[i*e.n+i]
 		residual = max(residual, math.Abs(mean-m)/math.Sqrt(prior), math.Abs(v-variance)/prior)
-		e.shift(i, share*(1/v-c-e.t[i]), share*(mean/v-c*h-e.u[i]))
+		e.updateSite(i, share*(1/v-c-e.t[i]), share*(mean/v-c*h-e.u[i]))
 	}
 	return residual, nil
 }
 
-// shift adds dt and du to the Gaussian of site i:
+// updateSite adds dt and du to the Gaussian of site i:
 //
 //	S' = S - S_i S_i' dt/(1 + dt S_ii),   m' = S' u'.
 //
 // A negative dt widens S elsewhere. Where that would leave a site without a
 // cavity, the step is halved.
-func (e *EP) shift(i int, dt, du float64) {
+func (e *EP) updateSite(i int, dt, du float64) {
 	n := e.n
 	row := e.half[:n]
 	for j := range i {
 		row[j] = e.cov[j*n+i]
 	}
 	copy(row[i:], e.cov[i*n+i:(i+1)*n])
-	for try := 0; dt < 0 && !e.leavesCavities(i, dt, row); try++ {
-		if dt, du = dt/2, du/2; try == halvings {
+	for try := 0; dt < 0 && !e.keepsCavities(i, dt, row); try++ {
+		if dt, du = dt/2, du/2; try == maxHalvings {
 			return
 		}
 	}
@@ -409,9 +409,9 @@ func (e *EP) shift(i int, dt, du float64) {
 	e.u[i] += du
 }
 
-// leavesCavities reports whether all cavities keep their least precision when t_i
+// keepsCavities reports whether all cavities keep their least precision when t_i
 // grows by dt.
-func (e *EP) leavesCavities(i int, dt float64, row []float64) bool {
+func (e *EP) keepsCavities(i int, dt float64, row []float64) bool {
 	if !(1+dt*row[i] > 0) {
 		return false
 	}
@@ -420,7 +420,7 @@ func (e *EP) leavesCavities(i int, dt float64, row []float64) bool {
 		if j == i {
 			t += dt
 		}
-		if !(1/(e.cov[j*e.n+j]-row[j]*row[j]*ratio)-t > leastCavity/e.prior[j*e.n+j]) {
+		if !(1/(e.cov[j*e.n+j]-row[j]*row[j]*ratio)-t > minCavityPrecision/e.prior[j*e.n+j]) {
 			return false
 		}
 	}
@@ -460,7 +460,7 @@ func (e *EP) posterior() bool {
 	blas64.Trsm(gonum.Left, gonum.NoTrans, 1,
 		blas64.Triangular{Uplo: gonum.Lower, Diag: gonum.NonUnit, N: n, Stride: n, Data: e.factor}, half)
 	blas64.Syrk(gonum.Trans, -1, half, 1, cov)
-	if !e.takeNegative() {
+	if !e.addNegativeSites() {
 		return false
 	}
 	blas64.Symv(1, cov, blas64.Vector{N: n, Inc: 1, Data: u}, 0, blas64.Vector{N: n, Inc: 1, Data: e.mean})
@@ -472,10 +472,10 @@ func (e *EP) posterior() bool {
 	return true
 }
 
-// takeNegative adds the sites with t < 0 to S, a update of low rank:
+// addNegativeSites adds the sites with t < 0 to S, a update of low rank:
 //
 //	S + U U',  U = S_N |t|^1/2 L^-T,  L L' = I - |t|^1/2 S_NN |t|^1/2.
-func (e *EP) takeNegative() bool {
+func (e *EP) addNegativeSites() bool {
 	t, n, a := e.t, e.n, len(e.negative)
 	if a == 0 {
 		return true
@@ -503,9 +503,9 @@ func (e *EP) takeNegative() bool {
 	return true
 }
 
-// spread writes the posterior at all sites into the Result: alpha = K^-1 m is
+// writeResult writes the posterior at all sites into the Result: alpha = K^-1 m is
 // u - t m, and the sites without examples take one pass over K.
-func (e *EP) spread() {
+func (e *EP) writeResult() {
 	r := &e.result
 	for _, v := range [][]float64{r.Alpha, r.Mean, r.Precision, r.Shift} {
 		clear(v)

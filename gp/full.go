@@ -62,7 +62,7 @@ func checkFull(m int, noise float64, count []int, target []float64) error {
 
 // solveInScratch overwrites b with (K + diag(noise/count))^-1 b.
 func solveInScratch(k *linalg.Sym, noise float64, count []int, b []float64) error {
-	mirror(k)
+	copyToScratch(k)
 	s, bound := k.Scratch(), blas.Bound()
 	for i, c := range count {
 		s.Data[i*s.Stride+i] += noise / float64(c)
@@ -99,9 +99,9 @@ func fullPivotError(k *linalg.Sym, noise float64, count []int, p int) error {
 // tile is the side of the square blocks in which mirror transposes.
 const tile = 64
 
-// mirror copies K into the lower scratch triangle, block by block and in
+// copyToScratch copies K into the lower scratch triangle, block by block and in
 // parallel: rows of K become columns of the triangle.
-func mirror(k *linalg.Sym) {
+func copyToScratch(k *linalg.Sym) {
 	blocks := (k.N() + tile - 1) / tile
 	var next atomic.Int64
 	var wg sync.WaitGroup

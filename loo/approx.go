@@ -27,9 +27,9 @@ func (e *estimate) approximate() error {
 	}
 	for i := range e.problem.Y {
 		if d := sites.excess(&e.problem, i); d > 0 {
-			fall := f.stiffness(e.problem.site(i))
+			fall := f.schurDiagonal(e.problem.site(i))
 			if math.IsInf(fall, 1) {
-				fall = e.nearest(i)
+				fall = e.nearestDistance(i)
 			}
 			e.result.Margin[i] -= d * fall
 		}
@@ -96,10 +96,10 @@ func (s *sites) excess(p *Problem, i int) float64 {
 	return max(0, b-end)
 }
 
-// nearest is the square of the distance in feature space from example i to the
+// nearestDistance is the square of the distance in feature space from example i to the
 // nearest other site: what a unit of its weight costs when that site takes it.
 // It stands in where no free support vector is left to hold the bias.
-func (e *estimate) nearest(i int) float64 {
+func (e *estimate) nearestDistance(i int) float64 {
 	s, k := e.problem.site(i), e.problem.Kernel
 	least := math.Inf(1)
 	for j, v := range k.Row(s) {
@@ -110,9 +110,9 @@ func (e *estimate) nearest(i int) float64 {
 	return max(0, least)
 }
 
-// freeSet is K_FF between the free sites, factorised. With a bias a constant is
+// freeSystem is K_FF between the free sites, factorised. With a bias a constant is
 // added to K, which the border makes up for.
-type freeSet struct {
+type freeSystem struct {
 	kernel   svm.Rows
 	constant float64
 	bias     bool
@@ -125,8 +125,8 @@ type freeSet struct {
 	sum      float64   // 1'(K_FF + constant)^-1 1
 }
 
-func newFreeSet(p *Problem, s *sites) (*freeSet, error) {
-	f := &freeSet{kernel: p.Kernel, bias: p.Bias, index: s.free, place: map[int]int{}}
+func newFreeSet(p *Problem, s *sites) (*freeSystem, error) {
+	f := &freeSystem{kernel: p.Kernel, bias: p.Bias, index: s.free, place: map[int]int{}}
 	largest := 0.0
 	for at, i := range s.free {
 		f.place[i] = at
@@ -153,7 +153,7 @@ func newFreeSet(p *Problem, s *sites) (*freeSet, error) {
 }
 
 // fill sets factor to K_FF + constant + ridge I.
-func (f *freeSet) fill(ridge float64) {
+func (f *freeSystem) fill(ridge float64) {
 	m := len(f.index)
 	f.factor = make([]float64, m*m)
 	for a, i := range f.index {
@@ -166,7 +166,7 @@ func (f *freeSet) fill(ridge float64) {
 }
 
 // invert computes what the factor is asked for again and again.
-func (f *freeSet) invert() {
+func (f *freeSystem) invert() {
 	m := len(f.index)
 	f.inverse, f.ones, f.shares = make([]float64, m), make([]float64, m), make([]float64, m)
 	if m == 0 {
@@ -188,9 +188,9 @@ func (f *freeSet) invert() {
 	}
 }
 
-// stiffness is by how much f falls at site s for each unit of its weight that
+// schurDiagonal is by how much f falls at site s for each unit of its weight that
 // is taken away, when the free sites adjust. It is infinite where they cannot.
-func (f *freeSet) stiffness(s int) float64 {
+func (f *freeSystem) schurDiagonal(s int) float64 {
 	at, free := f.place[s]
 	switch {
 	case f.bias && len(f.index) == 0:

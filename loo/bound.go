@@ -2,18 +2,18 @@ package loo
 
 import "bootbench/svm"
 
-// undecided settles what the bounds settle and lists the other examples.
-func (e *estimate) undecided() (list []int) {
-	reach := e.reach()
+// screen settles what the bounds settle and lists the other examples.
+func (e *estimate) screen() (list []int) {
+	reach := e.marginLoss()
 	for i, xi := range e.full.Slack {
 		a := e.full.Alpha[i]
 		switch {
-		case xi > 1+slackOfBounds*e.settings.Tolerance:
+		case xi > 1+boundTolerances*e.settings.Tolerance:
 			e.result.Outcome[i] = SafelyWrong
-		case a*reach(i)+xi >= 1-slackOfBounds*e.settings.Tolerance:
+		case a*reach(i)+xi >= 1-boundTolerances*e.settings.Tolerance:
 			list = append(list, i)
-		case !e.held(i):
-			e.result.Open++
+		case !e.biasIsFixed(i):
+			e.result.BiasFree++
 			list = append(list, i)
 		default:
 			e.result.Outcome[i] = SafelyCorrect
@@ -22,13 +22,13 @@ func (e *estimate) undecided() (list []int) {
 	return list
 }
 
-// slackOfBounds, in tolerances of the training, is how close to its bound an
+// boundTolerances, in tolerances of the training, is how close to its bound an
 // example may be and still be retrained.
-const slackOfBounds = 10
+const boundTolerances = 10
 
-// reach is the most that the margin of an example can lose for each unit of its
+// marginLoss is the most that the margin of an example can lose for each unit of its
 // weight: 2 R^2 with a bias, K_ii without.
-func (e *estimate) reach() func(i int) float64 {
+func (e *estimate) marginLoss() func(i int) float64 {
 	if e.problem.Bias {
 		twice := 2 * e.radius()
 		return func(int) float64 { return twice }
@@ -52,10 +52,10 @@ func (e *estimate) radius() float64 {
 	return r2
 }
 
-// held reports whether the bias stays put when example i is left out: whether
+// biasIsFixed reports whether the bias stays put when example i is left out: whether
 // the free support vectors elsewhere can take more than its weight. Those with
 // its label can rise to C, those with the other one can fall to 0.
-func (e *estimate) held(i int) bool {
+func (e *estimate) biasIsFixed(i int) bool {
 	if !e.problem.Bias {
 		return true
 	}
@@ -86,10 +86,10 @@ func (e *estimate) xiAlpha() {
 	for i, xi := range e.full.Slack {
 		e.result.Outcome[i] = Correct
 		switch {
-		case rho*e.full.Alpha[i]*r2+xi >= 1-slackOfBounds*e.settings.Tolerance:
+		case rho*e.full.Alpha[i]*r2+xi >= 1-boundTolerances*e.settings.Tolerance:
 			e.result.Outcome[i] = Wrong
-		case rho >= 2 && !e.held(i):
-			e.result.Open++
+		case rho >= 2 && !e.biasIsFixed(i):
+			e.result.BiasFree++
 			e.result.Outcome[i] = Wrong
 		}
 	}

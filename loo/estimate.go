@@ -27,7 +27,7 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	if err := e.train(); err != nil {
 		return nil, err
 	}
-	if err := e.judge(ctx); err != nil {
+	if err := e.classify(ctx); err != nil {
 		return nil, err
 	}
 	return e.finish(), nil
@@ -70,15 +70,15 @@ func (e *estimate) train() (err error) {
 	return nil
 }
 
-// judge finds every example's outcome.
-func (e *estimate) judge(ctx context.Context) error {
+// classify finds every example's outcome.
+func (e *estimate) classify(ctx context.Context) error {
 	switch e.settings.Method {
 	case XiAlpha:
 		e.xiAlpha()
 	case Approximate:
 		return e.approximate()
 	case Fast:
-		e.retrain(ctx, e.undecided())
+		e.retrain(ctx, e.screen())
 	default:
 		all := make([]int, len(e.problem.Y))
 		for i := range all {
@@ -97,8 +97,8 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	team := []*svm.Trainer{e.trainer}
-	for len(team) < min(workers, 1+len(list)/fewest) {
-		another := e.trainer.Another()
+	for len(team) < min(workers, 1+len(list)/minPerWorker) {
+		another := e.trainer.Clone()
 		if another == nil {
 			break
 		}
@@ -120,7 +120,7 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			if w > 0 && !e.join(trainer, alpha) {
+			if w > 0 && !e.trainFrom(trainer, alpha) {
 				return
 			}
 			for ctx.Err() == nil {
@@ -140,11 +140,11 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 	e.result.Retrained = int(done.Load())
 }
 
-// fewest retrainings are worth a goroutine of their own.
-const fewest = 16
+// minPerWorker retrainings are worth a goroutine of their own.
+const minPerWorker = 16
 
-// join brings another trainer to the solution of all examples.
-func (e *estimate) join(trainer *svm.Trainer, alpha []float64) bool {
+// trainFrom brings another trainer to the solution of all examples.
+func (e *estimate) trainFrom(trainer *svm.Trainer, alpha []float64) bool {
 	r, err := trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance, Start: alpha})
 	return err == nil && r.Status == svm.Converged
 }

@@ -59,7 +59,7 @@ func TestCells(t *testing.T) {
 		}
 		approx := run(t, p, Settings{Method: Approximate})
 		off = append(off, math.Abs(approx.Error-exact.Error))
-		t.Logf("%v: retrained %d of %d (%d with the bias free), approximation off by %+d", c, fast.Retrained, len(y), fast.Open,
+		t.Logf("%v: retrained %d of %d (%d with the bias free), approximation off by %+d", c, fast.Retrained, len(y), fast.BiasFree,
 			approx.Errors-exact.Errors)
 	}
 	if m := median(off); m > 0.01 {

@@ -144,10 +144,10 @@ type Result struct {
 	Margin []float64
 	// Ties are the examples, from 0, with |f_-i| below Settings.Tie.
 	Ties []int
-	// Open counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call
+	// BiasFree counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call
 	// correct, but that leave the bias without a hold: Fast retrains without them,
 	// XiAlpha with rho >= 2 counts them as errors.
-	Open int
+	BiasFree int
 	// SupportVectors and Violation are of the training on all examples.
 	SupportVectors int
 	Violation      float64

@@ -46,7 +46,7 @@ func (v SVM) Trainers(p Problem) func() (Trainer, error) {
 			return nil, failed
 		}
 		return &svmTrainer{
-			method: v, trainer: first.Another(), sites: p.Sites,
+			method: v, trainer: first.Clone(), sites: p.Sites,
 			problem: svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y))},
 		}, nil
 	}

@@ -53,7 +53,7 @@ func benchmarkTrain(b *testing.B, k *linalg.Sym, p Problem, s Settings) {
 		}
 	}
 	b.ReportMetric(float64(r.Iterations), "steps")
-	b.ReportMetric(float64(r.Climbs), "climbs")
+	b.ReportMetric(float64(r.ActiveSetSteps), "climbs")
 	b.ReportMetric(float64(r.Free+r.Bounded), "vectors")
 }
 

@@ -42,8 +42,8 @@ func NewCache(source Source, bytes int64) *Cache {
 	return c
 }
 
-// Another returns an empty Cache of the same size on the same Source.
-func (c *Cache) Another() Rows {
+// Clone returns an empty Cache of the same size on the same Source.
+func (c *Cache) Clone() Rows {
 	return NewCache(c.source, 8*int64(c.limit)*int64(c.source.N()))
 }
 

@@ -24,13 +24,13 @@ type dual struct {
 	low, kink, high []float64 // -C-, C+ - C-, C+
 	beta, f         []float64
 	floor, ceil     []float64
-	weight          []float64 // 1/sqrt(K_ii)
-	near            []float64 // distance from an end that rounding may make
+	invSqrtDiag     []float64 // 1/sqrt(K_ii)
+	snapDistance    []float64 // distance from an end that rounding may make
 }
 
 // resize makes room for n weights and leaves their values undefined.
 func (q *dual) resize(n int) {
-	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.weight, &q.near} {
+	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag, &q.snapDistance} {
 		*v = grow(*v, n)
 	}
 }
@@ -69,7 +69,7 @@ func (q *dual) setBeta(i int, b float64) {
 // snap is b, or the end of a piece that rounding kept it from: which weights
 // are free must not hang on the last digits, since a free weight fixes the bias.
 func (q *dual) snap(i int, b float64) float64 {
-	near := q.near[i]
+	near := q.snapDistance[i]
 	switch {
 	case math.Abs(b-q.low[i]) <= near:
 		return q.low[i]
@@ -81,15 +81,15 @@ func (q *dual) snap(i int, b float64) float64 {
 	return b
 }
 
-// snapping is the share of a finite box within which weights snap to an end.
-const snapping = 1e-13
+// snapShare is the share of a finite box within which weights snap to an end.
+const snapShare = 1e-13
 
 // setBox sets the box of weight i.
 func (q *dual) setBox(i int, minus, plus float64) {
 	q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
-	q.near[i] = 0
+	q.snapDistance[i] = 0
 	if width := plus + minus; !math.IsInf(width, 1) {
-		q.near[i] = snapping * width
+		q.snapDistance[i] = snapShare * width
 	}
 }
 
@@ -105,10 +105,10 @@ func (q *dual) piece(i int) (from, to float64) {
 	return q.kink[i], q.high[i]
 }
 
-// course is what weight i can gain by: the slope of the dual along beta_i in
+// ascentDirection is what weight i can gain by: the slope of the dual along beta_i in
 // the direction in which it rises, and the end of the linear piece there. The
 // slope is 0 where Kuhn-Tucker holds; its size is the violation.
-func (q *dual) course(i int) (slope, end float64) {
+func (q *dual) ascentDirection(i int) (slope, end float64) {
 	if slope = q.floor[i] - q.f[i]; slope > 0 {
 		if q.beta[i] < q.kink[i] {
 			return slope, q.kink[i]
@@ -124,17 +124,17 @@ func (q *dual) course(i int) (slope, end float64) {
 	return 0, q.beta[i]
 }
 
-// toward is b stopped at end on its way from beta.
-func toward(beta, b, end float64) float64 {
+// stopAt is b stopped at end on its way from beta.
+func stopAt(beta, b, end float64) float64 {
 	if end > beta {
 		return min(b, end)
 	}
 	return max(b, end)
 }
 
-// worst is the site of the largest violation and its size, -1 and 0 if there is
+// mostViolated is the site of the largest violation and its size, -1 and 0 if there is
 // none.
-func (q *dual) worst() (site int, violation float64) {
+func (q *dual) mostViolated() (site int, violation float64) {
 	site = -1
 	for i, f := range q.f {
 		if v := max(q.floor[i]-f, f-q.ceil[i]); v > violation {
@@ -149,10 +149,10 @@ func (q *dual) worst() (site int, violation float64) {
 // another allows.
 func (q *dual) violation() float64 {
 	if q.biased {
-		from, to := q.biases()
+		from, to := q.biasInterval()
 		return max(0, from-to)
 	}
-	_, violation := q.worst()
+	_, violation := q.mostViolated()
 	return violation
 }
 

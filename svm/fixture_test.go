@@ -72,7 +72,7 @@ func train(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
 		t.Fatal(err)
 	}
 	if r.Status != Converged {
-		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations, r.Climbs)
+		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
 	}
 	return r
 }

@@ -155,7 +155,7 @@ func TestReuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	another := trainer.Another()
+	another := trainer.Clone()
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 40 {
 		for i := range p.C {

@@ -153,7 +153,7 @@ func TestCacheOrder(t *testing.T) {
 			}
 		}
 	}
-	if other := cache.Another().(*Cache); other.limit != cache.limit || len(other.kept) != 0 {
+	if other := cache.Clone().(*Cache); other.limit != cache.limit || len(other.kept) != 0 {
 		t.Errorf("another cache of %d rows", other.limit)
 	}
 }

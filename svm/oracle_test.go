@@ -101,7 +101,7 @@ func TestEmbeddedSets(t *testing.T) {
 				}
 				if r.Status != Converged {
 					t.Errorf("%s width %g C %g: %v, violation %g, %d steps, %d climbs",
-						name, width, box, r.Status, r.Violation, r.Iterations, r.Climbs)
+						name, width, box, r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
 					continue
 				}
 				checkCertificate(t, k.At, p, r)

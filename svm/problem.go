@@ -78,8 +78,8 @@ type boxes struct {
 	hard, first []int
 	active      []int // sites with examples, or all, ascending
 	all         bool
-	// partPlus and partMinus are a+ and a- by active site.
-	partPlus, partMinus []float64
+	// alphaPlus and partMinus are a+ and a- by active site.
+	alphaPlus, alphaMinus []float64
 }
 
 // sum fills b from p. Its error is an *InfeasibleError.
@@ -91,7 +91,7 @@ func (b *boxes) sum(p *Problem, k Rows) error {
 			if k.Diag(s) == 0 {
 				return &InfeasibleError{I: i, J: -1}
 			}
-			if err := b.harden(i, s, p.Y[i]); err != nil {
+			if err := b.addHard(i, s, p.Y[i]); err != nil {
 				return err
 			}
 		}
@@ -112,7 +112,7 @@ func (b *boxes) sum(p *Problem, k Rows) error {
 
 // resize makes room for m sites, all empty.
 func (b *boxes) resize(m int) {
-	for _, v := range []*[]float64{&b.plus, &b.minus, &b.partPlus, &b.partMinus} {
+	for _, v := range []*[]float64{&b.plus, &b.minus, &b.alphaPlus, &b.alphaMinus} {
 		*v = grow(*v, m)
 		clear(*v)
 	}
@@ -122,8 +122,8 @@ func (b *boxes) resize(m int) {
 	}
 }
 
-// harden notes that example i has a hard margin on site s.
-func (b *boxes) harden(i, s int, y float64) error {
+// addHard notes that example i has a hard margin on site s.
+func (b *boxes) addHard(i, s int, y float64) error {
 	number := i + 1
 	if y < 0 {
 		number = -number
@@ -137,13 +137,13 @@ func (b *boxes) harden(i, s int, y float64) error {
 	return nil
 }
 
-// share is the dual weight of example i: its part of a+ or a- of its site, in
+// alphaOf is the dual weight of example i: its part of a+ or a- of its site, in
 // proportion to C. Where there are hard examples, they carry all, each alike.
-func (b *boxes) share(p *Problem, i int) float64 {
+func (b *boxes) alphaOf(p *Problem, i int) float64 {
 	c, s := p.C[i], p.site(i)
-	part, box := b.partPlus[s], b.plus[s]
+	part, box := b.alphaPlus[s], b.plus[s]
 	if p.Y[i] < 0 {
-		part, box = b.partMinus[s], b.minus[s]
+		part, box = b.alphaMinus[s], b.minus[s]
 	}
 	switch {
 	case c == 0:

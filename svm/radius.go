@@ -7,7 +7,7 @@ import "math"
 // inputs exceed in feature space. It asks for every row.
 func RadiusSquared(k Rows) float64 {
 	largest, least := 0.0, 0.0
-	if m, ok := k.(*mirror); ok {
+	if m, ok := k.(*denseRows); ok {
 		for i := range m.N() {
 			row := m.k.Row(i)
 			largest, least = max(largest, row[0]), lowest(row, least, i == 0)

@@ -28,8 +28,8 @@ type Result struct {
 	Free, Bounded int
 	// Iterations is the number of coordinate steps.
 	Iterations int
-	// Climbs is the number of exact maximisations over the free weights.
-	Climbs int
+	// ActiveSetSteps is the number of exact maximisations over the free weights.
+	ActiveSetSteps int
 	// Status says whether the tolerance was met.
 	Status Status
 	// Conflict lists, where Status is Diverged, examples whose margins contradict

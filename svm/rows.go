@@ -21,10 +21,10 @@ type Rows interface {
 // KeptRows is how many rows of a Rows a training holds at a time.
 const KeptRows = 8
 
-// mirror is the Rows of a matrix stored in one triangle. A row is gathered when
+// denseRows is the Rows of a matrix stored in one triangle. A row is gathered when
 // it is first asked for, and kept: first use of memory is what a short training
 // would pay most for. Any number of goroutines may share it.
-type mirror struct {
+type denseRows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
 }
@@ -38,16 +38,16 @@ func NewRows(k *linalg.Sym) (Rows, error) {
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
 		return nil, err
 	}
-	m, err := newMirror(k)
+	m, err := newDenseRows(k)
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// newMirror checks k. It refuses elements that are not finite and negative
+// newDenseRows checks k. It refuses elements that are not finite and negative
 // ones on the diagonal.
-func newMirror(k *linalg.Sym) (*mirror, error) {
+func newDenseRows(k *linalg.Sym) (*denseRows, error) {
 	n := k.N()
 	blocks := (n + tile - 1) / tile
 	bad := make([]error, blocks)
@@ -68,7 +68,7 @@ func newMirror(k *linalg.Sym) (*mirror, error) {
 			return nil, err
 		}
 	}
-	return &mirror{k: k, full: make([]atomic.Pointer[[]float64], n)}, nil
+	return &denseRows{k: k, full: make([]atomic.Pointer[[]float64], n)}, nil
 }
 
 // tile is the number of rows that one task checks, and smallMatrix the order up
@@ -110,15 +110,15 @@ func finite(x []float64) bool {
 	return a+b+c+d == 0
 }
 
-func (m *mirror) N() int { return m.k.N() }
+func (m *denseRows) N() int { return m.k.N() }
 
-func (m *mirror) Diag(i int) float64 { return m.k.At(i, i) }
+func (m *denseRows) Diag(i int) float64 { return m.k.At(i, i) }
 
-func (m *mirror) Another() Rows { return m }
+func (m *denseRows) Clone() Rows { return m }
 
 // Row is row i of K. Two goroutines that ask for it first may both gather it;
 // what they gather is the same.
-func (m *mirror) Row(i int) []float64 {
+func (m *denseRows) Row(i int) []float64 {
 	if row := m.full[i].Load(); row != nil {
 		return *row
 	}

@@ -29,14 +29,14 @@ const DefaultTolerance = 1e-3
 // kernel matrix, whose rows it fetches as it needs them. With sizes settled,
 // Train allocates nothing. One Trainer serves one goroutine.
 type Trainer struct {
-	kernel   Rows
-	largestK float64
-	boxes    boxes
-	dual     dual
-	face     face
-	scratch  []float64
-	result   Result
-	without  without
+	kernel      Rows
+	largestK    float64
+	boxes       boxes
+	dual        dual
+	free        freeSet
+	scratch     []float64
+	result      Result
+	leaveOneOut leaveOneOutState
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k,
@@ -69,7 +69,7 @@ func newTrainer(kernel Rows) *Trainer {
 	t := &Trainer{kernel: kernel}
 	t.dual.whole = kernel
 	// Of other rows the parts between active sites would have to be stored.
-	_, dense := kernel.(*mirror)
+	_, dense := kernel.(*denseRows)
 	t.boxes.all = !dense
 	for i := range kernel.N() {
 		t.largestK = max(t.largestK, kernel.Diag(i))
@@ -77,12 +77,12 @@ func newTrainer(kernel Rows) *Trainer {
 	return t
 }
 
-// Another returns a Trainer on the same kernel matrix, which may run at the
+// Clone returns a Trainer on the same kernel matrix, which may run at the
 // same time as t. It is nil where the matrix cannot be shared: where it came
 // as Rows without a method Another.
-func (t *Trainer) Another() *Trainer {
-	if shared, ok := t.kernel.(interface{ Another() Rows }); ok {
-		return newTrainer(shared.Another())
+func (t *Trainer) Clone() *Trainer {
+	if shared, ok := t.kernel.(interface{ Clone() Rows }); ok {
+		return newTrainer(shared.Clone())
 	}
 	return nil
 }
@@ -108,9 +108,9 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	n := len(p.Y)
 	*r = Result{Alpha: grow(r.Alpha, n), Slack: grow(r.Slack, n), Beta: grow(r.Beta, m), F: grow(r.F, m)}
 	t.prepare(&p, s.Start)
-	r.Status = t.maximise(&p, &s, true)
+	r.Status = t.maximize(&p, &s, true)
 	t.finish(&p)
-	t.without.of(p, s)
+	t.leaveOneOut.of(p, s)
 	return r, nil
 }
 
@@ -148,8 +148,8 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	q.choose(b.active)
 	q.resize(q.n)
 	q.biased = p.Bias
-	t.face.reset(q.n)
-	t.face.raise(p.Bias, t.largestK)
+	t.free.reset(q.n)
+	t.free.setBias(p.Bias, t.largestK)
 	beta := t.bySite()
 	for i, a := range start {
 		beta[p.site(i)] += p.Y[i] * min(a, p.C[i])
@@ -157,7 +157,7 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	for i, s := range b.active {
 		plus, minus := b.plus[s], b.minus[s]
 		q.setBox(i, minus, plus)
-		q.weight[i] = 1 / math.Sqrt(q.diag[i])
+		q.invSqrtDiag[i] = 1 / math.Sqrt(q.diag[i])
 		q.setBeta(i, min(max(beta[s], -minus), plus))
 	}
 	if start == nil {
@@ -165,8 +165,8 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 		clear(t.result.F)
 		return
 	}
-	t.refresh()
-	q.balance()
+	t.recomputeF()
+	q.projectToZeroSum()
 }
 
 // bySite is scratch space, zero, one place a site.
@@ -176,8 +176,8 @@ func (t *Trainer) bySite() []float64 {
 	return t.scratch
 }
 
-// refresh computes f = K beta anew, for all sites in the Result's F.
-func (t *Trainer) refresh() {
+// recomputeF computes f = K beta anew, for all sites in the Result's F.
+func (t *Trainer) recomputeF() {
 	f := t.result.F
 	clear(f)
 	addRows(f, t.kernel.Row, t.boxes.active, t.dual.beta)
@@ -186,21 +186,21 @@ func (t *Trainer) refresh() {
 	}
 }
 
-// maximise runs coordinate ascent and exact climbs in turn until the violation
+// maximize runs coordinate ascent and exact climbs in turn until the violation
 // is within the tolerance; if anew is set, by an f computed anew.
-func (t *Trainer) maximise(p *Problem, s *Settings, anew bool) Status {
+func (t *Trainer) maximize(p *Problem, s *Settings, anew bool) Status {
 	q, r := &t.dual, &t.result
 	began := q.violation()
 	spent := 0 // steps since the last climb, where the violation was began
 	record := progress{violation: math.Inf(1), objective: math.Inf(-1)}
 	for {
-		made := q.ascend(s.Tolerance, min(stretch, s.MaxIterations-r.Iterations))
+		made := q.smo(s.Tolerance, min(checkInterval, s.MaxIterations-r.Iterations))
 		r.Iterations += made
 		spent += made
 		now := q.violation()
 		if now <= s.Tolerance {
 			if anew {
-				t.refresh()
+				t.recomputeF()
 				now = q.violation()
 			}
 			if now <= s.Tolerance {
@@ -210,13 +210,13 @@ func (t *Trainer) maximise(p *Problem, s *Settings, anew bool) Status {
 		if r.Iterations >= s.MaxIterations {
 			return IterationLimit
 		}
-		if !t.climbIsDue(float64(spent), began/now, now/s.Tolerance) {
+		if !t.worthNewton(float64(spent), began/now, now/s.Tolerance) {
 			continue
 		}
 		spent = 0
-		r.Climbs++
-		if ray := t.face.climb(q, t.limit()); ray >= 0 || q.size() > t.limit() {
-			t.blame(p, ray)
+		r.ActiveSetSteps++
+		if ray := t.free.maximize(q, t.maxSize()); ray >= 0 || q.size() > t.maxSize() {
+			t.infeasibilityWitness(p, ray)
 			return Diverged
 		}
 		began = q.violation()
@@ -224,33 +224,33 @@ func (t *Trainer) maximise(p *Problem, s *Settings, anew bool) Status {
 			return Stalled
 		}
 		if record.idle > 0 {
-			t.refresh() // rounding in f may be what stands in the way
+			t.recomputeF() // rounding in f may be what stands in the way
 		}
 	}
 }
 
-// stretch is the number of coordinate steps between thoughts of climbing.
-const stretch = 32
+// checkInterval is the number of coordinate steps between thoughts of climbing.
+const checkInterval = 32
 
-// limit is the size sum |beta| at which rounding errors in f reach 0.01.
-func (t *Trainer) limit() float64 { return 0.01 / (0x1p-53 * t.largestK) }
+// maxSize is the size sum |beta| at which rounding errors in f reach 0.01.
+func (t *Trainer) maxSize() float64 { return 0.01 / (0x1p-53 * t.largestK) }
 
-// climbIsDue reports whether a climb is better than more coordinate steps.
+// worthNewton reports whether a climb is better than more coordinate steps.
 // spent steps since the last one cut the violation by the factor fallen, and
 // it has the factor ahead to go: if the steps left at this rate are many beside
 // the price of a climb, and those made as well, it is time.
-func (t *Trainer) climbIsDue(spent, fallen, ahead float64) bool {
-	price := t.price()
+func (t *Trainer) worthNewton(spent, fallen, ahead float64) bool {
+	price := t.newtonCost()
 	if spent < 0.4*price {
 		return false
 	}
 	return fallen <= 1 || spent*math.Log(ahead)/math.Log(fallen) > 0.5*price
 }
 
-// price is roughly the number of coordinate steps that cost as much as a climb
+// newtonCost is roughly the number of coordinate steps that cost as much as a climb
 // from here.
-func (t *Trainer) price() float64 {
-	joined, left, free := t.face.changes(&t.dual)
+func (t *Trainer) newtonCost() float64 {
+	joined, left, free := t.free.countChanges(&t.dual)
 	m, n := float64(free), float64(t.dual.n)
 	factor := min(m/24, float64(joined+left)) * m * m
 	return 16 + (factor+2*m*m+m*n/2)/(2*n+1)
@@ -275,14 +275,14 @@ func (b *progress) stalls(violation, objective float64) bool {
 	return b.idle >= patience
 }
 
-// blame lists the hard examples that drive the dual to infinity: those in the
+// infeasibilityWitness lists the hard examples that drive the dual to infinity: those in the
 // direction that the climb found, else those of the largest weights.
-func (t *Trainer) blame(p *Problem, ray int) {
+func (t *Trainer) infeasibilityWitness(p *Problem, ray int) {
 	active, weight := t.boxes.active, t.bySite()
 	if ray >= 0 {
 		weight[active[ray]] = math.Inf(1)
-		for k, i := range t.face.index {
-			weight[active[i]] = math.Abs(t.face.move[k])
+		for k, i := range t.free.index {
+			weight[active[i]] = math.Abs(t.free.step[k])
 		}
 	} else {
 		for i, s := range active {
@@ -305,15 +305,15 @@ func (t *Trainer) blame(p *Problem, ray int) {
 func (t *Trainer) finish(p *Problem) {
 	r, q := &t.result, &t.dual
 	if r.Status != Converged {
-		t.refresh()
+		t.recomputeF()
 	}
 	clear(r.Beta)
 	for i, s := range t.boxes.active {
 		r.Beta[s] = q.beta[i]
-		t.boxes.partPlus[s], t.boxes.partMinus[s] = q.parts(i)
+		t.boxes.alphaPlus[s], t.boxes.alphaMinus[s] = q.parts(i)
 	}
 	for i := range p.C {
-		a := t.boxes.share(p, i)
+		a := t.boxes.alphaOf(p, i)
 		r.Alpha[i] = a
 		switch {
 		case a > 0 && a < p.C[i]:

@@ -193,7 +193,7 @@ func (s *session) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all 
 func leftOutReport(result *loo.Result) report.LeaveOneOutMethod {
 	row := report.LeaveOneOutMethod{
 		Method: result.Method.String(), Error: result.Error, Errors: result.Errors, Retrained: result.Retrained, Skipped: result.Skipped,
-		Recall: result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.Open,
+		Recall: result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.BiasFree,
 		Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),
 	}
 	for _, i := range result.Ties {

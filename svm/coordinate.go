@@ -2,96 +2,96 @@ package svm
 
 import "math"
 
-// ascend maximises the dual over pairs of weights until no violation exceeds
+// smo maximises the dual over pairs of weights until no violation exceeds
 // tolerance or steps rows of K have been used, and returns how many were. The
 // first weight of a pair is the one whose own step gains most, slope^2/(2 K_ii);
 // the second gains most after it if the first may give way. Steps end where phi
 // bends.
-func (q *dual) ascend(tolerance float64, steps int) (made int) {
+func (q *dual) smo(tolerance float64, steps int) (made int) {
 	if q.biased {
-		return q.exchange(tolerance, steps)
+		return q.smoBias(tolerance, steps)
 	}
-	first := q.pick()
+	first := q.selectBest()
 	for made < steps {
-		if first = q.confirm(first, tolerance); first < 0 {
+		if first = q.recheckCandidate(first, tolerance); first < 0 {
 			break
 		}
 		row := q.row(first)
-		second := q.shiftForPartner(row, q.step(first), 1/q.diag[first], first)
+		second := q.axpySelectPair(row, q.coordinateStep(first), 1/q.diag[first], first)
 		if made++; second < 0 {
-			first = q.pick()
+			first = q.selectBest()
 			continue
 		}
-		first = q.stepPair(first, second, row)
+		first = q.pairStepFrom(first, second, row)
 		made++
 	}
 	return made
 }
 
-// confirm is the site of a violation above tolerance: the given one if it is
+// recheckCandidate is the site of a violation above tolerance: the given one if it is
 // such, else the worst, -1 where there is none. Where the K_ii differ, the
 // largest gain and the largest violation can be at two sites.
-func (q *dual) confirm(site int, tolerance float64) int {
+func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
-		if slope, _ := q.course(site); slope > tolerance || slope < -tolerance {
+		if slope, _ := q.ascentDirection(site); slope > tolerance || slope < -tolerance {
 			return site
 		}
 	}
-	if site, violation := q.worst(); violation > tolerance {
+	if site, violation := q.mostViolated(); violation > tolerance {
 		return site
 	}
 	return -1
 }
 
-// step moves weight i to the best place on its linear piece of phi and returns
+// coordinateStep moves weight i to the best place on its linear piece of phi and returns
 // by how much. f is left to the caller.
-func (q *dual) step(i int) (move float64) {
-	slope, end := q.course(i)
+func (q *dual) coordinateStep(i int) (move float64) {
+	slope, end := q.ascentDirection(i)
 	if slope == 0 {
 		return 0
 	}
 	before := q.beta[i]
-	q.setBeta(i, toward(before, before+slope/q.diag[i], end))
+	q.setBeta(i, stopAt(before, before+slope/q.diag[i], end))
 	return q.beta[i] - before
 }
 
-// stepPair moves weight j, and i with it where i is free, to their joint best
+// pairStepFrom moves weight j, and i with it where i is free, to their joint best
 // place, given that i is at its own best. It brings f up to date and returns
 // the site of the largest gain then. row is row i of K.
-func (q *dual) stepPair(i, j int, row []float64) (next int) {
+func (q *dual) pairStepFrom(i, j int, row []float64) (next int) {
 	ratio := row[j] / q.diag[i]
 	curvature := q.diag[j] - ratio*row[j]
-	if !q.free(i) || !(curvature > singular*q.diag[j]) {
-		return q.shift(q.row(j), q.step(j))
+	if !q.free(i) || !(curvature > minPivotShare*q.diag[j]) {
+		return q.axpySelect(q.row(j), q.coordinateStep(j))
 	}
-	slope, end := q.course(j)
+	slope, end := q.ascentDirection(j)
 	a, b := q.beta[i], q.beta[j]
 	from, to := q.piece(i)
-	newB := toward(b, b+slope/curvature, end)
+	newB := stopAt(b, b+slope/curvature, end)
 	newA := a - ratio*(newB-b)
 	if newA < from || newA > to {
 		// i meets its end first; from there on j goes alone.
 		newA = min(max(newA, from), to)
-		newB = toward(b, b+(slope-row[j]*(newA-a))/q.diag[j], end)
+		newB = stopAt(b, b+(slope-row[j]*(newA-a))/q.diag[j], end)
 	}
 	q.setBeta(i, newA)
 	q.setBeta(j, newB)
-	return q.shiftTwo(row, newA-a, q.row(j), newB-b)
+	return q.axpyTwoSelect(row, newA-a, q.row(j), newB-b)
 }
 
-// singular is the share of K_jj that weight j must keep beside weight i for the
+// minPivotShare is the share of K_jj that weight j must keep beside weight i for the
 // two to move as a pair: with less, rounding would set the step.
-const singular = 1e-10
+const minPivotShare = 1e-10
 
-// pick is the site of the largest gain, -1 where nothing is violated.
-func (q *dual) pick() int { return q.shift(q.f, 0) }
+// selectBest is the site of the largest gain, -1 where nothing is violated.
+func (q *dual) selectBest() int { return q.axpySelect(q.f, 0) }
 
-// shift adds move times row to f and returns the site of the largest gain then,
+// axpySelect adds move times row to f and returns the site of the largest gain then,
 // -1 where nothing is violated. This and its two siblings are where training
 // spends its time: one pass each, with a branch that is rarely taken.
-func (q *dual) shift(row []float64, move float64) (best int) {
+func (q *dual) axpySelect(row []float64, move float64) (best int) {
 	n := len(row)
-	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.weight[:n]
+	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]
 	best, top := -1, 0.0
 	for j, k := range row {
 		at, w := f[j]+move*k, weight[j]
@@ -103,10 +103,10 @@ func (q *dual) shift(row []float64, move float64) (best int) {
 	return best
 }
 
-// shiftTwo is shift for two rows.
-func (q *dual) shiftTwo(row []float64, move float64, row2 []float64, move2 float64) (best int) {
+// axpyTwoSelect is shift for two rows.
+func (q *dual) axpyTwoSelect(row []float64, move float64, row2 []float64, move2 float64) (best int) {
 	n := len(row)
-	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.weight[:n]
+	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]
 	row2 = row2[:n]
 	best, top := -1, 0.0
 	for j, k := range row {
@@ -119,13 +119,13 @@ func (q *dual) shiftTwo(row []float64, move float64, row2 []float64, move2 float
 	return best
 }
 
-// shiftForPartner is shift for row i of K, but returns the site j != i of the
+// axpySelectPair is shift for row i of K, but returns the site j != i of the
 // largest gain when weight i moves along with weight j:
 //
 //	slope_j^2 / (2 (K_jj - K_ij^2/K_ii)).
 //
 // inverse is 1/K_ii.
-func (q *dual) shiftForPartner(row []float64, move, inverse float64, i int) (best int) {
+func (q *dual) axpySelectPair(row []float64, move, inverse float64, i int) (best int) {
 	n := len(row)
 	f, floor, ceil, diag := q.f[:n], q.floor[:n], q.ceil[:n], q.diag[:n]
 	if !q.free(i) {
@@ -138,7 +138,7 @@ func (q *dual) shiftForPartner(row []float64, move, inverse float64, i int) (bes
 		least := top * (diag[j] - k*k*inverse)
 		rise, fall := floor[j]-at, at-ceil[j]
 		if rise*math.Abs(rise) > least || fall*math.Abs(fall) > least {
-			if left := diag[j] - k*k*inverse; j != i && left > singular*diag[j] {
+			if left := diag[j] - k*k*inverse; j != i && left > minPivotShare*diag[j] {
 				rise = max(rise, fall)
 				best, top = j, rise*rise/left
 			}

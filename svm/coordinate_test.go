@@ -31,17 +31,17 @@ func TestPairs(t *testing.T) {
 		q := &trainer.dual
 		for range 30 {
 			before := q.objective()
-			first := q.pick()
+			first := q.selectBest()
 			if first < 0 || math.Abs(slopeAt(q, first)) < 1e-9 {
 				break
 			}
 			row := q.row(first)
-			second := q.shiftForPartner(row, q.step(first), 1/q.diag[first], first)
+			second := q.axpySelectPair(row, q.coordinateStep(first), 1/q.diag[first], first)
 			if second < 0 {
 				break
 			}
 			alone := q.objective()
-			q.stepPair(first, second, row)
+			q.pairStepFrom(first, second, row)
 			after := q.objective()
 			if alone < before-1e-12 || after < alone-1e-12 {
 				t.Fatalf("the objective goes %v, %v, %v", before, alone, after)
@@ -64,7 +64,7 @@ func TestPairs(t *testing.T) {
 }
 
 func slopeAt(q *dual, i int) float64 {
-	slope, _ := q.course(i)
+	slope, _ := q.ascentDirection(i)
 	return slope
 }
 

@@ -2,7 +2,7 @@ package svm
 
 import "math"
 
-// exchange maximises the dual with a bias by moving weight between pairs, which
+// smoBias maximises the dual with a bias by moving weight between pairs, which
 // keeps its sum: sequential minimal optimisation with second-order selection.
 // The weight that rises is the one that asks for the largest bias,
 // floor_i - f_i; the one that falls gains most with it,
@@ -11,30 +11,30 @@ import "math"
 //
 // It ends when no slope exceeds tolerance or steps pairs have moved, and returns
 // how many did.
-func (q *dual) exchange(tolerance float64, steps int) (made int) {
-	up := q.riser()
+func (q *dual) smoBias(tolerance float64, steps int) (made int) {
+	up := q.selectUp()
 	for made < steps && up >= 0 {
 		row := q.row(up)
-		down, slope := q.partner(row, up)
+		down, slope := q.selectDown(row, up)
 		if down < 0 || slope <= tolerance {
 			break
 		}
 		row2 := q.row(down)
 		curvature := q.diag[up] + q.diag[down] - 2*row[down]
-		move := q.between(up, down, curvature)
+		move := q.pairOptimum(up, down, curvature)
 		q.setBeta(up, move.up)
 		q.setBeta(down, move.down)
-		up = q.shiftPair(row, row2, move.by)
+		up = q.axpyPairSelectUp(row, row2, move.by)
 		made++
 	}
 	return made
 }
 
-// transfer is where a pair goes, and by how much.
-type transfer struct{ up, down, by float64 }
+// pairStep is where a pair goes, and by how much.
+type pairStep struct{ up, down, by float64 }
 
-// between is the best place of the pair on its linear pieces of phi.
-func (q *dual) between(up, down int, curvature float64) transfer {
+// pairOptimum is the best place of the pair on its linear pieces of phi.
+func (q *dual) pairOptimum(up, down int, curvature float64) pairStep {
 	a, b := q.beta[up], q.beta[down]
 	top, bottom := q.high[up], q.low[down]
 	if a < q.kink[up] {
@@ -43,20 +43,20 @@ func (q *dual) between(up, down int, curvature float64) transfer {
 	if b > q.kink[down] {
 		bottom = q.kink[down]
 	}
-	curvature = max(curvature, singular*(q.diag[up]+q.diag[down]))
+	curvature = max(curvature, minPivotShare*(q.diag[up]+q.diag[down]))
 	by := ((q.floor[up] - q.f[up]) - (q.ceil[down] - q.f[down])) / curvature
 	// The ends are met exactly: which weights are free hangs on it.
 	switch room, left := top-a, b-bottom; {
 	case by >= room && room <= left:
-		return transfer{top, max(b-room, bottom), room}
+		return pairStep{top, max(b-room, bottom), room}
 	case by >= left:
-		return transfer{min(a+left, top), bottom, left}
+		return pairStep{min(a+left, top), bottom, left}
 	}
-	return transfer{min(a+by, top), max(b-by, bottom), by}
+	return pairStep{min(a+by, top), max(b-by, bottom), by}
 }
 
-// riser is the weight that asks for the largest bias, -1 if none can rise.
-func (q *dual) riser() int {
+// selectUp is the weight that asks for the largest bias, -1 if none can rise.
+func (q *dual) selectUp() int {
 	best, top := -1, math.Inf(-1)
 	for i, f := range q.f {
 		if v := q.floor[i] - f; v > top {
@@ -66,13 +66,13 @@ func (q *dual) riser() int {
 	return best
 }
 
-// partner is the weight that gains most when it falls while weight up rises,
+// selectDown is the weight that gains most when it falls while weight up rises,
 // -1 if none gains, and the largest slope of all. row is row up of K.
-func (q *dual) partner(row []float64, up int) (best int, slope float64) {
+func (q *dual) selectDown(row []float64, up int) (best int, slope float64) {
 	n := len(row)
 	f, ceil, diag := q.f[:n], q.ceil[:n], q.diag[:n]
 	asks, own := q.floor[up]-q.f[up], q.diag[up]
-	best, top, least := -1, 0.0, singular*own
+	best, top, least := -1, 0.0, minPivotShare*own
 	for j, k := range row {
 		v := asks + (f[j] - ceil[j])
 		if v <= 0 {
@@ -87,8 +87,8 @@ func (q *dual) partner(row []float64, up int) (best int, slope float64) {
 	return best, slope
 }
 
-// shiftPair brings f up to date with a transfer and returns the riser then.
-func (q *dual) shiftPair(row, row2 []float64, by float64) (best int) {
+// axpyPairSelectUp brings f up to date with a transfer and returns the riser then.
+func (q *dual) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
 	n := len(row)
 	f, floor := q.f[:n], q.floor[:n]
 	row2 = row2[:n]
@@ -103,10 +103,10 @@ func (q *dual) shiftPair(row, row2 []float64, by float64) (best int) {
 	return best
 }
 
-// biases is the interval of biases that satisfy everyone: from the largest that
+// biasInterval is the interval of biases that satisfy everyone: from the largest that
 // a weight asks for to the smallest that one allows. It is empty, from > to,
 // where weight can still be exchanged.
-func (q *dual) biases() (from, to float64) {
+func (q *dual) biasInterval() (from, to float64) {
 	from, to = math.Inf(-1), math.Inf(1)
 	for i, f := range q.f {
 		from = max(from, q.floor[i]-f)
@@ -128,7 +128,7 @@ func (q *dual) bias() float64 {
 			free++
 		}
 	}
-	from, to := q.biases()
+	from, to := q.biasInterval()
 	switch {
 	case free > 0:
 		return sum / float64(free)
@@ -151,33 +151,33 @@ func (q *dual) total() float64 {
 	return s
 }
 
-// balance moves single weights until all sum to 0, each time the one that asks
+// projectToZeroSum moves single weights until all sum to 0, each time the one that asks
 // most for it, and brings f up to date. It is for starting points; pairs keep
 // the balance.
-func (q *dual) balance() {
+func (q *dual) projectToZeroSum() {
 	if !q.biased {
 		return
 	}
 	size := q.size()
 	for range 2*len(q.beta) + 1 {
 		excess := q.total()
-		if math.Abs(excess) <= snapping*size {
+		if math.Abs(excess) <= snapShare*size {
 			return
 		}
-		i := q.giver(excess)
+		i := q.selectForBalance(excess)
 		if i < 0 {
 			return
 		}
 		before := q.beta[i]
-		q.setBeta(i, toward(before, before-excess, q.way(i, -excess)))
+		q.setBeta(i, stopAt(before, before-excess, q.pieceEnd(i, -excess)))
 		addOne(q.f, q.row(i), q.beta[i]-before)
 	}
 }
 
-// giver is the weight that best moves against the excess, -1 if none can.
-func (q *dual) giver(excess float64) int {
+// selectForBalance is the weight that best moves against the excess, -1 if none can.
+func (q *dual) selectForBalance(excess float64) int {
 	if excess < 0 {
-		return q.riser()
+		return q.selectUp()
 	}
 	best, top := -1, math.Inf(-1)
 	for i, f := range q.f {
@@ -188,9 +188,9 @@ func (q *dual) giver(excess float64) int {
 	return best
 }
 
-// way is the end of the linear piece of phi in a direction in which weight i
+// pieceEnd is the end of the linear piece of phi in a direction in which weight i
 // can move.
-func (q *dual) way(i int, direction float64) float64 {
+func (q *dual) pieceEnd(i int, direction float64) float64 {
 	switch {
 	case direction > 0 && q.beta[i] < q.kink[i], direction < 0 && q.beta[i] > q.kink[i]:
 		return q.kink[i]

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// without keeps the full solution while examples are left out of it.
-type without struct {
+// leaveOneOutState keeps the full solution while examples are left out of it.
+type leaveOneOutState struct {
 	problem  Problem
 	settings Settings
 	place    []int        // active position of each site, -1 for none
@@ -16,14 +16,14 @@ type without struct {
 }
 
 // of notes what was trained on.
-func (w *without) of(p Problem, s Settings) { w.problem, w.settings, w.kept = p, s, false }
+func (w *leaveOneOutState) of(p Problem, s Settings) { w.problem, w.settings, w.kept = p, s, false }
 
 // LeftOut is a training without one example.
 type LeftOut struct {
-	F          float64 // the predictor at the input of the example left out
-	Iterations int
-	Climbs     int
-	Status     Status
+	F              float64 // the predictor at the input of the example left out
+	Iterations     int
+	ActiveSetSteps int
+	Status         Status
 }
 
 // ErrNotTrained reports LeaveOut without a converged Train before.
@@ -35,7 +35,7 @@ var ErrNotTrained = errors.New("no converged training to leave an example out of
 // an exact step over the free ones. Problem and Settings of that Train must not
 // have been changed.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
-	w := &t.without
+	w := &t.leaveOneOut
 	if len(w.problem.Y) == 0 || t.result.Status != Converged {
 		return LeftOut{}, ErrNotTrained
 	}
@@ -53,18 +53,18 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 
 // leaveOut is LeaveOut for an example at an active position.
 func (t *Trainer) leaveOut(i, at int) LeftOut {
-	q, w, full := &t.dual, &t.without, t.result
+	q, w, full := &t.dual, &t.leaveOneOut, t.result
 	t.narrow(i, at)
 	before := q.beta[at]
 	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
 	if change := q.beta[at] - before; change != 0 {
 		addOne(q.f, q.row(at), change)
-		t.face.climb(q, t.limit())
-		q.balance()
+		t.free.maximize(q, t.maxSize())
+		q.projectToZeroSum()
 	}
 	t.result = Result{F: w.f}
-	status := t.maximise(&w.problem, &w.settings, false)
-	left := LeftOut{F: q.f[at] + q.bias(), Iterations: t.result.Iterations, Climbs: t.result.Climbs, Status: status}
+	status := t.maximize(&w.problem, &w.settings, false)
+	left := LeftOut{F: q.f[at] + q.bias(), Iterations: t.result.Iterations, ActiveSetSteps: t.result.ActiveSetSteps, Status: status}
 	t.result = full
 	w.copy(q, func(kept, current []float64) { copy(current, kept) })
 	return left
@@ -72,7 +72,7 @@ func (t *Trainer) leaveOut(i, at int) LeftOut {
 
 // narrow takes example i out of the box at its active position.
 func (t *Trainer) narrow(i, at int) {
-	p, plus, minus := &t.without.problem, 0.0, 0.0
+	p, plus, minus := &t.leaveOneOut.problem, 0.0, 0.0
 	for k, c := range p.C {
 		switch {
 		case k == i || p.site(k) != p.site(i):
@@ -87,7 +87,7 @@ func (t *Trainer) narrow(i, at int) {
 
 // keepFull keeps the full solution, once.
 func (t *Trainer) keepFull() {
-	w := &t.without
+	w := &t.leaveOneOut
 	if w.kept {
 		return
 	}
@@ -107,8 +107,8 @@ func (t *Trainer) keepFull() {
 }
 
 // copy pairs what is kept with what changes.
-func (w *without) copy(q *dual, f func(kept, current []float64)) {
-	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.near} {
+func (w *leaveOneOutState) copy(q *dual, f func(kept, current []float64)) {
+	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.snapDistance} {
 		f(w.full[k], v)
 	}
 }

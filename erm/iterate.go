@@ -2,9 +2,9 @@ package erm
 
 import "math"
 
-// points are the n active sites' places (p_i, a_i) on the graphs of their
+// iterate are the n active sites' places (p_i, a_i) on the graphs of their
 // subdifferentials, -a_i in dL_i(p_i), and f = K a.
-type points struct {
+type iterate struct {
 	c     []float64 // 1/K_ii
 	z     []float64 // p = prox(z), a = c (p - z)
 	a, p  []float64
@@ -14,14 +14,14 @@ type points struct {
 }
 
 // resize makes room for n sites and leaves their values undefined.
-func (q *points) resize(n int) {
+func (q *iterate) resize(n int) {
 	for _, v := range []*[]float64{&q.c, &q.z, &q.a, &q.p, &q.slope, &q.value, &q.f} {
 		*v = grow(*v, n)
 	}
 }
 
 // dual is the dual objective, from f as it stands, sites with K_ii = 0 apart.
-func (q *points) dual() float64 {
+func (q *iterate) dual() float64 {
 	d := 0.0
 	for i, a := range q.a {
 		d += a*(q.p[i]-q.f[i]/2) + q.value[i]
@@ -29,12 +29,12 @@ func (q *points) dual() float64 {
 	return d
 }
 
-// flat reports that a_i does not answer to z_i, but for rounding.
-func flat(slope float64) bool { return 1-slope < 1e-14 }
+// isFlat reports that a_i does not answer to z_i, but for rounding.
+func isFlat(slope float64) bool { return 1-slope < 1e-14 }
 
-// place moves site i to z. f is left to the caller.
-func (t *Trainer) place(i int, z float64) error {
-	q := &t.points
+// setSite moves site i to z. f is left to the caller.
+func (t *Trainer) setSite(i int, z float64) error {
+	q := &t.iterate
 	p, slope := t.set.prox(i, q.c[i], z)
 	value := math.NaN()
 	if !math.IsNaN(p) && !math.IsInf(p, 0) {
@@ -49,16 +49,16 @@ func (t *Trainer) place(i int, z float64) error {
 	return nil
 }
 
-// sweep maximises the dual in one a_i after the other: the site moves to
+// coordinateSweep maximises the dual in one a_i after the other: the site moves to
 // z = f_i - K_ii a_i, where f would be without it. Moves within the rounding of
 // f are not made.
-func (t *Trainer) sweep() error {
-	q := &t.points
+func (t *Trainer) coordinateSweep() error {
+	q := &t.iterate
 	t.result.Sweeps++
 	for i := range q.a {
 		before := q.a[i]
 		z := q.f[i] - before/q.c[i]
-		if err := t.place(i, z); err != nil {
+		if err := t.setSite(i, z); err != nil {
 			return err
 		}
 		move := q.a[i] - before

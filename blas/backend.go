@@ -5,7 +5,7 @@
 // system's OpenBLAS, reached through gonum/netlib and cgo, and exists in
 // binaries built with tag openblas, where it is the default.
 //
-// BLAS itself is called through gonum's blas64, which the bound backend
+// BLAS itself is called through gonum's blas64 and blas32, which the bound backend
 // installs itself into; the few LAPACK kernels on the hot path are methods of
 // Bound. This package holds the only cgo of the core.
 package blas
@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -24,6 +25,7 @@ import (
 // is read or written. A backend is safe for concurrent use, SetThreads apart.
 type Backend interface {
 	blas.Float64
+	blas.Float32
 
 	// Name is "openblas" or "gonum".
 	Name() string
@@ -64,7 +66,6 @@ type Backend interface {
 // too. gonum's LAPACK has none.
 type Single interface {
 	Backend
-	blas.Float32
 
 	// Potrf32, Trtri32 and Lauum32 are Potrf, Trtri and Lauum on float32.
 	Potrf32(uplo blas.Uplo, n int, a []float32, lda int) (minor int)
@@ -80,6 +81,7 @@ func init() { bind(backends()[0]) }
 func bind(b Backend) {
 	bound = b
 	blas64.Use(b)
+	blas32.Use(b)
 }
 
 // Bound is the backend in use.

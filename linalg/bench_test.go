@@ -68,8 +68,8 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 		"diag": func() { must(e.Factorize(d)) },
 		"full": func() { must(e.Factorize(d)); e.FormG() },
 	}
-	if s, ok := e.(SinglePrecision); ok && !math.IsInf(s.SingleRounding(d), 1) {
-		ways["single"] = func() { must(s.FactorizeSingle(d)) }
+	if !math.IsInf(e.SingleError(d), 1) {
+		ways["single"] = func() { must(e.FactorizeSingle(d)) }
 	}
 	if f, ok := e.(Follower); ok && ways["single"] != nil {
 		move := make([]float64, len(d))
@@ -184,6 +184,50 @@ func BenchmarkStep(b *testing.B) {
 					steps[step]()
 				}
 			})
+		}
+	}
+}
+
+// BenchmarkMulRows times products of B rows with G, in GFLOP/s at 2 B n^2 flops and
+// as a share of the rate of the product with a matrix held whole, timed before each
+// call.
+func BenchmarkMulRows(b *testing.B) {
+	for _, n := range benchmarkOrders() {
+		e := NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 1))))
+		if err := e.Factorize(drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))); err != nil {
+			b.Fatal(err)
+		}
+		e.FormG()
+		whole, whole32 := newGeneral(n, n), e.Product32().(dense32).g
+		e.CopyG(whole)
+		for _, count := range []int{64, 256} {
+			x, y, x32, y32 := newGeneral(count, n), newGeneral(count, n), newGeneral32(count, n), newGeneral32(count, n)
+			for i := range x.Data {
+				x.Data[i] = float64(i%7) - 3
+			}
+			for i := range x32.Data {
+				x32.Data[i] = float32(i%7) - 3
+			}
+			for _, what := range []struct {
+				name        string
+				call, plain func()
+			}{
+				{"double", func() { e.MulRows(y, x) }, func() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0, y) }},
+				{"single", func() { dense32{whole32}.MulRows(y32, x32) }, func() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0, y) }},
+			} {
+				b.Run(fmt.Sprintf("precision=%s/rows=%d/backend=%s/n=%d", what.name, count, blas.Bound().Name(), n), func(b *testing.B) {
+					best, bestPlain := math.Inf(1), math.Inf(1)
+					for range b.N {
+						began := time.Now()
+						what.plain()
+						middle := time.Now()
+						what.call()
+						best, bestPlain = min(best, time.Since(middle).Seconds()), min(bestPlain, middle.Sub(began).Seconds())
+					}
+					b.ReportMetric(2*float64(count)*float64(n)*float64(n)/best/1e9, "GFLOP/s")
+					b.ReportMetric(bestPlain/best, "of-dgemm")
+				})
+			}
 		}
 	}
 }

@@ -231,8 +231,57 @@ func checkProducts(t *testing.T, e Engine, g, d []float64, harsh bool) {
 			}
 		}
 	}
+	checkRows(t, e, g, accuracy)
 	if !harsh {
 		checkPredictor(t, e, g, d)
+	}
+}
+
+// checkRows compares blocks of rows times G, and G itself, with the reference: in
+// double precision to the given accuracy, in single precision to 2^-24 for every
+// rounding of an element, a number and a sum of a few tens of terms besides.
+func checkRows(t *testing.T, e Engine, g []float64, accuracy float64) {
+	t.Helper()
+	n := e.N()
+	whole := newGeneral(n, n)
+	e.CopyG(whole)
+	unit := func(i, j int) float64 { return math.Sqrt(g[i*n+i] * g[j*n+j]) }
+	for i := range n {
+		for j := range n {
+			if r := math.Abs(whole.Data[i*whole.Stride+j]-g[i*n+j]) / unit(i, j); r > accuracy {
+				t.Errorf("G_%d,%d of all of G is off by %.1e", i, j, r)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(7, 5))
+	product32 := e.Product32()
+	for _, count := range []int{0, 1, 5} {
+		x, got := newGeneral(count, n), newGeneral(count, n)
+		x32, got32 := newGeneral32(count, n), newGeneral32(count, n)
+		for r := range count {
+			for i := range n {
+				v := float32(rng.NormFloat64())
+				x.Data[r*x.Stride+i], x32.Data[r*x32.Stride+i] = float64(v), v
+				got.Data[r*got.Stride+i], got32.Data[r*got32.Stride+i] = math.NaN(), float32(math.NaN())
+			}
+		}
+		e.MulRows(got, x)
+		product32.MulRows(got32, x32)
+		for r := range count {
+			for j := range n {
+				want, scale := 0.0, 0.0
+				for i := range n {
+					want += x.Data[r*x.Stride+i] * g[i*n+j]
+					scale += math.Abs(x.Data[r*x.Stride+i]) * unit(i, j)
+				}
+				if off := math.Abs(got.Data[r*got.Stride+j]-want) / scale; !(off <= accuracy) {
+					t.Errorf("row %d of %d times G at %d is off by %.1e", r, count, j, off)
+				}
+				if off := math.Abs(float64(got32.Data[r*got32.Stride+j])-want) / scale; !(off <= accuracy+5e-7) {
+					t.Errorf("row %d of %d times G in single precision at %d is off by %.1e", r, count, j, off)
+				}
+			}
+		}
 	}
 }
 

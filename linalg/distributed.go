@@ -238,6 +238,9 @@ func scatterSites(x []float64, n, count int, sites []int, some []float64) {
 func (e *DistributedEngine) multiply(dst, x []float64, count int) {
 	k := e.k
 	clear(dst)
+	if count == 0 {
+		return
+	}
 	xr, xc := gatherSites(x, k.n, count, k.rows), gatherSites(x, k.n, count, k.cols)
 	yr, yc := make([]float64, len(xr)), make([]float64, len(xc))
 	general := func(data []float64, width int) blas64.General {

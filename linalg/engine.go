@@ -5,6 +5,11 @@
 // fresh while the site parameters d move, without ever inverting K.
 package linalg
 
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
 // Engine holds G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
 // vector d >= 0 that moves. Slices passed in have length N unless said
 // otherwise. An engine is not safe for concurrent use; it runs in parallel
@@ -56,6 +61,43 @@ type Engine interface {
 	// sites, which must not change while it is in use. Needs all of G.
 	Predictor(weights, scatter []float64) Predictor
 
+	// PredictDiag writes the diagonals of G and of I - diag(d)G that a move of d
+	// by e would give, nearly, at a small part of the cost of Factorize: see the
+	// engines for what they leave out. G itself does not change. It reports whether e
+	// is small enough for the estimate, false where the engine has none. Needs all of G.
+	PredictDiag(e, chi, b []float64) (valid bool)
+
+	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: G
+	// errs by about SingleError(d). It fails with ErrSingle where single precision
+	// cannot carry the factorisation, or the engine or backend has none; G is then
+	// undefined.
+	FactorizeSingle(d []float64) error
+
+	// SingleError is the relative error of chi and b to be expected of
+	// FactorizeSingle at d, +Inf where it would refuse.
+	SingleError(d []float64) float64
+
+	// Coarse is an engine on a coarser kernel, moved to d, on which products with G
+	// nearly agree with this engine's at a small part of the cost; nil where there
+	// is none. It belongs to this engine and is valid until the next Factorize or
+	// PredictDiag.
+	Coarse() Engine
+
+	// MulRows writes dst = x G for the B rows of x; both are B x N and must not
+	// overlap. Needs all of G. Of a distributed engine all ranks must call it with the
+	// same x.
+	MulRows(dst, x blas64.General)
+
+	// Product32 is a copy of G in single precision: 4 N^2 bytes, of a low-rank engine
+	// 4 N (rank + 2). It errs by 2^-24 of every element of G (of its factor). Later
+	// moves of d leave it as it is. Needs all of G. The distributed
+	// engine makes no copy: its product converts x and dst, and follows d.
+	Product32() Product32
+
+	// CopyG writes all of G into dst, N x N. Needs all of G. Of a distributed engine
+	// all ranks must call it together.
+	CopyG(dst blas64.General)
+
 	// Row copies row i of G into dst. Needs all of G. Of a Distributed engine all
 	// ranks must ask for the same row; of others goroutines may ask side by side.
 	Row(dst []float64, i int)
@@ -64,14 +106,16 @@ type Engine interface {
 	Bytes() int64
 }
 
-// DiagPredictor is an Engine whose refresh costs more than a guess at its diagonals.
-type DiagPredictor interface {
-	Engine
-
-	// PredictDiag writes the diagonals of G and of I - diag(d)G that a move of d
-	// by e would give, nearly: see the engines for what they leave out. G itself
-	// stays. Exact leaves out terms of the second order in the off-diagonal of G
-	// (M03-67), in O(N^2).
-	// valid reports whether e is small enough for the estimate. Needs all of G.
-	PredictDiag(e, chi, b []float64) (valid bool)
+// Product32 multiplies by G in single precision, see Engine.Product32. It is safe for
+// concurrent use, unless it is a distributed engine's.
+type Product32 interface {
+	// MulRows writes dst = x G for the B rows of x, both B x N.
+	MulRows(dst, x blas32.General)
 }
+
+// DiagPredictor, SinglePrecision and Multilevel are what every Engine now is.
+type (
+	DiagPredictor   = Engine
+	SinglePrecision = Engine
+	Multilevel      = Engine
+)

@@ -113,13 +113,13 @@ func (f *Factored) Factorize(d []float64) error {
 	return nil
 }
 
-// SingleRounding is that of Exact with the d that FactorizeSingle takes, infinite
+// SingleError is that of Exact with the d that FactorizeSingle takes, infinite
 // where K's factor is in use.
-func (f *Factored) SingleRounding(d []float64) float64 {
+func (f *Factored) SingleError(d []float64) float64 {
 	if f.wary || len(d) != f.N() {
 		return math.Inf(1)
 	}
-	return f.CholeskyEngine.SingleRounding(f.raised(d))
+	return f.CholeskyEngine.SingleError(f.raised(d))
 }
 
 // FactorizeSingle moves G to d in float32, as Exact does, and widens all of it to

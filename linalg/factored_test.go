@@ -224,7 +224,7 @@ func TestFactoredSingle(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := symmetricCopy(k)
-	want, rounding := NewCholeskyEngine(copied), e.SingleRounding(d)
+	want, rounding := NewCholeskyEngine(copied), e.SingleError(d)
 	if err := want.Factorize(d); err != nil {
 		t.Fatal(err)
 	}

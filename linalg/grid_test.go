@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
 )
@@ -277,6 +278,24 @@ func (a *gang) Row(dst []float64, i int) {
 	a.vectors(dst, func(e Engine, dst []float64) { e.Row(dst, i) })
 }
 
+func (a *gang) MulRows(dst, x blas64.General) {
+	a.vectors(dst.Data, func(e Engine, to []float64) {
+		dst := dst
+		dst.Data = to
+		e.MulRows(dst, x)
+	})
+}
+
+func (a *gang) Product32() Product32 { return widened{a} }
+
+func (a *gang) CopyG(dst blas64.General) {
+	a.vectors(dst.Data, func(e Engine, to []float64) {
+		dst := dst
+		dst.Data = to
+		e.CopyG(dst)
+	})
+}
+
 func (a *gang) Predictor(weights, scatter []float64) Predictor {
 	return gangPredictor{a, weights, scatter}
 }
@@ -298,7 +317,7 @@ func (p gangPredictor) Predict(rows, mean, variance []float64) {
 func (a *gang) PredictDiag(move, chi, b []float64) (valid bool) {
 	both := make([]float64, 2*len(chi))
 	a.vectors(both, func(e Engine, dst []float64) {
-		ok := e.(DiagPredictor).PredictDiag(move, dst[:len(chi)], dst[len(chi):])
+		ok := e.PredictDiag(move, dst[:len(chi)], dst[len(chi):])
 		if e == a.Engine {
 			valid = ok
 		}

@@ -10,16 +10,6 @@ type MultilevelKernel interface {
 	Coarsen() (k Kernel, ok bool)
 }
 
-// Multilevel is an Engine on a Nested kernel.
-type Multilevel interface {
-	Engine
-
-	// Coarse is an engine on the coarser kernel, moved to where G stands, and the
-	// owner's own: valid until the next Refresh or Estimate. It is nil where there
-	// is no coarser kernel that is near enough at the present d.
-	Coarse() Engine
-}
-
 // Sizes of coarser factors.
 const (
 	leastCoarser  = 4   // a coarser factor has this part of the rank at least,

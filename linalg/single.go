@@ -8,21 +8,6 @@ import (
 	"bootbench/blas"
 )
 
-// SinglePrecision is an engine that can move G in single precision, at half the cost.
-type SinglePrecision interface {
-	Engine
-
-	// FactorizeSingle is Refresh and Expand in float32: G errs by about Rounding of
-	// d. Until the next Refresh only Diag, Sites, Estimate and MulVecSquaredOffDiag may be
-	// asked. It refuses with ErrSingle where float32 cannot carry the
-	// factorisation or the backend has none in float32; G is then undefined.
-	FactorizeSingle(d []float64) error
-
-	// SingleRounding is the relative error of chi and b to be expected of
-	// FactorizeSingle at d, infinite where it would refuse.
-	SingleRounding(d []float64) float64
-}
-
 // ErrSingle reports a refresh that float32 cannot carry.
 var ErrSingle = errors.New("not to be had in single precision")
 
@@ -47,9 +32,9 @@ func single(k *Sym) triangle[float32] {
 	return triangle[float32]{s.N, 2 * s.Stride, unsafe.Slice((*float32)(unsafe.Pointer(&s.Data[0])), 2*len(s.Data))}
 }
 
-// SingleRounding is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal
+// SingleError is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal
 // are rounded in sums of N. Measured errors were 0.3 to 1.2 of that.
-func (e *CholeskyEngine) SingleRounding(d []float64) float64 {
+func (e *CholeskyEngine) SingleError(d []float64) float64 {
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		return math.Inf(1)
 	}

@@ -15,7 +15,7 @@ import (
 func TestSingle(t *testing.T) {
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		e := NewCholeskyEngine(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
-		if err := e.FactorizeSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) || !math.IsInf(e.SingleRounding(make([]float64, 5)), 1) {
+		if err := e.FactorizeSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) || !math.IsInf(e.SingleError(make([]float64, 5)), 1) {
 			t.Errorf("a backend without single precision: error %v", err)
 		}
 		return
@@ -48,7 +48,7 @@ func TestSingle(t *testing.T) {
 			if err := e.FactorizeSingle(d); err != nil {
 				t.Fatalf("%s, d = %g: %v", name, level, err)
 			}
-			gotSquare, rounding := square(e), e.SingleRounding(d)
+			gotSquare, rounding := square(e), e.SingleError(d)
 			chi, b := e.Diag()
 			for i := range d {
 				// 1 - d chi + d chi' = 1 - d (chi - chi'): b and d chi share their error.
@@ -77,7 +77,7 @@ func TestSingleRefuses(t *testing.T) {
 	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(1, 3)))
 	for _, bad := range []float64{0, 1e-30, 1e9} {
 		d[3] = bad
-		if r := e.SingleRounding(d); !math.IsInf(r, 1) {
+		if r := e.SingleError(d); !math.IsInf(r, 1) {
 			t.Errorf("d = %g: rounding %g", bad, r)
 		}
 	}

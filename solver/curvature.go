@@ -239,7 +239,7 @@ func (c *curvature) exact() error {
 // refresh to be the last factorisation.
 func (c *curvature) single() bool {
 	engine, ok := c.engine.(linalg.SinglePrecision)
-	if !ok || c.double || c.order*c.leap*c.leap <= nearby || engine.SingleRounding(c.next) > nearby/4 {
+	if !ok || c.double || c.order*c.leap*c.leap <= nearby || engine.SingleError(c.next) > nearby/4 {
 		return false
 	}
 	if engine.FactorizeSingle(c.next) != nil {
@@ -373,7 +373,7 @@ func (c *curvature) diagonalSteps() {
 
 // skipsCoarse reports whether the engine is one whose estimates are left out.
 func (c *curvature) skipsCoarse() bool {
-	_, levelled := c.engine.(linalg.Multilevel)
+	_, levelled := c.problem.Gram.(linalg.MultilevelKernel)
 	return levelled && c.settings.Skip&SkipCoarse != 0
 }
 

@@ -398,7 +398,7 @@ func (x *general) clock(began time.Time) { x.moving += time.Since(began) }
 // reports false where it does not, or breaks down.
 func (x *general) refreshSingle() bool {
 	engine, ok := x.engine.(*linalg.Factored) // the one whose G then serves every product
-	if !ok || x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || engine.SingleRounding(x.stand.d) > roughError {
+	if !ok || x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || engine.SingleError(x.stand.d) > roughError {
 		return false
 	}
 	if engine.FactorizeSingle(x.stand.d) != nil {

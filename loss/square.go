@@ -39,7 +39,7 @@ func (Square) Name() string { return "square" }
 func (l Square) Value(f, y float64) float64 { return 0.5 * (f - y) * (f - y) / l.Noise }
 
 // Site takes any finite targets. The site is a Quadratic. It keeps the tables
-// that law.Counts returns: hand over a resample.Memo where many sites share one
+// that law.Counts returns: pass a resample.Cached where many sites share one
 // law.
 func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if _, err := NewSquare(l.Noise); err != nil {

@@ -1,7 +1,6 @@
 package resample
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 )
@@ -11,25 +10,16 @@ import (
 // folds but one. Folds = N is leave-one-out.
 //
 // Every example is absent with probability 1/Folds, exactly. Its counts do not
-// factorise, since a whole fold is absent at a time; the law given here is that
-// of independent counts with these marginals, so the total of n examples is
+// factorise, since a whole fold is absent at a time; the distribution given here
+// is that of independent counts with these marginals, so the total of n examples is
 // Binomial(n, 1 - 1/Folds). That leaves the number of absent examples free,
 // where it is N/Folds. Left-out errors of few examples or many folds feel it:
-// given that example i is absent, each other one is absent with probability
-// 1/Folds in the law but (N/Folds - 1)/(N - 1) in truth, 0 for leave-one-out.
-// ConditionalOnAbsent is the law that has this right.
+// given that example i is absent, each other one is absent with
+// probability 1/Folds in this distribution but (N/Folds - 1)/(N - 1) in truth, 0 for leave-one-out.
+// ConditionalOnAbsent is the distribution that has this right.
 type KFold struct {
 	Folds int // K, 2 to N
 	N     int // examples to part
-}
-
-// NewKFold is cross-validation of n examples in folds, 2 <= folds <= n.
-func NewKFold(folds, n int) (KFold, error) {
-	s := KFold{Folds: folds, N: n}
-	if folds < 2 || folds > n {
-		return s, fmt.Errorf("resample: cross-validation of %d examples takes 2 to %d folds, got %d", n, n, folds)
-	}
-	return s, nil
 }
 
 // Name is "kfold".
@@ -38,17 +28,17 @@ func (KFold) Name() string { return "kfold" }
 // Mean is 1 - 1/Folds.
 func (s KFold) Mean() float64 { return 1 - 1/float64(s.Folds) }
 
-// Counts is Binomial(n, 1 - 1/Folds), the law of n independent examples.
-func (s KFold) Counts(n int) Counts { return included(n, float64(s.Folds-1)) }
+// Counts is Binomial(n, 1 - 1/Folds), as of n independent examples.
+func (s KFold) Counts(n int) Counts { return binomial(n, float64(s.Folds-1)) }
 
 // ProbZero is P(k = 0) = Folds^-n for n independent examples.
 func (s KFold) ProbZero(n int) float64 { return math.Pow(float64(s.Folds), -float64(max(n, 0))) }
 
-// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present; see the function Split.
-func (KFold) WithinSiteVar(n, k int) float64 { return splitDistinct(n, k) }
+// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present.
+func (KFold) WithinSiteVar(n, k int) float64 { return withinSiteVarDistinct(n, k) }
 
-// ConditionalOnAbsent takes the others for independently absent with the probability
-// that two examples share a fold, sum_f n_f (n_f - 1)/(N (N-1)) over the folds'
+// ConditionalOnAbsent takes the other examples as independently absent with the
+// probability that two examples share a fold, sum_f n_f (n_f - 1)/(N (N-1)) over the folds'
 // sizes n_f. For leave-one-out all others are present.
 func (s KFold) ConditionalOnAbsent() CountDistribution {
 	together := 0.0
@@ -66,21 +56,21 @@ func (s KFold) size(fold int) int { return (s.N - fold + s.Folds - 1) / s.Folds 
 // length N.
 func (s KFold) Sample(rng *rand.Rand, counts []int) {
 	checkLength(s, s.N, counts)
-	choose(rng, s.N-s.size(rng.IntN(s.Folds)), counts)
+	drawSubset(rng, s.N-s.size(rng.IntN(s.Folds)), counts)
 }
 
 // Period is Folds: as many consecutive draws of a series share a partition.
 func (s KFold) Period() int { return s.Folds }
 
-// SampleAt leaves out fold b mod Folds of partition number b/Folds, so that
+// SampleAt leaves out fold b mod Folds of random partition number b/Folds, so that
 // Folds draws in a row are ordinary K-fold cross-validation, and more of them
 // repeated K-fold. It panics unless counts has length N.
 func (s KFold) SampleAt(seed uint64, b int, counts []int) {
 	checkLength(s, s.N, counts)
 	partition := rand.New(rand.NewPCG(seed, uint64(b/s.Folds))).Perm(s.N)
-	for place, example := range partition {
+	for position, example := range partition {
 		counts[example] = 1
-		if place%s.Folds == b%s.Folds {
+		if position%s.Folds == b%s.Folds {
 			counts[example] = 0
 		}
 	}

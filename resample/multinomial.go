@@ -1,7 +1,6 @@
 package resample
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 )
@@ -10,7 +9,7 @@ import (
 // N examples.
 //
 // Its counts do not factorise, because they sum to Size. The theory asks for a
-// law under which the examples are independent, so the law given here is that
+// distribution under which the examples are independent: the one given here is that
 // of independent counts with the right marginals, Binomial(Size, 1/N) each. The
 // total of n examples is then Binomial(n Size, 1/N), their convolution. The
 // true total of n examples is Binomial(Size, n/N); it has the same mean, and a
@@ -22,29 +21,16 @@ type Multinomial struct {
 	N    int // N >= 1, examples to draw from
 }
 
-// NewMultinomial is the multinomial scheme of size draws from n examples, both
-// at least 1, with size/n at most 1e9.
-func NewMultinomial(size, n int) (Multinomial, error) {
-	s := Multinomial{Size: size, N: n}
-	if n < 1 {
-		return s, fmt.Errorf("resample: cannot draw from %d examples", n)
-	}
-	if size < 1 {
-		return s, fmt.Errorf("resample: a resample needs at least one draw, got %d", size)
-	}
-	return s, checkRatio(s.Mean())
-}
-
 // Name is "multinomial".
 func (Multinomial) Name() string { return "multinomial" }
 
 // Mean is Size/N.
 func (s Multinomial) Mean() float64 { return float64(s.Size) / float64(s.N) }
 
-// Counts is Binomial(n Size, 1/N), the law of n independent examples.
+// Counts is Binomial(n Size, 1/N), that of n independent examples.
 func (s Multinomial) Counts(n int) Counts {
 	if n <= 0 {
-		return never()
+		return zeroCount()
 	}
 	// In floating point, since n Size may exceed the integers.
 	trials := float64(n) * float64(s.Size)
@@ -53,7 +39,7 @@ func (s Multinomial) Counts(n int) Counts {
 	}
 	mode := int((trials + 1) / float64(s.N))
 	odds := 1 / float64(s.N-1)
-	return window(mode, float64(n)*s.Mean(), func(k float64) float64 {
+	return logConcave(mode, float64(n)*s.Mean(), func(k float64) float64 {
 		return (trials - k) / (k + 1) * odds
 	})
 }
@@ -66,8 +52,8 @@ func (s Multinomial) ProbZero(n int) float64 {
 	return math.Exp(float64(n) * float64(s.Size) * math.Log1p(-1/float64(s.N)))
 }
 
-// WithinSiteVar is k: every draw falls on any example; see the function Split. (The
-// independent counts of Counts would be split a little more evenly.)
+// WithinSiteVar is k: every draw falls on any of the n examples. (Independent
+// counts, as Counts has them, would be shared out a little more evenly.)
 func (Multinomial) WithinSiteVar(_, k int) float64 { return float64(k) }
 
 // ConditionalOnAbsent is Size draws from the N-1 other examples; s itself where there

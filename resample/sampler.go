@@ -8,33 +8,34 @@ type Sampler interface {
 	Sample(rng *rand.Rand, counts []int)
 }
 
-// Periodic is a Sampler that spreads consecutive draws more evenly than chance
-// would: by SampleAt, draws b = j Period to (j+1) Period - 1 depend on each other,
-// and on no others. Each of them taken alone is distributed as a Sample.
+// Periodic is a Sampler whose consecutive draws can be spread more evenly than
+// independent ones: the draws of SampleAt with b = j Period to (j+1) Period - 1
+// depend on each other, and on no others. Each by itself is distributed as Sample.
 type Periodic interface {
 	Sampler
 	// Period is the number of draws that depend on each other, >= 1.
 	Period() int
-	// SampleAt overwrites counts with draw number b >= 0 of the series that seed
-	// begins. It has no other state: draws may be taken in any order.
+	// SampleAt overwrites counts with draw number b >= 0 of the sequence that
+	// belongs to seed. It keeps no state: draws may be taken in any order.
 	SampleAt(seed uint64, b int, counts []int)
 }
 
-// Draw overwrites counts with draw number b >= 0 of those that seed begins. The
-// draw has a random stream of its own, PCG(seed, b), or its place in the Series.
+// Draw overwrites counts with draw number b >= 0 of the sequence that belongs to
+// seed: SampleAt where s is Periodic, else a Sample from the random stream
+// PCG(seed, b).
 func Draw(s Sampler, seed uint64, b int, counts []int) {
-	if series, ok := s.(Periodic); ok {
-		series.SampleAt(seed, b, counts)
+	if periodic, ok := s.(Periodic); ok {
+		periodic.SampleAt(seed, b, counts)
 		return
 	}
 	s.Sample(rand.New(rand.NewPCG(seed, uint64(b))), counts)
 }
 
 // Period is the number of consecutive draws that depend on each other: 1 unless
-// s is a Series.
+// s is Periodic.
 func Period(s Sampler) int {
-	if series, ok := s.(Periodic); ok {
-		return series.Period()
+	if periodic, ok := s.(Periodic); ok {
+		return periodic.Period()
 	}
 	return 1
 }

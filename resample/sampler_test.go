@@ -141,6 +141,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// TestSamplersRepeat: a draw is a function of its random stream.
 func TestSamplersRepeat(t *testing.T) {
 	for _, s := range []Scheme{Poisson{1.3}, Multinomial{100, 80}, Bernoulli{0.5}, Subsample{30, 80}, KFold{3, 80}} {
 		a, b := make([]int, 80), make([]int, 80)
@@ -152,6 +153,7 @@ func TestSamplersRepeat(t *testing.T) {
 	}
 }
 
+// TestWrongLength: schemes over N examples refuse other numbers of counts.
 func TestWrongLength(t *testing.T) {
 	for _, s := range []Scheme{Multinomial{3, 3}, Subsample{3, 3}, KFold{3, 3}} {
 		func() {

@@ -7,77 +7,66 @@ import (
 )
 
 // Names lists the schemes that ByName knows. Leave-one-out is kfold with as many
-// folds as examples, the m-out-of-n bootstrap is multinomial with size m.
+// folds as examples, the m-out-of-n bootstrap is multinomial with ratio m/n.
 func Names() []string { return []string{"poisson", "multinomial", "bernoulli", "subsample", "kfold"} }
+
+// maxRatio is the largest ratio S/N of schemes with replacement; a window of
+// counts has about 18 sqrt(n S/N) entries.
+const maxRatio = 1e9
 
 // Options are the numbers that schemes take; each reads its own and ignores the
 // others.
 type Options struct {
 	N     int     // examples, >= 1
 	Ratio float64 // nu = S/N: in (0, 1e9], without replacement in (0, 1]; all but kfold
-	Size  int     // S, in the place of Ratio where it is not 0
 	Folds int     // kfold: 2 to N
 }
 
-// ratio is S/N.
-func (o Options) ratio() float64 {
-	if o.Size != 0 {
-		return float64(o.Size) / float64(o.N)
-	}
-	return o.Ratio
-}
-
-// size is S, the nearest integer to Ratio N unless it is given.
-func (o Options) size() (int, error) {
-	if o.Size != 0 {
-		return o.Size, nil
-	}
-	size := math.Round(o.Ratio * float64(o.N))
-	if size < 1 {
-		return 0, fmt.Errorf("resample: ratio %g of %d examples leaves resamples without a draw", o.Ratio, o.N)
-	}
-	return int(size), nil
-}
-
-// ByName is the scheme of that name. It refuses options out of range, before
-// anything is computed.
+// ByName returns the scheme of that name. It refuses options out of range,
+// before anything is computed. Schemes of fixed size draw the nearest integer to
+// Ratio N examples.
 func ByName(name string, o Options) (Scheme, error) {
-	if o.N < 1 {
-		return nil, fmt.Errorf("resample: cannot draw from %d examples", o.N)
+	if err := o.check(name); err != nil {
+		return nil, err
 	}
 	switch name {
 	case "poisson":
-		return orError(NewPoisson(o.ratio()))
-	case "multinomial":
-		if err := checkRatio(o.ratio()); err != nil {
-			return nil, err
-		}
-		size, err := o.size()
-		if err != nil {
-			return nil, err
-		}
-		return orError(NewMultinomial(size, o.N))
+		return Poisson{Ratio: o.Ratio}, nil
 	case "bernoulli":
-		return orError(NewBernoulli(o.ratio()))
-	case "subsample":
-		if err := checkRate(o.ratio()); err != nil {
-			return nil, err
-		}
-		size, err := o.size()
-		if err != nil {
-			return nil, err
-		}
-		return orError(NewSubsample(size, o.N))
+		return Bernoulli{Rate: o.Ratio}, nil
 	case "kfold":
-		return orError(NewKFold(o.Folds, o.N))
+		return KFold{Folds: o.Folds, N: o.N}, nil
 	}
-	return nil, fmt.Errorf("resample: unknown scheme %q (known: %s)", name, strings.Join(Names(), ", "))
+	size := int(math.Round(o.Ratio * float64(o.N)))
+	if size < 1 {
+		return nil, fmt.Errorf("resample: ratio %g of %d examples leaves resamples without a draw", o.Ratio, o.N)
+	}
+	if name == "multinomial" {
+		return Multinomial{Size: size, N: o.N}, nil
+	}
+	return Subsample{Size: size, N: o.N}, nil
 }
 
-// orError keeps an invalid scheme from its user.
-func orError[S Scheme](s S, err error) (Scheme, error) {
-	if err != nil {
-		return nil, err
+// check reports the first option that the scheme of that name cannot take.
+func (o Options) check(name string) error {
+	if o.N < 1 {
+		return fmt.Errorf("resample: cannot draw from %d examples", o.N)
 	}
-	return s, nil
+	switch name {
+	case "poisson", "multinomial":
+		if !(o.Ratio > 0 && o.Ratio <= maxRatio) {
+			return fmt.Errorf("resample: ratio S/N must be above 0 and at most %g, got %g", maxRatio, o.Ratio)
+		}
+	case "bernoulli", "subsample":
+		if !(o.Ratio > 0 && o.Ratio <= 1) {
+			return fmt.Errorf("resample: subsampling without replacement takes a rate S/N above 0 and at most 1, got %g", o.Ratio)
+		}
+	case "kfold":
+		if o.Folds < 2 || o.Folds > o.N {
+			return fmt.Errorf("resample: cross-validation of %d examples takes 2 to %d folds, got %d", o.N, o.N, o.Folds)
+		}
+	default:
+		return fmt.Errorf("resample: unknown scheme %q (known: %s)", name, strings.Join(Names(), ", "))
+	}
+	return nil
 }

@@ -8,22 +8,9 @@ import (
 
 // Bernoulli is subsampling of random size: every example is in the resample,
 // once, with probability Rate, independently of the others. It factorises: the
-// theory's law is the sampler's.
+// counts of the theory are those of the sampler.
 type Bernoulli struct {
 	Rate float64 // r = E S/N, in (0, 1]
-}
-
-// NewBernoulli is the Bernoulli scheme of that rate in (0, 1].
-func NewBernoulli(rate float64) (Bernoulli, error) {
-	return Bernoulli{Rate: rate}, checkRate(rate)
-}
-
-// checkRate refuses shares of the examples outside of (0, 1].
-func checkRate(rate float64) error {
-	if !(rate > 0 && rate <= 1) {
-		return fmt.Errorf("resample: subsampling without replacement takes a rate S/N above 0 and at most 1, got %g", rate)
-	}
-	return nil
 }
 
 // Name is "bernoulli".
@@ -33,13 +20,13 @@ func (Bernoulli) Name() string { return "bernoulli" }
 func (s Bernoulli) Mean() float64 { return s.Rate }
 
 // Counts is Binomial(n, r).
-func (s Bernoulli) Counts(n int) Counts { return included(n, s.Rate/(1-s.Rate)) }
+func (s Bernoulli) Counts(n int) Counts { return binomial(n, s.Rate/(1-s.Rate)) }
 
 // ProbZero is P(k = 0) = (1-r)^n for the total count of n examples.
 func (s Bernoulli) ProbZero(n int) float64 { return math.Pow(1-s.Rate, float64(max(n, 0))) }
 
-// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present; see the function Split.
-func (Bernoulli) WithinSiteVar(n, k int) float64 { return splitDistinct(n, k) }
+// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present.
+func (Bernoulli) WithinSiteVar(n, k int) float64 { return withinSiteVarDistinct(n, k) }
 
 // Sample draws every count on its own.
 func (s Bernoulli) Sample(rng *rand.Rand, counts []int) {
@@ -55,24 +42,12 @@ func (s Bernoulli) Sample(rng *rand.Rand, counts []int) {
 // replacement, all subsets equally likely.
 //
 // Its counts do not factorise, because they sum to Size: n examples have a
-// hypergeometric total. The law given here is that of independent counts with
+// hypergeometric total. The distribution given here is that of independent counts with
 // the right marginals, so the total of n examples is Binomial(n, Size/N), with
 // the same mean and a variance larger by (1 - 1/N)/(1 - n/N).
 type Subsample struct {
 	Size int // S, 1 to N
 	N    int // examples to choose from
-}
-
-// NewSubsample is the scheme that takes size of n examples, 1 <= size <= n.
-func NewSubsample(size, n int) (Subsample, error) {
-	s := Subsample{Size: size, N: n}
-	if n < 1 {
-		return s, fmt.Errorf("resample: cannot draw from %d examples", n)
-	}
-	if size < 1 || size > n {
-		return s, fmt.Errorf("resample: cannot take %d of %d examples without replacement", size, n)
-	}
-	return s, nil
 }
 
 // Name is "subsample".
@@ -81,9 +56,9 @@ func (Subsample) Name() string { return "subsample" }
 // Mean is Size/N.
 func (s Subsample) Mean() float64 { return float64(s.Size) / float64(s.N) }
 
-// Counts is Binomial(n, Size/N), the law of n independent examples.
+// Counts is Binomial(n, Size/N), that of n independent examples.
 func (s Subsample) Counts(n int) Counts {
-	return included(n, float64(s.Size)/float64(s.N-s.Size))
+	return binomial(n, float64(s.Size)/float64(s.N-s.Size))
 }
 
 // ProbZero is P(k = 0) = (1 - Size/N)^n for n independent examples.
@@ -91,8 +66,8 @@ func (s Subsample) ProbZero(n int) float64 {
 	return math.Pow(float64(s.N-s.Size)/float64(s.N), float64(max(n, 0)))
 }
 
-// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present; see the function Split.
-func (Subsample) WithinSiteVar(n, k int) float64 { return splitDistinct(n, k) }
+// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present.
+func (Subsample) WithinSiteVar(n, k int) float64 { return withinSiteVarDistinct(n, k) }
 
 // ConditionalOnAbsent is the same size chosen from the N-1 other examples; s itself
 // where no example is ever left out.
@@ -106,7 +81,7 @@ func (s Subsample) ConditionalOnAbsent() CountDistribution {
 // Sample chooses one subset. It panics unless counts has length N.
 func (s Subsample) Sample(rng *rand.Rand, counts []int) {
 	checkLength(s, s.N, counts)
-	choose(rng, s.Size, counts)
+	drawSubset(rng, s.Size, counts)
 }
 
 // checkLength panics where a scheme is not over as many examples as there are
@@ -117,10 +92,10 @@ func checkLength(s Scheme, n int, counts []int) {
 	}
 }
 
-// choose sets size counts, chosen at random, to 1 and the others to 0, going
-// through them once: a count is taken with the share of those still wanted
-// among those still to come.
-func choose(rng *rand.Rand, size int, counts []int) {
+// drawSubset sets size counts, chosen at random, to 1 and the others to 0, in one
+// pass (selection sampling, Knuth's algorithm S): a count is chosen with the
+// number still wanted over the number still to come as its probability.
+func drawSubset(rng *rand.Rand, size int, counts []int) {
 	for i := range counts {
 		counts[i] = 0
 		if rng.IntN(len(counts)-i) < size {
@@ -130,18 +105,18 @@ func choose(rng *rand.Rand, size int, counts []int) {
 	}
 }
 
-// included is the law of how many of n independent examples are present, each
-// with those odds of presence to absence: Binomial(n, odds/(1+odds)).
-func included(n int, odds float64) Counts {
+// binomial is the distribution of how many of n independent examples are
+// present, each with those odds of presence to absence: Binomial(n, odds/(1+odds)).
+func binomial(n int, odds float64) Counts {
 	if n <= 0 {
-		return never()
+		return zeroCount()
 	}
 	if math.IsInf(odds, 1) {
 		return Counts{First: n, P: []float64{1}}
 	}
 	rate := odds / (1 + odds)
 	mode := min(n, int(float64(n+1)*rate))
-	return window(mode, float64(n)*rate, func(k float64) float64 {
+	return logConcave(mode, float64(n)*rate, func(k float64) float64 {
 		return (float64(n) - k) / (k + 1) * odds
 	})
 }

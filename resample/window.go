@@ -11,17 +11,12 @@ import (
 // their digits at small means.
 const tailMass = 1e-17
 
-// ProbZero is P(k = 0) as the window has it: 0 where the window starts above 0.
-// The package function Zero keeps the digits of such small values.
-func (c Counts) ProbZero() float64 {
-	if c.First > 0 || len(c.P) == 0 {
-		return 0
-	}
-	return c.P[0]
-}
+// ProbZero is P(k = 0), 0 where the window starts above 0. The package function
+// ProbZero keeps the digits of such small values.
+func (c Counts) ProbZero() float64 { return c.prob(0) }
 
-// at is P(k), 0 outside of the window.
-func (c Counts) at(k int) float64 {
+// prob is P(k), 0 outside of the window.
+func (c Counts) prob(k int) float64 {
 	if k < c.First || k >= c.First+len(c.P) {
 		return 0
 	}
@@ -37,7 +32,7 @@ func (c Counts) Mean() float64 {
 	return mean
 }
 
-// All runs over the counts k of the window and their probabilities, k rising.
+// All iterates over the counts k of the window and their probabilities, in ascending order.
 func (c Counts) All() iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {
 		for j, p := range c.P {
@@ -48,17 +43,17 @@ func (c Counts) All() iter.Seq2[int, float64] {
 	}
 }
 
-// never is the law of the constant 0.
-func never() Counts { return Counts{P: []float64{1}} }
+// zeroCount is the distribution of the constant 0.
+func zeroCount() Counts { return Counts{P: []float64{1}} }
 
-// window builds a log-concave law from the ratios up(k) = P(k+1)/P(k) of
-// neighbours, walking from the mode outwards and normalising at the end. No
-// probability is formed from large cancelling logarithms, so that the relative
+// logConcave builds a log-concave distribution from the ratios up(k) =
+// P(k+1)/P(k) of neighbours, from the mode outwards, and normalises at the end.
+// No probability is formed from large cancelling logarithms, so the relative
 // error of an entry is a few roundings per step away from the mode.
 //
-// Since up falls with k, what lies beyond an entry w is at most the geometric
-// sum w r/(1-r) of the next ratio r: this is the rule for stopping.
-func window(mode int, mean float64, up func(k float64) float64) Counts {
+// Since up falls with k, the mass beyond an entry w is at most the geometric sum
+// w r/(1-r) of the next ratio r: this is the rule for stopping.
+func logConcave(mode int, mean float64, up func(k float64) float64) Counts {
 	// The mode has weight 1 here, which is at most the sum of all weights.
 	enough := tailMass * math.Min(1, mean)
 	first, w := mode, 1.0
@@ -81,12 +76,6 @@ func window(mode int, mean float64, up func(k float64) float64) Counts {
 		}
 		p = append(p, w)
 	}
-	normalise(p)
-	return Counts{First: first, P: p}
-}
-
-// normalise divides p by its sum.
-func normalise(p []float64) {
 	sum := 0.0
 	for _, w := range p {
 		sum += w
@@ -94,4 +83,5 @@ func normalise(p []float64) {
 	for j := range p {
 		p[j] /= sum
 	}
+	return Counts{First: first, P: p}
 }

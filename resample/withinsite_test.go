@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestSplitOfIndependentCounts holds the closed forms to the general formula
+// TestWithinSiteVarOfIndependentCounts holds the closed forms to the general formula
 // for independent counts, which is exact for both laws. Tolerance: sums of a
 // window's positive terms, from which probabilities of 1e-17 are missing.
-func TestSplitOfIndependentCounts(t *testing.T) {
+func TestWithinSiteVarOfIndependentCounts(t *testing.T) {
 	for _, law := range []CountDistribution{Poisson{0.3}, Poisson{2}, Bernoulli{0.4}, Bernoulli{0.99}, KFold{5, 50}, Subsample{3, 4}} {
 		for n := 1; n <= 6; n++ {
 			for k := 0; k <= n; k++ {
@@ -19,10 +19,10 @@ func TestSplitOfIndependentCounts(t *testing.T) {
 					want = 0 // one value has no variance
 				}
 				if got := WithinSiteVar(plain{law}, n, k); math.Abs(got-want) > 1e-12 {
-					t.Errorf("%v: Split(%d, %d) = %g from the convolution, %g in closed form", law, n, k, got, want)
+					t.Errorf("%v: WithinSiteVar(%d, %d) = %g from the convolution, %g in closed form", law, n, k, got, want)
 				}
 				if got := WithinSiteVar(Cache(law), n, k); got != WithinSiteVar(law, n, k) {
-					t.Errorf("%v: a memo has Split(%d, %d) = %g", law, n, k, got)
+					t.Errorf("%v: a cached distribution has WithinSiteVar(%d, %d) = %g", law, n, k, got)
 				}
 			}
 		}
@@ -32,10 +32,10 @@ func TestSplitOfIndependentCounts(t *testing.T) {
 	}
 }
 
-// TestSplitOfSamplers draws and looks: among the draws with total k, the sum
-// of the values of the drawn examples has variance Split times that of the
+// TestWithinSiteVarOfSamplers draws and looks: among the draws with total k, the sum
+// of the values of the drawn examples has variance WithinSiteVar times that of the
 // values. 20000 draws or more for the k shown: a variance is good to 2%.
-func TestSplitOfSamplers(t *testing.T) {
+func TestWithinSiteVarOfSamplers(t *testing.T) {
 	values := []float64{1, -2, 4} // the first three of N examples; mean 1, variance 6
 	for _, c := range []struct {
 		s    Scheme
@@ -63,15 +63,15 @@ func TestSplitOfSamplers(t *testing.T) {
 			}
 			got := squares/n - sum/n*sum/n
 			if want := 6 * WithinSiteVar(c.s, 3, c.k); math.Abs(got-want) > 0.04*want {
-				t.Errorf("the drawn values' sum has variance %g, Split says %g", got, want)
+				t.Errorf("the drawn values' sum has variance %g, WithinSiteVar says %g", got, want)
 			}
 		})
 	}
 }
 
-// TestGivenAbsent counts how often the others are drawn when example 0 is not.
+// TestConditionalOnAbsent counts how often the others are drawn when example 0 is not.
 // 40000 draws: a mean count is good to 0.003.
-func TestGivenAbsent(t *testing.T) {
+func TestConditionalOnAbsent(t *testing.T) {
 	for _, s := range []Scheme{
 		Poisson{1}, Multinomial{5, 5}, Bernoulli{0.5}, Subsample{3, 5}, Subsample{1, 2}, KFold{2, 5}, KFold{5, 5}, KFold{3, 7},
 	} {
@@ -114,6 +114,6 @@ func TestGivenAbsent(t *testing.T) {
 		t.Errorf("of one example: %v", law)
 	}
 	if law := ConditionalOnAbsent(Cache(KFold{5, 5})); law.Mean() != 1 || Cache(law) != law {
-		t.Errorf("a memo leaves %v", law)
+		t.Errorf("a cached distribution leaves %v", law)
 	}
 }

@@ -82,6 +82,8 @@ func moments(c Counts) (total, mean, variance float64) {
 	return total, mean, variance
 }
 
+// TestMoments: total, mean and variance are those of the distributions' formulas.
+// Tolerance: the sums of up to 1e5 positive terms of a few roundings each.
 func TestMoments(t *testing.T) {
 	for _, nu := range []float64{1e-6, 1e-3, 0.1, 1, 3, 20, 1e3, 1e5} {
 		for _, n := range []int{1, 2, 7} {
@@ -173,18 +175,18 @@ func TestWindowProperties(t *testing.T) {
 	})
 }
 
-// TestZero holds the probability of absence to e^(-n nu) and (1-1/N)^(nS), as
+// TestProbZero holds the probability of absence to e^(-n nu) and (1-1/N)^(nS), as
 // products, also where the window cannot show it.
-func TestZero(t *testing.T) {
+func TestProbZero(t *testing.T) {
 	for _, nu := range []float64{1e-6, 1, 30, 50, 200} {
 		for n := 0; n <= 3; n++ {
 			want := math.Pow(math.E, -nu*float64(n))
-			within(t, "Zero(poisson)", ProbZero(Poisson{nu}, n), want, 1e-13)
-			within(t, "Zero(memo)", ProbZero(Cache(Poisson{nu}), n), want, 1e-13)
+			within(t, "ProbZero(poisson)", ProbZero(Poisson{nu}, n), want, 1e-13)
+			within(t, "ProbZero(cached)", ProbZero(Cache(Poisson{nu}), n), want, 1e-13)
 			if c := (Poisson{nu}).Counts(n); c.First == 0 {
-				within(t, "Counts.Zero", c.ProbZero(), want, 1e-13)
+				within(t, "Counts.ProbZero", c.ProbZero(), want, 1e-13)
 			} else if c.ProbZero() != 0 {
-				t.Errorf("window from %d has Zero %g", c.First, c.ProbZero())
+				t.Errorf("window from %d has ProbZero %g", c.First, c.ProbZero())
 			}
 		}
 	}
@@ -194,7 +196,7 @@ func TestZero(t *testing.T) {
 			for range n * s.Size {
 				want *= 1 - 1/float64(s.N)
 			}
-			within(t, "Zero(multinomial)", ProbZero(s, n), want, 1e-12)
+			within(t, "ProbZero(multinomial)", ProbZero(s, n), want, 1e-12)
 		}
 	}
 	for _, s := range []struct {
@@ -202,19 +204,21 @@ func TestZero(t *testing.T) {
 		absent float64
 	}{{Bernoulli{0.75}, 0.25}, {Bernoulli{1}, 0}, {Subsample{3, 12}, 0.75}, {Subsample{4, 4}, 0}, {KFold{4, 9}, 0.25}, {KFold{1000, 1000}, 1e-3}} {
 		for n, want := 0, 1.0; n <= 9; n, want = n+1, want*s.absent {
-			within(t, fmt.Sprintf("Zero(%v, %d)", s.law, n), ProbZero(s.law, n), want, 1e-13)
+			within(t, fmt.Sprintf("ProbZero(%v, %d)", s.law, n), ProbZero(s.law, n), want, 1e-13)
 		}
 	}
-	within(t, "Zero of a plain law", ProbZero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
+	within(t, "ProbZero of a plain distribution", ProbZero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
 }
 
 // plain hides every method of a law beyond the interface.
 type plain struct{ CountDistribution }
 
-func TestMemo(t *testing.T) {
-	memo := Cache(Poisson{3})
-	if Cache(memo) != memo {
-		t.Error("a memo of a memo is another memo")
+// TestCached: a wrapped distribution is computed once, also by concurrent callers,
+// and wrapping twice is wrapping once.
+func TestCached(t *testing.T) {
+	cached := Cache(Poisson{3})
+	if Cache(cached) != cached {
+		t.Error("wrapping twice gives another cache")
 	}
 	var wg sync.WaitGroup
 	tables := make([]Counts, 8)
@@ -222,7 +226,7 @@ func TestMemo(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			tables[i] = memo.Counts(2)
+			tables[i] = cached.Counts(2)
 		}()
 	}
 	wg.Wait()
@@ -231,25 +235,18 @@ func TestMemo(t *testing.T) {
 			t.Fatal("two tables for the same n")
 		}
 	}
-	if memo.Mean() != 3 {
-		t.Errorf("mean %g", memo.Mean())
+	if cached.Mean() != 3 {
+		t.Errorf("mean %g", cached.Mean())
 	}
 }
 
+// TestRefusals: options out of range are refused with what is wrong.
 func TestRefusals(t *testing.T) {
 	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1), 2e9} {
-		if _, err := NewPoisson(ratio); err == nil || !strings.Contains(err.Error(), "ratio") {
-			t.Errorf("NewPoisson(%g): %v", ratio, err)
-		}
 		for _, name := range Names() {
 			if _, err := ByName(name, Options{Ratio: ratio, N: 10}); err == nil {
 				t.Errorf("ByName(%s, %g) passes", name, ratio)
 			}
-		}
-	}
-	for _, s := range []Multinomial{{0, 1}, {1, 0}, {-1, 5}, {5, -1}} {
-		if _, err := NewMultinomial(s.Size, s.N); err == nil {
-			t.Errorf("NewMultinomial(%d, %d) passes", s.Size, s.N)
 		}
 	}
 	for _, c := range []struct {
@@ -258,10 +255,11 @@ func TestRefusals(t *testing.T) {
 		says string
 	}{
 		{"multinomial", Options{Ratio: 0.01, N: 10}, "without a draw"},
-		{"multinomial", Options{Size: -3, N: 10}, "above 0"},
+		{"poisson", Options{Ratio: -3, N: 10}, "ratio S/N must be above 0"},
+		{"multinomial", Options{Ratio: 2e9, N: 10}, "at most 1e+09, got 2e+09"},
+		{"multinomial", Options{Ratio: 1, N: -1}, "-1 examples"},
 		{"subsample", Options{Ratio: 0.01, N: 10}, "without a draw"},
 		{"subsample", Options{Ratio: 1.01, N: 10}, "at most 1"},
-		{"subsample", Options{Size: 11, N: 10}, "at most 1"},
 		{"bernoulli", Options{Ratio: 1.01, N: 10}, "at most 1"},
 		{"kfold", Options{Folds: 1, N: 10}, "2 to 10 folds, got 1"},
 		{"kfold", Options{Folds: 11, N: 10}, "2 to 10 folds, got 11"},
@@ -274,31 +272,23 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("ByName(%s, %+v) = %v, %v, want an error that says %q", c.name, c.o, s, err, c.says)
 		}
 	}
-	for _, s := range [][2]int{{0, 10}, {11, 10}, {1, 0}} {
-		if _, err := NewSubsample(s[0], s[1]); err == nil {
-			t.Errorf("NewSubsample(%d, %d) passes", s[0], s[1])
-		}
-	}
 }
 
+// TestByName: every name gives its scheme, of the ratio asked for to the nearest
+// whole number of draws.
 func TestByName(t *testing.T) {
 	for _, name := range Names() {
 		s, err := ByName(name, Options{Ratio: 0.5, Folds: 2, N: 10})
 		if err != nil || s.Name() != name || s.Mean() != 0.5 {
 			t.Errorf("ByName(%s) = %v, %v", name, s, err)
 		}
-		if name == "kfold" {
-			continue
-		}
-		s, err = ByName(name, Options{Ratio: 0.5, Size: 7, N: 10})
-		if err != nil || s.Mean() != 0.7 {
-			t.Errorf("ByName(%s) of size 7 = %v, %v", name, s, err)
+	}
+	for ratio, want := range map[float64]Scheme{3: Multinomial{30, 10}, 0.7: Multinomial{7, 10}, 0.06: Multinomial{1, 10}} {
+		if s, err := ByName("multinomial", Options{Ratio: ratio, N: 10}); err != nil || s != want {
+			t.Errorf("multinomial of ratio %g = %v, %v", ratio, s, err)
 		}
 	}
-	if p, err := NewPoisson(2); err != nil || p.Mean() != 2 {
-		t.Errorf("NewPoisson: %v, %v", p, err)
-	}
-	if m, err := NewMultinomial(30, 10); err != nil || m.Mean() != 3 {
-		t.Errorf("NewMultinomial: %v, %v", m, err)
+	if s, err := ByName("subsample", Options{Ratio: 0.68, N: 10}); err != nil || s != (Subsample{7, 10}) {
+		t.Errorf("subsample of ratio 0.68 = %v, %v", s, err)
 	}
 }

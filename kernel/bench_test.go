@@ -66,7 +66,7 @@ func BenchmarkGramStages(b *testing.B) {
 		perPair(b, n*(n+1)/2)
 	})
 	b.Run("stage=distances", func(b *testing.B) {
-		v, p := make([]float64, tile), in.pairs(&in.train, 0, 1)
+		v, p := make([]float64, tile), in.pairsWith(&in.train, 0, 1)
 		for b.Loop() {
 			clear(v)
 			p.squaredDistances(v, 0)
@@ -75,7 +75,7 @@ func BenchmarkGramStages(b *testing.B) {
 	})
 	b.Run("stage=exponentials", func(b *testing.B) {
 		v, r2 := make([]float64, tile), make([]float64, tile)
-		p := in.pairs(&in.train, 0, 1)
+		p := in.pairsWith(&in.train, 0, 1)
 		p.squaredDistances(r2, 0)
 		for b.Loop() {
 			copy(v, r2)

@@ -43,7 +43,7 @@ func TestColumnsAgreeWithGram(t *testing.T) {
 		if err := in.Cross(z, all); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Only(sites).Cross(z, some); err != nil {
+		if err := in.Subset(sites).Cross(z, some); err != nil {
 			t.Fatal(err)
 		}
 		for p := range 5 {

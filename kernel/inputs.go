@@ -14,7 +14,7 @@ import (
 // Inputs are training inputs prepared for one covariance function. Its methods
 // may be called from several goroutines at once.
 type Inputs struct {
-	spec    Spec
+	prepared
 	centre  []float64 // of each feature; nil for kinds without a distance
 	inverse []float64 // 1/L_j of each feature; nil for kinds without a distance
 	train   points
@@ -47,7 +47,7 @@ func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
 	if err := checkFinite(x); err != nil {
 		return nil, err
 	}
-	in := &Inputs{spec: s}
+	in := &Inputs{prepared: prepared{spec: s, m: x.Rows, d: x.Cols}}
 	if s.Kind.radial() {
 		in.centre = centres(x)
 		in.inverse = s.inverseScales(x.Cols)
@@ -65,31 +65,14 @@ func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
 	return in.Gram()
 }
 
-// M is the number of training inputs.
-func (in *Inputs) M() int { return in.train.raw.Rows }
-
-// D is the number of features.
-func (in *Inputs) D() int { return in.train.raw.Cols }
-
 // Gram returns the M x M matrix of covariances between the training inputs,
-// with the jitter on its diagonal. All inner products come from one symmetric
-// rank-d update into the triangle of the result, which is then mapped to
-// covariances in place. A covariance that is not finite is an error that names
-// the pair of rows.
+// with the jitter on its diagonal. One symmetric rank-d update (syrk) puts all
+// inner products into the upper triangle, which is then mapped to covariances in
+// place. A covariance that is not finite is an error that names the pair of rows.
 func (in *Inputs) Gram() (*linalg.Sym, error) {
 	s := linalg.NewSym(in.M())
 	blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, s.Raw())
-	bad := eachRow(s.N(), func(i int) int {
-		if j := in.covariances(s.Row(i), &in.train, i, i); j >= 0 {
-			return i + j
-		}
-		return -1
-	})
-	if bad != nil {
-		return nil, fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, bad.row+1, bad.col+1)
-	}
-	s.AddDiag(in.spec.Jitter)
-	return s, nil
+	return in.gram(s, func(i int) int { return in.covariances(s.Row(i), &in.train, i, i) })
 }
 
 // Cross writes the covariances between P new inputs z (P x d) and the M
@@ -113,13 +96,7 @@ func (in *Inputs) Cross(z, dst blas64.General) error {
 	}
 	fresh := in.points(z)
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, fresh.scaled, in.train.scaled, 0, dst)
-	bad := eachRow(z.Rows, func(p int) int {
-		return in.covariances(dst.Data[p*dst.Stride:p*dst.Stride+dst.Cols], &fresh, p, 0)
-	})
-	if bad != nil {
-		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, bad.row+1, bad.col+1)
-	}
-	return nil
+	return eachRow(z.Rows, func(p int) int { return in.covariances(row(dst, p), &fresh, p, 0) }, in.newNotFinite)
 }
 
 // Diag writes the prior variances A k(z_p, z_p) + B of P new inputs z (P x d)
@@ -128,21 +105,18 @@ func (in *Inputs) Diag(z blas64.General, dst []float64) error {
 	if err := in.checkNew(z); err != nil {
 		return err
 	}
-	if len(dst) != z.Rows {
-		return fmt.Errorf("room for %d variances of %d new inputs", len(dst), z.Rows)
-	}
-	for p := range dst {
-		dst[p] = 0
-		if !in.spec.Kind.radial() {
-			dst[p] = dot(row(z, p), row(z, p))
-		}
-	}
-	in.spec.profile(dst, in.D())
-	if p := in.spec.affine(dst); p >= 0 {
-		return fmt.Errorf("kernel %v of new row %d with itself is not finite", in.spec.Kind, p+1)
-	}
-	return nil
+	return in.variances(dst, z.Rows, "new row", func(p int) float64 { return squaredNorm(row(z, p)) })
 }
+
+// Diagonal writes the prior variances A k(x, x) + B of the training inputs into
+// dst (length M), without jitter.
+func (in *Inputs) Diagonal(dst []float64) error {
+	x := in.train.raw
+	return in.variances(dst, in.m, "row", func(i int) float64 { return squaredNorm(row(x, i)) })
+}
+
+// GramDiagonal writes the diagonal of Gram into dst (length M), up to rounding.
+func (in *Inputs) GramDiagonal(dst []float64) error { return in.addJitter(dst, in.Diagonal(dst)) }
 
 // Complete turns a precomputed matrix k into A k + B with the jitter on its
 // diagonal, in place. An entry that is not finite afterwards is an error that
@@ -154,17 +128,13 @@ func (s Spec) Complete(k *linalg.Sym) error {
 	if err := s.Validate(0); err != nil {
 		return err
 	}
-	bad := eachRow(k.N(), func(i int) int {
-		if j := s.affine(k.Row(i)); j >= 0 {
-			return i + j
-		}
-		return -1
+	err := eachRow(k.N(), func(i int) int { return s.affine(k.Row(i)) }, func(i, j int) error {
+		return fmt.Errorf("kernel entry (%d, %d) is not finite", i+1, i+j+1)
 	})
-	if bad != nil {
-		return fmt.Errorf("kernel entry (%d, %d) is not finite", bad.row+1, bad.col+1)
+	if err == nil {
+		k.AddDiag(s.Jitter)
 	}
-	k.AddDiag(s.Jitter)
-	return nil
+	return err
 }
 
 // covariances turns the products of scaled row i of a with the scaled training
@@ -173,13 +143,13 @@ func (s Spec) Complete(k *linalg.Sym) error {
 func (in *Inputs) covariances(k []float64, a *points, i, from int) int {
 	var p pairs
 	if in.spec.Kind.radial() {
-		p = in.pairs(a, i, from)
+		p = in.pairsWith(a, i, from)
 	}
 	return in.spec.covariances(k, in.D(), p)
 }
 
-// pairs are row i of a and the training rows from number from on.
-func (in *Inputs) pairs(a *points, i, from int) pairs {
+// pairsWith pairs row i of a with the training rows from, from+1, ...
+func (in *Inputs) pairsWith(a *points, i, from int) pairs {
 	return pairs{norm: a.norm[i], norms: in.train.norm[from:], direct: func(j int) float64 {
 		return squaredDistance(row(a.raw, i), row(in.train.raw, from+j), in.inverse)
 	}}
@@ -201,7 +171,7 @@ func (in *Inputs) points(x blas64.General) points {
 		for j, v := range row(x, i) {
 			scaled[j] = (v - in.centre[j]) * in.inverse[j]
 		}
-		p.norm[i] = dot(scaled, scaled)
+		p.norm[i] = squaredNorm(scaled)
 	}
 	return p
 }
@@ -259,11 +229,11 @@ func row(x blas64.General, i int) []float64 {
 	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
 }
 
-// dot is the inner product of two rows of equal length.
-func dot(a, b []float64) float64 {
+// squaredNorm is |x|^2, summed in the order of the elements.
+func squaredNorm(x []float64) float64 {
 	sum := 0.0
-	for j, v := range a {
-		sum += v * b[j]
+	for _, v := range x {
+		sum += v * v
 	}
 	return sum
 }

@@ -19,7 +19,7 @@ import (
 // The features are not centred, which would fill the matrix; distances that are
 // small beside the norms are summed from the rows themselves.
 type SparseInputs struct {
-	spec    Spec
+	prepared
 	scale   scales
 	train   sparsePoints
 	columns columns // of the scaled training rows
@@ -61,7 +61,7 @@ func (s Spec) PrepareSparse(x CSR) (*SparseInputs, error) {
 	if x.Rows > math.MaxInt32 || x.Cols > math.MaxInt32 {
 		return nil, fmt.Errorf("%d x %d is too large for a sparse matrix", x.Rows, x.Cols)
 	}
-	in := &SparseInputs{spec: s}
+	in := &SparseInputs{prepared: prepared{spec: s, m: x.Rows, d: x.Cols}}
 	if s.Kind.radial() {
 		in.scale = s.inverseScales(x.Cols)
 		if len(s.LengthScale) < 2 {
@@ -73,54 +73,17 @@ func (s Spec) PrepareSparse(x CSR) (*SparseInputs, error) {
 	return in, nil
 }
 
-// M is the number of training inputs.
-func (in *SparseInputs) M() int { return in.train.raw.Rows }
-
-// D is the number of features.
-func (in *SparseInputs) D() int { return in.train.raw.Cols }
-
 // Gram returns the M x M matrix of covariances between the training inputs,
 // with the jitter on its diagonal. A covariance that is not finite is an error
 // that names the pair of rows.
 func (in *SparseInputs) Gram() (*linalg.Sym, error) {
 	s := linalg.NewSym(in.M())
-	bad := eachRow(s.N(), func(i int) int {
-		if j := in.row(s.Row(i), &in.train, i, i); j >= 0 {
-			return i + j
-		}
-		return -1
-	})
-	if bad != nil {
-		return nil, in.notFinite(bad.row, bad.col)
-	}
-	s.AddDiag(in.spec.Jitter)
-	return s, nil
-}
-
-// Row writes row i of Gram into dst (length M), bit for bit, without the rest.
-func (in *SparseInputs) Row(dst []float64, i int) error {
-	if err := checkRow(dst, i, in.M()); err != nil {
-		return err
-	}
-	if j := in.row(dst, &in.train, i, 0); j >= 0 {
-		return in.notFinite(i, j)
-	}
-	dst[i] += in.spec.Jitter
-	return nil
+	return in.gram(s, func(i int) int { return in.covariances(s.Row(i), &in.train, i, i) })
 }
 
 // GramDiagonal writes the diagonal of Gram into dst (length M).
 func (in *SparseInputs) GramDiagonal(dst []float64) error {
-	if len(dst) != in.M() {
-		return fmt.Errorf("room for %d variances of %d inputs", len(dst), in.M())
-	}
-	if i := in.variances(dst, in.train.raw); i >= 0 {
-		return in.notFinite(i, i)
-	}
-	for i := range dst {
-		dst[i] += in.spec.Jitter
-	}
-	return nil
+	return in.addJitter(dst, in.variances(dst, in.m, "row", in.train.raw.squares))
 }
 
 // Cross writes the covariances between P new inputs z and the M training inputs
@@ -137,11 +100,7 @@ func (in *SparseInputs) Cross(z CSR, dst []float64) error {
 		return fmt.Errorf("room for %d covariances of %d x %d", len(dst), z.Rows, m)
 	}
 	fresh := in.points(z)
-	bad := eachRow(z.Rows, func(p int) int { return in.row(dst[p*m:(p+1)*m], &fresh, p, 0) })
-	if bad != nil {
-		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, bad.row+1, bad.col+1)
-	}
-	return nil
+	return eachRow(z.Rows, func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &fresh, p, 0) }, in.newNotFinite)
 }
 
 // Diag writes the prior variances A k(z_p, z_p) + B of P new inputs into dst
@@ -150,13 +109,7 @@ func (in *SparseInputs) Diag(z CSR, dst []float64) error {
 	if err := in.checkNew(z); err != nil {
 		return err
 	}
-	if len(dst) != z.Rows {
-		return fmt.Errorf("room for %d variances of %d new inputs", len(dst), z.Rows)
-	}
-	if p := in.variances(dst, z); p >= 0 {
-		return fmt.Errorf("kernel %v of new row %d with itself is not finite", in.spec.Kind, p+1)
-	}
-	return nil
+	return in.variances(dst, z.Rows, "new row", z.squares)
 }
 
 // checkNew checks new inputs against the training inputs.
@@ -165,10 +118,6 @@ func (in *SparseInputs) checkNew(z CSR) error {
 		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale", z.Cols, in.D())
 	}
 	return z.Check()
-}
-
-func (in *SparseInputs) notFinite(i, j int) error {
-	return fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, i+1, j+1)
 }
 
 // points prepares x.
@@ -183,14 +132,14 @@ func (in *SparseInputs) points(x CSR) sparsePoints {
 	}
 	for i := range p.norm {
 		row := p.scaled[x.Start[i]:x.Start[i+1]]
-		p.norm[i] = dot(row, row)
+		p.norm[i] = squaredNorm(row)
 	}
 	return p
 }
 
-// row writes the covariances of row i of a with the training rows from, from+1,
+// covariances writes the covariances of row i of a with the training rows from, from+1,
 // ... into k. It returns the first place where one is not finite, or -1.
-func (in *SparseInputs) row(k []float64, a *sparsePoints, i, from int) int {
+func (in *SparseInputs) covariances(k []float64, a *sparsePoints, i, from int) int {
 	first, end := a.raw.Start[i], a.raw.Start[i+1]
 	in.columns.products(k, from, a.raw.Index[first:end], a.scaled[first:end])
 	var p pairs
@@ -224,20 +173,6 @@ func (t columns) products(dst []float64, from int, index []int32, value []float6
 			dst[int(r)-from] += v * values[p]
 		}
 	}
-}
-
-// variances writes A k(x, x) + B for every row of x. It returns the first row
-// where that is not finite, or -1.
-func (in *SparseInputs) variances(dst []float64, x CSR) int {
-	for i := range dst {
-		dst[i] = 0
-		if !in.spec.Kind.radial() {
-			_, value := x.Row(i)
-			dst[i] = dot(value, value)
-		}
-	}
-	in.spec.profile(dst, in.D())
-	return in.spec.affine(dst)
 }
 
 // sparseDistance is sum_j ((x_j - z_j) w_j)^2, or NaN where that overflows.

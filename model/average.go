@@ -76,7 +76,7 @@ func (m *Model) described() (sites []int, inputs *kernel.Inputs) {
 		sites = append(sites, m.First[pivot])
 	}
 	if m.inputs != nil {
-		inputs = m.inputs.Only(pivots)
+		inputs = m.inputs.Subset(pivots)
 	}
 	return sites, inputs
 }

@@ -227,7 +227,7 @@ func (m *Model) probe(loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
 		rank := most / part
-		columns := m.inputs.Only(order[:min(len(order), rank+rank/4)])
+		columns := m.inputs.Subset(order[:min(len(order), rank+rank/4)])
 		tolerance, err := m.tolerance(columns)
 		if err != nil {
 			return err

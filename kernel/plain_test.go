@@ -8,8 +8,8 @@ import (
 	"bootbench/linalg"
 )
 
-// gramPlain is Gram written out pair by pair, for tests to hold the fast path
-// against. It checks nothing.
+// gramPlain is Gram by the formulas, pair by pair: what the fast path must agree
+// with.
 func gramPlain(s Spec, x blas64.General) *linalg.Sym {
 	k := linalg.NewSym(x.Rows)
 	for i := 0; i < x.Rows; i++ {

@@ -1,0 +1,106 @@
+package kernel
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+)
+
+// Parts of a Gram matrix that is never held whole.
+var (
+	_    linalg.Columns = (*Inputs)(nil)
+	_, _ linalg.Blocks  = (*Inputs)(nil), (*SparseInputs)(nil)
+)
+
+// Row writes row i of Gram into dst (length M), up to rounding, without the rest.
+func (in *Inputs) Row(dst []float64, i int) error {
+	if err := in.checkRow(dst, i); err != nil {
+		return err
+	}
+	x := blas64.Vector{N: in.d, Inc: 1, Data: row(in.train.scaled, i)}
+	blas64.Gemv(blas.NoTrans, 1, in.train.scaled, x, 0, blas64.Vector{N: len(dst), Inc: 1, Data: dst})
+	if j := in.covariances(dst, &in.train, i, 0); j >= 0 {
+		return in.notFinite(i, j)
+	}
+	dst[i] += in.spec.Jitter
+	return nil
+}
+
+// Columns writes columns of the Gram matrix without its jitter into the rows of
+// dst, len(sites) x M row-major, and takes 8 len(sites) (2d + 1) bytes beside it.
+// A covariance that is not finite is an error that names the pair of rows.
+func (in *Inputs) Columns(dst []float64, sites []int) error {
+	if len(sites) == 0 {
+		return nil
+	}
+	some, m := in.points(gather(in.train.raw, sites)), in.m
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, in.train.scaled, 0,
+		blas64.General{Rows: len(sites), Cols: m, Stride: m, Data: dst})
+	return eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &some, p, 0) },
+		func(p, i int) error { return in.notFinite(sites[p], i) })
+}
+
+// Block writes elements (rows[r], cols[c]) of Gram without its jitter into
+// dst[r*stride+c], and takes 8 (2d + 1) bytes for each row and column beside it.
+// Elements that are not finite are left for the caller to find.
+func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
+	if len(rows) == 0 || len(cols) == 0 {
+		return
+	}
+	some, others := in.points(gather(in.train.raw, rows)), in.Subset(cols)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, others.train.scaled, 0,
+		blas64.General{Rows: len(rows), Cols: len(cols), Stride: stride, Data: dst})
+	linalg.Parallel(len(rows), func(r int) {
+		others.covariances(dst[r*stride:r*stride+len(cols)], &some, r, 0)
+	})
+}
+
+// Subset is the same covariance with the listed training inputs only, so that
+// Cross gives kernel vectors with these.
+func (in *Inputs) Subset(sites []int) *Inputs {
+	some := *in
+	some.train, some.m = in.points(gather(in.train.raw, sites)), len(sites)
+	return &some
+}
+
+// gather copies the listed rows of x.
+func gather(x blas64.General, rows []int) blas64.General {
+	some := blas64.General{Rows: len(rows), Cols: x.Cols, Stride: max(1, x.Cols), Data: make([]float64, len(rows)*x.Cols)}
+	for r, i := range rows {
+		copy(row(some, r), row(x, i))
+	}
+	return some
+}
+
+// Row writes row i of Gram into dst (length M), bit for bit, without the rest.
+func (in *SparseInputs) Row(dst []float64, i int) error {
+	if err := in.checkRow(dst, i); err != nil {
+		return err
+	}
+	if j := in.covariances(dst, &in.train, i, 0); j >= 0 {
+		return in.notFinite(i, j)
+	}
+	dst[i] += in.spec.Jitter
+	return nil
+}
+
+// Block writes elements (rows[r], cols[c]) of Gram without its jitter into
+// dst[r*stride+c]. It computes whole rows from the first of the columns on, one
+// at a time on each processor. Elements that are not finite are left for the
+// caller to find.
+func (in *SparseInputs) Block(dst []float64, stride int, rows, cols []int) {
+	if len(rows) == 0 || len(cols) == 0 {
+		return
+	}
+	from := slices.Min(cols)
+	linalg.Parallel(len(rows), func(r int) {
+		whole := make([]float64, in.m-from)
+		in.covariances(whole, &in.train, rows[r], from)
+		for c, j := range cols {
+			dst[r*stride+c] = whole[j-from]
+		}
+	})
+}

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// CurveFigure is the error against the ratio.
-func CurveFigure(c *Curve) *Figure {
+// Figures show the error against the ratio.
+func (c *Curve) Figures() []*Figure {
 	left := Series{Label: "left-out", Mark: Joined}
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	for _, e := range c.Results {
 		left.point(e.Ratio, e.TestError)
 		plus.point(e.Ratio, orNaN(e.Err632Plus))
 	}
-	return &Figure{
+	return []*Figure{{
 		Name: "curve-" + fileName(ShortName(c.Data)), Title: ShortName(c.Data) + ": error against the size of resamples",
 		Caption: "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining.",
 		Panels:  []Panel{{X: Axis{Label: "ratio S/N", Log: true, Min: minOf(left.X), Max: maxOf(left.X)}, Y: Axis{Label: "error"}, Series: []Series{left, plus}}},
-	}
+	}}
 }
 
 // PointFigures show the values per example: the spread of the predictor over
@@ -105,9 +105,9 @@ func maxOf(list []float64) float64 {
 	return slices.Max(list)
 }
 
-// LeaveOneOutFigures set the methods of leave-one-out beside each other: their
+// Figures set the methods of leave-one-out beside each other: their
 // estimates against their seconds. One method alone has no figure.
-func LeaveOneOutFigures(l *LeaveOneOut) []*Figure {
+func (l *LeaveOneOut) Figures() []*Figure {
 	if len(l.Methods) < 2 {
 		return nil
 	}

@@ -5,90 +5,62 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"bootbench/bench"
 )
 
-// CompareTable prints the rows of a comparison as they come.
-type CompareTable struct{ lines lines }
-
-// NewCompareTable prints the head of the table for data sets of the given names,
-// with what its columns mean.
-func NewCompareTable(w io.Writer, data []string) (*CompareTable, error) {
-	width := len("data")
-	for _, name := range data {
-		width = max(width, utf8.RuneCountInString(ShortName(name)))
-	}
-	t := &CompareTable{lines{w, compareColumns()}}
-	t.lines.columns[0].width = width
-	if err := compareLegend().writeText(w); err != nil {
-		return t, err
-	}
-	return t, t.lines.header()
-}
-
-// compareLegend says what the columns mean.
-func compareLegend() *sheet {
-	p := &sheet{}
-	for _, l := range [][2]string{
-		{"theory s", "seconds of the theory"},
-		{"merged, naive s", "seconds of one bootstrap fit, repeated rows merged or not (GP only)"},
-		{"fits", "theory s in merged fits"},
-		{"theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error"},
-		{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
-		{"equal B", "retrainings that reach the same error; speed-up: their time over theory s"},
-	} {
-		p.line(l[0], "%s", l[1])
-	}
-	p.gap()
-	return p
-}
-
 // Comparison is the answer of compare.
-type Comparison struct{ Rows []bench.CompareRow }
+type Comparison struct {
+	Data []string // names of the data sets to come
+	Rows []bench.CompareRow
+}
 
 // Title names the comparison.
 func (c *Comparison) Title() string { return "The theory against naive retraining" }
 
-// WriteText writes all rows and what their columns mean.
-func (c *Comparison) WriteText(w io.Writer) error { return c.sheet().writeText(w) }
-
-// Sentences say what the rows mean, one for each data set.
-func (c *Comparison) Sentences() []string {
+// Lead says what the rows mean, in a sentence for each data set.
+func (c *Comparison) Lead() []string {
 	var all []string
-	for _, group := range Groups(c.Rows) {
-		all = append(all, Sentence(group))
+	for _, group := range compareGroups(c.Rows) {
+		all = append(all, compareSentence(group))
 	}
 	return all
 }
 
-func (c *Comparison) sheet() *sheet {
-	p := &sheet{}
-	var rows [][]string
-	for _, r := range c.Rows {
-		rows = append(rows, compareCells(r))
-	}
-	p.table(compareColumns(), rows)
-	p.gap()
-	p.blocks = append(p.blocks, compareLegend().blocks...)
-	return p
+// WriteCSV writes the rows, one line each, columns as in the JSON document.
+func (c *Comparison) WriteCSV(w io.Writer) error { return writeRows(w, c.Rows) }
+
+func (c *Comparison) document() *document {
+	d := &document{}
+	rowTable(d, c, c.Rows)
+	d.gap()
+	d.blocks = append(d.blocks, c.head().blocks...)
+	return d
 }
 
-// compareColumns are those of CompareTable.
-func compareColumns() []column {
+func (c *Comparison) head() *document {
+	d := &document{}
+	d.legend(
+		[2]string{"theory s", "seconds of the theory"},
+		[2]string{"merged, naive s", "seconds of one bootstrap fit, repeated rows merged or not (GP only)"},
+		[2]string{"fits", "theory s in merged fits"},
+		[2]string{"theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error"},
+		[2]string{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
+		[2]string{"equal B", "retrainings that reach the same error; speed-up: their time over theory s"},
+	)
+	return d
+}
+
+func (c *Comparison) columns() []column {
 	return []column{
-		{head: "data", left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
+		{head: "data", width: nameWidth(c.Data), left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
 		{head: "theory s", width: 8}, {head: "merged s", width: 8}, {head: "naive s", width: 8},
 		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
 		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
 	}
 }
 
-// Row prints one row.
-func (t *CompareTable) Row(r bench.CompareRow) error { return t.lines.row(compareCells(r)...) }
-
-func compareCells(r bench.CompareRow) []string {
+func (*Comparison) cells(r bench.CompareRow) []string {
 	variance, mark := fmt.Sprintf("%.2g%%", 100*r.VarianceError), ""
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
@@ -98,14 +70,13 @@ func compareCells(r bench.CompareRow) []string {
 		variance, mark + fmt.Sprintf("%.3g", r.EqualResamples), mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
 }
 
-// End says in a sentence per data set what the rows mean.
-func (t *CompareTable) End(rows []bench.CompareRow) error {
-	for _, group := range Groups(rows) {
-		if _, err := fmt.Fprintf(t.lines.w, "\n%s\n", Sentence(group)); err != nil {
-			return err
-		}
+func (c *Comparison) end() *document {
+	d := &document{}
+	for _, sentence := range c.Lead() {
+		d.gap()
+		d.paragraph(sentence)
 	}
-	return nil
+	return d
 }
 
 // ShortName is the name of a data set, of a generated one that of its generator.
@@ -116,21 +87,29 @@ func ShortName(data string) string {
 	return data
 }
 
-// Groups splits rows into runs of the same data set and loss.
-func Groups(rows []bench.CompareRow) [][]bench.CompareRow {
-	var groups [][]bench.CompareRow
-	for i, r := range rows {
-		if i == 0 || r.Data != rows[i-1].Data || r.Loss != rows[i-1].Loss || r.Ratio != rows[i-1].Ratio && r.N != rows[i-1].N {
-			groups = append(groups, nil)
+// compareGroups splits rows into runs of the same data set and loss, over sizes or
+// over ratios.
+func compareGroups(rows []bench.CompareRow) [][]bench.CompareRow {
+	return runs(rows, func(a, b bench.CompareRow) bool {
+		return a.Data == b.Data && a.Loss == b.Loss && (a.Ratio == b.Ratio || a.N == b.N)
+	})
+}
+
+// runs splits rows where two neighbours do not belong together.
+func runs[R any](rows []R, together func(a, b R) bool) [][]R {
+	var groups [][]R
+	first := 0
+	for i := range rows {
+		if i+1 == len(rows) || !together(rows[i], rows[i+1]) {
+			groups = append(groups, rows[first:i+1])
+			first = i + 1
 		}
-		last := &groups[len(groups)-1]
-		*last = append(*last, r)
 	}
 	return groups
 }
 
-// Sentence says what the rows of one data set mean.
-func Sentence(rows []bench.CompareRow) string {
+// compareSentence says what the rows of one data set mean.
+func compareSentence(rows []bench.CompareRow) string {
 	first, last := rows[0], rows[len(rows)-1]
 	size := fmt.Sprintf("n = %d", last.N)
 	if first.N != last.N {

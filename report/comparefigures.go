@@ -7,11 +7,10 @@ import (
 	"bootbench/bench"
 )
 
-// CompareFigures are two figures per data set: times and errors against n, or
-// against the ratio.
-func CompareFigures(rows []bench.CompareRow) []*Figure {
+// Figures are two per data set: times and errors against n, or against the ratio.
+func (c *Comparison) Figures() []*Figure {
 	var figures []*Figure
-	for _, group := range Groups(rows) {
+	for _, group := range compareGroups(c.Rows) {
 		figures = append(figures, timeFigure(group), errorFigure(group))
 	}
 	return figures

@@ -7,21 +7,19 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-
-	"bootbench/bench"
 )
 
-// list is one named column of values.
-type list struct {
+// valueColumn is one named column of values.
+type valueColumn struct {
 	name   string
 	values []float64
 }
 
 // lists are the columns that the points have.
-func (p *Points) lists() []list {
-	var kept []list
+func (p *Points) lists() []valueColumn {
+	var kept []valueColumn
 	for _, f := range fieldsOf(reflect.ValueOf(*p)) {
-		kept = append(kept, list{f.name, f.value.Interface().([]float64)})
+		kept = append(kept, valueColumn{f.name, f.value.Interface().([]float64)})
 	}
 	return kept
 }
@@ -62,10 +60,6 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 	}
 	return writeRows(w, rows)
 }
-
-// WriteRowsCSV writes the rows of a comparison, one line each, columns as in the
-// JSON document.
-func WriteRowsCSV(w io.Writer, rows []bench.CompareRow) error { return writeRows(w, rows) }
 
 // writeRows writes structs as lines: a column per field, whether a document would
 // omit it or not, a struct's fields after its name.

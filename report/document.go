@@ -1,286 +1,69 @@
-// Package report turns results into what is read: JSON documents, text tables,
-// CSV and pictures. It computes nothing but summaries of what it is given.
 package report
 
-import "bootbench/solver"
+import (
+	"fmt"
+	"io"
+)
 
-// Subject says what was modelled. Its fields stand in every document about one
-// data set.
-type Subject struct {
-	Data         string  `json:"data"`
-	N            int     `json:"n"`      // examples
-	D            int     `json:"d"`      // features
-	Sites        int     `json:"sites"`  // distinct inputs; all examples with a jitter
-	Merged       int     `json:"merged"` // examples that share the site of an earlier one
-	Task         string  `json:"task"`
-	Loss         string  `json:"loss"`
-	Noise        float64 `json:"noise,omitempty"` // variance s2 of the square loss
-	C            float64 `json:"C,omitempty"`     // factor of the loss
-	Epsilon      float64 `json:"epsilon,omitempty"`
-	Delta        float64 `json:"delta,omitempty"`
-	Dof          float64 `json:"dof,omitempty"`
-	Scale        float64 `json:"scale,omitempty"`
-	Kernel       Kernel  `json:"kernel"`
-	Standardized bool    `json:"standardized"`
-	Preset       string  `json:"preset,omitempty"` // where the model of an embedded set comes from
+// document is what a reader gets of an answer: labelled lines, tables and
+// paragraphs, in order. It is written as text, and stands in a page.
+type document struct {
+	blocks []block
 }
 
-// Kernel is A k(x, x') + B with its parameters; those that the kind has no use
-// for are left out.
-type Kernel struct {
-	Kind        string    `json:"kind"`
-	Gamma       float64   `json:"gamma,omitempty"`
-	LengthScale []float64 `json:"length_scale,omitempty"`
-	Degree      int       `json:"degree,omitempty"`
-	Coef0       float64   `json:"coef0,omitempty"`
-	Amplitude   float64   `json:"amplitude"`
-	Constant    float64   `json:"constant"`
-	Jitter      float64   `json:"jitter"`
+// block is a line with a label, a table (columns are set), a paragraph, or a gap
+// (all empty).
+type block struct {
+	label, text string
+	columns     []column
+	rows        [][]string
 }
 
-// Resampling says how training sets are redrawn.
-type Resampling struct {
-	Scheme          string  `json:"scheme"`
-	Ratio           float64 `json:"ratio"` // nu = S/N
-	Folds           int     `json:"folds,omitempty"`
-	Is632Applicable bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
-	Distinct        float64 `json:"distinct"`  // mean number of distinct examples in a resample
+func (d *document) line(label, format string, args ...any) {
+	d.blocks = append(d.blocks, block{label: label, text: fmt.Sprintf(format, args...)})
 }
 
-// Errors are the estimates of the test error in units of the test loss.
-type Errors struct {
-	TestLoss      string  `json:"test_loss"`
-	TestError     float64 `json:"test_error"` // mean left-out loss
-	Apparent      float64 `json:"apparent_error"`
-	NoInformation float64 `json:"no_information_error"`
-	Err632        float64 `json:"err632"`
-	Err632Plus    float64 `json:"err632plus"`
+func (d *document) paragraph(text string) { d.blocks = append(d.blocks, block{text: text}) }
+
+func (d *document) gap() { d.blocks = append(d.blocks, block{}) }
+
+func (d *document) table(columns []column, rows [][]string) {
+	d.blocks = append(d.blocks, block{columns: columns, rows: rows})
 }
 
-// Ensemble is the out-of-bag ensemble: for every example the mean prediction, and
-// the majority vote, of the resamples that leave it out.
-type Ensemble struct {
-	BaggedError float64  `json:"bagged_error"`         // test loss of the mean prediction
-	VoteError   *float64 `json:"vote_error,omitempty"` // share of labels that the majority misses
+// legend adds what the columns of a table mean: pairs of labels and texts.
+func (d *document) legend(pairs ...[2]string) {
+	for _, p := range pairs {
+		d.line(p[0], "%s", p[1])
+	}
+	d.gap()
 }
 
-// EnsembleSE are Monte-Carlo standard errors of an Ensemble.
-type EnsembleSE struct {
-	BaggedError float64  `json:"bagged_error_se"`
-	VoteError   *float64 `json:"vote_error_se,omitempty"`
+// writeText writes it for a terminal.
+func (d *document) writeText(w io.Writer) error {
+	for _, b := range d.blocks {
+		var err error
+		switch {
+		case b.columns != nil:
+			err = writeTable(w, b.columns, b.rows)
+		case b.label != "":
+			_, err = fmt.Fprintf(w, "%-15s %s\n", b.label, b.text)
+		default:
+			_, err = fmt.Fprintln(w, b.text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Convergence says how good a solve is and what it took.
-type Convergence struct {
-	Method    string           `json:"method"`
-	Engine    string           `json:"engine"`
-	Status    string           `json:"status"`
-	Residual  float64          `json:"residual"`
-	Sweeps    int              `json:"sweeps"`
-	Refreshes solver.Refreshes `json:"refreshes"`
-
-	// Of a low-rank engine: the rank of its factor, the mean residual as a share of
-	// the mean variance of the kernel, and the largest residual.
-	Rank         int     `json:"rank,omitempty"`
-	RankResidual float64 `json:"rank_residual,omitempty"`
-	RankLargest  float64 `json:"rank_largest,omitempty"`
+// Document is what a command has computed, in a form for readers.
+type Document interface {
+	// Title names it in a few words.
+	Title() string
+	document() *document
 }
 
-// Points are values per example in the order of the file, or per new input.
-// Lists that a command does not have are left out.
-type Points struct {
-	Mean       []float64 `json:"mean"`
-	Variance   []float64 `json:"variance"`
-	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
-	MeanSE     []float64 `json:"mean_se,omitempty"`
-	VarianceSE []float64 `json:"variance_se,omitempty"`
-	SD         []float64 `json:"sd,omitempty"`
-	Lower      []float64 `json:"lower,omitempty"`
-	Upper      []float64 `json:"upper,omitempty"`
-	// Out of bag: mean prediction over the resamples that leave an example out, and
-	// the share of them that predict above 0; Vote is that share of all resamples.
-	OOBMean []float64 `json:"oob_mean,omitempty"`
-	OOBVote []float64 `json:"oob_vote,omitempty"`
-	Vote    []float64 `json:"vote,omitempty"`
-	// Negative is the probability over resamples that a classifier says -1.
-	Negative []float64 `json:"p_negative,omitempty"`
-	Target   []float64 `json:"target,omitempty"`
-}
-
-// Times are wall times in seconds. Total runs from the start of the command to
-// its answer.
-type Times struct {
-	Read    float64 `json:"read"`
-	Gram    float64 `json:"gram"`
-	Fit     float64 `json:"fit,omitempty"` // the one fit to all data
-	Solve   float64 `json:"solve,omitempty"`
-	Predict float64 `json:"predict,omitempty"`
-	Retrain float64 `json:"retrain,omitempty"`
-	Total   float64 `json:"total"`
-}
-
-// Memory is what the process has taken at most so far (maximum resident set).
-type Memory struct {
-	PeakBytes int64 `json:"peak_bytes"`
-}
-
-// Backend says what did the arithmetic.
-type Backend struct {
-	Name    string `json:"name"`
-	Core    string `json:"core"`
-	Threads int    `json:"threads"`
-}
-
-// Cost is what an answer cost, and on what.
-type Cost struct {
-	Time    Times   `json:"time"`
-	Memory  Memory  `json:"memory"`
-	Backend Backend `json:"backend"`
-}
-
-// Estimate is the answer of estimate, and one ratio of Curve.
-type Estimate struct {
-	Command string `json:"command"`
-	Subject
-	Resampling
-	Errors
-	Ensemble
-	Convergence
-	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
-	Points   *Points  `json:"points,omitempty"`
-	Warnings []string `json:"warnings"`
-	Cost
-}
-
-// Curve is the answer of curve.
-type Curve struct {
-	Command string `json:"command"`
-	Subject
-	Status  string     `json:"status"` // "complete" or "cancelled"
-	Results []Estimate `json:"results"`
-	Cost
-}
-
-// Prediction is the answer of predict.
-type Prediction struct {
-	Command string `json:"command"`
-	Subject
-	Resampling
-	Convergence
-	Test  string  `json:"test"` // the new inputs
-	Count int     `json:"test_n"`
-	Level float64 `json:"level"` // of the interval from lower to upper
-	// Known where the new inputs have targets: the test loss averaged over
-	// resamples and inputs, and that of the mean prediction (bagging).
-	TestLoss    string   `json:"test_loss,omitempty"`
-	TestError   *float64 `json:"test_error,omitempty"`
-	BaggedError *float64 `json:"bagged_error,omitempty"`
-	Points      *Points  `json:"points,omitempty"`
-	Warnings    []string `json:"warnings"`
-	Cost
-}
-
-// Retraining is the answer of retrain. Standard errors are those of Monte Carlo.
-type Retraining struct {
-	Command string `json:"command"`
-	Subject
-	Resampling
-	Status    string `json:"status"` // "complete" or "cancelled"
-	Resamples int    `json:"resamples"`
-	Seed      uint64 `json:"seed"`
-	Workers   int    `json:"workers"`
-	Empty     int    `json:"empty"`   // resamples without any example
-	Skipped   int    `json:"skipped"` // resamples beside these whose training did not converge
-	Errors
-	Ensemble
-	EnsembleSE
-	SE       float64  `json:"standard_error"` // of the left-out error
-	FitS     float64  `json:"fit_s"`          // mean wall time of one fit, in seconds
-	Points   *Points  `json:"points,omitempty"`
-	Warnings []string `json:"warnings"`
-	Cost
-}
-
-// LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are
-// listed and the answer itself is that of the fast method.
-type LeaveOneOut struct {
-	Command string `json:"command"`
-	Subject
-	LeaveOneOutMethod
-	Bias           bool                `json:"bias"`            // the predictor has a bias term
-	SupportVectors int                 `json:"support_vectors"` // 0 for regression
-	Violation      float64             `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
-	Methods        []LeaveOneOutMethod `json:"methods,omitempty"`
-	Warnings       []string            `json:"warnings"`
-	Cost
-}
-
-// LeaveOneOutMethod is what one method says of the examples left out.
-type LeaveOneOutMethod struct {
-	Method string `json:"method"`
-	// Error is the share of examples that are misclassified when left out; for
-	// regression the mean square of the left-out residuals.
-	Error     float64 `json:"error"`
-	Errors    int     `json:"errors"`           // their number, 0 for regression
-	Retrained int     `json:"retrained"`        // examples that the model was retrained without
-	Skipped   int     `json:"skipped"`          // those that needed no retraining
-	Recall    float64 `json:"recall"`           // share of the label +1 that is recognised
-	Precision float64 `json:"precision"`        // share of what is recognised as +1 that is
-	Rho       float64 `json:"rho,omitempty"`    // of xialpha
-	Ties      []int   `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
-	Unheld    int     `json:"unheld,omitempty"` // examples that leave the bias without a hold
-	Seconds   float64 `json:"seconds"`          // with the training on all examples
-	Status    string  `json:"status"`           // "complete", "inexact" or "cancelled"
-}
-
-// Dataset is an embedded set in a listing.
-type Dataset struct {
-	Name       string `json:"name"`
-	N          int    `json:"n"`
-	D          int    `json:"d"`
-	Task       string `json:"task"`
-	Duplicates int    `json:"duplicates"` // examples that repeat the inputs of an earlier one
-	Preset     string `json:"preset"`     // where its preset model comes from; "" without one
-	Source     string `json:"source"`
-}
-
-// Generator is a synthetic set in a listing.
-type Generator struct {
-	Name  string  `json:"name"`
-	Task  string  `json:"task"`
-	D     int     `json:"d"`     // default number of features
-	Noise float64 `json:"noise"` // default strength of the noise
-	About string  `json:"about"`
-}
-
-// Datasets is the answer of datasets.
-type Datasets struct {
-	Sets      []Dataset   `json:"sets"`
-	Synthetic []Generator `json:"synthetic"`
-}
-
-// Module is a library in the program.
-type Module struct {
-	Path    string `json:"path"`
-	Version string `json:"version"`
-}
-
-// Machine is the answer of info.
-type Machine struct {
-	Version        string   `json:"version"`
-	Go             string   `json:"go"`
-	OS             string   `json:"os"`
-	Arch           string   `json:"arch"`
-	Backend        string   `json:"backend"`
-	Core           string   `json:"core"`
-	Config         string   `json:"config,omitempty"`
-	Threads        int      `json:"threads"`
-	GoProcs        int      `json:"gomaxprocs"`
-	Backends       []string `json:"backends"` // of this binary
-	CPU            string   `json:"cpu"`
-	Cores          int      `json:"cores"`
-	SIMD           string   `json:"simd"`
-	AvailableBytes *int64   `json:"available_bytes"` // null where unknown
-	Modules        []Module `json:"modules"`
-	Warnings       []string `json:"warnings"`
-}
+// WriteText writes a document for a terminal.
+func WriteText(w io.Writer, d Document) error { return d.document().writeText(w) }

@@ -248,7 +248,7 @@ func (p *Panel) add(out *plot.Plot, s *Series) error {
 	}
 	colour := palette[s.Colour%len(palette)]
 	var icons []plot.Thumbnailer
-	if s.Mark == Bars || s.Mark == Steps {
+	if s.Mark == Bars || s.Mark == Outline {
 		icon, err := s.histogram(out, at, colour)
 		if err != nil {
 			return err
@@ -356,7 +356,7 @@ func (s *Series) histogram(out *plot.Plot, at plotter.XYs, colour color.RGBA) (p
 			end = at[i+1].X
 		}
 		outline = append(outline, plotter.XY{X: begin, Y: p.Y}, plotter.XY{X: end, Y: p.Y})
-		if s.Mark != Steps {
+		if s.Mark != Outline {
 			outline = append(outline, plotter.XY{X: end, Y: 0})
 		}
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"bootbench/bench"
 )
@@ -19,11 +18,8 @@ func (j *EstimatorComparison) Title() string {
 	return "Estimates of the error on " + ShortName(j.Data) + ", judged by held-out data"
 }
 
-// WriteText writes a row per estimator.
-func (j *EstimatorComparison) WriteText(w io.Writer) error { return j.sheet().writeText(w) }
-
-func (j *EstimatorComparison) sheet() *sheet {
-	p := &sheet{}
+func (j *EstimatorComparison) document() *document {
+	p := &document{}
 	p.line("data", "%s: %d splits into %d examples to train on and %d held out", j.Data, j.Splits, j.Train, j.HeldOut)
 	p.line("held-out error", "%s, standard error %.2g, standard deviation over splits %.2g", number(j.Truth), j.TruthSE, j.TruthSD)
 	if j.UnfinishedTheory > 0 {
@@ -44,8 +40,8 @@ func (j *EstimatorComparison) sheet() *sheet {
 	return p
 }
 
-// EstimatorFigures set the estimators' accuracy against their cost.
-func EstimatorFigures(j *EstimatorComparison) []*Figure {
+// Figures set the estimators' accuracy against their cost.
+func (j *EstimatorComparison) Figures() []*Figure {
 	p := Panel{X: Axis{Label: "seconds", Log: true}, Y: Axis{Label: "root mean square error of the estimate"}}
 	for i, v := range j.Estimators {
 		p.Series = append(p.Series, Series{Label: v.Estimator, Mark: Dots, Colour: i, X: []float64{v.Seconds}, Y: []float64{v.RMS}})

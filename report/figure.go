@@ -53,7 +53,7 @@ const (
 	Crosses      // the same
 	Joined       // circles on a line
 	Bars         // upright bars from zero, as wide as the X are apart
-	Steps        // the outline of a histogram: Y[i] from X[i] to X[i+1]
+	Outline      // the outline of a histogram: Y[i] from X[i] to X[i+1]
 	Level        // a horizontal or vertical rule through the whole panel at Y[0] or X[0], the other empty
 )
 

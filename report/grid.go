@@ -62,9 +62,9 @@ func (c *GridCell) Name(axes []GridAxis) string {
 	return strings.Join(at, ", ")
 }
 
-func gridColumns(axes []GridAxis) []column {
+func (g *Grid) columns() []column {
 	var columns []column
-	for _, a := range axes {
+	for _, a := range g.Over {
 		width := len(a.Name)
 		for _, v := range a.Values {
 			width = max(width, len(v))
@@ -75,78 +75,53 @@ func gridColumns(axes []GridAxis) []column {
 		column{head: "sweeps", width: 6}, column{head: "seconds", width: 8}, column{head: "status", left: true})
 }
 
-func gridCells(c *GridCell) []string {
+func (*Grid) cells(c GridCell) []string {
 	if c.Estimate == nil {
-		return append(c.Values[:len(c.Values):len(c.Values)], "-", "-", "-", "-", "-", "failed: "+c.Failure)
+		return slices.Concat(c.Values, []string{"-", "-", "-", "-", "-", "failed: " + c.Failure})
 	}
 	e := c.Estimate
-	return append(c.Values[:len(c.Values):len(c.Values)], number(e.TestError), number(e.Err632), number(e.Err632Plus),
-		fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status)
+	return slices.Concat(c.Values, []string{number(e.TestError), number(e.Err632), number(e.Err632Plus), fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status})
 }
 
-// GridTable prints the cells of a grid as they come.
-type GridTable struct{ lines lines }
-
-// NewGridTable prints what is searched and the head of the table.
-func NewGridTable(w io.Writer, g *Grid) (*GridTable, error) {
-	t := &GridTable{lines{w, gridColumns(g.Over)}}
-	if err := g.head().writeText(w); err != nil {
-		return t, err
-	}
-	return t, t.lines.header()
+func (g *Grid) head() *document {
+	d := &document{}
+	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
+	d.line("errors", "%s loss", g.TestLoss)
+	d.gap()
+	return d
 }
 
-func (g *Grid) head() *sheet {
-	p := &sheet{}
-	p.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
-	p.line("errors", "%s loss", g.TestLoss)
-	p.gap()
-	return p
-}
-
-// Row prints one cell.
-func (t *GridTable) Row(c *GridCell) error { return t.lines.row(gridCells(c)...) }
-
-// End prints the best cell and what the grid cost.
-func (t *GridTable) End(g *Grid) error {
-	p := &sheet{}
-	g.end(p)
-	return p.writeText(t.lines.w)
-}
-
-func (g *Grid) end(p *sheet) {
-	p.gap()
+func (g *Grid) end() *document {
+	d := &document{}
+	d.gap()
 	if g.Best != nil {
-		p.line("best", "%s", g.Sentence())
+		d.line("best", "%s", g.Lead()[0])
 	}
-	p.cost(g.Cost)
+	d.cost(g.Cost)
+	return d
 }
 
-// Sentence tells the best cell, or that there is none.
-func (g *Grid) Sentence() string {
+// Lead tells the best cell, or that there is none.
+func (g *Grid) Lead() []string {
 	if g.Best == nil {
-		return "No cell of the grid has converged."
+		return []string{"No cell of the grid has converged."}
 	}
 	best := &g.Results[*g.Best]
-	return fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
-		best.Name(g.Over), number(best.Estimate.TestError), len(g.Results))
+	return []string{fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
+		best.Name(g.Over), number(best.Estimate.TestError), len(g.Results))}
 }
 
 // Title names the grid.
 func (g *Grid) Title() string { return "Bootstrap estimates of " + ShortName(g.Data) + " over a grid" }
 
-// WriteText writes all cells.
-func (g *Grid) WriteText(w io.Writer) error { return g.sheet().writeText(w) }
+// Figures are none so far.
+func (g *Grid) Figures() []*Figure { return nil }
 
-func (g *Grid) sheet() *sheet {
-	p := g.head()
-	var rows [][]string
-	for i := range g.Results {
-		rows = append(rows, gridCells(&g.Results[i]))
-	}
-	p.table(gridColumns(g.Over), rows)
-	g.end(p)
-	return p
+func (g *Grid) document() *document {
+	d := g.head()
+	rowTable(d, g, g.Results)
+	d.blocks = append(d.blocks, g.end().blocks...)
+	return d
 }
 
 // WriteCSV writes one line per cell: the value of every axis, the errors and the
@@ -173,7 +148,7 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 		} else {
 			values[slices.Index(names, "status")] = "failed"
 		}
-		out.Write(append(c.Values[:len(c.Values):len(c.Values)], values...))
+		out.Write(slices.Concat(c.Values, values))
 	}
 	out.Flush()
 	return out.Error()

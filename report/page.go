@@ -56,9 +56,9 @@ type cellView struct {
 
 // WriteHTML writes the page.
 func (p *Page) WriteHTML(w io.Writer) error {
-	view := pageView{Page: *p, Machine: p.Machine.sheet().views()}
+	view := pageView{Page: *p, Machine: p.Machine.document().views()}
 	for _, a := range p.Answers {
-		view.Blocks = append(view.Blocks, a.sheet().views()...)
+		view.Blocks = append(view.Blocks, a.document().views()...)
 	}
 	for _, f := range p.Figures {
 		svg, err := inlineSVG(f)
@@ -87,7 +87,7 @@ func inlineSVG(f *Figure) (template.HTML, error) {
 }
 
 // views joins neighbouring lines into lists.
-func (s *sheet) views() []blockView {
+func (s *document) views() []blockView {
 	var views []blockView
 	for _, b := range s.blocks {
 		switch last := len(views) - 1; {

@@ -142,7 +142,7 @@ func lawPanels(laws []paper.PredictorDensity, label string) []Panel {
 	for _, law := range laws {
 		p := Panel{Title: law.Why, X: Axis{Label: label}, Y: Axis{Label: "density"}, Series: []Series{
 			{Label: "retraining", Mark: Bars, Colour: 1, X: law.Edges, Y: law.Retrained},
-			{Label: "theory", Mark: Steps, X: law.Edges, Y: law.Theory},
+			{Label: "theory", Mark: Outline, X: law.Edges, Y: law.Theory},
 		}}
 		panels = append(panels, p)
 	}
@@ -220,8 +220,8 @@ func (t *PaperTables) Title() string {
 	return "The figures of Malzahn and Opper 2003 and 2004, computed anew"
 }
 
-func (t *PaperTables) sheet() *sheet {
-	p := &sheet{}
+func (t *PaperTables) document() *document {
+	p := &document{}
 	if t.Laws != nil {
 		p.distances(t.Laws)
 	}
@@ -235,7 +235,7 @@ func (t *PaperTables) sheet() *sheet {
 }
 
 // distances sets the L1 distances of M03 figure 5 beside what M03 reports.
-func (p *sheet) distances(l *paper.PredictorDensities) {
+func (p *document) distances(l *paper.PredictorDensities) {
 	p.paragraph("L1 distances of the laws on the Boston housing data, S = N. M03 reports 86.2% up to 0.1, 2% from 0.2 on, largest 0.3109; it does not say from how many resamples.")
 	with := func(v, se float64, scale float64) string {
 		if math.IsNaN(se) {
@@ -253,7 +253,7 @@ func (p *sheet) distances(l *paper.PredictorDensities) {
 
 // timing sets the theory's time beside that of single trainings, as both papers
 // do.
-func (p *sheet) timing(rows []bench.CompareRow) {
+func (p *document) timing(rows []bench.CompareRow) {
 	p.paragraph("Time of the theory at S = N against single trainings. M03 claims at most 15 retrainings (all S rows) for N <= 500 and 25 for N <= 2500; M04 claims less than one training on the data for broad kernels.")
 	var cells [][]string
 	for _, r := range rows {
@@ -266,7 +266,7 @@ func (p *sheet) timing(rows []bench.CompareRow) {
 }
 
 // leaveOneOut is the table of the lecture on leave-one-out.
-func (p *sheet) leaveOneOut(rows []paper.LeaveOneOutRow) {
+func (p *document) leaveOneOut(rows []paper.LeaveOneOutRow) {
 	p.paragraph("Fast leave-one-out of soft-margin classifiers with bias, C = 1. The lecture reports 0.58% of the trainings and 32 s on Reuters (n = 6451), 20.42% and 235 s on WebKB (2092), 2.56% and 1132 s on Ohsumed (10000).")
 	var cells [][]string
 	for _, r := range rows {

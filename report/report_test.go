@@ -144,8 +144,10 @@ func rows() []bench.CompareRow {
 	return []bench.CompareRow{row, second, third}
 }
 
-func TestSentence(t *testing.T) {
-	groups := Groups(rows())
+// TestCompareSentence: the sentence names sizes, costs and differences, and what did
+// not converge or cannot be judged.
+func TestCompareSentence(t *testing.T) {
+	groups := compareGroups(rows())
 	if len(groups) != 2 || len(groups[0]) != 2 {
 		t.Fatalf("groups %v", groups)
 	}
@@ -153,7 +155,7 @@ func TestSentence(t *testing.T) {
 		{"waves, n = 50 to 100", "8 to 10 bootstrap fits", "at least 120 fits", "at least 12 times", "9.1%, 2.0 standard errors"},
 		{"my data.csv, n = 50", "cannot judge", "At n = 50 the theory did not converge (stalled)."},
 	} {
-		text := Sentence(groups[i])
+		text := compareSentence(groups[i])
 		for _, part := range parts {
 			if !strings.Contains(text, part) {
 				t.Errorf("%q is not in %q", part, text)
@@ -164,7 +166,7 @@ func TestSentence(t *testing.T) {
 
 func TestCompareTable(t *testing.T) {
 	var b bytes.Buffer
-	table, err := NewCompareTable(&b, []string{"synthetic:waves,n=100", "dir/my data.csv"})
+	table, err := NewStreamTable(&b, &Comparison{Data: []string{"synthetic:waves,n=100", "dir/my data.csv"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +189,7 @@ func TestCompareTable(t *testing.T) {
 
 func TestRowsCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteRowsCSV(&b, rows()); err != nil {
+	if err := (&Comparison{Rows: rows()}).WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
@@ -228,22 +230,22 @@ func TestCurveCSV(t *testing.T) {
 // TestFigures: every figure is a whole SVG and a whole PNG, also where errors
 // are not known.
 func TestFigures(t *testing.T) {
-	curve := CurveFigure(&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Estimate{
+	curve := (&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Estimate{
 		{Resampling: Resampling{Ratio: 0.5}, Errors: Errors{TestError: 3, Err632Plus: 2}},
 		{Resampling: Resampling{Ratio: 2}, Errors: Errors{TestError: 2, Err632Plus: math.NaN()}},
-	}})
-	empty := CompareFigures([]bench.CompareRow{{Data: "none", N: 10}})
+	}}).Figures()
+	empty := (&Comparison{Rows: []bench.CompareRow{{Data: "none", N: 10}}}).Figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0}, Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
 		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"}, Legend: TopLeft, Above: "counts", Top: []Tick{{1, "one"}, {99, "outside"}},
 		Series: []Series{{Label: "level", Mark: Level, Y: []float64{2}}, {Label: "upright", Mark: Level, X: []float64{2}}},
 		Inset:  &Panel{Series: []Series{{Mark: Bars, X: []float64{0, 1}, Y: []float64{2, math.NaN()}}}},
 	}, {}}}
-	for m := Line; m <= Steps; m++ {
+	for m := Line; m <= Outline; m++ {
 		everything.Panels[0].Series = append(everything.Panels[0].Series,
 			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)}, Err: []float64{0.1, math.NaN()}})
 	}
-	figures := slices.Concat(CompareFigures(rows()), empty, PointFigures("points", points), PredictionFigure(points, 0.9), []*Figure{curve, everything})
+	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve, PointFigures("points", points), PredictionFigure(points, 0.9), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
 		names[p.Name] = true

@@ -3,89 +3,97 @@ package report
 import (
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"bootbench/bench"
 )
 
-// ScaleTable prints the rows of a scale experiment as they come.
-type ScaleTable struct{ lines lines }
-
-// NewScaleTable prints the head of the table for data sets of the given names,
-// with what its columns mean.
-func NewScaleTable(w io.Writer, data []string) (*ScaleTable, error) {
-	width := len("data")
-	for _, name := range data {
-		width = max(width, utf8.RuneCountInString(ShortName(name)))
-	}
-	t := &ScaleTable{lines{w, scaleColumns(width)}}
-	if err := scaleLegend().writeText(w); err != nil {
-		return t, err
-	}
-	return t, t.lines.header()
+// Scale is the answer of scale.
+type Scale struct {
+	Data []string // names of the data sets to come
+	Rows []bench.ScaleRow
 }
 
-func scaleColumns(width int) []column {
+// Title names the experiment.
+func (s *Scale) Title() string { return "The theory across N" }
+
+// Lead is empty: the growth is told below the table.
+func (s *Scale) Lead() []string { return nil }
+
+// WriteCSV writes a line per row.
+func (s *Scale) WriteCSV(w io.Writer) error { return writeRows(w, s.Rows) }
+
+func (s *Scale) document() *document {
+	d := &document{}
+	rowTable(d, s, s.Rows)
+	d.gap()
+	for _, text := range s.growth() {
+		d.paragraph(text)
+	}
+	d.blocks = append(d.blocks, s.head().blocks...)
+	return d
+}
+
+func (s *Scale) head() *document {
+	d := &document{}
+	d.legend(
+		[2]string{"kernel s", "seconds of the kernel matrix, or of its low-rank factor"},
+		[2]string{"solve s", "seconds of the theory; sweep s: of one sweep of its iteration"},
+		[2]string{"products", "products with G o G, for the variances"},
+		[2]string{"error", "left-out error by the theory"},
+		[2]string{"error off", "relative difference to the exact engine; var off: median of that of the variances per point"},
+	)
+	return d
+}
+
+func (s *Scale) columns() []column {
 	return []column{
-		{head: "data", width: width, left: true}, {head: "engine", width: 7, left: true}, {head: "n", width: 6}, {head: "rank", width: 5},
+		{head: "data", width: nameWidth(s.Data), left: true}, {head: "engine", width: 7, left: true}, {head: "n", width: 6}, {head: "rank", width: 5},
 		{head: "kernel s", width: 8}, {head: "solve s", width: 8}, {head: "sweep s", width: 8}, {head: "refreshes", width: 9}, {head: "products", width: 8},
 		{head: "memory", width: 11}, {head: "error", width: 9}, {head: "error off", width: 9}, {head: "var off", width: 8},
 	}
 }
 
-// scaleLegend says what the columns mean.
-func scaleLegend() *sheet {
-	p := &sheet{}
-	for _, l := range [][2]string{
-		{"kernel s", "seconds of the kernel matrix, or of its low-rank factor"},
-		{"solve s", "seconds of the theory; sweep s: of one sweep of its iteration"},
-		{"products", "products with G o G, for the variances"},
-		{"error", "left-out error by the theory"},
-		{"error off", "relative difference to the exact engine; var off: median of that of the variances per point"},
-	} {
-		p.line(l[0], "%s", l[1])
+func (*Scale) cells(r bench.ScaleRow) []string {
+	rank, errorOff, varianceOff := "-", "-", "-"
+	if r.Rank > 0 {
+		rank = fmt.Sprint(r.Rank)
 	}
-	p.gap()
-	return p
+	if r.Compared {
+		errorOff, varianceOff = fmt.Sprintf("%.2g%%", 100*r.ErrorOff), fmt.Sprintf("%.2g%%", 100*r.VarianceOff)
+	}
+	return []string{ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
+		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
 }
 
-// Scale is the answer of scale.
-type Scale struct{ Rows []bench.ScaleRow }
-
-// Title names the experiment.
-func (s *Scale) Title() string { return "The theory across N" }
-
-// WriteText writes all rows.
-func (s *Scale) WriteText(w io.Writer) error { return s.sheet().writeText(w) }
-
-func (s *Scale) sheet() *sheet {
-	p := &sheet{}
-	var cells [][]string
-	for _, r := range s.Rows {
-		cells = append(cells, scaleCells(r))
+func (s *Scale) end() *document {
+	d := &document{}
+	for _, text := range s.growth() {
+		d.gap()
+		d.paragraph(text)
 	}
-	p.table(scaleColumns(0), cells)
-	p.gap()
+	return d
+}
+
+// growth says how time grows with n, for every data set and engine with at least
+// two sizes, and what did not converge.
+func (s *Scale) growth() []string {
+	var all []string
 	for _, group := range scaleGroups(s.Rows) {
-		if text := Growth(group); text != "" {
-			p.paragraph(text)
+		if text := growthSentence(group); text != "" {
+			all = append(all, text)
 		}
 	}
-	p.blocks = append(p.blocks, scaleLegend().blocks...)
-	return p
+	return all
 }
 
-// WriteScaleCSV writes a line per row.
-func WriteScaleCSV(w io.Writer, rows []bench.ScaleRow) error { return writeRows(w, rows) }
-
-// ScaleFigures show seconds and memory against N.
-func ScaleFigures(rows []bench.ScaleRow) []*Figure {
-	if len(rows) == 0 {
+// Figures show seconds and memory against N.
+func (s *Scale) Figures() []*Figure {
+	if len(s.Rows) == 0 {
 		return nil
 	}
 	times := Panel{X: Axis{Label: "examples n", Log: true}, Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft}
 	memory := Panel{X: times.X, Y: Axis{Label: "GiB", Log: true}, Legend: NoLegend}
-	for i, group := range scaleGroups(rows) {
+	for i, group := range scaleGroups(s.Rows) {
 		seconds := Series{Label: ShortName(group[0].Data) + ", " + group[0].Engine, Mark: Joined, Colour: i}
 		bytes := Series{Mark: Joined, Colour: i}
 		for _, r := range group {
@@ -100,50 +108,14 @@ func ScaleFigures(rows []bench.ScaleRow) []*Figure {
 	}}
 }
 
-// Row prints one row.
-func (t *ScaleTable) Row(r bench.ScaleRow) error { return t.lines.row(scaleCells(r)...) }
-
-func scaleCells(r bench.ScaleRow) []string {
-	rank, errorOff, varianceOff := "-", "-", "-"
-	if r.Rank > 0 {
-		rank = fmt.Sprint(r.Rank)
-	}
-	if r.Compared {
-		errorOff, varianceOff = fmt.Sprintf("%.2g%%", 100*r.ErrorOff), fmt.Sprintf("%.2g%%", 100*r.VarianceOff)
-	}
-	return []string{ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
-		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
-}
-
-// End says how time grows with n, for every data set and engine with at least
-// two sizes, and what did not converge.
-func (t *ScaleTable) End(rows []bench.ScaleRow) error {
-	for _, group := range scaleGroups(rows) {
-		if text := Growth(group); text != "" {
-			if _, err := fmt.Fprintf(t.lines.w, "\n%s\n", text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // scaleGroups splits rows into runs of the same data set, loss and engine.
 func scaleGroups(rows []bench.ScaleRow) [][]bench.ScaleRow {
-	var groups [][]bench.ScaleRow
-	for i, r := range rows {
-		if i == 0 || r.Data != rows[i-1].Data || r.Loss != rows[i-1].Loss || r.Engine != rows[i-1].Engine {
-			groups = append(groups, nil)
-		}
-		last := &groups[len(groups)-1]
-		*last = append(*last, r)
-	}
-	return groups
+	return runs(rows, func(a, b bench.ScaleRow) bool { return a.Data == b.Data && a.Loss == b.Loss && a.Engine == b.Engine })
 }
 
-// Growth says in a sentence how the time and memory of rows of one data set and
+// growthSentence says in a sentence how the time and memory of rows of one data set and
 // engine grow with n; nothing where they do not tell.
-func Growth(rows []bench.ScaleRow) string {
+func growthSentence(rows []bench.ScaleRow) string {
 	first, last := rows[0], rows[len(rows)-1]
 	text := ""
 	if total, ok := bench.Growth(rows, func(r bench.ScaleRow) float64 { return r.TotalS }); ok {

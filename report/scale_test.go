@@ -18,7 +18,8 @@ func TestScaleTable(t *testing.T) {
 			Compared: true, ErrorOff: 0.0125, VarianceOff: 0.031, Linear: 7},
 	}
 	var b strings.Builder
-	table, err := report.NewScaleTable(&b, []string{rows[0].Data})
+	scale := &report.Scale{Data: []string{rows[0].Data}}
+	table, err := report.NewStreamTable(&b, scale)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,8 @@ func TestScaleTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := table.End(rows); err != nil {
+	scale.Rows = rows
+	if err := table.End(); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{

@@ -15,25 +15,66 @@ type column struct {
 	left  bool
 }
 
-// lines are the rows of a table whose widths are known before its cells, so
-// that each row can be printed as it comes.
-type lines struct {
+// RowDocument is a Document with a table whose rows can be printed while they
+// are computed. R is what a row is made of.
+type RowDocument[R any] interface {
+	Document
+	// Lead says what came out, in a sentence or two.
+	Lead() []string
+	// Figures show it.
+	Figures() []*Figure
+	// WriteCSV writes a line per row.
+	WriteCSV(w io.Writer) error
+
+	head() *document   // above the table: what the rows are about
+	columns() []column // with widths for rows that are not known yet
+	cells(row R) []string
+	end() *document // below the table, once all rows are known
+}
+
+// StreamTable prints the rows of a document as they are computed.
+type StreamTable[R any] struct {
 	w       io.Writer
+	of      RowDocument[R]
 	columns []column
 }
 
-func (t lines) header() error {
-	heads := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		heads[i] = c.head
+// NewStreamTable prints what stands above the rows of a document.
+func NewStreamTable[R any](w io.Writer, of RowDocument[R]) (*StreamTable[R], error) {
+	t := &StreamTable[R]{w, of, of.columns()}
+	if err := of.head().writeText(w); err != nil {
+		return t, err
 	}
-	return t.row(heads...)
+	return t, writeHeads(w, t.columns)
 }
 
-func (t lines) row(cells ...string) error {
+// Row prints one row.
+func (t *StreamTable[R]) Row(row R) error { return writeCells(t.w, t.columns, t.of.cells(row)) }
+
+// End prints what stands below the rows, which the document holds by now.
+func (t *StreamTable[R]) End() error { return t.of.end().writeText(t.w) }
+
+// rowTable adds the table of a document to the page d.
+func rowTable[R any](d *document, of RowDocument[R], rows []R) {
+	cells := make([][]string, len(rows))
+	for i, r := range rows {
+		cells[i] = of.cells(r)
+	}
+	d.table(of.columns(), cells)
+}
+
+func writeHeads(w io.Writer, columns []column) error {
+	heads := make([]string, len(columns))
+	for i, c := range columns {
+		heads[i] = c.head
+	}
+	return writeCells(w, columns, heads)
+}
+
+func writeCells(w io.Writer, columns []column, cells []string) error {
 	var b strings.Builder
 	for i, cell := range cells {
-		c := t.columns[i]
+		c := columns[i]
 		pad := strings.Repeat(" ", max(0, c.width-utf8.RuneCountInString(cell)))
 		if i > 0 {
 			b.WriteString("  ")
@@ -44,28 +85,36 @@ func (t lines) row(cells ...string) error {
 			b.WriteString(pad + cell)
 		}
 	}
-	_, err := fmt.Fprintln(t.w, strings.TrimRight(b.String(), " "))
+	_, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	return err
 }
 
-// table prints a table with columns as wide as their widest cells.
-func table(w io.Writer, columns []column, rows [][]string) error {
+// writeTable prints a table with columns as wide as their widest cells.
+func writeTable(w io.Writer, columns []column, rows [][]string) error {
 	for i := range columns {
 		columns[i].width = utf8.RuneCountInString(columns[i].head)
 		for _, r := range rows {
 			columns[i].width = max(columns[i].width, utf8.RuneCountInString(r[i]))
 		}
 	}
-	t := lines{w, columns}
-	if err := t.header(); err != nil {
+	if err := writeHeads(w, columns); err != nil {
 		return err
 	}
 	for _, r := range rows {
-		if err := t.row(r...); err != nil {
+		if err := writeCells(w, columns, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// nameWidth is the width of a column of data sets of the given names.
+func nameWidth(data []string) int {
+	width := len("data")
+	for _, name := range data {
+		width = max(width, utf8.RuneCountInString(ShortName(name)))
+	}
+	return width
 }
 
 // number writes a figure with the digits that a reader can use.

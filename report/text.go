@@ -8,7 +8,7 @@ import (
 	"bootbench/solver"
 )
 
-func (p *sheet) subject(s Subject) {
+func (p *document) subject(s Subject) {
 	p.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
 	from := ""
 	if s.Preset != "" {
@@ -47,7 +47,7 @@ func (k Kernel) String() string {
 	return join(k.Kind, scale, degree, shift, fmt.Sprintf("amplitude %.4g", k.Amplitude), constant, jitter)
 }
 
-func (p *sheet) resampling(r Resampling, n int) {
+func (p *document) resampling(r Resampling, n int) {
 	folds := ""
 	if r.Folds > 0 {
 		folds = fmt.Sprintf(", %d folds", r.Folds)
@@ -57,7 +57,7 @@ func (p *sheet) resampling(r Resampling, n int) {
 }
 
 // combined prints what follows from the left-out error and one fit to all data.
-func (p *sheet) combined(e Errors, r Resampling) {
+func (p *document) combined(e Errors, r Resampling) {
 	p.line("apparent error", "%s", number(e.Apparent))
 	note := ""
 	if !r.Is632Applicable {
@@ -69,7 +69,7 @@ func (p *sheet) combined(e Errors, r Resampling) {
 
 // ensemble prints the errors of the out-of-bag ensemble. se is nil for the
 // theory.
-func (p *sheet) ensemble(e Ensemble, se *EnsembleSE) {
+func (p *document) ensemble(e Ensemble, se *EnsembleSE) {
 	with := func(v float64, of func(*EnsembleSE) float64) string {
 		if se == nil {
 			return number(v)
@@ -82,7 +82,7 @@ func (p *sheet) ensemble(e Ensemble, se *EnsembleSE) {
 	}
 }
 
-func (p *sheet) convergence(c Convergence) {
+func (p *document) convergence(c Convergence) {
 	p.line("status", "%s, residual %.2g, %d sweeps (%s), method %s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method)
 	if c.Rank > 0 {
 		p.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e", c.Engine, c.Rank, c.RankResidual, c.RankLargest)
@@ -103,7 +103,7 @@ func refreshes(r solver.Refreshes) string {
 	return text
 }
 
-func (p *sheet) cost(c Cost) {
+func (p *document) cost(c Cost) {
 	parts := ""
 	for _, t := range []struct {
 		name  string
@@ -124,7 +124,7 @@ func (p *sheet) cost(c Cost) {
 }
 
 // points summarises values per example by their quantiles.
-func (p *sheet) points(points *Points) {
+func (p *document) points(points *Points) {
 	if points == nil || len(points.Mean) == 0 {
 		return
 	}
@@ -162,9 +162,11 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// sheet is the estimate for a reader.
-func (e *Estimate) sheet() *sheet {
-	p := &sheet{}
+// Title names the estimate.
+func (e *Estimate) Title() string { return "Bootstrap estimate of " + ShortName(e.Data) }
+
+func (e *Estimate) document() *document {
+	p := &document{}
 	p.subject(e.Subject)
 	p.resampling(e.Resampling, e.N)
 	p.gap()
@@ -177,10 +179,12 @@ func (e *Estimate) sheet() *sheet {
 	return p
 }
 
-// sheet is the prediction for a reader: what was asked, then a row per
-// new input.
-func (r *Prediction) sheet() *sheet {
-	p := &sheet{}
+// Title names the prediction.
+func (r *Prediction) Title() string { return "Bootstrap law of predictions from " + ShortName(r.Data) }
+
+// document is what was asked, then a row per new input.
+func (r *Prediction) document() *document {
+	p := &document{}
 	p.subject(r.Subject)
 	p.resampling(r.Resampling, r.N)
 	p.line("new inputs", "%s: %d", r.Test, r.Count)
@@ -209,9 +213,11 @@ func (r *Prediction) sheet() *sheet {
 	return p
 }
 
-// sheet is the Monte-Carlo reference for a reader.
-func (r *Retraining) sheet() *sheet {
-	p := &sheet{}
+// Title names the Monte-Carlo reference.
+func (r *Retraining) Title() string { return "Bootstrap retraining on " + ShortName(r.Data) }
+
+func (r *Retraining) document() *document {
+	p := &document{}
 	p.subject(r.Subject)
 	p.resampling(r.Resampling, r.N)
 	p.gap()
@@ -229,9 +235,11 @@ func (r *Retraining) sheet() *sheet {
 	return p
 }
 
-// sheet is the answer for a reader.
-func (l *LeaveOneOut) sheet() *sheet {
-	p := &sheet{}
+// Title names the leave-one-out estimate.
+func (l *LeaveOneOut) Title() string { return "Leave-one-out error on " + ShortName(l.Data) }
+
+func (l *LeaveOneOut) document() *document {
+	p := &document{}
 	p.subject(l.Subject)
 	p.gap()
 	switch {
@@ -259,7 +267,7 @@ func biased(b bool) string {
 }
 
 // methods prints a comparison of methods.
-func (p *sheet) methods(all []LeaveOneOutMethod) {
+func (p *document) methods(all []LeaveOneOutMethod) {
 	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"}, {head: "recall"},
 		{head: "precision"}, {head: "ties"}, {head: "retrained"}, {head: "seconds"}}
 	var rows [][]string
@@ -275,9 +283,11 @@ func (p *sheet) methods(all []LeaveOneOutMethod) {
 	p.table(columns, rows)
 }
 
-// sheet is the listing for a reader.
-func (d *Datasets) sheet() *sheet {
-	p := &sheet{}
+// Title names the listing.
+func (d *Datasets) Title() string { return "Data sets" }
+
+func (d *Datasets) document() *document {
+	p := &document{}
 	var rows [][]string
 	for _, s := range d.Sets {
 		preset := "-"
@@ -299,9 +309,11 @@ func (d *Datasets) sheet() *sheet {
 	return p
 }
 
-// sheet is the description of the machine for a reader.
-func (m *Machine) sheet() *sheet {
-	p := &sheet{}
+// Title names the description.
+func (m *Machine) Title() string { return "Machine and libraries" }
+
+func (m *Machine) document() *document {
+	p := &document{}
 	p.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	p.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads, join(m.Backends...))
 	if m.Config != "" {

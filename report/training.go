@@ -1,7 +1,5 @@
 package report
 
-import "io"
-
 // Training is the answer of train: one support vector classifier of all of DATA.
 type Training struct {
 	Command string `json:"command"`
@@ -21,11 +19,8 @@ type Training struct {
 // Title names the training.
 func (t *Training) Title() string { return "Support vector classifier of " + ShortName(t.Data) }
 
-// WriteText writes the training for a reader.
-func (t *Training) WriteText(w io.Writer) error { return t.sheet().writeText(w) }
-
-func (t *Training) sheet() *sheet {
-	p := &sheet{}
+func (t *Training) document() *document {
+	p := &document{}
 	p.subject(t.Subject)
 	p.gap()
 	p.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e", t.SupportVectors, t.Bounded, biased(t.Bias), t.Violation)

@@ -80,9 +80,10 @@ func casesOf(cases []bench.Case, names []string) ([]bench.Case, error) {
 
 // accuracy runs the cells, prints each as it is finished, and writes all.
 func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
-	var table *report.AccuracyTable
+	a := &report.Accuracy{Command: "accuracy", Resamples: settings.Resamples, Seed: settings.Seed}
+	var table *report.StreamTable[bench.AccuracyRow]
 	err := s.text(func(w io.Writer) (err error) {
-		table, err = report.NewAccuracyTable(w)
+		table, err = report.NewStreamTable(w, a)
 		return err
 	})
 	if err != nil {
@@ -113,9 +114,8 @@ func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
 			return err
 		}
 	}
-	a := &report.Accuracy{Command: "accuracy", Cells: cells, Resamples: settings.Resamples, Seed: settings.Seed, Summary: bench.SummarizeAccuracy(cells)}
-	a.Cost = s.cost(report.Times{})
-	if err := s.text(func(w io.Writer) error { return table.End(a) }); err != nil {
+	a.Cells, a.Summary, a.Cost = cells, bench.SummarizeAccuracy(cells), s.cost(report.Times{})
+	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
 		return err
 	}
 	if err := s.document(a); err != nil {
@@ -124,5 +124,5 @@ func (s *session) accuracy(cases []bench.Case, settings bench.Settings) error {
 	if err := s.file("accuracy.csv", a.WriteCSV); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Lead: []string{a.Sentence()}, Answers: []report.Document{a}, Figures: report.AccuracyFigures(a), Files: []string{"accuracy.csv"}})
+	return s.page(&report.Page{Lead: a.Lead(), Answers: []report.Document{a}, Figures: a.Figures(), Files: []string{"accuracy.csv"}})
 }

@@ -235,13 +235,13 @@ func (r *schemeFlags) checkCase(c *bench.Case, workers int) error {
 
 // compare runs the cases, prints each row as it is finished, and writes all.
 func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
-	var names []string
-	for _, c := range cases {
-		names = append(names, c.Title())
+	c := &report.Comparison{}
+	for _, x := range cases {
+		c.Data = append(c.Data, x.Title())
 	}
-	var table *report.CompareTable
+	var table *report.StreamTable[bench.CompareRow]
 	err := s.text(func(w io.Writer) (err error) {
-		table, err = report.NewCompareTable(w, names)
+		table, err = report.NewStreamTable(w, c)
 		return err
 	})
 	if err != nil {
@@ -271,7 +271,8 @@ func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
 			return err
 		}
 	}
-	if err := s.endCompare(rows, table); err != nil {
+	c.Rows = rows
+	if err := s.endCompare(c, table); err != nil {
 		return err
 	}
 	if err != nil && !s.isInterrupt(err) {
@@ -285,18 +286,17 @@ func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
 }
 
 // endCompare prints and writes what was finished.
-func (s *session) endCompare(rows []bench.CompareRow, table *report.CompareTable) error {
-	if err := s.text(func(io.Writer) error { return table.End(rows) }); err != nil {
+func (s *session) endCompare(c *report.Comparison, table *report.StreamTable[bench.CompareRow]) error {
+	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
 		return err
 	}
-	if err := s.document(rows); err != nil {
+	if err := s.document(c.Rows); err != nil {
 		return err
 	}
-	if err := s.file("compare.csv", func(w io.Writer) error { return report.WriteRowsCSV(w, rows) }); err != nil {
+	if err := s.file("compare.csv", c.WriteCSV); err != nil {
 		return err
 	}
-	c := &report.Comparison{Rows: rows}
 	return s.page(&report.Page{
-		Lead: c.Sentences(), Answers: []report.Document{c}, Figures: report.CompareFigures(rows), Files: []string{"compare.csv"},
+		Lead: c.Lead(), Answers: []report.Document{c}, Figures: c.Figures(), Files: []string{"compare.csv"},
 	})
 }

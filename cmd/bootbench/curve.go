@@ -89,15 +89,15 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 	if err != nil {
 		return err
 	}
-	var table *report.CurveTable
+	c := &report.Curve{Command: "curve", Subject: sub.report, Scheme: schemes[0].Name(), TestLoss: sub.test.Name(), Status: "complete"}
+	var table *report.StreamTable[report.Estimate]
 	err = s.text(func(w io.Writer) error {
-		table, err = report.NewCurveTable(w, sub.report, schemes[0].Name(), sub.test.Name())
+		table, err = report.NewStreamTable(w, c)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	c := &report.Curve{Command: "curve", Subject: sub.report, Status: "complete"}
 	times := sub.times
 	for i, scheme := range schemes {
 		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
@@ -129,7 +129,7 @@ func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver
 		settings.From = s.next(e, solution)
 		times.Solve += e.Time.Solve
 		c.Results = append(c.Results, *e)
-		if err := s.text(func(io.Writer) error { return table.Row(e) }); err != nil {
+		if err := s.text(func(io.Writer) error { return table.Row(*e) }); err != nil {
 			return err
 		}
 	}
@@ -162,8 +162,8 @@ func (s *session) next(e *report.Estimate, solution *solver.Solution) *solver.So
 }
 
 // endCurve prints and writes what was finished.
-func (s *session) endCurve(c *report.Curve, table *report.CurveTable) error {
-	if err := s.text(func(io.Writer) error { return table.End(c.Cost) }); err != nil {
+func (s *session) endCurve(c *report.Curve, table *report.StreamTable[report.Estimate]) error {
+	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
 		return err
 	}
 	if err := s.document(c); err != nil {
@@ -179,7 +179,7 @@ func (s *session) endCurve(c *report.Curve, table *report.CurveTable) error {
 		}
 	}
 	err := s.page(&report.Page{
-		Answers: []report.Document{c}, Warnings: warnings, Files: []string{"curve.csv"}, Figures: []*report.Figure{report.CurveFigure(c)},
+		Answers: []report.Document{c}, Warnings: warnings, Files: []string{"curve.csv"}, Figures: c.Figures(),
 	})
 	if err != nil {
 		return err

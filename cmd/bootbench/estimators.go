@@ -31,5 +31,5 @@ func (s *session) estimators(spec model.Spec, splits int, seed uint64) error {
 	if err := s.print(a); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Answers: []report.Document{a}, Figures: report.EstimatorFigures(a)})
+	return s.page(&report.Page{Answers: []report.Document{a}, Figures: a.Figures()})
 }

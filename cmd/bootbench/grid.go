@@ -218,7 +218,7 @@ func (s *session) grid(g *grid) error {
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
 		TestLoss: g.test.Name(), Over: g.axes, Status: "complete", Warnings: []string{},
 	}
-	var table *report.GridTable
+	var table *report.StreamTable[report.GridCell]
 	for i := range g.cells {
 		cell, err := s.gridCell(g, i)
 		if s.isInterrupt(err) || s.status == exitInterrupted {
@@ -234,11 +234,11 @@ func (s *session) grid(g *grid) error {
 		answer.Results = append(answer.Results, *cell)
 		err = s.text(func(w io.Writer) (err error) {
 			if table == nil {
-				if table, err = report.NewGridTable(w, answer); err != nil {
+				if table, err = report.NewStreamTable(w, answer); err != nil {
 					return err
 				}
 			}
-			return table.Row(cell)
+			return table.Row(*cell)
 		})
 		if err != nil {
 			return err
@@ -302,7 +302,7 @@ func (s *session) solveCell(g *grid, c *gridCell, label string) (*report.Estimat
 }
 
 // endGrid prints and writes what was finished.
-func (s *session) endGrid(g *report.Grid, table *report.GridTable) error {
+func (s *session) endGrid(g *report.Grid, table *report.StreamTable[report.GridCell]) error {
 	g.FindBest()
 	var times report.Times
 	for i := range g.Results {
@@ -323,7 +323,7 @@ func (s *session) endGrid(g *report.Grid, table *report.GridTable) error {
 		}
 	}
 	g.Cost = s.cost(times)
-	if err := s.text(func(io.Writer) error { return table.End(g) }); err != nil {
+	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
 		return err
 	}
 	if err := s.document(g); err != nil {
@@ -332,7 +332,7 @@ func (s *session) endGrid(g *report.Grid, table *report.GridTable) error {
 	if err := s.file("grid.csv", g.WriteCSV); err != nil {
 		return err
 	}
-	err := s.page(&report.Page{Lead: []string{g.Sentence()}, Answers: []report.Document{g}, Warnings: g.Warnings, Files: []string{"grid.csv"}})
+	err := s.page(&report.Page{Lead: g.Lead(), Answers: []report.Document{g}, Warnings: g.Warnings, Files: []string{"grid.csv"}})
 	if err != nil {
 		return err
 	}

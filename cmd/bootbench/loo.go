@@ -120,7 +120,7 @@ func (s *session) loo(sub *subject, l *looFlags) error {
 	if r.Status == loo.Cancelled.String() {
 		s.interrupted()
 	}
-	return s.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: report.LeaveOneOutFigures(r)})
+	return s.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: r.Figures()})
 }
 
 // residuals is leave-one-out for the square loss.

@@ -23,22 +23,26 @@ func (s *session) page(p *report.Page) error {
 	p.Command, p.Machine = s.commandLine(), *machine()
 	p.Files = append(p.Files, "result.json")
 	for _, f := range p.Figures {
-		if err := s.figure(f); err != nil {
+		numbers := f.Name + ".csv"
+		if slices.Contains(p.Files, numbers) { // the rows of the table
+			numbers = f.Name + "-figure.csv"
+		}
+		if err := s.figure(f, numbers); err != nil {
 			return err
 		}
-		p.Files = append(p.Files, f.Name+".csv")
+		p.Files = append(p.Files, numbers)
 	}
 	return s.file("report.html", p.WriteHTML)
 }
 
-// figure writes a figure and its numbers into --out.
-func (s *session) figure(f *report.Figure) error {
+// figure writes a figure, and its numbers under that name, into --out.
+func (s *session) figure(f *report.Figure, numbers string) error {
 	for _, format := range report.Formats() {
 		if err := s.file(f.Name+"."+format, func(w io.Writer) error { return f.Write(w, format) }); err != nil {
 			return err
 		}
 	}
-	return s.file(f.Name+".csv", f.WriteCSV)
+	return s.file(numbers, f.WriteCSV)
 }
 
 // commandLine is the command as a shell takes it.

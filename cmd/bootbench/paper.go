@@ -161,7 +161,7 @@ func (p *paperRun) run(figures []paperFigure) error {
 	if err := p.study.complete(); err != nil {
 		return err
 	}
-	if err := p.text(p.tables.WriteText); err != nil {
+	if err := p.text(func(w io.Writer) error { return report.WriteText(w, &p.tables) }); err != nil {
 		return err
 	}
 	p.warn(p.warnings)

@@ -143,7 +143,7 @@ func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.
 	}
 	r.Cost = s.cost(sub.times)
 	if p.csv != "-" {
-		if err := s.text(func(w io.Writer) error { return r.WriteText(w) }); err != nil {
+		if err := s.text(func(w io.Writer) error { return report.WriteText(w, r) }); err != nil {
 			return err
 		}
 	}

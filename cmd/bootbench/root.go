@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"bootbench/report"
 )
 
 // newRoot is the command line of a session.
@@ -107,8 +109,8 @@ func version() string {
 }
 
 // print writes an answer that has a text and a document.
-func (s *session) print(doc interface{ WriteText(io.Writer) error }) error {
-	if err := s.text(doc.WriteText); err != nil {
+func (s *session) print(doc report.Document) error {
+	if err := s.text(func(w io.Writer) error { return report.WriteText(w, doc) }); err != nil {
 		return err
 	}
 	return s.document(doc)

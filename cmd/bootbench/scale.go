@@ -73,13 +73,13 @@ func (s *session) scaleCases(paths []string, exact, low int, maxBytes int64) ([]
 
 // scale runs the cases, prints each row as it is finished, and writes all.
 func (s *session) scale(cases []bench.Case) error {
-	var names []string
+	answer := &report.Scale{}
 	for _, c := range cases {
-		names = append(names, c.Title())
+		answer.Data = append(answer.Data, c.Title())
 	}
-	var table *report.ScaleTable
+	var table *report.StreamTable[bench.ScaleRow]
 	err := s.text(func(w io.Writer) (err error) {
-		table, err = report.NewScaleTable(w, names)
+		table, err = report.NewStreamTable(w, answer)
 		return err
 	})
 	if err != nil {
@@ -105,19 +105,20 @@ func (s *session) scale(cases []bench.Case) error {
 	if err != nil {
 		s.interrupted()
 	}
-	return s.endScale(rows, table)
+	answer.Rows = rows
+	return s.endScale(answer, table)
 }
 
 // endScale prints and writes what was finished.
-func (s *session) endScale(rows []bench.ScaleRow, table *report.ScaleTable) error {
-	if err := s.text(func(io.Writer) error { return table.End(rows) }); err != nil {
+func (s *session) endScale(answer *report.Scale, table *report.StreamTable[bench.ScaleRow]) error {
+	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
 		return err
 	}
-	if err := s.document(rows); err != nil {
+	if err := s.document(answer.Rows); err != nil {
 		return err
 	}
-	if err := s.file("scale.csv", func(w io.Writer) error { return report.WriteScaleCSV(w, rows) }); err != nil {
+	if err := s.file("scale.csv", answer.WriteCSV); err != nil {
 		return err
 	}
-	return s.page(&report.Page{Answers: []report.Document{&report.Scale{Rows: rows}}, Figures: report.ScaleFigures(rows), Files: []string{"scale.csv"}})
+	return s.page(&report.Page{Answers: []report.Document{answer}, Figures: answer.Figures(), Files: []string{"scale.csv"}})
 }

@@ -660,6 +660,18 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestFigureNumbers: the table of scale and the numbers of its figure, which has the
+// same name, are files of their own.
+func TestFigureNumbers(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "scale", "--exact", "60", "--lowrank", "60", "--out", dir)
+	for name, head := range map[string]string{"scale.csv": "data,loss,engine,", "scale-figure.csv": "panel,series,x,y,error"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text), head) {
+			t.Errorf("%s: %v, %.60q", name, err, text)
+		}
+	}
+}
+
 // TestTrace: a line per sweep, the last with the residual that is reported.
 func TestTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.tsv")

@@ -21,7 +21,6 @@ import (
 //	diag    diag(G): factor, invert the factor, column norms   2n^3/3
 //	full    all of G                                           n^3
 //	single  all of G in single precision                       n^3
-//	follow  a small move of all of G                           n^3
 func BenchmarkRefresh(b *testing.B) {
 	for _, n := range benchmarkOrders() {
 		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
@@ -31,7 +30,7 @@ func BenchmarkRefresh(b *testing.B) {
 			if name != "exact" {
 				continue // other flops: see BenchmarkLowRank; ranks: see BenchmarkRanks
 			}
-			for _, what := range []string{"diag", "full", "single", "follow"} {
+			for _, what := range []string{"diag", "full", "single"} {
 				e := build(k)
 				call, ok := refreshes(b, e, d)[what]
 				if !ok {
@@ -57,7 +56,7 @@ func BenchmarkRefresh(b *testing.B) {
 	}
 }
 
-// refreshes are the ways of an engine to move G, the moves about d for follow.
+// refreshes are the ways of an engine to move G.
 func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 	must := func(err error) {
 		if err != nil {
@@ -70,23 +69,6 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 	}
 	if !math.IsInf(e.SingleError(d), 1) {
 		ways["single"] = func() { must(e.FactorizeSingle(d)) }
-	}
-	if f, ok := e.(Follower); ok && ways["single"] != nil {
-		move := make([]float64, len(d))
-		for i, v := range d {
-			move[i] = 1e-4 * v
-		}
-		ready := false
-		ways["follow"] = func() {
-			if !ready {
-				must(e.Factorize(d))
-				ready = true
-			}
-			for i := range move {
-				move[i] = -move[i]
-			}
-			must(f.Follow(move))
-		}
 	}
 	return ways
 }

@@ -2,8 +2,10 @@ package linalg
 
 import (
 	"math"
+	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -14,24 +16,16 @@ import (
 // decisions.
 type DistributedEngine struct {
 	k        *BlockCyclic
-	d        []float64 // site parameters at which G stands
-	root     []float64 // d^1/2, kept away from zero
-	inverse  []float64 // 1/root
-	chi, b   []float64 // diag(G), 1 - d chi
-	expanded bool      // the triangle holds G with a zero diagonal; otherwise L^-1
-	hold     []float64 // sum_{j != i} G_ij^2 d_j, see Estimate
-	held     bool      // hold is that of G
-	update   lowRank   // workspace of Update
-	sums     []float64 // workspace, two vectors
+	sites    siteState
+	expanded bool       // the triangle holds G with a zero diagonal; otherwise L^-1
+	update   rankUpdate // workspace of RankUpdate
+	sums     []float64  // workspace, two vectors
 	lanes    [lanes][]float64
 }
 
 // NewDistributedEngine returns an engine on k, whose triangle it takes over.
 func NewDistributedEngine(k *BlockCyclic) *DistributedEngine {
-	e := &DistributedEngine{k: k, sums: make([]float64, 2*k.n)}
-	for _, v := range []*[]float64{&e.d, &e.root, &e.inverse, &e.chi, &e.b, &e.hold} {
-		*v = make([]float64, k.n)
-	}
+	e := &DistributedEngine{k: k, sites: newSiteState(k.n), sums: make([]float64, 2*k.n)}
 	for i := range e.lanes {
 		e.lanes[i] = make([]float64, len(k.rows))
 	}
@@ -42,10 +36,10 @@ func NewDistributedEngine(k *BlockCyclic) *DistributedEngine {
 func (e *DistributedEngine) N() int { return e.k.n }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *DistributedEngine) Diag() (chi, b []float64) { return e.chi, e.b }
+func (e *DistributedEngine) Diag() (chi, b []float64) { return e.sites.chi, e.sites.b }
 
 // Precisions is the d at which G stands.
-func (e *DistributedEngine) Precisions() []float64 { return e.d }
+func (e *DistributedEngine) Precisions() []float64 { return e.sites.d }
 
 // Bytes is the memory that this rank holds.
 func (e *DistributedEngine) Bytes() int64 {
@@ -58,19 +52,18 @@ func (e *DistributedEngine) Factorize(d []float64) error {
 	k, g := e.k, e.k.grid
 	meet(g, "refresh", 0)
 	if len(d) == k.n {
-		copy(e.d, d)
-		g.Broadcast(e.d, 0)
-		d = e.d
+		d = slices.Clone(d)
+		g.Broadcast(d, 0)
 	}
 	if err := checkSites(d, k.n); err != nil {
 		return err
 	}
-	e.expanded, e.held = false, false
+	e.expanded = false
+	e.sites.moveTo(d)
 	if k.n == 0 {
 		return nil
 	}
-	e.takeRoots()
-	if err := k.fill(e.root); err != nil {
+	if err := k.fill(e.sites.root); err != nil {
 		return err
 	}
 	if minor := g.Potrf(k.n, k.block, k.part, k.stride); minor != 0 {
@@ -84,13 +77,6 @@ func (e *DistributedEngine) Factorize(d []float64) error {
 	}
 	e.diagonals()
 	return nil
-}
-
-func (e *DistributedEngine) takeRoots() {
-	for i, v := range e.d {
-		e.root[i] = math.Max(math.Sqrt(v), smallestRoot)
-		e.inverse[i] = 1 / e.root[i]
-	}
 }
 
 // conditionalVariances is that of Exact; chi is right on rank 0 only. It returns
@@ -124,7 +110,7 @@ func (e *DistributedEngine) conditionalVariances() (minor int) {
 			if !(pivot > 0) || math.IsInf(pivot, 1) {
 				bad = i + 1
 			}
-			e.chi[i] = (k.diag[i] - sums[i]/(e.root[i]*e.root[i])) / (pivot * pivot)
+			e.sites.chi[i] = (k.diag[i] - sums[i]/(e.sites.root[i]*e.sites.root[i])) / (pivot * pivot)
 		}
 	}
 	return int(meet(k.grid, "pivots", int64(bad)))
@@ -155,16 +141,16 @@ func (e *DistributedEngine) diagonals() {
 	k.grid.Reduce(e.sums)
 	if k.grid.Rank() == 0 {
 		for i, sum := range below {
-			e.b[i] = own[i]*own[i] + sum
-			if e.d[i]*k.diag[i] >= 1 {
-				e.chi[i] = (1 - e.b[i]) / e.d[i]
+			e.sites.b[i] = own[i]*own[i] + sum
+			if e.sites.d[i]*k.diag[i] >= 1 {
+				e.sites.chi[i] = (1 - e.sites.b[i]) / e.sites.d[i]
 			} else {
-				e.chi[i] -= sum / (e.root[i] * e.root[i])
+				e.sites.chi[i] -= sum / (e.sites.root[i] * e.sites.root[i])
 			}
 		}
 	}
-	k.grid.Broadcast(e.chi, 0)
-	k.grid.Broadcast(e.b, 0)
+	k.grid.Broadcast(e.sites.chi, 0)
+	k.grid.Broadcast(e.sites.b, 0)
 }
 
 // FormG turns L^-1 into G without its diagonal.
@@ -180,12 +166,12 @@ func (e *DistributedEngine) FormG() {
 	}
 	k.grid.Lauum(k.n, k.block, k.part, k.stride)
 	Parallel(len(k.cols), func(c int) {
-		column, scale := k.column(c), -e.inverse[k.cols[c]]
+		column, scale := k.column(c), -e.sites.inverse[k.cols[c]]
 		if at, own := k.diagonal(c); own {
 			column[at] = 0
 		}
 		for p := k.below[c]; p < len(column); p++ {
-			column[p] *= scale * e.inverse[k.rows[p]]
+			column[p] *= scale * e.sites.inverse[k.rows[p]]
 		}
 	})
 }
@@ -297,12 +283,7 @@ func (e *DistributedEngine) MulVecSquaredOffDiag(dst, x []float64) {
 
 // PredictDiag is that of Exact.
 func (e *DistributedEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	if !e.held {
-		e.MulVecSquaredOffDiag(e.hold, e.d)
-		e.held = true
-	}
-	e.MulVecSquaredOffDiag(chi, move)
-	return estimate(e, e.hold, move, chi, b)
+	return e.sites.predictDiag(e, move, chi, b)
 }
 
 // Row writes row i of G into dst.
@@ -311,7 +292,7 @@ func (e *DistributedEngine) Row(dst []float64, i int) {
 	clear(dst)
 	e.k.symmetricColumn(dst, 1, i, 1)
 	e.total(dst)
-	dst[i] = e.chi[i]
+	dst[i] = e.sites.chi[i]
 }
 
 // symmetricColumn writes the part's share of column (and row) site of the symmetric matrix
@@ -332,3 +313,61 @@ func (k *BlockCyclic) symmetricColumn(dst []float64, stride, site int, scale flo
 		}
 	}
 }
+
+// MulRows writes dst = x G on every rank.
+func (e *DistributedEngine) MulRows(dst, x blas64.General) {
+	e.mustBeExpanded("product of rows with G")
+	n := e.k.n
+	flat, product := make([]float64, x.Rows*n), make([]float64, x.Rows*n)
+	for r := range x.Rows {
+		copy(flat[r*n:(r+1)*n], x.Data[r*x.Stride:])
+	}
+	e.multiply(product, flat, x.Rows)
+	e.total(product)
+	for r := range x.Rows {
+		to := dst.Data[r*dst.Stride:]
+		for i, v := range product[r*n : (r+1)*n] {
+			to[i] = v + e.sites.chi[i]*flat[r*n+i]
+		}
+	}
+}
+
+// CopyG writes all of G on every rank.
+func (e *DistributedEngine) CopyG(dst blas64.General) {
+	for i := range e.k.n {
+		e.Row(dst.Data[i*dst.Stride:i*dst.Stride+e.k.n], i)
+	}
+}
+
+// Product32 is MulRows on rows of double precision.
+func (e *DistributedEngine) Product32() Product32 { return widened{e} }
+
+// widened multiplies by an engine's G in double precision.
+type widened struct{ Engine }
+
+func (p widened) MulRows(dst, x blas32.General) {
+	in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
+	for r := range x.Rows {
+		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
+			in.Data[r*in.Stride+i] = float64(v)
+		}
+	}
+	p.Engine.MulRows(out, in)
+	for r := range x.Rows {
+		for i, v := range out.Data[r*out.Stride : r*out.Stride+x.Cols] {
+			dst.Data[r*dst.Stride+i] = float32(v)
+		}
+	}
+}
+
+// FactorizeSingle refuses: ScaLAPACK is bound in double precision only.
+func (e *DistributedEngine) FactorizeSingle([]float64) error { return ErrSingle }
+
+// SingleError is infinite.
+func (e *DistributedEngine) SingleError([]float64) float64 { return math.Inf(1) }
+
+// Coarse is nil: a kernel that is spread holds no coarser one.
+func (e *DistributedEngine) Coarse() Engine { return nil }
+
+// UseFactor changes nothing.
+func (e *DistributedEngine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }

@@ -41,7 +41,7 @@ func (e *DistributedEngine) RankUpdate(sites []int, delta []float64) error {
 // updateGroup moves the sites whose delta has the given sign.
 func (e *DistributedEngine) updateGroup(sites []int, delta []float64, sign float64) error {
 	w, k := &e.update, e.k
-	if !w.choose(e.d, sites, delta, sign) {
+	if !w.choose(e.sites.d, sites, delta, sign) {
 		return nil
 	}
 	e.gatherColumns()
@@ -53,15 +53,11 @@ func (e *DistributedEngine) updateGroup(sites []int, delta []float64, sign float
 		return ErrUpdate
 	}
 	k.grid.Broadcast(w.u, 0)
-	if !w.diagonals(e.d, e.chi, e.b, sign) {
+	if !w.diagonals(e.sites.d, e.sites.chi, e.sites.b, sign) {
 		return ErrUpdate
 	}
 	e.addProduct(-sign)
-	copy(e.chi, w.chi)
-	copy(e.b, w.b)
-	copy(e.d, w.moved)
-	e.takeRoots()
-	e.held = false
+	e.sites.accept(w)
 	return nil
 }
 
@@ -76,7 +72,7 @@ func (e *DistributedEngine) gatherColumns() {
 	}
 	k.grid.Reduce(w.u)
 	for c, site := range w.sites {
-		w.u[site*a+c] = e.chi[site] * w.magnitude[c]
+		w.u[site*a+c] = e.sites.chi[site] * w.magnitude[c]
 	}
 }
 
@@ -130,7 +126,7 @@ func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 	weighted, product := make([]float64, len(rows)), make([]float64, len(rows))
 	for r := range count {
 		for i, k := range rows[r*n : (r+1)*n] {
-			weighted[r*n+i] = e.d[i] * k
+			weighted[r*n+i] = e.sites.d[i] * k
 		}
 	}
 	e.multiply(product, weighted, count)
@@ -139,7 +135,7 @@ func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 		for r := range count {
 			mean[r], variance[r] = 0, 0
 			for i, k := range rows[r*n : (r+1)*n] {
-				response := e.b[i]*k - product[r*n+i]
+				response := e.sites.b[i]*k - product[r*n+i]
 				mean[r] += k * p.weights[i]
 				variance[r] += response * response * p.scatter[i]
 			}

@@ -77,6 +77,12 @@ type Engine interface {
 	// FactorizeSingle at d, +Inf where it would refuse.
 	SingleError(d []float64) float64
 
+	// UseFactor makes later factorisations at large d more accurate on a K that is
+	// singular within rounding, where the engine can: see CholeskyEngine. It returns the
+	// numerical rank of K as far as the engine needs it, N else, and whether a
+	// factorisation at d would make a difference.
+	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
+
 	// Coarse is an engine on a coarser kernel, moved to d, on which products with G
 	// nearly agree with this engine's at a small part of the cost; nil where there
 	// is none. It belongs to this engine and is valid until the next Factorize or
@@ -113,9 +119,11 @@ type Product32 interface {
 	MulRows(dst, x blas32.General)
 }
 
-// DiagPredictor, SinglePrecision and Multilevel are what every Engine now is.
-type (
-	DiagPredictor   = Engine
-	SinglePrecision = Engine
-	Multilevel      = Engine
-)
+// Predictor reads averages at new inputs off an engine and two vectors over the
+// sites. It is valid until the engine's next Refresh or Update.
+type Predictor interface {
+	// Predict writes, for P new inputs described by rows (P x Width of the engine,
+	// row-major, overwritten), the mean k(x)'weights and the variance
+	// sum_j (k(x)'(I + diag(d)K)^-1)_j^2 scatter_j (M03-48).
+	Predict(rows, mean, variance []float64)
+}

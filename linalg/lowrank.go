@@ -23,7 +23,7 @@ type LowRankPlusDiag struct {
 	pivots   []int
 	residual []float64
 	traces   []float64 // sum of the residuals, jitter apart, after each pivot
-	traceK   float64   // sum of K_ii - Rank.Offset
+	traceK   float64   // sum of K_ii - RankOptions.Offset
 	jitter   float64
 }
 
@@ -31,14 +31,12 @@ type LowRankPlusDiag struct {
 const panelRows = 128
 
 // LowRankBytes is the memory in bytes that a factor of N sites takes while it is
-// made or while an engine works on it, whichever is more and at most: R', blocks of
-// its rows or columns on their way through BLAS, L^-1 R' where it may be kept, three
-// matrices of the order of the rank, and vectors; and the same for the coarser
-// factors, without R'.
+// made or while an engine works on it, whichever is more and at most: as many coarser
+// factors are counted as there can be.
 func LowRankBytes(n, rank int) int64 {
 	ranks := []int{rank}
-	for r := rank; r/leastCoarser >= smallestLevel; {
-		r /= mostCoarser
+	for r := rank; r/minCoarser >= smallestLevel; {
+		r /= maxCoarser
 		ranks = append(ranks, r)
 	}
 	return levelBytes(n, ranks)
@@ -55,18 +53,17 @@ func (k *LowRankPlusDiag) SolveBytes() int64 {
 
 // levelBytes is LowRankBytes for a factor and coarser ones of the given ranks.
 func levelBytes(n int, ranks []int) int64 {
-	sites, rank := int64(n), int64(ranks[0])
-	panels := (rank + panelRows - 1) / panelRows * panelRows
-	making := (2*manyPivots + manyPivots/2) * sites                            // two blocks, and the last smaller one until it is collected
-	using := (2*rank + int64(siteBlock(n, ranks[0]))) * min(manyPivots, sites) // for diagonals near their bounds
-	for _, level := range ranks {
-		r := int64(level)
-		using += 3*r*r + 2*r*int64(siteBlock(n, level)) + 10*sites
-		if 8*sites*r <= keptBytes {
-			using += sites * r
-		}
+	held, made, used := &Plan{Dry: true}, &Plan{Dry: true}, &Plan{Dry: true}
+	for range (ranks[0] + panelRows - 1) / panelRows {
+		held.Matrix(panelRows, n)
 	}
-	return 8 * (sites*panels + max(making, using) + 8*sites)
+	new(factorisation).allocate(made, n)
+	complementsWorkspace(used, n, ranks[0], min(maxBlock, n))
+	for _, r := range ranks {
+		new(LowRankEngine).allocate(used, n, r, 8*n*r <= keptBytes)
+		used.Vectors(n, &[]float64{}, &[]float64{}) // residuals, and ratios between levels
+	}
+	return held.Bytes() + max(made.Bytes(), used.Bytes())
 }
 
 // RankThatFits is the largest rank whose LowRankBytes fit into the given memory.
@@ -95,6 +92,19 @@ func (k *LowRankPlusDiag) N() int { return k.n }
 // Rank is the number of columns of R.
 func (k *LowRankPlusDiag) Rank() int { return k.rank }
 
+// smallestPivot is the smallest residual that a pivot had when it was taken.
+func (k *LowRankPlusDiag) smallestPivot() float64 {
+	smallest, q := math.Inf(1), 0
+	for _, p := range k.panels {
+		for r := range p.Rows {
+			v := p.Data[r*p.Stride+k.pivots[q]]
+			smallest = math.Min(smallest, v*v)
+			q++
+		}
+	}
+	return smallest
+}
+
 // Pivots are the sites whose columns span R, in order. A view.
 func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
@@ -102,7 +112,7 @@ func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
 
 // Accuracy says how far R R' alone is from K: the mean residual over the mean of
-// K_ii (less Rank.Offset), which is the relative error in the trace norm, and the
+// K_ii (less RankOptions.Offset), which is the relative error in the trace norm, and the
 // largest residual, which bounds every element of the difference. Jitter counts
 // in neither.
 func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {

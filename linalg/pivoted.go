@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,22 +10,25 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // RankOptions says where a pivoted Cholesky factorisation ends.
 type RankOptions struct {
 	// Tol is the mean residual, as a share of the mean of K_ii - Offset, that
-	// is good enough; in [0, 1). With 0 the factorisation goes on until Most, or
+	// is good enough; in [0, 1). With 0 the factorisation goes on until MaxRank, or
 	// until nothing is left but rounding.
 	Tol float64
 	// MaxRank is the largest rank allowed; 0: N.
 	MaxRank int
 	// MaxBytes is the memory that the factor and an engine on it may take; 0: no
-	// limit.
+	// o.
 	MaxBytes int64
 	// Offset is a part of every K_ii that does not count where the tolerance is
 	// measured, such as a constant added to all of K: one pivot explains it.
 	Offset float64
+
+	rounding float64 // residuals up to this share of K_ii are rounding; 0: roundingFloor
 }
 
 // ErrRank marks a factorisation that met its limit before its tolerance.
@@ -52,16 +56,16 @@ func (e *RankError) Unwrap() error { return ErrRank }
 
 // Limits of the factorisation.
 const (
-	// fewPivots is the number of candidates of the first block; it doubles up to
-	// manyPivots, the height of dgemm's products.
-	fewPivots  = 8
-	manyPivots = 128
+	// minBlock is the number of candidates of the first block; it doubles up to
+	// maxBlock, the height of dgemm's products.
+	minBlock = 8
+	maxBlock = 128
 
-	// worthwhile is the share of its residual at the start of the block that a
+	// minKeptResidual is the share of its residual at the start of the block that a
 	// candidate must have kept, after the candidates taken before it, to become a
 	// pivot; else its neighbours have explained it. From 0.01 to 0.2 the rank
 	// hardly changes, from 0.5 on it grows, and with it the columns thrown away.
-	worthwhile = 0.1
+	minKeptResidual = 0.1
 
 	// roundingFloor times K_ii is what a residual must exceed to be more than the
 	// rounding of the subtractions that led to it.
@@ -74,9 +78,9 @@ const (
 	pivotSeed = 1
 )
 
-// PivotedCholesky computes K ~ R R' + diag(residual) by partially pivoted Cholesky
-// factorisation, straight from the columns of K: K itself is never formed. The
-// diagonal is exact, so that the trace norm of what is left out is the sum of
+// PivotedCholesky computes K ~ R R' + diag(residual) by randomly pivoted Cholesky
+// factorisation (RPCholesky in blocks: Chen, Epperly, Tropp and Webber 2023), straight
+// from the columns of K: K itself is never formed. The diagonal is exact, so that the trace norm of what is left out is the sum of
 // the residuals at most. It costs N r^2 flops and r kernel columns, some more for
 // candidates that are turned down.
 //
@@ -87,19 +91,19 @@ const (
 //
 // The error is a *RankError, a *PivotError for a matrix that is not positive
 // semidefinite, or what k itself reports.
-func PivotedCholesky(k Columns, limit RankOptions) (*LowRankPlusDiag, error) {
-	f, err := newFactorisation(k, limit)
+func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
+	f, err := newFactorisation(k, o)
 	if err != nil {
 		return nil, err
 	}
 	for !f.done() {
 		if f.full() {
-			if limit.Tol == 0 {
+			if o.Tol == 0 {
 				break
 			}
-			return nil, &RankError{Rank: f.rank, Residual: f.share(), Tolerance: limit.Tol, Memory: f.byMemory}
+			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: o.Tol, Memory: f.byMemory}
 		}
-		if err := f.block(); err != nil {
+		if err := f.step(); err != nil {
 			return nil, err
 		}
 	}
@@ -124,19 +128,19 @@ type factorisation struct {
 	at       []float64 // R' at the candidates
 }
 
-func newFactorisation(k Columns, limit RankOptions) (*factorisation, error) {
+func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 	n := k.N()
-	if !(limit.Tol >= 0 && limit.Tol < 1) {
-		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", limit.Tol)
+	if !(o.Tol >= 0 && o.Tol < 1) {
+		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", o.Tol)
 	}
-	if limit.MaxRank < 0 {
-		return nil, fmt.Errorf("the largest rank is %d, must be positive", limit.MaxRank)
+	if o.MaxRank < 0 {
+		return nil, fmt.Errorf("the largest rank is %d, must be positive", o.MaxRank)
 	}
 	f := &factorisation{
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n)},
-		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: fewPivots,
-		floor: make([]float64, n), keys: make([]float64, n), order: make([]int, 0, n),
+		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
+	f.allocate(&Plan{}, n)
 	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
 	}
@@ -147,24 +151,35 @@ func newFactorisation(k Columns, limit RankOptions) (*factorisation, error) {
 		if v < 0 {
 			return nil, &PivotError{Minor: i + 1, N: n}
 		}
-		f.floor[i] = roundingFloor * v
+		f.floor[i] = cmp.Or(o.rounding, roundingFloor) * v
 		f.trace += v
 	}
-	f.traceK = f.trace - float64(n)*limit.Offset
-	f.goal = limit.Tol * f.traceK
-	if limit.MaxRank > 0 {
-		f.most = min(f.most, limit.MaxRank)
+	f.traceK = f.trace - float64(n)*o.Offset
+	f.goal = o.Tol * f.traceK
+	if o.MaxRank > 0 {
+		f.most = min(f.most, o.MaxRank)
 	}
-	if limit.MaxBytes > 0 {
-		if fits := RankThatFits(n, limit.MaxBytes); fits < f.most {
+	if o.MaxBytes > 0 {
+		if fits := RankThatFits(n, o.MaxBytes); fits < f.most {
 			f.most, f.byMemory = fits, true
 		}
 	}
 	return f, nil
 }
 
-// share is the mean residual over the mean of K_ii.
-func (f *factorisation) share() float64 {
+// allocate takes from p what a factorisation of N sites works in.
+func (f *factorisation) allocate(p *Plan, n int) {
+	p.Vectors(n, &f.floor, &f.keys)
+	p.Vectors(maxBlock*min(maxBlock, n), &f.at)
+	p.Vectors(min(maxBlock, n)*n, &f.rows, &f.spare)
+	p.bytes += 8 * int64(n) // order
+	if !p.Dry {
+		f.order = make([]int, 0, n)
+	}
+}
+
+// relativeTrace is the mean residual over the mean of K_ii.
+func (f *factorisation) relativeTrace() float64 {
 	return f.trace / f.traceK
 }
 
@@ -183,28 +198,27 @@ func (f *factorisation) done() bool {
 	return true
 }
 
-// block adds up to size pivots.
-func (f *factorisation) block() error {
-	sites := f.draw(min(f.size, f.most-f.rank))
-	f.size = min(2*f.size, manyPivots)
-	f.rows = resize(f.rows, len(sites)*f.n)
-	if err := f.columns.Columns(f.rows, sites); err != nil {
+// step adds up to size pivots.
+func (f *factorisation) step() error {
+	sites := f.sample(min(f.size, f.most-f.rank))
+	f.size = min(2*f.size, maxBlock)
+	if err := f.columns.Columns(f.rows[:len(sites)*f.n], sites); err != nil {
 		return err
 	}
 	f.subtract(sites)
-	chosen, l := f.choose(sites)
+	chosen, l := f.selectPivots(sites)
 	f.solve(chosen, l)
 	taken := make([]int, len(chosen))
 	for r, c := range chosen {
 		taken[r] = sites[c]
 	}
-	return f.take(taken)
+	return f.appendPivots(taken)
 }
 
-// draw lists up to count sites, drawn without replacement with probabilities
+// sample lists up to count sites, drawn without replacement with probabilities
 // proportional to their residuals (the largest keys log(u)/residual: Efraimidis
 // and Spirakis 2006).
-func (f *factorisation) draw(count int) []int {
+func (f *factorisation) sample(count int) []int {
 	f.order = f.order[:0]
 	for i, v := range f.residual {
 		if v > f.floor[i] {
@@ -255,7 +269,6 @@ func largest(sites []int, keys []float64, count int) []int {
 func (f *factorisation) subtract(sites []int) {
 	rows := blas64.General{Rows: len(sites), Cols: f.n, Stride: f.n, Data: f.rows}
 	for _, p := range f.panels {
-		f.at = resize(f.at, len(sites)*p.Rows)
 		for r, site := range sites {
 			for q := range p.Rows {
 				f.at[r*p.Rows+q] = p.Data[q*p.Stride+site]
@@ -266,10 +279,10 @@ func (f *factorisation) subtract(sites []int) {
 	}
 }
 
-// choose factorises the residual matrix between the candidates with complete
-// pivoting, for as long as they are worthwhile: the largest remaining residual
+// selectPivots factorises the residual matrix between the candidates with complete
+// pivoting, for as long as they are minKeptResidual: the largest remaining residual
 // first. It returns the candidates chosen, in order, and their lower triangle.
-func (f *factorisation) choose(sites []int) (chosen []int, l blas64.General) {
+func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.General) {
 	b := len(sites)
 	h := make([]float64, b*b)
 	for r := range sites {
@@ -285,12 +298,12 @@ func (f *factorisation) choose(sites []int) (chosen []int, l blas64.General) {
 	for len(chosen) < b {
 		best := -1
 		for r, site := range sites {
-			if left[r] > f.floor[site] && left[r] >= worthwhile*f.residual[site] && (best < 0 || left[r] > left[best]) {
+			if left[r] > f.floor[site] && left[r] >= minKeptResidual*f.residual[site] && (best < 0 || left[r] > left[best]) {
 				best = r
 			}
 		}
 		if best < 0 && len(chosen) == 0 { // rounding has eaten what the residual promised
-			best = largestOf(left)
+			best = floats.MaxIdx(left)
 			if !(left[best] > 0) {
 				break
 			}
@@ -324,23 +337,12 @@ func (f *factorisation) choose(sites []int) (chosen []int, l blas64.General) {
 	return chosen, l
 }
 
-func largestOf(v []float64) int {
-	best := 0
-	for i := range v {
-		if v[i] > v[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // solve turns the chosen candidates' columns into rows of R': L^-1 times them, at
 // the front of rows.
 func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	f.spare = resize(f.spare, len(chosen)*f.n)
 	for q, r := range chosen {
 		copy(f.spare[q*f.n:(q+1)*f.n], f.rows[r*f.n:(r+1)*f.n])
 	}
@@ -348,9 +350,9 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	solveLower(l, blas64.General{Rows: len(chosen), Cols: f.n, Stride: f.n, Data: f.rows})
 }
 
-// take appends rows of R' one by one, until the tolerance is met. A block that
+// appendPivots appends rows of R' one by one, until the tolerance is met. A block that
 // brings no pivot means that the residuals were rounding: they are dropped.
-func (f *factorisation) take(pivots []int) error {
+func (f *factorisation) appendPivots(pivots []int) error {
 	if len(pivots) == 0 {
 		for i, v := range f.residual {
 			f.floor[i] = math.Max(f.floor[i], v)

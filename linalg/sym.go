@@ -136,6 +136,15 @@ func (s *Sym) Diag(dst []float64) {
 	}
 }
 
+// largestDiag is the largest diagonal element.
+func (s *Sym) largestDiag() float64 {
+	largest := 0.0
+	for i := range s.n {
+		largest = math.Max(largest, s.At(i, i))
+	}
+	return largest
+}
+
 // Eigenvalues returns the eigenvalues, ascending, of the principal submatrix
 // that belongs to the listed rows, in a copy of it.
 func (s *Sym) Eigenvalues(rows []int) ([]float64, error) {

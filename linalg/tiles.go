@@ -72,9 +72,19 @@ func solveLower(l, a blas64.General) {
 	})
 }
 
-// newGeneral is a zero matrix whose rows are an odd number of cache lines apart,
-// so that walking down a column never returns to the same cache set.
-func newGeneral(rows, cols int) blas64.General {
-	stride := 8 * ((cols+7)/8 | 1)
-	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
+// newGeneral is a zero matrix, see Plan.Matrix.
+func newGeneral(rows, cols int) blas64.General { return new(Plan).Matrix(rows, cols) }
+
+// lowerOf is the lower triangle of a square matrix.
+func lowerOf(a blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
+}
+
+// copyLower writes the lower triangle of a, and zeros above it, into dst.
+func copyLower(dst, a blas64.General) {
+	for i := range a.Rows {
+		row := dst.Data[i*dst.Stride : i*dst.Stride+a.Cols]
+		copy(row[:i+1], a.Data[i*a.Stride:])
+		clear(row[i+1:])
+	}
 }

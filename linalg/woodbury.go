@@ -9,9 +9,9 @@ import (
 	"bootbench/blas"
 )
 
-// lowRank is the workspace of Update: u holds N rows of the columns of G that
+// rankUpdate is the workspace of RankUpdate: u holds N rows of the columns of G that
 // belong to the moved sites, s the small matrix between them.
-type lowRank struct {
+type rankUpdate struct {
 	u, s      []float64
 	chi, b    []float64
 	moved     []float64 // d after the move
@@ -19,9 +19,9 @@ type lowRank struct {
 	magnitude []float64 // |delta|^1/2
 }
 
-// keepShare is how much of b_i an update may take away. b is corrected by
+// minKept is how much of b_i an update may take away. b is corrected by
 // differences, so a larger loss would cost digits of the cavity c = b/chi.
-const keepShare = 1e-3
+const minKept = 1e-3
 
 // RankUpdate moves d by delta at the listed sites. The sites that grow and those
 // that shrink are moved one group after the other, so that each group needs
@@ -29,8 +29,12 @@ const keepShare = 1e-3
 //
 //	G+ = G - U S^-1 U',  U = G_J |delta|^1/2,  S = I + |delta|^1/2 G_JJ |delta|^1/2   (M03-65)
 //
-// and for shrinking sites the same with both signs changed.
+// and for shrinking sites the same with both signs changed. It refuses where G comes
+// from the low-rank factor.
 func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
+	if e.lowRank {
+		return ErrUpdate
+	}
 	e.FormG()
 	for _, sign := range []float64{1, -1} {
 		if err := e.updateGroup(sites, delta, sign); err != nil {
@@ -43,11 +47,11 @@ func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
 // updateGroup moves the sites whose delta has the given sign.
 func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64) error {
 	w := &e.update
-	if !w.choose(e.d, sites, delta, sign) {
+	if !w.choose(e.sites.d, sites, delta, sign) {
 		return nil
 	}
 	e.gatherColumns()
-	if !w.solve(e.N(), sign) || !w.diagonals(e.d, e.chi, e.b, sign) {
+	if !w.solve(e.N(), sign) || !w.diagonals(e.sites.d, e.sites.chi, e.sites.b, sign) {
 		return ErrUpdate
 	}
 	n, a := e.N(), len(w.sites)
@@ -57,19 +61,19 @@ func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64)
 	for i := range n {
 		s.Data[i*s.Stride+i] = 0
 	}
-	copy(e.chi, w.chi)
-	copy(e.b, w.b)
-	copy(e.d, w.moved)
-	for _, i := range w.sites {
-		e.root[i] = math.Max(math.Sqrt(e.d[i]), smallestRoot)
-		e.inverse[i] = 1 / e.root[i]
-	}
-	e.held = false
+	e.sites.accept(w)
 	return nil
 }
 
+// accept takes over d, chi and b after an update.
+func (s *siteState) accept(w *rankUpdate) {
+	copy(s.chi, w.chi)
+	copy(s.b, w.b)
+	s.moveTo(w.moved)
+}
+
 // choose lists the sites that move in the direction of sign.
-func (w *lowRank) choose(d []float64, sites []int, delta []float64, sign float64) bool {
+func (w *rankUpdate) choose(d []float64, sites []int, delta []float64, sign float64) bool {
 	w.sites, w.magnitude = w.sites[:0], w.magnitude[:0]
 	w.moved = append(w.moved[:0], d...)
 	for k, site := range sites {
@@ -88,22 +92,20 @@ func (e *CholeskyEngine) gatherColumns() {
 	n, a := e.N(), len(w.sites)
 	w.u = resize(w.u, n*a)
 	s := e.k.Scratch()
-	overTriangle(n, blocks(n, tile), func(block int) {
-		for i := block * tile; i < min(n, (block+1)*tile); i++ {
-			for k, j := range w.sites {
-				g := s.Data[max(i, j)*s.Stride+min(i, j)]
-				if i == j {
-					g = e.chi[i]
-				}
-				w.u[i*a+k] = g * w.magnitude[k]
+	eachRow(n, func(i int) {
+		for k, j := range w.sites {
+			g := s.Data[max(i, j)*s.Stride+min(i, j)]
+			if i == j {
+				g = e.sites.chi[i]
 			}
+			w.u[i*a+k] = g * w.magnitude[k]
 		}
 	})
 }
 
 // solve replaces U by U L^-T with S = L L'. It reports false when S is not
 // positive definite: the shrinking sites would fall below d = 0.
-func (w *lowRank) solve(n int, sign float64) bool {
+func (w *rankUpdate) solve(n int, sign float64) bool {
 	a := len(w.sites)
 	w.s = resize(w.s, a*a)
 	for r, i := range w.sites {
@@ -122,7 +124,7 @@ func (w *lowRank) solve(n int, sign float64) bool {
 
 // diagonals computes chi and b after the update, from those at d, and reports
 // whether they kept their accuracy.
-func (w *lowRank) diagonals(d, chi, b []float64, sign float64) bool {
+func (w *rankUpdate) diagonals(d, chi, b []float64, sign float64) bool {
 	n, a := len(d), len(w.sites)
 	w.chi, w.b = resize(w.chi, n), resize(w.b, n)
 	safe := true
@@ -134,7 +136,7 @@ func (w *lowRank) diagonals(d, chi, b []float64, sign float64) bool {
 		drop *= sign
 		w.chi[i] = chi[i] - drop
 		w.b[i] = b[i] + d[i]*drop - (w.moved[i]-d[i])*w.chi[i]
-		safe = safe && w.moved[i] >= 0 && w.chi[i] > keepShare*chi[i] && w.b[i] > keepShare*b[i]
+		safe = safe && w.moved[i] >= 0 && w.chi[i] > minKept*chi[i] && w.b[i] > minKept*b[i]
 	}
 	return safe
 }

@@ -17,7 +17,7 @@ const (
 	smallestKeep = 1e-10
 
 	// smallestInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known
-	// to better than 2^-53; a factor of K (linalg.Factored) goes along with larger d
+	// to better than 2^-53; a factor of K (Engine.UseFactor) goes along with larger d
 	// for as long as they are needed to solve the equations for K as it is rounded.
 	smallestInverse = 0x1p-60
 

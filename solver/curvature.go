@@ -238,8 +238,8 @@ func (c *curvature) exact() error {
 // single factorises in single precision, if its rounding allows the next
 // refresh to be the last factorisation.
 func (c *curvature) single() bool {
-	engine, ok := c.engine.(linalg.SinglePrecision)
-	if !ok || c.double || c.order*c.leap*c.leap <= nearby || engine.SingleError(c.next) > nearby/4 {
+	engine := c.engine
+	if c.double || c.order*c.leap*c.leap <= nearby || engine.SingleError(c.next) > nearby/4 {
 		return false
 	}
 	if engine.FactorizeSingle(c.next) != nil {
@@ -336,8 +336,8 @@ func (c *curvature) propose() {
 // diagonalSteps iterates d on the model of diag(G) around the last exact one,
 // while it still moves d.
 func (c *curvature) diagonalSteps() {
-	engine, ok := c.engine.(linalg.DiagPredictor)
-	if !ok || c.skipsCoarse() {
+	engine := c.engine
+	if c.skipsCoarse() {
 		return
 	}
 	if leap := c.leap * c.leap; leap > 0 && !math.IsInf(leap, 1) {

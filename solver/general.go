@@ -72,6 +72,7 @@ type general struct {
 	far         bool          // the next G is too far from the goal to be more than rough
 	rough       bool          // G is in single precision
 	double      bool          // single precision is given up
+	rank        int           // of K within rounding, as far as it was needed
 	crowded     bool          // there is no room for Newton's method
 	cause       error         // what last ended sweeps that have left G
 	stage       Stage         // of the search
@@ -101,9 +102,9 @@ func (r *run) newGeneral() *general {
 		run: r, began: time.Now(), respondents: s,
 		at: newCavities(n), next: newCavities(n), home: newCavities(n),
 		stand: newParameters(n), kept: newParameters(n),
-		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth), goal: r.settings.Tolerance,
+		passes: newPasses(s), mixing: newMixing(3*n, mixingDepth), goal: r.settings.Tolerance, rank: n,
 	}
-	_, whole := r.engine.(*linalg.Factored)
+	_, whole := r.problem.Gram.(*linalg.Sym)
 	if r.settings.Steps == Mixed && r.settings.Skip&SkipNewton == 0 {
 		if newtonFits(n, whole, r.settings.MaxBytes) {
 			x.newton = newNewton(s)
@@ -130,9 +131,6 @@ func (x *general) anew() {
 // refresh, once begun, is finished, and one more follows where G was rough or the step
 // had failed. The residual is then that of the cavities alone.
 func (r *run) settleGeneral(ctx context.Context) error {
-	if exact, ok := r.engine.(*linalg.CholeskyEngine); ok {
-		r.engine = linalg.NewFactored(exact, r.factorRoom())
-	}
 	x := r.newGeneral()
 	x.respondents.ended = func() bool { return ctx.Err() != nil }
 	if err := x.open(); errors.Is(err, errEnded) {
@@ -180,8 +178,9 @@ func (r *run) factorRoom() int64 {
 // distrust turns to the factor of K, and reports whether that makes a difference
 // at the last G.
 func (x *general) distrust() bool {
-	factored, ok := x.engine.(*linalg.Factored)
-	return ok && factored.Distrust(x.kept.d)
+	rank, used := x.engine.UseFactor(x.kept.d, x.factorRoom())
+	x.rank = rank
+	return used
 }
 
 // explain says what a solve without an end has met.
@@ -192,13 +191,12 @@ func (x *general) explain() {
 	if x.Status != Converged && x.Status != Cancelled && x.crowded {
 		x.Warnings = append(x.Warnings, "there was no memory for Newton's method, which finds what sweeps do not")
 	}
-	factored, ok := x.engine.(*linalg.Factored)
-	if x.Status == Converged || !ok || factored.Rank() == len(x.sites) {
+	if x.Status == Converged || x.rank == len(x.sites) {
 		return
 	}
 	x.Warnings = append(x.Warnings, fmt.Sprintf(
 		"the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a soft margin, makes the problem regular",
-		len(x.sites), factored.Rank(), x.Stats.Capped))
+		len(x.sites), x.rank, x.Stats.Capped))
 }
 
 // unknownDistance stands for that of the start value: too far for acceleration.
@@ -397,11 +395,10 @@ func (x *general) clock(began time.Time) { x.moving += time.Since(began) }
 // refreshSingle does so far from the goal, if its rounding leaves the way there. It
 // reports false where it does not, or breaks down.
 func (x *general) refreshSingle() bool {
-	engine, ok := x.engine.(*linalg.Factored) // the one whose G then serves every product
-	if !ok || x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || engine.SingleError(x.stand.d) > roughError {
+	if x.double || !x.far || x.respondents.share < 1 || x.goal > roughError || x.engine.SingleError(x.stand.d) > roughError {
 		return false
 	}
-	if engine.FactorizeSingle(x.stand.d) != nil {
+	if x.engine.FactorizeSingle(x.stand.d) != nil {
 		x.double = true
 		return false
 	}

@@ -79,9 +79,9 @@ func (t *tangent) take(at, next cavities, p parameters) {
 			t.slopes[i][k] = t.slope(i, x, k, from)
 		}
 	})
-	t.eachRow(func(i int) {
+	s.engine.CopyG(t.scaled)
+	s.each(func(i int) {
 		row := rowOf(t.scaled, i)
-		s.engine.Row(row, i)
 		for j, r := range t.root {
 			row[j] *= r
 		}
@@ -99,18 +99,6 @@ func (t *tangent) take(at, next cavities, p parameters) {
 		}
 		products[i] = 0
 	})
-}
-
-// eachRow runs f, which asks for row i of G, for every site: in parallel, but on ranks
-// in order, for all of them must ask for the same row.
-func (t *tangent) eachRow(f func(i int)) {
-	if _, spread := t.sites.engine.(*linalg.DistributedEngine); !spread {
-		t.sites.each(f)
-		return
-	}
-	for i := range t.chi {
-		f(i)
-	}
 }
 
 func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }

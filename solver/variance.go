@@ -96,11 +96,10 @@ func (l *linear) solve(u []float64) bool {
 // corrects by what that leaves, for as long as it pays. It reports false where
 // there is none or it does not.
 func (l *linear) nested(u []float64) bool {
-	engine, ok := l.engine.(linalg.Multilevel)
-	if !ok || l.settings.Skip&SkipCoarse != 0 || l.settings.Steps == ExactOnly {
+	if l.settings.Skip&SkipCoarse != 0 || l.settings.Steps == ExactOnly {
 		return false
 	}
-	coarse := engine.Coarse()
+	coarse := l.engine.Coarse()
 	if coarse == nil {
 		return false
 	}

@@ -2,10 +2,10 @@ package linalg
 
 import "math"
 
-// How the cavities follow a move of d, see Exact.Estimate.
+// Constants of CholeskyEngine.PredictDiag.
 const (
-	curved    = 0.75 // between the two bounds of the response
-	mostFreed = 0.7  // share of the others' hold on a site that a move may take away
+	interpolation = 0.75 // place of the estimate between the two bounds of the response
+	maxRelease    = 0.7  // largest relative decrease of the coupling that the model accepts
 )
 
 // PredictDiag is a step of O(N^2) in the place of M03's (T12, M03-67), of which
@@ -24,36 +24,33 @@ const (
 // differ count by their share in the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j.
 // The site's own move is exact: 1/chi_i = 1/v_i + d_i.
 func (e *CholeskyEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	if !e.held {
-		e.MulVecSquaredOffDiag(e.hold, e.d)
-		e.held = true
-	}
-	e.MulVecSquaredOffDiag(chi, move)
-	return estimate(e, e.hold, move, chi, b)
+	return e.sites.predictDiag(e, move, chi, b)
 }
 
-// estimate turns sum_{j != i} G_ij^2 e_j, which it finds in chi, into the
-// estimate. hold is the same sum with d in the place of e.
-func estimate(e Engine, hold, move, chi, b []float64) (valid bool) {
+// predictDiag writes the estimate, with products by the engine whose sites these are.
+func (s *siteState) predictDiag(e Engine, move, chi, b []float64) (valid bool) {
+	if !s.couplingValid {
+		e.MulVecSquaredOffDiag(s.coupling, s.d)
+		s.couplingValid = true
+	}
+	e.MulVecSquaredOffDiag(chi, move)
 	valid = true
-	d := e.Precisions()
-	chi0, b0 := e.Diag()
 	for i, fall := range chi {
-		if chi0[i] <= 0 {
-			chi[i], b[i] = chi0[i], b0[i]
+		if s.chi[i] <= 0 {
+			chi[i], b[i] = s.chi[i], s.b[i]
 			continue
 		}
-		mean := math.Min(hold[i]/chi0[i]/b0[i], 1)
+		mean := math.Min(s.coupling[i]/s.chi[i]/s.b[i], 1)
 		a := 0.0
 		if mean > 0 {
-			a = fall / hold[i]
+			a = fall / s.coupling[i]
 		}
-		if !(a >= -mostFreed) {
-			a, valid = -mostFreed, false
+		if !(a >= -maxRelease) {
+			a, valid = -maxRelease, false
 		}
-		shrunk := (1-curved)/(1+a*mean) + curved*(1-mean+mean/(1+a))
-		c := b0[i] / (chi0[i] * shrunk)
-		chi[i] = 1 / (c + d[i] + move[i])
+		shrunk := (1-interpolation)/(1+a*mean) + interpolation*(1-mean+mean/(1+a))
+		c := s.b[i] / (s.chi[i] * shrunk)
+		chi[i] = 1 / (c + s.d[i] + move[i])
 		b[i] = c * chi[i]
 	}
 	return valid

@@ -18,7 +18,7 @@ func TestCoarser(t *testing.T) {
 		t.Fatalf("nothing coarser than rank %d", f.Rank())
 	}
 	c := coarser.(*LowRankPlusDiag)
-	if c.Rank() < f.Rank()/leastCoarser || c.Rank() > f.Rank()/mostCoarser || c.Rank() <= panelRows {
+	if c.Rank() < f.Rank()/minCoarser || c.Rank() > f.Rank()/maxCoarser || c.Rank() <= panelRows {
 		t.Fatalf("rank %d of %d", c.Rank(), f.Rank())
 	}
 	pivot := make([]bool, n)
@@ -45,7 +45,7 @@ func TestCoarser(t *testing.T) {
 		coarser, ok = coarser.(*LowRankPlusDiag).Coarsen()
 		levels++
 	}
-	if small := mustFactorise(t, SymColumns{plane(n, 3, rand.New(rand.NewPCG(1, 11)))}, RankOptions{MaxRank: leastCoarser*smallestLevel - 1}); levels < 3 || levels > 6 {
+	if small := mustFactorise(t, SymColumns{plane(n, 3, rand.New(rand.NewPCG(1, 11)))}, RankOptions{MaxRank: minCoarser*smallestLevel - 1}); levels < 3 || levels > 6 {
 		t.Errorf("%d levels from rank %d", levels, f.Rank())
 	} else if _, ok := small.Coarsen(); ok {
 		t.Errorf("a level below rank %d", small.Rank())

@@ -12,8 +12,8 @@ type MultilevelKernel interface {
 
 // Sizes of coarser factors.
 const (
-	leastCoarser  = 4   // a coarser factor has this part of the rank at least,
-	mostCoarser   = 2   // this part at most,
+	minCoarser    = 4   // a coarser factor has this part of the rank at least,
+	maxCoarser    = 2   // this part at most,
 	coarserShare  = 1e5 // and between them the rank from which its residuals are this many times the factor's
 	smallestLevel = 8   // and this rank at least, else there is none
 )
@@ -30,11 +30,11 @@ func (k *LowRankPlusDiag) Coarsen() (Kernel, bool) {
 // coarserRank is the rank of the factor that is coarser than the first of the given
 // number of pivots, 0 where there is none.
 func (k *LowRankPlusDiag) coarserRank(of int) int {
-	rank := of / leastCoarser
+	rank := of / minCoarser
 	if rank < smallestLevel {
 		return 0
 	}
-	for rank < of/mostCoarser && k.traces[rank-1] > coarserShare*k.traces[of-1] {
+	for rank < of/maxCoarser && k.traces[rank-1] > coarserShare*k.traces[of-1] {
 		rank++
 	}
 	return rank
@@ -63,27 +63,30 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	return c
 }
 
-// level is the engine on the coarser factor, made when first asked for; nil where
-// there is none.
-func (e *LowRankEngine) level() *LowRankEngine {
-	if !e.levelled {
-		e.levelled = true
-		if c := e.k.coarser(); c != nil {
-			e.coarse = NewLowRankEngine(c)
-			e.ratio = make([]float64, e.k.n)
-		}
-	}
-	return e.coarse
+// coarseLevel is an engine on the next coarser factor.
+type coarseLevel struct {
+	built      bool           // engine was asked for
+	engine     *LowRankEngine // nil where there is none
+	ratio      []float64      // c over the coarser kernel's, where G stands
+	ratioValid bool           // ratio is that of G
 }
 
-// mostLeft is the mean of d times what a coarser factor leaves that the factor does
+// maxLeft is the mean of d times what a coarser factor leaves that the factor does
 // not, up to which the coarser one stands for it: with more, 0.1 to 1, products on
 // it converge no faster than those on the factor.
-const mostLeft = 0.02
+const maxLeft = 0.02
 
-// near is level where that stands for e at its d, else nil.
-func (e *LowRankEngine) near() *LowRankEngine {
-	c := e.level()
+// coarseIfAccurate is the engine on the coarser factor where that stands for e at its
+// d, else nil. It is made when first asked for.
+func (e *LowRankEngine) coarseIfAccurate() *LowRankEngine {
+	if !e.level.built {
+		e.level.built = true
+		if c := e.k.coarser(); c != nil {
+			e.level.engine = NewLowRankEngine(c)
+			e.level.ratio = make([]float64, e.k.n)
+		}
+	}
+	c := e.level.engine
 	if c == nil {
 		return nil
 	}
@@ -91,15 +94,15 @@ func (e *LowRankEngine) near() *LowRankEngine {
 	for i, d := range e.d {
 		left += d * (c.k.residual[i] - e.k.residual[i])
 	}
-	if !(left <= mostLeft*float64(e.k.n)) {
+	if !(left <= maxLeft*float64(e.k.n)) {
 		return nil
 	}
 	return c
 }
 
-// Coarse is an engine on Coarser.
+// Coarse is an engine on Coarsen's factor.
 func (e *LowRankEngine) Coarse() Engine {
-	c := e.near()
+	c := e.coarseIfAccurate()
 	if c == nil || c.Factorize(e.d) != nil {
 		return nil
 	}
@@ -117,33 +120,33 @@ func (e *LowRankEngine) Coarse() Engine {
 // near enough the cavities stay. It costs a refresh of the coarser engine, two the
 // first time after a refresh.
 func (e *LowRankEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	c := e.near()
-	if c != nil && !e.rated {
+	c := e.coarseIfAccurate()
+	if c != nil && !e.level.ratioValid {
 		if c.Factorize(e.d) != nil {
 			return false
 		}
-		for i := range e.ratio {
-			e.ratio[i] = 1
+		for i := range e.level.ratio {
+			e.level.ratio[i] = 1
 			if c.chi[i] > 0 && e.chi[i] > 0 {
-				e.ratio[i] = e.b[i] / e.chi[i] * (c.chi[i] / c.b[i])
+				e.level.ratio[i] = e.b[i] / e.chi[i] * (c.chi[i] / c.b[i])
 			}
 		}
-		e.rated = true
+		e.level.ratioValid = true
 	}
 	for i, v := range move {
-		e.scale[i] = e.d[i] + v
+		e.ws.scale[i] = e.d[i] + v
 	}
-	if c != nil && c.Factorize(e.scale) != nil {
+	if c != nil && c.Factorize(e.ws.scale) != nil {
 		return false
 	}
-	for i, v := range e.scale {
+	for i, v := range e.ws.scale {
 		if !(e.chi[i] > 0) {
 			chi[i], b[i] = e.chi[i], e.b[i]
 			continue
 		}
 		cavity := e.b[i] / e.chi[i]
 		if c != nil {
-			cavity = e.ratio[i] * c.b[i] / c.chi[i]
+			cavity = e.level.ratio[i] * c.b[i] / c.chi[i]
 		}
 		chi[i] = 1 / (cavity + v)
 		b[i] = cavity * chi[i]

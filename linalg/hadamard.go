@@ -4,15 +4,8 @@ package linalg
 // stored: every element of the triangle is squared as it passes and serves its
 // row and its column.
 func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
-	if e.expanded && e.single {
-		offSquare(e, single(e.k), dst, x)
-		return
-	}
-	e.mustBeExpanded()
-	offSquare(e, double(e.k), dst, x)
-}
-
-func offSquare[T number](e *CholeskyEngine, t triangle[T], dst, x []float64) {
+	e.mustHoldG()
+	t := double(e.k)
 	count := blocks(t.n, tile)
 	overTriangle(t.n, lanes, func(lane int) {
 		sum := e.lanes[lane]
@@ -36,12 +29,11 @@ func offSquare[T number](e *CholeskyEngine, t triangle[T], dst, x []float64) {
 }
 
 // squareRow adds row_j^2 xi to every y_j and returns sum_j row_j^2 x_j.
-func squareRow[T number](row []T, x, y []float64, xi float64) float64 {
+func squareRow(row, x, y []float64, xi float64) float64 {
 	x, y = x[:len(row)], y[:len(row)]
 	total := 0.0
 	for j, v := range row {
-		g := float64(v)
-		g *= g
+		g := v * v
 		total += g * x[j]
 		y[j] += g * xi
 	}
@@ -50,18 +42,15 @@ func squareRow[T number](row []T, x, y []float64, xi float64) float64 {
 
 // squareRows is squareRow for row i and the one after it, in one pass over x and
 // y, to which it adds the sums too: i is the length of the first.
-func squareRows[T number](first, second []T, x, y []float64) {
+func squareRows(first, second, x, y []float64) {
 	i := len(first)
 	xi, xk := x[i], x[i+1]
-	corner := float64(second[i])
-	corner *= corner
+	corner := second[i] * second[i]
 	second = second[:len(first)]
 	head, sums := x[:len(first)], y[:len(first)]
 	var one, two float64
 	for j, v := range first {
-		g, h := float64(v), float64(second[j])
-		g *= g
-		h *= h
+		g, h := v*v, second[j]*second[j]
 		one += g * head[j]
 		two += h * head[j]
 		sums[j] += g*xi + h*xk

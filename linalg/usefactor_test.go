@@ -27,11 +27,26 @@ func smoothGram(n int, rng *rand.Rand) *Sym {
 	return k
 }
 
+// denseFactor is R, N x rank row-major.
+func denseFactor(k *LowRankPlusDiag) []float64 {
+	f, q := make([]float64, k.n*k.rank), 0
+	for _, p := range k.panels {
+		for r := range p.Rows {
+			for i := range k.n {
+				f[i*k.rank+q] = p.Data[r*p.Stride+i]
+			}
+			q++
+		}
+	}
+	return f
+}
+
 // referenceOfFactor is G = R (I + R' d R)^-1 R', row-major, and 1 - d_i G_ii in 300
 // bits.
-func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
+func referenceOfFactor(k *LowRankPlusDiag, d []float64) (g, b []float64) {
+	f := denseFactor(k)
 	num := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
-	n, r := f.N(), f.r
+	n, r := k.n, k.rank
 	a := make([][]*big.Float, r) // [I + R' d R | R']
 	for p := range r {
 		a[p] = make([]*big.Float, r+n)
@@ -42,12 +57,12 @@ func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
 			}
 			for i := range n {
 				v := num(d[i])
-				v.Mul(v, num(f.factor[i*r+p]))
-				a[p][q].Add(a[p][q], v.Mul(v, num(f.factor[i*r+q])))
+				v.Mul(v, num(f[i*r+p]))
+				a[p][q].Add(a[p][q], v.Mul(v, num(f[i*r+q])))
 			}
 		}
 		for i := range n {
-			a[p][r+i] = num(f.factor[i*r+p])
+			a[p][r+i] = num(f[i*r+p])
 		}
 	}
 	for p := range r { // positive definite: no pivoting
@@ -66,7 +81,7 @@ func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
 		for j := range n {
 			v := num(0)
 			for p := range r {
-				w := num(f.factor[i*r+p])
+				w := num(f[i*r+p])
 				v.Add(v, w.Mul(w, num(0).Quo(a[p][r+j], a[p][p])))
 			}
 			g[i*n+j], _ = v.Float64()
@@ -78,18 +93,18 @@ func referenceOfFactor(f *Factored, d []float64) (g, b []float64) {
 	return g, b
 }
 
-// wary is a Factored that trusts no large d.
-func wary(e *CholeskyEngine) *Factored {
-	f := NewFactored(e, 0)
-	f.Distrust(make([]float64, e.N()))
-	return f
+// withFactor is an engine that goes by the factor of K where d is large.
+func withFactor(k *Sym) *CholeskyEngine {
+	e := NewCholeskyEngine(k)
+	e.UseFactor(make([]float64, k.N()), 0)
+	return e
 }
 
-// TestFactoredReadOuts: with R R' in the place of K, exactly as rounded, chi, b
+// TestUseFactorReadOuts: with R R' in the place of K, exactly as rounded, chi, b
 // and G are those of 300-bit arithmetic at d of up to 1e16, where b falls to 1e-16
 // and K itself would no longer factorise. What is lost is rounding times the
 // condition of I + R' d R after its columns are scaled, a few decades.
-func TestFactoredReadOuts(t *testing.T) {
+func TestUseFactorReadOuts(t *testing.T) {
 	const n = 20
 	for name, draw := range map[string]func(rng *rand.Rand) float64{
 		"1e8":     func(*rand.Rand) float64 { return 1e8 },
@@ -98,7 +113,7 @@ func TestFactoredReadOuts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(31, 1))
-			f := wary(NewCholeskyEngine(smoothGram(n, rng)))
+			f := withFactor(smoothGram(n, rng))
 			d := make([]float64, n)
 			for i := range d {
 				d[i] = draw(rng)
@@ -106,22 +121,19 @@ func TestFactoredReadOuts(t *testing.T) {
 			if err := f.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
-			if f.Rank() < 6 || f.Rank() > 14 {
-				t.Fatalf("rank %d", f.Rank())
+			factor := f.factor.k
+			if factor.rank < 6 || factor.rank > 14 || !f.lowRank {
+				t.Fatalf("rank %d", factor.rank)
 			}
 			for i := range n {
 				for j := range n {
-					sum := 0.0
-					for a := range f.r {
-						sum += f.factor[i*f.r+a] * f.factor[j*f.r+a]
-					}
-					if math.Abs(sum-f.k.At(i, j)) > 1e-14 {
-						t.Errorf("R R' at %d, %d is off by %g", i, j, sum-f.k.At(i, j))
+					if off := factor.At(i, j) - f.k.At(i, j); math.Abs(off) > 1e-14 {
+						t.Errorf("R R' at %d, %d is off by %g", i, j, off)
 					}
 				}
 			}
 			chi, b := f.Diag()
-			g, wantB := referenceOfFactor(f, d)
+			g, wantB := referenceOfFactor(factor, d)
 			f.FormG()
 			row := make([]float64, n)
 			for i := range n {
@@ -142,9 +154,9 @@ func TestFactoredReadOuts(t *testing.T) {
 	}
 }
 
-// TestFactoredStaysExact: where d is small, or K of full rank, it is Exact to the
-// last bit; where it is not, it refuses updates.
-func TestFactoredStaysExact(t *testing.T) {
+// TestUseFactorWhereNotNeeded: where d is small, or K of full rank, B is factorised as
+// before, to the last bit; where R is used, updates are refused.
+func TestUseFactorWhereNotNeeded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 2))
 	for _, c := range []struct {
 		k *Sym
@@ -159,21 +171,21 @@ func TestFactoredStaysExact(t *testing.T) {
 		if err := e.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
-		f := wary(NewCholeskyEngine(c.k))
-		chi, b := append([]float64(nil), e.chi...), append([]float64(nil), e.b...)
+		f := withFactor(c.k)
+		chi, b := append([]float64(nil), e.sites.chi...), append([]float64(nil), e.sites.b...)
 		if err := f.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
 		for i := range chi {
-			if f.chi[i] != chi[i] || f.b[i] != b[i] {
-				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.chi[i], chi[i], f.b[i], b[i])
+			if f.sites.chi[i] != chi[i] || f.sites.b[i] != b[i] {
+				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.sites.chi[i], chi[i], f.sites.b[i], b[i])
 			}
 		}
 		if err := f.RankUpdate([]int{1}, []float64{0.1}); err != nil && !errors.Is(err, ErrUpdate) {
 			t.Error(err)
 		}
 	}
-	f := wary(NewCholeskyEngine(smoothGram(30, rng)))
+	f := withFactor(smoothGram(30, rng))
 	d := make([]float64, 30)
 	d[3] = 1e9
 	if err := f.Factorize(d); err != nil {
@@ -188,10 +200,10 @@ func TestFactoredStaysExact(t *testing.T) {
 	}
 }
 
-func BenchmarkFactored(b *testing.B) {
+func BenchmarkUseFactor(b *testing.B) {
 	for _, n := range []int{200, 500} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			f := wary(NewCholeskyEngine(smoothGram(n, rand.New(rand.NewPCG(31, 3)))))
+			f := withFactor(smoothGram(n, rand.New(rand.NewPCG(31, 3))))
 			d := make([]float64, n)
 			for i := range d {
 				d[i] = 1e9
@@ -205,15 +217,15 @@ func BenchmarkFactored(b *testing.B) {
 	}
 }
 
-// TestFactoredSingle: a G of single precision that was widened serves every product,
+// TestSingleProducts: a G of single precision serves every product,
 // and errs as announced, also at sites whose d float32 cannot carry.
-func TestFactoredSingle(t *testing.T) {
+func TestSingleProducts(t *testing.T) {
 	const n = 200
 	rng := rand.New(rand.NewPCG(61, 1))
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	d[3], d[70] = 0, 1e-30
-	e := NewFactored(NewCholeskyEngine(k), 0)
+	e := NewCholeskyEngine(k)
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		if err := e.FactorizeSingle(d); !errors.Is(err, ErrSingle) {
 			t.Errorf("a backend without single precision: %v", err)
@@ -258,10 +270,10 @@ func TestFactoredSingle(t *testing.T) {
 	compareEngines(t, e, want, 0)
 }
 
-// TestFactoredBudget: a factor that would take more than its room is not made, whether
-// there is none from the start or the rank grows past it. The engine then goes by B,
-// as an Exact does.
-func TestFactoredBudget(t *testing.T) {
+// TestUseFactorBudget: a factor that would take more than its room is not made, whether
+// there is none from the start or the rank grows past it. B is factorised
+// then.
+func TestUseFactorBudget(t *testing.T) {
 	const n = 120
 	rng := rand.New(rand.NewPCG(61, 2))
 	k := smoothGram(n, rng) // of rank 8 to 12
@@ -269,27 +281,27 @@ func TestFactoredBudget(t *testing.T) {
 	for i := range d {
 		d[i] = 1e6
 	}
-	bytes := func(rank int64) int64 { return 8 * (4*n*rank + 2*rank*rank) }
-	for room, want := range map[int64]bool{-1: false, 1: false, bytes(4): false, bytes(20): true, 0: true} {
-		f := NewFactored(NewCholeskyEngine(k), room)
-		if got := f.Distrust(d); got != want {
-			t.Errorf("room %d: a factor is made: %v", room, got)
+	for room, want := range map[int64]bool{-1: false, 1: false, LowRankBytes(n, 4): false, LowRankBytes(n, 20): true, 0: true} {
+		e := NewCholeskyEngine(k)
+		rank, used := e.UseFactor(d, room)
+		if used != want {
+			t.Errorf("room %d: a factor is made: %v", room, used)
 		}
 		if want {
-			if f.Rank() > 20 || f.Bytes() > NewCholeskyEngine(k).Bytes()+bytes(20) {
-				t.Errorf("room %d: rank %d, %d bytes", room, f.Rank(), f.Bytes())
+			if rank > 20 || e.Bytes() > NewCholeskyEngine(k).Bytes()+LowRankBytes(n, 20) {
+				t.Errorf("room %d: rank %d, %d bytes", room, rank, e.Bytes())
 			}
 			continue
 		}
 		plain := NewCholeskyEngine(symmetricCopy(k))
-		got, wanted := f.Factorize(d), plain.Factorize(d)
-		if f.Rank() != n || (got == nil) != (wanted == nil) {
-			t.Errorf("room %d: rank %d, %v and %v", room, f.Rank(), got, wanted)
+		got, wanted := e.Factorize(d), plain.Factorize(d)
+		if rank != n || (got == nil) != (wanted == nil) {
+			t.Errorf("room %d: rank %d, %v and %v", room, rank, got, wanted)
 		}
 		if got == nil {
-			f.FormG()
+			e.FormG()
 			plain.FormG()
-			compareEngines(t, f, plain, 0)
+			compareEngines(t, e, plain, 0)
 		}
 	}
 }

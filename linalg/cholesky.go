@@ -1,0 +1,441 @@
+package linalg
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/blas"
+)
+
+// CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that
+// survives a singular K; Rasmussen and Williams 2006, section 3.4.3). Everything
+// happens in the scratch triangle of K's own array: B, then L, then L^-1, then G
+// without its diagonal, which is chi.
+type CholeskyEngine struct {
+	k       *Sym
+	kdiag   []float64 // K_ii
+	sites   siteState
+	holds   content
+	update  rankUpdate
+	lanes   [lanes][]float64
+	below   []float64      // workspace of diagonals
+	factor  *LowRankEngine // on the numerical low-rank factor of K, see UseFactor
+	tried   bool           // UseFactor has looked for a factor
+	lowRank bool           // G comes from factor
+}
+
+// content is what the scratch triangle holds.
+type content int
+
+const (
+	undefined     content = iota
+	inverseFactor         // L^-1; of a G that comes from the low-rank factor nothing yet
+	offDiagonal           // G with a zero diagonal
+)
+
+// siteState is what an engine that factorises B keeps for every site.
+type siteState struct {
+	d             []float64 // where G stands
+	root, inverse []float64 // d^1/2, kept away from zero, and 1/d^1/2
+	chi, b        []float64 // diag(G), 1 - d chi
+	coupling      []float64 // sum_{j != i} G_ij^2 d_j, see predictDiag
+	couplingValid bool      // coupling is that of G
+}
+
+// tile is the edge of the blocks in which triangles are walked: two tiles of
+// float64 fit the first-level cache.
+const tile = 32
+
+// strip is the number of columns that one task sums over.
+const strip = 128
+
+// lanes is the number of partial sums of MulVecSquaredOffDiag, fixed so that the
+// result does not depend on the number of goroutines.
+const lanes = 8
+
+// smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for
+// sites with d = 0 too. Off-diagonal elements of L and L^-1 scale with r, so
+// no digit is lost; its square is far below rounding, and the squares of those
+// elements are still far above the smallest number.
+const smallestRoot = 1e-70
+
+// NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle: nobody
+// else may use that while the engine is in use.
+func NewCholeskyEngine(k *Sym) *CholeskyEngine {
+	n := k.N()
+	e := &CholeskyEngine{k: k, kdiag: make([]float64, n), sites: newSiteState(n), below: make([]float64, n)}
+	for i := range e.lanes {
+		e.lanes[i] = make([]float64, n)
+	}
+	return e
+}
+
+func newSiteState(n int) (s siteState) {
+	for _, v := range []*[]float64{&s.d, &s.root, &s.inverse, &s.chi, &s.b, &s.coupling} {
+		*v = make([]float64, n)
+	}
+	return s
+}
+
+// moveTo takes over d, which is not used after it.
+func (s *siteState) moveTo(d []float64) {
+	copy(s.d, d)
+	for i, v := range d {
+		s.root[i] = math.Max(math.Sqrt(v), smallestRoot)
+		s.inverse[i] = 1 / s.root[i]
+	}
+	s.couplingValid = false
+}
+
+// EngineBytes is the memory that NewCholeskyEngine takes beside K.
+func EngineBytes(n int) int64 { return 8 * int64(8+lanes) * int64(n) }
+
+// MovingBytes is the memory that updates of up to N/16 sites take on top.
+func MovingBytes(n int) int64 { return int64(n) * int64(n) / 2 }
+
+// N is the order of K.
+func (e *CholeskyEngine) N() int { return e.k.N() }
+
+// Diag is diag(G) and 1 - d diag(G).
+func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.chi, e.sites.b }
+
+// Precisions is the d at which G stands.
+func (e *CholeskyEngine) Precisions() []float64 { return e.sites.d }
+
+// Bytes is the memory that the engine holds, K included.
+func (e *CholeskyEngine) Bytes() int64 {
+	bytes := SymBytes(e.N()) + 8*int64(8+lanes)*int64(e.N()) + 8*int64(cap(e.update.u)+cap(e.update.s))
+	if e.factor != nil {
+		bytes += e.factor.Bytes()
+	}
+	return bytes
+}
+
+// Factorize moves G to d: B, its Cholesky factor, the factor's inverse, and from
+// their row and column norms chi and b.
+func (e *CholeskyEngine) Factorize(d []float64) error {
+	if err := e.begin(d); err != nil {
+		return err
+	}
+	if e.lowRank = e.needsFactor(d); e.lowRank {
+		return e.factorizeLowRank(d)
+	}
+	bound := blas.Bound()
+	return factorize(e, double(e.k), 0, bound.Potrf, bound.Trtri)
+}
+
+// begin takes over d.
+func (e *CholeskyEngine) begin(d []float64) error {
+	if err := checkSites(d, e.N()); err != nil {
+		return err
+	}
+	e.holds, e.lowRank = undefined, false
+	e.k.Diag(e.kdiag)
+	e.sites.moveTo(d)
+	return nil
+}
+
+// number is the type that a triangle is kept in.
+type number interface{ float32 | float64 }
+
+// triangle is the scratch triangle as numbers of one type, lower, row-major.
+type triangle[T number] struct {
+	n, stride int
+	data      []T
+}
+
+func double(k *Sym) triangle[float64] {
+	s := k.Scratch()
+	return triangle[float64]{s.N, s.Stride, s.Data}
+}
+
+// row is row i up to its diagonal.
+func (t triangle[T]) row(i int) []T { return t.data[i*t.stride : i*t.stride+i+1] }
+
+// eachRow calls f for the rows of a triangle of order n, side by side in tiles of
+// rows.
+func eachRow(n int, f func(i int)) {
+	overTriangle(n, blocks(n, tile), func(block int) {
+		for i := block * tile; i < min(n, (block+1)*tile); i++ {
+			f(i)
+		}
+	})
+}
+
+// factorize leaves L^-1 in the triangle, and chi and b in the engine. least is
+// added to every element of B.
+func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf, trtri func(gblas.Uplo, int, []T, int) int) error {
+	formB(e, t, least)
+	if minor := potrf(gblas.Lower, t.n, t.data, t.stride); minor != 0 {
+		return &PivotError{Minor: minor, N: t.n}
+	}
+	conditionalVariances(e, t)
+	if zero := trtri(gblas.Lower, t.n, t.data, t.stride); zero != 0 {
+		return &PivotError{Minor: zero, N: t.n}
+	}
+	diagonals(e, t)
+	e.holds = inverseFactor
+	return nil
+}
+
+// formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile,
+// because K is read by rows and B written by columns: four at a time, but for
+// those that meet the diagonal.
+func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
+	root := e.sites.root
+	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+		first, last := block*tile, min(t.n, (block+1)*tile)
+		j := 0
+		for ; j+4 <= first; j += 4 {
+			formFourColumns(e, t, least, first, last, j)
+		}
+		for ; j < last; j++ {
+			row := e.k.Row(j)
+			for i := max(first, j); i < last; i++ {
+				t.data[i*t.stride+j] = T(root[i]*root[j]*row[i-j] + least)
+			}
+		}
+		for i := first; i < last; i++ {
+			t.data[i*t.stride+i]++
+		}
+	})
+}
+
+// formFourColumns writes rows first to last-1 of columns j to j+3 of B, all of them
+// below the diagonal.
+func formFourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, first, last, j int) {
+	var rows [4][]float64
+	for c := range rows {
+		rows[c] = e.k.Row(j + c)[first-j-c : last-j-c]
+	}
+	r0, r1, r2, r3 := rows[0], rows[1], rows[2], rows[3]
+	d := e.sites.root[j : j+4]
+	for i, root := range e.sites.root[first:last] {
+		to := t.data[(first+i)*t.stride+j:][:4]
+		to[0] = T(root*d[0]*r0[i] + least)
+		to[1] = T(root*d[1]*r1[i] + least)
+		to[2] = T(root*d[2]*r2[i] + least)
+		to[3] = T(root*d[3]*r3[i] + least)
+	}
+}
+
+// conditionalVariances leaves in chi, while the triangle holds L, the variance
+// v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those before it, divided by
+// L_ii^2.
+func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
+	s := &e.sites
+	eachRow(t.n, func(i int) {
+		sum := 0.0
+		row := t.row(i)
+		for _, l := range row[:i] {
+			sum += float64(l) * float64(l)
+		}
+		pivot := float64(row[i])
+		s.chi[i] = (e.kdiag[i] - sum/(s.root[i]*s.root[i])) / (pivot * pivot)
+	})
+}
+
+// diagonals reads chi and b off the columns of L^-1:
+//
+//	b_i = (B^-1)_ii = sum_k (L^-1)_ki^2,
+//	chi_i = (1 - b_i)/d_i = v_i/L_ii^2 - sum_{k>i} (L^-1)_ki^2/d_i.
+//
+// The first form of chi loses 1/d_i against chi_i to rounding, the second
+// K_ii: the smaller loss is taken.
+func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
+	s := &e.sites
+	overTriangle(t.n, blocks(t.n, strip), func(block int) {
+		first, last := block*strip, min(t.n, (block+1)*strip)
+		below := e.below[first:last] // sum_{k>i} (L^-1)_ki^2
+		clear(below)
+		for i := first + 1; i < t.n; i++ {
+			width := min(i, last) - first
+			row := t.data[i*t.stride+first : i*t.stride+first+width]
+			for j, m := range row {
+				below[j] += float64(m) * float64(m)
+			}
+		}
+		for j := range below {
+			i := first + j
+			m := float64(t.data[i*t.stride+i])
+			s.b[i] = m*m + below[j]
+			if s.d[i]*e.kdiag[i] >= 1 {
+				s.chi[i] = (1 - s.b[i]) / s.d[i]
+			} else {
+				s.chi[i] -= below[j] / (s.root[i] * s.root[i])
+			}
+		}
+	})
+}
+
+// FormG writes G without its diagonal into the triangle, from L^-1 or from the
+// low-rank factor.
+func (e *CholeskyEngine) FormG() {
+	switch {
+	case e.holds != inverseFactor:
+	case e.lowRank:
+		e.formFromFactor()
+	default:
+		invert(e, double(e.k), blas.Bound().Lauum)
+	}
+}
+
+// invert computes B^-1 = L^-T L^-1, then
+//
+//	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 for i != j.
+func invert[T number](e *CholeskyEngine, t triangle[T], lauum func(gblas.Uplo, int, []T, int)) {
+	inverse := e.sites.inverse
+	lauum(gblas.Lower, t.n, t.data, t.stride)
+	eachRow(t.n, func(i int) {
+		row := t.row(i)
+		for j := range row[:i] {
+			row[j] = T(-inverse[i] * inverse[j] * float64(row[j]))
+		}
+		row[i] = 0
+	})
+	e.holds = offDiagonal
+}
+
+// mustHoldG panics when a product with G is asked for before FormG: a fault of the
+// caller's code, never of the data.
+func (e *CholeskyEngine) mustHoldG() {
+	if e.holds != offDiagonal {
+		panic("linalg: a product with G before FormG")
+	}
+}
+
+// MulVecOffDiag is dst = (G - diag(G)) x.
+func (e *CholeskyEngine) MulVecOffDiag(dst, x []float64) {
+	e.mustHoldG()
+	if e.N() > 0 {
+		blas64.Symv(1, e.k.Scratch(), vector(x), 0, vector(dst))
+	}
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// MulRows writes dst = x G by dsymm on the triangle without its diagonal.
+func (e *CholeskyEngine) MulRows(dst, x blas64.General) {
+	e.mustHoldG()
+	if x.Rows > 0 && x.Cols > 0 {
+		scaleColumns(dst, x, e.sites.chi)
+		blas64.Symm(gblas.Right, 1, e.k.Scratch(), x, 1, dst)
+	}
+}
+
+// scaleColumns writes a, column i times scale_i, into dst, which may be a.
+func scaleColumns(dst, a blas64.General, scale []float64) {
+	for r := range a.Rows {
+		to := dst.Data[r*dst.Stride:]
+		for i, v := range a.Data[r*a.Stride : r*a.Stride+a.Cols] {
+			to[i] = v * scale[i]
+		}
+	}
+}
+
+// Row copies row i of G into dst.
+func (e *CholeskyEngine) Row(dst []float64, i int) {
+	e.mustHoldG()
+	s := e.k.Scratch()
+	copy(dst[:i], s.Data[i*s.Stride:i*s.Stride+i])
+	dst[i] = e.sites.chi[i]
+	for j := i + 1; j < s.N; j++ {
+		dst[j] = s.Data[j*s.Stride+i]
+	}
+}
+
+// CopyG writes all of G into dst.
+func (e *CholeskyEngine) CopyG(dst blas64.General) {
+	e.mustHoldG()
+	mirror(double(e.k), e.sites.chi, dst.Data, dst.Stride)
+}
+
+// mirror writes the symmetric matrix of a strict lower triangle and a diagonal into
+// dst, tile by tile on both sides of the diagonal.
+func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) {
+	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+		first, last := block*tile, min(t.n, (block+1)*tile)
+		for j0 := 0; j0 < last; j0 += tile {
+			for i := first; i < last; i++ {
+				for j, v := range t.row(i)[min(j0, i):min(j0+tile, i)] {
+					dst[i*stride+j0+j], dst[(j0+j)*stride+i] = T(v), T(v)
+				}
+			}
+		}
+		for i := first; i < last; i++ {
+			dst[i*stride+i] = T(diag[i])
+		}
+	})
+}
+
+// Product32 copies G into a full matrix, for sgemm.
+func (e *CholeskyEngine) Product32() Product32 {
+	e.mustHoldG()
+	p := dense32{newGeneral32(e.N(), e.N())}
+	mirror(double(e.k), e.sites.chi, p.g.Data, p.g.Stride)
+	return p
+}
+
+// dense32 is G held whole.
+type dense32 struct{ g blas32.General }
+
+func (p dense32) MulRows(dst, x blas32.General) {
+	if x.Rows > 0 && x.Cols > 0 {
+		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, p.g, 0, dst)
+	}
+}
+
+// Coarse is nil: a dense kernel holds no coarser one.
+func (e *CholeskyEngine) Coarse() Engine { return nil }
+
+// InputDim is N: a new input is described by its kernel with every site.
+func (e *CholeskyEngine) InputDim() int { return e.N() }
+
+// Predictor reads off kernel vectors.
+func (e *CholeskyEngine) Predictor(weights, scatter []float64) Predictor {
+	return &densePredictor{e, weights, scatter}
+}
+
+type densePredictor struct {
+	engine           *CholeskyEngine
+	weights, scatter []float64
+}
+
+// Predict solves for every row by itself, in O(N^2).
+func (p *densePredictor) Predict(rows, mean, variance []float64) {
+	n := len(p.weights)
+	for i := range mean {
+		mean[i] = 0
+		for j, k := range rows[i*n : (i+1)*n] {
+			mean[i] += k * p.weights[j]
+		}
+	}
+	p.engine.SolveRows(rows)
+	for i := range variance {
+		variance[i] = 0
+		for j, t := range rows[i*n : (i+1)*n] {
+			variance[i] += t * t * p.scatter[j]
+		}
+	}
+}
+
+// SolveRows overwrites kernel rows k with
+//
+//	k'(I + diag(d)K)^-1 = k - G(d o k) = b o k - (G - diag(G))(d o k).
+func (e *CholeskyEngine) SolveRows(rows []float64) {
+	e.mustHoldG()
+	n := e.N()
+	if n == 0 || len(rows) == 0 {
+		return
+	}
+	general := func(data []float64) blas64.General {
+		return blas64.General{Rows: len(data) / n, Cols: n, Stride: n, Data: data}
+	}
+	weighted := general(make([]float64, len(rows)))
+	scaleColumns(weighted, general(rows), e.sites.d)
+	scaleColumns(general(rows), general(rows), e.sites.b)
+	blas64.Symm(gblas.Right, -1, e.k.Scratch(), weighted, 1, general(rows))
+}

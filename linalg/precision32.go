@@ -1,0 +1,114 @@
+package linalg
+
+import (
+	"errors"
+	"math"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"bootbench/blas"
+)
+
+// ErrSingle reports a factorisation that single precision cannot carry.
+var ErrSingle = errors.New("not to be had in single precision")
+
+const (
+	// B, whose diagonal is at least 1, is changed by less than a rounding error
+	// when every element grows by this; and no decay of the kernel then leads to
+	// numbers below the smallest normal one, which processors are slow at.
+	leastSingle = 1e-15
+
+	// A d_i K_ii below minDK would lose all digits and is raised to it, which is
+	// less than a rounding error of B's diagonal; above maxDK it would overflow.
+	minDK = 1e-8
+	maxDK = 1e6
+)
+
+// single is the scratch triangle as numbers of half the size, each row in the
+// first half of its place.
+func single(k *Sym) triangle[float32] {
+	s := k.Scratch()
+	if s.N == 0 {
+		return triangle[float32]{stride: 2 * s.Stride}
+	}
+	return triangle[float32]{s.N, 2 * s.Stride, unsafe.Slice((*float32)(unsafe.Pointer(&s.Data[0])), 2*len(s.Data))}
+}
+
+// SingleError is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal
+// are rounded in sums of N. Measured errors were 0.3 to 1.2 of that. It is infinite
+// once UseFactor has been called.
+func (e *CholeskyEngine) SingleError(d []float64) float64 {
+	if _, ok := blas.Bound().(blas.Single); !ok || e.tried || len(d) != e.N() {
+		return math.Inf(1)
+	}
+	most := 1.0
+	for i, v := range d {
+		dk := v * e.k.At(i, i)
+		if !(dk >= 0 && dk <= maxDK && e.k.At(i, i) > 0) {
+			return math.Inf(1)
+		}
+		most = math.Max(most, dk)
+	}
+	return most * math.Sqrt(float64(e.N())) * 0x1p-25
+}
+
+// FactorizeSingle moves G to d in float32, in half of the scratch triangle, and
+// converts all of it to float64 in its place. A d_i K_ii below 1e-8 counts as 1e-8, at
+// which Precisions then is.
+func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
+	bound, ok := blas.Bound().(blas.Single)
+	if !ok || e.tried {
+		return ErrSingle
+	}
+	if err := checkSites(d, e.N()); err != nil {
+		return err
+	}
+	if err := e.begin(e.clipBelow(d)); err != nil {
+		return err
+	}
+	t := single(e.k)
+	if err := factorize(e, t, leastSingle, bound.Potrf32, bound.Trtri32); err != nil {
+		return errors.Join(ErrSingle, err)
+	}
+	e.holds = undefined
+	for i, b := range e.sites.b {
+		if !(e.sites.chi[i] > 0 && b > 0) {
+			return ErrSingle
+		}
+	}
+	invert(e, t, bound.Lauum32)
+	e.toDouble(t)
+	return nil
+}
+
+// clipBelow is d, nowhere below what float32 can carry.
+func (e *CholeskyEngine) clipBelow(d []float64) []float64 {
+	e.k.Diag(e.kdiag)
+	clipped := make([]float64, len(d))
+	for i, v := range d {
+		clipped[i] = v
+		if e.kdiag[i] > 0 {
+			clipped[i] = math.Max(v, minDK/e.kdiag[i]*(1+1e-9))
+		}
+	}
+	return clipped
+}
+
+// toDouble converts the float32 triangle into one of float64 in its place, each row
+// from its end.
+func (e *CholeskyEngine) toDouble(narrow triangle[float32]) {
+	wide := double(e.k)
+	eachRow(wide.n, func(i int) {
+		row, from := wide.row(i), narrow.row(i)
+		for j := i; j >= 0; j-- {
+			row[j] = float64(from[j])
+		}
+	})
+}
+
+// newGeneral32 is newGeneral in single precision.
+func newGeneral32(rows, cols int) blas32.General {
+	stride := 16 * ((cols+15)/16 | 1)
+	return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}
+}

@@ -1,0 +1,91 @@
+package linalg
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Limits of the numerical low-rank factor.
+const (
+	trustedSum  = 1e6         // sum of d_i K_ii up to which B is factorised
+	factorTol   = 8 * 0x1p-52 // mean residual, as a share of the mean K_ii, that counts as rounding
+	regular     = 1e-6        // smallest pivot from which on a K of full rank is regular
+	smallFactor = 600         // N up to which any rank will do; beyond it must be N/2 at most
+)
+
+// UseFactor makes later factorisations with sum d_i K_ii > 1e6 go by the numerical
+// low-rank factor of K, K = R R' within rounding. There the rounding of
+// B = I + d^1/2 K d^1/2, some 1e-16 sum d_i K_ii, is large beside the smallest
+// eigenvalues of B, which are near 1 where K is nearly singular; G from R has no
+// difference in it (see LowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank r
+// returned is N where K has no such factor of use: it is of full rank without small
+// pivots, its rank is not low, or the factor would take more than maxBytes (0: what the
+// system has left; below 0: nothing). used reports whether a factorisation at d goes by R.
+func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
+	if !e.tried {
+		e.tried = true
+		e.findFactor(maxBytes)
+	}
+	if e.factor == nil {
+		return e.N(), false
+	}
+	e.k.Diag(e.kdiag)
+	return e.factor.k.rank, e.needsFactor(d)
+}
+
+// needsFactor reports whether a factorisation at d goes by R.
+func (e *CholeskyEngine) needsFactor(d []float64) bool {
+	return e.factor != nil && blas64.Dot(vector(d), vector(e.kdiag)) > trustedSum
+}
+
+// findFactor makes the factor, unless it is of no use. Eigenvalues of smooth kernels
+// fall geometrically at most: a quarter of the rank must reach a quarter of the digits
+// first.
+func (e *CholeskyEngine) findFactor(maxBytes int64) {
+	n := e.N()
+	if maxBytes == 0 {
+		maxBytes = math.MaxInt64
+		if room, known := AvailableMemory(); known {
+			maxBytes = room
+		}
+	}
+	if maxBytes <= 0 || n == 0 {
+		return
+	}
+	most, columns := n, SymColumns{e.k}
+	if n > smallFactor {
+		most = n / 2
+		if _, err := PivotedCholesky(columns, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4, MaxBytes: maxBytes}); err != nil {
+			return
+		}
+	}
+	factor, err := PivotedCholesky(columns, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes, rounding: factorTol})
+	if err != nil || factor.rank == n && factor.smallestPivot() > regular*e.k.largestDiag() {
+		return
+	}
+	clear(factor.residual) // rounding
+	e.factor = newRefinedEngine(factor)
+}
+
+// factorizeLowRank takes chi and b from the engine on R.
+func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
+	if err := e.factor.Factorize(d); err != nil {
+		return err
+	}
+	copy(e.sites.chi, e.factor.chi)
+	copy(e.sites.b, e.factor.b)
+	e.holds = inverseFactor
+	return nil
+}
+
+// formFromFactor writes R M^-1 R' into the triangle, without its diagonal.
+func (e *CholeskyEngine) formFromFactor() {
+	s := e.k.Scratch()
+	blas64.Syrk(gblas.Trans, 1, e.factor.solved, 0, s)
+	for i := range s.N {
+		s.Data[i*s.Stride+i] = 0
+	}
+	e.holds = offDiagonal
+}

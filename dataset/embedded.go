@@ -60,16 +60,3 @@ func (o origin) open() (*Set, error) {
 	s.Task, s.Source = o.task, o.source
 	return s, nil
 }
-
-// Summaries describes the embedded sets, in the order of Names.
-func Summaries() ([]Summary, error) {
-	var all []Summary
-	for _, o := range origins() {
-		s, err := o.open()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s.Summary())
-	}
-	return all, nil
-}

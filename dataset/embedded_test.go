@@ -97,12 +97,12 @@ func TestOpenGivesAFreshSet(t *testing.T) {
 	}
 }
 
-func TestSummaries(t *testing.T) {
-	all, err := Summaries()
-	if err != nil || len(all) != len(Names()) {
-		t.Fatalf("%d summaries, %v", len(all), err)
+func TestSummary(t *testing.T) {
+	set, err := Open("wisconsin")
+	if err != nil {
+		t.Fatal(err)
 	}
-	w := all[3]
+	w := set.Summary()
 	if w.Name != "wisconsin" || w.N != 683 || w.D != 9 || w.Task != Classification || w.Duplicates != 234 || w.Source == "" {
 		t.Errorf("%+v", w)
 	}

@@ -14,7 +14,6 @@
 package dataset
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 )
@@ -114,16 +113,6 @@ func (s *Set) Head(n int) *Set {
 // Shuffled returns a copy with the examples in random order.
 func (s *Set) Shuffled(rng *rand.Rand) *Set {
 	return s.Subset(rng.Perm(s.N()))
-}
-
-// Split draws train examples at random, 0 <= train <= N, and returns them and
-// the others, both in random order.
-func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
-	if train < 0 || train > s.N() {
-		return nil, nil, &Error{File: s.Name, Err: fmt.Errorf("cannot draw %d of %d examples", train, s.N())}
-	}
-	order := rng.Perm(s.N())
-	return s.Subset(order[:train]), s.Subset(order[train:]), nil
 }
 
 // Summary describes a set for a listing.

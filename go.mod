@@ -3,6 +3,7 @@ module bootbench
 go 1.24.0
 
 require (
+	github.com/klauspost/compress v1.18.7
 	github.com/klauspost/cpuid/v2 v2.4.2
 	github.com/sbinet/npyio v0.6.0
 	github.com/spf13/cobra v1.10.2

@@ -53,7 +53,7 @@ func (o origin) open() (*Set, error) {
 		return nil, &Error{File: o.name, Err: reason(err)}
 	}
 	defer f.Close()
-	s, err := ReadCSV(f, o.name, Options{})
+	s, err := ReadTable(f, o.name, Options{})
 	if err != nil {
 		return nil, err
 	}

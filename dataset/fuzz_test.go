@@ -44,9 +44,9 @@ func FuzzCSV(f *testing.F) {
 	train := small()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opt := Options{MaxBytes: fuzzLimit}
-		s, err := ReadCSV(bytes.NewReader(data), "fuzz", opt)
+		s, err := ReadTable(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := ReadInputsCSV(bytes.NewReader(data), "fuzz", train, opt)
+		in, err := ReadInputsTable(bytes.NewReader(data), "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 	})
 }
@@ -63,7 +63,7 @@ func FuzzLIBSVM(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := ReadInputsLIBSVM(bytes.NewReader(data), "fuzz", train, opt)
+		in, err := readInputsLIBSVM(bytes.NewReader(data), "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 		requireSoundSparse(t, data)
 	})
@@ -83,7 +83,7 @@ func FuzzNPY(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := ReadNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := ReadInputsNPY(bytes.NewReader(data), "fuzz", train, opt)
+		in, err := readInputsNPY(bytes.NewReader(data), "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 	})
 }

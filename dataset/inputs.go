@@ -19,6 +19,10 @@ type Inputs struct {
 	// sparse, else nil. It may have more columns than they have features, or
 	// fewer: what one side lacks is zero there.
 	Sparse *CSR
+	// RowNames are the names of the inputs where the file has them, else nil.
+	RowNames []string
+	// Notes say what the reader found, ignored or encoded, a sentence each.
+	Notes []string
 }
 
 // M is the number of inputs.
@@ -44,22 +48,23 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 		}
 		return inputsOf(s, train)
 	}
-	f, format, err := open(path, opt)
+	f, err := open(path, opt)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	name := displayName(path)
-	if train.Sparse != nil && format != libsvmFormat {
-		return nil, notSparse(name, train)
+	defer f.close()
+	if train.Sparse != nil && f.format != libsvmFormat {
+		return nil, notSparse(f.name, train)
 	}
-	switch format {
+	switch f.format {
 	case libsvmFormat:
-		return ReadInputsLIBSVM(f, name, train, opt)
+		return readInputsLIBSVM(f.text, f.name, train, opt)
 	case npyFormat:
-		return ReadInputsNPY(f, name, train, opt)
+		return readInputsNPY(f.text, f.name, train, opt)
+	case npzFormat:
+		return readInputsNPZ(f, train, opt)
 	default:
-		return ReadInputsCSV(f, name, train, opt)
+		return ReadInputsTable(f.text, f.name, train, opt)
 	}
 }
 
@@ -81,53 +86,24 @@ func notSparse(name string, train *Set) error {
 	return &Error{File: name, Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", train.Name)}
 }
 
-// ReadInputsCSV reads a CSV file whose header names every feature of train
-// and at most its target besides, in any order.
-func ReadInputsCSV(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	x, y, err := readTable(r, name, opt, func(header []string) (layout, error) {
-		return matchColumns(header, train)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Inputs{Name: name, X: x, Y: y}, nil
-}
-
-// matchColumns finds the columns of the training set by name.
-func matchColumns(header []string, train *Set) (layout, error) {
-	number := make(map[string]int, train.D()+1)
-	for j, f := range train.Features {
-		number[f] = j
-	}
-	number[train.Target] = targetColumn
-	l := layout{width: train.D()}
-	for _, h := range header {
-		j, ok := number[h]
-		if !ok {
-			return layout{}, fmt.Errorf("column %s is not in %s", quote(h), train.Name)
-		}
-		l.feature = append(l.feature, j)
-		delete(number, h)
-	}
-	for _, f := range train.Features {
-		if _, missing := number[f]; missing {
-			return layout{}, fmt.Errorf("column %s of %s is missing", quote(f), train.Name)
-		}
-	}
-	return l, nil
-}
-
-// ReadInputsLIBSVM reads sparse lines, either all with a label or all without,
+// readInputsLIBSVM reads sparse lines, either all with a label or all without,
 // and holds them as the inputs of train are held. Where those are dense, no index
 // may exceed the number of features of train; where they are sparse, further
 // features are zero in train.
-func ReadInputsLIBSVM(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
+func readInputsLIBSVM(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
 	s, err := readSparse(r, name, opt)
 	if err != nil {
 		return nil, err
 	}
+	in := &Inputs{Name: name, Y: s.labels}
+	if train.Labels != nil && s.labels != nil {
+		if in.Y, err = train.Labels.apply(s.labels, nil); err != nil {
+			return nil, inFile(name, err)
+		}
+	}
 	if train.Sparse != nil {
-		return &Inputs{Name: name, Sparse: &s.x, Y: s.labels}, nil
+		in.Sparse = &s.x
+		return in, nil
 	}
 	if s.x.Cols > train.D() {
 		return nil, &Error{File: name, Line: s.widest, Err: fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, train.Name, train.D())}
@@ -136,23 +112,6 @@ func ReadInputsLIBSVM(r io.Reader, name string, train *Set, opt Options) (*Input
 	if err := opt.checkSize(s.x.Rows, s.x.Cols); err != nil {
 		return nil, &Error{File: name, Err: err}
 	}
-	return &Inputs{Name: name, X: s.x.Dense(), Y: s.labels}, nil
-}
-
-// ReadInputsNPY reads an array with as many columns as train has features, or
-// one more, which is the target.
-func ReadInputsNPY(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	a, err := readArray(r, opt)
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	d := train.D()
-	if a.cols != d && a.cols != d+1 {
-		return nil, &Error{File: name, Err: fmt.Errorf("%d columns, but %s has %d features", a.cols, train.Name, d)}
-	}
-	x, y, err := a.split(d)
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	return &Inputs{Name: name, X: x, Y: y}, nil
+	in.X = s.x.Dense()
+	return in, nil
 }

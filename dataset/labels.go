@@ -52,38 +52,131 @@ func CheckTarget(y []float64) error {
 	return nil
 }
 
-// LabelMap names the two target values that stand for -1 and +1.
-type LabelMap struct {
-	Negative, Positive float64
+// Labels names the two classes as a file writes them: Negative became the target
+// -1 and Positive +1.
+type Labels struct {
+	Negative, Positive string
+
+	texts     bool    // the file has texts, else numbers
+	low, high float64 // the numbers
 }
 
-// MapLabels turns targets with exactly two values into labels: the smaller
-// value becomes -1, the larger +1.
-func MapLabels(y []float64) ([]float64, LabelMap, error) {
-	values, complete := distinctValues(y, 3)
-	if len(values) != 2 {
-		return nil, LabelMap{}, &Error{Err: fmt.Errorf("two target values are needed for two classes, found %s", listValues(values, complete))}
+// Classify makes classes of targets with two values: the larger becomes +1, the
+// smaller -1, unless positive names the value that becomes +1 ("" names none).
+// A set whose file has texts as targets has classes already.
+func (s *Set) Classify(positive string) error {
+	if s.Labels != nil {
+		if positive == "" || positive == s.Labels.Positive {
+			return nil
+		}
+		if positive != s.Labels.Negative {
+			return s.errPositive(positive, s.Labels.Negative, s.Labels.Positive)
+		}
+		return s.flip()
 	}
-	m := LabelMap{Negative: values[0], Positive: values[1]}
-	labels, err := m.Apply(y)
-	return labels, m, err
+	values, complete := distinctValues(s.Y, 6)
+	if len(values) != 2 {
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf(
+			"two classes are needed, found %s: a loss for numbers (square, eps) or another --target", listValues(values, complete))}
+	}
+	l := &Labels{Negative: formatNumber(values[0]), Positive: formatNumber(values[1]), low: values[0], high: values[1]}
+	y, err := l.apply(s.Y, nil)
+	if err != nil {
+		return err
+	}
+	s.Y, s.Task = y, Classification
+	if values[0] == -1 && values[1] == 1 && positive == "" {
+		return nil // these are the labels
+	}
+	s.Labels = l
+	if v, err := parseNumber(positive); err == nil {
+		positive = formatNumber(v)
+	}
+	switch positive {
+	case "", l.Positive:
+	case l.Negative:
+		return s.flip()
+	default:
+		return s.errPositive(positive, l.Negative, l.Positive)
+	}
+	s.noteLabels()
+	return nil
 }
 
-// Apply maps further targets by the same values and refuses any other value.
-func (m LabelMap) Apply(y []float64) ([]float64, error) {
+// classifyTexts makes classes of targets that are the numbers of texts: the later
+// one in order becomes +1.
+func (s *Set) classifyTexts(found []string, positive string) error {
+	order := slices.Sorted(slices.Values(found))
+	if len(order) != 2 {
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed", len(order), listTexts(order))}
+	}
+	for i, v := range s.Y {
+		s.Y[i] = -1
+		if found[int(v)] == order[1] {
+			s.Y[i] = 1
+		}
+	}
+	s.Task, s.Labels = Classification, &Labels{Negative: order[0], Positive: order[1], texts: true}
+	if positive == order[0] {
+		return s.flip()
+	}
+	s.noteLabels()
+	if positive != "" && positive != order[1] {
+		return s.errPositive(positive, order[0], order[1])
+	}
+	return nil
+}
+
+// flip exchanges the classes.
+func (s *Set) flip() error {
+	y := make([]float64, len(s.Y))
+	for i, v := range s.Y {
+		y[i] = -v
+	}
+	l := *s.Labels
+	l.Negative, l.Positive, l.low, l.high = l.Positive, l.Negative, l.high, l.low
+	s.Y, s.Labels = y, &l
+	s.noteLabels()
+	return nil
+}
+
+func (s *Set) noteLabels() {
+	s.Notes = append(s.Notes[:len(s.Notes):len(s.Notes)], fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target), s.Labels.Positive, s.Labels.Negative))
+}
+
+func (s *Set) errPositive(positive, a, b string) error {
+	return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is neither %s nor %s", quote(positive), quote(a), quote(b))}
+}
+
+// apply takes further targets to -1 and +1; of a text column they are the numbers
+// of Negative and Positive.
+func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
+	low, high := l.low, l.high
+	if l.texts {
+		if c == nil || c.kind != texts {
+			return nil, &Error{Err: fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative), quote(l.Positive))}
+		}
+		low, high = 0, 1
+	}
 	labels := make([]float64, len(y))
 	for i, v := range y {
 		switch v {
-		case m.Negative:
+		case low:
 			labels[i] = -1
-		case m.Positive:
+		case high:
 			labels[i] = 1
 		default:
-			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %v nor %v", v, m.Negative, m.Positive)}
+			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %s nor %s", v, l.Negative, l.Positive)}
 		}
 	}
 	return labels, nil
 }
+
+// Numbers are the two labels of a file whose targets are numbers; ok is false for
+// texts.
+func (l *Labels) Numbers() (negative, positive float64, ok bool) { return l.low, l.high, !l.texts }
+
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // distinctValues returns the distinct values of y in ascending order, at most
 // the first limit of them to appear; complete says whether these are all.
@@ -109,7 +202,7 @@ func listValues(values []float64, complete bool) string {
 	}
 	words := make([]string, 0, len(values)+1)
 	for _, v := range values {
-		words = append(words, strconv.FormatFloat(v, 'g', -1, 64))
+		words = append(words, formatNumber(v))
 	}
 	if !complete {
 		words = append(words, "...")

@@ -56,24 +56,54 @@ func TestSetCheckNamesThePlace(t *testing.T) {
 	wantError(t, s.Check(Regression), "small: ", `column "t"`, "all 4 targets are 4")
 }
 
-func TestMapLabels(t *testing.T) {
-	y, m, err := MapLabels([]float64{2, 1, 1, 2})
-	if err != nil || !slices.Equal(y, []float64{1, -1, -1, 1}) || m != (LabelMap{Negative: 1, Positive: 2}) {
-		t.Fatalf("%v, %v, %v", y, m, err)
+func TestClassify(t *testing.T) {
+	with := func(y ...float64) *Set {
+		s := small()
+		s.Y = y
+		return s
 	}
-	if err := CheckLabels(y); err != nil {
-		t.Error(err)
+	for _, c := range []struct {
+		y                   []float64
+		positive            string
+		want                []float64
+		negative, positive2 string // of Labels; "" for none
+	}{
+		{[]float64{2, 1, 1, 2}, "", []float64{1, -1, -1, 1}, "1", "2"},
+		{[]float64{2, 1, 1, 2}, "2", []float64{1, -1, -1, 1}, "1", "2"},
+		{[]float64{2, 1, 1, 2}, "1.0", []float64{-1, 1, 1, -1}, "2", "1"},
+		{[]float64{0.5, 0.5, -7, 0.5}, "", []float64{1, 1, -1, 1}, "-7", "0.5"},
+		{[]float64{1, -1, 1, 1}, "", []float64{1, -1, 1, 1}, "", ""},
+		{[]float64{1, -1, 1, 1}, "-1", []float64{-1, 1, -1, -1}, "1", "-1"},
+	} {
+		s := with(c.y...)
+		if err := s.Classify(c.positive); err != nil {
+			t.Errorf("%v: %v", c.y, err)
+			continue
+		}
+		if !slices.Equal(s.Y, c.want) || s.Task != Classification || CheckLabels(s.Y) != nil {
+			t.Errorf("%v became %v", c.y, s.Y)
+		}
+		if s.Labels == nil && c.negative != "" || s.Labels != nil && (s.Labels.Negative != c.negative || s.Labels.Positive != c.positive2 || len(s.Notes) == 0) {
+			t.Errorf("%v: labels %+v", c.y, s.Labels)
+		}
+		if s.Labels == nil {
+			continue
+		}
+		again, err := s.Labels.apply(c.y, nil) // new targets go the same way
+		if err != nil || !slices.Equal(again, c.want) {
+			t.Errorf("%v became %v, %v", c.y, again, err)
+		}
+		_, err = s.Labels.apply([]float64{c.y[0], 3}, nil)
+		wantError(t, err, "row 2", "3 is neither")
+		if err := s.Classify(""); err != nil || !slices.Equal(s.Y, c.want) {
+			t.Errorf("classified twice, %v became %v, %v", c.y, s.Y, err)
+		}
+		if err := s.Classify(c.negative); err != nil || s.Y[0] != -c.want[0] || s.Labels.Positive != c.negative {
+			t.Errorf("turned, %v became %v, %v", c.y, s.Y, err)
+		}
 	}
-	more, err := m.Apply([]float64{1, 2})
-	if err != nil || !slices.Equal(more, []float64{-1, 1}) {
-		t.Errorf("%v, %v", more, err)
-	}
-	_, err = m.Apply([]float64{1, 3})
-	wantError(t, err, "row 2", "3 is neither 1 nor 2")
-	_, _, err = MapLabels([]float64{1, 1})
-	wantError(t, err, "only the value 1")
-	_, _, err = MapLabels([]float64{1, 2, 3, 4})
-	wantError(t, err, "1, 2, 3, ...")
-	_, _, err = MapLabels(nil)
-	wantError(t, err, "none")
+	wantError(t, with(1, 1).Classify(""), "only the value 1")
+	wantError(t, with(1, 2, 3, 4).Classify(""), "two classes", "1, 2, 3, 4")
+	wantError(t, with().Classify(""), "none")
+	wantError(t, with(1, 2, 1).Classify("3"), `"3" is neither "1" nor "2"`)
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +17,8 @@ import (
 //
 //	label index:value index:value ...   # comment
 //
-// Indices count features from 1 and ascend within a line; what is not given is
-// zero. A field qid:... after the label is ignored, as are empty lines and
+// Indices count features from 1, or from 0 with Options.ZeroBased, and ascend
+// within a line; what is not given is zero. A field qid:... after the label is ignored, as are empty lines and
 // comments. There are as many features as the largest index. The inputs are held
 // sparse or dense as Options.Storage says, by default after their shape; dense
 // features are named x1, x2, ... Options.MaxBytes bounds them.
@@ -38,6 +39,12 @@ func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	}
 	if set.N() < 2 {
 		return nil, &Error{File: name, Err: errOneExample}
+	}
+	if opt.Target != "" || len(opt.Drop) > 0 {
+		return nil, &Error{File: name, Err: errors.New("sparse lines have no columns that --target or --drop could name")}
+	}
+	if opt.Positive != "" {
+		return set, set.Classify(opt.Positive)
 	}
 	return set, nil
 }
@@ -64,29 +71,27 @@ type sparse struct {
 	firstLine int // line of the first example
 }
 
-// longestLine bounds one line of a sparse file, in bytes.
-const longestLine = 1 << 28
-
 // readSparse parses the whole file. Either all examples have labels or none.
 func readSparse(r io.Reader, name string, opt Options) (*sparse, error) {
 	s := &sparse{x: CSR{Start: []int{0}}}
-	lines := bufio.NewScanner(skipByteOrderMark(r))
-	lines.Buffer(nil, longestLine)
-	for line := 1; lines.Scan(); line++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if text = strings.TrimSpace(text); text == "" {
+	lines := newLineReader(r, longestEntry)
+	for {
+		line, err := lines.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, &Error{File: name, Err: err}
+		}
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := s.add(text, line, opt); err != nil {
+		if err := s.add(string(line), lines.number, opt); err != nil {
 			err.(*Error).File = name
-			err.(*Error).Line = line
+			err.(*Error).Line = lines.number
 			return nil, err
 		}
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, &Error{File: name, Err: fmt.Errorf("%w: a line of more than %s", ErrMemory, humanBytes(longestLine))}
-	} else if err != nil {
-		return nil, &Error{File: name, Err: reason(err)}
 	}
 	if s.x.Rows == 0 {
 		return nil, &Error{File: name, Err: errors.New("the file holds no examples")}
@@ -115,9 +120,13 @@ func (s *sparse) add(text string, line int, opt Options) error {
 	if first, rest := cutField(text); strings.HasPrefix(first, "qid:") {
 		text = rest
 	}
-	previous := 0
+	base := 1
+	if opt.ZeroBased {
+		base = 0
+	}
+	previous := 0 // counted from 1
 	for field := range strings.FieldsSeq(text) {
-		index, value, err := parseEntry(field, previous)
+		index, value, err := parseEntry(field, previous, base)
 		if err != nil {
 			return err
 		}
@@ -161,8 +170,9 @@ func cutField(text string) (field, rest string) {
 	return text, ""
 }
 
-// parseEntry reads index:value, where the index must exceed previous.
-func parseEntry(field string, previous int) (index int, value float64, err error) {
+// parseEntry reads index:value, where the index counts from base in the file and
+// from 1 in what is returned, and must exceed previous.
+func parseEntry(field string, previous, base int) (index int, value float64, err error) {
 	left, right, ok := strings.Cut(field, ":")
 	if !ok {
 		return 0, 0, &Error{Err: fmt.Errorf("%s is not index:value", quote(field))}
@@ -173,11 +183,16 @@ func parseEntry(field string, previous int) (index int, value float64, err error
 		return 0, 0, &Error{Err: fmt.Errorf("feature index in %s is out of range", quote(field))}
 	case err != nil:
 		return 0, 0, &Error{Err: fmt.Errorf("feature index in %s is not a whole number", quote(field))}
-	case index < 1:
-		return 0, 0, &Error{Err: fmt.Errorf("feature index %d: indices start at 1", index)}
-	case index <= previous:
-		return 0, 0, &Error{Err: fmt.Errorf("feature index %d follows %d: indices must ascend", index, previous)}
+	case index == 0 && base == 1:
+		return 0, 0, &Error{Err: errors.New("feature index 0: indices start at 1 (--zero-based: at 0)")}
+	case index < base:
+		return 0, 0, &Error{Err: fmt.Errorf("feature index %d: indices start at %d", index, base)}
+	case index < previous+base:
+		return 0, 0, &Error{Err: fmt.Errorf("feature index %d follows %d: indices must ascend", index, previous+base-1)}
+	case index == math.MaxInt:
+		return 0, 0, &Error{Err: fmt.Errorf("feature index in %s is out of range", quote(field))}
 	}
+	index += 1 - base
 	value, err = parseNumber(right)
 	if err != nil {
 		return 0, 0, &Error{Column: "x" + strconv.Itoa(index), Err: err}

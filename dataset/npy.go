@@ -7,28 +7,52 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // ReadNPY reads a NumPy file (format versions 1 to 3) with one array of two
-// dimensions: a row per example, features first, target in the last column.
-// Elements are float64 or float32 in either byte order; C and Fortran order
-// are accepted. Columns are named x1, x2, ... and y. The header is not trusted:
+// dimensions: a row per example, features first, target in the last column unless
+// the options name another. Elements are floats of 4 or 8 bytes, integers or
+// booleans in either byte order; C and Fortran order are accepted. Columns are
+// named x1, x2, ... and y; NaN is a missing value. The header is not trusted:
 // memory grows with what was read, never with what was announced.
 func ReadNPY(r io.Reader, name string, opt Options) (*Set, error) {
-	a, err := readArray(r, opt)
+	t, err := readArray(r, name, opt)
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	if a.cols < 2 {
-		return nil, &Error{File: name, Err: fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", a.rows, a.cols)}
+	if len(t.columns) < 2 {
+		return nil, &Error{File: name, Err: fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", t.rows, len(t.columns))}
 	}
-	x, y, err := a.split(a.cols - 1)
+	return t.trainingArray()
+}
+
+// readInputsNPY reads an array with as many columns as train has features, or
+// with its target besides.
+func readInputsNPY(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
+	t, err := readArray(r, name, opt)
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	return newFileSet(name, numbered(x.Cols), "y", x, y)
+	return t.inputArray(train)
+}
+
+// trainingArray makes a training set of an array.
+func (t *table) trainingArray() (*Set, error) {
+	if err := t.plan(t.planTraining()); err != nil {
+		return nil, t.bad(err)
+	}
+	return t.set()
+}
+
+// inputArray makes new inputs of an array.
+func (t *table) inputArray(train *Set) (*Inputs, error) {
+	if err := t.plan(t.planInputs(train)); err != nil {
+		return nil, t.bad(err)
+	}
+	return t.inputs(train)
 }
 
 // inFile adds the name of the file to an error.
@@ -40,22 +64,19 @@ func inFile(name string, err error) error {
 	return &Error{File: name, Err: reason(err)}
 }
 
-// array is a NumPy array of two dimensions, elements in the order of the file.
-type array struct {
-	arrayHeader
-	data []float64
-}
-
 // arrayHeader is the header of a NumPy file.
 type arrayHeader struct {
 	rows, cols int
-	fortran    bool             // columns first
-	size       int              // bytes of an element: 4 or 8
-	order      binary.ByteOrder // of an element
+	flat       bool // one dimension: a column
+	fortran    bool // columns first
+	kind       byte // of an element: f, i, u or b
+	size       int  // its bytes
+	order      binary.ByteOrder
 }
 
-// readArray reads header and elements, and nothing may follow.
-func readArray(r io.Reader, opt Options) (*array, error) {
+// readArray reads header and elements, and nothing may follow. Its columns still
+// need their roles.
+func readArray(r io.Reader, name string, opt Options) (*table, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	h, err := readArrayHeader(b)
 	if err != nil {
@@ -67,29 +88,34 @@ func readArray(r io.Reader, opt Options) (*array, error) {
 	if err := opt.checkSize(h.rows, h.cols); err != nil {
 		return nil, err
 	}
-	a := &array{arrayHeader: h}
-	if err := a.readElements(b); err != nil {
+	t := &table{file: name, opt: opt, array: true, rows: h.rows, stride: h.cols, byColumn: h.fortran}
+	if err := h.readElements(b, &t.cells); err != nil {
 		return nil, err
 	}
 	if _, err := b.ReadByte(); err != io.EOF {
 		return nil, fmt.Errorf("more bytes than shape (%d, %d) accounts for", h.rows, h.cols)
 	}
-	return a, nil
+	t.namePositions(h.cols)
+	for j := range t.columns {
+		t.columns[j].kind = numbers
+		t.used = append(t.used, j)
+	}
+	return t, nil
 }
 
 // readElements reads rows*cols numbers piece by piece.
-func (a *array) readElements(b *bufio.Reader) error {
+func (h *arrayHeader) readElements(b *bufio.Reader, cells *cellList) error {
 	piece := make([]byte, 1<<15)
-	for left := a.rows * a.cols; left > 0; {
-		n := min(left, len(piece)/a.size)
-		if _, err := io.ReadFull(b, piece[:n*a.size]); err != nil {
+	for left := h.rows * h.cols; left > 0; {
+		n := min(left, len(piece)/h.size)
+		if _, err := io.ReadFull(b, piece[:n*h.size]); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				return fmt.Errorf("the file ends before the %d x %d elements of its shape", a.rows, a.cols)
+				return fmt.Errorf("the file ends before the %d x %d elements of its shape", h.rows, h.cols)
 			}
 			return err
 		}
 		for k := range n {
-			a.data = append(a.data, a.element(piece[k*a.size:]))
+			cells.append(h.element(piece[k*h.size:]))
 		}
 		left -= n
 	}
@@ -97,47 +123,50 @@ func (a *array) readElements(b *bufio.Reader) error {
 }
 
 // element decodes the first element of b.
-func (a *array) element(b []byte) float64 {
-	if a.size == 4 {
-		return float64(math.Float32frombits(a.order.Uint32(b)))
+func (h *arrayHeader) element(b []byte) float64 {
+	var bits uint64
+	switch h.size {
+	case 1:
+		bits = uint64(b[0])
+	case 2:
+		bits = uint64(h.order.Uint16(b))
+	case 4:
+		bits = uint64(h.order.Uint32(b))
+	default:
+		bits = h.order.Uint64(b)
 	}
-	return math.Float64frombits(a.order.Uint64(b))
+	switch unused := 64 - 8*h.size; {
+	case h.kind == 'f' && h.size == 4:
+		return float64(math.Float32frombits(uint32(bits)))
+	case h.kind == 'f':
+		return math.Float64frombits(bits)
+	case h.kind == 'i':
+		return float64(int64(bits<<unused) >> unused)
+	}
+	return float64(bits)
 }
 
-// split takes the first d columns as inputs and the next one, if there is
-// one, as targets.
-func (a *array) split(d int) (Matrix, []float64, error) {
-	x := NewMatrix(a.rows, d)
-	var y []float64
-	if a.cols > d {
-		y = make([]float64, a.rows)
+// plan ends the planning of an array's columns: it counts missing values and
+// refuses infinities.
+func (t *table) plan(err error) error {
+	if err != nil {
+		return err
 	}
-	for i := range a.rows {
-		row := x.Row(i)
-		for j := range a.cols {
-			k := i*a.cols + j
-			if a.fortran {
-				k = j*a.rows + i
-			}
-			v := a.data[k]
-			if err := checkFinite(v); err != nil {
-				return Matrix{}, nil, &Error{Row: i + 1, Column: a.columnName(j, d), Err: err}
-			}
-			if j < d {
-				row[j] = v
-			} else {
-				y[i] = v
+	for k, j := range t.used {
+		c := &t.columns[j]
+		if c.role == unused {
+			continue
+		}
+		for i := range t.rows {
+			switch v := t.at(i, k); {
+			case math.IsNaN(v):
+				c.miss(i + 1)
+			case math.IsInf(v, 0):
+				return &Error{Row: i + 1, Column: c.name, Err: checkFinite(v)}
 			}
 		}
 	}
-	return x, y, nil
-}
-
-func (a *array) columnName(j, d int) string {
-	if j == d {
-		return "y"
-	}
-	return "x" + strconv.Itoa(j+1)
+	return nil
 }
 
 // longestHeader bounds the text of a NumPy header; two dimensions and a plain
@@ -205,26 +234,28 @@ func headerValue(text, key string) (string, bool) {
 // setType reads an element type such as '<f8'.
 func (h *arrayHeader) setType(value string) error {
 	rest, quoted := strings.CutPrefix(value, "'")
-	kind, _, closed := strings.Cut(rest, "'")
+	name, _, closed := strings.Cut(rest, "'")
 	if !quoted || !closed {
 		return errors.New("arrays with named fields are not supported: save one float64 array of two dimensions")
 	}
-	switch kind {
-	case "<f8":
-		h.order, h.size = binary.LittleEndian, 8
-	case ">f8":
-		h.order, h.size = binary.BigEndian, 8
-	case "<f4":
-		h.order, h.size = binary.LittleEndian, 4
-	case ">f4":
-		h.order, h.size = binary.BigEndian, 4
+	switch {
+	case slices.Contains([]string{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"}, name[min(1, len(name)):]):
+		h.kind, h.size = name[1], int(name[2]-'0')
 	default:
-		return fmt.Errorf("elements of type %s: float64 or float32 is needed, a.astype(float) makes it", quote(kind))
+		return fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them", quote(name))
+	}
+	switch {
+	case name[0] == '>':
+		h.order = binary.BigEndian
+	case name[0] == '<' || h.size == 1:
+		h.order = binary.LittleEndian
+	default:
+		return fmt.Errorf("elements of type %s: the byte order is not known", quote(name))
 	}
 	return nil
 }
 
-// setShape reads a shape such as (506, 14).
+// setShape reads a shape such as (506, 14) or (506,).
 func (h *arrayHeader) setShape(value string) error {
 	rest, opened := strings.CutPrefix(value, "(")
 	list, _, closed := strings.Cut(rest, ")")
@@ -233,10 +264,11 @@ func (h *arrayHeader) setShape(value string) error {
 	}
 	list = strings.TrimSuffix(strings.TrimSpace(list), ",")
 	sizes := strings.Split(list, ",")
-	if len(sizes) != 2 {
+	if len(sizes) > 2 || list == "" {
 		return fmt.Errorf("shape %s: an array of two dimensions is needed", quote("("+list+")"))
 	}
-	for k, into := range []*int{&h.rows, &h.cols} {
+	h.cols, h.flat = 1, len(sizes) == 1
+	for k, into := range []*int{&h.rows, &h.cols}[:len(sizes)] {
 		v, err := strconv.Atoi(strings.TrimSpace(sizes[k]))
 		if err != nil || v < 0 {
 			return fmt.Errorf("shape %s is not a pair of sizes", quote("("+list+")"))

@@ -64,6 +64,23 @@ func TestReadNPY(t *testing.T) {
 	}
 }
 
+// Integers and booleans keep their values, negative ones too.
+func TestReadNPYIntegers(t *testing.T) {
+	for descr, body := range map[string][]byte{
+		"<i2": {1, 0, 0xfe, 0xff, 3, 0, 4, 0, 5, 0, 6, 0}, ">i2": {0, 1, 0xff, 0xfe, 0, 3, 0, 4, 0, 5, 0, 6},
+		"|i1": {1, 0xfe, 3, 4, 5, 6},
+	} {
+		s, err := ReadNPY(bytes.NewReader(npyFile(1, descr, "False", "(2, 3)", body)), "f.npy", Options{})
+		if err != nil || !slices.Equal(s.X.Data, []float64{1, -2, 4, 5}) || !slices.Equal(s.Y, []float64{3, 6}) {
+			t.Errorf("%s: read %+v, %v", descr, s, err)
+		}
+	}
+	s, err := ReadNPY(bytes.NewReader(npyFile(1, "|b1", "True", "(2, 2)", []byte{1, 0, 0, 1})), "f.npy", Options{Positive: "0"})
+	if err != nil || !slices.Equal(s.X.Data, []float64{1, 0}) || !slices.Equal(s.Y, []float64{1, -1}) || s.Labels.Positive != "0" {
+		t.Errorf("booleans: read %+v, %v", s, err)
+	}
+}
+
 // Files of an independent writer: sizes beyond one piece of the reader.
 func TestReadNPYOfAnotherWriter(t *testing.T) {
 	const rows, cols = 5000, 7
@@ -110,12 +127,13 @@ func TestReadNPYRefuses(t *testing.T) {
 		"no line end":      {npyRaw(1, "{'shape': (2, 2), 'descr': '<f8'}", four), []string{"damaged"}},
 		"no colon":         {npyRaw(1, "{'shape' (2, 2), 'descr' '<f8', 'fortran_order' False}", four), []string{"damaged"}},
 		"order unknown":    {npyFile(1, "<f8", "Maybe", "(2, 2)", four), []string{"damaged"}},
-		"integers":         {npyFile(1, "<i8", "False", "(2, 2)", four), []string{`"<i8"`, "float64"}},
+		"complex":          {npyFile(1, "<c16", "False", "(2, 2)", four), []string{`"<c16"`, "astype"}},
+		"no byte order":    {npyFile(1, "|i8", "False", "(2, 2)", four), []string{`"|i8"`, "byte order"}},
 		"objects":          {npyFile(1, "|O", "False", "(2, 2)", four), []string{`"|O"`}},
 		"half precision":   {npyFile(1, "<f2", "False", "(2, 2)", four), []string{`"<f2"`}},
 		"named fields":     {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n", four), []string{"named fields"}},
 		"no dimension":     {ok("()", four), []string{"two dimensions"}},
-		"one dimension":    {ok("(4,)", four), []string{"(4)", "two dimensions"}},
+		"one dimension":    {ok("(4,)", four), []string{"(4, 1)", "target column"}},
 		"three dimensions": {ok("(2, 2, 1)", four), []string{"(2, 2, 1)", "two dimensions"}},
 		"negative":         {ok("(-2, 2)", four), []string{"(-2, 2)", "sizes"}},
 		"shape text":       {ok("(a, 2)", four), []string{"sizes"}},
@@ -128,7 +146,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		"too many":         {ok("(3, 1)", four), []string{"more bytes", "(3, 1)"}},
 		"a lie":            {ok("(100000000, 2)", four), []string{"ends before"}},
 		"too large":        {ok("(1000000000, 4000000000)", four), []string{"1000000000 rows", "EiB", "limit"}},
-		"NaN":              {ok("(2, 2)", elements("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`, "NaN"}},
+		"NaN":              {ok("(2, 2)", elements("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`, "missing"}},
 		"Inf":              {ok("(2, 2)", elements("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`, "+Inf"}},
 	} {
 		_, err := ReadNPY(bytes.NewReader(c.file), "f.npy", Options{})

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Options of the readers. The zero value holds the defaults.
@@ -16,6 +17,48 @@ type Options struct {
 	Storage Storage
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
+
+	// Target is the column of the target, by name or number from 1; "" is the last
+	// one that is not dropped.
+	Target string
+	// Drop lists columns to leave out, by name or number from 1.
+	Drop []string
+	// NoHeader takes the first line for an example; false decides by looking.
+	NoHeader bool
+	// Missing says what to do about cells without a value.
+	Missing Missing
+	// Positive is the label that becomes +1, and says that targets are labels; ""
+	// means the larger of two numbers or the later of two texts, in order.
+	Positive string
+	// UnseenZero takes texts of new inputs that the training set lacks for none of
+	// its texts: all indicators are 0. False refuses them.
+	UnseenZero bool
+	// ZeroBased says that the indices of a sparse file count from 0.
+	ZeroBased bool
+}
+
+// Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.
+type Missing int
+
+const (
+	// MissingError refuses them, with their number and the place of the first.
+	MissingError Missing = iota
+	// MissingDrop leaves out their rows.
+	MissingDrop
+	// MissingMean puts the mean of the training set's other cells of the column
+	// there; for texts the shares of each text. Rows without target are left out.
+	MissingMean
+	// MissingIndicator does that, and a feature says where it was done.
+	MissingIndicator
+)
+
+// ParseMissing reads error, drop, mean or indicator.
+func ParseMissing(name string) (Missing, error) {
+	k := slices.Index([]string{"error", "drop", "mean", "indicator"}, name)
+	if k < 0 {
+		return 0, fmt.Errorf("%s is none of error, drop, mean, indicator", quote(name))
+	}
+	return Missing(k), nil
 }
 
 // Storage is a way to hold inputs that come as a sparse file or from a sparse

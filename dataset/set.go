@@ -14,6 +14,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 )
@@ -59,6 +60,14 @@ type Set struct {
 	// Sparse holds the inputs instead of X, which is empty then, where most
 	// entries are zero; nil for dense inputs. See Options.Storage.
 	Sparse *CSR
+	// RowNames are the names of the examples where the file has them, else nil.
+	RowNames []string
+	// Labels names the classes where they are not -1 and +1 in the file, else nil.
+	Labels *Labels
+	// Notes say what a reader found, left out or encoded, a sentence each.
+	Notes []string
+
+	schema *schema // of the file, nil: features are columns
 }
 
 // N is the number of examples.
@@ -98,6 +107,12 @@ func (s *Set) Subset(rows []int) *Set {
 	for k, i := range rows {
 		sub.Y[k] = s.Y[i]
 	}
+	if s.RowNames != nil {
+		sub.RowNames = make([]string, len(rows))
+		for k, i := range rows {
+			sub.RowNames[k] = s.RowNames[i]
+		}
+	}
 	return &sub
 }
 
@@ -113,6 +128,16 @@ func (s *Set) Head(n int) *Set {
 // Shuffled returns a copy with the examples in random order.
 func (s *Set) Shuffled(rng *rand.Rand) *Set {
 	return s.Subset(rng.Perm(s.N()))
+}
+
+// Split draws train examples at random, 0 <= train <= N, and returns them and
+// the others, both in random order.
+func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
+	if train < 0 || train > s.N() {
+		return nil, nil, &Error{File: s.Name, Err: fmt.Errorf("cannot draw %d of %d examples", train, s.N())}
+	}
+	order := rng.Perm(s.N())
+	return s.Subset(order[:train]), s.Subset(order[train:]), nil
 }
 
 // Summary describes a set for a listing.

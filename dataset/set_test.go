@@ -65,6 +65,28 @@ func TestHead(t *testing.T) {
 	}
 }
 
+func TestSplitIsAPartition(t *testing.T) {
+	s := small()
+	for n := 0; n <= 4; n++ {
+		a, b, err := s.Split(n, rand.New(rand.NewPCG(1, uint64(n))))
+		if err != nil || a.N() != n || b.N() != 4-n {
+			t.Fatalf("Split(%d): %v", n, err)
+		}
+		all := append(slices.Clone(a.Y), b.Y...)
+		slices.Sort(all)
+		if !slices.Equal(all, s.Y) {
+			t.Fatalf("Split(%d) holds targets %v", n, all)
+		}
+		for i, y := range a.Y { // inputs moved with their targets
+			if a.X.At(i, 0) != y+0.5 || a.X.At(i, 1) != 10*(y+0.5) {
+				t.Fatalf("row %v has target %v", a.X.Row(i), y)
+			}
+		}
+	}
+	_, _, err := s.Split(5, rand.New(rand.NewPCG(1, 1)))
+	wantError(t, err, "small", "5 of 4")
+}
+
 func TestShuffledKeepsExamples(t *testing.T) {
 	s, err := Open("crabs")
 	if err != nil {

@@ -84,7 +84,7 @@ func Example_csv() {
 10,100
 60,60
 `
-	set, err := dataset.ReadCSV(strings.NewReader(houses), "houses.csv", dataset.Options{})
+	set, err := dataset.ReadTable(strings.NewReader(houses), "houses.csv", dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func Example_csv() {
 	e := solution.ErrorEstimates(loss.Absolute{}, fitted)
 	fmt.Printf("absolute error: apparent %.0f, left-out %.0f, .632+ %.0f\n", e.Apparent, e.LeftOut, e.Err632Plus)
 
-	inputs, err := dataset.ReadInputsCSV(strings.NewReader(wanted), "wanted.csv", set, dataset.Options{})
+	inputs, err := dataset.ReadInputsTable(strings.NewReader(wanted), "wanted.csv", set, dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -124,17 +124,19 @@ func TestMissingClassWarning(t *testing.T) {
 	}
 }
 
-// Labels 0 and 1 are refused with what was found, and taken only when told; new
-// inputs are mapped alike.
+// Any two numbers are labels where the loss is one for labels; new inputs are
+// mapped alike, and three numbers are refused.
 func TestMapLabels(t *testing.T) {
 	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
-	o := drive(t, "", "estimate", path, "--loss", "hinge")
-	if o.status != exitUsage || !strings.Contains(o.stderr, "not 0 and 1") || !strings.Contains(o.stderr, "--map-labels") {
-		t.Errorf("status %d, %s", o.status, o.stderr)
+	for _, flag := range []string{"--map-labels", "--quiet"} {
+		a := ask(t, "predict", path, "--test", path, "--loss", "hinge", flag)
+		if want := []float64{-1, 1, 1, -1}; !slices.Equal(a.Points.Target, want) {
+			t.Errorf("%s: targets %v, want %v", flag, a.Points.Target, want)
+		}
 	}
-	a := ask(t, "predict", path, "--test", path, "--loss", "hinge", "--map-labels")
-	if want := []float64{-1, 1, 1, -1}; !slices.Equal(a.Points.Target, want) {
-		t.Errorf("targets %v, want %v", a.Points.Target, want)
+	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2\n0,0.5,0\n")
+	if o := drive(t, "", "estimate", three, "--loss", "hinge"); o.status != exitUsage || !strings.Contains(o.stderr, "two classes are needed, found the values 0, 1, 2") {
+		t.Errorf("three labels: %d, %s", o.status, o.stderr)
 	}
 	third := write(t, "third.csv", "a,b,y\n1,2,2\n")
 	if o := drive(t, "", "predict", path, "--test", third, "--loss", "hinge", "--map-labels"); o.status != exitUsage {

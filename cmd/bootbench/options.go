@@ -26,9 +26,8 @@ type modelFlags struct {
 	coef0                       float64
 	amplitude, constant, jitter float64
 	noStandardize, mapLabels    bool
-	labels                      dataset.LabelMap // what mapLabels found
-	used                        loss.Parameters  // of the loss that was chosen
-	engine                      *engineFlags     // nil: exact
+	used                        loss.Parameters // of the loss that was chosen
+	engine                      *engineFlags    // nil: exact
 	maxMemory                   size
 }
 
@@ -48,7 +47,7 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&m.constant, "constant", 0, "added to every entry of the kernel, `B` at least 0: a bias term; default 0")
 	f.Float64Var(&m.jitter, "jitter", 0, "added to the kernel's diagonal over the training examples, `J` at least 0; above 0 examples with equal inputs are kept apart; default 0")
 	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
-	f.BoolVar(&m.mapLabels, "map-labels", false, "take the smaller of two target values (0/1, 1/2, ...) for the label -1 and the larger for +1; default: labels must be -1 and +1")
+	f.BoolVar(&m.mapLabels, "map-labels", false, "say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
 	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
 }
 
@@ -65,24 +64,15 @@ func (m *modelFlags) load(s *session, path string) (*dataset.Set, error) {
 	if err != nil || !m.mapLabels {
 		return set, err
 	}
-	set.Y, m.labels, err = dataset.MapLabels(set.Y)
-	if err != nil {
-		return nil, usagef("--map-labels: %s: %w", set.Name, err)
+	if err := set.Classify(""); err != nil {
+		return nil, usagef("--map-labels: %w", err)
 	}
-	set.Task = dataset.Classification
 	return set, nil
 }
 
 // inputs reads new inputs for a set, their targets mapped like its own.
 func (m *modelFlags) inputs(s *session, path string, set *dataset.Set) (*dataset.Inputs, error) {
-	inputs, err := dataset.LoadInputs(path, set, m.dataOptions(s))
-	if err != nil || !m.mapLabels || inputs.Y == nil {
-		return inputs, err
-	}
-	if inputs.Y, err = m.labels.Apply(inputs.Y); err != nil {
-		return nil, usagef("--map-labels: %s: %w", inputs.Name, err)
-	}
-	return inputs, nil
+	return dataset.LoadInputs(path, set, m.dataOptions(s))
 }
 
 func (m *modelFlags) dataOptions(s *session) dataset.Options {
@@ -98,8 +88,15 @@ func (m *modelFlags) spec(set *dataset.Set) (model.Spec, string, error) {
 	if spec.Loss, m.used, err = m.choose(preset, known); err != nil {
 		return spec, "", err
 	}
-	if about, err := loss.About(spec.Loss.Name()); err == nil && about.Task == loss.Regression && set.Task == dataset.Classification {
+	about, err := loss.About(spec.Loss.Name())
+	switch {
+	case err != nil:
+	case about.Task == loss.Regression && set.Task == dataset.Classification:
 		return spec, "", usagef("--loss %s is for regression; the targets of %s are the labels -1 and +1", spec.Loss.Name(), set.Name)
+	case about.Task == loss.Classification && set.Task == dataset.Regression:
+		if err := set.Classify(""); err != nil {
+			return spec, "", err
+		}
 	}
 	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {
 		return spec, "", usagef("--kernel: %w", err)

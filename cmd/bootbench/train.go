@@ -62,8 +62,10 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 			return err
 		}
 		file.Label = [2]int{1, -1}
-		if m.mapLabels && whole(m.labels.Positive) && whole(m.labels.Negative) {
-			file.Label = [2]int{int(m.labels.Positive), int(m.labels.Negative)}
+		if labels := sub.Set.Labels; labels != nil {
+			if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
+				file.Label = [2]int{int(positive), int(negative)}
+			}
 		}
 		return s.train(sub, file, cost, bias, path)
 	}

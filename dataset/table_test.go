@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestReadCSV(t *testing.T) {
+func TestReadTable(t *testing.T) {
 	want := []float64{1, 2.5, -3, 0}
 	for name, text := range map[string]string{
 		"plain":           "a,b,y\n1,2.5,1\n-3,0,-1\n",
@@ -24,7 +24,7 @@ func TestReadCSV(t *testing.T) {
 		"empty lines":     "\na,b,y\n\n1,2.5,1\n\n-3,0,-1\n\n",
 		"exponents":       "a,b,y\n1e0,25E-1,1\n-3,-0e3,-1\n",
 	} {
-		s, err := ReadCSV(strings.NewReader(text), "f.csv", Options{})
+		s, err := ReadTable(strings.NewReader(text), "f.csv", Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -38,42 +38,41 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
-func TestReadCSVRefuses(t *testing.T) {
+func TestReadTableRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		says []string
 	}{
-		"empty":           {"", []string{"empty"}},
-		"only a mark":     {"\ufeff", []string{"empty"}},
-		"only breaks":     {"\n\n\n", []string{"empty"}},
-		"header only":     {"a,b\n", []string{"no examples"}},
-		"one row":         {"a,b\n1,2\n", []string{"only one example"}},
-		"one column":      {"a\n1\n2\n", []string{"line 1", "only one column", `"a"`}},
-		"semicolons":      {"a;b\n1;2\n", []string{"line 1", "commas"}},
-		"no header":       {"1,2\n3,4\n", []string{"line 1", "header line", "needed"}},
-		"no header, NaN":  {"1,nan\n3,4\n", []string{"line 1", "header line"}},
-		"nameless column": {"a,,y\n1,2,3\n", []string{"line 1", "column 2 has no name"}},
-		"same names":      {"a,b,a\n1,2,3\n", []string{"line 1", "columns 1 and 3", `"a"`}},
-		"short row":       {"a,b,y\n1,2,3\n1,2\n", []string{"line 3", "2 cells", "3 columns"}},
-		"long row":        {"a,b,y\n\n1,2,3,4\n", []string{"line 3", "4 cells", "3 columns"}},
-		"text":            {"a,b,y\n1,2,3\n1,NA,3\n", []string{"line 3", `column "b"`, `"NA" is not a number`}},
-		"text in target":  {"a,y\n1,2\n1,good\n", []string{"line 3", `column "y"`, `"good"`}},
-		"NaN":             {"a,y\n1,2\nNaN,3\n", []string{"line 3", `column "a"`, "NaN", "finite"}},
-		"Inf":             {"a,y\n1,2\n1,-Inf\n", []string{"line 3", `column "y"`, "-Inf", "finite"}},
-		"overflow":        {"a,y\n1,2\n1e999,2\n", []string{"line 3", `column "a"`, "range"}},
-		"empty cell":      {"a,b,y\n1,2,3\n1,,3\n", []string{"line 3", `column "b"`, "empty cell"}},
-		"blank cell":      {"a,y\n1,2\n1,  \n", []string{"line 3", `column "y"`, "empty cell"}},
-		"stray quote":     {"a,y\n1,2\n1\",2\n", []string{"line 3", "\""}},
-		"open quote":      {"a,y\n1,\"2\n", []string{"line", "\""}},
-		"long cell":       {"a,y\n1,2\n" + strings.Repeat("x", 1e5) + ",2\n", []string{"line 3", "...", "not a number"}},
-		"break in a name": {"\"a\nb\",y\n1,2\nx,2\n", []string{"line 1", `"a\nb"`, "control"}},
-		"break in a cell": {"a,y\n1,2\n\"x\n\",2\n", []string{"line 3", `column "a"`}},
-		"decimal commas":  {"a,y\n1,5,2\n", []string{"line 2", "3 cells"}},
-		"tabs":            {"a\tb\n1\t2\n", []string{"line 1", "control"}},
-		"hidden control":  {"a,y\n1\x00,2\n", []string{"line 2", `"1\x00"`}},
-		"not text":        {"\x93NUMPY\x01\x00", []string{"line 1", "control"}},
+		"empty":             {"", []string{"empty"}},
+		"only a mark":       {"\ufeff", []string{"empty"}},
+		"only breaks":       {"\n\n\n", []string{"empty"}},
+		"header only":       {"a,b\n", []string{"no examples"}},
+		"one row":           {"a,b\n1,2\n", []string{"only one example"}},
+		"one column":        {"a\n1\n2\n", []string{"line 1", "only one column", `"a"`}},
+		"semicolons, short": {"a;b;y\n1;2;3\n1;2\n", []string{"line 3", "2 cells", "3 columns"}},
+		"no header, NaN":    {"1,nan\n3,4\n", []string{"line 1", `column "y"`, "missing"}},
+		"nameless column":   {"a,,y\n1,2,3\n", []string{"line 1", "column 2 has no name"}},
+		"same names":        {"a,b,a\n1,2,3\n", []string{"line 1", "columns 1 and 3", `"a"`}},
+		"short row":         {"a,b,y\n1,2,3\n1,2\n", []string{"line 3", "2 cells", "3 columns"}},
+		"long row":          {"a,b,y\n\n1,2,3,4\n", []string{"line 3", "4 cells", "3 columns"}},
+		"text":              {"a,b,y\n1,2,3\n1,NA,3\n", []string{"line 3", `column "b"`, "missing value, the first of 1"}},
+		"text in target":    {"a,y\n1,2\n1,good\n", []string{"line 3", `column "y"`, `"good"`}},
+		"NaN":               {"a,y\n1,2\nNaN,3\n", []string{"line 3", `column "a"`, "missing", "--missing drop"}},
+		"Inf":               {"a,y\n1,2\n1,-Inf\n", []string{"line 3", `column "y"`, "-Inf", "finite"}},
+		"overflow":          {"a,y\n1,2\n1e999,2\n", []string{"line 3", `column "a"`, "range"}},
+		"empty cell":        {"a,b,y\n1,2,3\n1,,3\n", []string{"line 3", `column "b"`, "missing value"}},
+		"blank cell":        {"a,y\n1,2\n1,  \n", []string{"line 3", `column "y"`, "missing value"}},
+		"stray quote":       {"a,y\n1,2\n1\",2\n", []string{"line 3", "\""}},
+		"open quote":        {"a,y\n1,\"2\n", []string{"line", "\""}},
+		"long cell":         {"a,y\n1,2\n" + strings.Repeat("x", 1e5) + ",2\n", []string{"line 3", "...", "not a number"}},
+		"break in a name":   {"\"a\nb\",y\n1,2\nx,2\n", []string{"line 1", `"a\nb"`, "control"}},
+		"break in a cell":   {"a,y\n1,2\n\"x\n\",2\n", []string{"line 3", `column "a"`}},
+		"decimal commas":    {"a,y\n1,5,2\n", []string{"line 2", "3 cells"}},
+		"tabs, short":       {"a\tb\ty\n1\t2\t3\n1\t2\n", []string{"line 3", "2 cells"}},
+		"hidden control":    {"a,y\n1\x00,2\n", []string{"line 2", "NUL", "binary"}},
+		"not text":          {"\x93NUMPY\x01\x00", []string{"NumPy", ".npy"}},
 	} {
-		_, err := ReadCSV(strings.NewReader(c.text), "f.csv", Options{})
+		_, err := ReadTable(strings.NewReader(c.text), "f.csv", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.csv: ")...) })
 		if err != nil && len(err.Error()) > 300 {
 			t.Errorf("%s: the message has %d bytes", name, len(err.Error()))
@@ -95,7 +94,7 @@ func (b broken) Read(p []byte) (int, error) {
 }
 
 func TestReadersReportAFailingStream(t *testing.T) {
-	_, err := ReadCSV(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
+	_, err := ReadTable(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
 	wantError(t, err, "f: ", "wire")
 	_, err = ReadLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
 	wantError(t, err, "f: ")
@@ -103,12 +102,12 @@ func TestReadersReportAFailingStream(t *testing.T) {
 	wantError(t, err, "f: ", "wire")
 }
 
-func TestReadCSVKeepsToItsMemory(t *testing.T) {
+func TestReadTableKeepsToItsMemory(t *testing.T) {
 	text := "a,b,y\n" + strings.Repeat("1,2,3\n", 100)
-	if _, err := ReadCSV(strings.NewReader(text), "f", Options{MaxBytes: 1600}); err != nil {
+	if _, err := ReadTable(strings.NewReader(text), "f", Options{MaxBytes: 1600}); err != nil {
 		t.Errorf("100 x 2 numbers fit in 1600 bytes: %v", err)
 	}
-	_, err := ReadCSV(strings.NewReader(text), "f", Options{MaxBytes: 1599})
+	_, err := ReadTable(strings.NewReader(text), "f", Options{MaxBytes: 1599})
 	wantError(t, err, "100 rows", "2 columns")
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("%v is not ErrMemory", err)
@@ -133,13 +132,13 @@ func TestCSVRoundTrip(t *testing.T) {
 	})
 }
 
-// requireRoundTrip checks that a set survives WriteCSV and ReadCSV bit by bit.
+// requireRoundTrip checks that a set survives WriteCSV and ReadTable bit by bit.
 func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 	var b bytes.Buffer
 	if err := WriteCSV(&b, s); err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	again, err := ReadCSV(&b, "again", Options{})
+	again, err := ReadTable(&b, "again", Options{})
 	if err != nil {
 		t.Fatalf("read again: %v", err)
 	}

@@ -1,0 +1,194 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// role is what becomes of a column of a file.
+type role int
+
+const (
+	asFeature role = iota
+	asTarget
+	asRowName
+	asNothing // no name and no cells: a separator at the ends of lines
+	unused    // its cells are not looked at
+)
+
+// kind is what the cells of a column are; the first that is not missing decides.
+type kind int
+
+const (
+	undecided kind = iota
+	numbers
+	texts
+)
+
+// column is a column of a file.
+type column struct {
+	name string
+	role role
+	kind kind
+	// The different texts of a text column: their numbers and, by number, they.
+	// known says that they come from a training set.
+	number map[string]int
+	texts  []string
+	known  bool
+
+	missing, unseen int // cells
+	firstMissing    int // line, or row of an array
+}
+
+// unseenText is the number of a text that the training set lacks.
+const unseenText = -1
+
+// isMissing reports whether a cell says that there is no value.
+func isMissing(cell []byte) bool {
+	switch string(cell) {
+	case "", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL":
+		return true
+	}
+	return false
+}
+
+// numberOf is the number of a text, a new one if it was not seen before.
+func (c *column) numberOf(cell []byte, zeroUnseen bool) (int, error) {
+	if k, ok := c.number[string(cell)]; ok {
+		return k, nil
+	}
+	s := utf8Text(cell)
+	switch k, ok := c.number[s]; {
+	case ok:
+		return k, nil
+	case c.known && zeroUnseen:
+		c.unseen++
+		return unseenText, nil
+	case c.known:
+		return 0, fmt.Errorf("%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(s), listTexts(c.texts))
+	}
+	if c.number == nil {
+		c.number = map[string]int{}
+	}
+	k := len(c.texts)
+	c.number[s], c.texts = k, append(c.texts, s)
+	return k, nil
+}
+
+// textBytes is the memory of a text that is kept, with what finds it.
+func textBytes(s string) int { return len(s) + 64 }
+
+// utf8Text reads bytes that are not UTF-8 as Latin-1.
+func utf8Text(cell []byte) string {
+	if utf8.Valid(cell) {
+		return string(cell)
+	}
+	runes := make([]rune, len(cell))
+	for i, b := range cell {
+		runes[i] = rune(b)
+	}
+	return string(runes)
+}
+
+// listTexts writes the first few texts for a message.
+func listTexts(texts []string) string {
+	const most = 6
+	words := make([]string, 0, most+1)
+	for _, s := range texts[:min(most, len(texts))] {
+		words = append(words, quote(s))
+	}
+	if len(texts) > most {
+		words = append(words, "...")
+	}
+	return strings.Join(words, ", ")
+}
+
+// parseNumber reads a finite number; blanks around it are ignored.
+func parseNumber(cell string) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if cell == "" {
+		return 0, errors.New("empty cell")
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%s is beyond the range of a float64", quote(cell))
+	case err != nil:
+		return 0, fmt.Errorf("%s is not a number", quote(cell))
+	}
+	return v, checkFinite(v)
+}
+
+// checkFinite refuses NaN and infinities.
+func checkFinite(v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%v is not a finite number", v)
+	}
+	return nil
+}
+
+// isNumeric reports whether a cell reads as a number, NaN and Inf included, with
+// a decimal point or comma.
+func isNumeric(cell string) bool {
+	_, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(cell), ",", ".", 1), 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// headerNames copies and checks the names of columns. The first may lack a name
+// (it names rows then) and the last (it must be empty).
+func headerNames(cells [][]byte) ([]string, error) {
+	names := make([]string, len(cells))
+	seen := make(map[string]int, len(cells))
+	for j, cell := range cells {
+		h := strings.TrimSpace(utf8Text(cell))
+		names[j] = h
+		if h == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1 {
+			continue
+		}
+		if h == "" {
+			return nil, fmt.Errorf("column %d has no name", j+1)
+		}
+		if strings.ContainsFunc(h, unicode.IsControl) {
+			return nil, fmt.Errorf("the name %s of column %d holds control characters", quote(h), j+1)
+		}
+		if first, ok := seen[h]; ok {
+			return nil, fmt.Errorf("columns %d and %d have the same name %s", first+1, j+1, quote(h))
+		}
+		seen[h] = j
+	}
+	return names, nil
+}
+
+// find is the column with a name or else, if the name is a whole number, the
+// column with that number from 1.
+func find(columns []column, name string) (int, error) {
+	if j := slices.IndexFunc(columns, func(c column) bool { return c.name == name && name != "" }); j >= 0 {
+		return j, nil
+	}
+	if k, err := strconv.Atoi(name); err == nil && k >= 1 && k <= len(columns) {
+		return k - 1, nil
+	}
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	return 0, fmt.Errorf("no column %s among the %d columns (%s)", quote(name), len(columns), listTexts(names))
+}
+
+// decimalComma replaces the only comma of a cell by a point.
+func decimalComma(cell []byte) ([]byte, bool) {
+	at := bytes.IndexByte(cell, ',')
+	if at < 0 || bytes.IndexByte(cell[at+1:], ',') >= 0 || bytes.IndexByte(cell, '.') >= 0 {
+		return nil, false
+	}
+	with := bytes.Clone(cell)
+	with[at] = '.'
+	return with, true
+}

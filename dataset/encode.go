@@ -1,0 +1,357 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// mostLevels bounds the texts of a column that become indicators.
+const mostLevels = 1000
+
+// fewRows is the number of rows from which on a column that differs in each of
+// them is taken for their names or numbers.
+const fewRows = 10
+
+// set makes a training set of a table.
+func (t *table) set() (*Set, error) {
+	if t.rows < 2 {
+		return nil, t.bad(errOneExample)
+	}
+	if err := t.settle(); err != nil {
+		return nil, t.bad(err)
+	}
+	s := t.newSchema()
+	rows, err := t.complete()
+	if err != nil {
+		return nil, t.bad(err)
+	}
+	n := t.count(rows)
+	if n < 2 {
+		return nil, t.bad(errors.New("fewer than two rows have all values: --missing mean or indicator keeps the others"))
+	}
+	if err := t.opt.checkSize(n, s.width); err != nil {
+		return nil, t.bad(err)
+	}
+	x := t.matrix(s, rows)
+	if t.missing() > 0 {
+		fillMeans(x, x)
+	}
+	t.notes = append(t.notes, s.describe()...)
+	t.describe(s, x)
+	set := &Set{Name: t.file, Source: t.file, Target: s.target, X: x, RowNames: t.namesOf(rows), Notes: t.notes, schema: s}
+	for _, e := range s.columns {
+		set.Features = append(set.Features, e.features()...)
+	}
+	if err := t.setTarget(set, rows); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// settle looks at the columns as a whole: those without a value, texts that never
+// differ and texts that always differ are no features.
+func (t *table) settle() error {
+	left := 0
+	for k, j := range t.used {
+		c := &t.columns[j]
+		switch {
+		case c.role == asTarget && c.missing == t.rows:
+			return &Error{Column: c.name, Err: errors.New("the target has no value")}
+		case c.role != asFeature:
+		case c.missing == t.rows:
+			c.role = unused
+			t.note("column %s has no value and is left out", quote(c.name))
+		case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
+			c.role = unused
+			t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
+		case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows:
+			t.takeRowNames(c, k)
+		case c.kind == texts && len(c.texts) > mostLevels:
+			return &Error{Column: c.name, Err: fmt.Errorf("%d different texts are too many for indicators: --drop %s leaves the column out", len(c.texts), c.name)}
+		default:
+			left++
+		}
+	}
+	if left == 0 {
+		return errors.New("no column is left as a feature")
+	}
+	return nil
+}
+
+// takeRowNames makes a text column the names of the rows, unless they have some.
+func (t *table) takeRowNames(c *column, k int) {
+	c.role = unused
+	if t.rowNames != nil {
+		t.note("column %s has another text in every row and is left out", quote(c.name))
+		return
+	}
+	c.role = asRowName
+	for i := range t.rows {
+		t.rowNames = append(t.rowNames, c.texts[int(t.at(i, k))])
+	}
+	t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
+}
+
+// newSchema says how the columns become features.
+func (t *table) newSchema() *schema {
+	s := &schema{headless: t.headless}
+	for _, c := range t.columns {
+		s.header = append(s.header, c.name)
+		switch c.role {
+		case asFeature:
+			e := encoded{name: c.name, flag: t.opt.Missing == MissingIndicator && c.missing > 0}
+			if c.kind == texts {
+				e.levels = slices.Sorted(slices.Values(c.texts))
+			}
+			s.add(e)
+		case asTarget:
+			s.target = c.name
+		case asRowName:
+			s.rowName = c.name
+		}
+	}
+	return s
+}
+
+// missing is the number of cells without a value that count.
+func (t *table) missing() (count int) {
+	for _, c := range t.columns {
+		if c.role == asFeature || c.role == asTarget {
+			count += c.missing
+		}
+	}
+	return count
+}
+
+// complete lists the rows to use, nil for all: those whose cells all have a value
+// if the others are dropped. Rows without target are dropped where any may miss.
+func (t *table) complete() ([]int, error) {
+	switch {
+	case t.missing() == 0:
+		return nil, nil
+	case t.opt.Missing == MissingError:
+		return nil, t.errMissing()
+	}
+	rows := make([]int, 0, t.rows)
+	for i := range t.rows {
+		whole := true
+		for k, j := range t.used {
+			c := &t.columns[j]
+			counts := c.role == asTarget || c.role == asFeature && t.opt.Missing == MissingDrop
+			whole = whole && !(counts && c.missing > 0 && math.IsNaN(t.at(i, k)))
+		}
+		if whole {
+			rows = append(rows, i)
+		}
+	}
+	if dropped := t.rows - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
+		if t.rowNames == nil { // what is left keeps its number
+			t.rowNames = numbered(t.rows)
+			for i, name := range t.rowNames {
+				t.rowNames[i] = name[1:]
+			}
+		}
+	}
+	if t.opt.Missing != MissingDrop {
+		t.note("cells without a value have the mean of their column")
+	}
+	return rows, nil
+}
+
+// count is the number of rows in a list, nil for all.
+func (t *table) count(rows []int) int {
+	if rows == nil {
+		return t.rows
+	}
+	return len(rows)
+}
+
+// row is the k-th row of a list, nil for all.
+func row(rows []int, k int) int {
+	if rows == nil {
+		return k
+	}
+	return rows[k]
+}
+
+// errMissing counts the cells without a value and names the first.
+func (t *table) errMissing() error {
+	first, columns := -1, 0
+	for j, c := range t.columns {
+		if c.missing == 0 || c.role != asFeature && c.role != asTarget {
+			continue
+		}
+		columns++
+		if first < 0 || c.firstMissing < t.columns[first].firstMissing {
+			first = j
+		}
+	}
+	e := &Error{Line: t.columns[first].firstMissing, Column: t.columns[first].name}
+	if t.array {
+		e.Line, e.Row = 0, e.Line
+	}
+	e.Err = fmt.Errorf("a missing value, the first of %d in %d of the columns: --missing drop, mean or indicator says what to do", t.missing(), columns)
+	return e
+}
+
+// matrix fills the features of some rows; NaN stands for missing values.
+func (t *table) matrix(s *schema, rows []int) Matrix {
+	type source struct {
+		encoded
+		k    int
+		rank []float64 // of the texts by number, nil for numbers
+	}
+	var sources []source
+	for _, e := range s.columns {
+		k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].name == e.name })
+		from := source{encoded: e, k: k}
+		for _, text := range t.columns[t.used[k]].texts {
+			r, _ := slices.BinarySearch(e.levels, text)
+			from.rank = append(from.rank, float64(r))
+		}
+		sources = append(sources, from)
+	}
+	x := NewMatrix(t.count(rows), s.width)
+	for to := range x.Rows {
+		i, into := row(rows, to), x.Row(to)
+		for _, from := range sources {
+			v := t.at(i, from.k)
+			if from.levels == nil {
+				into[from.at] = v
+				if !from.flag {
+					continue
+				}
+			} else if v >= 0 {
+				v = from.rank[int(v)]
+			}
+			from.put(into, v)
+		}
+	}
+	return x
+}
+
+// fillMeans replaces each NaN in x by the mean of what is no NaN in its column of
+// the training inputs.
+func fillMeans(x, train Matrix) {
+	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
+	for i := range train.Rows {
+		for j, v := range train.Row(i) {
+			if !math.IsNaN(v) {
+				count[j]++
+				mean[j] += (v - mean[j]) / count[j]
+			}
+		}
+	}
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			if math.IsNaN(v) {
+				x.Row(i)[j] = mean[j]
+			}
+		}
+	}
+}
+
+// describe notes constant columns and columns that count the rows.
+func (t *table) describe(s *schema, x Matrix) {
+	if t.blank > 0 {
+		t.note("%d empty rows are skipped", t.blank)
+	}
+	constant, counts := slices.Repeat([]bool{true}, x.Cols), slices.Repeat([]bool{x.Rows >= fewRows}, x.Cols)
+	for i := 1; i < x.Rows; i++ {
+		before := x.Row(i - 1)
+		for j, v := range x.Row(i) {
+			constant[j] = constant[j] && v == before[j]
+			counts[j] = counts[j] && v == before[j]+1
+		}
+	}
+	for _, e := range s.columns {
+		switch {
+		case e.levels != nil:
+		case constant[e.at]:
+			t.note("column %s is %v in every row", quote(e.name), x.At(0, e.at))
+		case counts[e.at]:
+			t.note("column %s counts the rows: --drop %s unless that tells something", quote(e.name), e.name)
+		}
+	}
+}
+
+// namesOf are the names of some rows.
+func (t *table) namesOf(rows []int) []string {
+	if t.rowNames == nil || rows == nil {
+		return t.rowNames
+	}
+	names := make([]string, len(rows))
+	for k, i := range rows {
+		names[k] = t.rowNames[i]
+	}
+	return names
+}
+
+// targets are the cells of the target in some rows, nil without one; of a text
+// column they are the numbers of the texts.
+func (t *table) targets(rows []int) ([]float64, *column) {
+	k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].role == asTarget })
+	if k < 0 || t.columns[t.used[k]].missing == t.rows {
+		return nil, nil
+	}
+	y := make([]float64, t.count(rows))
+	for to := range y {
+		y[to] = t.at(row(rows, to), k)
+	}
+	return y, &t.columns[t.used[k]]
+}
+
+// setTarget sets targets and task: texts must be two labels.
+func (t *table) setTarget(set *Set, rows []int) error {
+	y, c := t.targets(rows)
+	set.Y, set.Task = y, guessTask(y)
+	if c.kind == texts {
+		return set.classifyTexts(c.texts, t.opt.Positive)
+	}
+	if t.opt.Positive != "" {
+		return set.Classify(t.opt.Positive)
+	}
+	return nil
+}
+
+// inputs makes new inputs of a table, for a predictor trained on a set.
+func (t *table) inputs(train *Set) (*Inputs, error) {
+	s := schemaOf(train)
+	for j := range t.columns {
+		if c := &t.columns[j]; c.role == asTarget && c.missing == t.rows {
+			c.role = unused
+		}
+	}
+	rows, err := t.complete()
+	if err != nil {
+		return nil, t.bad(err)
+	}
+	n := t.count(rows)
+	if n == 0 {
+		return nil, t.bad(errors.New("no row has all values"))
+	}
+	if err := t.opt.checkSize(n, s.width); err != nil {
+		return nil, t.bad(err)
+	}
+	in := &Inputs{Name: t.file, X: t.matrix(s, rows), RowNames: t.namesOf(rows)}
+	if t.missing() > 0 {
+		fillMeans(in.X, train.X)
+	}
+	for _, c := range t.columns {
+		if c.unseen > 0 {
+			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, train.Name)
+		}
+	}
+	in.Notes = t.notes
+	y, c := t.targets(rows)
+	if y != nil && train.Labels != nil {
+		if y, err = train.Labels.apply(y, c); err != nil {
+			return nil, t.bad(err)
+		}
+	}
+	in.Y = y
+	return in, nil
+}

@@ -1,0 +1,193 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Load reads a data set from wherever path points:
+//
+//   - "-": Options.Stdin, a table or sparse lines;
+//   - "synthetic:NAME,n=2000,seed=1,...": generated, see ParseSynthetic;
+//   - the name of an embedded set, see Names;
+//   - a file: .csv and .tsv (ReadTable), .svm and .libsvm (ReadLIBSVM), .txt, .data
+//     and .dat (either, by looking), .npy (ReadNPY), .npz (arrays X and y).
+//
+// Text may be packed by gzip, zstd or bzip2, with .gz, .zst or .bz2 after the
+// other extension. A file whose name is that of an embedded set is reached as
+// ./NAME.
+func Load(path string, opt Options) (*Set, error) {
+	switch {
+	case strings.HasPrefix(path, syntheticPrefix):
+		spec, err := ParseSynthetic(path)
+		if err != nil {
+			return nil, err
+		}
+		return spec.Generate(opt)
+	case slices.Contains(Names(), path):
+		return Open(path)
+	}
+	f, err := open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	switch f.format {
+	case libsvmFormat:
+		return ReadLIBSVM(f.text, f.name, opt)
+	case npyFormat:
+		return ReadNPY(f.text, f.name, opt)
+	case npzFormat:
+		return readNPZ(f, opt)
+	default:
+		return ReadTable(f.text, f.name, opt)
+	}
+}
+
+// format is a file format.
+type format int
+
+const (
+	unknownFormat format = iota
+	tableFormat
+	libsvmFormat
+	eitherText // a table or sparse lines
+	npyFormat
+	npzFormat
+)
+
+// source is an opened file or stream.
+type source struct {
+	name   string // as messages show it
+	format format
+	text   *bufio.Reader // unpacked
+	file   *os.File      // nil for a stream
+	unzip  *zstd.Decoder
+}
+
+func (s *source) close() {
+	if s.unzip != nil {
+		s.unzip.Close()
+	}
+	if s.file != nil {
+		s.file.Close()
+	}
+}
+
+// open opens a file or standard input and finds its format.
+func open(path string, opt Options) (*source, error) {
+	s := &source{name: path, format: eitherText}
+	r := opt.Stdin
+	if path == "-" {
+		s.name = "standard input"
+		if r == nil {
+			return nil, &Error{File: s.name, Err: errors.New("not available here")}
+		}
+	} else if err := s.openFile(path); err != nil {
+		return nil, err
+	} else {
+		r = s.file
+	}
+	if s.format == npzFormat {
+		return s, nil
+	}
+	if err := s.unpack(bufio.NewReaderSize(r, 2*sampleBytes)); err != nil {
+		s.close()
+		return nil, &Error{File: s.name, Err: err}
+	}
+	if s.format == eitherText {
+		s.format = tableFormat
+		if sample, _ := s.text.Peek(sampleBytes); isSparse(sample) {
+			s.format = libsvmFormat
+		}
+	}
+	return s, nil
+}
+
+// openFile opens a file that exists and has a known extension.
+func (s *source) openFile(path string) error {
+	s.format = formatOf(path)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil && s.format == unknownFormat && filepath.Ext(path) == "" && !strings.ContainsAny(path, `/\`):
+		return &Error{File: path, Err: fmt.Errorf("neither a file nor an embedded set (%s)", strings.Join(Names(), ", "))}
+	case err != nil:
+		return &Error{File: path, Err: reason(err)}
+	case info.IsDir():
+		return &Error{File: path, Err: errors.New("is a directory")}
+	case s.format == unknownFormat:
+		return &Error{File: path, Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy or .npz is needed%s", cureFor(path))}
+	}
+	if s.file, err = os.Open(path); err != nil {
+		return &Error{File: path, Err: reason(err)}
+	}
+	return nil
+}
+
+// formatOf reads the format off the extension, without that of the packer.
+func formatOf(path string) format {
+	path = strings.ToLower(path)
+	for _, packer := range []string{".gz", ".zst", ".bz2"} {
+		path = strings.TrimSuffix(path, packer)
+	}
+	switch filepath.Ext(path) {
+	case ".csv", ".tsv", ".tab":
+		return tableFormat
+	case ".svm", ".libsvm":
+		return libsvmFormat
+	case ".txt", ".data", ".dat":
+		return eitherText
+	case ".npy":
+		return npyFormat
+	case ".npz":
+		return npzFormat
+	}
+	return unknownFormat
+}
+
+// cureFor says what makes a file of another kind readable.
+func cureFor(path string) string {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".xlsx", ".xls", ".ods":
+		return "; save the sheet as CSV"
+	case ".parquet", ".feather", ".arrow", ".h5", ".pkl", ".json", ".rds", ".rdata", ".sav", ".dta", ".arff", ".mat":
+		return "; save the table as CSV or the array as .npy"
+	}
+	return ""
+}
+
+// unpack undoes the packing that the first bytes show.
+func (s *source) unpack(b *bufio.Reader) error {
+	s.text = b
+	lead, _ := b.Peek(4)
+	var r io.Reader
+	var err error
+	switch {
+	case bytes.HasPrefix(lead, []byte("\x1f\x8b")):
+		r, err = gzip.NewReader(b)
+	case bytes.HasPrefix(lead, []byte("\x28\xb5\x2f\xfd")):
+		// One goroutine and a window of at most 64 MiB bound the memory.
+		s.unzip, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<26))
+		r = s.unzip
+	case bytes.HasPrefix(lead, []byte("BZh")):
+		r = bzip2.NewReader(b)
+	default:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("unpacking: %w", err)
+	}
+	s.text = bufio.NewReaderSize(r, 2*sampleBytes)
+	return nil
+}

@@ -1,0 +1,323 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// ReadTable reads a text with a line per example and a column per feature. The
+// separator (comma, semicolon, tab or runs of blanks) and the header line are
+// found by looking, as package documentation says; lines that start with # and
+// empty lines are skipped, a byte order mark and CRLF line ends accepted. The
+// options choose target and columns and say what becomes of missing values.
+// Columns of texts become indicators. At least two examples and one feature are
+// needed. name stands in messages and becomes the name of the set.
+func ReadTable(r io.Reader, name string, opt Options) (*Set, error) {
+	t, err := readTable(r, name, opt, (*table).planTraining)
+	if err != nil {
+		return nil, err
+	}
+	return t.set()
+}
+
+// ReadInputsTable reads such a text with a column for every feature of train, in
+// any order; its target may be there, other columns are ignored.
+func ReadInputsTable(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
+	t, err := readTable(r, name, opt, func(t *table) error { return t.planInputs(train) })
+	if err != nil {
+		return nil, err
+	}
+	return t.inputs(train)
+}
+
+// table is a file of columns as it was read: a number for each cell that is
+// used, NaN where there is none, the number of the text where a column holds texts.
+type table struct {
+	file     string
+	opt      Options
+	columns  []column
+	headless bool  // columns have positions, not names
+	used     []int // columns that are features or target
+	features int   // of them
+	rows     int
+	cells    cellList
+	byColumn bool   // cells stand column after column, not row after row
+	stride   int    // cells of a row
+	array    bool   // places are rows, not lines
+	last     *table // holds the last column, an array of its own; nil: it stands with the others
+	rowNames []string
+
+	memory int // bytes of texts and names of rows
+	commas decimals
+	blank  int // rows without any cell
+	notes  []string
+}
+
+// decimals are the lines that first show a decimal comma and a decimal point.
+type decimals struct {
+	possible     bool // no commas separate the columns
+	comma, point int
+}
+
+// at is the cell of row i in the k-th column used.
+func (t *table) at(i, k int) float64 {
+	if t.last != nil && k == len(t.used)-1 {
+		return t.last.cells.at(i)
+	}
+	if t.byColumn {
+		return t.cells.at(k*t.rows + i)
+	}
+	return t.cells.at(i*t.stride + k)
+}
+
+func (t *table) note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// bad places an error in the file.
+func (t *table) bad(err error) error {
+	if e, ok := err.(*Error); ok {
+		e.File = t.file
+		return e
+	}
+	return &Error{File: t.file, Err: reason(err)}
+}
+
+// readTable reads a text table, after plan has given its columns their roles.
+func readTable(r io.Reader, file string, opt Options, plan func(t *table) error) (*table, error) {
+	t := &table{file: file, opt: opt}
+	lines := newLineReader(r, longestLine)
+	sample, err := lines.b.Peek(sampleBytes)
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull && len(sample) == 0 {
+		return nil, t.bad(err)
+	}
+	if err := refuseForeign(sample); err != nil {
+		return nil, t.bad(err)
+	}
+	d := detect(sample, err == io.EOF)
+	if opt.NoHeader {
+		d.header, d.rowNames = noLine, false
+	}
+	records := &recordReader{lines: lines, separator: d.separator, comments: true}
+	t.commas.possible = d.separator != ','
+	t.notes = d.notes()
+	if err := t.read(records, d, plan); err != nil {
+		return nil, t.bad(err)
+	}
+	return t, nil
+}
+
+// read reads header and rows.
+func (t *table) read(records *recordReader, d dialect, plan func(t *table) error) error {
+	first, err := t.readHeader(records, d)
+	if err != nil {
+		return err
+	}
+	if err := plan(t); err != nil {
+		return &Error{Line: first.line, Err: err}
+	}
+	t.use()
+	rec := first
+	if d.header == firstLine {
+		rec, err = records.next()
+	}
+	for ; err == nil; rec, err = records.next() {
+		if isBlank(rec) {
+			t.blank++
+			continue
+		}
+		if err := t.addRow(rec); err != nil {
+			return err
+		}
+	}
+	if err != io.EOF {
+		return &Error{Line: rec.line, Err: err}
+	}
+	if t.rows == 0 {
+		return errors.New("no examples below the header")
+	}
+	return nil
+}
+
+// use lists the columns that have cells to keep.
+func (t *table) use() {
+	for j := range t.columns {
+		switch t.columns[j].role {
+		case asFeature:
+			t.features++
+			t.used = append(t.used, j)
+		case asTarget:
+			t.used = append(t.used, j)
+		}
+	}
+	t.stride = len(t.used)
+}
+
+// readHeader names the columns and returns the first record of the file, which is
+// an example where the names stand elsewhere.
+func (t *table) readHeader(records *recordReader, d dialect) (record, error) {
+	first, err := records.next()
+	switch {
+	case err == io.EOF:
+		return first, errors.New("the file is empty")
+	case err != nil:
+		return first, &Error{Line: first.line, Err: err}
+	}
+	if d.header == noLine {
+		t.namePositions(len(first.cells))
+		return first, nil
+	}
+	cells := first.cells
+	if d.header == commentLine {
+		cells = nil
+		for _, name := range d.names {
+			cells = append(cells, []byte(name))
+		}
+	}
+	if d.rowNames {
+		cells = append([][]byte{nil}, cells...)
+	}
+	names, err := headerNames(cells)
+	if err != nil {
+		return first, &Error{Line: first.line, Err: err}
+	}
+	for _, name := range names {
+		t.columns = append(t.columns, column{name: name})
+		t.memory += textBytes(name)
+	}
+	return first, nil
+}
+
+// namePositions names n columns x1, x2, ...
+func (t *table) namePositions(n int) {
+	t.headless = true
+	for _, name := range numbered(n) {
+		t.columns = append(t.columns, column{name: name})
+	}
+}
+
+// isBlank reports whether no cell of a row holds anything.
+func isBlank(rec record) bool {
+	for _, cell := range rec.cells {
+		if len(cell) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// addRow appends the cells of a row.
+func (t *table) addRow(rec record) error {
+	if len(rec.cells) != len(t.columns) {
+		return &Error{Line: rec.line, Err: fmt.Errorf("%d cells, but the header names %d columns", len(rec.cells), len(t.columns))}
+	}
+	t.rows++
+	if err := t.checkSize(); err != nil {
+		return err
+	}
+	for j, cell := range rec.cells {
+		c := &t.columns[j]
+		switch c.role {
+		case unused:
+			continue
+		case asNothing:
+			if len(cell) > 0 {
+				return &Error{Line: rec.line, Err: fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(string(cell)))}
+			}
+			continue
+		case asRowName:
+			s := utf8Text(cell)
+			t.rowNames = append(t.rowNames, s)
+			t.memory += textBytes(s)
+			continue
+		}
+		v, err := t.value(c, cell, rec.line)
+		if err != nil {
+			return &Error{Line: rec.line, Column: c.name, Err: err}
+		}
+		if math.IsNaN(v) {
+			c.miss(rec.line)
+		}
+		t.cells.append(v)
+	}
+	return nil
+}
+
+// miss counts a cell without a value, at a line or row.
+func (c *column) miss(place int) {
+	if c.missing++; c.missing == 1 {
+		c.firstMissing = place
+	}
+}
+
+// checkSize refuses a table whose features and texts exceed the memory allowed.
+func (t *table) checkSize() error {
+	if err := t.opt.checkSize(t.rows, t.features); err != nil {
+		return err
+	}
+	if limit := t.opt.maxBytes(); int64(t.memory) > limit {
+		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s", ErrMemory, t.rows, humanBytes(float64(t.memory)), humanBytes(float64(limit)))
+	}
+	return nil
+}
+
+// value is the number of a cell, NaN for a missing one.
+func (t *table) value(c *column, cell []byte, line int) (float64, error) {
+	if c.kind != texts {
+		v, err := strconv.ParseFloat(string(cell), 64)
+		if err == nil && !math.IsNaN(v) {
+			c.kind = numbers
+			return v, t.checkNumber(cell, v, line)
+		}
+		if with, ok := decimalComma(cell); ok && t.commas.possible {
+			if w, err := strconv.ParseFloat(string(with), 64); err == nil {
+				c.kind = numbers
+				return w, t.checkComma(cell, line)
+			}
+		}
+		if errors.Is(err, strconv.ErrRange) {
+			_, err := parseNumber(string(cell))
+			return 0, err
+		}
+	}
+	switch {
+	case isMissing(cell):
+		return math.NaN(), nil
+	case c.kind == numbers:
+		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--drop leaves the column out)", quote(string(cell)))
+	}
+	c.kind = texts
+	before := len(c.texts)
+	k, err := c.numberOf(cell, t.opt.UnseenZero && c.role == asFeature)
+	if len(c.texts) > before {
+		t.memory += textBytes(c.texts[k])
+	}
+	return float64(k), err
+}
+
+// checkNumber refuses infinities, and decimal points where others are commas.
+func (t *table) checkNumber(cell []byte, v float64, line int) error {
+	if t.commas.possible && t.commas.point == 0 && bytes.IndexByte(cell, '.') >= 0 {
+		t.commas.point = line
+		if t.commas.comma > 0 {
+			return fmt.Errorf("%s has a decimal point, line %d has a decimal comma", quote(string(cell)), t.commas.comma)
+		}
+	}
+	return checkFinite(v)
+}
+
+func (t *table) checkComma(cell []byte, line int) error {
+	if t.commas.point > 0 {
+		return fmt.Errorf("%s has a decimal comma, line %d has a decimal point", quote(string(cell)), t.commas.point)
+	}
+	if t.commas.comma == 0 {
+		t.commas.comma = line
+		t.note("numbers have decimal commas, such as %s in line %d", cell, line)
+	}
+	return nil
+}

@@ -29,15 +29,6 @@ type Problem struct {
 	Scheme resample.Scheme
 }
 
-// Trainer is a learning method bound to its data. One Trainer serves one worker.
-// A training that has not converged is an *UnconvergedError.
-type Trainer interface {
-	// Fit trains on the set that holds example i counts[i] times, at least one of
-	// them positive, and overwrites f with the predictions at all sites, followed
-	// by those at the extra inputs: length Sites + Extra. It keeps neither slice.
-	Fit(counts []int, f []float64) error
-}
-
 // DefaultResamples is the number of resamples where Settings name none.
 const DefaultResamples = 1000
 

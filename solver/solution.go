@@ -136,3 +136,6 @@ func (s *Solution) readCavities() {
 		s.weights[i] = s.SiteMean[i] - s.SitePrecision[i]*s.Mean[i]
 	}
 }
+
+// Engine is the engine at whose G the solution was read off.
+func (s *Solution) Engine() linalg.Engine { return s.engine }

@@ -1,0 +1,92 @@
+package batch
+
+import "math"
+
+// anderson accelerates one fixed-point iteration x <- x + r(x): the next point is the
+// image of that combination of past points whose residuals combine to the least (type II:
+// Anderson 1965; Walker and Ni 2011). It holds the newest differences, in a ring.
+type anderson[T number] struct {
+	residual matrix[T] // depth x M: differences of weighted residuals
+	image    matrix[T] // depth x M: differences of points and residuals, x + r
+	gram     []float64 // depth x depth: inner products of residual's rows
+	held     int       // rows in use
+	next     int       // row that the next difference takes
+}
+
+// relativeRidge keeps the least squares solvable where residuals are parallel within
+// rounding in single precision.
+const relativeRidge = 1e-7
+
+func newAnderson[T number](depth, sites int) anderson[T] {
+	return anderson[T]{residual: newMatrix[T](depth, sites), image: newMatrix[T](depth, sites), gram: make([]float64, depth*depth)}
+}
+
+// reset forgets the history.
+func (a *anderson[T]) reset() { a.held, a.next = 0, 0 }
+
+// open is the row of differences in the making. Into image go the step of x and, after it,
+// the difference of residuals that it made; into residual that difference, weighted.
+func (a *anderson[T]) open() (residual, image []T) {
+	return a.residual.row(a.next), a.image.row(a.next)
+}
+
+// close takes the open row into the history and leaves in coefficients those of the
+// history whose combination comes nearest to the weighted residual. It returns how many
+// there are: 0 where the least squares cannot be solved.
+func (a *anderson[T]) close(weighted, work, coefficients []T, small []float64) int {
+	depth := a.residual.rows
+	a.held = min(a.held+1, depth)
+	n := a.held
+	mulVec(work[:n], a.residual.top(n), a.residual.row(a.next))
+	for k, v := range work[:n] {
+		a.gram[k*depth+a.next], a.gram[a.next*depth+k] = float64(v), float64(v)
+	}
+	a.next = (a.next + 1) % depth
+	mulVec(coefficients[:n], a.residual.top(n), weighted)
+	if !solveRidge(small, a.gram, coefficients[:n], depth) {
+		a.reset()
+		return 0
+	}
+	return n
+}
+
+// solveRidge overwrites c with the solution of gram c = c by Cholesky's factorisation, its
+// diagonal raised by relativeRidge. It reports false if gram is not positive definite.
+func solveRidge[T number](l, gram []float64, c []T, stride int) bool {
+	n := len(c)
+	for i := range n {
+		for j := range i + 1 {
+			v := gram[i*stride+j]
+			if i == j {
+				v *= 1 + relativeRidge
+			}
+			for k := range j {
+				v -= l[i*n+k] * l[j*n+k]
+			}
+			if i > j {
+				l[i*n+j] = v / l[j*n+j]
+				continue
+			}
+			if !(v > 0) || math.IsInf(v, 1) {
+				return false
+			}
+			l[i*n+i] = math.Sqrt(v)
+		}
+	}
+	x := l[n*n : n*n+n]
+	for i := range n {
+		x[i] = float64(c[i])
+		for k := range i {
+			x[i] -= l[i*n+k] * x[k]
+		}
+		x[i] /= l[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			x[i] -= l[k*n+i] * x[k]
+		}
+		x[i] /= l[i*n+i]
+		c[i] = T(x[i])
+	}
+	return true
+}

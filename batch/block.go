@@ -1,0 +1,222 @@
+package batch
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Block is resamples in training together, for one goroutine. Fits enter and leave it at
+// any step.
+type Block struct {
+	rows    rows
+	trainer *Trainer
+	exact   Exact // made when first needed
+}
+
+// rows is a block in either precision.
+type rows interface {
+	start(r resample)
+	iterate(ended func(r resample, residual float64))
+}
+
+// resample is one resample: its place and counts, and where its outputs go.
+type resample struct {
+	place  int
+	counts []int
+	f      []float64
+}
+
+// NewBlock makes an empty block.
+func (t *Trainer) NewBlock() *Block {
+	if t.double != nil {
+		return &Block{trainer: t, rows: newBlock(t, t.double)}
+	}
+	return &Block{trainer: t, rows: newBlock(t, t.single)}
+}
+
+// Size is the number of resamples that the block holds at most.
+func (b *Block) Size() int { return b.trainer.settings.Size }
+
+// Outputs is Trainer.Outputs.
+func (b *Block) Outputs() int { return b.trainer.Outputs() }
+
+// Start begins to train on counts. place is the caller's number for this fit; counts must not change, and f, length Outputs, is written, until
+// Step says that the fit has ended.
+func (b *Block) Start(place int, counts []int, f []float64) {
+	b.rows.start(resample{place, counts, f})
+}
+
+// Step takes one iteration of all fits, and tells of those that ended with it. err is that
+// of the exact trainer, to which fits are left that do not reach the tolerance.
+func (b *Block) Step(ended func(place int, err error)) {
+	b.rows.iterate(func(r resample, residual float64) {
+		var err error
+		if residual <= b.trainer.settings.Tolerance {
+			b.trainer.counts.fits.Add(1)
+		} else {
+			b.trainer.counts.left.Add(1)
+			err = b.fitExactly(r)
+		}
+		ended(r.place, err)
+	})
+}
+
+func (b *Block) fitExactly(r resample) (err error) {
+	if b.exact == nil {
+		if b.exact, err = b.trainer.newExact(); err != nil {
+			return err
+		}
+	}
+	return b.exact.Fit(r.counts, r.f[:b.trainer.inputs()])
+}
+
+// block is the rows of a Block.
+type block[T number] struct {
+	trainer *Trainer
+	product product[T]
+	rows    []row[T] // those in use first
+	active  int
+	x, f    matrix[T] // xi - g and f - m = G (xi - g), a row a resample
+
+	h, fitted          []float64 // workspace over the sites
+	weighted, move     []T       // the same
+	work, coefficients []T       // workspace over Settings.Depth
+	small              []float64
+}
+
+// row is one resample in training.
+type row[T number] struct {
+	resample
+	weight     []float64 // count of each site
+	r          []T       // residual of the last iterate
+	history    anderson[T]
+	iterations int
+	residual   float64 // the largest over sites, in standard deviations of f
+}
+
+func newBlock[T number](t *Trainer, p product[T]) *block[T] {
+	size, sites, depth := t.settings.Size, t.Sites(), t.settings.Depth
+	return &block[T]{
+		trainer: t, product: p, rows: make([]row[T], size),
+		x: newMatrix[T](size, sites), f: newMatrix[T](size, sites),
+		h: make([]float64, sites), fitted: make([]float64, sites),
+		weighted: make([]T, sites), move: make([]T, sites),
+		work: make([]T, depth), coefficients: make([]T, depth), small: make([]float64, depth*depth+depth),
+	}
+}
+
+// start puts a resample into a row of its own. Its first point is x = 0, where every
+// site's cavity is the average one.
+func (b *block[T]) start(r resample) {
+	row := &b.rows[b.active]
+	if row.r == nil {
+		row.weight, row.r = make([]float64, b.x.cols), make([]T, b.x.cols)
+		row.history = newAnderson[T](b.trainer.settings.Depth, b.x.cols)
+	}
+	row.resample, row.iterations = r, 0
+	row.history.reset()
+	b.trainer.examples.weigh(row.weight, r.counts)
+	clear(b.x.row(b.active))
+	clear(b.f.row(b.active))
+	clear(row.r)
+	b.evaluate(b.active)
+	b.advance(b.active)
+	b.active++
+}
+
+// iterate computes f at the x of every row and moves those that go on to their next x.
+func (b *block[T]) iterate(ended func(r resample, residual float64)) {
+	b.product(b.f.top(b.active), b.x.top(b.active))
+	b.trainer.counts.iterations.Add(int64(b.active))
+	for i := b.active - 1; i >= 0; i-- { // from behind: remove moves the last row
+		r := &b.rows[i]
+		r.iterations++
+		for level, at := range b.trainer.settings.Levels {
+			if at == r.iterations {
+				b.write(i, 1+level)
+			}
+		}
+		b.evaluate(i)
+		if s := &b.trainer.settings; r.residual > s.Tolerance && r.iterations < s.MaxIterations {
+			b.advance(i)
+			continue
+		}
+		b.write(i, 0)
+		for level, at := range b.trainer.settings.Levels {
+			if at > r.iterations {
+				b.write(i, 1+level)
+			}
+		}
+		ended(r.resample, r.residual)
+		b.remove(i)
+	}
+}
+
+// remove takes row i out; the last one takes its place.
+func (b *block[T]) remove(i int) {
+	b.active--
+	if i != b.active {
+		b.rows[i], b.rows[b.active] = b.rows[b.active], b.rows[i]
+		copy(b.x.row(i), b.x.row(b.active))
+		copy(b.f.row(i), b.f.row(b.active))
+	}
+}
+
+// evaluate computes the residual xi(h(x, f)) - x of row i, and its size.
+func (b *block[T]) evaluate(i int) {
+	s, row := b.trainer.surrogate, &b.rows[i]
+	x := b.x.row(i)
+	f, h, fitted, r, weighted := b.f.row(i)[:len(x)], b.h[:len(x)], b.fitted[:len(x)], row.r[:len(x)], b.weighted[:len(x)]
+	for j, v := range x {
+		h[j] = s.cavity[j] + (float64(f[j])-s.chi[j]*float64(v))*s.inverseB[j]
+	}
+	b.trainer.examples.relax(fitted, s.c, h, row.weight, row.counts)
+	difference, image := row.history.open()
+	row.residual = 0
+	for j, v := range x {
+		residual := s.c[j]*(fitted[j]-h[j]) + s.d[j]*fitted[j] - s.g[j] - float64(v)
+		scaled := residual * s.perDeviation[j]
+		change := T(residual) - r[j]
+		difference[j] = change * T(s.perDeviation[j])
+		image[j] += change
+		r[j], weighted[j] = T(residual), T(scaled)
+		if size := math.Abs(scaled); size > row.residual || math.IsNaN(size) {
+			row.residual = size
+		}
+	}
+}
+
+// advance moves x of row i, whose residual evaluate has just left, by Anderson's step.
+func (b *block[T]) advance(i int) {
+	row, x := &b.rows[i], b.x.row(i)
+	copy(b.move, row.r)
+	if row.iterations > 0 {
+		if n := row.history.close(b.weighted, b.work, b.coefficients, b.small); n > 0 {
+			subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
+		}
+	}
+	_, image := row.history.open()
+	for j, v := range b.move {
+		image[j] = v
+		x[j] += v
+	}
+}
+
+// write leaves the predictions of row i, at the sites and at the new inputs, in its
+// outputs number level.
+func (b *block[T]) write(i, level int) {
+	t := b.trainer
+	f := b.rows[i].f[level*t.inputs() : (level+1)*t.inputs()]
+	for j, v := range b.f.row(i) {
+		f[j] = t.surrogate.mean[j] + float64(v)
+	}
+	if t.extra.Rows == 0 {
+		return
+	}
+	for j, v := range b.x.row(i) {
+		b.h[j] = t.surrogate.g[j] + float64(v)
+	}
+	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(f[t.Sites():]))
+}

@@ -1,0 +1,148 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Settings say how to train. The zero value means the defaults.
+type Settings struct {
+	// Tolerance is the largest residual of a fit, over sites, in standard deviations of
+	// the predictor over resamples: by so much the prediction at a site differs from the
+	// optimum of its own loss given the others' (the violation of its Kuhn-Tucker
+	// condition). 0 means DefaultTolerance.
+	Tolerance float64
+	// MaxIterations is how many iterations a fit may take before it is left to the exact
+	// trainer; 0 means DefaultMaxIterations.
+	MaxIterations int
+	// Depth is the number of past iterates that Anderson's method combines; 0 means
+	// DefaultDepth.
+	Depth int
+	// Size is the number of resamples in a block; 0 means DefaultSize.
+	Size int
+	// MaxBytes bounds the memory of a block, which holds fewer resamples where it must;
+	// 0: no bound.
+	MaxBytes int64
+	// Levels are iterations, ascending, at which f is kept beside the exact one: cheaper
+	// models of the same resample. See Trainer.Outputs.
+	Levels []int
+}
+
+// The defaults of the zero Settings.
+const (
+	DefaultTolerance     = 1e-3
+	DefaultMaxIterations = 100
+	DefaultDepth         = 6
+	DefaultSize          = 64
+)
+
+// Blocks run in double precision where the tolerance or the cavities ask for it: rounding
+// in single precision leaves some 1e-6 of a standard deviation, times 1/b.
+const (
+	singleTolerance = 1e-5
+	singleInverseB  = 1e3
+)
+
+// Exact trains one resample at a time, see retrain.Trainer.
+type Exact interface {
+	Fit(counts []int, f []float64) error
+}
+
+// Trainer is batch training bound to its data: what the blocks of all workers share.
+type Trainer struct {
+	surrogate *surrogate
+	examples  *examples
+	settings  Settings
+	extra     blas64.General // P x M: f at the new inputs = extra xi
+	newExact  func() (Exact, error)
+
+	single product[float32]
+	double product[float64]
+	counts counters
+}
+
+// counters count over all blocks.
+type counters struct{ fits, iterations, left atomic.Int64 }
+
+// Stats are what the blocks of a Trainer have done.
+type Stats struct {
+	Fits       int // resamples that reached the tolerance
+	Iterations int // all of theirs
+	Exact      int // resamples that did not, and were left to the exact trainer
+}
+
+// Stats are the counts so far.
+func (t *Trainer) Stats() Stats {
+	return Stats{int(t.counts.fits.Load()), int(t.counts.iterations.Load()), int(t.counts.left.Load())}
+}
+
+// New prepares batch training around a theory. extra, P x M, takes xi to the predictions
+// at P new inputs (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact
+// makes a trainer for what does not converge.
+func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact, error), s Settings) (*Trainer, error) {
+	surrogate, err := newSurrogate(theory)
+	if err != nil {
+		return nil, err
+	}
+	examples, err := newExamples(p, len(surrogate.c))
+	if err != nil {
+		return nil, err
+	}
+	if extra.Rows > 0 && extra.Cols != len(surrogate.c) {
+		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols, len(surrogate.c))
+	}
+	t := &Trainer{surrogate: surrogate, examples: examples, extra: extra, newExact: newExact}
+	if t.settings, err = s.withDefaults(); err != nil {
+		return nil, err
+	}
+	if t.settings.Tolerance < singleTolerance || surrogate.largestInverseB() > singleInverseB {
+		t.double = newProduct[float64](theory.Engine)
+	} else {
+		t.single = newProduct[float32](theory.Engine)
+	}
+	if s.MaxBytes > 0 {
+		t.settings.Size = int(max(1, min(int64(t.settings.Size), s.MaxBytes/t.rowBytes())))
+	}
+	return t, nil
+}
+
+func (s Settings) withDefaults() (Settings, error) {
+	if s.Tolerance == 0 {
+		s.Tolerance = DefaultTolerance
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = DefaultMaxIterations
+	}
+	if s.Depth == 0 {
+		s.Depth = DefaultDepth
+	}
+	if s.Size == 0 {
+		s.Size = DefaultSize
+	}
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 || s.Size < 1 {
+		return s, fmt.Errorf("batch training to a tolerance of %v in at most %d iterations, of depth %d, %d at a time, cannot be done", s.Tolerance, s.MaxIterations, s.Depth, s.Size)
+	}
+	return s, nil
+}
+
+// rowBytes is the memory of a resample in a block.
+func (t *Trainer) rowBytes() int64 {
+	numbers, size := int64(3+2*t.settings.Depth+len(t.settings.Levels)), int64(4)
+	if t.double != nil {
+		size = 8
+	}
+	return (numbers*size + 16) * int64(len(t.surrogate.c))
+}
+
+// Sites is the number M of sites.
+func (t *Trainer) Sites() int { return len(t.surrogate.c) }
+
+// Outputs is the length of what a fit writes: the M + P predictions at the sites and new
+// inputs, then as many for each of Settings.Levels.
+func (t *Trainer) Outputs() int { return t.inputs() * (1 + len(t.settings.Levels)) }
+
+// inputs is M + P.
+func (t *Trainer) inputs() int { return t.Sites() + t.extra.Rows }

@@ -1,0 +1,126 @@
+package retrain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"bootbench/resample"
+)
+
+// accumulator turns a sequence of fits into averages. Its memory does not grow with
+// the number of resamples.
+type accumulator struct {
+	problem  *Problem
+	settings *Settings
+	done     int // resamples taken in or skipped
+	skipped  []*FitError
+	empty    int
+	fits     int
+	fitTime  time.Duration
+	leftOut  *leftOut
+	moments  *grouped
+	positive []int // per site and extra input, the resamples that predict more than 0
+}
+
+func newAccumulator(p *Problem, s *Settings) *accumulator {
+	period := resample.Period(p.Scheme)
+	return &accumulator{
+		problem: p, settings: s,
+		leftOut:  newLeftOut(p, s.Tests, period),
+		moments:  newGrouped(p.Sites+p.Extra, period),
+		positive: make([]int, p.Sites+p.Extra),
+	}
+}
+
+// add takes in the next resample and shows it to the callbacks.
+func (a *accumulator) add(d *draw) {
+	if d.empty {
+		a.empty++
+	}
+	if !d.empty && !d.known {
+		a.fits++
+	}
+	a.fitTime += d.duration
+	f := d.f[:len(a.positive)]
+	a.leftOut.add(d.counts, f)
+	a.moments.add(f)
+	for i, f := range f {
+		if f > 0 {
+			a.positive[i]++
+		}
+	}
+	if a.settings.OnResample != nil {
+		a.settings.OnResample(d.b, d.counts, d.f)
+	}
+	a.advance()
+}
+
+// skip leaves the next resample out, or says why it must not.
+func (a *accumulator) skip(d *draw) error {
+	failed := &FitError{Resample: d.b, Err: d.err}
+	var u *UnconvergedError
+	if !errors.As(d.err, &u) || float64(len(a.skipped)+1) > a.settings.MaxSkipped*float64(a.settings.Resamples) {
+		if len(a.skipped) > 0 {
+			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", d.err, len(a.skipped), a.done)
+		}
+		return failed
+	}
+	a.skipped = append(a.skipped, failed)
+	a.advance()
+	return nil
+}
+
+// advance goes on to the next resample.
+func (a *accumulator) advance() {
+	a.done++
+	if a.settings.Progress != nil {
+		a.settings.Progress(a.done, a.settings.Resamples)
+	}
+}
+
+// result reads the averages off.
+func (a *accumulator) result() *Result {
+	result := &Result{
+		Resamples: a.done - len(a.skipped),
+		Skipped:   a.skipped,
+		Empty:     a.empty,
+		Absent:    a.leftOut.totals(),
+		Stats:     Stats{Workers: a.settings.Workers, Fits: a.fits, FitTime: a.fitTime},
+	}
+	if a.done < a.settings.Resamples {
+		result.Status = Cancelled
+	}
+	result.LeftOut, result.OutOfBag = a.leftOut.errors(), a.leftOut.outOfBag()
+	for i, positive := range a.positive {
+		at := a.moments.average(i)
+		result.Mean, result.MeanSE = append(result.Mean, at.mean), append(result.MeanSE, at.meanSE)
+		result.Var, result.VarSE = append(result.Var, at.variance), append(result.VarSE, at.varianceSE)
+		result.Vote = append(result.Vote, float64(positive)/float64(result.Resamples))
+	}
+	result.Warnings = a.warnings(result)
+	return result
+}
+
+func (a *accumulator) warnings(r *Result) []string {
+	var lines []string
+	if period := a.leftOut.period; r.Resamples%period != 0 {
+		lines = append(lines, fmt.Sprintf("%d resamples are no whole number of partitions into %d folds: the last one counts in part", r.Resamples, period))
+	}
+	never := 0
+	for _, absent := range r.Absent {
+		if absent == 0 {
+			never++
+		}
+	}
+	if never > 0 && len(r.LeftOut) > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d examples were never left out and do not count in the left-out error", never, len(r.Absent)))
+	}
+	if skipped := len(r.Skipped); skipped > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d resamples are not in the averages, for their training did not converge (the first: %v)", skipped, a.done, r.Skipped[0]))
+	}
+	if r.Empty > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d resamples were empty and predict the prior mean 0", r.Empty, r.Resamples))
+	}
+	return lines
+}

@@ -1,0 +1,148 @@
+package retrain
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bootbench/resample"
+)
+
+// draw is one resample on its way. Draws circulate: from the free ones to a worker,
+// which numbers, draws and fits it, to the reorder buffer, and back.
+type draw struct {
+	at       int // place in the run: resample b is number b - First
+	b        int
+	counts   []int
+	f        []float64
+	empty    bool
+	known    bool // looked up, not fitted
+	duration time.Duration
+	err      error
+}
+
+// pool is the draws and the workers among which they circulate.
+//
+// A worker takes a free draw first and a number b second. All numbers from the first
+// uncollected one upwards are then held by different draws, so the reorder buffer has
+// room for each at its place modulo the number of draws, and the lowest number is always
+// being worked on.
+type pool struct {
+	problem    *Problem
+	settings   *Settings
+	next       atomic.Int64 // number of the next resample
+	free, done chan *draw
+}
+
+// newPool makes as many draws as keep workers like w busy.
+func newPool(p *Problem, s *Settings, w worker) *pool {
+	draws := min(w.draws()*s.Workers, s.Resamples)
+	c := &pool{problem: p, settings: s, free: make(chan *draw, draws), done: make(chan *draw, draws)}
+	for range draws {
+		c.free <- &draw{counts: make([]int, len(p.Y)), f: make([]float64, w.outputs(p))}
+	}
+	return c
+}
+
+// run fits and accumulates until all resamples are done, one fails or ctx ends.
+func (c *pool) run(ctx context.Context, workers []worker, a *accumulator) error {
+	working, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for _, w := range workers {
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			w.work(working, c)
+		}()
+	}
+	buffer := &reorderBuffer{pool: c, into: a, waiting: make([]*draw, cap(c.done))}
+	err := buffer.collect(ctx)
+	stop()
+	running.Wait()
+	if err != nil {
+		return err
+	}
+	return buffer.drain()
+}
+
+// prepare numbers a free draw and draws it. It reports whether there is anything to
+// fit: what is known is done already. more is false when no number is left.
+func (c *pool) prepare(d *draw) (fit, more bool) {
+	d.at = int(c.next.Add(1)) - 1
+	if d.at >= c.settings.Resamples {
+		return false, false
+	}
+	d.b = c.settings.First + d.at
+	resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
+	d.empty, d.known, d.err, d.duration = isEmpty(d.counts), false, nil, 0
+	if c.settings.Lookup != nil && !d.empty {
+		d.known, d.err = c.settings.Lookup(d.b, d.f)
+	}
+	if d.known || d.err != nil {
+		c.done <- d // has room for all draws
+		return false, true
+	}
+	return true, true
+}
+
+func isEmpty(counts []int) bool {
+	for _, k := range counts {
+		if k != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// reorderBuffer accumulates finished draws in the order of b.
+type reorderBuffer struct {
+	pool    *pool
+	into    *accumulator
+	waiting []*draw // finished ahead of their turn, draw b at b mod len
+}
+
+// collect accumulates until all resamples are done, the next one failed or ctx ends.
+func (q *reorderBuffer) collect(ctx context.Context) error {
+	for q.into.done < q.pool.settings.Resamples && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case d := <-q.pool.done:
+			if err := q.take(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// drain accumulates what the workers finished before they stopped.
+func (q *reorderBuffer) drain() error {
+	close(q.pool.done)
+	for d := range q.pool.done {
+		if err := q.take(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take accepts a finished draw and accumulates those whose turn has come.
+func (q *reorderBuffer) take(d *draw) error {
+	q.waiting[d.at%len(q.waiting)] = d
+	for {
+		turn := &q.waiting[q.into.done%len(q.waiting)]
+		d := *turn
+		if d == nil {
+			return nil
+		}
+		*turn = nil
+		if d.err == nil {
+			q.into.add(d)
+		} else if err := q.into.skip(d); err != nil {
+			return err
+		}
+		q.pool.free <- d
+	}
+}

@@ -81,7 +81,7 @@ type block[T number] struct {
 	x, f    matrix[T] // xi - g and f - m = G (xi - g), a row a resample
 
 	h, fitted          []float64 // workspace over the sites
-	weighted, move     []T       // the same
+	move               []T       // the same
 	work, coefficients []T       // workspace over Settings.Depth
 	small              []float64
 }
@@ -91,6 +91,7 @@ type row[T number] struct {
 	resample
 	weight     []float64 // count of each site
 	r          []T       // residual of the last iterate
+	weighted   []T       // the same in standard deviations of f
 	history    anderson[T]
 	iterations int
 	residual   float64 // the largest over sites, in standard deviations of f
@@ -102,7 +103,7 @@ func newBlock[T number](t *Trainer, p product[T]) *block[T] {
 		trainer: t, product: p, rows: make([]row[T], size),
 		x: newMatrix[T](size, sites), f: newMatrix[T](size, sites),
 		h: make([]float64, sites), fitted: make([]float64, sites),
-		weighted: make([]T, sites), move: make([]T, sites),
+		move: make([]T, sites),
 		work: make([]T, depth), coefficients: make([]T, depth), small: make([]float64, depth*depth+depth),
 	}
 }
@@ -112,7 +113,7 @@ func newBlock[T number](t *Trainer, p product[T]) *block[T] {
 func (b *block[T]) start(r resample) {
 	row := &b.rows[b.active]
 	if row.r == nil {
-		row.weight, row.r = make([]float64, b.x.cols), make([]T, b.x.cols)
+		row.weight, row.r, row.weighted = make([]float64, b.x.cols), make([]T, b.x.cols), make([]T, b.x.cols)
 		row.history = newAnderson[T](b.trainer.settings.Depth, b.x.cols)
 	}
 	row.resample, row.iterations = r, 0
@@ -121,6 +122,7 @@ func (b *block[T]) start(r resample) {
 	clear(b.x.row(b.active))
 	clear(b.f.row(b.active))
 	clear(row.r)
+	clear(row.weighted)
 	b.evaluate(b.active)
 	b.advance(b.active)
 	b.active++
@@ -164,27 +166,38 @@ func (b *block[T]) remove(i int) {
 	}
 }
 
-// evaluate computes the residual xi(h(x, f)) - x of row i, and its size.
+// evaluate computes the residual xi(h(x, f)) - x of row i, and its size. In units of f,
+// times chi, it is f_s(h) - f: by so much the site would move of its own.
 func (b *block[T]) evaluate(i int) {
 	s, row := b.trainer.surrogate, &b.rows[i]
 	x := b.x.row(i)
-	f, h, fitted, r, weighted := b.f.row(i)[:len(x)], b.h[:len(x)], b.fitted[:len(x)], row.r[:len(x)], b.weighted[:len(x)]
+	f, h, fitted, r, weighted := b.f.row(i)[:len(x)], b.h[:len(x)], b.fitted[:len(x)], row.r[:len(x)], row.weighted[:len(x)]
+	cavity, inverseB, chiOverB := s.cavity[:len(x)], s.inverseB[:len(x)], s.chiOverB[:len(x)]
 	for j, v := range x {
-		h[j] = s.cavity[j] + (float64(f[j])-s.chi[j]*float64(v))*s.inverseB[j]
+		h[j] = cavity[j] + float64(f[j])*inverseB[j] - float64(v)*chiOverB[j]
 	}
 	b.trainer.examples.relax(fitted, s.c, h, row.weight, row.counts)
 	difference, image := row.history.open()
-	row.residual = 0
-	for j, v := range x {
-		residual := s.c[j]*(fitted[j]-h[j]) + s.d[j]*fitted[j] - s.g[j] - float64(v)
-		scaled := residual * s.perDeviation[j]
-		change := T(residual) - r[j]
-		difference[j] = change * T(s.perDeviation[j])
+	difference, image = difference[:len(x)], image[:len(x)]
+	mean, inverseChi, perDeviation := s.mean[:len(x)], s.inverseChi[:len(x)], s.perDeviation[:len(x)]
+	worst, sum := T(0), T(0)
+	for j, v := range f {
+		moves := fitted[j] - mean[j] - float64(v)
+		residual := T(moves * inverseChi[j])
+		scaled := T(moves * perDeviation[j])
+		change := residual - r[j]
 		image[j] += change
-		r[j], weighted[j] = T(residual), T(scaled)
-		if size := math.Abs(scaled); size > row.residual || math.IsNaN(size) {
-			row.residual = size
+		r[j] = residual
+		difference[j] = scaled - weighted[j]
+		weighted[j] = scaled
+		sum += scaled
+		if scaled > worst || -scaled > worst {
+			worst = max(scaled, -scaled)
 		}
+	}
+	row.residual = float64(worst)
+	if sum != sum {
+		row.residual = math.NaN()
 	}
 }
 
@@ -193,7 +206,7 @@ func (b *block[T]) advance(i int) {
 	row, x := &b.rows[i], b.x.row(i)
 	copy(b.move, row.r)
 	if row.iterations > 0 {
-		if n := row.history.close(b.weighted, b.work, b.coefficients, b.small); n > 0 {
+		if n := row.history.close(row.weighted, b.work, b.coefficients, b.small); n > 0 {
 			subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
 		}
 	}

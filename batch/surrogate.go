@@ -22,17 +22,21 @@ type Theory struct {
 
 // surrogate holds the constants of the iteration (T13), over the sites.
 type surrogate struct {
-	mean, g, d, chi []float64
-	c, cavity       []float64 // c, m_c
-	inverseB        []float64 // 1/b
-	deviation       []float64 // standard deviation of f, kept away from 0
-	perDeviation    []float64 // chi/deviation: a residual of xi in standard deviations of f
+	mean, g      []float64
+	c, cavity    []float64 // c, m_c
+	inverseChi   []float64
+	inverseB     []float64 // 1/b
+	chiOverB     []float64
+	perDeviation []float64 // 1/(standard deviation of f), which is kept away from 0
 }
 
 // leastDeviation is the least standard deviation of a site that counts, as a share of
 // the root mean square over sites: where the predictor hardly varies, that is what its
 // error is compared with.
 const leastDeviation = 1e-4
+
+// tiny stands for a predictor that is 0 in every resample.
+const tiny = 1e-150
 
 func newSurrogate(t Theory) (*surrogate, error) {
 	if t.Engine == nil {
@@ -43,8 +47,8 @@ func newSurrogate(t Theory) (*surrogate, error) {
 		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d", len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)
 	}
 	chi, b := t.Engine.Diag()
-	s := &surrogate{mean: t.Mean, g: t.SiteMean, d: t.Engine.Precisions(), chi: chi}
-	for _, v := range []*[]float64{&s.c, &s.cavity, &s.inverseB, &s.deviation, &s.perDeviation} {
+	s := &surrogate{mean: t.Mean, g: t.SiteMean}
+	for _, v := range []*[]float64{&s.c, &s.cavity, &s.inverseChi, &s.inverseB, &s.chiOverB, &s.perDeviation} {
 		*v = make([]float64, n)
 	}
 	square := 0.0
@@ -53,13 +57,13 @@ func newSurrogate(t Theory) (*surrogate, error) {
 	}
 	least := leastDeviation * math.Sqrt(square)
 	for i, cavity := range t.Cavity {
-		s.c[i], s.cavity[i], s.inverseB[i] = cavity.C, cavity.Mean, 1/b[i]
-		s.deviation[i] = math.Max(math.Sqrt(t.Var[i]), least)
-		if s.deviation[i] == 0 {
-			s.deviation[i] = math.Max(math.Abs(t.Mean[i]), math.SmallestNonzeroFloat64/0x1p-52)
+		s.c[i], s.cavity[i], s.inverseChi[i], s.inverseB[i], s.chiOverB[i] = cavity.C, cavity.Mean, 1/chi[i], 1/b[i], chi[i]/b[i]
+		deviation := math.Max(math.Sqrt(t.Var[i]), least)
+		if deviation == 0 { // hence everywhere
+			deviation = math.Max(math.Abs(t.Mean[i]), tiny)
 		}
-		s.perDeviation[i] = chi[i] / s.deviation[i]
-		if sum := s.c[i] + s.cavity[i] + s.inverseB[i] + s.perDeviation[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		s.perDeviation[i] = 1 / deviation
+		if sum := s.c[i] + s.cavity[i] + s.inverseChi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 			return nil, fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start from them", i+1)
 		}
 	}

@@ -130,11 +130,11 @@ func (s Settings) withDefaults() (Settings, error) {
 
 // rowBytes is the memory of a resample in a block.
 func (t *Trainer) rowBytes() int64 {
-	numbers, size := int64(3+2*t.settings.Depth+len(t.settings.Levels)), int64(4)
+	numbers, size := int64(4+2*t.settings.Depth), int64(4)
 	if t.double != nil {
 		size = 8
 	}
-	return (numbers*size + 16) * int64(len(t.surrogate.c))
+	return (numbers*size + 8) * int64(len(t.surrogate.c))
 }
 
 // Sites is the number M of sites.

@@ -16,28 +16,72 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 			dst[i] = v + t*(y[i]-v)/(c[i]+t)
 		}
 	case HardMargin:
-		for i, v := range h {
-			dst[i] = v
-			if k[i] > 0 && y[i]*v < 1 {
-				dst[i] = y[i]
-			}
+		for i, v := range h { // onto the margin
+			dst[i] = v + y[i]*max(0, min(k[i]*math.MaxFloat64, 1-y[i]*v))
 		}
 	case Hinge:
+		for i, v := range h { // by k C/c towards the margin, but not beyond it
+			dst[i] = v + y[i]*max(0, min(k[i]*l.C/c[i], 1-y[i]*v))
+		}
+	case SquaredHinge:
 		for i, v := range h {
-			dst[i] = v
-			if u := y[i] * v; u < 1 && k[i] > 0 {
-				dst[i] = y[i] * math.Min(u+k[i]*l.C/c[i], 1)
-			}
+			t := 2 * k[i] * l.C
+			dst[i] = v + y[i]*max(0, 1-y[i]*v)*t/(c[i]+t)
+		}
+	case EpsInsensitive:
+		for i, v := range h { // by k C/c towards the tube
+			r := y[i] - v
+			move := max(0, min(k[i]*l.C/c[i], math.Abs(r)-l.Epsilon))
+			dst[i] = v + math.Copysign(move, r)
+		}
+	case LeastAbsolute:
+		for i, v := range h {
+			r := y[i] - v
+			dst[i] = v + math.Copysign(min(k[i]*l.C/c[i], math.Abs(r)), r)
+		}
+	case Huber:
+		for i, v := range h { // quadratic within Delta, of force k C Delta beyond
+			r, t := y[i]-v, k[i]*l.C
+			move := min(t*math.Abs(r)/(c[i]+t), t*l.Delta/c[i])
+			dst[i] = v + math.Copysign(move, r)
+		}
+	case Logistic:
+		for i, v := range h {
+			dst[i] = y[i] * logisticProx(y[i]*v, k[i]*l.C/c[i])
 		}
 	default:
-		var one, weight [1]float64
+		var target, weight [1]float64
 		for i, v := range h {
-			if k[i] == 0 {
-				dst[i] = v
-				continue
+			if dst[i] = v; k[i] > 0 {
+				target[0], weight[0] = y[i], k[i]
+				dst[i], _ = l.Prox(c[i], v, target[:], weight[:])
 			}
-			one[0], weight[0] = y[i], k[i]
-			dst[i], _ = l.Prox(c[i], v, one[:], weight[:])
 		}
 	}
+}
+
+// batchNewton bounds Newton's steps for one site: from the nearer end of the bracket
+// four are usual.
+const batchNewton = 100
+
+// logisticProx solves u = v + t/(1 + e^u), t >= 0, by Newton's method in the bracket
+// [v, v + t], to some 1e-14. The right side falls, so that the solution is the only one; it
+// is convex in u > 0 and concave in u < 0, so that steps from the point of the bracket next
+// to 0 do not pass the solution.
+func logisticProx(v, t float64) float64 {
+	u := min(max(0, v), v+t)
+	for range batchNewton {
+		e := math.Exp(-math.Abs(u))
+		share := 1 / (1 + e) // 1/(1 + e^-|u|)
+		slope := t * e * share * share
+		if u > 0 {
+			share = e * share
+		}
+		step := (v - u + t*share) / (1 + slope)
+		u += step
+		if !(math.Abs(step) > 1e-9*(1+math.Abs(u))) { // the next would be its square
+			break
+		}
+	}
+	return u
 }

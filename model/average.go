@@ -32,7 +32,7 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution, setti
 // Retrain computes the same averages by Monte Carlo, at the sites and at new
 // inputs whose kernel rows are given (P x M; the zero value: none).
 func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) (*retrain.Result, error) {
-	problem := retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme}
+	problem := m.retraining(scheme, cross)
 	trainers, err := m.trainers(problem, cross)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,362 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/batch"
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// build is a model of a set: rbf with gamma = gammaD/(number of features), standardised;
+// l nil: the set's preset.
+func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *model.Model {
+	t.Helper()
+	set, err := dataset.Load(name, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()), Jitter: jitter}, Loss: l}
+	if l == nil {
+		p, _ := model.PresetFor(set)
+		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
+	}
+	m, err := model.Build(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
+	t.Helper()
+	s, err := m.Solve(context.Background(), law, solver.Settings{Tolerance: tol})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fits are the predictions of resamples by batch training.
+func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) ([][]float64, batch.Stats) {
+	t.Helper()
+	var all [][]float64
+	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
+	_, stats, err := m.RetrainBatch(context.Background(), s, scheme, cross, settings, how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, stats
+}
+
+// exactly are the same by the exact trainers.
+func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) [][]float64 {
+	t.Helper()
+	var all [][]float64
+	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
+	if _, err := m.Retrain(context.Background(), scheme, cross, settings); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// farthest is the largest difference between fits in standard deviations sd; entries beyond
+// its length count as the last.
+func farthest(a, b [][]float64, sd []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		for j := range b[i] {
+			worst = math.Max(worst, math.Abs(a[i][j]-b[i][j])/sd[min(j, len(sd)-1)])
+		}
+	}
+	return worst
+}
+
+func deviations(s *solver.Solution) []float64 {
+	sd := make([]float64, len(s.Var))
+	for i, v := range s.Var {
+		sd[i] = math.Sqrt(v)
+	}
+	return sd
+}
+
+// TestMatchesExactTrainers: to a residual of 1e-7 standard deviations the fits are those of
+// the exact trainers, over losses, schemes, jitter and merged inputs. They then differ by
+// the trainers' own tolerance: package gp solves to rounding, erm to a gap of 1e-10 of the
+// objective, some 1e-4 of a standard deviation, svm to 1e-3 of the margin, some 1e-2.
+func TestMatchesExactTrainers(t *testing.T) {
+	poisson := resample.Poisson{Ratio: 1}
+	for _, c := range []struct {
+		set            string
+		loss           loss.Loss
+		gammaD, jitter float64
+		scheme         func(n int) resample.Scheme
+		tolerance      float64
+	}{
+		{"boston", nil, 0, 0, nil, 1e-5},
+		{"sonar", nil, 0, 0, nil, 2e-2},
+		{"sonar", loss.Hinge{C: 1}, 0.5, 0, nil, 2e-2},
+		{"wisconsin", loss.Hinge{C: 1}, 0.5, 0, nil, 5e-2}, // labels differ at some inputs
+		{"sonar", loss.SquaredHinge{C: 1}, 0.5, 0.1, nil, 1e-4},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0, nil, 1e-3},
+		{"synthetic:friedman1,n=150,seed=1", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, 0.5, 0, nil, 1e-4},
+		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
+		{"synthetic:friedman1,n=150,seed=1", loss.LeastAbsolute{C: 1}, 0.5, 0, nil, 1e-4},
+		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5}, // most inputs repeat, with targets of their own
+		{"synthetic:grid,n=300,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
+		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} }, 1e-5},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }, 1e-3},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme { return resample.Subsample{Size: n / 3, N: n} }, 1e-3},
+	} {
+		m := build(t, c.set, c.loss, c.gammaD, c.jitter)
+		t.Run(fmt.Sprintf("%s/%s", m.Set.Name, m.Loss.Name()), func(t *testing.T) {
+			scheme := resample.Scheme(poisson)
+			if c.scheme != nil {
+				scheme = c.scheme(m.Set.N())
+			}
+			settings := retrain.Settings{Resamples: 20, Seed: 7}
+			s := solve(t, m, scheme, 1e-2) // a rough theory serves
+			got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-7, MaxIterations: 300})
+			want := exactly(t, m, scheme, blas64.General{}, settings)
+			if len(got) != len(want) || stats.Exact > 0 || stats.Fits != 20 {
+				t.Fatalf("%d of %d fits, %+v", len(got), len(want), stats)
+			}
+			if e := farthest(got, want, deviations(s)); !(e <= c.tolerance) {
+				t.Errorf("fits differ by %.1e standard deviations", e)
+			}
+		})
+	}
+}
+
+// TestResidualBoundsError: where the residual is 1e-3 of a standard deviation, fits differ
+// from those of a residual of 1e-8 by a few times as much: the factor is the norm of the
+// inverse of the iteration's derivative, largest for hard margins with broad kernels.
+func TestResidualBoundsError(t *testing.T) {
+	for _, c := range []struct {
+		set    string
+		factor float64
+	}{{"boston", 30}, {"sonar", 10}, {"crabs", 50}} {
+		m := build(t, c.set, nil, 0, 0)
+		scheme := resample.Poisson{Ratio: 1}
+		s := solve(t, m, scheme, 1e-6)
+		settings := retrain.Settings{Resamples: 50}
+		loose, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{})
+		tight, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-8, MaxIterations: 1000})
+		if e := farthest(loose, tight, deviations(s)); !(e <= c.factor*batch.DefaultTolerance) {
+			t.Errorf("%s: fits of residual %g err by %.1e standard deviations", c.set, batch.DefaultTolerance, e)
+		}
+	}
+}
+
+// TestSameForAnyBlock: block sizes, workers and the depth of the acceleration change the
+// fits by no more than the tolerance allows, single precision included: an error may be
+// some ten times the residual, see TestResidualBoundsError.
+func TestSameForAnyBlock(t *testing.T) {
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme, 1e-6)
+	const tolerance = 2e-5 // single precision
+	reference, _ := fits(t, m, s, scheme, blas64.General{}, retrain.Settings{Resamples: 70, Workers: 1}, batch.Settings{Tolerance: 1e-9})
+	for _, c := range []struct{ size, workers, depth int }{{1, 1, 6}, {3, 2, 6}, {64, 2, 2}, {200, 1, 10}} {
+		got, _ := fits(t, m, s, scheme, blas64.General{}, retrain.Settings{Resamples: 70, Workers: c.workers}, batch.Settings{Tolerance: tolerance, Size: c.size, Depth: c.depth})
+		if e := farthest(got, reference, deviations(s)); !(e <= 30*tolerance) {
+			t.Errorf("%+v: fits differ by %.1e standard deviations", c, e)
+		}
+	}
+}
+
+// TestNewInputs: predictions at new inputs are those of the exact trainer, and at training
+// inputs those at their sites, through a dense and a low-rank matrix.
+func TestNewInputs(t *testing.T) {
+	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
+		set, err := dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02}, Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cross, err := m.CrossAll(blas64.General(set.X.Gather([]int{5, 100, 199})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scheme := resample.Poisson{Ratio: 1}
+		s := solve(t, m, scheme, 1e-4)
+		settings := retrain.Settings{Resamples: 10}
+		got, _ := fits(t, m, s, scheme, cross, settings, batch.Settings{Tolerance: 1e-8})
+		want := exactly(t, m, scheme, cross, settings)
+		if e := farthest(got, want, deviations(s)); !(e <= 1e-4) {
+			t.Errorf("storage %v: fits differ by %.1e standard deviations", storage, e)
+		}
+		for _, f := range got {
+			for p, site := range []int{5, 100, 199} {
+				if math.Abs(f[200+p]-f[site]) > 1e-4*math.Sqrt(s.Var[site]) {
+					t.Errorf("storage %v: %v at new input %d, %v at its site", storage, f[200+p], p, f[site])
+				}
+			}
+		}
+	}
+}
+
+// TestLevels: the first iterate is additive in the counts (its differences between
+// resamples that differ in one example do not depend on the others), and later ones come
+// nearer to the fit.
+func TestLevels(t *testing.T) {
+	m := build(t, "boston", nil, 0, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme, 1e-6)
+	trainer, err := m.NewBatch(s, scheme, blas64.General{}, batch.Settings{Tolerance: 1e-6, Levels: []int{1, 5, 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Sites()
+	base, other := make([]int, n), make([]int, n)
+	resample.Draw(scheme, 1, 0, base)
+	resample.Draw(scheme, 1, 1, other)
+	with := func(counts []int) []int {
+		c := append([]int(nil), counts...)
+		c[17] = 3
+		return c
+	}
+	without := func(counts []int) []int {
+		c := append([]int(nil), counts...)
+		c[17] = 0
+		return c
+	}
+	block := trainer.NewBlock()
+	f := make([][]float64, 4)
+	for place, counts := range [][]int{with(base), without(base), with(other), without(other)} {
+		f[place] = make([]float64, trainer.Outputs())
+		block.Start(place, counts, f[place])
+	}
+	for ended := 0; ended < 4; {
+		block.Step(func(_ int, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			ended++
+		})
+	}
+	level := func(place, l int) []float64 { return f[place][l*n : (l+1)*n] }
+	for i := range n {
+		a, b := level(0, 1)[i]-level(1, 1)[i], level(2, 1)[i]-level(3, 1)[i]
+		if math.Abs(a-b) > 1e-5*(math.Sqrt(s.Var[i])+math.Abs(a)) {
+			t.Fatalf("site %d: example 17 moves the first iterate by %v and %v", i, a, b)
+		}
+	}
+	last := math.Inf(1)
+	for l := 1; l <= 3; l++ {
+		e := farthest([][]float64{level(0, l)}, [][]float64{level(0, 0)}, deviations(s))
+		if !(e < last) {
+			t.Errorf("level %d is off by %v standard deviations, the one before by %v", l, e, last)
+		}
+		last = e
+	}
+}
+
+// TestLeftToExactTrainer: fits that do not reach the tolerance are those of the exact
+// trainer, to the last digit.
+func TestLeftToExactTrainer(t *testing.T) {
+	m := build(t, "crabs", nil, 0, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme, 1e-6)
+	settings := retrain.Settings{Resamples: 12}
+	got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{MaxIterations: 3})
+	if e := farthest(got, exactly(t, m, scheme, blas64.General{}, settings), deviations(s)); e != 0 || stats.Exact != 12 {
+		t.Errorf("fits differ by %v standard deviations; %+v", e, stats)
+	}
+}
+
+// undefined is a loss of the user that is no number on one side.
+type undefined struct{ loss.Logistic }
+
+func (undefined) Name() string { return "undefined" }
+
+func (l undefined) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	if h > 0.1 {
+		return math.NaN(), 1
+	}
+	return l.Logistic.Prox(c, h, y, k)
+}
+
+// TestUndefinedLoss: a loss that answers NaN is never called converged: the fit goes to
+// the exact trainer, whose error names the resample.
+func TestUndefinedLoss(t *testing.T) {
+	good := build(t, "sonar", loss.Logistic{C: 1}, 0.5, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, good, scheme, 1e-4)
+	bad := build(t, "sonar", loss.FromProximal(undefined{loss.Logistic{C: 1}}), 0.5, 0)
+	_, _, err := bad.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: 4}, batch.Settings{})
+	var failed *retrain.FitError
+	if !errors.As(err, &failed) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestSmallSchemes: resamples without examples predict 0, and a cancelled run keeps what
+// it finished.
+func TestSmallSchemes(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
+	scheme := resample.Poisson{Ratio: 0.02}
+	s := solve(t, m, scheme, 1e-6)
+	r, _, err := m.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: 50, OnResample: func(_ int, counts []int, f []float64) {
+		for _, k := range counts {
+			if k > 0 {
+				return
+			}
+		}
+		for _, v := range f {
+			if v != 0 {
+				t.Errorf("an empty resample predicts %v", v)
+			}
+		}
+	}}, batch.Settings{})
+	if err != nil || r.Empty == 0 || r.Empty == 50 {
+		t.Fatalf("%v empty of 50, %v", r, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, _, err = m.RetrainBatch(ctx, s, scheme, blas64.General{}, retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
+		if done == 300 {
+			cancel()
+		}
+	}}, batch.Settings{})
+	if err != nil || r.Status != retrain.Cancelled || r.Resamples < 300 {
+		t.Errorf("cancelled at 300: %v, %v", r, err)
+	}
+}
+
+// TestRefuses: what cannot be trained on, with the cure.
+func TestRefuses(t *testing.T) {
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
+	s := solve(t, m, resample.Poisson{Ratio: 1}, 1e-4)
+	theory := batch.Theory{Engine: s.Engine(), SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
+	problem := batch.Problem{Loss: loss.Hinge{C: 1}, Y: m.Set.Y, Site: m.Site}
+	short := theory
+	short.Mean = short.Mean[1:]
+	for name, err := range map[string]error{
+		"another model's averages": second(batch.New(short, problem, blas64.General{}, nil, batch.Settings{})),
+		"no engine":                second(batch.New(batch.Theory{}, problem, blas64.General{}, nil, batch.Settings{})),
+		"no loss":                  second(batch.New(theory, batch.Problem{Y: m.Set.Y, Site: m.Site}, blas64.General{}, nil, batch.Settings{})),
+		"examples":                 second(batch.New(theory, batch.Problem{Loss: loss.Hinge{C: 1}, Y: m.Set.Y[1:]}, blas64.General{}, nil, batch.Settings{})),
+		"a negative tolerance":     second(batch.New(theory, problem, blas64.General{}, nil, batch.Settings{Tolerance: -1})),
+		"new inputs":               second(batch.New(theory, problem, blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: make([]float64, 3)}, nil, batch.Settings{})),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func second(_ *batch.Trainer, err error) error { return err }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -65,7 +67,7 @@ func SummarizeAccuracy(cells []AccuracyRow) AccuracySummary {
 		rms = append(rms, c.VarianceError)
 	}
 	if len(cells) > 0 {
-		s.MedianErrorOff, s.MedianVariance, s.MedianRMS, s.WorstErrorOff = middle(off), middle(ratio), middle(rms), slices.Max(off)
+		s.MedianErrorOff, s.MedianVariance, s.MedianRMS, s.WorstErrorOff = median(off), median(ratio), median(rms), slices.Max(off)
 	}
 	return s
 }
@@ -123,7 +125,7 @@ func accuracySubjects() ([]subject, error) {
 		if err != nil {
 			return nil, err
 		}
-		mean, sd := moments(set.Y)
+		mean, sd := stat.PopMeanStdDev(set.Y, nil)
 		all = append(all, subject{set: set, amplitude: sd * sd, constant: mean * mean, losses: []loss.Loss{
 			// Noise of a third of the targets' standard deviation, and losses of
 			// about that strength.
@@ -132,17 +134,6 @@ func accuracySubjects() ([]subject, error) {
 		}})
 	}
 	return all, nil
-}
-
-// moments are mean and population standard deviation.
-func moments(y []float64) (mean, sd float64) {
-	for _, v := range y {
-		mean += v / float64(len(y))
-	}
-	for _, v := range y {
-		sd += (v - mean) * (v - mean) / float64(len(y))
-	}
-	return mean, math.Sqrt(sd)
 }
 
 // Accuracy solves and retrains every case and hands each cell to emit (which may
@@ -206,5 +197,5 @@ func medianRatio(theory []float64, reference *retrain.Result) float64 {
 	if len(ratios) == 0 {
 		return math.NaN()
 	}
-	return middle(ratios)
+	return median(ratios)
 }

@@ -54,17 +54,19 @@ func withGamma(spec model.Spec, width string, scale float64) Case {
 // standardised inputs, noise variance 1 as generated, rbf with gamma 1/(2 d),
 // amplitude and constant of the size of the targets' variance and mean square.
 func Friedman(n int) (model.Spec, error) {
-	synthetic, err := dataset.NewSynthetic("friedman1")
-	if err != nil {
-		return model.Spec{}, err
-	}
-	synthetic.N = n
-	set, err := synthetic.Generate(dataset.Options{})
-	if err != nil {
-		return model.Spec{}, err
-	}
+	set, err := generate("friedman1", n)
 	return model.Spec{
 		Set: set, Standardize: true, Loss: loss.Square{Noise: 1},
 		Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25, Constant: 200},
-	}, nil
+	}, err
+}
+
+// generate draws n examples of a synthetic set.
+func generate(name string, n int) (*dataset.Set, error) {
+	synthetic, err := dataset.NewSynthetic(name)
+	if err != nil {
+		return nil, err
+	}
+	synthetic.N = n
+	return synthetic.Generate(dataset.Options{})
 }

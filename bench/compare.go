@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -80,8 +79,8 @@ func (s Settings) withDefaults() (Settings, error) {
 	return s, nil
 }
 
-// Progress is where a comparison stands. In each row the phases follow each
-// other as listed, and in each phase Done rises to Total.
+// Progress tells how far a comparison is. Each row goes through the phases in the
+// order listed, and in each phase Done rises to Total.
 type Progress struct {
 	Row, Rows   int    // row under way, from 1, of how many
 	Data        string // its data set and size
@@ -251,14 +250,11 @@ func (x *experiment) theory(ctx context.Context) (*solver.Solution, error) {
 	x.tell("theory", 0, 1)
 	settings := solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps}
 	var s *solver.Solution
-	var err error
-	seconds := median(x.repeats(), func() {
-		if err == nil {
-			s, err = x.model.Solve(ctx, x.scheme, settings)
-		}
-		if err == nil {
+	seconds, err := medianSeconds(x.repeats(), func(int) (err error) {
+		if s, err = x.model.Solve(ctx, x.scheme, settings); err == nil {
 			x.row.TheoryError, _ = s.LeftOut(x.test)
 		}
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -288,17 +284,6 @@ func (x *experiment) repeats() int {
 	return 3
 }
 
-// median is the median wall time in seconds of n runs of f.
-func median(n int, f func()) float64 {
-	times := make([]float64, n)
-	for i := range times {
-		began := time.Now()
-		f()
-		times[i] = time.Since(began).Seconds()
-	}
-	return middle(times)
-}
-
 func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 	result, err := x.model.Retrain(ctx, x.scheme, blas64.General{}, retrain.Settings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed, Workers: x.settings.Workers,
@@ -320,8 +305,8 @@ func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 // accuracy compares the theory's variances v_i with the reference's s_i, whose
 // standard errors are e_i, both relative to the mean (v_i + s_i)/2 of the two. (A
 // noisy s_i alone as the denominator overstates error and noise where it happens
-// to be small; v_i alone lets the few sites where the theory is far too small
-// speak for all.) Averaged over sites, and over the resamples that might have
+// to be small; with v_i alone a few sites where the theory is far too small
+// dominate.) Averaged over sites, and over the resamples that might have
 // been drawn,
 //
 //	mean ((v - s)/((v + s)/2))^2 = own^2 + mean (e/((v + s)/2))^2
@@ -338,9 +323,9 @@ func (x *experiment) accuracy(theory []float64, reference *retrain.Result) {
 		if !(v > 0) || math.IsNaN(off) || math.IsNaN(se) {
 			continue
 		}
-		middle := (v + reference.Var[i]) / 2
-		difference += off * off / (middle * middle)
-		noise += se * se / (middle * middle)
+		mean := (v + reference.Var[i]) / 2
+		difference += off * off / (mean * mean)
+		noise += se * se / (mean * mean)
 		count++
 	}
 	if noise == 0 {

@@ -346,12 +346,17 @@ func TestDefaultCases(t *testing.T) {
 	}
 }
 
+// TestMedian: the middle value, and of an even number the upper one; times are the
+// median of as many runs as asked for, and a failure ends them.
 func TestMedian(t *testing.T) {
-	if m := middle([]float64{5, 1, 3}); m != 3 {
-		t.Errorf("the middle of 5, 1, 3 is %v", m)
+	if median([]float64{5, 1, 3}) != 3 || median([]float64{4, 1, 3, 2}) != 3 {
+		t.Error("medians of 5, 1, 3 and of 4, 1, 3, 2")
 	}
 	runs := 0
-	if s := median(5, func() { runs++ }); runs != 5 || s < 0 {
-		t.Errorf("%d runs, %v s", runs, s)
+	if s, err := medianSeconds(5, func(int) error { runs++; return nil }); runs != 5 || !(s >= 0) || err != nil {
+		t.Errorf("%d runs, %v s, %v", runs, s, err)
+	}
+	if _, err := medianSeconds(5, func(b int) error { runs++; return errors.New("no") }); err == nil || runs != 6 {
+		t.Errorf("%v after %d runs", err, runs-5)
 	}
 }

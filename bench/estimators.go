@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
+	"bootbench/dataset"
 	"bootbench/loo"
 	"bootbench/loss"
 	"bootbench/model"
@@ -17,9 +21,9 @@ import (
 	"bootbench/svm"
 )
 
-// EstimatorSettings say how estimators of a classifier's error are judged: a set is
-// split at random, again and again, the classifier trained on one part, and what
-// the estimators make of that part set against its error on the other.
+// EstimatorSettings say how estimators of a classifier's error are compared: a set
+// is split at random many times, the classifier trained on one part, and the
+// estimates from that part set against its error on the other.
 type EstimatorSettings struct {
 	Train  int    // examples to train on, at least 2 and less than there are
 	Splits int    // default DefaultSplits
@@ -32,10 +36,10 @@ type EstimatorSettings struct {
 // DefaultSplits is the Splits of zero JudgeSettings.
 const DefaultSplits = 50
 
-// farRatio stands for an infinite ratio in the analytic bootstrap.
-const farRatio = 20
+// largeRatio stands for an infinite ratio in the analytic bootstrap.
+const largeRatio = 20
 
-// EstimatorComparison is what many splits tell of the estimators.
+// EstimatorComparison is how the estimators did over all splits.
 type EstimatorComparison struct {
 	Data             string
 	Train, HeldOut   int
@@ -59,10 +63,10 @@ type EstimatorScore struct {
 	Retrained float64 // mean share of examples or folds that were trained without
 }
 
-// CompareEstimators judges the estimators of spec's classifier, a hard or soft margin without
-// bias, which is what the analytic bootstrap is for: the apparent error; the
-// analytic bootstrap's left-out error and .632 at ratio 1, and its limit at large
-// ratios; leave-one-out by all methods; cross-validation.
+// CompareEstimators scores the estimators of the error of spec's classifier, a
+// hard or soft margin without bias, which is what the analytic bootstrap is for:
+// the apparent error; the analytic bootstrap's left-out error and .632 at ratio 1,
+// and its limit at large ratios; leave-one-out by all methods; cross-validation.
 func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings) (*EstimatorComparison, error) {
 	if spec.Set == nil {
 		return nil, badInput("there is no data set")
@@ -80,82 +84,88 @@ func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings
 	if s.Folds == 0 {
 		s.Folds = min(10, s.Train)
 	}
-	j := &judge{settings: s, spec: spec, rng: rand.New(rand.NewPCG(s.Seed, 0))}
-	j.verdict = EstimatorComparison{Data: spec.Set.Name, Train: s.Train, HeldOut: n - s.Train}
-	for j.verdict.Splits < s.Splits {
-		if err := j.split(ctx); err != nil {
+	e := &estimatorStudy{settings: s, spec: spec, rng: rand.New(rand.NewPCG(s.Seed, 0))}
+	e.result = EstimatorComparison{Data: spec.Set.Name, Train: s.Train, HeldOut: n - s.Train}
+	for e.result.Splits < s.Splits {
+		if err := e.split(ctx); err != nil {
 			return nil, err
 		}
 		if s.Progress != nil {
-			s.Progress(j.verdict.Splits, s.Splits)
+			s.Progress(e.result.Splits, s.Splits)
 		}
 	}
-	j.conclude()
-	return &j.verdict, nil
+	e.summarize()
+	return &e.result, nil
 }
 
-// judge is a Judgement in the making.
-type judge struct {
+// estimatorStudy is an EstimatorComparison in the making.
+type estimatorStudy struct {
 	settings EstimatorSettings
 	spec     model.Spec
 	rng      *rand.Rand
-	truth    []float64
-	names    []string
-	records  map[string]*record
-	verdict  EstimatorComparison
-
-	// The split under way.
-	model  *model.Model
-	c      float64
-	rows   svm.Rows
-	fitted []float64 // by example
+	truth    []float64 // held-out error, split by split
+	records  []*record // of the estimators, in the order of the table
+	result   EstimatorComparison
 }
 
-// record is an estimator's answers, split by split.
-type record struct{ estimate, seconds, retrained []float64 }
+// record is what an estimator gave, split by split.
+type record struct {
+	name                         string
+	estimate, seconds, retrained []float64
+}
 
-// split draws and judges one split.
-func (j *judge) split(ctx context.Context) error {
-	drawn, others, err := j.spec.Set.Split(j.settings.Train, j.rng)
+// split draws one split and computes the held-out error and all estimates.
+func (e *estimatorStudy) split(ctx context.Context) error {
+	drawn, others, err := e.spec.Set.Split(e.settings.Train, e.rng)
 	if err != nil {
 		return err
 	}
 	if oneClass(drawn.Y) {
-		if j.verdict.SkippedOneClass++; j.verdict.SkippedOneClass > 10*j.settings.Splits {
-			return badInput("parts of %d examples hold one class only", j.settings.Train)
+		if e.result.SkippedOneClass++; e.result.SkippedOneClass > 10*e.settings.Splits {
+			return badInput("parts of %d examples hold one class only", e.settings.Train)
 		}
 		return nil
 	}
-	spec := j.spec
+	spec := e.spec
 	spec.Set = drawn
-	if j.model, err = model.Build(spec); err != nil {
+	t := &trainedPart{estimatorStudy: e}
+	if t.model, err = model.Build(spec); err != nil {
 		return err
 	}
-	switch l := j.model.Loss.(type) {
+	switch l := t.model.Loss.(type) {
 	case loss.HardMargin:
-		j.c = math.Inf(1)
+		t.c = math.Inf(1)
 	case loss.Hinge:
-		j.c = l.C
+		t.c = l.C
 	default:
-		return badInput("the judged classifier is a hard or soft margin, not %s", j.model.Loss.Name())
+		return badInput("the judged classifier is a hard or soft margin, not %s", t.model.Loss.Name())
 	}
-	if j.rows, err = svm.NewRows(j.model.Gram); err != nil {
+	if t.rows, err = svm.NewRows(t.model.Gram); err != nil {
 		return err
 	}
-	if err := j.holdOut(others.X.Rows, blas64.General(others.X), others.Y); err != nil {
+	if err := t.holdOut(others); err != nil {
 		return err
 	}
-	if err := j.theory(ctx); err != nil {
+	if err := t.theory(ctx); err != nil {
 		return err
 	}
-	if err := j.leaveOneOut(ctx); err != nil {
+	if err := t.leaveOneOut(ctx); err != nil {
 		return err
 	}
-	if err := j.folds(); err != nil {
+	if err := t.crossValidation(); err != nil {
 		return err
 	}
-	j.verdict.Splits++
+	e.result.Splits++
 	return ctx.Err()
+}
+
+// trainedPart is the part of a split that the classifier is trained on.
+type trainedPart struct {
+	*estimatorStudy
+	model  *model.Model
+	c      float64
+	rows   svm.Rows
+	fitted []float64 // predictor by example
 }
 
 func oneClass(y []float64) bool {
@@ -167,49 +177,45 @@ func oneClass(y []float64) bool {
 	return true
 }
 
-// holdOut trains once, for the truth and the apparent error.
-func (j *judge) holdOut(n int, x blas64.General, y []float64) error {
+// holdOut trains once, for the held-out error and the apparent one.
+func (t *trainedPart) holdOut(others *dataset.Set) error {
 	began := time.Now()
-	r, err := j.model.TrainSVM(svm.Settings{Tolerance: loo.DefaultTolerance})
+	r, err := t.model.TrainSVM(svm.Settings{Tolerance: loo.DefaultTolerance})
 	if err == nil {
 		err = r.Status.Err()
 	}
 	if err != nil {
 		return err
 	}
-	j.fitted = make([]float64, len(j.model.Set.Y))
+	t.fitted = make([]float64, len(t.model.Set.Y))
 	wrong := 0.0
-	for i, label := range j.model.Set.Y {
-		j.fitted[i] = r.F[j.model.Site[i]]
-		wrong += loss.ZeroOne{}.Value(j.fitted[i], label)
+	for i, label := range t.model.Set.Y {
+		t.fitted[i] = r.F[t.model.Site[i]]
+		wrong += loss.ZeroOne{}.Value(t.fitted[i], label)
 	}
-	j.note("apparent", wrong/float64(len(j.fitted)), time.Since(began), 0)
+	t.note("apparent", wrong/float64(len(t.fitted)), time.Since(began), 0)
 	held := 0.0
-	err = j.model.Cross(x, func(first int, rows []float64) error {
-		m := j.model.Sites()
+	err = t.model.Cross(blas64.General(others.X), func(first int, rows []float64) error {
+		m := t.model.Sites()
 		for i := range len(rows) / m {
-			f := 0.0
-			for s, k := range rows[i*m : (i+1)*m] {
-				f += k * r.Beta[s]
-			}
-			held += loss.ZeroOne{}.Value(f, y[first+i])
+			held += loss.ZeroOne{}.Value(floats.Dot(rows[i*m:(i+1)*m], r.Beta), others.Y[first+i])
 		}
 		return nil
 	})
-	j.truth = append(j.truth, held/float64(n))
+	t.truth = append(t.truth, held/float64(others.N()))
 	return err
 }
 
-// theory is the analytic bootstrap at ratio 1 and at a large one. There a soft
-// margin's C is divided by the ratio: an example that is drawn k times has the
-// box k C.
-func (j *judge) theory(ctx context.Context) error {
-	for _, ratio := range []float64{1, farRatio} {
-		scheme, err := resample.ByName("poisson", resample.Options{Ratio: ratio, N: j.settings.Train})
+// theory solves the analytic bootstrap at ratio 1 and at a large one. For the large
+// one a soft margin's C is divided by the ratio: an example that is drawn k times
+// has the box k C.
+func (t *trainedPart) theory(ctx context.Context) error {
+	for _, ratio := range []float64{1, largeRatio} {
+		scheme, err := resample.ByName("poisson", resample.Options{Ratio: ratio, N: t.settings.Train})
 		if err != nil {
 			return err
 		}
-		m := *j.model
+		m := *t.model
 		if hinge, soft := m.Loss.(loss.Hinge); soft {
 			m.Loss = loss.Hinge{C: hinge.C / ratio}
 		}
@@ -221,21 +227,21 @@ func (j *judge) theory(ctx context.Context) error {
 		leftOut, _ := solution.LeftOut(loss.ZeroOne{})
 		took := time.Since(began)
 		if solution.Status.Err() != nil {
-			j.verdict.UnfinishedTheory++
+			t.result.UnfinishedTheory++
 		}
-		j.note(fmt.Sprintf("bootstrap, ratio %g", ratio), leftOut, took, 0)
+		t.note(fmt.Sprintf("bootstrap, ratio %g", ratio), leftOut, took, 0)
 		if ratio == 1 {
-			combined := solver.Combine632(leftOut, loss.ZeroOne{}, j.model.Set.Y, j.fitted)
-			j.note(".632", combined.Err632, took, 0)
-			j.note(".632+", combined.Err632Plus, took, 0)
+			combined := solver.Combine632(leftOut, loss.ZeroOne{}, t.model.Set.Y, t.fitted)
+			t.note(".632", combined.Err632, took, 0)
+			t.note(".632+", combined.Err632Plus, took, 0)
 		}
 	}
 	return nil
 }
 
-// leaveOneOut are the methods of package loo.
-func (j *judge) leaveOneOut(ctx context.Context) error {
-	p := loo.Problem{Kernel: j.rows, Site: j.model.Site, Y: j.model.Set.Y, C: j.c}
+// leaveOneOut runs the methods of package loo.
+func (t *trainedPart) leaveOneOut(ctx context.Context) error {
+	p := loo.Problem{Kernel: t.rows, Site: t.model.Site, Y: t.model.Set.Y, C: t.c}
 	results, err := loo.Compare(ctx, p, loo.Settings{}, nil)
 	if err != nil {
 		return err
@@ -245,26 +251,25 @@ func (j *judge) leaveOneOut(ctx context.Context) error {
 		if r.Rho > 0 {
 			name += fmt.Sprintf(", rho %g", r.Rho)
 		}
-		j.note(name, r.Error, r.Elapsed, float64(r.Retrained)/float64(len(p.Y)))
+		t.note(name, r.Error, r.Elapsed, float64(r.Retrained)/float64(len(p.Y)))
 	}
 	return ctx.Err()
 }
 
-// folds is cross-validation: each fold's examples are predicted by a training
-// on all others.
-func (j *judge) folds() error {
+// crossValidation predicts each fold's examples by a training on all others.
+func (t *trainedPart) crossValidation() error {
 	began := time.Now()
-	trainer, err := svm.NewRowTrainer(j.rows)
+	trainer, err := svm.NewRowTrainer(t.rows)
 	if err != nil {
 		return err
 	}
-	y, site := j.model.Set.Y, j.model.Site
+	y, site := t.model.Set.Y, t.model.Site
 	p := svm.Problem{Y: y, Site: site, C: make([]float64, len(y))}
-	order, wrong, n := j.rng.Perm(len(y)), 0.0, len(y)
-	for fold := range j.settings.Folds {
-		held := order[fold*n/j.settings.Folds : (fold+1)*n/j.settings.Folds]
+	order, wrong, n := t.rng.Perm(len(y)), 0.0, len(y)
+	for fold := range t.settings.Folds {
+		held := order[fold*n/t.settings.Folds : (fold+1)*n/t.settings.Folds]
 		for i := range p.C {
-			p.C[i] = j.c
+			p.C[i] = t.c
 		}
 		for _, i := range held {
 			p.C[i] = 0
@@ -280,54 +285,45 @@ func (j *judge) folds() error {
 			wrong += loss.ZeroOne{}.Value(r.F[site[i]], y[i])
 		}
 	}
-	j.note(fmt.Sprintf("%d-fold cross-validation", j.settings.Folds), wrong/float64(n), time.Since(began), 1)
+	t.note(fmt.Sprintf("%d-fold cross-validation", t.settings.Folds), wrong/float64(n), time.Since(began), 1)
 	return nil
 }
 
-func (j *judge) note(name string, estimate float64, took time.Duration, retrained float64) {
-	if j.records == nil {
-		j.records = map[string]*record{}
+// note adds to the record of an estimator.
+func (e *estimatorStudy) note(name string, estimate float64, took time.Duration, retrained float64) {
+	i := slices.IndexFunc(e.records, func(r *record) bool { return r.name == name })
+	if i < 0 {
+		i = len(e.records)
+		e.records = append(e.records, &record{name: name})
 	}
-	r := j.records[name]
-	if r == nil {
-		r = &record{}
-		j.records[name] = r
-		j.names = append(j.names, name)
-	}
+	r := e.records[i]
 	r.estimate = append(r.estimate, estimate)
 	r.seconds = append(r.seconds, took.Seconds())
 	r.retrained = append(r.retrained, retrained)
 }
 
-// conclude averages over splits.
-func (j *judge) conclude() {
-	v := &j.verdict
-	v.Truth, v.TruthSD = meanSD(j.truth)
-	v.TruthSE = v.TruthSD / math.Sqrt(float64(len(j.truth)))
-	for _, name := range j.names {
-		r := j.records[name]
-		off, square := make([]float64, len(j.truth)), 0.0
-		for i, e := range r.estimate {
-			off[i] = e - j.truth[i]
-			square += off[i] * off[i] / float64(len(off))
+// summarize averages over splits.
+func (e *estimatorStudy) summarize() {
+	n := float64(len(e.truth))
+	e.result.Truth, e.result.TruthSD = meanSD(e.truth)
+	e.result.TruthSE = e.result.TruthSD / math.Sqrt(n)
+	for _, r := range e.records {
+		off := floats.SubTo(make([]float64, len(e.truth)), r.estimate, e.truth)
+		score := EstimatorScore{
+			Estimator: r.name, RMS: floats.Norm(off, 2) / math.Sqrt(n),
+			Seconds: stat.Mean(r.seconds, nil), Retrained: stat.Mean(r.retrained, nil),
 		}
-		w := EstimatorScore{Estimator: name, RMS: math.Sqrt(square)}
-		w.Mean, w.SD = meanSD(r.estimate)
-		w.Bias, w.BiasSE = meanSD(off)
-		w.BiasSE /= math.Sqrt(float64(len(off)))
-		w.Seconds, _ = meanSD(r.seconds)
-		w.Retrained, _ = meanSD(r.retrained)
-		v.Estimators = append(v.Estimators, w)
+		score.Mean, score.SD = meanSD(r.estimate)
+		score.Bias, score.BiasSE = meanSD(off)
+		score.BiasSE /= math.Sqrt(n)
+		e.result.Estimators = append(e.result.Estimators, score)
 	}
 }
 
 // meanSD is the mean and the standard deviation, 0 of a single value.
 func meanSD(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
+	if len(x) == 1 {
+		return x[0], 0
 	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean) / float64(max(1, len(x)-1))
-	}
-	return mean, math.Sqrt(sd)
+	return stat.MeanStdDev(x, nil)
 }

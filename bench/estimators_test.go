@@ -28,9 +28,9 @@ func classifier(t *testing.T, path string, l loss.Loss) model.Spec {
 	return spec
 }
 
-// TestJudge recomputes held-out and leave-one-out errors of the same splits by
+// TestCompareEstimators recomputes held-out and leave-one-out errors of the same splits by
 // training anew.
-func TestJudge(t *testing.T) {
+func TestCompareEstimators(t *testing.T) {
 	spec := classifier(t, "crabs", loss.Hinge{C: 3})
 	s := EstimatorSettings{Train: 40, Splits: 3, Seed: 7, Folds: 40}
 	j, err := CompareEstimators(t.Context(), spec, s)
@@ -103,7 +103,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestJudgeRefuses(t *testing.T) {
+// TestCompareEstimatorsRefuses: settings, models and contexts that cannot be served
+// are errors of their kind.
+func TestCompareEstimatorsRefuses(t *testing.T) {
 	spec := classifier(t, "crabs", loss.Hinge{C: 1})
 	for _, s := range []EstimatorSettings{{}, {Train: 200}, {Train: 50, Splits: -1}, {Train: 50, Folds: 51}} {
 		if _, err := CompareEstimators(t.Context(), spec, s); !errors.Is(err, model.ErrInput) {
@@ -120,11 +122,11 @@ func TestJudgeRefuses(t *testing.T) {
 	}
 }
 
-// TestPrintJudgement prints the table of BENCHMARKS.md; it is long, and runs where
-// BOOTBENCH_JUDGE is set.
-func TestPrintJudgement(t *testing.T) {
-	if os.Getenv("BOOTBENCH_JUDGE") == "" {
-		t.Skip("set BOOTBENCH_JUDGE=1")
+// TestPrintEstimators prints the table of BENCHMARKS.md; it is long, and runs where
+// BOOTBENCH_ESTIMATORS is set.
+func TestPrintEstimators(t *testing.T) {
+	if os.Getenv("BOOTBENCH_ESTIMATORS") == "" {
+		t.Skip("set BOOTBENCH_ESTIMATORS=1")
 	}
 	for _, c := range []struct {
 		data  string

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -31,7 +32,7 @@ func (x *experiment) fits(ctx context.Context) error {
 	for i := range once {
 		once[i] = 1
 	}
-	if x.row.FitS, err = timed(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
+	if x.row.FitS, err = medianSeconds(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
 		return err
 	}
 	draws := make([]drawn, timedFits)
@@ -43,12 +44,12 @@ func (x *experiment) fits(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if times[b], err = timed(1, func(int) error { return trainer.Fit(d.counts, f) }); err != nil {
+		if times[b], err = medianSeconds(1, func(int) error { return trainer.Fit(d.counts, f) }); err != nil {
 			return err
 		}
 		x.tell("fits", b+1, timedFits)
 	}
-	x.row.ResampleFitS = middle(times)
+	x.row.ResampleFitS = median(times)
 	x.row.FitsEquivalent = x.row.TheoryS / x.row.ResampleFitS
 	if square, ok := x.model.Loss.(loss.Square); ok {
 		return x.naiveFits(square.Noise, draws, f)
@@ -56,7 +57,7 @@ func (x *experiment) fits(ctx context.Context) error {
 	return nil
 }
 
-// naiveFits times fits of all S rows of resamples, repeated ones and all.
+// naiveFits times fits of all S rows of resamples, repeated rows not merged.
 func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error {
 	k, err := x.model.Dense()
 	if err != nil {
@@ -66,7 +67,7 @@ func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error 
 	if err != nil {
 		return err
 	}
-	x.row.NaiveFitS, err = timed(timedFits, func(b int) error {
+	x.row.NaiveFitS, err = medianSeconds(timedFits, func(b int) error {
 		if err := naive.Fit(draws[b].rows, draws[b].targets); err != nil {
 			return err
 		}
@@ -76,8 +77,8 @@ func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error 
 	return err
 }
 
-// timed is the median wall time in seconds of f(0) ... f(n-1).
-func timed(n int, f func(b int) error) (float64, error) {
+// medianSeconds is the median wall time of f(0) ... f(n-1) in seconds.
+func medianSeconds(n int, f func(b int) error) (float64, error) {
 	times := make([]float64, n)
 	for b := range times {
 		began := time.Now()
@@ -86,10 +87,15 @@ func timed(n int, f func(b int) error) (float64, error) {
 		}
 		times[b] = time.Since(began).Seconds()
 	}
-	return middle(times), nil
+	return median(times), nil
 }
 
-// drawn is one resample: counts of the examples, and the same row by row.
+// median is the middle one of the values, of an even number the upper one.
+func median(values []float64) float64 {
+	return slices.Sorted(slices.Values(values))[len(values)/2]
+}
+
+// drawn is one resample: the counts of the examples, and its rows one by one.
 type drawn struct {
 	counts  []int
 	rows    []int // site of each drawn row
@@ -108,35 +114,26 @@ func (x *experiment) draw(b uint64) drawn {
 	return d
 }
 
-func middle(times []float64) float64 {
-	sorted := slices.Sorted(slices.Values(times))
-	return sorted[len(sorted)/2]
-}
-
 // largestGemm bounds the memory and the time of the dgemm yardstick; its rate
 // no longer depends on the order there.
 const largestGemm = 4000
 
-// rates measures the rate of a refresh of diag(G) and of dgemm at the same
+// rates measures the rate of a factorisation with diag(G) and of dgemm at the same
 // order, right after each other.
 func (x *experiment) rates() {
 	if x.model.Factor != nil {
-		return // no refresh of this kind
+		return // the engine factorises no matrix of order M
 	}
 	m := x.model.Sites()
-	cube := float64(m) * float64(m) * float64(m)
 	engine := linalg.NewCholeskyEngine(x.model.Gram)
 	d := make([]float64, m)
 	for i := range d {
 		d[i] = 1 / max(x.model.Gram.At(i, i), 1e-300)
 	}
-	var err error
-	seconds := median(3, func() { err = engine.Factorize(d) })
-	if err == nil {
-		x.row.RefreshGflops = 2 * cube / 3 / seconds / 1e9
+	if seconds, err := medianSeconds(3, func(int) error { return engine.Factorize(d) }); err == nil {
+		x.row.RefreshGflops = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9
 	}
 	g := min(m, largestGemm)
-	cube = float64(g) * float64(g) * float64(g)
 	square := func() blas64.General {
 		return blas64.General{Rows: g, Cols: g, Stride: g, Data: make([]float64, g*g)}
 	}
@@ -144,6 +141,9 @@ func (x *experiment) rates() {
 	for i := range a.Data {
 		a.Data[i], b.Data[i] = float64(i%7), float64(i%5)
 	}
-	seconds = median(3, func() { blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) })
-	x.row.DgemmGflops = 2 * cube / seconds / 1e9
+	seconds, _ := medianSeconds(3, func(int) error {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c)
+		return nil
+	})
+	x.row.DgemmGflops = 2 * math.Pow(float64(g), 3) / seconds / 1e9
 }

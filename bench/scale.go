@@ -4,17 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
-	"bootbench/blas"
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -96,17 +95,12 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 		return row, err
 	}
 	x.tell("theory", 0, 1)
-	spec := x.spec
-	if x.progress.N < spec.Set.N() {
-		spec.Set = spec.Set.Shuffled(rand.New(rand.NewPCG(x.settings.Seed, 0))).Head(x.progress.N)
-	}
-	m, err := model.Build(spec)
-	if err != nil {
+	if err := x.build(); err != nil {
 		return row, err
 	}
 	var ends []time.Duration
 	began := time.Now()
-	answer, err := m.Solve(ctx, x.scheme, solver.Settings{
+	answer, err := x.model.Solve(ctx, x.scheme, solver.Settings{
 		Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps,
 		Progress: func(s solver.Sweep) { ends = append(ends, s.Elapsed) },
 	})
@@ -116,9 +110,9 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 	if err := ctx.Err(); err != nil {
 		return row, err
 	}
-	row = scaleRow(m, answer, x.progress.Data, x.scheme)
+	row = x.scaleRow(answer)
 	row.Error, _ = answer.LeftOut(x.test)
-	row.SolveS, row.GramS = time.Since(began).Seconds(), m.GramTime.Seconds()
+	row.SolveS, row.GramS = time.Since(began).Seconds(), x.model.GramTime.Seconds()
 	row.TotalS = row.GramS + row.SolveS
 	if last := len(ends) - 1; last > 0 {
 		row.SweepS = (ends[last] - ends[0]).Seconds() / float64(last)
@@ -129,18 +123,16 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 }
 
 // scaleRow is what a solve says of itself.
-func scaleRow(m *model.Model, s *solver.Solution, data string, scheme resample.Scheme) ScaleRow {
-	info := blas.Describe()
+func (x *experiment) scaleRow(s *solver.Solution) ScaleRow {
 	row := ScaleRow{
-		Data: data, Loss: m.Loss.Name(), Engine: model.Exact.String(),
-		N: m.Set.N(), Sites: m.Sites(), D: m.Set.D(), Ratio: scheme.Mean(),
+		Data: x.row.Data, Loss: x.row.Loss, Engine: model.Exact.String(), N: x.row.N, Sites: x.row.Sites, D: x.row.D, Ratio: x.row.Ratio,
 		Status: s.Status.String(), Residual: s.Residual, Sweeps: s.Stats.Sweeps,
 		Refreshes: s.Stats.Refreshes, Linear: s.Stats.Linear, Passes: s.Stats.Passes,
-		PeakBytes: s.Bytes(), Backend: info.Backend, Core: info.Core, Threads: info.Threads,
+		PeakBytes: s.Bytes(), Backend: x.row.Backend, Core: x.row.Core, Threads: x.row.Threads,
 	}
-	if a, ok := m.Approximation(); ok {
+	if a, ok := x.model.Approximation(); ok {
 		row.Engine, row.Rank, row.RankResidual = model.LowRank.String(), a.Rank, a.Residual
-		row.PeakBytes = max(row.PeakBytes, linalg.LowRankBytes(m.Sites(), a.Rank))
+		row.PeakBytes = max(row.PeakBytes, linalg.LowRankBytes(row.Sites, a.Rank))
 	}
 	return row
 }
@@ -165,28 +157,25 @@ func (r *ScaleRow) compare(known map[reference]exactAnswer, variances []float64)
 	if len(off) == 0 {
 		return
 	}
-	r.Compared, r.ErrorOff, r.VarianceOff = true, r.Error/exact.error-1, middle(off)
+	r.Compared, r.ErrorOff, r.VarianceOff = true, r.Error/exact.error-1, median(off)
 }
 
 // Growth is the exponent p of the least-squares fit of a N^p to a figure of the
 // rows, on logarithmic scales. ok is false where the rows do not tell: fewer than
 // two sizes, or a figure that is not positive.
 func Growth(rows []ScaleRow, of func(ScaleRow) float64) (p float64, ok bool) {
-	meanX, meanY := 0.0, 0.0
+	var n, y []float64
 	for _, r := range rows {
 		if !(of(r) > 0) {
 			return 0, false
 		}
-		meanX += math.Log(float64(r.N)) / float64(len(rows))
-		meanY += math.Log(of(r)) / float64(len(rows))
+		n, y = append(n, math.Log(float64(r.N))), append(y, math.Log(of(r)))
 	}
-	xx, xy := 0.0, 0.0
-	for _, r := range rows {
-		x := math.Log(float64(r.N)) - meanX
-		xx += x * x
-		xy += x * (math.Log(of(r)) - meanY)
+	if len(n) < 2 || slices.Max(n) == slices.Min(n) {
+		return 0, false
 	}
-	return xy / xx, xx > 1e-9
+	_, p = stat.LinearRegression(n, y, nil, false)
+	return p, true
 }
 
 // Sizes at which DefaultScale runs the exact engine and the low-rank one, and the
@@ -237,16 +226,8 @@ func Doubling(most int) []int {
 // 0.01 as generated, with the kernel that the function is a sample of: rbf with
 // gamma 1/(2 d).
 func WavesCase(n int) (model.Spec, error) {
-	synthetic, err := dataset.NewSynthetic("waves")
-	if err != nil {
-		return model.Spec{}, err
-	}
-	synthetic.N = n
-	set, err := synthetic.Generate(dataset.Options{})
-	if err != nil {
-		return model.Spec{}, err
-	}
-	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, nil
+	set, err := generate("waves", n)
+	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, err
 }
 
 // UserCase is a large set of the user's as a case of Scale: standardised inputs, rbf
@@ -265,20 +246,14 @@ func UserCase(set *dataset.Set, engine model.Storage, sizes ...int) Case {
 
 // standardTargets is the set with targets of mean 0 and variance 1.
 func standardTargets(set *dataset.Set) *dataset.Set {
-	mean, square := 0.0, 0.0
-	for _, y := range set.Y {
-		mean += y / float64(len(set.Y))
-	}
-	for _, y := range set.Y {
-		square += (y - mean) * (y - mean) / float64(len(set.Y))
-	}
-	if square == 0 {
-		square = 1
+	mean, sd := stat.PopMeanStdDev(set.Y, nil)
+	if sd == 0 {
+		sd = 1
 	}
 	scaled := *set
 	scaled.Y = make([]float64, len(set.Y))
 	for i, y := range set.Y {
-		scaled.Y[i] = (y - mean) / math.Sqrt(square)
+		scaled.Y[i] = (y - mean) / sd
 	}
 	return &scaled
 }

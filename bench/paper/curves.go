@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
 	"bootbench/kernel"
@@ -37,17 +37,9 @@ type Point struct {
 
 // Ratios of the learning curves: the theory is dense, retraining is not.
 var (
-	theoryRatios = logSpaced(0.1, 5, 18)
+	theoryRatios = floats.LogSpan(make([]float64, 18), 0.1, 5)
 	naiveRatios  = []float64{0.1, 0.2, 0.35, 0.6, 1, 1.7, 3, 5}
 )
-
-func logSpaced(from, to float64, n int) []float64 {
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = from * math.Pow(to/from, float64(i)/float64(n-1))
-	}
-	return list
-}
 
 // Boston is M03's model of the Boston housing data.
 func Boston() (model.Spec, error) { return embedded("boston") }
@@ -169,56 +161,4 @@ func (r *run) theory(c *Curve, m *model.Model, test loss.Test, method solver.Met
 		}
 	}
 	return nil
-}
-
-// Moments are mean and variance over resamples at new inputs, M03 figure 2.
-type Moments struct {
-	Mean, Var               []float64 // theory
-	Naive                   *Reference
-	NaiveMean, NaiveVar     []float64
-	NaiveMeanSE, NaiveVarSE []float64
-}
-
-// HeldOut is M03 figure 2: the first 50 examples of the Boston housing data are
-// the new inputs, the other 456 are resampled with S = N.
-func HeldOut(ctx context.Context, s Settings) (*Moments, error) {
-	const held = 50
-	r, err := newRun(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := Boston()
-	if err != nil {
-		return nil, err
-	}
-	all := spec.Set
-	rows := make([]int, all.N())
-	for i := range rows {
-		rows[i] = i
-	}
-	spec.Set = all.Subset(rows[held:])
-	spec.Set.Name = "boston without its first 50"
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	cross, err := m.CrossAll(blas64.General(all.Head(held).X))
-	if err != nil {
-		return nil, err
-	}
-	scheme := resample.Poisson{Ratio: 1}
-	solution, err := m.Solve(ctx, scheme, solver.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	out := &Moments{}
-	out.Mean, out.Var = solution.Predict(append([]float64(nil), cross.Data...))
-	x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, cross: cross}
-	if out.Naive, err = r.retrain(x, "boston, 50 new inputs", MomentsFactor*r.Resamples); err != nil {
-		return nil, err
-	}
-	sites := m.Sites()
-	out.NaiveMean, out.NaiveMeanSE = out.Naive.Mean[sites:], out.Naive.MeanSE[sites:]
-	out.NaiveVar, out.NaiveVarSE = out.Naive.Var[sites:], out.Naive.VarSE[sites:]
-	return out, nil
 }

@@ -18,7 +18,7 @@ import (
 // Settings of a run. The zero value means the defaults.
 type Settings struct {
 	// Resamples are the retrainings of a point of a learning curve; moments and
-	// laws take LawFactor times as many. Rounded up to whole blocks; default
+	// densities take MomentsFactor times as many. Rounded up to whole blocks; default
 	// DefaultResamples.
 	Resamples int
 	Seed      uint64 // of the resamples; default 0
@@ -36,7 +36,7 @@ type Settings struct {
 const DefaultResamples = 1000
 
 // MomentsFactor is how many times the resamples of a curve's point go into moments
-// and laws: the default gives twice M03's 5000.
+// and densities: the default gives twice M03's 5000.
 const MomentsFactor = 10
 
 // blockSize is the number of resamples in a block.

@@ -6,17 +6,17 @@ import (
 	"math"
 	"slices"
 
-	"bootbench/dataset"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/solver"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// PredictorDensity is the law over resamples of the predictor at one place, by theory and by
-// retraining, as densities on common bins.
+// PredictorDensity is the distribution over resamples of the predictor at one
+// place, by theory and by retraining, as densities on common bins.
 type PredictorDensity struct {
 	Place     int       // example or new input, from 0
 	Why       string    // the rule that chose it
@@ -44,7 +44,8 @@ type Distances struct {
 	L1        []float64
 }
 
-// PredictorDensities are M03 figures 3 to 5: the laws at the inputs of the Boston housing data.
+// PredictorDensities are M03 figures 3 to 5: the distributions of the predictor at
+// the inputs of the Boston housing data.
 type PredictorDensities struct {
 	Typical  []PredictorDensity // figures 3 and 4: inputs chosen by rule
 	Choices  []Distances
@@ -103,8 +104,8 @@ func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, erro
 	return out, elsewhere
 }
 
-// distance is half the L1 distance of a law's masses and the shares of the
-// resamples, over bins of binWidth.
+// distance is half the L1 distance between the masses by theory and the shares of
+// the resamples, over bins of binWidth. leave is a jackknife group, -1 for none.
 func (ref *Reference) distance(place int, law loss.Distribution, offset float64, leave int) float64 {
 	first, shares := ref.histogram(place, binWidth, offset, leave)
 	sum, inside := 0.0, 0.0
@@ -156,32 +157,14 @@ func jackknife(without []float64) float64 {
 	if len(without) < 2 {
 		return math.NaN()
 	}
-	mean, squares, n := 0.0, 0.0, float64(len(without))
-	for _, v := range without {
-		mean += v / n
-	}
-	for _, v := range without {
-		squares += (v - mean) * (v - mean)
-	}
-	return math.Sqrt((n - 1) / n * squares)
+	n := float64(len(without))
+	return stat.StdDev(without, nil) * (n - 1) / math.Sqrt(n)
 }
 
 // typical chooses inputs by rule: by the rank of their distance, and among those
 // that the theory describes well the one with the most structure.
 func typical(ref *Reference, laws []loss.Distribution, l1 []float64) []PredictorDensity {
-	order := make([]int, len(l1))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case l1[a] < l1[b]:
-			return -1
-		case l1[a] > l1[b]:
-			return 1
-		}
-		return 0
-	})
+	order := ranked(l1)
 	at := func(q float64) int { return order[int(q*float64(len(order)-1))] }
 	structured, most := 0, -1
 	for _, i := range order {
@@ -211,7 +194,14 @@ func typical(ref *Reference, laws []loss.Distribution, l1 []float64) []Predictor
 	return out
 }
 
-// peaks counts the maxima of a law's density on a fine grid.
+// ranked lists the places of values in ascending order of these.
+func ranked(values []float64) []int {
+	order := make([]int, len(values))
+	floats.ArgsortStable(slices.Clone(values), order)
+	return order
+}
+
+// peaks counts the maxima of a density on a fine grid.
 func peaks(law loss.Distribution) int {
 	low, high := law.Quantile(0.001), law.Quantile(0.999)
 	const steps = 400
@@ -241,106 +231,4 @@ func describe(ref *Reference, place int, law loss.Distribution, width float64) P
 		l.Retrained = append(l.Retrained, share/width)
 	}
 	return l
-}
-
-// Fields are M04 figure 1, right: the internal field at new inputs of the sonar
-// data.
-type Fields struct {
-	Typical        []PredictorDensity
-	Negative       []float64 // P(label = -1) by theory at each new input
-	NaiveNegative  []float64 // share of the retrained classifiers that say -1
-	NaiveSE        []float64
-	L1             []float64
-	Mean, Var      []float64 // theory
-	NaiveMean      []float64
-	NaiveVar       []float64
-	Held, Examples int
-}
-
-// SonarFields holds out every tenth example, 20 of 208, and resamples the other
-// 188, as many as M04 has, with S = N.
-func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
-	r, err := newRun(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := embedded("sonar")
-	if err != nil {
-		return nil, err
-	}
-	new, held := splitEvery(spec.Set, 10)
-	spec.Set = new
-	spec.Set.Name = "sonar without every tenth"
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	cross, err := m.CrossAll(blas64.General(held.X))
-	if err != nil {
-		return nil, err
-	}
-	scheme := resample.Poisson{Ratio: 1}
-	solution, err := m.Solve(ctx, scheme, solver.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, cross: cross, bins: true}
-	ref, err := r.retrain(x, "sonar, new inputs", MomentsFactor*r.Resamples)
-	if err != nil {
-		return nil, err
-	}
-	out := &Fields{Held: held.N(), Examples: new.N()}
-	out.Mean, out.Var = solution.Predict(append([]float64(nil), cross.Data...))
-	out.NaiveMean, out.NaiveVar, out.NaiveNegative = ref.Mean[m.Sites():], ref.Var[m.Sites():], ref.negative[m.Sites():]
-	laws := make([]loss.Distribution, held.N())
-	for i := range laws {
-		laws[i] = gaussian(out.Mean[i], out.Var[i])
-		out.Negative = append(out.Negative, laws[i].CDF(0))
-		p := out.NaiveNegative[i]
-		out.NaiveSE = append(out.NaiveSE, math.Sqrt(p*(1-p)/float64(ref.Resamples)))
-		out.L1 = append(out.L1, ref.distance(m.Sites()+i, laws[i], 0, -1))
-	}
-	out.choose(ref, laws, m.Sites())
-	return out, nil
-}
-
-// splitEvery separates the rows number 0, every, 2 every, ... up to 20 of them.
-func splitEvery(set *dataset.Set, every int) (rest, held *dataset.Set) {
-	const most = 20
-	var in, out []int
-	for i := range set.N() {
-		if i%every == 0 && len(out) < most {
-			out = append(out, i)
-		} else {
-			in = append(in, i)
-		}
-	}
-	return set.Subset(in), set.Subset(out)
-}
-
-// gaussian is the law at a new input (M03-48).
-func gaussian(mean, variance float64) loss.Distribution {
-	return loss.Distribution{Pieces: []loss.TruncatedNormal{{Weight: 1, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)}}}
-}
-
-// choose takes the new inputs with the median and the largest distance.
-func (f *Fields) choose(ref *Reference, laws []loss.Distribution, sites int) {
-	order := make([]int, len(laws))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if f.L1[a] < f.L1[b] {
-			return -1
-		}
-		return 1
-	})
-	for _, c := range []struct {
-		place int
-		why   string
-	}{{order[len(order)/2], "median distance"}, {order[len(order)-1], "largest distance"}} {
-		law := describe(ref, sites+c.place, laws[c.place], fineBin)
-		law.Place, law.Why, law.L1 = c.place, c.why, f.L1[c.place]
-		f.Typical = append(f.Typical, law)
-	}
 }

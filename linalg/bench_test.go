@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +15,11 @@ import (
 
 // BenchmarkRefresh times what an engine does with G, in GFLOP/s at the flops
 // counted below. of-dgemm is the best call's rate as a share of that of the best
-// dgemm of the same order, one before each call.
+// dgemm of the same order, one before each call. On one thread it should not fall
+// below 0.35 for diag and full and 0.55 for single at n = 768 (OpenBLAS), nor below
+// 0.4 for diag and full at n = 512 (pure Go): six tenths of what they had when these
+// floors were set. What keeps the factorisations fast is guarded without a clock, by
+// the count of flops in package blas.
 //
 //	diag    diag(G): factor, invert the factor, column norms   2n^3/3
 //	full    all of G                                           n^3
@@ -71,65 +74,6 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 		ways["single"] = func() { must(e.FactorizeSingle(d)) }
 	}
 	return ways
-}
-
-// rateFloors are shares of dgemm's rate that refreshes must reach at an order that
-// takes a few milliseconds, six tenths of what they have or less. What keeps the
-// factorisations fast is guarded without a clock, by the count of flops in
-// package blas.
-func rateFloors() (order int, floors map[string]float64) {
-	if blas.Bound().Name() == "gonum" {
-		return 512, map[string]float64{"diag": 0.4, "full": 0.4}
-	}
-	return 768, map[string]float64{"diag": 0.35, "full": 0.35, "single": 0.55}
-}
-
-// TestRates guards the rates of refreshes against a change that makes one much
-// slower. It times a refresh between two products again and again and takes the
-// median of the ratios: what else runs on the machine hits both alike. OpenBLAS
-// has one thread here, because two that wait for each other lose most of their
-// time on a machine that is busy. A median below the floor is taken again before
-// it counts.
-func TestRates(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("takes times")
-	}
-	n, floors := rateFloors()
-	k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
-	d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
-	ways := refreshes(t, NewCholeskyEngine(k), d)
-	blas.SingleThreaded(func() {
-		for what, floor := range floors {
-			share := 0.0
-			for try := 0; try < 5 && share < floor; try++ {
-				share = max(share, medianShare(n, what, ways[what]))
-			}
-			t.Logf("%s: %.2f of dgemm's rate", what, share)
-			if share < floor {
-				t.Errorf("%s: %.2f of dgemm's rate, less than %.2f", what, share, floor)
-			}
-		}
-	})
-}
-
-// medianShare is the median, over refreshes, of their rate relative to that of
-// the products before and after.
-func medianShare(n int, what string, refresh func()) float64 {
-	product := newProduct(n)
-	product.run()
-	refresh()
-	shares := make([]float64, 9)
-	before := product.seconds()
-	for i := range shares {
-		began := time.Now()
-		refresh()
-		elapsed := time.Since(began).Seconds()
-		after := product.seconds()
-		shares[i] = refreshFlops(what, n) / elapsed / (product.flops() / ((before + after) / 2))
-		before = after
-	}
-	slices.Sort(shares)
-	return shares[len(shares)/2]
 }
 
 // BenchmarkStep times the O(n^2) steps between refreshes, and a low-rank

@@ -37,9 +37,17 @@ type Point struct {
 
 // Ratios of the learning curves: the theory is dense, retraining is not.
 var (
-	theoryRatios = floats.LogSpan(make([]float64, 18), 0.1, 5)
+	theoryRatios = spacedRatios(0.1, 5, 18)
 	naiveRatios  = []float64{0.1, 0.2, 0.35, 0.6, 1, 1.7, 3, 5}
 )
+
+// spacedRatios are n ratios in equal factors. Both ends are exact, which those of
+// floats.LogSpan are not.
+func spacedRatios(from, to float64, n int) []float64 {
+	ratios := floats.LogSpan(make([]float64, n), from, to)
+	ratios[0], ratios[n-1] = from, to
+	return ratios
+}
 
 // Boston is M03's model of the Boston housing data.
 func Boston() (model.Spec, error) { return embedded("boston") }

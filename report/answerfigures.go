@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Figures show the error against the ratio.
@@ -14,10 +16,14 @@ func (c *Curve) Figures() []*Figure {
 		left.point(e.Ratio, e.TestError)
 		plus.point(e.Ratio, orNaN(e.Err632Plus))
 	}
+	ratios := Axis{Label: "ratio S/N", Log: true}
+	if len(left.X) > 0 {
+		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
+	}
 	return []*Figure{{
 		Name: "curve-" + fileName(ShortName(c.Data)), Title: ShortName(c.Data) + ": error against the size of resamples",
 		Caption: "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining.",
-		Panels:  []Panel{{X: Axis{Label: "ratio S/N", Log: true, Min: minOf(left.X), Max: maxOf(left.X)}, Y: Axis{Label: "error"}, Series: []Series{left, plus}}},
+		Panels:  []Panel{{X: ratios, Y: Axis{Label: "error"}, Series: []Series{left, plus}}},
 	}}
 }
 
@@ -59,15 +65,7 @@ func PredictionFigure(p *Points, level float64) []*Figure {
 		return nil
 	}
 	order := make([]int, len(p.Mean))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if p.Mean[a] < p.Mean[b] {
-			return -1
-		}
-		return 1
-	})
+	floats.ArgsortStable(slices.Clone(p.Mean), order)
 	mean := Series{Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*level), Mark: Dots}
 	target := Series{Label: "target", Mark: Crosses, Colour: 1}
 	for at, i := range order {
@@ -89,20 +87,6 @@ func orNaN(v float64) float64 {
 		return math.NaN()
 	}
 	return v
-}
-
-func minOf(list []float64) float64 {
-	if len(list) == 0 {
-		return 0
-	}
-	return slices.Min(list)
-}
-
-func maxOf(list []float64) float64 {
-	if len(list) == 0 {
-		return 0
-	}
-	return slices.Max(list)
 }
 
 // Figures set the methods of leave-one-out beside each other: their

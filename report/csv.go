@@ -37,7 +37,7 @@ func (p *Points) WriteCSV(w io.Writer) error {
 	for i := range p.Mean {
 		record = append(record[:0], strconv.Itoa(i+1))
 		for _, l := range lists {
-			record = append(record, cell(reflect.ValueOf(l.values[i])))
+			record = append(record, numberCell(l.values[i]))
 		}
 		out.Write(record)
 	}
@@ -103,8 +103,12 @@ func cell(v reflect.Value) string {
 	if !v.CanFloat() {
 		return fmt.Sprint(v.Interface())
 	}
-	if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return strconv.FormatFloat(f, 'g', -1, 64)
+	return numberCell(v.Float())
+}
+
+func numberCell(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
 	}
-	return ""
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }

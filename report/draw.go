@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -94,7 +93,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 // gonum would align it with the right edge by the widths of its own fonts, and a
 // reader's program has others.
 func (p *Panel) placeLegend(drawn *plot.Plot, area draw.Canvas) {
-	if p.Legend != TopRight && p.Legend != BottomRight {
+	if p.Legend != TopRight {
 		return
 	}
 	data := drawn.DataCanvas(area)
@@ -102,27 +101,14 @@ func (p *Panel) placeLegend(drawn *plot.Plot, area draw.Canvas) {
 	drawn.Legend.XOffs = data.Max.X - data.Min.X - (legend.Max.X - legend.Min.X) - spare
 }
 
-// drawInset draws the small panel in the corner across from the legend.
+// drawInset draws the small panel in the upper right corner.
 func (p *Panel) drawInset(area draw.Canvas) error {
 	inset, err := p.Inset.plot(textSize * 0.72)
 	if err != nil {
 		return err
 	}
 	size := area.Max.Sub(area.Min)
-	wide, high := size.X*(1-insetShare), size.Y*(1-insetShare)
-	left, bottom := p.Legend == TopRight || p.Legend == BottomRight, p.Legend == TopLeft || p.Legend == TopRight
-	var x0, x1, y0, y1 vg.Length
-	if left {
-		x1 = -wide
-	} else {
-		x0 = wide
-	}
-	if bottom {
-		y1 = -high
-	} else {
-		y0 = high
-	}
-	inset.Draw(draw.Crop(area, x0, x1, y0, y1))
+	inset.Draw(draw.Crop(area, size.X*(1-insetShare), 0, size.Y*(1-insetShare), 0))
 	return nil
 }
 
@@ -138,8 +124,7 @@ func (p *Panel) plot(size vg.Length) (*plot.Plot, error) {
 	out.X.Tick.Label.Font.Size, out.Y.Tick.Label.Font.Size = size*0.85, size*0.85
 	out.Legend.TextStyle.Font.Size = size * 0.85
 	out.Title.Padding = vg.Millimeter
-	out.Legend.Top = p.Legend == TopLeft || p.Legend == TopRight
-	out.Legend.Left = true
+	out.Legend.Top, out.Legend.Left = true, true
 	out.Legend.Padding = vg.Millimeter
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{225}, color.Gray{225}
@@ -151,9 +136,6 @@ func (p *Panel) plot(size vg.Length) (*plot.Plot, error) {
 	}
 	p.X.apply(&out.X, 0)
 	p.Y.apply(&out.Y, p.legendRoom())
-	for i := range p.Series {
-		p.Series[i].rule(out)
-	}
 	if p.Top != nil {
 		out.Add(upperEdge{p.Top, p.Above, size})
 		out.Title.Padding = size * 2.6
@@ -161,19 +143,16 @@ func (p *Panel) plot(size vg.Length) (*plot.Plot, error) {
 	return out, nil
 }
 
-// legendRoom is the share of a linear vertical axis that is left free for a
-// legend at the top.
+// legendRoom is the share of a linear vertical axis that is left free for the
+// legend.
 func (p *Panel) legendRoom() float64 {
-	entries := 0
+	room := 0.0
 	for _, s := range p.Series {
-		if s.Label != "" {
-			entries++
+		if s.Label != "" && p.Legend != NoLegend {
+			room += 0.07
 		}
 	}
-	if p.Legend == TopLeft || p.Legend == TopRight {
-		return 0.07 * float64(entries)
-	}
-	return 0
+	return room
 }
 
 // apply sets limits, scale and ticks. room is the share of the axis that stays
@@ -325,9 +304,6 @@ func (s *Series) shown(logX, logY bool) (at plotter.XYs, bars errorBars) {
 	drawable := func(v float64, log bool) bool {
 		return !math.IsNaN(v) && !math.IsInf(v, 0) && (v > 0 || !log)
 	}
-	if s.Mark == Level {
-		return nil, bars
-	}
 	for i, y := range s.Y {
 		if !drawable(s.X[i], logX) || !drawable(y, logY) {
 			continue
@@ -361,7 +337,7 @@ func (s *Series) histogram(out *plot.Plot, at plotter.XYs, colour color.RGBA) (p
 		}
 	}
 	outline = append(outline, plotter.XY{X: outline[len(outline)-1].X, Y: 0})
-	polygon, err := plotter.NewPolygon(slices.Clone(outline))
+	polygon, err := plotter.NewPolygon(outline)
 	if err != nil {
 		return nil, err
 	}
@@ -371,31 +347,6 @@ func (s *Series) histogram(out *plot.Plot, at plotter.XYs, colour color.RGBA) (p
 	polygon.LineStyle = draw.LineStyle{Color: colour, Width: lineWidth * 0.6}
 	out.Add(polygon)
 	return polygon, nil
-}
-
-// rule draws a Level, now that the limits of the axes are known.
-func (s *Series) rule(out *plot.Plot) {
-	if s.Mark != Level {
-		return
-	}
-	ends := plotter.XYs{{X: out.X.Min}, {X: out.X.Max}}
-	switch {
-	case len(s.Y) > 0:
-		ends[0].Y, ends[1].Y = s.Y[0], s.Y[0]
-	case len(s.X) > 0:
-		ends = plotter.XYs{{X: s.X[0], Y: out.Y.Min}, {X: s.X[0], Y: out.Y.Max}}
-	default:
-		return
-	}
-	line, err := plotter.NewLine(ends)
-	if err != nil {
-		return
-	}
-	line.LineStyle = draw.LineStyle{Color: palette[s.Colour%len(palette)], Width: lineWidth * 0.7, Dashes: Dashed.dashes()}
-	out.Add(line)
-	if s.Label != "" {
-		out.Legend.Add(s.Label, line)
-	}
 }
 
 // upperEdge labels the upper edge of the data area.

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/csv"
 	"io"
-	"math"
 	"strconv"
 )
 
@@ -24,7 +23,7 @@ type Panel struct {
 	Above  string // label of the upper edge
 	Series []Series
 	Legend Corner
-	Inset  *Panel // a small panel in the opposite corner of the legend
+	Inset  *Panel // a small panel in the upper right corner
 }
 
 // Axis is one axis. Where Min and Max are equal, both follow from the series.
@@ -54,7 +53,6 @@ const (
 	Joined       // circles on a line
 	Bars         // upright bars from zero, as wide as the X are apart
 	Outline      // the outline of a histogram: Y[i] from X[i] to X[i+1]
-	Level        // a horizontal or vertical rule through the whole panel at Y[0] or X[0], the other empty
 )
 
 // Corner is where a legend stands.
@@ -64,8 +62,6 @@ type Corner int
 const (
 	TopRight Corner = iota
 	TopLeft
-	BottomRight
-	BottomLeft
 	NoLegend
 )
 
@@ -101,15 +97,13 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 }
 
 func writePanel(out *csv.Writer, name string, p *Panel) {
-	at := func(list []float64, i int) string {
-		if i >= len(list) || math.IsNaN(list[i]) || math.IsInf(list[i], 0) {
-			return ""
-		}
-		return strconv.FormatFloat(list[i], 'g', -1, 64)
-	}
 	for _, s := range p.Series {
-		for i := range max(len(s.X), len(s.Y)) {
-			out.Write([]string{name, s.Label, at(s.X, i), at(s.Y, i), at(s.Err, i)})
+		for i, x := range s.X {
+			err := ""
+			if i < len(s.Err) {
+				err = numberCell(s.Err[i])
+			}
+			out.Write([]string{name, s.Label, numberCell(x), numberCell(s.Y[i]), err})
 		}
 	}
 	if p.Inset != nil {

@@ -167,7 +167,7 @@ func DistanceFigure(l *paper.PredictorDensities) *Figure {
 		Name: "m03-figure-5", Title: "M03 figure 5: distance of the laws",
 		Caption: fmt.Sprintf("L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The inset enlarges the tail.",
 			d.Resamples, l.Examples, 100*d.Close, 100*d.Far, d.Largest),
-		Panels: []Panel{{X: Axis{Label: "L1 distance"}, Y: Axis{Label: "inputs"}, Legend: BottomLeft, Series: []Series{{Mark: Bars, X: edges, Y: counts}}, Inset: &tail}},
+		Panels: []Panel{{X: Axis{Label: "L1 distance"}, Y: Axis{Label: "inputs"}, Legend: NoLegend, Series: []Series{{Mark: Bars, X: edges, Y: counts}}, Inset: &tail}},
 	}
 }
 

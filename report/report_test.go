@@ -238,8 +238,7 @@ func TestFigures(t *testing.T) {
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0}, Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
 		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"}, Legend: TopLeft, Above: "counts", Top: []Tick{{1, "one"}, {99, "outside"}},
-		Series: []Series{{Label: "level", Mark: Level, Y: []float64{2}}, {Label: "upright", Mark: Level, X: []float64{2}}},
-		Inset:  &Panel{Series: []Series{{Mark: Bars, X: []float64{0, 1}, Y: []float64{2, math.NaN()}}}},
+		Inset: &Panel{Series: []Series{{Mark: Bars, X: []float64{0, 1}, Y: []float64{2, math.NaN()}}}},
 	}, {}}}
 	for m := Line; m <= Outline; m++ {
 		everything.Panels[0].Series = append(everything.Panels[0].Series,

@@ -19,8 +19,6 @@ import (
 // Curve is a learning curve: the left-out error against the size of resamples.
 type Curve struct {
 	Name   string  // of the data set
-	Label  string  // of the model
-	Test   string  // test loss
 	N      int     // examples
 	Theory []Point // one per method and ratio, methods in a row
 	Naive  []Point // retraining
@@ -123,7 +121,7 @@ func (r *run) curve(spec model.Spec, test loss.Test, methods []solver.Method) (*
 	if err != nil {
 		return nil, err
 	}
-	c := &Curve{Name: spec.Set.Name, Label: spec.Loss.Name(), Test: test.Name(), N: spec.Set.N()}
+	c := &Curve{Name: spec.Set.Name, N: spec.Set.N()}
 	for _, method := range methods {
 		if err := r.theory(c, m, test, method); err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ const (
 	DefaultTolerance     = 1e-3
 	DefaultMaxIterations = 100
 	DefaultDepth         = 6
-	DefaultSize          = 64
+	DefaultSize          = 128
 )
 
 // Blocks run in double precision where the tolerance or the cavities ask for it: rounding

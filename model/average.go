@@ -10,7 +10,6 @@ import (
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 
@@ -27,17 +26,6 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution, setti
 	return solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
 	}, settings)
-}
-
-// Retrain computes the same averages by Monte Carlo, at the sites and at new
-// inputs whose kernel rows are given (P x M; the zero value: none).
-func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) (*retrain.Result, error) {
-	problem := m.retraining(scheme, cross)
-	trainers, err := m.trainers(problem, cross)
-	if err != nil {
-		return nil, err
-	}
-	return retrain.Run(ctx, problem, trainers, settings)
 }
 
 // batchBytes bounds the kernel rows that are in memory at a time.

@@ -1,8 +1,9 @@
 package model
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -13,36 +14,34 @@ import (
 	"bootbench/solver"
 )
 
-// RetrainBatch is Retrain with all resamples trained together, around a solution of this
-// model (see package batch): the same draws, and the same fits within
-// batch.Settings.Tolerance. cross is that of Retrain.
-func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*retrain.Result, batch.Stats, error) {
-	trainer, err := m.NewBatch(s, scheme, cross, how)
-	if err != nil {
-		return nil, batch.Stats{}, err
-	}
-	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, settings)
-	return result, trainer.Stats(), err
-}
-
-// NewBatch prepares batch training around a solution of this model.
+// NewBatch prepares batch training around a solution of this model, which may be a rough
+// one: a residual of 1e-2 does. cross is that of Retrain.
 func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, cross blas64.General, how batch.Settings) (*batch.Trainer, error) {
 	proximal, ok := m.Loss.(loss.Proximal)
 	if !ok {
-		return nil, inputError(fmt.Errorf("batch training needs a loss with a proximal map, which %q is not: its predictor is a posterior mean", m.Loss.Name()))
+		return nil, inputError(fmt.Errorf("batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
 	}
-	exact, err := m.trainers(m.retraining(scheme, cross), cross)
-	if err != nil {
-		return nil, err
+	if m.Spread != nil {
+		return nil, inputError(errors.New("a kernel matrix that is spread over ranks cannot train batches: take another engine"))
 	}
 	theory := batch.Theory{Engine: s.Engine(), SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	return batch.New(theory, batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}, responses(s, cross),
-		func() (batch.Exact, error) { return exact() }, how)
+	problem := batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}
+	return batch.New(theory, problem, responses(s, cross), m.exactTrainer(scheme, cross), how)
 }
 
-// retraining is what retraining under a scheme resamples.
-func (m *Model) retraining(scheme resample.Scheme, cross blas64.General) retrain.Problem {
-	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme}
+// exactTrainer makes trainers for the fits that batches leave over. What they need, the
+// whole kernel matrix, is made when the first is asked for.
+func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func() (batch.Exact, error) {
+	makers := sync.OnceValues(func() (func() (retrain.Trainer, error), error) {
+		return m.trainers(m.retraining(scheme, cross), cross)
+	})
+	return func() (batch.Exact, error) {
+		make, err := makers()
+		if err != nil {
+			return nil, err
+		}
+		return make()
+	}
 }
 
 // responses is k(x)'(I + diag(d)K)^-1 = k(x)' - k(x)'diag(d)G for the new inputs of cross,

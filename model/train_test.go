@@ -2,12 +2,14 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/batch"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -97,5 +99,42 @@ func TestMissingClass(t *testing.T) {
 	regression := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Loss: loss.Square{Noise: 1}})
 	if regression.MissingClass(scheme) != 0 {
 		t.Error("regression lacks a class")
+	}
+}
+
+// TestRetrainBy: batches and single fits are the same fits of the same draws, so that the
+// averages agree far within the Monte-Carlo error: 1e-3 standard deviations beside
+// 1/sqrt(300). Auto takes batches where there are resamples and sites enough, and single
+// fits where the loss is a likelihood.
+func TestRetrainBy(t *testing.T) {
+	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01}, Loss: loss.SquaredHinge{C: 1}})
+	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
+	by := func(method model.RetrainMethod) *model.Retraining {
+		r, err := m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1}, blas64.General{}, settings, batch.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	together, single := by(model.AutoMethod), by(model.Single)
+	if together.Method != model.Batch || together.Batch.Fits+together.Batch.Exact != 300 || single.Method != model.Single {
+		t.Errorf("methods %v (%+v) and %v", together.Method, together.Batch, single.Method)
+	}
+	for i, v := range single.Var {
+		sd := math.Sqrt(v)
+		if math.Abs(together.Mean[i]-single.Mean[i]) > 2e-3*sd || math.Abs(together.Var[i]/v-1) > 1e-2 {
+			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i], together.Var[i], single.Mean[i], v)
+		}
+	}
+	if a, b := together.LeftOut[0], single.LeftOut[0]; math.Abs(a.Error-b.Error) > 0.1*b.SE {
+		t.Errorf("left-out error %v by batches, %v one by one", a.Error, b.Error)
+	}
+	settings.Resamples = 20
+	if r := by(model.AutoMethod); r.Method != model.Single {
+		t.Errorf("20 resamples by %v", r.Method)
+	}
+	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2}, Loss: loss.Probit{}})
+	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, blas64.General{}, settings, batch.Settings{}); !errors.Is(err, model.ErrInput) {
+		t.Errorf("batches of a likelihood: %v", err)
 	}
 }

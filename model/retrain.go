@@ -1,0 +1,127 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/batch"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// RetrainMethod says how resamples are trained.
+type RetrainMethod int
+
+const (
+	// AutoMethod takes Batch where the theory's solve pays for itself, see batchPays.
+	AutoMethod RetrainMethod = iota
+	// Batch trains many resamples at a time as products with the theory's G.
+	Batch
+	// Single trains one resample after the other with the loss's own trainer.
+	Single
+)
+
+var retrainMethods = []string{"auto", "batch", "single"}
+
+// String is the method's name on the command line.
+func (m RetrainMethod) String() string { return retrainMethods[m] }
+
+// ParseRetrainMethod is the method of a name.
+func ParseRetrainMethod(name string) (RetrainMethod, error) {
+	if i := slices.Index(retrainMethods, name); i >= 0 {
+		return RetrainMethod(i), nil
+	}
+	return 0, fmt.Errorf("no method %q to retrain: there are %v", name, retrainMethods)
+}
+
+// Retraining is the result of retraining, and how it was come by.
+type Retraining struct {
+	*retrain.Result
+	Method RetrainMethod // Batch or Single
+	Batch  batch.Stats   // of method Batch
+	Setup  time.Duration // the theory's solve and the copy of G, of method Batch
+}
+
+// Retrain computes the averages by Monte Carlo, one resample at a time, at the sites and at
+// new inputs whose kernel rows are given (P x M; the zero value: none).
+func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) (*retrain.Result, error) {
+	problem := m.retraining(scheme, cross)
+	trainers, err := m.trainers(problem, cross)
+	if err != nil {
+		return nil, err
+	}
+	return retrain.Run(ctx, problem, trainers, settings)
+}
+
+// RetrainBatch is Retrain with all resamples trained together, around a solution of this
+// model (see package batch): the same draws, and the same fits within
+// batch.Settings.Tolerance.
+func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*retrain.Result, batch.Stats, error) {
+	trainer, err := m.NewBatch(s, scheme, cross, how)
+	if err != nil {
+		return nil, batch.Stats{}, err
+	}
+	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, settings)
+	return result, trainer.Stats(), err
+}
+
+// RetrainBy is Retrain by a method. Batches are trained around a rough solution of the
+// theory, which is made for the purpose; where there is none, resamples are trained one by
+// one, unless method is Batch: then that is an error.
+func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*Retraining, error) {
+	if method == Batch || method == AutoMethod && m.batchPays(settings) {
+		r, err := m.retrainAround(ctx, scheme, cross, settings, how)
+		if err == nil || method == Batch || ctx.Err() != nil {
+			return r, err
+		}
+	}
+	result, err := m.Retrain(ctx, scheme, cross, settings)
+	return &Retraining{Result: result, Method: Single}, err
+}
+
+// roughTolerance is the residual to which the theory is solved for batches: nearer ones
+// save no iterations.
+const roughTolerance = 1e-2
+
+func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*Retraining, error) {
+	began := time.Now()
+	s, err := m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
+	if err != nil {
+		return nil, err
+	}
+	if s.Status == solver.NumericalFailure || s.Status == solver.Cancelled {
+		return nil, fmt.Errorf("the theory around which batches are trained: %w", s.Status.Err())
+	}
+	r := &Retraining{Method: Batch, Setup: time.Since(began)}
+	r.Result, r.Batch, err = m.RetrainBatch(ctx, s, scheme, cross, settings, how)
+	return r, err
+}
+
+// The rule of AutoMethod, by sizes alone, so that it is the same on every machine: a rough
+// solve costs as much as 40 to 150 single fits over the embedded sets, and a fit in a batch
+// a half to a twentieth of a single one from 150 sites on. See BENCHMARKS.md, batch.
+const (
+	batchResamples = 300
+	batchSites     = 150
+)
+
+// batchPays reports whether a run gains by batches.
+func (m *Model) batchPays(settings retrain.Settings) bool {
+	resamples := settings.Resamples
+	if resamples == 0 {
+		resamples = retrain.DefaultResamples
+	}
+	_, proximal := m.Loss.(loss.Proximal)
+	return proximal && m.Spread == nil && settings.Lookup == nil && resamples >= batchResamples && m.Sites() >= batchSites
+}
+
+// retraining is what retraining under a scheme resamples.
+func (m *Model) retraining(scheme resample.Scheme, cross blas64.General) retrain.Problem {
+	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme}
+}

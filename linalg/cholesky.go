@@ -1,13 +1,12 @@
 package linalg
 
 import (
-	"math"
-
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
 
 // CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that
@@ -17,10 +16,10 @@ import (
 type CholeskyEngine struct {
 	k       *Sym
 	kdiag   []float64 // K_ii
-	sites   siteState
+	sites   core.Sites
 	holds   content
-	update  rankUpdate
-	lanes   [lanes][]float64
+	update  core.Update
+	lanes   [core.Lanes][]float64
 	below   []float64      // workspace of diagonals
 	factor  *LowRankEngine // on the numerical low-rank factor of K, see UseFactor
 	tried   bool           // UseFactor has looked for a factor
@@ -36,15 +35,6 @@ const (
 	offDiagonal           // G with a zero diagonal
 )
 
-// siteState is what an engine that factorises B keeps for every site.
-type siteState struct {
-	d             []float64 // where G stands
-	root, inverse []float64 // d^1/2, kept away from zero, and 1/d^1/2
-	chi, b        []float64 // diag(G), 1 - d chi
-	coupling      []float64 // sum_{j != i} G_ij^2 d_j, see predictDiag
-	couplingValid bool      // coupling is that of G
-}
-
 // tile is the edge of the blocks in which triangles are walked: two tiles of
 // float64 fit the first-level cache.
 const tile = 32
@@ -52,46 +42,19 @@ const tile = 32
 // strip is the number of columns that one task sums over.
 const strip = 128
 
-// lanes is the number of partial sums of MulVecSquaredOffDiag, fixed so that the
-// result does not depend on the number of goroutines.
-const lanes = 8
-
-// smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for
-// sites with d = 0 too. Off-diagonal elements of L and L^-1 scale with r, so
-// no digit is lost; its square is far below rounding, and the squares of those
-// elements are still far above the smallest number.
-const smallestRoot = 1e-70
-
 // NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle: nobody
 // else may use that while the engine is in use.
 func NewCholeskyEngine(k *Sym) *CholeskyEngine {
 	n := k.N()
-	e := &CholeskyEngine{k: k, kdiag: make([]float64, n), sites: newSiteState(n), below: make([]float64, n)}
+	e := &CholeskyEngine{k: k, kdiag: make([]float64, n), sites: core.NewSites(n), below: make([]float64, n)}
 	for i := range e.lanes {
 		e.lanes[i] = make([]float64, n)
 	}
 	return e
 }
 
-func newSiteState(n int) (s siteState) {
-	for _, v := range []*[]float64{&s.d, &s.root, &s.inverse, &s.chi, &s.b, &s.coupling} {
-		*v = make([]float64, n)
-	}
-	return s
-}
-
-// moveTo takes over d, which is not used after it.
-func (s *siteState) moveTo(d []float64) {
-	copy(s.d, d)
-	for i, v := range d {
-		s.root[i] = math.Max(math.Sqrt(v), smallestRoot)
-		s.inverse[i] = 1 / s.root[i]
-	}
-	s.couplingValid = false
-}
-
 // EngineBytes is the memory that NewCholeskyEngine takes beside K.
-func EngineBytes(n int) int64 { return 8 * int64(8+lanes) * int64(n) }
+func EngineBytes(n int) int64 { return 8 * int64(8+core.Lanes) * int64(n) }
 
 // MovingBytes is the memory that updates of up to N/16 sites take on top.
 func MovingBytes(n int) int64 { return int64(n) * int64(n) / 2 }
@@ -100,14 +63,14 @@ func MovingBytes(n int) int64 { return int64(n) * int64(n) / 2 }
 func (e *CholeskyEngine) N() int { return e.k.N() }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.chi, e.sites.b }
+func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
 // Precisions is the d at which G stands.
-func (e *CholeskyEngine) Precisions() []float64 { return e.sites.d }
+func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Bytes is the memory that the engine holds, K included.
 func (e *CholeskyEngine) Bytes() int64 {
-	bytes := SymBytes(e.N()) + 8*int64(8+lanes)*int64(e.N()) + 8*int64(cap(e.update.u)+cap(e.update.s))
+	bytes := SymBytes(e.N()) + 8*int64(8+core.Lanes)*int64(e.N()) + 8*int64(cap(e.update.U)+cap(e.update.S))
 	if e.factor != nil {
 		bytes += e.factor.Bytes()
 	}
@@ -129,12 +92,12 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 
 // begin takes over d.
 func (e *CholeskyEngine) begin(d []float64) error {
-	if err := checkSites(d, e.N()); err != nil {
+	if err := core.Check(d, e.N()); err != nil {
 		return err
 	}
 	e.holds, e.lowRank = undefined, false
 	e.k.Diag(e.kdiag)
-	e.sites.moveTo(d)
+	e.sites.MoveTo(d)
 	return nil
 }
 
@@ -158,7 +121,7 @@ func (t triangle[T]) row(i int) []T { return t.data[i*t.stride : i*t.stride+i+1]
 // eachRow calls f for the rows of a triangle of order n, side by side in tiles of
 // rows.
 func eachRow(n int, f func(i int)) {
-	overTriangle(n, blocks(n, tile), func(block int) {
+	core.OverTriangle(n, core.Blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
 			f(i)
 		}
@@ -185,8 +148,8 @@ func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf,
 // because K is read by rows and B written by columns: four at a time, but for
 // those that meet the diagonal.
 func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
-	root := e.sites.root
-	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+	root := e.sites.Root
+	core.OverTriangle(t.n, core.Blocks(t.n, tile), func(block int) {
 		first, last := block*tile, min(t.n, (block+1)*tile)
 		j := 0
 		for ; j+4 <= first; j += 4 {
@@ -212,8 +175,8 @@ func formFourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, 
 		rows[c] = e.k.Row(j + c)[first-j-c : last-j-c]
 	}
 	r0, r1, r2, r3 := rows[0], rows[1], rows[2], rows[3]
-	d := e.sites.root[j : j+4]
-	for i, root := range e.sites.root[first:last] {
+	d := e.sites.Root[j : j+4]
+	for i, root := range e.sites.Root[first:last] {
 		to := t.data[(first+i)*t.stride+j:][:4]
 		to[0] = T(root*d[0]*r0[i] + least)
 		to[1] = T(root*d[1]*r1[i] + least)
@@ -234,7 +197,7 @@ func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 			sum += float64(l) * float64(l)
 		}
 		pivot := float64(row[i])
-		s.chi[i] = (e.kdiag[i] - sum/(s.root[i]*s.root[i])) / (pivot * pivot)
+		s.Chi[i] = (e.kdiag[i] - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
 	})
 }
 
@@ -247,7 +210,7 @@ func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 // K_ii: the smaller loss is taken.
 func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 	s := &e.sites
-	overTriangle(t.n, blocks(t.n, strip), func(block int) {
+	core.OverTriangle(t.n, core.Blocks(t.n, strip), func(block int) {
 		first, last := block*strip, min(t.n, (block+1)*strip)
 		below := e.below[first:last] // sum_{k>i} (L^-1)_ki^2
 		clear(below)
@@ -261,11 +224,11 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 		for j := range below {
 			i := first + j
 			m := float64(t.data[i*t.stride+i])
-			s.b[i] = m*m + below[j]
-			if s.d[i]*e.kdiag[i] >= 1 {
-				s.chi[i] = (1 - s.b[i]) / s.d[i]
+			s.B[i] = m*m + below[j]
+			if s.D[i]*e.kdiag[i] >= 1 {
+				s.Chi[i] = (1 - s.B[i]) / s.D[i]
 			} else {
-				s.chi[i] -= below[j] / (s.root[i] * s.root[i])
+				s.Chi[i] -= below[j] / (s.Root[i] * s.Root[i])
 			}
 		}
 	})
@@ -287,7 +250,7 @@ func (e *CholeskyEngine) FormG() {
 //
 //	G_ij = -(B^-1)_ij/(d_i d_j)^1/2 for i != j.
 func invert[T number](e *CholeskyEngine, t triangle[T], lauum func(gblas.Uplo, int, []T, int)) {
-	inverse := e.sites.inverse
+	inverse := e.sites.Inverse
 	lauum(gblas.Lower, t.n, t.data, t.stride)
 	eachRow(t.n, func(i int) {
 		row := t.row(i)
@@ -307,21 +270,25 @@ func (e *CholeskyEngine) mustHoldG() {
 	}
 }
 
+// PredictDiag interpolates between bounds of the cavities' response, in O(N^2): see
+// core.Sites.
+func (e *CholeskyEngine) PredictDiag(move, chi, b []float64) (valid bool) {
+	return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
+}
+
 // MulVecOffDiag is dst = (G - diag(G)) x.
 func (e *CholeskyEngine) MulVecOffDiag(dst, x []float64) {
 	e.mustHoldG()
 	if e.N() > 0 {
-		blas64.Symv(1, e.k.Scratch(), vector(x), 0, vector(dst))
+		blas64.Symv(1, e.k.Scratch(), core.Vector(x), 0, core.Vector(dst))
 	}
 }
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // MulRows writes dst = x G by dsymm on the triangle without its diagonal.
 func (e *CholeskyEngine) MulRows(dst, x blas64.General) {
 	e.mustHoldG()
 	if x.Rows > 0 && x.Cols > 0 {
-		scaleColumns(dst, x, e.sites.chi)
+		scaleColumns(dst, x, e.sites.Chi)
 		blas64.Symm(gblas.Right, 1, e.k.Scratch(), x, 1, dst)
 	}
 }
@@ -341,7 +308,7 @@ func (e *CholeskyEngine) Row(dst []float64, i int) {
 	e.mustHoldG()
 	s := e.k.Scratch()
 	copy(dst[:i], s.Data[i*s.Stride:i*s.Stride+i])
-	dst[i] = e.sites.chi[i]
+	dst[i] = e.sites.Chi[i]
 	for j := i + 1; j < s.N; j++ {
 		dst[j] = s.Data[j*s.Stride+i]
 	}
@@ -350,13 +317,13 @@ func (e *CholeskyEngine) Row(dst []float64, i int) {
 // CopyG writes all of G into dst.
 func (e *CholeskyEngine) CopyG(dst blas64.General) {
 	e.mustHoldG()
-	mirror(double(e.k), e.sites.chi, dst.Data, dst.Stride)
+	mirror(double(e.k), e.sites.Chi, dst.Data, dst.Stride)
 }
 
 // mirror writes the symmetric matrix of a strict lower triangle and a diagonal into
 // dst, tile by tile on both sides of the diagonal.
 func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) {
-	overTriangle(t.n, blocks(t.n, tile), func(block int) {
+	core.OverTriangle(t.n, core.Blocks(t.n, tile), func(block int) {
 		first, last := block*tile, min(t.n, (block+1)*tile)
 		for j0 := 0; j0 < last; j0 += tile {
 			for i := first; i < last; i++ {
@@ -375,7 +342,7 @@ func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) 
 func (e *CholeskyEngine) Product32() Product32 {
 	e.mustHoldG()
 	p := dense32{newGeneral32(e.N(), e.N())}
-	mirror(double(e.k), e.sites.chi, p.g.Data, p.g.Stride)
+	mirror(double(e.k), e.sites.Chi, p.g.Data, p.g.Stride)
 	return p
 }
 
@@ -435,7 +402,7 @@ func (e *CholeskyEngine) SolveRows(rows []float64) {
 		return blas64.General{Rows: len(data) / n, Cols: n, Stride: n, Data: data}
 	}
 	weighted := general(make([]float64, len(rows)))
-	scaleColumns(weighted, general(rows), e.sites.d)
-	scaleColumns(general(rows), general(rows), e.sites.b)
+	scaleColumns(weighted, general(rows), e.sites.D)
+	scaleColumns(general(rows), general(rows), e.sites.B)
 	blas64.Symm(gblas.Right, -1, e.k.Scratch(), weighted, 1, general(rows))
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/linalg/internal/core"
 )
 
 // One suite for every engine. The reference solves (I + K D) G = K by Gaussian
@@ -22,11 +24,7 @@ var engines = map[string]func(k *Sym) Engine{
 	"factor":  func(k *Sym) Engine { return withFactor(k) },
 	"lowrank": func(k *Sym) Engine { return factorised(k, RankOptions{}) },
 
-	// Ranks as goroutines; blas/scalapack's are in scalapack_test.go.
-	"distributed/grid=1x1/block=64": func(k *Sym) Engine { return newGang(k, 1, 1, 64) },
-	"distributed/grid=1x2/block=7":  func(k *Sym) Engine { return newGang(k, 1, 2, 7) },
-	"distributed/grid=2x2/block=1":  func(k *Sym) Engine { return newGang(k, 2, 2, 1) },
-	"distributed/grid=3x2/block=64": func(k *Sym) Engine { return newGang(k, 3, 2, 64) },
+	// Ranks are added by dist_grid_test.go and scalapack_test.go.
 }
 
 // factorised is the low-rank engine on a factor of k, or one that has failed.
@@ -462,12 +460,12 @@ func TestUpdateRefusesLoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.FormG()
-		before := append([]float64(nil), e.sites.chi...)
+		before := append([]float64(nil), e.sites.Chi...)
 		if err := e.RankUpdate([]int{4}, []float64{delta}); !errors.Is(err, ErrUpdate) {
 			t.Errorf("%s: error %v", name, err)
 		}
-		for i, v := range e.sites.chi {
-			if v != before[i] || e.sites.d[i] != d[i] {
+		for i, v := range e.sites.Chi {
+			if v != before[i] || e.sites.D[i] != d[i] {
 				t.Errorf("%s: site %d moved", name, i)
 			}
 		}
@@ -599,7 +597,7 @@ func TestRefreshRefuses(t *testing.T) {
 
 // The same bits for any number of goroutines (own loops; BLAS apart).
 func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
-	const n = smallOrder + 3*strip + 5
+	const n = core.SmallOrder + 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := NewCholeskyEngine(gaussianGram(n, false, rng))
 	if err := e.Factorize(drawSites(n, siteRegimes["even"], rng)); err != nil {

@@ -8,6 +8,8 @@ package linalg
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
 )
 
 // Engine holds G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
@@ -127,3 +129,8 @@ type Predictor interface {
 	// sum_j (k(x)'(I + diag(d)K)^-1)_j^2 scatter_j (M03-48).
 	Predict(rows, mean, variance []float64)
 }
+
+// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are
+// taken in order and must write to places of their own, so that the result
+// does not depend on how many goroutines there are.
+func Parallel(n int, f func(task int)) { core.Parallel(n, f) }

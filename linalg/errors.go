@@ -3,7 +3,8 @@ package linalg
 import (
 	"errors"
 	"fmt"
-	"math"
+
+	"bootbench/linalg/internal/core"
 )
 
 // PivotError reports a matrix that should be positive definite and is not.
@@ -21,24 +22,4 @@ func (e *PivotError) Error() string {
 var ErrUpdate = errors.New("low-rank update would lose accuracy")
 
 // SiteError reports an unusable site parameter.
-type SiteError struct {
-	Site  int // 0-based
-	Value float64
-}
-
-func (e *SiteError) Error() string {
-	return fmt.Sprintf("site parameter d of site %d is %v, must be finite and >= 0", e.Site+1, e.Value)
-}
-
-// checkSites refuses site parameters that no G can have.
-func checkSites(d []float64, n int) error {
-	if len(d) != n {
-		return fmt.Errorf("%d site parameters for %d sites", len(d), n)
-	}
-	for i, v := range d {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return &SiteError{Site: i, Value: v}
-		}
-	}
-	return nil
-}
+type SiteError = core.SiteError

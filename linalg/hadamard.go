@@ -1,22 +1,24 @@
 package linalg
 
+import "bootbench/linalg/internal/core"
+
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G. G o G is never
 // stored: every element of the triangle is squared as it passes and serves its
 // row and its column.
 func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustHoldG()
 	t := double(e.k)
-	count := blocks(t.n, tile)
-	overTriangle(t.n, lanes, func(lane int) {
+	count := core.Blocks(t.n, tile)
+	core.OverTriangle(t.n, core.Lanes, func(lane int) {
 		sum := e.lanes[lane]
 		clear(sum)
-		for block := lane; block < count; block += lanes {
+		for block := lane; block < count; block += core.Lanes {
 			i, last := block*tile, min(t.n, (block+1)*tile)
 			for ; i+1 < last; i += 2 {
 				squareRows(t.row(i)[:i], t.row(i + 1)[:i+1], x, sum)
 			}
 			if i < last {
-				sum[i] += squareRow(t.row(i)[:i], x[:i], sum[:i], x[i])
+				sum[i] += core.SquareRow(t.row(i)[:i], x[:i], sum[:i], x[i])
 			}
 		}
 	})
@@ -26,18 +28,6 @@ func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 			dst[i] += sum[i]
 		}
 	}
-}
-
-// squareRow adds row_j^2 xi to every y_j and returns sum_j row_j^2 x_j.
-func squareRow(row, x, y []float64, xi float64) float64 {
-	x, y = x[:len(row)], y[:len(row)]
-	total := 0.0
-	for j, v := range row {
-		g := v * v
-		total += g * x[j]
-		y[j] += g * xi
-	}
-	return total
 }
 
 // squareRows is squareRow for row i and the one after it, in one pass over x and

@@ -41,7 +41,7 @@ func (e *EntryError) Error() string {
 func (s *Sym) Check() error {
 	for i := range s.n {
 		row := s.Row(i)
-		if err := checkDiagonal(i, row[0]); err != nil {
+		if err := CheckDiagonal(i, row[0]); err != nil {
 			return err
 		}
 		for j, k := range row {
@@ -53,7 +53,8 @@ func (s *Sym) Check() error {
 	return nil
 }
 
-func checkDiagonal(i int, k float64) error {
+// CheckDiagonal refuses, as *EntryError, a diagonal element that no kernel matrix has.
+func CheckDiagonal(i int, k float64) error {
 	if !(k >= 0) || math.IsInf(k, 1) {
 		return &EntryError{I: i, J: i, Value: k}
 	}
@@ -94,4 +95,17 @@ func (s SymColumns) Columns(dst []float64, sites []int) error {
 		copy(column[site:], s.Row(site))
 	}
 	return nil
+}
+
+// Blocks hands out a positive semidefinite matrix of order N in rectangles: all
+// that a rank needs to make its part of it.
+type Blocks interface {
+	// N is the order.
+	N() int
+	// GramDiagonal writes the diagonal into dst, length N.
+	GramDiagonal(dst []float64) error
+	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Where the two
+	// are the same site the element need not be that of the diagonal. Elements that
+	// are not finite are left for the caller to find.
+	Block(dst []float64, stride int, rows, cols []int)
 }

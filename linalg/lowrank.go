@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
 
 // LowRankPlusDiag is the kernel matrix K~ = R R' + diag(residual) of order N, R of N rows
@@ -256,7 +257,7 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
 	q := 0
 	for _, p := range k.panels {
-		blas64.Gemv(gblas.NoTrans, 1, p, vector(x), 0, vector(dst[q:q+p.Rows]))
+		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(x), 0, core.Vector(dst[q:q+p.Rows]))
 		q += p.Rows
 	}
 }
@@ -266,7 +267,7 @@ func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
 	q := 0
 	for _, p := range k.panels {
-		blas64.Gemv(gblas.Trans, 1, p, vector(t[q:q+p.Rows]), 1, vector(dst))
+		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(dst))
 		q += p.Rows
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
 
 // LowRankEngine is the engine on K~ = R R' + diag(delta). With e = 1 + d delta and
@@ -121,13 +122,13 @@ func (e *LowRankEngine) eachBlock(f func(first, last int, work, twin blas64.Gene
 	}
 	for first := 0; first < e.k.n; first += e.ws.work.Cols {
 		last := min(e.k.n, first+e.ws.work.Cols)
-		f(first, last, colsOf(e.ws.work, 0, last-first), colsOf(e.ws.twin, 0, last-first))
+		f(first, last, core.Cols(e.ws.work, 0, last-first), core.Cols(e.ws.twin, 0, last-first))
 	}
 }
 
 // Factorize moves G to d.
 func (e *LowRankEngine) Factorize(d []float64) error {
-	if err := checkSites(d, e.k.n); err != nil {
+	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
 	copy(e.d, d)
@@ -168,7 +169,7 @@ func (e *LowRankEngine) solveFactor() error {
 	clear(e.uNorm2)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		if e.kept() {
-			work = colsOf(e.solved, first, last)
+			work = core.Cols(e.solved, first, last)
 		}
 		e.k.block(work, first, last, nil)
 		solveLower(e.lower, work)
@@ -194,7 +195,7 @@ func (e *LowRankEngine) orthonormalize() error {
 	clear(m.Data)
 	addGram(m, inverse, inverse)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		scaleColumns(work, colsOf(e.solved, first, last), e.ws.scale[first:last])
+		scaleColumns(work, core.Cols(e.solved, first, last), e.ws.scale[first:last])
 		addGram(m, work, work)
 	})
 	if err := e.factorizeM(m); err != nil {
@@ -202,7 +203,7 @@ func (e *LowRankEngine) orthonormalize() error {
 	}
 	clear(e.uNorm2)
 	e.eachBlock(func(first, last int, _, _ blas64.General) {
-		part := colsOf(e.solved, first, last)
+		part := core.Cols(e.solved, first, last)
 		solveLower(m, part)
 		addSquares(e.uNorm2[first:last], part)
 	})
@@ -242,7 +243,7 @@ func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 // work.
 func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
-		return colsOf(e.solved, first, last)
+		return core.Cols(e.solved, first, last)
 	}
 	e.k.block(work, first, last, nil)
 	return work
@@ -270,19 +271,19 @@ func (e *LowRankEngine) complements(sites []int) {
 	v, back, p := complementsWorkspace(&Plan{}, e.k.n, r, m)
 	sums := make([]float64, m)
 	for c, site := range sites {
-		e.column(colsOf(v, c, c+1), site)
+		e.column(core.Cols(v, c, c+1), site)
 	}
 	copy(back.Data, v.Data)
 	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), back)
 	addSquares(sums, back)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		if e.kept() {
-			scaleColumns(work, colsOf(e.solved, first, last), e.ws.scale[first:last])
+			scaleColumns(work, core.Cols(e.solved, first, last), e.ws.scale[first:last])
 		} else {
 			e.k.block(work, first, last, e.ws.scale)
 			solveLower(e.lower, work)
 		}
-		part := colsOf(p, 0, last-first)
+		part := core.Cols(p, 0, last-first)
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, work, 0, part)
 		for c, site := range sites {
 			for i, element := range part.Data[c*part.Stride : c*part.Stride+last-first] {
@@ -309,7 +310,7 @@ func complementsWorkspace(p *Plan, n, r, m int) (v, back, products blas64.Genera
 // column writes w_i^1/2 v_i into dst, rank x 1.
 func (e *LowRankEngine) column(dst blas64.General, site int) {
 	if e.kept() {
-		scaleColumns(dst, colsOf(e.solved, site, site+1), e.ws.scale[site:site+1])
+		scaleColumns(dst, core.Cols(e.solved, site, site+1), e.ws.scale[site:site+1])
 		return
 	}
 	e.k.block(dst, site, site+1, e.ws.scale)
@@ -321,8 +322,8 @@ func (e *LowRankEngine) solve(t []float64) {
 	if len(t) == 0 {
 		return
 	}
-	blas64.Trsv(gblas.NoTrans, lowerOf(e.lower), vector(t))
-	blas64.Trsv(gblas.Trans, lowerOf(e.lower), vector(t))
+	blas64.Trsv(gblas.NoTrans, lowerOf(e.lower), core.Vector(t))
+	blas64.Trsv(gblas.Trans, lowerOf(e.lower), core.Vector(t))
 }
 
 // MulVecOffDiag is dst = (G - diag(G)) x. The diagonal is taken off U U', which loses
@@ -498,7 +499,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	t.Cols = e.k.rank
 	scaleColumns(scaled, x, e.inverse)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, colsOf(scaled, first, last), e.factor(work, first, last), 1, t)
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(work, first, last), 1, t)
 	})
 	if !e.kept() && e.k.rank > 0 {
 		blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(e.lower), t)
@@ -506,7 +507,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	}
 	scaleColumns(dst, x, e.k.residual) // x e diag(a)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, colsOf(dst, first, last))
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
 }
@@ -515,7 +516,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 func (e *LowRankEngine) thin() blas64.General {
 	u := newGeneral(e.k.rank, e.k.n)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		part := colsOf(u, first, last)
+		part := core.Cols(u, first, last)
 		if e.kept() {
 			scaleColumns(part, e.factor(work, first, last), e.inverse[first:last])
 			return

@@ -1,5 +1,7 @@
 package linalg
 
+import "bootbench/linalg/internal/core"
+
 // MultilevelKernel is a kernel that holds coarser ones of the same order within: what a
 // solver learns on one of them it need not learn at full cost.
 type MultilevelKernel interface {
@@ -55,7 +57,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 			}
 		}
 		if above < rank {
-			part := rowsOf(p, 0, min(p.Rows, rank-above))
+			part := core.Rows(p, 0, min(p.Rows, rank-above))
 			c.panels = append(c.panels, part)
 		}
 		above += p.Rows

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
 
 // ErrSingle reports a factorisation that single precision cannot carry.
@@ -61,7 +62,7 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	if !ok || e.tried {
 		return ErrSingle
 	}
-	if err := checkSites(d, e.N()); err != nil {
+	if err := core.Check(d, e.N()); err != nil {
 		return err
 	}
 	if err := e.begin(e.clipBelow(d)); err != nil {
@@ -72,8 +73,8 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 		return errors.Join(ErrSingle, err)
 	}
 	e.holds = undefined
-	for i, b := range e.sites.b {
-		if !(e.sites.chi[i] > 0 && b > 0) {
+	for i, b := range e.sites.B {
+		if !(e.sites.Chi[i] > 0 && b > 0) {
 			return ErrSingle
 		}
 	}
@@ -111,4 +112,23 @@ func (e *CholeskyEngine) toDouble(narrow triangle[float32]) {
 func newGeneral32(rows, cols int) blas32.General {
 	stride := 16 * ((cols+15)/16 | 1)
 	return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}
+}
+
+// DoubleProduct is a Product32 that converts rows to double precision and back.
+type DoubleProduct struct{ Engine Engine }
+
+// MulRows writes dst = x G.
+func (p DoubleProduct) MulRows(dst, x blas32.General) {
+	in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
+	for r := range x.Rows {
+		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
+			in.Data[r*in.Stride+i] = float64(v)
+		}
+	}
+	p.Engine.MulRows(out, in)
+	for r := range x.Rows {
+		for i, v := range out.Data[r*out.Stride : r*out.Stride+x.Cols] {
+			dst.Data[r*dst.Stride+i] = float32(v)
+		}
+	}
 }

@@ -52,7 +52,7 @@ func TestSingle(t *testing.T) {
 			chi, b := e.Diag()
 			for i := range d {
 				// 1 - d chi + d chi' = 1 - d (chi - chi'): b and d chi share their error.
-				off := math.Max(math.Abs(b[i]-want.sites.b[i]), d[i]*math.Abs(chi[i]-want.sites.chi[i]))
+				off := math.Max(math.Abs(b[i]-want.sites.B[i]), d[i]*math.Abs(chi[i]-want.sites.Chi[i]))
 				if off > 4*rounding {
 					t.Fatalf("%s, d = %g, site %d: off by %.1e, %.1e announced", name, level, i, off, rounding)
 				}

@@ -1,6 +1,6 @@
 //go:build mpi && openblas
 
-package linalg
+package linalg_test
 
 import (
 	"flag"
@@ -14,6 +14,8 @@ import (
 
 	"bootbench/blas"
 	"bootbench/blas/scalapack"
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
 )
 
 var ranks int
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Stdout = nil // one table is enough
 	}
 	blas.Bound().SetThreads(world.Threads())
-	engines = map[string]func(k *Sym) Engine{}
+	clear(linalg.Engines)
 	shapes := [][2]int{{0, 0}, {1, world.Size()}, {world.Size(), 1}}
 	for _, shape := range shapes {
 		grid, err := world.NewGrid(shape[0], shape[1])
@@ -42,8 +44,8 @@ func TestMain(m *testing.M) {
 		}
 		rows, cols := grid.Shape()
 		for _, block := range []int{1, 7, 64, 128} {
-			engines[fmt.Sprintf("scalapack/grid=%dx%d/block=%d", rows, cols, block)] = func(k *Sym) Engine {
-				spread, err := NewBlockCyclic(grid, symBlocks{k}, block, 0, 1<<40)
+			linalg.Engines[fmt.Sprintf("scalapack/grid=%dx%d/block=%d", rows, cols, block)] = func(k *linalg.Sym) linalg.Engine {
+				spread, err := dist.NewBlockCyclic(grid, symBlocks{k}, block, 0, 1<<40)
 				if err != nil {
 					panic(err)
 				}
@@ -70,20 +72,20 @@ func BenchmarkRanks(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	k, d := gaussianGram(n, false, seeded(1)), drawSites(n, siteRegimes["even"], seeded(2))
-	builds := map[string]func(k *Sym) Engine{}
-	for name, build := range engines {
+	k, d := linalg.GaussianGram(n, false, linalg.Seeded(1)), linalg.DrawSites(n, linalg.SiteRegimes["even"], linalg.Seeded(2))
+	builds := map[string]func(k *linalg.Sym) linalg.Engine{}
+	for name, build := range linalg.Engines {
 		if strings.HasSuffix(name, "block=64") || strings.HasSuffix(name, "block=128") {
 			builds[name] = build
 		}
 	}
 	if ranks == 1 {
-		builds["exact"] = func(k *Sym) Engine { return NewCholeskyEngine(k) }
+		builds["exact"] = func(k *linalg.Sym) linalg.Engine { return linalg.NewCholeskyEngine(k) }
 	}
 	for _, name := range slices.Sorted(maps.Keys(builds)) {
 		e := builds[name](k)
 		for _, what := range []string{"diag", "full"} {
-			call, flops := refreshes(b, e, d)[what], math.Pow(float64(n), 3)
+			call, flops := linalg.Refreshes(b, e, d)[what], math.Pow(float64(n), 3)
 			if what == "diag" {
 				flops *= 2. / 3
 			}

@@ -3,6 +3,8 @@ package linalg
 import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
 )
 
 // Triangular work cut into products of rectangles: dgemm is the one kernel that
@@ -20,16 +22,6 @@ func eachBand(n int, f func(first, last int)) {
 	}
 }
 
-// rowsOf is rows first to last-1 of a.
-func rowsOf(a blas64.General, first, last int) blas64.General {
-	return blas64.General{Rows: last - first, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
-}
-
-// colsOf is columns first to last-1 of a.
-func colsOf(a blas64.General, first, last int) blas64.General {
-	return blas64.General{Rows: a.Rows, Cols: last - first, Stride: a.Stride, Data: a.Data[first:]}
-}
-
 // addGram adds the lower triangle of a b' to c: a and b are r x n, c is r x r. What
 // lies right of the diagonal is changed too, in no useful way.
 func addGram(c, a, b blas64.General) {
@@ -37,7 +29,7 @@ func addGram(c, a, b blas64.General) {
 		return
 	}
 	eachBand(c.Rows, func(first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rowsOf(a, first, last), rowsOf(b, 0, last), 1, colsOf(rowsOf(c, first, last), 0, last))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Rows(a, first, last), core.Rows(b, 0, last), 1, core.Cols(core.Rows(c, first, last), 0, last))
 	})
 }
 
@@ -48,7 +40,7 @@ func LowerGram(c, a blas64.General) {
 	height := max(bandRows, c.Rows/8)
 	for first := 0; first < c.Rows; first += height {
 		last := min(c.Rows, first+height)
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rowsOf(a, first, last), rowsOf(a, 0, last), 0, colsOf(rowsOf(c, first, last), 0, last))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Rows(a, first, last), core.Rows(a, 0, last), 0, core.Cols(core.Rows(c, first, last), 0, last))
 	}
 }
 
@@ -56,16 +48,16 @@ func LowerGram(c, a blas64.General) {
 // into dst. The triangle must be all that c holds within its bands.
 func mulLower(dst, c, a blas64.General) {
 	eachBand(c.Rows, func(first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, colsOf(rowsOf(c, first, last), 0, last), rowsOf(a, 0, last), 0, rowsOf(dst, first, last))
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(core.Rows(c, first, last), 0, last), core.Rows(a, 0, last), 0, core.Rows(dst, first, last))
 	})
 }
 
 // solveLower overwrites a (r x n) with L^-1 a, L the lower triangle of l.
 func solveLower(l, a blas64.General) {
 	eachBand(l.Rows, func(first, last int) {
-		band := rowsOf(a, first, last)
+		band := core.Rows(a, first, last)
 		if first > 0 {
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, colsOf(rowsOf(l, first, last), 0, first), rowsOf(a, 0, first), 1, band)
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(core.Rows(l, first, last), 0, first), core.Rows(a, 0, first), 1, band)
 		}
 		corner := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: last - first, Stride: l.Stride, Data: l.Data[first*l.Stride+first:]}
 		blas64.Trsm(gblas.Left, gblas.NoTrans, 1, corner, band)

@@ -5,6 +5,8 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
 )
 
 // Limits of the numerical low-rank factor.
@@ -37,7 +39,7 @@ func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used 
 
 // needsFactor reports whether a factorisation at d goes by R.
 func (e *CholeskyEngine) needsFactor(d []float64) bool {
-	return e.factor != nil && blas64.Dot(vector(d), vector(e.kdiag)) > trustedSum
+	return e.factor != nil && blas64.Dot(core.Vector(d), core.Vector(e.kdiag)) > trustedSum
 }
 
 // findFactor makes the factor, unless it is of no use. Eigenvalues of smooth kernels
@@ -74,8 +76,8 @@ func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
 	if err := e.factor.Factorize(d); err != nil {
 		return err
 	}
-	copy(e.sites.chi, e.factor.chi)
-	copy(e.sites.b, e.factor.b)
+	copy(e.sites.Chi, e.factor.chi)
+	copy(e.sites.B, e.factor.b)
 	e.holds = inverseFactor
 	return nil
 }

@@ -172,13 +172,13 @@ func TestUseFactorWhereNotNeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := withFactor(c.k)
-		chi, b := append([]float64(nil), e.sites.chi...), append([]float64(nil), e.sites.b...)
+		chi, b := append([]float64(nil), e.sites.Chi...), append([]float64(nil), e.sites.B...)
 		if err := f.Factorize(d); err != nil {
 			t.Fatal(err)
 		}
 		for i := range chi {
-			if f.sites.chi[i] != chi[i] || f.sites.b[i] != b[i] {
-				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.sites.chi[i], chi[i], f.sites.b[i], b[i])
+			if f.sites.Chi[i] != chi[i] || f.sites.B[i] != b[i] {
+				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.sites.Chi[i], chi[i], f.sites.B[i], b[i])
 			}
 		}
 		if err := f.RankUpdate([]int{1}, []float64{0.1}); err != nil && !errors.Is(err, ErrUpdate) {

@@ -1,27 +1,11 @@
 package linalg
 
 import (
-	"math"
-
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
-
-// rankUpdate is the workspace of RankUpdate: u holds N rows of the columns of G that
-// belong to the moved sites, s the small matrix between them.
-type rankUpdate struct {
-	u, s      []float64
-	chi, b    []float64
-	moved     []float64 // d after the move
-	sites     []int
-	magnitude []float64 // |delta|^1/2
-}
-
-// minKept is how much of b_i an update may take away. b is corrected by
-// differences, so a larger loss would cost digits of the cavity c = b/chi.
-const minKept = 1e-3
 
 // RankUpdate moves d by delta at the listed sites. The sites that grow and those
 // that shrink are moved one group after the other, so that each group needs
@@ -47,103 +31,37 @@ func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
 // updateGroup moves the sites whose delta has the given sign.
 func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64) error {
 	w := &e.update
-	if !w.choose(e.sites.d, sites, delta, sign) {
+	if !w.Choose(e.sites.D, sites, delta, sign) {
 		return nil
 	}
 	e.gatherColumns()
-	if !w.solve(e.N(), sign) || !w.diagonals(e.sites.d, e.sites.chi, e.sites.b, sign) {
+	if !w.Solve(e.N(), sign) || !w.Diagonals(e.sites.D, e.sites.Chi, e.sites.B, sign) {
 		return ErrUpdate
 	}
-	n, a := e.N(), len(w.sites)
-	u := blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]}
+	n, a := e.N(), len(w.Sites)
+	u := blas64.General{Rows: n, Cols: a, Stride: a, Data: w.U[:n*a]}
 	blas64.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
 	s := e.k.Scratch()
 	for i := range n {
 		s.Data[i*s.Stride+i] = 0
 	}
-	e.sites.accept(w)
+	e.sites.Accept(w)
 	return nil
-}
-
-// accept takes over d, chi and b after an update.
-func (s *siteState) accept(w *rankUpdate) {
-	copy(s.chi, w.chi)
-	copy(s.b, w.b)
-	s.moveTo(w.moved)
-}
-
-// choose lists the sites that move in the direction of sign.
-func (w *rankUpdate) choose(d []float64, sites []int, delta []float64, sign float64) bool {
-	w.sites, w.magnitude = w.sites[:0], w.magnitude[:0]
-	w.moved = append(w.moved[:0], d...)
-	for k, site := range sites {
-		if delta[k]*sign > 0 {
-			w.sites = append(w.sites, site)
-			w.magnitude = append(w.magnitude, math.Sqrt(math.Abs(delta[k])))
-			w.moved[site] += delta[k]
-		}
-	}
-	return len(w.sites) > 0
 }
 
 // gatherColumns fills U = G_J |delta|^1/2, row by row.
 func (e *CholeskyEngine) gatherColumns() {
 	w := &e.update
-	n, a := e.N(), len(w.sites)
-	w.u = resize(w.u, n*a)
+	n, a := e.N(), len(w.Sites)
+	w.U = core.Resize(w.U, n*a)
 	s := e.k.Scratch()
 	eachRow(n, func(i int) {
-		for k, j := range w.sites {
+		for k, j := range w.Sites {
 			g := s.Data[max(i, j)*s.Stride+min(i, j)]
 			if i == j {
-				g = e.sites.chi[i]
+				g = e.sites.Chi[i]
 			}
-			w.u[i*a+k] = g * w.magnitude[k]
+			w.U[i*a+k] = g * w.Magnitude[k]
 		}
 	})
-}
-
-// solve replaces U by U L^-T with S = L L'. It reports false when S is not
-// positive definite: the shrinking sites would fall below d = 0.
-func (w *rankUpdate) solve(n int, sign float64) bool {
-	a := len(w.sites)
-	w.s = resize(w.s, a*a)
-	for r, i := range w.sites {
-		for c := 0; c <= r; c++ {
-			w.s[r*a+c] = sign * w.magnitude[r] * w.u[i*a+c]
-		}
-		w.s[r*a+r]++
-	}
-	if blas.Bound().Potrf(gblas.Lower, a, w.s, a) != 0 {
-		return false
-	}
-	l := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: a, Stride: a, Data: w.s}
-	blas64.Trsm(gblas.Right, gblas.Trans, 1, l, blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]})
-	return true
-}
-
-// diagonals computes chi and b after the update, from those at d, and reports
-// whether they kept their accuracy.
-func (w *rankUpdate) diagonals(d, chi, b []float64, sign float64) bool {
-	n, a := len(d), len(w.sites)
-	w.chi, w.b = resize(w.chi, n), resize(w.b, n)
-	safe := true
-	for i := 0; i < n; i++ {
-		drop := 0.0
-		for _, u := range w.u[i*a : (i+1)*a] {
-			drop += u * u
-		}
-		drop *= sign
-		w.chi[i] = chi[i] - drop
-		w.b[i] = b[i] + d[i]*drop - (w.moved[i]-d[i])*w.chi[i]
-		safe = safe && w.moved[i] >= 0 && w.chi[i] > minKept*chi[i] && w.b[i] > minKept*b[i]
-	}
-	return safe
-}
-
-func resize(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }

@@ -16,6 +16,7 @@ import (
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/linalg/dist"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -34,8 +35,8 @@ type Spec struct {
 	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
 	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 
-	Grid  linalg.Grid // ScaLAPACK: the ranks, which must all build the same model
-	Block int         // ScaLAPACK: edge of the blocks; default linalg.DefaultBlock
+	Grid  dist.Grid // ScaLAPACK: the ranks, which must all build the same model
+	Block int       // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
@@ -49,7 +50,7 @@ type Model struct {
 	// in one of three forms; the others are nil (see Whole for an exception).
 	Gram   *linalg.Sym
 	Factor *linalg.LowRankPlusDiag
-	Spread *linalg.BlockCyclic
+	Spread *dist.BlockCyclic
 
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
@@ -260,7 +261,7 @@ func (m *Model) TheoryBytes() int64 {
 // heldBytes is the memory of the kernel matrix, its engine and the sites.
 func (m *Model) heldBytes() int64 {
 	if m.Spread != nil {
-		return linalg.BlockCyclicBytes(m.Grid, m.Sites(), m.Block) + m.vectorBytes()
+		return dist.BlockCyclicBytes(m.Grid, m.Sites(), m.Block) + m.vectorBytes()
 	}
 	if m.Factor != nil {
 		return m.Factor.SolveBytes() + m.vectorBytes()

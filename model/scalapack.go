@@ -6,6 +6,7 @@ import (
 
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/linalg/dist"
 	"bootbench/loss"
 	"bootbench/svm"
 )
@@ -30,7 +31,7 @@ func (m *Model) spread() (err error) {
 	if err := m.checkAlike(); err != nil {
 		return err
 	}
-	m.Spread, err = linalg.NewBlockCyclic(m.Grid, m.training(), m.Block, m.vectorBytes(), m.MaxBytes)
+	m.Spread, err = dist.NewBlockCyclic(m.Grid, m.training(), m.Block, m.vectorBytes(), m.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (m *Model) checkAlike() error {
 	if own != first {
 		err = errors.New("these data are not those of rank 0")
 	}
-	return linalg.AllErr(m.Grid, err, ErrInput)
+	return dist.AllErr(m.Grid, err, ErrInput)
 }
 
 // fitSpread is FullFit on ranks. The predictor of the square loss is G (d o y) at
@@ -75,7 +76,7 @@ func (m *Model) fitSpread() ([]float64, error) {
 		own, err = m.fitAlone()
 		copy(f, own)
 	}
-	if err := linalg.AllErr(m.Grid, err, ErrInput); err != nil {
+	if err := dist.AllErr(m.Grid, err, ErrInput); err != nil {
 		return nil, err
 	}
 	m.Grid.Broadcast(f, 0)
@@ -146,7 +147,7 @@ const leastRows = 64 << 20
 // rowBytes is the memory for the kernel rows of a training, a small part of what a
 // rank holds.
 func (m *Model) rowBytes() int64 {
-	return max(leastRows, linalg.BlockCyclicBytes(m.Grid, m.Sites(), m.Block)/8)
+	return max(leastRows, dist.BlockCyclicBytes(m.Grid, m.Sites(), m.Block)/8)
 }
 
 // rowSource makes kernel rows when they are asked for. The matrix is known to be

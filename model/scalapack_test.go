@@ -12,7 +12,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/blas/scalapack"
-	"bootbench/linalg"
+	"bootbench/linalg/dist"
 	"bootbench/model"
 	"bootbench/resample"
 )
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func newGrid(t testing.TB) linalg.Grid {
+func newGrid(t testing.TB) dist.Grid {
 	t.Helper()
 	grid, err := world.NewGrid(0, 0)
 	if err != nil {

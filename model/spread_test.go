@@ -19,7 +19,7 @@ import (
 	"bootbench/solver"
 )
 
-// solo is a linalg.Grid of one rank: the part is the whole, and its lower triangle
+// solo is a dist.Grid of one rank: the part is the whole, and its lower triangle
 // by columns is the upper one by rows. Grids of more are in scalapack_test.go.
 type solo struct{}
 

@@ -19,7 +19,7 @@ var floors = map[string][]string{
 	"blas/scalapack": {},
 	"dataset":        {},
 	"resample":       {},
-	"linalg":         {"blas"},
+	"linalg":         {"blas", "linalg/internal/core"},
 	"loss":           {"resample"},
 	"kernel":         {"linalg"},
 	"gp":             {"blas", "linalg"},
@@ -29,12 +29,15 @@ var floors = map[string][]string{
 	"batch":          {"linalg", "loss"},
 	"retrain":        {"blas", "erm", "gp", "linalg", "loss", "resample", "svm"},
 	"loo":            {"blas", "gp", "linalg", "svm"},
-	"model":          {"batch", "dataset", "erm", "gp", "kernel", "linalg", "loss", "resample", "retrain", "solver", "svm"},
+	"model":          {"batch", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loss", "resample", "retrain", "solver", "svm"},
 	"bench":          {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":         {"bench", "bench/paper", "blas", "dataset", "linalg", "solver"},
-	"cmd/bootbench": {"bench", "bench/paper", "blas", "blas/scalapack", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "report", "resample",
+	"cmd/bootbench": {"bench", "bench/paper", "blas", "blas/scalapack", "dataset", "gp", "kernel", "linalg", "linalg/dist", "loo", "loss", "model", "report", "resample",
 		"retrain", "solver", "svm"},
+
+	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},
+	"linalg/internal/core": {"blas"},
 }
 
 func TestImportsPointDown(t *testing.T) {

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"bootbench/blas"
-	"bootbench/linalg"
+	"bootbench/linalg/dist"
 	"bootbench/model"
 )
 
 // ranks are the processes that run one command together, each the same one. Rank
 // 0 alone prints and writes files.
 type ranks interface {
-	linalg.Grid
+	dist.Grid
 	// Threads is this rank's share of its machine's processors.
 	Threads() int
 	// End takes leave of the other ranks, Abort ends them all at once.
@@ -99,7 +99,7 @@ func limitThreads(threads int, lookup func(string) (string, bool)) {
 // sharedInput is rank 0's standard input, on all ranks: mpirun gives it to rank 0
 // alone. It is read whole at the first Read.
 type sharedInput struct {
-	ranks linalg.Grid
+	ranks dist.Grid
 	r     io.Reader
 	whole *bytes.Reader
 }
@@ -111,7 +111,7 @@ func (i *sharedInput) Read(p []byte) (int, error) {
 		if i.ranks.Rank() == 0 {
 			text, err = io.ReadAll(i.r)
 		}
-		if err := linalg.AllErr(i.ranks, err, nil); err != nil {
+		if err := dist.AllErr(i.ranks, err, nil); err != nil {
 			return 0, err
 		}
 		i.whole = bytes.NewReader(i.ranks.BroadcastBytes(text, 0))
@@ -124,7 +124,7 @@ func (s *session) agree(err error) error {
 	if s.ranks == nil {
 		return err
 	}
-	return linalg.AllErr(s.ranks, err, nil)
+	return dist.AllErr(s.ranks, err, nil)
 }
 
 // poll ends the session's context on all ranks at the same place of the program,
@@ -138,7 +138,7 @@ func (s *session) poll() {
 		interrupted = 1
 	}
 	if any, err := s.ranks.Barrier("interrupted?", interrupted); err != nil {
-		panic(&linalg.DesyncError{Err: err})
+		panic(&dist.DesyncError{Err: err})
 	} else if any > 0 {
 		s.cancel()
 	}

@@ -12,6 +12,7 @@ import (
 	"bootbench/dataset"
 	"bootbench/gp"
 	"bootbench/linalg"
+	"bootbench/linalg/dist"
 	"bootbench/model"
 	"bootbench/solver"
 )
@@ -37,7 +38,7 @@ func (s *session) run() (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.bars.clear()
-			if lost, ok := p.(*linalg.DesyncError); ok {
+			if lost, ok := p.(*dist.DesyncError); ok {
 				s.diverged, status = lost, exitFailed
 				return
 			}

@@ -1,4 +1,4 @@
-package linalg
+package dist
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 
 	"bootbench/blas"
+	"bootbench/linalg"
+	"bootbench/linalg/internal/core"
 )
 
 // BlockCyclic is a Kernel whose ranks each make their own part of it, from data
@@ -20,7 +22,7 @@ import (
 // them the same, bit for bit.
 type BlockCyclic struct {
 	grid       Grid
-	source     Blocks
+	source     linalg.Blocks
 	n, block   int
 	diag       []float64 // K_ii
 	rows, cols []int     // of the matrix that stand in this rank's part, ascending
@@ -45,7 +47,7 @@ const vectorsPerRank = 16
 func BlockCyclicBytes(g Grid, n, block int) int64 {
 	block = cmp.Or(block, DefaultBlock)
 	shape, batch := largestPart(g, n, block), int64(updateBatch(n, g.Size()))
-	return 8 * (shape.rows*shape.cols + int64(n)*(vectorsPerRank+batch) + (shape.rows+shape.cols)*(lanes+batch))
+	return 8 * (shape.rows*shape.cols + int64(n)*(vectorsPerRank+batch) + (shape.rows+shape.cols)*(core.Lanes+batch))
 }
 
 type partShape struct{ rows, cols int64 }
@@ -86,14 +88,14 @@ func share(n, block, count, which int) []int {
 // take together, see CheckMemory. A matrix that does not fit, or whose parts are
 // too large for ScaLAPACK, is an error that wraps ErrMemory, before any of it is
 // allocated.
-func NewBlockCyclic(g Grid, source Blocks, block int, besides, limit int64) (*BlockCyclic, error) {
+func NewBlockCyclic(g Grid, source linalg.Blocks, block int, besides, limit int64) (*BlockCyclic, error) {
 	block = cmp.Or(block, DefaultBlock)
 	n := source.N()
 	if block < 1 {
 		return nil, fmt.Errorf("blocks of %d x %d", block, block)
 	}
 	meet(g, fmt.Sprintf("matrix of order %d in blocks of %d", n, block), 0)
-	if err := AllErr(g, checkParts(g, n, block, besides, limit), ErrMemory); err != nil {
+	if err := AllErr(g, checkParts(g, n, block, besides, limit), linalg.ErrMemory); err != nil {
 		return nil, err
 	}
 	k := &BlockCyclic{grid: g, source: source, n: n, block: block, diag: make([]float64, n)}
@@ -118,10 +120,10 @@ func checkParts(g Grid, n, block int, besides, limit int64) error {
 	shape := largestPart(g, n, block)
 	if most := shape.rows * shape.cols; most > mostNumbers {
 		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to %d: take at least %d ranks",
-			ErrMemory, most, g.Size(), int64(mostNumbers), int64(n)*int64(n)/mostNumbers+1)
+			linalg.ErrMemory, most, g.Size(), int64(mostNumbers), int64(n)*int64(n)/mostNumbers+1)
 	}
 	node := int64(g.PerNode())
-	return CheckMemory(node*(BlockCyclicBytes(g, n, block)+besides), limit,
+	return linalg.CheckMemory(node*(BlockCyclicBytes(g, n, block)+besides), limit,
 		fmt.Sprintf("a matrix of order %d over %d ranks, %d on this machine,", n, g.Size(), node))
 }
 
@@ -142,7 +144,7 @@ func (k *BlockCyclic) At(i, j int) float64 {
 // It makes the matrix once.
 func (k *BlockCyclic) Check() error {
 	for i, v := range k.diag {
-		if err := checkDiagonal(i, v); err != nil {
+		if err := linalg.CheckDiagonal(i, v); err != nil {
 			return err
 		}
 	}
@@ -172,7 +174,7 @@ func (k *BlockCyclic) fill(r []float64) error {
 		}
 		k.source.Block(k.part[c0*k.stride+r0:], k.stride, k.cols[c0:c1], k.rows[r0:])
 		firstBad := make([]int64, c1-c0)
-		Parallel(c1-c0, func(task int) {
+		core.Parallel(c1-c0, func(task int) {
 			firstBad[task] = k.finishColumn(c0+task, r0, r)
 		})
 		for _, place := range firstBad {
@@ -189,7 +191,7 @@ func (k *BlockCyclic) fill(r []float64) error {
 	if most := meet(k.grid, "fill", value); most > 0 {
 		place := math.MaxInt64 - most
 		i, j := int(place%int64(k.n)), int(place/int64(k.n))
-		return &EntryError{I: j, J: i, Value: k.At(i, j)}
+		return &linalg.EntryError{I: j, J: i, Value: k.At(i, j)}
 	}
 	return nil
 }
@@ -256,4 +258,4 @@ func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
 }
 
 // Engine is the distributed engine on k.
-func (k *BlockCyclic) Engine() Engine { return NewDistributedEngine(k) }
+func (k *BlockCyclic) Engine() linalg.Engine { return newEngine(k) }

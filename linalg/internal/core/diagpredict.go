@@ -1,8 +1,8 @@
-package linalg
+package core
 
 import "math"
 
-// Constants of CholeskyEngine.PredictDiag.
+// Constants of PredictDiag.
 const (
 	interpolation = 0.75 // place of the estimate between the two bounds of the response
 	maxRelease    = 0.7  // largest relative decrease of the coupling that the model accepts
@@ -22,25 +22,21 @@ const (
 //
 // The estimate lies a fixed part of the way between these. For a, moves that
 // differ count by their share in the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j.
-// The site's own move is exact: 1/chi_i = 1/v_i + d_i.
-func (e *CholeskyEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	return e.sites.predictDiag(e, move, chi, b)
-}
-
-// predictDiag writes the estimate, with products by the engine whose sites these are.
-func (s *siteState) predictDiag(e Engine, move, chi, b []float64) (valid bool) {
+// The site's own move is exact: 1/chi_i = 1/v_i + d_i. mulSquared is the product
+// (G o G) x without the diagonal of G.
+func (s *Sites) PredictDiag(mulSquared func(dst, x []float64), move, chi, b []float64) (valid bool) {
 	if !s.couplingValid {
-		e.MulVecSquaredOffDiag(s.coupling, s.d)
+		mulSquared(s.coupling, s.D)
 		s.couplingValid = true
 	}
-	e.MulVecSquaredOffDiag(chi, move)
+	mulSquared(chi, move)
 	valid = true
 	for i, fall := range chi {
-		if s.chi[i] <= 0 {
-			chi[i], b[i] = s.chi[i], s.b[i]
+		if s.Chi[i] <= 0 {
+			chi[i], b[i] = s.Chi[i], s.B[i]
 			continue
 		}
-		mean := math.Min(s.coupling[i]/s.chi[i]/s.b[i], 1)
+		mean := math.Min(s.coupling[i]/s.Chi[i]/s.B[i], 1)
 		a := 0.0
 		if mean > 0 {
 			a = fall / s.coupling[i]
@@ -49,8 +45,8 @@ func (s *siteState) predictDiag(e Engine, move, chi, b []float64) (valid bool) {
 			a, valid = -maxRelease, false
 		}
 		shrunk := (1-interpolation)/(1+a*mean) + interpolation*(1-mean+mean/(1+a))
-		c := s.b[i] / (s.chi[i] * shrunk)
-		chi[i] = 1 / (c + s.d[i] + move[i])
+		c := s.B[i] / (s.Chi[i] * shrunk)
+		chi[i] = 1 / (c + s.D[i] + move[i])
 		b[i] = c * chi[i]
 	}
 	return valid

@@ -1,4 +1,7 @@
-package linalg
+// Package core holds what the engines of linalg and linalg/dist compute alike: the state
+// and the estimates of the sites, the small system of a rank-k update, and passes over
+// triangles in parallel.
+package core
 
 import (
 	"runtime"
@@ -31,17 +34,17 @@ func Parallel(n int, f func(task int)) {
 	wait.Wait()
 }
 
-// blocks is the number of blocks of size b that cover n.
-func blocks(n, b int) int { return (n + b - 1) / b }
+// Blocks is the number of blocks of size b that cover n.
+func Blocks(n, b int) int { return (n + b - 1) / b }
 
-// smallOrder is the order up to which a pass over a triangle runs on one
+// SmallOrder is the order up to which a pass over a triangle runs on one
 // goroutine: it takes some 100 microseconds, and a second goroutine would have
 // to fight for its processor with OpenBLAS's threads, which wait spinning.
-const smallOrder = 512
+const SmallOrder = 512
 
-// overTriangle is Parallel for passes over a triangle of order n.
-func overTriangle(n, tasks int, f func(task int)) {
-	if n > smallOrder {
+// OverTriangle is Parallel for passes over a triangle of order n.
+func OverTriangle(n, tasks int, f func(task int)) {
+	if n > SmallOrder {
 		Parallel(tasks, f)
 		return
 	}

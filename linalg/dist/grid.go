@@ -1,4 +1,4 @@
-package linalg
+package dist
 
 import "fmt"
 
@@ -38,19 +38,6 @@ type Grid interface {
 	Potrf(n, block int, a []float64, stride int) (minor int)
 	Trtri(n, block int, a []float64, stride int) (zero int)
 	Lauum(n, block int, a []float64, stride int)
-}
-
-// Blocks hands out a positive semidefinite matrix of order N in rectangles: all
-// that a rank needs to make its part of it.
-type Blocks interface {
-	// N is the order.
-	N() int
-	// GramDiagonal writes the diagonal into dst, length N.
-	GramDiagonal(dst []float64) error
-	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Where the two
-	// are the same site the element need not be that of the diagonal. Elements that
-	// are not finite are left for the caller to find.
-	Block(dst []float64, stride int, rows, cols []int)
 }
 
 // DesyncError is what the methods of a BlockCyclic and a Distributed panic with

@@ -1,4 +1,4 @@
-package linalg
+package dist
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+	"bootbench/linalg/internal/core"
 )
 
 // Sites that an update moves at a time. Every rank holds as many columns of G
@@ -21,7 +24,7 @@ func updateBatch(n, ranks int) int {
 
 // RankUpdate moves d by delta, rank 0's, at the listed sites (M03-65), as Exact does,
 // batch of sites after batch. Rank 0 solves the small system.
-func (e *DistributedEngine) RankUpdate(sites []int, delta []float64) error {
+func (e *Engine) RankUpdate(sites []int, delta []float64) error {
 	e.FormG()
 	meet(e.k.grid, fmt.Sprintf("update of %d sites", len(sites)), 0)
 	delta = append([]float64(nil), delta...)
@@ -39,50 +42,50 @@ func (e *DistributedEngine) RankUpdate(sites []int, delta []float64) error {
 }
 
 // updateGroup moves the sites whose delta has the given sign.
-func (e *DistributedEngine) updateGroup(sites []int, delta []float64, sign float64) error {
+func (e *Engine) updateGroup(sites []int, delta []float64, sign float64) error {
 	w, k := &e.update, e.k
-	if !w.choose(e.sites.d, sites, delta, sign) {
+	if !w.Choose(e.sites.D, sites, delta, sign) {
 		return nil
 	}
 	e.gatherColumns()
 	failed := int64(0)
-	if k.grid.Rank() == 0 && !w.solve(k.n, sign) {
+	if k.grid.Rank() == 0 && !w.Solve(k.n, sign) {
 		failed = 1
 	}
 	if meet(k.grid, "update solved", failed) != 0 {
-		return ErrUpdate
+		return linalg.ErrUpdate
 	}
-	k.grid.Broadcast(w.u, 0)
-	if !w.diagonals(e.sites.d, e.sites.chi, e.sites.b, sign) {
-		return ErrUpdate
+	k.grid.Broadcast(w.U, 0)
+	if !w.Diagonals(e.sites.D, e.sites.Chi, e.sites.B, sign) {
+		return linalg.ErrUpdate
 	}
 	e.addProduct(-sign)
-	e.sites.accept(w)
+	e.sites.Accept(w)
 	return nil
 }
 
 // gatherColumns fills U = G_J |delta|^1/2 on rank 0.
-func (e *DistributedEngine) gatherColumns() {
+func (e *Engine) gatherColumns() {
 	w, k := &e.update, e.k
-	a := len(w.sites)
-	w.u = resize(w.u, k.n*a)
-	clear(w.u)
-	for c, site := range w.sites {
-		k.symmetricColumn(w.u[c:], a, site, w.magnitude[c])
+	a := len(w.Sites)
+	w.U = core.Resize(w.U, k.n*a)
+	clear(w.U)
+	for c, site := range w.Sites {
+		k.symmetricColumn(w.U[c:], a, site, w.Magnitude[c])
 	}
-	k.grid.Reduce(w.u)
-	for c, site := range w.sites {
-		w.u[site*a+c] = e.sites.chi[site] * w.magnitude[c]
+	k.grid.Reduce(w.U)
+	for c, site := range w.Sites {
+		w.U[site*a+c] = e.sites.Chi[site] * w.Magnitude[c]
 	}
 }
 
 // addProduct adds alpha U U' to the part, which stays zero from the diagonal up.
-func (e *DistributedEngine) addProduct(alpha float64) {
+func (e *Engine) addProduct(alpha float64) {
 	w, k := &e.update, e.k
-	a := len(w.sites)
-	ofRows, ofCols := rowsOfSites(w.u, a, k.rows), rowsOfSites(w.u, a, k.cols)
+	a := len(w.Sites)
+	ofRows, ofCols := rowsOfSites(w.U, a, k.rows), rowsOfSites(w.U, a, k.cols)
 	k.eachStrip(func(c0, r0 int, strip blas64.General) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, rowsOf(ofCols, c0, c0+strip.Rows), rowsOf(ofRows, r0, ofRows.Rows), 1, strip)
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(ofCols, c0, c0+strip.Rows), core.Rows(ofRows, r0, ofRows.Rows), 1, strip)
 		for c := c0; c < c0+strip.Rows; c++ {
 			clear(k.column(c)[r0:k.below[c]])
 		}
@@ -105,16 +108,16 @@ func position(list []int, v int) (at int, ok bool) {
 }
 
 // InputDim is N: a new input is described by its kernel with every site.
-func (e *DistributedEngine) InputDim() int { return e.k.n }
+func (e *Engine) InputDim() int { return e.k.n }
 
-// Predictor reads off kernel vectors. Predict is for all ranks to call together,
+// linalg.Predictor reads off kernel vectors. Predict is for all ranks to call together,
 // with the same rows.
-func (e *DistributedEngine) Predictor(weights, scatter []float64) Predictor {
+func (e *Engine) Predictor(weights, scatter []float64) linalg.Predictor {
 	return &distributedPredictor{e, weights, scatter}
 }
 
 type distributedPredictor struct {
-	engine           *DistributedEngine
+	engine           *Engine
 	weights, scatter []float64
 }
 
@@ -126,7 +129,7 @@ func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 	weighted, product := make([]float64, len(rows)), make([]float64, len(rows))
 	for r := range count {
 		for i, k := range rows[r*n : (r+1)*n] {
-			weighted[r*n+i] = e.sites.d[i] * k
+			weighted[r*n+i] = e.sites.D[i] * k
 		}
 	}
 	e.multiply(product, weighted, count)
@@ -135,7 +138,7 @@ func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 		for r := range count {
 			mean[r], variance[r] = 0, 0
 			for i, k := range rows[r*n : (r+1)*n] {
-				response := e.sites.b[i]*k - product[r*n+i]
+				response := e.sites.B[i]*k - product[r*n+i]
 				mean[r] += k * p.weights[i]
 				variance[r] += response * response * p.scatter[i]
 			}

@@ -1,4 +1,4 @@
-package linalg
+package linalg_test
 
 import (
 	"errors"
@@ -11,7 +11,20 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
 )
+
+func init() {
+	for name, shape := range map[string][3]int{
+		"distributed/grid=1x1/block=64": {1, 1, 64},
+		"distributed/grid=1x2/block=7":  {1, 2, 7},
+		"distributed/grid=2x2/block=1":  {2, 2, 1},
+		"distributed/grid=3x2/block=64": {3, 2, 64},
+	} {
+		linalg.Engines[name] = func(k *linalg.Sym) linalg.Engine { return newGang(k, shape[0], shape[1], shape[2]) }
+	}
+}
 
 // A Grid of goroutines in one process: the plain one. A factorisation gathers the
 // whole matrix on every rank, uses the backend's, and keeps this rank's part.
@@ -101,12 +114,22 @@ func (g *plainGrid) BroadcastBytes(text []byte, from int) []byte {
 	return g.exchange(g.rank, text)[from].([]byte)
 }
 
+// indices lists the rows (columns) of n that one of count rank rows has.
+func indices(n, block, count, which int) (list []int) {
+	for i := range n {
+		if i/block%count == which {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // eachPlace calls f for every element of the lower triangle: its places in the
 // whole, row-major, and in the part of the rank that has it.
 func (g *plainGrid) eachPlace(n, block int, f func(rank, whole, part int)) {
 	for rank := range g.Size() {
-		rows := share(n, block, g.rows, rank/g.cols)
-		for c, j := range share(n, block, g.cols, rank%g.cols) {
+		rows := indices(n, block, g.rows, rank/g.cols)
+		for c, j := range indices(n, block, g.cols, rank%g.cols) {
 			for r, i := range rows {
 				if i >= j {
 					f(rank, i*n+j, c*max(1, len(rows))+r)
@@ -146,7 +169,7 @@ func (g *plainGrid) Lauum(n, block int, a []float64, stride int) {
 }
 
 // onRanks runs f on rows x cols ranks.
-func onRanks(rows, cols int, f func(g Grid)) {
+func onRanks(rows, cols int, f func(g dist.Grid)) {
 	b := newBoard(rows * cols)
 	var wait sync.WaitGroup
 	for rank := range rows * cols {
@@ -160,7 +183,7 @@ func onRanks(rows, cols int, f func(g Grid)) {
 }
 
 // symBlocks hands out a matrix that is held whole.
-type symBlocks struct{ *Sym }
+type symBlocks struct{ *linalg.Sym }
 
 func (s symBlocks) GramDiagonal(dst []float64) error {
 	s.Diag(dst)
@@ -181,15 +204,15 @@ func (s symBlocks) Block(dst []float64, stride int, rows, cols []int) {
 // gang is a distributed engine whose ranks are goroutines. It answers with what
 // all of them answer, bit for bit.
 type gang struct {
-	Engine     // rank 0's
-	rows, cols int
-	ranks      []Engine
+	linalg.Engine // rank 0's
+	rows, cols    int
+	ranks         []linalg.Engine
 }
 
-func newGang(k *Sym, rows, cols, block int) *gang {
-	a := &gang{rows: rows, cols: cols, ranks: make([]Engine, rows*cols)}
-	onRanks(rows, cols, func(g Grid) {
-		spread, err := NewBlockCyclic(g, symBlocks{k}, block, 0, 1<<30)
+func newGang(k *linalg.Sym, rows, cols, block int) *gang {
+	a := &gang{rows: rows, cols: cols, ranks: make([]linalg.Engine, rows*cols)}
+	onRanks(rows, cols, func(g dist.Grid) {
+		spread, err := dist.NewBlockCyclic(g, symBlocks{k}, block, 0, 1<<30)
 		if err != nil {
 			panic(err)
 		}
@@ -200,7 +223,7 @@ func newGang(k *Sym, rows, cols, block int) *gang {
 }
 
 // all calls f on every rank and panics unless the slices that it returns agree.
-func (a *gang) all(f func(rank int, e Engine) [][]float64) [][]float64 {
+func (a *gang) all(f func(rank int, e linalg.Engine) [][]float64) [][]float64 {
 	answers := make([][][]float64, len(a.ranks))
 	var wait sync.WaitGroup
 	for rank, e := range a.ranks {
@@ -224,14 +247,14 @@ func (a *gang) all(f func(rank int, e Engine) [][]float64) [][]float64 {
 }
 
 // state is what must be alike after a move.
-func state(e Engine) [][]float64 {
+func state(e linalg.Engine) [][]float64 {
 	chi, b := e.Diag()
 	return [][]float64{chi, b, e.Precisions()}
 }
 
-func (a *gang) moved(f func(e Engine) error) error {
+func (a *gang) moved(f func(e linalg.Engine) error) error {
 	errs := make([]error, len(a.ranks))
-	a.all(func(rank int, e Engine) [][]float64 {
+	a.all(func(rank int, e linalg.Engine) [][]float64 {
 		if errs[rank] = f(e); errs[rank] != nil {
 			return nil
 		}
@@ -246,20 +269,20 @@ func (a *gang) moved(f func(e Engine) error) error {
 }
 
 func (a *gang) Factorize(d []float64) error {
-	return a.moved(func(e Engine) error { return e.Factorize(d) })
+	return a.moved(func(e linalg.Engine) error { return e.Factorize(d) })
 }
 
 func (a *gang) RankUpdate(sites []int, delta []float64) error {
-	return a.moved(func(e Engine) error { return e.RankUpdate(sites, delta) })
+	return a.moved(func(e linalg.Engine) error { return e.RankUpdate(sites, delta) })
 }
 
 func (a *gang) FormG() {
-	a.all(func(_ int, e Engine) [][]float64 { e.FormG(); return nil })
+	a.all(func(_ int, e linalg.Engine) [][]float64 { e.FormG(); return nil })
 }
 
 // vectors answers with dst, which every rank fills by itself.
-func (a *gang) vectors(dst []float64, f func(e Engine, dst []float64)) {
-	copy(dst, a.all(func(_ int, e Engine) [][]float64 {
+func (a *gang) vectors(dst []float64, f func(e linalg.Engine, dst []float64)) {
+	copy(dst, a.all(func(_ int, e linalg.Engine) [][]float64 {
 		own := make([]float64, len(dst))
 		f(e, own)
 		return [][]float64{own}
@@ -267,36 +290,36 @@ func (a *gang) vectors(dst []float64, f func(e Engine, dst []float64)) {
 }
 
 func (a *gang) MulVecOffDiag(dst, x []float64) {
-	a.vectors(dst, func(e Engine, dst []float64) { e.MulVecOffDiag(dst, x) })
+	a.vectors(dst, func(e linalg.Engine, dst []float64) { e.MulVecOffDiag(dst, x) })
 }
 
 func (a *gang) MulVecSquaredOffDiag(dst, x []float64) {
-	a.vectors(dst, func(e Engine, dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
+	a.vectors(dst, func(e linalg.Engine, dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
 }
 
 func (a *gang) Row(dst []float64, i int) {
-	a.vectors(dst, func(e Engine, dst []float64) { e.Row(dst, i) })
+	a.vectors(dst, func(e linalg.Engine, dst []float64) { e.Row(dst, i) })
 }
 
 func (a *gang) MulRows(dst, x blas64.General) {
-	a.vectors(dst.Data, func(e Engine, to []float64) {
+	a.vectors(dst.Data, func(e linalg.Engine, to []float64) {
 		dst := dst
 		dst.Data = to
 		e.MulRows(dst, x)
 	})
 }
 
-func (a *gang) Product32() Product32 { return widened{a} }
+func (a *gang) Product32() linalg.Product32 { return linalg.DoubleProduct{Engine: a} }
 
 func (a *gang) CopyG(dst blas64.General) {
-	a.vectors(dst.Data, func(e Engine, to []float64) {
+	a.vectors(dst.Data, func(e linalg.Engine, to []float64) {
 		dst := dst
 		dst.Data = to
 		e.CopyG(dst)
 	})
 }
 
-func (a *gang) Predictor(weights, scatter []float64) Predictor {
+func (a *gang) Predictor(weights, scatter []float64) linalg.Predictor {
 	return gangPredictor{a, weights, scatter}
 }
 
@@ -307,7 +330,7 @@ type gangPredictor struct {
 
 func (p gangPredictor) Predict(rows, mean, variance []float64) {
 	both := make([]float64, 2*len(mean))
-	p.vectors(both, func(e Engine, dst []float64) {
+	p.vectors(both, func(e linalg.Engine, dst []float64) {
 		e.Predictor(p.weights, p.scatter).Predict(append([]float64(nil), rows...), dst[:len(mean)], dst[len(mean):])
 	})
 	copy(mean, both[:len(mean)])
@@ -316,7 +339,7 @@ func (p gangPredictor) Predict(rows, mean, variance []float64) {
 
 func (a *gang) PredictDiag(move, chi, b []float64) (valid bool) {
 	both := make([]float64, 2*len(chi))
-	a.vectors(both, func(e Engine, dst []float64) {
+	a.vectors(both, func(e linalg.Engine, dst []float64) {
 		ok := e.PredictDiag(move, dst[:len(chi)], dst[len(chi):])
 		if e == a.Engine {
 			valid = ok
@@ -327,50 +350,22 @@ func (a *gang) PredictDiag(move, chi, b []float64) (valid bool) {
 	return valid
 }
 
-// Every share of every grid together is the whole, and sizes are as announced.
-func TestShares(t *testing.T) {
-	for _, n := range []int{0, 1, 5, 64, 100, 257} {
-		for _, block := range []int{1, 7, 64, 300} {
-			for count := 1; count <= 5; count++ {
-				seen := make([]int, n)
-				for which := range count {
-					list := share(n, block, count, which)
-					if len(list) != owned(n, block, count, which) || len(list) > owned(n, block, count, 0) {
-						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, announced %d", n, block, which, count, len(list), owned(n, block, count, which))
-					}
-					for _, i := range list {
-						if i/block%count != which {
-							t.Errorf("row %d with %d of %d", i, which, count)
-						}
-						seen[i]++
-					}
-				}
-				for i, times := range seen {
-					if times != 1 {
-						t.Errorf("n = %d, blocks of %d, %d shares: row %d is %d times there", n, block, count, i, times)
-					}
-				}
-			}
-		}
-	}
-}
-
 // What one rank alone is told reaches all of them, with its kind.
 func TestAgree(t *testing.T) {
 	fault := errors.New("disk full")
-	onRanks(2, 2, func(g Grid) {
-		if err := AllErr(g, nil, ErrMemory); err != nil {
+	onRanks(2, 2, func(g dist.Grid) {
+		if err := dist.AllErr(g, nil, linalg.ErrMemory); err != nil {
 			t.Errorf("rank %d: %v where there was no error", g.Rank(), err)
 		}
 		var own error
 		if g.Rank() >= 2 {
 			own = fmt.Errorf("rank %d: %w", g.Rank(), fault)
 		}
-		err := AllErr(g, own, ErrMemory)
+		err := dist.AllErr(g, own, linalg.ErrMemory)
 		switch {
 		case g.Rank() >= 2 && !errors.Is(err, fault):
 			t.Errorf("rank %d lost its own error: %v", g.Rank(), err)
-		case g.Rank() < 2 && (!errors.Is(err, ErrMemory) || err.Error() != "rank 2: rank 2: disk full"):
+		case g.Rank() < 2 && (!errors.Is(err, linalg.ErrMemory) || err.Error() != "rank 2: rank 2: disk full"):
 			t.Errorf("rank %d: %v", g.Rank(), err)
 		}
 	})
@@ -379,23 +374,23 @@ func TestAgree(t *testing.T) {
 // Matrices that cannot be are refused on all ranks: too large for a library that
 // counts with 32 bits, for memory, or with elements that are no numbers.
 func TestBlockCyclicRefuses(t *testing.T) {
-	onRanks(1, 2, func(g Grid) {
+	onRanks(1, 2, func(g dist.Grid) {
 		big := &orderOnly{1 << 20}
-		if _, err := NewBlockCyclic(g, big, 64, 0, math.MaxInt64); !errors.Is(err, ErrMemory) {
+		if _, err := dist.NewBlockCyclic(g, big, 64, 0, math.MaxInt64); !errors.Is(err, linalg.ErrMemory) {
 			t.Errorf("a part of 2^39 numbers: %v", err)
 		}
-		if _, err := NewBlockCyclic(g, symBlocks{NewSym(100)}, 64, 0, 8*100*100); !errors.Is(err, ErrMemory) {
+		if _, err := dist.NewBlockCyclic(g, symBlocks{linalg.NewSym(100)}, 64, 0, 8*100*100); !errors.Is(err, linalg.ErrMemory) {
 			t.Errorf("no memory for two ranks: %v", err)
 		}
-		k := NewSym(100)
+		k := linalg.NewSym(100)
 		k.Set(70, 99, math.Inf(1))
 		k.Set(80, 95, math.NaN())
-		spread, err := NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
+		spread, err := dist.NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		var entry *EntryError
+		var entry *linalg.EntryError
 		if err := spread.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 || !math.IsInf(entry.Value, 1) {
 			t.Errorf("an infinite element: %v", err)
 		}
@@ -411,14 +406,14 @@ func (o *orderOnly) Block([]float64, int, []int, []int) { panic("asked") }
 
 // Eigenvalues of a subset are those of a matrix that holds only it.
 func TestBlockCyclicEigenvalues(t *testing.T) {
-	k := gaussianGram(30, false, seeded(3))
+	k := linalg.GaussianGram(30, false, linalg.Seeded(3))
 	sites := []int{4, 29, 0, 11}
 	want, err := k.Eigenvalues(sites)
 	if err != nil {
 		t.Fatal(err)
 	}
-	onRanks(2, 1, func(g Grid) {
-		spread, err := NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
+	onRanks(2, 1, func(g dist.Grid) {
+		spread, err := dist.NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
 		if err != nil {
 			t.Error(err)
 			return

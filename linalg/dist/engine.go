@@ -1,31 +1,36 @@
-package linalg
+package dist
 
 import (
 	"math"
 	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+	"bootbench/linalg/internal/core"
 )
 
-// DistributedEngine is the engine of Exact on a matrix that is spread over ranks. The
+// strip is the number of rows that one task sums over.
+const strip = 128
+
+// Engine is the engine of linalg.CholeskyEngine on a matrix that is spread over ranks. The
 // lower triangle holds B, then L, then L^-1, then G without its diagonal. Vectors
 // are on every rank: sums over the parts go to rank 0, and from there to all, so
 // that all ranks go on with the same numbers, bit for bit, and take the same
 // decisions.
-type DistributedEngine struct {
+type Engine struct {
 	k        *BlockCyclic
-	sites    siteState
-	expanded bool       // the triangle holds G with a zero diagonal; otherwise L^-1
-	update   rankUpdate // workspace of RankUpdate
-	sums     []float64  // workspace, two vectors
-	lanes    [lanes][]float64
+	sites    core.Sites
+	expanded bool        // the triangle holds G with a zero diagonal; otherwise L^-1
+	update   core.Update // workspace of RankUpdate
+	sums     []float64   // workspace, two vectors
+	lanes    [core.Lanes][]float64
 }
 
-// NewDistributedEngine returns an engine on k, whose triangle it takes over.
-func NewDistributedEngine(k *BlockCyclic) *DistributedEngine {
-	e := &DistributedEngine{k: k, sites: newSiteState(k.n), sums: make([]float64, 2*k.n)}
+// newEngine returns an engine on k, whose triangle it takes over.
+func newEngine(k *BlockCyclic) *Engine {
+	e := &Engine{k: k, sites: core.NewSites(k.n), sums: make([]float64, 2*k.n)}
 	for i := range e.lanes {
 		e.lanes[i] = make([]float64, len(k.rows))
 	}
@@ -33,47 +38,47 @@ func NewDistributedEngine(k *BlockCyclic) *DistributedEngine {
 }
 
 // N is the order of K.
-func (e *DistributedEngine) N() int { return e.k.n }
+func (e *Engine) N() int { return e.k.n }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *DistributedEngine) Diag() (chi, b []float64) { return e.sites.chi, e.sites.b }
+func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
 // Precisions is the d at which G stands.
-func (e *DistributedEngine) Precisions() []float64 { return e.sites.d }
+func (e *Engine) Precisions() []float64 { return e.sites.D }
 
 // Bytes is the memory that this rank holds.
-func (e *DistributedEngine) Bytes() int64 {
-	vectors := 9*e.k.n + lanes*len(e.k.rows) + len(e.k.rows) + 2*len(e.k.cols)
-	return 8 * int64(len(e.k.part)+vectors+cap(e.update.u)+cap(e.update.s))
+func (e *Engine) Bytes() int64 {
+	vectors := 9*e.k.n + core.Lanes*len(e.k.rows) + len(e.k.rows) + 2*len(e.k.cols)
+	return 8 * int64(len(e.k.part)+vectors+cap(e.update.U)+cap(e.update.S))
 }
 
 // Factorize moves G to d, rank 0's.
-func (e *DistributedEngine) Factorize(d []float64) error {
+func (e *Engine) Factorize(d []float64) error {
 	k, g := e.k, e.k.grid
 	meet(g, "refresh", 0)
 	if len(d) == k.n {
 		d = slices.Clone(d)
 		g.Broadcast(d, 0)
 	}
-	if err := checkSites(d, k.n); err != nil {
+	if err := core.Check(d, k.n); err != nil {
 		return err
 	}
 	e.expanded = false
-	e.sites.moveTo(d)
+	e.sites.MoveTo(d)
 	if k.n == 0 {
 		return nil
 	}
-	if err := k.fill(e.sites.root); err != nil {
+	if err := k.fill(e.sites.Root); err != nil {
 		return err
 	}
 	if minor := g.Potrf(k.n, k.block, k.part, k.stride); minor != 0 {
-		return &PivotError{Minor: minor, N: k.n}
+		return &linalg.PivotError{Minor: minor, N: k.n}
 	}
 	if minor := e.conditionalVariances(); minor != 0 {
-		return &PivotError{Minor: minor, N: k.n}
+		return &linalg.PivotError{Minor: minor, N: k.n}
 	}
 	if zero := g.Trtri(k.n, k.block, k.part, k.stride); zero != 0 {
-		return &PivotError{Minor: zero, N: k.n}
+		return &linalg.PivotError{Minor: zero, N: k.n}
 	}
 	e.diagonals()
 	return nil
@@ -81,11 +86,11 @@ func (e *DistributedEngine) Factorize(d []float64) error {
 
 // conditionalVariances is that of Exact; chi is right on rank 0 only. It returns
 // the number of a pivot that is not finite, or 0.
-func (e *DistributedEngine) conditionalVariances() (minor int) {
+func (e *Engine) conditionalVariances() (minor int) {
 	k := e.k
 	sums, pivots := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
-	Parallel(blocks(len(k.rows), strip), func(task int) {
+	core.Parallel(core.Blocks(len(k.rows), strip), func(task int) {
 		first, last := task*strip, min(len(k.rows), (task+1)*strip)
 		var squares [strip]float64
 		for c := range k.cols {
@@ -110,14 +115,14 @@ func (e *DistributedEngine) conditionalVariances() (minor int) {
 			if !(pivot > 0) || math.IsInf(pivot, 1) {
 				bad = i + 1
 			}
-			e.sites.chi[i] = (k.diag[i] - sums[i]/(e.sites.root[i]*e.sites.root[i])) / (pivot * pivot)
+			e.sites.Chi[i] = (k.diag[i] - sums[i]/(e.sites.Root[i]*e.sites.Root[i])) / (pivot * pivot)
 		}
 	}
 	return int(meet(k.grid, "pivots", int64(bad)))
 }
 
 // eachDiagonal calls f for the diagonal elements in the part.
-func (e *DistributedEngine) eachDiagonal(f func(j int, v float64)) {
+func (e *Engine) eachDiagonal(f func(j int, v float64)) {
 	for c, j := range e.k.cols {
 		if at, own := e.k.diagonal(c); own {
 			f(j, e.k.column(c)[at])
@@ -126,11 +131,11 @@ func (e *DistributedEngine) eachDiagonal(f func(j int, v float64)) {
 }
 
 // diagonals reads chi and b off the columns of L^-1, see Exact.
-func (e *DistributedEngine) diagonals() {
+func (e *Engine) diagonals() {
 	k := e.k
 	below, own := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
-	Parallel(len(k.cols), func(c int) {
+	core.Parallel(len(k.cols), func(c int) {
 		sum := 0.0
 		for _, m := range k.column(c)[k.below[c]:] {
 			sum += m * m
@@ -141,20 +146,20 @@ func (e *DistributedEngine) diagonals() {
 	k.grid.Reduce(e.sums)
 	if k.grid.Rank() == 0 {
 		for i, sum := range below {
-			e.sites.b[i] = own[i]*own[i] + sum
-			if e.sites.d[i]*k.diag[i] >= 1 {
-				e.sites.chi[i] = (1 - e.sites.b[i]) / e.sites.d[i]
+			e.sites.B[i] = own[i]*own[i] + sum
+			if e.sites.D[i]*k.diag[i] >= 1 {
+				e.sites.Chi[i] = (1 - e.sites.B[i]) / e.sites.D[i]
 			} else {
-				e.sites.chi[i] -= sum / (e.sites.root[i] * e.sites.root[i])
+				e.sites.Chi[i] -= sum / (e.sites.Root[i] * e.sites.Root[i])
 			}
 		}
 	}
-	k.grid.Broadcast(e.sites.chi, 0)
-	k.grid.Broadcast(e.sites.b, 0)
+	k.grid.Broadcast(e.sites.Chi, 0)
+	k.grid.Broadcast(e.sites.B, 0)
 }
 
 // FormG turns L^-1 into G without its diagonal.
-func (e *DistributedEngine) FormG() {
+func (e *Engine) FormG() {
 	if e.expanded {
 		return
 	}
@@ -165,18 +170,18 @@ func (e *DistributedEngine) FormG() {
 		return
 	}
 	k.grid.Lauum(k.n, k.block, k.part, k.stride)
-	Parallel(len(k.cols), func(c int) {
-		column, scale := k.column(c), -e.sites.inverse[k.cols[c]]
+	core.Parallel(len(k.cols), func(c int) {
+		column, scale := k.column(c), -e.sites.Inverse[k.cols[c]]
 		if at, own := k.diagonal(c); own {
 			column[at] = 0
 		}
 		for p := k.below[c]; p < len(column); p++ {
-			column[p] *= scale * e.sites.inverse[k.rows[p]]
+			column[p] *= scale * e.sites.Inverse[k.rows[p]]
 		}
 	})
 }
 
-func (e *DistributedEngine) mustBeExpanded(place string) {
+func (e *Engine) mustBeExpanded(place string) {
 	if !e.expanded {
 		panic("linalg: G is not expanded")
 	}
@@ -221,7 +226,7 @@ func scatterSites(x []float64, n, count int, sites []int, some []float64) {
 }
 
 // multiply writes the part's share of (G - diag(G)) x for count vectors.
-func (e *DistributedEngine) multiply(dst, x []float64, count int) {
+func (e *Engine) multiply(dst, x []float64, count int) {
 	k := e.k
 	clear(dst)
 	if count == 0 {
@@ -236,41 +241,41 @@ func (e *DistributedEngine) multiply(dst, x []float64, count int) {
 	colsX, colsY := general(xc, len(k.cols)), general(yc, len(k.cols))
 	k.eachStrip(func(c0, r0 int, a blas64.General) {
 		if count == 1 {
-			blas64.Gemv(gblas.Trans, 1, a, vector(xc[c0:c0+a.Rows]), 1, vector(yr[r0:]))
-			blas64.Gemv(gblas.NoTrans, 1, a, vector(xr[r0:]), 1, vector(yc[c0:c0+a.Rows]))
+			blas64.Gemv(gblas.Trans, 1, a, core.Vector(xc[c0:c0+a.Rows]), 1, core.Vector(yr[r0:]))
+			blas64.Gemv(gblas.NoTrans, 1, a, core.Vector(xr[r0:]), 1, core.Vector(yc[c0:c0+a.Rows]))
 			return
 		}
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, colsOf(colsX, c0, c0+a.Rows), a, 1, colsOf(rowsY, r0, rowsY.Cols))
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, colsOf(rowsX, r0, rowsX.Cols), a, 1, colsOf(colsY, c0, c0+a.Rows))
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(colsX, c0, c0+a.Rows), a, 1, core.Cols(rowsY, r0, rowsY.Cols))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(rowsX, r0, rowsX.Cols), a, 1, core.Cols(colsY, c0, c0+a.Rows))
 	})
 	scatterSites(dst, k.n, count, k.rows, yr)
 	scatterSites(dst, k.n, count, k.cols, yc)
 }
 
 // MulVecOffDiag is dst = (G - diag(G)) x.
-func (e *DistributedEngine) MulVecOffDiag(dst, x []float64) {
+func (e *Engine) MulVecOffDiag(dst, x []float64) {
 	e.mustBeExpanded("product with G")
 	e.multiply(dst, x, 1)
 	e.total(dst)
 }
 
 // total adds dst up over the ranks and gives it to all.
-func (e *DistributedEngine) total(dst []float64) {
+func (e *Engine) total(dst []float64) {
 	e.k.grid.Reduce(dst)
 	e.k.grid.Broadcast(dst, 0)
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
-func (e *DistributedEngine) MulVecSquaredOffDiag(dst, x []float64) {
+func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustBeExpanded("product with G o G")
 	k := e.k
 	xr, yc := gatherSites(x, k.n, 1, k.rows), make([]float64, len(k.cols))
-	overTriangle(len(k.rows), lanes, func(lane int) {
+	core.OverTriangle(len(k.rows), core.Lanes, func(lane int) {
 		sum := e.lanes[lane]
 		clear(sum)
-		for c := lane; c < len(k.cols); c += lanes {
+		for c := lane; c < len(k.cols); c += core.Lanes {
 			from := k.below[c]
-			yc[c] = squareRow(k.column(c)[from:], xr[from:], sum[from:], x[k.cols[c]])
+			yc[c] = core.SquareRow(k.column(c)[from:], xr[from:], sum[from:], x[k.cols[c]])
 		}
 	})
 	clear(dst)
@@ -282,17 +287,17 @@ func (e *DistributedEngine) MulVecSquaredOffDiag(dst, x []float64) {
 }
 
 // PredictDiag is that of Exact.
-func (e *DistributedEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	return e.sites.predictDiag(e, move, chi, b)
+func (e *Engine) PredictDiag(move, chi, b []float64) (valid bool) {
+	return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
 }
 
 // Row writes row i of G into dst.
-func (e *DistributedEngine) Row(dst []float64, i int) {
+func (e *Engine) Row(dst []float64, i int) {
 	e.mustBeExpanded("row of G")
 	clear(dst)
 	e.k.symmetricColumn(dst, 1, i, 1)
 	e.total(dst)
-	dst[i] = e.sites.chi[i]
+	dst[i] = e.sites.Chi[i]
 }
 
 // symmetricColumn writes the part's share of column (and row) site of the symmetric matrix
@@ -315,7 +320,7 @@ func (k *BlockCyclic) symmetricColumn(dst []float64, stride, site int, scale flo
 }
 
 // MulRows writes dst = x G on every rank.
-func (e *DistributedEngine) MulRows(dst, x blas64.General) {
+func (e *Engine) MulRows(dst, x blas64.General) {
 	e.mustBeExpanded("product of rows with G")
 	n := e.k.n
 	flat, product := make([]float64, x.Rows*n), make([]float64, x.Rows*n)
@@ -327,47 +332,29 @@ func (e *DistributedEngine) MulRows(dst, x blas64.General) {
 	for r := range x.Rows {
 		to := dst.Data[r*dst.Stride:]
 		for i, v := range product[r*n : (r+1)*n] {
-			to[i] = v + e.sites.chi[i]*flat[r*n+i]
+			to[i] = v + e.sites.Chi[i]*flat[r*n+i]
 		}
 	}
 }
 
 // CopyG writes all of G on every rank.
-func (e *DistributedEngine) CopyG(dst blas64.General) {
+func (e *Engine) CopyG(dst blas64.General) {
 	for i := range e.k.n {
 		e.Row(dst.Data[i*dst.Stride:i*dst.Stride+e.k.n], i)
 	}
 }
 
-// Product32 is MulRows on rows of double precision.
-func (e *DistributedEngine) Product32() Product32 { return widened{e} }
-
-// widened multiplies by an engine's G in double precision.
-type widened struct{ Engine }
-
-func (p widened) MulRows(dst, x blas32.General) {
-	in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
-	for r := range x.Rows {
-		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
-			in.Data[r*in.Stride+i] = float64(v)
-		}
-	}
-	p.Engine.MulRows(out, in)
-	for r := range x.Rows {
-		for i, v := range out.Data[r*out.Stride : r*out.Stride+x.Cols] {
-			dst.Data[r*dst.Stride+i] = float32(v)
-		}
-	}
-}
+// linalg.Product32 is MulRows on rows of double precision.
+func (e *Engine) Product32() linalg.Product32 { return linalg.DoubleProduct{Engine: e} }
 
 // FactorizeSingle refuses: ScaLAPACK is bound in double precision only.
-func (e *DistributedEngine) FactorizeSingle([]float64) error { return ErrSingle }
+func (e *Engine) FactorizeSingle([]float64) error { return linalg.ErrSingle }
 
 // SingleError is infinite.
-func (e *DistributedEngine) SingleError([]float64) float64 { return math.Inf(1) }
+func (e *Engine) SingleError([]float64) float64 { return math.Inf(1) }
 
 // Coarse is nil: a kernel that is spread holds no coarser one.
-func (e *DistributedEngine) Coarse() Engine { return nil }
+func (e *Engine) Coarse() linalg.Engine { return nil }
 
 // UseFactor changes nothing.
-func (e *DistributedEngine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }
+func (e *Engine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }

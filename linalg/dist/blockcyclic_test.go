@@ -1,0 +1,31 @@
+package dist
+
+import "testing"
+
+// Every share of every grid together is the whole, and sizes are as announced.
+func TestShares(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 64, 100, 257} {
+		for _, block := range []int{1, 7, 64, 300} {
+			for count := 1; count <= 5; count++ {
+				seen := make([]int, n)
+				for which := range count {
+					list := share(n, block, count, which)
+					if len(list) != owned(n, block, count, which) || len(list) > owned(n, block, count, 0) {
+						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, announced %d", n, block, which, count, len(list), owned(n, block, count, which))
+					}
+					for _, i := range list {
+						if i/block%count != which {
+							t.Errorf("row %d with %d of %d", i, which, count)
+						}
+						seen[i]++
+					}
+				}
+				for i, times := range seen {
+					if times != 1 {
+						t.Errorf("n = %d, blocks of %d, %d shares: row %d is %d times there", n, block, count, i, times)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package core
+
+import (
+	"fmt"
+	"math"
+)
+
+// Sites is what an engine that factorises B = I + d^1/2 K d^1/2 keeps for every site.
+type Sites struct {
+	D             []float64 // where G stands
+	Root, Inverse []float64 // d^1/2, kept away from zero, and 1/d^1/2
+	Chi, B        []float64 // diag(G), 1 - d chi
+	coupling      []float64 // sum_{j != i} G_ij^2 d_j, see PredictDiag
+	couplingValid bool      // coupling is that of G
+}
+
+// smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for
+// sites with d = 0 too. Off-diagonal elements of L and L^-1 scale with r, so
+// no digit is lost; its square is far below rounding, and the squares of those
+// elements are still far above the smallest number.
+const smallestRoot = 1e-70
+
+// SiteVectors is the number of vectors of Sites.
+const SiteVectors = 6
+
+// NewSites allocates n sites.
+func NewSites(n int) (s Sites) {
+	for _, v := range [SiteVectors]*[]float64{&s.D, &s.Root, &s.Inverse, &s.Chi, &s.B, &s.coupling} {
+		*v = make([]float64, n)
+	}
+	return s
+}
+
+// MoveTo takes over d, which may be D.
+func (s *Sites) MoveTo(d []float64) {
+	copy(s.D, d)
+	for i, v := range d {
+		s.Root[i] = math.Max(math.Sqrt(v), smallestRoot)
+		s.Inverse[i] = 1 / s.Root[i]
+	}
+	s.couplingValid = false
+}
+
+// SiteError reports an unusable site parameter.
+type SiteError struct {
+	Site  int // 0-based
+	Value float64
+}
+
+func (e *SiteError) Error() string {
+	return fmt.Sprintf("site parameter d of site %d is %v, must be finite and >= 0", e.Site+1, e.Value)
+}
+
+// Check refuses site parameters that no G can have.
+func Check(d []float64, n int) error {
+	if len(d) != n {
+		return fmt.Errorf("%d site parameters for %d sites", len(d), n)
+	}
+	for i, v := range d {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return &SiteError{Site: i, Value: v}
+		}
+	}
+	return nil
+}

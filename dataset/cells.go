@@ -8,20 +8,28 @@ const blockSize = 1 << 17
 // of it once more.
 type cellList struct {
 	blocks [][]float64
-	count  int
 }
 
 func (c *cellList) append(v float64) {
 	last := len(c.blocks) - 1
-	if last < 0 || len(c.blocks[last]) == blockSize {
-		var block []float64
-		if last >= 0 {
-			block = make([]float64, 0, blockSize)
-		}
-		c.blocks, last = append(c.blocks, block), last+1
+	if last < 0 || len(c.blocks[last]) == cap(c.blocks[last]) {
+		last = c.grow()
 	}
 	c.blocks[last] = append(c.blocks[last], v)
-	c.count++
+}
+
+// grow makes room for a cell: the first block doubles, the others have their size
+// from the beginning. It returns the number of the block.
+func (c *cellList) grow() int {
+	switch last := len(c.blocks) - 1; {
+	case last < 0:
+		c.blocks = [][]float64{make([]float64, 0, 64)}
+	case len(c.blocks[last]) == blockSize:
+		c.blocks = append(c.blocks, make([]float64, 0, blockSize))
+	default:
+		c.blocks[0] = append(make([]float64, 0, 2*cap(c.blocks[0])), c.blocks[0]...)
+	}
+	return len(c.blocks) - 1
 }
 
 func (c *cellList) at(k int) float64 { return c.blocks[k/blockSize][k%blockSize] }

@@ -148,6 +148,9 @@ func headerNames(cells [][]byte) ([]string, error) {
 	seen := make(map[string]int, len(cells))
 	for j, cell := range cells {
 		h := strings.TrimSpace(utf8Text(cell))
+		if j == 0 { // a line that starts with # is a comment
+			h = strings.TrimLeft(h, "\ufeff# ")
+		}
 		names[j] = h
 		if h == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1 {
 			continue

@@ -67,7 +67,7 @@ func cutSample(sample []byte, whole bool, separator byte) (records [][]string, c
 	if last := bytes.LastIndexByte(sample, '\n'); !whole && last >= 0 {
 		sample = sample[:last+1]
 	}
-	r := recordReader{lines: newLineReader(bytes.NewReader(sample), longestLine), separator: separator, comments: true}
+	r := recordReader{lines: newLineReader(bytes.NewReader(sample), longestLine), separator: separator}
 	for len(records) < sampleLines {
 		rec, err := r.next()
 		if err != nil {
@@ -94,7 +94,7 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 			continue
 		}
 		// Where commas separate, that is a decimal comma rather.
-		if i > 0 || len(rec) != width-1 || width < 3 || separator == ',' {
+		if i > 0 || len(rec) != width-1 || width < 3 || separator == ',' || slices.ContainsFunc(rec, isNumeric) {
 			return false, false
 		}
 		shifted = true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // mostLevels bounds the texts of a column that become indicators.
@@ -44,10 +45,25 @@ func (t *table) set() (*Set, error) {
 	for _, e := range s.columns {
 		set.Features = append(set.Features, e.features()...)
 	}
+	if err := t.checkNames(append(slices.Clone(set.Features), set.Target)); err != nil {
+		return nil, t.bad(err)
+	}
 	if err := t.setTarget(set, rows); err != nil {
 		return nil, err
 	}
 	return set, nil
+}
+
+// checkNames refuses names that two features or a feature and the target share,
+// as "a=b" may where column a holds texts.
+func (t *table) checkNames(names []string) error {
+	slices.Sort(names)
+	for k := 1; k < len(names); k++ {
+		if names[k] == names[k-1] {
+			return fmt.Errorf("two features would have the name %s: rename a column", quote(names[k]))
+		}
+	}
+	return nil
 }
 
 // settle looks at the columns as a whole: those without a value, texts that never
@@ -60,6 +76,8 @@ func (t *table) settle() error {
 		case c.role == asTarget && c.missing == t.rows:
 			return &Error{Column: c.name, Err: errors.New("the target has no value")}
 		case c.role != asFeature:
+		case c.kind == texts && !slices.ContainsFunc(c.texts, isWord):
+			return &Error{Column: c.name, Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --drop %s", quote(c.texts[0]), c.name)}
 		case c.missing == t.rows:
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))
@@ -78,6 +96,11 @@ func (t *table) settle() error {
 		return errors.New("no column is left as a feature")
 	}
 	return nil
+}
+
+// isWord reports whether a text is more than digits with the signs of numbers.
+func isWord(s string) bool {
+	return strings.Trim(s, "+-") == "" || strings.Trim(s, "+-0123456789.,'%$\u20ac\u00a3\u00a5 \u00a0") != "" || !strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
 }
 
 // takeRowNames makes a text column the names of the rows, unless they have some.
@@ -256,9 +279,6 @@ func fillMeans(x, train Matrix) {
 
 // describe notes constant columns and columns that count the rows.
 func (t *table) describe(s *schema, x Matrix) {
-	if t.blank > 0 {
-		t.note("%d empty rows are skipped", t.blank)
-	}
 	constant, counts := slices.Repeat([]bool{true}, x.Cols), slices.Repeat([]bool{x.Rows >= fewRows}, x.Cols)
 	for i := 1; i < x.Rows; i++ {
 		before := x.Row(i - 1)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"bootbench/kernel"
@@ -31,23 +32,53 @@ func requireSound(t *testing.T, s *Set, err error) {
 			t.Fatalf("%v in the set", v)
 		}
 	}
+	if len(s.RowNames) > 0 && len(s.RowNames) != s.N() {
+		t.Fatalf("%d names of %d rows", len(s.RowNames), s.N())
+	}
+	if !slices.ContainsFunc(append([]string{s.Target}, s.Features...), func(h string) bool { return !isNumeric(h) && !isMissing([]byte(h)) }) {
+		return // such names are read as numbers
+	}
 	requireRoundTrip(t, s)
 }
 
-func FuzzCSV(f *testing.F) {
+// FuzzTable reads anything as a table, under all options, and then as new inputs
+// for a set of numbers, for one of texts, and for what it was read as.
+func FuzzTable(f *testing.F) {
 	for _, seed := range []string{
 		"a,b,y\n1,2,3\n4,5,6\n", "\ufeffa,y\r\n1,2\r\n-1e-3,4\r\n", "1,2\n3,4\n", "a,y\n1,\n", "a,a\n1,2\n",
 		"\"a\"\"b\",y\n\"1\",2\n3,4", "a,y\n0x1p-2,1_0\n", "a,y\nnan,inf\n", "", ",\n,\n", "a,y\n1,2,3\n",
+		"a;b;y\n1,5;u;no\n2;v;yes\n?;u;no\n", "a b y\n1 2 3 4\n5 6 7 8\n", "# a y\n 1  2\n 3  4 \n", "0,1,2,3\n5,6,7,8\n1,2,3,4\n",
+		",t,y\nr,\"x\n\"\"\",1\ns,NA,2\n", "a\ty\t\n1\t2\t\n\t\t\n3\t4\t\n", "t,y\nu,1\nv,2\nw,3\n",
 	} {
-		f.Add([]byte(seed))
+		for option := range byte(16) {
+			f.Add([]byte(seed), option)
+		}
 	}
-	train := small()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		opt := Options{MaxBytes: fuzzLimit}
+	worded, err := ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, option byte) {
+		opt := Options{MaxBytes: fuzzLimit, Missing: Missing(option % 4), NoHeader: option&4 != 0, UnseenZero: option&8 != 0}
+		if option&16 != 0 {
+			opt.Target = "1"
+		}
+		if option&32 != 0 {
+			opt.Drop = []string{"2"}
+		}
 		s, err := ReadTable(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := ReadInputsTable(bytes.NewReader(data), "fuzz", train, opt)
-		requireInputs(t, in, err, train)
+		trains := []*Set{small(), worded}
+		if err == nil {
+			trains = append(trains, s)
+		}
+		for _, train := range trains {
+			in, err := ReadInputsTable(bytes.NewReader(data), "fuzz", train, opt)
+			requireInputs(t, in, err, train)
+			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean && opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
+				t.Fatalf("read as new inputs, the set differs: %v", err)
+			}
+		}
 	})
 }
 
@@ -96,6 +127,11 @@ func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
 	}
 	if in.X.Rows < 1 || in.X.Cols != train.D() || len(in.X.Data) != in.X.Rows*in.X.Cols || (in.Y != nil && len(in.Y) != in.X.Rows) {
 		t.Fatalf("unsound inputs: %d x %d, %d numbers, %d targets", in.X.Rows, in.X.Cols, len(in.X.Data), len(in.Y))
+	}
+	for _, v := range append(in.X.Data, in.Y...) {
+		if checkFinite(v) != nil {
+			t.Fatalf("%v in the inputs", v)
+		}
 	}
 }
 

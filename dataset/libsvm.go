@@ -74,7 +74,7 @@ type sparse struct {
 // readSparse parses the whole file. Either all examples have labels or none.
 func readSparse(r io.Reader, name string, opt Options) (*sparse, error) {
 	s := &sparse{x: CSR{Start: []int{0}}}
-	lines := newLineReader(r, longestEntry)
+	lines := newLineReader(r, int(min(longestEntry, max(longestCell, opt.maxBytes()))))
 	for {
 		line, err := lines.next()
 		if err == io.EOF {

@@ -8,12 +8,13 @@ import (
 	"io"
 )
 
-// Bounds of text files. They hold before anything is known of a file, so that one
-// without line ends, quotes that close or cells that end costs no memory.
+// Bounds of text files, in bytes and columns. They hold before anything is known of
+// a file, so that one without line ends, closing quotes or separators costs little
+// memory; a line may not exceed Options.MaxBytes either, if that is above 1 MiB.
 const (
 	sampleBytes  = 1 << 16 // looked at before reading begins
 	longestLine  = 1 << 26 // of a table, with the lines that a quoted cell continues
-	longestEntry = 1 << 28 // line of a sparse file
+	longestEntry = 1 << 28 // of a sparse file
 	longestCell  = 1 << 20
 	mostColumns  = 1 << 20
 )
@@ -75,7 +76,8 @@ type record struct {
 type recordReader struct {
 	lines     *lineReader
 	separator byte // blank: runs of blanks and tabs
-	comments  bool // skip lines that start with #
+	skipped   int  // lines after the first record that start with #, which are comments
+	records   int
 	joined    []byte
 	cells     [][]byte
 }
@@ -90,7 +92,10 @@ func (r *recordReader) next() (record, error) {
 			return record{line: r.lines.number}, err
 		}
 		bare := bytes.TrimLeft(line, " ")
-		if len(bare) == 0 || r.comments && bare[0] == '#' {
+		if len(bare) == 0 || bare[0] == '#' {
+			if len(bare) > 0 && r.records > 0 {
+				r.skipped++
+			}
 			continue
 		}
 		first := r.lines.number
@@ -103,6 +108,7 @@ func (r *recordReader) next() (record, error) {
 		if err := r.split(line); err != nil {
 			return record{line: first}, err
 		}
+		r.records++
 		return record{first, r.cells}, nil
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // schema says how the columns of a table became the features of a set, so that
@@ -69,16 +71,24 @@ func (e encoded) features() (names []string) {
 	case e.levels == nil:
 		names = []string{e.name}
 	case len(e.levels) == 2:
-		names = []string{e.name + "=" + e.levels[1]}
+		names = []string{e.name + "=" + printable(e.levels[1])}
 	default:
 		for _, level := range e.levels {
-			names = append(names, e.name+"="+level)
+			names = append(names, e.name+"="+printable(level))
 		}
 	}
 	if e.flag {
 		names = append(names, e.name+" missing")
 	}
 	return names
+}
+
+// printable writes a text so that a name may hold it.
+func printable(s string) string {
+	if quoted := strconv.Quote(s); strings.ContainsFunc(s, unicode.IsControl) {
+		return quoted[1 : len(quoted)-1]
+	}
+	return s
 }
 
 // add appends a column.

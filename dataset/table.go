@@ -91,7 +91,7 @@ func (t *table) bad(err error) error {
 // readTable reads a text table, after plan has given its columns their roles.
 func readTable(r io.Reader, file string, opt Options, plan func(t *table) error) (*table, error) {
 	t := &table{file: file, opt: opt}
-	lines := newLineReader(r, longestLine)
+	lines := newLineReader(r, int(min(longestLine, max(longestCell, opt.maxBytes()))))
 	sample, err := lines.b.Peek(sampleBytes)
 	if err != nil && err != io.EOF && err != bufio.ErrBufferFull && len(sample) == 0 {
 		return nil, t.bad(err)
@@ -103,7 +103,7 @@ func readTable(r io.Reader, file string, opt Options, plan func(t *table) error)
 	if opt.NoHeader {
 		d.header, d.rowNames = noLine, false
 	}
-	records := &recordReader{lines: lines, separator: d.separator, comments: true}
+	records := &recordReader{lines: lines, separator: d.separator}
 	t.commas.possible = d.separator != ','
 	t.notes = d.notes()
 	if err := t.read(records, d, plan); err != nil {
@@ -137,6 +137,12 @@ func (t *table) read(records *recordReader, d dialect, plan func(t *table) error
 	}
 	if err != io.EOF {
 		return &Error{Line: rec.line, Err: err}
+	}
+	if t.blank > 0 {
+		t.note("%d empty rows are skipped", t.blank)
+	}
+	if records.skipped > 0 {
+		t.note("%d lines below the first that start with # are skipped", records.skipped)
 	}
 	if t.rows == 0 {
 		return errors.New("no examples below the header")
@@ -268,6 +274,9 @@ func (t *table) checkSize() error {
 
 // value is the number of a cell, NaN for a missing one.
 func (t *table) value(c *column, cell []byte, line int) (float64, error) {
+	if n := len(cell); n > 0 && (cell[0] <= ' ' || cell[n-1] <= ' ') {
+		cell = bytes.TrimSpace(cell)
+	}
 	if c.kind != texts {
 		v, err := strconv.ParseFloat(string(cell), 64)
 		if err == nil && !math.IsNaN(v) {

@@ -1,11 +1,18 @@
 // Package dataset holds the data: a set of examples (inputs and targets),
-// readers for the file formats, a few embedded sets, synthetic generators of
-// any size, and what is done to inputs before a kernel sees them
+// readers of tables, sparse lines and NumPy arrays, a few embedded sets, synthetic
+// generators of any size, and what is done to inputs before a kernel sees them
 // (standardising, finding repeated inputs).
 //
 // Every error of this package reports bad input and is an *Error, save what the
 // destination of WriteCSV or WriteLIBSVM reports. Memory grows with what a file
 // holds, never with what it announces.
+//
+// A text table is read as it comes. The separator is the first of tab, semicolon,
+// comma and blanks that cuts all lines alike; the first line names the columns
+// unless it holds numbers only, or texts that recur below. Texts become
+// indicators, and what is missing is refused unless Options.Missing says
+// otherwise. What was found, left out or encoded stands in Set.Notes, and new
+// inputs go the same way.
 //
 // Inputs are a dense matrix, or a sparse one where a LIBSVM file or the text
 // generator has many features and few of them are not zero. Sparse inputs are

@@ -12,7 +12,7 @@ import (
 
 // ReadTable reads a text with a line per example and a column per feature. The
 // separator (comma, semicolon, tab or runs of blanks) and the header line are
-// found by looking, as package documentation says; lines that start with # and
+// found by looking, see the package documentation; lines that start with # and
 // empty lines are skipped, a byte order mark and CRLF line ends accepted. The
 // options choose target and columns and say what becomes of missing values.
 // Columns of texts become indicators. At least two examples and one feature are

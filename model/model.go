@@ -274,7 +274,7 @@ func (m *Model) marginBytes(room int64) int64 {
 	if m.quadratic() {
 		return 0
 	}
-	return solver.MarginBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
+	return solver.WorkspaceBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
 }
 
 // quadratic reports whether the loss is: the solver then iterates d alone.

@@ -38,8 +38,8 @@ func BenchmarkSolve(b *testing.B) {
 			settings solver.Settings
 		}{
 			{"all", solver.Settings{}},
-			{"double", solver.Settings{Skip: solver.SkipSingle}},
-			{"exact", solver.Settings{Steps: solver.ExactOnly}},
+			{"double", solver.Settings{Disable: solver.SinglePrecision}},
+			{"exact", solver.Settings{Disable: solver.AllAccelerations}},
 		} {
 			b.Run(fmt.Sprintf("steps=%s/backend=%s/n=%d", c.name, blas.Bound().Name(), n), func(b *testing.B) {
 				if n > 1000 && blas.Bound().Name() != "openblas" {
@@ -57,7 +57,7 @@ func BenchmarkSolve(b *testing.B) {
 				b.ReportMetric(float64(r.Diagonal), "estimates")
 				b.ReportMetric(float64(s.Stats.Linear), "linear")
 				whole := 1.0 // all of G, for the estimates
-				if c.settings.Steps == solver.ExactOnly {
+				if c.settings.Disable == solver.AllAccelerations {
 					whole = 2. / 3
 				}
 				b.ReportMetric(whole*float64(r.Exact)+0.5*float64(r.Single), "flops/n3")

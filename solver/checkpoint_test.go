@@ -57,7 +57,7 @@ type interruptible struct {
 	solver.Problem
 	solver.Settings
 	stride int
-	stages []solver.Stage // that the solve must come through
+	stages []solver.Phase // that the solve must come through
 	off    float64        // by which the answers may differ
 }
 
@@ -86,23 +86,23 @@ func interruptibles(t testing.TB) []interruptible {
 		return p
 	}
 	hard := loss.HardMargin{}
-	sweeping := []solver.Stage{solver.Sweeping}
+	sweeping := []solver.Phase{solver.FixedPoint}
 	return []interruptible{
 		{"square", friedman(200), solver.Settings{}, 1, nil, 1e-5},
-		{"square, exact steps", ordinary(), solver.Settings{Steps: solver.ExactOnly}, 1, nil, 0},
+		{"square, exact steps", ordinary(), solver.Settings{Disable: solver.AllAccelerations}, 1, nil, 0},
 		{"square, low rank", low(friedman(200)), solver.Settings{}, 1, nil, 1e-5},
 		{"square, variational", ordinary(), solver.Settings{Method: solver.Variational}, 1, nil, 1e-5},
 		{"hard", blobs(80, hard), solver.Settings{}, 1, sweeping, 0},
 		{"hinge", blobs(80, loss.Hinge{C: 10}), solver.Settings{}, 1, sweeping, 0},
 		{"hinge, low rank", low(blobs(80, loss.Hinge{C: 10})), solver.Settings{}, 1, sweeping, 0},
 		// Without Newton's method a State says where the sweep in progress goes.
-		{"hinge, no Newton", blobs(80, loss.Hinge{C: 10}), solver.Settings{Skip: solver.SkipNewton}, 1, sweeping, 0},
+		{"hinge, no Newton", blobs(80, loss.Hinge{C: 10}), solver.Settings{Disable: solver.Newton}, 1, sweeping, 0},
 		{"logistic", blobs(30, loss.Logistic{C: 1}), solver.Settings{}, 1, sweeping, 0},
-		{"logistic, exact steps", blobs(30, loss.Logistic{C: 1}), solver.Settings{Steps: solver.ExactOnly}, 1, sweeping, 0},
+		{"logistic, exact steps", blobs(30, loss.Logistic{C: 1}), solver.Settings{Disable: solver.AllAccelerations}, 1, sweeping, 0},
 		{"hard, by the factor", overlap{"checker,n=100", 0.05, hard, 1, nil}.problem(t), solver.Settings{}, 3,
-			[]solver.Stage{solver.Sweeping, solver.Rechecking}, 0},
+			[]solver.Phase{solver.FixedPoint, solver.VerifyLowRank}, 0},
 		{"hard, by a path", overlap{"blobs,n=200", 1, hard, 5, nil}.problem(t), solver.Settings{}, 17,
-			[]solver.Stage{solver.Sweeping, solver.Rechecking, solver.Detouring}, 0},
+			[]solver.Phase{solver.FixedPoint, solver.VerifyLowRank, solver.OnPath}, 0},
 	}
 }
 
@@ -116,11 +116,11 @@ func TestResumeFromEverySweep(t *testing.T) {
 			if whole.Status != solver.Converged || len(states) < 3 {
 				t.Fatalf("%v after %d states", whole.Status, len(states))
 			}
-			var seen []solver.Stage
+			var seen []solver.Phase
 			most := 0
 			for i, state := range states {
-				if state.Sites != nil {
-					seen = append(seen, state.Sites.Stage)
+				if state.Search != nil {
+					seen = append(seen, state.Search.Phase)
 				}
 				if i%cell.stride > 0 && i < len(states)-1 {
 					continue
@@ -168,22 +168,22 @@ func TestResumeWithoutEnd(t *testing.T) {
 	if whole.Status == solver.Converged {
 		t.Fatal("it converges")
 	}
-	stages := map[solver.Stage]bool{}
+	stages := map[solver.Phase]bool{}
 	for i, state := range states {
-		if stages[state.Sites.Stage] && i < len(states)-1 {
+		if stages[state.Search.Phase] && i < len(states)-1 {
 			continue
 		}
-		stages[state.Sites.Stage] = true
+		stages[state.Search.Phase] = true
 		again := mustSolve(t, p, solver.Settings{Resume: state})
 		if again.Status != whole.Status {
-			t.Errorf("from stage %d: %v, undisturbed %v", state.Sites.Stage, again.Status, whole.Status)
+			t.Errorf("from stage %d: %v, undisturbed %v", state.Search.Phase, again.Status, whole.Status)
 		}
 		if more := refreshes(again.Stats) - refreshes(whole.Stats); more > 2 {
-			t.Errorf("from stage %d: %d refreshes more than %d", state.Sites.Stage, more, refreshes(whole.Stats))
+			t.Errorf("from stage %d: %d refreshes more than %d", state.Search.Phase, more, refreshes(whole.Stats))
 		}
 		identical(t, again, whole)
 	}
-	if !stages[solver.Detouring] || !stages[solver.Patient] {
+	if !stages[solver.OnPath] || !stages[solver.FinalPolish] {
 		t.Errorf("stages %v", stages)
 	}
 }
@@ -251,7 +251,7 @@ func TestForeignState(t *testing.T) {
 	_, ofSquare := record(t, square.Problem, square.Settings)
 	_, ofHinge := record(t, hinge.Problem, hinge.Settings)
 	_, ofPath := record(t, path.Problem, path.Settings)
-	at := slices.IndexFunc(ofPath, func(s *solver.State) bool { return s.Sites.Path != nil && s.Sites.Path.Step > 0 })
+	at := slices.IndexFunc(ofPath, func(s *solver.State) bool { return s.Search.Continuation != nil && s.Search.Continuation.Step > 0 })
 	tests := []struct {
 		name  string
 		cell  interruptible
@@ -261,26 +261,26 @@ func TestForeignState(t *testing.T) {
 		{"square for hinge", hinge, ofSquare[0], func(s *solver.State) { s.D, s.Next = s.D[:80], nil }},
 		{"hinge for square", square, ofHinge[0], func(s *solver.State) {
 			s.D = make([]float64, 200)
-			s.Sites.Cavities, s.Sites.Gamma, s.Sites.Scatter = make([]float64, 600), s.D, s.D
+			s.Cavities, s.G, s.U = make([]float64, 600), s.D, s.D
 		}},
-		{"path without Newton", interruptible{Problem: path.Problem, Settings: solver.Settings{Skip: solver.SkipNewton}}, ofPath[at], func(*solver.State) {}},
+		{"path without Newton", interruptible{Problem: path.Problem, Settings: solver.Settings{Disable: solver.Newton}}, ofPath[at], func(*solver.State) {}},
 		{"short d", square, ofSquare[0], func(s *solver.State) { s.D = s.D[1:] }},
 		{"negative d", square, ofSquare[0], func(s *solver.State) { s.D[3] = -1 }},
 		{"d not a number", square, ofSquare[0], func(s *solver.State) { s.D[3] = math.NaN() }},
 		{"long next", square, ofSquare[0], func(s *solver.State) { s.Next = append(s.Next, 1) }},
-		{"step", square, ofSquare[0], func(s *solver.State) { s.Step = 0 }},
+		{"step", square, ofSquare[0], func(s *solver.State) { s.Monitor.StepLength = 0 }},
 		{"residual", square, ofSquare[0], func(s *solver.State) { s.Residual = math.Inf(1) }},
 		{"no sweeps", square, ofSquare[0], func(s *solver.State) { s.Stats.Sweeps = 0 }},
-		{"cavities", hinge, ofHinge[0], func(s *solver.State) { s.Sites.Cavities[0] = math.Inf(1) }},
-		{"gamma", hinge, ofHinge[0], func(s *solver.State) { s.Sites.Gamma = nil }},
-		{"scatter", hinge, ofHinge[0], func(s *solver.State) { s.Sites.Scatter[0] = -1 }},
-		{"stage", hinge, ofHinge[0], func(s *solver.State) { s.Sites.Stage = 9 }},
-		{"stage without path", hinge, ofHinge[0], func(s *solver.State) { s.Sites.Stage = solver.Detouring }},
-		{"distance", hinge, ofHinge[0], func(s *solver.State) { s.Sites.Distance = math.NaN() }},
-		{"history", hinge, ofHinge[0], func(s *solver.State) { s.Sites.History = make([]float64, 7) }},
-		{"way home", path, ofPath[at], func(s *solver.State) { s.Sites.Path.Gamma = nil }},
-		{"way behind", path, ofPath[at], func(s *solver.State) { s.Sites.Path.Behind = nil }},
-		{"way to nowhere", path, ofPath[at], func(s *solver.State) { s.Sites.Path.To = 0 }},
+		{"cavities", hinge, ofHinge[0], func(s *solver.State) { s.Cavities[0] = math.Inf(1) }},
+		{"gamma", hinge, ofHinge[0], func(s *solver.State) { s.G = nil }},
+		{"scatter", hinge, ofHinge[0], func(s *solver.State) { s.U[0] = -1 }},
+		{"stage", hinge, ofHinge[0], func(s *solver.State) { s.Search.Phase = 9 }},
+		{"stage without path", hinge, ofHinge[0], func(s *solver.State) { s.Search.Phase = solver.OnPath }},
+		{"distance", hinge, ofHinge[0], func(s *solver.State) { s.Distance = math.NaN() }},
+		{"history", hinge, ofHinge[0], func(s *solver.State) { s.Search.History = make([]float64, 7) }},
+		{"way home", path, ofPath[at], func(s *solver.State) { s.Search.Continuation.Origin.G = nil }},
+		{"way behind", path, ofPath[at], func(s *solver.State) { s.Search.Continuation.Previous = nil }},
+		{"way to nowhere", path, ofPath[at], func(s *solver.State) { s.Search.Continuation.To = 0 }},
 	}
 	for _, test := range tests {
 		var state solver.State

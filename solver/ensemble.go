@@ -30,7 +30,7 @@ func (s *Solution) OutOfBag() Ensemble {
 // MeanLoss is the test loss of the ensemble's mean for every example, and its mean
 // over examples. loss.ZeroOne judges the sign of the mean.
 func (e Ensemble) MeanLoss(test loss.Test) (mean float64, perExample []float64) {
-	return over(e.Mean, e.y, test)
+	return meanLoss(e.Mean, e.y, test)
 }
 
 // VoteError is the share of labels -1, +1 that the ensemble's majority vote
@@ -40,11 +40,11 @@ func (e Ensemble) VoteError() (mean float64, perExample []float64) {
 	for i, share := range e.Vote {
 		lead[i] = share - 0.5
 	}
-	return over(lead, e.y, loss.ZeroOne{})
+	return meanLoss(lead, e.y, loss.ZeroOne{})
 }
 
-// over is the test loss of predictions f, each and on average.
-func over(f, y []float64, test loss.Test) (mean float64, each []float64) {
+// meanLoss is the test loss of predictions f, each and on average.
+func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
 	each = make([]float64, len(f))
 	for i, v := range f {
 		each[i] = test.Value(v, y[i])

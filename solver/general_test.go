@@ -103,7 +103,7 @@ func TestGeneralFixedPoint(t *testing.T) {
 	checked := 0
 	for trial := range 120 {
 		p := smallClassifier(rng)
-		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Steps: solver.Steps(trial % 2)})
+		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
 		finite(t, s)
 		if slices.Max(s.SitePrecision)*p.Gram.At(0, 0) > 1e5 {
 			continue
@@ -156,7 +156,7 @@ func TestPlainSweeps(t *testing.T) {
 	for _, c := range []cell{{"sonar", 0.5, 1}, {"sonar", 0.125, 5}, {"crabs", 1, 0.3}, {"crabs", 0.5, 2}} {
 		p := c.problem(t)
 		fast := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
-		plain := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, Steps: solver.ExactOnly})
+		plain := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, Disable: solver.AllAccelerations})
 		sameAnswer(t, fast, plain, 1e-5)
 		if plain.Stats.Passes != 0 || fast.Stats.Refreshes.Exact >= plain.Stats.Refreshes.Exact {
 			t.Errorf("%+v: %+v, plain %+v", c, fast.Stats, plain.Stats)
@@ -286,9 +286,9 @@ func TestGeneralStatuses(t *testing.T) {
 	stopped(t, s, err, solver.Stalled)
 
 	broken := &faulty{failAt: func(refresh int) bool { return refresh >= 4 && refresh < 12 }}
-	s, err = solver.Solve(background, ordinaryMargin(), broken.with(solver.Settings{Steps: solver.ExactOnly}))
+	s, err = solver.Solve(background, ordinaryMargin(), broken.with(solver.Settings{Disable: solver.AllAccelerations}))
 	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Steps: solver.ExactOnly}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Disable: solver.AllAccelerations}), 1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
 	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
@@ -322,13 +322,13 @@ func (e *poisoned) MulVecOffDiag(dst, x []float64) {
 // TestNotFinite: a NaN ends the solve with the iterate before it.
 func TestNotFinite(t *testing.T) {
 	with := func(from int) solver.Settings {
-		return solver.Settings{Steps: solver.ExactOnly, Engine: func(k linalg.Kernel) linalg.Engine {
+		return solver.Settings{Disable: solver.AllAccelerations, Engine: func(k linalg.Kernel) linalg.Engine {
 			return &poisoned{Engine: k.Engine(), from: from}
 		}}
 	}
 	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))
 	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Steps: solver.ExactOnly}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Disable: solver.AllAccelerations}), 1e-12)
 	if s, err := solver.Solve(context.Background(), ordinaryMargin(), with(1)); s != nil || err == nil {
 		t.Error("a NaN from the start passes")
 	}
@@ -370,7 +370,7 @@ func TestRoughSweeps(t *testing.T) {
 		for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}} {
 			p := kernelOf(t, set, 0.5)
 			p.Law, p.Loss = resample.Poisson{Ratio: 1}, l
-			plain := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, Skip: solver.SkipSingle})
+			plain := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, Disable: solver.SinglePrecision})
 			fast := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
 			sameAnswer(t, fast, plain, 1e-5)
 			if plain.Stats.Refreshes.Single > 0 || (fast.Stats.Refreshes.Single > 0) != has {
@@ -508,7 +508,7 @@ func BenchmarkMargin(b *testing.B) {
 	for _, c := range []cell{{"sonar", 0.5, 1}, {"pima", 0.5, 1}, {"crabs", 1, 1}, {"wisconsin", 0.5, 1}} {
 		for _, tolerance := range []float64{1e-3, 1e-6} {
 			for name, settings := range map[string]solver.Settings{
-				"newton": {}, "double": {Skip: solver.SkipSingle}, "sweeps": {Skip: solver.SkipNewton}, "plain": {Steps: solver.ExactOnly},
+				"newton": {}, "double": {Disable: solver.SinglePrecision}, "sweeps": {Disable: solver.Newton}, "plain": {Disable: solver.AllAccelerations},
 			} {
 				b.Run(fmt.Sprintf("set=%s/tolerance=%g/steps=%s", c.set, tolerance, name), func(b *testing.B) {
 					p := c.problem(b)

@@ -258,7 +258,7 @@ func oneSiteResponse(t *testing.T, p solver.Problem, d []float64) float64 {
 // TestWarmStart: from the solution of a neighbouring ratio there is less to do.
 func TestWarmStart(t *testing.T) {
 	p := ordinary()
-	settings := solver.Settings{Steps: solver.ExactOnly}
+	settings := solver.Settings{Disable: solver.AllAccelerations}
 	cold := mustConverge(t, p, settings)
 	p.Law = resample.Poisson{Ratio: 1.01}
 	again := mustConverge(t, p, settings)

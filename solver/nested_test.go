@@ -51,7 +51,7 @@ func TestCoarser(t *testing.T) {
 				s.Tolerance = 1e-9
 				return mustConverge(t, p, s)
 			}
-			with, without, plain := tight(solver.Settings{}), tight(solver.Settings{Skip: solver.SkipCoarse}), tight(solver.Settings{Steps: solver.ExactOnly})
+			with, without, plain := tight(solver.Settings{}), tight(solver.Settings{Disable: solver.CoarseKernels}), tight(solver.Settings{Disable: solver.AllAccelerations})
 			name := fmt.Sprintf("noise %g, ratio %g", noise, ratio)
 			sameReadOuts(t, name+", left out", with, without, 1e-7)
 			sameReadOuts(t, name+", plain", with, plain, 1e-7)
@@ -107,7 +107,7 @@ func (e misled) PredictDiag(move, chi, b []float64) bool {
 // TestMisled: a coarser kernel that misleads costs time, never the answer.
 func TestMisled(t *testing.T) {
 	p := nestedProblem(t, 0.1, 1)
-	settings := solver.Settings{Tolerance: 1e-8, Steps: solver.ExactOnly}
+	settings := solver.Settings{Tolerance: 1e-8, Disable: solver.AllAccelerations}
 	want := mustConverge(t, p, settings)
 	for what, e := range map[string]misled{
 		"no coarser engine":          {},

@@ -4,142 +4,124 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/linalg"
 )
 
 // Limits of Newton's method.
 const (
-	newtonWhole   = 12000 // sites up to which it is tried on a kernel matrix that is held whole, if there is room
-	newtonSites   = 2000  // the same on a low-rank one, beside which its matrices are large
-	newtonReach   = 0.3   // distance up to which it is tried
-	newtonRetreat = 4     // by what the reach shrinks where it fails
-	newtonHalves  = 3     // halvings of a step that does not come nearer
-	newtonLeap    = 5     // largest step of a coordinate
-	krylovDepth   = 40    // products with the derivative per step at most
-	loosest       = 0.1   // accuracy of the linear system far off
-	tightest      = 1e-4  // and at the end
-	newtonSteps   = 12    // steps in a row
-	finest        = 1e-4  // distance from where on a step that fails shows rounding
+	newtonMaxDense   = 12000 // sites up to which it is tried on a kernel matrix that is held whole, if there is room
+	newtonMaxLowRank = 2000  // the same on a low-rank one, beside which its matrices are large
+	newtonRadius     = 0.3   // distance up to which it is tried
+	radiusDecrease   = 4     // by what the radius shrinks below the distance where it fails
+	newtonHalvings   = 3     // halvings of a step that does not come nearer
+	newtonMaxStep    = 5     // largest step of a coordinate
+	newtonMaxSteps   = 12    // steps in a row
+	gmresDepth       = 40    // products with the Jacobian per step at most
+	gmresLoosest     = 0.1   // relative residual of the linear system far off
+	gmresTightest    = 1e-4  // and at the end
 )
 
-// newton solves next = at by Newton's method. The linear system of 3M unknowns is
-// solved by Krylov's method: a product with the derivative costs 4 M^2
-// multiplications, its matrices M^3 flops per step.
+// newton solves image = cavities by an inexact Newton method: every step solves
+// (I - F') step = image - cavities, 3M unknowns, by GMRES. A product with the Jacobian
+// costs 4 M^2 multiplications, its matrices M^3 flops per step.
 type newton struct {
-	tangent *tangent
-	krylov  *krylov
-	reach   float64
-	step    cavities
-	right   []float64
-	from    cavities
+	jacobian    *jacobian
+	gmres       *gmres
+	step, right Cavities
+	from        Cavities
 }
 
-func newNewton(s *respondents) *newton {
-	n := len(s.sites)
-	return &newton{tangent: newTangent(s), krylov: newKrylov(3*n, krylovDepth), reach: newtonReach,
-		step: newCavities(n), right: make([]float64, 3*n), from: newCavities(n)}
+func newNewton(w *workspace, n int) *newton {
+	return &newton{jacobian: newJacobian(w, n), gmres: newGMRES(w, 3*n, gmresDepth), step: w.vector(3 * n), right: w.vector(3 * n), from: w.vector(3 * n)}
 }
 
-// MarginBytes is the memory in bytes that a solve of a loss that is not quadratic
-// takes beside the kernel matrix and its engine: vectors over the sites, and where
-// there is room for them (Settings.MaxBytes) Newton's two matrices. whole says that the
-// kernel matrix is held whole. If it is singular within rounding, a factor of it may come
-// on top, again where there is room.
-func MarginBytes(sites int, whole bool, room int64) int64 {
-	n := int64(sites)
-	if newtonFits(sites, whole, room) {
-		return 16*n*n + 8*n*(sweepVectors+newtonVectors)
+// newtonMaxSites is the number of sites up to which Newton's method is tried.
+func newtonMaxSites(dense bool) int {
+	if dense {
+		return newtonMaxDense
 	}
-	return 8 * n * sweepVectors
+	return newtonMaxLowRank
 }
 
-// Numbers per site that the iteration and Newton's method hold: most of them are the
-// histories of the accelerations, and the basis of Krylov's method.
-const (
-	sweepVectors  = 27 + 6*(mixingDepth+1) + 4*(innerDepth+1)
-	newtonVectors = 36 + 3*(krylovDepth+1)
-)
-
-// newtonMost is the number of sites up to which Newton's method is tried.
-func newtonMost(whole bool) int {
-	if whole {
-		return newtonWhole
-	}
-	return newtonSites
-}
-
-// newtonFits reports whether there is room for Newton's matrices; room is
-// Settings.MaxBytes.
-func newtonFits(sites int, whole bool, room int64) bool {
-	n := int64(sites)
-	if sites > newtonMost(whole) || room < 0 {
+// newtonFits reports whether Newton's matrices fit into room, as Settings.MaxBytes has it.
+func newtonFits(sites int, dense bool, room int64) bool {
+	if sites > newtonMaxSites(dense) || room < 0 {
 		return false
 	}
-	return linalg.CheckMemory(16*n*n+8*n*(sweepVectors+newtonVectors), room, "Newton's method") == nil
+	w := &workspace{dry: true}
+	newVectors(w, sites)
+	newNewton(w, sites)
+	return linalg.CheckMemory(w.bytes, room, "Newton's method") == nil
 }
 
-// solve leaves in step the way to the fixed point of the linearised sweep.
-func (w *newton) solve(x *general) {
-	w.tangent.take(x.at, x.next, x.stand)
-	for i, v := range x.next {
-		w.right[i] = v - x.at[i]
+// advance takes Newton steps for as long as they come nearer.
+func (w *newton) advance(ctx context.Context, x *fixedPoint) *trouble {
+	w.correct(ctx, x)
+	if x.gStale {
+		return x.restoreAndEvaluate()
 	}
-	tolerance := math.Max(tightest, math.Min(loosest, x.distance))
-	if !x.respondents.ended() {
-		x.Stats.Linear += w.krylov.solve(w.step, w.right, w.tangent.defect, tolerance)
-	}
+	return nil
 }
 
-// approach takes Newton steps for as long as they come nearer, and reports
-// whether they reached the goal. Where they do not, the iteration stands at the
-// nearest point, and they are not tried again before it is much nearer.
-func (x *general) approach(ctx context.Context) bool {
-	w := x.newton
+// correct takes Newton steps until the iteration is done or they come no nearer. They
+// are then not tried again before it is much nearer. It leaves G stale where the last of
+// them failed to factorise.
+func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 	for step := 0; ; step++ {
-		x.note()
-		if done, status := x.done(ctx); done {
-			return status == Converged
+		x.checkpointAccepted()
+		if done, _ := x.done(ctx); done {
+			return
 		}
-		if step == newtonSteps || !x.newtonStep() {
-			w.reach = x.distance / newtonRetreat
-			x.mixing.forget()
-			return false
+		if step == newtonMaxSteps || !w.lineSearch(x) {
+			x.search.NewtonRadius = x.accepted.Distance / radiusDecrease
+			x.anderson.reset()
+			return
 		}
 	}
 }
 
-// newtonStep takes one step, halved while it leads away. It reports false, and
-// stands where it began, where that does not help.
-func (x *general) newtonStep() bool {
-	w := x.newton
-	w.solve(x)
-	if x.respondents.ended() {
+// lineSearch takes one step, halved while it leads away. Where that does not help it
+// returns to where it began, and reports false.
+func (w *newton) lineSearch(x *fixedPoint) bool {
+	w.direction(x)
+	if x.model.cancelled() {
 		return false
 	}
 	longest := 0.0
 	for _, v := range w.step {
-		raise(&longest, math.Abs(v))
+		maxNaN(&longest, math.Abs(v))
 	}
-	part := math.Min(1, newtonLeap/longest)
+	part := math.Min(1, newtonMaxStep/longest)
 	if !(part > 0) {
 		return false
 	}
-	copy(w.from, x.at)
-	was := x.distance
-	x.far = was*was > roughNewton
-	for range newtonHalves {
-		for i, v := range w.from {
-			x.at[i] = v + part*w.step[i]
-		}
-		if err := x.visit(); err == nil && x.distance < was {
+	copy(w.from, x.accepted.Cavities)
+	before := x.accepted.Distance
+	allowSingle := before*before > singleMinNewton
+	for range newtonHalvings {
+		floats.AddScaledTo(x.trial.Cavities, w.from, part, w.step)
+		if t := x.evaluate(allowSingle); t == nil && x.accepted.Distance < before {
 			return true
 		}
-		if x.respondents.ended() {
+		if x.model.cancelled() {
 			return false
 		}
 		part /= 2
 	}
-	copy(x.at, w.from)
-	x.visit() // where it fails, G is astray
+	copy(x.trial.Cavities, w.from)
+	x.evaluate(allowSingle) // where it fails, G is stale
 	return false
+}
+
+// direction computes the Newton step.
+func (w *newton) direction(x *fixedPoint) {
+	at := &x.accepted
+	w.jacobian.linearize(&at.Iterate, at.image)
+	floats.SubTo(w.right, at.image, at.Cavities)
+	tolerance := math.Max(gmresTightest, math.Min(gmresLoosest, at.Distance))
+	if !x.model.cancelled() {
+		x.Stats.Linear += w.gmres.solve(w.step, w.right, w.jacobian.mulResidual, tolerance)
+	}
 }

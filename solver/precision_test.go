@@ -36,21 +36,21 @@ func hasSingle() bool {
 // it is used, or not, as told.
 func TestPrecision(t *testing.T) {
 	p := sizeable()
-	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactOnly, Tolerance: 1e-11})
+	want := mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations, Tolerance: 1e-11})
 	for name, c := range map[string]struct {
-		skip      solver.Skip
+		skip      solver.Accelerations
 		tolerance float64
 		single    bool // refreshes in single precision are there to see
 	}{
 		"all":               {0, 1e-6, true},
 		"all, coarse":       {0, 1e-4, true},
 		"all, fine":         {0, 1e-9, true},
-		"no updates":        {solver.SkipUpdate, 1e-6, true},
-		"double precision":  {solver.SkipSingle, 1e-6, false},
-		"double, no update": {solver.SkipSingle | solver.SkipUpdate, 1e-6, false},
+		"no updates":        {solver.RankUpdates, 1e-6, true},
+		"double precision":  {solver.SinglePrecision, 1e-6, false},
+		"double, no update": {solver.SinglePrecision | solver.RankUpdates, 1e-6, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := mustConverge(t, p, solver.Settings{Skip: c.skip, Tolerance: c.tolerance})
+			s := mustConverge(t, p, solver.Settings{Disable: c.skip, Tolerance: c.tolerance})
 			sameAnswer(t, s, want, 30*c.tolerance)
 			r := s.Stats.Refreshes
 			if (r.Single > 0) != (c.single && hasSingle()) {
@@ -119,7 +119,7 @@ func TestUnreliable(t *testing.T) {
 	}
 	p := sizeable()
 	const tolerance = 1e-6
-	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactOnly, Tolerance: 1e-11})
+	want := mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations, Tolerance: 1e-11})
 	for name, e := range map[string]*unreliable{
 		"refuses": {refuse: true},
 		"garbles": {garble: true},

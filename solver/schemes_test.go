@@ -35,7 +35,7 @@ func TestFixedPointWithoutReplacement(t *testing.T) {
 			p.Law = resample.KFold{Folds: 2 + rng.IntN(n), N: n + 1}
 		}
 		t.Run(fmt.Sprintf("%d/%T/n=%d", trial, p.Law, n), func(t *testing.T) {
-			checkFixedPoint(t, p, solver.Settings{Tolerance: 1e-11, Steps: solver.Steps(trial % 2)})
+			checkFixedPoint(t, p, solver.Settings{Tolerance: 1e-11, Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
 		})
 	}
 }

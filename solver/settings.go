@@ -38,46 +38,43 @@ func MethodByName(name string) (Method, error) {
 	return 0, fmt.Errorf("no method %q (there are adatap, start, variational, meanfield)", name)
 }
 
-// Steps is how G follows d from sweep to sweep.
-type Steps int
+// Accelerations is a set of the means by which a solve saves exact refreshes of G. Without
+// any it is the plain iteration, which refreshes G exactly at every sweep.
+type Accelerations int
 
-// Mixed puts approximate diagonal steps between exact refreshes, and low-rank
-// updates in the place of refreshes when few sites move (M03 appendix A).
-// ExactOnly refreshes G exactly at every sweep: the plain version. For losses that
-// are not quadratic it also leaves out passes, acceleration, Newton's method and
-// paths.
+// SinglePrecision is of all losses, RankUpdates to CoarseKernels are of the square loss, the
+// others of all but that.
 const (
-	Mixed Steps = iota
-	ExactOnly
-)
+	SinglePrecision Accelerations = 1 << iota // refreshes in single precision while others must follow
+	RankUpdates                               // updates of low rank when few sites move (M03-65)
+	DiagPrediction                            // steps on a model of diag(G) between refreshes (M03 appendix A)
+	CoarseKernels                             // coarser kernels within a low-rank one
+	InnerIterations                           // iterations of m_c and V_c between refreshes
+	Anderson                                  // Anderson acceleration of sweeps
+	Newton                                    // Newton's method, and continuation
 
-// Skip is a set of what Mixed steps leave out, to measure what each brings.
-type Skip int
-
-// SkipSingle is of all losses, SkipNewton of those that are not quadratic, the others
-// of square loss.
-const (
-	SkipSingle Skip = 1 << iota // refreshes in single precision
-	SkipUpdate                  // low-rank updates
-	SkipNewton                  // Newton's method and paths
-	SkipCoarse                  // coarser kernels within a low-rank one
+	AllAccelerations = 1<<iota - 1
 )
 
 // Settings steer a solve. The zero value means the defaults.
 type Settings struct {
-	Method    Method    // default ADATAP
-	Steps     Steps     // default Mixed
-	Skip      Skip      // default none
-	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
-	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
-	Start     []float64 // d to start from, one per site; default: M03-61/62
-	From      *Solution // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
-	Seed      uint64    // of the random subset that the start value is computed from; default 0
+	Method    Method        // default ADATAP
+	Disable   Accelerations // what to do without; default none
+	Tolerance float64       // residual at convergence, see Solution.Residual; default 1e-6
+	MaxSweeps int           // exact or low-rank refreshes of G at most; default 1000
+	Start     []float64     // d to start from, one per site; default: M03-61/62
+	From      *Solution     // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
+	Seed      uint64        // of the random subset that the start value is computed from; default 0
+
+	// StallLimit is the number of sweeps without a smaller residual (square loss) or
+	// distance between cavities after which a solve ends as Stalled; default 12
+	// and 60.
+	StallLimit int
 
 	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
 	// matrix and its engine; default: what the system has left. Newton's method, and
 	// after it a factor of a nearly singular K, are left out where they would not fit
-	// (see MarginBytes); below 0 there is room for neither. On ranks it must be given, the
+	// (see WorkspaceBytes); below 0 there is room for neither. On ranks it must be given, the
 	// same on all.
 	MaxBytes int64
 
@@ -125,8 +122,10 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("sweep limit is %d, must be at least 1", s.MaxSweeps)
 	case s.Method < 0 || int(s.Method) >= len(methodNames):
 		return s, badProblem("no method %d", int(s.Method))
-	case s.Steps != Mixed && s.Steps != ExactOnly:
-		return s, badProblem("no kind of steps %d", int(s.Steps))
+	case s.Disable < 0 || s.Disable > AllAccelerations:
+		return s, badProblem("no accelerations %d", int(s.Disable))
+	case s.StallLimit < 0:
+		return s, badProblem("stall limit is %d, must be at least 1", s.StallLimit)
 	case s.Start != nil && len(s.Start) != sites:
 		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
 	}
@@ -142,6 +141,17 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 	}
 	return s, nil
 }
+
+// stallLimit is StallLimit or its default.
+func (s *Settings) stallLimit(limit int) int {
+	if s.StallLimit > 0 {
+		return s.StallLimit
+	}
+	return limit
+}
+
+// enabled reports whether a solve may use a means.
+func (r *run) enabled(a Accelerations) bool { return r.settings.Disable&a == 0 }
 
 // Refreshes counts how G was moved.
 type Refreshes struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -21,7 +22,7 @@ import (
 //
 // Other losses: d, g and lambda depend on each other and move together (T4-T6).
 // A sweep needs all of G and costs M^3 flops, and some M^2 for the passes between
-// sweeps. See general.
+// sweeps. See fixedPoint.
 func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -45,15 +46,15 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
 	s := &Solution{Method: settings.Method, sites: sites, siteOf: p.at, y: p.Y, engine: settings.Engine(p.Gram)}
-	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic}
+	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
-	settle := r.settleGeneral
+	solve := r.solveGeneral
 	if quadratic != nil {
-		settle = r.settle
+		solve = r.solveQuadratic
 	}
-	if err := settle(ctx); err != nil {
+	if err := solve(ctx); err != nil {
 		return nil, err
 	}
 	s.SitePrecision = append([]float64(nil), s.engine.Precisions()...)
@@ -70,11 +71,12 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 // run is a solve in progress.
 type run struct {
 	*Solution
-	problem   Problem
-	settings  Settings
-	quadratic []loss.Quadratic
-	keeper    keeper
-	onCoarser bool // the kernel is coarser than that of the problem posed
+	problem     Problem
+	settings    Settings
+	quadratic   []loss.Quadratic
+	checkpoints checkpointer
+	onCoarser   bool // the kernel is coarser than that of the problem posed
+	began       time.Time
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
@@ -108,7 +110,7 @@ func (r *run) warn() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
 			condition, condition*rounding))
 	}
-	r.warnKeeper()
+	r.warnCheckpoints()
 	if r.Status != Converged {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status, r.Residual, r.Stats.Sweeps))
 	}

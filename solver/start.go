@@ -13,6 +13,8 @@ const (
 	fewSites     = 64
 	enoughSites  = 512
 	subsetFactor = 4
+
+	typicalSites = 16 // sites whose mean response stands for all
 )
 
 // spectrum is the spectrum of K, or the part of it that a random subset of the
@@ -25,12 +27,17 @@ type spectrum struct {
 
 // newSpectrum takes the subset of sites with the given seed.
 func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
-	return roughSpectrum(k, seed, min(enoughSites, max(fewSites, k.N()/subsetFactor)))
+	return subsampleSpectrum(k, seed, min(enoughSites, max(fewSites, k.N()/subsetFactor)))
 }
 
-// roughSpectrum takes a subset of the given size, or all sites where there are
+// smallSpectrum takes a small subset.
+func smallSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
+	return subsampleSpectrum(k, seed, fewSites)
+}
+
+// subsampleSpectrum takes a subset of the given size, or all sites where there are
 // fewer.
-func roughSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
+func subsampleSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
 	n := k.N()
 	size = min(n, size)
 	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])
@@ -40,9 +47,9 @@ func roughSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
 	return spectrum{w: w, share: float64(n) / float64(size)}, err
 }
 
-// meanDiagonal is the mean of G_ii for one common d (M03-61): with p = share,
+// meanG is the mean of G_ii for one common d (M03-61): with p = share,
 // 1/N sum over the spectrum p w of p w/(1 + p w d) = mean_k w/(1 + p w d).
-func (s spectrum) meanDiagonal(d float64) float64 {
+func (s spectrum) meanG(d float64) float64 {
 	sum := 0.0
 	for _, w := range s.w {
 		sum += w / (1 + s.share*w*d)
@@ -50,20 +57,20 @@ func (s spectrum) meanDiagonal(d float64) float64 {
 	return sum / float64(len(s.w))
 }
 
-// commonCavity finds the root c of the one-site form of the fixed point
+// homogeneousCavity finds the root c of the one-site form of the fixed point
 // (M03-62): with d(c) the response of a typical site,
 //
 //	1/G(d) - d = c.
 //
 // The left side minus c falls from above zero at small c to below zero at
 // large c wherever the theory has a solution; Ridders' method in log c finds it.
-func (s spectrum) commonCavity(respond func(c float64) float64) float64 {
+func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
 	excess := func(logC float64) float64 {
 		c := math.Exp(logC)
 		d := respond(c)
-		return 1/s.meanDiagonal(d) - d - c
+		return 1/s.meanG(d) - d - c
 	}
-	top := s.meanDiagonal(0)
+	top := s.meanG(0)
 	if !(top > 0) {
 		return 1 // K = 0: nothing is learnt, any cavity serves
 	}
@@ -72,17 +79,28 @@ func (s spectrum) commonCavity(respond func(c float64) float64) float64 {
 	for excess(high) > 0 && high < low+700 {
 		high += math.Max(1, high-low)
 	}
-	return math.Exp(fallingRoot(excess, low, high))
+	return math.Exp(ridders(excess, low, high))
+}
+
+// meanOverTypical is the mean of f over some sites that stand for all n.
+func meanOverTypical(n int, f func(i int) float64) float64 {
+	stride := max(1, n/typicalSites)
+	sum, count := 0.0, 0
+	for i := 0; i < n; i += stride {
+		sum += f(i)
+		count++
+	}
+	return sum / float64(count)
 }
 
 // rootError is how far from the root of log c, or from its last guess, is near enough.
 const rootError = 1e-13
 
-// fallingRoot is where f, above zero at low and not above it at high, crosses zero,
-// by Ridders' method: false position after f is multiplied by the exponential that
+// ridders finds where f, above zero at low and not above it at high, crosses zero,
+// by Ridders' method (1979): false position after f is multiplied by the exponential that
 // makes its values at both ends and in the middle lie on a line. The bracket halves at
 // least in every step.
-func fallingRoot(f func(x float64) float64, low, high float64) float64 {
+func ridders(f func(x float64) float64, low, high float64) float64 {
 	atLow, atHigh := f(low), f(high)
 	guess := math.Inf(1)
 	for range 60 {

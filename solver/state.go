@@ -2,118 +2,93 @@ package solver
 
 import "math"
 
-// State is where a solve stands between two sweeps: what Solve needs, in another
+// State is a solve between two sweeps: what Solve needs, in another
 // process, to go on from there (Settings.Resume) and to end at the same fixed
 // point. It does not hold G, which the first sweep after a resumption computes
 // again. Every vector is a copy, over the M sites; every number is finite.
 type State struct {
-	Stats    Stats     `json:"stats"`
-	Residual float64   `json:"residual"`
-	D        []float64 `json:"d"` // where G stands
+	Stats Stats `json:"stats"`
+	Iterate
 	// Next is what the sweep in progress moves to, d or cavities, where that is
 	// known: resuming takes that sweep, and loses no other.
-	Next []float64 `json:"next,omitempty"`
-
-	// How the iteration goes: its smallest residual or distance (0: none yet), the
-	// sweeps since then, and the part of a step that it takes.
-	Best  float64 `json:"best"`
-	Since int     `json:"since"`
-	Step  float64 `json:"step"`
-	Plain bool    `json:"plain,omitempty"` // approximate steps, or passes, are left out
-
-	// Of losses that are not quadratic.
-	Sites *SiteState `json:"sites,omitempty"`
+	Next    []float64 `json:"next,omitempty"`
+	Monitor Monitor   `json:"monitor"`          // of the residual (square loss) or the distance
+	Search  *Search   `json:"search,omitempty"` // of losses that are not quadratic
 }
 
-// SiteState is the rest of a State for losses whose d depends on the targets.
-type SiteState struct {
-	Cavities []float64 `json:"cavities"` // 3 M numbers: log c, m_c in the unit of package solver, log V_c
-	Gamma    []float64 `json:"gamma"`
-	Scatter  []float64 `json:"scatter"`
-	Distance float64   `json:"distance"` // from Cavities to what G says
-	Before   float64   `json:"before"`   // the same one sweep ago; 0: not known
-	Recent   float64   `json:"recent"`   // like Best and Since, since passes were taken up or left out
-	Awaited  int       `json:"awaited"`
-	Reach    float64   `json:"reach"`             // distance up to which Newton's method is tried
-	History  []float64 `json:"history,omitempty"` // what the acceleration remembers
-	Stage    Stage     `json:"stage"`
-	Rough    bool      `json:"rough,omitempty"` // G was in single precision
-	Found    bool      `json:"found"`           // sweeps without the factor of K have converged
-	Path     *Path     `json:"path,omitempty"`  // in stage Detouring
-}
-
-// Path is how far a detour along thinned problems has come, in -log of the smallest
-// p(0), and where it returns to if it ends early.
-type Path struct {
-	At     float64   `json:"at"` // 0: nowhere yet
-	To     float64   `json:"to"`
-	Growth float64   `json:"growth"`
-	Halves int       `json:"halves"`
-	Began  int       `json:"began"`            // Stats.Sweeps at its start
-	Last   []float64 `json:"last,omitempty"`   // cavities at At
-	Behind []float64 `json:"behind,omitempty"` // cavities one step before
-	Step   float64   `json:"step"`             // from there to At in the logarithm; 0: there is none
-
-	Cavities []float64 `json:"cavities"`
-	D        []float64 `json:"d"`
-	Gamma    []float64 `json:"gamma"`
-	Scatter  []float64 `json:"scatter"`
-	Residual float64   `json:"residual"`
-	Status   Status    `json:"status"`
+// Search is what the iteration for losses that are not quadratic remembers beside its
+// iterate.
+type Search struct {
+	Phase           Phase         `json:"phase"`
+	SweepsConverged bool          `json:"sweeps_converged"`       // in phase FixedPoint
+	NewtonRadius    float64       `json:"newton_radius"`          // distance up to which Newton's method is tried
+	History         []float64     `json:"history,omitempty"`      // of Anderson acceleration
+	Continuation    *Continuation `json:"continuation,omitempty"` // in phase OnPath
 }
 
 // check refuses a State that is none of a solve over so many sites.
 func (s *State) check(sites int) error {
 	vectors := []stateVector{{"d", s.D, sites, true}}
-	if s.Next != nil && s.Sites == nil {
+	if s.Next != nil && s.Search == nil {
 		vectors = append(vectors, stateVector{"next", s.Next, sites, true})
 	}
-	if s.Next != nil && s.Sites != nil {
+	if s.Next != nil && s.Search != nil {
 		vectors = append(vectors, stateVector{"next", s.Next, 3 * sites, false})
 	}
-	if !finiteNumbers(s.Residual, s.Best) || s.Residual < 0 || s.Best < 0 || s.Since < 0 || !(s.Step > 0 && s.Step <= 1) || s.Stats.Sweeps < 1 {
-		return badState("residual %v, best %v for %d sweeps, step %v, sweep %d", s.Residual, s.Best, s.Since, s.Step, s.Stats.Sweeps)
+	m := s.Monitor
+	if !nonNegative(s.Residual, m.Best.Value, m.Recent.Value, m.Previous) || m.Best.Since < 0 || m.Recent.Since < 0 || !(m.StepLength > 0 && m.StepLength <= 1) || s.Stats.Sweeps < 1 {
+		return badState("residual %v, %+v, sweep %d", s.Residual, m, s.Stats.Sweeps)
 	}
-	if err := checkVectors(vectors...); err != nil || s.Sites == nil {
+	if err := checkVectors(vectors...); err != nil || s.Search == nil {
 		return err
 	}
-	return s.Sites.check(sites)
+	if err := s.Iterate.check("", sites); err != nil {
+		return err
+	}
+	return s.Search.check(sites)
 }
 
-func (s *SiteState) check(sites int) error {
+// check refuses an iterate of a loss that is not quadratic.
+func (x *Iterate) check(of string, sites int) error {
+	if !nonNegative(x.Residual, x.Distance) {
+		return badState("%sresidual %v, distance %v", of, x.Residual, x.Distance)
+	}
+	return checkVectors(stateVector{of + "cavities", x.Cavities, 3 * sites, false}, stateVector{of + "d", x.D, sites, true},
+		stateVector{of + "g", x.G, sites, false}, stateVector{of + "u", x.U, sites, true})
+}
+
+func (s *Search) check(sites int) error {
 	switch {
-	case s.Stage < Sweeping || s.Stage > Patient:
-		return badState("no stage %d", int(s.Stage))
-	case (s.Stage == Detouring) != (s.Path != nil):
-		return badState("stage %d and its path do not fit", int(s.Stage))
-	case !finiteNumbers(s.Distance, s.Before, s.Recent, s.Reach) || min(s.Distance, s.Before, s.Recent, s.Reach) < 0:
-		return badState("distances are %v, %v, %v, %v", s.Distance, s.Before, s.Recent, s.Reach)
-	case !fitsMixing(s.History, 3*sites) || !finiteNumbers(s.History...):
+	case s.Phase < 0 || int(s.Phase) >= len(phases):
+		return badState("no phase %d", int(s.Phase))
+	case (s.Phase == OnPath) != (s.Continuation != nil):
+		return badState("phase %d and its continuation do not fit", int(s.Phase))
+	case !nonNegative(s.NewtonRadius):
+		return badState("Newton's method from a distance of %v", s.NewtonRadius)
+	case len(s.History)%(6*sites) != 0 || len(s.History) > 6*sites*(andersonDepth+1) || !finite(s.History...):
 		return badState("a history of %d numbers for %d sites", len(s.History), sites)
+	case s.Continuation == nil:
+		return nil
 	}
-	err := checkVectors(stateVector{"cavities", s.Cavities, 3 * sites, false}, stateVector{"gamma", s.Gamma, sites, false},
-		stateVector{"scatter", s.Scatter, sites, true})
-	if err != nil || s.Path == nil {
-		return err
-	}
-	return s.Path.check(sites)
+	return s.Continuation.check(sites)
 }
 
-func (p *Path) check(sites int) error {
-	if !finiteNumbers(p.At, p.To, p.Growth, p.Step, p.Residual) || p.At < 0 || !(p.To > 0) || !(p.Growth > 0) || p.Halves < 0 ||
-		p.Status != Stalled && p.Status != NumericalFailure {
-		return badState("a path from %v to %v, growth %v, halved %d times, step %v, residual %v, status %d",
-			p.At, p.To, p.Growth, p.Halves, p.Step, p.Residual, int(p.Status))
+func (c *Continuation) check(sites int) error {
+	if !nonNegative(c.At, c.To, c.Growth, c.Step) || c.To == 0 || c.Growth == 0 || c.Halvings < 0 || c.Status != Stalled && c.Status != NumericalFailure {
+		return badState("a continuation from %v to %v, growth %v, halved %d times, step %v, status %d",
+			c.At, c.To, c.Growth, c.Halvings, c.Step, int(c.Status))
 	}
-	vectors := []stateVector{{"the path's cavities", p.Cavities, 3 * sites, false}, {"the path's d", p.D, sites, true},
-		{"the path's gamma", p.Gamma, sites, false}, {"the path's scatter", p.Scatter, sites, true}}
-	if p.At > 0 {
-		vectors = append(vectors, stateVector{"the path's last", p.Last, 3 * sites, false})
+	var vectors []stateVector
+	if c.At > 0 {
+		vectors = append(vectors, stateVector{"the continuation's last", c.Last, 3 * sites, false})
 	}
-	if p.Step > 0 {
-		vectors = append(vectors, stateVector{"the path's behind", p.Behind, 3 * sites, false})
+	if c.Step > 0 {
+		vectors = append(vectors, stateVector{"the continuation's previous", c.Previous, 3 * sites, false})
 	}
-	return checkVectors(vectors...)
+	if err := checkVectors(vectors...); err != nil {
+		return err
+	}
+	return c.Origin.check("the continuation's origin: ", sites)
 }
 
 func badState(format string, args ...any) error {
@@ -134,7 +109,7 @@ func checkVectors(vectors ...stateVector) error {
 			return badState("%s has %d numbers, want %d", v.name, len(v.values), v.length)
 		}
 		for i, x := range v.values {
-			if !finiteNumbers(x) || v.positive && x < 0 {
+			if !finite(x) || v.positive && x < 0 {
 				return badState("number %d of %s is %v", i+1, v.name, x)
 			}
 		}
@@ -142,9 +117,19 @@ func checkVectors(vectors ...stateVector) error {
 	return nil
 }
 
-func finiteNumbers(values ...float64) bool {
+func finite(values ...float64) bool {
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// nonNegative reports that all are finite and none is below 0.
+func nonNegative(values ...float64) bool {
+	for _, v := range values {
+		if !finite(v) || v < 0 {
 			return false
 		}
 	}

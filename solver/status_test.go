@@ -153,19 +153,19 @@ func TestProgress(t *testing.T) {
 // TestBrokenRefresh: when G cannot follow d, the answer is that of the sweep before.
 func TestBrokenRefresh(t *testing.T) {
 	third := &faulty{failAt: func(refresh int) bool { return refresh == 3 }}
-	s, err := solver.Solve(context.Background(), ordinary(), third.with(solver.Settings{Steps: solver.ExactOnly}))
+	s, err := solver.Solve(context.Background(), ordinary(), third.with(solver.Settings{Disable: solver.AllAccelerations}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if !strings.Contains(strings.Join(s.Warnings, "\n"), errFaulty.Error()) {
 		t.Errorf("warnings %q do not name the cause", s.Warnings)
 	}
-	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Steps: solver.ExactOnly, MaxSweeps: 2}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Disable: solver.AllAccelerations, MaxSweeps: 2}), 1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
 	if s, err := solver.Solve(context.Background(), ordinary(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
 		t.Errorf("no refresh ever: %v", err)
 	}
 	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 3 }}
-	if s, err := solver.Solve(context.Background(), ordinary(), rest.with(solver.Settings{Steps: solver.ExactOnly})); s != nil || !errors.Is(err, errFaulty) {
+	if s, err := solver.Solve(context.Background(), ordinary(), rest.with(solver.Settings{Disable: solver.AllAccelerations})); s != nil || !errors.Is(err, errFaulty) {
 		t.Errorf("no refresh after the second: %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestIndefinite(t *testing.T) {
 	for i := range start {
 		start[i] = 0.5 / a
 	}
-	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start, Steps: solver.ExactOnly})
+	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start, Disable: solver.AllAccelerations})
 	stopped(t, s, err, solver.NumericalFailure)
 }
 
@@ -202,7 +202,7 @@ func TestIndefinite(t *testing.T) {
 // positive solution, here because G o G is given too large, are a failure.
 func TestNoPositiveVariance(t *testing.T) {
 	boosted := &faulty{boost: 1e4}
-	s, err := solver.Solve(context.Background(), ordinary(), boosted.with(solver.Settings{Steps: solver.ExactOnly}))
+	s, err := solver.Solve(context.Background(), ordinary(), boosted.with(solver.Settings{Disable: solver.AllAccelerations}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if s.Residual > solver.DefaultTolerance {
 		t.Errorf("d has residual %g", s.Residual)
@@ -211,9 +211,9 @@ func TestNoPositiveVariance(t *testing.T) {
 
 // TestStalled: diag(G) that errs by 1% up and down in turn keeps d moving.
 func TestStalled(t *testing.T) {
-	for _, steps := range []solver.Steps{solver.Mixed, solver.ExactOnly} {
+	for _, steps := range []solver.Accelerations{0, solver.AllAccelerations} {
 		shaken := &faulty{shake: 0.01}
-		s, err := solver.Solve(context.Background(), ordinary(), shaken.with(solver.Settings{Steps: steps}))
+		s, err := solver.Solve(context.Background(), ordinary(), shaken.with(solver.Settings{Disable: steps}))
 		stopped(t, s, err, solver.Stalled)
 		if s.Stats.Damped == 0 {
 			t.Error("gave up without damping")
@@ -297,7 +297,7 @@ func TestRefusals(t *testing.T) {
 		{"start value of site 2 is NaN", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
 		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
 		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
-		{"no kind of steps 2", func(s *setup) { s.settings.Steps = 2 }},
+		{"no accelerations 128", func(s *setup) { s.settings.Disable = 128 }},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			s := setup{problem: ordinary()}
@@ -323,7 +323,7 @@ func upTo(n int) []int {
 func TestDefaults(t *testing.T) {
 	plain := mustConverge(t, ordinary(), solver.Settings{})
 	spelt := mustConverge(t, ordinary(), solver.Settings{
-		Method: solver.ADATAP, Steps: solver.Mixed, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
+		Method: solver.ADATAP, Disable: 0, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
 		Engine: func(k linalg.Kernel) linalg.Engine { return k.Engine() },
 	})
 	for i := range plain.SitePrecision {

@@ -93,7 +93,7 @@ func TestOverlap(t *testing.T) {
 			t.Errorf("%v: error %.7f, from zero %.7f", o, x, y)
 		}
 		same(t, o.String()+": mean", a.Mean, b.Mean, 1e-3)
-		plain := mustSolve(t, p, solver.Settings{Steps: solver.ExactOnly, MaxSweeps: 100})
+		plain := mustSolve(t, p, solver.Settings{Disable: solver.AllAccelerations, MaxSweeps: 100})
 		if plain.Status == solver.Converged && a.Stats.Refreshes.Exact > plain.Stats.Refreshes.Exact {
 			t.Errorf("%v: %+v, plain %+v", o, a.Stats, plain.Stats)
 		}
@@ -196,7 +196,7 @@ func BenchmarkSurvey(b *testing.B) {
 				for b.Loop() {
 					var converged, refreshes, pinned float64
 					for _, o := range cells {
-						s := mustSolve(b, o.problem(b), solver.Settings{Steps: solver.Steps(steps)})
+						s := mustSolve(b, o.problem(b), solver.Settings{Disable: solver.Accelerations(steps) * solver.AllAccelerations})
 						if s.Status == solver.Converged {
 							converged++
 							refreshes += float64(s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single)

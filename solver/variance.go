@@ -3,18 +3,19 @@ package solver
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/linalg"
 )
 
-// Accuracy of the linear solve for the variances: the residual relative to the
-// right side, in tolerances of the solve.
+// Limits of the linear solve for the variances.
 const (
-	linearShare = 1e-3
-	linearLimit = 500
-	worthFall   = 0.03 // of the residual per correction on a coarser kernel, at most
+	varianceTol          = 1e-3 // residual relative to the right side, in tolerances of the solve
+	varianceIterations   = 500
+	minTwoLevelReduction = 0.03 // of the residual per correction on a coarser kernel, at most
 )
 
-// variances solves the linear system for the sites' share u = -lambda of the
+// variances solves the linear system for the sites' part u = -lambda of the
 // variance (T11, in a form that holds for every law of the counts). With
 // W = G o G and q = (m - y)^2,
 //
@@ -25,36 +26,36 @@ const (
 func (r *run) variances() {
 	n := len(r.sites)
 	chi, b := r.engine.Diag()
-	q, t, own, fixed := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	l := &varianceSystem{run: r, t: make([]float64, n), t0: make([]float64, n), diag: make([]float64, n), chi: chi, offDiag: make([]float64, n)}
+	q := make([]float64, n)
 	r.engine.MulVecOffDiag(q, r.SiteMean)
 	for i := range q {
 		y, sy := r.quadratic[i].Target()
 		// m - y = off-diagonal part of G g + chi d y - y = off-diagonal part - b y.
 		q[i] -= b[i] * y
 		q[i] *= q[i]
-		t[i], own[i], fixed[i] = r.feedback(i, chi[i], b[i], sy)
+		l.t[i], l.diag[i], l.t0[i] = r.coefficients(i, chi[i], b[i], sy)
 		if r.Method == Variational {
 			q[i] += sy
 		}
-		fixed[i] += t[i] * q[i]
+		l.t0[i] += l.t[i] * q[i]
 	}
 	r.SiteVariance = make([]float64, n)
-	l := &linear{run: r, fixed: fixed, t: t, own: own, chi: chi, spread: make([]float64, n)}
 	if !l.solve(r.SiteVariance) && r.Status == Converged {
 		r.Status = NumericalFailure
 		r.Warnings = append(r.Warnings, "the linear equations for the variances have no positive solution")
 	}
 }
 
-// feedback is t, 1 - t W_ii without the difference, and t0 of a site.
-func (r *run) feedback(i int, chi, b, sy float64) (t, own, fixed float64) {
+// coefficients are t, 1 - t W_ii without the difference, and t0 of a site.
+func (r *run) coefficients(i int, chi, b, sy float64) (t, diag, t0 float64) {
 	if r.Method == Variational {
-		t, own = r.variationalFeedback(i, chi, b)
-		return t, own, 0
+		t, diag = r.variationalCoefficients(i, chi, b)
+		return t, diag, 0
 	}
 	c := cavityPrecision(chi, b)
-	a1, pull, h, e2 := r.quadratic[i].Responses(c)
-	v := r.quadratic[i].Spread(c, a1, pull)
+	a1, shrinkage, h, e2 := r.quadratic[i].Responses(c)
+	v := r.quadratic[i].Spread(c, a1, shrinkage)
 	if r.Method == StartOnly { // not at the fixed point: chi differs from A1
 		v, a1 = h-chi*chi, chi
 	}
@@ -65,21 +66,19 @@ func (r *run) feedback(i int, chi, b, sy float64) (t, own, fixed float64) {
 	return v / (h * a1 * a1), a1 * a1 / h, sy * e2 / h
 }
 
-// linear is the system u = fixed + t o (W u), with own = 1 - t W_ii.
-type linear struct {
+// varianceSystem is the system u = t0 + t o (W u), with t o q in t0, and diag = 1 - t W_ii.
+type varianceSystem struct {
 	*run
-	fixed, t, own, chi []float64
-	spread             []float64 // W u without the diagonal of W, at the solution
+	t, t0, diag, chi []float64
+	offDiag          []float64 // W u without the diagonal of W, at the solution
 }
 
 // solve reports false when the matrix is not positive definite or the solution
 // not >= 0; u is then the last iterate, negative entries raised. Where nothing was
-// raised the variances' share of the others, spread, comes with it.
-func (l *linear) solve(u []float64) bool {
-	positive := l.nested(u)
-	if !positive {
-		positive = l.conjugate(l.engine, u, l.spread, l.fixed, linearShare*l.settings.Tolerance)
-	}
+// raised, the off-diagonal products that the read-outs need come with it.
+func (l *varianceSystem) solve(u []float64) bool {
+	tol := varianceTol * l.settings.Tolerance
+	positive := l.solveTwoLevel(u, tol) || l.pcg(l.engine, u, l.offDiag, l.t0, tol)
 	raised := false
 	for i, v := range u {
 		if !(v >= 0) {
@@ -87,16 +86,16 @@ func (l *linear) solve(u []float64) bool {
 		}
 	}
 	if !raised {
-		l.Var = l.spread
+		l.Var = l.offDiag
 	}
 	return positive && !raised
 }
 
-// nested solves the system on the coarser kernel within the engine's, and
+// solveTwoLevel solves the system on the coarser kernel within the engine's, and
 // corrects by what that leaves, for as long as it pays. It reports false where
 // there is none or it does not.
-func (l *linear) nested(u []float64) bool {
-	if l.settings.Skip&SkipCoarse != 0 || l.settings.Steps == ExactOnly {
+func (l *varianceSystem) solveTwoLevel(u []float64, tol float64) bool {
+	if !l.enabled(CoarseKernels) {
 		return false
 	}
 	coarse := l.engine.Coarse()
@@ -104,66 +103,66 @@ func (l *linear) nested(u []float64) bool {
 		return false
 	}
 	n := len(u)
-	defect, step, image := make([]float64, n), make([]float64, n), make([]float64, n)
-	if !l.conjugate(coarse, u, image, l.fixed, coarseTolerance) {
+	residual, step, product := make([]float64, n), make([]float64, n), make([]float64, n)
+	if !l.pcg(coarse, u, product, l.t0, coarseTol) {
 		return false
 	}
-	last := 1.0
-	for {
-		l.engine.MulVecSquaredOffDiag(l.spread, u)
-		l.Stats.Linear++
-		wrong, size := 0.0, 0.0
-		for i, v := range u {
-			defect[i] = l.fixed[i] + l.t[i]*l.spread[i] - l.own[i]*v
-			if l.t[i] > 0 {
-				wrong += defect[i] * defect[i] / l.t[i]
-				size += (v - l.fixed[i]) * (v - l.fixed[i]) / l.t[i]
-			}
-		}
-		left := 0.0
-		if wrong > 0 {
-			left = math.Sqrt(wrong / size)
-		}
-		fall := left / last
-		if !(fall < worthFall) || !l.conjugate(coarse, step, image, defect, coarseTolerance) {
+	for last := 1.0; ; {
+		relative := l.residual(residual, u)
+		reduction := relative / last
+		if !(reduction < minTwoLevelReduction) || !l.pcg(coarse, step, product, residual, coarseTol) {
 			return false
 		}
-		for i, v := range step {
-			u[i] += v
-			l.spread[i] += image[i]
-		}
-		if left*fall <= linearShare*l.settings.Tolerance {
+		floats.Add(u, step)
+		floats.Add(l.offDiag, product)
+		if relative*reduction <= tol {
 			return true
 		}
-		last = left
+		last = relative
 	}
 }
 
-// conjugate solves u = fixed + t o (W u), W that of engine, by conjugate gradients
-// on the symmetric form (I - s W s) x = s W fixed, u = fixed + s x, s = t^1/2,
-// preconditioned by its diagonal, until the residual has fallen to the given share.
-// image is W u without the diagonal of W. It reports false when the matrix is not
+// residual computes what u leaves of the system, and its size relative to u - t0, in the
+// norm of 1/t.
+func (l *varianceSystem) residual(dst, u []float64) float64 {
+	l.engine.MulVecSquaredOffDiag(l.offDiag, u)
+	l.Stats.Linear++
+	left, size := 0.0, 0.0
+	for i, v := range u {
+		dst[i] = l.t0[i] + l.t[i]*l.offDiag[i] - l.diag[i]*v
+		if l.t[i] > 0 {
+			left += dst[i] * dst[i] / l.t[i]
+			size += (v - l.t0[i]) * (v - l.t0[i]) / l.t[i]
+		}
+	}
+	if !(left > 0) {
+		return 0
+	}
+	return math.Sqrt(left / size)
+}
+
+// pcg solves u = t0 + t o (W u), W that of engine, by conjugate gradients
+// on the symmetric form (I - s W s) x = s W t0, u = t0 + s x, s = t^1/2,
+// preconditioned by its diagonal, until the residual has fallen to tol times its first.
+// product is W u without the diagonal of W. It reports false when the matrix is not
 // positive definite.
-func (l *linear) conjugate(engine linalg.Engine, u, image, fixed []float64, share float64) bool {
+func (l *varianceSystem) pcg(engine linalg.Engine, u, product, t0 []float64, tol float64) bool {
 	n := len(u)
-	s := make([]float64, n)
-	x, residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	scaled, product := make([]float64, n), make([]float64, n)
+	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n)
 	positive := true
 	for i := range s {
 		s[i] = math.Sqrt(l.t[i])
-		positive = positive && l.own[i] > 0
+		positive = positive && l.diag[i] > 0
 	}
-	// The part of u with t = 0 is fixed; x carries the rest, with the fixed
-	// part's image on the right side: u = fixed + s x, x = s W (fixed + s x).
-	engine.MulVecSquaredOffDiag(image, fixed)
+	engine.MulVecSquaredOffDiag(product, t0)
 	for i := range residual {
-		residual[i] = s[i] * (image[i] + l.chi[i]*l.chi[i]*fixed[i])
+		residual[i] = s[i] * (product[i] + l.chi[i]*l.chi[i]*t0[i])
 	}
-	goal := share * share * dot(residual, residual)
-	rho := 0.0
-	for range linearLimit {
-		if !positive || dot(residual, residual) <= goal {
+	goal := tol * tol * floats.Dot(residual, residual)
+	rho, beta := 0.0, 0.0
+	for range varianceIterations {
+		if !positive || floats.Dot(residual, residual) <= goal {
 			break
 		}
 		if engine == l.engine {
@@ -172,45 +171,31 @@ func (l *linear) conjugate(engine linalg.Engine, u, image, fixed []float64, shar
 		last := rho
 		rho = 0
 		for i, v := range residual {
-			rho += v * v / l.own[i]
+			rho += v * v / l.diag[i]
+		}
+		if last != 0 {
+			beta = rho / last
 		}
 		for i, v := range residual {
-			direction[i] = v/l.own[i] + keep(rho, last)*direction[i]
+			direction[i] = v/l.diag[i] + beta*direction[i]
 			scaled[i] = s[i] * direction[i]
 		}
-		engine.MulVecSquaredOffDiag(product, scaled)
+		engine.MulVecSquaredOffDiag(image, scaled)
 		for i, v := range direction {
-			turned[i] = l.own[i]*v - s[i]*product[i]
+			turned[i] = l.diag[i]*v - s[i]*image[i]
 		}
-		curvature := dot(direction, turned)
+		curvature := floats.Dot(direction, turned)
 		if !(curvature > 0) {
 			positive = false
 			break
 		}
-		for i := range x {
-			x[i] += rho / curvature * direction[i]
-			residual[i] -= rho / curvature * turned[i]
-			image[i] += rho / curvature * product[i]
-		}
+		alpha := rho / curvature
+		floats.AddScaled(x, alpha, direction)
+		floats.AddScaled(residual, -alpha, turned)
+		floats.AddScaled(product, alpha, image)
 	}
 	for i := range u {
-		u[i] = fixed[i] + s[i]*x[i]
+		u[i] = t0[i] + s[i]*x[i]
 	}
 	return positive
-}
-
-// keep is the share of the last direction that conjugate gradients keep.
-func keep(rho, last float64) float64 {
-	if last == 0 {
-		return 0
-	}
-	return rho / last
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
 }

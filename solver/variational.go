@@ -23,7 +23,7 @@ func (r *run) variationalPrecision(i int, chi float64) float64 {
 	return r.meanCount(i) / (r.noise() + chi)
 }
 
-func (r *run) variationalFeedback(i int, chi, b float64) (t, own float64) {
+func (r *run) variationalCoefficients(i int, chi, b float64) (t, own float64) {
 	s := r.noise() + chi
 	return r.meanCount(i) / (s * s), b + (1-b)*r.noise()/s
 }

@@ -26,12 +26,13 @@ var odd = []float64{0, math.Copysign(0, -1), 1, 0.1, -1.0 / 3, math.Pi * 1e-200,
 
 // oddCheckpoint has them everywhere.
 func oddCheckpoint() *checkpointDocument {
+	at := solver.Iterate{Cavities: odd, SiteParams: solver.SiteParams{D: odd, G: odd, U: odd}, Residual: 0.1}
 	return &checkpointDocument{
 		Data: dataPrint{"a set", 9, 2, "0123"}, Settings: []setting{{"--ratio", "1"}, {"--length-scale", ""}},
 		Results: []*report.Estimate{{Command: "estimate", Points: &report.Points{Mean: odd}, Warnings: []string{"a \"word\"\n"}}},
 		From:    &neighbour{odd, []loss.Cavity{{C: 0.1, Mean: 5e-324, Var: math.MaxFloat64}}},
-		State: &solver.State{D: odd, Next: odd, Residual: 0.1, Step: 1, Sites: &solver.SiteState{Cavities: odd, Gamma: odd, Scatter: odd, History: odd,
-			Path: &solver.Path{Last: odd, Behind: odd, Cavities: odd, D: odd, Gamma: odd, Scatter: odd}}},
+		State: &solver.State{Iterate: at, Next: odd, Monitor: solver.Monitor{StepLength: 1}, Search: &solver.Search{History: odd,
+			Continuation: &solver.Continuation{Last: odd, Previous: odd, Origin: at}}},
 	}
 }
 
@@ -46,9 +47,9 @@ func TestCheckpointReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, c := back.State, back.State.Sites
-	for _, list := range [][]float64{s.D, s.Next, c.Cavities, c.Gamma, c.Scatter, c.History, c.Path.Last, c.Path.Behind, c.Path.Cavities, c.Path.D, c.Path.Gamma,
-		c.Path.Scatter, back.From.D, back.Results[0].Points.Mean} {
+	s, c := back.State, back.State.Search.Continuation
+	for _, list := range [][]float64{s.D, s.Next, s.Cavities, s.G, s.U, back.State.Search.History, c.Last, c.Previous, c.Origin.Cavities, c.Origin.D, c.Origin.G,
+		c.Origin.U, back.From.D, back.Results[0].Points.Mean} {
 		if !slices.EqualFunc(list, odd, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
 			t.Errorf("%v reads back as %v", odd, list)
 		}

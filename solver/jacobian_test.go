@@ -3,8 +3,10 @@ package solver
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/linalg"
@@ -12,8 +14,8 @@ import (
 	"bootbench/resample"
 )
 
-// crowd is a general iteration on n sites on a line, standing somewhere.
-func crowd(t *testing.T, n int, l loss.Loss) *general {
+// crowd is an iteration on n sites on a line, two sweeps from its start.
+func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(51, uint64(n)))
 	k := linalg.NewSym(n)
@@ -36,50 +38,55 @@ func crowd(t *testing.T, n int, l loss.Loss) *general {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := (&run{problem: p, settings: settings, Solution: &Solution{sites: sites, engine: linalg.NewCholeskyEngine(k)}}).newGeneral()
-	if err := x.begin(); err != nil {
-		t.Fatal(err)
-	}
-	x.propose()
-	if err := x.visit(); err != nil {
-		t.Fatal(err)
-	}
+	x := (&run{problem: p, settings: settings, Solution: &Solution{sites: sites, engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
+	untroubled(t, x.start())
+	untroubled(t, dampedSweep{}.advance(t.Context(), x))
 	return x
 }
 
-// TestTangent: the derivative of a sweep is that of differences of sweeps, for
+func untroubled(t *testing.T, trouble *trouble) {
+	t.Helper()
+	if trouble != nil {
+		t.Fatal(trouble.cause)
+	}
+}
+
+// evaluateAt takes the sweep from cavities.
+func (x *fixedPoint) evaluateAt(t *testing.T, at Cavities) {
+	t.Helper()
+	copy(x.trial.Cavities, at)
+	untroubled(t, x.evaluate(false))
+}
+
+// TestJacobian: the derivative of a sweep is that of differences of sweeps, for
 // sites that are all there and for thinned ones. The sites' slopes are by forward
 // differences of 1e-5, which err by half that of the second derivative: Newton's
 // method solves its equations to 1e-4 at best. The central ones here err by 1e-10 of
 // the third derivative and by rounding over 1e-5.
-func TestTangent(t *testing.T) {
+func TestJacobian(t *testing.T) {
 	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}} {
 		for _, share := range []float64{1, 0.4} {
 			x := crowd(t, 15, l)
-			x.respondents.share = share
-			if err := x.visit(); err != nil {
-				t.Fatal(err)
-			}
-			tan := newTangent(x.respondents)
-			tan.take(x.at, x.next, x.stand)
+			x.model.presence = share
+			x.evaluateAt(t, x.accepted.Cavities)
+			j := newJacobian(&workspace{}, 15)
+			j.sites = x.model
+			j.linearize(&x.accepted.Iterate, x.accepted.image)
 			rng := rand.New(rand.NewPCG(51, 1))
-			size := len(x.at)
-			base := append(cavities(nil), x.at...)
+			base := slices.Clone(x.accepted.Cavities)
+			size := len(base)
 			way, got := make([]float64, size), make([]float64, size)
 			for i := range way {
 				way[i] = rng.NormFloat64()
 			}
-			tan.defect(got, way)
+			j.mulResidual(got, way)
 			const h = 1e-5
-			var ends [2]cavities
+			var ends [2]Cavities
 			for side := range ends {
-				for i := range base {
-					x.at[i] = base[i] + h*float64(2*side-1)*way[i]
-				}
-				if err := x.visit(); err != nil {
-					t.Fatal(err)
-				}
-				ends[side] = append(cavities(nil), x.next...)
+				at := slices.Clone(base)
+				floats.AddScaled(at, h*float64(2*side-1), way)
+				x.evaluateAt(t, at)
+				ends[side] = slices.Clone(x.accepted.image)
 			}
 			for i := range got {
 				want := way[i] - (ends[1][i]-ends[0][i])/(2*h)
@@ -91,8 +98,8 @@ func TestTangent(t *testing.T) {
 	}
 }
 
-// TestKrylov: the system is solved as a dense LU factorisation solves it.
-func TestKrylov(t *testing.T) {
+// TestGMRES: the system is solved as a dense LU factorisation solves it.
+func TestGMRES(t *testing.T) {
 	const n = 25
 	rng := rand.New(rand.NewPCG(51, 2))
 	a := mat.NewDense(n, n, nil)
@@ -110,7 +117,7 @@ func TestKrylov(t *testing.T) {
 	}
 	apply := func(dst, x []float64) { mat.NewVecDense(n, dst).MulVec(a, mat.NewVecDense(n, x)) }
 	x := make([]float64, n)
-	k := newKrylov(n, n)
+	k := newGMRES(&workspace{}, n, n)
 	if steps := k.solve(x, right, apply, 1e-13); steps > n {
 		t.Errorf("%d steps", steps)
 	}
@@ -136,34 +143,30 @@ func TestKrylov(t *testing.T) {
 	}
 }
 
-// TestPath: the path that stalled solves fall back on ends where sweeps do, and
-// without a way to it leaves the iteration where it was.
-func TestPath(t *testing.T) {
+// TestContinuation: the path that stalled solves fall back on ends where sweeps do, and
+// where it ends early it leaves the iteration where it was.
+func TestContinuation(t *testing.T) {
 	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}} {
 		x := crowd(t, 30, l)
-		if status := x.sweeps(t.Context(), giveUp); status != Converged {
+		if status := x.iterateLong(t.Context()); status != Converged {
 			t.Fatal(status)
 		}
-		want := append(cavities(nil), x.next...)
+		want := slices.Clone(x.accepted.image)
 		x.Status = Stalled
-		if status := x.detour(t.Context()); status != Converged {
+		if status := x.continuation(t.Context()); status != Converged {
 			t.Fatal(status)
 		}
-		if far := x.respondents.moved(x.next, want); far > 1e-5 {
+		if far := x.model.maxChange(x.accepted.image, want); far > 1e-5 {
 			t.Errorf("%s: %g from where sweeps end", l.Name(), far)
 		}
-		home := append(cavities(nil), x.home...)
+		origin := slices.Clone(x.accepted.Cavities)
 		x.settings.MaxSweeps = x.Stats.Sweeps + 5
-		if status := x.detour(t.Context()); status != SweepLimit {
+		if status := x.continuation(t.Context()); status != SweepLimit {
 			t.Errorf("%v at the limit", status)
 		}
-		if err := x.comeBack(); err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range home {
-			if x.at[i] != v {
-				t.Fatalf("it stands elsewhere")
-			}
+		untroubled(t, x.restoreAccepted())
+		if !slices.Equal(x.accepted.Cavities, origin) || !slices.Equal(x.engine.Precisions(), x.accepted.D) {
+			t.Fatal("it is elsewhere")
 		}
 	}
 }
@@ -181,7 +184,7 @@ func TestThinned(t *testing.T) {
 		}
 		return site
 	}
-	s := &respondents{sites: []site{{Site: bind(ratio)}}, unit: 1, share: share}
+	s := &siteModel{sites: []site{{Site: bind(ratio)}}, unit: 1, presence: share}
 	for _, cav := range []loss.Cavity{{C: 2, Mean: 0.5, Var: 1}, {C: 1, Mean: -3, Var: 0.2}, {C: 7, Mean: 2, Var: 4}} {
 		got, want := s.moments(0, cav), bind(thinner).Moments(cav)
 		for _, pair := range [][2]float64{{got.Mean, want.Mean}, {got.Var, want.Var}, {got.Response, want.Response}, {got.Shrinkage, want.Shrinkage}} {

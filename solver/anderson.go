@@ -1,0 +1,130 @@
+package solver
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// anderson accelerates a fixed-point iteration x <- F(x) (Anderson 1965; type II of
+// Walker and Ni 2011): with f = F(x) - x and the differences dX, dF of the last x and f,
+// the next point is
+//
+//	F(x) - (dX + dF) argmin_c |f - dF c|.
+type anderson struct {
+	dX, dF [][]float64 // differences of successive x and f, a ring
+	x, f   []float64   // the last
+	count  int         // points since reset
+}
+
+// A coordinate that a step would carry farther than maxExtrapolation from F(x) takes
+// F(x) instead. The ridge keeps the least squares solvable when changes are parallel.
+const (
+	maxExtrapolation = 10
+	andersonRidge    = 1e-10
+)
+
+func newAnderson(w *workspace, size, depth int) *anderson {
+	return &anderson{dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size), f: w.vector(size)}
+}
+
+// reset drops the history.
+func (a *anderson) reset() { a.count = 0 }
+
+// step overwrites x with the next point, given fx = F(x).
+func (a *anderson) step(x, fx []float64) {
+	a.push(x, fx)
+	coefficients := a.solve()
+	for i, v := range fx {
+		move := 0.0
+		for k, c := range coefficients {
+			slot := a.slot(k)
+			move -= c * (a.dX[slot][i] + a.dF[slot][i])
+		}
+		x[i] = v
+		if math.Abs(move) <= maxExtrapolation {
+			x[i] += move
+		}
+	}
+}
+
+// slot is where the differences are kept that are k points old.
+func (a *anderson) slot(k int) int { return (a.count - 2 - k) % len(a.dX) }
+
+// stored is the number of differences.
+func (a *anderson) stored() int { return max(0, min(a.count-1, len(a.dX))) }
+
+// push stores the differences to the last point.
+func (a *anderson) push(x, fx []float64) {
+	a.count++
+	for i, v := range x {
+		f := fx[i] - v
+		if a.count > 1 {
+			a.dX[a.slot(0)][i] = v - a.x[i]
+			a.dF[a.slot(0)][i] = f - a.f[i]
+		}
+		a.x[i], a.f[i] = v, f
+	}
+}
+
+// solve returns argmin_c |f - dF c|, newest first, by the normal equations, or nil
+// if they cannot be solved.
+func (a *anderson) solve() []float64 {
+	size := a.stored()
+	if size == 0 {
+		return nil
+	}
+	normal, right := mat.NewSymDense(size, nil), mat.NewVecDense(size, nil)
+	for i := range size {
+		newer := a.dF[a.slot(i)]
+		for j := range i + 1 {
+			normal.SetSym(i, j, floats.Dot(newer, a.dF[a.slot(j)]))
+		}
+		normal.SetSym(i, i, normal.At(i, i)*(1+andersonRidge))
+		right.SetVec(i, floats.Dot(newer, a.f))
+	}
+	var cholesky mat.Cholesky
+	if !cholesky.Factorize(normal) {
+		return nil
+	}
+	if err := cholesky.SolveVecTo(right, right); err != nil && !isCondition(err) {
+		return nil
+	}
+	return right.RawVector().Data
+}
+
+// isCondition reports a warning that a solved system is badly conditioned.
+func isCondition(err error) bool {
+	_, ok := err.(mat.Condition)
+	return ok
+}
+
+// history is all that step depends on, newest first: dX and dF in turn, then x and f.
+// Nil when there is nothing.
+func (a *anderson) history() []float64 {
+	if a.count == 0 {
+		return nil
+	}
+	var all [][]float64
+	for k := range a.stored() {
+		all = append(all, a.dX[a.slot(k)], a.dF[a.slot(k)])
+	}
+	return slices.Concat(append(all, a.x, a.f)...)
+}
+
+// restore overwrites the history.
+func (a *anderson) restore(history []float64) {
+	size := len(a.x)
+	a.count = len(history) / (2 * size)
+	next := func(dst []float64) { copy(dst, history); history = history[size:] }
+	for k := range a.count - 1 {
+		next(a.dX[a.slot(k)])
+		next(a.dF[a.slot(k)])
+	}
+	if a.count > 0 {
+		next(a.x)
+		next(a.f)
+	}
+}

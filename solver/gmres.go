@@ -1,0 +1,90 @@
+package solver
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// gmres solves a linear system A x = r (Saad and Schultz 1986): of all combinations of
+// r, A r, A^2 r ... it takes the one that leaves the least of r. There is no restart.
+type gmres struct {
+	basis   [][]float64  // orthonormal, by Arnoldi's process
+	image   []float64    // A times the newest
+	columns [][]float64  // of the triangle R that Givens rotations make of the Hessenberg matrix
+	givens  [][2]float64 // cosine and sine
+	right   []float64    // right side in the rotated basis; the last entry is the residual's norm
+}
+
+func newGMRES(w *workspace, size, depth int) *gmres {
+	k := &gmres{basis: w.vectors(depth+1, size), image: w.vector(size), columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
+	for i := range k.columns {
+		k.columns[i] = w.vector(i + 2)
+	}
+	return k
+}
+
+// solve writes x with |r - A x| <= tolerance |r|, or the best there is within the
+// depth, and returns the number of products with A that it took.
+func (k *gmres) solve(x, r []float64, mul func(dst, x []float64), tolerance float64) int {
+	size := math.Sqrt(floats.Dot(r, r))
+	clear(x)
+	if !(size > 0) {
+		return 0
+	}
+	floats.ScaleTo(k.basis[0], 1/size, r)
+	k.right[0] = size
+	steps := 0
+	for steps < len(k.columns) && math.Abs(k.right[steps]) > tolerance*size {
+		mul(k.image, k.basis[steps])
+		if !k.extend(steps) {
+			break
+		}
+		steps++
+	}
+	k.combine(x, steps)
+	return steps
+}
+
+// extend adds a vector to the basis: the image of basis vector number step, made
+// orthogonal to those before (modified Gram-Schmidt, twice). It reports false where the
+// image is not a number, or adds nothing.
+func (k *gmres) extend(step int) bool {
+	column := k.columns[step]
+	clear(column)
+	for range 2 { // once more against rounding
+		for j := range step + 1 {
+			part := floats.Dot(k.image, k.basis[j])
+			column[j] += part
+			floats.AddScaled(k.image, -part, k.basis[j])
+		}
+	}
+	rest := math.Sqrt(floats.Dot(k.image, k.image))
+	column[step+1] = rest
+	floats.ScaleTo(k.basis[step+1], 1/math.Max(rest, math.SmallestNonzeroFloat64), k.image)
+	for j, turn := range k.givens[:step] {
+		a, b := column[j], column[j+1]
+		column[j], column[j+1] = turn[0]*a+turn[1]*b, turn[0]*b-turn[1]*a
+	}
+	length := math.Hypot(column[step], rest)
+	if !(length > 0) || math.IsInf(length, 1) {
+		return false
+	}
+	turn := [2]float64{column[step] / length, rest / length}
+	k.givens[step] = turn
+	column[step] = length
+	k.right[step], k.right[step+1] = turn[0]*k.right[step], -turn[1]*k.right[step]
+	return true
+}
+
+// combine solves the triangle and adds up the basis.
+func (k *gmres) combine(x []float64, steps int) {
+	for i := steps - 1; i >= 0; i-- {
+		part := k.right[i]
+		for j := i + 1; j < steps; j++ {
+			part -= k.columns[j][i] * k.right[j]
+		}
+		k.right[i] = part / k.columns[i][i]
+		floats.AddScaled(x, k.right[i], k.basis[i])
+	}
+}

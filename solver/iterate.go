@@ -1,0 +1,146 @@
+package solver
+
+import (
+	"math"
+	"slices"
+
+	"bootbench/loss"
+)
+
+// Cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in
+// (unit^2 + V_c)^1/2, so that where the predictor is large beside the targets,
+// which a hard margin on a nearly singular K makes it, its size is a matter of
+// log V_c alone.
+type Cavities []float64
+
+func (x Cavities) logC() []float64 { return x[:len(x)/3] }
+func (x Cavities) mean() []float64 { return x[len(x)/3 : 2*len(x)/3] }
+func (x Cavities) logV() []float64 { return x[2*len(x)/3:] }
+
+// towards moves x by the given part of the way to goal.
+func (x Cavities) towards(goal Cavities, part float64) {
+	for i, v := range goal {
+		x[i] += part * (v - x[i])
+	}
+}
+
+// set converts the cavities of a Solution.
+func (x Cavities) set(from []loss.Cavity, s *siteModel) {
+	for i, cav := range from {
+		x.logC()[i] = math.Log(cav.C)
+		variance := math.Max(cav.Var, s.minVar[i])
+		x.mean()[i] = cav.Mean / s.scale(variance)
+		x.logV()[i] = math.Log(variance)
+	}
+}
+
+// distance is the root of the mean over sites of the squared differences. It
+// falls steadily where the largest relative change of d jumps: a site at the
+// edge of its margin changes its d by decades.
+func distance(a, b Cavities) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += (v - b[i]) * (v - b[i])
+	}
+	return math.Sqrt(3 * sum / float64(len(a)))
+}
+
+// SiteParams are the parameters of all sites (T5): the precision d, the field g = gamma
+// and the variance u = -lambda >= 0.
+type SiteParams struct {
+	D []float64 `json:"d"`
+	G []float64 `json:"g,omitempty"`
+	U []float64 `json:"u,omitempty"`
+}
+
+// Iterate is a point of the iteration, and how far from the fixed point it is. It is
+// what a checkpoint holds; G = (K^-1 + diag d)^-1 follows from it.
+//
+// For the square loss the point is d; other losses iterate the Cavities, to which the
+// sites respond with the SiteParams.
+type Iterate struct {
+	Cavities Cavities `json:"cavities,omitempty"`
+	SiteParams
+	Residual        float64 `json:"residual"`                   // see Solution.Residual
+	Distance        float64 `json:"distance"`                   // from Cavities to those that G says
+	SinglePrecision bool    `json:"single_precision,omitempty"` // of G
+}
+
+func newIterate(w *workspace, sites int) Iterate {
+	return Iterate{Cavities: w.vector(3 * sites), SiteParams: SiteParams{w.vector(sites), w.vector(sites), w.vector(sites)}}
+}
+
+// clone copies the vectors too.
+func (x *Iterate) clone() Iterate {
+	c := *x
+	c.Cavities, c.D, c.G, c.U = slices.Clone(x.Cavities), slices.Clone(x.D), slices.Clone(x.G), slices.Clone(x.U)
+	return c
+}
+
+// copyFrom overwrites x, which has vectors of the same lengths.
+func (x *Iterate) copyFrom(from *Iterate) {
+	copy(x.Cavities, from.Cavities)
+	copy(x.D, from.D)
+	copy(x.G, from.G)
+	copy(x.U, from.U)
+	x.Residual, x.Distance, x.SinglePrecision = from.Residual, from.Distance, from.SinglePrecision
+}
+
+// Monitor watches a residual or a distance fall, and sets the length of damped steps.
+// Where no value was seen yet it holds math.MaxFloat64, which a document can.
+type Monitor struct {
+	Best       Best    `json:"best"`   // since the start of the phase
+	Recent     Best    `json:"recent"` // since inner iterations were last turned on or off
+	Previous   float64 `json:"previous"`
+	StepLength float64 `json:"step_length"`     // part of a sweep that is taken, in (0, 1]
+	Plain      bool    `json:"plain,omitempty"` // predictions (square loss) or inner iterations (others) are left out
+}
+
+// Best is the smallest value seen, and the number of sweeps since.
+type Best struct {
+	Value float64 `json:"value"`
+	Since int     `json:"since"`
+}
+
+func (b *Best) update(v float64) {
+	b.Since++
+	if v < b.Value {
+		b.Value, b.Since = v, 0
+	}
+}
+
+// newMonitor has seen nothing.
+func newMonitor() Monitor {
+	none := Best{Value: math.MaxFloat64}
+	return Monitor{Best: none, Recent: none, Previous: math.MaxFloat64, StepLength: 1}
+}
+
+// maxNaN raises to to v, also where that is not a number.
+func maxNaN(to *float64, v float64) {
+	if !(v <= *to) {
+		*to = v
+	}
+}
+
+// workspace allocates the vectors of a solve and adds up their bytes; one that is
+// dry only adds.
+type workspace struct {
+	bytes int64
+	dry   bool
+}
+
+func (w *workspace) vector(n int) []float64 {
+	w.bytes += 8 * int64(n)
+	if w.dry {
+		return nil
+	}
+	return make([]float64, n)
+}
+
+func (w *workspace) vectors(count, n int) [][]float64 {
+	all := make([][]float64, count)
+	for i := range all {
+		all[i] = w.vector(n)
+	}
+	return all
+}

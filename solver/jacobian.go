@@ -1,0 +1,151 @@
+package solver
+
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+)
+
+// differenceStep is the step of the differences in a site's parameters. Newton's method
+// needs their derivative to some digits only.
+const differenceStep = 1e-5
+
+// minRoot keeps u^1/2 away from zero, so that G can be recovered from G
+// diag(u)^1/2; its square adds nothing.
+const minRoot = 1e-70
+
+// jacobian is the derivative F' of a sweep: of the cavities that are read off G with
+// respect to those from which the site parameters were computed. With A_ij = G_ij/chi_i, j != i,
+// C = G diag(u) G the covariance of the predictor and V its diagonal, a change of
+// the site parameters changes what T6 says of the cavities by
+//
+//	c_i:              sum_j A_ij^2 dd_j
+//	c_i m_c:          sum_j A_ij (dg_j - m_j dd_j) + m_i sum_j A_ij^2 dd_j
+//	c_i^2 V_c:        sum_j A_ij^2 du_j - 2/chi_i^2 sum_j G_ij (C_ij - V_i G_ij/chi_i) dd_j.
+//
+// The site's own parameters have dropped out: its cavity is the model without it.
+type jacobian struct {
+	sites    *siteModel
+	slopes   [][3][3]float64 // of d, g, u of a site in its log c, m_c, log V_c
+	products blas64.General  // below the diagonal G o C, above it G o G
+	scaled   blas64.General  // G diag(u)^1/2
+	image    Cavities
+	chi, c   []float64
+	m, v     []float64 // mean and variance of the predictor
+	root     []float64 // u^1/2, at least minRoot
+	move     SiteParams
+	product  [4][]float64 // with G o G of dd and du, with G o C of dd, with G of dg - m dd
+}
+
+func newJacobian(w *workspace, n int) *jacobian {
+	square := func() blas64.General {
+		return blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}
+	}
+	t := &jacobian{products: square(), scaled: square(), image: w.vector(3 * n), move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
+	if w.bytes += 72 * int64(n); !w.dry {
+		t.slopes = make([][3][3]float64, n)
+	}
+	t.chi, t.c, t.m, t.v, t.root = w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n)
+	t.product = [4][]float64(w.vectors(4, n))
+	return t
+}
+
+// linearize computes the derivative at an iterate at which G stands, and whose sweep
+// leads to image. It takes M^3 flops and some.
+func (t *jacobian) linearize(x *Iterate, image Cavities) {
+	s := t.sites
+	copy(t.image, image)
+	chi, b := s.engine.Diag()
+	copy(t.chi, chi)
+	for i := range chi {
+		t.c[i] = cavityPrecision(chi[i], b[i])
+	}
+	s.engine.MulVecOffDiag(t.m, x.G)
+	s.engine.MulVecSquaredOffDiag(t.v, x.U)
+	for i, v := range chi {
+		t.m[i] += v * x.G[i]
+		t.v[i] += v * v * x.U[i]
+	}
+	for j, u := range x.U {
+		t.root[j] = math.Max(math.Sqrt(u), minRoot)
+	}
+	s.each(func(i int) {
+		at := [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}
+		for k := range at {
+			t.slopes[i][k] = t.siteJacobian(i, at, k, [3]float64{x.D[i], x.G[i], x.U[i]})
+		}
+	})
+	s.engine.CopyG(t.scaled)
+	s.each(func(i int) {
+		row := rowOf(t.scaled, i)
+		for j, r := range t.root {
+			row[j] *= r
+		}
+	})
+	linalg.LowerGram(t.products, t.scaled)
+	s.each(func(i int) {
+		row, products := rowOf(t.scaled, i), rowOf(t.products, i)
+		for j, v := range row {
+			g := v / t.root[j]
+			if j < i {
+				products[j] *= g
+			} else {
+				products[j] = g * g
+			}
+		}
+		products[i] = 0
+	})
+}
+
+func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
+
+// siteJacobian is the derivative of d, g, u of site i, which are from at x, with
+// respect to its coordinate k, by a forward difference.
+func (t *jacobian) siteJacobian(i int, x [3]float64, k int, from [3]float64) [3]float64 {
+	x[k] += differenceStep
+	d, g, u := t.sites.siteParameter(i, t.sites.newCavity(x[0], x[1], x[2]))
+	return [3]float64{(d - from[0]) / differenceStep, (g - from[1]) / differenceStep, (u - from[2]) / differenceStep}
+}
+
+func (t *jacobian) half(uplo gblas.Uplo) blas64.Symmetric {
+	return blas64.Symmetric{Uplo: uplo, N: t.products.Rows, Stride: t.products.Stride, Data: t.products.Data}
+}
+
+// mulResidual is dst = (I - F') x.
+func (t *jacobian) mulResidual(dst, x []float64) {
+	s := t.sites
+	in, out := Cavities(x), Cavities(dst)
+	for i := range t.slopes {
+		d := &t.slopes[i]
+		a, b, c := in.logC()[i], in.mean()[i], in.logV()[i]
+		t.move.D[i] = d[0][0]*a + d[1][0]*b + d[2][0]*c
+		t.move.G[i] = d[0][1]*a + d[1][1]*b + d[2][1]*c - t.m[i]*t.move.D[i]
+		t.move.U[i] = d[0][2]*a + d[1][2]*b + d[2][2]*c
+	}
+	multiply := func(dst []float64, uplo gblas.Uplo, x []float64) {
+		blas64.Symv(1, t.half(uplo), vector(x), 0, vector(dst))
+	}
+	byD, byU, cross, byG := t.product[0], t.product[1], t.product[2], t.product[3]
+	multiply(byD, gblas.Upper, t.move.D)
+	multiply(byU, gblas.Upper, t.move.U)
+	multiply(cross, gblas.Lower, t.move.D)
+	s.engine.MulVecOffDiag(byG, t.move.G)
+	for i, chi := range t.chi {
+		c, mean, variance := t.c[i], t.image.mean()[i], math.Exp(t.image.logV()[i])
+		scale := s.scale(variance)
+		logC := byD[i] / (chi * chi * c)
+		field := byG[i]/(chi*c) + t.m[i]*logC - mean*scale*logC
+		logV := 0.0
+		if variance > s.minVar[i] {
+			logV = (byU[i]-2*(cross[i]-t.v[i]/chi*byD[i]))/(chi*chi*c*c*variance) - 2*logC
+		}
+		out.logC()[i] = in.logC()[i] - logC
+		out.mean()[i] = in.mean()[i] - (field/scale - 0.5*mean*logV*variance/(scale*scale))
+		out.logV()[i] = in.logV()[i] - logV
+	}
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

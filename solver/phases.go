@@ -1,0 +1,130 @@
+package solver
+
+import "context"
+
+// Phase is how far the search for the fixed point has come, for losses that are not
+// quadratic.
+type Phase int
+
+const (
+	FixedPoint    Phase = iota // from the start value
+	VerifyLowRank              // with K replaced by its numerical low-rank factor
+	Polish                     // where only rounding is left
+	OnPath                     // continuation
+	FinalPolish                // after it, with more patience
+)
+
+// phase is a row of the table.
+type phase struct {
+	enter func(x *fixedPoint) *trouble                    // where it starts; left out when the solve resumes in its middle
+	run   func(x *fixedPoint, ctx context.Context) Status // what it does
+	next  func(x *fixedPoint) (p Phase, more bool)        // what follows, by Status; false: the search is over
+}
+
+// phases is the table: sweeps and Newton's method; where rounding may have had a part in
+// their end, the same with the factor of K; where that does not converge, a continuation;
+// and the same with more patience.
+var phases = [...]phase{
+	FixedPoint:    {stay, (*fixedPoint).iterateBriefly, (*fixedPoint).afterFixedPoint},
+	VerifyLowRank: {(*fixedPoint).verify, (*fixedPoint).iterateBriefly, (*fixedPoint).afterVerify},
+	Polish:        {(*fixedPoint).restart, (*fixedPoint).iterateLong, endOfSearch},
+	OnPath:        {stay, (*fixedPoint).continuation, (*fixedPoint).afterPath},
+	FinalPolish:   {(*fixedPoint).restartWithSweep, (*fixedPoint).iterateLong, endOfSearch},
+}
+
+// Limits of the search.
+const (
+	stallContinuation = 12 // sweeps without a smaller distance before a continuation is tried
+	stallStop         = 60 // the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
+	roundingFactor    = 20 // residual over the tolerance up to which patience may beat rounding
+)
+
+// runPhases searches for the fixed point. Without Newton's method there is one phase.
+func (x *fixedPoint) runPhases(ctx context.Context) Status {
+	if x.newton == nil {
+		x.useFactor()
+		return x.iterateLong(ctx)
+	}
+	for {
+		x.Status = x.runPhase(ctx)
+		if x.Status == Cancelled || x.Status == SweepLimit {
+			return x.Status
+		}
+		next, more := phases[x.search.Phase].next(x)
+		if !more {
+			return x.Status
+		}
+		x.search.Phase = next
+	}
+}
+
+// runPhase goes through a phase, from its start or from where the solve resumed.
+func (x *fixedPoint) runPhase(ctx context.Context) Status {
+	p := phases[x.search.Phase]
+	if !x.search.resumed {
+		if t := p.enter(x); t != nil {
+			return x.fail(t)
+		}
+	}
+	defer func() { x.search.resumed = false }() // the next phase starts fresh
+	return p.run(x, ctx)
+}
+
+// iterateBriefly gives up early, for a continuation to take over.
+func (x *fixedPoint) iterateBriefly(ctx context.Context) Status {
+	return x.iterate(ctx, stallContinuation)
+}
+
+// iterateLong is patient.
+func (x *fixedPoint) iterateLong(ctx context.Context) Status {
+	return x.iterate(ctx, x.settings.stallLimit(stallStop))
+}
+
+func (x *fixedPoint) failed() bool { return x.Status == Stalled || x.Status == NumericalFailure }
+
+func (x *fixedPoint) afterFixedPoint() (Phase, bool) {
+	x.search.SweepsConverged = x.Status == Converged
+	if x.useFactor() {
+		return VerifyLowRank, true
+	}
+	return OnPath, x.failed()
+}
+
+func (x *fixedPoint) afterVerify() (Phase, bool) {
+	if x.search.SweepsConverged && x.Status == Stalled {
+		// Both ways of computing G agree up to this residual: it is rounding, which
+		// patience may beat where it is near the tolerance.
+		return Polish, x.accepted.Residual < roundingFactor*x.tol
+	}
+	return OnPath, x.failed()
+}
+
+func (x *fixedPoint) afterPath() (Phase, bool) { return FinalPolish, x.Status == Stalled }
+
+func endOfSearch(*fixedPoint) (Phase, bool) { return 0, false }
+
+func stay(*fixedPoint) *trouble { return nil }
+
+// verify starts over with the factor of K, which has the last word: a solve has
+// converged if the same iterate is found to have, and goes on from there otherwise; where
+// sweeps had not converged, it begins at the start value.
+func (x *fixedPoint) verify() *trouble {
+	if !x.search.SweepsConverged {
+		return x.start()
+	}
+	x.resetAcceleration()
+	return x.restoreAndEvaluate()
+}
+
+// restart returns to the accepted iterate.
+func (x *fixedPoint) restart() *trouble {
+	defer x.resetAcceleration()
+	return x.restoreAccepted()
+}
+
+// restartWithSweep returns to the accepted iterate, whose distance is not known, and takes
+// the sweep from there.
+func (x *fixedPoint) restartWithSweep() *trouble {
+	defer x.resetAcceleration()
+	return x.restoreAndEvaluate()
+}

@@ -1,0 +1,385 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// precisionIteration is the iteration for the square loss, whose d does not depend on the
+// targets (T10). Like fixedPoint it evaluates a point, decides, and proposes the next;
+// but its point is d itself, and a sweep needs the diagonal of G only:
+//
+//	d -> G -> chi, b -> c = b/chi -> d.
+type precisionIteration struct {
+	*run
+	g          gMover
+	accepted   []float64 // d of the last G
+	next       []float64 // d that this G asks for, then what G moves to
+	prediction prediction
+	monitor    Monitor // of the residual
+	updates    int     // rank updates since the last factorisation
+	single     bool    // G is in single precision
+	gStale     bool    // G does not stand anywhere yet: the solve resumes
+}
+
+// Limits of the iteration.
+const (
+	maxUpdateShare    = 16    // a rank update moves at most M/maxUpdateShare sites
+	maxUpdates        = 8     // rank updates between two factorisations
+	negligible        = 0.1   // share of the tolerance below which a site need not move
+	stallDamp         = 4     // sweeps without a new best residual before damping
+	stallStopSquare   = 12    // the same before giving up
+	relativeFloor     = 1e-3  // part of the largest d chi that the relative change of small d is measured against
+	parallelSites     = 256   // sites per task
+	singleResidual    = 0.02  // residual from which a refresh in double precision leads to the end
+	coarseTol         = 1e-4  // residual on a coarser kernel, whose fixed point is off by more
+	maxPredictions    = 40    // predicted steps between two refreshes
+	predictionTol     = 0.01  // they stop when they change d by this share of the square of the last residual
+	quadraticConstant = 0.008 // residual after predicted steps, in squares of the longest step, until it is known; 0.004 to 0.07 were seen
+)
+
+// solveQuadratic iterates d to its fixed point and leaves G there.
+func (r *run) solveQuadratic(ctx context.Context) error {
+	c := r.newPrecisionIteration()
+	if err := c.start(ctx); err != nil {
+		return err
+	}
+	for sweep := c.Stats.Refreshes.factorizations() + 1; ; sweep++ {
+		moved := c.moving()
+		kind, err := c.moveG(sweep)
+		if err != nil && sweep == 1 {
+			return asProblem(err)
+		}
+		if err != nil {
+			return c.fail(err)
+		}
+		c.updateResidual()
+		c.reportProgress(Sweep{Number: sweep, Kind: kind, Moved: moved})
+		if done, status := c.done(ctx, sweep); done {
+			c.Status = status
+			c.checkpoint(nil)
+			return c.refineToDouble()
+		}
+		c.propose()
+		c.checkpoint(c.next)
+	}
+}
+
+func (r *run) newPrecisionIteration() *precisionIteration {
+	n := len(r.sites)
+	c := &precisionIteration{run: r, g: r.newMover(), accepted: make([]float64, n), next: make([]float64, n), monitor: newMonitor(),
+		prediction: newPrediction(n)}
+	c.g.noSingle = c.g.noSingle || r.Method != ADATAP
+	return c
+}
+
+// updateResidual computes the d that the sites respond with to G, and the residual.
+func (c *precisionIteration) updateResidual() {
+	copy(c.accepted, c.engine.Precisions())
+	chi, b := c.engine.Diag()
+	c.respond(c.next, chi, b)
+	c.Stats.Sweeps++
+	c.Residual = relativeChange(c.next, c.accepted, chi)
+}
+
+// reportProgress completes what Settings.Progress is told.
+func (c *precisionIteration) reportProgress(s Sweep) {
+	s.Step = c.g.lap()
+	if c.settings.Progress != nil {
+		s.Residual, s.Elapsed, s.Estimates = c.Residual, time.Since(c.began), c.Stats.Refreshes.Diagonal
+		c.settings.Progress(s)
+	}
+}
+
+// refineToDouble makes G as exact as the read-outs need it.
+func (c *precisionIteration) refineToDouble() error {
+	if !c.single {
+		return nil
+	}
+	copy(c.next, c.accepted)
+	if err := c.factorize(); err != nil {
+		return c.fail(err)
+	}
+	c.updateResidual()
+	return nil
+}
+
+// fail ends the solve at the last d that factorised.
+func (c *precisionIteration) fail(cause error) error {
+	c.Status = NumericalFailure
+	c.Warnings = append(c.Warnings, cause.Error())
+	copy(c.next, c.accepted)
+	return c.factorize()
+}
+
+// start leaves the start value of d in next: the caller's, the fixed point on a
+// coarser kernel, or the response of every site to the homogeneous cavity (M03-61, 62).
+func (c *precisionIteration) start(ctx context.Context) error {
+	if c.settings.Resume != nil {
+		return c.resume()
+	}
+	if c.settings.Start != nil {
+		copy(c.next, c.settings.Start)
+		return nil
+	}
+	if c.startCoarse(ctx) {
+		return nil
+	}
+	newSpectrum := newSpectrum
+	if c.onCoarser { // where sweeps cost little
+		newSpectrum = smallSpectrum
+	}
+	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
+	if err != nil {
+		return fmt.Errorf("start value: %w", err)
+	}
+	common := s.homogeneousCavity(func(cavity float64) float64 {
+		return meanOverTypical(len(c.quadratic), func(i int) float64 { return precision(c.quadratic[i], cavity) })
+	})
+	for i, q := range c.quadratic {
+		c.next[i] = precision(q, common)
+	}
+	return nil
+}
+
+// startCoarse leaves the fixed point on a coarser kernel in next, if the kernel
+// holds one: it differs from the fixed point sought by as much as the kernels do.
+func (c *precisionIteration) startCoarse(ctx context.Context) bool {
+	kernel, ok := c.problem.Gram.(linalg.MultilevelKernel)
+	if !ok || !c.enabled(CoarseKernels) || c.Method == StartOnly {
+		return false
+	}
+	coarser, ok := kernel.Coarsen()
+	if !ok {
+		return false
+	}
+	r := *c.run
+	r.problem.Gram = coarser
+	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTol)
+	r.settings.Progress, r.settings.Checkpoint, r.onCoarser = nil, nil, true
+	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: coarser.Engine()}
+	if r.solveQuadratic(ctx) != nil || r.Status == NumericalFailure {
+		return false
+	}
+	copy(c.next, r.engine.Precisions())
+	c.prediction.logStep = 0 // single precision would lead away again
+	return true
+}
+
+// precision is d = 1/A1 - c without the difference (M03-55): o/A1, with o = 1 - c A1
+// the site's shrinkage at cavity precision c.
+func precision(q loss.Quadratic, c float64) float64 {
+	a1, shrinkage, _, _ := q.Responses(c)
+	return shrinkage / a1
+}
+
+// moveG moves G to next: by a rank update when few sites move, in single
+// precision when another refresh must follow anyway, else by a factorisation.
+func (c *precisionIteration) moveG(sweep int) (kind string, err error) {
+	if c.gStale {
+		c.gStale = false
+		return "exact", c.factorize()
+	}
+	if sites, delta := c.fewMoving(); len(sites) > 0 {
+		err := c.g.rankUpdate(sites, delta)
+		if err == nil {
+			c.updates++
+			return "woodbury", nil
+		}
+		if !errors.Is(err, linalg.ErrUpdate) {
+			return "", err
+		}
+	}
+	if sweep < c.settings.MaxSweeps && c.prediction.residual() > singleResidual && c.g.factorizeSingle(c.next, singleResidual/4) {
+		c.updates, c.single = 0, true
+		return "single", nil
+	}
+	return "exact", c.factorize()
+}
+
+// factorize moves G to next in double precision.
+func (c *precisionIteration) factorize() error {
+	c.updates, c.single = 0, false
+	return c.g.factorize(c.next)
+}
+
+// fewMoving lists the sites that move by more than a negligible part of the
+// tolerance, and their moves, if a rank update can serve them.
+func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
+	if !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single || c.updates >= maxUpdates {
+		return nil, nil
+	}
+	d := c.engine.Precisions()
+	chi, _ := c.engine.Diag()
+	limit := len(d) / maxUpdateShare
+	largest := largestShrinkage(d, chi)
+	for i, v := range c.next {
+		if math.Abs(v-d[i]) > negligible*c.settings.Tolerance*(d[i]+scaleFloor(largest, chi[i])) {
+			if len(sites) == limit {
+				return nil, nil
+			}
+			sites = append(sites, i)
+			delta = append(delta, v-d[i])
+		}
+	}
+	return sites, delta
+}
+
+// moving counts the sites that are about to move by more than a negligible part
+// of the tolerance.
+func (c *precisionIteration) moving() int {
+	count := 0
+	for i, d := range c.engine.Precisions() {
+		if math.Abs(c.next[i]-d) > negligible*c.settings.Tolerance*d {
+			count++
+		}
+	}
+	return count
+}
+
+// respond writes the d that the sites respond with to the diagonals chi and b.
+func (c *precisionIteration) respond(dst, chi, b []float64) {
+	n := len(dst)
+	linalg.Parallel((n+parallelSites-1)/parallelSites, func(task int) {
+		for i := task * parallelSites; i < min(n, (task+1)*parallelSites); i++ {
+			if c.Method == Variational {
+				dst[i] = c.variationalPrecision(i, chi[i])
+			} else {
+				dst[i] = precision(c.quadratic[i], cavityPrecision(chi[i], b[i]))
+			}
+		}
+	})
+}
+
+// done decides whether the iteration ends here.
+func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status) {
+	c.monitor.Best.update(c.Residual)
+	if c.monitor.Best.Since > 0 && c.single {
+		c.g.noSingle = true
+	}
+	switch {
+	case c.Residual <= c.settings.Tolerance && !c.single || c.Method == StartOnly:
+		return true, Converged
+	case math.IsNaN(c.Residual):
+		return true, NumericalFailure
+	case sweep >= c.settings.MaxSweeps:
+		return true, SweepLimit
+	case ctx.Err() != nil:
+		return true, Cancelled
+	case c.monitor.Best.Since >= c.settings.stallLimit(stallStopSquare):
+		return true, Stalled
+	}
+	return false, 0
+}
+
+// propose improves next by predicted steps around the G that stands, for
+// as long as they lead somewhere, and takes a part of the step only once the
+// residual has stopped falling.
+func (c *precisionIteration) propose() {
+	m := &c.monitor
+	if c.enabled(DiagPrediction) && !m.Plain && m.Best.Since >= stallStopSquare/2 {
+		*m = newMonitor()
+		m.Plain = true
+	}
+	if c.enabled(DiagPrediction) && !m.Plain {
+		c.predict()
+	}
+	if m.Best.Since > 0 && m.Best.Since%stallDamp == 0 {
+		m.StepLength /= 2
+	}
+	if m.StepLength < 1 {
+		c.Stats.Damped++
+		for i, d := range c.engine.Precisions() {
+			c.next[i] = d + m.StepLength*(c.next[i]-d)
+		}
+	}
+}
+
+// prediction is the workspace of predicted steps, and what they are known to leave.
+type prediction struct {
+	move, chi, b  []float64
+	logStep       float64 // largest |log| of the ratio of next to d
+	errorConstant float64 // residual after predicted steps, in squares of logStep
+}
+
+func newPrediction(n int) prediction {
+	return prediction{make([]float64, n), make([]float64, n), make([]float64, n), math.Inf(1), quadraticConstant}
+}
+
+// residual is what predicted steps are expected to leave: they make the iteration
+// quasi-Newton.
+func (p *prediction) residual() float64 { return p.errorConstant * p.logStep * p.logStep }
+
+// predict iterates d on the engine's model of how diag(G) depends on d, around the G
+// that stands, while that still moves d.
+func (c *precisionIteration) predict() {
+	if _, ok := c.problem.Gram.(linalg.MultilevelKernel); ok && !c.enabled(CoarseKernels) {
+		return // the model is one on a coarser kernel
+	}
+	p := &c.prediction
+	if square := p.logStep * p.logStep; square > 0 && !math.IsInf(square, 1) {
+		p.errorConstant = c.Residual / square
+	}
+	c.engine.FormG()
+	d := c.engine.Precisions()
+	for range maxPredictions {
+		for i := range p.move {
+			p.move[i] = c.next[i] - d[i]
+		}
+		c.engine.PredictDiag(p.move, p.chi, p.b)
+		c.respond(p.move, p.chi, p.b)
+		moved := relativeChange(p.move, c.next, p.chi)
+		if math.IsNaN(moved) {
+			break // the model is of no use here
+		}
+		copy(c.next, p.move)
+		c.Stats.Sweeps++
+		c.Stats.Refreshes.Diagonal++
+		if moved < predictionTol*c.Residual*c.Residual || moved < negligible*c.settings.Tolerance {
+			break
+		}
+	}
+	chi, _ := c.engine.Diag()
+	largest := largestShrinkage(d, chi)
+	p.logStep = 0
+	for i, v := range c.next {
+		least := scaleFloor(largest, chi[i])
+		p.logStep = math.Max(p.logStep, math.Abs(math.Log((v+least)/(d[i]+least))))
+	}
+}
+
+// relativeChange is the largest change from d to next, relative to d_i plus a thousandth
+// of what d_i would be if d_i chi_i were as large as any
+// site's. (A thousandth of the largest d would not do: one site of many examples
+// and little noise has a d by orders of magnitude above the others, which would
+// then not count.) NaN if any entry is.
+func relativeChange(next, d, chi []float64) float64 {
+	largest := largestShrinkage(d, chi)
+	worst := 0.0
+	for i, v := range next {
+		if v != d[i] { // both may be zero
+			maxNaN(&worst, math.Abs(v-d[i])/(d[i]+scaleFloor(largest, chi[i])))
+		}
+	}
+	return worst
+}
+
+// largestShrinkage is the largest d_i chi_i, in [0, 1).
+func largestShrinkage(d, chi []float64) float64 {
+	largest := 0.0
+	for i, v := range d {
+		largest = math.Max(largest, v*chi[i])
+	}
+	return largest
+}
+
+// scaleFloor is what d counts as at least when its relative change is measured.
+func scaleFloor(largest, chi float64) float64 {
+	return relativeFloor * largest / math.Max(chi, smallestVariance)
+}

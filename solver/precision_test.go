@@ -212,3 +212,38 @@ func TestTrace(t *testing.T) {
 		t.Errorf("%d sweeps of %+v", s.Stats.Sweeps, r)
 	}
 }
+
+// TestRankUpdates: where few sites move, G follows by updates of low rank (M03-65) in the
+// place of refreshes, and the answer is that of plain steps from the start value, within
+// thirty tolerances as in TestPrecision. Blocks of four sites do not see each other here; from
+// the solution of a problem without them, second examples at two sites of one block move the
+// d of that block only.
+func TestRankUpdates(t *testing.T) {
+	const n, block, tolerance = 120, 4, 1e-8
+	rng := rand.New(rand.NewPCG(31, 2))
+	at := normals(rng, n)
+	p := solver.Problem{Loss: loss.Square{Noise: 0.05}, Law: resample.Poisson{Ratio: 1}, Y: normals(rng, n),
+		Gram: symmetric(n, func(i, j int) float64 {
+			if i/block != j/block {
+				return 0
+			}
+			return rbf(at[i], at[j], 1)
+		})}
+	neighbour := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
+	p.Y = append(p.Y, 0.3, -0.8)
+	for i := range n {
+		p.Site = append(p.Site, i)
+	}
+	p.Site = append(p.Site, 17, 18)
+	want := mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations, Tolerance: 1e-11})
+	warm := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance})
+	sameAnswer(t, warm, want, 30*tolerance)
+	if r := warm.Stats.Refreshes; r.Woodbury == 0 || r.Exact != 1 {
+		t.Errorf("%+v from a neighbour of which one block differs", r)
+	}
+	without := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance, Disable: solver.RankUpdates})
+	sameAnswer(t, without, want, 30*tolerance)
+	if r := without.Stats.Refreshes; r.Woodbury > 0 || r.Exact <= 1 {
+		t.Errorf("%+v without updates", r)
+	}
+}

@@ -15,7 +15,7 @@
 //
 // with beta_s the sum of y_i a_i over the examples on site s, and f = K beta.
 // There is no equality constraint. With a bias b, which costs nothing, f = K beta
-// + b and the dual has one, sum beta_s = sum y_i a_i = 0 (THEORY 9). An example that a
+// + b and the dual has one, sum beta_s = sum y_i a_i = 0 (theory 12). An example that a
 // resample holds k times has the box k C under a soft margin and stays one
 // constraint under a hard one.
 //

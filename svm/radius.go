@@ -3,7 +3,7 @@ package svm
 import "math"
 
 // RadiusSquared is the R^2 of leave-one-out bounds with a bias,
-// max K_ii - min K_ij (THEORY 9): half the square of a distance that no two
+// max K_ii - min K_ij (theory 12): half the square of a distance that no two
 // inputs exceed in feature space. It asks for every row.
 func RadiusSquared(k Rows) float64 {
 	largest, least := 0.0, 0.0

@@ -22,6 +22,7 @@ type anderson struct {
 // A coordinate that a step would carry farther than maxExtrapolation from F(x) takes
 // F(x) instead. The ridge keeps the least squares solvable when changes are parallel.
 const (
+	andersonDepth    = 6 // sweeps that the history holds; 3 to 15 differ little
 	maxExtrapolation = 10
 	andersonRidge    = 1e-10
 )

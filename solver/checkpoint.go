@@ -120,7 +120,7 @@ func (x *fixedPoint) resume() *trouble {
 		copied := *c
 		copied.Last, copied.Previous = slices.Clone(c.Last), slices.Clone(c.Previous)
 		x.search.Continuation, x.tol = &copied, pathTol
-		x.setPresence(c.To, x.maxLogP0())
+		copied.setPresence(x)
 	}
 	if x.newton == nil || x.search.Phase != FixedPoint {
 		x.useFactor()

@@ -19,21 +19,6 @@ const (
 	pathSweeps       = 200  // sweeps at most
 )
 
-// Continuation is how far a path of problems has been followed, and where the iteration
-// returns to if the path ends early.
-type Continuation struct {
-	At         float64  `json:"at"`                 // parameter of the last point; 0: there is none yet
-	To         float64  `json:"to"`                 // of the next
-	Growth     float64  `json:"growth"`             // log of the next step's factor
-	Halvings   int      `json:"halvings"`           // of it in a row
-	FirstSweep int      `json:"first_sweep"`        // Stats.Sweeps at the start
-	Last       Cavities `json:"last,omitempty"`     // at At
-	Previous   Cavities `json:"previous,omitempty"` // one point before
-	Step       float64  `json:"step"`               // log of the factor from there to At; 0: there is no such point
-	Origin     Iterate  `json:"origin"`
-	Status     Status   `json:"status"` // of the solve at Origin
-}
-
 // continuation is the last resort: it looks for the fixed point along a path of problems
 // by a predictor-corrector method (Allgower and Georg). Every site is
 // present with a part of its probability only, and that part grows to 1. At its start
@@ -42,11 +27,11 @@ type Continuation struct {
 // iteration returns to where it was.
 func (x *fixedPoint) continuation(ctx context.Context) Status {
 	if x.search.Continuation == nil {
-		x.search.Continuation = &Continuation{Growth: math.Log(pathGrowth), FirstSweep: x.Stats.Sweeps, Origin: x.accepted.clone(), Status: x.Status}
+		x.search.Continuation = &Continuation{End: x.maxLogP0(), Growth: math.Log(pathGrowth), FirstSweep: x.Stats.Sweeps, Origin: x.accepted.clone(), Status: x.Status}
 	}
 	c := x.search.Continuation
 	x.tol = pathTol
-	t := c.follow(ctx, x, x.maxLogP0())
+	t := c.follow(ctx, x)
 	x.search.Continuation, x.model.presence, x.tol = nil, 1, x.settings.Tolerance
 	if t == nil {
 		return Converged
@@ -61,14 +46,14 @@ func (x *fixedPoint) continuation(ctx context.Context) Status {
 
 // follow goes from point to point to the end of the path, where it solves the problem
 // itself.
-func (c *Continuation) follow(ctx context.Context, x *fixedPoint, end float64) *trouble {
+func (c *Continuation) follow(ctx context.Context, x *fixedPoint) *trouble {
 	if c.At == 0 {
-		if t := c.firstPoint(ctx, x, end); t != nil {
+		if t := c.firstPoint(ctx, x); t != nil {
 			return t
 		}
 	}
-	for c.At < end {
-		if t := c.advance(ctx, x, end); t != nil {
+	for c.At < c.End {
+		if t := c.advance(ctx, x); t != nil {
 			return t
 		}
 	}
@@ -89,10 +74,10 @@ func (x *fixedPoint) stopped(ctx context.Context) *trouble {
 }
 
 // firstPoint finds the first point by sweeps.
-func (c *Continuation) firstPoint(ctx context.Context, x *fixedPoint, end float64) *trouble {
+func (c *Continuation) firstPoint(ctx context.Context, x *fixedPoint) *trouble {
 	if !x.takeResumed() {
-		c.To = math.Min(pathStart, end)
-		x.setPresence(c.To, end)
+		c.To = math.Min(pathStart, c.End)
+		c.setPresence(x)
 		if t := x.start(); t != nil {
 			x.fail(t)
 			return t
@@ -105,12 +90,12 @@ func (c *Continuation) firstPoint(ctx context.Context, x *fixedPoint, end float6
 	return nil
 }
 
-// advance takes a step of the path: a secant predictor, then Newton's method. Where that
+// advance is the strategy on a path, one step: a secant predictor, then Newton's method. Where that
 // does not find the next point, the next step is smaller.
-func (c *Continuation) advance(ctx context.Context, x *fixedPoint, end float64) *trouble {
+func (c *Continuation) advance(ctx context.Context, x *fixedPoint) *trouble {
 	var t *trouble
 	if !x.takeResumed() {
-		t = c.predict(x, end)
+		t = c.predict(x)
 	}
 	if t == nil && x.accepted.Distance < pathNewtonRadius {
 		x.newton.correct(ctx, x)
@@ -130,10 +115,10 @@ func (c *Continuation) advance(ctx context.Context, x *fixedPoint, end float64) 
 }
 
 // predict evaluates the next point's cavities extrapolated from the last two.
-func (c *Continuation) predict(x *fixedPoint, end float64) *trouble {
+func (c *Continuation) predict(x *fixedPoint) *trouble {
 	c.To = c.At * math.Exp(c.Growth)
-	if c.To >= math.Min(end, pathEnd) {
-		c.To = end
+	if c.To >= math.Min(c.End, pathEnd) {
+		c.To = c.End
 	}
 	copy(x.trial.Cavities, c.Last)
 	if c.Step > 0 && c.To < pathEnd {
@@ -142,7 +127,7 @@ func (c *Continuation) predict(x *fixedPoint, end float64) *trouble {
 			x.trial.Cavities[i] += ahead * (c.Last[i] - v)
 		}
 	}
-	x.setPresence(c.To, end)
+	c.setPresence(x)
 	x.resetAcceleration()
 	x.search.NewtonRadius = pathNewtonRadius
 	return x.evaluate(false)
@@ -166,10 +151,10 @@ func (x *fixedPoint) maxLogP0() float64 {
 	return most
 }
 
-// setPresence thins the sites so that the smallest p(0) is e^-at.
-func (x *fixedPoint) setPresence(at, end float64) {
+// setPresence thins the sites so that the smallest p(0) is e^-To.
+func (c *Continuation) setPresence(x *fixedPoint) {
 	x.model.presence = 1
-	if at < end {
-		x.model.presence = -math.Expm1(-at) / -math.Expm1(-end)
+	if c.To < c.End {
+		x.model.presence = -math.Expm1(-c.To) / -math.Expm1(-c.End)
 	}
 }

@@ -3,8 +3,6 @@ package solver
 import (
 	"math"
 	"slices"
-
-	"bootbench/loss"
 )
 
 // Cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in
@@ -21,16 +19,6 @@ func (x Cavities) logV() []float64 { return x[2*len(x)/3:] }
 func (x Cavities) towards(goal Cavities, part float64) {
 	for i, v := range goal {
 		x[i] += part * (v - x[i])
-	}
-}
-
-// set converts the cavities of a Solution.
-func (x Cavities) set(from []loss.Cavity, s *siteModel) {
-	for i, cav := range from {
-		x.logC()[i] = math.Log(cav.C)
-		variance := math.Max(cav.Var, s.minVar[i])
-		x.mean()[i] = cav.Mean / s.scale(variance)
-		x.logV()[i] = math.Log(variance)
 	}
 }
 
@@ -120,27 +108,4 @@ func maxNaN(to *float64, v float64) {
 	if !(v <= *to) {
 		*to = v
 	}
-}
-
-// workspace allocates the vectors of a solve and adds up their bytes; one that is
-// dry only adds.
-type workspace struct {
-	bytes int64
-	dry   bool
-}
-
-func (w *workspace) vector(n int) []float64 {
-	w.bytes += 8 * int64(n)
-	if w.dry {
-		return nil
-	}
-	return make([]float64, n)
-}
-
-func (w *workspace) vectors(count, n int) [][]float64 {
-	all := make([][]float64, count)
-	for i := range all {
-		all[i] = w.vector(n)
-	}
-	return all
 }

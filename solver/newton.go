@@ -18,6 +18,7 @@ const (
 	newtonHalvings   = 3     // halvings of a step that does not come nearer
 	newtonMaxStep    = 5     // largest step of a coordinate
 	newtonMaxSteps   = 12    // steps in a row
+	singleMinNewton  = 0.02  // what a step is expected to leave, the square of the distance, from which on it may be in single precision
 	gmresDepth       = 40    // products with the Jacobian per step at most
 	gmresLoosest     = 0.1   // relative residual of the linear system far off
 	gmresTightest    = 1e-4  // and at the end

@@ -2,18 +2,6 @@ package solver
 
 import "context"
 
-// Phase is how far the search for the fixed point has come, for losses that are not
-// quadratic.
-type Phase int
-
-const (
-	FixedPoint    Phase = iota // from the start value
-	VerifyLowRank              // with K replaced by its numerical low-rank factor
-	Polish                     // where only rounding is left
-	OnPath                     // continuation
-	FinalPolish                // after it, with more patience
-)
-
 // phase is a row of the table.
 type phase struct {
 	enter func(x *fixedPoint) *trouble                    // where it starts; left out when the solve resumes in its middle

@@ -2,11 +2,9 @@ package solver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -68,17 +66,6 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	return s, nil
 }
 
-// run is a solve in progress.
-type run struct {
-	*Solution
-	problem     Problem
-	settings    Settings
-	quadratic   []loss.Quadratic
-	checkpoints checkpointer
-	onCoarser   bool // the kernel is coarser than that of the problem posed
-	began       time.Time
-}
-
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
 func quadraticSites(sites []site) []loss.Quadratic {
 	quadratic := make([]loss.Quadratic, len(sites))
@@ -131,14 +118,4 @@ func (r *run) condition() float64 {
 		sum += d * r.problem.Gram.At(i, i)
 	}
 	return sum
-}
-
-// asProblem marks a kernel matrix that does not factorise as a fault of the
-// problem.
-func asProblem(err error) error {
-	var pivot *linalg.PivotError
-	if errors.As(err, &pivot) {
-		return fmt.Errorf("%w: %w", ErrProblem, err)
-	}
-	return err
 }

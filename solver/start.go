@@ -1,132 +1,103 @@
 package solver
 
 import (
+	"fmt"
 	"math"
-	"math/rand/v2"
 
-	"bootbench/linalg"
+	"bootbench/loss"
 )
 
-// Sizes of the eigenvalue problem behind the start value. A quarter of the
-// sites is as good as all of them (M03 appendix A.2), and 512 as good as more.
+// Limits of the start value.
 const (
-	fewSites     = 64
-	enoughSites  = 512
-	subsetFactor = 4
-
-	typicalSites = 16 // sites whose mean response stands for all
+	startDistance = 1   // stands for that of the start value: too far for acceleration
+	typicalMargin = 1.5 // depth, in standard deviations, of a typical site's cavity in its own class (M04 section 5)
 )
 
-// spectrum is the spectrum of K, or the part of it that a random subset of the
-// sites shows: eigenvalues w of the subset's matrix, each standing for share
-// sites and, rescaled, for an eigenvalue share*w of K.
-type spectrum struct {
-	w     []float64
-	share float64
-}
-
-// newSpectrum takes the subset of sites with the given seed.
-func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
-	return subsampleSpectrum(k, seed, min(enoughSites, max(fewSites, k.N()/subsetFactor)))
-}
-
-// smallSpectrum takes a small subset.
-func smallSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
-	return subsampleSpectrum(k, seed, fewSites)
-}
-
-// subsampleSpectrum takes a subset of the given size, or all sites where there are
-// fewer.
-func subsampleSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
-	n := k.N()
-	size = min(n, size)
-	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])
-	for i := range w {
-		w[i] = math.Max(w[i], 0)
+// start evaluates the start value.
+func (x *fixedPoint) start() *trouble {
+	warm := x.settings.From != nil && x.model.presence == 1
+	if err := x.startValue(warm); err != nil {
+		return failure(err)
 	}
-	return spectrum{w: w, share: float64(n) / float64(size)}, err
-}
-
-// meanG is the mean of G_ii for one common d (M03-61): with p = share,
-// 1/N sum over the spectrum p w of p w/(1 + p w d) = mean_k w/(1 + p w d).
-func (s spectrum) meanG(d float64) float64 {
-	sum := 0.0
-	for _, w := range s.w {
-		sum += w / (1 + s.share*w*d)
+	if x.model.cancelled() {
+		return &trouble{Cancelled, errCancelled}
 	}
-	return sum / float64(len(s.w))
+	if t := x.factorize(x.settings.From == nil); t != nil {
+		return t
+	}
+	if warm {
+		x.resetAcceleration()
+		return x.updateResidual()
+	}
+	x.g.formG()
+	x.model.cavities(x.trial.Cavities, x.trial.SiteParams)
+	t := x.updateResidual()
+	x.resetAcceleration()
+	x.accepted.Distance = startDistance
+	return t
 }
 
-// homogeneousCavity finds the root c of the one-site form of the fixed point
-// (M03-62): with d(c) the response of a typical site,
+// startValue leaves the start value in the trial: with warm the response to the
+// cavities of a neighbouring Solution. Otherwise it is one common d, g = y d and u = d y^2
+// (M03-61, M04 section 5): the common cavity's precision c solves 1/G(d) - d = c
+// with d the response of typical sites.
 //
-//	1/G(d) - d = c.
-//
-// The left side minus c falls from above zero at small c to below zero at
-// large c wherever the theory has a solution; Ridders' method in log c finds it.
-func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
-	excess := func(logC float64) float64 {
-		c := math.Exp(logC)
-		d := respond(c)
-		return 1/s.meanG(d) - d - c
+// The random subset of the sites stands for itself here, as M03 has it: with
+// its eigenvalues rescaled, d G(d) cannot exceed the subset's share of a K of
+// low rank, and there may be no root.
+func (x *fixedPoint) startValue(warm bool) error {
+	p := x.trial.SiteParams
+	if warm {
+		x.trial.Cavities.set(x.settings.From.Cavity, x.model)
+		x.model.siteParameters(p, x.trial.Cavities)
+		return nil
 	}
-	top := s.meanG(0)
-	if !(top > 0) {
-		return 1 // K = 0: nothing is learnt, any cavity serves
+	s, err := newSpectrum(x.problem.Gram, x.settings.Seed)
+	if err != nil {
+		return fmt.Errorf("start value: %w", err)
 	}
-	low := -math.Log(top) // c of the empty training set, the smallest there is
-	high := low + 1
-	for excess(high) > 0 && high < low+700 {
-		high += math.Max(1, high-low)
-	}
-	return math.Exp(ridders(excess, low, high))
-}
-
-// meanOverTypical is the mean of f over some sites that stand for all n.
-func meanOverTypical(n int, f func(i int) float64) float64 {
-	stride := max(1, n/typicalSites)
-	sum, count := 0.0, 0
-	for i := 0; i < n; i += stride {
-		sum += f(i)
-		count++
-	}
-	return sum / float64(count)
-}
-
-// rootError is how far from the root of log c, or from its last guess, is near enough.
-const rootError = 1e-13
-
-// ridders finds where f, above zero at low and not above it at high, crosses zero,
-// by Ridders' method (1979): false position after f is multiplied by the exponential that
-// makes its values at both ends and in the middle lie on a line. The bracket halves at
-// least in every step.
-func ridders(f func(x float64) float64, low, high float64) float64 {
-	atLow, atHigh := f(low), f(high)
-	guess := math.Inf(1)
-	for range 60 {
-		mid := (low + high) / 2
-		atMid := f(mid)
-		last := guess
-		guess = mid
-		if root := math.Sqrt(atMid*atMid - atLow*atHigh); root > 0 && !math.IsInf(root, 1) {
-			guess = mid + (mid-low)*atMid/root
+	s.share = 1
+	c := s.homogeneousCavity(func(c float64) float64 {
+		if x.model.cancelled() {
+			return c
 		}
-		if math.Abs(guess-last) <= rootError || high-low <= rootError {
-			break
-		}
-		at := f(guess)
-		if atMid > 0 {
-			low, atLow = mid, atMid
+		return meanOverTypical(len(p.D), func(i int) float64 { return x.typicalPrecision(i, c) })
+	})
+	x.model.each(func(i int) {
+		d := 0.0
+		if x.settings.Start != nil {
+			d = x.settings.Start[i]
 		} else {
-			high, atHigh = mid, atMid
+			d = x.typicalPrecision(i, c)
 		}
-		if low < guess && guess < high {
-			if at > 0 {
-				low, atLow = guess, at
-			} else {
-				high, atHigh = guess, at
-			}
-		}
+		p.D[i], p.G[i], p.U[i] = d, d*x.meanTarget(i), d*x.model.unit*x.model.unit
+	})
+	return nil
+}
+
+// set converts the cavities of a Solution.
+func (x Cavities) set(from []loss.Cavity, s *siteModel) {
+	for i, cav := range from {
+		x.logC()[i] = math.Log(cav.C)
+		variance := math.Max(cav.Var, s.minVar[i])
+		x.mean()[i] = cav.Mean / s.scale(variance)
+		x.logV()[i] = math.Log(variance)
 	}
-	return guess
+}
+
+// typicalPrecision is the d of site i at the cavity of a typical site.
+func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
+	y := x.problem.Y[x.sites[i].examples[0]]
+	unit := x.model.unit
+	m := x.model.moments(i, loss.Cavity{C: c, Mean: typicalMargin * y, Var: unit * unit})
+	return c * m.Shrinkage / math.Max(m.Response, minResponse)
+}
+
+// meanTarget is the mean target of site i.
+func (x *fixedPoint) meanTarget(i int) float64 {
+	mean, examples := 0.0, x.sites[i].examples
+	for _, example := range examples {
+		mean += x.problem.Y[example] / float64(len(examples))
+	}
+	return mean
 }

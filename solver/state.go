@@ -59,7 +59,7 @@ func (x *Iterate) check(of string, sites int) error {
 
 func (s *Search) check(sites int) error {
 	switch {
-	case s.Phase < 0 || int(s.Phase) >= len(phases):
+	case s.Phase < 0 || s.Phase > FinalPolish:
 		return badState("no phase %d", int(s.Phase))
 	case (s.Phase == OnPath) != (s.Continuation != nil):
 		return badState("phase %d and its continuation do not fit", int(s.Phase))
@@ -74,7 +74,7 @@ func (s *Search) check(sites int) error {
 }
 
 func (c *Continuation) check(sites int) error {
-	if !nonNegative(c.At, c.To, c.Growth, c.Step) || c.To == 0 || c.Growth == 0 || c.Halvings < 0 || c.Status != Stalled && c.Status != NumericalFailure {
+	if !nonNegative(c.At, c.To, c.End, c.Growth, c.Step) || c.To == 0 || c.Growth == 0 || c.Halvings < 0 || c.Status != Stalled && c.Status != NumericalFailure {
 		return badState("a continuation from %v to %v, growth %v, halved %d times, step %v, status %d",
 			c.At, c.To, c.Growth, c.Halvings, c.Step, int(c.Status))
 	}
@@ -89,6 +89,34 @@ func (c *Continuation) check(sites int) error {
 		return err
 	}
 	return c.Origin.check("the continuation's origin: ", sites)
+}
+
+// Phase is how far the search for the fixed point has come, for losses that are not
+// quadratic.
+type Phase int
+
+const (
+	FixedPoint    Phase = iota // from the start value
+	VerifyLowRank              // with K replaced by its numerical low-rank factor
+	Polish                     // where only rounding is left
+	OnPath                     // continuation
+	FinalPolish                // after it, with more patience
+)
+
+// Continuation is how far a path of problems has been followed, and where the iteration
+// returns to if the path ends early.
+type Continuation struct {
+	At         float64  `json:"at"`                 // parameter of the last point; 0: there is none yet
+	To         float64  `json:"to"`                 // of the next
+	End        float64  `json:"end"`                // of the problem itself
+	Growth     float64  `json:"growth"`             // log of the next step's factor
+	Halvings   int      `json:"halvings"`           // of it in a row
+	FirstSweep int      `json:"first_sweep"`        // Stats.Sweeps at the start
+	Last       Cavities `json:"last,omitempty"`     // at At
+	Previous   Cavities `json:"previous,omitempty"` // one point before
+	Step       float64  `json:"step"`               // log of the factor from there to At; 0: there is no such point
+	Origin     Iterate  `json:"origin"`
+	Status     Status   `json:"status"` // of the solve at Origin
 }
 
 func badState(format string, args ...any) error {

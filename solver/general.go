@@ -1,0 +1,131 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+
+	"bootbench/linalg"
+)
+
+// solveGeneral iterates to the fixed point and leaves G there, and g and u in
+// the Solution. When ctx ends, no more site parameters are computed and the iterate
+// before stays; a refresh, once begun, is finished, and one more follows where G was in
+// single precision or the step had failed. The residual is then that of the cavities alone.
+func (r *run) solveGeneral(ctx context.Context) error {
+	x := r.newFixedPoint()
+	x.model.cancelled = func() bool { return ctx.Err() != nil }
+	if t := x.begin(); t != nil && t.status == Cancelled {
+		return ctx.Err()
+	} else if t != nil {
+		return asProblem(t.cause)
+	}
+	x.Status = x.runPhases(ctx)
+	x.checkpointFinal()
+	if x.gStale || x.accepted.SinglePrecision {
+		if t := x.restoreAccepted(); t != nil {
+			return t.cause
+		}
+	}
+	x.Residual, x.SiteMean, x.SiteVariance = x.accepted.Residual, x.accepted.G, x.accepted.U
+	if x.Status == Cancelled {
+		return nil
+	}
+	x.model.cancelled = func() bool { return false } // what is found is found
+	if x.Status != Converged {
+		x.model.cavities(x.accepted.image, x.accepted.SiteParams)
+		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.SiteParams))
+	}
+	x.addWarnings()
+	return nil
+}
+
+func (r *run) newFixedPoint() *fixedPoint {
+	n, w := len(r.sites), &workspace{}
+	s := newSiteModel(r)
+	x := newVectors(w, n)
+	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
+	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, n
+	if r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
+		x.newton = newNewton(w, n)
+		x.newton.jacobian.sites = s
+	}
+	return x
+}
+
+// newVectors allocates what every iteration needs.
+func newVectors(w *workspace, n int) *fixedPoint {
+	newPoint := func() point { return point{newIterate(w, n), w.vector(3 * n)} }
+	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n), anderson: newAnderson(w, 3*n, andersonDepth)}
+}
+
+// dense reports whether the kernel matrix is held whole.
+func (r *run) dense() bool {
+	_, ok := r.problem.Gram.(*linalg.Sym)
+	return ok
+}
+
+// WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic
+// takes beside the kernel matrix and its engine: vectors over the sites, and where
+// there is room for them (Settings.MaxBytes) Newton's two matrices. dense says that the
+// kernel matrix is held whole. If it is singular within rounding, a factor of it may come
+// on top, again where there is room.
+func WorkspaceBytes(sites int, dense bool, room int64) int64 {
+	w := &workspace{dry: true}
+	newVectors(w, sites)
+	if newtonFits(sites, dense, room) {
+		newNewton(w, sites)
+	}
+	return w.bytes + 3*8*int64(sites) // and the limits of siteModel
+}
+
+// begin evaluates the start value, or resumes.
+func (x *fixedPoint) begin() *trouble {
+	if x.settings.Resume != nil {
+		return x.resume()
+	}
+	return x.start()
+}
+
+// factorRoom is the memory for a factor of K: what Newton's method leaves of
+// Settings.MaxBytes.
+func (r *run) factorRoom() int64 {
+	if r.settings.MaxBytes == 0 {
+		return 0
+	}
+	if room := r.settings.MaxBytes - WorkspaceBytes(len(r.sites), true, r.settings.MaxBytes); room > 0 {
+		return room
+	}
+	return -1
+}
+
+// useFactor replaces K by its numerical low-rank factor from the next refresh on, and
+// reports whether that makes a difference at the last G.
+func (x *fixedPoint) useFactor() bool {
+	rank, used := x.engine.UseFactor(x.accepted.D, x.factorRoom())
+	x.search.rank = rank
+	return used
+}
+
+// addWarnings explains why a solve did not converge, and which sites are at a limit.
+func (x *fixedPoint) addWarnings() {
+	clamped, capped := x.model.countClipped(x.accepted.Cavities)
+	x.Stats.Capped = capped
+	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
+	if clamped > 0 {
+		warn("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped)
+	}
+	if x.Status == Converged {
+		return
+	}
+	n := len(x.sites)
+	if x.trouble != nil {
+		warn("%v", x.trouble.cause)
+	}
+	if x.newton == nil && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
+		warn("there was no memory for Newton's method, which finds what sweeps do not")
+	}
+	if x.search.rank < n {
+		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a soft margin, makes the problem regular",
+			n, x.search.rank, capped)
+	}
+}

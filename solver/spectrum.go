@@ -1,0 +1,132 @@
+package solver
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"bootbench/linalg"
+)
+
+// Sizes of the eigenvalue problem behind the start value. A quarter of the
+// sites is as good as all of them (M03 appendix A.2), and 512 as good as more.
+const (
+	fewSites     = 64
+	enoughSites  = 512
+	subsetFactor = 4
+
+	typicalSites = 16 // sites whose mean response stands for all
+)
+
+// spectrum is the spectrum of K, or the part of it that a random subset of the
+// sites shows: eigenvalues w of the subset's matrix, each standing for share
+// sites and, rescaled, for an eigenvalue share*w of K.
+type spectrum struct {
+	w     []float64
+	share float64
+}
+
+// newSpectrum takes the subset of sites with the given seed.
+func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
+	return subsampleSpectrum(k, seed, min(enoughSites, max(fewSites, k.N()/subsetFactor)))
+}
+
+// smallSpectrum takes a small subset.
+func smallSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
+	return subsampleSpectrum(k, seed, fewSites)
+}
+
+// subsampleSpectrum takes a subset of the given size, or all sites where there are
+// fewer.
+func subsampleSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
+	n := k.N()
+	size = min(n, size)
+	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])
+	for i := range w {
+		w[i] = math.Max(w[i], 0)
+	}
+	return spectrum{w: w, share: float64(n) / float64(size)}, err
+}
+
+// meanG is the mean of G_ii for one common d (M03-61): with p = share,
+// 1/N sum over the spectrum p w of p w/(1 + p w d) = mean_k w/(1 + p w d).
+func (s spectrum) meanG(d float64) float64 {
+	sum := 0.0
+	for _, w := range s.w {
+		sum += w / (1 + s.share*w*d)
+	}
+	return sum / float64(len(s.w))
+}
+
+// homogeneousCavity finds the root c of the one-site form of the fixed point
+// (M03-62): with d(c) the response of a typical site,
+//
+//	1/G(d) - d = c.
+//
+// The left side minus c falls from above zero at small c to below zero at
+// large c wherever the theory has a solution; Ridders' method in log c finds it.
+func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
+	excess := func(logC float64) float64 {
+		c := math.Exp(logC)
+		d := respond(c)
+		return 1/s.meanG(d) - d - c
+	}
+	top := s.meanG(0)
+	if !(top > 0) {
+		return 1 // K = 0: nothing is learnt, any cavity serves
+	}
+	low := -math.Log(top) // c of the empty training set, the smallest there is
+	high := low + 1
+	for excess(high) > 0 && high < low+700 {
+		high += math.Max(1, high-low)
+	}
+	return math.Exp(ridders(excess, low, high))
+}
+
+// meanOverTypical is the mean of f over some sites that stand for all n.
+func meanOverTypical(n int, f func(i int) float64) float64 {
+	stride := max(1, n/typicalSites)
+	sum, count := 0.0, 0
+	for i := 0; i < n; i += stride {
+		sum += f(i)
+		count++
+	}
+	return sum / float64(count)
+}
+
+// rootError is how far from the root of log c, or from its last guess, is near enough.
+const rootError = 1e-13
+
+// ridders finds where f, above zero at low and not above it at high, crosses zero,
+// by Ridders' method (1979): false position after f is multiplied by the exponential that
+// makes its values at both ends and in the middle lie on a line. The bracket halves at
+// least in every step.
+func ridders(f func(x float64) float64, low, high float64) float64 {
+	atLow, atHigh := f(low), f(high)
+	guess := math.Inf(1)
+	for range 60 {
+		mid := (low + high) / 2
+		atMid := f(mid)
+		last := guess
+		guess = mid
+		if root := math.Sqrt(atMid*atMid - atLow*atHigh); root > 0 && !math.IsInf(root, 1) {
+			guess = mid + (mid-low)*atMid/root
+		}
+		if math.Abs(guess-last) <= rootError || high-low <= rootError {
+			break
+		}
+		at := f(guess)
+		if atMid > 0 {
+			low, atLow = mid, atMid
+		} else {
+			high, atHigh = mid, atMid
+		}
+		if low < guess && guess < high {
+			if at > 0 {
+				low, atLow = guess, at
+			} else {
+				high, atHigh = guess, at
+			}
+		}
+	}
+	return guess
+}

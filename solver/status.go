@@ -1,0 +1,65 @@
+package solver
+
+import (
+	"fmt"
+	"time"
+)
+
+// Status says how good a Solution is.
+type Status int
+
+// A Solution that is not Converged still holds its last iterate and residual.
+const (
+	Converged        Status = iota // residual at or below the tolerance
+	SweepLimit                     // MaxSweeps reached
+	Stalled                        // the residual no longer falls, damping or not
+	NumericalFailure               // a factorisation broke down, or the variance equations have no positive solution
+	Cancelled                      // the context ended the solve
+)
+
+var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled"}
+
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Err is nil for Converged and an error that says the status otherwise.
+func (s Status) Err() error {
+	if s == Converged {
+		return nil
+	}
+	return fmt.Errorf("solver: not converged: %s", s)
+}
+
+// Refreshes counts how G was moved.
+type Refreshes struct {
+	Exact    int `json:"exact"`    // factorisations in double precision
+	Single   int `json:"single"`   // factorisations in single precision
+	Woodbury int `json:"woodbury"` // low-rank updates
+	Diagonal int `json:"diagonal"` // approximate diagonal steps, without moving G
+}
+
+// Stats says what a solve did.
+type Stats struct {
+	Sweeps    int       // updates of d, approximate ones included
+	Refreshes Refreshes // what they cost
+	Passes    int       // passes on the cavities' means and variances while G stayed (losses that are not quadratic)
+	Damped    int       // sweeps that took a part of the step only
+	Clamps    int       // cavity variances raised to zero
+	Capped    int       // sites whose d is held at the most that rounding gives a meaning to (losses that are not quadratic)
+	Linear    int       // iterations of linear solves: for the variances, or in Newton's method
+}
+
+// Sweep is one refresh of G and the update of d that followed, as told to Progress.
+type Sweep struct {
+	Number    int
+	Kind      string // "exact", "single", "woodbury"
+	Residual  float64
+	Elapsed   time.Duration // since the solve began
+	Step      time.Duration // that moving G took
+	Moved     int           // sites that moved by more than a tenth of the tolerance
+	Estimates int           // approximate diagonal steps since the solve began
+}

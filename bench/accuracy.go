@@ -72,7 +72,7 @@ func SummarizeAccuracy(cells []AccuracyRow) AccuracySummary {
 	return s
 }
 
-// accuracyRatios, accuracyWidths and the losses of each task span the survey.
+// accuracyRatios, accuracyWidths and the losses of each set span the survey.
 var (
 	accuracyRatios = []float64{0.5, 1, 2}
 	accuracyWidths = []float64{0.25, 1}
@@ -179,7 +179,6 @@ func (x *experiment) cell(ctx context.Context) (AccuracyRow, error) {
 		return c, err
 	}
 	c.RetrainError, c.RetrainSE = x.row.RetrainError, x.row.RetrainSE
-	x.row.TheoryS = 1 // no times here
 	x.accuracy(variances, reference)
 	c.VarianceError, c.VarianceRatio = x.row.VarianceError, medianRatio(variances, reference)
 	return c, nil

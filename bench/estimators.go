@@ -36,7 +36,7 @@ type EstimatorSettings struct {
 // DefaultSplits is the Splits of zero JudgeSettings.
 const DefaultSplits = 50
 
-// largeRatio stands for an infinite ratio in the analytic bootstrap.
+// largeRatio is used in the place of an infinite ratio in the analytic bootstrap.
 const largeRatio = 20
 
 // EstimatorComparison is how the estimators did over all splits.
@@ -98,7 +98,7 @@ func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings
 	return &e.result, nil
 }
 
-// estimatorStudy is an EstimatorComparison in the making.
+// estimatorStudy computes an EstimatorComparison.
 type estimatorStudy struct {
 	settings EstimatorSettings
 	spec     model.Spec

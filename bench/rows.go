@@ -46,13 +46,14 @@ type CompareRow struct {
 
 	// VarianceError is the theory's root mean square error in the per-site
 	// variances, relative to these, the noise of the retraining reference taken
-	// off; VarianceNoise is that noise. 0 where the error drowns in the noise.
+	// off; VarianceNoise is that noise. 0 where the error is too small to show above
+	// the noise.
 	VarianceError float64 `json:"variance_error"`
 	VarianceNoise float64 `json:"variance_noise"`
 	// EqualResamples is how many resamples give retraining the same error in
 	// the variances, and SpeedupEqualAccuracy their time over theory_s. Where
-	// the theory's error drowns in the noise both are lower bounds, from the
-	// resamples that were drawn, and EqualIsBound is set.
+	// VarianceError is 0 both are lower bounds, from the resamples that were drawn,
+	// and EqualIsBound is set.
 	EqualResamples       float64 `json:"equal_resamples"`
 	SpeedupEqualAccuracy float64 `json:"speedup_equal_accuracy"`
 	EqualIsBound         bool    `json:"equal_is_bound"`

@@ -161,7 +161,7 @@ func (r *ScaleRow) compare(known map[reference]exactAnswer, variances []float64)
 }
 
 // Growth is the exponent p of the least-squares fit of a N^p to a figure of the
-// rows, on logarithmic scales. ok is false where the rows do not tell: fewer than
+// rows, on logarithmic scales. ok is false where it is not determined: fewer than
 // two sizes, or a figure that is not positive.
 func Growth(rows []ScaleRow, of func(ScaleRow) float64) (p float64, ok bool) {
 	var n, y []float64

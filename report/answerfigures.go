@@ -89,8 +89,8 @@ func orNaN(v float64) float64 {
 	return v
 }
 
-// Figures set the methods of leave-one-out beside each other: their
-// estimates against their seconds. One method alone has no figure.
+// Figures show the estimates of the methods of leave-one-out against their
+// seconds. There is none for one method.
 func (l *LeaveOneOut) Figures() []*Figure {
 	if len(l.Methods) < 2 {
 		return nil

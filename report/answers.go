@@ -4,7 +4,7 @@ package report
 
 import "bootbench/solver"
 
-// Subject says what was modelled. Its fields stand in every document about one
+// Subject says what was modelled. Its fields are in every document about one
 // data set.
 type Subject struct {
 	Data         string  `json:"data"`
@@ -157,7 +157,7 @@ type Curve struct {
 	Command string `json:"command"`
 	Subject
 	Scheme   string     `json:"-"`      // of resampling, of every result
-	TestLoss string     `json:"-"`      // likewise
+	TestLoss string     `json:"-"`      // of every result
 	Status   string     `json:"status"` // "complete" or "cancelled"
 	Results  []Estimate `json:"results"`
 	Cost
@@ -230,7 +230,7 @@ type LeaveOneOutMethod struct {
 	Precision float64 `json:"precision"`        // share of what is recognised as +1 that is
 	Rho       float64 `json:"rho,omitempty"`    // of xialpha
 	Ties      []int   `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
-	Unheld    int     `json:"unheld,omitempty"` // examples that leave the bias without a hold
+	Unheld    int     `json:"unheld,omitempty"` // examples whose removal leaves the bias without bounds
 	Seconds   float64 `json:"seconds"`          // with the training on all examples
 	Status    string  `json:"status"`           // "complete", "inexact" or "cancelled"
 }

@@ -66,8 +66,8 @@ func errorFigure(rows []bench.CompareRow) *Figure {
 	}
 }
 
-// against pairs a figure of merit with the rows' positions; 0 stands for what
-// is not known.
+// against plots a figure of merit against the rows' positions; 0 means that it is
+// not known.
 func against(label string, mark Mark, colour int, rows []bench.CompareRow, of func(bench.CompareRow) float64) Series {
 	s := Series{Label: label, Mark: mark, Colour: colour}
 	for _, r := range rows {
@@ -81,8 +81,8 @@ func overRatios(rows []bench.CompareRow) bool {
 	return rows[0].N == rows[len(rows)-1].N && rows[0].Ratio != rows[len(rows)-1].Ratio
 }
 
-// position is where a row stands on the horizontal axis: at its ratio in a
-// learning curve, else at its n.
+// position is the place of a row on the horizontal axis: its ratio in a learning
+// curve, else its n.
 func position(rows []bench.CompareRow, r bench.CompareRow) float64 {
 	if overRatios(rows) {
 		return r.Ratio

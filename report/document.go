@@ -6,7 +6,7 @@ import (
 )
 
 // document is what a reader gets of an answer: labelled lines, tables and
-// paragraphs, in order. It is written as text, and stands in a page.
+// paragraphs, in order. It is written as text, or as a part of a page.
 type document struct {
 	blocks []block
 }

@@ -55,7 +55,7 @@ const (
 	Outline      // the outline of a histogram: Y[i] from X[i] to X[i+1]
 )
 
-// Corner is where a legend stands.
+// Corner is the place of a legend.
 type Corner int
 
 // The corners of a panel.
@@ -65,7 +65,7 @@ const (
 	NoLegend
 )
 
-// Series is what one entry of the legend stands for.
+// Series is what one entry of the legend describes.
 type Series struct {
 	Label  string // "" keeps it out of the legend
 	Mark   Mark

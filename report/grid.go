@@ -53,7 +53,7 @@ func (g *Grid) FindBest() {
 	}
 }
 
-// Name tells where the cell is.
+// Name is the cell's place in the grid.
 func (c *GridCell) Name(axes []GridAxis) string {
 	var at []string
 	for k, a := range axes {
@@ -101,7 +101,7 @@ func (g *Grid) end() *document {
 	return d
 }
 
-// Lead tells the best cell, or that there is none.
+// Lead names the best cell, or says that there is none.
 func (g *Grid) Lead() []string {
 	if g.Best == nil {
 		return []string{"No cell of the grid has converged."}

@@ -208,7 +208,7 @@ func FieldFigure(f *paper.Fields) *Figure {
 	}
 }
 
-// PaperTables are the numbers beside the figures.
+// PaperTables are the numbers that the papers give in words or tables.
 type PaperTables struct {
 	Laws        *paper.PredictorDensities
 	Timing      []bench.CompareRow

@@ -16,7 +16,7 @@ type Scale struct {
 // Title names the experiment.
 func (s *Scale) Title() string { return "The theory across N" }
 
-// Lead is empty: the growth is told below the table.
+// Lead is empty: sentences on the growth are below the table.
 func (s *Scale) Lead() []string { return nil }
 
 // WriteCSV writes a line per row.
@@ -113,8 +113,8 @@ func scaleGroups(rows []bench.ScaleRow) [][]bench.ScaleRow {
 	return runs(rows, func(a, b bench.ScaleRow) bool { return a.Data == b.Data && a.Loss == b.Loss && a.Engine == b.Engine })
 }
 
-// growthSentence says in a sentence how the time and memory of rows of one data set and
-// engine grow with n; nothing where they do not tell.
+// growthSentence says how the time and memory of rows of one data set and engine
+// grow with n; nothing where that is not determined.
 func growthSentence(rows []bench.ScaleRow) string {
 	first, last := rows[0], rows[len(rows)-1]
 	text := ""

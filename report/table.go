@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// column of a text table. Cells stand to the right unless left is set. A cell
+// column of a text table. Cells are aligned right unless left is set. A cell
 // wider than its column shifts the rest of its line.
 type column struct {
 	head  string
@@ -39,7 +39,7 @@ type StreamTable[R any] struct {
 	columns []column
 }
 
-// NewStreamTable prints what stands above the rows of a document.
+// NewStreamTable prints what is above the rows of a document.
 func NewStreamTable[R any](w io.Writer, of RowDocument[R]) (*StreamTable[R], error) {
 	t := &StreamTable[R]{w, of, of.columns()}
 	if err := of.head().writeText(w); err != nil {
@@ -51,7 +51,7 @@ func NewStreamTable[R any](w io.Writer, of RowDocument[R]) (*StreamTable[R], err
 // Row prints one row.
 func (t *StreamTable[R]) Row(row R) error { return writeCells(t.w, t.columns, t.of.cells(row)) }
 
-// End prints what stands below the rows, which the document holds by now.
+// End prints what is below the rows, all of which the document holds by now.
 func (t *StreamTable[R]) End() error { return t.of.end().writeText(t.w) }
 
 // rowTable adds the table of a document to the page d.

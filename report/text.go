@@ -14,7 +14,7 @@ func (p *document) subject(s Subject) {
 	if s.Preset != "" {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
 	}
-	p.line("model", "%s loss%s%s", s.Loss, s.parameter(), from)
+	p.line("model", "%s loss%s%s", s.Loss, s.parameters(), from)
 	p.line("kernel", "%s", s.Kernel)
 	features := "as they are"
 	if s.Standardized {
@@ -26,34 +26,30 @@ func (p *document) subject(s Subject) {
 
 // String describes the kernel in a few words.
 func (k Kernel) String() string {
-	var scale, degree, shift, constant, jitter string
+	scale, polynomial := nonzero("gamma %.4g", k.Gamma), ""
 	switch n := len(k.LengthScale); {
 	case n == 1:
 		scale = fmt.Sprintf("length scale %.4g", k.LengthScale[0])
 	case n > 1:
 		scale = fmt.Sprintf("%d length scales from %.4g to %.4g", n, slices.Min(k.LengthScale), slices.Max(k.LengthScale))
-	case k.Gamma != 0:
-		scale = fmt.Sprintf("gamma %.4g", k.Gamma)
 	}
 	if k.Degree != 0 {
-		degree, shift = fmt.Sprintf("degree %d", k.Degree), fmt.Sprintf("coef0 %.4g", k.Coef0)
+		polynomial = fmt.Sprintf("degree %d, coef0 %.4g", k.Degree, k.Coef0)
 	}
-	if k.Constant != 0 {
-		constant = fmt.Sprintf("constant %.4g", k.Constant)
+	return join(k.Kind, scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude), nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
+}
+
+// nonzero formats a value, "" for 0.
+func nonzero[T int | float64](format string, value T) string {
+	if value == 0 {
+		return ""
 	}
-	if k.Jitter != 0 {
-		jitter = fmt.Sprintf("jitter %.4g", k.Jitter)
-	}
-	return join(k.Kind, scale, degree, shift, fmt.Sprintf("amplitude %.4g", k.Amplitude), constant, jitter)
+	return fmt.Sprintf(format, value)
 }
 
 func (p *document) resampling(r Resampling, n int) {
-	folds := ""
-	if r.Folds > 0 {
-		folds = fmt.Sprintf(", %d folds", r.Folds)
-	}
 	p.line("resampling", "%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
-		r.Scheme, folds, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
+		r.Scheme, nonzero(", %d folds", r.Folds), r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
 // combined prints what follows from the left-out error and one fit to all data.
@@ -89,33 +85,20 @@ func (p *document) convergence(c Convergence) {
 	}
 }
 
-// refreshes lists the ways in which G was moved.
+// refreshes lists the ways in which G was updated.
 func refreshes(r solver.Refreshes) string {
-	text := fmt.Sprintf("%d exact", r.Exact)
-	for _, kind := range []struct {
-		count int
-		name  string
-	}{{r.Single, "single precision"}, {r.Woodbury, "few sites"}, {r.Diagonal, "diagonal"}} {
-		if kind.count > 0 {
-			text += fmt.Sprintf(", %d %s", kind.count, kind.name)
-		}
-	}
-	return text
+	return join(fmt.Sprintf("%d exact", r.Exact), nonzero("%d single precision", r.Single), nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal))
 }
 
 func (p *document) cost(c Cost) {
-	parts := ""
-	for _, t := range []struct {
-		name  string
-		value float64
-	}{
-		{"read", c.Time.Read}, {"kernel matrix", c.Time.Gram}, {"full fit", c.Time.Fit},
-		{"solve", c.Time.Solve}, {"predict", c.Time.Predict}, {"retrain", c.Time.Retrain},
-	} {
-		if t.value > 0 {
-			parts = join(parts, t.name+" "+seconds(t.value))
+	part := func(name string, value float64) string {
+		if !(value > 0) {
+			return ""
 		}
+		return name + " " + seconds(value)
 	}
+	parts := join(part("read", c.Time.Read), part("kernel matrix", c.Time.Gram), part("full fit", c.Time.Fit),
+		part("solve", c.Time.Solve), part("predict", c.Time.Predict), part("retrain", c.Time.Retrain))
 	if parts != "" {
 		parts = " (" + parts + ")"
 	}
@@ -224,11 +207,7 @@ func (r *Retraining) document() *document {
 	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
 	p.combined(r.Errors, r.Resampling)
 	p.ensemble(r.Ensemble, &r.EnsembleSE)
-	skipped := ""
-	if r.Skipped > 0 {
-		skipped = fmt.Sprintf(", %d more skipped", r.Skipped)
-	}
-	p.line("status", "%s, %d resamples%s, seed %d", r.Status, r.Resamples, skipped, r.Seed)
+	p.line("status", "%s, %d resamples%s, seed %d", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed)
 	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	p.cost(r.Cost)
 	p.points(r.Points)
@@ -333,16 +312,8 @@ func (m *Machine) document() *document {
 	return p
 }
 
-// parameter names the parameters of the training loss.
-func (s *Subject) parameter() string {
-	text := ""
-	for _, p := range []struct {
-		format string
-		value  float64
-	}{{", noise variance %v", s.Noise}, {", C = %v", s.C}, {", epsilon = %v", s.Epsilon}, {", delta = %v", s.Delta}, {", %v degrees of freedom", s.Dof}, {", scale %v", s.Scale}} {
-		if p.value > 0 {
-			text += fmt.Sprintf(p.format, p.value)
-		}
-	}
-	return text
+// parameters lists those of the training loss.
+func (s *Subject) parameters() string {
+	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + nonzero(", epsilon = %v", s.Epsilon) +
+		nonzero(", delta = %v", s.Delta) + nonzero(", %v degrees of freedom", s.Dof) + nonzero(", scale %v", s.Scale)
 }

@@ -11,21 +11,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// normal is the Gaussian likelihood of a noise variance, by the quadrature of
+// noiseLikelihood is the Gaussian likelihood of a noise variance, by the quadrature of
 // log-concave likelihoods.
-type normal struct{ Square }
+type noiseLikelihood struct{ Square }
 
-func (normal) Name() string { return "normal" }
-func (l normal) LogDensity(f, y float64) float64 {
+func (noiseLikelihood) Name() string { return "normal" }
+func (l noiseLikelihood) LogDensity(f, y float64) float64 {
 	return -l.Value(f, y) - 0.5*math.Log(2*math.Pi*l.Noise)
 }
-func (l normal) slopes(f, y float64) (first, second float64) {
+func (l noiseLikelihood) slopes(f, y float64) (first, second float64) {
 	return (y - f) / l.Noise, -1 / l.Noise
 }
-func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
+func (l noiseLikelihood) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	return tiltConcave(l, c, h, y, k)
 }
-func (l normal) Site(y []float64, law resample.CountDistribution) (Site, error) {
+func (l noiseLikelihood) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return newSmoothSite(y, law, posteriorMean(l)), nil
 }
 
@@ -37,7 +37,7 @@ func TestNormalLikelihood(t *testing.T) {
 		for _, y := range [][]float64{{0.7}, {0.7, -2}} {
 			for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.05, -4, 9}, {70, 0.7, 1e-3}} {
 				want := mustSite(t, noise, y, law).Moments(cav)
-				compare(t, fmt.Sprint("normal ", noise, y, cav), normal{Square{noise}}, y, law, cav, want, 1e-9)
+				compare(t, fmt.Sprint("normal ", noise, y, cav), noiseLikelihood{Square{noise}}, y, law, cav, want, 1e-9)
 			}
 		}
 	}
@@ -240,10 +240,12 @@ func BenchmarkSmoothMoments(b *testing.B) {
 		y    []float64
 		cav  Cavity
 	}{
+		{Hinge{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
 		{Logistic{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
 		{Logistic{1}, []float64{1, -1}, Cavity{2, 0.3, 0.4}},
 		{FromProximal(logCosh{1}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{FromProximal(pinball{0.7}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
+		{FromProximal(knownPinball{pinball{0.7}}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{SquaredHinge{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
 		{EpsInsensitive{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{Huber{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},

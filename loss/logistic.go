@@ -11,14 +11,13 @@ import (
 //
 //	c (f-h) + A - (A+B)/(1 + exp(f)) = 0
 //
-// and has no closed form. The moments (T4) are integrals by quadrature; see
-// FromProximal for their error.
+// and has no closed form. The moments (T4) are averages by quadrature to 1e-9; see
+// FromProximal.
 type Logistic struct {
 	C float64 // in (0, 1e100]
 }
 
-// NewLogistic is the logistic loss of factor C in (0, 1e100].
-func NewLogistic(c float64) (Logistic, error) { return Logistic{C: c}, positive("C", c) }
+func (l Logistic) check() error { return checkPositive("C", l.C) }
 
 // Name is "logistic".
 func (Logistic) Name() string { return "logistic" }
@@ -29,9 +28,9 @@ func (l Logistic) Value(f, y float64) float64 { return l.C * softplus(-y*f) }
 // softplus is log(1 + exp(x)).
 func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// mostNewton bounds the steps for the largest C: each step advances f by about
+// maxNewton bounds the steps for the largest C: each step advances f by about
 // one unit, and the solution lies within log(C/c).
-const mostNewton = 600
+const maxNewton = 600
 
 // Prox is the proximal map (T3) to rounding, by Newton steps, and its slope. The
 // left side of its equation is rising and concave in f > 0, convex in f < 0:
@@ -49,7 +48,7 @@ func (l Logistic) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	both := down + up
 	f = math.Min(math.Max(0, h-down), h+up)
 	before := 0.0
-	for range mostNewton {
+	for range maxNewton {
 		lower, upper := sigmoid(-f), sigmoid(f)
 		step := (h - f + up*lower - down*upper) / (1 + both*lower*upper)
 		if math.Abs(step) <= 1e-16*math.Abs(f) || step*before < 0 { // rounding alone turns it
@@ -71,15 +70,22 @@ func sigmoid(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
+// derivatives are l' and l” by f.
+func (l Logistic) derivatives(f, y float64) (first, second float64) {
+	wrong := sigmoid(-y * f)
+	return -l.C * y * wrong, l.C * wrong * (1 - wrong)
+}
+
 // Site takes labels -1 or +1.
 func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if err := positive("C", l.C); err != nil {
+	if err := l.check(); err != nil {
 		return nil, err
 	}
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
-	at := evaluated(l.Prox)
-	at.bend = math.Inf(1)
-	return newSmoothSite(y, law, at), nil
+	p := exactPredictor(l.Prox)
+	p.derivatives = l.derivatives
+	p.strip = math.Pi // the poles of sigmoid lie at f = +-pi i, and so do those of the map
+	return newSmoothSite(y, law, p), nil
 }

@@ -29,7 +29,7 @@ func (HardMargin) Value(f, y float64) float64 {
 
 // Prox is y max(y h, 1) where any weight is positive. It panics where labels of
 // both signs have weight, since no f satisfies both.
-func (l HardMargin) Prox(c, h float64, y, k []float64) (f, slope float64) {
+func (HardMargin) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	label := 0.0
 	for j, v := range y {
 		if k[j] > 0 {
@@ -53,10 +53,11 @@ func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, err
 	if slices.Contains(y, -y[0]) {
 		return nil, fmt.Errorf("loss: equal inputs with opposite labels have no hard margin; a jitter or the hinge loss allows them")
 	}
-	return newPiecewiseSite(y, law, l.bend), nil
+	return newPiecewiseSite(y, law, l.example), nil
 }
 
-func (HardMargin) bend(y float64) bend { return marginBend(y, math.Inf(1), 0) }
+func (HardMargin) check() error                  { return nil }
+func (HardMargin) example(y float64) twoKinkLoss { return marginLoss(y, math.Inf(1), 0) }
 
 // Hinge is the loss C max(0, 1 - y f) of the soft-margin support vector
 // classifier, for labels y = -1, +1. With t = k C/c and u = y h, its proximal
@@ -69,9 +70,6 @@ type Hinge struct {
 	C float64 // in (0, 1e100]
 }
 
-// NewHinge is the hinge loss of slope C in (0, 1e100].
-func NewHinge(c float64) (Hinge, error) { return Hinge{C: c}, positive("C", c) }
-
 // Name is "hinge".
 func (Hinge) Name() string { return "hinge" }
 
@@ -80,32 +78,22 @@ func (l Hinge) Value(f, y float64) float64 { return l.C * math.Max(0, 1-y*f) }
 
 // Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l Hinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	return prox(l.bend, c, h, y, k)
+	return prox(l.example, c, h, y, k)
 }
 
 // Site takes labels -1 or +1.
 func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if err := positive("C", l.C); err != nil {
-		return nil, err
-	}
-	if err := checkLabels(l.Name(), y); err != nil {
-		return nil, err
-	}
-	return newPiecewiseSite(y, law, l.bend), nil
+	return labelSite(l, y, law)
 }
 
-func (l Hinge) bend(y float64) bend { return marginBend(y, l.C, 0) }
+func (l Hinge) check() error                  { return checkPositive("C", l.C) }
+func (l Hinge) example(y float64) twoKinkLoss { return marginLoss(y, l.C, 0) }
 
 // SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times
 // the squared slack, as LIBLINEAR has it, without a factor 1/2. Its proximal map
 // is h for y h >= 1, else y (y h + t)/(1 + t) with t = 2 k C/c.
 type SquaredHinge struct {
 	C float64 // in (0, 1e100]
-}
-
-// NewSquaredHinge is the squared hinge loss of factor C in (0, 1e100].
-func NewSquaredHinge(c float64) (SquaredHinge, error) {
-	return SquaredHinge{C: c}, positive("C", c)
 }
 
 // Name is "hinge2".
@@ -119,27 +107,22 @@ func (l SquaredHinge) Value(f, y float64) float64 {
 
 // Prox is the proximal map (T3) and its slope.
 func (l SquaredHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	return prox(l.bend, c, h, y, k)
+	return prox(l.example, c, h, y, k)
 }
 
 // Site takes labels -1 or +1.
 func (l SquaredHinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if err := positive("C", l.C); err != nil {
-		return nil, err
-	}
-	if err := checkLabels(l.Name(), y); err != nil {
-		return nil, err
-	}
-	return newPiecewiseSite(y, law, l.bend), nil
+	return labelSite(l, y, law)
 }
 
-func (l SquaredHinge) bend(y float64) bend { return marginBend(y, 0, 2*l.C) }
+func (l SquaredHinge) check() error                  { return checkPositive("C", l.C) }
+func (l SquaredHinge) example(y float64) twoKinkLoss { return marginLoss(y, 0, 2*l.C) }
 
-// marginBend has slope -y times steep and curvature curved where y f < 1, and is
-// 0 beyond; steep = +Inf is the hard margin.
-func marginBend(y, steep, curved float64) bend {
+// marginLoss has slope -y steep and curvature curved where y f < 1, and is 0
+// beyond; steep = +Inf is the hard margin.
+func marginLoss(y, steep, curved float64) twoKinkLoss {
 	if y > 0 {
-		return bend{n: 1, kinks: [2]float64{1}, slopes: [3]float64{-steep, 0}, curvatures: [3]float64{curved, 0}}
+		return twoKinkLoss{n: 1, kinks: [2]float64{1}, slopes: [3]float64{-steep, 0}, curvatures: [3]float64{curved, 0}}
 	}
-	return bend{n: 1, kinks: [2]float64{-1}, slopes: [3]float64{0, steep}, curvatures: [3]float64{0, curved}}
+	return twoKinkLoss{n: 1, kinks: [2]float64{-1}, slopes: [3]float64{0, steep}, curvatures: [3]float64{0, curved}}
 }

@@ -4,6 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/loss/internal/counts"
+	"bootbench/loss/internal/normal"
 	"bootbench/resample"
 )
 
@@ -23,25 +27,16 @@ type piecewise struct {
 	kinks, slopes, curvatures []float64
 }
 
-// bend is the loss of one example: at least one kink, at most two. A kink where
+// twoKinkLoss is the piecewise loss of one example: one kink, or two. A kink where
 // the derivative does not jump is allowed.
-type bend struct {
+type twoKinkLoss struct {
 	n                  int
 	kinks              [2]float64
 	slopes, curvatures [3]float64
 }
 
-func (b *bend) piecewise() piecewise {
+func (b *twoKinkLoss) piecewise() piecewise {
 	return piecewise{b.kinks[:b.n], b.slopes[:b.n+1], b.curvatures[:b.n+1]}
-}
-
-// times is the loss of k examples.
-func (b bend) times(k float64) bend {
-	for j := range b.n + 1 {
-		b.slopes[j] *= k
-		b.curvatures[j] *= k
-	}
-	return b
 }
 
 // anchor is the place of slopes[j].
@@ -55,8 +50,8 @@ func (l *piecewise) slopeAt(j int, x float64) float64 {
 	return l.slopes[j] + l.curvatures[j]*(x-l.anchor(j))
 }
 
-// follow is the proximal map at h by segment j, or its continuation.
-func (l *piecewise) follow(j int, c, h float64) float64 {
+// segmentProx is the proximal map at h by segment j, or its continuation.
+func (l *piecewise) segmentProx(j int, c, h float64) float64 {
 	q := l.curvatures[j]
 	if q == 0 {
 		return h - l.slopes[j]/c
@@ -73,7 +68,7 @@ func (l *piecewise) prox(c, h float64) (f, slope float64) {
 	lo := math.Inf(-1)
 	for j, kink := range l.kinks {
 		if h <= kink+l.slopeAt(j, kink)/c {
-			return math.Min(math.Max(lo, l.follow(j, c, h)), kink), c / (c + l.curvatures[j])
+			return math.Min(math.Max(lo, l.segmentProx(j, c, h)), kink), c / (c + l.curvatures[j])
 		}
 		if h <= kink+l.slopes[j+1]/c {
 			return kink, 0
@@ -81,57 +76,51 @@ func (l *piecewise) prox(c, h float64) (f, slope float64) {
 		lo = kink
 	}
 	last := len(l.kinks)
-	return math.Max(lo, l.follow(last, c, h)), c / (c + l.curvatures[last])
+	return math.Max(lo, l.segmentProx(last, c, h)), c / (c + l.curvatures[last])
 }
 
-// prox is Proximal.Prox of a loss that is a bend for every target.
-func prox(of func(y float64) bend, c, h float64, y, k []float64) (f, slope float64) {
-	if len(y) == 1 {
-		if k[0] == 0 {
-			return h, 1
-		}
-		one := of(y[0]).times(k[0])
-		loss := one.piecewise()
-		return loss.prox(c, h)
+// exampleLoss returns the loss of one example of target y.
+type exampleLoss func(y float64) twoKinkLoss
+
+// prox is Proximal.Prox of a loss that is a twoKinkLoss for every target.
+func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
+	if len(y) > 1 {
+		kinks, parts := commonKinks(of, y)
+		sum := piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
+		sum.setSum(parts, k)
+		return sum.prox(c, h)
 	}
-	loss := sum(of, y, k)
-	return loss.prox(c, h)
+	if k[0] == 0 {
+		return h, 1
+	}
+	l := of(y[0])
+	for j := range l.n + 1 {
+		l.slopes[j] *= k[0]
+		l.curvatures[j] *= k[0]
+	}
+	p := l.piecewise()
+	return p.prox(c, h)
 }
 
-// sum is the loss of k[j] examples of each target y[j].
-func sum(of func(y float64) bend, y, k []float64) piecewise {
-	var bends []bend
+// commonKinks lists the kinks of all targets' losses in order, and these losses on
+// that list.
+func commonKinks(of exampleLoss, y []float64) (kinks []float64, parts []piecewise) {
+	examples := make([]twoKinkLoss, len(y))
 	for j, v := range y {
-		if k[j] > 0 {
-			bends = append(bends, of(v).times(k[j]))
-		}
-	}
-	total := piecewise{kinks: allKinks(bends)}
-	total.slopes = make([]float64, len(total.kinks)+1)
-	total.curvatures = make([]float64, len(total.kinks)+1)
-	for i := range bends {
-		own := bends[i].piecewise()
-		part := own.along(total.kinks)
-		for j := range total.slopes {
-			total.slopes[j] += part.slopes[j]
-			total.curvatures[j] += part.curvatures[j]
-		}
-	}
-	return total
-}
-
-// allKinks are the kinks of all bends, in order.
-func allKinks(bends []bend) []float64 {
-	var kinks []float64
-	for i := range bends {
-		kinks = append(kinks, bends[i].kinks[:bends[i].n]...)
+		examples[j] = of(v)
+		kinks = append(kinks, examples[j].kinks[:examples[j].n]...)
 	}
 	slices.Sort(kinks)
-	return slices.Compact(kinks)
+	kinks = slices.Compact(kinks)
+	for j := range examples {
+		l := examples[j].piecewise()
+		parts = append(parts, l.refine(kinks))
+	}
+	return kinks, parts
 }
 
-// along is the same loss on a finer list of kinks.
-func (l *piecewise) along(kinks []float64) piecewise {
+// refine returns the same loss on a list of kinks that holds its own.
+func (l *piecewise) refine(kinks []float64) piecewise {
 	fine := piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
 	own := 0
 	for j := range fine.slopes {
@@ -144,122 +133,81 @@ func (l *piecewise) along(kinks []float64) piecewise {
 	return fine
 }
 
+// setSum sets l to the sum of k[i] times parts[i], which have the same kinks.
+func (l *piecewise) setSum(parts []piecewise, k []float64) {
+	for i, n := range k {
+		if n > 0 { // slopes may be infinite
+			floats.AddScaled(l.slopes, n, parts[i].slopes)
+			floats.AddScaled(l.curvatures, n, parts[i].curvatures)
+		}
+	}
+}
+
 // mixture is the loss of a site, which depends on the counts: with probability
 // p[i] it has row i of slopes and curvatures. The kinks are common.
 type mixture struct {
 	kinks              []float64
 	p                  []float64
 	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
-	curved             bool      // some curvature is not zero
 }
 
-// newMixture is the loss over all combinations of the counts. The likeliest
-// combination comes first.
-func newMixture(of func(y float64) bend, list []group, law resample.CountDistribution) *mixture {
-	bends := make([]bend, len(list))
-	for i, g := range list {
-		bends[i] = of(g.target)
-	}
-	x := &mixture{kinks: allKinks(bends)}
-	parts := make([]piecewise, len(list))
-	for i := range bends {
-		own := bends[i].piecewise()
-		parts[i] = own.along(x.kinks)
-	}
-	all := combine(list, law)
-	all.lead()
-	for i, p := range all.p {
-		x.add(p, parts, all.row(i))
+// newMixture lists the losses of a site whose examples have targets y over its
+// joint counts, the likeliest first.
+func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mixture {
+	return mixtureOf(of, counts.New(y, law))
+}
+
+// mixtureOf lists the losses of the joint counts, the likeliest first.
+func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
+	kinks, parts := commonKinks(of, joint.Targets)
+	x := &mixture{kinks: kinks}
+	joint.LikeliestFirst()
+	for i, p := range joint.P {
+		x.add(p, parts, joint.Row(i))
 	}
 	return x
 }
 
-// add appends the sum of counts times parts with probability p, or adds p to
-// the last row where that is the same: a hard margin asks only whether k is 0.
-func (x *mixture) add(p float64, parts []piecewise, counts []float64) {
-	for j := range len(x.kinks) + 1 {
-		slope, curvature := 0.0, 0.0
-		for i, k := range counts {
-			if k > 0 {
-				slope += k * parts[i].slopes[j]
-				curvature += k * parts[i].curvatures[j]
-			}
-		}
-		x.slopes = append(x.slopes, slope)
-		x.curvatures = append(x.curvatures, curvature)
-		x.curved = x.curved || curvature > 0
-	}
-	if last := len(x.p) - 1; last >= 0 {
-		a, b := x.row(last), x.row(last+1)
-		if slices.Equal(a.slopes, b.slopes) && slices.Equal(a.curvatures, b.curvatures) {
-			x.p[last] += p
-			x.slopes = x.slopes[:len(x.slopes)-len(b.slopes)]
-			x.curvatures = x.curvatures[:len(x.curvatures)-len(b.slopes)]
-			return
-		}
-	}
+// add appends the sum of k times parts with probability p, or adds p to the last
+// row where that is the same: a hard margin asks only whether k is 0.
+func (x *mixture) add(p float64, parts []piecewise, k []float64) {
+	last, n := len(x.p)-1, len(x.kinks)+1
+	x.slopes = append(x.slopes, make([]float64, n)...)
+	x.curvatures = append(x.curvatures, make([]float64, n)...)
 	x.p = append(x.p, p)
+	row := x.row(last + 1)
+	row.setSum(parts, k)
+	if last < 0 {
+		return
+	}
+	if before := x.row(last); slices.Equal(before.slopes, row.slopes) && slices.Equal(before.curvatures, row.curvatures) {
+		x.p = x.p[:last+1]
+		x.p[last] += p
+		x.slopes, x.curvatures = x.slopes[:(last+1)*n], x.curvatures[:(last+1)*n]
+	}
 }
 
-// row is the loss for combination i.
+// row is the loss of row i.
 func (x *mixture) row(i int) piecewise {
 	n := len(x.kinks) + 1
 	return piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
 }
 
-// moments are the moments (T4) over h and over the combinations.
+// moments computes the moments (T4) over the cavity and over the rows.
 func (x *mixture) moments(cav Cavity) Moments {
-	w := newWalk(cav)
-	var b blend
-	if !x.curved {
-		n := len(x.kinks) + 1
-		for i, p := range x.p {
-			b.add(p, w.respondLinear(x.kinks, x.slopes[i*n:(i+1)*n]))
-		}
-		return b.moments()
-	}
+	s := newSegmentIntegrator(cav)
+	var m mixtureMoments
 	for i, p := range x.p {
 		row := x.row(i)
-		b.add(p, w.respond(&row))
+		m.add(p, s.response(&row))
 	}
-	return b.moments()
+	return m.moments()
 }
 
-// blend mixes the predictor over combinations of counts: the variance is the
-// mean of the variances given the counts and the variance of the means, both
-// sums of positive terms. Means are taken as deviations from where the first
-// combination puts the cavity mean, so that they keep their digits where all of
-// them lie at one kink.
-type blend struct {
-	reference, shift, total float64
-	variance, keep, pull    float64
-}
-
-func (b *blend) add(p float64, r response) {
-	if b.total == 0 {
-		b.reference = r.base
-	}
-	off := (r.base - b.reference) + r.shift - b.shift
-	before := b.total
-	b.total += p
-	b.shift += p / b.total * off
-	b.variance += p * (r.variance + before/b.total*off*off)
-	b.keep += p * r.keep
-	b.pull += p * r.pull
-}
-
-func (b *blend) moments() Moments {
-	return Moments{Mean: b.reference + b.shift, Var: b.variance, Response: b.keep, Shrinkage: b.pull}
-}
-
-// leastWidth is the standard deviation, relative to its place, below which a
-// piece of a law is given as an atom: its ends would have too few digits.
-const leastWidth = 1e-7
-
-// law is the law of the predictor: for every combination the Gaussian cavity,
-// moved, narrowed and cut at the kinks, and an atom at every kink.
-func (x *mixture) law(cav Cavity) Distribution {
-	var law Distribution
+// distribution is that of the predictor: for every row the Gaussian cavity, moved,
+// narrowed and truncated at the kinks, and an atom at every kink.
+func (x *mixture) distribution(cav Cavity) Distribution {
+	var d Distribution
 	s := math.Sqrt(cav.Var)
 	atoms := make([]float64, len(x.kinks))
 	for i, p := range x.p {
@@ -269,67 +217,82 @@ func (x *mixture) law(cav Cavity) Distribution {
 			hi, to := math.Inf(1), math.Inf(1)
 			if j < len(x.kinks) {
 				hi = x.kinks[j]
-				to = position(hi, cav.Mean-row.slopeAt(j, hi)/cav.C, s)
+				to = standardize(hi, cav.Mean-row.slopeAt(j, hi)/cav.C, s)
 			}
-			law.segment(p, from, to, TruncatedNormal{Mean: row.follow(j, cav.C, cav.Mean), SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
+			d.addTruncated(p, from, to, TruncatedNormal{Mean: row.segmentProx(j, cav.C, cav.Mean), SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
 			if j < len(x.kinks) {
-				from = math.Max(to, position(hi, cav.Mean-row.slopes[j+1]/cav.C, s))
-				atoms[j] += p * cutMass(to, from)
+				from = math.Max(to, standardize(hi, cav.Mean-row.slopes[j+1]/cav.C, s))
+				atoms[j] += p * normal.Prob(to, from)
 				lo = hi
 			}
 		}
 	}
 	for j, weight := range atoms {
 		if weight > 0 {
-			law.Atoms = append(law.Atoms, Atom{At: x.kinks[j], Weight: weight})
+			d.Atoms = append(d.Atoms, Atom{At: x.kinks[j], Weight: weight})
 		}
 	}
-	return law
+	return d
 }
 
-// segment adds the share weight of one piece, which the fields from a to b
-// standard deviations see.
-func (l *Distribution) segment(weight, a, b float64, p TruncatedNormal) {
-	mass := weight * cutMass(a, b)
-	if !(mass > 0) {
-		return
-	}
-	whole := math.IsInf(p.Lo, -1) && math.IsInf(p.Hi, 1)
-	if p.SD > leastWidth*math.Abs(p.Mean) || (whole && p.SD > 0) {
-		p.Weight = weight
-		l.Pieces = append(l.Pieces, p)
-		return
-	}
-	m0, m1, _ := cutMoments(a, b)
-	l.Atoms = append(l.Atoms, Atom{At: p.Mean + p.SD*m1/m0, Weight: mass})
-}
-
-// piecewiseSite is a piecewise linear-quadratic loss at one site.
+// piecewiseSite is a site of a piecewise loss.
 type piecewiseSite struct {
 	targets []float64
-	of      func(y float64) bend
+	of      exampleLoss
 	law     resample.CountDistribution
 	all     *mixture
 }
 
-func newPiecewiseSite(y []float64, law resample.CountDistribution, of func(y float64) bend) *piecewiseSite {
-	return &piecewiseSite{slices.Clone(y), of, law, newMixture(of, groups(y), law)}
+func newPiecewiseSite(y []float64, law resample.CountDistribution, of exampleLoss) *piecewiseSite {
+	return &piecewiseSite{slices.Clone(y), of, law, newMixture(of, y, law)}
+}
+
+// piecewiseLoss is a Loss that is piecewise for every target.
+type piecewiseLoss interface {
+	Name() string
+	check() error
+	example(y float64) twoKinkLoss
+}
+
+// labelSite is the site of a loss for labels -1 and +1.
+func labelSite(l piecewiseLoss, y []float64, law resample.CountDistribution) (Site, error) {
+	return checkedSite(l, y, law, checkLabels(l.Name(), y))
+}
+
+// targetSite is the site of a loss for finite targets.
+func targetSite(l piecewiseLoss, y []float64, law resample.CountDistribution) (Site, error) {
+	return checkedSite(l, y, law, checkTargets(l.Name(), y))
+}
+
+// checkedSite is the site of a loss, unless the loss or its targets are refused.
+func checkedSite(l piecewiseLoss, y []float64, law resample.CountDistribution, refusal error) (Site, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	return newPiecewiseSite(y, law, l.example), nil
 }
 
 // Moments are those of the mixture over the counts of all examples.
 func (s *piecewiseSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
 
-// Distribution has cut Gaussians, and atoms at the kinks (M04-18).
-func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.law(cav) }
+// Distribution has truncated Gaussians, and atoms at the kinks (M04-18).
+func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }
 
-// LeftOut averages the test loss over the law that the site's other examples
-// leave; a site of one example leaves the cavity itself (M04-17).
+// LeftOut averages the test loss over the distribution that the site's other
+// examples leave; a site of one example leaves the cavity itself (M04-17).
 func (s *piecewiseSite) LeftOut(cav Cavity, copy int, test Test) float64 {
-	y := s.targets[copy]
-	return s.others(y).law(cav).average(test, y)
+	return s.without(copy).distribution(cav).expect(test, s.targets[copy])
 }
 
-// others is the mixture without one example of target y.
-func (s *piecewiseSite) others(y float64) *mixture {
-	return newMixture(s.of, without(groups(s.targets), y), s.law)
+// without is the mixture of the examples but one.
+func (s *piecewiseSite) without(copy int) *mixture {
+	return newMixture(s.of, others(s.targets, copy), s.law)
+}
+
+// others lists the targets but one.
+func others(targets []float64, copy int) []float64 {
+	return slices.Delete(slices.Clone(targets), copy, copy+1)
 }

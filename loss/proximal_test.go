@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/loss/internal/counts"
 	"bootbench/resample"
 
 	"gonum.org/v1/gonum/integrate/quad"
@@ -72,7 +73,7 @@ func TestProx(t *testing.T) {
 				if between := (up - down) / (2 * dh); math.Abs(slope-between) > 1e-5 && math.Abs(slopeUp-slopeDown) < 0.01 {
 					t.Fatalf("%s c=%g h=%g k=%v: slope %g, difference %g", name, curvature, h, k, slope, between)
 				}
-				if none(k) && (f != h || slope != 1) {
+				if counts.IsEmpty(k) && (f != h || slope != 1) {
 					t.Fatalf("%s: without weight f(%g) = %g, slope %g", name, h, f, slope)
 				}
 			}
@@ -189,8 +190,8 @@ func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountD
 type parabola struct{ Square }
 
 func (l parabola) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	return newPiecewiseSite(y, law, func(y float64) bend {
-		return bend{n: 1, kinks: [2]float64{y}, curvatures: [3]float64{1 / l.Noise, 1 / l.Noise}}
+	return newPiecewiseSite(y, law, func(y float64) twoKinkLoss {
+		return twoKinkLoss{n: 1, kinks: [2]float64{y}, curvatures: [3]float64{1 / l.Noise, 1 / l.Noise}}
 	}), nil
 }
 
@@ -211,28 +212,6 @@ func TestSquareIsPiecewise(t *testing.T) {
 				relative(t, "keep", got.Response, want.Response, 1e-12)
 				relative(t, "pull", got.Shrinkage, want.Shrinkage, 1e-12)
 			}
-		}
-	}
-}
-
-// TestLinearWalk: the walk of losses without curvature is the general one, from
-// the middle of the cavity to its tails and at no variance.
-func TestLinearWalk(t *testing.T) {
-	law := resample.Poisson{Ratio: 0.7}
-	for name, x := range map[string]*mixture{
-		"hard":  newMixture(HardMargin{}.bend, groups([]float64{-1}), law),
-		"hinge": newMixture(Hinge{0.8}.bend, groups([]float64{1, -1}), law),
-		"eps":   newMixture(EpsInsensitive{0.8, 0.25}.bend, groups([]float64{0.3, -1.2}), law),
-	} {
-		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 9, 0.2}, {1, -1, 0}, {1, 0.3, 1e-20}} {
-			fast := x.moments(cav)
-			x.curved = true // takes the general walk
-			plain := x.moments(cav)
-			x.curved = false
-			relative(t, name+" mean", fast.Mean, plain.Mean, 1e-14)
-			relative(t, name+" variance", fast.Var, plain.Var, 1e-13)
-			relative(t, name+" keep", fast.Response, plain.Response, 1e-13)
-			relative(t, name+" pull", fast.Shrinkage, plain.Shrinkage, 1e-13)
 		}
 	}
 }
@@ -450,21 +429,9 @@ func TestLattice(t *testing.T) {
 	cav := Cavity{1.5, 0.2, 0.3}
 	law := resample.Poisson{Ratio: 0.5}
 	y := []float64{0.3, -1.2, 2}
-	of := EpsInsensitive{0.8, 0.25}.bend
-	exact := newMixture(of, groups(y), law)
-	rule := &mixture{kinks: exact.kinks}
-	parts := make([]piecewise, len(y))
-	axes := make([]axis, len(y))
-	for i, g := range groups(y) {
-		b := of(g.target)
-		own := b.piecewise()
-		parts[i] = own.along(rule.kinks)
-		axes[i].counts, axes[i].p = g.law(law)
-	}
-	points := lattice(axes)
-	for i, p := range points.p {
-		rule.add(p, parts, points.row(i))
-	}
+	of := EpsInsensitive{0.8, 0.25}.example
+	exact := newMixture(of, y, law)
+	rule := mixtureOf(of, counts.Lattice(y, law))
 	within := func(name string, got, want Moments) {
 		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd || math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Shrinkage-want.Shrinkage) > 5e-3 {
 			t.Errorf("%s: lattice %+v, exact %+v", name, got, want)
@@ -482,29 +449,5 @@ func TestLattice(t *testing.T) {
 			t.Fatal(err)
 		}
 		within(fmt.Sprint(n, " targets"), site.Moments(cav), mustSite(t, 0.7, y, law).Moments(cav))
-	}
-}
-
-// TestCombinations: all lists have total one, and the pruned list is the whole
-// one but for what it leaves out.
-func TestCombinations(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 4, 9} {
-		for _, nu := range []float64{0.01, 0.5, 3, 40} {
-			y := make([]float64, n)
-			for i := range y {
-				y[i] = float64(i)
-			}
-			x := combine(groups(y), resample.Poisson{Ratio: nu})
-			total, mean := 0.0, 0.0
-			for i, p := range x.p {
-				total += p
-				mean += p * x.row(i)[n-1]
-			}
-			relative(t, "total", total, 1, 1e-12)
-			relative(t, "mean count", mean, nu, 0.01)
-			if len(x.p) > mostCombinations {
-				t.Errorf("%d targets at %g: %d combinations", n, nu, len(x.p))
-			}
-		}
 	}
 }

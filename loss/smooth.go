@@ -4,104 +4,87 @@ import (
 	"math"
 	"slices"
 
+	"bootbench/loss/internal/counts"
+	"bootbench/loss/internal/normal"
 	"bootbench/resample"
 )
 
-// predictor is the predictor f at a site as a function of the cavity field h,
-// given k[j] examples of each target y[j], and its slope df/dh.
-type predictor func(c, h float64, y, k []float64) (f, slope float64)
-
-// FromProximal makes a training loss of any convex loss known by its proximal
-// map. Its moments are integrals over the Gaussian cavity by quadrature, with an
-// error that is estimated and kept below 1e-9 of the cavity's standard deviation
-// (mean), of its variance (variance) and of 1 (keep, pull), for each combination
-// of counts; a map that bends takes more evaluations than a smooth one, about
-// a thousand for every bend. The law of the predictor carries the map as a
-// cubic spline, to 1e-7 of the standard deviation.
-//
-// Pull is 1 - slope averaged: where the loss hardly acts, it has an absolute
-// error of 1e-16, so that its relative digits are lost below that.
-//
-// The loss takes any finite targets, at most 200 different ones at one input.
-func FromProximal(p Proximal) Loss { return fromProximal{p} }
-
-type fromProximal struct{ Proximal }
-
-// Site takes finite targets.
-func (l fromProximal) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if err := checkTargets(l.Name(), y); err != nil {
-		return nil, err
-	}
-	return newSmoothSite(y, law, evaluated(l.Prox)), nil
-}
-
-// evaluation is a predictor with its error: relative to f and h, and in units of
-// the prior's standard deviation 1/sqrt(c).
-type evaluation struct {
-	at              predictor
+// predictor is the predictor f at a site as a function of the cavity field h, and
+// what is known of it.
+type predictor struct {
+	// at is f given k[j] examples of each target y[j], and its slope df/dh.
+	at func(c, h float64, y, k []float64) (f, slope float64)
+	// The error of f: relative to f and h, and in units of the prior's standard
+	// deviation 1/sqrt(c).
 	relative, prior float64
-	// bend is the least width in h, in units of 1/sqrt(c), on which an analytic
-	// predictor bends, 0 for others.
-	bend    float64
-	density density // nil but for likelihoods that can be tabulated
+	// derivatives and breakpoints are those of Differentiable, nil if unknown.
+	derivatives func(f, y float64) (first, second float64)
+	breakpoints func(y float64) []float64
+	// f is analytic for h within strip of the real axis; or analytic and bends on
+	// no less than scale, in units of 1/sqrt(c). 0 if unknown.
+	strip, scale float64
+	likelihood   tabulable // nil but for likelihoods that can be tabulated
 }
 
-// evaluated is a predictor exact to rounding.
-func evaluated(at predictor) evaluation { return evaluation{at: at, relative: 0x1p-51} }
+// exactPredictor is a predictor exact to rounding.
+func exactPredictor(at func(c, h float64, y, k []float64) (f, slope float64)) predictor {
+	return predictor{at: at, relative: 0x1p-51}
+}
 
 // noise is the error of the value f at the field h.
-func (e evaluation) noise(c, h, f float64) float64 {
-	return e.relative*(math.Abs(f)+math.Abs(h)) + e.prior/math.Sqrt(c)
+func (p predictor) noise(c, h, f float64) float64 {
+	return p.relative*(math.Abs(f)+math.Abs(h)) + p.prior/math.Sqrt(c)
 }
 
 // smoothSite is a site whose predictor is known by evaluation.
 type smoothSite struct {
-	at      evaluation
+	predictor
 	targets []float64
 	law     resample.CountDistribution
 	all     smoothMixture
 }
 
-// smoothMixture is the predictor over the combinations of counts.
+// smoothMixture is the predictor over the joint counts.
 type smoothMixture struct {
-	evaluation
-	targets []float64 // the different ones
-	*combinations
+	predictor
+	*counts.Joint
 }
 
-func newSmoothSite(y []float64, law resample.CountDistribution, at evaluation) *smoothSite {
-	return &smoothSite{at, slices.Clone(y), law, newSmoothMixture(at, groups(y), law)}
+func newSmoothSite(y []float64, law resample.CountDistribution, p predictor) *smoothSite {
+	return &smoothSite{p, slices.Clone(y), law, newSmoothMixture(p, y, law)}
 }
 
-func newSmoothMixture(at evaluation, list []group, law resample.CountDistribution) smoothMixture {
-	x := smoothMixture{at, targetsOf(list), combine(list, law).lighten(math.Max(leastProbability, at.prior))}
-	x.lead()
+func newSmoothMixture(p predictor, y []float64, law resample.CountDistribution) smoothMixture {
+	x := smoothMixture{p, counts.New(y, law).Prune(math.Max(counts.MinProb, p.prior))}
+	x.LikeliestFirst()
 	return x
 }
 
-// Moments integrates over the cavity for every combination of the counts.
+// Moments averages over the cavity and over the counts.
 func (s *smoothSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
 
-// Distribution is a curve for every combination of the counts.
-func (s *smoothSite) Distribution(cav Cavity) Distribution { return s.all.of(cav) }
+// Distribution is a mapped Gaussian for every row of the counts.
+func (s *smoothSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }
 
-// LeftOut averages the test loss over the law that the site's other examples
-// leave; a site of one example leaves the cavity itself (M03-45).
+// LeftOut averages the test loss over the distribution that the site's other
+// examples leave; a site of one example leaves the cavity itself (M03-45).
 func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
-	y := s.targets[copy]
-	rest := without(groups(s.targets), y)
-	return newSmoothMixture(s.at, rest, s.law).of(cav).average(test, y)
+	rest := newSmoothMixture(s.predictor, others(s.targets, copy), s.law)
+	return rest.distribution(cav).expect(test, s.targets[copy])
 }
 
-// moments are the moments (T4).
-// certain is the cavity precision from which on no example moves the predictor: K_ii
-// is 0, or as good as.
-const certain = 1e40
+// maxCavityPrecision is the c from which on no example moves the predictor: K_ii is
+// 0, or as good as.
+const maxCavityPrecision = 1e40
 
+// normalError is the absolute error of averages over the standard normal.
+const normalError = 1e-9
+
+// moments computes the moments (T4).
 func (x smoothMixture) moments(cav Cavity) Moments {
-	integrate := x.separate
-	if x.density != nil && cav.C <= certain && cav.Var > 0 {
-		integrate = x.together
+	integrate := x.perCountMoments
+	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
+		integrate = x.jointMoments
 	}
 	m := integrate(cav)
 	if m.Shrinkage < 0 {
@@ -111,83 +94,87 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 	return m
 }
 
-// separate integrates for every combination of counts on its own.
-func (x smoothMixture) separate(cav Cavity) Moments {
-	var b blend
-	for i, p := range x.p {
-		b.add(p, x.respond(cav, x.row(i)))
+// jointMoments averages all rows of counts at once, in units of about the standard
+// deviation of the predictor.
+func (x smoothMixture) jointMoments(cav Cavity) Moments {
+	s := math.Sqrt(cav.Var)
+	n := len(x.P)
+	m := mixedMap{table: newQuadTable(x, cav.C, cav.Mean, cavityReach*s, x.P), cav: cav, sd: s, unit: s, f: make([]float64, n), slope: make([]float64, n)}
+	m.table.all(cav.Mean, m.f, m.slope)
+	for i, p := range x.P {
+		m.base += p * m.f[i]
 	}
-	return b.moments()
+	for i, p := range x.P {
+		m.unit = math.Hypot(m.unit, math.Sqrt(p)*(m.f[i]-m.base))
+	}
+	t := normal.Average(&m, normal.Options{
+		Tol: 0.1 * normalError, Noise: x.prior + x.noise(cav.C, cav.Mean, m.base)/m.unit,
+		Rate: s / m.unit, Scale: x.scale / (s * math.Sqrt(cav.C)),
+	})
+	return Moments{Mean: m.base + m.unit*t[0], Var: m.unit * m.unit * math.Max(0, t[1]-t[0]*t[0]), Response: t[2], Shrinkage: t[3]}
 }
 
-// together integrates for all combinations at once, in units of about the
-// standard deviation of the predictor.
-func (x smoothMixture) together(cav Cavity) Moments {
-	s := math.Sqrt(cav.Var)
-	t := x.tabulate(cav.C, cav.Mean, normalReach*s, x.p)
-	f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
-	t.all(cav.Mean, f, slope)
-	base, unit := 0.0, s
-	for i, p := range x.p {
-		base += p * f[i]
-	}
-	for i, p := range x.p {
-		unit = math.Hypot(unit, math.Sqrt(p)*(f[i]-base))
-	}
-	sample := func(z float64) terms {
-		t.all(cav.Mean+s*z, f, slope)
-		mean := terms{0: 1}
-		for i, p := range x.p {
-			off := (f[i] - base) / unit
-			mean.add(p, terms{0, off, off * off, slope[i], 1 - slope[i]})
-		}
-		return mean
-	}
-	m := gaussianTerms(sample, s/unit, x.bend/(s*math.Sqrt(cav.C)), x.prior+x.noise(cav.C, cav.Mean, base)/unit)
-	return Moments{Mean: base + unit*m[1], Var: unit * unit * math.Max(0, m[2]-m[1]*m[1]), Response: m[3], Shrinkage: m[4]}
+// cavityReach is how far tables go, in standard deviations of the cavity.
+const cavityReach = 8
+
+// mixedMap is the predictor of all rows of counts, averaged, as a function of the
+// field in standard deviations of the cavity.
+type mixedMap struct {
+	table      *quadTable
+	cav        Cavity
+	sd         float64
+	base, unit float64 // of f
+	f, slope   []float64
 }
 
-// respond is the predictor for one combination of counts.
-func (x smoothMixture) respond(cav Cavity, counts []float64) response {
-	if none(counts) {
-		return response{base: cav.Mean, variance: cav.Var, keep: 1}
+func (m *mixedMap) Terms(z float64) (t normal.Terms) {
+	m.table.all(m.cav.Mean+m.sd*z, m.f, m.slope)
+	for i, p := range m.table.P {
+		off, slope := (m.f[i]-m.base)/m.unit, m.slope[i]
+		t[0] += p * off
+		t[1] += p * off * off
+		t[2] += p * slope
+		t[3] += p * (1 - slope)
 	}
-	f, slope := x.at(cav.C, cav.Mean, x.targets, counts)
-	if cav.Var == 0 {
-		return response{base: f, keep: slope, pull: 1 - slope}
-	}
-	s := math.Sqrt(cav.Var)
-	sample := func(z float64) terms {
-		g, slope := x.at(cav.C, cav.Mean+s*z, x.targets, counts)
-		off := (g - f) / s
-		return terms{1, off, off * off, slope, 1 - slope}
-	}
-	t := gaussianTerms(sample, 1, x.bend/(s*math.Sqrt(cav.C)), x.prior+x.noise(cav.C, cav.Mean, f)/s)
-	return response{base: f, shift: s * t[1], variance: cav.Var * math.Max(0, t[2]-t[1]*t[1]), keep: t[3], pull: t[4]}
+	return t
 }
 
-// of is the law of the predictor.
-func (x smoothMixture) of(cav Cavity) Distribution {
-	var law Distribution
-	s := math.Sqrt(cav.Var)
-	at := func(i int, h float64) (f, slope float64) { return x.at(cav.C, h, x.targets, x.row(i)) }
-	if x.density != nil && cav.C <= certain && s > 0 {
-		ones := slices.Repeat([]float64{1}, len(x.p))
-		at = x.tabulate(cav.C, cav.Mean, curveReach*s, ones).alone
+// perCountMoments averages every row of counts on its own.
+func (x smoothMixture) perCountMoments(cav Cavity) Moments {
+	var m mixtureMoments
+	site := newSiteMap(x, cav)
+	for i, p := range x.P {
+		m.add(p, site.response(p, x.Row(i)))
 	}
-	for i, p := range x.p {
-		counts := x.row(i)
+	return m.moments()
+}
+
+// distribution is that of the predictor.
+func (x smoothMixture) distribution(cav Cavity) Distribution {
+	var d Distribution
+	s := math.Sqrt(cav.Var)
+	site := newSiteMap(x, cav)
+	at := func(_ int, h float64) (f, slope float64) {
+		f, slope, _ = site.evaluate(h)
+		return f, slope
+	}
+	if x.likelihood != nil && cav.C <= maxCavityPrecision && s > 0 {
+		ones := slices.Repeat([]float64{1}, len(x.P))
+		at = newQuadTable(x, cav.C, cav.Mean, knotReach*s, ones).alone
+	}
+	for i, p := range x.P {
+		site.setCounts(x.Row(i))
 		switch {
-		case none(counts):
-			law.gaussian(p, cav.Mean, cav.Var)
+		case counts.IsEmpty(x.Row(i)):
+			d.addGaussian(p, cav.Mean, cav.Var)
 		case s == 0:
-			f, _ := x.at(cav.C, cav.Mean, x.targets, counts)
-			law.Atoms = append(law.Atoms, Atom{At: f, Weight: p})
+			f, _, _ := site.evaluate(cav.Mean)
+			d.Atoms = append(d.Atoms, Atom{At: f, Weight: p})
 		default:
 			f, _ := at(i, cav.Mean)
-			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*s, f)
-			law.Curves = append(law.Curves, newCurve(p, cav.Mean, s, noise, func(h float64) (f, slope float64) { return at(i, h) }))
+			noise := x.noise(cav.C, math.Abs(cav.Mean)+knotReach*s, f)
+			d.Curves = append(d.Curves, newMappedNormal(p, cav.Mean, s, noise, func(h float64) (f, slope float64) { return at(i, h) }))
 		}
 	}
-	return law
+	return d
 }

@@ -3,6 +3,9 @@ package loss
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/resample"
 )
@@ -18,18 +21,18 @@ import (
 // Where a site holds several examples, the k drawn targets sum to k times their
 // mean, with variance v(k) times their population variance, over the ways in
 // which the total count is shared out among them. The law says what v(k) is
-// (resample.Split): k for draws with replacement, k (n-k)/(n-1) where k different
+// (resample.WithinSiteVar): k for draws with replacement, k (n-k)/(n-1) where k different
 // ones of n examples are drawn.
 type Square struct {
 	Noise float64 // s2 > 0, in squared units of the targets
 }
 
-// NewSquare is the square loss of noise variance s2, positive and finite.
-func NewSquare(noise float64) (Square, error) {
-	if !(noise > 0) || math.IsInf(noise, 0) || math.IsInf(1/noise, 0) {
-		return Square{}, fmt.Errorf("loss: noise variance must be positive and finite, got %g", noise)
+// check refuses a noise variance that is not positive, or whose inverse is infinite.
+func (l Square) check() error {
+	if !(l.Noise > 0) || math.IsInf(l.Noise, 0) || math.IsInf(1/l.Noise, 0) {
+		return fmt.Errorf("loss: noise variance must be positive and finite, got %g", l.Noise)
 	}
-	return Square{Noise: noise}, nil
+	return nil
 }
 
 // Name is "square".
@@ -38,28 +41,33 @@ func (Square) Name() string { return "square" }
 // Value is (f-y)^2/(2 Noise).
 func (l Square) Value(f, y float64) float64 { return 0.5 * (f - y) * (f - y) / l.Noise }
 
+// Prox is (c h + sum k_j y_j/s2)/(c + sum k_j/s2), of slope c/(c + sum k_j/s2).
+func (l Square) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	weight, push := 0.0, 0.0
+	for j, v := range y {
+		weight += k[j] / l.Noise
+		push += k[j] / l.Noise * (v - h)
+	}
+	return h + push/(c+weight), c / (c + weight)
+}
+
 // Site takes any finite targets. The site is a Quadratic. It keeps the tables
 // that law.Counts returns: pass a resample.Cached where many sites share one
 // law.
 func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if _, err := NewSquare(l.Noise); err != nil {
+	if err := l.check(); err != nil {
 		return nil, err
 	}
-	if len(y) == 0 {
-		return nil, fmt.Errorf("loss: a site needs at least one target")
-	}
-	for j, v := range y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("loss: target %d of a site is %g, not a finite number", j+1, v)
-		}
+	if err := checkFinite(y); err != nil {
+		return nil, err
 	}
 	site := &squareSite{
-		targets: append([]float64(nil), y...),
+		targets: slices.Clone(y),
 		w:       1 / l.Noise,
-		counts:  shared(law, len(y)),
-		others:  shared(law, len(y)-1),
+		counts:  newDraws(law, len(y)),
+		others:  newDraws(law, len(y)-1),
 	}
-	site.mean, site.variance = meanAndVariance(y)
+	site.mean, site.variance = stat.PopMeanVariance(y, nil)
 	return site, nil
 }
 
@@ -70,25 +78,13 @@ type draws struct {
 	split []float64
 }
 
-func shared(law resample.CountDistribution, n int) draws {
+func newDraws(law resample.CountDistribution, n int) draws {
 	d := draws{Counts: law.Counts(n)}
 	d.split = make([]float64, len(d.P))
 	for j := range d.P {
 		d.split[j] = resample.WithinSiteVar(law, n, d.First+j)
 	}
 	return d
-}
-
-// meanAndVariance are the mean and the population variance of y.
-func meanAndVariance(y []float64) (mean, variance float64) {
-	n := float64(len(y))
-	for _, v := range y {
-		mean += v / n
-	}
-	for _, v := range y {
-		variance += (v - mean) * (v - mean) / n
-	}
-	return mean, variance
 }
 
 // squareSite is the square loss at one site.
@@ -167,12 +163,12 @@ func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v 
 // variance is 0. With unequal targets at one site the variance over their split
 // is exact, and its law is taken to be Gaussian.
 func (s *squareSite) Distribution(cav Cavity) Distribution {
-	var law Distribution
+	var d Distribution
 	for j, p := range s.counts.P {
 		m, v := s.given(float64(s.counts.First+j), cav, s.mean, s.counts.split[j]*s.variance)
-		law.gaussian(p, m, v)
+		d.addGaussian(p, m, v)
 	}
-	return law
+	return d
 }
 
 // LeftOut averages the test loss over the counts of the site's other examples;

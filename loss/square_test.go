@@ -184,15 +184,15 @@ func TestTarget(t *testing.T) {
 
 func TestSquareRefusals(t *testing.T) {
 	for _, s2 := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-320} {
-		if _, err := NewSquare(s2); err == nil || !strings.Contains(err.Error(), "noise") {
-			t.Errorf("NewSquare(%g): %v", s2, err)
+		if _, err := ByName("square", Parameters{Noise: s2}); err == nil || !strings.Contains(err.Error(), "noise") {
+			t.Errorf("square of noise %g: %v", s2, err)
 		}
 		if _, err := (Square{s2}).Site([]float64{1}, resample.Poisson{Ratio: 1}); err == nil {
 			t.Errorf("Square{%g}.Site passes", s2)
 		}
 	}
-	if l, err := NewSquare(2); err != nil || l.Name() != "square" || l.Value(3, 1) != 1 {
-		t.Errorf("NewSquare(2) = %v, %v", l, err)
+	if l, err := ByName("square", Parameters{Noise: 2}); err != nil || l.Name() != "square" || l.Value(3, 1) != 1 {
+		t.Errorf("square of noise 2: %v, %v", l, err)
 	}
 }
 

@@ -67,3 +67,17 @@ func (l pinball) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	}
 	return y[0], 0
 }
+
+// knownPinball is a pinball whose user knows its derivatives.
+type knownPinball struct{ pinball }
+
+func (knownPinball) Name() string { return "pinball with breakpoints" }
+
+func (l knownPinball) Derivatives(f, y float64) (first, second float64) {
+	if f < y {
+		return -l.q, 0
+	}
+	return 1 - l.q, 0
+}
+
+func (knownPinball) Breakpoints(y float64) []float64 { return []float64{y} }

@@ -1,152 +1,156 @@
 package loss
 
-import "math"
+import (
+	"math"
 
-// density is a likelihood whose powers can be tabulated.
-type density interface {
-	// logShape is log p(y|f) but for a constant, at most 0.
-	logShape(f, y float64) float64
-	// grain is about the root of the curvature that -log p(y|f) has near f, and its
-	// integral over f. Nodes that lie evenly in the integral resolve p(y|f).
-	grain(f, y float64) (integral, root float64)
-	// sharpest is the largest root.
-	sharpest() float64
-	// unimodal says that p(y|f) has one mode in f, times whatever Gaussian and for
-	// whatever targets together. If not, p(y|f) falls with |f-y|.
+	"bootbench/loss/internal/counts"
+)
+
+// tabulable is a likelihood whose powers can be tabulated.
+type tabulable interface {
+	Likelihood
+	// logLik is log p(y|f) but for a constant, at most 0.
+	logLik(f, y float64) float64
+	// nodeDensity is about the root of the curvature that -log p(y|f) has near f,
+	// and its integral over f. Nodes evenly spaced in the integral resolve p(y|f).
+	nodeDensity(f, y float64) (integral, root float64)
+	// maxNodeDensity is the largest root.
+	maxNodeDensity() float64
+	// unimodal says that p(y|f) has one mode in f, times any Gaussian and for any
+	// targets together. If not, p(y|f) falls with |f-y|.
 	unimodal() bool
 }
 
 // Limits on the nodes of a table.
 const (
-	tableReach  = 8      // fields that a block covers either side, in units of 1/sqrt(c)
-	tableStep   = 0.56   // between nodes, where the integral of the grain is 1
-	mostRefined = 6      // times that the step is shortened, where it is not enough
-	tableMiss   = 1e-10  // error of the predictor in units of 1/sqrt(c), and of its slope
-	mostNodes   = 4096   // of a block
-	mostBlocks  = 64     // that are kept
-	mostKept    = 512    // fields of a block that are remembered
-	negligible  = 32     // exponent below the top, at weight 1
-	leastMass   = 1e-280 // next to which all that underflows is nothing
+	tableReach = 8      // fields that a tablePanel covers either side, in units of 1/sqrt(c)
+	tableStep  = 0.56   // between nodes, where the integral of the node density is 1
+	maxRefined = 6      // times that the step is shortened, where it is not enough
+	tableTol   = 1e-10  // error of the predictor in units of 1/sqrt(c), and of its slope
+	maxNodes   = 4096   // of a panel
+	maxPanels  = 64     // that are kept
+	maxCached  = 512    // fields of a panel that are remembered
+	negligible = 32     // exponent below the top, at weight 1
+	leastMass  = 1e-280 // next to which all that underflows is nothing
 )
 
-// table is the predictor of a likelihood for every combination of counts over a
+// quadTable is the predictor of a likelihood for every combination of counts over a
 // range of fields, by quadrature with shared nodes. At the field center + v and
 // at f = center + u the posterior of the counts k is
 //
 //	exp(c u v) P_k(u),  P_k(u) = exp(-c u^2/2) prod_j p(y_j|f)^k_j
 //
 // but for its norm: all fields share P_k, all counts share exp(c u v). For fields
-// far away both underflow, so that a table has several blocks, made where needed.
-type table struct {
+// far away both underflow, so that a table has several panels, made where needed.
+type quadTable struct {
 	smoothMixture
 	c      float64
 	first  float64   // field
-	half   float64   // of the range of a block
+	half   float64   // of the range of a panel
 	weight []float64 // of the combinations' errors
 	absent []bool    // combinations without examples
 	reach  []float64 // exponent below the top that counts for a combination
-	power  []float64 // factor of the grain of each target
-	blocks map[int]*block
+	power  []float64 // factor of the node density of each target
+	panels map[int]*tablePanel
 }
 
-// tabulate is a table for fields within reach of the mean, others cost more. An
-// error in combination i counts by weight[i].
-func (x smoothMixture) tabulate(c, mean, reach float64, weight []float64) *table {
-	t := &table{
+// newQuadTable makes a table for fields within reach of the mean; others cost more.
+// An error in row i of the counts has the weight weight[i].
+func newQuadTable(x smoothMixture, c, mean, reach float64, weight []float64) *quadTable {
+	t := &quadTable{
 		smoothMixture: x, c: c, weight: weight,
-		absent: make([]bool, len(x.p)), reach: make([]float64, len(x.p)), power: make([]float64, x.groups), blocks: map[int]*block{},
+		absent: make([]bool, len(x.P)), reach: make([]float64, len(x.P)), power: make([]float64, len(x.Targets)), panels: map[int]*tablePanel{},
 	}
 	t.half = reach / max(1, math.Ceil(reach*math.Sqrt(c)/tableReach))
 	t.half = max(t.half, 0.01/math.Sqrt(c), 1e-12*math.Abs(mean)) * (1 + 1e-9) // both ends are in
 	t.first = mean - math.Max(reach, t.half)
 	// The logarithm of the error is inversely as the count times the squared step.
 	for i, w := range weight {
-		t.absent[i] = none(x.row(i))
+		t.absent[i] = counts.IsEmpty(x.Row(i))
 		t.reach[i] = negligible + math.Log(w)
-		share := 1 - math.Log(w)/math.Log(tableMiss)
-		for j, k := range x.row(i) {
+		share := 1 - math.Log(w)/math.Log(tableTol)
+		for j, k := range x.Row(i) {
 			t.power[j] = math.Max(t.power[j], share*k)
 		}
 	}
 	// The curvature is at most c + k r^2, and its root, a convex function of r, is
-	// at most that for the sharpest r in proportion.
-	sharpest := x.density.sharpest()
+	// at most that for the largest r in proportion.
+	maxDensity := x.likelihood.maxNodeDensity()
 	for j, k := range t.power {
-		t.power[j] = k * sharpest / (math.Sqrt(c) + math.Sqrt(c+k*sharpest*sharpest))
+		t.power[j] = k * maxDensity / (math.Sqrt(c) + math.Sqrt(c+k*maxDensity*maxDensity))
 	}
 	return t
 }
 
-// block is the part of the table of the fields around center.
-type block struct {
-	*table
+// tablePanel is the part of the table of the fields around center.
+type tablePanel struct {
+	*quadTable
 	center  float64
 	step    float64
 	refined int
-	nodes   []float64 // u, an even number of them, evenly spaced in the grain
+	nodes   []float64 // u, an even number of them, evenly spaced in the node density
 	powers  []float64 // P_k times the weight of the node, one row for each combination
 	ends    [][2]int  // of the nodes that count for a combination
 	tilt    []float64 // exp(c u v), up to a factor, at the last v
 	v       float64
-	kept    map[float64][]float64 // tilt at fields
+	cached  map[float64][]float64 // tilt at fields
 	failed  bool
 }
 
-// block is the one of the field h.
-func (t *table) block(h float64) *block {
+// panelOf returns the panel of the field h, and makes it where it is missing.
+func (t *quadTable) panelOf(h float64) *tablePanel {
 	number := int(math.Floor((h - t.first) / (2 * t.half)))
-	b := t.blocks[number]
+	b := t.panels[number]
 	if b == nil {
-		if len(t.blocks) == mostBlocks {
-			clear(t.blocks)
+		if len(t.panels) == maxPanels {
+			clear(t.panels)
 		}
-		b = &block{table: t, center: t.first + t.half*float64(2*number+1), step: tableStep}
+		b = &tablePanel{quadTable: t, center: t.first + t.half*float64(2*number+1), step: tableStep}
 		b.fill()
-		t.blocks[number] = b
+		t.panels[number] = b
 	}
 	return b
 }
 
-// all puts the predictor at the field h and its slope for every combination into
-// f and slope.
-func (t *table) all(h float64, f, slope []float64) {
-	b := t.block(h)
+// all computes the predictor at the field h and its slope for every row of counts.
+func (t *quadTable) all(h float64, f, slope []float64) {
+	b := t.panelOf(h)
 	for !b.failed {
-		b.turn(h)
+		b.setTilt(h)
 		miss := 0.0
 		for i, w := range t.weight {
 			var off float64
-			f[i], slope[i], off = b.one(i)
+			f[i], slope[i], off = b.moments(i)
 			miss += w * off
 		}
-		if miss <= tableMiss {
+		if miss <= tableTol {
 			return
 		}
 		b.refine()
 	}
 	for i := range t.weight {
-		f[i], slope[i] = t.at(t.c, h, t.targets, t.row(i))
+		f[i], slope[i] = t.at(t.c, h, t.Targets, t.Row(i))
 	}
 }
 
-// alone is the predictor for combination i at the field h, and its slope. It
-// remembers the field for the other combinations.
-func (t *table) alone(i int, h float64) (f, slope float64) {
-	b := t.block(h)
+// alone computes the predictor for row i of the counts at the field h, and its
+// slope. It caches the field's tilt for the other rows.
+func (t *quadTable) alone(i int, h float64) (f, slope float64) {
+	b := t.panelOf(h)
 	for !b.failed {
-		b.turnKept(h)
-		f, slope, miss := b.one(i)
-		if t.weight[i]*miss <= tableMiss {
+		b.tiltCached(h)
+		f, slope, miss := b.moments(i)
+		if t.weight[i]*miss <= tableTol {
 			return f, slope
 		}
 		b.refine()
 	}
-	return t.at(t.c, h, t.targets, t.row(i))
+	return t.at(t.c, h, t.Targets, t.Row(i))
 }
 
 // refine shortens the step.
-func (b *block) refine() {
-	if b.refined++; b.refined > mostRefined {
+func (b *tablePanel) refine() {
+	if b.refined++; b.refined > maxRefined {
 		b.failed = true
 		return
 	}
@@ -155,7 +159,7 @@ func (b *block) refine() {
 }
 
 // turn is the factor exp(c u v) at the field h.
-func (b *block) turn(h float64) {
+func (b *tablePanel) setTilt(h float64) {
 	b.v = h - b.center
 	end := b.nodes[0]
 	if b.v > 0 {
@@ -170,25 +174,25 @@ func (b *block) turn(h float64) {
 	}
 }
 
-// turnKept is turn, remembered.
-func (b *block) turnKept(h float64) {
-	known := b.kept[h]
+// tiltCached is setTilt with a cache.
+func (b *tablePanel) tiltCached(h float64) {
+	known := b.cached[h]
 	if known == nil {
-		if len(b.kept) == mostKept {
-			clear(b.kept)
+		if len(b.cached) == maxCached {
+			clear(b.cached)
 		}
 		b.tilt = nil
-		b.turn(h)
-		b.kept[h] = b.tilt
+		b.setTilt(h)
+		b.cached[h] = b.tilt
 		return
 	}
 	b.v, b.tilt = h-b.center, known
 }
 
-// one is the predictor for combination i and its slope. Every other node is a
+// moments computes the predictor for row i of the counts and its slope. Every other node is a
 // rule of its own, of twice the step: miss, the squared difference of the two, is
 // about the error of both together, or above.
-func (b *block) one(i int) (f, slope, miss float64) {
+func (b *tablePanel) moments(i int) (f, slope, miss float64) {
 	if b.absent[i] {
 		return b.center + b.v, 1, 0
 	}
@@ -209,7 +213,7 @@ func (b *block) one(i int) (f, slope, miss float64) {
 	}
 	mass := even[0] + odd[0]
 	if !(mass > leastMass) {
-		f, slope = b.at(b.c, b.center+b.v, b.targets, b.row(i))
+		f, slope = b.at(b.c, b.center+b.v, b.Targets, b.Row(i))
 		return f, slope, 0
 	}
 	mean := (even[1] + odd[1]) / mass
@@ -221,22 +225,22 @@ func (b *block) one(i int) (f, slope, miss float64) {
 }
 
 // fill makes the nodes, or finds that they would be too many.
-func (b *block) fill() {
-	below, above := b.side(-1), b.side(1)
+func (b *tablePanel) fill() {
+	below, above := b.placeNodes(-1), b.placeNodes(1)
 	down, up := len(below.u), len(above.u)
 	n := down + up
-	if n > mostNodes {
+	if n > maxNodes {
 		b.failed = true
 		return
 	}
 	n += n % 2
-	b.nodes, b.tilt, b.kept = make([]float64, n), nil, map[float64][]float64{}
+	b.nodes, b.tilt, b.cached = make([]float64, n), nil, map[float64][]float64{}
 	b.nodes[n-1] = above.u[up-1] // of no weight, where the number was odd
 	copy(b.nodes[down:], above.u)
 	for j, u := range below.u {
 		b.nodes[down-1-j] = u
 	}
-	rows := len(b.p)
+	rows := len(b.P)
 	b.powers, b.ends = make([]float64, rows*n), make([][2]int, rows)
 	for i := range rows {
 		if b.absent[i] {
@@ -255,50 +259,50 @@ func (b *block) fill() {
 	}
 }
 
-// side are the nodes to one side of the center, that at 0 among those above.
-type side struct {
+// tableHalf is the nodes on one side of the center; the one at 0 is above.
+type tableHalf struct {
 	u, width []float64
 	logs     []float64 // log P_k at the nodes, one row for each node
 	top      []float64 // the highest of every combination
 	last     []int     // nodes that count for it
 }
 
-// side goes from the center to where nothing is left of any combination for any
-// field of the block.
-func (b *block) side(sign float64) side {
-	rows := len(b.p)
-	w := side{top: make([]float64, rows), last: make([]int, rows)}
-	logs, highest := make([]float64, len(b.targets)), make([]float64, rows)
+// placeNodes places nodes outward from the center until every posterior on the
+// panel has dropped by its reach below its top.
+func (b *tablePanel) placeNodes(sign float64) tableHalf {
+	rows := len(b.P)
+	w := tableHalf{top: make([]float64, rows), last: make([]int, rows)}
+	logs, highest := make([]float64, len(b.Targets)), make([]float64, rows)
 	for i := range rows {
 		w.top[i], highest[i] = math.Inf(-1), math.Inf(-1)
 	}
-	start, root := b.grain(0)
+	start, root := b.nodeDensity(0)
 	u, j := 0.0, 0.0
 	if sign < 0 {
 		j = 1
 	}
-	for ; len(w.u) <= mostNodes; j++ {
+	for ; len(w.u) <= maxNodes; j++ {
 		if j > 0 {
 			u += sign * b.step / root
 		}
 		goal := start + sign*b.step*j
 		for range 20 {
 			var at float64
-			at, root = b.grain(u)
+			at, root = b.nodeDensity(u)
 			if math.Abs(goal-at) <= 1e-12+1e-15*math.Abs(goal) {
 				break
 			}
 			u += (goal - at) / root
 		}
 		w.u, w.width = append(w.u, u), append(w.width, 1/root)
-		for t, y := range b.targets {
-			logs[t] = b.density.logShape(b.center+u, y)
+		for t, y := range b.Targets {
+			logs[t] = b.likelihood.logLik(b.center+u, y)
 		}
 		gain, loss := b.c*b.half*math.Abs(u), 0.5*b.c*u*u
 		fallen, least := true, math.Inf(1)
 		for i, reach := range b.reach {
 			v := -loss
-			for t, k := range b.row(i) {
+			for t, k := range b.Row(i) {
 				if k > 0 {
 					v += k * logs[t]
 				}
@@ -308,7 +312,7 @@ func (b *block) side(sign float64) side {
 				continue
 			}
 			w.top[i] = max(w.top[i], v)
-			v += gain // at the end of the block
+			v += gain // at the end of the tablePanel
 			highest[i] = max(highest[i], v)
 			least = min(least, highest[i]-reach)
 			if v > highest[i]-reach {
@@ -316,34 +320,34 @@ func (b *block) side(sign float64) side {
 				w.last[i] = len(w.u)
 			}
 		}
-		if gain-loss < least || fallen && b.passed(sign, u) {
+		if gain-loss < least || fallen && b.tailDone(sign, u) {
 			break
 		}
 	}
 	return w
 }
 
-// grain is that of the whole posterior.
-func (b *block) grain(u float64) (integral, root float64) {
+// node density is that of the whole posterior.
+func (b *tablePanel) nodeDensity(u float64) (integral, root float64) {
 	root = math.Sqrt(b.c)
 	integral = root * u
-	for j, y := range b.targets {
-		t, r := b.density.grain(b.center+u, y)
+	for j, y := range b.Targets {
+		t, r := b.likelihood.nodeDensity(b.center+u, y)
 		integral += b.power[j] * t
 		root += b.power[j] * r
 	}
 	return integral, root
 }
 
-// passed says that beyond u all posteriors that have fallen keep falling.
-func (b *block) passed(sign, u float64) bool {
-	if b.density.unimodal() {
+// tailDone says whether all densities decrease monotonically beyond u.
+func (b *tablePanel) tailDone(sign, u float64) bool {
+	if b.likelihood.unimodal() {
 		return true
 	}
 	if math.Abs(u) < b.half {
 		return false
 	}
-	for _, y := range b.targets {
+	for _, y := range b.Targets {
 		if sign*(b.center+u-y) < 0 {
 			return false
 		}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"bootbench/loss/internal/normal"
+	"bootbench/loss/internal/quadrature"
 )
 
 // TestNames lists the test losses that TestByName knows.
@@ -54,7 +57,7 @@ func (Absolute) Gaussian(mean, variance, y float64) float64 {
 		return math.Abs(off)
 	}
 	x := off / s
-	return off*math.Erf(x/math.Sqrt2) + 2*s*stdPDF(x)
+	return off*math.Erf(x/math.Sqrt2) + 2*s*normal.PDF(x)
 }
 
 // ZeroOne is the classification error 1[y f <= 0] for labels y = -1, +1; a
@@ -80,7 +83,7 @@ func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
 	if variance == 0 || y == 0 {
 		return t.Value(mean, y)
 	}
-	return stdCDF(-math.Copysign(1, y) * mean / math.Sqrt(variance))
+	return normal.CDF(-math.Copysign(1, y) * mean / math.Sqrt(variance))
 }
 
 // SmoothEps is the eps-insensitive test loss with smoothed corners (M03,
@@ -139,27 +142,69 @@ func (t SmoothEps) side(m, s float64) float64 {
 // excess is E max(0, x), x ~ N(m, s^2): m Phi(m/s) + s phi(m/s).
 func excess(m, s float64) float64 {
 	z := m / s
-	if z < -tailStart {
-		q0, q1, _ := tailRatios(-z)
-		return s * stdPDF(z) * q0 * q1
+	if z < -normal.TailStart {
+		q0, q1, _ := normal.TailRatios(-z)
+		return s * normal.PDF(z) * q0 * q1
 	}
-	return m*stdCDF(z) + s*stdPDF(z)
+	return m*normal.CDF(z) + s*normal.PDF(z)
 }
 
 // excessIntegral is the integral of excess(t, s) over t from -Inf to m:
 // ((m^2 + s^2) Phi(m/s) + m s phi(m/s))/2.
 func excessIntegral(m, s float64) float64 {
 	z := m / s
-	if z < -tailStart {
-		q0, q1, q2 := tailRatios(-z)
-		return s * s * stdPDF(z) * q0 * q1 * q2
+	if z < -normal.TailStart {
+		q0, q1, q2 := normal.TailRatios(-z)
+		return s * s * normal.PDF(z) * q0 * q1 * q2
 	}
-	return 0.5 * ((m*m+s*s)*stdCDF(z) + m*s*stdPDF(z))
+	return 0.5 * ((m*m+s*s)*normal.CDF(z) + m*s*normal.PDF(z))
 }
 
 // excessOver is the mean of excess(-t, s) over t within half of gap, by the
 // five-point Gauss-Legendre rule. For half small against s this has an error
 // near rounding, where the difference of the integrals would cancel.
 func excessOver(gap, half, s float64) float64 {
-	return fivePoint(func(t float64) float64 { return excess(t-gap, s) }, -half, half)
+	return quadrature.Legendre5.Mean(func(t float64) float64 { return excess(t-gap, s) }, -half, half)
+}
+
+// Prediction and Vote stand where a test loss does, to average the prediction
+// itself and its sign. They ask nothing of the target.
+
+// Prediction has the value f. LeftOut by it is the mean of the predictor over
+// the resamples that leave an example out: the out-of-bag ensemble.
+type Prediction struct{}
+
+// Name is "prediction".
+func (Prediction) Name() string { return "prediction" }
+
+// Value is f.
+func (Prediction) Value(f, _ float64) float64 { return f }
+
+// Gaussian is the mean.
+func (Prediction) Gaussian(mean, _, _ float64) float64 { return mean }
+
+// Vote is 1 where f > 0, else 0. LeftOut by it is the share of the resamples
+// without an example that vote for the positive class there.
+type Vote struct{}
+
+// Name is "vote".
+func (Vote) Name() string { return "vote" }
+
+// Value is 1 if f > 0, else 0.
+func (Vote) Value(f, _ float64) float64 {
+	if f > 0 {
+		return 1
+	}
+	return 0
+}
+
+// Breakpoints is 0.
+func (Vote) Breakpoints(float64) []float64 { return []float64{0} }
+
+// Gaussian is Phi(mean/sqrt(variance)).
+func (v Vote) Gaussian(mean, variance, y float64) float64 {
+	if variance == 0 {
+		return v.Value(mean, y)
+	}
+	return normal.CDF(mean / math.Sqrt(variance))
 }

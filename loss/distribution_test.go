@@ -24,66 +24,6 @@ func integral(f func(float64) float64, a, b, step float64) float64 {
 	return sum
 }
 
-// TestNormalFunctions holds Phi, log Phi and the cut moments to quadrature.
-// Down in the tail Phi(x) = phi(x) times the integral of exp(x t - t^2/2) over
-// t > 0. Tolerance: phi itself carries x^2 roundings.
-func TestNormalFunctions(t *testing.T) {
-	for _, x := range []float64{-60, -37, -30, -12, -5, -4.01, -4, -3.99, -1, -0.1, 0} {
-		mills := integral(func(u float64) float64 { return math.Exp(x*u - u*u/2) }, 0, 12/(1-x/10), 0.2/(1-x/10))
-		want := -x*x/2 - math.Log(2*math.Pi)/2 + math.Log(mills)
-		relative(t, "log Phi", logStdCDF(x), want, 1e-13)
-		if x > -37 {
-			relative(t, "Phi", stdCDF(x), gauss(x)*mills, 1e-12)
-		}
-		if x < 0 {
-			relative(t, "Phi(-x)", stdCDF(-x), 1-stdCDF(x), 1e-15)
-			if x > -30 {
-				relative(t, "log Phi(-x)", logStdCDF(-x), math.Log1p(-gauss(x)*mills), 1e-12)
-			}
-		}
-	}
-	relative(t, "phi", stdPDF(1.25), gauss(1.25), 1e-15)
-}
-
-// TestTailRatios builds I_0, I_1, I_2 by quadrature from the last, of
-// I_n(x) = phi(x) times the integral of t^n/n! exp(-x t - t^2/2) over t > 0.
-func TestTailRatios(t *testing.T) {
-	for _, x := range []float64{4, 4.5, 6, 10, 25, 300, 1e9, 1e90} {
-		var moment [3]float64
-		for n := range moment {
-			moment[n] = integral(func(u float64) float64 {
-				return math.Pow(u, float64(n)) * math.Exp(-x*u-u*u/2)
-			}, 0, 60/x, 1/x)
-		}
-		q0, q1, q2 := tailRatios(x)
-		relative(t, "q0", q0, moment[0], 1e-14)
-		relative(t, "q1", q1, moment[1]/moment[0], 1e-14)
-		relative(t, "q2", q2, moment[2]/moment[1]/2, 1e-14)
-	}
-}
-
-func TestCutMoments(t *testing.T) {
-	inf := math.Inf(1)
-	for _, c := range [][2]float64{
-		{-inf, inf}, {-inf, 0.3}, {-0.4, inf}, {-1, 2}, {0, 1e-3}, {-0.02, 0.03}, {3, 3.001}, {3, 3.02},
-		{5, 6}, {-6, -5}, {-9, inf}, {7, inf}, {-inf, -8}, {-5.0001, -5}, {1, 1}, {2, 1},
-	} {
-		m0, m1, m2 := cutMoments(c[0], c[1])
-		a, b := math.Max(c[0], -13), math.Min(c[1], 13)
-		w0 := integral(gauss, a, b, 1)
-		w1 := integral(func(x float64) float64 { return x * gauss(x) }, a, b, 1)
-		w2 := integral(func(x float64) float64 { return x * x * gauss(x) }, a, b, 1)
-		relative(t, "mass", m0, w0, 2e-14)
-		relative(t, "mass alone", cutMass(c[0], c[1]), w0, 2e-14)
-		if size := math.Abs(w1); math.Abs(m1-w1) > 2e-14*size+2e-16 {
-			t.Errorf("first moment on %v: %g, quadrature %g", c, m1, w1)
-		}
-		if math.Abs(m2-w2) > 1e-13*w2+1e-16 {
-			t.Errorf("second moment on %v: %g, quadrature %g", c, m2, w2)
-		}
-	}
-}
-
 // testLaws are laws with cut pieces and atoms, of total weight one.
 func testLaws() map[string]Distribution {
 	inf := math.Inf(1)

@@ -11,10 +11,7 @@ import (
 )
 
 // tabular is a likelihood with tables, targets and parameters at random.
-func tabular(t *rapid.T) (l interface {
-	Likelihood
-	density
-}, y []float64) {
+func tabular(t *rapid.T) (l tabulable, y []float64) {
 	y = []float64{1, -1}
 	switch rapid.IntRange(0, 3).Draw(t, "likelihood") {
 	case 0:
@@ -48,21 +45,21 @@ func cavityOf(t *rapid.T, y, least, most float64) Cavity {
 func TestTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, y := tabular(t)
-		x := newSmoothMixture(tabulated(l), groups(y), resample.Poisson{Ratio: power(t, "log nu", -1, 0.3)})
+		x := newSmoothMixture(tabulated(l), y, resample.Poisson{Ratio: power(t, "log nu", -1, 0.3)})
 		cav := cavityOf(t, y[0], -3, 1)
 		s := math.Sqrt(cav.Var)
-		f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
+		f, slope := make([]float64, len(x.P)), make([]float64, len(x.P))
 		h := cav.Mean + s*rapid.Float64Range(-8, 8).Draw(t, "z")
-		x.tabulate(cav.C, cav.Mean, 8*s, x.p).all(h, f, slope)
-		even := x.tabulate(cav.C, cav.Mean, 8*s, slices.Repeat([]float64{1}, len(x.p)))
+		newQuadTable(x, cav.C, cav.Mean, 8*s, x.P).all(h, f, slope)
+		even := newQuadTable(x, cav.C, cav.Mean, 8*s, slices.Repeat([]float64{1}, len(x.P)))
 		off := 0.0
-		for i, p := range x.p {
-			_, mean, variance := l.TiltedMoments(cav.C, h, x.targets, x.row(i))
+		for i, p := range x.P {
+			_, mean, variance := l.TiltedMoments(cav.C, h, x.Targets, x.Row(i))
 			off += p * (math.Abs(f[i]-mean)*math.Sqrt(cav.C) + math.Abs(slope[i]-cav.C*variance))
 			f, slope := even.alone(i, h)
 			if math.Abs(f-mean)*math.Sqrt(cav.C) > 2e-9 || math.Abs(slope-cav.C*variance) > 1e-8*math.Max(1, slope) {
 				t.Fatalf("%+v %v %+v at %g, counts %v: %.12g, slope %.12g; alone %.12g, %.12g",
-					l, y, cav, h, x.row(i), f, slope, mean, cav.C*variance)
+					l, y, cav, h, x.Row(i), f, slope, mean, cav.C*variance)
 			}
 		}
 		if !(off < 3e-9) {
@@ -71,15 +68,15 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// TestTogether holds the moments by tables to the sum over counts of integrals
+// TestJointMoments holds the moments by tables to the sum over counts of integrals
 // by TiltedMoments. Both stop where the predictor's own error, in units of the
 // posterior without examples, would tell.
-func TestTogether(t *testing.T) {
+func TestJointMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, y := tabular(t)
-		x := newSmoothMixture(tabulated(l), groups(y), resample.Poisson{Ratio: power(t, "log nu", -1, -0.3)})
+		x := newSmoothMixture(tabulated(l), y, resample.Poisson{Ratio: power(t, "log nu", -1, -0.3)})
 		cav := cavityOf(t, y[0], -3, 0)
-		got, want := x.together(cav), x.separate(cav)
+		got, want := x.jointMoments(cav), x.perCountMoments(cav)
 		sd := math.Sqrt(want.Var + cav.Var + 1/cav.C)
 		if !(math.Abs(got.Mean-want.Mean) <= 5e-9*sd && math.Abs(got.Var-want.Var) <= 1e-8*sd*sd &&
 			math.Abs(got.Response-want.Response) <= 1e-8 && math.Abs(got.Shrinkage-want.Shrinkage) <= 1e-8) {
@@ -89,10 +86,7 @@ func TestTogether(t *testing.T) {
 }
 
 // counted counts the calls of TiltedMoments.
-func counted(l interface {
-	Likelihood
-	density
-}) (e evaluation, calls *int) {
+func counted(l tabulable) (e predictor, calls *int) {
 	e, calls = tabulated(l), new(int)
 	plain := e.at
 	e.at = func(c, h float64, y, k []float64) (f, slope float64) {
@@ -106,18 +100,15 @@ func counted(l interface {
 // step is refined; and where the nodes would be too many, TiltedMoments stand in.
 func TestTableLimits(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
-	for _, l := range []interface {
-		Likelihood
-		density
-	}{Probit{}, Logit{}, Student{4, 0.3}, Student{1, 0.01}} {
+	for _, l := range []tabulable{Probit{}, Logit{}, Student{4, 0.3}, Student{1, 0.01}} {
 		at, calls := counted(l)
-		x := newSmoothMixture(at, groups([]float64{1}), law)
-		f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
+		x := newSmoothMixture(at, []float64{1}, law)
+		f, slope := make([]float64, len(x.P)), make([]float64, len(x.P))
 		near := func(what string, h, c float64) {
-			for i, p := range x.p {
-				_, want, _ := l.TiltedMoments(c, h, x.targets, x.row(i))
+			for i, p := range x.P {
+				_, want, _ := l.TiltedMoments(c, h, x.Targets, x.Row(i))
 				if p*math.Abs(f[i]-want)*math.Sqrt(c) > 2e-9 {
-					t.Errorf("%s, %s: count %v gives %.12g, alone %.12g", l.Name(), what, x.row(i), f[i], want)
+					t.Errorf("%s, %s: count %v gives %.12g, alone %.12g", l.Name(), what, x.Row(i), f[i], want)
 				}
 			}
 		}
@@ -127,8 +118,8 @@ func TestTableLimits(t *testing.T) {
 		if *calls > 0 {
 			t.Errorf("%s took %d integrals by themselves", l.Name(), *calls)
 		}
-		table := x.tabulate(2, 0.3, 5, x.p)
-		b := table.block(0)
+		table := newQuadTable(x, 2, 0.3, 5, x.P)
+		b := table.panelOf(0)
 		b.step = 1.2
 		b.fill()
 		table.all(0, f, slope)
@@ -140,16 +131,16 @@ func TestTableLimits(t *testing.T) {
 			b.refine()
 		}
 		table.all(0, f, slope)
-		if *calls != len(x.p) {
-			t.Errorf("%s: %d integrals by themselves for %d combinations", l.Name(), *calls, len(x.p))
+		if *calls != len(x.P) {
+			t.Errorf("%s: %d integrals by themselves for %d combinations", l.Name(), *calls, len(x.P))
 		}
 		near("failed", 0, 2)
 	}
 	at, calls := counted(Probit{})
-	x := newSmoothMixture(at, groups([]float64{1}), law)
-	f, slope := make([]float64, len(x.p)), make([]float64, len(x.p))
-	x.tabulate(1e-3, -1500, 1, x.p).all(-1500, f, slope)
-	if *calls != len(x.p) {
-		t.Errorf("far out, %d integrals by themselves for %d combinations", *calls, len(x.p))
+	x := newSmoothMixture(at, []float64{1}, law)
+	f, slope := make([]float64, len(x.P)), make([]float64, len(x.P))
+	newQuadTable(x, 1e-3, -1500, 1, x.P).all(-1500, f, slope)
+	if *calls != len(x.P) {
+		t.Errorf("far out, %d integrals by themselves for %d combinations", *calls, len(x.P))
 	}
 }

@@ -13,24 +13,14 @@ import (
 // LeastAbsolute.
 type EpsInsensitive struct {
 	C       float64 // in (0, 1e100]
-	Epsilon float64 // half width of the tube, >= 0, in units of the targets
-}
-
-// NewEpsInsensitive is the eps-insensitive loss of slope C in (0, 1e100] and
-// half width epsilon in [0, 1e100].
-func NewEpsInsensitive(c, epsilon float64) (EpsInsensitive, error) {
-	l := EpsInsensitive{C: c, Epsilon: epsilon}
-	return l, l.check()
+	Epsilon float64 // half width of the tube, in [0, 1e100], in units of the targets
 }
 
 func (l EpsInsensitive) check() error {
-	if err := positive("C", l.C); err != nil {
-		return err
+	if !(l.Epsilon >= 0 && l.Epsilon <= maxParameter) {
+		return fmt.Errorf("loss: epsilon must be at least 0 and at most %g, got %g", float64(maxParameter), l.Epsilon)
 	}
-	if !(l.Epsilon >= 0 && l.Epsilon <= mostParameter) {
-		return fmt.Errorf("loss: epsilon must be at least 0 and at most %g, got %g", float64(mostParameter), l.Epsilon)
-	}
-	return nil
+	return checkPositive("C", l.C)
 }
 
 // Name is "eps".
@@ -43,15 +33,15 @@ func (l EpsInsensitive) Value(f, y float64) float64 {
 
 // Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l EpsInsensitive) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	return prox(l.bend, c, h, y, k)
+	return prox(l.example, c, h, y, k)
 }
 
 // Site takes finite targets, at most 200 different ones.
 func (l EpsInsensitive) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	return regressionSite(l.Name(), y, law, l.check(), l.bend)
+	return targetSite(l, y, law)
 }
 
-func (l EpsInsensitive) bend(y float64) bend { return tube(y, l.Epsilon, l.C, 0) }
+func (l EpsInsensitive) example(y float64) twoKinkLoss { return tubeLoss(y, l.Epsilon, l.C, 0) }
 
 // LeastAbsolute is the loss C |f-y|. With t = k C/c its proximal map moves h by
 // t towards y, and no further than y.
@@ -59,10 +49,7 @@ type LeastAbsolute struct {
 	C float64 // in (0, 1e100]
 }
 
-// NewLeastAbsolute is the absolute loss of slope C in (0, 1e100].
-func NewLeastAbsolute(c float64) (LeastAbsolute, error) {
-	return LeastAbsolute{C: c}, positive("C", c)
-}
+func (l LeastAbsolute) check() error { return checkPositive("C", l.C) }
 
 // Name is "absolute".
 func (LeastAbsolute) Name() string { return "absolute" }
@@ -72,15 +59,15 @@ func (l LeastAbsolute) Value(f, y float64) float64 { return l.C * math.Abs(f-y) 
 
 // Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l LeastAbsolute) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	return prox(l.bend, c, h, y, k)
+	return prox(l.example, c, h, y, k)
 }
 
 // Site takes finite targets, at most 200 different ones.
 func (l LeastAbsolute) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	return regressionSite(l.Name(), y, law, positive("C", l.C), l.bend)
+	return targetSite(l, y, law)
 }
 
-func (l LeastAbsolute) bend(y float64) bend { return tube(y, 0, l.C, 0) }
+func (l LeastAbsolute) example(y float64) twoKinkLoss { return tubeLoss(y, 0, l.C, 0) }
 
 // Huber is C times Huber's loss of threshold Delta: with r = f-y it is C r^2/2
 // for |r| <= Delta, and C Delta (|r| - Delta/2) beyond, so that value and slope
@@ -92,17 +79,11 @@ type Huber struct {
 	Delta float64 // threshold, in (0, 1e100], in units of the targets
 }
 
-// NewHuber is Huber's loss of factor C and threshold delta, both in (0, 1e100].
-func NewHuber(c, delta float64) (Huber, error) {
-	l := Huber{C: c, Delta: delta}
-	return l, l.check()
-}
-
 func (l Huber) check() error {
-	if err := positive("C", l.C); err != nil {
+	if err := checkPositive("C", l.C); err != nil {
 		return err
 	}
-	return positive("delta", l.Delta)
+	return checkPositive("delta", l.Delta)
 }
 
 // Name is "huber".
@@ -119,42 +100,31 @@ func (l Huber) Value(f, y float64) float64 {
 
 // Prox is the proximal map (T3) and its slope.
 func (l Huber) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	return prox(l.bend, c, h, y, k)
+	return prox(l.example, c, h, y, k)
 }
 
 // Site takes finite targets, at most 200 different ones.
 func (l Huber) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	return regressionSite(l.Name(), y, law, l.check(), l.bend)
+	return targetSite(l, y, law)
 }
 
-func (l Huber) bend(y float64) bend { return tube(y, l.Delta, l.C*l.Delta, l.C) }
+func (l Huber) example(y float64) twoKinkLoss { return tubeLoss(y, l.Delta, l.C*l.Delta, l.C) }
 
-// tube has slope steep beyond half above y, -steep beyond half below, and
+// tubeLoss has slope steep beyond half above y, -steep beyond half below, and
 // curvature curved between. Where rounding leaves nothing between, it is the
 // corner at y.
-func tube(y, half, steep, curved float64) bend {
+func tubeLoss(y, half, steep, curved float64) twoKinkLoss {
 	lo, hi := y-half, y+half
 	if !(lo < hi) {
-		return bend{n: 1, kinks: [2]float64{y}, slopes: [3]float64{-steep, steep}}
+		return twoKinkLoss{n: 1, kinks: [2]float64{y}, slopes: [3]float64{-steep, steep}}
 	}
-	if curved == 0 {
-		return bend{n: 2, kinks: [2]float64{lo, hi}, slopes: [3]float64{-steep, 0, steep}}
+	inside := 0.0
+	if curved > 0 {
+		inside = curved * (lo - y)
 	}
-	return bend{
+	return twoKinkLoss{
 		n: 2, kinks: [2]float64{lo, hi},
-		slopes:     [3]float64{-steep, curved * (lo - y), steep},
+		slopes:     [3]float64{-steep, inside, steep},
 		curvatures: [3]float64{0, curved, 0},
 	}
-}
-
-// regressionSite is a piecewise site of finite targets, for acceptable
-// parameters.
-func regressionSite(name string, y []float64, law resample.CountDistribution, err error, of func(y float64) bend) (Site, error) {
-	if err != nil {
-		return nil, err
-	}
-	if err := checkTargets(name, y); err != nil {
-		return nil, err
-	}
-	return newPiecewiseSite(y, law, of), nil
 }

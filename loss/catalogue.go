@@ -1,9 +1,7 @@
 package loss
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -59,41 +57,48 @@ type Info struct {
 // NeedsParameter says whether the loss takes the parameter of that name.
 func (i Info) NeedsParameter(name string) bool { return slices.Contains(i.Takes, name) }
 
-// catalogue lists the losses, each with its maker.
+// entry is a loss of the catalogue, with its maker.
+type entry struct {
+	Info
+	make func(Parameters) parametricLoss
+}
+
+// parametricLoss is a Loss that checks its parameters.
+type parametricLoss interface {
+	Loss
+	check() error
+}
+
+// catalogue lists the losses that ByName knows.
 func catalogue() []entry {
 	c := []string{"C"}
 	return []entry{
 		{Info{"square", nil, "(f-y)^2/(2 noise)", Either, []string{"noise"}, false},
-			func(p Parameters) (Loss, error) { return orError(NewSquare(p.Noise)) }},
+			func(p Parameters) parametricLoss { return Square{p.Noise} }},
 		{Info{"hard", nil, "0 if y f >= 1, else infinite", Classification, nil, false},
-			func(Parameters) (Loss, error) { return HardMargin{}, nil }},
+			func(Parameters) parametricLoss { return HardMargin{} }},
 		{Info{"hinge", nil, "C max(0, 1-y f)", Classification, c, false},
-			func(p Parameters) (Loss, error) { return orError(NewHinge(p.C)) }},
+			func(p Parameters) parametricLoss { return Hinge{p.C} }},
 		{Info{"hinge2", []string{"squared-hinge"}, "C max(0, 1-y f)^2", Classification, c, false},
-			func(p Parameters) (Loss, error) { return orError(NewSquaredHinge(p.C)) }},
+			func(p Parameters) parametricLoss { return SquaredHinge{p.C} }},
 		{Info{"logistic", nil, "C log(1+exp(-y f))", Classification, c, false},
-			func(p Parameters) (Loss, error) { return orError(NewLogistic(p.C)) }},
+			func(p Parameters) parametricLoss { return Logistic{p.C} }},
 		{Info{"eps", nil, "C max(0, |f-y|-epsilon)", Regression, []string{"C", "epsilon"}, false},
-			func(p Parameters) (Loss, error) { return orError(NewEpsInsensitive(p.C, p.Epsilon)) }},
+			func(p Parameters) parametricLoss { return EpsInsensitive{p.C, p.Epsilon} }},
 		{Info{"absolute", nil, "C |f-y|", Regression, c, false},
-			func(p Parameters) (Loss, error) { return orError(NewLeastAbsolute(p.C)) }},
+			func(p Parameters) parametricLoss { return LeastAbsolute{p.C} }},
 		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}, false},
-			func(p Parameters) (Loss, error) { return orError(NewHuber(p.C, p.Delta)) }},
+			func(p Parameters) parametricLoss { return Huber{p.C, p.Delta} }},
 		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil, true},
-			func(Parameters) (Loss, error) { return Probit{}, nil }},
+			func(Parameters) parametricLoss { return Probit{} }},
 		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, true},
-			func(Parameters) (Loss, error) { return Logit{}, nil }},
+			func(Parameters) parametricLoss { return Logit{} }},
 		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}, true},
-			func(p Parameters) (Loss, error) { return orError(NewStudent(p.Dof, p.Scale)) }},
+			func(p Parameters) parametricLoss { return Student{p.Dof, p.Scale} }},
 	}
 }
 
-type entry struct {
-	Info
-	make func(Parameters) (Loss, error)
-}
-
-// find is the entry of that name or alias.
+// find returns the entry of that name or alias.
 func find(name string) (entry, error) {
 	for _, e := range catalogue() {
 		if e.Name == name || slices.Contains(e.Aliases, name) {
@@ -119,42 +124,16 @@ func About(name string) (Info, error) {
 	return e.Info, err
 }
 
-// ByName is the training loss of that name or alias. It refuses parameters out
-// of range and unknown names.
+// ByName returns the training loss of that name or alias. It refuses parameters
+// out of range and unknown names.
 func ByName(name string, p Parameters) (Loss, error) {
 	e, err := find(name)
 	if err != nil {
 		return nil, err
 	}
-	return e.make(p)
-}
-
-// orError keeps an invalid loss from its user.
-func orError[L Loss](l L, err error) (Loss, error) {
-	if err != nil {
+	l := e.make(p)
+	if err := l.check(); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
-
-// mostParameter keeps sums of parameters times counts finite.
-const mostParameter = 1e100
-
-// positive refuses a parameter outside of (0, mostParameter].
-func positive(name string, v float64) error {
-	if !(v > 0 && v <= mostParameter) {
-		return fmt.Errorf("loss: %s must be positive and at most %g, got %g", name, float64(mostParameter), v)
-	}
-	return nil
-}
-
-// finite refuses a number that is none, or infinite.
-func finite(name string, v float64) error {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("loss: %s is %g, not a finite number", name, v)
-	}
-	return nil
-}
-
-// errNoTarget refuses a site without examples.
-var errNoTarget = errors.New("loss: a site needs at least one target")

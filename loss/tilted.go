@@ -1,6 +1,10 @@
 package loss
 
-import "math"
+import (
+	"math"
+
+	"bootbench/loss/internal/counts"
+)
 
 // concave is a log-concave likelihood that bends near 0, within about 1 or more.
 type concave interface {
@@ -12,7 +16,7 @@ type concave interface {
 // tiltConcave is TiltedMoments of a log-concave likelihood. The posterior has
 // one mode and falls from it at least as fast as exp(-c/2 (f-mode)^2).
 func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, variance float64) {
-	if none(k) {
+	if counts.IsEmpty(k) {
 		return 0, h, 1 / c
 	}
 	log := func(f float64) float64 {
@@ -26,7 +30,7 @@ func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, vari
 	}
 	mode, width := peak(l, c, h, y, k)
 	reach := tiltReach/math.Sqrt(c) + width
-	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: coarsest, single: true}
+	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep, single: true}
 	total := 0.0
 	for _, w := range k {
 		total += w
@@ -75,7 +79,7 @@ func peak[L concave](l L, c, h float64, y, k []float64) (mode, width float64) {
 // Quadrature over the posterior.
 const (
 	tiltReach      = 9    // in units of 1/sqrt(c)
-	coarsest       = 0.72 // first step
+	maxTiltStep    = 0.72 // first step
 	mostTilt       = 1 << 15
 	tiltNegligible = 42 // exponent below the mode
 )

@@ -1,0 +1,234 @@
+// Package counts lists the occupation numbers of a site's examples: the joint
+// distribution of how often a resample holds each of the site's distinct targets.
+package counts
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/resample"
+)
+
+// Limits on the joint counts of a site.
+const (
+	// MinProb is the least probability of a row that is listed where the list of
+	// all rows would be longer than maxRows; maxDropped bounds what is lost by that.
+	MinProb    = 1e-13
+	maxRows    = 4096
+	maxDropped = 1e-9
+	// latticePoints, a prime, and latticeGenerator make the lattice that replaces
+	// longer lists. The generator is the best of 25 drawn at random.
+	latticePoints    = 2039
+	latticeGenerator = 977
+)
+
+// Joint is the joint distribution of the counts of a site's distinct targets: with
+// probability P[i] they are Row(i).
+type Joint struct {
+	Targets []float64 // distinct, in the order of their first appearance
+	P       []float64
+	counts  []float64 // len(P) rows of len(Targets)
+}
+
+// Row is the counts of the targets in row i.
+func (x *Joint) Row(i int) []float64 {
+	n := len(x.Targets)
+	return x.counts[i*n : (i+1)*n]
+}
+
+func (x *Joint) add(p float64, counts []float64) {
+	x.P = append(x.P, p)
+	x.counts = append(x.counts, counts...)
+}
+
+// IsEmpty says whether no example is present.
+func IsEmpty(counts []float64) bool {
+	return !slices.ContainsFunc(counts, func(k float64) bool { return k != 0 })
+}
+
+// Distinct lists the distinct targets of y in the order of their first appearance,
+// and how many examples have each.
+func Distinct(y []float64) (targets []float64, examples []int) {
+	for _, v := range y {
+		j := slices.Index(targets, v)
+		if j < 0 {
+			j = len(targets)
+			targets, examples = append(targets, v), append(examples, 0)
+		}
+		examples[j]++
+	}
+	return targets, examples
+}
+
+// New lists the joint counts of examples with targets y. The counts of different
+// targets are taken as independent, so that the number of rows multiplies. The
+// list is exact up to maxRows of them; above, rows of negligible probability are
+// dropped; and where even that list is too long, a lattice rule replaces it. In
+// classification there are at most two targets. Regression comes to the lattice
+// with about four different targets at one input: the mean of the predictor is
+// then off by up to 1% of the standard deviation over resamples, its variance by
+// up to 4%, its response by up to 0.005 (measured in loss.TestLattice).
+func New(y []float64, law resample.CountDistribution) *Joint {
+	targets, axes := marginals(y, law)
+	product := 1.0
+	for _, a := range axes {
+		product *= float64(len(a.p))
+	}
+	if product <= maxRows {
+		return enumerate(targets, axes, 0)
+	}
+	if x := enumerate(targets, axes, MinProb); x != nil {
+		return x
+	}
+	return lattice(targets, axes)
+}
+
+// Lattice is New by the lattice rule, whatever the number of rows.
+func Lattice(y []float64, law resample.CountDistribution) *Joint { return lattice(marginals(y, law)) }
+
+// marginal is the distribution of the count of one target.
+type marginal struct{ counts, p []float64 }
+
+// marginals lists the distinct targets and the distributions of their counts.
+func marginals(y []float64, law resample.CountDistribution) ([]float64, []marginal) {
+	targets, examples := Distinct(y)
+	axes := make([]marginal, len(targets))
+	for j, n := range examples {
+		axes[j] = newMarginal(n, law)
+	}
+	return targets, axes
+}
+
+// newMarginal is the distribution of the total count of n examples. Where the
+// window of the law starts above 0, the count 0 is added: it alone leaves the
+// cavity as it is, however small its probability.
+func newMarginal(n int, law resample.CountDistribution) (a marginal) {
+	window := law.Counts(n)
+	if zero := resample.ProbZero(law, n); window.First > 0 && zero > 0 {
+		a.counts, a.p = append(a.counts, 0), append(a.p, zero)
+	}
+	for k, q := range window.All() {
+		if q > 0 {
+			a.counts, a.p = append(a.counts, float64(k)), append(a.p, q)
+		}
+	}
+	return a
+}
+
+// quantile is the least count with distribution function above u.
+func (a marginal) quantile(u float64) float64 {
+	sum := 0.0
+	for i, p := range a.p {
+		if sum += p; sum > u {
+			return a.counts[i]
+		}
+	}
+	return a.counts[len(a.counts)-1]
+}
+
+// enumerate lists the rows of at least the probability minProb, scaled to a sum of
+// one; nil where they are more than maxRows or leave out too much.
+func enumerate(targets []float64, axes []marginal, minProb float64) *Joint {
+	x := &Joint{Targets: targets}
+	row := make([]float64, len(axes))
+	total := 0.0
+	bound := make([]float64, len(axes)+1) // the largest probability of the axes from j on
+	bound[len(axes)] = 1
+	for j := len(axes) - 1; j >= 0; j-- {
+		bound[j] = bound[j+1] * slices.Max(axes[j].p)
+	}
+	var visit func(j int, p float64) bool
+	visit = func(j int, p float64) bool {
+		if j == len(axes) {
+			x.add(p, row)
+			total += p
+			return len(x.P) <= maxRows
+		}
+		for i, q := range axes[j].p {
+			if p*q*bound[j+1] < minProb { // so that every branch has rows
+				continue
+			}
+			row[j] = axes[j].counts[i]
+			if !visit(j+1, p*q) {
+				return false
+			}
+		}
+		return true
+	}
+	if !visit(0, 1) || total < 1-maxDropped {
+		return nil
+	}
+	if minProb > 0 {
+		floats.Scale(1/total, x.P)
+	}
+	return x
+}
+
+// lattice lists the points of a Korobov lattice, each axis by the inverse of its
+// distribution function, so that every target's count has nearly its distribution
+// and every pair nearly its joint one. The row without any example has its exact
+// probability.
+func lattice(targets []float64, axes []marginal) *Joint {
+	x := &Joint{Targets: targets}
+	absent := 1.0
+	for _, a := range axes {
+		if a.counts[0] == 0 {
+			absent *= a.p[0]
+		} else {
+			absent = 0
+		}
+	}
+	row := make([]float64, len(axes))
+	for i := range latticePoints {
+		step := 1
+		for j, a := range axes {
+			u := (float64(i*step%latticePoints) + 0.5) / latticePoints
+			row[j] = a.quantile(u)
+			step = step * latticeGenerator % latticePoints
+		}
+		if !IsEmpty(row) {
+			x.add(1, row)
+		}
+	}
+	floats.Scale((1-absent)/float64(len(x.P)), x.P)
+	clear(row)
+	if absent > 0 {
+		x.add(absent, row)
+	}
+	return x
+}
+
+// Prune drops the rows below the probability minProb, but never the one without
+// any example, and scales the other rows to make up for them.
+func (x *Joint) Prune(minProb float64) *Joint {
+	pruned := &Joint{Targets: x.Targets}
+	kept, dropped := 0.0, 0.0
+	for i, p := range x.P {
+		switch row := x.Row(i); {
+		case IsEmpty(row):
+			pruned.add(p, row)
+		case p < minProb:
+			dropped += p
+		default:
+			kept += p
+			pruned.add(p, row)
+		}
+	}
+	for i := range pruned.P {
+		if !IsEmpty(pruned.Row(i)) {
+			pruned.P[i] *= 1 + dropped/kept
+		}
+	}
+	return pruned
+}
+
+// LikeliestFirst swaps the likeliest row to the front.
+func (x *Joint) LikeliestFirst() {
+	best := floats.MaxIdx(x.P)
+	x.P[0], x.P[best] = x.P[best], x.P[0]
+	first, other := x.Row(0), x.Row(best)
+	for j := range first {
+		first[j], other[j] = other[j], first[j]
+	}
+}

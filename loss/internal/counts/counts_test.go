@@ -1,0 +1,40 @@
+package counts
+
+import (
+	"math"
+	"testing"
+
+	"bootbench/resample"
+)
+
+// relative fails unless got agrees with want to tol, relative to want.
+func relative(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+		t.Errorf("%s: got %.17g, want %.17g (tolerance %g relative)", what, got, want, tol)
+	}
+}
+
+// TestJoint: all lists have total one, and the pruned list is the whole
+// one but for what it leaves out.
+func TestJoint(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 9} {
+		for _, nu := range []float64{0.01, 0.5, 3, 40} {
+			y := make([]float64, n)
+			for i := range y {
+				y[i] = float64(i)
+			}
+			x := New(y, resample.Poisson{Ratio: nu})
+			total, mean := 0.0, 0.0
+			for i, p := range x.P {
+				total += p
+				mean += p * x.Row(i)[n-1]
+			}
+			relative(t, "total", total, 1, 1e-12)
+			relative(t, "mean count", mean, nu, 0.01)
+			if len(x.P) > maxRows {
+				t.Errorf("%d targets at %g: %d combinations", n, nu, len(x.P))
+			}
+		}
+	}
+}

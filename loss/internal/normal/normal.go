@@ -1,0 +1,110 @@
+// Package normal computes what the losses need of the standard normal
+// distribution x ~ N(0, 1): its distribution function and truncated moments with
+// their relative accuracy kept in the tails, which gonum's distuv does not keep,
+// and the variance of a clipped normal.
+package normal
+
+import "math"
+
+// PDF computes the density phi(x).
+func PDF(x float64) float64 {
+	return math.Exp(-0.5*x*x) / (math.Sqrt2 * math.SqrtPi)
+}
+
+// CDF computes the distribution function Phi(x) to full relative accuracy, also in
+// the lower tail.
+func CDF(x float64) float64 {
+	return 0.5 * math.Erfc(-x/math.Sqrt2)
+}
+
+// LogCDF computes log Phi(x), also where Phi itself underflows.
+func LogCDF(x float64) float64 {
+	switch {
+	case x > 0:
+		return math.Log1p(-CDF(-x))
+	case x > -TailStart:
+		return math.Log(CDF(x))
+	}
+	q0, _, _ := TailRatios(-x)
+	return -0.5*x*x - 0.5*math.Log(2*math.Pi) + math.Log(q0)
+}
+
+// Hazard computes phi(x)/Phi(x), the slope of LogCDF.
+func Hazard(x float64) float64 {
+	if x > -TailStart {
+		return PDF(x) / CDF(x)
+	}
+	q0, _, _ := TailRatios(-x)
+	return 1 / q0
+}
+
+// TailStart is the least x for which TailRatios converges to rounding.
+const TailStart = 4
+
+// TailRatios computes q_n = I_n(x)/I_(n-1)(x), n = 0, 1, 2, of the repeated
+// integrals of the tail (the functions i^n erfc of Abramowitz and Stegun 7.2):
+// I_-1 = phi, I_n(x) = integral of I_(n-1) from x to infinity, for x >= TailStart.
+// q_0 is Mills' ratio. By the recurrence (n+1) I_(n+1) + x I_n = I_(n-1) the ratios
+// are the continued fraction q_n = 1/(x + (n+1) q_(n+1)), whose terms are positive.
+// It starts from the fixed point of its own step at a depth, larger for smaller x,
+// where rounding hides the error. With q_n = a/b the step needs no division.
+func TailRatios(x float64) (q0, q1, q2 float64) {
+	if x > 1e8 { // where b below might overflow, and 1 + 3/x^2 is 1
+		return 1 / x, 1 / x, 1 / x
+	}
+	deep := math.Ceil(10 + 480/(x*x))
+	a, b := 2.0, x+math.Sqrt(x*x+4*deep)
+	for n := deep; n > 3; n-- {
+		a, b = b, x*b+n*a
+	}
+	c := x*b + 3*a
+	d := x*c + 2*b
+	return d / (x*d + c), c / d, b / c
+}
+
+// Prob computes P(a < x < b) = Phi(b) - Phi(a), or 0 where b <= a, without
+// cancellation: from the nearer tail, from the sum of two erf, or for a short
+// interval from the Taylor series of phi at its middle.
+func Prob(a, b float64) float64 {
+	if b <= a {
+		return 0
+	}
+	h, mid := b-a, 0.5*(a+b)
+	switch {
+	case h*(1+math.Abs(mid)) < 0.1:
+		m2, h2 := mid*mid, h*h
+		return PDF(mid) * h * (1 + h2/24*(m2-1) + h2*h2/1920*((m2-6)*m2+3) +
+			h2*h2*h2/322560*(((m2-15)*m2+45)*m2-15))
+	case a > 0:
+		return CDF(-a) - CDF(-b)
+	case b < 0:
+		return CDF(b) - CDF(a)
+	}
+	return 0.5 * (math.Erf(b/math.Sqrt2) - math.Erf(a/math.Sqrt2))
+}
+
+// TruncatedMoments computes the integrals of phi, x phi and x^2 phi over [a, b], infinite
+// ends allowed; all 0 where b <= a.
+func TruncatedMoments(a, b float64) (m0, m1, m2 float64) {
+	if b <= a {
+		return 0, 0, 0
+	}
+	m0 = Prob(a, b)
+	m2 = m0 + timesPDF(a) - timesPDF(b)
+	switch {
+	case math.IsInf(a, -1) && math.IsInf(b, 1):
+	case math.Abs(a) <= math.Abs(b): // phi(a) - phi(b), from its larger term
+		m1 = -PDF(a) * math.Expm1(-0.5*(b-a)*(b+a))
+	default:
+		m1 = PDF(b) * math.Expm1(0.5*(b-a)*(b+a))
+	}
+	return m0, m1, m2
+}
+
+// timesPDF computes x phi(x), 0 at infinity.
+func timesPDF(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x * PDF(x)
+}

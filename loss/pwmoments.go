@@ -1,0 +1,169 @@
+package loss
+
+import (
+	"math"
+
+	"bootbench/loss/internal/normal"
+)
+
+// response is the predictor f(h) under the cavity for one row of counts: its mean
+// is base + shift, where base = f(m_c); its variance; and the means of its slope
+// (keep) and of one less its slope (pull).
+type response struct {
+	base, shift, variance, keep, pull float64
+}
+
+// segmentIntegrator integrates the proximal map of a piecewise loss over the
+// Gaussian cavity. It goes through the intervals of the field h on which the map
+// is linear, from left to right, and caches the tails at their ends: rows of
+// counts share some of them.
+type segmentIntegrator struct {
+	Cavity
+	sd    float64
+	cache [4]normal.Tail
+}
+
+func newSegmentIntegrator(cav Cavity) segmentIntegrator {
+	o := normal.Origin
+	return segmentIntegrator{Cavity: cav, sd: math.Sqrt(cav.Var), cache: [4]normal.Tail{o, o, o, o}}
+}
+
+// tail returns the tail at z; end i of an interval is cached for the next row.
+func (s *segmentIntegrator) tail(i int, z float64) normal.Tail {
+	if i >= len(s.cache) {
+		return normal.TailAt(z)
+	}
+	if s.cache[i].Z != z {
+		s.cache[i] = normal.TailAt(z)
+	}
+	return s.cache[i]
+}
+
+// standardize expresses x in units of the Gaussian of that mean and sd >= 0; at
+// sd = 0 it is infinite, but 0 where x is the mean.
+func standardize(x, mean, sd float64) float64 {
+	if x == mean {
+		return 0
+	}
+	return (x - mean) / sd
+}
+
+// response integrates the proximal map of one row's loss.
+func (s *segmentIntegrator) response(l *piecewise) response {
+	var a accumulator
+	from := normal.Tail{Z: math.Inf(-1)}
+	start := 0 // the segment that begins at from
+	for j, kink := range l.kinks {
+		below, above := l.slopeAt(j, kink), l.slopes[j+1]
+		if below == above && l.curvatures[j] == l.curvatures[j+1] {
+			continue
+		}
+		to := s.tail(2*j, standardize(kink, s.Mean-below/s.C, s.sd))
+		s.addSegment(&a, &from, &to, l, start)
+		from, start = to, j+1
+		if above > below {
+			from = s.tail(2*j+1, standardize(kink, s.Mean-above/s.C, s.sd))
+			a.add(&to, &from, 0, 1, kink)
+		}
+	}
+	if start == 0 && l.curvatures[0] == 0 { // the map has slope one throughout
+		return response{base: s.Mean - l.slopes[0]/s.C, variance: s.Var, keep: 1}
+	}
+	s.addSegment(&a, &from, &normal.Tail{Z: math.Inf(1)}, l, start)
+	shift := a.pullAt*a.slopeShift + a.keepAt*a.flatShift
+	return response{a.base, s.sd * shift, s.Var * a.variance, a.keep, a.pull}
+}
+
+// addSegment adds the fields between from and to, which see segment j of the loss.
+func (s *segmentIntegrator) addSegment(a *accumulator, from, to *normal.Tail, l *piecewise, j int) {
+	base := 0.0
+	if from.Z < 0 && to.Z >= 0 {
+		base = l.segmentProx(j, s.C, s.Mean)
+	}
+	if q := l.curvatures[j]; q > 0 {
+		a.add(from, to, s.C/(s.C+q), q/(s.C+q), base)
+	} else {
+		a.add(from, to, 1, 0, base)
+	}
+}
+
+// accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s,
+// on each of which f has a constant slope. With f' that slope, Hoeffding's
+// covariance formula gives
+//
+//	variance = 2 x double integral of f'(u) f'(v) Phi(u) (1-Phi(v)) over u < v,
+//
+// a sum of positive terms over intervals and pairs of them. The mean of f less its
+// value at x = 0 is the integral of (f'-f'(0)) (1-Phi) over x > 0 less that of
+// (f'-f'(0)) Phi over x < 0. The interval around 0 drops out of it, so that
+// nothing large cancels. Written as f' - f'(0) = (1-f'(0)) f' - f'(0) (1-f'), it
+// keeps its digits where slopes are near 0 or near 1.
+type accumulator struct {
+	base, variance, keep, pull float64
+	slopeCDF                   float64 // the integral of f' Phi so far
+	slopeShift, flatShift      float64 // the integrals of f' and of -(1-f') for the mean
+	keepAt, pullAt             float64 // f'(0) and 1-f'(0)
+}
+
+// add adds an interval where f has slope keep = 1 - pull. Where 0 lies in it, f is
+// base there.
+func (t *accumulator) add(from, to *normal.Tail, keep, pull, base float64) {
+	if !(from.Z < to.Z) {
+		return
+	}
+	a, b := *from, *to
+	mass := normal.ProbBetween(a, b)
+	t.keep += keep * mass
+	t.pull += pull * mass
+	below, above := 0.0, 0.0 // the integrals of Phi and of 1-Phi
+	if keep > 0 || b.Z < 0 {
+		below = normal.CDFIntegral(a, b)
+	}
+	if a.Z >= 0 || (keep > 0 && t.slopeCDF > 0) {
+		above = normal.CDFIntegral(b.Mirror(), a.Mirror())
+	}
+	if keep > 0 {
+		t.variance += keep * keep * normal.ClippedVar(a, b)
+		if above > 0 {
+			t.variance += 2 * t.slopeCDF * keep * above
+		}
+		t.slopeCDF += keep * below
+	}
+	switch {
+	case b.Z < 0:
+		t.slopeShift -= keep * below
+		t.flatShift += pull * below
+	case a.Z >= 0:
+		t.slopeShift += keep * above
+		t.flatShift -= pull * above
+	default:
+		t.base, t.keepAt, t.pullAt = base, keep, pull
+	}
+}
+
+// mixtureMoments mixes the predictor over rows of counts: the variance is the mean
+// of the variances given the counts plus the variance of the means, both sums of
+// positive terms. Means are taken as deviations from the first row's base, so that
+// they keep their digits where all of them lie at one kink.
+type mixtureMoments struct {
+	reference, shift, total float64
+	variance, keep, pull    float64
+}
+
+// add adds a row of probability p.
+func (m *mixtureMoments) add(p float64, r response) {
+	if m.total == 0 {
+		m.reference = r.base
+	}
+	off := (r.base - m.reference) + r.shift - m.shift
+	before := m.total
+	m.total += p
+	m.shift += p / m.total * off
+	m.variance += p * (r.variance + before/m.total*off*off)
+	m.keep += p * r.keep
+	m.pull += p * r.pull
+}
+
+func (m *mixtureMoments) moments() Moments {
+	return Moments{Mean: m.reference + m.shift, Var: m.variance, Response: m.keep, Shrinkage: m.pull}
+}

@@ -47,6 +47,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// TestScaleRefuses: sizes out of range are bad input; cancelled, or with a rank that is too low, the
+// rows so far come with the error.
 func TestScaleRefuses(t *testing.T) {
 	spec, err := WavesCase(50)
 	if err != nil {
@@ -85,6 +87,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestScaleCases: the default sizes, and a case of a user's set: standard targets in regression (the
+// set itself unchanged), labels as they are in classification.
 func TestScaleCases(t *testing.T) {
 	cases, err := DefaultScale(5000, 20000)
 	if err != nil {

@@ -56,6 +56,8 @@ func TestColumnsAgreeWithGram(t *testing.T) {
 	}
 }
 
+// TestColumnsNameTheirRows: a column with a covariance that is not finite is an error that names the
+// pair; no columns are no work.
 func TestColumnsNameTheirRows(t *testing.T) {
 	x := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 1e200, 2}}
 	in := mustPrepare(t, Spec{Kind: Linear}, x)

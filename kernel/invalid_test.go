@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
+// TestValidate: every setting out of range, or of no use to the kind, is refused by its name.
 func TestValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
@@ -52,6 +53,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestParseKind: names and kinds are each other's inverse; other names are refused.
 func TestParseKind(t *testing.T) {
 	for k := RBF; k <= Precomputed; k++ {
 		if got, err := ParseKind(k.String()); err != nil || got != k {
@@ -66,6 +68,8 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
+// TestGramRefusesBadInputs: shapes that do not fit, no inputs, and entries that are not finite
+// are refused with what and where.
 func TestGramRefusesBadInputs(t *testing.T) {
 	for _, c := range []struct {
 		spec Spec
@@ -87,6 +91,8 @@ func TestGramRefusesBadInputs(t *testing.T) {
 	}
 }
 
+// TestOverflowNamesThePair: a covariance that overflows, at whatever step, is an error that
+// names the first such pair.
 func TestOverflowNamesThePair(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -126,6 +132,7 @@ func TestFarApart(t *testing.T) {
 	}
 }
 
+// TestCrossRefusesBadInputs: the same for new inputs, and for results that have no room.
 func TestCrossRefusesBadInputs(t *testing.T) {
 	in := mustPrepare(t, Spec{}, general(4, 2))
 	for _, c := range []struct {

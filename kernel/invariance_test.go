@@ -72,6 +72,7 @@ func mapped(x blas64.General, f func(j int, v float64) float64) blas64.General {
 	return y
 }
 
+// TestPermutingInputsPermutesGram: K(P x) = P K(x) P', up to the rounding of same.
 func TestPermutingInputsPermutesGram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawInputs(t)
@@ -85,6 +86,7 @@ func TestPermutingInputsPermutesGram(t *testing.T) {
 	})
 }
 
+// TestTranslationLeavesDistanceKernels: a radial kernel does not depend on the origin.
 func TestTranslationLeavesDistanceKernels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawInputs(t)
@@ -97,6 +99,7 @@ func TestTranslationLeavesDistanceKernels(t *testing.T) {
 	})
 }
 
+// TestUnitsCancelAgainstLengthScales: x_j and L_j in other units give the same kernel.
 func TestUnitsCancelAgainstLengthScales(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawInputs(t)
@@ -112,6 +115,7 @@ func TestUnitsCancelAgainstLengthScales(t *testing.T) {
 	})
 }
 
+// TestGammaIsALengthScale: gamma = 1/(2 L^2), and the default is L = sqrt(d).
 func TestGammaIsALengthScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawInputs(t)

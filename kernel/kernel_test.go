@@ -89,6 +89,8 @@ func mustPrepare(t testing.TB, s Spec, x blas64.General) *Inputs {
 // relative error of a product, whose terms may cancel, by 5.
 const agree = 1e-12
 
+// TestGramAgreesWithPlain: every kind, at sizes around the edges of tiles and batches of rows, is
+// its formula.
 func TestGramAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 3, 8} {
@@ -108,6 +110,7 @@ func TestGramAgreesWithPlain(t *testing.T) {
 	}
 }
 
+// TestGramReadsStrides: a view into a wider matrix gives what its copy gives.
 func TestGramReadsStrides(t *testing.T) {
 	x := gaussian(rand.New(rand.NewPCG(1, 3)), 20, 7)
 	view := blas64.General{Rows: 20, Cols: 3, Stride: 7, Data: x.Data[2:]}
@@ -235,6 +238,8 @@ func TestNearCopiesOfAnOutlier(t *testing.T) {
 	}
 }
 
+// TestDuplicatesAndDiagonalAreExact: equal inputs have distance 0 without rounding, however far
+// they are from the origin.
 func TestDuplicatesAndDiagonalAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	x := gaussian(rng, 30, 5)
@@ -288,6 +293,7 @@ func TestCentringRemovesOffsets(t *testing.T) {
 	}
 }
 
+// TestConstantColumnsDoNotMatter: a radial kernel is unchanged by features that do not vary.
 func TestConstantColumnsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	x := gaussian(rng, 25, 2)
@@ -312,6 +318,8 @@ func TestConstantColumnsDoNotMatter(t *testing.T) {
 	}
 }
 
+// TestCrossAgreesWithPlain: the same for kernel vectors, also of a new input that equals a training
+// input, and into a matrix with a stride.
 func TestCrossAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	for _, d := range []int{1, 4} {
@@ -369,6 +377,7 @@ func TestCrossInBatches(t *testing.T) {
 	}
 }
 
+// TestDiagAgreesWithPlain: prior variances are k(z, z) by the formula.
 func TestDiagAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 10))
 	x, z := gaussian(rng, 5, 4), gaussian(rng, 9, 4)
@@ -421,6 +430,8 @@ func TestGramAllocatesNoSecondMatrix(t *testing.T) {
 	}
 }
 
+// TestComplete: a precomputed matrix becomes A k + B, plus the jitter on its diagonal (small
+// integers and powers of two: exact); what overflows and other kinds are refused.
 func TestComplete(t *testing.T) {
 	k, err := linalg.SymFromDense(2, []float64{2, 1, 1, 3}, 0)
 	if err != nil {

@@ -107,6 +107,7 @@ func TestRowsAreGram(t *testing.T) {
 	}
 }
 
+// TestSparseCrossAgreesWithPlain: kernel vectors and variances of sparse inputs are those of the formula.
 func TestSparseCrossAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x, dense := thin(rng, 40, 12, 0.3)
@@ -221,6 +222,7 @@ func TestSparseScaling(t *testing.T) {
 	})
 }
 
+// TestSparseRefuses: every way in which a sparse matrix can be malformed is refused with its place.
 func TestSparseRefuses(t *testing.T) {
 	sound := func() CSR {
 		return CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3}, Index: []int32{0, 2, 1}, Value: []float64{1, 2, 3}}

@@ -19,25 +19,25 @@ func (j *EstimatorComparison) Title() string {
 }
 
 func (j *EstimatorComparison) document() *document {
-	p := &document{}
-	p.line("data", "%s: %d splits into %d examples to train on and %d held out", j.Data, j.Splits, j.Train, j.HeldOut)
-	p.line("held-out error", "%s, standard error %.2g, standard deviation over splits %.2g", number(j.Truth), j.TruthSE, j.TruthSD)
+	d := &document{}
+	d.line("data", "%s: %d splits into %d examples to train on and %d held out", j.Data, j.Splits, j.Train, j.HeldOut)
+	d.line("held-out error", "%s, standard error %.2g, standard deviation over splits %.2g", number(j.Truth), j.TruthSE, j.TruthSD)
 	if j.UnfinishedTheory > 0 {
-		p.line("theory", "%d solves did not converge", j.UnfinishedTheory)
+		d.line("theory", "%d solves did not converge", j.UnfinishedTheory)
 	}
-	p.gap()
+	d.gap()
 	columns := []column{{head: "estimator", left: true}, {head: "mean"}, {head: "bias"}, {head: "+-"}, {head: "rms"}, {head: "sd"}, {head: "seconds"}, {head: "retrained"}}
 	var rows [][]string
 	for _, v := range j.Estimators {
 		rows = append(rows, []string{v.Estimator, fmt.Sprintf("%.4f", v.Mean), fmt.Sprintf("%+.4f", v.Bias), fmt.Sprintf("%.4f", v.BiasSE),
 			fmt.Sprintf("%.4f", v.RMS), fmt.Sprintf("%.4f", v.SD), seconds(v.Seconds), fmt.Sprintf("%.1f%%", 100*v.Retrained)})
 	}
-	p.table(columns, rows)
-	p.gap()
-	p.line("bias, rms", "mean and root mean square of the estimate less the held-out error of the same split; sd of the estimate")
-	p.line("seconds", "mean time, the kernel matrix apart; retrained: share of the examples or folds")
-	p.cost(j.Cost)
-	return p
+	d.table(columns, rows)
+	d.gap()
+	d.line("bias, rms", "mean and root mean square of the estimate less the held-out error of the same split; sd of the estimate")
+	d.line("seconds", "mean time, the kernel matrix apart; retrained: share of the examples or folds")
+	d.cost(j.Cost)
+	return d
 }
 
 // Figures set the estimators' accuracy against their cost.

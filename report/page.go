@@ -87,9 +87,9 @@ func inlineSVG(f *Figure) (template.HTML, error) {
 }
 
 // views joins neighbouring lines into lists.
-func (s *document) views() []blockView {
+func (d *document) views() []blockView {
 	var views []blockView
-	for _, b := range s.blocks {
+	for _, b := range d.blocks {
 		switch last := len(views) - 1; {
 		case b.columns != nil:
 			views = append(views, tableView(b))
@@ -112,11 +112,7 @@ func tableView(b block) blockView {
 		}
 		return row
 	}
-	heads := make([]string, len(b.columns))
-	for i, c := range b.columns {
-		heads[i] = c.head
-	}
-	v := blockView{Head: cells(heads)}
+	v := blockView{Head: cells(heads(b.columns))}
 	for _, r := range b.rows {
 		v.Rows = append(v.Rows, cells(r))
 	}

@@ -221,22 +221,22 @@ func (t *PaperTables) Title() string {
 }
 
 func (t *PaperTables) document() *document {
-	p := &document{}
+	d := &document{}
 	if t.Laws != nil {
-		p.distances(t.Laws)
+		d.distances(t.Laws)
 	}
 	if len(t.Timing) > 0 {
-		p.timing(t.Timing)
+		d.timing(t.Timing)
 	}
 	if len(t.LeaveOneOut) > 0 {
-		p.leaveOneOut(t.LeaveOneOut)
+		d.leaveOneOut(t.LeaveOneOut)
 	}
-	return p
+	return d
 }
 
 // distances sets the L1 distances of M03 figure 5 beside what M03 reports.
-func (p *document) distances(l *paper.PredictorDensities) {
-	p.paragraph("L1 distances of the laws on the Boston housing data, S = N. M03 reports 86.2% up to 0.1, 2% from 0.2 on, largest 0.3109; it does not say from how many resamples.")
+func (d *document) distances(l *paper.PredictorDensities) {
+	d.paragraph("L1 distances of the laws on the Boston housing data, S = N. M03 reports 86.2% up to 0.1, 2% from 0.2 on, largest 0.3109; it does not say from how many resamples.")
 	with := func(v, se float64, scale float64) string {
 		if math.IsNaN(se) {
 			return fmt.Sprintf("%.3g", scale*v)
@@ -247,27 +247,27 @@ func (p *document) distances(l *paper.PredictorDensities) {
 	for _, c := range l.Choices {
 		rows = append(rows, []string{c.Scheme, fmt.Sprint(c.Offset), fmt.Sprint(c.Resamples), with(c.Close, c.CloseSE, 100), with(c.Far, c.FarSE, 100), with(c.Largest, c.LargestSE, 1)})
 	}
-	p.table([]column{{head: "scheme", left: true}, {head: "edge"}, {head: "resamples"}, {head: "<= 0.1, %"}, {head: ">= 0.2, %"}, {head: "largest"}}, rows)
-	p.gap()
+	d.table([]column{{head: "scheme", left: true}, {head: "edge"}, {head: "resamples"}, {head: "<= 0.1, %"}, {head: ">= 0.2, %"}, {head: "largest"}}, rows)
+	d.gap()
 }
 
 // timing sets the theory's time beside that of single trainings, as both papers
 // do.
-func (p *document) timing(rows []bench.CompareRow) {
-	p.paragraph("Time of the theory at S = N against single trainings. M03 claims at most 15 retrainings (all S rows) for N <= 500 and 25 for N <= 2500; M04 claims less than one training on the data for broad kernels.")
+func (d *document) timing(rows []bench.CompareRow) {
+	d.paragraph("Time of the theory at S = N against single trainings. M03 claims at most 15 retrainings (all S rows) for N <= 500 and 25 for N <= 2500; M04 claims less than one training on the data for broad kernels.")
 	var cells [][]string
 	for _, r := range rows {
 		cells = append(cells, []string{ShortName(r.Data), r.Loss, fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.FitS), seconds(r.ResampleFitS), naiveSeconds(r),
 			fmt.Sprintf("%.3g", r.TheoryS/r.FitS), fmt.Sprintf("%.3g", r.FitsEquivalent), naiveRatio(r)})
 	}
-	p.table([]column{{head: "data", left: true}, {head: "loss", left: true}, {head: "n"}, {head: "theory s"}, {head: "full fit s"}, {head: "merged fit s"}, {head: "naive fit s"},
+	d.table([]column{{head: "data", left: true}, {head: "loss", left: true}, {head: "n"}, {head: "theory s"}, {head: "full fit s"}, {head: "merged fit s"}, {head: "naive fit s"},
 		{head: "theory / full"}, {head: "/ merged"}, {head: "/ naive"}}, cells)
-	p.gap()
+	d.gap()
 }
 
 // leaveOneOut is the table of the lecture on leave-one-out.
-func (p *document) leaveOneOut(rows []paper.LeaveOneOutRow) {
-	p.paragraph("Fast leave-one-out of soft-margin classifiers with bias, C = 1. The lecture reports 0.58% of the trainings and 32 s on Reuters (n = 6451), 20.42% and 235 s on WebKB (2092), 2.56% and 1132 s on Ohsumed (10000).")
+func (d *document) leaveOneOut(rows []paper.LeaveOneOutRow) {
+	d.paragraph("Fast leave-one-out of soft-margin classifiers with bias, C = 1. The lecture reports 0.58% of the trainings and 32 s on Reuters (n = 6451), 20.42% and 235 s on WebKB (2092), 2.56% and 1132 s on Ohsumed (10000).")
 	var cells [][]string
 	for _, r := range rows {
 		kernel := fmt.Sprintf("rbf, gamma %v/d", r.GammaD)
@@ -277,9 +277,9 @@ func (p *document) leaveOneOut(rows []paper.LeaveOneOutRow) {
 		cells = append(cells, []string{ShortName(r.Data), fmt.Sprint(r.N), kernel, fmt.Sprintf("%.2f%%", 100*r.Retrained), seconds(r.FastS), seconds(r.ExactS), seconds(r.TrainS),
 			fmt.Sprint(r.Errors), fmt.Sprint(r.ExactErrors), fmt.Sprint(r.Approximate), fmt.Sprint(r.XiAlpha)})
 	}
-	p.table([]column{{head: "data", left: true}, {head: "n"}, {head: "kernel", left: true}, {head: "retrained"}, {head: "fast s"}, {head: "exact s"}, {head: "one training s"},
+	d.table([]column{{head: "data", left: true}, {head: "n"}, {head: "kernel", left: true}, {head: "retrained"}, {head: "fast s"}, {head: "exact s"}, {head: "one training s"},
 		{head: "fast errors"}, {head: "exact"}, {head: "approx"}, {head: "xi-alpha"}}, cells)
-	p.gap()
+	d.gap()
 }
 
 func naiveRatio(r bench.CompareRow) string {

@@ -72,6 +72,8 @@ func TestJSONAgainstStandard(t *testing.T) {
 	})
 }
 
+// TestJSONWithoutNumber: numbers that JSON does not have are null, nil lists empty; what cannot be
+// encoded is an error.
 func TestJSONWithoutNumber(t *testing.T) {
 	var b bytes.Buffer
 	v := outer{inner: inner{Deep: []float64{1, math.NaN(), math.Inf(-1)}}, Name: "a\"b"}
@@ -87,6 +89,8 @@ func TestJSONWithoutNumber(t *testing.T) {
 	}
 }
 
+// TestWriteFile: the file has its old content until the new one is complete; nothing is left
+// behind.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
@@ -119,6 +123,7 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+// TestQuantile: interpolation between order statistics, exact for these values.
 func TestQuantile(t *testing.T) {
 	sorted := []float64{1, 2, 4, 8, 16}
 	for q, want := range map[float64]float64{0: 1, 0.25: 2, 0.5: 4, 0.75: 8, 1: 16, 0.125: 1.5} {
@@ -164,6 +169,7 @@ func TestCompareSentence(t *testing.T) {
 	}
 }
 
+// TestCompareTable: rows fit under their heads, and bounds are marked.
 func TestCompareTable(t *testing.T) {
 	var b bytes.Buffer
 	table, err := NewStreamTable(&b, &Comparison{Data: []string{"synthetic:waves,n=100", "dir/my data.csv"}})
@@ -187,6 +193,7 @@ func TestCompareTable(t *testing.T) {
 	}
 }
 
+// TestRowsCSV: a record per row, a column per field of the JSON document, empty where not known.
 func TestRowsCSV(t *testing.T) {
 	var b bytes.Buffer
 	if err := (&Comparison{Rows: rows()}).WriteCSV(&b); err != nil {

@@ -45,7 +45,7 @@ func NewStreamTable[R any](w io.Writer, of RowDocument[R]) (*StreamTable[R], err
 	if err := of.head().writeText(w); err != nil {
 		return t, err
 	}
-	return t, writeHeads(w, t.columns)
+	return t, writeCells(w, t.columns, heads(t.columns))
 }
 
 // Row prints one row.
@@ -63,14 +63,16 @@ func rowTable[R any](d *document, of RowDocument[R], rows []R) {
 	d.table(of.columns(), cells)
 }
 
-func writeHeads(w io.Writer, columns []column) error {
-	heads := make([]string, len(columns))
+// heads are the heads of columns.
+func heads(columns []column) []string {
+	all := make([]string, len(columns))
 	for i, c := range columns {
-		heads[i] = c.head
+		all[i] = c.head
 	}
-	return writeCells(w, columns, heads)
+	return all
 }
 
+// writeCells prints one line of a table.
 func writeCells(w io.Writer, columns []column, cells []string) error {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -97,7 +99,7 @@ func writeTable(w io.Writer, columns []column, rows [][]string) error {
 			columns[i].width = max(columns[i].width, utf8.RuneCountInString(r[i]))
 		}
 	}
-	if err := writeHeads(w, columns); err != nil {
+	if err := writeCells(w, columns, heads(columns)); err != nil {
 		return err
 	}
 	for _, r := range rows {

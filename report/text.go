@@ -8,20 +8,20 @@ import (
 	"bootbench/solver"
 )
 
-func (p *document) subject(s Subject) {
-	p.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
+func (d *document) subject(s Subject) {
+	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
 	from := ""
 	if s.Preset != "" {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
 	}
-	p.line("model", "%s loss%s%s", s.Loss, s.parameters(), from)
-	p.line("kernel", "%s", s.Kernel)
+	d.line("model", "%s loss%s%s", s.Loss, s.parameters(), from)
+	d.line("kernel", "%s", s.Kernel)
 	features := "as they are"
 	if s.Standardized {
 		features = "standardised to mean 0 and standard deviation 1"
 	}
-	p.line("features", "%s", features)
-	p.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
+	d.line("features", "%s", features)
+	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
 }
 
 // String describes the kernel in a few words.
@@ -47,41 +47,41 @@ func nonzero[T int | float64](format string, value T) string {
 	return fmt.Sprintf(format, value)
 }
 
-func (p *document) resampling(r Resampling, n int) {
-	p.line("resampling", "%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
+func (d *document) resampling(r Resampling, n int) {
+	d.line("resampling", "%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
 		r.Scheme, nonzero(", %d folds", r.Folds), r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
 // combined prints what follows from the left-out error and one fit to all data.
-func (p *document) combined(e Errors, r Resampling) {
-	p.line("apparent error", "%s", number(e.Apparent))
+func (d *document) combined(e Errors, r Resampling) {
+	d.line("apparent error", "%s", number(e.Apparent))
 	note := ""
 	if !r.Is632Applicable {
 		note = "   (meant for resamples that leave out 37% of the examples)"
 	}
-	p.line(".632", "%s%s", number(e.Err632), note)
-	p.line(".632+", "%s%s", number(e.Err632Plus), note)
+	d.line(".632", "%s%s", number(e.Err632), note)
+	d.line(".632+", "%s%s", number(e.Err632Plus), note)
 }
 
 // ensemble prints the errors of the out-of-bag ensemble. se is nil for the
 // theory.
-func (p *document) ensemble(e Ensemble, se *EnsembleSE) {
+func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 	with := func(v float64, of func(*EnsembleSE) float64) string {
 		if se == nil {
 			return number(v)
 		}
 		return fmt.Sprintf("%s, standard error %.2g", number(v), of(se))
 	}
-	p.line("bagged error", "%s   (of the mean prediction)", with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
+	d.line("bagged error", "%s   (of the mean prediction)", with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
 	if e.VoteError != nil {
-		p.line("vote error", "%s   (of the majority)", with(*e.VoteError, func(s *EnsembleSE) float64 { return *s.VoteError }))
+		d.line("vote error", "%s   (of the majority)", with(*e.VoteError, func(s *EnsembleSE) float64 { return *s.VoteError }))
 	}
 }
 
-func (p *document) convergence(c Convergence) {
-	p.line("status", "%s, residual %.2g, %d sweeps (%s), method %s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method)
+func (d *document) convergence(c Convergence) {
+	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method)
 	if c.Rank > 0 {
-		p.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e", c.Engine, c.Rank, c.RankResidual, c.RankLargest)
+		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e", c.Engine, c.Rank, c.RankResidual, c.RankLargest)
 	}
 }
 
@@ -90,7 +90,7 @@ func refreshes(r solver.Refreshes) string {
 	return join(fmt.Sprintf("%d exact", r.Exact), nonzero("%d single precision", r.Single), nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal))
 }
 
-func (p *document) cost(c Cost) {
+func (d *document) cost(c Cost) {
 	part := func(name string, value float64) string {
 		if !(value > 0) {
 			return ""
@@ -102,12 +102,12 @@ func (p *document) cost(c Cost) {
 	if parts != "" {
 		parts = " (" + parts + ")"
 	}
-	p.line("seconds", "%s%s", seconds(c.Time.Total), parts)
-	p.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name, c.Backend.Core, c.Backend.Threads)
+	d.line("seconds", "%s%s", seconds(c.Time.Total), parts)
+	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name, c.Backend.Core, c.Backend.Threads)
 }
 
 // points summarises values per example by their quantiles.
-func (p *document) points(points *Points) {
+func (d *document) points(points *Points) {
 	if points == nil || len(points.Mean) == 0 {
 		return
 	}
@@ -120,8 +120,8 @@ func (p *document) points(points *Points) {
 	if len(points.Error) > 0 {
 		rows = append(rows, quartiles("error", points.Error))
 	}
-	p.gap()
-	p.table(columns, rows)
+	d.gap()
+	d.table(columns, rows)
 }
 
 func quartiles(name string, values []float64) []string {
@@ -149,17 +149,17 @@ func quantile(sorted []float64, q float64) float64 {
 func (e *Estimate) Title() string { return "Bootstrap estimate of " + ShortName(e.Data) }
 
 func (e *Estimate) document() *document {
-	p := &document{}
-	p.subject(e.Subject)
-	p.resampling(e.Resampling, e.N)
-	p.gap()
-	p.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
-	p.combined(e.Errors, e.Resampling)
-	p.ensemble(e.Ensemble, nil)
-	p.convergence(e.Convergence)
-	p.cost(e.Cost)
-	p.points(e.Points)
-	return p
+	d := &document{}
+	d.subject(e.Subject)
+	d.resampling(e.Resampling, e.N)
+	d.gap()
+	d.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
+	d.combined(e.Errors, e.Resampling)
+	d.ensemble(e.Ensemble, nil)
+	d.convergence(e.Convergence)
+	d.cost(e.Cost)
+	d.points(e.Points)
+	return d
 }
 
 // Title names the prediction.
@@ -167,19 +167,19 @@ func (r *Prediction) Title() string { return "Bootstrap law of predictions from 
 
 // document is what was asked, then a row per new input.
 func (r *Prediction) document() *document {
-	p := &document{}
-	p.subject(r.Subject)
-	p.resampling(r.Resampling, r.N)
-	p.line("new inputs", "%s: %d", r.Test, r.Count)
+	d := &document{}
+	d.subject(r.Subject)
+	d.resampling(r.Resampling, r.N)
+	d.line("new inputs", "%s: %d", r.Test, r.Count)
 	if r.TestError != nil {
-		p.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
+		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
 	}
-	p.convergence(r.Convergence)
-	p.cost(r.Cost)
+	d.convergence(r.Convergence)
+	d.cost(r.Cost)
 	if r.Points == nil {
-		return p
+		return d
 	}
-	p.gap()
+	d.gap()
 	columns := []column{{head: "row"}}
 	for _, l := range r.Points.lists() {
 		columns = append(columns, column{head: l.name})
@@ -192,50 +192,50 @@ func (r *Prediction) document() *document {
 		}
 		rows = append(rows, cells)
 	}
-	p.table(columns, rows)
-	return p
+	d.table(columns, rows)
+	return d
 }
 
 // Title names the Monte-Carlo reference.
 func (r *Retraining) Title() string { return "Bootstrap retraining on " + ShortName(r.Data) }
 
 func (r *Retraining) document() *document {
-	p := &document{}
-	p.subject(r.Subject)
-	p.resampling(r.Resampling, r.N)
-	p.gap()
-	p.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
-	p.combined(r.Errors, r.Resampling)
-	p.ensemble(r.Ensemble, &r.EnsembleSE)
-	p.line("status", "%s, %d resamples%s, seed %d", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed)
-	p.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
-	p.cost(r.Cost)
-	p.points(r.Points)
-	return p
+	d := &document{}
+	d.subject(r.Subject)
+	d.resampling(r.Resampling, r.N)
+	d.gap()
+	d.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
+	d.combined(r.Errors, r.Resampling)
+	d.ensemble(r.Ensemble, &r.EnsembleSE)
+	d.line("status", "%s, %d resamples%s, seed %d", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed)
+	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
+	d.cost(r.Cost)
+	d.points(r.Points)
+	return d
 }
 
 // Title names the leave-one-out estimate.
 func (l *LeaveOneOut) Title() string { return "Leave-one-out error on " + ShortName(l.Data) }
 
 func (l *LeaveOneOut) document() *document {
-	p := &document{}
-	p.subject(l.Subject)
-	p.gap()
+	d := &document{}
+	d.subject(l.Subject)
+	d.gap()
 	switch {
 	case l.Task != "classification":
-		p.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
+		d.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
 	case len(l.Methods) > 0:
-		p.methods(l.Methods)
+		d.methods(l.Methods)
 	default:
-		p.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.Retrained+l.Skipped, l.Method)
-		p.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
-		p.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
+		d.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.Retrained+l.Skipped, l.Method)
+		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
+		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	}
 	if l.Task == "classification" {
-		p.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias), l.Violation)
+		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias), l.Violation)
 	}
-	p.cost(l.Cost)
-	return p
+	d.cost(l.Cost)
+	return d
 }
 
 func biased(b bool) string {
@@ -246,7 +246,7 @@ func biased(b bool) string {
 }
 
 // methods prints a comparison of methods.
-func (p *document) methods(all []LeaveOneOutMethod) {
+func (d *document) methods(all []LeaveOneOutMethod) {
 	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"}, {head: "recall"},
 		{head: "precision"}, {head: "ties"}, {head: "retrained"}, {head: "seconds"}}
 	var rows [][]string
@@ -259,57 +259,57 @@ func (p *document) methods(all []LeaveOneOutMethod) {
 		rows = append(rows, []string{m.Method, rho, fmt.Sprint(m.Errors), number(m.Error), number(m.Recall),
 			number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)})
 	}
-	p.table(columns, rows)
+	d.table(columns, rows)
 }
 
 // Title names the listing.
-func (d *Datasets) Title() string { return "Data sets" }
+func (l *Datasets) Title() string { return "Data sets" }
 
-func (d *Datasets) document() *document {
-	p := &document{}
+func (l *Datasets) document() *document {
+	d := &document{}
 	var rows [][]string
-	for _, s := range d.Sets {
+	for _, s := range l.Sets {
 		preset := "-"
 		if s.Preset != "" {
 			preset = s.Preset
 		}
 		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates), preset, s.Source})
 	}
-	p.table([]column{{head: "embedded", left: true}, {head: "n"}, {head: "d"}, {head: "task", left: true},
+	d.table([]column{{head: "embedded", left: true}, {head: "n"}, {head: "d"}, {head: "task", left: true},
 		{head: "duplicates"}, {head: "preset", left: true}, {head: "source", left: true}}, rows)
 	rows = nil
-	for _, g := range d.Synthetic {
+	for _, g := range l.Synthetic {
 		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
 	}
-	p.gap()
-	p.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"}, {head: "about", left: true}}, rows)
-	p.gap()
-	p.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
-	return p
+	d.gap()
+	d.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"}, {head: "about", left: true}}, rows)
+	d.gap()
+	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
+	return d
 }
 
 // Title names the description.
 func (m *Machine) Title() string { return "Machine and libraries" }
 
 func (m *Machine) document() *document {
-	p := &document{}
-	p.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
-	p.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads, join(m.Backends...))
+	d := &document{}
+	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
+	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads, join(m.Backends...))
 	if m.Config != "" {
-		p.line("configuration", "%s", m.Config)
+		d.line("configuration", "%s", m.Config)
 	}
-	p.line("processor", "%s, %d cores, %s", m.CPU, m.Cores, m.SIMD)
-	p.line("goroutines", "on %d processors", m.GoProcs)
+	d.line("processor", "%s, %d cores, %s", m.CPU, m.Cores, m.SIMD)
+	d.line("goroutines", "on %d processors", m.GoProcs)
 	if m.AvailableBytes != nil {
-		p.line("memory", "%s available", mebibytes(*m.AvailableBytes))
+		d.line("memory", "%s available", mebibytes(*m.AvailableBytes))
 	}
 	for _, mod := range m.Modules {
-		p.line("library", "%s %s", mod.Path, mod.Version)
+		d.line("library", "%s %s", mod.Path, mod.Version)
 	}
 	for _, text := range m.Warnings {
-		p.line("warning", "%s", text)
+		d.line("warning", "%s", text)
 	}
-	return p
+	return d
 }
 
 // parameters lists those of the training loss.

@@ -20,13 +20,13 @@ type Training struct {
 func (t *Training) Title() string { return "Support vector classifier of " + ShortName(t.Data) }
 
 func (t *Training) document() *document {
-	p := &document{}
-	p.subject(t.Subject)
-	p.gap()
-	p.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e", t.SupportVectors, t.Bounded, biased(t.Bias), t.Violation)
-	p.line("apparent error", "%s   (of the examples trained on)", number(t.Apparent))
-	p.line("status", "%s", t.Status)
-	p.line("model", "%s, labels %d and %d", t.Model, t.Labels[0], t.Labels[1])
-	p.cost(t.Cost)
-	return p
+	d := &document{}
+	d.subject(t.Subject)
+	d.gap()
+	d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e", t.SupportVectors, t.Bounded, biased(t.Bias), t.Violation)
+	d.line("apparent error", "%s   (of the examples trained on)", number(t.Apparent))
+	d.line("status", "%s", t.Status)
+	d.line("model", "%s, labels %d and %d", t.Model, t.Labels[0], t.Labels[1])
+	d.cost(t.Cost)
+	return d
 }

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -68,40 +67,42 @@ func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, erro
 		return nil, err
 	}
 	out := &PredictorDensities{Examples: spec.Set.N()}
-	var elsewhere error
-	for _, name := range []string{"poisson", "multinomial"} {
-		scheme, err := resample.ByName(name, resample.Options{N: spec.Set.N(), Ratio: 1})
-		if err != nil {
-			return nil, err
-		}
-		solution, err := m.Solve(ctx, scheme, solver.Settings{})
-		if err != nil {
-			return nil, err
-		}
-		laws := make([]loss.Distribution, m.Sites())
-		for i := range laws {
-			laws[i] = solution.Distribution(i)
-		}
-		x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, bins: true}
-		ref, err := r.retrain(x, "boston, laws, "+name, MomentsFactor*r.Resamples)
-		if errors.Is(err, ErrElsewhere) {
-			elsewhere = err
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, offset := range []float64{0, binWidth / 2} {
-			for _, blocks := range []int{len(ref.blocks), max(1, len(ref.blocks)/10)} {
-				part := &Reference{blocks: ref.blocks[:blocks], Resamples: blocks * blockSize}
-				out.Choices = append(out.Choices, distances(part, laws, scheme.Name(), offset))
-			}
-		}
-		if name == "poisson" {
-			out.Typical = typical(ref, laws, out.Choices[0].L1)
+	err = eachPart([]string{"poisson", "multinomial"}, func(name string) error { return r.densities(out, m, name) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// densities adds what a resampling scheme gives.
+func (r *run) densities(out *PredictorDensities, m *model.Model, name string) error {
+	scheme, err := resample.ByName(name, resample.Options{N: m.Set.N(), Ratio: 1})
+	if err != nil {
+		return err
+	}
+	solution, err := m.Solve(r.ctx, scheme, solver.Settings{})
+	if err != nil {
+		return err
+	}
+	laws := make([]loss.Distribution, m.Sites())
+	for i := range laws {
+		laws[i] = solution.Distribution(i)
+	}
+	x := &experiment{name: m.Set.Name, model: m, scheme: scheme, bins: true}
+	ref, err := r.retrain(x, "boston, laws, "+name, MomentsFactor*r.Resamples)
+	if err != nil {
+		return err
+	}
+	for _, offset := range []float64{0, binWidth / 2} {
+		for _, blocks := range []int{len(ref.blocks), max(1, len(ref.blocks)/10)} {
+			part := &Reference{blocks: ref.blocks[:blocks], Resamples: blocks * blockSize}
+			out.Choices = append(out.Choices, distances(part, laws, scheme.Name(), offset))
 		}
 	}
-	return out, elsewhere
+	if name == "poisson" {
+		out.Typical = typical(ref, laws, out.Choices[0].L1)
+	}
+	return nil
 }
 
 // distance is half the L1 distance between the masses by theory and the shares of

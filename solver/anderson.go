@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // anderson accelerates a fixed-point iteration x <- F(x) (Anderson 1965; type II of
@@ -77,29 +79,22 @@ func (a *anderson) solve() []float64 {
 	if size == 0 {
 		return nil
 	}
-	normal, right := mat.NewSymDense(size, nil), mat.NewVecDense(size, nil)
+	normal := blas64.Symmetric{Uplo: blas.Upper, N: size, Stride: size, Data: make([]float64, size*size)}
+	c := make([]float64, size)
 	for i := range size {
 		newer := a.dF[a.slot(i)]
 		for j := range i + 1 {
-			normal.SetSym(i, j, floats.Dot(newer, a.dF[a.slot(j)]))
+			normal.Data[j*size+i] = floats.Dot(newer, a.dF[a.slot(j)])
 		}
-		normal.SetSym(i, i, normal.At(i, i)*(1+andersonRidge))
-		right.SetVec(i, floats.Dot(newer, a.f))
+		normal.Data[i*size+i] *= 1 + andersonRidge
+		c[i] = floats.Dot(newer, a.f)
 	}
-	var cholesky mat.Cholesky
-	if !cholesky.Factorize(normal) {
+	factor, ok := lapack64.Potrf(normal)
+	if !ok {
 		return nil
 	}
-	if err := cholesky.SolveVecTo(right, right); err != nil && !isCondition(err) {
-		return nil
-	}
-	return right.RawVector().Data
-}
-
-// isCondition reports a warning that a solved system is badly conditioned.
-func isCondition(err error) bool {
-	_, ok := err.(mat.Condition)
-	return ok
+	lapack64.Potrs(factor, blas64.General{Rows: size, Cols: 1, Stride: 1, Data: c})
+	return c
 }
 
 // history is all that step depends on, newest first: dX and dF in turn, then x and f.

@@ -38,7 +38,7 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := (&run{problem: p, settings: settings, Solution: &Solution{sites: sites, engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
+	x := (&run{problem: p, settings: settings, Solution: &Solution{examples: examples{sites: sites}, reader: reader{engine: linalg.NewCholeskyEngine(k)}}}).newFixedPoint()
 	untroubled(t, x.start())
 	untroubled(t, dampedSweep{}.advance(t.Context(), x))
 	return x

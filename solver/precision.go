@@ -163,7 +163,7 @@ func (c *precisionIteration) startCoarse(ctx context.Context) bool {
 	r.problem.Gram = coarser
 	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTol)
 	r.settings.Progress, r.settings.Checkpoint, r.onCoarser = nil, nil, true
-	r.Solution = &Solution{Method: c.Method, sites: c.sites, engine: coarser.Engine()}
+	r.Solution = &Solution{Method: c.Method, examples: c.examples, reader: reader{engine: coarser.Engine()}}
 	if r.solveQuadratic(ctx) != nil || r.Status == NumericalFailure {
 		return false
 	}

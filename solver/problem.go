@@ -6,7 +6,14 @@
 // distinct input, sees the rest of the model as a Gaussian cavity, and the
 // sites see each other through one Gaussian with precision parameters d,
 // G = (K^-1 + diag(d))^-1. A Solution is where both agree (T4-T6); all averages
-// are read off it.
+// are read off it. Letters and names are in doc/names.md.
+//
+// Solve (solve.go) has two short drivers over common parts. For the square loss d is
+// iterated alone (precision.go), and one linear system follows (variance.go). For all
+// others the cavities are iterated: iteration.go is the loop, fixedpoint.go what one
+// evaluation does, sweeps.go (damped, Anderson), newton.go (GMRES, with jacobian.go) and
+// continuation.go are its strategies, and phases.go is the table of what is tried in
+// turn. sites.go maps cavities to site parameters and back.
 package solver
 
 import (

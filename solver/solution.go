@@ -11,26 +11,40 @@ import (
 // over sites have length M, over examples length N. Its read-outs use the
 // engine and K's scratch triangle: they are valid until somebody else uses
 // that, and must not run at the same time.
+//
+// For the square loss the Residual is the largest relative change of d by one more sweep.
+// For other losses it is the largest change of the cavities by one more sweep (log c, m_c in
+// (unit^2 + V_c)^1/2, log V_c), or the largest difference between the two sides of T6, of
+// d chi, m and V, if that is larger; where the solve was cancelled, of the cavities alone.
 type Solution struct {
 	Method   Method
 	Status   Status
-	Residual float64 // largest relative change of d by one more sweep; for losses that are not quadratic, of the cavities, or of what the two sides of T6 say of d chi, mean and variance, if that is larger (not looked at where the solve was cancelled)
+	Residual float64
 	Stats    Stats
 	Warnings []string
 
-	SitePrecision []float64     // site precisions d = Delta lambda
-	SiteMean      []float64     // site fields g = gamma
-	SiteVariance  []float64     // -lambda >= 0: the sites' share of the variance
+	SitePrecision []float64     // d = Delta lambda
+	SiteMean      []float64     // fields g = gamma
+	SiteVariance  []float64     // u = -lambda >= 0: the sites' part of the variance
 	Cavity        []loss.Cavity // cavities (T2)
 	Mean          []float64     // m, mean over resamples of the predictor at the sites
 	Var           []float64     // V, its variance over resamples
 
-	sites   []site
-	siteOf  func(example int) int
-	y       []float64
-	engine  linalg.Engine
-	weights []float64 // g - d m: the mean predictor is k(x)' weights
+	examples
+	reader
+}
 
+// examples are the examples at their sites.
+type examples struct {
+	sites  []site
+	siteOf func(example int) int
+	y      []float64
+}
+
+// reader is what predictions at new inputs are read off.
+type reader struct {
+	engine    linalg.Engine
+	weights   []float64        // g - d m: the mean predictor is k(x)' weights
 	predictor linalg.Predictor // made when first asked for
 }
 

@@ -43,7 +43,7 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == Variational && resample.WithinSiteVar(p.Law, 2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
-	s := &Solution{Method: settings.Method, sites: sites, siteOf: p.at, y: p.Y, engine: settings.Engine(p.Gram)}
+	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y}, reader: reader{engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()

@@ -90,6 +90,8 @@ func (c *Continuation) firstPoint(ctx context.Context, x *fixedPoint) *trouble {
 	return nil
 }
 
+var _ strategy = (*Continuation)(nil)
+
 // advance is the strategy on a path, one step: a secant predictor, then Newton's method. Where that
 // does not find the next point, the next step is smaller.
 func (c *Continuation) advance(ctx context.Context, x *fixedPoint) *trouble {

@@ -45,19 +45,30 @@ const strip = 128
 // NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle: nobody
 // else may use that while the engine is in use.
 func NewCholeskyEngine(k *Sym) *CholeskyEngine {
-	n := k.N()
-	e := &CholeskyEngine{k: k, kdiag: make([]float64, n), sites: core.NewSites(n), below: make([]float64, n)}
-	for i := range e.lanes {
-		e.lanes[i] = make([]float64, n)
-	}
+	e := &CholeskyEngine{k: k}
+	e.allocate(&core.Plan{}, k.N())
 	return e
 }
 
-// EngineBytes is the memory that NewCholeskyEngine takes beside K.
-func EngineBytes(n int) int64 { return 8 * int64(8+core.Lanes) * int64(n) }
+// allocate takes from p what an engine of order n holds beside K.
+func (e *CholeskyEngine) allocate(p *core.Plan, n int) {
+	e.sites = core.NewSites(p, n)
+	p.Vectors(n, &e.kdiag, &e.below)
+	for i := range e.lanes {
+		p.Vectors(n, &e.lanes[i])
+	}
+}
 
-// MovingBytes is the memory that updates of up to N/16 sites take on top.
-func MovingBytes(n int) int64 { return int64(n) * int64(n) / 2 }
+// EngineBytes is the memory that a CholeskyEngine of order n takes beside K, with
+// updates of up to the given number of moved sites.
+func EngineBytes(n, moved int) int64 {
+	p, e := &core.Plan{Dry: true}, &CholeskyEngine{}
+	e.allocate(p, n)
+	if moved > 0 {
+		e.update.Reserve(p, n, moved)
+	}
+	return p.Bytes()
+}
 
 // N is the order of K.
 func (e *CholeskyEngine) N() int { return e.k.N() }
@@ -70,7 +81,7 @@ func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Bytes is the memory that the engine holds, K included.
 func (e *CholeskyEngine) Bytes() int64 {
-	bytes := SymBytes(e.N()) + 8*int64(8+core.Lanes)*int64(e.N()) + 8*int64(cap(e.update.U)+cap(e.update.S))
+	bytes := SymBytes(e.N()) + EngineBytes(e.N(), 0) + e.update.Bytes()
 	if e.factor != nil {
 		bytes += e.factor.Bytes()
 	}

@@ -54,7 +54,7 @@ func (k *LowRankPlusDiag) SolveBytes() int64 {
 
 // levelBytes is LowRankBytes for a factor and coarser ones of the given ranks.
 func levelBytes(n int, ranks []int) int64 {
-	held, made, used := &Plan{Dry: true}, &Plan{Dry: true}, &Plan{Dry: true}
+	held, made, used := &core.Plan{Dry: true}, &core.Plan{Dry: true}, &core.Plan{Dry: true}
 	for range (ranks[0] + panelRows - 1) / panelRows {
 		held.Matrix(panelRows, n)
 	}

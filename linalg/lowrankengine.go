@@ -60,7 +60,7 @@ func siteBlock(n, rank int) int {
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k}
-	e.allocate(&Plan{}, k.n, k.rank, 8*k.n*k.rank <= keptBytes)
+	e.allocate(&core.Plan{}, k.n, k.rank, 8*k.n*k.rank <= keptBytes)
 	return e
 }
 
@@ -68,12 +68,12 @@ func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 // conditioned as sum d_i K_ii is large.
 func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k, refine: true}
-	e.allocate(&Plan{}, k.n, k.rank, true)
+	e.allocate(&core.Plan{}, k.n, k.rank, true)
 	return e
 }
 
 // allocate takes from p what an engine holds beside the factor.
-func (e *LowRankEngine) allocate(p *Plan, n, r int, keep bool) {
+func (e *LowRankEngine) allocate(p *core.Plan, n, r int, keep bool) {
 	w := &e.ws
 	p.Vectors(n, &e.d, &e.inverse, &e.uNorm2, &e.chi, &e.b, &w.scale)
 	p.Vectors(r, &w.small)
@@ -96,12 +96,12 @@ func (e *LowRankEngine) Precisions() []float64 { return e.d }
 // Bytes is the memory that the engine holds, the factor and engines on coarser
 // factors included.
 func (e *LowRankEngine) Bytes() int64 {
-	p := &Plan{Dry: true}
+	p := &core.Plan{Dry: true}
 	e.countLevels(p)
 	return e.k.Bytes() + p.Bytes()
 }
 
-func (e *LowRankEngine) countLevels(p *Plan) {
+func (e *LowRankEngine) countLevels(p *core.Plan) {
 	new(LowRankEngine).allocate(p, e.k.n, e.k.rank, e.kept())
 	if e.level.engine != nil {
 		e.level.engine.countLevels(p)
@@ -268,7 +268,7 @@ func addSquares(sums []float64, a blas64.General) {
 // more than the rank.
 func (e *LowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
-	v, back, p := complementsWorkspace(&Plan{}, e.k.n, r, m)
+	v, back, p := complementsWorkspace(&core.Plan{}, e.k.n, r, m)
 	sums := make([]float64, m)
 	for c, site := range sites {
 		e.column(core.Cols(v, c, c+1), site)
@@ -303,7 +303,7 @@ func (e *LowRankEngine) complements(sites []int) {
 }
 
 // complementsWorkspace takes from p what complements computes m sites in.
-func complementsWorkspace(p *Plan, n, r, m int) (v, back, products blas64.General) {
+func complementsWorkspace(p *core.Plan, n, r, m int) (v, back, products blas64.General) {
 	return p.Matrix(r, m), p.Matrix(r, m), p.Matrix(m, siteBlock(n, r))
 }
 

@@ -11,6 +11,8 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg/internal/core"
 )
 
 // RankOptions says where a pivoted Cholesky factorisation ends.
@@ -140,7 +142,7 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n)},
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
-	f.allocate(&Plan{}, n)
+	f.allocate(&core.Plan{}, n)
 	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
 	}
@@ -168,14 +170,11 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 }
 
 // allocate takes from p what a factorisation of N sites works in.
-func (f *factorisation) allocate(p *Plan, n int) {
+func (f *factorisation) allocate(p *core.Plan, n int) {
 	p.Vectors(n, &f.floor, &f.keys)
 	p.Vectors(maxBlock*min(maxBlock, n), &f.at)
 	p.Vectors(min(maxBlock, n)*n, &f.rows, &f.spare)
-	p.bytes += 8 * int64(n) // order
-	if !p.Dry {
-		f.order = make([]int, 0, n)
-	}
+	f.order = p.Ints(n)
 }
 
 // relativeTrace is the mean residual over the mean of K_ii.

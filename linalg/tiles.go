@@ -65,7 +65,7 @@ func solveLower(l, a blas64.General) {
 }
 
 // newGeneral is a zero matrix, see Plan.Matrix.
-func newGeneral(rows, cols int) blas64.General { return new(Plan).Matrix(rows, cols) }
+func newGeneral(rows, cols int) blas64.General { return new(core.Plan).Matrix(rows, cols) }
 
 // lowerOf is the lower triangle of a square matrix.
 func lowerOf(a blas64.General) blas64.Triangular {

@@ -53,7 +53,8 @@ func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64)
 func (e *CholeskyEngine) gatherColumns() {
 	w := &e.update
 	n, a := e.N(), len(w.Sites)
-	w.U = core.Resize(w.U, n*a)
+	w.Reserve(&core.Plan{}, n, a)
+	w.U = w.U[:n*a]
 	s := e.k.Scratch()
 	eachRow(n, func(i int) {
 		for k, j := range w.Sites {

@@ -308,12 +308,11 @@ func (m *Model) solveRoom() int64 {
 // exactBytes is the memory of a kernel matrix that is held whole, its engine and the
 // sites, and for the square loss of updates of G.
 func (m *Model) exactBytes() int64 {
-	sites := int64(len(m.First))
-	bytes := linalg.SymBytes(int(sites)) + linalg.EngineBytes(int(sites)) + m.vectorBytes()
+	sites, moved := len(m.First), 0
 	if m.quadratic() {
-		bytes += linalg.MovingBytes(int(sites))
+		moved = sites / 16
 	}
-	return bytes
+	return linalg.SymBytes(sites) + linalg.EngineBytes(sites, moved) + m.vectorBytes()
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.

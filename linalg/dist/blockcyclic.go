@@ -35,27 +35,33 @@ type BlockCyclic struct {
 // DefaultBlock is the edge of the blocks.
 const DefaultBlock = 128
 
-// mostNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
-const mostNumbers = math.MaxInt32
-
-// vectorsPerRank bounds the vectors of length N that an engine holds.
-const vectorsPerRank = 16
+// maxNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
+const maxNumbers = math.MaxInt32
 
 // BlockCyclicBytes is the memory that a rank takes on such a grid, in blocks of the
-// given edge (0: DefaultBlock): its part, O(n) vectors, and a batch of an update
-// with what is gathered for it.
+// given edge (0: DefaultBlock): its part, the engine, and a batch of an update with what
+// is gathered for it.
 func BlockCyclicBytes(g Grid, n, block int) int64 {
-	block = cmp.Or(block, DefaultBlock)
-	shape, batch := largestPart(g, n, block), int64(updateBatch(n, g.Size()))
-	return 8 * (shape.rows*shape.cols + int64(n)*(vectorsPerRank+batch) + (shape.rows+shape.cols)*(core.Lanes+batch))
+	rows, cols := largestPart(g, n, cmp.Or(block, DefaultBlock))
+	batch, p := updateBatch(n, g.Size()), &core.Plan{Dry: true}
+	new(BlockCyclic).allocate(p, n, rows, cols)
+	new(Engine).allocate(p, n, rows)
+	new(core.Update).Reserve(p, n, batch)
+	p.Vector((rows + cols) * batch)
+	return p.Bytes()
 }
 
-type partShape struct{ rows, cols int64 }
+// allocate takes from p a part of the given shape of a matrix of order n.
+func (k *BlockCyclic) allocate(p *core.Plan, n, rows, cols int) {
+	k.stride = max(1, rows)
+	k.diag, k.below = p.Vector(n), p.Ints(cols)
+	k.part = p.Vector(max(1, k.stride*cols)) // at least one number, whose address a library may want
+}
 
-// largestPart is that of rank 0.
-func largestPart(g Grid, n, block int) partShape {
+// largestPart is the shape of rank 0's.
+func largestPart(g Grid, n, block int) (ownRows, ownCols int) {
 	rows, cols := g.Shape()
-	return partShape{int64(owned(n, block, rows, 0)), int64(owned(n, block, cols, 0))}
+	return owned(n, block, rows, 0), owned(n, block, cols, 0)
 }
 
 // owned is the number of rows (columns) of n that one of count rank rows has.
@@ -71,8 +77,8 @@ func owned(n, block, count, which int) int {
 	return size
 }
 
-// share lists them.
-func share(n, block, count, which int) []int {
+// ownedIndices lists the rows (columns) of rank row (column) which.
+func ownedIndices(n, block, count, which int) []int {
 	list := make([]int, 0, owned(n, block, count, which))
 	for first := which * block; first < n; first += count * block {
 		for i := first; i < min(n, first+block); i++ {
@@ -98,29 +104,27 @@ func NewBlockCyclic(g Grid, source linalg.Blocks, block int, besides, limit int6
 	if err := AllErr(g, checkParts(g, n, block, besides, limit), linalg.ErrMemory); err != nil {
 		return nil, err
 	}
-	k := &BlockCyclic{grid: g, source: source, n: n, block: block, diag: make([]float64, n)}
+	rows, cols := g.Shape()
+	row, col := g.Position()
+	k := &BlockCyclic{grid: g, source: source, n: n, block: block}
+	k.rows, k.cols = ownedIndices(n, block, rows, row), ownedIndices(n, block, cols, col)
+	k.allocate(&core.Plan{}, n, len(k.rows), len(k.cols))
 	if err := AllErr(g, source.GramDiagonal(k.diag), nil); err != nil {
 		return nil, err
 	}
 	g.Broadcast(k.diag, 0)
-	rows, cols := g.Shape()
-	row, col := g.Position()
-	k.rows, k.cols = share(n, block, rows, row), share(n, block, cols, col)
-	k.stride = max(1, len(k.rows))
-	k.below = make([]int, len(k.cols))
 	for c, j := range k.cols {
 		k.below[c] = sort.SearchInts(k.rows, j+1)
 	}
-	k.part = make([]float64, max(1, k.stride*len(k.cols))) // at least one number, whose address a library may want
 	return k, nil
 }
 
 // checkParts refuses parts that are too large.
 func checkParts(g Grid, n, block int, besides, limit int64) error {
-	shape := largestPart(g, n, block)
-	if most := shape.rows * shape.cols; most > mostNumbers {
+	rows, cols := largestPart(g, n, block)
+	if most := rows * cols; most > maxNumbers {
 		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to %d: take at least %d ranks",
-			linalg.ErrMemory, most, g.Size(), int64(mostNumbers), int64(n)*int64(n)/mostNumbers+1)
+			linalg.ErrMemory, most, g.Size(), int64(maxNumbers), int64(n)*int64(n)/maxNumbers+1)
 	}
 	node := int64(g.PerNode())
 	return linalg.CheckMemory(node*(BlockCyclicBytes(g, n, block)+besides), limit,

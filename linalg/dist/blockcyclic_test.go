@@ -9,7 +9,7 @@ func TestShares(t *testing.T) {
 			for count := 1; count <= 5; count++ {
 				seen := make([]int, n)
 				for which := range count {
-					list := share(n, block, count, which)
+					list := ownedIndices(n, block, count, which)
 					if len(list) != owned(n, block, count, which) || len(list) > owned(n, block, count, 0) {
 						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, announced %d", n, block, which, count, len(list), owned(n, block, count, which))
 					}

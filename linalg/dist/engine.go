@@ -30,11 +30,17 @@ type Engine struct {
 
 // newEngine returns an engine on k, whose triangle it takes over.
 func newEngine(k *BlockCyclic) *Engine {
-	e := &Engine{k: k, sites: core.NewSites(k.n), sums: make([]float64, 2*k.n)}
-	for i := range e.lanes {
-		e.lanes[i] = make([]float64, len(k.rows))
-	}
+	e := &Engine{k: k}
+	e.allocate(&core.Plan{}, k.n, len(k.rows))
 	return e
+}
+
+// allocate takes from p what an engine holds beside a part of so many rows.
+func (e *Engine) allocate(p *core.Plan, n, rows int) {
+	e.sites, e.sums = core.NewSites(p, n), p.Vector(2*n)
+	for i := range e.lanes {
+		p.Vectors(rows, &e.lanes[i])
+	}
 }
 
 // N is the order of K.
@@ -48,8 +54,10 @@ func (e *Engine) Precisions() []float64 { return e.sites.D }
 
 // Bytes is the memory that this rank holds.
 func (e *Engine) Bytes() int64 {
-	vectors := 9*e.k.n + core.Lanes*len(e.k.rows) + len(e.k.rows) + 2*len(e.k.cols)
-	return 8 * int64(len(e.k.part)+vectors+cap(e.update.U)+cap(e.update.S))
+	p := &core.Plan{Dry: true}
+	new(BlockCyclic).allocate(p, e.k.n, len(e.k.rows), len(e.k.cols))
+	new(Engine).allocate(p, e.k.n, len(e.k.rows))
+	return p.Bytes() + e.update.Bytes()
 }
 
 // Factorize moves G to d, rank 0's.

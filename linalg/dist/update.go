@@ -68,7 +68,8 @@ func (e *Engine) updateGroup(sites []int, delta []float64, sign float64) error {
 func (e *Engine) gatherColumns() {
 	w, k := &e.update, e.k
 	a := len(w.Sites)
-	w.U = core.Resize(w.U, k.n*a)
+	w.Reserve(&core.Plan{}, k.n, a)
+	w.U = w.U[:k.n*a]
 	clear(w.U)
 	for c, site := range w.Sites {
 		k.symmetricColumn(w.U[c:], a, site, w.Magnitude[c])

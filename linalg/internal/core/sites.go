@@ -20,14 +20,9 @@ type Sites struct {
 // elements are still far above the smallest number.
 const smallestRoot = 1e-70
 
-// SiteVectors is the number of vectors of Sites.
-const SiteVectors = 6
-
 // NewSites allocates n sites.
-func NewSites(n int) (s Sites) {
-	for _, v := range [SiteVectors]*[]float64{&s.D, &s.Root, &s.Inverse, &s.Chi, &s.B, &s.coupling} {
-		*v = make([]float64, n)
-	}
+func NewSites(p *Plan, n int) (s Sites) {
+	p.Vectors(n, &s.D, &s.Root, &s.Inverse, &s.Chi, &s.B, &s.coupling)
 	return s
 }
 

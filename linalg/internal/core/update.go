@@ -19,6 +19,24 @@ type Update struct {
 	Magnitude []float64 // |delta|^1/2
 }
 
+// Reserve takes from p the room for up to the given number of moved sites of n, if there
+// is less.
+func (w *Update) Reserve(p *Plan, n, moved int) {
+	if moved > 0 && cap(w.U) < n*moved {
+		p.Vectors(n*moved, &w.U)
+		p.Vectors(moved*moved, &w.S)
+	}
+	if len(w.Chi) < n {
+		p.Vectors(n, &w.Chi, &w.B)
+		w.Moved = append(p.Vector(n)[:0], w.Moved...)
+	}
+}
+
+// Bytes is the memory that is reserved.
+func (w *Update) Bytes() int64 {
+	return 8 * int64(cap(w.U)+cap(w.S)+cap(w.Chi)+cap(w.B)+cap(w.Moved))
+}
+
 // minKept is how much of b_i an update may take away. b is corrected by
 // differences, so a larger loss would cost digits of the cavity c = b/chi.
 const minKept = 1e-3
@@ -41,7 +59,7 @@ func (w *Update) Choose(d []float64, sites []int, delta []float64, sign float64)
 // positive definite: the shrinking sites would fall below d = 0.
 func (w *Update) Solve(n int, sign float64) bool {
 	a := len(w.Sites)
-	w.S = Resize(w.S, a*a)
+	w.S = w.S[:a*a]
 	for r, i := range w.Sites {
 		for c := 0; c <= r; c++ {
 			w.S[r*a+c] = sign * w.Magnitude[r] * w.U[i*a+c]
@@ -60,7 +78,6 @@ func (w *Update) Solve(n int, sign float64) bool {
 // whether they kept their accuracy.
 func (w *Update) Diagonals(d, chi, b []float64, sign float64) bool {
 	n, a := len(d), len(w.Sites)
-	w.Chi, w.B = Resize(w.Chi, n), Resize(w.B, n)
 	safe := true
 	for i := 0; i < n; i++ {
 		drop := 0.0

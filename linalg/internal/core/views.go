@@ -14,11 +14,3 @@ func Cols(a blas64.General, first, last int) blas64.General {
 
 // Vector is x as BLAS takes it.
 func Vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
-// Resize is a slice of length n, x if it has room; its content is undefined.
-func Resize(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
-}

@@ -1,8 +1,6 @@
-package linalg
+package core
 
-import (
-	"gonum.org/v1/gonum/blas/blas64"
-)
+import "gonum.org/v1/gonum/blas/blas64"
 
 // Plan hands out memory and counts it. A dry plan counts and hands out nothing, so
 // that the code that allocates is also what answers how many bytes it takes.
@@ -28,6 +26,15 @@ func (p *Plan) Vectors(n int, dst ...*[]float64) {
 	for _, v := range dst {
 		*v = p.Vector(n)
 	}
+}
+
+// Ints is a slice of n zeros, nil of a dry plan.
+func (p *Plan) Ints(n int) []int {
+	p.bytes += 8 * int64(n)
+	if p.Dry {
+		return nil
+	}
+	return make([]int, n)
 }
 
 // Matrix is a zero matrix whose rows are an odd number of cache lines apart, so that

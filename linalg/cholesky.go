@@ -76,7 +76,7 @@ func (e *CholeskyEngine) N() int { return e.k.N() }
 // Diag is diag(G) and 1 - d diag(G).
 func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
-// Precisions is the d at which G stands.
+// Precisions is the d of G.
 func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Bytes is the memory that the engine holds, K included.
@@ -88,7 +88,7 @@ func (e *CholeskyEngine) Bytes() int64 {
 	return bytes
 }
 
-// Factorize moves G to d: B, its Cholesky factor, the factor's inverse, and from
+// Factorize computes B, its Cholesky factor, the factor's inverse, and from
 // their row and column norms chi and b.
 func (e *CholeskyEngine) Factorize(d []float64) error {
 	if err := e.begin(d); err != nil {
@@ -101,7 +101,7 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 	return factorize(e, double(e.k), 0, bound.Potrf, bound.Trtri)
 }
 
-// begin takes over d.
+// begin checks and stores d.
 func (e *CholeskyEngine) begin(d []float64) error {
 	if err := core.Check(d, e.N()); err != nil {
 		return err

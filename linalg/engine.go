@@ -1,8 +1,8 @@
-// Package linalg keeps the matrix at the heart of the theory,
+// Package linalg computes the matrix at the heart of the theory,
 //
 //	G = (K^-1 + diag(d))^-1,                                  (M03-36)
 //
-// fresh while the site parameters d move, without ever inverting K.
+// again and again as the site precisions d change, without ever inverting K.
 package linalg
 
 import (
@@ -12,45 +12,45 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// Engine holds G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
-// vector d >= 0 that moves. Slices passed in have length N unless said
+// Engine computes G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
+// vector d >= 0 that changes. Slices passed in have length N unless said
 // otherwise. An engine is not safe for concurrent use; it runs in parallel
 // inside.
 //
-// Refresh makes the diagonal of G available; Expand then makes all of G
+// Factorize makes the diagonal of G available; FormG then makes all of G
 // available, from the same factorisation. The two are apart because most
-// sweeps need the diagonal only. Costs are those of Exact; LowRankEngine's are said
-// there.
+// iterations need the diagonal only. Costs are those of CholeskyEngine; LowRankEngine
+// states its own.
 type Engine interface {
 	// N is the order of K.
 	N() int
 
-	// Factorize moves G to d, exactly. It costs 2N^3/3 flops. It refuses entries
+	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
-	// semidefinite (*PivotError); G is then undefined until the next Refresh.
+	// semidefinite (*PivotError); G is then undefined until the next Factorize.
 	Factorize(d []float64) error
 
 	// FormG makes all of G available. It costs N^3/3 flops more, and nothing
 	// when G is complete already.
 	FormG()
 
-	// RankUpdate moves d by delta at the listed sites, exactly (M03-65), and costs
-	// N^2 len(sites) flops. It needs all of G, expands it when necessary, and
-	// keeps it. It refuses an update that would lose accuracy with ErrUpdate;
-	// G then stands where Sites says, with none or part of the move made.
+	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury,
+	// M03-65), at N^2 len(sites) flops. It needs all of G and calls FormG where necessary.
+	// It refuses an update that would lose accuracy with ErrUpdate; G is then that of
+	// Precisions, with none or part of the change made.
 	RankUpdate(sites []int, delta []float64) error
 
 	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
 	// cancelling difference. The slices are the engine's own: read-only, valid
-	// until the next Refresh or Update.
+	// until the next Factorize or RankUpdate.
 	Diag() (chi, b []float64)
 
-	// Precisions returns the d at which G stands, the engine's own slice.
+	// Precisions returns the d of G, the engine's own slice.
 	Precisions() []float64
 
 	// MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j, and MulVecSquaredOffDiag is
 	// dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the
-	// diagonal, and would lose digits if it were added and taken away again; for
+	// diagonal, and would lose digits if it were added and subtracted again; for
 	// the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
 	MulVecOffDiag(dst, x []float64)
 	MulVecSquaredOffDiag(dst, x []float64)
@@ -63,11 +63,11 @@ type Engine interface {
 	// sites, which must not change while it is in use. Needs all of G.
 	Predictor(weights, scatter []float64) Predictor
 
-	// PredictDiag writes the diagonals of G and of I - diag(d)G that a move of d
-	// by e would give, nearly, at a small part of the cost of Factorize: see the
-	// engines for what they leave out. G itself does not change. It reports whether e
-	// is small enough for the estimate, false where the engine has none. Needs all of G.
-	PredictDiag(e, chi, b []float64) (valid bool)
+	// PredictDiag writes an estimate of the diagonals of G and of I - diag(d)G after a
+	// change of d by move, at a small part of the cost of Factorize: the engines say
+	// what they leave out. G itself does not change. It reports whether move is small
+	// enough for the estimate. Needs all of G.
+	PredictDiag(move, chi, b []float64) (valid bool)
 
 	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: G
 	// errs by about SingleError(d). It fails with ErrSingle where single precision
@@ -85,8 +85,8 @@ type Engine interface {
 	// factorisation at d would make a difference.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 
-	// Coarse is an engine on a coarser kernel, moved to d, on which products with G
-	// nearly agree with this engine's at a small part of the cost; nil where there
+	// Coarse is an engine on a coarser kernel, factorised at the same d, whose products
+	// with G are close to this engine's at a small part of the cost; nil where there
 	// is none. It belongs to this engine and is valid until the next Factorize or
 	// PredictDiag.
 	Coarse() Engine
@@ -106,8 +106,8 @@ type Engine interface {
 	// all ranks must call it together.
 	CopyG(dst blas64.General)
 
-	// Row copies row i of G into dst. Needs all of G. Of a Distributed engine all
-	// ranks must ask for the same row; of others goroutines may ask side by side.
+	// Row copies row i of G into dst. Needs all of G. Of a distributed engine all
+	// ranks must ask for the same row; of others goroutines may ask concurrently.
 	Row(dst []float64, i int)
 
 	// Bytes is the memory that the engine holds, K included.
@@ -122,9 +122,9 @@ type Product32 interface {
 }
 
 // Predictor reads averages at new inputs off an engine and two vectors over the
-// sites. It is valid until the engine's next Refresh or Update.
+// sites. It is valid until the engine's next Factorize or RankUpdate.
 type Predictor interface {
-	// Predict writes, for P new inputs described by rows (P x Width of the engine,
+	// Predict writes, for P new inputs described by rows (P x InputDim of the engine,
 	// row-major, overwritten), the mean k(x)'weights and the variance
 	// sum_j (k(x)'(I + diag(d)K)^-1)_j^2 scatter_j (M03-48).
 	Predict(rows, mean, variance []float64)

@@ -6,7 +6,7 @@ import (
 )
 
 // Kernel is a positive semidefinite matrix over N sites in whatever form it is
-// held: all of it (Sym), or as a low-rank factor and a diagonal (LowRank). It is
+// held: all of it (Sym), or as a low-rank factor and a diagonal (LowRankPlusDiag). It is
 // what a solver needs to know of a kernel.
 type Kernel interface {
 	// N is the order.
@@ -19,7 +19,7 @@ type Kernel interface {
 	// Eigenvalues are those of the principal submatrix of the listed sites,
 	// ascending.
 	Eigenvalues(sites []int) ([]float64, error)
-	// Engine makes the engine that keeps G for this kernel.
+	// Engine makes an engine on this kernel.
 	Engine() Engine
 }
 

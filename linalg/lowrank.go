@@ -14,8 +14,8 @@ import (
 
 // LowRankPlusDiag is the kernel matrix K~ = R R' + diag(residual) of order N, R of N rows
 // and rank columns: pivoted Cholesky's approximation to a K with the diagonal of
-// K itself. As a model it is a Gaussian process whose inputs have, beside what
-// the pivots explain, a variance of their own each.
+// K itself. As a Gaussian process this is FITC with
+// the pivots as inducing inputs (Snelson and Ghahramani 2006).
 //
 // R' is kept in panels of panelRows rows, row-major: 8 N rank bytes in all.
 type LowRankPlusDiag struct {
@@ -272,5 +272,5 @@ func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	}
 }
 
-// Engine is the engine that keeps G for K~.
+// Engine is an engine on K~.
 func (k *LowRankPlusDiag) Engine() Engine { return NewLowRankEngine(k) }

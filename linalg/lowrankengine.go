@@ -26,7 +26,7 @@ import (
 // takes little memory; else products work on R' and carry L into the matrix between.
 type LowRankEngine struct {
 	k       *LowRankPlusDiag
-	d       []float64      // where G stands
+	d       []float64      // that of G
 	inverse []float64      // 1/e
 	uNorm2  []float64      // |u_i|^2 = chi_i - a_i
 	chi, b  []float64      // diag(G), 1 - d chi
@@ -90,7 +90,7 @@ func (e *LowRankEngine) N() int { return e.k.n }
 // Diag is diag(G) and 1 - d diag(G).
 func (e *LowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
-// Precisions is the d at which G stands.
+// Precisions is the d of G.
 func (e *LowRankEngine) Precisions() []float64 { return e.d }
 
 // Bytes is the memory that the engine holds, the factor and engines on coarser
@@ -112,7 +112,7 @@ func (e *LowRankEngine) countLevels(p *core.Plan) {
 // FormG does nothing: all of G follows from R and L.
 func (e *LowRankEngine) FormG() {}
 
-// RankUpdate refuses: a refresh costs no more.
+// RankUpdate refuses: Factorize costs no more.
 func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
 // eachBlock calls f for blocks of sites with room for them in work and twin.
@@ -126,7 +126,7 @@ func (e *LowRankEngine) eachBlock(f func(first, last int, work, twin blas64.Gene
 	}
 }
 
-// Factorize moves G to d.
+// Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
 func (e *LowRankEngine) Factorize(d []float64) error {
 	if err := core.Check(d, e.k.n); err != nil {
 		return err
@@ -326,7 +326,7 @@ func (e *LowRankEngine) solve(t []float64) {
 	blas64.Trsv(gblas.Trans, lowerOf(e.lower), core.Vector(t))
 }
 
-// MulVecOffDiag is dst = (G - diag(G)) x. The diagonal is taken off U U', which loses
+// MulVecOffDiag is dst = (G - diag(G)) x. The diagonal is subtracted from U U', which loses
 // a factor 1/b of precision.
 func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 	for i, v := range x {
@@ -442,7 +442,7 @@ func (e *LowRankEngine) Row(dst []float64, i int) {
 }
 
 // InputDim is the rank: a new input is described by its coordinates (see
-// LowRank.Coordinates), at least 1.
+// LowRankPlusDiag.Coordinates), at least 1.
 func (e *LowRankEngine) InputDim() int { return max(1, e.k.rank) }
 
 // Predictor reads off at coordinates phi, where the kernel vector is R phi,

@@ -69,7 +69,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 type coarseLevel struct {
 	built      bool           // engine was asked for
 	engine     *LowRankEngine // nil where there is none
-	ratio      []float64      // c over the coarser kernel's, where G stands
+	ratio      []float64      // c over the coarser kernel's, at the d of G
 	ratioValid bool           // ratio is that of G
 }
 
@@ -111,16 +111,16 @@ func (e *LowRankEngine) Coarse() Engine {
 	return c
 }
 
-// PredictDiag takes the cavities' precisions c = b/chi along with those of the
-// coarser kernel,
+// PredictDiag scales the cavity precisions c = b/chi as those of the coarser kernel
+// change,
 //
 //	c_i(d+e) = c_i(d) c'_i(d+e)/c'_i(d),
 //
 // c' being the coarser kernel's. The relative error is that of the coarser
 // kernel's response to the move: the share of the cavity's variance that its
 // residuals get wrong, times the relative move. Without a coarser kernel that is
-// near enough the cavities stay. It costs a refresh of the coarser engine, two the
-// first time after a refresh.
+// near enough the cavities stay as they are. It costs a factorisation on the coarser
+// engine, two the first time after Factorize.
 func (e *LowRankEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 	c := e.coarseIfAccurate()
 	if c != nil && !e.level.ratioValid {

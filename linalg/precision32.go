@@ -54,7 +54,7 @@ func (e *CholeskyEngine) SingleError(d []float64) float64 {
 	return most * math.Sqrt(float64(e.N())) * 0x1p-25
 }
 
-// FactorizeSingle moves G to d in float32, in half of the scratch triangle, and
+// FactorizeSingle computes all of G at d in float32, in half of the scratch triangle, and
 // converts all of it to float64 in its place. A d_i K_ii below 1e-8 counts as 1e-8, at
 // which Precisions then is.
 func (e *CholeskyEngine) FactorizeSingle(d []float64) error {

@@ -7,7 +7,7 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// RankUpdate moves d by delta at the listed sites. The sites that grow and those
+// RankUpdate changes d by delta at the listed sites. The sites that grow and those
 // that shrink are moved one group after the other, so that each group needs
 // one Cholesky factor of the order of the group:
 //

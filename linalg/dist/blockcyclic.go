@@ -25,7 +25,7 @@ type BlockCyclic struct {
 	source     linalg.Blocks
 	n, block   int
 	diag       []float64 // K_ii
-	rows, cols []int     // of the matrix that stand in this rank's part, ascending
+	rows, cols []int     // of the matrix that are in this rank's part, ascending
 	below      []int     // for each column of the part: its first row below the diagonal
 	stride     int
 	part       []float64 // this rank's part, column-major; zero above the diagonal
@@ -134,7 +134,7 @@ func checkParts(g Grid, n, block int, besides, limit int64) error {
 // N is the order.
 func (k *BlockCyclic) N() int { return k.n }
 
-// At is element (i, j), made anew unless it is on the diagonal.
+// At is element (i, j), computed again unless it is on the diagonal.
 func (k *BlockCyclic) At(i, j int) float64 {
 	if i == j {
 		return k.diag[i]

@@ -49,7 +49,7 @@ func (e *Engine) N() int { return e.k.n }
 // Diag is diag(G) and 1 - d diag(G).
 func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
-// Precisions is the d at which G stands.
+// Precisions is the d of G.
 func (e *Engine) Precisions() []float64 { return e.sites.D }
 
 // Bytes is the memory that this rank holds.
@@ -60,10 +60,10 @@ func (e *Engine) Bytes() int64 {
 	return p.Bytes() + e.update.Bytes()
 }
 
-// Factorize moves G to d, rank 0's.
+// Factorize computes G at d, rank 0's.
 func (e *Engine) Factorize(d []float64) error {
 	k, g := e.k, e.k.grid
-	meet(g, "refresh", 0)
+	meet(g, "factorize", 0)
 	if len(d) == k.n {
 		d = slices.Clone(d)
 		g.Broadcast(d, 0)
@@ -92,7 +92,7 @@ func (e *Engine) Factorize(d []float64) error {
 	return nil
 }
 
-// conditionalVariances is that of Exact; chi is right on rank 0 only. It returns
+// conditionalVariances is that of linalg.CholeskyEngine; chi is right on rank 0 only. It returns
 // the number of a pivot that is not finite, or 0.
 func (e *Engine) conditionalVariances() (minor int) {
 	k := e.k
@@ -138,7 +138,7 @@ func (e *Engine) eachDiagonal(f func(j int, v float64)) {
 	}
 }
 
-// diagonals reads chi and b off the columns of L^-1, see Exact.
+// diagonals reads chi and b off the columns of L^-1, see linalg.CholeskyEngine.
 func (e *Engine) diagonals() {
 	k := e.k
 	below, own := e.sums[:k.n], e.sums[k.n:]
@@ -173,7 +173,7 @@ func (e *Engine) FormG() {
 	}
 	e.expanded = true
 	k := e.k
-	meet(k.grid, "expand", 0)
+	meet(k.grid, "form G", 0)
 	if k.n == 0 {
 		return
 	}
@@ -191,7 +191,7 @@ func (e *Engine) FormG() {
 
 func (e *Engine) mustBeExpanded(place string) {
 	if !e.expanded {
-		panic("linalg: G is not expanded")
+		panic("linalg/dist: a product with G before FormG")
 	}
 	meet(e.k.grid, place, 0)
 }
@@ -294,7 +294,7 @@ func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.total(dst)
 }
 
-// PredictDiag is that of Exact.
+// PredictDiag is that of linalg.CholeskyEngine.
 func (e *Engine) PredictDiag(move, chi, b []float64) (valid bool) {
 	return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
 }

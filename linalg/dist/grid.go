@@ -3,7 +3,7 @@ package dist
 import "fmt"
 
 // Grid is a group of processes, the ranks, that hold one matrix together. They run
-// the same program and call the same methods in the same order. Ranks stand in rows
+// the same program and call the same methods in the same order. Ranks form rows
 // and columns, numbered by rows. blas/scalapack has a Grid over MPI.
 //
 // A matrix of order n is cut into square blocks, and block (I, J) belongs to the
@@ -40,14 +40,14 @@ type Grid interface {
 	Lauum(n, block int, a []float64, stride int)
 }
 
-// DesyncError is what the methods of a BlockCyclic and a Distributed panic with
+// DesyncError is what the methods of a BlockCyclic and an Engine panic with
 // when ranks have come to different places in the program: one has failed alone, or
 // the program is at fault. Nothing can be done then but end all ranks.
 type DesyncError struct{ Err error }
 
 func (e *DesyncError) Error() string { return e.Err.Error() }
 
-// meet is Meet where no rank can miss the others but by a fault.
+// meet is Grid.Barrier where no rank can miss the others but by a fault.
 func meet(g Grid, place string, value int64) int64 {
 	most, err := g.Barrier(place, value)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 // Sites that an update moves at a time. Every rank holds as many columns of G
 // meanwhile: an eighth of its part, but for many ranks and few sites.
 const (
-	leastBatch = 16
-	mostBatch  = 128
+	minBatch = 16
+	maxBatch = 128
 )
 
 func updateBatch(n, ranks int) int {
-	return max(leastBatch, min(mostBatch, n/(8*ranks)))
+	return max(minBatch, min(maxBatch, n/(8*ranks)))
 }
 
-// RankUpdate moves d by delta, rank 0's, at the listed sites (M03-65), as Exact does,
+// RankUpdate moves d by delta, rank 0's, at the listed sites (M03-65), as linalg.CholeskyEngine does,
 // batch of sites after batch. Rank 0 solves the small system.
 func (e *Engine) RankUpdate(sites []int, delta []float64) error {
 	e.FormG()
@@ -102,7 +102,7 @@ func rowsOfSites(u []float64, cols int, sites []int) blas64.General {
 	return some
 }
 
-// position is where v stands in an ascending list.
+// position is the index of v in an ascending list.
 func position(list []int, v int) (at int, ok bool) {
 	at = sort.SearchInts(list, v)
 	return at, at < len(list) && list[at] == v
@@ -122,7 +122,7 @@ type distributedPredictor struct {
 	weights, scatter []float64
 }
 
-// Predict multiplies on every rank and finishes on rank 0, see Exact.Respond.
+// Predict multiplies on every rank and finishes on rank 0, see linalg.CholeskyEngine.SolveRows.
 func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 	e := p.engine
 	n, count := e.k.n, len(mean)

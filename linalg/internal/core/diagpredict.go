@@ -8,8 +8,8 @@ const (
 	maxRelease    = 0.7  // largest relative decrease of the coupling that the model accepts
 )
 
-// PredictDiag is a step of O(N^2) in the place of M03's (T12, M03-67), of which
-// it keeps the first order. What site i gets from the others is its cavity
+// PredictDiag estimates chi and b after a change of d in O(N^2). It agrees with M03's
+// series (M03-67) to first order. What site i gets from the others is its cavity
 // variance v_i = chi_i/b_i. When all of them move by the same share, d -> (1 + a)d,
 //
 //	v_i(a) = v_i sum_k w_k/(1 + a h_k),

@@ -7,7 +7,7 @@ import (
 
 // Sites is what an engine that factorises B = I + d^1/2 K d^1/2 keeps for every site.
 type Sites struct {
-	D             []float64 // where G stands
+	D             []float64 // that of G
 	Root, Inverse []float64 // d^1/2, kept away from zero, and 1/d^1/2
 	Chi, B        []float64 // diag(G), 1 - d chi
 	coupling      []float64 // sum_{j != i} G_ij^2 d_j, see PredictDiag
@@ -26,7 +26,7 @@ func NewSites(p *Plan, n int) (s Sites) {
 	return s
 }
 
-// MoveTo takes over d, which may be D.
+// MoveTo stores d.
 func (s *Sites) MoveTo(d []float64) {
 	copy(s.D, d)
 	for i, v := range d {

@@ -8,6 +8,7 @@ import (
 	"bootbench/erm"
 	"bootbench/kernel"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // BenchmarkResample is one retraining on a bootstrap resample from nothing, by
@@ -26,8 +27,8 @@ func BenchmarkResample(b *testing.B) {
 				steps, sweeps := 0, 0
 				for b.Loop() {
 					bootstrap(rng, w)
-					r, err := trainer.Train(erm.Problem{Y: y, Site: site, Weight: w}, erm.Settings{})
-					if err != nil || r.Status != erm.Converged {
+					r, err := trainer.Train(train.Set{Y: y, Site: site, Weight: w}, erm.Settings{})
+					if err != nil || r.Status != train.Converged {
 						b.Fatal(err, r)
 					}
 					steps += r.Steps
@@ -58,7 +59,7 @@ func BenchmarkResample(b *testing.B) {
 						}
 					}
 					r, err := trainer.Train(svm.Problem{Y: y, Site: site, C: box}, svm.Settings{})
-					if err != nil || r.Status != svm.Converged {
+					if err != nil || r.Status != train.Converged {
 						b.Fatal(err, r)
 					}
 				}

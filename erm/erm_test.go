@@ -11,6 +11,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // TestSubgradients holds answers to the definition of the optimum, by the loss's
@@ -30,16 +31,16 @@ func TestSubgradients(t *testing.T) {
 			for _, l := range losses() {
 				t.Run(fmt.Sprintf("%s/%s/%s", set, name, l.Name()), func(t *testing.T) {
 					t.Parallel()
-					p := erm.Problem{Y: y, Site: site, Weight: make([]float64, len(y))}
+					p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 					bootstrap(rand.New(rand.NewPCG(5, 5)), p.Weight)
-					checkOptimal(t, k, l, p, train(t, k, l, p, erm.Settings{}), 1e-7)
+					checkOptimal(t, k, l, p, mustTrain(t, k, l, p, erm.Settings{}), 1e-7)
 				})
 			}
 		}
 	}
 }
 
-func checkOptimal(t *testing.T, k *linalg.Sym, l erm.Loss, p erm.Problem, r *erm.Result, tol float64) {
+func checkOptimal(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set, r *erm.Result, tol float64) {
 	t.Helper()
 	size := 1.0
 	for _, a := range r.A {
@@ -90,7 +91,7 @@ func TestSquare(t *testing.T) {
 		if err := fit.Predict(want); err != nil {
 			t.Fatal(err)
 		}
-		r := train(t, k, squareLoss(0.3), p, erm.Settings{})
+		r := mustTrain(t, k, squareLoss(0.3), p, erm.Settings{})
 		near(t, "f", r.F, want, 1e-12)
 		near(t, "a", r.A, fit.Alpha(), 1e-11)
 		if r.Steps > 1 {
@@ -104,7 +105,7 @@ func TestSquare(t *testing.T) {
 func TestMargins(t *testing.T) {
 	k, y, site := embedded(t, "crabs", kernel.Spec{Gamma: 2})
 	rng := rand.New(rand.NewPCG(2, 2))
-	p := erm.Problem{Y: y, Site: site, Weight: make([]float64, len(y))}
+	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	box := make([]float64, len(y))
 	for range 3 {
 		bootstrap(rng, p.Weight)
@@ -116,10 +117,10 @@ func TestMargins(t *testing.T) {
 				}
 			}
 			want, err := svm.Train(k, svm.Problem{Y: y, Site: site, C: box}, svm.Settings{Tolerance: 1e-9})
-			if err != nil || want.Status != svm.Converged {
+			if err != nil || want.Status != train.Converged {
 				t.Fatal(err, want.Status)
 			}
-			r := train(t, k, l, p, erm.Settings{Tolerance: 1e-12})
+			r := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-12})
 			near(t, l.Name(), r.F, want.F, 1e-7)
 			if math.Abs(r.Objective-want.Primal) > 1e-7*want.Primal {
 				t.Errorf("%s: objective %v, want %v", l.Name(), r.Objective, want.Primal)
@@ -137,13 +138,13 @@ func TestAgainstSplitting(t *testing.T) {
 		for range 3 {
 			k, p := small(rng, 5, 9, 0.3)
 			want := splitting(k, l, p)
-			near(t, l.Name(), train(t, k, l, p, erm.Settings{}).F, want, 1e-5)
+			near(t, l.Name(), mustTrain(t, k, l, p, erm.Settings{}).F, want, 1e-5)
 		}
 	}
 }
 
 // splitting is 2000 rounds of the alternating direction method with penalty 1.
-func splitting(k *linalg.Sym, l erm.Loss, p erm.Problem) []float64 {
+func splitting(k *linalg.Sym, l erm.Loss, p train.Set) []float64 {
 	n := k.N()
 	smooth := shrinker(k)
 	f, u, v := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -217,17 +218,17 @@ func golden(f func(float64) float64, a, b float64) float64 {
 // the error of f, honestly.
 func TestCertificate(t *testing.T) {
 	k, y, site := embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
-	p := erm.Problem{Y: y, Site: site, Weight: make([]float64, len(y))}
+	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(4, 4)), p.Weight)
 	for _, l := range append(losses(), hardLoss{}) {
-		best := train(t, k, l, p, erm.Settings{Tolerance: 1e-13})
+		best := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-13})
 		loose, early := 0, 0
 		for steps := 1; steps < 12; steps++ {
-			r, err := erm.Train(k, l, p, erm.Settings{MaxSteps: steps, Tolerance: 1e-13})
+			r, err := trainOnce(k, l, p, erm.Settings{MaxSteps: steps, Tolerance: 1e-13})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status == erm.StepLimit {
+			if r.Status == train.IterationLimit {
 				early++
 			}
 			tiny := 1e-12 * best.Objective
@@ -258,17 +259,17 @@ func TestAbsent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, l := range losses() {
 		k, p := small(rng, 8, 20, 0.1)
-		var q erm.Problem
+		var q train.Set
 		for i, w := range p.Weight {
 			for range int(w) {
 				q.Y, q.Site, q.Weight = append(q.Y, p.Y[i]), append(q.Site, p.Site[i]), append(q.Weight, 1)
 			}
 		}
-		near(t, l.Name(), train(t, k, l, p, erm.Settings{}).F, train(t, k, l, q, erm.Settings{}).F, 1e-6)
+		near(t, l.Name(), mustTrain(t, k, l, p, erm.Settings{}).F, mustTrain(t, k, l, q, erm.Settings{}).F, 1e-6)
 	}
 	k, p := small(rng, 4, 6, 0.1)
 	clear(p.Weight)
-	r := train(t, k, logisticLoss{1}, p, erm.Settings{})
+	r := mustTrain(t, k, logisticLoss{1}, p, erm.Settings{})
 	near(t, "nothing to train on", append(r.F, r.A...), make([]float64, 8), 0)
 }
 
@@ -277,7 +278,7 @@ func TestScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, l := range losses() {
 		k, p := small(rng, 8, 20, 0.1)
-		want := train(t, k, l, p, erm.Settings{}).F
+		want := mustTrain(t, k, l, p, erm.Settings{}).F
 		for _, s := range []float64{1e-6, 1e5} {
 			scaled, q := linalg.NewSym(8), p
 			for i := range 8 {
@@ -289,7 +290,7 @@ func TestScale(t *testing.T) {
 			for i, w := range p.Weight {
 				q.Weight[i] = w / s
 			}
-			near(t, l.Name(), train(t, scaled, l, q, erm.Settings{}).F, want, 1e-6)
+			near(t, l.Name(), mustTrain(t, scaled, l, q, erm.Settings{}).F, want, 1e-6)
 		}
 	}
 }
@@ -301,7 +302,7 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := erm.Problem{Y: y, Site: site, Weight: make([]float64, len(y))}
+	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(8, 8)), p.Weight)
 	cold, err := trainer.Train(p, erm.Settings{})
 	if err != nil {
@@ -316,9 +317,9 @@ func TestStart(t *testing.T) {
 	if warm.Steps >= steps {
 		t.Errorf("%d steps from the solution, %d from nothing", warm.Steps, steps)
 	}
-	other, err := trainer.Clone().Train(p, erm.Settings{Start: make([]float64, trainer.Sites())})
+	other, err := trainOnce(k, logisticLoss{3}, p, erm.Settings{Start: make([]float64, trainer.Sites())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "another", other.F, want, 0)
+	near(t, "a new trainer", other.F, want, 0)
 }

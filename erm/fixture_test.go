@@ -9,6 +9,7 @@ import (
 	"bootbench/erm"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/train"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -51,7 +52,7 @@ func bootstrap(rng *rand.Rand, w []float64) {
 
 // small is a Gaussian kernel plus ridge over m points of the plane, and n
 // examples with labels anywhere on them.
-func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, erm.Problem) {
+func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
 	x := make([][2]float64, m)
 	for i := range x {
 		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
@@ -64,26 +65,26 @@ func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, erm.Problem) {
 		}
 	}
 	k.AddDiag(ridge)
-	p := erm.Problem{Y: make([]float64, n), Site: make([]int, n), Weight: make([]float64, n)}
+	p := train.Set{Y: make([]float64, n), Site: make([]int, n), Weight: make([]float64, n)}
 	for i := range n {
 		p.Y[i], p.Site[i], p.Weight[i] = float64(2*rng.IntN(2)-1), rng.IntN(m), float64(rng.IntN(3))
 	}
 	return k, p
 }
 
-func train(t testing.TB, k *linalg.Sym, l erm.Loss, p erm.Problem, s erm.Settings) *erm.Result {
+func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s erm.Settings) *erm.Result {
 	t.Helper()
-	r, err := erm.Train(k, l, p, s)
+	r, err := trainOnce(k, l, p, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != erm.Converged {
+	if r.Status != train.Converged {
 		t.Fatalf("%s: %v, gap %g of %g after %d steps and %d sweeps", l.Name(), r.Status, r.Gap, r.Objective, r.Steps, r.Sweeps)
 	}
 	return r
 }
 
-func siteOf(p erm.Problem, i int) int {
+func siteOf(p train.Set, i int) int {
 	if p.Site == nil {
 		return i
 	}
@@ -102,7 +103,7 @@ func plainField(k *linalg.Sym, a []float64) []float64 {
 }
 
 // siteLoss is L_i(f).
-func siteLoss(l erm.Loss, p erm.Problem, site int, f float64) float64 {
+func siteLoss(l erm.Loss, p train.Set, site int, f float64) float64 {
 	v := 0.0
 	for j, k := range p.Weight {
 		if k > 0 && siteOf(p, j) == site {
@@ -113,7 +114,7 @@ func siteLoss(l erm.Loss, p erm.Problem, site int, f float64) float64 {
 }
 
 // objective is (T1) at f = K a.
-func objective(k *linalg.Sym, l erm.Loss, p erm.Problem, a []float64) float64 {
+func objective(k *linalg.Sym, l erm.Loss, p train.Set, a []float64) float64 {
 	f, v := plainField(k, a), 0.0
 	for i := range f {
 		v += a[i]*f[i]/2 + siteLoss(l, p, i, f[i])
@@ -132,4 +133,13 @@ func near(t testing.TB, what string, a, b []float64, tol float64) {
 			t.Fatalf("%s: element %d is %v, want %v within %g", what, i, a[i], b[i], tol)
 		}
 	}
+}
+
+// trainOnce is erm.NewTrainer and Trainer.Train in one.
+func trainOnce(k *linalg.Sym, l erm.Loss, p train.Set, s erm.Settings) (*erm.Result, error) {
+	t, err := erm.NewTrainer(k, l)
+	if err != nil {
+		return nil, err
+	}
+	return t.Train(p, s)
 }

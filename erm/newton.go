@@ -1,56 +1,62 @@
 package erm
 
-import "math"
+import (
+	"math"
 
-// newton is the workspace of the Newton steps. On the pieces of prox where the
-// sites stand, with slopes s,
+	"bootbench/train"
+)
+
+// newton is the workspace of the Newton steps. On the linear pieces of prox on
+// which the sites are, with slopes s, the optimality condition p = f reads
 //
 //	p + s dz = K (a - c (1-s) dz).
 //
-// In w = c (1-s) dz, the fall of a, the sites that are not flat obey
+// In w = c (1-s) dz, the decrease of a, the sites that are not flat obey
 //
 //	(K + diag(s/(c(1-s)))) w = f - p,
 //
-// and flat ones, whose a stays, just follow f. A kink (s = 0) fixes p, and s/(c(1-s))
-// is one over the curvature of L anywhere else. The dual rises along w.
+// and flat ones (s = 1), whose a does not change, follow f. A kink (s = 0) fixes
+// p; anywhere else s/(c(1-s)) is one over the curvature of L. This is a
+// semismooth Newton method (Qi and Sun 1993), with a line search in the dual, which
+// increases along w.
 type newton struct {
 	ridge     float64   // share of K_ii added to the diagonal, for singular K
-	shortStep bool      // a step was cut: the ridge helps sites with curvature too
-	w         []float64 // over the members
-	dz        []float64
-	df        []float64 // what f gains by the whole step
-	da        []float64 // w over all active sites, then the change of a
-	saved     iterate   // where the step began
+	shortStep bool      // a step was cut short: the ridge also applies where L has curvature
+	w         []float64 // over the members of the system
+	dz        []float64 // over all active sites, as are the others
+	df        []float64 // change of f by the whole step
+	da        []float64 // change of a by the whole step, then by the part taken
+	saved     iterate   // before the step
 }
 
-// The ridge as a share of K_ii, at kinks, and at all sites once a step was cut.
-// It shortens steps along directions in which K has next to no curvature, where
-// many sites would meet their kinks; it changes no answer. A step cut below
-// shortShare raises it, a whole one lowers it.
+// The ridge as a share of K_ii, at kinks, and at all sites once a step was cut
+// short. It shortens steps along directions in which K has next to no curvature,
+// where many sites would meet their kinks; it changes no answer. A step below
+// shortShare increases it, a whole one decreases it.
 const (
 	firstRidge  = 1e-3
 	leastRidge  = 1e-15
-	middleRidge = 1e-5 // the least to raise it to
+	middleRidge = 1e-5 // the least to increase it to
 	mostRidge   = 1e3
 	shortShare  = 0.2
 )
 
-// increaseRidge raises the ridge and reports whether there was room.
+// increaseRidge reports whether the ridge was below its bound.
 func (x *newton) increaseRidge() bool {
 	room := x.ridge < mostRidge
 	x.ridge = min(max(10*x.ridge, middleRidge), mostRidge)
 	return room
 }
 
-// decreaseRidge lowers the ridge after a whole step.
+// decreaseRidge is for after a whole step.
 func (x *newton) decreaseRidge() {
 	if x.ridge /= 10; x.ridge < 1e-13 {
 		x.ridge = leastRidge
 	}
 }
 
-// newtonDirection computes the Newton direction. It returns the slope of the dual along
-// it.
+// newtonDirection computes the Newton direction dz. It returns the slope of the
+// dual along it; ok is false where the system has no solution.
 func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 	q, s, x := &t.iterate, &t.system, &t.newton
 	s.members = s.members[:0]
@@ -59,31 +65,32 @@ func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 			s.members = append(s.members, i)
 		}
 	}
-	ridge := func(i int) float64 {
+	diagonal := func(i int) float64 {
 		e := q.slope[i] / (q.c[i] * (1 - q.slope[i]))
 		if q.slope[i] == 0 || x.shortStep {
 			e += x.ridge * s.diag[i]
 		}
 		return e
 	}
-	for !s.factorise(ridge) {
+	for !s.factorise(diagonal) {
 		if !x.increaseRidge() {
 			return 0, false
 		}
 	}
-	m, n := len(s.members), s.n
-	x.w, x.dz, x.df, x.da = grow(x.w, m), grow(x.dz, n), grow(x.df, n), grow(x.da, n)
+	x.w = train.Resize(x.w, len(s.members))
+	for _, v := range []*[]float64{&x.dz, &x.df, &x.da} {
+		*v = train.Resize(*v, s.n)
+		clear(*v)
+	}
 	for k, i := range s.members {
 		x.w[k] = q.f[i] - q.p[i]
 	}
 	s.solve(x.w)
-	clear(x.da)
 	for k, i := range s.members {
 		x.da[i] = -x.w[k]
 		slope += x.w[k] * (q.f[i] - q.p[i])
 	}
-	clear(x.df)
-	s.addProduct(x.df, x.da)
+	s.mulAdd(x.df, x.da)
 	for i, r := range q.slope {
 		if isFlat(r) {
 			x.dz[i] = q.f[i] + x.df[i] - q.p[i]
@@ -94,8 +101,9 @@ func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 	return slope, !math.IsNaN(slope) && !math.IsInf(slope, 0)
 }
 
-// newtonStep takes a Newton step, or as much of it, halved again and again, as makes
-// the dual rise. It reports the share taken, 0 for none.
+// newtonStep takes the Newton step, halved until the dual increases enough
+// (Armijo's rule) or stays and the primal residual decreases. It returns the share
+// taken, 0 for none.
 func (t *Trainer) newtonStep() (share float64, err error) {
 	q, x := &t.iterate, &t.newton
 	t.result.Steps++
@@ -104,14 +112,14 @@ func (t *Trainer) newtonStep() (share float64, err error) {
 		return 0, nil
 	}
 	x.saved.copy(q)
-	before, lack := q.dual(), q.primalResidual()
-	for share = 1; share > smallestShare; share /= 2 {
+	before, residual := q.dual(), q.primalResidual()
+	for share = 1; share > minShare; share /= 2 {
 		if err := t.stepAlong(share); err != nil {
 			return 0, err
 		}
 		after := q.dual()
 		noise := 1e-15 * (math.Abs(before) + math.Abs(after))
-		if gain := after - before; gain > 1e-4*share*slope+noise || gain >= -noise && q.primalResidual() < lack {
+		if gain := after - before; gain > 1e-4*share*slope+noise || gain >= -noise && q.primalResidual() < residual {
 			return share, nil
 		}
 	}
@@ -119,9 +127,9 @@ func (t *Trainer) newtonStep() (share float64, err error) {
 	return 0, nil
 }
 
-const smallestShare = 1e-3
+const minShare = 1e-3
 
-// stepAlong puts the points at share of the direction from where they were kept.
+// stepAlong sets the iterate to the saved one plus share of the direction.
 func (t *Trainer) stepAlong(share float64) error {
 	q, x := &t.iterate, &t.newton
 	for i, dz := range x.dz {
@@ -131,28 +139,6 @@ func (t *Trainer) stepAlong(share float64) error {
 		x.da[i] = q.a[i] - x.saved.a[i]
 	}
 	copy(q.f, x.saved.f)
-	t.system.addProduct(q.f, x.da)
+	t.system.mulAdd(q.f, x.da)
 	return nil
-}
-
-// primalResidual is the largest distance between p and f, in units of the prior standard
-// deviation.
-func (q *iterate) primalResidual() float64 {
-	most := 0.0
-	for i, p := range q.p {
-		most = max(most, math.Abs(p-q.f[i])*math.Sqrt(q.c[i]))
-	}
-	return most
-}
-
-// copy makes q the same points as from.
-func (q *iterate) copy(from *iterate) {
-	q.resize(len(from.a))
-	copy(q.c, from.c)
-	copy(q.z, from.z)
-	copy(q.a, from.a)
-	copy(q.p, from.p)
-	copy(q.slope, from.slope)
-	copy(q.value, from.value)
-	copy(q.f, from.f)
 }

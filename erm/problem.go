@@ -3,6 +3,8 @@ package erm
 import (
 	"fmt"
 	"math"
+
+	"bootbench/train"
 )
 
 // Loss is a convex loss known by its value and its proximal map.
@@ -17,52 +19,6 @@ type Loss interface {
 	//
 	// and its slope df/dh in [0, 1]. c > 0, k_j > 0.
 	Prox(c, h float64, y, k []float64) (f, slope float64)
-}
-
-// Problem is a weighted training set of N examples on the M sites of a kernel
-// matrix.
-type Problem struct {
-	// Y are the targets, finite, length N.
-	Y []float64
-	// Site maps each example to its site, 0 to M-1. Nil means that example i is
-	// alone on site i, and N = M then.
-	Site []int
-	// Weight are the multiplicities k_j >= 0, finite, length N; an example of
-	// weight 0 is absent.
-	Weight []float64
-}
-
-// site is the site of example i.
-func (p *Problem) site(i int) int {
-	if p.Site == nil {
-		return i
-	}
-	return p.Site[i]
-}
-
-// check reports the first thing wrong with p as a training set on m sites.
-func (p *Problem) check(m int) error {
-	n := len(p.Y)
-	switch {
-	case len(p.Weight) != n:
-		return fmt.Errorf("%d weights do not fit %d targets", len(p.Weight), n)
-	case p.Site == nil && n != m:
-		return fmt.Errorf("%d targets do not fit a kernel matrix of order %d", n, m)
-	case p.Site != nil && len(p.Site) != n:
-		return fmt.Errorf("%d sites do not fit %d targets", len(p.Site), n)
-	}
-	for i, y := range p.Y {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return fmt.Errorf("the target of example %d is %v", i+1, y)
-		}
-		if k := p.Weight[i]; !(k >= 0) || math.IsInf(k, 1) {
-			return fmt.Errorf("the weight of example %d is %v, must be finite and not negative", i+1, k)
-		}
-		if s := p.site(i); s < 0 || s >= m {
-			return fmt.Errorf("example %d is on site %d of %d", i+1, s+1, m)
-		}
-	}
-	return nil
 }
 
 // InfeasibleError reports a site at which the loss bars every predictor: hard
@@ -80,83 +36,45 @@ func (e *InfeasibleError) Error() string {
 		"contradicting examples need a softer loss or a jitter", e.Loss, e.Site+1, e.Example+1)
 }
 
-// examples are the examples of positive weight, gathered by active site: those
-// of active site i are numbers first_i to first_i+1 - 1.
-type examples struct {
-	loss  Loss
-	site  []int // the active sites, ascending: with examples, and K_ii > 0
-	first []int
-	y, k  []float64
-	name  []int   // number of the example in the Problem
+// siteLosses are the losses L_i of the active sites: those with examples and with
+// K_ii > 0.
+type siteLosses struct {
+	loss Loss
+	train.Groups
 	fixed float64 // loss at the sites where K_ii = 0, and so f = 0
-
-	count, place []int // by site: examples, then where the next one goes
 }
 
-// gather fills e from p. diagonal(s) is K_ss.
-func (e *examples) gather(p *Problem, m int, diagonal func(s int) float64) error {
-	e.fixed = 0
-	e.count, e.place = grow(e.count, m), grow(e.place, m)
-	clear(e.count)
+// minDiagonal is the K_ii below which f_i counts as 0.
+const minDiagonal = 1e-290
+
+// gather groups the examples of p by active site. diagonal(s) is K_ss.
+func (l *siteLosses) gather(p *train.Set, m int, diagonal func(s int) float64) error {
+	l.fixed = 0
 	for j, k := range p.Weight {
-		if k == 0 {
-			continue
-		}
-		s := p.site(j)
-		if diagonal(s) < smallestDiagonal {
-			v := e.loss.Value(0, p.Y[j])
+		if s := p.Site.At(j); k > 0 && diagonal(s) < minDiagonal {
+			v := l.loss.Value(0, p.Y[j])
 			if math.IsInf(v, 0) || math.IsNaN(v) {
-				return &InfeasibleError{Loss: e.loss.Name(), Site: s, Example: j}
+				return &InfeasibleError{Loss: l.loss.Name(), Site: s, Example: j}
 			}
-			e.fixed += k * v
-			continue
-		}
-		e.count[s]++
-	}
-	e.site, e.first = e.site[:0], append(e.first[:0], 0)
-	total := 0
-	for s, c := range e.count {
-		e.place[s] = total
-		if c > 0 {
-			total += c
-			e.site, e.first = append(e.site, s), append(e.first, total)
+			l.fixed += k * v
 		}
 	}
-	e.y, e.k, e.name = grow(e.y, total), grow(e.k, total), grow(e.name, total)
-	for j, k := range p.Weight {
-		s := p.site(j)
-		if k == 0 || e.count[s] == 0 {
-			continue
-		}
-		at := e.place[s]
-		e.place[s]++
-		e.y[at], e.k[at], e.name[at] = p.Y[j], k, j
-	}
+	l.Gather(p, m, func(s int) bool { return diagonal(s) >= minDiagonal })
 	return nil
 }
 
-// smallestDiagonal is the K_ii below which f_i counts as 0.
-const smallestDiagonal = 1e-290
-
 // value is L_i(f) of active site i.
-func (e *examples) value(i int, f float64) float64 {
+func (l *siteLosses) value(i int, f float64) float64 {
 	v := 0.0
-	for j := e.first[i]; j < e.first[i+1]; j++ {
-		v += e.k[j] * e.loss.Value(f, e.y[j])
+	y, k := l.Of(i)
+	for j := range y {
+		v += k[j] * l.loss.Value(f, y[j])
 	}
 	return v
 }
 
 // prox is the proximal map of L_i.
-func (e *examples) prox(i int, c, h float64) (f, slope float64) {
-	a, b := e.first[i], e.first[i+1]
-	return e.loss.Prox(c, h, e.y[a:b], e.k[a:b])
-}
-
-// grow is s with length n, in new memory only where the old does not suffice.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
+func (l *siteLosses) prox(i int, c, h float64) (f, slope float64) {
+	y, k := l.Of(i)
+	return l.loss.Prox(c, h, y, k)
 }

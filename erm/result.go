@@ -1,6 +1,10 @@
 package erm
 
-import "math"
+import (
+	"math"
+
+	"bootbench/train"
+)
 
 // Result is a trained predictor. Its slices belong to the Trainer that made it
 // and hold until its next Train.
@@ -22,20 +26,22 @@ type Result struct {
 	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
 	Steps, Sweeps int
 	// Status says whether the tolerance was met.
-	Status Status
+	Status train.Status
 }
 
-// certificate is what is known of the objectives.
+// certificate bounds the optimum.
 type certificate struct {
 	primal, gap float64
 	scale       float64 // size of the terms that the objectives are made of
 }
 
-// certify computes the certificate of the points as they stand.
+// certify computes the objectives and the gap between them, term by term
+// (Fenchel-Young, see the package's page). Where f violates a hard constraint, the
+// primal objective is that of the smallest multiple of f that meets it.
 func (t *Trainer) certify() certificate {
 	q := &t.iterate
 	var c certificate
-	square, losses, above := 0.0, t.set.fixed, 1.0
+	square, losses, scale := 0.0, t.set.fixed, 1.0
 	c.scale = math.Abs(t.set.fixed)
 	for i, f := range q.f {
 		v := t.set.value(i, f)
@@ -43,9 +49,9 @@ func (t *Trainer) certify() certificate {
 		losses += v
 		c.scale += math.Abs(q.value[i])
 		if math.IsInf(v, 1) {
-			above = max(above, q.p[i]/f)
+			scale = max(scale, q.p[i]/f)
 			if !(q.p[i]*f > 0) {
-				above = math.Inf(1)
+				scale = math.Inf(1)
 			}
 			continue
 		}
@@ -53,14 +59,15 @@ func (t *Trainer) certify() certificate {
 	}
 	c.scale += square / 2
 	c.primal = square/2 + losses
-	if above > 1 {
-		c.primal = t.scaledPrimal(above*(1+0x1p-50), square)
+	if scale > 1 {
+		c.primal = t.scaledPrimal(scale*(1+0x1p-50), square)
 		c.gap = c.primal - q.dual() - t.set.fixed
 	}
 	return c
 }
 
-// scaledPrimal is the primal objective of s f, where square = f' K^-1 f.
+// scaledPrimal is the primal objective of s f, where square = f' K^-1 f; +Inf for
+// an s above 2.
 func (t *Trainer) scaledPrimal(s, square float64) float64 {
 	if s > 2 {
 		return math.Inf(1)

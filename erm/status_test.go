@@ -9,6 +9,7 @@ import (
 
 	"bootbench/erm"
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 func identity(n int) *linalg.Sym {
@@ -21,14 +22,14 @@ func identity(n int) *linalg.Sym {
 // f = 0 misses, are an error, and end at once.
 func TestInfeasible(t *testing.T) {
 	var e *erm.InfeasibleError
-	p := erm.Problem{Y: []float64{1, 1, -1}, Site: []int{1, 0, 1}, Weight: []float64{1, 1, 2}}
-	if _, err := erm.Train(identity(2), hardLoss{}, p, erm.Settings{}); !errors.As(err, &e) || e.Site != 1 {
+	p := train.Set{Y: []float64{1, 1, -1}, Site: []int{1, 0, 1}, Weight: []float64{1, 1, 2}}
+	if _, err := trainOnce(identity(2), hardLoss{}, p, erm.Settings{}); !errors.As(err, &e) || e.Site != 1 {
 		t.Errorf("opposite labels: %v", err)
 	}
 	p.Weight[2] = 0
-	r := train(t, identity(2), hardLoss{}, p, erm.Settings{})
+	r := mustTrain(t, identity(2), hardLoss{}, p, erm.Settings{})
 	near(t, "f", r.F, []float64{1, 1}, 1e-12)
-	if _, err := erm.Train(linalg.NewSym(2), hardLoss{}, p, erm.Settings{}); !errors.As(err, &e) || e.Site != 1 || e.Example != 0 {
+	if _, err := trainOnce(linalg.NewSym(2), hardLoss{}, p, erm.Settings{}); !errors.As(err, &e) || e.Site != 1 || e.Example != 0 {
 		t.Errorf("no variance: %v", err)
 	}
 	if e != nil && !strings.Contains(e.Error(), "site 2, with example 1") {
@@ -40,8 +41,8 @@ func TestInfeasible(t *testing.T) {
 func TestNoVariance(t *testing.T) {
 	k := linalg.NewSym(2)
 	k.Set(0, 0, 4)
-	p := erm.Problem{Y: []float64{1, -1}, Weight: []float64{1, 3}}
-	r := train(t, k, hingeLoss(1), p, erm.Settings{})
+	p := train.Set{Y: []float64{1, -1}, Weight: []float64{1, 3}}
+	r := mustTrain(t, k, hingeLoss(1), p, erm.Settings{})
 	// f_0 = 1 with a_0 = 1/4: 1/2 f^2/4 = 1/8, and 3 from the other site.
 	near(t, "f", append(r.F, r.A...), []float64{1, 0, 0.25, 0}, 1e-12)
 	if math.Abs(r.Objective-3.125) > 1e-12 {
@@ -57,22 +58,22 @@ func TestStatus(t *testing.T) {
 			line.Set(i, j, float64((i+1)*(j+1)))
 		}
 	}
-	odd := erm.Problem{Y: []float64{1, -1, 1}, Weight: []float64{1, 1, 1}}
+	odd := train.Set{Y: []float64{1, -1, 1}, Weight: []float64{1, 1, 1}}
 	k, p := small(rng, 30, 60, 0)
 	for _, c := range []struct {
 		k    *linalg.Sym
 		l    erm.Loss
-		p    erm.Problem
+		p    train.Set
 		s    erm.Settings
-		want erm.Status
+		want train.Status
 		err  error
 	}{
-		{line, hingeLoss(1), odd, erm.Settings{}, erm.Converged, nil},
-		{line, hardLoss{}, odd, erm.Settings{}, erm.Diverged, erm.ErrDiverged},
-		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300}, erm.Stalled, erm.ErrStalled},
-		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300, MaxSteps: 1}, erm.StepLimit, erm.ErrStepLimit},
+		{line, hingeLoss(1), odd, erm.Settings{}, train.Converged, nil},
+		{line, hardLoss{}, odd, erm.Settings{}, train.Diverged, train.ErrDiverged},
+		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300}, train.Stalled, train.ErrStalled},
+		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300, MaxSteps: 1}, train.IterationLimit, train.ErrIterationLimit},
 	} {
-		r, err := erm.Train(c.k, c.l, c.p, c.s)
+		r, err := trainOnce(c.k, c.l, c.p, c.s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,22 +103,22 @@ func TestRefusals(t *testing.T) {
 	}
 	one := []float64{1, 1}
 	for says, c := range map[string]struct {
-		p erm.Problem
+		p train.Set
 		s erm.Settings
 	}{
-		"1 weights":             {p: erm.Problem{Y: one, Weight: one[:1]}},
-		"order 2":               {p: erm.Problem{Y: one[:1], Weight: one[:1]}},
-		"1 sites":               {p: erm.Problem{Y: one, Weight: one, Site: []int{0}}},
-		"site 3 of 2":           {p: erm.Problem{Y: one, Weight: one, Site: []int{0, 2}}},
-		"example 2 is NaN":      {p: erm.Problem{Y: []float64{1, nan}, Weight: one}},
-		"example 1 is -1":       {p: erm.Problem{Y: one, Weight: []float64{-1, 1}}},
-		"example 2 is +Inf":     {p: erm.Problem{Y: one, Weight: []float64{1, inf}}},
-		"tolerance":             {p: erm.Problem{Y: one, Weight: one}, s: erm.Settings{Tolerance: nan}},
-		"step limit":            {p: erm.Problem{Y: one, Weight: one}, s: erm.Settings{MaxSteps: -1}},
-		"1 starting":            {p: erm.Problem{Y: one, Weight: one}, s: erm.Settings{Start: one[:1]}},
-		"weight of site 1 is N": {p: erm.Problem{Y: one, Weight: one}, s: erm.Settings{Start: []float64{nan, 1}}},
+		"1 weights":             {p: train.Set{Y: one, Weight: one[:1]}},
+		"fit 2 sites":           {p: train.Set{Y: one[:1], Weight: one[:1]}},
+		"has length 1":          {p: train.Set{Y: one, Weight: one, Site: []int{0}}},
+		"site 3 of 2":           {p: train.Set{Y: one, Weight: one, Site: []int{0, 2}}},
+		"example 2 is NaN":      {p: train.Set{Y: []float64{1, nan}, Weight: one}},
+		"example 1 is -1":       {p: train.Set{Y: one, Weight: []float64{-1, 1}}},
+		"example 2 is +Inf":     {p: train.Set{Y: one, Weight: []float64{1, inf}}},
+		"tolerance":             {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Tolerance: nan}},
+		"step limit":            {p: train.Set{Y: one, Weight: one}, s: erm.Settings{MaxSteps: -1}},
+		"1 starting":            {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Start: one[:1]}},
+		"weight of site 1 is N": {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Start: []float64{nan, 1}}},
 	} {
-		if _, err := erm.Train(identity(2), hingeLoss(1), c.p, c.s); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := trainOnce(identity(2), hingeLoss(1), c.p, c.s); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // Settings say how to train. The zero value trains from a = 0 to a gap of
@@ -33,8 +34,7 @@ const (
 // goroutine; Trainers that share a kernel matrix may run at the same time.
 type Trainer struct {
 	kernel  *linalg.Sym
-	loss    Loss
-	set     examples
+	set     siteLosses
 	system  system
 	iterate iterate
 	newton  newton
@@ -48,26 +48,11 @@ func NewTrainer(k *linalg.Sym, l Loss) (*Trainer, error) {
 	if l == nil {
 		return nil, errors.New("there is no loss to train with")
 	}
-	for i := range k.N() {
-		for j, v := range k.Row(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("kernel element (%d, %d) is %v", i+1, i+j+1, v)
-			}
-		}
-		if v := k.At(i, i); v < 0 {
-			return nil, fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, v)
-		}
+	if err := train.CheckKernel(k); err != nil {
+		return nil, err
 	}
-	return newTrainer(k, l), nil
+	return &Trainer{kernel: k, set: siteLosses{loss: l}}, nil
 }
-
-func newTrainer(k *linalg.Sym, l Loss) *Trainer {
-	return &Trainer{kernel: k, loss: l, set: examples{loss: l}}
-}
-
-// Clone returns a Trainer for the same kernel matrix and loss, without
-// checking the matrix again. The two may run at the same time.
-func (t *Trainer) Clone() *Trainer { return newTrainer(t.kernel, t.loss) }
 
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return t.kernel.N() }
@@ -79,9 +64,9 @@ func (t *Trainer) Sites() int { return t.kernel.N() }
 // The gap is finite for every loss that is finite everywhere. Where the loss
 // bars some f, it is that of a multiple of F; a loss whose bars no multiple near
 // F meets (bounds from both sides, say) has an infinite Gap and ends Stalled.
-func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
+func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) {
 	m := t.Sites()
-	if err := p.check(m); err != nil {
+	if err := p.Check(m); err != nil {
 		return nil, err
 	}
 	if err := s.complete(m); err != nil {
@@ -91,7 +76,7 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 		return nil, err
 	}
 	r := &t.result
-	*r = Result{A: grow(r.A, m), F: grow(r.F, m)}
+	*r = Result{A: train.Resize(r.A, m), F: train.Resize(r.F, m)}
 	t.prepare(s.Start)
 	c, err := t.maximize(&s)
 	if err != nil {
@@ -104,22 +89,13 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 
 // complete checks s and fills in the defaults.
 func (s *Settings) complete(m int) error {
-	switch {
-	case s.Tolerance == 0:
-		s.Tolerance = DefaultTolerance
-	case !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1):
-		return fmt.Errorf("the tolerance must be positive, got %v", s.Tolerance)
+	if err := train.Default("the tolerance", &s.Tolerance, DefaultTolerance); err != nil {
+		return err
 	}
-	switch {
-	case s.MaxSteps == 0:
-		s.MaxSteps = DefaultMaxSteps
-	case s.MaxSteps < 0:
-		return fmt.Errorf("the step limit must be positive, got %d", s.MaxSteps)
+	if err := train.Default("the step limit", &s.MaxSteps, DefaultMaxSteps); err != nil {
+		return err
 	}
-	if s.Start == nil {
-		return nil
-	}
-	if len(s.Start) != m {
+	if s.Start != nil && len(s.Start) != m {
 		return fmt.Errorf("%d starting weights do not fit %d sites", len(s.Start), m)
 	}
 	for i, a := range s.Start {
@@ -133,11 +109,11 @@ func (s *Settings) complete(m int) error {
 // prepare gathers the kernel and sets the weights that the first sweep starts
 // from.
 func (t *Trainer) prepare(start []float64) {
-	t.system.gather(t.kernel, t.set.site, t.Sites())
+	t.system.gather(t.kernel, t.set.Active, t.Sites())
 	q := &t.iterate
 	q.resize(t.system.n)
 	clear(q.a)
-	for i, s := range t.set.site {
+	for i, s := range t.set.Active {
 		q.c[i] = 1 / t.system.diag[i]
 		if start != nil {
 			q.a[i] = start[s]
@@ -147,52 +123,31 @@ func (t *Trainer) prepare(start []float64) {
 	t.recomputeF()
 }
 
-// recomputeF computes f = K a anew.
+// recomputeF computes f = K a from a alone, without the rounding errors of the
+// updates.
 func (t *Trainer) recomputeF() {
 	clear(t.iterate.f)
-	t.system.addProduct(t.iterate.f, t.iterate.a)
+	t.system.mulAdd(t.iterate.f, t.iterate.a)
 }
 
-// writeResult writes the weights and the predictor at all sites into the Result. At
-// the active ones f is known; the others take one pass over the triangle of K.
+// writeResult writes the weights and the predictor at all sites into the Result.
 func (t *Trainer) writeResult() {
 	r, q := &t.result, &t.iterate
 	clear(r.A)
-	for i, s := range t.set.site {
+	for i, s := range t.set.Active {
 		r.A[s] = q.a[i]
 	}
-	clear(r.F)
-	if len(t.set.site) < len(r.F) {
-		next := 0
-		for s := range r.F {
-			later := t.kernel.Row(s)[1:]
-			if next < len(t.set.site) && t.set.site[next] == s {
-				addOne(r.F[s+1:], later, r.A[s])
-				next++
-				continue
-			}
-			r.F[s] += dot(later, r.A[s+1:])
-		}
-	}
-	for i, s := range t.set.site {
+	train.MulInactive(r.F, t.kernel, t.set.Active, r.A)
+	for i, s := range t.set.Active {
 		r.F[s] = q.f[i]
 	}
 }
 
-func dot(x, y []float64) float64 {
-	y = y[:len(x)]
-	sum := 0.0
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
-}
-
-// maximize runs coordinate sweeps and Newton steps in turn until the gap is
-// within the tolerance, by an f computed anew.
+// maximize starts with coordinate sweeps and takes Newton steps until the gap is
+// within the tolerance, at an f computed from a alone.
 func (t *Trainer) maximize(s *Settings) (certificate, error) {
 	r := &t.result
-	record := progress{gap: math.Inf(1), dual: math.Inf(-1)}
+	var progress train.Progress
 	for range firstSweeps {
 		if err := t.coordinateSweep(); err != nil {
 			return certificate{}, err
@@ -203,17 +158,17 @@ func (t *Trainer) maximize(s *Settings) (certificate, error) {
 		if c.gap <= s.Tolerance*c.scale {
 			t.recomputeF()
 			if c = t.certify(); c.gap <= s.Tolerance*c.scale {
-				r.Status = Converged
+				r.Status = train.Converged
 				return c, nil
 			}
 		}
 		switch {
 		case r.Steps >= s.MaxSteps:
-			r.Status = StepLimit
+			r.Status = train.IterationLimit
 		case math.IsInf(c.gap, 1) && t.iterate.roundingLimited():
-			r.Status = Diverged
-		case record.stalls(c.gap, t.iterate.dual()):
-			r.Status = Stalled
+			r.Status = train.Diverged
+		case progress.Update(c.gap, t.iterate.dual()) >= patience:
+			r.Status = train.Stalled
 		default:
 			if err := t.advance(); err != nil {
 				return c, err
@@ -225,15 +180,13 @@ func (t *Trainer) maximize(s *Settings) (certificate, error) {
 	}
 }
 
-// firstSweeps is the number of sweeps before the first Newton step, and
-// sweepShare the share of one below which another sweep looks for the pieces
-// that the sites belong on.
 const (
-	firstSweeps = 3
-	sweepShare  = 0.04
+	firstSweeps = 3    // coordinate sweeps before the first Newton step
+	sweepShare  = 0.04 // share of a Newton step below which a sweep looks for the sites' pieces of prox
+	patience    = 40   // steps without progress that count as a stall
 )
 
-// advance takes a Newton step, and a sweep where that was cut short.
+// advance takes a Newton step, and a coordinate sweep where that was cut short.
 func (t *Trainer) advance() error {
 	share, err := t.newtonStep()
 	if err != nil {
@@ -251,43 +204,4 @@ func (t *Trainer) advance() error {
 	}
 	t.recomputeF()
 	return t.coordinateSweep()
-}
-
-// roundingLimited reports weights so large that rounding errors in f reach a hundredth
-// of its size.
-func (q *iterate) roundingLimited() bool {
-	rounding, size := 0.0, 0.0
-	for i, a := range q.a {
-		rounding += 0x1p-53 * math.Abs(a) / math.Sqrt(q.c[i])
-		size = max(size, math.Abs(q.p[i])*math.Sqrt(q.c[i]))
-	}
-	return rounding > 0.01*size
-}
-
-// progress is the best that steps have reached.
-type progress struct {
-	gap, dual float64
-	idle      int // steps since then
-}
-
-// patience is the number of steps without progress that are taken for a stall.
-const patience = 40
-
-// stalls notes what a step reached and reports whether it is time to give up.
-func (b *progress) stalls(gap, dual float64) bool {
-	better := gap < 0.9*b.gap || dual > b.dual+1e-14*math.Abs(b.dual)
-	b.gap, b.dual = min(b.gap, gap), max(b.dual, dual)
-	if b.idle++; better {
-		b.idle = 0
-	}
-	return b.idle >= patience
-}
-
-// Train is NewTrainer and Trainer.Train in one.
-func Train(k *linalg.Sym, l Loss, p Problem, s Settings) (*Result, error) {
-	t, err := NewTrainer(k, l)
-	if err != nil {
-		return nil, err
-	}
-	return t.Train(p, s)
 }

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
+	"bootbench/train"
 
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -23,18 +24,6 @@ type Likelihood interface {
 	//
 	// for precision c > 0, targets y and counts k_j > 0.
 	TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64)
-}
-
-// WeightedSet is a training set of N weighted examples on M sites.
-type WeightedSet struct {
-	// Y are the targets, finite, length N.
-	Y []float64
-	// Site maps each example to its site, 0 to M-1. Nil means that example i is
-	// alone on site i, and N = M then.
-	Site []int
-	// Weight are the powers k_j >= 0 of the likelihoods, finite, length N; an
-	// example of weight 0 is absent.
-	Weight []float64
 }
 
 // EPSettings say how to run expectation propagation. The zero value is usable.
@@ -54,48 +43,8 @@ const (
 	DefaultEPSweeps    = 4000
 )
 
-// EPStatus says how good an EPResult is.
-type EPStatus int
-
-const (
-	// EPConverged: the moments agree within the tolerance.
-	EPConverged EPStatus = iota
-	// EPSweepLimit: EPSettings.MaxSweeps was reached.
-	EPSweepLimit
-	// EPStalled: however short the steps, the moments come no nearer. Likelihoods
-	// that are not log-concave may have no fixed point at all.
-	EPStalled
-)
-
-// String is the status in lower case.
-func (s EPStatus) String() string {
-	switch s {
-	case EPConverged:
-		return "converged"
-	case EPSweepLimit:
-		return "sweep limit"
-	case EPStalled:
-		return "stalled"
-	}
-	return "unknown status"
-}
-
-// The errors that EPStatus.Err returns.
-var (
-	ErrEPSweepLimit = errors.New("expectation propagation reached its sweep limit")
-	ErrEPStalled    = errors.New("expectation propagation does not converge")
-)
-
-// Err is nil for EPConverged and one of this package's errors otherwise.
-func (s EPStatus) Err() error {
-	switch s {
-	case EPSweepLimit:
-		return ErrEPSweepLimit
-	case EPStalled:
-		return ErrEPStalled
-	}
-	return nil
-}
+// ErrNoFixedPoint is the error of an EPResult that Stalled.
+var ErrNoFixedPoint = errors.New("expectation propagation does not converge")
 
 // EPResult is a posterior. Its slices belong to the EP that made it and hold
 // until its next Fit.
@@ -114,7 +63,15 @@ type EPResult struct {
 	// Sweeps counts passes over the sites, each one factorisation.
 	Sweeps int
 	// Status says whether the tolerance was met.
-	Status EPStatus
+	Status train.Status
+}
+
+// Err is nil where r has converged, and says why where not.
+func (r *EPResult) Err() error {
+	if r.Status == train.Stalled {
+		return ErrNoFixedPoint
+	}
+	return r.Status.Err()
 }
 
 // EP computes posteriors of the model f ~ N(0, K), y_j ~ p(y | f), example j
@@ -136,10 +93,8 @@ type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
 
-	active []int // sites with examples and K_ii > 0, ascending
-	first  []int // examples of active site i: first_i to first_i+1 - 1
-	y, k   []float64
-	n      int
+	set train.Groups
+	n   int // active sites
 
 	prior        []float64 // K over the active sites, n x n, upper triangle
 	factor       []float64
@@ -169,18 +124,18 @@ func (e *EP) Sites() int { return e.kernel.N() }
 // error reports bad input, or a likelihood or a kernel matrix that gives no
 // finite moments; an iteration that ends early returns where it was and says so
 // in Status.
-func (e *EP) Fit(set WeightedSet, s EPSettings) (*EPResult, error) {
-	if err := set.check(e.Sites()); err != nil {
+func (e *EP) Fit(set train.Set, s EPSettings) (*EPResult, error) {
+	if err := set.Check(e.Sites()); err != nil {
 		return nil, err
 	}
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	if err := e.gather(set); err != nil {
+	if err := e.prepare(&set); err != nil {
 		return nil, err
 	}
 	m, r := e.Sites(), &e.result
-	*r = EPResult{Alpha: grown(r.Alpha, m), Mean: grown(r.Mean, m), Precision: grown(r.Precision, m), Shift: grown(r.Shift, m)}
+	*r = EPResult{Alpha: train.Resize(r.Alpha, m), Mean: train.Resize(r.Mean, m), Precision: train.Resize(r.Precision, m), Shift: train.Resize(r.Shift, m)}
 	if err := e.iterate(s); err != nil {
 		return nil, err
 	}
@@ -189,102 +144,30 @@ func (e *EP) Fit(set WeightedSet, s EPSettings) (*EPResult, error) {
 }
 
 func (s *EPSettings) complete() error {
-	switch {
-	case s.Tolerance == 0:
-		s.Tolerance = DefaultEPTolerance
-	case !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1):
-		return fmt.Errorf("the tolerance must be positive, got %v", s.Tolerance)
+	if err := train.Default("the tolerance", &s.Tolerance, DefaultEPTolerance); err != nil {
+		return err
 	}
-	switch {
-	case s.MaxSweeps == 0:
-		s.MaxSweeps = DefaultEPSweeps
-	case s.MaxSweeps < 0:
-		return fmt.Errorf("the sweep limit must be positive, got %d", s.MaxSweeps)
-	}
-	return nil
+	return train.Default("the sweep limit", &s.MaxSweeps, DefaultEPSweeps)
 }
 
-// check reports the first thing wrong with the set on m sites.
-func (w *WeightedSet) check(m int) error {
-	n := len(w.Y)
-	switch {
-	case len(w.Weight) != n:
-		return fmt.Errorf("%d weights do not fit %d targets", len(w.Weight), n)
-	case w.Site == nil && n != m:
-		return fmt.Errorf("%d targets do not fit %d sites", n, m)
-	case w.Site != nil && len(w.Site) != n:
-		return fmt.Errorf("a map to sites of length %d does not fit %d targets", len(w.Site), n)
-	}
-	for i, y := range w.Y {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return fmt.Errorf("the target of example %d is %v", i+1, y)
-		}
-		if k := w.Weight[i]; !(k >= 0) || math.IsInf(k, 1) {
-			return fmt.Errorf("the weight of example %d is %v, must be finite and not negative", i+1, k)
-		}
-		if s := w.site(i); s < 0 || s >= m {
-			return fmt.Errorf("example %d is on site %d of %d", i+1, s+1, m)
-		}
-	}
-	return nil
-}
-
-// site is the site of example i.
-func (w *WeightedSet) site(i int) int {
-	if w.Site == nil {
-		return i
-	}
-	return w.Site[i]
-}
-
-// gather lists the active sites with their examples, and K between them.
-func (e *EP) gather(set WeightedSet) error {
-	place := make([]int, e.Sites())
+// prepare groups the examples by active site, those with K_ii > 0, gathers K
+// between these, and starts from sites without influence.
+func (e *EP) prepare(set *train.Set) error {
 	for j, k := range set.Weight {
-		if k > 0 {
-			place[set.site(j)]++
-		}
-	}
-	e.active, e.first = e.active[:0], append(e.first[:0], 0)
-	total := 0
-	for s, c := range place {
-		place[s] = -1
-		if v := e.kernel.At(s, s); c > 0 && !(v >= 0 && v < math.Inf(1)) {
+		s := set.Site.At(j)
+		if v := e.kernel.At(s, s); k > 0 && !(v >= 0 && v < math.Inf(1)) {
 			return fmt.Errorf("kernel element (%d, %d) is %v", s+1, s+1, v)
-		} else if c > 0 && v > 0 {
-			place[s] = total
-			total += c
-			e.active, e.first = append(e.active, s), append(e.first, total)
 		}
 	}
-	e.y, e.k = grown(e.y, total), grown(e.k, total)
-	for j, k := range set.Weight {
-		if s := set.site(j); k > 0 && place[s] >= 0 {
-			e.y[place[s]], e.k[place[s]] = set.Y[j], k
-			place[s]++
-		}
-	}
-	e.n = len(e.active)
-	n := e.n
-	e.prior = grown(e.prior, n*n)
-	for p, i := range e.active {
-		for q := p; q < n; q++ {
-			e.prior[p*n+q] = e.kernel.At(i, e.active[q])
-		}
-	}
+	e.set.Gather(set, e.Sites(), func(s int) bool { return e.kernel.At(s, s) > 0 })
+	e.n = len(e.set.Active)
+	e.prior = train.Resize(e.prior, e.n*e.n)
+	train.GatherUpper(e.prior, e.n, e.kernel, e.set.Active)
 	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.root} {
-		*v = grown(*v, n)
+		*v = train.Resize(*v, e.n)
 		clear(*v)
 	}
 	return nil
-}
-
-// grown is s with length n, in new memory only where the old does not suffice.
-func grown(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	return s[:n]
 }
 
 // Steps are shares of what a site asks for.
@@ -331,11 +214,11 @@ func (e *EP) iterate(s EPSettings) error {
 		r.Residual = best
 		switch {
 		case best <= s.Tolerance:
-			r.Status = EPConverged
+			r.Status = train.Converged
 		case r.Sweeps >= s.MaxSweeps:
-			r.Status = EPSweepLimit
+			r.Status = train.IterationLimit
 		case since >= stallStop:
-			r.Status = EPStalled
+			r.Status = train.Stalled
 		default:
 			continue
 		}
@@ -363,7 +246,7 @@ func (e *EP) restoreBest() {
 // and S and m along with it. residual is how far the moments were apart when
 // each site had its turn. A site whose cavity is no distribution stays.
 func (e *EP) sweep(share float64) (residual float64, err error) {
-	for i, site := range e.active {
+	for i, site := range e.set.Active {
 		variance, m := e.cov[i*e.n+i], e.mean[i]
 		c := 1/variance - e.t[i]
 		if !(c > 0) {
@@ -371,8 +254,8 @@ func (e *EP) sweep(share float64) (residual float64, err error) {
 			continue
 		}
 		h := (m/variance - e.u[i]) / c
-		a, b := e.first[i], e.first[i+1]
-		_, mean, v := e.likelihood.TiltedMoments(c, h, e.y[a:b], e.k[a:b])
+		y, k := e.set.Of(i)
+		_, mean, v := e.likelihood.TiltedMoments(c, h, y, k)
 		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(v > 0) || math.IsInf(v, 1) {
 			return 0, fmt.Errorf("the %s likelihood has mean %v and variance %v at site %d, for a cavity of mean %v and variance %v",
 				e.likelihood.Name(), mean, v, site+1, h, 1/c)
@@ -435,7 +318,7 @@ func (e *EP) posterior() bool {
 	if n == 0 {
 		return true
 	}
-	e.factor, e.half, e.cov = grown(e.factor, n*n), grown(e.half, n*n), grown(e.cov, n*n)
+	e.factor, e.half, e.cov = train.Resize(e.factor, n*n), train.Resize(e.half, n*n), train.Resize(e.cov, n*n)
 	e.negative = e.negative[:0]
 	for i, v := range t {
 		e.root[i] = math.Sqrt(max(v, 0))
@@ -510,24 +393,12 @@ func (e *EP) writeResult() {
 	for _, v := range [][]float64{r.Alpha, r.Mean, r.Precision, r.Shift} {
 		clear(v)
 	}
-	for i, s := range e.active {
+	for i, s := range e.set.Active {
 		r.Alpha[s] = e.u[i] - e.t[i]*e.mean[i]
 		r.Precision[s], r.Shift[s] = e.t[i], e.u[i]
 	}
-	if e.n == 0 {
-		return
-	}
-	if e.n < e.Sites() {
-		m := e.Sites()
-		blas64.Symv(1, e.kernel.Raw(), blas64.Vector{N: m, Inc: 1, Data: r.Alpha}, 0, blas64.Vector{N: m, Inc: 1, Data: r.Mean})
-	}
-	for i, s := range e.active {
+	train.MulInactive(r.Mean, e.kernel, e.set.Active, r.Alpha)
+	for i, s := range e.set.Active {
 		r.Mean[s] = e.mean[i]
 	}
-}
-
-// PredictAt writes the posterior mean at P new inputs into f (length P), as
-// Trainer.PredictAt does.
-func (r *EPResult) PredictAt(trans gonum.Transpose, cross blas64.General, f []float64) error {
-	return predictAt(trans, cross, r.Alpha, f)
 }

@@ -16,6 +16,7 @@ import (
 type Naive struct {
 	noise  float64
 	system system
+	ridge  []float64 // noise, of each row
 	order  []int     // rows by ascending site
 	index  []int     // their sites
 	beta   []float64 // the right side, then the solution, in that order
@@ -36,12 +37,12 @@ func (n *Naive) Fit(site []int, target []float64) error {
 	if err := n.begin(site, target); err != nil {
 		return err
 	}
-	n.system.resize(len(site), len(site))
-	n.system.gather(n.index)
-	for p := range n.index {
-		n.system.addDiagonal(p, n.noise)
+	n.system.gather(n.index, len(site))
+	n.ridge = n.ridge[:0]
+	for range n.index {
+		n.ridge = append(n.ridge, n.noise)
 	}
-	if err := n.system.solve(n.beta, n.index, n.diagonal); err != nil {
+	if err := n.system.solve(n.beta, n.index, n.ridge); err != nil {
 		return err
 	}
 	for p, i := range n.index {
@@ -69,11 +70,6 @@ func (n *Naive) begin(site []int, target []float64) error {
 		n.beta = append(n.beta, target[r])
 	}
 	return nil
-}
-
-// diagonal is diagonal element p of the training matrix.
-func (n *Naive) diagonal(p int) float64 {
-	return n.system.kernel.At(n.index[p], n.index[p]) + n.noise
 }
 
 // Predict writes the fit at all M sites into f (length M).

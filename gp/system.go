@@ -7,6 +7,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
+	"bootbench/train"
 
 	gonum "gonum.org/v1/gonum/blas"
 )
@@ -32,26 +33,29 @@ func (e *PivotError) Error() string {
 		e.Pivot, e.Site+1, e.Jitter)
 }
 
-// system is the linear system of one training set. Its upper triangle is
-// gathered from the kernel matrix and factorised in place; the array is kept
-// from one training set to the next.
+// system is the linear system (K_aa + diag(ridge)) x = b of one training set.
+// The zero uplo means the upper triangle, in an array of the system's own that it
+// keeps from one training set to the next.
 type system struct {
 	kernel *linalg.Sym
-	n      int // order
+	uplo   gonum.Uplo // triangle of a
+	n      int        // order
 	stride int
-	a      []float64 // n x n, row-major, upper triangle
+	a      []float64 // n x n, row-major: the matrix without the ridge, then its Cholesky factor
 }
 
-// resize makes room for order n, with some headroom because the number of
-// active sites varies from one resample to the next.
-func (s *system) resize(n, most int) {
-	s.n, s.stride = n, paddedStride(n)
-	if n*s.stride <= len(s.a) {
-		return
+// gather fills the upper triangle with K between the listed sites, ascending,
+// repeated entries allowed. most bounds their number in later calls: some headroom
+// is kept because it varies from one resample to the next.
+func (s *system) gather(site []int, most int) {
+	n := len(site)
+	s.uplo, s.n, s.stride = gonum.Upper, n, paddedStride(n)
+	if n*s.stride > len(s.a) {
+		roomy := min(n+n/16+8, max(n, most))
+		s.a = nil // free the old array before the new one is allocated
+		s.a = make([]float64, roomy*paddedStride(roomy))
 	}
-	roomy := min(n+n/16+8, max(n, most))
-	s.a = nil // let the old array go before the new one comes
-	s.a = make([]float64, roomy*paddedStride(roomy))
+	train.GatherUpper(s.a, s.stride, s.kernel, site)
 }
 
 // paddedStride is n rounded up to an odd number of cache lines.
@@ -59,49 +63,44 @@ func paddedStride(n int) int {
 	return 8 * ((n+7)/8 | 1)
 }
 
-// gather fills the triangle with K_pq over the sites index[p], index[q], p <= q.
-// The index is ascending; repeated entries are allowed.
-func (s *system) gather(index []int) {
-	raw := s.kernel.Raw()
-	for p, i := range index {
-		from := raw.Data[i*raw.Stride : i*raw.Stride+raw.N]
-		to := s.a[p*s.stride+p : p*s.stride+len(index)]
-		for q, j := range index[p:] {
-			to[q] = from[j]
-		}
-	}
-}
-
-// addDiagonal adds v to diagonal element p.
-func (s *system) addDiagonal(p int, v float64) { s.a[p*s.stride+p] += v }
-
-// solve factorises the triangle and overwrites b with the solution of the
-// system. diagonal(p) is diagonal element p before factorisation, and index
-// the site of each row; both serve the error message alone.
-func (s *system) solve(b []float64, index []int, diagonal func(p int) float64) error {
+// solve adds the ridge, factorises in place, and overwrites b with the solution.
+// site names the site of each row in errors.
+func (s *system) solve(b []float64, site []int, ridge []float64) error {
 	if s.n == 0 {
 		return nil
 	}
-	bound := blas.Bound()
-	if minor := bound.Potrf(gonum.Upper, s.n, s.a, s.stride); minor != 0 {
-		return s.pivotError(minor-1, index, diagonal)
+	for p, v := range ridge[:s.n] {
+		s.a[p*s.stride+p] += v
 	}
-	bound.Dtrsv(gonum.Upper, gonum.Trans, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
-	bound.Dtrsv(gonum.Upper, gonum.NoTrans, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
-	return checkSolution(b, index)
+	bound := blas.Bound()
+	if minor := bound.Potrf(s.uplo, s.n, s.a, s.stride); minor != 0 {
+		return s.pivotError(minor-1, site, ridge)
+	}
+	forward, backward := gonum.NoTrans, gonum.Trans
+	if s.uplo == gonum.Upper {
+		forward, backward = backward, forward
+	}
+	bound.Dtrsv(s.uplo, forward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
+	bound.Dtrsv(s.uplo, backward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
+	return checkSolution(b, site)
 }
 
-// pivotError describes a factorisation that stopped at row p: rows 0 to p-1 of
-// the factor are final there, so the pivot can be formed again.
-func (s *system) pivotError(p int, index []int, diagonal func(p int) float64) error {
+// pivotError describes a factorisation that stopped at row p: rows (columns) 0 to
+// p-1 of the factor are final, so the pivot can be formed again.
+func (s *system) pivotError(p int, site []int, ridge []float64) error {
+	diagonal := func(q int) float64 { return s.kernel.At(site[q], site[q]) + ridge[q] }
 	pivot, largest := diagonal(p), 0.0
-	for q := 0; q < p; q++ {
-		pivot -= s.a[q*s.stride+p] * s.a[q*s.stride+p]
+	for q := range p {
+		l := s.a[q*s.stride+p]
+		if s.uplo == gonum.Lower {
+			l = s.a[p*s.stride+q]
+		}
+		pivot -= l * l
 	}
-	for q := range index {
-		largest = math.Max(largest, diagonal(q))
+	for q := range s.n {
+		largest = max(largest, diagonal(q))
 	}
-	return newPivotError(index[p], pivot, largest, len(index))
+	return newPivotError(site[p], pivot, largest, s.n)
 }
 
 // newPivotError suggests a jitter of ten times what rounding (n units in the

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"bootbench/blas"
 	"bootbench/linalg"
-
-	gonum "gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"bootbench/train"
 )
 
 // Trainer fits weighted training sets over the sites of one kernel matrix, one
@@ -65,14 +62,11 @@ func (t *Trainer) Fit(count []int, target []float64) error {
 		return err
 	}
 	n := len(t.active)
-	t.system.resize(n, t.Sites())
-	t.system.gather(t.active)
+	t.system.gather(t.active, t.Sites())
 	for p, i := range t.active {
-		t.ridge[p] = t.noise / float64(count[i])
-		t.system.addDiagonal(p, t.ridge[p])
-		t.beta[p] = target[i]
+		t.ridge[p], t.beta[p] = t.noise/float64(count[i]), target[i]
 	}
-	if err := t.system.solve(t.beta[:n], t.active, t.diagonal); err != nil {
+	if err := t.system.solve(t.beta[:n], t.active, t.ridge[:n]); err != nil {
 		t.active = t.active[:0]
 		return err
 	}
@@ -107,14 +101,8 @@ func checkTrainingSet(m int, count []int, target []float64) error {
 	return nil
 }
 
-// diagonal is diagonal element p of the training matrix.
-func (t *Trainer) diagonal(p int) float64 {
-	i := t.active[p]
-	return t.system.kernel.At(i, i) + t.ridge[p]
-}
-
-// finish spreads the solution over the sites. The system itself says what f is
-// at the active ones: K_aa alpha = t_a - (s2/k_a) alpha.
+// finish writes the solution to alpha, and f at the active sites, which the system
+// gives: K_aa alpha = t_a - (s2/k_a) alpha.
 func (t *Trainer) finish(target []float64) {
 	for p, i := range t.active {
 		t.alpha[i] = t.beta[p]
@@ -132,59 +120,9 @@ func (t *Trainer) Predict(f []float64) error {
 	if len(f) != t.Sites() {
 		return fmt.Errorf("%d places do not fit %d sites", len(f), t.Sites())
 	}
-	if len(t.active) == 0 {
-		clear(f)
-		return nil
-	}
-	if len(t.active) < len(f) {
-		t.predictInactive(f)
-	}
+	train.MulInactive(f, t.system.kernel, t.active, t.alpha)
 	for p, i := range t.active {
 		f[i] = t.fitted[p]
 	}
-	return nil
-}
-
-// predictInactive writes f = K_.a alpha at the sites with count 0, reading each
-// row of the triangle once and in order: an active site's row hands its weight
-// on to the later sites, an inactive site's row collects theirs. What it leaves
-// at active sites has no meaning.
-func (t *Trainer) predictInactive(f []float64) {
-	clear(f)
-	bound, last := blas.Bound(), len(f)-1
-	next := 0 // place in t.active of the first active site >= i
-	for i := 0; i < last; i++ {
-		later := t.system.kernel.Row(i)[1:]
-		if next < len(t.active) && t.active[next] == i {
-			bound.Daxpy(len(later), t.alpha[i], later, 1, f[i+1:], 1)
-			next++
-			continue
-		}
-		f[i] += bound.Ddot(len(later), later, 1, t.alpha[i+1:], 1)
-	}
-}
-
-// PredictAt writes the fit at P new inputs into f (length P). The cross-kernel
-// between the new inputs and the sites is P x M (gonum blas.NoTrans) or M x P
-// (blas.Trans).
-func (t *Trainer) PredictAt(trans gonum.Transpose, cross blas64.General, f []float64) error {
-	return predictAt(trans, cross, t.alpha, f)
-}
-
-func predictAt(trans gonum.Transpose, cross blas64.General, alpha, f []float64) error {
-	p, m := cross.Rows, cross.Cols
-	if trans != gonum.NoTrans {
-		p, m = m, p
-	}
-	if p != len(f) || m != len(alpha) {
-		return fmt.Errorf("a cross-kernel of %d x %d does not fit %d new inputs and %d sites", cross.Rows, cross.Cols, len(f), len(alpha))
-	}
-	if p == 0 || m == 0 {
-		clear(f)
-		return nil
-	}
-	blas64.Gemv(trans, 1, cross,
-		blas64.Vector{N: m, Data: alpha, Inc: 1}, 0,
-		blas64.Vector{N: p, Data: f, Inc: 1})
 	return nil
 }

@@ -27,16 +27,13 @@ func (e *estimate) approximate() error {
 	}
 	for i := range e.problem.Y {
 		if d := sites.excess(&e.problem, i); d > 0 {
-			fall := f.schurDiagonal(e.problem.site(i))
+			fall := f.schurDiagonal(e.problem.Site.At(i))
 			if math.IsInf(fall, 1) {
 				fall = e.nearestDistance(i)
 			}
 			e.result.Margin[i] -= d * fall
 		}
-		e.result.Outcome[i] = Correct
-		if !(e.result.Margin[i] > 0) {
-			e.result.Outcome[i] = Wrong
-		}
+		e.result.Outcome[i] = outcomeOf(e.result.Margin[i])
 	}
 	return nil
 }
@@ -53,9 +50,9 @@ func (e *estimate) sites() *sites {
 	s := &sites{beta: e.full.Beta, plus: make([]int, m), minus: make([]int, m)}
 	for i, y := range e.problem.Y {
 		if y > 0 {
-			s.plus[e.problem.site(i)]++
+			s.plus[e.problem.Site.At(i)]++
 		} else {
-			s.minus[e.problem.site(i)]++
+			s.minus[e.problem.Site.At(i)]++
 		}
 	}
 	for at, b := range s.beta {
@@ -80,7 +77,7 @@ func times(k int, c float64) float64 {
 // with both labels the weight up to the sum of their boxes, where each carries
 // all it may, belongs to the +1 and what is beyond to the -1.
 func (s *sites) excess(p *Problem, i int) float64 {
-	at := p.site(i)
+	at := p.Site.At(i)
 	own, other := s.plus[at], s.minus[at]
 	b := s.beta[at]
 	if p.Y[i] < 0 {
@@ -100,7 +97,7 @@ func (s *sites) excess(p *Problem, i int) float64 {
 // nearest other site: what a unit of its weight costs when that site takes it.
 // It stands in where no free support vector is left to hold the bias.
 func (e *estimate) nearestDistance(i int) float64 {
-	s, k := e.problem.site(i), e.problem.Kernel
+	s, k := e.problem.Site.At(i), e.problem.Kernel
 	least := math.Inf(1)
 	for j, v := range k.Row(s) {
 		if j != s {

@@ -33,7 +33,7 @@ func (e *estimate) marginLoss() func(i int) float64 {
 		twice := 2 * e.radius()
 		return func(int) float64 { return twice }
 	}
-	return func(i int) float64 { return e.problem.Kernel.Diag(e.problem.site(i)) }
+	return func(i int) float64 { return e.problem.Kernel.Diag(e.problem.Site.At(i)) }
 }
 
 // radius is R^2: given, or found. Without a bias it is max K_ii.
@@ -59,10 +59,10 @@ func (e *estimate) biasIsFixed(i int) bool {
 	if !e.problem.Bias {
 		return true
 	}
-	p, alpha, site := &e.problem, e.full.Alpha, e.problem.site(i)
+	p, alpha, site := &e.problem, e.full.Alpha, e.problem.Site.At(i)
 	room := 0.0
 	for k, a := range alpha {
-		if !(a > 0 && a < p.C) || p.site(k) == site {
+		if !(a > 0 && a < p.C) || p.Site.At(k) == site {
 			continue
 		}
 		if p.Y[k] == p.Y[i] {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // Estimate trains on all examples of p and finds the errors on left-out ones by
@@ -65,7 +66,7 @@ func (e *estimate) train() (err error) {
 		SupportVectors: e.full.Free + e.full.Bounded, Violation: e.full.Violation, Train: time.Since(e.began),
 	}
 	for i, y := range e.problem.Y {
-		e.result.Margin[i] = y * e.full.F[e.problem.site(i)]
+		e.result.Margin[i] = y * e.full.F[e.problem.Site.At(i)]
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (e *estimate) classify(ctx context.Context) error {
 		return e.approximate()
 	case Fast:
 		e.retrain(ctx, e.screen())
-	default:
+	case Exact:
 		all := make([]int, len(e.problem.Y))
 		for i := range all {
 			all[i] = i
@@ -89,34 +90,14 @@ func (e *estimate) classify(ctx context.Context) error {
 	return nil
 }
 
-// retrain leaves out the listed examples in turn, in parallel. What becomes of
-// one does not depend on who leaves it out, up to the tolerance.
+// retrain leaves out the listed examples in turn, in parallel. The outcome of one
+// does not depend on which worker leaves it out, up to the tolerance.
 func (e *estimate) retrain(ctx context.Context, list []int) {
-	workers := e.settings.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	team := []*svm.Trainer{e.trainer}
-	for len(team) < min(workers, 1+len(list)/minPerWorker) {
-		another := e.trainer.Clone()
-		if another == nil {
-			break
-		}
-		team = append(team, another)
-	}
 	var next, done atomic.Int64
 	var wait sync.WaitGroup
 	var lock sync.Mutex
-	step := func() {
-		finished := done.Add(1)
-		if e.settings.Progress != nil {
-			lock.Lock()
-			e.settings.Progress(int(finished), len(list))
-			lock.Unlock()
-		}
-	}
-	alpha := append([]float64(nil), e.full.Alpha...)
-	for w, trainer := range team {
+	alpha := slices.Clone(e.full.Alpha)
+	for w, trainer := range e.workers(len(list)) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
@@ -129,68 +110,91 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 					return
 				}
 				e.leaveOut(trainer, list[at], &lock)
-				step()
+				finished := int(done.Add(1))
+				if e.settings.Progress != nil {
+					lock.Lock()
+					e.settings.Progress(finished, len(list))
+					lock.Unlock()
+				}
 			}
 		}()
 	}
 	wait.Wait()
-	if int(done.Load()) < len(list) {
+	e.result.Retrained = int(done.Load())
+	if e.result.Retrained < len(list) {
 		e.result.Status = Cancelled
 	}
-	e.result.Retrained = int(done.Load())
 }
 
-// minPerWorker retrainings are worth a goroutine of their own.
+// workers are the trainers for a number of retrainings: that of all examples, and
+// clones of it where the kernel allows them.
+func (e *estimate) workers(retrainings int) []*svm.Trainer {
+	most := e.settings.Workers
+	if most == 0 {
+		most = runtime.GOMAXPROCS(0)
+	}
+	list := []*svm.Trainer{e.trainer}
+	for len(list) < min(most, 1+retrainings/minPerWorker) {
+		clone := e.trainer.Clone()
+		if clone == nil {
+			break
+		}
+		list = append(list, clone)
+	}
+	return list
+}
+
+// minPerWorker is the number of retrainings from which on another worker pays.
 const minPerWorker = 16
 
 // trainFrom brings another trainer to the solution of all examples.
 func (e *estimate) trainFrom(trainer *svm.Trainer, alpha []float64) bool {
 	r, err := trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance, Start: alpha})
-	return err == nil && r.Status == svm.Converged
+	return err == nil && r.Status == train.Converged
 }
 
 // leaveOut retrains without example i.
 func (e *estimate) leaveOut(trainer *svm.Trainer, i int, lock *sync.Mutex) {
 	left, err := trainer.LeaveOut(i)
-	if err != nil || left.Status != svm.Converged {
+	if err != nil || left.Status != train.Converged {
 		lock.Lock()
 		e.result.Unfinished = append(e.result.Unfinished, i)
 		lock.Unlock()
 	}
 	margin := e.problem.Y[i] * left.F
 	e.result.Margin[i] = margin
-	e.result.Outcome[i] = Correct
-	if !(margin > 0) {
-		e.result.Outcome[i] = Wrong
-	}
+	e.result.Outcome[i] = outcomeOf(margin)
 }
 
-// finish counts.
+// finish counts the outcomes.
 func (e *estimate) finish() *Result {
 	r := &e.result
-	known, positive, hits, alarms := 0, 0, 0, 0
+	known, loss, positive, hits, alarms := 0, 0.0, 0, 0.0, 0.0
 	for i, o := range r.Outcome {
 		if o == Pending {
 			continue
 		}
 		known++
-		if o.wrong() {
+		wrong := o.zeroOne()
+		loss += wrong
+		switch {
+		case wrong == 1:
 			r.Errors++
+		case o == Tied:
+			r.Tied++
 		}
 		if e.problem.Y[i] > 0 {
 			positive++
-			if !o.wrong() {
-				hits++
-			}
-		} else if o.wrong() {
-			alarms++
+			hits += 1 - wrong
+		} else {
+			alarms += wrong
 		}
-		if (o == Correct || o == Wrong) && math.Abs(r.Margin[i]) < e.settings.Tie {
+		if o >= Correct && o <= Tied && math.Abs(r.Margin[i]) < e.settings.Tie {
 			r.Ties = append(r.Ties, i)
 		}
 	}
 	r.Skipped = known - r.Retrained
-	r.Error, r.Recall, r.Precision = share(r.Errors, known), share(hits, positive), share(hits, hits+alarms)
+	r.Error, r.Recall, r.Precision = ratio(loss, float64(known)), ratio(hits, float64(positive)), ratio(hits, hits+alarms)
 	slices.Sort(r.Unfinished)
 	if len(r.Unfinished) > 0 && r.Status == Complete {
 		r.Status = Inexact
@@ -199,10 +203,10 @@ func (e *estimate) finish() *Result {
 	return r
 }
 
-// share is a/b, 0 of nothing.
-func share(a, b int) float64 {
+// ratio is a/b, 0 for b = 0.
+func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0
 	}
-	return float64(a) / float64(b)
+	return a / b
 }

@@ -15,6 +15,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // twins is a problem of m random sites in the plane with n examples on them.
@@ -59,7 +60,7 @@ func TestSharedSites(t *testing.T) {
 					t.Errorf("C %v, bias %v, example %d: margin %v, trained anew %v", c, bias, i, exact.Margin[i], margin)
 				}
 				if wrong := !(margin > 0); math.Abs(margin) > 1e-6 &&
-					(fast.Outcome[i].wrong() != wrong || wrong && bound.Outcome[i] != Wrong) {
+					(fast.Outcome[i].zeroOne() == 1 != wrong || wrong && bound.Outcome[i] != Wrong) {
 					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin, fast.Outcome[i], bound.Outcome[i])
 				}
 			}
@@ -85,10 +86,10 @@ func TestApproximateWhereExact(t *testing.T) {
 			for i := range q.C {
 				q.C[i] = c
 			}
-			full := train(t, k, q)
+			full := mustTrain(t, k, q)
 			for i := range p.Y {
 				q.C[i] = 0
-				left := train(t, k, q)
+				left := mustTrain(t, k, q)
 				q.C[i] = c
 				same, kind := sameSides(full, left, p, i)
 				if !same {
@@ -108,9 +109,9 @@ func TestApproximateWhereExact(t *testing.T) {
 
 type trained struct{ alpha, f []float64 }
 
-func train(t *testing.T, k *linalg.Sym, q svm.Problem) trained {
+func mustTrain(t *testing.T, k *linalg.Sym, q svm.Problem) trained {
 	r, err := svm.Train(k, q, svm.Settings{Tolerance: 1e-10})
-	if err != nil || r.Status != svm.Converged {
+	if err != nil || r.Status != train.Converged {
 		t.Fatal(err, r.Status)
 	}
 	return trained{r.Alpha, r.F}
@@ -242,7 +243,7 @@ func TestBadInput(t *testing.T) {
 		"labels NaN":           func(p *Problem, _ *Settings) { p.Y = slices.Clone(y); p.Y[3] = math.NaN() },
 		"labels 3":             func(p *Problem, _ *Settings) { p.Y = slices.Clone(y); p.Y[3] = 3 },
 		"two classes, found 1": func(p *Problem, _ *Settings) { p.Y = []float64{1, 1} },
-		"199 labels":           func(p *Problem, _ *Settings) { p.Y = y[1:] },
+		"199 targets":          func(p *Problem, _ *Settings) { p.Y = y[1:] },
 		"no leave-one-out":     func(_ *Problem, s *Settings) { s.Method = 7 },
 		"rho must":             func(_ *Problem, s *Settings) { s.Rho = -1 },
 		"tolerance must":       func(_ *Problem, s *Settings) { s.Tolerance = math.NaN() },
@@ -273,7 +274,7 @@ func TestInseparable(t *testing.T) {
 		}
 	}
 	p = Problem{Kernel: rows(t, k), Y: []float64{1, -1}, C: hard, Bias: true}
-	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, svm.ErrDiverged) {
+	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -289,7 +290,7 @@ func TestNames(t *testing.T) {
 	for s := Complete; s <= Cancelled+1; s++ {
 		seen[s.String()] = true
 	}
-	if len(seen) != 15 {
+	if len(seen) != 16 {
 		t.Errorf("%v", seen)
 	}
 }
@@ -337,6 +338,20 @@ func TestCachedRows(t *testing.T) {
 		got := run(t, p, Settings{Method: Fast, Workers: workers})
 		if !slices.Equal(got.Outcome, want.Outcome) || got.RadiusSquared != want.RadiusSquared {
 			t.Errorf("%d workers: %d errors, want %d", workers, got.Errors, want.Errors)
+		}
+	}
+}
+
+// TestTies: with K = I no example tells anything of another, every left-out f is
+// exactly 0, and a tie counts half an error: as often right as wrong.
+func TestTies(t *testing.T) {
+	k := linalg.NewSym(6)
+	k.AddDiag(1)
+	p := Problem{Kernel: rows(t, k), Y: []float64{1, -1, 1, 1, -1, -1}, C: hard}
+	for _, m := range []Method{Exact, Fast, Approximate} {
+		r := run(t, p, Settings{Method: m})
+		if r.Error != 0.5 || r.Errors != 0 || r.Tied != 6 || r.Recall != 0.5 || r.Precision != 0.5 {
+			t.Errorf("%v: error %v, %d errors, %d ties, recall %v, precision %v; want 0.5, 0, 6, 0.5, 0.5", m, r.Error, r.Errors, r.Tied, r.Recall, r.Precision)
 		}
 	}
 }

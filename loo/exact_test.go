@@ -125,7 +125,7 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		if edge := min(math.Abs(y*f), math.Abs(y*f-drop)); skipped == demanded && edge > 2e-5 {
 			t.Errorf("example %d: margin %v, drop %v, room %v for %v: skipped %v", i, y*f, drop, room, r.Alpha[i], skipped)
 		}
-		if fast.Outcome[i].wrong() != exact.Outcome[i].wrong() {
+		if fast.Outcome[i].zeroOne() != exact.Outcome[i].zeroOne() {
 			t.Errorf("example %d: fast %v, exact %v with margin %v", i, fast.Outcome[i], exact.Outcome[i], exact.Margin[i])
 		}
 		if exact.Margin[i] > y*f+1e-5 {

@@ -11,6 +11,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // embedded is a z-scored embedded set with an rbf kernel of gamma = width/d,
@@ -65,10 +66,10 @@ func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	for i, y := range p.Y {
 		q.C[i] = 0
 		r, err := trainer.Train(q, svm.Settings{Tolerance: 1e-9})
-		if err != nil || r.Status != svm.Converged {
+		if err != nil || r.Status != train.Converged {
 			t.Fatal(err, r.Status)
 		}
-		margin[i], q.C[i] = y*r.F[p.site(i)], p.C
+		margin[i], q.C[i] = y*r.F[p.Site.At(i)], p.C
 	}
 	return margin
 }

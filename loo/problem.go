@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // Problem is a classifier whose errors on left-out examples are asked for.
 type Problem struct {
 	// Kernel is the kernel matrix over the M sites (see svm.NewRows, svm.NewCache).
 	Kernel svm.Rows
-	// Site is the site of each example, length N; nil: example i is site i.
-	Site []int
+	// Site maps the examples to their sites.
+	Site train.Sites
 	// Y are the labels, -1 or +1, length N, both among them.
 	Y []float64
 	// C > 0 is the cost of margin violation, +Inf for a hard margin.
@@ -23,7 +24,7 @@ type Problem struct {
 	Bias bool
 }
 
-// Method is a way to the leave-one-out error.
+// Method is a method for the leave-one-out error.
 type Method int
 
 const (
@@ -56,7 +57,7 @@ func (m Method) String() string {
 	return "unknown method"
 }
 
-// Methods are all methods, the dearest first.
+// Methods lists all methods, the most expensive first.
 func Methods() []Method { return []Method{Exact, Fast, XiAlpha, Approximate} }
 
 // Settings say how to estimate. The zero value is Exact with the defaults.
@@ -96,13 +97,34 @@ const (
 	// Correct and Wrong: by retraining or, in XiAlpha and Approximate, by estimate.
 	Correct
 	Wrong
+	// Tied: f_-i is exactly 0, which counts as half an error.
+	Tied
 	// SafelyCorrect and SafelyWrong: by a bound, without retraining.
 	SafelyCorrect
 	SafelyWrong
 )
 
-// wrong reports whether o is an error.
-func (o Outcome) wrong() bool { return o == Wrong || o == SafelyWrong }
+// outcomeOf is the outcome at a left-out margin y f; NaN is an error.
+func outcomeOf(margin float64) Outcome {
+	switch {
+	case margin > 0:
+		return Correct
+	case margin == 0:
+		return Tied
+	}
+	return Wrong
+}
+
+// zeroOne is the zero-one loss of an outcome.
+func (o Outcome) zeroOne() float64 {
+	switch o {
+	case Wrong, SafelyWrong:
+		return 1
+	case Tied:
+		return 0.5
+	}
+	return 0
+}
 
 // String is the outcome in lower case.
 func (o Outcome) String() string {
@@ -113,6 +135,8 @@ func (o Outcome) String() string {
 		return "correct"
 	case Wrong:
 		return "error"
+	case Tied:
+		return "tie"
 	case SafelyCorrect:
 		return "skipped, correct"
 	case SafelyWrong:
@@ -125,9 +149,10 @@ func (o Outcome) String() string {
 type Result struct {
 	Method Method
 	// Errors counts the examples that are misclassified when left out, of those
-	// that are not Pending, and Error is their share.
-	Errors int
-	Error  float64
+	// that are not Pending, Tied those whose left-out f is exactly 0. Error is the
+	// mean zero-one loss, in which a tie counts half.
+	Errors, Tied int
+	Error        float64
 	// Retrained counts trainings without an example, Skipped the examples that
 	// needed none.
 	Retrained, Skipped int
@@ -145,8 +170,9 @@ type Result struct {
 	// Ties are the examples, from 0, with |f_-i| below Settings.Tie.
 	Ties []int
 	// BiasFree counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call
-	// correct, but that leave the bias without a hold: Fast retrains without them,
-	// XiAlpha with rho >= 2 counts them as errors.
+	// correct, but whose removal may make the bias unbounded, because no free
+	// support vector can balance it: Fast retrains without them, XiAlpha with
+	// rho >= 2 counts them as errors.
 	BiasFree int
 	// SupportVectors and Violation are of the training on all examples.
 	SupportVectors int
@@ -197,13 +223,6 @@ func (s Status) Err() error {
 	return nil
 }
 
-func (p *Problem) site(i int) int {
-	if p.Site == nil {
-		return i
-	}
-	return p.Site[i]
-}
-
 // check reports what the trainer does not: what makes leaving out meaningless.
 func (p *Problem) check() error {
 	if p.Kernel == nil {
@@ -232,22 +251,15 @@ func (s *Settings) complete() error {
 	if s.Method < Exact || s.Method > Approximate {
 		return fmt.Errorf("there is no leave-one-out method %d", int(s.Method))
 	}
-	for _, v := range []struct {
-		name     string
-		value    *float64
-		standard float64
-	}{
-		{"rho", &s.Rho, DefaultRho},
-		{"the tolerance", &s.Tolerance, DefaultTolerance},
-		{"the tie", &s.Tie, DefaultTie},
-		{"R^2", &s.RadiusSquared, 0},
-	} {
-		if *v.value == 0 {
-			*v.value = v.standard
-		}
-		if !(*v.value >= 0) || math.IsInf(*v.value, 1) {
-			return fmt.Errorf("%s must be positive, got %v", v.name, *v.value)
-		}
+	err := errors.Join(
+		train.Default("rho", &s.Rho, DefaultRho),
+		train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
+		train.Default("the tie", &s.Tie, DefaultTie))
+	if err != nil {
+		return err
+	}
+	if !(s.RadiusSquared >= 0) || math.IsInf(s.RadiusSquared, 1) {
+		return fmt.Errorf("R^2 must be positive, got %v", s.RadiusSquared)
 	}
 	if s.Workers < 0 {
 		return fmt.Errorf("the number of workers must be positive, got %d", s.Workers)

@@ -9,6 +9,7 @@ import (
 	"bootbench/blas"
 	"bootbench/gp"
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // Residuals are the left-out residuals y_i - f_-i of Gaussian-process
@@ -23,52 +24,26 @@ func Residuals(k *linalg.Sym, site []int, y []float64, noise float64) ([]float64
 	if !(noise > 0) || math.IsInf(noise, 1) {
 		return nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)
 	}
-	count, mean, err := merge(k.N(), site, y)
-	if err != nil {
+	sites := train.Sites(site)
+	if err := sites.Check(len(y), k.N()); err != nil {
 		return nil, err
 	}
-	full, err := gp.FitFull(k, noise, count, mean)
+	count, mean := make([]int, k.N()), make([]float64, k.N())
+	sites.Merge(y, nil, count, mean)
+	fitted, err := gp.FitFull(k, noise, count, mean)
 	if err != nil {
 		return nil, err
 	}
 	left := inverseDiagonal(k.Scratch().Data, k.N(), k.Scratch().Stride)
 	residuals := make([]float64, len(y))
 	for i, v := range y {
-		s := i
-		if site != nil {
-			s = site[i]
-		}
+		s := sites.At(i)
 		c := float64(count[s])
 		// (K + D)^-1 has the diagonal element left, with D = noise/c.
 		leverage := (1 - noise/c*left[s]) / c
-		residuals[i] = (v - full.Fitted[s]) / (1 - leverage)
+		residuals[i] = (v - fitted[s]) / (1 - leverage)
 	}
 	return residuals, nil
-}
-
-// merge counts the examples of m sites and averages their targets.
-func merge(m int, site []int, y []float64) (count []int, mean []float64, err error) {
-	count, mean = make([]int, m), make([]float64, m)
-	if site == nil && len(y) != m || site != nil && len(site) != len(y) {
-		return nil, nil, fmt.Errorf("%d targets do not fit %d sites of a kernel matrix of order %d", len(y), len(site), m)
-	}
-	for i, v := range y {
-		s := i
-		if site != nil {
-			s = site[i]
-		}
-		if s < 0 || s >= m {
-			return nil, nil, fmt.Errorf("example %d is on site %d of %d", i+1, s+1, m)
-		}
-		count[s]++
-		mean[s] += v
-	}
-	for s, c := range count {
-		if c > 0 {
-			mean[s] /= float64(c)
-		}
-	}
-	return count, mean, nil
 }
 
 // inverseDiagonal is the diagonal of (L L')^-1. It overwrites L, the factor that

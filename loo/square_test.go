@@ -9,6 +9,7 @@ import (
 
 	"bootbench/gp"
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // TestResiduals: the closed form agrees with fits that lack one example, with
@@ -37,7 +38,8 @@ func TestResiduals(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range y {
-			count, mean, _ := merge(m, slices.Delete(slices.Clone(site), i, i+1), slices.Delete(slices.Clone(y), i, i+1))
+			count, mean := make([]int, m), make([]float64, m)
+			train.Sites(slices.Delete(slices.Clone(site), i, i+1)).Merge(slices.Delete(slices.Clone(y), i, i+1), nil, count, mean)
 			if err := trainer.Fit(count, mean); err != nil {
 				t.Fatal(err)
 			}

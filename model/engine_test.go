@@ -143,7 +143,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nearAll(t, "full fit", fit, full.Fitted, 1e-9)
+		nearAll(t, "full fit", fit, full, 1e-9)
 	}
 }
 

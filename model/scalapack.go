@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"bootbench/gp"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -67,7 +68,8 @@ func (m *Model) checkAlike() error {
 // that it needs, other losses on all of K, if that fits into its memory.
 func (m *Model) fitSpread() ([]float64, error) {
 	if square, ok := m.Loss.(loss.Square); ok {
-		return m.fitSquareSpread(square.Noise)
+		count, mean := m.targets()
+		return gp.FitByEngine(m.Spread, square.Noise, count, mean)
 	}
 	f := make([]float64, m.Sites())
 	var err error
@@ -80,26 +82,6 @@ func (m *Model) fitSpread() ([]float64, error) {
 		return nil, err
 	}
 	m.Grid.Broadcast(f, 0)
-	return f, nil
-}
-
-func (m *Model) fitSquareSpread(noise float64) ([]float64, error) {
-	count, mean := m.targets()
-	d, g, f := make([]float64, len(mean)), make([]float64, len(mean)), make([]float64, len(mean))
-	for i, y := range mean {
-		d[i] = float64(count[i]) / noise
-		g[i] = d[i] * y
-	}
-	engine := m.Spread.Engine()
-	if err := engine.Factorize(d); err != nil {
-		return nil, err
-	}
-	engine.FormG()
-	engine.MulVecOffDiag(f, g)
-	_, b := engine.Diag()
-	for i, y := range mean {
-		f[i] += (1 - b[i]) * y
-	}
 	return f, nil
 }
 

@@ -72,13 +72,9 @@ func (m *Model) FullFit() ([]float64, error) {
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
 		if m.Factor != nil {
-			return gp.FitLowRank(m.Factor, square.Noise, count, mean)
+			return gp.FitByEngine(m.Factor, square.Noise, count, mean)
 		}
-		full, err := gp.FitFull(m.Gram, square.Noise, count, mean)
-		if err != nil {
-			return nil, err
-		}
-		return full.Fitted, nil
+		return gp.FitFull(m.Gram, square.Noise, count, mean)
 	}
 	if _, ok := marginCost(m.Loss); !ok {
 		return m.fitOnce()

@@ -5,6 +5,7 @@ import (
 
 	"bootbench/gp"
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // EP is the posterior mean of a Gaussian process with any likelihood, by
@@ -31,13 +32,13 @@ type EP struct {
 func (e EP) Trainers(p Problem) func() (Trainer, error) {
 	return p.weighted(e.Kernel, e.Cross, func(p Problem, weight []float64) (weightedFit, error) {
 		trainer, err := gp.NewEP(e.Kernel, e.Likelihood)
-		set := gp.WeightedSet{Y: p.Y, Site: p.Site, Weight: weight}
+		set := train.Set{Y: p.Y, Site: p.Site, Weight: weight}
 		return func() (f, coefficients []float64, err error) {
 			r, err := trainer.Fit(set, gp.EPSettings{Tolerance: e.Tolerance})
 			if err != nil {
 				return nil, nil, err
 			}
-			return r.Mean, r.Alpha, unconverged(r.Status.Err())
+			return r.Mean, r.Alpha, unconverged(r.Err())
 		}, err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"bootbench/erm"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/train"
 )
 
 // ERM is training with any convex loss that is known by its proximal map (T1),
@@ -27,13 +28,13 @@ type ERM struct {
 func (e ERM) Trainers(p Problem) func() (Trainer, error) {
 	return p.weighted(e.Kernel, e.Cross, func(p Problem, weight []float64) (weightedFit, error) {
 		trainer, err := erm.NewTrainer(e.Kernel, e.Loss)
-		problem := erm.Problem{Y: p.Y, Site: p.Site, Weight: weight}
+		problem := train.Set{Y: p.Y, Site: p.Site, Weight: weight}
 		return func() (f, coefficients []float64, err error) {
 			r, err := trainer.Train(problem, erm.Settings{Tolerance: e.Tolerance})
 			if err != nil {
 				return nil, nil, err
 			}
-			if r.Status == erm.Diverged {
+			if r.Status == train.Diverged {
 				return nil, nil, r.Status.Err()
 			}
 			return r.F, r.A, unconverged(r.Status.Err())

@@ -4,7 +4,6 @@ import (
 	"bootbench/gp"
 	"bootbench/linalg"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -52,7 +51,7 @@ type gpTrainer struct {
 
 // Fit is Trainer.Fit.
 func (t *gpTrainer) Fit(counts []int, f []float64) error {
-	t.merge(counts)
+	t.problem.Site.Merge(t.problem.Y, counts, t.count, t.target)
 	if err := t.trainer.Fit(t.count, t.target); err != nil {
 		return err
 	}
@@ -60,23 +59,6 @@ func (t *gpTrainer) Fit(counts []int, f []float64) error {
 	if err := t.trainer.Predict(f[:m]); err != nil {
 		return err
 	}
-	if t.problem.Extra == 0 {
-		return nil
-	}
-	return t.trainer.PredictAt(blas.NoTrans, t.cross, f[m:])
-}
-
-func (t *gpTrainer) merge(counts []int) {
-	clear(t.count)
-	clear(t.target)
-	for i, k := range counts {
-		site := t.problem.site(i)
-		t.count[site] += k
-		t.target[site] += float64(k) * t.problem.Y[i]
-	}
-	for site, k := range t.count {
-		if k > 0 {
-			t.target[site] /= float64(k)
-		}
-	}
+	weigh(t.cross, t.trainer.Alpha(), f[m:])
+	return nil
 }

@@ -53,7 +53,7 @@ func (l *leftOut) add(counts []int, f []float64) {
 		if k != 0 {
 			continue
 		}
-		prediction, y := f[l.problem.site(i)], l.problem.Y[i]
+		prediction, y := f[l.problem.Site.At(i)], l.problem.Y[i]
 		l.absent[i*groups+group]++
 		for t, test := range l.tests {
 			l.sums[t][i*groups+group] += test.Value(prediction, y)

@@ -11,15 +11,15 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/train"
 )
 
 // Problem is what is resampled: N examples on Sites distinct inputs.
 type Problem struct {
 	// Y are the examples' targets, finite, length N >= 1.
 	Y []float64
-	// Site maps each example to its site, 0 to Sites-1. Nil means that example i
-	// is alone on site i.
-	Site []int
+	// Site maps the examples to their sites.
+	Site train.Sites
 	// Sites is the number of sites. It may be 0 where Site is nil: then it is N.
 	Sites int
 	// Extra is the number P >= 0 of new inputs that trainers predict at besides
@@ -109,25 +109,7 @@ func (p Problem) withDefaults() (Problem, error) {
 	if p.Site == nil && p.Sites == 0 {
 		p.Sites = len(p.Y)
 	}
-	return p, p.checkSites()
-}
-
-func (p Problem) checkSites() error {
-	if p.Site == nil {
-		if p.Sites != len(p.Y) {
-			return fmt.Errorf("%d examples without a map to sites do not fill %d sites", len(p.Y), p.Sites)
-		}
-		return nil
-	}
-	if len(p.Site) != len(p.Y) {
-		return fmt.Errorf("the map to sites covers %d of %d examples", len(p.Site), len(p.Y))
-	}
-	for i, site := range p.Site {
-		if site < 0 || site >= p.Sites {
-			return fmt.Errorf("example %d is on site %d of %d", i+1, site+1, p.Sites)
-		}
-	}
-	return nil
+	return p, p.Site.Check(len(p.Y), p.Sites)
 }
 
 // checkKernel refuses matrices that do not fit the problem.
@@ -140,12 +122,4 @@ func (p *Problem) checkKernel(k *linalg.Sym, cross blas64.General) error {
 			cross.Rows, cross.Cols, p.Extra, p.Sites)
 	}
 	return nil
-}
-
-// site is the site of example i.
-func (p *Problem) site(i int) int {
-	if p.Site == nil {
-		return i
-	}
-	return p.Site[i]
 }

@@ -8,6 +8,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 // SVM is the support vector classifier without bias as a learning method: hard
@@ -76,7 +77,7 @@ func (t *svmTrainer) Fit(counts []int, f []float64) error {
 	if err != nil {
 		return err
 	}
-	if r.Status == svm.Diverged {
+	if r.Status == train.Diverged {
 		return r.Status.Err()
 	}
 	if err := unconverged(r.Status.Err()); err != nil {

@@ -133,7 +133,7 @@ func fullFit(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return full.Fitted
+	return full
 }
 
 // TestEveryExampleOnce: when every count is k for certain, the resample is the

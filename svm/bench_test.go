@@ -8,6 +8,7 @@ import (
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/train"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -48,7 +49,7 @@ func benchmarkTrain(b *testing.B, k *linalg.Sym, p Problem, s Settings) {
 	var r *Result
 	b.ReportAllocs()
 	for b.Loop() {
-		if r, err = trainer.Train(p, s); err != nil || r.Status != Converged {
+		if r, err = trainer.Train(p, s); err != nil || r.Status != train.Converged {
 			b.Fatal(err, r.Status)
 		}
 	}
@@ -104,7 +105,7 @@ func benchmarkResample(b *testing.B, k *linalg.Sym, p Problem, warm bool) {
 	}
 	var s Settings
 	if warm {
-		s.Start = train(b, k, p, Settings{}).Alpha
+		s.Start = mustTrain(b, k, p, Settings{}).Alpha
 	}
 	rng := rand.New(rand.NewPCG(13, 13))
 	n := len(p.Y)
@@ -116,7 +117,7 @@ func benchmarkResample(b *testing.B, k *linalg.Sym, p Problem, warm bool) {
 			resample.C[rng.IntN(n)] += box
 		}
 		r, err := trainer.Train(resample, s)
-		if err != nil || r.Status != Converged {
+		if err != nil || r.Status != train.Converged {
 			b.Fatal(err, r.Status)
 		}
 		steps += r.Iterations
@@ -149,7 +150,7 @@ func BenchmarkCold(b *testing.B) {
 				k, p := rings(b, n)
 				p.Bias = bias
 				for b.Loop() {
-					if r, err := Train(k, p, Settings{}); err != nil || r.Status != Converged {
+					if r, err := Train(k, p, Settings{}); err != nil || r.Status != train.Converged {
 						b.Fatal(err, r.Status)
 					}
 				}

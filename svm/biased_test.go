@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // plainGap recomputes the duality gap of a biased training by double loops, with
@@ -26,13 +27,13 @@ func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap float64) {
 	}
 	f, norm := plainField(k, p, r.Alpha), 0.0
 	for i, a := range r.Alpha {
-		norm += a * p.Y[i] * f[p.site(i)]
+		norm += a * p.Y[i] * f[p.Site.At(i)]
 	}
 	dual -= norm / 2
 	cost := func(b float64) float64 {
 		v := norm / 2
 		for i, y := range p.Y {
-			lack := 1 - y*(f[p.site(i)]+b)
+			lack := 1 - y*(f[p.Site.At(i)]+b)
 			switch {
 			case lack <= 0 || p.C[i] == 0:
 			case math.IsInf(p.C[i], 1):
@@ -45,7 +46,7 @@ func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap float64) {
 	}
 	best := math.Inf(1)
 	for i, y := range p.Y {
-		best = min(best, cost(y-f[p.site(i)]))
+		best = min(best, cost(y-f[p.Site.At(i)]))
 	}
 	if own := cost(r.Bias); own > best+1e-7*(1+size) {
 		t.Errorf("bias %v costs %v, another %v", r.Bias, own, best)
@@ -82,7 +83,7 @@ func TestBiasedGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != Converged {
+		if r.Status != train.Converged {
 			t.Fatalf("trial %d: %v, violation %g", trial, r.Status, r.Violation)
 		}
 		if gap := plainGap(t, k, p, r); math.Abs(gap) > 1e-7*(1+r.Dual) {
@@ -98,7 +99,7 @@ func TestBiasedInvariance(t *testing.T) {
 		for _, box := range []float64{0.1, 3, hard} {
 			k, p := embedded(t, name, 1, box)
 			p.Bias = true
-			want := train(t, k, p, Settings{Tolerance: 1e-9})
+			want := mustTrain(t, k, p, Settings{Tolerance: 1e-9})
 			alpha, f, bias := slices.Clone(want.Alpha), slices.Clone(want.F), want.Bias
 			shifted := linalg.NewSym(k.N())
 			for i := range k.N() {
@@ -106,14 +107,14 @@ func TestBiasedInvariance(t *testing.T) {
 					shifted.Set(i, j, k.At(i, j)+0.7)
 				}
 			}
-			r := train(t, shifted, p, Settings{Tolerance: 1e-9})
+			r := mustTrain(t, shifted, p, Settings{Tolerance: 1e-9})
 			near(t, "alpha", r.Alpha, alpha, 1e-6)
 			near(t, "f", r.F, f, 1e-7)
 			p.Y = slices.Clone(p.Y)
 			for i := range p.Y {
 				p.Y[i], f[i] = -p.Y[i], -f[i]
 			}
-			r = train(t, k, p, Settings{Tolerance: 1e-9})
+			r = mustTrain(t, k, p, Settings{Tolerance: 1e-9})
 			near(t, "f", r.F, f, 1e-7)
 			if math.Abs(r.Bias+bias) > 1e-7 {
 				t.Errorf("%s: bias %v, with labels turned round %v", name, bias, r.Bias)
@@ -145,7 +146,7 @@ func TestBiasByHand(t *testing.T) {
 		{"narrow box", []float64{1, -1}, 0.25, 0.25, -1},
 		{"one class", []float64{-1, -1}, 1, 0, -1},
 	} {
-		r := train(t, k, Problem{Y: c.y, C: same(2, c.box), Bias: true}, Settings{Tolerance: 1e-9})
+		r := mustTrain(t, k, Problem{Y: c.y, C: same(2, c.box), Bias: true}, Settings{Tolerance: 1e-9})
 		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 || math.Abs(r.Alpha[1]-c.a) > 1e-9 {
 			t.Errorf("%s: bias %v, weights %v", c.name, r.Bias, r.Alpha)
 		}
@@ -163,7 +164,7 @@ func TestBiasedRankDeficient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(26, 26))
 	x, y, k := cloud(rng, 60, 2, 0.05) // the second feature is 1: a bias in the kernel as well
 	p := Problem{Y: y, C: same(60, hard), Bias: true}
-	r := train(t, k, p, Settings{Tolerance: 1e-8})
+	r := mustTrain(t, k, p, Settings{Tolerance: 1e-8})
 	for i, f := range r.F {
 		if y[i]*f < 1-1e-7 {
 			t.Errorf("margin %v of %v", y[i]*f, x.row(i))
@@ -174,11 +175,11 @@ func TestBiasedRankDeficient(t *testing.T) {
 	}
 	y[0] = -y[0]
 	r, err := Train(k, p, Settings{})
-	if err != nil || r.Status != Diverged || len(r.Conflict) == 0 {
+	if err != nil || r.Status != train.Diverged || len(r.Conflict) == 0 {
 		t.Fatalf("error %v, status %v, conflict %v", err, r.Status, r.Conflict)
 	}
 	p.C = same(60, 5)
-	r = train(t, k, p, Settings{Tolerance: 1e-8})
+	r = mustTrain(t, k, p, Settings{Tolerance: 1e-8})
 	if gap := plainGap(t, k, p, r); math.Abs(gap) > 1e-6*r.Dual {
 		t.Errorf("gap %g of %g", gap, r.Dual)
 	}
@@ -190,15 +191,15 @@ func TestBiasedStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(27, 27))
 	k, p := embedded(t, "sonar", 1, 2)
 	p.Bias = true
-	want := slices.Clone(train(t, k, p, Settings{Tolerance: 1e-9}).Alpha)
+	want := slices.Clone(mustTrain(t, k, p, Settings{Tolerance: 1e-9}).Alpha)
 	for range 10 {
 		start := make([]float64, len(p.Y))
 		for i := range start {
 			start[i] = 3 * rng.Float64()
 		}
-		near(t, "alpha", train(t, k, p, Settings{Tolerance: 1e-9, Start: start}).Alpha, want, 1e-6)
+		near(t, "alpha", mustTrain(t, k, p, Settings{Tolerance: 1e-9, Start: start}).Alpha, want, 1e-6)
 	}
-	if r := train(t, k, p, Settings{Tolerance: 1e-6, Start: want}); r.Iterations > 0 || r.ActiveSetSteps > 0 {
+	if r := mustTrain(t, k, p, Settings{Tolerance: 1e-6, Start: want}); r.Iterations > 0 || r.ActiveSetSteps > 0 {
 		t.Errorf("%d steps and %d climbs from the optimum", r.Iterations, r.ActiveSetSteps)
 	}
 }

@@ -1,6 +1,10 @@
 package svm
 
-import "math"
+import (
+	"math"
+
+	"bootbench/train"
+)
 
 // dual is the dual problem in the weights beta of the n active sites, those
 // that hold examples. With the largest a+ + a- that beta = a+ - a- permits,
@@ -31,16 +35,8 @@ type dual struct {
 // resize makes room for n weights and leaves their values undefined.
 func (q *dual) resize(n int) {
 	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag, &q.snapDistance} {
-		*v = grow(*v, n)
+		*v = train.Resize(*v, n)
 	}
-}
-
-// grow is s with length n, in new memory only where the old does not suffice.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // setBeta moves weight i to b, which lies in its box, and renews floor and

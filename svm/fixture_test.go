@@ -8,6 +8,7 @@ import (
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/train"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -65,13 +66,13 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Probl
 	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
 }
 
-func train(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
+func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
 	t.Helper()
 	r, err := Train(k, p, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != Converged {
+	if r.Status != train.Converged {
 		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
 	}
 	return r
@@ -95,7 +96,7 @@ func plainField(k *linalg.Sym, p Problem, alpha []float64) []float64 {
 	f := make([]float64, k.N())
 	for s := range f {
 		for j, a := range alpha {
-			f[s] += a * p.Y[j] * k.At(s, p.site(j))
+			f[s] += a * p.Y[j] * k.At(s, p.Site.At(j))
 		}
 	}
 	return f
@@ -106,7 +107,7 @@ func plainField(k *linalg.Sym, p Problem, alpha []float64) []float64 {
 func plainViolation(k *linalg.Sym, p Problem, alpha []float64) float64 {
 	f, worst := plainField(k, p, alpha), 0.0
 	for i, a := range alpha {
-		margin := p.Y[i] * f[p.site(i)]
+		margin := p.Y[i] * f[p.Site.At(i)]
 		switch {
 		case !(a >= 0 && a <= p.C[i]):
 			return math.Inf(1)
@@ -129,7 +130,7 @@ func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
 	for range 200000 {
 		moved := 0.0
 		for i, y := range p.Y {
-			s := p.site(i)
+			s := p.Site.At(i)
 			a := min(max(alpha[i]+(1-y*f[s])/k.At(s, s), 0), p.C[i])
 			step := a - alpha[i]
 			for j := range f {

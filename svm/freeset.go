@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"bootbench/blas"
+	"bootbench/train"
 
 	gonum "gonum.org/v1/gonum/blas"
 )
@@ -41,11 +42,11 @@ type freeSet struct {
 // reset forgets the factor and makes room for n weights.
 func (c *freeSet) reset(n int) {
 	c.index, c.dependent, c.moved = c.index[:0], c.dependent[:0], c.moved[:0]
-	c.position = grow(c.position, n)
+	c.position = train.Resize(c.position, n)
 	for i := range c.position {
 		c.position[i] = -1
 	}
-	c.betaBefore = grow(c.betaBefore, n)
+	c.betaBefore = train.Resize(c.betaBefore, n)
 }
 
 // setBias says whether there is a bias, given the largest K_ii.

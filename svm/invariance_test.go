@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // Tolerances here: trained to 1e-9, f is good to about 1e-8 where K has
@@ -21,7 +22,7 @@ var fine = Settings{Tolerance: 1e-9}
 func TestPermutation(t *testing.T) {
 	for _, box := range []float64{hard, 2} {
 		k, p := fixedProblem(box)
-		r := train(t, k, p, fine)
+		r := mustTrain(t, k, p, fine)
 		n := len(p.Y)
 		perm := rand.New(rand.NewPCG(6, 6)).Perm(n)
 		kp, pp, want := linalg.NewSym(n), Problem{Y: make([]float64, n), C: p.C}, make([]float64, n)
@@ -31,20 +32,20 @@ func TestPermutation(t *testing.T) {
 				kp.Set(i, j, k.At(a, b))
 			}
 		}
-		near(t, "permuted alpha", train(t, kp, pp, fine).Alpha, want, 1e-7)
+		near(t, "permuted alpha", mustTrain(t, kp, pp, fine).Alpha, want, 1e-7)
 	}
 }
 
 func TestLabelFlip(t *testing.T) {
 	for _, box := range []float64{hard, 2} {
 		k, p := fixedProblem(box)
-		r := train(t, k, p, fine)
+		r := mustTrain(t, k, p, fine)
 		flipped := Problem{Y: make([]float64, len(p.Y)), C: p.C}
 		want := make([]float64, len(p.Y))
 		for i, y := range p.Y {
 			flipped.Y[i], want[i] = -y, -r.F[i]
 		}
-		o := train(t, k, flipped, fine)
+		o := mustTrain(t, k, flipped, fine)
 		near(t, "alpha", o.Alpha, r.Alpha, 1e-7)
 		near(t, "f", o.F, want, 1e-7)
 	}
@@ -56,7 +57,7 @@ func TestKernelScale(t *testing.T) {
 	for _, box := range []float64{hard, 2} {
 		for _, c := range []float64{1e-4, 8, 1e5} {
 			k, p := fixedProblem(box)
-			r := train(t, k, p, fine)
+			r := mustTrain(t, k, p, fine)
 			n := len(p.Y)
 			kc, want := linalg.NewSym(n), make([]float64, n)
 			for i := range n {
@@ -65,7 +66,7 @@ func TestKernelScale(t *testing.T) {
 					kc.Set(i, j, c*k.At(i, j))
 				}
 			}
-			o := train(t, kc, Problem{Y: p.Y, C: same(n, box/c)}, fine)
+			o := mustTrain(t, kc, Problem{Y: p.Y, C: same(n, box/c)}, fine)
 			for i := range o.Alpha {
 				o.Alpha[i] *= c
 			}
@@ -94,8 +95,8 @@ func TestRepeatedExamples(t *testing.T) {
 				merged.C[s] += box
 			}
 		}
-		one := train(t, k, merged, fine)
-		all := train(t, k, many, fine)
+		one := mustTrain(t, k, merged, fine)
+		all := mustTrain(t, k, many, fine)
 		near(t, "f", all.F, one.F, 1e-7)
 		for i, s := range many.Site {
 			if d := all.Alpha[i]*float64(copies[s]) - one.Alpha[s]; d > 1e-7 || d < -1e-7 {
@@ -110,7 +111,7 @@ func TestRepeatedExamples(t *testing.T) {
 				kn.Set(i, j, k.At(a, b))
 			}
 		}
-		apart := train(t, kn, Problem{Y: many.Y, C: many.C}, fine)
+		apart := mustTrain(t, kn, Problem{Y: many.Y, C: many.C}, fine)
 		for i, s := range many.Site {
 			if d := apart.F[i] - one.F[s]; d > 1e-7 || d < -1e-7 {
 				t.Fatalf("f on the site of copy %d is %v, want %v", i, apart.F[i], one.F[s])
@@ -128,13 +129,13 @@ func TestWarmStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cold := train(t, k, p, fine)
+		cold := mustTrain(t, k, p, fine)
 		start := same(len(p.Y), 5)
 		for round := range 3 {
 			s := fine
 			s.Start = start
 			r, err := trainer.Train(p, s)
-			if err != nil || r.Status != Converged {
+			if err != nil || r.Status != train.Converged {
 				t.Fatal(err, r.Status)
 			}
 			near(t, "f", r.F, cold.F, 1e-7)
@@ -164,7 +165,7 @@ func TestReuse(t *testing.T) {
 				p.C[i] = hard
 			}
 		}
-		want := train(t, k, p, Settings{})
+		want := mustTrain(t, k, p, Settings{})
 		for _, tr := range []*Trainer{trainer, another} {
 			r, err := tr.Train(p, Settings{})
 			if err != nil {

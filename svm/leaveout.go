@@ -3,6 +3,8 @@ package svm
 import (
 	"errors"
 	"fmt"
+
+	"bootbench/train"
 )
 
 // leaveOneOutState keeps the full solution while examples are left out of it.
@@ -23,7 +25,7 @@ type LeftOut struct {
 	F              float64 // the predictor at the input of the example left out
 	Iterations     int
 	ActiveSetSteps int
-	Status         Status
+	Status         train.Status
 }
 
 // ErrNotTrained reports LeaveOut without a converged Train before.
@@ -36,14 +38,14 @@ var ErrNotTrained = errors.New("no converged training to leave an example out of
 // have been changed.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	w := &t.leaveOneOut
-	if len(w.problem.Y) == 0 || t.result.Status != Converged {
+	if len(w.problem.Y) == 0 || t.result.Status != train.Converged {
 		return LeftOut{}, ErrNotTrained
 	}
 	if i < 0 || i >= len(w.problem.Y) {
 		return LeftOut{}, fmt.Errorf("example %d of %d cannot be left out", i+1, len(w.problem.Y))
 	}
 	t.keepFull()
-	s := w.problem.site(i)
+	s := w.problem.Site.At(i)
 	at := w.place[s]
 	if at < 0 { // absent anyway
 		return LeftOut{F: t.result.F[s]}, nil
@@ -75,7 +77,7 @@ func (t *Trainer) narrow(i, at int) {
 	p, plus, minus := &t.leaveOneOut.problem, 0.0, 0.0
 	for k, c := range p.C {
 		switch {
-		case k == i || p.site(k) != p.site(i):
+		case k == i || p.Site.At(k) != p.Site.At(i):
 		case p.Y[k] > 0:
 			plus += c
 		default:
@@ -92,11 +94,11 @@ func (t *Trainer) keepFull() {
 		return
 	}
 	for k := range w.full {
-		w.full[k] = grow(w.full[k], t.dual.n)
+		w.full[k] = train.Resize(w.full[k], t.dual.n)
 	}
-	w.f = grow(w.f, t.Sites())
+	w.f = train.Resize(w.f, t.Sites())
 	w.copy(&t.dual, func(kept, current []float64) { copy(kept, current) })
-	w.place = grow(w.place, t.Sites())
+	w.place = train.Resize(w.place, t.Sites())
 	for s := range w.place {
 		w.place[s] = -1
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // TestLeaveOut: each example left out of the full solution gives the predictor
@@ -35,19 +36,19 @@ func TestLeaveOut(t *testing.T) {
 		}
 		s := Settings{Tolerance: 1e-10}
 		full, err := trainer.Train(p, s)
-		if err != nil || full.Status != Converged {
+		if err != nil || full.Status != train.Converged {
 			t.Fatal(err, full.Status)
 		}
 		alpha, f := slices.Clone(full.Alpha), slices.Clone(full.F)
 		for _, i := range append(rng.Perm(n), rng.Perm(n)...) {
 			left, err := trainer.LeaveOut(i)
-			if err != nil || left.Status != Converged {
+			if err != nil || left.Status != train.Converged {
 				t.Fatal(err, left.Status)
 			}
 			without := p
 			without.C = slices.Clone(p.C)
 			without.C[i] = 0
-			want := train(t, k, without, s).F[p.Site[i]]
+			want := mustTrain(t, k, without, s).F[p.Site[i]]
 			if math.Abs(left.F-want) > 1e-7 {
 				t.Errorf("trial %d, example %d: f = %v, from nothing %v", trial, i, left.F, want)
 			}
@@ -108,7 +109,7 @@ func TestCache(t *testing.T) {
 	}
 	for _, bias := range []bool{false, true} {
 		p.Bias = bias
-		want := train(t, k, p, Settings{Tolerance: 1e-9})
+		want := mustTrain(t, k, p, Settings{Tolerance: 1e-9})
 		for _, kept := range []int{1, 30, 1000} {
 			from := &source{k: k}
 			cache := NewCache(from, int64(8*kept*k.N()))
@@ -117,7 +118,7 @@ func TestCache(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := trainer.Train(p, Settings{Tolerance: 1e-9})
-			if err != nil || r.Status != Converged {
+			if err != nil || r.Status != train.Converged {
 				t.Fatal(err, r.Status)
 			}
 			near(t, "alpha", r.Alpha, want.Alpha, 1e-6)
@@ -180,7 +181,7 @@ func TestPrimalWeights(t *testing.T) {
 		}
 		y[i] = math.Copysign(1, x.row(i)[0]-0.3+rng.NormFloat64())
 	}
-	r := train(t, k, Problem{Y: y, C: same(n, 1), Bias: true}, Settings{Tolerance: 1e-9})
+	r := mustTrain(t, k, Problem{Y: y, C: same(n, 1), Bias: true}, Settings{Tolerance: 1e-9})
 	w := PrimalWeights(x, r.Beta)
 	for i := range n {
 		if f := x.Dot(i, w) + r.Bias; math.Abs(f-r.F[i]) > 1e-10 {

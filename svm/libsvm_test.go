@@ -16,6 +16,7 @@ import (
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/train"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -118,7 +119,7 @@ func compareOnce(t *testing.T, program, file, name string, k *linalg.Sym, y []fl
 		}
 	}
 	warm, cold, r := leastTime(t, k, Problem{Y: y, C: same(n, c), Bias: true}, repeats)
-	exact := train(t, k, Problem{Y: y, C: same(n, c), Bias: true}, Settings{Tolerance: 1e-9})
+	exact := mustTrain(t, k, Problem{Y: y, C: same(n, c), Bias: true}, Settings{Tolerance: 1e-9})
 	plain, plainCold, _ := leastTime(t, k, Problem{Y: y, C: same(n, c)}, repeats)
 	alpha := make([]float64, n)
 	for i, b := range theirs {
@@ -150,7 +151,7 @@ func leastTime(t *testing.T, k *linalg.Sym, p Problem, repeats int) (warm, cold 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err = trainer.Train(p, Settings{}); err != nil || r.Status != Converged {
+		if r, err = trainer.Train(p, Settings{}); err != nil || r.Status != train.Converged {
 			t.Fatal(err)
 		}
 		cold = min(cold, time.Since(began).Seconds())

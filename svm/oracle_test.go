@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"bootbench/train"
 )
 
 // TestAgainstEnumeration holds the trainer to the exact optimum, found by trying all active
@@ -26,7 +28,7 @@ func TestAgainstEnumeration(t *testing.T) {
 			if want == nil {
 				t.Fatal("the oracle found no optimum")
 			}
-			r := train(t, k, p, Settings{Tolerance: 1e-10})
+			r := mustTrain(t, k, p, Settings{Tolerance: 1e-10})
 			near(t, "alpha", r.Alpha, want, 1e-8)
 			near(t, "f", r.F, plainField(k, p, want), 1e-8)
 		}
@@ -57,7 +59,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 			}
 			return
 		}
-		if err != nil || r.Status != Converged {
+		if err != nil || r.Status != train.Converged {
 			rt.Fatalf("error %v, result %+v", err, r)
 		}
 		_, f := cyclic(k, p)
@@ -80,7 +82,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 func contradiction(p Problem) (i, j int) {
 	for j := range p.Y {
 		for i := range j {
-			if p.site(i) == p.site(j) && p.Y[i] != p.Y[j] && math.IsInf(p.C[i], 1) && math.IsInf(p.C[j], 1) {
+			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(p.C[i], 1) && math.IsInf(p.C[j], 1) {
 				return i, j
 			}
 		}
@@ -99,7 +101,7 @@ func TestEmbeddedSets(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Status != Converged {
+				if r.Status != train.Converged {
 					t.Errorf("%s width %g C %g: %v, violation %g, %d steps, %d climbs",
 						name, width, box, r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
 					continue
@@ -119,7 +121,7 @@ func checkCertificate(t *testing.T, at func(i, j int) float64, p Problem, r *Res
 	for i := range p.Y {
 		for j, a := range r.Alpha {
 			if a != 0 {
-				f[i] += a * p.Y[j] * at(p.site(i), p.site(j))
+				f[i] += a * p.Y[j] * at(p.Site.At(i), p.Site.At(j))
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package svm
 import (
 	"fmt"
 	"math"
+
+	"bootbench/train"
 )
 
 // Problem is a weighted training set of N examples on the M sites of a kernel
@@ -10,9 +12,8 @@ import (
 type Problem struct {
 	// Y are the labels, -1 or +1, length N.
 	Y []float64
-	// Site maps each example to its site, 0 to M-1. Nil means that example i is
-	// alone on site i, and N = M then.
-	Site []int
+	// Site maps the examples to their sites.
+	Site train.Sites
 	// C are the boxes, length N: the cost of margin violation of each example,
 	// +Inf for a hard margin, 0 for an example that is absent.
 	C []float64
@@ -21,24 +22,13 @@ type Problem struct {
 	Bias bool
 }
 
-// site is the site of example i.
-func (p *Problem) site(i int) int {
-	if p.Site == nil {
-		return i
-	}
-	return p.Site[i]
-}
-
 // check reports the first thing wrong with p as a training set on m sites.
 func (p *Problem) check(m int) error {
-	n := len(p.Y)
-	switch {
-	case len(p.C) != n:
-		return fmt.Errorf("%d boxes C do not fit %d labels", len(p.C), n)
-	case p.Site == nil && n != m:
-		return fmt.Errorf("%d labels do not fit a kernel matrix of order %d", n, m)
-	case p.Site != nil && len(p.Site) != n:
-		return fmt.Errorf("%d sites do not fit %d labels", len(p.Site), n)
+	if len(p.C) != len(p.Y) {
+		return fmt.Errorf("%d boxes C do not fit %d labels", len(p.C), len(p.Y))
+	}
+	if err := p.Site.Check(len(p.Y), m); err != nil {
+		return err
 	}
 	for i, y := range p.Y {
 		if y != 1 && y != -1 {
@@ -46,9 +36,6 @@ func (p *Problem) check(m int) error {
 		}
 		if c := p.C[i]; !(c >= 0) {
 			return fmt.Errorf("the box C of example %d is %v, must be 0 or positive", i+1, c)
-		}
-		if s := p.site(i); s < 0 || s >= m {
-			return fmt.Errorf("example %d is on site %d of %d", i+1, s+1, m)
 		}
 	}
 	return nil
@@ -86,7 +73,7 @@ type boxes struct {
 func (b *boxes) sum(p *Problem, k Rows) error {
 	b.resize(k.N())
 	for i, c := range p.C {
-		s := p.site(i)
+		s := p.Site.At(i)
 		if math.IsInf(c, 1) {
 			if k.Diag(s) == 0 {
 				return &InfeasibleError{I: i, J: -1}
@@ -113,11 +100,11 @@ func (b *boxes) sum(p *Problem, k Rows) error {
 // resize makes room for m sites, all empty.
 func (b *boxes) resize(m int) {
 	for _, v := range []*[]float64{&b.plus, &b.minus, &b.alphaPlus, &b.alphaMinus} {
-		*v = grow(*v, m)
+		*v = train.Resize(*v, m)
 		clear(*v)
 	}
 	for _, v := range []*[]int{&b.hard, &b.first} {
-		*v = grow(*v, m)
+		*v = train.Resize(*v, m)
 		clear(*v)
 	}
 }
@@ -140,7 +127,7 @@ func (b *boxes) addHard(i, s int, y float64) error {
 // alphaOf is the dual weight of example i: its part of a+ or a- of its site, in
 // proportion to C. Where there are hard examples, they carry all, each alike.
 func (b *boxes) alphaOf(p *Problem, i int) float64 {
-	c, s := p.C[i], p.site(i)
+	c, s := p.C[i], p.Site.At(i)
 	part, box := b.alphaPlus[s], b.plus[s]
 	if p.Y[i] < 0 {
 		part, box = b.alphaMinus[s], b.minus[s]

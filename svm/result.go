@@ -1,6 +1,10 @@
 package svm
 
-import "math"
+import (
+	"math"
+
+	"bootbench/train"
+)
 
 // Result is a trained classifier. Its slices belong to the Trainer that made
 // it and hold until its next Train.
@@ -31,7 +35,7 @@ type Result struct {
 	// ActiveSetSteps is the number of exact maximisations over the free weights.
 	ActiveSetSteps int
 	// Status says whether the tolerance was met.
-	Status Status
+	Status train.Status
 	// Conflict lists, where Status is Diverged, examples whose margins contradict
 	// each other, those with the largest weights first, at most conflictLength.
 	Conflict []int
@@ -58,7 +62,7 @@ func certify(p *Problem, r *Result) Certificate {
 	alpha, beta, f := r.Alpha, r.Beta, r.F
 	short := 0.0 // how far f falls short of a hard margin
 	for i, y := range p.Y {
-		lack := 1 - y*f[p.site(i)]
+		lack := 1 - y*f[p.Site.At(i)]
 		if alpha[i] < p.C[i] {
 			c.Violation = max(c.Violation, lack)
 		}
@@ -87,7 +91,7 @@ func certify(p *Problem, r *Result) Certificate {
 func primal(p *Problem, f []float64, square, scale float64) float64 {
 	v := scale * scale * square / 2
 	for i, y := range p.Y {
-		if lack := 1 - y*scale*f[p.site(i)]; lack > 0 && !math.IsInf(p.C[i], 1) {
+		if lack := 1 - y*scale*f[p.Site.At(i)]; lack > 0 && !math.IsInf(p.C[i], 1) {
 			v += p.C[i] * lack
 		}
 	}

@@ -1,11 +1,10 @@
 package svm
 
 import (
-	"fmt"
-	"math"
 	"sync/atomic"
 
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // Rows is a kernel matrix of order N, handed out row by row. A row that was
@@ -38,76 +37,10 @@ func NewRows(k *linalg.Sym) (Rows, error) {
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
 		return nil, err
 	}
-	m, err := newDenseRows(k)
-	if err != nil {
+	if err := train.CheckKernel(k); err != nil {
 		return nil, err
 	}
-	return m, nil
-}
-
-// newDenseRows checks k. It refuses elements that are not finite and negative
-// ones on the diagonal.
-func newDenseRows(k *linalg.Sym) (*denseRows, error) {
-	n := k.N()
-	blocks := (n + tile - 1) / tile
-	bad := make([]error, blocks)
-	check := func(b int) {
-		for i := b * tile; i < min(n, (b+1)*tile) && bad[b] == nil; i++ {
-			bad[b] = checkRow(k, i)
-		}
-	}
-	if n > smallMatrix {
-		linalg.Parallel(blocks, check)
-	} else {
-		for b := range blocks {
-			check(b)
-		}
-	}
-	for _, err := range bad {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &denseRows{k: k, full: make([]atomic.Pointer[[]float64], n)}, nil
-}
-
-// tile is the number of rows that one task checks, and smallMatrix the order up
-// to which one goroutine is faster.
-const (
-	tile        = 32
-	smallMatrix = 1024
-)
-
-// checkRow reports what is wrong with the upper part of row i.
-func checkRow(k *linalg.Sym, i int) error {
-	row := k.Row(i)
-	if row[0] < 0 {
-		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, row[0])
-	}
-	if finite(row) {
-		return nil
-	}
-	for j, v := range row {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("kernel element (%d, %d) is %v", i+1, i+j+1, v)
-		}
-	}
-	return nil
-}
-
-// finite reports whether all of x is: v - v is 0 for such and NaN for others.
-func finite(x []float64) bool {
-	var a, b, c, d float64
-	for ; len(x) >= 4; x = x[4:] {
-		a += x[0] - x[0]
-		b += x[1] - x[1]
-		c += x[2] - x[2]
-		d += x[3] - x[3]
-	}
-	for _, v := range x {
-		a += v - v
-	}
-	return a+b+c+d == 0
+	return &denseRows{k: k, full: make([]atomic.Pointer[[]float64], k.N())}, nil
 }
 
 func (m *denseRows) N() int { return m.k.N() }
@@ -147,13 +80,13 @@ type rows struct {
 // choose makes the listed sites the active ones.
 func (r *rows) choose(active []int) {
 	r.n, r.active, r.all = len(active), active, len(active) == r.whole.N()
-	r.diag = grow(r.diag, r.n)
+	r.diag = train.Resize(r.diag, r.n)
 	for p, i := range active {
 		r.diag[p] = r.whole.Diag(i)
 	}
 	if !r.all {
-		r.data = grow(r.data, r.n*r.n)
-		r.gathered = grow(r.gathered, r.n)
+		r.data = train.Resize(r.data, r.n*r.n)
+		r.gathered = train.Resize(r.gathered, r.n)
 		clear(r.gathered)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // Settings say how to train. The zero value trains from a = 0 to a violation
@@ -106,7 +107,7 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	r := &t.result
 	m := t.Sites()
 	n := len(p.Y)
-	*r = Result{Alpha: grow(r.Alpha, n), Slack: grow(r.Slack, n), Beta: grow(r.Beta, m), F: grow(r.F, m)}
+	*r = Result{Alpha: train.Resize(r.Alpha, n), Slack: train.Resize(r.Slack, n), Beta: train.Resize(r.Beta, m), F: train.Resize(r.F, m)}
 	t.prepare(&p, s.Start)
 	r.Status = t.maximize(&p, &s, true)
 	t.finish(&p)
@@ -116,22 +117,13 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 
 // complete checks s and fills in the defaults.
 func (s *Settings) complete(p *Problem) error {
-	switch {
-	case s.Tolerance == 0:
-		s.Tolerance = DefaultTolerance
-	case !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1):
-		return fmt.Errorf("the tolerance must be positive, got %v", s.Tolerance)
+	if err := train.Default("the tolerance", &s.Tolerance, DefaultTolerance); err != nil {
+		return err
 	}
-	switch {
-	case s.MaxIterations == 0:
-		s.MaxIterations = 100000 + 200*len(p.Y)
-	case s.MaxIterations < 0:
-		return fmt.Errorf("the iteration limit must be positive, got %d", s.MaxIterations)
+	if err := train.Default("the iteration limit", &s.MaxIterations, 100000+200*len(p.Y)); err != nil {
+		return err
 	}
-	if s.Start == nil {
-		return nil
-	}
-	if len(s.Start) != len(p.Y) {
+	if s.Start != nil && len(s.Start) != len(p.Y) {
 		return fmt.Errorf("%d starting weights do not fit %d labels", len(s.Start), len(p.Y))
 	}
 	for i, a := range s.Start {
@@ -152,7 +144,7 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	t.free.setBias(p.Bias, t.largestK)
 	beta := t.bySite()
 	for i, a := range start {
-		beta[p.site(i)] += p.Y[i] * min(a, p.C[i])
+		beta[p.Site.At(i)] += p.Y[i] * min(a, p.C[i])
 	}
 	for i, s := range b.active {
 		plus, minus := b.plus[s], b.minus[s]
@@ -171,7 +163,7 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 
 // bySite is scratch space, zero, one place a site.
 func (t *Trainer) bySite() []float64 {
-	t.scratch = grow(t.scratch, t.Sites())
+	t.scratch = train.Resize(t.scratch, t.Sites())
 	clear(t.scratch)
 	return t.scratch
 }
@@ -186,93 +178,79 @@ func (t *Trainer) recomputeF() {
 	}
 }
 
-// maximize runs coordinate ascent and exact climbs in turn until the violation
-// is within the tolerance; if anew is set, by an f computed anew.
-func (t *Trainer) maximize(p *Problem, s *Settings, anew bool) Status {
+// maximize runs coordinate steps (SMO) and active-set steps in turn until the
+// violation is within the tolerance; with fresh set, by an f computed from beta
+// alone. It fills in the Result's counts, and Conflict on divergence.
+func (t *Trainer) maximize(p *Problem, s *Settings, fresh bool) train.Status {
 	q, r := &t.dual, &t.result
-	began := q.violation()
-	spent := 0 // steps since the last climb, where the violation was began
-	record := progress{violation: math.Inf(1), objective: math.Inf(-1)}
+	start := q.violation()
+	steps := 0 // coordinate steps since the last active-set step, where the violation was start
+	var progress train.Progress
 	for {
 		made := q.smo(s.Tolerance, min(checkInterval, s.MaxIterations-r.Iterations))
 		r.Iterations += made
-		spent += made
-		now := q.violation()
-		if now <= s.Tolerance {
-			if anew {
+		steps += made
+		violation := q.violation()
+		if violation <= s.Tolerance {
+			if fresh {
 				t.recomputeF()
-				now = q.violation()
+				violation = q.violation()
 			}
-			if now <= s.Tolerance {
-				return Converged
+			if violation <= s.Tolerance {
+				return train.Converged
 			}
 		}
 		if r.Iterations >= s.MaxIterations {
-			return IterationLimit
+			return train.IterationLimit
 		}
-		if !t.worthNewton(float64(spent), began/now, now/s.Tolerance) {
+		if !t.worthNewton(float64(steps), start/violation, violation/s.Tolerance) {
 			continue
 		}
-		spent = 0
+		steps = 0
 		r.ActiveSetSteps++
 		if ray := t.free.maximize(q, t.maxSize()); ray >= 0 || q.size() > t.maxSize() {
 			t.infeasibilityWitness(p, ray)
-			return Diverged
+			return train.Diverged
 		}
-		began = q.violation()
-		if record.stalls(began, q.objective()) {
-			return Stalled
+		start = q.violation()
+		idle := progress.Update(start, q.objective())
+		if idle >= patience {
+			return train.Stalled
 		}
-		if record.idle > 0 {
-			t.recomputeF() // rounding in f may be what stands in the way
+		if idle > 0 {
+			t.recomputeF() // rounding in f may be what prevents progress
 		}
 	}
 }
 
-// checkInterval is the number of coordinate steps between thoughts of climbing.
-const checkInterval = 32
+const (
+	checkInterval = 32 // coordinate steps between decisions about an active-set step
+	patience      = 10 // active-set steps without progress that count as a stall
+)
 
 // maxSize is the size sum |beta| at which rounding errors in f reach 0.01.
 func (t *Trainer) maxSize() float64 { return 0.01 / (0x1p-53 * t.largestK) }
 
-// worthNewton reports whether a climb is better than more coordinate steps.
-// spent steps since the last one cut the violation by the factor fallen, and
-// it has the factor ahead to go: if the steps left at this rate are many beside
-// the price of a climb, and those made as well, it is time.
-func (t *Trainer) worthNewton(spent, fallen, ahead float64) bool {
-	price := t.newtonCost()
-	if spent < 0.4*price {
+// worthNewton reports whether an active-set step is cheaper than more coordinate
+// steps: the given number of steps has cut the violation by the factor reduction,
+// and it has the factor ahead to go. It is worth its cost if the steps left at this
+// rate are many beside it, and those made as well.
+func (t *Trainer) worthNewton(steps, reduction, ahead float64) bool {
+	cost := t.newtonCost()
+	if steps < 0.4*cost {
 		return false
 	}
-	return fallen <= 1 || spent*math.Log(ahead)/math.Log(fallen) > 0.5*price
+	return reduction <= 1 || steps*math.Log(ahead)/math.Log(reduction) > 0.5*cost
 }
 
-// newtonCost is roughly the number of coordinate steps that cost as much as a climb
-// from here.
+// newtonCost is roughly the number of coordinate steps that cost as much as an
+// active-set step: the factor's update or refactorisation, two solves, and K times
+// the step.
 func (t *Trainer) newtonCost() float64 {
 	joined, left, free := t.free.countChanges(&t.dual)
 	m, n := float64(free), float64(t.dual.n)
 	factor := min(m/24, float64(joined+left)) * m * m
 	return 16 + (factor+2*m*m+m*n/2)/(2*n+1)
-}
-
-// progress is the best that climbs have reached.
-type progress struct {
-	violation, objective float64
-	idle                 int // climbs since then
-}
-
-// patience is the number of climbs without progress that are taken for a stall.
-const patience = 10
-
-// stalls notes what a climb reached and reports whether it is time to give up.
-func (b *progress) stalls(violation, objective float64) bool {
-	better := violation < 0.9*b.violation || objective > b.objective+1e-14*math.Abs(b.objective)
-	b.violation, b.objective = min(b.violation, violation), max(b.objective, objective)
-	if b.idle++; better {
-		b.idle = 0
-	}
-	return b.idle >= patience
 }
 
 // infeasibilityWitness lists the hard examples that drive the dual to infinity: those in the
@@ -291,12 +269,12 @@ func (t *Trainer) infeasibilityWitness(p *Problem, ray int) {
 	}
 	var conflict []int
 	for i, c := range p.C {
-		if math.IsInf(c, 1) && weight[p.site(i)] > 0 {
+		if math.IsInf(c, 1) && weight[p.Site.At(i)] > 0 {
 			conflict = append(conflict, i)
 		}
 	}
 	slices.SortStableFunc(conflict, func(i, j int) int {
-		return cmp.Compare(weight[p.site(j)], weight[p.site(i)])
+		return cmp.Compare(weight[p.Site.At(j)], weight[p.Site.At(i)])
 	})
 	t.result.Conflict = conflict[:min(conflictLength, len(conflict))]
 }
@@ -304,7 +282,7 @@ func (t *Trainer) infeasibilityWitness(p *Problem, ray int) {
 // finish shares the weights among the examples and certifies them.
 func (t *Trainer) finish(p *Problem) {
 	r, q := &t.result, &t.dual
-	if r.Status != Converged {
+	if r.Status != train.Converged {
 		t.recomputeF()
 	}
 	clear(r.Beta)
@@ -327,7 +305,7 @@ func (t *Trainer) finish(p *Problem) {
 		r.F[s] += r.Bias
 	}
 	for i, y := range p.Y {
-		r.Slack[i] = max(0, 1-y*r.F[p.site(i)])
+		r.Slack[i] = max(0, 1-y*r.F[p.Site.At(i)])
 	}
 	r.Certificate = certify(p, r)
 }

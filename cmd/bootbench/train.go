@@ -12,6 +12,7 @@ import (
 	"bootbench/loss"
 	"bootbench/report"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
 func trainCommand(s *session) *cobra.Command {
@@ -132,7 +133,7 @@ func (s *session) train(sub *subject, file *svm.ModelFile, cost float64, bias bo
 	if errors.As(err, &infeasible) {
 		return asUsage(err)
 	}
-	if err == nil && result.Status == svm.Diverged {
+	if err == nil && result.Status == train.Diverged {
 		err = result.Status.Err()
 	}
 	if err != nil {

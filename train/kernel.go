@@ -1,0 +1,119 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/blas"
+	"bootbench/linalg"
+)
+
+// tile is the number of rows that one task checks, and the side of the blocks
+// that are transposed at a time. Up to minParallel rows one goroutine is faster.
+const (
+	tile        = 32
+	minParallel = 1024
+)
+
+// CheckKernel refuses a kernel matrix with an element that is not finite, or a
+// negative one on the diagonal, and names the element.
+func CheckKernel(k *linalg.Sym) error {
+	n := k.N()
+	tasks := (n + tile - 1) / tile
+	bad := make([]error, tasks)
+	check := func(task int) {
+		for i := task * tile; i < min(n, (task+1)*tile) && bad[task] == nil; i++ {
+			bad[task] = checkRow(k.Row(i), i)
+		}
+	}
+	if n > minParallel {
+		linalg.Parallel(tasks, check)
+	} else {
+		for task := range tasks {
+			check(task)
+		}
+	}
+	for _, err := range bad {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRow checks row i of K from its diagonal element on.
+func checkRow(row []float64, i int) error {
+	if row[0] < 0 {
+		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, row[0])
+	}
+	if allFinite(row) {
+		return nil
+	}
+	for j, v := range row {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("kernel element (%d, %d) is %v", i+1, i+j+1, v)
+		}
+	}
+	return nil
+}
+
+// allFinite reports whether all of x is finite, without a branch per element: v - v
+// is 0 for such and NaN for others.
+func allFinite(x []float64) bool {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0] - x[0]
+		b += x[1] - x[1]
+		c += x[2] - x[2]
+		d += x[3] - x[3]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
+}
+
+// GatherUpper copies the upper triangle of K between the listed sites into dst,
+// row-major with rows stride apart. The sites ascend; one may be listed again.
+func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {
+	raw := k.Raw()
+	for p, i := range sites {
+		from := raw.Data[i*raw.Stride : i*raw.Stride+raw.N]
+		to := dst[p*stride+p : p*stride+len(sites)]
+		for q, j := range sites[p:] {
+			to[q] = from[j]
+		}
+	}
+}
+
+// MirrorUpper copies the upper triangle of an n x n matrix to the lower one, in
+// tiles because the elements of a column are far apart.
+func MirrorUpper(a []float64, stride, n int) {
+	for p0 := 0; p0 < n; p0 += tile {
+		for q0 := 0; q0 <= p0; q0 += tile {
+			for p := p0; p < min(p0+tile, n); p++ {
+				for q := q0; q < min(q0+tile, p); q++ {
+					a[p*stride+q] = a[q*stride+p]
+				}
+			}
+		}
+	}
+}
+
+// MulInactive writes f = K alpha at the sites that are not active, where alpha is
+// 0; what it leaves at active ones has no meaning. It reads each row of the
+// stored triangle once and in order: an active site's row hands its weight on to
+// the later sites, an inactive site's row collects theirs.
+func MulInactive(f []float64, k *linalg.Sym, active []int, alpha []float64) {
+	clear(f)
+	bound, next := blas.Bound(), 0 // next: place in active of the first active site >= i
+	for i := 0; i < len(f)-1 && len(active) < len(f); i++ {
+		later := k.Row(i)[1:]
+		if next < len(active) && active[next] == i {
+			bound.Daxpy(len(later), alpha[i], later, 1, f[i+1:], 1)
+			next++
+			continue
+		}
+		f[i] += bound.Ddot(len(later), later, 1, alpha[i+1:], 1)
+	}
+}

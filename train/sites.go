@@ -1,0 +1,132 @@
+package train
+
+import (
+	"fmt"
+	"math"
+)
+
+// Sites maps each of N examples to its site, 0 to M-1. Nil means that example i
+// is alone on site i, and N = M.
+type Sites []int
+
+// At is the site of example i.
+func (s Sites) At(i int) int {
+	if s == nil {
+		return i
+	}
+	return s[i]
+}
+
+// Check refuses a map that does not put n examples on m sites.
+func (s Sites) Check(n, m int) error {
+	switch {
+	case s == nil && n != m:
+		return fmt.Errorf("%d targets do not fit %d sites", n, m)
+	case s != nil && len(s) != n:
+		return fmt.Errorf("the map to sites has length %d, but there are %d targets", len(s), n)
+	}
+	for i, site := range s {
+		if site < 0 || site >= m {
+			return fmt.Errorf("example %d is on site %d of %d", i+1, site+1, m)
+		}
+	}
+	return nil
+}
+
+// Merge counts the examples of each site and averages their targets y: count and
+// mean have length M, and mean is 0 where count is. Example i counts copies[i]
+// times; nil copies mean once each.
+func (s Sites) Merge(y []float64, copies []int, count []int, mean []float64) {
+	clear(count)
+	clear(mean)
+	for i, v := range y {
+		k, site := 1, s.At(i)
+		if copies != nil {
+			k = copies[i]
+		}
+		count[site] += k
+		mean[site] += float64(k) * v
+	}
+	for site, k := range count {
+		if k > 0 {
+			mean[site] /= float64(k)
+		}
+	}
+}
+
+// Set is a training set of N weighted examples.
+type Set struct {
+	// Y are the targets, finite, length N.
+	Y []float64
+	// Site maps the examples to their sites.
+	Site Sites
+	// Weight are the multiplicities k_j >= 0 of the examples' losses, finite,
+	// length N; an example of weight 0 is absent.
+	Weight []float64
+}
+
+// Check reports the first thing wrong with p as a training set on m sites.
+func (p *Set) Check(m int) error {
+	if len(p.Weight) != len(p.Y) {
+		return fmt.Errorf("%d weights do not fit %d targets", len(p.Weight), len(p.Y))
+	}
+	if err := p.Site.Check(len(p.Y), m); err != nil {
+		return err
+	}
+	for i, y := range p.Y {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return fmt.Errorf("the target of example %d is %v", i+1, y)
+		}
+		if k := p.Weight[i]; !(k >= 0) || math.IsInf(k, 1) {
+			return fmt.Errorf("the weight of example %d is %v, must be finite and not negative", i+1, k)
+		}
+	}
+	return nil
+}
+
+// Groups are the examples of positive weight, sorted by active site: active site
+// p has those numbered First[p] to First[p+1]-1.
+type Groups struct {
+	Active  []int     // the active sites, ascending
+	First   []int     // length len(Active)+1
+	Y, K    []float64 // target and weight of each
+	Example []int     // its number in the Set
+
+	next []int // by site: where its next example goes
+}
+
+// Gather fills g from p on m sites. Sites of which admit is false are passed over
+// with their examples.
+func (g *Groups) Gather(p *Set, m int, admit func(site int) bool) {
+	g.next = Resize(g.next, m)
+	clear(g.next)
+	for j, k := range p.Weight {
+		if k > 0 {
+			g.next[p.Site.At(j)]++
+		}
+	}
+	g.Active, g.First = g.Active[:0], append(g.First[:0], 0)
+	total := 0
+	for s, count := range g.next {
+		g.next[s] = -1
+		if count > 0 && admit(s) {
+			g.next[s] = total
+			total += count
+			g.Active, g.First = append(g.Active, s), append(g.First, total)
+		}
+	}
+	g.Y, g.K, g.Example = Resize(g.Y, total), Resize(g.K, total), Resize(g.Example, total)
+	for j, k := range p.Weight {
+		s := p.Site.At(j)
+		if at := g.next[s]; k > 0 && at >= 0 {
+			g.Y[at], g.K[at], g.Example[at] = p.Y[j], k, j
+			g.next[s]++
+		}
+	}
+}
+
+// Of are the targets and the weights of active site p.
+func (g *Groups) Of(p int) (y, k []float64) {
+	a, b := g.First[p], g.First[p+1]
+	return g.Y[a:b], g.K[a:b]
+}

@@ -1,0 +1,80 @@
+package train
+
+import (
+	"errors"
+	"math"
+)
+
+// Status says how the iteration of a training ended.
+type Status int
+
+const (
+	// Converged: the residual is within the tolerance.
+	Converged Status = iota
+	// IterationLimit: the largest number of iterations was reached.
+	IterationLimit
+	// Stalled: the residual stays above the tolerance, because of rounding errors
+	// where the problem is convex.
+	Stalled
+	// Diverged: the dual objective grows without bound, because hard constraints
+	// contradict each other to working precision.
+	Diverged
+)
+
+// String is the status in lower case.
+func (s Status) String() string {
+	switch s {
+	case Converged:
+		return "converged"
+	case IterationLimit:
+		return "iteration limit"
+	case Stalled:
+		return "stalled"
+	case Diverged:
+		return "diverged"
+	}
+	return "unknown status"
+}
+
+// The errors that Status.Err returns.
+var (
+	ErrIterationLimit = errors.New("training reached its iteration limit")
+	ErrStalled        = errors.New("training cannot reach its tolerance: the kernel matrix is too ill-conditioned; add a jitter")
+	ErrDiverged       = errors.New("the hard constraints of the training set contradict each other to working precision; use a softer loss or add a jitter")
+)
+
+// Err is nil for Converged and one of this package's errors otherwise.
+func (s Status) Err() error {
+	switch s {
+	case IterationLimit:
+		return ErrIterationLimit
+	case Stalled:
+		return ErrStalled
+	case Diverged:
+		return ErrDiverged
+	}
+	return nil
+}
+
+// Progress detects that a maximisation has stalled. The zero value is ready.
+type Progress struct {
+	residual, objective float64
+	begun               bool
+	idle                int
+}
+
+// Update takes in where an iteration stands, and returns how many have passed
+// since the last one that made progress: a residual below 0.9 times the smallest
+// before, or an objective above the largest before by more than rounding.
+func (p *Progress) Update(residual, objective float64) (idle int) {
+	better := residual < 0.9*p.residual || objective > p.objective+1e-14*math.Abs(p.objective)
+	if !p.begun {
+		p.begun, better = true, true
+		p.residual, p.objective = residual, objective
+	}
+	p.residual, p.objective = min(p.residual, residual), max(p.objective, objective)
+	if p.idle++; better {
+		p.idle = 0
+	}
+	return p.idle
+}

@@ -81,11 +81,12 @@ func (r *EPResult) Err() error {
 //	S = (K^-1 + diag(t))^-1,   m = S u,                                    (M03-37..40)
 //
 // and t_i and u_i are such that the posterior with the true likelihood at site i
-// and those Gaussians at all others has mean m_i and variance S_ii. It is exact
-// where the sites do not see each other and for a Gaussian likelihood.
+// and those Gaussians at all others has mean m_i and variance S_ii (Minka 2001;
+// Rasmussen and Williams 2006, section 3.6). It is exact for independent sites and for
+// a Gaussian likelihood.
 //
-// The sites move one after the other, by a share of their step that shrinks
-// where they oscillate. A likelihood that is not log-concave may have t_i < 0.
+// The sites are updated one after the other, damped where they oscillate. A
+// likelihood that is not log-concave may have t_i < 0.
 //
 // One EP serves one goroutine; those that share a kernel matrix may run at the
 // same time. It takes about 24 n^2 bytes for n active sites.
@@ -101,8 +102,8 @@ type EP struct {
 	half         []float64
 	cov          []float64 // S, upper triangle
 	mean         []float64
-	t, u         []float64 // the sites' Gaussians where S stands
-	bestT, bestU []float64 // at the smallest residual
+	t, u         []float64 // the sites' Gaussians, of which S and mean are current
+	bestT, bestU []float64 // those at the smallest residual
 	root         []float64
 	negative     []int
 	result       EPResult
@@ -170,7 +171,7 @@ func (e *EP) prepare(set *train.Set) error {
 	return nil
 }
 
-// Steps are shares of what a site asks for.
+// Damping is the share of a site's step that is taken.
 const (
 	initialDamping = 1.0
 	minDamping     = 1e-2
@@ -182,17 +183,17 @@ const (
 	minCavityPrecision = 0.01
 )
 
-// iterate moves the sites until their moments are those of the posterior, and
-// ends where these were nearest.
+// iterate updates the sites until their moments are those of the posterior, and ends
+// with the sites of the smallest residual.
 func (e *EP) iterate(s EPSettings) error {
 	if !e.posterior() {
 		return errors.New("the kernel matrix is not finite")
 	}
-	e.saveBest() // what a fit comes back to must be its own
+	e.saveBest() // not the last fit's
 	r := &e.result
-	best, share, since := math.Inf(1), initialDamping, 0
+	best, damping, since := math.Inf(1), initialDamping, 0
 	for r.Sweeps = 1; ; r.Sweeps++ {
-		residual, err := e.sweep(share)
+		residual, err := e.sweep(damping)
 		if r.Sweeps == 1 && err != nil {
 			return err
 		}
@@ -201,14 +202,14 @@ func (e *EP) iterate(s EPSettings) error {
 		case whole && residual < best:
 			best, since = residual, 0
 			e.saveBest()
-			share = min(share*1.1, initialDamping)
+			damping = min(damping*1.1, initialDamping)
 		case !whole:
 			e.restoreBest()
-			share = max(share/2, minDamping)
+			damping = max(damping/2, minDamping)
 			since++
 		default:
 			if since++; since%stallDamp == 0 {
-				share = max(share/2, minDamping)
+				damping = max(damping/2, minDamping)
 			}
 		}
 		r.Residual = best
@@ -227,7 +228,7 @@ func (e *EP) iterate(s EPSettings) error {
 	}
 }
 
-// saveBest remembers where the sites stand, and back returns there.
+// saveBest saves the sites, and restoreBest returns to them.
 func (e *EP) saveBest() {
 	e.bestT, e.bestU = append(e.bestT[:0], e.t...), append(e.bestU[:0], e.u...)
 }
@@ -238,14 +239,14 @@ func (e *EP) restoreBest() {
 	e.posterior()
 }
 
-// sweep moves one site after the other by a share of what it asks for from its
-// cavity
+// sweep updates one site after the other by a share of the step to the moments of
+// its tilted distribution, from its cavity
 //
 //	c = 1/S_ii - t_i,   h = (m_i/S_ii - u_i)/c,
 //
-// and S and m along with it. residual is how far the moments were apart when
-// each site had its turn. A site whose cavity is no distribution stays.
-func (e *EP) sweep(share float64) (residual float64, err error) {
+// and S and m with it. residual is the largest distance of the moments that was found.
+// A site whose cavity is no distribution stays.
+func (e *EP) sweep(damping float64) (residual float64, err error) {
 	for i, site := range e.set.Active {
 		variance, m := e.cov[i*e.n+i], e.mean[i]
 		c := 1/variance - e.t[i]
@@ -262,7 +263,7 @@ func (e *EP) sweep(share float64) (residual float64, err error) {
 		}
 		prior := e.prior[i*e.n+i]
 		residual = max(residual, math.Abs(mean-m)/math.Sqrt(prior), math.Abs(v-variance)/prior)
-		e.updateSite(i, share*(1/v-c-e.t[i]), share*(mean/v-c*h-e.u[i]))
+		e.updateSite(i, damping*(1/v-c-e.t[i]), damping*(mean/v-c*h-e.u[i]))
 	}
 	return residual, nil
 }
@@ -271,8 +272,8 @@ func (e *EP) sweep(share float64) (residual float64, err error) {
 //
 //	S' = S - S_i S_i' dt/(1 + dt S_ii),   m' = S' u'.
 //
-// A negative dt widens S elsewhere. Where that would leave a site without a
-// cavity, the step is halved.
+// A negative dt increases the variances of other sites. Where that would leave a
+// site without a cavity, the step is halved.
 func (e *EP) updateSite(i int, dt, du float64) {
 	n := e.n
 	row := e.half[:n]
@@ -310,9 +311,11 @@ func (e *EP) keepsCavities(i int, dt float64, row []float64) bool {
 	return true
 }
 
-// posterior computes S and m anew. It reports false where S is not positive
-// definite. Positive t come first, in the form that needs no
-// inverse of K: B = I + t^1/2 K t^1/2 = L L' and S = K - V'V, V = L^-1 t^1/2 K.
+// posterior computes S and m from t and u alone. It reports false where S is not
+// positive definite. Positive t come first, in the form without an inverse of K
+// (Rasmussen and Williams 2006, algorithm 3.5):
+//
+//	B = I + t^1/2 K t^1/2 = L L',   S = K - V'V,   V = L^-1 t^1/2 K.
 func (e *EP) posterior() bool {
 	n, t, u := e.n, e.t, e.u
 	if n == 0 {
@@ -355,7 +358,7 @@ func (e *EP) posterior() bool {
 	return true
 }
 
-// addNegativeSites adds the sites with t < 0 to S, a update of low rank:
+// addNegativeSites adds the sites with t < 0 to S, an update of low rank:
 //
 //	S + U U',  U = S_N |t|^1/2 L^-T,  L L' = I - |t|^1/2 S_NN |t|^1/2.
 func (e *EP) addNegativeSites() bool {

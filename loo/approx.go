@@ -11,7 +11,8 @@ import (
 	"bootbench/svm"
 )
 
-// approximate moves margins. With K_FF the kernel between the free sites, and a
+// approximate estimates all left-out margins from one training (Opper and Winther
+// 2000, span of the free support vectors). With K_FF the kernel between the free sites, and a
 // weight change of d at the site s of the example left out, its margin falls by
 //
 //	d / (K_FF^-1)_ss                     where s is free,
@@ -94,8 +95,8 @@ func (s *sites) excess(p *Problem, i int) float64 {
 }
 
 // nearestDistance is the square of the distance in feature space from example i to the
-// nearest other site: what a unit of its weight costs when that site takes it.
-// It stands in where no free support vector is left to hold the bias.
+// nearest other site: the change of the margin for a unit of weight that that site
+// takes over. It is the substitute where no free support vector determines the bias.
 func (e *estimate) nearestDistance(i int) float64 {
 	s, k := e.problem.Site.At(i), e.problem.Kernel
 	least := math.Inf(1)
@@ -107,8 +108,9 @@ func (e *estimate) nearestDistance(i int) float64 {
 	return max(0, least)
 }
 
-// freeSystem is K_FF between the free sites, factorised. With a bias a constant is
-// added to K, which the border makes up for.
+// freeSystem is the Cholesky factor of K_FF between the free sites, and what follows
+// from it. With a bias a constant is added to K, which changes nothing under the
+// constraint that the weights sum to 0.
 type freeSystem struct {
 	kernel   svm.Rows
 	constant float64
@@ -133,8 +135,8 @@ func newFreeSet(p *Problem, s *sites) (*freeSystem, error) {
 		f.constant = largest
 	}
 	m := len(f.index)
-	// A free site in the span of the others is no obstacle: leaving it out moves
-	// nothing, and that is what a small ridge makes of it.
+	// A free site in the span of the others changes nothing when it is left out; a
+	// small ridge gives that.
 	for _, ridge := range []float64{0, 1e-10 * largest} {
 		f.fill(ridge)
 		minor := blas.Bound().Potrf(gblas.Lower, m, f.factor, max(1, m))
@@ -162,7 +164,7 @@ func (f *freeSystem) fill(ridge float64) {
 	}
 }
 
-// invert computes what the factor is asked for again and again.
+// invert computes the diagonal of the inverse and the products with 1.
 func (f *freeSystem) invert() {
 	m := len(f.index)
 	f.inverse, f.ones, f.shares = make([]float64, m), make([]float64, m), make([]float64, m)
@@ -185,8 +187,9 @@ func (f *freeSystem) invert() {
 	}
 }
 
-// schurDiagonal is by how much f falls at site s for each unit of its weight that
-// is taken away, when the free sites adjust. It is infinite where they cannot.
+// schurDiagonal is the decrease of f at site s for each unit of its weight that is
+// taken away, when the free sites adjust: 1/(K_FF^-1)_ss, or the Schur complement
+// K_ss - K_sF K_FF^-1 K_Fs. It is infinite where they cannot adjust.
 func (f *freeSystem) schurDiagonal(s int) float64 {
 	at, free := f.place[s]
 	switch {

@@ -2,15 +2,15 @@ package loo
 
 import "bootbench/svm"
 
-// screen settles what the bounds settle and lists the other examples.
+// screen decides the outcomes that the bounds decide, and lists the other examples.
 func (e *estimate) screen() (list []int) {
-	reach := e.marginLoss()
+	loss := e.marginLoss()
 	for i, xi := range e.full.Slack {
 		a := e.full.Alpha[i]
 		switch {
 		case xi > 1+boundTolerances*e.settings.Tolerance:
 			e.result.Outcome[i] = SafelyWrong
-		case a*reach(i)+xi >= 1-boundTolerances*e.settings.Tolerance:
+		case a*loss(i)+xi >= 1-boundTolerances*e.settings.Tolerance:
 			list = append(list, i)
 		case !e.biasIsFixed(i):
 			e.result.BiasFree++
@@ -52,9 +52,10 @@ func (e *estimate) radius() float64 {
 	return r2
 }
 
-// biasIsFixed reports whether the bias stays put when example i is left out: whether
-// the free support vectors elsewhere can take more than its weight. Those with
-// its label can rise to C, those with the other one can fall to 0.
+// biasIsFixed reports whether the bias stays bounded when example i is left out:
+// whether the free support vectors at other sites can take over more than its weight.
+// Those of its label can increase to C, those of the other one decrease to 0
+// (doc/decisions/0010-leaving-out.md).
 func (e *estimate) biasIsFixed(i int) bool {
 	if !e.problem.Bias {
 		return true
@@ -78,8 +79,8 @@ func (e *estimate) biasIsFixed(i int) bool {
 }
 
 // xiAlpha counts an example as an error where rho a_i R^2 + xi_i >= 1. From
-// rho = 2 on, where the count is meant as a bound, an example that leaves the
-// bias without a hold counts as well.
+// rho = 2 on, where the count is meant as a bound, an example whose removal
+// may make the bias unbounded counts as well.
 func (e *estimate) xiAlpha() {
 	rho, r2 := e.settings.Rho, e.radius()
 	e.result.Rho = rho

@@ -12,9 +12,9 @@
 //	y_i f_i - 2 a_i R^2 <= y_i f_-i <= y_i f_i,   2 R^2 >= |phi(x) - phi(x')|^2,
 //
 // the left part provided that the free support vectors have room for more than
-// a_i: then not every margin can fall, and the bias is held
-// (doc/decisions/0010-leaving-out.md). The room is checked; where nothing holds
-// the bias, an example is retrained without.
+// a_i: then not every margin can decrease, and the bias stays bounded
+// (doc/decisions/0010-leaving-out.md). The room is checked; where it is missing, Fast
+// retrains without the example.
 //
 // So a training error, xi_i > 1, is a leave-one-out error, and an example with
 // 2 a_i R^2 + xi_i < 1 is none. Fast retrains without the others only, XiAlpha

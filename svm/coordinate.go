@@ -2,11 +2,11 @@ package svm
 
 import "math"
 
-// smo maximises the dual over pairs of weights until no violation exceeds
-// tolerance or steps rows of K have been used, and returns how many were. The
-// first weight of a pair is the one whose own step gains most, slope^2/(2 K_ii);
-// the second gains most after it if the first may give way. Steps end where phi
-// bends.
+// smo maximises the dual over one or two weights at a time (sequential minimal
+// optimisation) until no violation exceeds tolerance or steps rows of K have been
+// used, and returns how many were. Without a bias the first weight of a pair is the
+// one whose own step gains most, slope^2/(2 K_ii); the second is the one that gains
+// most after it if the two move jointly. Steps end at the kinks of phi.
 func (q *dual) smo(tolerance float64, steps int) (made int) {
 	if q.biased {
 		return q.smoBias(tolerance, steps)
@@ -28,8 +28,8 @@ func (q *dual) smo(tolerance float64, steps int) (made int) {
 	return made
 }
 
-// recheckCandidate is the site of a violation above tolerance: the given one if it is
-// such, else the worst, -1 where there is none. Where the K_ii differ, the
+// recheckCandidate returns the given site if its violation exceeds tolerance, else
+// that of the largest violation, -1 if none exceeds it. Where the K_ii differ, the
 // largest gain and the largest violation can be at two sites.
 func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
@@ -43,8 +43,8 @@ func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	return -1
 }
 
-// coordinateStep moves weight i to the best place on its linear piece of phi and returns
-// by how much. f is left to the caller.
+// coordinateStep maximises the dual over weight i on its linear piece of phi and
+// returns the change of the weight. It leaves f to the caller.
 func (q *dual) coordinateStep(i int) (move float64) {
 	slope, end := q.ascentDirection(i)
 	if slope == 0 {
@@ -55,9 +55,9 @@ func (q *dual) coordinateStep(i int) (move float64) {
 	return q.beta[i] - before
 }
 
-// pairStepFrom moves weight j, and i with it where i is free, to their joint best
-// place, given that i is at its own best. It brings f up to date and returns
-// the site of the largest gain then. row is row i of K.
+// pairStepFrom maximises the dual over weight j, and over i with it where i is free,
+// if it is at its maximum over i already. It updates f and returns the site of the
+// largest gain then. row is row i of K.
 func (q *dual) pairStepFrom(i, j int, row []float64) (next int) {
 	ratio := row[j] / q.diag[i]
 	curvature := q.diag[j] - ratio*row[j]
@@ -70,7 +70,7 @@ func (q *dual) pairStepFrom(i, j int, row []float64) (next int) {
 	newB := stopAt(b, b+slope/curvature, end)
 	newA := a - ratio*(newB-b)
 	if newA < from || newA > to {
-		// i meets its end first; from there on j goes alone.
+		// i meets its end first; j moves on alone.
 		newA = min(max(newA, from), to)
 		newB = stopAt(b, b+(slope-row[j]*(newA-a))/q.diag[j], end)
 	}
@@ -79,16 +79,16 @@ func (q *dual) pairStepFrom(i, j int, row []float64) (next int) {
 	return q.axpyTwoSelect(row, newA-a, q.row(j), newB-b)
 }
 
-// minPivotShare is the share of K_jj that weight j must keep beside weight i for the
-// two to move as a pair: with less, rounding would set the step.
+// minPivotShare bounds K_jj - K_ij^2/K_ii from below, as a share of K_jj, for weights
+// i and j to move as a pair: below it, rounding would determine the step.
 const minPivotShare = 1e-10
 
-// selectBest is the site of the largest gain, -1 where nothing is violated.
+// selectBest returns the site of the largest gain, -1 where nothing is violated.
 func (q *dual) selectBest() int { return q.axpySelect(q.f, 0) }
 
-// axpySelect adds move times row to f and returns the site of the largest gain then,
-// -1 where nothing is violated. This and its two siblings are where training
-// spends its time: one pass each, with a branch that is rarely taken.
+// axpySelect adds move times row to f and returns selectBest of the new f. Training
+// spends its time in this function and its two siblings: one pass each, with a
+// branch that is rarely taken.
 func (q *dual) axpySelect(row []float64, move float64) (best int) {
 	n := len(row)
 	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]
@@ -103,7 +103,7 @@ func (q *dual) axpySelect(row []float64, move float64) (best int) {
 	return best
 }
 
-// axpyTwoSelect is shift for two rows.
+// axpyTwoSelect is axpySelect for two rows.
 func (q *dual) axpyTwoSelect(row []float64, move float64, row2 []float64, move2 float64) (best int) {
 	n := len(row)
 	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]
@@ -119,8 +119,8 @@ func (q *dual) axpyTwoSelect(row []float64, move float64, row2 []float64, move2 
 	return best
 }
 
-// axpySelectPair is shift for row i of K, but returns the site j != i of the
-// largest gain when weight i moves along with weight j:
+// axpySelectPair is axpySelect for row i of K, but returns the site j != i of the
+// largest gain by a joint move of the weights i and j:
 //
 //	slope_j^2 / (2 (K_jj - K_ij^2/K_ii)).
 //

@@ -19,12 +19,14 @@
 // resample holds k times has the box k C under a soft margin and stays one
 // constraint under a hard one.
 //
-// Trainer solves the dual in the site weights beta. Coordinate ascent, two
-// weights at a time, finds which weights are free (with a bias the two exchange
-// weight, as in LIBSVM); between its runs a Cholesky factor, kept up to date,
-// maximises exactly over the free ones, with a bias in the plane sum beta = 0.
-// Certificates judge the answer afterwards, from an f computed anew. Nothing is
-// shrunk: the exact steps keep coordinate steps few.
+// Trainer solves the dual in the site weights beta by two methods in turn. Sequential
+// minimal optimisation, with the second-order working set of Fan, Chen and Lin
+// (2005), finds which weights are free: strictly inside their boxes. An active-set
+// step then maximises exactly over these, by a Cholesky factor that is updated as
+// the set changes, with a bias in the plane sum beta = 0. Certificates judge the
+// answer afterwards, from an f computed from beta alone. LIBSVM's shrinking, which
+// leaves bounded weights out of the search, is absent: the active-set steps keep
+// the others few.
 //
 // Trainer.LeaveOut trains without one example, from the solution of all.
 package svm

@@ -39,8 +39,8 @@ func (q *dual) resize(n int) {
 	}
 }
 
-// setBeta moves weight i to b, which lies in its box, and renews floor and
-// ceil. f is left to the caller.
+// setBeta moves weight i to b, which lies in its box, and updates floor and ceil.
+// It leaves f to the caller.
 func (q *dual) setBeta(i int, b float64) {
 	b = q.snap(i, b)
 	q.beta[i] = b
@@ -62,8 +62,9 @@ func (q *dual) setBeta(i int, b float64) {
 	}
 }
 
-// snap is b, or the end of a piece that rounding kept it from: which weights
-// are free must not hang on the last digits, since a free weight fixes the bias.
+// snap returns b, or the end of a piece that b differs from by rounding only: the
+// last digits must not decide which weights are free, since a free weight fixes the
+// bias.
 func (q *dual) snap(i int, b float64) float64 {
 	near := q.snapDistance[i]
 	switch {
@@ -77,7 +78,8 @@ func (q *dual) snap(i int, b float64) float64 {
 	return b
 }
 
-// snapShare is the share of a finite box within which weights snap to an end.
+// snapShare is the distance, as a share of a finite box, within which weights snap to
+// an end.
 const snapShare = 1e-13
 
 // setBox sets the box of weight i.
@@ -101,9 +103,9 @@ func (q *dual) piece(i int) (from, to float64) {
 	return q.kink[i], q.high[i]
 }
 
-// ascentDirection is what weight i can gain by: the slope of the dual along beta_i in
-// the direction in which it rises, and the end of the linear piece there. The
-// slope is 0 where Kuhn-Tucker holds; its size is the violation.
+// ascentDirection returns the slope of the dual along beta_i in the direction in
+// which the dual increases, and the end of the linear piece there. The slope is 0
+// where Kuhn-Tucker holds; its size is the violation.
 func (q *dual) ascentDirection(i int) (slope, end float64) {
 	if slope = q.floor[i] - q.f[i]; slope > 0 {
 		if q.beta[i] < q.kink[i] {
@@ -120,7 +122,7 @@ func (q *dual) ascentDirection(i int) (slope, end float64) {
 	return 0, q.beta[i]
 }
 
-// stopAt is b stopped at end on its way from beta.
+// stopAt returns b, or end if that comes first on the way from beta.
 func stopAt(beta, b, end float64) float64 {
 	if end > beta {
 		return min(b, end)
@@ -128,8 +130,8 @@ func stopAt(beta, b, end float64) float64 {
 	return max(b, end)
 }
 
-// mostViolated is the site of the largest violation and its size, -1 and 0 if there is
-// none.
+// mostViolated returns the site of the largest violation and its size, -1 and 0 if
+// there is none.
 func (q *dual) mostViolated() (site int, violation float64) {
 	site = -1
 	for i, f := range q.f {
@@ -141,8 +143,8 @@ func (q *dual) mostViolated() (site int, violation float64) {
 }
 
 // violation is the largest violation of the Kuhn-Tucker conditions. With a bias
-// it is LIBSVM's: by how much the bias that one weight asks for exceeds what
-// another allows.
+// it is LIBSVM's: by how much the largest lower bound of the bias exceeds the
+// smallest upper one.
 func (q *dual) violation() float64 {
 	if q.biased {
 		from, to := q.biasInterval()
@@ -175,7 +177,7 @@ func (q *dual) parts(i int) (plus, minus float64) {
 	return plus, minus
 }
 
-// objective is the dual objective, from f as it stands.
+// objective is the dual objective at the present f.
 func (q *dual) objective() float64 {
 	s := 0.0
 	for i, b := range q.beta {

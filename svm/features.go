@@ -1,5 +1,7 @@
 package svm
 
+import "gonum.org/v1/gonum/floats"
+
 // Features are N inputs as vectors of D numbers, dense or sparse, for linear
 // kernels.
 type Features interface {
@@ -28,15 +30,11 @@ func (x DenseFeatures) row(i int) []float64 { return x.Data[i*x.Stride : i*x.Str
 
 // Dot is the product of input i with w.
 func (x DenseFeatures) Dot(i int, w []float64) float64 {
-	s := 0.0
-	for j, v := range x.row(i) {
-		s += v * w[j]
-	}
-	return s
+	return floats.Dot(x.row(i), w)
 }
 
 // AddTo adds c times input i to w.
-func (x DenseFeatures) AddTo(w []float64, i int, c float64) { addOne(w, x.row(i), c) }
+func (x DenseFeatures) AddTo(w []float64, i int, c float64) { floats.AddScaled(w, c, x.row(i)) }
 
 // PrimalWeights are w = sum_s beta_s x_s, length D, with which a linear kernel
 // K(x, x') = x'x has f(x) = w'x + bias. beta has length N.

@@ -5,19 +5,21 @@ import (
 	"fmt"
 
 	"bootbench/train"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// leaveOneOutState keeps the full solution while examples are left out of it.
+// leaveOneOutState holds the full solution while examples are left out of it.
 type leaveOneOutState struct {
 	problem  Problem
 	settings Settings
 	place    []int        // active position of each site, -1 for none
-	full     [8][]float64 // what copy lists
-	kept     bool         // full is up to date
+	full     [8][]float64 // copies of the vectors of the dual that LeaveOut changes
+	kept     bool         // full is current
 	f        []float64    // scratch space for f at all sites
 }
 
-// of notes what was trained on.
+// of records what was trained on.
 func (w *leaveOneOutState) of(p Problem, s Settings) { w.problem, w.settings, w.kept = p, s, false }
 
 // LeftOut is a training without one example.
@@ -60,7 +62,7 @@ func (t *Trainer) leaveOut(i, at int) LeftOut {
 	before := q.beta[at]
 	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
 	if change := q.beta[at] - before; change != 0 {
-		addOne(q.f, q.row(at), change)
+		floats.AddScaled(q.f, change, q.row(at))
 		t.free.maximize(q, t.maxSize())
 		q.projectToZeroSum()
 	}
@@ -72,7 +74,7 @@ func (t *Trainer) leaveOut(i, at int) LeftOut {
 	return left
 }
 
-// narrow takes example i out of the box at its active position.
+// narrow sets the box at an active position to that of its site without example i.
 func (t *Trainer) narrow(i, at int) {
 	p, plus, minus := &t.leaveOneOut.problem, 0.0, 0.0
 	for k, c := range p.C {
@@ -87,7 +89,7 @@ func (t *Trainer) narrow(i, at int) {
 	t.dual.setBox(at, minus, plus)
 }
 
-// keepFull keeps the full solution, once.
+// keepFull saves the full solution, once.
 func (t *Trainer) keepFull() {
 	w := &t.leaveOneOut
 	if w.kept {
@@ -108,7 +110,7 @@ func (t *Trainer) keepFull() {
 	w.kept = true
 }
 
-// copy pairs what is kept with what changes.
+// copy applies f to each saved vector and the current one.
 func (w *leaveOneOutState) copy(q *dual, f func(kept, current []float64)) {
 	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.snapDistance} {
 		f(w.full[k], v)

@@ -1,6 +1,10 @@
 package svm
 
-import "fmt"
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Perceptron is what the perceptron learned: in each pass over the examples, in
 // their order, every one with y f <= 0 at its turn counts as a mistake and adds
@@ -41,7 +45,7 @@ func TrainDualPerceptron(k Rows, y []float64, passes int) (*Perceptron, error) {
 	f := make([]float64, k.N())
 	return learn(y, passes,
 		func(i int) float64 { return f[i] },
-		func(i int) { addOne(f, k.Row(i), y[i]) }), nil
+		func(i int) { floats.AddScaled(f, y[i], k.Row(i)) }), nil
 }
 
 // learn makes the passes. at is the predictor, add makes it learn an example.

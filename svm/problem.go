@@ -41,8 +41,8 @@ func (p *Problem) check(m int) error {
 	return nil
 }
 
-// InfeasibleError reports a hard margin that no predictor has, whatever the
-// kernel does elsewhere.
+// InfeasibleError reports hard margins that contradict each other at one site,
+// whatever the kernel is elsewhere.
 type InfeasibleError struct {
 	// I and J are examples (from 0) with opposite labels on one site. Where J is
 	// -1, the kernel is zero at the site of example I, and so is every predictor.
@@ -57,7 +57,7 @@ func (e *InfeasibleError) Error() string {
 		"use a soft margin (hinge loss), a jitter, or drop one", e.I+1, e.J+1)
 }
 
-// boxes are the examples of a problem, summed by site and label.
+// boxes are the boxes C of the examples, summed by site and label.
 type boxes struct {
 	plus, minus []float64 // C+ and C- by site, +Inf if any example is hard
 	// hard counts the hard examples by site; first is the number of the first of
@@ -109,7 +109,7 @@ func (b *boxes) resize(m int) {
 	}
 }
 
-// addHard notes that example i has a hard margin on site s.
+// addHard records that example i has a hard margin on site s.
 func (b *boxes) addHard(i, s int, y float64) error {
 	number := i + 1
 	if y < 0 {
@@ -125,7 +125,7 @@ func (b *boxes) addHard(i, s int, y float64) error {
 }
 
 // alphaOf is the dual weight of example i: its part of a+ or a- of its site, in
-// proportion to C. Where there are hard examples, they carry all, each alike.
+// proportion to C. Where there are hard examples, they carry all, in equal parts.
 func (b *boxes) alphaOf(p *Problem, i int) float64 {
 	c, s := p.C[i], p.Site.At(i)
 	part, box := b.alphaPlus[s], b.plus[s]

@@ -5,11 +5,13 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/train"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Rows is a kernel matrix of order N, handed out row by row. A row that was
 // asked for stays valid until at least KeptRows others have been; nobody writes
-// to it. One Rows serves one goroutine, unless it has a method Another() Rows
+// to it. One Rows serves one goroutine, unless it has a method Clone() Rows
 // that makes one for another goroutine.
 type Rows interface {
 	N() int
@@ -20,9 +22,9 @@ type Rows interface {
 // KeptRows is how many rows of a Rows a training holds at a time.
 const KeptRows = 8
 
-// denseRows is the Rows of a matrix stored in one triangle. A row is gathered when
-// it is first asked for, and kept: first use of memory is what a short training
-// would pay most for. Any number of goroutines may share it.
+// denseRows is the Rows of a matrix stored in one triangle. A row is gathered when it
+// is first asked for, and kept: gathering all of them would cost more than a short
+// training. Any number of goroutines may share it.
 type denseRows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
@@ -124,7 +126,7 @@ func addRows(dst []float64, row func(int) []float64, index []int, x []float64) {
 		}
 	}
 	for p := range m {
-		addOne(dst, batch[p], c[p])
+		floats.AddScaled(dst, c[p], batch[p])
 	}
 }
 
@@ -134,12 +136,5 @@ func addFour(dst []float64, row *[4][]float64, x *[4]float64) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	for j := range dst {
 		dst[j] += (x0*r0[j] + x1*r1[j]) + (x2*r2[j] + x3*r3[j])
-	}
-}
-
-func addOne(dst, row []float64, x float64) {
-	row = row[:len(dst)]
-	for j := range dst {
-		dst[j] += x * row[j]
 	}
 }

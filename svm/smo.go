@@ -1,16 +1,21 @@
 package svm
 
-import "math"
+import (
+	"math"
 
-// smoBias maximises the dual with a bias by moving weight between pairs, which
-// keeps its sum: sequential minimal optimisation with second-order selection.
-// The weight that rises is the one that asks for the largest bias,
-// floor_i - f_i; the one that falls gains most with it,
+	"gonum.org/v1/gonum/floats"
+)
+
+// smoBias maximises the dual with a bias by sequential minimal optimisation: two
+// weights move at a time, one up and one down by the same amount, so that their sum
+// stays. They are chosen by second-order information (working set selection 2 of
+// Fan, Chen and Lin 2005): the weight i to increase has the largest lower bound of
+// the bias, floor_i - f_i; the weight j to decrease gains most with it,
 //
 //	slope_ij^2 / (2 (K_ii + K_jj - 2 K_ij)),   slope_ij = (floor_i - f_i) - (ceil_j - f_j).
 //
-// It ends when no slope exceeds tolerance or steps pairs have moved, and returns
-// how many did.
+// Unlike LIBSVM it shrinks nothing: no weight is left out of the search. It ends when
+// no slope exceeds tolerance or steps pairs have moved, and returns how many did.
 func (q *dual) smoBias(tolerance float64, steps int) (made int) {
 	up := q.selectUp()
 	for made < steps && up >= 0 {
@@ -30,10 +35,11 @@ func (q *dual) smoBias(tolerance float64, steps int) (made int) {
 	return made
 }
 
-// pairStep is where a pair goes, and by how much.
+// pairStep holds the new values of a pair of weights, and the amount moved.
 type pairStep struct{ up, down, by float64 }
 
-// pairOptimum is the best place of the pair on its linear pieces of phi.
+// pairOptimum maximises the dual over the transfer between two weights, on their
+// present linear pieces of phi.
 func (q *dual) pairOptimum(up, down int, curvature float64) pairStep {
 	a, b := q.beta[up], q.beta[down]
 	top, bottom := q.high[up], q.low[down]
@@ -45,7 +51,7 @@ func (q *dual) pairOptimum(up, down int, curvature float64) pairStep {
 	}
 	curvature = max(curvature, minPivotShare*(q.diag[up]+q.diag[down]))
 	by := ((q.floor[up] - q.f[up]) - (q.ceil[down] - q.f[down])) / curvature
-	// The ends are met exactly: which weights are free hangs on it.
+	// Meet the ends exactly: that decides which weights are free.
 	switch room, left := top-a, b-bottom; {
 	case by >= room && room <= left:
 		return pairStep{top, max(b-room, bottom), room}
@@ -55,7 +61,8 @@ func (q *dual) pairOptimum(up, down int, curvature float64) pairStep {
 	return pairStep{min(a+by, top), max(b-by, bottom), by}
 }
 
-// selectUp is the weight that asks for the largest bias, -1 if none can rise.
+// selectUp returns the weight with the largest lower bound of the bias, -1 if none
+// can increase.
 func (q *dual) selectUp() int {
 	best, top := -1, math.Inf(-1)
 	for i, f := range q.f {
@@ -66,15 +73,15 @@ func (q *dual) selectUp() int {
 	return best
 }
 
-// selectDown is the weight that gains most when it falls while weight up rises,
-// -1 if none gains, and the largest slope of all. row is row up of K.
+// selectDown returns the weight that gains most when it decreases while weight up
+// increases, -1 if none gains, and the largest slope of all. row is row up of K.
 func (q *dual) selectDown(row []float64, up int) (best int, slope float64) {
 	n := len(row)
 	f, ceil, diag := q.f[:n], q.ceil[:n], q.diag[:n]
-	asks, own := q.floor[up]-q.f[up], q.diag[up]
+	upBound, own := q.floor[up]-q.f[up], q.diag[up]
 	best, top, least := -1, 0.0, minPivotShare*own
 	for j, k := range row {
-		v := asks + (f[j] - ceil[j])
+		v := upBound + (f[j] - ceil[j])
 		if v <= 0 {
 			continue
 		}
@@ -87,7 +94,7 @@ func (q *dual) selectDown(row []float64, up int) (best int, slope float64) {
 	return best, slope
 }
 
-// axpyPairSelectUp brings f up to date with a transfer and returns the riser then.
+// axpyPairSelectUp adds by (row - row2) to f and returns selectUp of the new f.
 func (q *dual) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
 	n := len(row)
 	f, floor := q.f[:n], q.floor[:n]
@@ -103,9 +110,9 @@ func (q *dual) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
 	return best
 }
 
-// biasInterval is the interval of biases that satisfy everyone: from the largest that
-// a weight asks for to the smallest that one allows. It is empty, from > to,
-// where weight can still be exchanged.
+// biasInterval is the interval of biases b with floor <= f + b <= ceil at every site:
+// from the largest lower bound to the smallest upper one. Before the optimum it is
+// empty, from > to.
 func (q *dual) biasInterval() (from, to float64) {
 	from, to = math.Inf(-1), math.Inf(1)
 	for i, f := range q.f {
@@ -115,8 +122,8 @@ func (q *dual) biasInterval() (from, to float64) {
 	return from, to
 }
 
-// bias is the mean of the biases that the free weights ask for; without free
-// weights the middle of those that satisfy everyone, or the end that there is.
+// bias is the mean of the biases that the free weights require; without free
+// weights it is the middle of biasInterval, or its finite end.
 func (q *dual) bias() float64 {
 	if !q.biased {
 		return 0
@@ -151,9 +158,9 @@ func (q *dual) total() float64 {
 	return s
 }
 
-// projectToZeroSum moves single weights until all sum to 0, each time the one that asks
-// most for it, and brings f up to date. It is for starting points; pairs keep
-// the balance.
+// projectToZeroSum moves single weights until all sum to 0, each time the one that
+// gains most or loses least by it, and updates f. It is for starting points; pairs
+// keep the sum.
 func (q *dual) projectToZeroSum() {
 	if !q.biased {
 		return
@@ -170,11 +177,12 @@ func (q *dual) projectToZeroSum() {
 		}
 		before := q.beta[i]
 		q.setBeta(i, stopAt(before, before-excess, q.pieceEnd(i, -excess)))
-		addOne(q.f, q.row(i), q.beta[i]-before)
+		floats.AddScaled(q.f, q.beta[i]-before, q.row(i))
 	}
 }
 
-// selectForBalance is the weight that best moves against the excess, -1 if none can.
+// selectForBalance returns the weight that best moves against an excess of the sum, -1
+// if none can.
 func (q *dual) selectForBalance(excess float64) int {
 	if excess < 0 {
 		return q.selectUp()
@@ -188,8 +196,8 @@ func (q *dual) selectForBalance(excess float64) int {
 	return best
 }
 
-// pieceEnd is the end of the linear piece of phi in a direction in which weight i
-// can move.
+// pieceEnd is the end of weight i's linear piece of phi in a direction in which the
+// weight can move.
 func (q *dual) pieceEnd(i int, direction float64) float64 {
 	switch {
 	case direction > 0 && q.beta[i] < q.kink[i], direction < 0 && q.beta[i] > q.kink[i]:

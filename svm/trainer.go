@@ -69,7 +69,7 @@ func NewRowTrainer(k Rows) (*Trainer, error) {
 func newTrainer(kernel Rows) *Trainer {
 	t := &Trainer{kernel: kernel}
 	t.dual.whole = kernel
-	// Of other rows the parts between active sites would have to be stored.
+	// Parts of other rows, between the active sites, would have to be stored.
 	_, dense := kernel.(*denseRows)
 	t.boxes.all = !dense
 	for i := range kernel.N() {
@@ -80,7 +80,7 @@ func newTrainer(kernel Rows) *Trainer {
 
 // Clone returns a Trainer on the same kernel matrix, which may run at the
 // same time as t. It is nil where the matrix cannot be shared: where it came
-// as Rows without a method Another.
+// as Rows without a method Clone.
 func (t *Trainer) Clone() *Trainer {
 	if shared, ok := t.kernel.(interface{ Clone() Rows }); ok {
 		return newTrainer(shared.Clone())
@@ -140,8 +140,7 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	q.choose(b.active)
 	q.resize(q.n)
 	q.biased = p.Bias
-	t.free.reset(q.n)
-	t.free.setBias(p.Bias, t.largestK)
+	t.free.reset(q.n, p.Bias, t.largestK)
 	beta := t.bySite()
 	for i, a := range start {
 		beta[p.Site.At(i)] += p.Y[i] * min(a, p.C[i])
@@ -161,14 +160,15 @@ func (t *Trainer) prepare(p *Problem, start []float64) {
 	q.projectToZeroSum()
 }
 
-// bySite is scratch space, zero, one place a site.
+// bySite returns scratch space of one number per site, all 0.
 func (t *Trainer) bySite() []float64 {
 	t.scratch = train.Resize(t.scratch, t.Sites())
 	clear(t.scratch)
 	return t.scratch
 }
 
-// recomputeF computes f = K beta anew, for all sites in the Result's F.
+// recomputeF computes f = K beta from beta alone, without the rounding errors of the
+// updates, for all sites in the Result's F.
 func (t *Trainer) recomputeF() {
 	f := t.result.F
 	clear(f)
@@ -253,8 +253,9 @@ func (t *Trainer) newtonCost() float64 {
 	return 16 + (factor+2*m*m+m*n/2)/(2*n+1)
 }
 
-// infeasibilityWitness lists the hard examples that drive the dual to infinity: those in the
-// direction that the climb found, else those of the largest weights.
+// infeasibilityWitness lists in Conflict the hard examples that drive the dual to
+// infinity: those along the direction that the active-set step found, ray and the
+// members of the free set, or with ray < 0 those of the largest weights.
 func (t *Trainer) infeasibilityWitness(p *Problem, ray int) {
 	active, weight := t.boxes.active, t.bySite()
 	if ray >= 0 {
@@ -279,7 +280,7 @@ func (t *Trainer) infeasibilityWitness(p *Problem, ray int) {
 	t.result.Conflict = conflict[:min(conflictLength, len(conflict))]
 }
 
-// finish shares the weights among the examples and certifies them.
+// finish distributes the site weights over the examples and certifies the result.
 func (t *Trainer) finish(p *Problem) {
 	r, q := &t.result, &t.dual
 	if r.Status != train.Converged {

@@ -68,6 +68,7 @@ func smoothCases() []conformanceCase {
 		{"logistic/conflict", Logistic{2}, []float64{1, -1}, resample.Poisson{Ratio: 0.2}, Cavity{0.8, -0.4, 1.5}, all, false},
 		{"user/log-cosh", FromProximal(logCosh{2}), []float64{0.7}, resample.Poisson{Ratio: 1}, Cavity{0.8, -0.4, 1.5}, all, false},
 		{"user/pinball", FromProximal(pinball{0.8}), []float64{0.7}, resample.Poisson{Ratio: 0.3}, Cavity{0.8, 1.4, 1.5}, all, false},
+		{"user/pinball with breakpoints", FromProximal(knownPinball{pinball{0.8}}), []float64{0.7}, resample.Poisson{Ratio: 0.3}, Cavity{0.8, 1.4, 1.5}, all, false},
 	}
 }
 

@@ -85,8 +85,8 @@ func TestJointMoments(t *testing.T) {
 	})
 }
 
-// counted counts the calls of TiltedMoments.
-func counted(l tabulable) (e predictor, calls *int) {
+// countedLikelihood counts the calls of TiltedMoments.
+func countedLikelihood(l tabulable) (e predictor, calls *int) {
 	e, calls = tabulated(l), new(int)
 	plain := e.at
 	e.at = func(c, h float64, y, k []float64) (f, slope float64) {
@@ -101,7 +101,7 @@ func counted(l tabulable) (e predictor, calls *int) {
 func TestTableLimits(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
 	for _, l := range []tabulable{Probit{}, Logit{}, Student{4, 0.3}, Student{1, 0.01}} {
-		at, calls := counted(l)
+		at, calls := countedLikelihood(l)
 		x := newSmoothMixture(at, []float64{1}, law)
 		f, slope := make([]float64, len(x.P)), make([]float64, len(x.P))
 		near := func(what string, h, c float64) {
@@ -136,7 +136,7 @@ func TestTableLimits(t *testing.T) {
 		}
 		near("failed", 0, 2)
 	}
-	at, calls := counted(Probit{})
+	at, calls := countedLikelihood(Probit{})
 	x := newSmoothMixture(at, []float64{1}, law)
 	f, slope := make([]float64, len(x.P)), make([]float64, len(x.P))
 	newQuadTable(x, 1e-3, -1500, 1, x.P).all(-1500, f, slope)

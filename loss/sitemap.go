@@ -15,6 +15,7 @@ type siteMap struct {
 	sd     float64
 	counts []float64
 	base   float64
+	tol    float64   // of f in standard deviations, and of its slope
 	kinks  []kink    // of the row's loss, in order
 	breaks []float64 // where the fields of the kinks begin and end
 	last   [2]point  // the fields solved last, to start from
@@ -28,7 +29,7 @@ type kink struct{ f, from, to float64 }
 type point struct{ h, f, slope float64 }
 
 func newSiteMap(x smoothMixture, cav Cavity) *siteMap {
-	return &siteMap{smoothMixture: x, cav: cav, sd: math.Sqrt(cav.Var)}
+	return &siteMap{smoothMixture: x, cav: cav, sd: math.Sqrt(cav.Var), tol: 1e-12}
 }
 
 // response averages the predictor over the cavity for one row of counts of
@@ -38,13 +39,15 @@ func (m *siteMap) response(p float64, k []float64) response {
 		return response{base: m.cav.Mean, variance: m.cav.Var, keep: 1}
 	}
 	m.setCounts(k)
+	tol := math.Min(1e-4, 0.1*normalError/math.Sqrt(p))
+	m.tol = 0.02 * tol
 	f, slope, pull := m.evaluate(m.cav.Mean)
 	if m.cav.Var == 0 {
 		return response{base: f, keep: slope, pull: pull}
 	}
 	m.base = f
 	t := normal.Average(m, normal.Options{
-		Tol: math.Min(1e-4, 0.1*normalError/math.Sqrt(p)), Noise: m.prior + m.noise(m.cav.C, m.cav.Mean, f)/m.sd,
+		Tol: tol, Noise: m.prior + m.noise(m.cav.C, m.cav.Mean, f)/m.sd,
 		Rate: 1, Strip: m.strip / m.sd, Scale: m.scale / (m.sd * math.Sqrt(m.cav.C)),
 		Single: true, Breaks: m.breaks,
 	})
@@ -64,18 +67,22 @@ func (m *siteMap) evaluate(h float64) (f, slope, pull float64) {
 		f, slope = m.at(m.cav.C, h, m.Targets, m.counts)
 		return f, slope, 1 - slope
 	}
-	lo, hi := math.Inf(-1), math.Inf(1)
-	for _, k := range m.kinks {
+	lo, hi, start := math.Inf(-1), math.Inf(1), h
+	for i, k := range m.kinks {
 		if h < k.from {
-			lo, hi = math.Max(lo, h-(k.from-k.f)), k.f
+			start = h - (k.from - k.f) // the least, as the derivative rises
+			if lo, hi = math.Max(lo, start), k.f; i > 0 {
+				start = 0.5 * (lo + hi)
+			}
 			break
 		}
 		if h <= k.to {
 			return k.f, 0, 1
 		}
-		lo, hi = k.f, h-(k.to-k.f)
+		start = h - (k.to - k.f)
+		lo, hi = k.f, start
 	}
-	f, curvature := m.solve(h, lo, hi)
+	f, curvature := m.solve(h, lo, hi, start)
 	slope = 1 / (1 + curvature)
 	m.last[1] = m.last[0]
 	m.last[0] = point{h, f, slope}
@@ -132,14 +139,14 @@ func (m *siteMap) push(f float64) (push, curvature float64) {
 }
 
 // solve solves f + push(f) = h in [lo, hi] by Newton steps, bisecting where one
-// leaves the bracket, and returns the curvature at f. It starts from where the last
-// two points of the map lead.
-func (m *siteMap) solve(h, lo, hi float64) (f, curvature float64) {
+// leaves the bracket, and returns the curvature at f. It begins where the last two
+// points of the map lead, or if that is not in the bracket at start.
+func (m *siteMap) solve(h, lo, hi, start float64) (f, curvature float64) {
 	f = m.guess(h)
 	if !(lo < f && f < hi) {
-		f = math.Min(math.Max(h, lo), hi)
+		f = start
 	}
-	tol := 1e-12*m.sd + 0x1p-51*(math.Abs(h)+math.Abs(f))
+	tol := m.tol*m.sd + 0x1p-51*(math.Abs(h)+math.Abs(f))
 	var before point // f and curvature of the last step
 	for step := range maxNewton {
 		push, curvature := m.push(f)
@@ -150,16 +157,19 @@ func (m *siteMap) solve(h, lo, hi float64) (f, curvature float64) {
 			lo, hi = f, math.Min(hi, f-miss)
 		}
 		move := -miss / (1 + curvature)
-		third := 0.0 // the slope of the curvature, by the last two steps
+		third, change := 0.0, 1.0 // of the curvature: its slope, and its last relative change
 		if step > 0 && f != before.f {
 			third = (curvature - before.slope) / (f - before.f)
+			change = math.Abs(curvature-before.slope) / (1 + curvature)
 		}
-		relative := math.Abs(third*move) / (1 + curvature)
-		converged := math.Abs(move) <= tol || step > 0 && relative <= 1e-7 && relative*math.Abs(move) <= tol
+		next := math.Abs(third*move) / (1 + curvature) // relative change to come
+		converged := math.Abs(move) <= tol || step > 0 && next*change <= m.tol && next*math.Abs(move) <= tol
 		before = point{f: f, slope: curvature}
 		if f += move; !(lo <= f && f <= hi) {
 			f = lo + 0.5*(hi-lo)
-		} else if converged {
+			converged = hi-lo <= tol
+		}
+		if converged {
 			return f, math.Max(0, curvature+third*move)
 		}
 	}

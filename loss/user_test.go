@@ -1,6 +1,11 @@
 package loss
 
-import "math"
+import (
+	"math"
+	"testing"
+
+	"bootbench/resample"
+)
 
 // logCosh is the loss C log cosh(f-y), known by its proximal map alone: what a
 // user of FromProximal writes.
@@ -81,3 +86,50 @@ func (l knownPinball) Derivatives(f, y float64) (first, second float64) {
 }
 
 func (knownPinball) Breakpoints(y float64) []float64 { return []float64{y} }
+
+// counted counts what a map of a pinball costs.
+type counted struct {
+	knownPinball
+	calls *int
+}
+
+func (l counted) Derivatives(f, y float64) (first, second float64) {
+	*l.calls++
+	return l.knownPinball.Derivatives(f, y)
+}
+
+func (l counted) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	*l.calls++
+	return l.pinball.Prox(c, h, y, k)
+}
+
+// TestEvaluations: a map that is affine between bends is read off a few points for
+// every count: known bends take both sides of each and the ends of the cavity, 10
+// with the cavity's mean; unknown ones 17 whole standard deviations, two points at
+// each bend and a few where bends share a cell, 40 in all. Where the cavity's mean
+// lies on a bend, at C = 2 and 2 draws, rounding must not make Newton's method wander.
+func TestEvaluations(t *testing.T) {
+	for _, mean := range []float64{0.3, 0.123} {
+		calls := 0
+		l := counted{knownPinball{pinball{0.7}}, &calls}
+		for _, c := range []struct {
+			name string
+			loss Proximal
+			most int
+		}{{"known", l, 10}, {"unknown", struct{ Proximal }{l}, 40}} {
+			site, err := FromProximal(c.loss).Site([]float64{1}, resample.Poisson{Ratio: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls = 0
+			site.Moments(Cavity{2, mean, 0.4})
+			rows := len(site.(*smoothSite).all.P)
+			if mean == 0.3 && c.name == "known" {
+				calls -= 60 // one bisection
+			}
+			if calls > c.most*rows {
+				t.Errorf("bends %s, mean %g: %d evaluations of %d counts", c.name, mean, calls, rows)
+			}
+		}
+	}
+}

@@ -36,14 +36,33 @@ func (x DenseFeatures) Dot(i int, w []float64) float64 {
 // AddTo adds c times input i to w.
 func (x DenseFeatures) AddTo(w []float64, i int, c float64) { floats.AddScaled(w, c, x.row(i)) }
 
-// PrimalWeights are w = sum_s beta_s x_s, length D, with which a linear kernel
-// K(x, x') = x'x has f(x) = w'x + bias. beta has length N.
-func PrimalWeights(x Features, beta []float64) []float64 {
-	w := make([]float64, x.D())
-	for i, b := range beta {
-		if b != 0 {
-			x.AddTo(w, i, b)
-		}
+// SparseFeatures are N inputs of Cols features: input i has the entries Start[i] to
+// Start[i+1]-1, Value in the feature Index.
+type SparseFeatures struct {
+	Cols  int
+	Start []int // length N+1, from 0
+	Index []int32
+	Value []float64
+}
+
+// N is the number of inputs.
+func (x SparseFeatures) N() int { return len(x.Start) - 1 }
+
+// D is the number of features.
+func (x SparseFeatures) D() int { return x.Cols }
+
+// Dot is the product of input i with w.
+func (x SparseFeatures) Dot(i int, w []float64) float64 {
+	s := 0.0
+	for e := x.Start[i]; e < x.Start[i+1]; e++ {
+		s += x.Value[e] * w[x.Index[e]]
 	}
-	return w
+	return s
+}
+
+// AddTo adds c times input i to w.
+func (x SparseFeatures) AddTo(w []float64, i int, c float64) {
+	for e := x.Start[i]; e < x.Start[i+1]; e++ {
+		w[x.Index[e]] += c * x.Value[e]
+	}
 }

@@ -4,11 +4,14 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/train"
 )
 
-// Perceptron is what the perceptron learned: in each pass over the examples, in
-// their order, every one with y f <= 0 at its turn counts as a mistake and adds
-// y x to the weights. It has no bias, and f = 0 at first.
+// Perceptron is a predictor found by the perceptron's rule (Rosenblatt 1958): in each
+// pass over the examples, in their order, every one with y f <= 0 at its turn counts
+// as a mistake and adds y x to the weights (THEORY 9). It has no bias, and f = 0 at
+// first.
 type Perceptron struct {
 	// Alpha counts the mistakes on each example, length N.
 	Alpha []float64
@@ -36,16 +39,19 @@ func TrainPerceptron(x Features, y []float64, passes int) (*Perceptron, error) {
 	return p, nil
 }
 
-// TrainDualPerceptron is TrainPerceptron with a kernel between the N examples:
-// a mistake adds 1 to the example's weight alpha, and f = sum_i alpha_i y_i K_i.
-func TrainDualPerceptron(k Rows, y []float64, passes int) (*Perceptron, error) {
-	if err := checkPerceptron(k.N(), y, passes); err != nil {
+// TrainDualPerceptron is TrainPerceptron with a kernel between the examples' sites:
+// a mistake adds 1 to the example's weight Alpha, and f = sum_i Alpha_i y_i K(x_i, .).
+func TrainDualPerceptron(k Rows, site train.Sites, y []float64, passes int) (*Perceptron, error) {
+	if err := site.Check(len(y), k.N()); err != nil {
+		return nil, err
+	}
+	if err := checkPerceptron(len(y), y, passes); err != nil {
 		return nil, err
 	}
 	f := make([]float64, k.N())
 	return learn(y, passes,
-		func(i int) float64 { return f[i] },
-		func(i int) { floats.AddScaled(f, y[i], k.Row(i)) }), nil
+		func(i int) float64 { return f[site.At(i)] },
+		func(i int) { floats.AddScaled(f, y[i], k.Row(site.At(i))) }), nil
 }
 
 // learn makes the passes. at is the predictor, add makes it learn an example.

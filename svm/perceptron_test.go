@@ -52,9 +52,23 @@ func TestPerceptron(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dual, err := TrainDualPerceptron(rows, y, 10000)
+		dual, err := TrainDualPerceptron(rows, nil, y, 10000)
 		if err != nil {
 			t.Fatal(err)
+		}
+		csr := SparseFeatures{Cols: x.Cols, Start: make([]int, x.Rows+1)}
+		for i := range x.Rows {
+			for c, v := range x.row(i) {
+				csr.Index, csr.Value = append(csr.Index, int32(c)), append(csr.Value, v)
+			}
+			csr.Start[i+1] = len(csr.Value)
+		}
+		sparse, err := TrainPerceptron(csr, y, 10000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(primal.Alpha, sparse.Alpha) {
+			t.Errorf("sparse inputs: mistakes %v, dense %v", sparse.Mistakes, primal.Mistakes)
 		}
 		if !slices.Equal(primal.Mistakes, dual.Mistakes) || !slices.Equal(primal.Alpha, dual.Alpha) {
 			t.Errorf("mistakes %v and %v", primal.Mistakes, dual.Mistakes)

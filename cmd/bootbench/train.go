@@ -19,13 +19,19 @@ func trainCommand(s *session) *cobra.Command {
 	var m modelFlags
 	var path string
 	var noBias bool
+	var tol float64
+	var perceptron perceptronFlags
 	cmd := &cobra.Command{
 		Use:   "train DATA --model FILE",
-		Short: "Train a support vector classifier on all of DATA, as a model file of LIBSVM",
+		Short: "Train a support vector classifier or a perceptron on all of DATA, as a model file of LIBSVM",
 		Long: `train trains a classifier once, on all of DATA, and writes it in LIBSVM's format
 for models, which svm-predict and other programs read. It is for --loss hinge,
 with a bias term as LIBSVM has it unless --no-bias is given, and for --loss hard,
 without.
+
+With --loss perceptron it runs the perceptron instead: pass after pass over the
+examples in their order, each one with y f <= 0 at its turn is added to the weights.
+It has no bias term (--constant adds one), and ends with a pass without a mistake.
 
 The file holds the features as they were trained on, so that --no-standardize is
 required for dense DATA: scale these before, and new inputs alike. Kernels are rbf
@@ -37,6 +43,8 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 	m.register(f)
 	f.StringVar(&path, "model", "", "write the model to `FILE`; required")
 	f.BoolVar(&noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
+	f.Float64Var(&tol, "tol", svm.DefaultTolerance, "largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
+	perceptron.register(f)
 	s.registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
@@ -48,6 +56,13 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 			return usagef("--model: %s is DATA, or the file of --json", path)
 		}
 		if err := s.checkFile("model", path); err != nil {
+			return err
+		}
+		if !(tol > 0 && tol < 1) {
+			return usagef("--tol is %v, must be between 0 and 1", tol)
+		}
+		rule, err := perceptron.asked(&m, f)
+		if err != nil {
 			return err
 		}
 		sub, err := s.subject(&m, &testFlags{}, args[0])
@@ -68,7 +83,10 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 				file.Label = [2]int{int(positive), int(negative)}
 			}
 		}
-		return s.train(sub, file, cost, bias, path)
+		if rule {
+			return s.trainPerceptron(sub, file, &perceptron, path)
+		}
+		return s.train(sub, file, svm.Settings{Tolerance: tol}, cost, bias, path)
 	}
 	return cmd
 }
@@ -82,7 +100,7 @@ func margin(l loss.Loss, wanted bool) (cost float64, bias bool, err error) {
 	case loss.HardMargin:
 		return math.Inf(1), false, nil
 	}
-	return 0, false, usagef("train is for --loss hinge and hard, not for %s", l.Name())
+	return 0, false, usagef("train is for --loss hinge, hard and perceptron, not for %s", l.Name())
 }
 
 // whole reports whether a label is one that model files can hold.
@@ -117,15 +135,15 @@ func emptyModelFile(sub *subject) (*svm.ModelFile, error) {
 	return file, nil
 }
 
-// train trains, writes the file and prints.
-func (s *session) train(sub *subject, file *svm.ModelFile, cost float64, bias bool, path string) error {
+// train trains a support vector classifier, writes its file and prints.
+func (s *session) train(sub *subject, file *svm.ModelFile, settings svm.Settings, cost float64, bias bool, path string) error {
 	s.bars.show("training", 0, 1)
 	began := time.Now()
 	problem := svm.Problem{Y: sub.Set.Y, Site: sub.Site, C: make([]float64, sub.Set.N()), Bias: bias}
 	for i := range problem.C {
 		problem.C[i] = cost
 	}
-	result, err := svm.Train(sub.Gram, problem, svm.Settings{})
+	result, err := svm.Train(sub.Gram, problem, settings)
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
@@ -140,22 +158,26 @@ func (s *session) train(sub *subject, file *svm.ModelFile, cost float64, bias bo
 		return err
 	}
 	sub.times.Fit = time.Since(began).Seconds()
+	t := &report.Training{Bias: bias, Bounded: result.Bounded, Violation: result.Violation, Status: result.Status.String()}
+	if err := result.Status.Err(); err != nil {
+		s.status = exitNotConverged
+		t.Warnings = append(t.Warnings, err.Error())
+	}
+	return s.writeModel(sub, file, result, t, path)
+}
+
+// writeModel writes the file of a classifier, completes its report and prints.
+func (s *session) writeModel(sub *subject, file *svm.ModelFile, result *svm.Result, t *report.Training, path string) error {
 	if err := fillModelFile(file, sub, result); err != nil {
 		return err
 	}
 	if err := report.WriteFile(path, file.Write); err != nil {
 		return err
 	}
-	t := &report.Training{
-		Command: "train", Subject: sub.report, Model: path, Labels: file.Label, Bias: bias, SupportVectors: len(file.Coef), Bounded: result.Bounded,
-		Violation: result.Violation, Status: result.Status.String(), Warnings: append([]string{}, sub.Warnings()...),
-	}
+	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", sub.report, path, file.Label, len(file.Coef)
+	t.Warnings = append(append([]string{}, sub.Warnings()...), t.Warnings...)
 	for i, y := range sub.Set.Y {
 		t.Apparent += loss.ZeroOne{}.Value(result.F[sub.Site[i]], y) / float64(len(sub.Set.Y))
-	}
-	if err := result.Status.Err(); err != nil {
-		s.status = exitNotConverged
-		t.Warnings = append(t.Warnings, err.Error())
 	}
 	t.Cost = s.cost(sub.times)
 	if err := s.print(t); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -137,7 +138,15 @@ func TestTrainRefuses(t *testing.T) {
 		{"train crabs --loss hinge --no-standardize --jitter 0.1 --model " + path, "no place"},
 		{"train crabs --loss hinge --no-standardize --kernel matern32 --model " + path, "rbf, linear"},
 		{"train crabs --loss hinge --no-standardize --length-scale 1,2,3,4,5 --model " + path, "no place"},
-		{"train boston --model " + path, "hinge and hard"},
+		{"train crabs --loss perceptron --model " + path, "--no-standardize is required"},
+		{"train crabs --loss perceptron --no-standardize --kernel matern32 --model " + path, "rbf, linear"},
+		{"train crabs --loss perceptron --no-standardize --form primal --model " + path, "--kernel linear"},
+		{"train crabs --loss perceptron --no-standardize --form third --model " + path, "dual and primal"},
+		{"train crabs --loss perceptron --no-standardize --passes 0 --model " + path, "at least 1"},
+		{"train crabs --loss perceptron --no-standardize --C 3 --model " + path, "only --form and --passes"},
+		{"train crabs --loss hinge --no-standardize --passes 3 --model " + path, "--passes is for --loss perceptron"},
+		{"train crabs --loss hinge --no-standardize --tol 0 --model " + path, "--tol is 0"},
+		{"train boston --model " + path, "hinge, hard and perceptron"},
 		{"train crabs --loss hinge --no-standardize --model " + filepath.Dir(path), "directory"},
 	} {
 		o := drive(t, "", strings.Fields(c.args)...)
@@ -147,5 +156,69 @@ func TestTrainRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a model file is there")
+	}
+}
+
+// TestTrainPerceptron: in both forms the file holds, as coefficients, label times the
+// number of mistakes on each example that the rule makes when it is written out here:
+// small integers, exactly. Three labels are turned, so that the last pass makes
+// mistakes too, which the exit status says.
+func TestTrainPerceptron(t *testing.T) {
+	const n, passes = 40, 7
+	rng := rand.New(rand.NewPCG(6, 6))
+	x, y, table := make([][2]float64, n), make([]float64, n), "a,b,y\n"
+	for i := range x {
+		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+		y[i] = math.Copysign(1, x[i][0]+2*x[i][1])
+		if i%15 == 7 {
+			y[i] = -y[i]
+		}
+		table += fmt.Sprintf("%v,%v,%v\n", x[i][0], x[i][1], y[i])
+	}
+	alpha, w := make([]float64, n), [2]float64{}
+	for range passes {
+		for i, v := range x {
+			if y[i]*(w[0]*v[0]+w[1]*v[1]) <= 0 {
+				alpha[i]++
+				w[0], w[1] = w[0]+y[i]*v[0], w[1]+y[i]*v[1]
+			}
+		}
+	}
+	want := map[[2]float64]float64{}
+	for i, a := range alpha {
+		if a > 0 {
+			want[x[i]] = y[i] * a
+		}
+	}
+	dir := t.TempDir()
+	data, path := filepath.Join(dir, "d.csv"), filepath.Join(dir, "d.model")
+	if err := os.WriteFile(data, []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"dual", "primal"} {
+		o := drive(t, "", "train", data, "--loss", "perceptron", "--form", form, "--passes", fmt.Sprint(passes), "--kernel", "linear", "--no-standardize", "--model", path)
+		if o.status != exitNotConverged || !strings.Contains(o.stdout, form+" form, 7 passes") {
+			t.Errorf("%s: %+v", form, o)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := svm.ReadModelFile(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[[2]float64]float64{}
+		for k, coef := range m.Coef {
+			var v [2]float64
+			for e := m.Start[k]; e < m.Start[k+1]; e++ {
+				v[m.Index[e]] = m.Value[e]
+			}
+			got[v] = coef
+		}
+		if !maps.Equal(got, want) || m.Rho != 0 {
+			t.Errorf("%s: coefficients %v, rho %v, want %v", form, got, m.Rho, want)
+		}
 	}
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/report"
+	"bootbench/svm"
+)
+
+// perceptronLoss is what --loss of train takes beside the losses: a rule of learning
+// that minimises none.
+const perceptronLoss = "perceptron"
+
+// perceptronFlags say how train runs the perceptron.
+type perceptronFlags struct {
+	form   string
+	passes int
+}
+
+func (p *perceptronFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&p.form, "form", "dual", "perceptron: `FORM` dual, with weights of the examples, or primal, with weights of the features, for --kernel linear; both make the same mistakes")
+	f.IntVar(&p.passes, "passes", 100, "perceptron: at most `I` passes over DATA, at least 1; it ends with one that makes no mistake")
+}
+
+// asked checks the flags and reports whether they ask for the perceptron. If so, the
+// model is built as for the hard margin, a loss of labels without a parameter.
+func (p *perceptronFlags) asked(m *modelFlags, f *pflag.FlagSet) (bool, error) {
+	if m.loss != perceptronLoss {
+		for _, name := range []string{"form", "passes"} {
+			if f.Changed(name) {
+				return false, usagef("--%s is for --loss perceptron", name)
+			}
+		}
+		return false, nil
+	}
+	for _, name := range slices.Concat(lossFlagNames[1:], []string{"tol", "no-bias"}) {
+		if f.Changed(name) {
+			return false, usagef("--%s: --loss perceptron takes only --form and --passes", name)
+		}
+	}
+	if p.form != "dual" && p.form != "primal" {
+		return false, usagef("--form %s: there are dual and primal", p.form)
+	}
+	if p.passes < 1 {
+		return false, usagef("--passes is %d, must be at least 1", p.passes)
+	}
+	m.loss = loss.HardMargin{}.Name()
+	return true, nil
+}
+
+// trainPerceptron runs the perceptron, writes its file and prints.
+func (s *session) trainPerceptron(j *subject, file *svm.ModelFile, p *perceptronFlags, path string) error {
+	j.report.Loss = perceptronLoss
+	s.bars.show("training", 0, 1)
+	began := time.Now()
+	learned, err := p.learn(j)
+	if err != nil {
+		return err
+	}
+	j.times.Fit = time.Since(began).Seconds()
+	r := &svm.Result{Beta: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
+	total := 0.0
+	for i, mistakes := range learned.Alpha {
+		total += mistakes
+		r.Beta[j.Site[i]] += j.Set.Y[i] * mistakes
+		r.F[j.Site[i]] = learned.F[i]
+	}
+	if total > 0 && !slices.ContainsFunc(r.Beta, func(b float64) bool { return b != 0 }) {
+		return usagef("--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold that", len(learned.Mistakes))
+	}
+	t := &report.Training{Perceptron: &report.Perceptron{Form: p.form, Mistakes: learned.Mistakes}, Status: "converged"}
+	if !learned.Converged {
+		t.Status = "pass limit"
+		s.status = exitNotConverged
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more --passes, or --loss hinge", len(learned.Mistakes)))
+	}
+	return s.writeModel(j, file, r, t, path)
+}
+
+// learn runs the perceptron in its form.
+func (p *perceptronFlags) learn(j *subject) (*svm.Perceptron, error) {
+	if p.form == "dual" {
+		rows, err := svm.NewRows(j.Gram)
+		if err != nil {
+			return nil, err
+		}
+		return svm.TrainDualPerceptron(rows, j.Site, j.Set.Y, p.passes)
+	}
+	if k := j.report.Kernel; j.Kernel.Kind != kernel.Linear || k.Constant != 0 {
+		return nil, usagef("--form primal is for --kernel linear with --constant 0; --form dual is for every kernel")
+	}
+	if x := j.Set.Sparse; x != nil {
+		return svm.TrainPerceptron(svm.SparseFeatures{Cols: x.Cols, Start: x.Start, Index: x.Index, Value: x.Value}, j.Set.Y, p.passes)
+	}
+	x := j.Set.X
+	return svm.TrainPerceptron(svm.DenseFeatures{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: x.Data}, j.Set.Y, p.passes)
+}

@@ -376,7 +376,7 @@ func TestSizes(t *testing.T) {
 }
 
 // Updates against a fresh factorisation: growing, shrinking, mixed, to zero.
-func TestUpdateEqualsRefresh(t *testing.T) {
+func TestUpdateEqualsFactorize(t *testing.T) {
 	const n = 60
 	moves := map[string]func(d float64, k int) float64{
 		"grow":   func(d float64, k int) float64 { return 3 * d },
@@ -474,7 +474,7 @@ func TestUpdateRefusesLoss(t *testing.T) {
 
 // The estimate's error is of the second order in the off-diagonal elements of
 // G: halving the move must cut it by about four, and a large move be refused.
-func TestEstimateOrder(t *testing.T) {
+func TestPredictDiagOrder(t *testing.T) {
 	const n = 40
 	rng := rand.New(rand.NewPCG(9, 9))
 	k := gaussianGram(n, false, rng)
@@ -516,7 +516,7 @@ func TestEstimateOrder(t *testing.T) {
 // The estimate for a common relative move lies between the bounds that hold for
 // every K, and so does the truth; it is the closer to it for that, on average,
 // than M03's series (T12). A move of site i alone changes nothing at i but d_i.
-func TestEstimateBounds(t *testing.T) {
+func TestPredictDiagBounds(t *testing.T) {
 	const n = 30
 	rng := rand.New(rand.NewPCG(10, 9))
 	k := gaussianGram(n, false, rng)
@@ -572,7 +572,7 @@ func TestEstimateBounds(t *testing.T) {
 	}
 }
 
-func TestRefreshRefuses(t *testing.T) {
+func TestFactorizeRefuses(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 			e := build(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
@@ -619,7 +619,7 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 
 // Sweeps allocate nothing that grows with N^2: closures, and what gonum's LAPACK
 // needs of blocks.
-func TestRefreshAllocations(t *testing.T) {
+func TestFactorizeAllocations(t *testing.T) {
 	const n = 200
 	rng := rand.New(rand.NewPCG(6, 6))
 	e := NewCholeskyEngine(gaussianGram(n, false, rng))

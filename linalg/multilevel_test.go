@@ -55,7 +55,7 @@ func TestCoarser(t *testing.T) {
 // The estimate is exact where nothing moves and where one's own d does, and else
 // wrong by a small part of what the others' moves do to a cavity, in proportion to
 // the move. Without a coarser factor the cavities stay.
-func TestEstimateOnCoarser(t *testing.T) {
+func TestPredictDiagOnCoarser(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(2, 11))
 	f := mustFactorise(t, SymColumns{plane(n, 1, rng)}, RankOptions{Tol: 1e-11})

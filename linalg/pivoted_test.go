@@ -171,7 +171,7 @@ func TestFactoriseRefuses(t *testing.T) {
 
 // An engine on a truncated factor with its residuals and a jitter, against the
 // exact engine on the same matrix multiplied out.
-func TestProjectedEqualsExact(t *testing.T) {
+func TestLowRankEqualsCholesky(t *testing.T) {
 	const n = 300
 	for name, draw := range siteRegimes {
 		if name == "strong" || name == "decades" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Options of the readers. The zero value holds the defaults.
@@ -52,13 +53,20 @@ const (
 	MissingIndicator
 )
 
-// ParseMissing reads error, drop, mean or indicator.
-func ParseMissing(name string) (Missing, error) {
-	k := slices.Index([]string{"error", "drop", "mean", "indicator"}, name)
+// missingNames are the names of the values of Missing.
+var missingNames = []string{"error", "drop", "mean", "indicator"}
+
+// MarshalText is error, drop, mean or indicator.
+func (m Missing) MarshalText() ([]byte, error) { return []byte(missingNames[m]), nil }
+
+// UnmarshalText reads one of these.
+func (m *Missing) UnmarshalText(name []byte) error {
+	k := slices.Index(missingNames, string(name))
 	if k < 0 {
-		return 0, fmt.Errorf("%s is none of error, drop, mean, indicator", quote(name))
+		return fmt.Errorf("%s is none of %s", quote(string(name)), strings.Join(missingNames, ", "))
 	}
-	return Missing(k), nil
+	*m = Missing(k)
+	return nil
 }
 
 // Storage is a way to hold inputs that come as a sparse file or from a sparse

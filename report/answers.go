@@ -22,7 +22,17 @@ type Subject struct {
 	Scale        float64 `json:"scale,omitempty"`
 	Kernel       Kernel  `json:"kernel"`
 	Standardized bool    `json:"standardized"`
-	Preset       string  `json:"preset,omitempty"` // where the model of an embedded set comes from
+	Target       string  `json:"target,omitempty"` // column of the file
+	Labels       *Labels `json:"labels,omitempty"` // where the file has others than -1 and +1
+	// Notes say what was found in the file, left out or encoded.
+	Notes  []string `json:"notes,omitempty"`
+	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
+}
+
+// Labels are what a file has for the classes -1 and +1.
+type Labels struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
 }
 
 // Kernel is A k(x, x') + B with its parameters; those that the kind has no use
@@ -89,6 +99,7 @@ type Convergence struct {
 // Points are values per example in the order of the file, or per new input.
 // Lists that a command does not have are left out.
 type Points struct {
+	Names      []string  `json:"names,omitempty"` // of the rows
 	Mean       []float64 `json:"mean"`
 	Variance   []float64 `json:"variance"`
 	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss

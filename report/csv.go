@@ -19,12 +19,15 @@ type valueColumn struct {
 func (p *Points) lists() []valueColumn {
 	var kept []valueColumn
 	for _, f := range fieldsOf(reflect.ValueOf(*p)) {
-		kept = append(kept, valueColumn{f.name, f.value.Interface().([]float64)})
+		if values, ok := f.value.Interface().([]float64); ok {
+			kept = append(kept, valueColumn{f.name, values})
+		}
 	}
 	return kept
 }
 
-// WriteCSV writes one line per example or new input: its row number from 1 and
+// WriteCSV writes one line per example or new input: its row number from 1 or
+// name and
 // the lists that there are. What is not known is an empty cell.
 func (p *Points) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
@@ -36,6 +39,9 @@ func (p *Points) WriteCSV(w io.Writer) error {
 	out.Write(record)
 	for i := range p.Mean {
 		record = append(record[:0], strconv.Itoa(i+1))
+		if p.Names != nil {
+			record[0] = p.Names[i]
+		}
 		for _, l := range lists {
 			record = append(record, numberCell(l.values[i]))
 		}

@@ -10,6 +10,7 @@ import (
 
 func (d *document) subject(s Subject) {
 	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
+	d.source(s)
 	from := ""
 	if s.Preset != "" {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
@@ -22,6 +23,21 @@ func (d *document) subject(s Subject) {
 	}
 	d.line("features", "%s", features)
 	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
+}
+
+// source names the target of a file and what was found in it; sets with a preset need
+// no such lines.
+func (d *document) source(s Subject) {
+	if s.Preset == "" && s.Target != "" {
+		classes := ""
+		if s.Labels != nil {
+			classes = fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Positive, s.Labels.Negative)
+		}
+		d.line("target", "%s%s", s.Target, classes)
+	}
+	for _, note := range s.Notes {
+		d.line("note", "%s", note)
+	}
 }
 
 // String describes the kernel in a few words.

@@ -140,20 +140,18 @@ func accuracySubjects() ([]subject, error) {
 // be nil) as it is finished. When ctx ends, or a cell fails, it returns the cells
 // that were finished and the error.
 func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(AccuracyRow)) ([]AccuracyRow, error) {
-	s, err := s.withDefaults()
+	tasks, err := AccuracyTasks(cases, s)
 	if err != nil {
 		return nil, err
 	}
-	todo, err := experiments(cases, s)
-	if err != nil {
-		return nil, err
-	}
-	return each(ctx, todo, emit, func(x *experiment) (c AccuracyRow, filled bool, err error) {
-		filled, err = s.task(x, "cell", &c, func() (err error) {
-			c, err = x.cell(ctx)
-			return err
-		})
-		return c, filled, err
+	return runAll(ctx, tasks, emit)
+}
+
+// AccuracyTasks are the cells of Accuracy, to be computed in any order and by any
+// process.
+func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
+	return tasks(cases, s, "accuracy", (*experiment).cell, func(r AccuracyRow) error {
+		return finite(r.TheoryError, r.RetrainError, r.RetrainSE)
 	})
 }
 

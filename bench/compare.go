@@ -44,21 +44,8 @@ type Settings struct {
 	MaxSweeps int     // of the theory; default solver.DefaultMaxSweeps
 	Scheme    string  // resampling scheme; default "poisson"
 	Folds     int     // of scheme "kfold", which has no ratio
-	// Do, if set, decides on every row: it fills result, a pointer, with one that
-	// was kept under the key or by calling compute, and says whether it is filled.
-	// A row that is not is left out. number counts the rows from 0; the key names
-	// everything that a row depends on.
-	Do func(number int, key string, result any, compute func() error) (filled bool, err error)
 	// Progress, if set, is told what is going on.
 	Progress func(Progress)
-}
-
-// task runs compute for a row, or what Do makes of it.
-func (s *Settings) task(x *experiment, kind string, result any, compute func() error) (bool, error) {
-	if s.Do == nil {
-		return true, compute()
-	}
-	return s.Do(x.progress.Row-1, kind+" "+x.key(), result, compute)
 }
 
 // DefaultResamples is the Resamples of zero Settings: enough for a relative
@@ -95,6 +82,31 @@ type Progress struct {
 // When ctx ends, or a row fails, Compare returns the rows that were finished and
 // the error; a row cut short is not among them.
 func Compare(ctx context.Context, cases []Case, s Settings, emit func(CompareRow)) ([]CompareRow, error) {
+	tasks, err := CompareTasks(cases, s)
+	if err != nil {
+		return nil, err
+	}
+	return runAll(ctx, tasks, emit)
+}
+
+// CompareTasks are the rows of Compare, to be computed in any order and by any
+// process.
+func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
+	return tasks(cases, s, "compare", (*experiment).compare, func(r CompareRow) error {
+		return finite(r.TheoryError, r.RetrainError, r.RetrainSE, r.TheoryS, r.RetrainS)
+	})
+}
+
+// Task is one row to be computed.
+type Task[R any] struct {
+	Name  string // of its model, for readers
+	Key   string // names everything that the row depends on
+	Run   func(ctx context.Context) (R, error)
+	Check func(row R) error // refuses a row that was kept and cannot be this task's
+}
+
+// tasks are the experiments of all cases, each computed by run.
+func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, context.Context) (R, error), check func(R) error) ([]Task[R], error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err
@@ -103,35 +115,47 @@ func Compare(ctx context.Context, cases []Case, s Settings, emit func(CompareRow
 	if err != nil {
 		return nil, err
 	}
-	return each(ctx, todo, emit, func(x *experiment) (CompareRow, bool, error) {
-		filled, err := s.task(x, "row", &x.row, func() error { return x.run(ctx) })
-		return x.row, filled, err
-	})
+	all := make([]Task[R], len(todo))
+	for i, x := range todo {
+		all[i] = Task[R]{Name: x.name(), Key: kind + " " + x.key(), Check: check, Run: func(ctx context.Context) (row R, err error) {
+			defer func() { x.model = nil }() // its matrices are not needed any more
+			if row, err = run(x, ctx); err != nil {
+				err = fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
+			}
+			return row, err
+		}}
+	}
+	return all, nil
 }
 
-// each makes a result of every experiment that is filled and hands it to emit,
-// which may be nil. When ctx ends, or an experiment fails, it returns what was
-// finished and the error.
-func each[T any](ctx context.Context, todo []*experiment, emit func(T), make func(x *experiment) (result T, filled bool, err error)) ([]T, error) {
-	var all []T
-	for _, x := range todo {
+// runAll computes a row of every task and hands it to emit, which may be nil. When
+// ctx ends, or a task fails, it returns what was finished and the error.
+func runAll[R any](ctx context.Context, tasks []Task[R], emit func(R)) ([]R, error) {
+	var all []R
+	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		result, filled, err := make(x)
+		row, err := t.Run(ctx)
 		if err != nil {
-			return all, fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
+			return all, err
 		}
-		x.model = nil // its matrices are not needed any more
-		if !filled {
-			continue
-		}
-		all = append(all, result)
+		all = append(all, row)
 		if emit != nil {
-			emit(result)
+			emit(row)
 		}
 	}
 	return all, nil
+}
+
+// finite refuses numbers that are not.
+func finite(values ...float64) error {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("it holds the number %v", v)
+		}
+	}
+	return nil
 }
 
 // experiments are the rows to be made, in order.
@@ -199,12 +223,16 @@ func (x *experiment) build() (err error) {
 	return nil
 }
 
+// name tells readers which experiment it is.
+func (x *experiment) name() string {
+	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.progress.Data, x.progress.N, x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean())
+}
+
 // key names everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
-	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v set=%s %+v %+v standardize=%v %s folds=%d R=%d seed=%d tol=%v sweeps=%d",
-		x.progress.Data, x.progress.N, x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean(), x.spec.Set.Digest(),
-		x.spec.Loss, x.spec.Kernel, x.spec.Standardize, x.scheme.Name(), s.Folds, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
+	return x.spec.Fingerprint().WithScheme(x.scheme).With("name", x.progress.Data).With("--sizes", x.progress.N).
+		With("--resamples", s.Resamples).With("--seed", s.Seed).With("--tol", s.Tolerance).With("--max-sweeps", s.MaxSweeps).String()
 }
 
 // testFor is the test loss of a task: square loss, or the classification error.
@@ -223,27 +251,27 @@ func (x *experiment) tell(phase string, done, total int) {
 	x.settings.Progress(x.progress)
 }
 
-// run fills the row. Retraining comes last: it is the longest part, and its
+// compare makes the row. Retraining comes last: it is the longest part, and its
 // reference is needed for the accuracy figures only.
-func (x *experiment) run(ctx context.Context) error {
+func (x *experiment) compare(ctx context.Context) (CompareRow, error) {
 	if err := x.build(); err != nil {
-		return err
+		return x.row, err
 	}
 	x.rates()
 	theory, err := x.theory(ctx)
 	if err != nil {
-		return err
+		return x.row, err
 	}
 	variances := append([]float64(nil), theory.Var...)
 	if err := x.fits(ctx); err != nil {
-		return err
+		return x.row, err
 	}
 	reference, err := x.retrain(ctx)
 	if err != nil {
-		return err
+		return x.row, err
 	}
 	x.accuracy(variances, reference)
-	return nil
+	return x.row, nil
 }
 
 func (x *experiment) theory(ctx context.Context) (*solver.Solution, error) {

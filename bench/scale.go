@@ -62,19 +62,19 @@ type ScaleRow struct {
 // ends or a row fails, it returns the rows that were finished and the error. Of
 // the settings Seed, Tolerance, MaxSweeps and Progress count.
 func Scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) ([]ScaleRow, error) {
-	s, err := s.withDefaults()
+	tasks, err := ScaleTasks(cases, s)
 	if err != nil {
 		return nil, err
 	}
-	todo, err := experiments(cases, s)
-	if err != nil {
-		return nil, err
-	}
+	return runAll(ctx, tasks, emit)
+}
+
+// ScaleTasks are the rows of Scale, to be computed one after the other: low-rank rows
+// are compared with the exact ones before them.
+func ScaleTasks(cases []Case, s Settings) ([]Task[ScaleRow], error) {
 	known := map[reference]exactAnswer{}
-	return each(ctx, todo, emit, func(x *experiment) (ScaleRow, bool, error) {
-		row, err := x.scale(ctx, known)
-		return row, true, err
-	})
+	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow, error) { return x.scale(ctx, known) },
+		func(r ScaleRow) error { return finite(r.Error) })
 }
 
 // reference names the exact answers that low-rank ones are compared with.

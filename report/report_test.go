@@ -5,12 +5,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"image/png"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,40 +83,6 @@ func TestJSONWithoutNumber(t *testing.T) {
 	}
 	if err := WriteJSON(io.Discard, make(chan int)); err == nil {
 		t.Error("a channel passes")
-	}
-}
-
-// TestWriteFile: the file has its old content until the new one is complete; nothing is left
-// behind.
-func TestWriteFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x")
-	put := func(text string, failure error) error {
-		return WriteFile(path, func(w io.Writer) error {
-			io.WriteString(w, text)
-			return failure
-		})
-	}
-	if err := put("old", nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := put("new", errors.New("failed")); err == nil {
-		t.Error("a failure passes")
-	}
-	if text, _ := os.ReadFile(path); string(text) != "old" {
-		t.Errorf("after a failure the file holds %q", text)
-	}
-	if err := put("new", nil); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(path); string(text) != "new" {
-		t.Errorf("the file holds %q", text)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 1 {
-		t.Errorf("%d files are left", len(files))
-	}
-	if err := WriteFile(filepath.Join(dir, "no", "x"), func(io.Writer) error { return nil }); err == nil {
-		t.Error("a folder that is not there passes")
 	}
 }
 

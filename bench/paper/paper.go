@@ -23,13 +23,22 @@ type Settings struct {
 	Resamples int
 	Seed      uint64 // of the resamples; default 0
 	Workers   int    // retrainings at a time; default GOMAXPROCS
-	// Do, if set, decides on every block: it fills result, a pointer, with one that
-	// was kept under the key or by calling compute, and says whether it is filled.
-	// The key names everything that the block depends on. Figures that need a block
-	// that is not filled end with ErrElsewhere, all their other blocks done.
-	Do func(number int, key string, result any, compute func() error) (filled bool, err error)
+	// Do, if set, decides on every block: it fills result, a pointer to a zero block,
+	// with one that was kept or by calling Compute, and says whether it is filled.
+	// Figures that need a block that is not filled end with ErrElsewhere, all their
+	// other blocks done.
+	Do func(b Block, result any) (filled bool, err error)
 	// Progress, if set, is told what is going on.
 	Progress func(part string, done, total int)
+}
+
+// Block is a piece of the retraining.
+type Block struct {
+	Number  int          // within its reference, from 0
+	Name    string       // for readers
+	Key     string       // names everything that it depends on
+	Compute func() error // fills the result
+	Check   func() error // refuses a result that was kept and cannot be this block's
 }
 
 // DefaultResamples is the Resamples of zero Settings.

@@ -28,21 +28,21 @@ type memory struct {
 	mine  func(number int) bool // nil: every block
 }
 
-func (m *memory) do(number int, key string, result any, compute func() error) (bool, error) {
-	if text, found := m.kept[key]; found {
-		return true, gob.NewDecoder(bytes.NewReader(text)).Decode(result)
+func (m *memory) do(block Block, result any) (bool, error) {
+	if text, found := m.kept[block.Key]; found {
+		return true, errors.Join(gob.NewDecoder(bytes.NewReader(text)).Decode(result), block.Check())
 	}
-	if m.mine != nil && !m.mine(number) {
+	if m.mine != nil && !m.mine(block.Number) {
 		return false, nil
 	}
-	if err := compute(); err != nil {
+	if err := block.Compute(); err != nil {
 		return false, err
 	}
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(result); err != nil {
 		return false, err
 	}
-	m.kept[key] = b.Bytes()
+	m.kept[block.Key] = b.Bytes()
 	m.saves++
 	return true, nil
 }

@@ -50,9 +50,8 @@ func (x *experiment) key(seed uint64, number int) string {
 	for _, t := range x.tests {
 		tests = append(tests, t.Name())
 	}
-	return fmt.Sprintf("%s n=%d m=%d %s%+v %+v %s %v tests=%v new=%d bins=%v seed=%d block=%d/%d",
-		x.name, x.model.Set.N(), x.model.Sites(), x.model.Loss.Name(), x.model.Loss, x.model.Kernel, x.scheme.Name(), x.scheme.Mean(),
-		tests, x.cross.Rows, x.bins, seed, number, blockSize)
+	return x.model.Fingerprint().WithScheme(x.scheme).With("name", x.name).With("--test-loss", tests).With("new inputs", x.cross.Rows).
+		With("bins", x.bins).With("--seed", seed).With("block", fmt.Sprintf("%d of %d resamples", number, blockSize)).String()
 }
 
 // retrain draws at least the given number of resamples in whole blocks.
@@ -61,7 +60,11 @@ func (r *run) retrain(x *experiment, part string, resamples int) (*Reference, er
 	ref := &Reference{}
 	for number := range count {
 		var b block
-		filled, err := r.task(number, x.key(r.Seed, number), &b, func() error { return r.draw(&b, x, part, number, count) })
+		filled, err := r.do(Block{
+			Number: number, Key: x.key(r.Seed, number), Name: fmt.Sprintf("%s, ratio %v, block %d", x.name, x.scheme.Mean(), number+1),
+			Compute: func() error { return r.draw(&b, x, part, number, count) },
+			Check:   func() error { return b.check(x) },
+		}, &b)
 		if err != nil {
 			return nil, err
 		}
@@ -76,12 +79,39 @@ func (r *run) retrain(x *experiment, part string, resamples int) (*Reference, er
 	return ref, nil
 }
 
-// task runs compute, or what Do makes of it.
-func (r *run) task(number int, key string, result any, compute func() error) (bool, error) {
+// do computes a block, or leaves it to Do.
+func (r *run) do(b Block, result any) (bool, error) {
 	if r.Do == nil {
-		return true, compute()
+		return true, b.Compute()
 	}
-	return r.Do(number, key, result, compute)
+	return r.Do(b, result)
+}
+
+// check refuses a block that is not of the shape of x, or whose averages are not
+// finite.
+func (b *block) check(x *experiment) error {
+	places := x.model.Sites() + x.cross.Rows
+	for _, list := range []struct {
+		values []float64
+		length int
+		finite bool
+	}{
+		{b.Error, len(x.tests), false}, {b.SE, len(x.tests), false}, // NaN where no resample left an example out
+		{b.Mean, places, true}, {b.Var, places, true}, {b.MeanSE, places, true}, {b.VarSE, places, true}, {b.Negative, places, true},
+	} {
+		if len(list.values) != list.length {
+			return fmt.Errorf("a list has %d numbers, not %d", len(list.values), list.length)
+		}
+		for _, v := range list.values {
+			if list.finite && (math.IsNaN(v) || math.IsInf(v, 0)) {
+				return fmt.Errorf("it holds the number %v", v)
+			}
+		}
+	}
+	if len(b.Bins) != places {
+		return fmt.Errorf("%d places are counted, not %d", len(b.Bins), places)
+	}
+	return nil
 }
 
 // draw is a block of retrainings.

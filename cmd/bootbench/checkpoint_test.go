@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,86 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"bootbench/loss"
-	"bootbench/report"
-	"bootbench/solver"
+	"bootbench/cmd/bootbench/internal/checkpoint"
+	"bootbench/cmd/bootbench/internal/files"
 )
-
-// odd are numbers that a careless format would lose.
-var odd = []float64{0, math.Copysign(0, -1), 1, 0.1, -1.0 / 3, math.Pi * 1e-200, 5e-324, math.MaxFloat64, 1 + 0x1p-52}
-
-// oddCheckpoint has them everywhere.
-func oddCheckpoint() *checkpointDocument {
-	at := solver.Iterate{Cavities: odd, SiteParams: solver.SiteParams{D: odd, G: odd, U: odd}, Residual: 0.1}
-	return &checkpointDocument{
-		Data: dataPrint{"a set", 9, 2, "0123"}, Settings: []setting{{"--ratio", "1"}, {"--length-scale", ""}},
-		Results: []*report.Estimate{{Command: "estimate", Points: &report.Points{Mean: odd}, Warnings: []string{"a \"word\"\n"}}},
-		From:    &neighbour{odd, []loss.Cavity{{C: 0.1, Mean: 5e-324, Var: math.MaxFloat64}}},
-		State: &solver.State{Iterate: at, Next: odd, Monitor: solver.Monitor{StepLength: 1}, Search: &solver.Search{History: odd,
-			Continuation: &solver.Continuation{Last: odd, Previous: odd, Origin: at}}},
-	}
-}
-
-// TestCheckpointReadsBack: every number of a checkpoint reads back to the same bits.
-func TestCheckpointReadsBack(t *testing.T) {
-	d := oddCheckpoint()
-	content, err := d.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := decodeCheckpoint(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, c := back.State, back.State.Search.Continuation
-	for _, list := range [][]float64{s.D, s.Next, s.Cavities, s.G, s.U, back.State.Search.History, c.Last, c.Previous, c.Origin.Cavities, c.Origin.D, c.Origin.G,
-		c.Origin.U, back.From.D, back.Results[0].Points.Mean} {
-		if !slices.EqualFunc(list, odd, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
-			t.Errorf("%v reads back as %v", odd, list)
-		}
-	}
-	if again, err := back.encode(); err != nil || !bytes.Equal(content, again) {
-		t.Errorf("written again it is another file: %v", err)
-	}
-	d.State.D = []float64{math.NaN()}
-	if _, err := d.encode(); err == nil {
-		t.Error("a checkpoint with NaN is written")
-	}
-}
-
-// TestCheckpointDamage: cut short anywhere, with anything after it, or with any one
-// bit turned, a checkpoint is refused.
-func TestCheckpointDamage(t *testing.T) {
-	content, err := oddCheckpoint().encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for size := range content {
-		if _, err := decodeCheckpoint(content[:size]); !errors.Is(err, errCutShort) {
-			t.Fatalf("%d bytes of %d: %v", size, len(content), err)
-		}
-	}
-	if _, err := decodeCheckpoint(append(slices.Clone(content), ' ')); err == nil {
-		t.Error("one byte too many passes")
-	}
-	for bit := range 8 * len(content) {
-		damaged := slices.Clone(content)
-		damaged[bit/8] ^= 1 << (bit % 8)
-		if _, err := decodeCheckpoint(damaged); err == nil {
-			t.Fatalf("bit %d of byte %d turned: it passes", bit%8, bit/8)
-		}
-	}
-	for text, want := range map[string]string{
-		"": "is cut short", "bootbench check": "is cut short", "a,b\n1,2\n": "is no checkpoint",
-		strings.Replace(string(content), "checkpoint 1", "checkpoint 2", 1): "is of version 2, this program reads version 1",
-		"bootbench checkpoint 1 2\n{}":                                      "is damaged",
-		string(checkpointHead([]byte("{]"))) + "{]":                         "is damaged",
-	} {
-		if _, err := decodeCheckpoint([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v, want %q", text, err, want)
-		}
-	}
-}
 
 // keeps is a command line on a set whose solve takes a dozen sweeps.
 func keeps(path string, more ...string) []string {
@@ -141,14 +63,17 @@ func alone(t testing.TB, path string) {
 }
 
 // wholeCheckpoint reads a checkpoint that must be whole.
-func wholeCheckpoint(t testing.TB, path string) *checkpointDocument {
+func wholeCheckpoint(t testing.TB, path string) (d checkpoint.Document) {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := decodeCheckpoint(content)
+	body, err := files.Seal{Kind: "checkpoint", Schema: 2}.Open(content)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(body, &d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -161,19 +86,19 @@ func driveUntil(t testing.TB, n int, err error, args ...string) outcome {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	s := newSession(ctx, args, strings.NewReader(""), &stdout, &stderr)
+	a := newApp(ctx, args, strings.NewReader(""), &stdout, &stderr)
 	writes := 0
-	s.checkpoint.eager = true
-	s.checkpoint.replace = func(path string, content []byte) error {
+	a.checkpoint.options.Eager = true
+	a.checkpoint.options.Replace = func(path string, content []byte) error {
 		if writes++; writes == n {
 			cancel()
 		}
 		if err != nil || writes < n { // what was written before does not matter
 			return err
 		}
-		return replaceFile(path, content)
+		return files.ReplaceDurably(path, content)
 	}
-	return outcome{s.run(), stdout.String(), stderr.String()}
+	return outcome{a.run(), stdout.String(), stderr.String()}
 }
 
 // TestResumeEstimate: interrupted and taken up again, estimate and predict answer as
@@ -235,7 +160,7 @@ func TestResumeCurve(t *testing.T) {
 		if whole.status != exitDone {
 			t.Fatalf("%+v", whole)
 		}
-		for writes := 1; ; writes += 3 {
+		for writes := 1; ; writes += 5 {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +229,7 @@ func TestCheckpointRefusals(t *testing.T) {
 		{on("estimate", "--resume", "--checkpoint", file("text", []byte("a,y\n1,2\n"))), "text is no checkpoint of bootbench"},
 		{on("estimate", "--resume", "--checkpoint", file("short", before[:len(before)-7])), "short is cut short"},
 		{on("estimate", "--resume", "--checkpoint", file("damaged", damaged)), "damaged is damaged: its checksum does not fit"},
-		{on("estimate", "--resume", "--checkpoint", file("later", bytes.Replace(before, []byte("checkpoint 1"), []byte("checkpoint 7"), 1))), "later is of version 7"},
+		{on("estimate", "--resume", "--checkpoint", file("later", bytes.Replace(before, []byte("checkpoint 2"), []byte("checkpoint 7"), 1))), "later is of version 7"},
 		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=61"}, small[1:], []string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
 		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=60,seed=2"}, small[1:], []string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
 		{set("--noise", "2"), "--noise is 2, was 1"},
@@ -378,7 +303,7 @@ func TestCheckpointNotWritten(t *testing.T) {
 		t.Error("another answer")
 	}
 	gone := filepath.Join(t.TempDir(), "gone", "file")
-	if err := replaceFile(gone, []byte("x")); !errors.Is(err, os.ErrNotExist) {
+	if err := files.ReplaceDurably(gone, []byte("x")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	// Where the last step fails, nothing is left of the others.
@@ -387,7 +312,7 @@ func TestCheckpointNotWritten(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(target, "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := replaceFile(target, []byte("x")); err == nil {
+	if err := files.ReplaceDurably(target, []byte("x")); err == nil {
 		t.Error("a folder is replaced by a file")
 	}
 	alone(t, target)
@@ -398,8 +323,8 @@ func TestCheckpointNotWritten(t *testing.T) {
 func TestCheckpointLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "solve.checkpoint")
-	left := filepath.Join(folder, partialPrefix(path)+"123"+partialSuffix)
-	other := filepath.Join(folder, ".another.checkpoint-123"+partialSuffix)
+	left := filepath.Join(folder, ".solve.checkpoint-123.partial")
+	other := filepath.Join(folder, ".another.checkpoint-123.partial")
 	for _, name := range []string{left, other} {
 		if err := os.WriteFile(name, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)

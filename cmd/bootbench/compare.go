@@ -2,32 +2,25 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bootbench/bench"
 	"bootbench/blas"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/linalg"
 	"bootbench/model"
 	"bootbench/report"
-	"bootbench/solver"
 )
 
 // smallest is the least number of examples that compare halves DATA down to.
 const smallest = 250
 
-func compareCommand(s *session) *cobra.Command {
-	var m modelFlags
-	var r schemeFlags
-	var v solverFlags
-	var b retrainFlags
-	var sizes []int
-	var estimators bool
-	var splits int
-	var ratio string
+func compareCommand(a *app) *cobra.Command {
+	var c compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare [DATA...]",
 		Short: "The theory against naive bootstrap retraining across N: time, error, memory",
@@ -42,93 +35,127 @@ minute. With a list of ratios it draws learning curves. Rows are printed as they
 finished, and kept when the program is interrupted. The memory is that of the
 theory; the kernel matrix, which both sides need, is in none of the times.`,
 		Example: `  bootbench compare
-  bootbench compare --sizes 60,120 --resamples 40 --out results
+  bootbench compare boston crabs --sizes 60,120 --resamples 40 --out results
   bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
   bootbench compare crabs --loss hinge --C 1 --estimators --splits 3
   bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
   bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
 	}
 	f := cmd.Flags()
-	m.register(f)
-	f.StringVar(&ratio, "ratio", "1", "size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in equal factors")
-	r.registerScheme(f)
-	f.IntSliceVar(&sizes, "sizes", nil, "numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
-		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
-	b.register(f, bench.DefaultResamples)
-	v.registerLimits(f)
-	m.registerEngine(f)
-	f.BoolVar(&estimators, "estimators", false, "judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
-	f.IntVar(&splits, "splits", bench.DefaultSplits, "--estimators: number of random splits, an integer `K` of at least 2")
-	s.registerOut(cmd, "compare.csv")
-	s.study.register(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		solve, err := v.settings()
+	c.register(f)
+	registerOut(cmd, "compare.csv")
+	a.shards.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if c.model.engine.engine == model.ScaLAPACK.String() {
+			return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
+		}
+		if c.estimators {
+			return a.compareEstimators(&c, args)
+		}
+		settings, err := c.settings(f)
 		if err != nil {
 			return err
 		}
-		if m.engine.engine == model.ScaLAPACK.String() {
-			return usagef("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
-		}
-		if estimators {
-			return s.compareEstimators(&m, args, splits, b.seed)
-		}
-		list, err := ratios(ratio)
+		cases, err := a.compareCases(&c, args, settings.Workers)
 		if err != nil {
 			return err
 		}
-		for _, ratio := range list {
-			if err := r.check(ratio); err != nil {
-				return err
-			}
-		}
-		retraining, err := b.settings(f)
-		if err != nil {
+		if err := a.split(cmd, args); err != nil {
 			return err
 		}
-		if f.Changed("sizes") && len(sizes) == 0 {
-			return usagef("--sizes names no size")
-		}
-		cases, err := s.cases(&m, args, sizes)
-		if err != nil {
-			return err
-		}
-		cases = atRatios(cases, list)
-		for i := range cases {
-			if err := r.checkCase(&cases[i], retraining.Workers); err != nil {
-				return err
-			}
-		}
-		if err := s.split(); err != nil {
-			return err
-		}
-		return s.compare(cases, bench.Settings{
-			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
-			Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: r.scheme, Folds: r.folds, Do: s.study.Do,
-		})
+		return a.compare(cases, settings)
 	}
 	return cmd
 }
 
+// compareFlags are those of the command compare.
+type compareFlags struct {
+	model      modelFlags
+	ratio      string
+	scheme     schemeFlags
+	sizes      []int
+	resampling retrainFlags
+	solver     solverFlags
+	estimators bool
+	splits     int
+}
+
+func (c *compareFlags) register(f *pflag.FlagSet) {
+	c.model.register(f)
+	f.StringVar(&c.ratio, "ratio", "1", "size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in equal factors")
+	c.scheme.registerScheme(f)
+	f.IntSliceVar(&c.sizes, "sizes", nil, "numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
+		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
+	c.resampling.register(f, bench.DefaultResamples)
+	c.solver.registerLimits(f)
+	c.model.registerEngine(f)
+	f.BoolVar(&c.estimators, "estimators", false, "judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
+	f.IntVar(&c.splits, "splits", bench.DefaultSplits, "--estimators: number of random splits, an integer `K` of at least 2")
+}
+
+// settings are those of the comparison.
+func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) {
+	solve, err := c.solver.settings()
+	if err != nil {
+		return s, err
+	}
+	retraining, err := c.resampling.settings(f)
+	if err != nil {
+		return s, err
+	}
+	if f.Changed("sizes") && len(c.sizes) == 0 {
+		return s, usage.Errorf("--sizes names no size")
+	}
+	return bench.Settings{
+		Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
+		Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: c.scheme.scheme, Folds: c.scheme.folds,
+	}, nil
+}
+
 // compareEstimators reads the one DATA and judges on it.
-func (s *session) compareEstimators(m *modelFlags, args []string, splits int, seed uint64) error {
+func (a *app) compareEstimators(c *compareFlags, args []string) error {
 	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine", "rank-tol", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
-		if m.flags.Changed(flag) {
-			return usagef("--%s has no part in --estimators", flag)
+		if c.model.flags.Changed(flag) {
+			return usage.Errorf("--%s has no part in --estimators", flag)
 		}
 	}
 	if len(args) != 1 {
-		return usagef("--estimators takes one DATA, not %d", len(args))
+		return usage.Errorf("--estimators takes one DATA, not %d", len(args))
 	}
-	set, err := m.load(s, args[0])
+	set, err := a.load(&c.model, args[0])
 	if err != nil {
 		return err
 	}
-	spec, _, err := m.spec(set)
+	spec, _, err := c.model.spec(set)
 	if err != nil {
 		return err
 	}
 	spec.Storage = model.Exact
-	return s.estimators(spec, splits, seed)
+	return a.estimators(spec, c.splits, c.resampling.seed)
+}
+
+// compareCases are the cases at every ratio, checked before the work.
+func (a *app) compareCases(c *compareFlags, paths []string, workers int) ([]bench.Case, error) {
+	list, err := ratios(c.ratio)
+	if err != nil {
+		return nil, err
+	}
+	for _, ratio := range list {
+		if err := c.scheme.check(ratio); err != nil {
+			return nil, err
+		}
+	}
+	cases, err := a.cases(&c.model, paths, c.sizes)
+	if err != nil {
+		return nil, err
+	}
+	cases = atRatios(cases, list)
+	for i := range cases {
+		if err := c.scheme.checkCase(&cases[i], workers); err != nil {
+			return nil, err
+		}
+	}
+	return cases, nil
 }
 
 // atRatios repeats each case at every ratio.
@@ -144,13 +171,13 @@ func atRatios(cases []bench.Case, ratios []float64) []bench.Case {
 }
 
 // cases are those of DATA, or the ones that need no arguments.
-func (s *session) cases(m *modelFlags, args []string, sizes []int) ([]bench.Case, error) {
+func (a *app) cases(m *modelFlags, args []string, sizes []int) ([]bench.Case, error) {
 	if len(args) == 0 {
 		return defaultCases(m, sizes)
 	}
 	var cases []bench.Case
 	for _, path := range args {
-		set, err := m.load(s, path)
+		set, err := a.load(m, path)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +198,7 @@ func (s *session) cases(m *modelFlags, args []string, sizes []int) ([]bench.Case
 func defaultCases(m *modelFlags, sizes []int) ([]bench.Case, error) {
 	for _, name := range modelFlagNames {
 		if m.given(name) {
-			return nil, usagef("--%s is for DATA, and none is given", name)
+			return nil, usage.Errorf("--%s is for DATA, and none is given", name)
 		}
 	}
 	if len(sizes) == 0 {
@@ -207,7 +234,7 @@ func halves(n int) []int {
 func checkSizes(sizes []int, most int) error {
 	for _, n := range sizes {
 		if n < 2 || n > most {
-			return usagef("--sizes: %d examples are not between 2 and %d", n, most)
+			return usage.Errorf("--sizes: %d examples are not between 2 and %d", n, most)
 		}
 	}
 	return nil
@@ -233,70 +260,31 @@ func (r *schemeFlags) checkCase(c *bench.Case, workers int) error {
 	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), c.Spec.MaxBytes, fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
 }
 
-// compare runs the cases, prints each row as it is finished, and writes all.
-func (s *session) compare(cases []bench.Case, settings bench.Settings) error {
-	c := &report.Comparison{}
-	for _, x := range cases {
-		c.Data = append(c.Data, x.Title())
-	}
-	var table *report.StreamTable[bench.CompareRow]
-	err := s.text(func(w io.Writer) (err error) {
-		table, err = report.NewStreamTable(w, c)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+// compare runs the cases.
+func (a *app) compare(cases []bench.Case, settings bench.Settings) error {
 	settings.Progress = func(p bench.Progress) {
-		s.bars.show(fmt.Sprintf("row %d of %d, n = %d: %s", p.Row, p.Rows, p.N, p.Phase), p.Done, p.Total)
+		a.console.Progress(fmt.Sprintf("row %d of %d, n = %d: %s", p.Row, p.Rows, p.N, p.Phase), p.Done, p.Total)
 	}
-	var printing error
-	rows, err := bench.Compare(s.ctx, cases, settings, func(row bench.CompareRow) {
-		if row.Status != solver.Converged.String() && s.status == exitDone {
-			s.status = exitNotConverged
-		}
-		if e := s.text(func(io.Writer) error { return table.Row(row) }); printing == nil {
-			printing = e
-		}
-	})
-	switch {
-	case printing != nil:
-		return printing
-	case err != nil && len(rows) == 0:
-		return err
-	case err == nil && s.study.partial():
-		return s.told()
-	case err == nil:
-		if err := s.study.complete(); err != nil {
-			return err
-		}
-	}
-	c.Rows = rows
-	if err := s.endCompare(c, table); err != nil {
-		return err
-	}
-	if err != nil && !s.isInterrupt(err) {
-		s.status = exitFailed
-		return err
-	}
+	tasks, err := bench.CompareTasks(cases, settings)
 	if err != nil {
-		s.interrupted()
+		return err
 	}
-	return nil
+	c := &report.Comparison{Data: titles(cases)}
+	return runRows(a, rowRun[bench.CompareRow]{
+		tasks: tasks, document: c, csv: "compare.csv",
+		status: func(row bench.CompareRow) string { return row.Status },
+		finish: func(rows []bench.CompareRow, _ bool) (any, []string) {
+			c.Rows = rows
+			return rows, nil
+		},
+	})
 }
 
-// endCompare prints and writes what was finished.
-func (s *session) endCompare(c *report.Comparison, table *report.StreamTable[bench.CompareRow]) error {
-	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
-		return err
+// titles are the names of the cases.
+func titles(cases []bench.Case) []string {
+	names := make([]string, len(cases))
+	for i, c := range cases {
+		names[i] = c.Title()
 	}
-	if err := s.document(c.Rows); err != nil {
-		return err
-	}
-	if err := s.file("compare.csv", c.WriteCSV); err != nil {
-		return err
-	}
-	return s.page(&report.Page{
-		Lead: c.Lead(), Answers: []report.Document{c}, Figures: c.Figures(), Files: []string{"compare.csv"},
-	})
+	return names
 }

@@ -2,20 +2,18 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	"bootbench/bench"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
 )
 
-func curveCommand(s *session) *cobra.Command {
-	var m modelFlags
-	var r schemeFlags
-	var v solverFlags
-	var t testFlags
+func curveCommand(a *app) *cobra.Command {
+	var t theoryFlags
 	var ratio string
 	cmd := &cobra.Command{
 		Use:   "curve DATA",
@@ -33,160 +31,140 @@ The JSON document has a list under "results", each like the document of estimate
   bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
 		Args: oneData,
 	}
-	m.register(cmd.Flags())
-	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
-	r.registerScheme(cmd.Flags())
-	t.register(cmd.Flags())
-	t.registerLevel(cmd.Flags())
-	v.register(cmd.Flags())
-	v.registerTrace(s, cmd.Flags())
-	m.registerEngine(cmd.Flags())
-	s.registerCheckpoint(cmd)
-	s.registerOut(cmd, "curve.csv")
-	s.study.register(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		settings, err := v.settings()
+	f := cmd.Flags()
+	t.register(f)
+	f.StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
+	t.scheme.registerScheme(f)
+	t.test.register(f)
+	t.test.registerLevel(f)
+	a.trace.register(f)
+	a.checkpoint.register(cmd)
+	registerOut(cmd, "curve.csv")
+	a.shards.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		settings, err := t.solver.settings()
 		if err != nil {
 			return err
 		}
-		if err := t.checkLevel(); err != nil {
+		if err := t.test.checkLevel(); err != nil {
 			return err
 		}
 		list, err := ratios(ratio)
 		if err != nil {
 			return err
 		}
-		if r.scheme == "kfold" {
-			return usagef("--scheme kfold has no ratio to vary; estimate takes it")
+		if t.scheme.scheme == "kfold" {
+			return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
 		}
 		for _, ratio := range list {
-			if err := r.check(ratio); err != nil {
+			if err := t.scheme.check(ratio); err != nil {
 				return err
 			}
 		}
-		s.checkpoint.aboutCurve(settings, &r, list, &t)
-		sub, err := s.subject(&m, &t, args[0])
+		c, err := a.curveOf(&t, args[0], list, settings)
 		if err != nil {
 			return err
 		}
-		schemes := make([]resample.Scheme, len(list))
-		for i, ratio := range list {
-			if schemes[i], err = r.of(ratio, sub.Set.N()); err != nil {
-				return err
-			}
-		}
-		if err := s.split(); err != nil {
+		if err := a.split(cmd, args); err != nil {
 			return err
 		}
-		return s.curve(sub, schemes, settings, &t)
+		return a.curve(c)
 	}
 	return cmd
 }
 
-// curve solves at every ratio, prints each as it is finished, and writes all.
-func (s *session) curve(sub *subject, schemes []resample.Scheme, settings solver.Settings, t *testFlags) error {
-	fitted, err := s.fit(sub) // before the solves: all use the same scratch memory
-	if err != nil {
-		return err
-	}
-	c := &report.Curve{Command: "curve", Subject: sub.report, Scheme: schemes[0].Name(), TestLoss: sub.test.Name(), Status: "complete"}
-	var table *report.StreamTable[report.Estimate]
-	err = s.text(func(w io.Writer) error {
-		table, err = report.NewStreamTable(w, c)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	times := sub.times
-	for i, scheme := range schemes {
-		label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(schemes))
-		var e *report.Estimate
-		var solution *solver.Solution
-		filled, err := s.study.Do(i, solveKey(&sub.Spec, scheme, settings, t), &e, func() (err error) {
-			if e = s.checkpoint.result(i); e != nil {
-				return nil
-			}
-			e, solution, err = s.estimateAt(sub, scheme, settings, fitted, label, t)
-			if err == nil && solution.Status == solver.Cancelled {
-				return s.ctx.Err() // half a solve is none to keep
-			}
-			return err
-		})
-		if s.isInterrupt(err) || s.status == exitInterrupted {
-			c.Status = "cancelled"
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if !filled {
-			continue
-		}
-		if e.Status != solver.Converged.String() && s.status == exitDone {
-			s.status = exitNotConverged
-		}
-		settings.From = s.next(e, solution)
-		times.Solve += e.Time.Solve
-		c.Results = append(c.Results, *e)
-		if err := s.text(func(io.Writer) error { return table.Row(*e) }); err != nil {
-			return err
-		}
-	}
-	if c.Status == "complete" && s.study.partial() {
-		return s.told()
-	}
-	if err := s.study.complete(); err != nil {
-		return err
-	}
-	if len(c.Results) == 0 {
-		return s.ctx.Err()
-	}
-	c.Cost = s.cost(times)
-	return s.endCurve(c, table)
+// curve is what the command is to compute.
+type curve struct {
+	job      *job
+	schemes  []resample.Scheme
+	settings solver.Settings // those of the next solve: From is the last one's solution
+	test     *testFlags
+	fitted   []float64
+	times    report.Times
 }
 
-// next is the solution that the solve after this one starts from. Parts of a study
-// start every solve anew: what they find must not depend on which others they have.
-func (s *session) next(e *report.Estimate, solution *solver.Solution) *solver.Solution {
-	switch {
-	case s.study.store != nil:
-		return nil
-	case solution == nil:
-		return s.checkpoint.start()
-	case solution.Status != solver.Converged:
+// curveOf reads DATA and builds its model, to solve at a list of ratios.
+func (a *app) curveOf(t *theoryFlags, path string, ratios []float64, settings solver.Settings) (*curve, error) {
+	p, err := a.read(&t.model, &t.test, path)
+	if err != nil {
+		return nil, err
+	}
+	c := &curve{settings: settings, test: &t.test}
+	if c.schemes, err = t.schemes(ratios, p.spec.Set.N()); err != nil {
+		return nil, err
+	}
+	// The answers are kept in a checkpoint, too, so that it depends on all settings.
+	f := p.spec.Fingerprint().With("command", "curve").With("--scheme", t.scheme.scheme).With("--ratio", ratios)
+	if err := a.checkpoint.begin(p.spec.Set, withEstimate(f, settings, &t.test)); err != nil {
+		return nil, err
+	}
+	c.job, err = a.build(p)
+	return c, err
+}
+
+// curve solves at every ratio.
+func (a *app) curve(c *curve) (err error) {
+	if c.fitted, err = a.fit(c.job); err != nil { // before the solves: all use the same scratch memory
+		return err
+	}
+	c.times = c.job.times
+	var tasks []bench.Task[report.Estimate]
+	for i, scheme := range c.schemes {
+		name := fmt.Sprintf("%s, ratio %v", c.job.Set.Name, scheme.Mean())
+		tasks = append(tasks, task(name, estimateKey(&c.job.Spec, scheme, c.settings, c.test),
+			func() (report.Estimate, error) { return a.ratio(c, i) },
+			func(e report.Estimate) error { return checkEstimate(&e, c.job.Set.N()) }))
+	}
+	doc := &report.Curve{Command: "curve", Subject: c.job.report, Scheme: c.schemes[0].Name(), TestLoss: c.job.test.Name()}
+	return runRows(a, rowRun[report.Estimate]{
+		tasks: tasks, document: doc, csv: "curve.csv",
+		status: func(e report.Estimate) string { return e.Status },
+		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
+			for _, e := range results {
+				c.times.Solve += e.Time.Solve
+				for _, text := range e.Warnings {
+					warnings = append(warnings, fmt.Sprintf("ratio %v: %s", e.Ratio, text))
+				}
+			}
+			doc.Results, doc.Status, doc.Cost = results, completeness(complete), a.cost(c.times)
+			return doc, warnings
+		},
+	})
+}
+
+// completeness is the status of an answer in parts.
+func completeness(complete bool) string {
+	if complete {
+		return "complete"
+	}
+	return "cancelled"
+}
+
+// ratio is the estimate at ratio number i, from the checkpoint if it has it. The
+// solve after it starts from its solution; but parts of a study start every solve
+// anew: what they find must not depend on which others they have.
+func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
+	keeper := a.checkpoint.keeper
+	if e := keeper.Result(i); e != nil {
+		c.settings.From = keeper.Start()
+		return *e, nil
+	}
+	scheme := c.schemes[i]
+	label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(c.schemes))
+	e, solution, err := a.estimateAt(c.job, scheme, c.settings, c.fitted, label, c.test)
+	if err != nil {
+		return report.Estimate{}, err
+	}
+	if solution.Status == solver.Cancelled {
+		return *e, a.ctx.Err() // half a solve is none to keep
+	}
+	if a.shards.study != nil {
+		return *e, nil
+	}
+	if solution.Status != solver.Converged {
 		solution = nil
 	}
-	s.checkpoint.finish(e, solution)
-	return solution
-}
-
-// endCurve prints and writes what was finished.
-func (s *session) endCurve(c *report.Curve, table *report.StreamTable[report.Estimate]) error {
-	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
-		return err
-	}
-	if err := s.document(c); err != nil {
-		return err
-	}
-	if err := s.file("curve.csv", c.WriteCSV); err != nil {
-		return err
-	}
-	var warnings []string
-	for _, e := range c.Results {
-		for _, text := range e.Warnings {
-			warnings = append(warnings, fmt.Sprintf("ratio %v: %s", e.Ratio, text))
-		}
-	}
-	err := s.page(&report.Page{
-		Answers: []report.Document{c}, Warnings: warnings, Files: []string{"curve.csv"}, Figures: c.Figures(),
-	})
-	if err != nil {
-		return err
-	}
-	s.warn(warnings)
-	if c.Status == "cancelled" {
-		s.interrupted()
-	}
-	return nil
+	keeper.Finish(e, solution)
+	c.settings.From = solution
+	return *e, nil
 }

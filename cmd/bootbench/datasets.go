@@ -8,7 +8,7 @@ import (
 	"bootbench/report"
 )
 
-func datasetsCommand(s *session) *cobra.Command {
+func datasetsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "datasets",
 		Short: "The embedded data sets and the synthetic generators",
@@ -24,7 +24,7 @@ neither --loss nor a kernel.`,
 			if err != nil {
 				return err
 			}
-			return s.print(list)
+			return a.print(list)
 		},
 	}
 }

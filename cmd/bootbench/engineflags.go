@@ -3,8 +3,12 @@ package main
 import (
 	"github.com/spf13/pflag"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/model"
 )
+
+// engineFlagNames are the names of engineFlags on the command line.
+var engineFlagNames = []string{"engine", "rank-tol", "max-rank"}
 
 // engineFlags say in which form the kernel matrix is held.
 type engineFlags struct {
@@ -22,13 +26,13 @@ func (e *engineFlags) register(f *pflag.FlagSet) {
 // apply puts the flags into a specification.
 func (e *engineFlags) apply(spec *model.Spec) (err error) {
 	if spec.Storage, err = model.ParseStorage(e.engine); err != nil {
-		return usagef("--engine: %w", err)
+		return usage.Errorf("--engine: %w", err)
 	}
 	switch {
 	case !(e.rankTol >= 0 && e.rankTol < 1):
-		return usagef("--rank-tol is %v, must lie between 0 and 1", e.rankTol)
+		return usage.Errorf("--rank-tol is %v, must lie between 0 and 1", e.rankTol)
 	case e.maxRank < 0:
-		return usagef("--max-rank is %d, must be at least 1", e.maxRank)
+		return usage.Errorf("--max-rank is %d, must be at least 1", e.maxRank)
 	}
 	spec.RankTol, spec.MaxRank = e.rankTol, e.maxRank
 	return nil

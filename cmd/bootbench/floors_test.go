@@ -11,6 +11,15 @@ import (
 	"testing"
 )
 
+// The rooms of the program itself.
+const (
+	usageDir      = "cmd/bootbench/internal/usage"
+	consoleDir    = "cmd/bootbench/internal/console"
+	filesDir      = "cmd/bootbench/internal/files"
+	studyDir      = "cmd/bootbench/internal/study"
+	checkpointDir = "cmd/bootbench/internal/checkpoint"
+)
+
 // floors says which packages of this module each package may import: only
 // floors below its own. Tests may import what they like, so that the agreement
 // of packages that do not know each other can be tested.
@@ -34,8 +43,13 @@ var floors = map[string][]string{
 	"bench":          {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":         {"bench", "bench/paper", "blas", "dataset", "linalg", "solver"},
-	"cmd/bootbench": {"bench", "bench/paper", "blas", "blas/scalapack", "dataset", "gp", "kernel", "linalg", "linalg/dist", "loo", "loss", "model", "report", "resample",
-		"retrain", "solver", "svm", "train"},
+	usageDir:         {},
+	consoleDir:       {},
+	filesDir:         {usageDir},
+	studyDir:         {filesDir, usageDir},
+	checkpointDir:    {filesDir, "loss", "model", "report", "solver", usageDir},
+	"cmd/bootbench": {"bench", "bench/paper", "blas", "blas/scalapack", checkpointDir, consoleDir, filesDir, studyDir, usageDir, "dataset", "gp", "kernel",
+		"linalg", "linalg/dist", "loo", "loss", "model", "report", "resample", "retrain", "solver", "svm", "train"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},
 	"linalg/internal/core": {"blas"},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -12,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/linalg"
-	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/resample"
@@ -25,11 +25,8 @@ func gridNames() []string {
 	return append([]string{"ratio", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
 }
 
-func gridCommand(s *session) *cobra.Command {
-	var m modelFlags
-	var r schemeFlags
-	var v solverFlags
-	t := testFlags{noPoints: true}
+func gridCommand(a *app) *cobra.Command {
+	t := theoryFlags{test: testFlags{noPoints: true}}
 	var over []string
 	cmd := &cobra.Command{
 		Use:   "grid DATA --over NAME=VALUES",
@@ -49,15 +46,13 @@ The least error of many is lower than what its model will do on new data.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
-	m.register(f)
-	r.register(f)
-	t.registerTest(f)
-	v.register(f)
-	m.registerEngine(f)
-	s.registerOut(cmd, "grid.csv")
-	s.study.register(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		settings, err := v.settings()
+	t.register(f)
+	t.scheme.register(f)
+	t.test.registerTest(f)
+	registerOut(cmd, "grid.csv")
+	a.shards.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		settings, err := t.solver.settings()
 		if err != nil {
 			return err
 		}
@@ -65,32 +60,29 @@ The least error of many is lower than what its model will do on new data.`,
 		if err != nil {
 			return err
 		}
-		set, err := m.load(s, args[0])
+		set, err := a.load(&t.model, args[0])
 		if err != nil {
 			return err
 		}
-		g := &grid{settings: settings, tests: &t, axes: axes}
-		if g.test, err = t.of(set); err != nil {
-			return err
-		}
+		g := &grid{settings: settings, test: &t.test, axes: axes}
 		g.cells, err = gridCells(f, axes, func(c *gridCell) error {
-			if c.spec, c.source, err = m.spec(set); err != nil {
+			if c.problem, err = newProblem(&t.model, &t.test, set); err != nil {
 				return err
 			}
-			c.used = m.used
-			if err := r.check(r.ratio); err != nil {
+			if err := t.scheme.check(t.scheme.ratio); err != nil {
 				return err
 			}
-			c.scheme, err = r.of(r.ratio, set.N())
+			c.scheme, err = t.scheme.of(t.scheme.ratio, set.N())
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := s.split(); err != nil {
+		resetAxes(f, axes)
+		if err := a.split(cmd, args); err != nil {
 			return err
 		}
-		return s.grid(g)
+		return a.grid(g)
 	}
 	return cmd
 }
@@ -100,17 +92,14 @@ type grid struct {
 	axes     []report.GridAxis
 	cells    []gridCell
 	settings solver.Settings
-	tests    *testFlags
-	test     loss.Test
+	test     *testFlags
 }
 
 // gridCell is a model and a scheme at a value of every axis.
 type gridCell struct {
-	values []string
-	spec   model.Spec
-	used   loss.Parameters
-	source string
-	scheme resample.Scheme
+	values  []string
+	problem *problem
+	scheme  resample.Scheme
 }
 
 // mostCells bounds a grid.
@@ -119,30 +108,30 @@ const mostCells = 100000
 // gridAxes reads the values of --over.
 func gridAxes(f *pflag.FlagSet, over []string) ([]report.GridAxis, error) {
 	if len(over) == 0 {
-		return nil, usagef("--over is required: NAME=VALUES, such as gamma=0.1,0.2")
+		return nil, usage.Errorf("--over is required: NAME=VALUES, such as gamma=0.1,0.2")
 	}
 	var axes []report.GridAxis
 	cells := 1
 	for _, text := range over {
 		name, list, ok := strings.Cut(text, "=")
 		if !ok || list == "" {
-			return nil, usagef("--over %q is not NAME=VALUES", text)
+			return nil, usage.Errorf("--over %q is not NAME=VALUES", text)
 		}
-		if err := oneOf("over", name, gridNames()...); err != nil {
+		if err := usage.OneOf("over", name, gridNames()...); err != nil {
 			return nil, err
 		}
 		if f.Changed(name) {
-			return nil, usagef("--%s and --over %s cannot both be given", name, name)
+			return nil, usage.Errorf("--%s and --over %s cannot both be given", name, name)
 		}
 		if slices.ContainsFunc(axes, func(a report.GridAxis) bool { return a.Name == name }) {
-			return nil, usagef("--over %s is given twice", name)
+			return nil, usage.Errorf("--over %s is given twice", name)
 		}
 		values, err := gridValues(list)
 		if err != nil {
-			return nil, usagef("--over %s: %w", name, err)
+			return nil, usage.Errorf("--over %s: %w", name, err)
 		}
 		if cells *= len(values); cells > mostCells {
-			return nil, usagef("--over: more than %d combinations", mostCells)
+			return nil, usage.Errorf("--over: more than %d combinations", mostCells)
 		}
 		axes = append(axes, report.GridAxis{Name: name, Values: values})
 	}
@@ -193,7 +182,7 @@ func gridCells(f *pflag.FlagSet, axes []report.GridAxis, read func(*gridCell) er
 	for i := range cells {
 		for k, a := range axes {
 			if err := setFlag(f, a.Name, cells[i].values[k]); err != nil {
-				return nil, usagef("--over %s: %w", a.Name, err)
+				return nil, usage.Errorf("--over %s: %w", a.Name, err)
 			}
 		}
 		if err := read(&cells[i]); err != nil {
@@ -211,110 +200,101 @@ func setFlag(f *pflag.FlagSet, name, value string) error {
 	return f.Set(name, value)
 }
 
-// grid solves in every cell, prints each as it is finished, and writes all.
-func (s *session) grid(g *grid) error {
-	set := g.cells[0].spec.Set
-	answer := &report.Grid{
-		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: g.test.Name(), Over: g.axes, Status: "complete", Warnings: []string{},
+// resetAxes marks the flags of the axes as not given: --over decides their values.
+func resetAxes(f *pflag.FlagSet, axes []report.GridAxis) {
+	for _, a := range axes {
+		f.Lookup(a.Name).Changed = false
 	}
-	var table *report.StreamTable[report.GridCell]
-	for i := range g.cells {
-		cell, err := s.gridCell(g, i)
-		if s.isInterrupt(err) || s.status == exitInterrupted {
-			answer.Status = "cancelled"
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if cell == nil {
-			continue
-		}
-		answer.Results = append(answer.Results, *cell)
-		err = s.text(func(w io.Writer) (err error) {
-			if table == nil {
-				if table, err = report.NewStreamTable(w, answer); err != nil {
-					return err
-				}
-			}
-			return table.Row(*cell)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if answer.Status == "complete" && s.study.partial() {
-		return s.told()
-	}
-	if err := s.study.complete(); err != nil {
-		return err
-	}
-	if len(answer.Results) == 0 {
-		return s.ctx.Err()
-	}
-	return s.endGrid(answer, table)
 }
 
-// gridCell is the answer of a cell, nil where it is another process's.
-func (s *session) gridCell(g *grid, number int) (*report.GridCell, error) {
-	c := &g.cells[number]
-	cell := &report.GridCell{}
-	name := (&report.GridCell{Values: c.values}).Name(g.axes)
-	label := fmt.Sprintf("%s, %d of %d", name, number+1, len(g.cells))
-	filled, err := s.study.Do(number, name+" of "+solveKey(&c.spec, c.scheme, g.settings, g.tests), cell, func() error {
-		*cell = report.GridCell{Values: c.values}
-		estimate, err := s.solveCell(g, c, label)
-		later := s.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && s.study.store != nil
-		if later || number == 0 && errors.Is(err, model.ErrInput) {
-			return err // on another machine or another day it may work; or no cell will
-		}
-		if err != nil {
-			cell.Failure = oneLine(err.Error())
-			return nil
-		}
-		cell.Estimate = estimate
-		return nil
-	})
-	if err != nil || !filled {
-		return nil, err
+// grid solves in every cell.
+func (a *app) grid(g *grid) error {
+	set := g.cells[0].problem.spec.Set
+	doc := &report.Grid{
+		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
+		TestLoss: g.cells[0].problem.test.Name(), Over: g.axes, Warnings: []string{},
 	}
+	var tasks []bench.Task[report.GridCell]
+	for i := range g.cells {
+		c := &g.cells[i]
+		name := (&report.GridCell{Values: c.values}).Name(g.axes)
+		tasks = append(tasks, task(name+" of "+set.Name, "grid "+name+": "+estimateKey(&c.problem.spec, c.scheme, g.settings, g.test),
+			func() (report.GridCell, error) { return a.gridCell(g, i) },
+			func(r report.GridCell) error { return checkCell(&r, c.values, set.N()) }))
+	}
+	return runRows(a, rowRun[report.GridCell]{
+		tasks: tasks, document: doc, csv: "grid.csv",
+		finish: func(cells []report.GridCell, complete bool) (any, []string) {
+			doc.Results, doc.Status = cells, completeness(complete)
+			doc.FindBest()
+			a.sumUp(doc)
+			return doc, doc.Warnings
+		},
+	})
+}
+
+// checkCell refuses a cell that was kept and cannot be that of these values.
+func checkCell(c *report.GridCell, values []string, n int) error {
+	switch {
+	case !slices.Equal(c.Values, values):
+		return fmt.Errorf("it is of the values %v", c.Values)
+	case c.Estimate == nil && c.Failure == "":
+		return errors.New("it holds no estimate")
+	case c.Estimate == nil:
+		return nil
+	}
+	return checkEstimate(c.Estimate, n)
+}
+
+// gridCell is the answer of a cell. A failure is one, unless it is the whole grid's
+// or may be mended on another day.
+func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
+	c := &g.cells[number]
+	cell := report.GridCell{Values: c.values}
+	label := fmt.Sprintf("%s, %d of %d", cell.Name(g.axes), number+1, len(g.cells))
+	estimate, err := a.solveCell(g, c, label)
+	later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.shards.study != nil
+	if later || number == 0 && errors.Is(err, model.ErrInput) {
+		return cell, err
+	}
+	if err != nil {
+		cell.Failure = oneLine(err.Error())
+		return cell, nil
+	}
+	cell.Estimate = estimate
 	return cell, nil
 }
 
 // solveCell builds the model of a cell and solves.
-func (s *session) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, error) {
+func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, error) {
 	defer debug.FreeOSMemory() // what the machine has left bounds the next cell's matrices
-	sub, err := s.build(c.spec, g.test)
+	j, err := a.build(c.problem)
 	if err != nil {
 		return nil, err
 	}
-	sub.report = subjectReport(sub.Model, c.used, c.source)
-	fitted, err := s.fit(sub)
+	fitted, err := a.fit(j)
 	if err != nil {
 		return nil, err
 	}
-	estimate, solution, err := s.estimateAt(sub, c.scheme, g.settings, fitted, label, g.tests)
+	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, fitted, label, g.test)
 	if err == nil && solution.Status == solver.Cancelled {
-		err = s.ctx.Err() // half a solve is none to keep
+		err = a.ctx.Err() // half a solve is none to keep
 	}
 	return estimate, err
 }
 
-// endGrid prints and writes what was finished.
-func (s *session) endGrid(g *report.Grid, table *report.StreamTable[report.GridCell]) error {
-	g.FindBest()
+// sumUp gathers the warnings and the cost of all cells, and notes in the exit status
+// those that failed or did not converge.
+func (a *app) sumUp(g *report.Grid) {
 	var times report.Times
 	for i := range g.Results {
 		c := &g.Results[i]
 		if c.Estimate == nil {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: failed: %s", c.Name(g.Over), c.Failure))
-			s.status = exitFailed
+			a.status = exitFailed
 			continue
 		}
-		if c.Estimate.Status != solver.Converged.String() && s.status == exitDone {
-			s.status = exitNotConverged
-		}
+		a.notConverged(c.Estimate.Status)
 		times.Gram += c.Estimate.Time.Gram
 		times.Fit += c.Estimate.Time.Fit
 		times.Solve += c.Estimate.Time.Solve
@@ -322,23 +302,5 @@ func (s *session) endGrid(g *report.Grid, table *report.StreamTable[report.GridC
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: %s", c.Name(g.Over), text))
 		}
 	}
-	g.Cost = s.cost(times)
-	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
-		return err
-	}
-	if err := s.document(g); err != nil {
-		return err
-	}
-	if err := s.file("grid.csv", g.WriteCSV); err != nil {
-		return err
-	}
-	err := s.page(&report.Page{Lead: g.Lead(), Answers: []report.Document{g}, Warnings: g.Warnings, Files: []string{"grid.csv"}})
-	if err != nil {
-		return err
-	}
-	s.warn(g.Warnings)
-	if g.Status == "cancelled" {
-		s.interrupted()
-	}
-	return nil
+	g.Cost = a.cost(times)
 }

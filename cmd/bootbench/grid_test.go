@@ -122,7 +122,7 @@ func TestGridRefuses(t *testing.T) {
 		{[]string{"--over", "C=1:1.0000001:3"}, "twice"},
 		{[]string{"--over", "kernel=precomputed"}, "as many features as examples"},
 		{[]string{"--over", "C=1", "--engine", "scalapack"}, "MPI"},
-		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--out", "nowhere"}, "--shards is for"},
+		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--out", filepath.Join(t.TempDir(), "study")}, "--shards is for"},
 	} {
 		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)
 		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.want) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/loo"
 	"bootbench/loss"
 	"bootbench/report"
@@ -23,7 +24,7 @@ type looFlags struct {
 // allMethods is the name for a comparison of the methods.
 const allMethods = "all"
 
-func looCommand(s *session) *cobra.Command {
+func looCommand(a *app) *cobra.Command {
 	var m modelFlags
 	var l looFlags
 	cmd := &cobra.Command{
@@ -53,16 +54,16 @@ in closed form.`,
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
 	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")
 	f.BoolVar(&l.noBias, "no-bias", false, "no bias term with the hinge loss either; default: it has one")
-	s.registerOut(cmd, "")
+	registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := l.check(); err != nil {
 			return err
 		}
-		sub, err := s.subject(&m, &testFlags{}, args[0])
+		j, err := a.job(&m, args[0])
 		if err != nil {
 			return err
 		}
-		return s.loo(sub, &l)
+		return a.loo(j, &l)
 	}
 	return cmd
 }
@@ -73,16 +74,16 @@ func (l *looFlags) check() error {
 		names = append(names, m.String())
 	}
 	if !(l.rho > 0) || math.IsInf(l.rho, 1) {
-		return usagef("--rho is %v, must be above 0", l.rho)
+		return usage.Errorf("--rho is %v, must be above 0", l.rho)
 	}
-	return oneOf("method", l.method, names...)
+	return usage.OneOf("method", l.method, names...)
 }
 
 // settings are those of one method, or of the comparison.
-func (l *looFlags) settings(s *session) loo.Settings {
+func (l *looFlags) settings(a *app) loo.Settings {
 	settings := loo.Settings{
 		Rho:      l.rho,
-		Progress: func(done, total int) { s.bars.show("leaving out", done, total) },
+		Progress: func(done, total int) { a.console.Progress("leaving out", done, total) },
 	}
 	for _, m := range loo.Methods() {
 		if m.String() == l.method {
@@ -93,40 +94,40 @@ func (l *looFlags) settings(s *session) loo.Settings {
 }
 
 // loo leaves out and prints.
-func (s *session) loo(sub *subject, l *looFlags) error {
-	r := &report.LeaveOneOut{Command: "loo", Subject: sub.report, Warnings: []string{}}
-	s.bars.show("training", 0, 1)
+func (a *app) loo(j *job, l *looFlags) error {
+	r := &report.LeaveOneOut{Command: "loo", Subject: j.report, Warnings: []string{}}
+	a.console.Progress("training", 0, 1)
 	began := time.Now()
 	var err error
-	switch training := sub.Loss.(type) {
+	switch training := j.Loss.(type) {
 	case loss.Square:
-		err = s.residuals(sub, training.Noise, r)
+		err = a.residuals(j, training.Noise, r)
 	case loss.HardMargin:
-		err = s.leaveOut(sub, l, loo.Problem{C: math.Inf(1)}, r)
+		err = a.leaveOut(j, l, loo.Problem{C: math.Inf(1)}, r)
 	case loss.Hinge:
-		err = s.leaveOut(sub, l, loo.Problem{C: training.C, Bias: !l.noBias}, r)
+		err = a.leaveOut(j, l, loo.Problem{C: training.C, Bias: !l.noBias}, r)
 	default:
-		err = usagef("loo is for --loss hard, hinge and square, not for %s", sub.Loss.Name())
+		err = usage.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name())
 	}
 	if err != nil {
 		return err
 	}
-	sub.times.Solve = time.Since(began).Seconds()
-	r.Cost = s.cost(sub.times)
-	if err := s.print(r); err != nil {
+	j.times.Solve = time.Since(began).Seconds()
+	r.Cost = a.cost(j.times)
+	if err := a.print(r); err != nil {
 		return err
 	}
-	s.warn(r.Warnings)
+	a.console.Warn(r.Warnings...)
 	if r.Status == loo.Cancelled.String() {
-		s.interrupted()
+		a.interrupted()
 	}
-	return s.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: r.Figures()})
+	return a.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: r.Figures()})
 }
 
 // residuals is leave-one-out for the square loss.
-func (s *session) residuals(sub *subject, noise float64, r *report.LeaveOneOut) error {
+func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
-	residuals, err := loo.Residuals(sub.Gram, sub.Site, sub.Set.Y, noise)
+	residuals, err := loo.Residuals(j.Gram, j.Site, j.Set.Y, noise)
 	if err != nil {
 		return err
 	}
@@ -142,36 +143,36 @@ func (s *session) residuals(sub *subject, noise float64, r *report.LeaveOneOut) 
 }
 
 // leaveOut is leave-one-out for classifiers, by one method or by all.
-func (s *session) leaveOut(sub *subject, l *looFlags, p loo.Problem, r *report.LeaveOneOut) error {
-	kernel, err := svm.NewRows(sub.Gram)
+func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut) error {
+	kernel, err := svm.NewRows(j.Gram)
 	if err != nil {
 		return err
 	}
-	p.Kernel, p.Site, p.Y = kernel, sub.Site, sub.Set.Y
-	settings := l.settings(s)
+	p.Kernel, p.Site, p.Y = kernel, j.Site, j.Set.Y
+	settings := l.settings(a)
 	var results []*loo.Result
 	if l.method == allMethods {
-		results, err = loo.Compare(s.ctx, p, settings, nil)
+		results, err = loo.Compare(a.ctx, p, settings, nil)
 	} else {
 		var result *loo.Result
-		if result, err = loo.Estimate(s.ctx, p, settings); err == nil {
+		if result, err = loo.Estimate(a.ctx, p, settings); err == nil {
 			results = []*loo.Result{result}
 		}
 	}
 	var infeasible *svm.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
-		return asUsage(err)
+		return usage.Wrap(err)
 	case err != nil:
 		return err
 	}
-	s.fillLeftOut(r, results, l.method == allMethods)
+	a.fillLeftOut(r, results, l.method == allMethods)
 	r.Bias = p.Bias
 	return nil
 }
 
 // fillLeftOut writes results into the report.
-func (s *session) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) {
+func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) {
 	for _, result := range results {
 		row := leftOutReport(result)
 		if all {
@@ -181,7 +182,7 @@ func (s *session) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all 
 			r.LeaveOneOutMethod, r.SupportVectors, r.Violation = row, result.SupportVectors, result.Violation
 		}
 		if result.Status == loo.Inexact {
-			s.status = exitNotConverged
+			a.status = exitNotConverged
 			r.Warnings = append(r.Warnings, result.Status.Err().Error())
 		}
 		if result.Status == loo.Cancelled {

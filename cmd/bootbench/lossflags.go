@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/loss"
 	"bootbench/model"
 )
@@ -58,11 +59,11 @@ func (l *lossFlags) choose(preset model.Preset, known bool) (loss.Loss, loss.Par
 	case known:
 		name = preset.Loss.Name()
 	default:
-		return nil, loss.Parameters{}, usagef("--loss is required (%s)", strings.Join(loss.Names(), ", "))
+		return nil, loss.Parameters{}, usage.Errorf("--loss is required (%s)", strings.Join(loss.Names(), ", "))
 	}
 	about, err := loss.About(name)
 	if err != nil {
-		return nil, loss.Parameters{}, usagef("--loss %q is not available (there is %s)", name, strings.Join(loss.Names(), ", "))
+		return nil, loss.Parameters{}, usage.Errorf("--loss %q is not available (there is %s)", name, strings.Join(loss.Names(), ", "))
 	}
 	if err := l.refuseForeign(about); err != nil {
 		return nil, loss.Parameters{}, err
@@ -72,13 +73,13 @@ func (l *lossFlags) choose(preset model.Preset, known bool) (loss.Loss, loss.Par
 		used.Noise = square.Noise
 	}
 	if about.Name == (loss.Square{}).Name() && used.Noise == 0 && !l.flags.Changed("noise") {
-		return nil, used, usagef("--noise is required with --loss square: the noise variance, above 0")
+		return nil, used, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")
 	}
 	if err := checkParameters(about, used); err != nil {
 		return nil, used, err
 	}
 	chosen, err := loss.ByName(about.Name, used)
-	return chosen, used, asUsage(err)
+	return chosen, used, usage.Wrap(err)
 }
 
 // refuseForeign refuses parameters of other losses.
@@ -88,9 +89,9 @@ func (l *lossFlags) refuseForeign(about loss.Info) error {
 			continue
 		}
 		if len(about.Takes) == 0 {
-			return usagef("--%s: --loss %s takes no parameter", name, about.Name)
+			return usage.Errorf("--%s: --loss %s takes no parameter", name, about.Name)
 		}
-		return usagef("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(about.Takes, ", --"))
+		return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(about.Takes, ", --"))
 	}
 	return nil
 }
@@ -115,11 +116,11 @@ func checkParameters(about loss.Info, used loss.Parameters) error {
 		v := *parameter(&used, name)
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return usagef("--%s is %v, must be finite", name, v)
+			return usage.Errorf("--%s is %v, must be finite", name, v)
 		case name == "epsilon" && v < 0:
-			return usagef("--%s is %v, must be at least 0", name, v)
+			return usage.Errorf("--%s is %v, must be at least 0", name, v)
 		case name != "epsilon" && !(v > 0):
-			return usagef("--%s is %v, must be above 0", name, v)
+			return usage.Errorf("--%s is %v, must be above 0", name, v)
 		}
 	}
 	return nil

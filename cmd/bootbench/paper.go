@@ -11,6 +11,8 @@ import (
 
 	"bootbench/bench"
 	"bootbench/bench/paper"
+	"bootbench/cmd/bootbench/internal/study"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/report"
@@ -42,7 +44,7 @@ func paperIDs() []string {
 
 // paperRun is the command under way.
 type paperRun struct {
-	*session
+	*app
 	settings paper.Settings
 	robot    *dataset.Set // of --pumadyn; nil: none
 	tables   report.PaperTables
@@ -50,10 +52,10 @@ type paperRun struct {
 	doc      any // of what is finished
 }
 
-func paperCommand(s *session) *cobra.Command {
+func paperCommand(a *app) *cobra.Command {
 	var only []string
-	var pumadyn, out string // the default of out must not become that of other commands
-	p := &paperRun{session: s}
+	var pumadyn string
+	p := &paperRun{app: a}
 	cmd := &cobra.Command{
 		Use:   "paper",
 		Short: "The figures of Malzahn and Opper 2003 and 2004, computed anew",
@@ -73,21 +75,20 @@ more resamples draws the missing ones only.`,
 	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
-	s.study.register(cmd)
-	f.StringVar(&out, "out", "paper", "folder `DIR` to write into, made if it is not there")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	a.shards.register(cmd)
+	f.String("out", "paper", "folder `DIR` to write into, made if it is not there")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		figures, err := p.chosen(only)
 		if err != nil {
 			return err
 		}
-		s.out = out
-		if err := s.checkOutputs(); err != nil {
-			return err
-		}
 		if pumadyn != "" {
-			if p.robot, err = s.readData(pumadyn, dataset.Options{}); err != nil {
+			if p.robot, err = a.readData(pumadyn, dataset.Options{}); err != nil {
 				return err
 			}
+		}
+		if err := a.split(cmd, nil); err != nil {
+			return err
 		}
 		return p.run(figures)
 	}
@@ -97,13 +98,13 @@ more resamples draws the missing ones only.`,
 // chosen are the figures that were asked for.
 func (p *paperRun) chosen(only []string) ([]paperFigure, error) {
 	if p.settings.Resamples < 1 {
-		return nil, usagef("--resamples is %d, must be at least 1", p.settings.Resamples)
+		return nil, usage.Errorf("--resamples is %d, must be at least 1", p.settings.Resamples)
 	}
 	if p.settings.Workers < 0 {
-		return nil, usagef("--workers is %d, must be at least 1", p.settings.Workers)
+		return nil, usage.Errorf("--workers is %d, must be at least 1", p.settings.Workers)
 	}
 	for _, id := range only {
-		if err := oneOf("figure", id, paperIDs()...); err != nil {
+		if err := usage.OneOf("figure", id, paperIDs()...); err != nil {
 			return nil, err
 		}
 	}
@@ -115,31 +116,53 @@ func (p *paperRun) chosen(only []string) ([]paperFigure, error) {
 // run computes the figures one by one and writes the page after each, so that
 // what was finished stays.
 func (p *paperRun) run(figures []paperFigure) error {
-	if err := p.split(); err != nil {
-		return err
-	}
-	if p.study.store == nil { // one process keeps its blocks too
-		store, err := newBlockStore(p.out)
-		if err != nil {
+	shared := &p.shards
+	if shared.study == nil { // one process keeps its blocks too
+		var err error
+		if shared.study, err = study.Keep(p.outputs.folder, version()); err != nil {
 			return err
 		}
-		p.study.store, p.study.count = &store, 1
 	}
-	p.settings.Do = p.study.Do
+	p.settings.Do = func(b paper.Block, result any) (bool, error) {
+		return shared.study.Do(study.Task{Number: b.Number, Name: b.Name, Key: "paper " + b.Key, Compute: b.Compute, Check: b.Check}, result)
+	}
+	if err := p.compute(figures); err != nil {
+		return err
+	}
+	if shared.study.Partial() {
+		return p.partDone()
+	}
+	if p.doc != nil {
+		if err := p.document(p.doc); err != nil {
+			return err
+		}
+	}
+	if err := shared.study.Complete(); err != nil {
+		return err
+	}
+	if err := p.text(func(w io.Writer) error { return report.WriteText(w, &p.tables) }); err != nil {
+		return err
+	}
+	p.console.Warn(p.warnings...)
+	return nil
+}
+
+// compute computes the figures one by one, those that have all their blocks, until
+// it is interrupted.
+func (p *paperRun) compute(figures []paperFigure) error {
 	var done []*report.Figure
 	for i, f := range figures {
 		p.settings.Progress = func(part string, at, total int) {
-			p.bars.show(fmt.Sprintf("%s, %d of %d: %s", f.id, i+1, len(figures), part), at, total)
+			p.console.Progress(fmt.Sprintf("%s, %d of %d: %s", f.id, i+1, len(figures), part), at, total)
 		}
 		made, err := f.run(p)
-		if errors.Is(err, paper.ErrElsewhere) {
+		switch {
+		case errors.Is(err, paper.ErrElsewhere):
 			continue
-		}
-		if p.isInterrupt(err) {
+		case p.isInterrupt(err):
 			p.interrupted()
-			break
-		}
-		if err != nil {
+			return nil
+		case err != nil:
 			return err
 		}
 		done = append(done, made...)
@@ -150,21 +173,6 @@ func (p *paperRun) run(figures []paperFigure) error {
 			return err
 		}
 	}
-	if p.study.partial() {
-		return p.told()
-	}
-	if p.doc != nil {
-		if err := p.document(p.doc); err != nil {
-			return err
-		}
-	}
-	if err := p.study.complete(); err != nil {
-		return err
-	}
-	if err := p.text(func(w io.Writer) error { return report.WriteText(w, &p.tables) }); err != nil {
-		return err
-	}
-	p.warn(p.warnings)
 	return nil
 }
 

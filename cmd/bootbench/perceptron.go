@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/report"
@@ -34,30 +35,30 @@ func (p *perceptronFlags) asked(m *modelFlags, f *pflag.FlagSet) (bool, error) {
 	if m.loss != perceptronLoss {
 		for _, name := range []string{"form", "passes"} {
 			if f.Changed(name) {
-				return false, usagef("--%s is for --loss perceptron", name)
+				return false, usage.Errorf("--%s is for --loss perceptron", name)
 			}
 		}
 		return false, nil
 	}
 	for _, name := range slices.Concat(lossFlagNames[1:], []string{"tol", "no-bias"}) {
 		if f.Changed(name) {
-			return false, usagef("--%s: --loss perceptron takes only --form and --passes", name)
+			return false, usage.Errorf("--%s: --loss perceptron takes only --form and --passes", name)
 		}
 	}
 	if p.form != "dual" && p.form != "primal" {
-		return false, usagef("--form %s: there are dual and primal", p.form)
+		return false, usage.Errorf("--form %s: there are dual and primal", p.form)
 	}
 	if p.passes < 1 {
-		return false, usagef("--passes is %d, must be at least 1", p.passes)
+		return false, usage.Errorf("--passes is %d, must be at least 1", p.passes)
 	}
 	m.loss = loss.HardMargin{}.Name()
 	return true, nil
 }
 
 // trainPerceptron runs the perceptron, writes its file and prints.
-func (s *session) trainPerceptron(j *subject, file *svm.ModelFile, p *perceptronFlags, path string) error {
+func (a *app) trainPerceptron(j *job, file *svm.ModelFile, p *perceptronFlags, path string) error {
 	j.report.Loss = perceptronLoss
-	s.bars.show("training", 0, 1)
+	a.console.Progress("training", 0, 1)
 	began := time.Now()
 	learned, err := p.learn(j)
 	if err != nil {
@@ -72,19 +73,19 @@ func (s *session) trainPerceptron(j *subject, file *svm.ModelFile, p *perceptron
 		r.F[j.Site[i]] = learned.F[i]
 	}
 	if total > 0 && !slices.ContainsFunc(r.Beta, func(b float64) bool { return b != 0 }) {
-		return usagef("--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold that", len(learned.Mistakes))
+		return usage.Errorf("--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold that", len(learned.Mistakes))
 	}
 	t := &report.Training{Perceptron: &report.Perceptron{Form: p.form, Mistakes: learned.Mistakes}, Status: "converged"}
 	if !learned.Converged {
 		t.Status = "pass limit"
-		s.status = exitNotConverged
+		a.status = exitNotConverged
 		t.Warnings = append(t.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more --passes, or --loss hinge", len(learned.Mistakes)))
 	}
-	return s.writeModel(j, file, r, t, path)
+	return a.writeModel(j, file, r, t, path)
 }
 
 // learn runs the perceptron in its form.
-func (p *perceptronFlags) learn(j *subject) (*svm.Perceptron, error) {
+func (p *perceptronFlags) learn(j *job) (*svm.Perceptron, error) {
 	if p.form == "dual" {
 		rows, err := svm.NewRows(j.Gram)
 		if err != nil {
@@ -93,7 +94,7 @@ func (p *perceptronFlags) learn(j *subject) (*svm.Perceptron, error) {
 		return svm.TrainDualPerceptron(rows, j.Site, j.Set.Y, p.passes)
 	}
 	if k := j.report.Kernel; j.Kernel.Kind != kernel.Linear || k.Constant != 0 {
-		return nil, usagef("--form primal is for --kernel linear with --constant 0; --form dual is for every kernel")
+		return nil, usage.Errorf("--form primal is for --kernel linear with --constant 0; --form dual is for every kernel")
 	}
 	if x := j.Set.Sparse; x != nil {
 		return svm.TrainPerceptron(svm.SparseFeatures{Cols: x.Cols, Start: x.Start, Index: x.Index, Value: x.Value}, j.Set.Y, p.passes)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/report"
@@ -18,15 +20,11 @@ import (
 // predictFlags say what is predicted and how it is printed.
 type predictFlags struct {
 	inputs string
-	level  float64
 	csv    string
 }
 
-func predictCommand(s *session) *cobra.Command {
-	var m modelFlags
-	var r schemeFlags
-	var v solverFlags
-	var t testFlags
+func predictCommand(a *app) *cobra.Command {
+	var t theoryFlags
 	var p predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict DATA --test FILE",
@@ -48,125 +46,120 @@ resamples, and that of the mean prediction.`,
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
 		Args: oneData,
 	}
-	m.register(cmd.Flags())
 	f := cmd.Flags()
+	f.SortFlags = false
 	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
-	f.Float64Var(&p.level, "level", 0.95, "share of the law within the interval, `LEVEL` between 0 and 1")
+	f.Float64Var(&t.test.level, "level", 0.95, "share of the law within the interval, `LEVEL` between 0 and 1")
 	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
-	r.register(f)
 	t.register(f)
-	v.register(f)
-	v.registerTrace(s, f)
-	m.registerEngine(f)
-	s.registerCheckpoint(cmd)
-	s.registerOut(cmd, "points.csv")
+	t.scheme.register(f)
+	t.test.register(f)
+	a.trace.register(f)
+	a.checkpoint.register(cmd)
+	registerOut(cmd, "points.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		settings, err := v.settings()
+		settings, err := t.solver.settings()
 		if err != nil {
 			return err
 		}
-		if err := p.check(s, args[0]); err != nil {
+		if err := t.test.checkLevel(); err != nil {
 			return err
 		}
-		s.checkpoint.aboutSolve(settings)
-		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
+		if err := p.check(a, args[0]); err != nil {
+			return err
+		}
+		j, scheme, err := a.solvable(&t, args[0], settings)
 		if err != nil {
 			return err
 		}
-		inputs, err := m.inputs(s, p.inputs, sub.Set)
-		if err := s.agree(err); err != nil {
+		inputs, err := a.loadInputs(&t.model, p.inputs, j.Set)
+		if err := a.ranks.agree(err); err != nil {
 			return err
 		}
-		return s.predict(sub, inputs, scheme, settings, p, t.noPoints)
+		return a.predict(j, inputs, scheme, settings, p, &t.test)
 	}
 	return cmd
 }
 
-func (p *predictFlags) check(s *session, data string) error {
-	p.csv = s.own(p.csv)
+// loadInputs reads new inputs for a set.
+func (a *app) loadInputs(m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
+	return dataset.LoadInputs(path, set, m.options(a.stdin()))
+}
+
+func (p *predictFlags) check(a *app, data string) error {
+	p.csv = a.ownFile(p.csv)
 	switch {
 	case p.inputs == "":
-		return usagef("--test is required: the new inputs")
+		return usage.Errorf("--test is required: the new inputs")
 	case p.inputs == "-" && data == "-":
-		return usagef("DATA and --test cannot both be standard input")
-	case !(p.level > 0 && p.level < 1):
-		return usagef("--level is %v, must lie between 0 and 1", p.level)
-	case p.csv == "-" && s.toStdout():
-		return usagef("--csv and --json cannot both take standard output")
+		return usage.Errorf("DATA and --test cannot both be standard input")
+	case p.csv == "-" && a.outputs.stdout():
+		return usage.Errorf("--csv and --json cannot both take standard output")
 	}
 	if p.csv == "" || p.csv == "-" {
 		return nil
 	}
-	return s.checkFile("csv", p.csv)
+	return files.CheckWritable("csv", p.csv)
 }
 
 // predict solves, predicts and prints.
-func (s *session) predict(sub *subject, inputs *dataset.Inputs, scheme resample.Scheme, settings solver.Settings, p predictFlags, noPoints bool) error {
+func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, settings solver.Settings, p predictFlags, t *testFlags) error {
 	began := time.Now()
-	solution, err := s.solve(sub, scheme, settings, "solve")
+	solution, err := a.solve(j, scheme, settings, "solve")
 	if err != nil {
 		return err
 	}
-	sub.times.Solve = time.Since(began).Seconds()
+	j.times.Solve = time.Since(began).Seconds()
 	began = time.Now()
-	points, err := s.predictions(sub, inputs, solution)
+	points, err := a.predictions(j, inputs, solution)
 	if err != nil {
 		return err
 	}
-	sub.times.Predict = time.Since(began).Seconds()
-	addInterval(points, p.level)
-	if sub.Set.Task == dataset.Classification {
+	j.times.Predict = time.Since(began).Seconds()
+	addInterval(points, t.level)
+	if j.Set.Task == dataset.Classification {
 		addVote(points)
 	}
 	r := &report.Prediction{
-		Command: "predict", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
-		Convergence: sub.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: p.level,
-		Points: points, Warnings: sub.warnings(scheme, solution.Warnings),
+		Command: "predict", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
+		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: t.level,
+		Points: points, Warnings: j.warnings(scheme, solution.Warnings),
 	}
-	judge(r, sub, inputs.Y)
-	if p.csv == "-" {
-		s.bars.clear()
-		if err := points.WriteCSV(s.stdout); err != nil {
-			return err
-		}
-	} else if p.csv != "" {
-		if err := report.WriteFile(p.csv, points.WriteCSV); err != nil {
-			return err
-		}
-	}
-	if err := s.file("points.csv", points.WriteCSV); err != nil {
-		return err
-	}
-	figure := report.PredictionFigure(points, p.level)
-	if noPoints {
+	addTestErrors(r, j, inputs.Y)
+	figures := report.PredictionFigure(points, t.level)
+	if t.noPoints {
 		r.Points = nil
 	}
-	r.Cost = s.cost(sub.times)
-	if p.csv != "-" {
-		if err := s.text(func(w io.Writer) error { return report.WriteText(w, r) }); err != nil {
+	text := func(w io.Writer) error { return report.WriteText(w, r) }
+	switch p.csv {
+	case "":
+	case "-":
+		text = points.WriteCSV
+	default:
+		if err := files.Replace(p.csv, points.WriteCSV); err != nil {
 			return err
 		}
 	}
-	s.warn(r.Warnings)
-	if err := s.document(r); err != nil {
-		return err
-	}
-	return s.page(&report.Page{
-		Lead:    []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count)},
-		Answers: []report.Document{r}, Warnings: r.Warnings, Figures: figure, Files: []string{"points.csv"},
+	r.Cost = a.cost(j.times)
+	return a.deliver(answer{
+		text: text, document: r, csv: "points.csv", writeCSV: points.WriteCSV, warnings: r.Warnings,
+		page: report.Page{
+			Lead:    []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count)},
+			Answers: []report.Document{r}, Figures: figures,
+		},
 	})
 }
 
 // predictions are mean and variance at the new inputs, batch after batch.
-func (s *session) predictions(sub *subject, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {
+func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {
 	points := &report.Points{Mean: []float64{}, Variance: []float64{}}
-	err := sub.CrossInputs(inputs, func(first int, rows []float64) error {
-		s.bars.show("predict", first, inputs.M())
+	err := j.CrossInputs(inputs, func(first int, rows []float64) error {
+		a.console.Progress("predict", first, inputs.M())
 		mean, variance := solution.Predict(rows)
 		points.Mean = append(points.Mean, mean...)
 		points.Variance = append(points.Variance, variance...)
-		s.poll()
-		return s.ctx.Err()
+		a.ranks.syncCancel()
+		return a.ctx.Err()
 	})
 	return points, err
 }
@@ -190,19 +183,19 @@ func addVote(p *report.Points) {
 	}
 }
 
-// judge adds targets and their losses, where there are targets.
-func judge(r *report.Prediction, sub *subject, targets []float64) {
+// addTestErrors adds targets and their losses, where there are targets.
+func addTestErrors(r *report.Prediction, j *job, targets []float64) {
 	if targets == nil {
 		return
 	}
-	r.TestLoss, r.Points.Target = sub.test.Name(), targets
+	r.TestLoss, r.Points.Target = j.test.Name(), targets
 	expected, bagged := 0.0, 0.0
 	for i, y := range targets {
 		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
-		expectation := sub.test.Gaussian(mean, variance, y)
+		expectation := j.test.Gaussian(mean, variance, y)
 		r.Points.Error = append(r.Points.Error, expectation)
 		expected += expectation / float64(len(targets))
-		bagged += sub.test.Value(mean, y) / float64(len(targets))
+		bagged += j.test.Value(mean, y) / float64(len(targets))
 	}
 	r.TestError, r.BaggedError = &expected, &bagged
 }

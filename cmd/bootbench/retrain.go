@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -33,10 +33,10 @@ func (r *retrainFlags) register(f *pflag.FlagSet, resamples int) {
 func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	s := retrain.Settings{Resamples: r.resamples, Seed: r.seed, Workers: r.workers}
 	if r.resamples < 1 {
-		return s, usagef("--resamples is %d, must be at least 1", r.resamples)
+		return s, usage.Errorf("--resamples is %d, must be at least 1", r.resamples)
 	}
 	if f.Changed("workers") && r.workers < 1 {
-		return s, usagef("--workers is %d, must be at least 1", r.workers)
+		return s, usage.Errorf("--workers is %d, must be at least 1", r.workers)
 	}
 	if s.Workers == 0 {
 		s.Workers = runtime.GOMAXPROCS(0)
@@ -45,11 +45,8 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	return s, nil
 }
 
-func retrainCommand(s *session) *cobra.Command {
-	var m modelFlags
-	var r schemeFlags
-	var t testFlags
-	var b retrainFlags
+func retrainCommand(a *app) *cobra.Command {
+	var r retrainCommandFlags
 	cmd := &cobra.Command{
 		Use:   "retrain DATA",
 		Short: "The same averages by Monte-Carlo retraining, with standard errors",
@@ -66,111 +63,123 @@ covers the resamples that were finished.`,
 		Args: oneData,
 	}
 	f := cmd.Flags()
-	m.register(f)
-	r.register(f)
-	b.register(f, retrain.DefaultResamples)
-	t.register(f)
-	maxSkipped := f.Float64("max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
-	s.registerOut(cmd, "points.csv")
-	s.study.register(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		settings, err := b.settings(f)
+	r.model.register(f)
+	r.scheme.register(f)
+	r.resampling.register(f, retrain.DefaultResamples)
+	r.test.register(f)
+	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
+	registerOut(cmd, "points.csv")
+	a.shards.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		settings, err := r.settings(f)
 		if err != nil {
 			return err
 		}
-		if settings.MaxSkipped = *maxSkipped; !(*maxSkipped >= 0 && *maxSkipped < 1) {
-			return usagef("--max-skipped is %v, must be at least 0 and below 1", *maxSkipped)
-		}
-		if f.Changed("max-skipped") && r.scheme == "kfold" {
-			return usagef("--max-skipped is not for --scheme kfold, whose folds all count")
-		}
-		sub, scheme, err := s.resampled(&m, &r, &t, args[0])
+		p, err := a.read(&r.model, &r.test, args[0])
 		if err != nil {
 			return err
 		}
-		need := linalg.SymBytes(sub.Sites()) + sub.RetrainBytes(settings.Workers, scheme)
-		what := fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, sub.Sites())
-		if err := linalg.CheckMemory(need, int64(m.maxMemory), what); err != nil {
+		scheme, err := r.scheme.of(r.scheme.ratio, p.spec.Set.N())
+		if err != nil {
 			return err
 		}
-		if err := s.split(); err != nil {
+		j, err := a.build(p)
+		if err != nil {
 			return err
 		}
-		return s.retrain(sub, scheme, settings, t.noPoints)
+		need := linalg.SymBytes(j.Sites()) + j.RetrainBytes(settings.Workers, scheme)
+		what := fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, j.Sites())
+		if err := linalg.CheckMemory(need, int64(r.model.maxMemory), what); err != nil {
+			return err
+		}
+		if err := a.split(cmd, args); err != nil {
+			return err
+		}
+		return a.retrain(j, scheme, settings, r.test.noPoints)
 	}
 	return cmd
 }
 
+// retrainCommandFlags are those of the command retrain.
+type retrainCommandFlags struct {
+	model      modelFlags
+	scheme     schemeFlags
+	test       testFlags
+	resampling retrainFlags
+	maxSkipped float64
+}
+
+// settings are those of the retraining, its scheme checked too.
+func (r *retrainCommandFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
+	settings, err := r.resampling.settings(f)
+	if err != nil {
+		return settings, err
+	}
+	if settings.MaxSkipped = r.maxSkipped; !(r.maxSkipped >= 0 && r.maxSkipped < 1) {
+		return settings, usage.Errorf("--max-skipped is %v, must be at least 0 and below 1", r.maxSkipped)
+	}
+	if f.Changed("max-skipped") && r.scheme.scheme == "kfold" {
+		return settings, usage.Errorf("--max-skipped is not for --scheme kfold, whose folds all count")
+	}
+	return settings, r.scheme.check(r.scheme.ratio)
+}
+
 // retrain retrains and prints.
-func (s *session) retrain(sub *subject, scheme resample.Scheme, settings retrain.Settings, noPoints bool) error {
-	fitted, err := s.fit(sub)
+func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings, noPoints bool) error {
+	fitted, err := a.fit(j)
 	if err != nil {
 		return err
 	}
-	settings.Tests = []loss.Test{sub.test}
-	settings.Progress = func(done, total int) { s.bars.show(fmt.Sprintf("retraining %d of %d", done, total), done, total) }
+	settings.Tests = []loss.Test{j.test}
+	settings.Progress = func(done, total int) {
+		a.console.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
+	}
 	began := time.Now()
-	result, err := s.retrained(sub, scheme, settings)
-	if err != nil {
+	result, err := a.retrained(j, scheme, settings)
+	switch {
+	case err != nil:
 		return err
+	case a.shards.study.Partial():
+		return a.partDone()
+	case result == nil:
+		return a.shards.study.Complete()
+	case result.Resamples == 0:
+		return a.ctx.Err()
 	}
-	if result == nil || s.study.partial() {
-		if err := s.study.complete(); err != nil {
-			return err
-		}
-		return s.told()
-	}
-	sub.times.Retrain = time.Since(began).Seconds()
-	if result.Resamples == 0 {
-		return s.ctx.Err()
-	}
-	r := &report.Retraining{
-		Command: "retrain", Subject: sub.report, Resampling: resamplingReport(scheme, sub.Set.N()),
-		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
-		Errors: errorsReport(sub.test, solver.Combine632(result.LeftOut[0].Error, sub.test, sub.Set.Y, sub.perExample(fitted))),
-		SE:     result.LeftOut[0].SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: sub.warnings(scheme, result.Warnings),
-	}
-	bag := result.OutOfBag
-	r.Ensemble.BaggedError, r.EnsembleSE.BaggedError = bag.Errors[0].Error, bag.Errors[0].SE
-	classes := sub.Set.Task == dataset.Classification
-	if classes {
-		r.Ensemble.VoteError, r.EnsembleSE.VoteError = &bag.VoteError, &bag.VoteErrorSE
-	}
-	if !noPoints {
-		r.Points = &report.Points{
-			Mean: sub.perExample(result.Mean), Variance: sub.perExample(result.Var), Error: result.LeftOut[0].Examples,
-			MeanSE: sub.perExample(result.MeanSE), VarianceSE: sub.perExample(result.VarSE), OOBMean: bag.Mean,
-		}
-		if classes {
-			r.Points.OOBVote, r.Points.Vote = bag.Vote, sub.perExample(result.Vote)
-		}
-	}
-	r.Cost = s.cost(sub.times)
-	if err := s.print(r); err != nil {
-		return err
-	}
-	s.warn(r.Warnings)
-	if result.Status == retrain.Cancelled {
-		s.interrupted()
+	j.times.Retrain = time.Since(began).Seconds()
+	r := a.retrainReport(j, scheme, settings, result, fitted)
+	if noPoints {
+		r.Points = nil
 	}
 	lead := fmt.Sprintf("Models trained on %d resamples err by %.5g, standard error %.2g (%s loss), on examples that they have not seen.",
 		r.Resamples, r.TestError, r.SE, r.TestLoss)
-	return s.pointsPage(r, lead, r.Warnings, r.Points)
+	if err := a.deliver(pointsAnswer(r, lead, r.Warnings, r.Points)); err != nil {
+		return err
+	}
+	if result.Status == retrain.Cancelled {
+		a.interrupted()
+	}
+	return nil
 }
 
-// retrained is the answer, nil where other processes have parts of it.
-func (s *session) retrained(sub *subject, scheme resample.Scheme, settings retrain.Settings) (*retrain.Result, error) {
-	if s.study.store != nil {
-		return s.retrainBlocks(sub, scheme, settings)
+// retrainReport is what a report says of a retraining.
+func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, result *retrain.Result, fitted []float64) *report.Retraining {
+	left, bag := result.LeftOut[0], result.OutOfBag
+	r := &report.Retraining{
+		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
+		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
+		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
+		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: j.warnings(scheme, result.Warnings),
+		Points: &report.Points{
+			Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var), Error: left.Examples,
+			MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarSE), OOBMean: bag.Mean,
+		},
 	}
-	return sub.Retrain(s.ctx, scheme, blas64.General{}, settings)
-}
-
-// perExample spreads values over sites onto the examples.
-func (sub *subject) perExample(overSites []float64) []float64 {
-	values := make([]float64, len(sub.Site))
-	for example, site := range sub.Site {
-		values[example] = overSites[site]
+	r.Ensemble.BaggedError, r.EnsembleSE.BaggedError = bag.Errors[0].Error, bag.Errors[0].SE
+	if j.Set.Task == dataset.Classification {
+		r.Ensemble.VoteError, r.EnsembleSE.VoteError = &bag.VoteError, &bag.VoteErrorSE
+		r.Points.OOBVote, r.Points.Vote = bag.Vote, j.perExample(result.Vote)
 	}
-	return values
+	r.Cost = a.cost(j.times)
+	return r
 }

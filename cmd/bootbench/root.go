@@ -1,17 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 
-	"bootbench/report"
+	"bootbench/cmd/bootbench/internal/usage"
 )
 
 // newRoot is the command line of a session.
-func newRoot(s *session) *cobra.Command {
+func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bootbench",
 		Short: "Bootstrap averages of kernel machines without retraining",
@@ -31,25 +27,57 @@ interrupted, what was finished is kept.`,
 		Example: `  bootbench estimate boston
   bootbench datasets
   bootbench compare`,
-		Version:           version(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.start(cmd) },
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetHelpCommand(helpCommand(s))
-	s.register(root)
-	root.AddCommand(compareCommand(s), estimateCommand(s), curveCommand(s), gridCommand(s), predictCommand(s),
-		retrainCommand(s), looCommand(s), trainCommand(s), paperCommand(s), accuracyCommand(s), mergeCommand(s), scaleCommand(s), datasetsCommand(s), infoCommand(s))
+	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommandGroupID("files")
+	registerShared(a, root)
+	for _, g := range commandGroups(a) {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
 	}
 	return root
 }
 
+// commandGroup is a part of the list of commands in the help.
+type commandGroup struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// commandGroups are all commands: those that answer questions about DATA, those
+// around them, and those that study the method itself.
+func commandGroups(a *app) []commandGroup {
+	return []commandGroup{
+		{"main", "Commands:", []*cobra.Command{compareCommand(a), estimateCommand(a), curveCommand(a), predictCommand(a),
+			retrainCommand(a), looCommand(a), gridCommand(a), trainCommand(a)}},
+		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a, newRoot), infoCommand(a)}},
+		{"studies", "Studies of the method (see compare --estimators, too):", []*cobra.Command{paperCommand(a), accuracyCommand(a), scaleCommand(a)}},
+	}
+}
+
+// registerShared adds the flags that every command has.
+func registerShared(a *app, root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	a.outputs.register(f)
+	a.process.register(f)
+	f.BoolVar(&a.console.Quiet, "quiet", false, "no progress bars and no warnings on standard error; default: bars on a terminal only")
+	a.process.registerProfiles(f)
+}
+
 // helpCommand prints the help of a command, and refuses one that is not there.
-func helpCommand(s *session) *cobra.Command {
+func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Help about a command",
@@ -57,61 +85,12 @@ func helpCommand(s *session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := cmd.Root().Find(args)
 			if err != nil {
-				return asUsage(err)
+				return usage.Wrap(err)
 			}
 			if len(rest) > 0 {
-				return usagef("no help on %q", rest[0])
+				return usage.Errorf("no help on %q", rest[0])
 			}
 			return target.Help()
 		},
 	}
-}
-
-// oneData refuses anything but one DATA.
-func oneData(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usagef("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d", cmd.Name(), len(args))
-	}
-	return nil
-}
-
-// noArguments refuses arguments.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no arguments, not %q", cmd.Name(), args[0])
-	}
-	return nil
-}
-
-// version is the module's version and, for a build from a repository, its
-// revision.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "of unknown version"
-	}
-	text, revision, changed := info.Main.Version, "", ""
-	if text == "" {
-		text = "(devel)"
-	}
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			revision = setting.Value[:min(12, len(setting.Value))]
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			changed = ", changed since"
-		}
-	}
-	if revision == "" {
-		return text
-	}
-	return fmt.Sprintf("%s (%s%s)", text, revision, changed)
-}
-
-// print writes an answer that has a text and a document.
-func (s *session) print(doc report.Document) error {
-	if err := s.text(func(w io.Writer) error { return report.WriteText(w, doc) }); err != nil {
-		return err
-	}
-	return s.document(doc)
 }

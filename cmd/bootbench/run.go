@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/gp"
 	"bootbench/linalg"
@@ -17,105 +21,130 @@ import (
 	"bootbench/solver"
 )
 
-// Exit statuses.
-const (
-	exitDone         = 0
-	exitFailed       = 1
-	exitUsage        = 2 // bad usage or bad input: nothing was computed
-	exitNotConverged = 3 // the answer was printed, with its residual
-	exitInterrupted  = 130
-)
-
 // run is the program: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newSession(ctx, args, stdin, stdout, stderr).run()
+	return newApp(ctx, args, stdin, stdout, stderr).run()
 }
 
-// run runs the session's command line.
-func (s *session) run() (status int) {
-	stderr := s.stderr
-	defer s.close()
+// run runs the command line.
+func (a *app) run() (status int) {
+	defer a.close()
 	defer func() {
 		if p := recover(); p != nil {
-			s.bars.clear()
-			if lost, ok := p.(*dist.DesyncError); ok {
-				s.diverged, status = lost, exitFailed
-				return
-			}
-			fmt.Fprintf(stderr, "bootbench: internal error: %s; please report it with the command line "+
-				"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
-			if os.Getenv("BOOTBENCH_DEBUG") != "" {
-				stderr.Write(debug.Stack())
-			}
-			status = exitFailed
-			s.broken = true
+			status = a.panicked(p)
 		}
 	}()
-	root := newRoot(s)
-	root.SetArgs(append([]string{}, s.args...)) // never nil, which means os.Args
-	root.SetIn(s.stdin)
-	root.SetOut(s.stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(s.ctx)
-	s.bars.clear()
+	root := newRoot(a)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.start(cmd) }
+	root.SetArgs(append([]string{}, a.args...)) // never nil, which means os.Args
+	root.SetIn(a.console.In)
+	root.SetOut(a.console.Out)
+	root.SetErr(a.console.Err)
+	err := root.ExecuteContext(a.ctx)
+	a.console.Clear()
 	if err == nil {
-		err = s.finish()
+		err = a.finish()
 	}
-	if err != nil {
-		status := s.statusOf(err)
-		if status == exitInterrupted {
-			err = errors.New("interrupted before anything was finished")
-			if s.study.partial() && s.study.done > 0 {
-				err = fmt.Errorf("interrupted: %d tasks are done and kept in %s", s.study.done, s.out)
-			}
+	if err == nil {
+		return a.status
+	}
+	status = a.statusOf(err)
+	if status == exitInterrupted {
+		err = errors.New("interrupted before anything was finished")
+		if done := a.shards.study.Done(); a.shards.study.Partial() && done > 0 {
+			err = fmt.Errorf("interrupted: %d tasks are done and kept in %s", done, a.outputs.out)
 		}
-		fmt.Fprintf(stderr, "bootbench: %s\n", oneLine(err.Error()))
-		return status
 	}
-	return s.status
+	fmt.Fprintf(a.console.Err, "bootbench: %s\n", oneLine(err.Error()))
+	return status
 }
 
-// usageError is a fault in the command line.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// asUsage marks an error as a fault in the command line.
-func asUsage(err error) error {
-	if err == nil {
-		return nil
+// panicked says what went wrong inside, on one line, and returns the exit status.
+func (a *app) panicked(p any) int {
+	a.console.Clear()
+	if lost, ok := p.(*dist.DesyncError); ok && a.ranks != nil {
+		a.ranks.diverged = lost
+		return exitFailed
 	}
-	return usageError{err}
+	fmt.Fprintf(a.console.Err, "bootbench: internal error: %s; please report it with the command line "+
+		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
+	if os.Getenv("BOOTBENCH_DEBUG") != "" {
+		a.console.Err.Write(debug.Stack())
+	}
+	if a.ranks != nil {
+		a.ranks.broken = true
+	}
+	return exitFailed
+}
+
+// finish writes the profiles and says whether the answer has arrived.
+func (a *app) finish() error {
+	if err := a.process.end(); err != nil {
+		return err
+	}
+	return a.console.Lost()
+}
+
+// close undoes what the run did to the process, for the next run in it.
+func (a *app) close() {
+	a.console.Clear()
+	a.process.end()
+	a.process.undo()
 }
 
 // statusOf is the exit status for an error.
-func (s *session) statusOf(err error) int {
+func (a *app) statusOf(err error) int {
 	var (
-		usage usageError
 		data  *dataset.Error
 		fit   *gp.PivotError
 		pivot *linalg.PivotError
 	)
 	switch {
-	case s.isInterrupt(err):
+	case a.isInterrupt(err):
 		return exitInterrupted
-	case s.status == exitFailed:
+	case a.status == exitFailed:
 		return exitFailed
-	case !s.started, errors.As(err, &usage), errors.As(err, &data), errors.As(err, &fit), errors.As(err, &pivot),
+	case !a.started, usage.Is(err), errors.As(err, &data), errors.As(err, &fit), errors.As(err, &pivot),
 		errors.Is(err, model.ErrInput), errors.Is(err, solver.ErrProblem), errors.Is(err, linalg.ErrMemory):
 		return exitUsage
 	}
 	return exitFailed
 }
 
-// oneLine makes an error message a single line that begins with what is wrong.
-func oneLine(text string) string {
-	text = strings.TrimPrefix(text, model.ErrInput.Error()+": ")
-	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
-		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
+// runOnRanks is run on every rank. All return the same status, the largest; where
+// one has failed alone, it says so and ends them all.
+func runOnRanks(ctx context.Context, r ranks, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	limitThreads(r.Threads(), os.LookupEnv)
+	if _, set := os.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
 	}
-	if at := strings.Index(text, "strconv."); at >= 0 { // an invalid number in a flag
-		text = text[:at] + text[strings.LastIndex(text, ": ")+2:]
+	var held bytes.Buffer // what another rank than 0 would say
+	own := stderr
+	if r.Rank() > 0 {
+		stdout, own = io.Discard, &held
 	}
-	return strings.Join(strings.Fields(text), " ")
+	g := &rankGroup{ranks: r, signals: ctx}
+	ctx, g.cancel = context.WithCancel(context.Background())
+	defer g.cancel()
+	a := newApp(ctx, args, &sharedInput{ranks: r, r: stdin}, stdout, own)
+	a.ranks = g
+	status := a.run()
+	if g.diverged == nil && !g.broken {
+		most, err := r.Barrier("end", int64(status))
+		if err == nil {
+			r.End()
+			return int(most)
+		}
+		if status == exitDone {
+			g.diverged = err
+		}
+	}
+	if g.diverged != nil { // another rank has failed: it may say why first
+		time.Sleep(time.Second)
+		fmt.Fprintf(stderr, "bootbench: %v\n", g.diverged)
+		status = exitFailed
+	}
+	stderr.Write(held.Bytes())
+	r.Abort(status)
+	return status
 }

@@ -588,6 +588,14 @@ func TestInterrupt(t *testing.T) {
 	if rows := document[[]compareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}
+	interrupt("\nboston ", "compare", "--sizes", "20", "--resamples", "3") // the comparison without DATA
+	if rows := document[[]compareRow](t, read()); len(rows) != 1 || rows[0].N != 506 {
+		t.Errorf("rows kept: %+v", rows)
+	}
+	interrupt("\ncrabs ", "accuracy", "--data", "crabs", "--resamples", "3")
+	if survey := document[struct{ Cells []struct{ N int } }](t, read()); len(survey.Cells) != 1 || survey.Cells[0].N != 200 {
+		t.Errorf("cells kept: %+v", survey)
+	}
 	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
 	o := driveWith(ctx, "", on("retrain", "--resamples", "100000000", "--json", "-")...)
@@ -768,7 +776,7 @@ func TestExamples(t *testing.T) {
 
 // commands are the root and all commands that users see.
 func commands() []*cobra.Command {
-	root := newRoot(newSession(context.Background(), nil, nil, io.Discard, io.Discard))
+	root := newRoot(newApp(context.Background(), nil, nil, io.Discard, io.Discard))
 	return append([]*cobra.Command{root}, root.Commands()...)
 }
 

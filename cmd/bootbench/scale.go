@@ -2,18 +2,17 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"bootbench/bench"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/model"
 	"bootbench/report"
-	"bootbench/solver"
 )
 
-func scaleCommand(s *session) *cobra.Command {
+func scaleCommand(a *app) *cobra.Command {
 	var exact, low int
 	var maxMemory size
 	cmd := &cobra.Command{
@@ -31,23 +30,23 @@ features and target.`,
 	f.IntVar(&exact, "exact", 5000, "largest number of examples `N` for the exact engine, at least 2; N, N/2, ... down to 2500")
 	f.IntVar(&low, "lowrank", 50000, "the same for the low-rank engine")
 	f.Var(&maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left")
-	s.registerOut(cmd, "scale.csv")
+	registerOut(cmd, "scale.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		cases, err := s.scaleCases(args, exact, low, int64(maxMemory))
+		cases, err := a.scaleCases(args, exact, low, int64(maxMemory))
 		if err != nil {
 			return err
 		}
-		return s.scale(cases)
+		return a.scale(cases)
 	}
 	return cmd
 }
 
 // scaleCases are the exact cases and then the low-rank ones of every data set.
-func (s *session) scaleCases(paths []string, exact, low int, maxBytes int64) ([]bench.Case, error) {
+func (a *app) scaleCases(paths []string, exact, low int, maxBytes int64) ([]bench.Case, error) {
 	const most = 10_000_000
 	for flag, n := range map[string]int{"exact": exact, "lowrank": low} {
 		if n < 2 || n > most {
-			return nil, usagef("--%s is %d, must be from 2 to %d", flag, n, most)
+			return nil, usage.Errorf("--%s is %d, must be from 2 to %d", flag, n, most)
 		}
 	}
 	var cases []bench.Case
@@ -59,7 +58,7 @@ func (s *session) scaleCases(paths []string, exact, low int, maxBytes int64) ([]
 		cases = defaults
 	}
 	for _, path := range paths {
-		set, err := dataset.Load(path, dataset.Options{MaxBytes: maxBytes, Stdin: interruptible{s.ctx, s.stdin}})
+		set, err := dataset.Load(path, dataset.Options{MaxBytes: maxBytes, Stdin: a.stdin()})
 		if err != nil {
 			return nil, err
 		}
@@ -71,54 +70,21 @@ func (s *session) scaleCases(paths []string, exact, low int, maxBytes int64) ([]
 	return cases, nil
 }
 
-// scale runs the cases, prints each row as it is finished, and writes all.
-func (s *session) scale(cases []bench.Case) error {
-	answer := &report.Scale{}
-	for _, c := range cases {
-		answer.Data = append(answer.Data, c.Title())
-	}
-	var table *report.StreamTable[bench.ScaleRow]
-	err := s.text(func(w io.Writer) (err error) {
-		table, err = report.NewStreamTable(w, answer)
-		return err
-	})
+// scale runs the cases.
+func (a *app) scale(cases []bench.Case) error {
+	tasks, err := bench.ScaleTasks(cases, bench.Settings{Progress: func(p bench.Progress) {
+		a.console.Progress(fmt.Sprintf("%s, n = %d", p.Data, p.N), p.Row-1+p.Done, p.Rows)
+	}})
 	if err != nil {
 		return err
 	}
-	var printing error
-	rows, err := bench.Scale(s.ctx, cases, bench.Settings{Progress: func(p bench.Progress) {
-		s.bars.show(fmt.Sprintf("%s, n = %d", p.Data, p.N), p.Row-1+p.Done, p.Rows)
-	}}, func(r bench.ScaleRow) {
-		if r.Status != solver.Converged.String() && s.status == exitDone {
-			s.status = exitNotConverged
-		}
-		if e := s.text(func(io.Writer) error { return table.Row(r) }); printing == nil {
-			printing = e
-		}
+	c := &report.Scale{Data: titles(cases)}
+	return runRows(a, rowRun[bench.ScaleRow]{
+		tasks: tasks, document: c, csv: "scale.csv",
+		status: func(row bench.ScaleRow) string { return row.Status },
+		finish: func(rows []bench.ScaleRow, _ bool) (any, []string) {
+			c.Rows = rows
+			return rows, nil
+		},
 	})
-	if printing != nil {
-		return printing
-	}
-	if err != nil && (len(rows) == 0 || !s.isInterrupt(err)) {
-		return err
-	}
-	if err != nil {
-		s.interrupted()
-	}
-	answer.Rows = rows
-	return s.endScale(answer, table)
-}
-
-// endScale prints and writes what was finished.
-func (s *session) endScale(answer *report.Scale, table *report.StreamTable[bench.ScaleRow]) error {
-	if err := s.text(func(io.Writer) error { return table.End() }); err != nil {
-		return err
-	}
-	if err := s.document(answer.Rows); err != nil {
-		return err
-	}
-	if err := s.file("scale.csv", answer.WriteCSV); err != nil {
-		return err
-	}
-	return s.page(&report.Page{Answers: []report.Document{answer}, Figures: answer.Figures(), Files: []string{"scale.csv"}})
 }

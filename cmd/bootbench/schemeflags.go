@@ -6,8 +6,12 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/resample"
 )
+
+// schemeFlagNames are the names of schemeFlags on the command line.
+var schemeFlagNames = []string{"ratio", "scheme", "folds"}
 
 // schemeFlags say how training sets are redrawn.
 type schemeFlags struct {
@@ -33,21 +37,21 @@ func (r *schemeFlags) registerScheme(f *pflag.FlagSet) {
 
 // check refuses what is wrong whatever DATA is.
 func (r *schemeFlags) check(ratio float64) error {
-	if err := oneOf("scheme", r.scheme, resample.Names()...); err != nil {
+	if err := usage.OneOf("scheme", r.scheme, resample.Names()...); err != nil {
 		return err
 	}
 	kfold := r.scheme == "kfold"
 	switch {
 	case r.flags.Changed("folds") && !kfold:
-		return usagef("--folds belongs to --scheme kfold, not to %s", r.scheme)
+		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", r.scheme)
 	case kfold && r.flags.Changed("ratio") && ratio != 1:
-		return usagef("--ratio: --scheme kfold takes --folds instead")
+		return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
 	case r.folds < 2:
-		return usagef("--folds is %d, must be at least 2", r.folds)
+		return usage.Errorf("--folds is %d, must be at least 2", r.folds)
 	case !(ratio > 0) || math.IsInf(ratio, 0):
-		return usagef("--ratio is %v, must be above 0 and finite", ratio)
+		return usage.Errorf("--ratio is %v, must be above 0 and finite", ratio)
 	case ratio > 1 && (r.scheme == "subsample" || r.scheme == "bernoulli"):
-		return usagef("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio, r.scheme)
+		return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio, r.scheme)
 	}
 	return nil
 }
@@ -60,7 +64,7 @@ func (r *schemeFlags) of(ratio float64, n int) (resample.Scheme, error) {
 		if r.scheme == "kfold" {
 			flag = "--folds"
 		}
-		return nil, usagef("%s: %s", flag, strings.TrimPrefix(err.Error(), "resample: "))
+		return nil, usage.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "resample: "))
 	}
 	return scheme, nil
 }

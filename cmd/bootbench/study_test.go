@@ -1,12 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
+
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/study"
 )
 
 // timeless is a document without what the clock decides.
@@ -91,52 +101,6 @@ func TestDamagedPart(t *testing.T) {
 	}
 }
 
-// TestShardOf reads parts from the flag and from schedulers.
-func TestShardOf(t *testing.T) {
-	for _, c := range []struct {
-		text        string
-		shards      int
-		environment map[string]string
-		index       int
-		count       int // 0: refused
-	}{
-		{"0/1", 0, nil, 0, 1},
-		{"4/5", 0, nil, 4, 5},
-		{"5/5", 0, nil, 0, 0},
-		{"-1/5", 0, nil, 0, 0},
-		{"1", 0, nil, 0, 0},
-		{"a/b", 0, nil, 0, 0},
-		{"1/2", 2, nil, 0, 0},
-		{"auto", 0, nil, 0, 0},
-		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
-		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
-		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_COUNT": "4"}, 0, 0},
-		// With the number of parts given, some of them in an array of their own.
-		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "11", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "2"}, 11, 16},
-		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "16"}, 0, 0},
-		{"auto", 0, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 0, 0},
-		{"auto", 8, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 2, 8},
-		{"auto", 0, map[string]string{"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2},
-		{"auto", 0, map[string]string{"OMPI_COMM_WORLD_RANK": "x", "OMPI_COMM_WORLD_SIZE": "2"}, 0, 0},
-	} {
-		index, count, err := shardOf(c.text, c.shards, func(name string) (string, bool) {
-			v, ok := c.environment[name]
-			return v, ok
-		})
-		if index != c.index || count != c.count || (err == nil) != (c.count > 0) {
-			t.Errorf("%+v: %d of %d, %v", c, index, count, err)
-		}
-	}
-}
-
-// TestWithoutFlags drops flags with their values, in both forms.
-func TestWithoutFlags(t *testing.T) {
-	got := withoutFlags([]string{"curve", "x.csv", "--out", "d", "--ratio", "1,2", "--quiet", "--json=-", "--shard=0/2", "--tol", "1e-3"}, "out", "quiet", "json", "shard")
-	if want := []string{"curve", "x.csv", "--ratio", "1,2", "--tol", "1e-3"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestStudyFolders: merge runs from another folder than the parts, whose DATA has
 // a relative path; data that have changed since are refused, by parts and by merge.
 func TestStudyFolders(t *testing.T) {
@@ -183,82 +147,6 @@ func TestShardsNeedFiles(t *testing.T) {
 	}
 }
 
-// TestStudyStarts: of parts that start at the same time all with the same command
-// go on and all others are refused; the note is whole whenever it can be seen.
-func TestStudyStarts(t *testing.T) {
-	for range 20 {
-		dir := t.TempDir()
-		wrote := make(chan error)
-		const parts = 8
-		for i := range parts {
-			go func() {
-				wrote <- writeStudy(dir, studyFile{Args: []string{"curve", strings.Repeat("x", 1+i%2*5000)}, Dir: "/", Parts: parts})
-			}()
-		}
-		refused := 0
-		for range parts {
-			err := <-wrote
-			if err == nil {
-				continue
-			}
-			if !strings.Contains(err.Error(), "belongs to another study") {
-				t.Fatal(err)
-			}
-			refused++
-		}
-		if refused != parts/2 {
-			t.Fatalf("%d of %d parts are refused", refused, parts)
-		}
-		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-			t.Fatalf("left behind: %v, %v", left, err)
-		}
-	}
-}
-
-// TestHalfAPart: a part's file cut short anywhere, or with any byte changed, and
-// the file that a killed part was still writing, count as missing.
-func TestHalfAPart(t *testing.T) {
-	store, err := newBlockStore(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := predictions{F: [][]float64{{1, 2}, {3, 4}}}
-	if err := store.Save("a", want); err != nil {
-		t.Fatal(err)
-	}
-	var got predictions
-	if found, err := store.Load("a", &got); !found || err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%v, %v, %v", found, err, got)
-	}
-	path := store.path("a")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refuse := func(what string, at int, text []byte) {
-		t.Helper()
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		got := predictions{}
-		if found, err := store.Load("a", &got); found || err != nil || got.F != nil {
-			t.Errorf("%s byte %d: %v, %v, %v", what, at, found, err, got)
-		}
-	}
-	for i := range whole {
-		refuse("cut at", i, whole[:i])
-		damaged := append([]byte{}, whole...)
-		damaged[i] ^= 1
-		refuse("changed", i, damaged)
-	}
-	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-123")); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := store.Load("a", &got); found || err != nil {
-		t.Errorf("a temporary file is taken: %v, %v", found, err)
-	}
-}
-
 // TestMergeWithDashes: what stands behind "--" are no flags.
 func TestMergeWithDashes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "study")
@@ -299,5 +187,150 @@ func TestWantsRanks(t *testing.T) {
 		if got := wantsRanks(strings.Fields(args)); got != want {
 			t.Errorf("%s: %v", args, got)
 		}
+	}
+}
+
+// TestCraftedStudies: whatever stands in a folder, merge writes nothing that it was
+// not told to, runs nothing but what can be split, and says what is wrong, with
+// status 2.
+func TestCraftedStudies(t *testing.T) {
+	victim := write(t, "victim", "mine")
+	setting := func(name string, values ...string) study.Setting { return study.Setting{Name: name, Values: values} }
+	record := func(command string, settings ...study.Setting) study.Record {
+		return study.Record{Schema: study.Schema, Version: version(), Command: command, Data: []string{"crabs"}, Folder: "/", Settings: settings, Parts: 1}
+	}
+	later := record("curve")
+	later.Schema = 9
+	missing := record("curve")
+	missing.Parts = 0
+	for says, content := range map[string]any{
+		"schema 0":                     map[string]any{"args": []string{"merge", ".", "--json", "-"}, "dir": "/", "parts": 1, "data": []string{}},
+		"no command that can be split": record("merge"),
+		`"train", which is no command`: record("train", setting("model", victim)),
+		`"predict"`:                    record("predict", setting("csv", victim)),
+		`setting "cpuprofile", which no study can have`: record("curve", setting("cpuprofile", victim)),
+		`setting "json"`:                  record("retrain", setting("json", victim)),
+		`setting "trace"`:                 record("curve", setting("trace", victim)),
+		`setting "checkpoint"`:            record("curve", setting("checkpoint", victim)),
+		`setting "out"`:                   record("grid", setting("out", filepath.Dir(victim))),
+		`setting "nosuch"`:                record("grid", setting("nosuch", "1")),
+		"2 values of --ratio":             record("retrain", setting("ratio", "1", "2")),
+		"invalid syntax":                  record("retrain", setting("resamples", "many")),
+		"schema 9, this program reads":    later,
+		"no command, or no parts":         missing,
+		"unknown field":                   map[string]any{"schema": study.Schema, "command": "curve", "parts": 1, "args": []string{}},
+		"takes one DATA":                  study.Record{Schema: study.Schema, Version: version(), Command: "curve", Parts: 1},
+		"standard input cannot be split":  study.Record{Schema: study.Schema, Version: version(), Command: "curve", Data: []string{"-"}, Parts: 1},
+		"of version older of the program": study.Record{Schema: study.Schema, Version: "older", Command: "curve", Data: []string{"crabs"}, Parts: 1},
+		"invalid character":               nil,
+	} {
+		dir := t.TempDir()
+		text, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content == nil {
+			text = []byte("{]")
+		}
+		if err := os.WriteFile(filepath.Join(dir, "study.json"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := drive(t, "", "merge", dir)
+		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, says) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%s: %+v", says, o)
+		}
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
+		t.Errorf("the file outside holds %q, %v", text, err)
+	}
+	if o := drive(t, "", "merge", t.TempDir()); o.status != exitUsage || !strings.Contains(o.stderr, "there is no study.json") {
+		t.Errorf("an empty folder: %+v", o)
+	}
+}
+
+// TestStudySettings: every flag of a command that can be split either decides the
+// answer, and is recorded, or is known not to; none of those recorded names a file to
+// write.
+func TestStudySettings(t *testing.T) {
+	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "checkpoint", "resume", "cpuprofile", "memprofile",
+		"estimators", "splits", "help"}
+	for _, cmd := range commands() {
+		if !shards(cmd) {
+			continue
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if recorded := slices.Contains(studySettings, f.Name); recorded == slices.Contains(working, f.Name) {
+				t.Errorf("%s --%s: is it a setting of a study, or not?", cmd.Name(), f.Name)
+			}
+		})
+	}
+}
+
+// TestShortRows: a part whose rows are too short, or not finite, does not merge: the
+// tasks of it are told with the reason.
+func TestShortRows(t *testing.T) {
+	for says, spoil := range map[string]func(row []float64) []float64{
+		"has 59 numbers, not 60": func(row []float64) []float64 { return row[:59] },
+		"number 1 is NaN":        func(row []float64) []float64 { row[0] = math.NaN(); return row },
+	} {
+		dir := filepath.Join(t.TempDir(), "study")
+		must(t, on("retrain", "--resamples", "20", "--shard", "0/1", "--out", dir)...)
+		spoilPart(t, dir, spoil)
+		o := drive(t, "", "merge", dir)
+		if o.status != exitFailed || o.stdout != "" || !strings.Contains(o.stderr, "resamples 1 to 20 of synthetic:friedman1") || !strings.Contains(o.stderr, "refused: resample 3 "+says) && !strings.Contains(o.stderr, "refused: resample 3: "+says) {
+			t.Errorf("%s: %+v", says, o)
+		}
+	}
+}
+
+// spoilPart changes the third resample of the one part in a folder, checksum and all.
+func spoilPart(t *testing.T, dir string, spoil func(row []float64) []float64) {
+	t.Helper()
+	parts, err := filepath.Glob(filepath.Join(dir, "parts", "*.gob"))
+	if err != nil || len(parts) != 1 {
+		t.Fatal(parts, err)
+	}
+	content, err := os.ReadFile(parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal := files.Seal{Kind: "part", Schema: study.Schema}
+	body, err := seal.Open(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head struct{ Version, Key string }
+	var p predictions
+	decoder := gob.NewDecoder(bytes.NewReader(body))
+	if err := errors.Join(decoder.Decode(&head), decoder.Decode(&p)); err != nil {
+		t.Fatal(err)
+	}
+	p.F[2] = spoil(p.F[2])
+	var spoilt bytes.Buffer
+	encoder := gob.NewEncoder(&spoilt)
+	if err := errors.Join(encoder.Encode(head), encoder.Encode(p), os.WriteFile(parts[0], seal.Close(spoilt.Bytes()), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLinkedOutputs: links in --out and in a study's folder lead nowhere: what they
+// point to stays as it is.
+func TestLinkedOutputs(t *testing.T) {
+	victim := write(t, "victim", "mine")
+	dir := t.TempDir()
+	for _, name := range []string{"result.json", "report.html", "points.csv", "study.json"} {
+		if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	must(t, on("estimate", "--out", dir)...)
+	if o := drive(t, "", on("retrain", "--resamples", "5", "--shard", "0/1", "--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "links are not followed") {
+		t.Errorf("a part: %+v", o)
+	}
+	if o := drive(t, "", "merge", dir); o.status != exitUsage || !strings.Contains(o.stderr, "links are not followed") {
+		t.Errorf("merge: %+v", o)
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
+		t.Errorf("the file outside holds %q, %v", text, err)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"bootbench/report"
+	"github.com/spf13/pflag"
+
+	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/solver"
 )
 
@@ -17,6 +19,10 @@ type trace struct {
 	lines strings.Builder
 }
 
+func (t *trace) register(f *pflag.FlagSet) {
+	f.StringVar(&t.path, "trace", "", "write what each sweep did, its residual and its seconds to `FILE`, between tabs; default: none")
+}
+
 // note adds a sweep of the solve with that label.
 func (t *trace) note(label string, s solver.Sweep) error {
 	if t.path == "" {
@@ -26,7 +32,7 @@ func (t *trace) note(label string, s solver.Sweep) error {
 		t.lines.WriteString("solve\tsweep\tkind\tmoved\tresidual\tstep_seconds\tseconds\n")
 	}
 	fmt.Fprintf(&t.lines, "%s\t%d\t%s\t%d\t%.6g\t%.6f\t%.6f\n", label, s.Number, s.Kind, s.Moved, s.Residual, s.Step.Seconds(), s.Elapsed.Seconds())
-	return report.WriteFile(t.path, func(w io.Writer) error {
+	return files.Replace(t.path, func(w io.Writer) error {
 		_, err := io.WriteString(w, t.lines.String())
 		return err
 	})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -15,7 +17,7 @@ import (
 	"bootbench/train"
 )
 
-func trainCommand(s *session) *cobra.Command {
+func trainCommand(a *app) *cobra.Command {
 	var m modelFlags
 	var path string
 	var noBias bool
@@ -45,48 +47,48 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 	f.BoolVar(&noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
 	f.Float64Var(&tol, "tol", svm.DefaultTolerance, "largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
 	perceptron.register(f)
-	s.registerOut(cmd, "")
+	registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
 		case path == "":
-			return usagef("--model is required: the file to write")
+			return usage.Errorf("--model is required: the file to write")
 		case path == "-":
-			return usagef("--model -: a model file is no answer for standard output")
-		case sameFile(path, args[0]) || sameFile(path, s.json):
-			return usagef("--model: %s is DATA, or the file of --json", path)
+			return usage.Errorf("--model -: a model file is no answer for standard output")
+		case files.Same(path, args[0]) || files.Same(path, a.outputs.json):
+			return usage.Errorf("--model: %s is DATA, or the file of --json", path)
 		}
-		if err := s.checkFile("model", path); err != nil {
+		if err := files.CheckWritable("model", path); err != nil {
 			return err
 		}
 		if !(tol > 0 && tol < 1) {
-			return usagef("--tol is %v, must be between 0 and 1", tol)
+			return usage.Errorf("--tol is %v, must be between 0 and 1", tol)
 		}
 		rule, err := perceptron.asked(&m, f)
 		if err != nil {
 			return err
 		}
-		sub, err := s.subject(&m, &testFlags{}, args[0])
+		j, err := a.job(&m, args[0])
 		if err != nil {
 			return err
 		}
-		cost, bias, err := margin(sub.Loss, !noBias)
+		cost, bias, err := margin(j.Loss, !noBias)
 		if err != nil {
 			return err
 		}
-		file, err := emptyModelFile(sub)
+		file, err := emptyModelFile(j)
 		if err != nil {
 			return err
 		}
 		file.Label = [2]int{1, -1}
-		if labels := sub.Set.Labels; labels != nil {
+		if labels := j.Set.Labels; labels != nil {
 			if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
 				file.Label = [2]int{int(positive), int(negative)}
 			}
 		}
 		if rule {
-			return s.trainPerceptron(sub, file, &perceptron, path)
+			return a.trainPerceptron(j, file, &perceptron, path)
 		}
-		return s.train(sub, file, svm.Settings{Tolerance: tol}, cost, bias, path)
+		return a.train(j, file, svm.Settings{Tolerance: tol}, cost, bias, path)
 	}
 	return cmd
 }
@@ -100,27 +102,27 @@ func margin(l loss.Loss, wanted bool) (cost float64, bias bool, err error) {
 	case loss.HardMargin:
 		return math.Inf(1), false, nil
 	}
-	return 0, false, usagef("train is for --loss hinge, hard and perceptron, not for %s", l.Name())
+	return 0, false, usage.Errorf("train is for --loss hinge, hard and perceptron, not for %s", l.Name())
 }
 
 // whole reports whether a label is one that model files can hold.
 func whole(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
 
 // emptyModelFile is a model file with the kernel of a model.
-func emptyModelFile(sub *subject) (*svm.ModelFile, error) {
-	k := sub.report.Kernel // with its defaults
+func emptyModelFile(j *job) (*svm.ModelFile, error) {
+	k := j.report.Kernel // with its defaults
 	file := &svm.ModelFile{Gamma: k.Gamma}
 	switch {
-	case sub.Standardize:
-		return nil, usagef("--no-standardize is required: a model file has no place for the scales of features")
+	case j.Standardize:
+		return nil, usage.Errorf("--no-standardize is required: a model file has no place for the scales of features")
 	case k.Jitter != 0:
-		return nil, usagef("--jitter is %v: a model file has no place for it", k.Jitter)
+		return nil, usage.Errorf("--jitter is %v: a model file has no place for it", k.Jitter)
 	case len(k.LengthScale) > 1:
-		return nil, usagef("--length-scale: a model file has no place for one of each feature")
+		return nil, usage.Errorf("--length-scale: a model file has no place for one of each feature")
 	case len(k.LengthScale) == 1:
 		file.Gamma = 1 / (2 * k.LengthScale[0] * k.LengthScale[0])
 	}
-	switch sub.Kernel.Kind {
+	switch j.Kernel.Kind {
 	case kernel.RBF:
 		file.Kernel = svm.FileRBF
 	case kernel.Linear:
@@ -130,26 +132,26 @@ func emptyModelFile(sub *subject) (*svm.ModelFile, error) {
 	case kernel.Precomputed:
 		file.Kernel = svm.FilePrecomputed
 	default:
-		return nil, usagef("--kernel %s: a model file has rbf, linear, poly or precomputed", k.Kind)
+		return nil, usage.Errorf("--kernel %s: a model file has rbf, linear, poly or precomputed", k.Kind)
 	}
 	return file, nil
 }
 
 // train trains a support vector classifier, writes its file and prints.
-func (s *session) train(sub *subject, file *svm.ModelFile, settings svm.Settings, cost float64, bias bool, path string) error {
-	s.bars.show("training", 0, 1)
+func (a *app) train(j *job, file *svm.ModelFile, settings svm.Settings, cost float64, bias bool, path string) error {
+	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	problem := svm.Problem{Y: sub.Set.Y, Site: sub.Site, C: make([]float64, sub.Set.N()), Bias: bias}
+	problem := svm.Problem{Y: j.Set.Y, Site: j.Site, C: make([]float64, j.Set.N()), Bias: bias}
 	for i := range problem.C {
 		problem.C[i] = cost
 	}
-	result, err := svm.Train(sub.Gram, problem, settings)
-	if s.ctx.Err() != nil {
-		return s.ctx.Err()
+	result, err := svm.Train(j.Gram, problem, settings)
+	if a.ctx.Err() != nil {
+		return a.ctx.Err()
 	}
 	var infeasible *svm.InfeasibleError
 	if errors.As(err, &infeasible) {
-		return asUsage(err)
+		return usage.Wrap(err)
 	}
 	if err == nil && result.Status == train.Diverged {
 		err = result.Status.Err()
@@ -157,51 +159,47 @@ func (s *session) train(sub *subject, file *svm.ModelFile, settings svm.Settings
 	if err != nil {
 		return err
 	}
-	sub.times.Fit = time.Since(began).Seconds()
+	j.times.Fit = time.Since(began).Seconds()
 	t := &report.Training{Bias: bias, Bounded: result.Bounded, Violation: result.Violation, Status: result.Status.String()}
 	if err := result.Status.Err(); err != nil {
-		s.status = exitNotConverged
+		a.status = exitNotConverged
 		t.Warnings = append(t.Warnings, err.Error())
 	}
-	return s.writeModel(sub, file, result, t, path)
+	return a.writeModel(j, file, result, t, path)
 }
 
 // writeModel writes the file of a classifier, completes its report and prints.
-func (s *session) writeModel(sub *subject, file *svm.ModelFile, result *svm.Result, t *report.Training, path string) error {
-	if err := fillModelFile(file, sub, result); err != nil {
+func (a *app) writeModel(j *job, file *svm.ModelFile, result *svm.Result, t *report.Training, path string) error {
+	if err := fillModelFile(file, j, result); err != nil {
 		return err
 	}
-	if err := report.WriteFile(path, file.Write); err != nil {
+	if err := files.Replace(path, file.Write); err != nil {
 		return err
 	}
-	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", sub.report, path, file.Label, len(file.Coef)
-	t.Warnings = append(append([]string{}, sub.Warnings()...), t.Warnings...)
-	for i, y := range sub.Set.Y {
-		t.Apparent += loss.ZeroOne{}.Value(result.F[sub.Site[i]], y) / float64(len(sub.Set.Y))
+	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", j.report, path, file.Label, len(file.Coef)
+	t.Warnings = append(append([]string{}, j.Warnings()...), t.Warnings...)
+	for i, y := range j.Set.Y {
+		t.Apparent += loss.ZeroOne{}.Value(result.F[j.Site[i]], y) / float64(len(j.Set.Y))
 	}
-	t.Cost = s.cost(sub.times)
-	if err := s.print(t); err != nil {
-		return err
-	}
-	s.warn(t.Warnings)
-	return s.page(&report.Page{Answers: []report.Document{t}, Warnings: t.Warnings})
+	t.Cost = a.cost(j.times)
+	return a.deliver(answer{document: t, warnings: t.Warnings, page: report.Page{Answers: []report.Document{t}}})
 }
 
 // fillModelFile writes the classifier into the file: a site is a support vector
 // under the number of its first example. With the kernel A k + B the weights take
 // up A, and the bias B times their sum.
-func fillModelFile(file *svm.ModelFile, sub *subject, r *svm.Result) error {
-	weight, bias := make([]float64, sub.Set.N()), r.Bias
+func fillModelFile(file *svm.ModelFile, j *job, r *svm.Result) error {
+	weight, bias := make([]float64, j.Set.N()), r.Bias
 	for site, beta := range r.Beta {
-		weight[sub.First[site]] = sub.report.Kernel.Amplitude * beta
-		bias += sub.report.Kernel.Constant * beta
+		weight[j.First[site]] = j.report.Kernel.Amplitude * beta
+		bias += j.report.Kernel.Constant * beta
 	}
-	rows := sub.Set.Sparse
+	rows := j.Set.Sparse
 	switch {
 	case file.Kernel == svm.FilePrecomputed:
 		rows = &dataset.CSR{}
 	case rows == nil:
-		rows = dataset.NewCSR(sub.Set.X)
+		rows = dataset.NewCSR(j.Set.X)
 	}
 	label := file.Label
 	if err := file.SetPredictor(weight, bias, rows.Start, rows.Index, rows.Value); err != nil {

@@ -1,23 +1,25 @@
-package main
+package study
 
 import (
+	"bootbench/cmd/bootbench/internal/usage"
+
 	"strconv"
 	"strings"
 )
 
-// shardOf reads "I/N", or what the scheduler says.
-func shardOf(text string, shards int, environment func(string) (string, bool)) (index, count int, err error) {
+// ParsePart reads "I/N", or for "auto" what the scheduler says in the environment.
+func ParsePart(text string, shards int, environment func(string) (string, bool)) (index, count int, err error) {
 	if text == "auto" {
 		return scheduled(shards, environment)
 	}
 	if shards != 0 {
-		return 0, 0, usagef("--shards is for --shard auto")
+		return 0, 0, usage.Errorf("--shards is for --shard auto")
 	}
 	first, second, ok := strings.Cut(text, "/")
 	index, err1 := strconv.Atoi(first)
 	count, err2 := strconv.Atoi(second)
 	if !ok || err1 != nil || err2 != nil || count < 1 || index < 0 || index >= count {
-		return 0, 0, usagef("--shard %q is not I/N with I from 0 to N-1, and not auto", text)
+		return 0, 0, usage.Errorf("--shard %q is not I/N with I from 0 to N-1, and not auto", text)
 	}
 	return index, count, nil
 }
@@ -54,9 +56,9 @@ func scheduled(shards int, environment func(string) (string, bool)) (index, coun
 			index, count = index-number(sc.first, 0), number(sc.count, 0)
 		}
 		if count < 1 || index < 0 || index >= count {
-			return 0, 0, usagef("--shard auto: %s makes this part %d of %d; --shards gives their number", sc.index, index, count)
+			return 0, 0, usage.Errorf("--shard auto: %s makes this part %d of %d; --shards gives their number", sc.index, index, count)
 		}
 		return index, count, nil
 	}
-	return 0, 0, usagef("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX nor OMPI_COMM_WORLD_RANK is set")
+	return 0, 0, usage.Errorf("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX nor OMPI_COMM_WORLD_RANK is set")
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -12,61 +12,61 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// bars shows progress: a bar on a terminal, and now and then a line in a log
-// file. The zero value shows nothing.
-type bars struct {
+// progress is a bar on a terminal, and now and then a line in a log file. The zero
+// value shows nothing.
+type progress struct {
 	terminal *os.File  // nil: no bar
 	log      io.Writer // nil: no lines
-	progress *mpb.Progress
+	group    *mpb.Progress
 	bar      *mpb.Bar
 	mu       sync.Mutex
 	label    string
 	phase    phase
-	told     time.Time // when the last line was written, or the bars were made
+	logged   time.Time // when the last line was written, or the run began
 }
 
 // logPeriod is the time between two lines in a log file. Short runs write none.
 const logPeriod = 30 * time.Second
 
-// newBars shows progress on stderr unless quiet is asked for.
-func newBars(stderr io.Writer, quiet bool) *bars {
+// newProgress shows progress on stderr unless quiet is asked for.
+func newProgress(stderr io.Writer, quiet bool) *progress {
 	f, ok := stderr.(*os.File)
 	switch {
 	case quiet || !ok:
-		return &bars{}
+		return &progress{}
 	case cwriter.IsTerminal(int(f.Fd())):
-		return &bars{terminal: f}
+		return &progress{terminal: f}
 	}
-	return &bars{log: f, told: time.Now()}
+	return &progress{log: f, logged: time.Now()}
 }
 
 // show says that done of total are done under a label.
-func (b *bars) show(label string, done, total int) {
-	if b.terminal == nil && b.log == nil {
+func (p *progress) show(label string, done, total int) {
+	if p.terminal == nil && p.log == nil {
 		return
 	}
-	b.mu.Lock()
-	b.label = label
-	b.phase.move(done, total, time.Now())
-	b.mu.Unlock()
-	if b.log != nil {
-		b.tell(time.Now())
+	p.mu.Lock()
+	p.label = label
+	p.phase.move(done, total, time.Now())
+	p.mu.Unlock()
+	if p.log != nil {
+		p.writeLine(time.Now())
 		return
 	}
-	if b.bar == nil {
-		b.begin()
+	if p.bar == nil {
+		p.begin()
 	}
-	b.bar.SetTotal(int64(max(total, 1)), false)
-	b.bar.SetCurrent(int64(done))
+	p.bar.SetTotal(int64(max(total, 1)), false)
+	p.bar.SetCurrent(int64(done))
 }
 
-// tell writes a line if the last one is long ago.
-func (b *bars) tell(now time.Time) {
-	if now.Sub(b.told) < logPeriod {
+// writeLine writes a line if the last one is long ago.
+func (p *progress) writeLine(now time.Time) {
+	if now.Sub(p.logged) < logPeriod {
 		return
 	}
-	b.told = now
-	fmt.Fprintf(b.log, "bootbench: %s%s\n", b.label, b.phase.left(now))
+	p.logged = now
+	fmt.Fprintf(p.log, "bootbench: %s%s\n", p.label, p.phase.left(now))
 }
 
 // phase is a run of steps of one kind: it begins anew where the count of steps
@@ -94,34 +94,34 @@ func (p *phase) left(now time.Time) string {
 	return fmt.Sprintf(", about %v left", (pace * time.Duration(p.total-p.done)).Round(time.Second))
 }
 
-func (b *bars) begin() {
-	options := []mpb.ContainerOption{mpb.WithOutput(b.terminal), mpb.WithWidth(40)}
-	if width, height, err := cwriter.GetSize(int(b.terminal.Fd())); err != nil || width == 0 || height == 0 {
+func (p *progress) begin() {
+	options := []mpb.ContainerOption{mpb.WithOutput(p.terminal), mpb.WithWidth(40)}
+	if width, height, err := cwriter.GetSize(int(p.terminal.Fd())); err != nil || width == 0 || height == 0 {
 		// A terminal that does not know its size: hide that it is one, or nothing
 		// would fit into it.
-		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{b.terminal}), mpb.WithWidth(80), mpb.WithAutoRefresh()}
+		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{p.terminal}), mpb.WithWidth(80), mpb.WithAutoRefresh()}
 	}
-	b.progress = mpb.New(options...)
+	p.group = mpb.New(options...)
 	text := func(of func() string) decor.Decorator {
 		return decor.Any(func(decor.Statistics) string {
-			b.mu.Lock()
-			defer b.mu.Unlock()
+			p.mu.Lock()
+			defer p.mu.Unlock()
 			return of()
 		})
 	}
 	// A total of 0 keeps the bar from ending by itself; clear ends it.
-	b.bar = b.progress.AddBar(0, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(text(func() string { return b.label + " " })),
+	p.bar = p.group.AddBar(0, mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(text(func() string { return p.label + " " })),
 		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_GO),
-			text(func() string { return b.phase.left(time.Now()) })))
+			text(func() string { return p.phase.left(time.Now()) })))
 }
 
 // clear takes the bar off the terminal, so that others can print.
-func (b *bars) clear() {
-	if b.bar == nil {
+func (p *progress) clear() {
+	if p.bar == nil {
 		return
 	}
-	b.bar.Abort(true)
-	b.progress.Wait()
-	b.bar, b.progress = nil, nil
+	p.bar.Abort(true)
+	p.group.Wait()
+	p.bar, p.group = nil, nil
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -11,17 +11,17 @@ import (
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	start := time.Now().Add(-time.Hour)
-	b := &bars{log: &out, told: time.Now()}
+	b := &progress{log: &out, logged: time.Now()}
 	b.show("fitting", 1, 4)
 	if out.Len() != 0 {
 		t.Errorf("a short run wrote %q", out.String())
 	}
 	b.phase = phase{began: start, first: 0, done: 1, total: 4}
-	b.tell(start.Add(time.Hour))
-	b.told = start
-	b.tell(start.Add(logPeriod - 1))
-	b.tell(start.Add(logPeriod))
-	b.tell(start.Add(logPeriod + 1))
+	b.writeLine(start.Add(time.Hour))
+	b.logged = start
+	b.writeLine(start.Add(logPeriod - 1))
+	b.writeLine(start.Add(logPeriod))
+	b.writeLine(start.Add(logPeriod + 1))
 	if got, want := out.String(), "bootbench: fitting, about 1m30s left\n"; got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"time"
+
+	"bootbench/dataset"
+	"bootbench/model"
+	"bootbench/report"
+)
+
+// load reads DATA.
+func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
+	set, err := a.readData(path, m.options(a.stdin()))
+	if err != nil {
+		return nil, err
+	}
+	return set, m.classify(set)
+}
+
+// stdin is standard input, until the run ends.
+func (a *app) stdin() interruptible { return interruptible{a.ctx, a.console.In} }
+
+// read reads DATA and says what is modelled.
+func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
+	a.console.Progress("reading", 0, 1)
+	began := time.Now()
+	set, err := a.load(m, path)
+	if err := a.ranks.agree(err); err != nil {
+		return nil, err
+	}
+	p, err := newProblem(m, t, set)
+	if err != nil {
+		return nil, err
+	}
+	p.readS = time.Since(began).Seconds()
+	return p, nil
+}
+
+// build computes the kernel matrix.
+func (a *app) build(p *problem) (*job, error) {
+	a.console.Progress("kernel matrix", 0, 1)
+	spec := p.spec
+	if a.ranks != nil {
+		spec.Grid = a.ranks
+	}
+	built, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &job{
+		Model: built, test: p.test, report: subjectReport(built, p.used, p.source),
+		times: report.Times{Read: p.readS, Gram: built.GramTime.Seconds()},
+	}, a.ctx.Err()
+}
+
+// job reads DATA and builds its model.
+func (a *app) job(m *modelFlags, path string) (*job, error) {
+	p, err := a.read(m, &testFlags{}, path)
+	if err != nil {
+		return nil, err
+	}
+	return a.build(p)
+}
+
+// fit trains once on all data.
+func (a *app) fit(j *job) ([]float64, error) {
+	a.console.Progress("fit to all data", 0, 1)
+	began := time.Now()
+	fitted, err := j.FullFit()
+	j.times.Fit = time.Since(began).Seconds()
+	return fitted, err
+}

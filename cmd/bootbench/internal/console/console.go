@@ -1,0 +1,80 @@
+// Package console holds the streams of a run: the answer on standard output,
+// progress and warnings on standard error, which never mix.
+package console
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Console is the streams of one run.
+type Console struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Quiet    bool // no progress and no warnings
+	answer   *errWriter
+	progress *progress
+}
+
+// New is a console without progress; ShowProgress begins it.
+func New(in io.Reader, out, err io.Writer) *Console {
+	answer := &errWriter{w: out}
+	return &Console{In: in, Out: answer, Err: err, answer: answer, progress: &progress{}}
+}
+
+// errWriter keeps the first error of a writer, so that an answer that did not arrive
+// cannot pass for one that did.
+type errWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (a *errWriter) Write(b []byte) (int, error) {
+	if a.err != nil {
+		return 0, a.err
+	}
+	n, err := a.w.Write(b)
+	a.err = err
+	return n, err
+}
+
+// Lost is the error that kept standard output from taking the answer.
+func (c *Console) Lost() error {
+	if c.answer.err != nil {
+		return fmt.Errorf("writing the answer: %w", c.answer.err)
+	}
+	return nil
+}
+
+// Redirect sends what is printed from now on elsewhere.
+func (c *Console) Redirect(out, err io.Writer) {
+	c.answer.w, c.Err = out, err
+}
+
+// ShowProgress shows on standard error how the work goes on, unless Quiet is set.
+func (c *Console) ShowProgress() { c.progress = newProgress(c.Err, c.Quiet) }
+
+// Progress says that done of total are done under a label.
+func (c *Console) Progress(label string, done, total int) { c.progress.show(label, done, total) }
+
+// Clear takes the progress bar off the terminal, so that others can print.
+func (c *Console) Clear() { c.progress.clear() }
+
+// Warn prints what the user should know about an answer.
+func (c *Console) Warn(texts ...string) {
+	c.Clear()
+	if c.Quiet {
+		return
+	}
+	for _, text := range texts {
+		fmt.Fprintf(c.Err, "bootbench: warning: %s\n", strings.Join(strings.Fields(text), " "))
+	}
+}
+
+// Note prints a line about the run.
+func (c *Console) Note(format string, args ...any) {
+	if !c.Quiet {
+		fmt.Fprintf(c.Err, "bootbench: "+format+"\n", args...)
+	}
+}

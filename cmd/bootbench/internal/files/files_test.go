@@ -1,0 +1,83 @@
+package files
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestReplace: a file has its old content or all of the new, and nothing is left
+// beside it.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	put := func(text string, failure error) error {
+		return Replace(path, func(w io.Writer) error {
+			io.WriteString(w, text)
+			return failure
+		})
+	}
+	if err := put("old", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("new", errors.New("failed")); err == nil {
+		t.Error("a failure passes")
+	}
+	if text, _ := os.ReadFile(path); string(text) != "old" {
+		t.Errorf("after a failure the file holds %q", text)
+	}
+	if err := put("new", nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "new" {
+		t.Errorf("the file holds %q", text)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%d files are left", len(files))
+	}
+	if err := Replace(filepath.Join(dir, "no", "x"), func(io.Writer) error { return nil }); err == nil {
+		t.Error("a folder that is not there passes")
+	}
+}
+
+// TestFolder: a link in a folder is not written through, nor read, and a folder
+// within that is a link is refused; Create leaves what is there.
+func TestFolder(t *testing.T) {
+	outside, f := t.TempDir(), ReadFolder(t.TempDir())
+	target := filepath.Join(outside, "target")
+	text := func(content string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, content); return err }
+	}
+	if err := Replace(target, text("mine")); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"file": target, "sub": outside} {
+		if err := os.Symlink(to, filepath.Join(f.Path(), name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if _, err := f.Read("file", 100); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a link is read: %v", err)
+	}
+	if _, err := f.Sub("sub"); err == nil {
+		t.Error("a folder within is a link")
+	}
+	if err := f.Create("file", text("new")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a link is created over: %v", err)
+	}
+	if err := f.Write("file", text("new")); err != nil {
+		t.Error(err)
+	}
+	if content, err := os.ReadFile(target); err != nil || string(content) != "mine" {
+		t.Errorf("outside of the folder there is %q, %v", content, err)
+	}
+	if content, err := f.Read("file", 100); err != nil || string(content) != "new" {
+		t.Errorf("in the folder there is %q, %v", content, err)
+	}
+	if _, err := f.Read("file", 2); err == nil {
+		t.Error("three bytes pass as two")
+	}
+}

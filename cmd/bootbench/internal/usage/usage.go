@@ -1,0 +1,42 @@
+// Package usage marks errors that are faults in what the user asked for: the
+// command line, or a file that it names. They end the program with status 2,
+// before anything is computed.
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fault is an error marked by this package.
+type fault struct{ error }
+
+// Unwrap gives the error that was marked.
+func (f fault) Unwrap() error { return f.error }
+
+// Errorf is fmt.Errorf for a fault of the user's.
+func Errorf(format string, args ...any) error { return fault{fmt.Errorf(format, args...)} }
+
+// Wrap marks an error; nil stays nil.
+func Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault{err}
+}
+
+// Is reports whether an error is marked.
+func Is(err error) bool {
+	var f fault
+	return errors.As(err, &f)
+}
+
+// OneOf refuses a value of a flag that is none of those available.
+func OneOf(flag, value string, available ...string) error {
+	if slices.Contains(available, value) {
+		return nil
+	}
+	return Errorf("--%s %q is not available (there is %s)", flag, value, strings.Join(available, ", "))
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// problem is DATA and what is modelled of it, before any matrix.
+type problem struct {
+	spec   model.Spec
+	used   loss.Parameters // of the loss
+	source string          // of the preset
+	test   loss.Test
+	readS  float64 // seconds that reading took
+}
+
+// newProblem is what the flags make of a data set.
+func newProblem(m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error) {
+	spec, source, err := m.spec(set)
+	if err != nil {
+		return nil, err
+	}
+	test, err := t.of(set)
+	return &problem{spec: spec, used: m.used, source: source, test: test}, err
+}
+
+// job is a problem with its model, and what a report says of them.
+type job struct {
+	*model.Model
+	test   loss.Test
+	report report.Subject
+	times  report.Times
+}
+
+// perExample spreads values over sites onto the examples.
+func (j *job) perExample(overSites []float64) []float64 {
+	values := make([]float64, len(j.Site))
+	for example, site := range j.Site {
+		values[example] = overSites[site]
+	}
+	return values
+}
+
+// warnings are those of a computation, and one where resamples often lack a
+// class. They are never nil: a list in a document is a list.
+func (j *job) warnings(scheme resample.Scheme, others []string) []string {
+	all := append(append([]string{}, j.Warnings()...), others...)
+	if share := j.MissingClass(scheme); share > 0.5 {
+		all = append(all, fmt.Sprintf("%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+	}
+	return all
+}
+
+// subjectReport says what was modelled.
+func subjectReport(m *model.Model, used loss.Parameters, source string) report.Subject {
+	r := report.Subject{
+		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
+		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel.WithDefaults(m.Set.D())), Standardized: m.Standardize, Preset: source,
+	}
+	r.Noise, r.C, r.Epsilon, r.Delta, r.Dof, r.Scale = used.Noise, used.C, used.Epsilon, used.Delta, used.Dof, used.Scale
+	return r
+}
+
+func kernelReport(k kernel.Spec) report.Kernel {
+	return report.Kernel{
+		Kind: k.Kind.String(), Gamma: k.Gamma, LengthScale: k.LengthScale, Degree: k.Degree,
+		Coef0: k.Coef0, Amplitude: k.Amplitude, Constant: k.Constant, Jitter: k.Jitter,
+	}
+}
+
+// resamplingReport says how n examples are redrawn.
+func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
+	r := report.Resampling{
+		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)), Is632Applicable: solver.Is632Applicable(scheme),
+	}
+	if kfold, ok := scheme.(resample.KFold); ok {
+		r.Folds = kfold.Folds
+	}
+	return r
+}
+
+// errorsReport are the estimates of the test error under a test loss.
+func errorsReport(test loss.Test, e solver.ErrorEstimates) report.Errors {
+	return report.Errors{
+		TestLoss: test.Name(), TestError: e.LeftOut, Apparent: e.Apparent,
+		NoInformation: e.NoInformation, Err632: e.Err632, Err632Plus: e.Err632Plus,
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/kernel"
+)
+
+// kernelFlagNames are the names of kernelFlags on the command line.
+var kernelFlagNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter"}
+
+// kernelFlags say which covariance function the model has.
+type kernelFlags struct {
+	kernel                      string
+	gamma                       float64
+	lengthScale                 []float64
+	degree                      int
+	coef0                       float64
+	amplitude, constant, jitter float64
+}
+
+func (k *kernelFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&k.kernel, "kernel", "rbf", "covariance `KERNEL`: rbf, matern12, matern32, matern52, linear, poly or precomputed (the features are then rows of the kernel matrix)")
+	f.Float64Var(&k.gamma, "gamma", 0, "rbf: exp(-G |x-x'|^2); matern: length scale 1/sqrt(2 G); poly: factor of x.x'; `G` above 0; default 1/(2 d), d the number of features")
+	f.Float64SliceVar(&k.lengthScale, "length-scale", nil, "exp(-1/2 sum_j ((x_j-x'_j)/L_j)^2) and alike for matern; one `L[,L...]` for all features or one for each, above 0, in units of the (standardised) features; instead of --gamma; default: see --gamma")
+	f.Lookup("length-scale").DefValue = "" // not "[]"
+	f.IntVar(&k.degree, "degree", 3, "poly: degree `P`, at least 1")
+	f.Float64Var(&k.coef0, "coef0", 0, "poly: `C` in (G x.x' + C)^P, at least 0; default 0")
+	f.Float64Var(&k.amplitude, "amplitude", 1, "factor `A` of the kernel, above 0")
+	f.Float64Var(&k.constant, "constant", 0, "added to every entry of the kernel, `B` at least 0: a bias term; default 0")
+	f.Float64Var(&k.jitter, "jitter", 0, "added to the kernel's diagonal over the training examples, `J` at least 0; above 0 examples with equal inputs are kept apart; default 0")
+}
+
+// apply sets what the user gave, and refuses zeros that a kernel.Spec would take for
+// the default.
+func (k *kernelFlags) apply(f *pflag.FlagSet, spec *kernel.Spec) error {
+	for _, v := range []struct {
+		name string
+		zero bool
+	}{{"gamma", k.gamma == 0}, {"amplitude", k.amplitude == 0}, {"degree", k.degree == 0}} {
+		if f.Changed(v.name) && v.zero {
+			return usage.Errorf("--%s is 0, must be above 0", v.name)
+		}
+	}
+	if f.Changed("length-scale") && len(k.lengthScale) == 0 {
+		return usage.Errorf("--length-scale names no length scale")
+	}
+	if f.Changed("gamma") {
+		spec.Gamma = k.gamma
+	}
+	if f.Changed("length-scale") {
+		spec.LengthScale = k.lengthScale
+	}
+	if f.Changed("degree") {
+		spec.Degree = k.degree
+	}
+	if f.Changed("coef0") {
+		spec.Coef0 = k.coef0
+	}
+	if f.Changed("amplitude") {
+		spec.Amplitude = k.amplitude
+	}
+	if f.Changed("constant") {
+		spec.Constant = k.constant
+	}
+	if f.Changed("jitter") {
+		spec.Jitter = k.jitter
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"bootbench/bench"
+	"bootbench/cmd/bootbench/internal/study"
+	"bootbench/report"
+)
+
+// rowRun is a command whose answer is a table: it computes the rows one by one,
+// prints each as it is finished, and delivers what there is at the end, which may
+// have come before the last row.
+type rowRun[R any] struct {
+	tasks    []bench.Task[R]
+	document report.RowDocument[R] // what the rows belong to
+	csv      string                // name of the file of rows
+	status   func(row R) string    // of its solve; nil: it does not count
+	// finish fills the document, and returns what is its JSON form, and the warnings.
+	finish func(rows []R, complete bool) (json any, warnings []string)
+}
+
+// runRows runs the command: all rows, or those of this part of a study.
+func runRows[R any](a *app, c rowRun[R]) error {
+	var table *report.StreamTable[R]
+	rows, err := c.compute(a, &table)
+	switch {
+	case err == nil && a.shards.study.Partial():
+		return a.partDone()
+	case err == nil:
+		if err := a.shards.study.Complete(); err != nil {
+			return err
+		}
+	case len(rows) == 0:
+		return err
+	}
+	json, warnings := c.finish(rows, err == nil)
+	d := c.document
+	delivered := a.deliver(answer{
+		text: func(io.Writer) error { return table.End() }, document: json, csv: c.csv, writeCSV: d.WriteCSV, warnings: warnings,
+		page: report.Page{Lead: d.Lead(), Answers: []report.Document{d}, Figures: d.Figures()},
+	})
+	switch {
+	case delivered != nil:
+		return delivered
+	case a.isInterrupt(err):
+		a.interrupted()
+		return nil
+	case err != nil:
+		a.status = exitFailed
+	}
+	return err
+}
+
+// compute computes the rows and prints them to the table, which the first one makes.
+// It ends with the first that fails.
+func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, err error) {
+	for i, t := range c.tasks {
+		if err := a.ctx.Err(); err != nil {
+			return rows, err
+		}
+		row, filled, err := doTask(a, i, t)
+		if err != nil {
+			return rows, err
+		}
+		if !filled {
+			continue
+		}
+		rows = append(rows, row)
+		if c.status != nil {
+			a.notConverged(c.status(row))
+		}
+		err = a.text(func(w io.Writer) (err error) {
+			if *table == nil {
+				if *table, err = report.NewStreamTable(w, c.document); err != nil {
+					return err
+				}
+			}
+			return (*table).Row(row)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// doTask is the row of a task, unless that is another process's.
+func doTask[R any](a *app, number int, t bench.Task[R]) (row R, filled bool, err error) {
+	filled, err = a.shards.study.Do(study.Task{
+		Number: number, Name: t.Name, Key: t.Key,
+		Compute: func() (err error) {
+			row, err = t.Run(a.ctx)
+			return err
+		},
+		Check: func() error {
+			if t.Check == nil {
+				return nil
+			}
+			return t.Check(row)
+		},
+	}, &row)
+	return row, filled, err
+}
+
+// task is a row that a command computes itself.
+func task[R any](name, key string, run func() (R, error), check func(R) error) bench.Task[R] {
+	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() }, Check: check}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/cmd/bootbench/internal/study"
+	"bootbench/dataset"
+	"bootbench/model"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// solve solves, shows its progress under a label and sets the exit status.
+func (a *app) solve(j *job, scheme resample.Scheme, settings solver.Settings, label string) (*solver.Solution, error) {
+	var tracing error
+	settings.Progress = func(sweep solver.Sweep) {
+		if err := a.trace.note(label, sweep); tracing == nil {
+			tracing = err
+		}
+		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
+		a.console.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual), int(max(0, min(100, done))), 100)
+		a.ranks.syncCancel()
+	}
+	a.console.Progress(label, 0, 100)
+	keeper := a.checkpoint.keeper
+	keeper.Enter(&settings)
+	solution, err := j.Solve(a.ctx, scheme, settings)
+	keeper.Leave(solution)
+	if err := a.ranks.agree(errors.Join(err, tracing)); err != nil {
+		return nil, err
+	}
+	if solution.Status == solver.Cancelled {
+		a.status = exitInterrupted
+	}
+	a.notConverged(solution.Status.String())
+	return solution, nil
+}
+
+// estimateAt is the answer for one resampling scheme, and the solution that the
+// next solve can start from. fitted is the fit to all data at the sites.
+func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, t *testFlags) (*report.Estimate, *solver.Solution, error) {
+	began := time.Now()
+	solution, err := a.solve(j, scheme, settings, label)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean, left := solution.LeftOut(j.test)
+	errors := solver.Combine632(mean, j.test, j.Set.Y, j.perExample(fitted))
+	e := &report.Estimate{
+		Command: "estimate", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
+		Errors:      errorsReport(j.test, errors),
+		Convergence: j.convergenceReport(solution), Warnings: j.warnings(scheme, solution.Warnings),
+	}
+	ensemble := solution.OutOfBag()
+	e.BaggedError, _ = ensemble.MeanLoss(j.test)
+	if j.Set.Task == dataset.Classification {
+		vote, _ := ensemble.VoteError()
+		e.VoteError = &vote
+	}
+	if !t.noPoints {
+		e.Level = t.level
+		if e.Points, err = j.points(solution, ensemble, left, t.level); err != nil {
+			return nil, nil, err
+		}
+	}
+	times := j.times
+	times.Solve = time.Since(began).Seconds()
+	e.Cost = a.cost(times)
+	return e, solution, nil
+}
+
+// points are the read-outs per example, with intervals of the given level.
+func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64, level float64) (*report.Points, error) {
+	p := &report.Points{
+		Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
+	}
+	intervals, err := solution.PercentileIntervals(level)
+	if err != nil {
+		return nil, err
+	}
+	for example := range left {
+		interval := intervals[solution.SiteOf(example)]
+		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
+	}
+	if j.Set.Task == dataset.Classification {
+		p.OOBVote, p.Vote = ensemble.Vote, solution.PerExample(solution.Votes())
+	}
+	return p, nil
+}
+
+// convergenceReport says how good a solution is.
+func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
+	engine := model.Exact.String()
+	approximation, low := j.Approximation()
+	switch {
+	case low:
+		engine = model.LowRank.String()
+	case j.Spread != nil:
+		engine = model.ScaLAPACK.String()
+	}
+	return report.Convergence{
+		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
+		Residual: solution.Residual, Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
+		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
+	}
+}
+
+// estimateKey names everything that an estimate depends on.
+func estimateKey(spec *model.Spec, scheme resample.Scheme, settings solver.Settings, t *testFlags) string {
+	return "estimate " + withEstimate(spec.Fingerprint().WithScheme(scheme), settings, t).String()
+}
+
+// withEstimate adds how an estimate is solved for and what is printed of it.
+func withEstimate(f model.Fingerprint, settings solver.Settings, t *testFlags) model.Fingerprint {
+	return f.With("--method", settings.Method).With("--tol", settings.Tolerance).With("--max-sweeps", settings.MaxSweeps).
+		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints)
+}
+
+// solveFingerprint names what a checkpoint of one solve must be of. Which command
+// prints it does not matter, nor how far it is to go.
+func solveFingerprint(spec *model.Spec, scheme resample.Scheme, settings solver.Settings) model.Fingerprint {
+	return spec.Fingerprint().WithScheme(scheme).With("command", "estimate or predict").With("--method", settings.Method)
+}
+
+// checkEstimate refuses an estimate that was kept and cannot be that of n examples.
+func checkEstimate(e *report.Estimate, n int) error {
+	if e.N != n {
+		return fmt.Errorf("it is of %d examples, not %d", e.N, n)
+	}
+	if p := e.Points; p != nil {
+		for name, values := range map[string][]float64{"mean": p.Mean, "variance": p.Variance, "error": p.Error} {
+			if err := study.CheckNumbers(name, values, n); err != nil {
+				return err
+			}
+		}
+	}
+	return study.CheckNumbers("its errors", []float64{e.TestError, e.Apparent}, 2)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"bootbench/cmd/bootbench/internal/checkpoint"
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/model"
+)
+
+// start puts the shared flags into effect, before the command itself.
+func (a *app) start(cmd *cobra.Command) error {
+	a.outputs.use(cmd)
+	if err := a.process.bind(cmd); err != nil {
+		return err
+	}
+	if err := a.onRanks(); err != nil {
+		return err
+	}
+	if err := a.ranks.agree(a.checkOutputs()); err != nil {
+		return err
+	}
+	if err := a.openCheckpoint(); err != nil {
+		return err
+	}
+	if err := a.process.profile(); err != nil {
+		return err
+	}
+	a.console.ShowProgress()
+	a.started = true
+	return nil
+}
+
+// checkOutputs refuses output files that cannot be written, before the work.
+func (a *app) checkOutputs() (err error) {
+	o := &a.outputs
+	if o.out != "" {
+		if o.folder, err = files.OpenFolder(o.out); err != nil {
+			return usage.Errorf("--out: %w", err)
+		}
+	}
+	if a.trace.path != "" {
+		if err := files.CheckWritable("trace", a.trace.path); err != nil {
+			return err
+		}
+	}
+	if o.json == "" || o.json == "-" {
+		return nil
+	}
+	if files.Same(o.json, a.checkpoint.path) || files.Same(o.json, a.trace.path) {
+		return usage.Errorf("--json: %s is the file of --checkpoint or --trace", o.json)
+	}
+	return files.CheckWritable("json", o.json)
+}
+
+// openCheckpoint refuses a file that cannot be written, or taken up, before any work.
+// Rank 0 looks for all.
+func (a *app) openCheckpoint() (err error) {
+	c := &a.checkpoint
+	switch {
+	case c.path == "" && c.resume:
+		return usage.Errorf("--resume needs --checkpoint FILE")
+	case c.path == "":
+		return nil
+	case a.shards.wanted != "":
+		return usage.Errorf("--checkpoint: parts of a study keep what they finish in --out")
+	}
+	c.options.Version, c.options.Note, c.options.Warn = version(), a.console.Note, a.console.Warn
+	if !a.ranks.rankZeroOnly() {
+		c.keeper, err = checkpoint.Open(c.path, c.resume, c.options)
+	}
+	if err := a.ranks.agree(err); err != nil || a.ranks == nil {
+		return err
+	}
+	var content []byte
+	if !a.ranks.rankZeroOnly() {
+		content, err = c.keeper.Found()
+	}
+	if err := a.ranks.agree(err); err != nil {
+		return err
+	}
+	content = a.ranks.BroadcastBytes(content, 0)
+	if a.ranks.rankZeroOnly() {
+		c.keeper, err = checkpoint.Follow(c.path, content, c.options)
+	}
+	return err
+}
+
+// onRanks refuses flags that have no meaning on ranks, and keeps all but rank 0
+// from writing files.
+func (a *app) onRanks() error {
+	if a.ranks == nil {
+		return nil
+	}
+	if a.shards.wanted != "" {
+		return usage.Errorf("--shard splits a study into processes, --engine %v spreads one solve over ranks: take one of them", model.ScaLAPACK)
+	}
+	if a.ranks.rankZeroOnly() {
+		a.outputs.json, a.outputs.out, a.trace.path = a.ownFile(a.outputs.json), "", ""
+		a.process.cpuProfile, a.process.memProfile = "", ""
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/batch"
+	"bootbench/loss"
+	"bootbench/multifidelity"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// RefineSettings say how to refine a solution's averages by exact resamples.
+type RefineSettings struct {
+	// Resamples is the number of resamples, at least 2. Under a scheme whose resamples
+	// belong together (resample.Period) it is raised to whole periods, two at least.
+	Resamples int
+	// Seed and the number of a resample determine its counts, which are those of Retrain.
+	Seed uint64
+	// Accuracy, if positive, goes on after Resamples until the standard error of the first
+	// test's left-out error is at most Accuracy times that error, or MaxResamples
+	// are done (0: DefaultMaxResamples).
+	Accuracy     float64
+	MaxResamples int
+	// Tests are the losses by which left-out examples are judged.
+	Tests []loss.Test
+	// Plain uses no control variate.
+	Plain bool
+	// Workers is the number of blocks that are trained at a time; 0 means GOMAXPROCS.
+	Workers int
+	// Batch says how to train. Its Levels are not used.
+	Batch batch.Settings
+	// OnResample, if set, sees every resample in the order of b: see retrain.Settings.
+	OnResample func(b int, counts []int, f []float64)
+	// Progress, if set, is told after each resample how many of how many are done.
+	Progress func(done, total int)
+}
+
+// DefaultMaxResamples bounds refinement to an accuracy.
+const DefaultMaxResamples = 100000
+
+// Refine estimates without bias what a solution of this model approximates: it trains on
+// resamples exactly, around the solution, with their first iterates as control variates
+// (see package multifidelity). cross is that of Retrain. When ctx ends the finished
+// resamples count, two periods at least.
+func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings RefineSettings) (*multifidelity.Result, error) {
+	began := time.Now()
+	r, err := m.newRefinement(s, scheme, cross, settings)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	for r.target = r.settings.Resamples; r.done < r.target; r.target = r.next() {
+		if err := r.run(ctx); err != nil {
+			return nil, err
+		}
+		if r.status == retrain.Cancelled {
+			break
+		}
+	}
+	if r.done < 2*r.period {
+		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", retrain.ErrCancelled, r.done)
+	}
+	result := r.estimator.Result()
+	stats := r.trainer.Stats()
+	result.Status, result.Method, result.Iterations, result.Exact = r.status, "batch", stats.Iterations, stats.Exact
+	result.Warnings = append(result.Warnings, r.warnings...)
+	result.Time = multifidelity.Time{Fits: time.Since(start), Total: time.Since(began)}
+	return result, nil
+}
+
+// refinement is a Refine in progress.
+type refinement struct {
+	problem   retrain.Problem
+	settings  RefineSettings
+	trainer   *batch.Trainer
+	estimator *multifidelity.Estimator
+	period    int
+	done      int // resamples
+	target    int // of the present run
+	status    retrain.Status
+	warnings  []string
+}
+
+func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings RefineSettings) (*refinement, error) {
+	proximal, ok := m.Loss.(loss.Proximal)
+	switch {
+	case !ok:
+		return nil, inputError(fmt.Errorf("refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean", m.Loss.Name()))
+	case m.Spread != nil:
+		return nil, inputError(errors.New("refined estimates are not made of a kernel matrix that is spread over ranks"))
+	case s == nil || s.Sites() != m.Sites():
+		return nil, inputError(errors.New("the solution is not one of this model"))
+	case settings.Resamples < 2:
+		return nil, inputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2", settings.Resamples))
+	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 && len(settings.Tests) == 0:
+		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v", len(settings.Tests), settings.Accuracy))
+	}
+	r := &refinement{problem: m.retraining(scheme, cross), settings: settings, period: resample.Period(scheme)}
+	r.settings.Resamples = r.whole(max(settings.Resamples, 2*r.period))
+	if r.settings.MaxResamples == 0 {
+		r.settings.MaxResamples = DefaultMaxResamples
+	}
+	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(s, cross),
+	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
+	if err != nil {
+		return nil, inputError(err)
+	}
+	r.estimator = estimator
+	r.settings.Batch.Levels = []int{1}
+	r.trainer, err = m.NewBatch(s, scheme, cross, r.settings.Batch)
+	return r, err
+}
+
+// whole is the least number of whole periods that is at least count.
+func (r *refinement) whole(count int) int { return (count + r.period - 1) / r.period * r.period }
+
+// run trains on the resamples up to target.
+func (r *refinement) run(ctx context.Context) error {
+	first := r.done
+	result, err := retrain.RunBlocks(ctx, r.problem, func() (retrain.BlockTrainer, error) { return r.trainer.NewBlock(), nil }, retrain.Settings{
+		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
+		OnResample: func(b int, counts []int, f []float64) {
+			r.done++
+			r.estimator.Add(counts, f)
+			if r.settings.OnResample != nil {
+				r.settings.OnResample(b, counts, f[:r.problem.Sites+r.problem.Extra])
+			}
+		},
+		Progress: func(done, total int) {
+			if r.settings.Progress != nil {
+				r.settings.Progress(first+done, first+total)
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	r.status = result.Status
+	return nil
+}
+
+// next is the number of resamples to go on to: as many as the standard error asks for, at
+// most three times those done, so that an error that is judged too large at first does
+// not decide. It is what is done where the accuracy is reached, or cannot be.
+func (r *refinement) next() int {
+	if r.settings.Accuracy == 0 {
+		return r.done
+	}
+	test := r.estimator.Result().TestError()
+	ratio := test.StandardError / (r.settings.Accuracy * test.Error)
+	if !(ratio > 1) {
+		return r.done
+	}
+	if r.done >= r.settings.MaxResamples {
+		r.warnings = append(r.warnings, fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
+		return r.done
+	}
+	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)
+	return r.whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples))
+}

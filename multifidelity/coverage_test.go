@@ -1,0 +1,130 @@
+package multifidelity_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/multifidelity"
+	"bootbench/resample"
+)
+
+// coverageCase is a model whose refined estimates are held against many exact resamples.
+type coverageCase struct {
+	set    string
+	loss   loss.Loss
+	test   loss.Test
+	scheme func(n int) resample.Scheme
+}
+
+func bootstrap(int) resample.Scheme { return resample.Poisson{Ratio: 1} }
+
+// coverageCases are 12 models: the first are those of the ordinary suite.
+var coverageCases = []coverageCase{
+	{"synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, loss.SquareTest{}, bootstrap},
+	{"synthetic:blobs,n=100,seed=1", loss.Hinge{C: 1}, loss.ZeroOne{}, bootstrap},
+	{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{}, func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
+	{"synthetic:friedman1,n=60,seed=2", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, loss.Absolute{}, bootstrap},
+	{"synthetic:friedman1,n=100,seed=3", loss.Huber{C: 1, Delta: 0.5}, loss.SquareTest{}, func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
+	{"crabs", loss.Logistic{C: 2}, loss.ZeroOne{}, bootstrap},
+	{"crabs", loss.Hinge{C: 1}, loss.ZeroOne{}, func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
+	{"sonar", loss.HardMargin{}, loss.ZeroOne{}, bootstrap},
+	{"sonar", loss.SquaredHinge{C: 1}, loss.SquareTest{}, func(int) resample.Scheme { return resample.Bernoulli{Rate: 0.7} }},
+	{"synthetic:rings,n=150,seed=2", loss.HardMargin{}, loss.ZeroOne{}, bootstrap},
+	{"synthetic:friedman1,n=80,seed=4", loss.Square{Noise: 0.3}, loss.SquareTest{}, func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }},
+	{"synthetic:friedman1,n=120,seed=5", loss.LeastAbsolute{C: 1}, loss.Absolute{}, func(int) resample.Scheme { return resample.Poisson{Ratio: 2} }},
+}
+
+// scores are z-scores of one kind of estimate: against the reference, in units of the
+// standard error of the difference.
+type scores map[string][]float64
+
+// add takes in estimates at many points.
+func (s scores) add(name string, value, se, reference, referenceSE []float64) {
+	for i, v := range value {
+		z := (v - reference[i]) / math.Hypot(se[i], referenceSE[i])
+		if !math.IsNaN(z) && se[i] > 0 {
+			s[name] = append(s[name], z)
+		}
+	}
+}
+
+func (s scores) addAll(r, reference *multifidelity.Result) {
+	s.add("mean", r.Points.Mean, r.Points.MeanSE, reference.Points.Mean, reference.Points.MeanSE)
+	s.add("variance", r.Points.Variance, r.Points.VarianceSE, reference.Points.Variance, reference.Points.VarianceSE)
+	s.add("vote", r.Points.Vote, r.Points.VoteSE, reference.Points.Vote, reference.Points.VoteSE)
+	at, of := r.TestError(), reference.TestError()
+	one := func(v float64) []float64 { return []float64{v} }
+	s.add("left-out", one(at.Error), one(at.StandardError), one(of.Error), one(of.StandardError))
+	s.add("bagged", one(at.BaggedError), one(at.BaggedSE), one(of.BaggedError), one(of.BaggedSE))
+	s.add("examples", at.Examples, at.ExamplesSE, of.Examples, of.ExamplesSE)
+}
+
+func (s scores) String() string {
+	text := ""
+	for _, name := range []string{"left-out", "mean", "variance", "vote", "examples", "bagged"} {
+		z := s[name]
+		within := 0.0
+		for _, v := range z {
+			if math.Abs(v) <= 1.96 {
+				within += 1 / float64(len(z))
+			}
+		}
+		mean, sd := stat.MeanStdDev(z, nil)
+		text += fmt.Sprintf("\n  %-9s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z), mean, sd, within)
+	}
+	return text
+}
+
+// TestCoverage holds refined estimates from few resamples against those of many plain
+// ones, of another seed. Over models and seeds the z-scores of the left-out error and of
+// the points' means have mean 0 and standard deviation 1, and 95% intervals cover. The
+// ordinary suite has few models and seeds: with 60 left-out errors their mean errs by 0.13
+// and their standard deviation by 0.09, and the bounds are three and a half times that. BOOTBENCH_COVERAGE
+// runs all.
+func TestCoverage(t *testing.T) {
+	cases, seeds, many := coverageCases[:3], 20, 5000
+	full := os.Getenv("BOOTBENCH_COVERAGE") != ""
+	if full {
+		cases, seeds, many = coverageCases, 40, 50000
+	} else if testing.Short() {
+		many = 2000
+	}
+	all := scores{}
+	for number, c := range cases {
+		m := build(t, c.set, c.loss, 0.5)
+		scheme := c.scheme(len(m.Set.Y))
+		s := solve(t, m, scheme)
+		settings := model.RefineSettings{Resamples: many, Tests: []loss.Test{c.test}, Plain: true, Seed: 1 << 40}
+		reference := refine(t, m, s, scheme, settings)
+		own := scores{}
+		settings.Resamples, settings.Plain = 40, false
+		if resample.Period(scheme) > 1 {
+			settings.Resamples = 40 * resample.Period(scheme)
+		}
+		gain := 0.0
+		for seed := range seeds {
+			settings.Seed = uint64(1000*number + seed)
+			r := refine(t, m, s, scheme, settings)
+			gain += r.TestError().EquivalentResamples / float64(r.Resamples) / float64(seeds)
+			own.addAll(r, reference)
+			all.addAll(r, reference)
+		}
+		t.Logf("%s %s %s, gain %.2f:%v", c.set, c.loss.Name(), scheme.Name(), gain, own)
+	}
+	t.Logf("all:%v", all)
+	bound := 1.0
+	if full {
+		bound = 0.3
+	}
+	for _, name := range []string{"left-out", "mean"} {
+		if mean, sd := stat.MeanStdDev(all[name], nil); math.Abs(mean) > 0.45*bound || math.Abs(sd-1) > 0.3*bound {
+			t.Errorf("z-scores of %s have mean %.2g and standard deviation %.3g", name, mean, sd)
+		}
+	}
+}

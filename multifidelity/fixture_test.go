@@ -1,0 +1,55 @@
+package multifidelity_test
+
+import (
+	"context"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/multifidelity"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// build is a model of a set: rbf with gamma = gammaD/(number of features), standardised;
+// l nil: the set's preset.
+func build(t testing.TB, name string, l loss.Loss, gammaD float64) *model.Model {
+	t.Helper()
+	set, err := dataset.Load(name, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())}, Loss: l}
+	if l == nil {
+		p, _ := model.PresetFor(set)
+		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
+	}
+	m, err := model.Build(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver.Solution {
+	t.Helper()
+	s, err := m.Solve(context.Background(), law, solver.Settings{Tolerance: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// refine is Model.Refine without new inputs.
+func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme, settings model.RefineSettings) *multifidelity.Result {
+	t.Helper()
+	r, err := m.Refine(context.Background(), s, scheme, blas64.General{}, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,108 @@
+package multifidelity
+
+import (
+	"math"
+
+	"bootbench/loss"
+)
+
+// theoryWeight is the number of resamples as which the theory's left-out error of an
+// example counts in the center of its losses. Its bias is some tenths of the loss's
+// standard deviation; the weight matters little.
+const theoryWeight = 20
+
+// leftOut estimates the left-out error of all examples together under one test loss,
+//
+//	E = 1/N sum_i E[l_i | i absent] = E[mean_i e_i + sum_i 1[i absent] (l_i - e_i)/(N p0)]
+//
+// for any center e that does not depend on the resample, since every example is absent
+// with probability p0. The center is the mean of the losses seen in the resamples before,
+// with the theory's left-out error among them: the sum over resamples is a martingale about
+// E, and where e has come near to E[l_i | i absent] it is the ratio estimator that averages
+// every example's losses first. The controls are the two terms of the theory's test
+// loss, averaged over its Gaussian law at the site, to second order in F1:
+//
+//	sum_i 1[i absent] w_i (F1_i - E F1_i)   and   sum_i 1[i absent] q_i ((F1_i - E F1_i)^2 - Var F1_i).
+//
+// Coefficients are fitted to the losses about the theory's own left-out errors, which no
+// resample has touched.
+type leftOut struct {
+	test         loss.Test
+	theory       []float64 // e_i of the theory
+	center       []float64 // the present e_i
+	mean         float64   // of center
+	theoryMean   float64
+	sums         []float64 // of the losses of each example when absent
+	slope, curve []float64 // w, q
+	sums1        *regression
+	observed     [4]float64 // of the present period: controls, response about theory and about center
+	moved        []int      // examples whose center is to move at the end of the period
+	scale        float64    // 1/(N p0)
+}
+
+// differenceStep is the step, in standard deviations of the cavity, of the differences
+// that stand for derivatives of the averaged test loss.
+const differenceStep = 0.05
+
+func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
+	n := len(p.Y)
+	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), sums1: newRegression(1, 2, 2), scale: 1 / (float64(n) * p0)}
+	l.theoryMean, l.theory = p.Solution.LeftOut(test)
+	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
+	for i, y := range p.Y {
+		cavity := p.Solution.Cavity[p.Site[i]]
+		step := differenceStep * math.Sqrt(cavity.Var)
+		if step == 0 {
+			continue
+		}
+		below, at, above := test.Gaussian(cavity.Mean-step, cavity.Var, y), test.Gaussian(cavity.Mean, cavity.Var, y), test.Gaussian(cavity.Mean+step, cavity.Var, y)
+		l.slope[i], l.curve[i] = (above-below)/(2*step), (above-2*at+below)/(2*step*step)
+	}
+	return l
+}
+
+// begin starts a resample.
+func (l *leftOut) begin() {
+	l.observed[2] += l.theoryMean
+	l.observed[3] += l.mean
+}
+
+// add takes in the loss of an absent example, and what F1 and its square exceed their
+// means by.
+func (l *leftOut) add(example int, value, first, square float64) {
+	l.observed[0] += l.scale * l.slope[example] * first
+	l.observed[1] += l.scale * l.curve[example] * square
+	l.observed[2] += l.scale * (value - l.theory[example])
+	l.observed[3] += l.scale * (value - l.center[example])
+	l.sums[example] += value
+	l.moved = append(l.moved, example)
+}
+
+// end closes a period of that many resamples.
+func (l *leftOut) end(group int, period float64, absent []int) {
+	for i := range l.observed {
+		l.observed[i] /= period
+	}
+	l.sums1.add(group, 0, l.observed[:])
+	l.observed = [4]float64{}
+	for _, i := range l.moved {
+		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))
+		l.mean += (center - l.center[i]) / float64(len(l.center))
+		l.center[i] = center
+	}
+	l.moved = l.moved[:0]
+}
+
+// estimate is the left-out error with its standard error, and the ratio of its variance
+// without controls to that with them.
+func (l *leftOut) estimate(plain bool, deviation []float64) (value, se, gain float64) {
+	var first, second float64
+	for i, d := range deviation {
+		first += math.Abs(l.slope[i]) * d / float64(len(deviation))
+		second += math.Abs(l.curve[i]) * d * d / float64(len(deviation))
+	}
+	p := plan{plain: plain, floor: []float64{rounding * first * first, rounding * second * second}, prior: [][]float64{{1, 1}, {1, 1}}, like: []int{0, 0}}
+	e := l.sums1.estimate(0, p)
+	raw := l.sums1.estimate(0, plan{plain: true})
+	return e.mean[1], e.se(1), raw.cov[1][1] / e.cov[1][1]
+}

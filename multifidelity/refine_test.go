@@ -1,0 +1,231 @@
+package multifidelity_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/batch"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/multifidelity"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// inputs are the first rows of a set, moved a little, as new inputs.
+func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
+	t.Helper()
+	x := blas64.General{Rows: rows, Cols: m.Set.D(), Stride: m.Set.D(), Data: append([]float64(nil), m.Set.X.Data[:rows*m.Set.D()]...)}
+	for i := range x.Data {
+		x.Data[i] += 0.1
+	}
+	cross, err := m.CrossAll(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cross
+}
+
+// TestPlain: without control the estimates of points and examples are those of retraining on the
+// same draws, to rounding; the left-out error, which centers losses about what the
+// resamples before have shown instead of each example's own mean, agrees to a third of its standard
+// error, and so do the two standard errors, retraining's from 20 groups erring by 16%.
+func TestPlain(t *testing.T) {
+	for _, c := range []struct {
+		set    string
+		loss   loss.Loss
+		test   loss.Test
+		scheme func(n int) resample.Scheme
+	}{
+		{"synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, loss.SquareTest{}, bootstrap},
+		{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{}, bootstrap}, // inputs repeat
+		{"synthetic:blobs,n=100,seed=1", loss.Logistic{C: 1}, loss.ZeroOne{}, func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
+	} {
+		m := build(t, c.set, c.loss, 0.5)
+		scheme := c.scheme(len(m.Set.Y))
+		s := solve(t, m, scheme)
+		cross := inputs(t, m, 5)
+		r, err := m.Refine(context.Background(), s, scheme, cross, model.RefineSettings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, _, err := m.RetrainBatch(context.Background(), s, scheme, cross, retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, batch.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []struct {
+			name string
+			a, b []float64
+		}{
+			{"mean", r.Points.Mean, of.Mean}, {"its error", r.Points.MeanSE, of.MeanSE}, {"variance", r.Points.Variance, of.Var},
+			{"vote", r.Points.Vote, of.Vote}, {"left-out errors", r.TestError().Examples, of.LeftOut[0].Examples},
+		} {
+			for i := range v.b {
+				if !(math.Abs(v.a[i]-v.b[i]) <= 1e-9*(1+math.Abs(v.b[i]))) {
+					t.Fatalf("%s: %s at %d: %v, of retraining %v", c.set, v.name, i, v.a[i], v.b[i])
+				}
+			}
+		}
+		e := r.TestError()
+		if !(math.Abs(e.Error-of.LeftOut[0].Error) < e.StandardError/3) || !(math.Abs(e.StandardError/of.LeftOut[0].SE-1) < 0.5) {
+			t.Errorf("%s: left-out error %v +- %v, of retraining %v +- %v", c.set, e.Error, e.StandardError, of.LeftOut[0].Error, of.LeftOut[0].SE)
+		}
+		if r.Control != "none" || math.Abs(e.EquivalentResamples-200) > 1e-9 {
+			t.Errorf("control %q, worth %v resamples", r.Control, e.EquivalentResamples)
+		}
+	}
+}
+
+// TestNewInputs: a point of the data given as a new input has the estimates of its site.
+// Single precision in the fits leaves 1e-5 of what varies.
+func TestNewInputs(t *testing.T) {
+	for _, m := range []*model.Model{
+		build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5),
+		build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5),
+	} {
+		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1}, resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
+			s := solve(t, m, scheme)
+			cross, err := m.CrossAll(blas64.General(m.Set.X))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := m.Refine(context.Background(), s, scheme, cross, model.RefineSettings{Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, site := range m.Site {
+				j := m.Sites() + i
+				sd := math.Sqrt(r.Points.Variance[site])
+				if math.Abs(r.Points.Mean[site]-r.Points.Mean[j]) > 1e-4*sd || math.Abs(r.Points.Variance[site]-r.Points.Variance[j]) > 1e-3*sd*sd {
+					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i, r.Points.Mean[j], r.Points.Variance[j], r.Points.Mean[site], r.Points.Variance[site])
+				}
+			}
+		}
+	}
+}
+
+// TestAccuracy: refinement goes on until the standard error is what was asked for, with the
+// draws that one run of as many resamples has.
+func TestAccuracy(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	settings := model.RefineSettings{Resamples: 20, Tests: []loss.Test{loss.SquareTest{}}, Accuracy: 0.002}
+	r := refine(t, m, s, scheme, settings)
+	if e := r.TestError(); r.Resamples == 20 || e.StandardError > 0.002*e.Error {
+		t.Errorf("%d resamples: %v +- %v", r.Resamples, e.Error, e.StandardError)
+	}
+	once := refine(t, m, s, scheme, model.RefineSettings{Resamples: r.Resamples, Tests: settings.Tests})
+	if a, b := r.TestError().Error, once.TestError().Error; math.Abs(a-b) > 1e-5*b {
+		t.Errorf("in blocks %v, at once %v", a, b)
+	}
+	settings.MaxResamples = 60
+	if r := refine(t, m, s, scheme, settings); r.Resamples != 60 || len(r.Warnings) != 1 {
+		t.Errorf("at most 60 resamples: %d, %q", r.Resamples, r.Warnings)
+	}
+}
+
+// TestWithoutControl: a loss whose first iterate has no known average is refined plainly,
+// and says so.
+func TestWithoutControl(t *testing.T) {
+	m := build(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Delta: 0.5}, 0.5) // some 8 targets at each input
+	scheme := resample.Poisson{Ratio: 1}
+	s, err := m.Solve(context.Background(), scheme, solver.Settings{Tolerance: 1e-2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := refine(t, m, s, scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
+	if r.Control != "none" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
+		t.Errorf("control %q, warnings %q", r.Control, r.Warnings)
+	}
+}
+
+// TestRefusals: what cannot be refined is an error that says why.
+func TestRefusals(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	other := build(t, "synthetic:friedman1,n=90,seed=1", loss.Square{Noise: 1}, 0.5)
+	probit := build(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	stale := solve(t, other, scheme)
+	if _, err := other.FullFit(); err != nil { // overwrites the triangle that holds G
+		t.Fatal(err)
+	}
+	tests := []loss.Test{loss.SquareTest{}}
+	for _, c := range []struct {
+		says string
+		do   func() (*multifidelity.Result, error)
+	}{
+		{"0 resamples are too few", func() (*multifidelity.Result, error) {
+			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Tests: tests})
+		}},
+		{"1 resamples are too few", func() (*multifidelity.Result, error) {
+			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 1, Tests: tests})
+		}},
+		{"accuracy of -1", func() (*multifidelity.Result, error) {
+			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 9, Accuracy: -1, Tests: tests})
+		}},
+		{"0 tests", func() (*multifidelity.Result, error) {
+			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 9, Accuracy: 0.1})
+		}},
+		{"not one of this model", func() (*multifidelity.Result, error) {
+			return other.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 9})
+		}},
+		{"overwritten", func() (*multifidelity.Result, error) {
+			return other.Refine(context.Background(), stale, scheme, blas64.General{}, model.RefineSettings{Resamples: 9})
+		}},
+		{"posterior mean", func() (*multifidelity.Result, error) {
+			return probit.Refine(context.Background(), solve(t, probit, scheme), scheme, blas64.General{}, model.RefineSettings{Resamples: 9})
+		}},
+	} {
+		if _, err := c.do(); err == nil || !strings.Contains(err.Error(), c.says) || !errors.Is(err, model.ErrInput) {
+			t.Errorf("%v, expected %q", err, c.says)
+		}
+	}
+}
+
+// TestCancel: when the context ends, the finished resamples count; without two there is an
+// error.
+func TestCancel(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	ctx, cancel := context.WithCancel(context.Background())
+	seen := 0
+	r, err := m.Refine(ctx, s, scheme, blas64.General{}, model.RefineSettings{Resamples: 100000, Tests: []loss.Test{loss.SquareTest{}}, OnResample: func(int, []int, []float64) {
+		if seen++; seen == 30 {
+			cancel()
+		}
+	}})
+	if err != nil || r.Status != retrain.Cancelled || r.Resamples != seen || seen < 30 || seen > 10000 || !(r.TestError().StandardError > 0) {
+		t.Errorf("%v after %d resamples: %+v", err, seen, r)
+	}
+	if _, err := m.Refine(ctx, s, scheme, blas64.General{}, model.RefineSettings{Resamples: 100}); !errors.Is(err, retrain.ErrCancelled) {
+		t.Errorf("without resamples: %v", err)
+	}
+}
+
+// TestErrorEstimates: .632 and .632+ are those of the refined left-out error.
+func TestErrorEstimates(t *testing.T) {
+	m := build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
+	fit, err := m.FullFit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	apparent := 0.0
+	for i, y := range m.Set.Y {
+		apparent += (fit[m.Site[i]] - y) * (fit[m.Site[i]] - y) / float64(len(m.Set.Y))
+	}
+	want := 0.368*apparent + 0.632*r.TestError().Error
+	if e := r.ErrorEstimates(0, fit); math.Abs(e.Err632-want) > 1e-12*want || !(e.Err632Plus >= e.Err632) {
+		t.Errorf("%+v, want .632 %v", e, want)
+	}
+}

@@ -1,0 +1,178 @@
+package multifidelity
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/loss"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// Result are estimates from finitely many resamples. They are unbiased unless said
+// otherwise, and their standard errors say how far they may be from the averages over
+// infinitely many. What cannot be known from the resamples done is NaN.
+type Result struct {
+	Resamples int            // that the estimates rest on
+	Status    retrain.Status // whether these are all that were asked for
+	Method    string         // how they were trained: "batch"
+	Control   string         // "first iterate", or "none"
+	Tests     []TestError    // one entry for each of Settings.Tests
+	Points    Points
+	// Iterations is the number of products with G of all fits, and Exact that of the
+	// fits left to the exact trainer.
+	Iterations, Exact int
+	Warnings          []string
+	Time              Time
+
+	y    []float64
+	site []int
+}
+
+// TestError is the left-out error (Efron) under one test loss: the mean over examples of
+// the loss averaged over the resamples that leave the example out.
+type TestError struct {
+	Test                 loss.Test
+	Error, StandardError float64
+	// EquivalentResamples is the number of plain retrainings whose left-out error would
+	// have the same standard error.
+	EquivalentResamples float64
+	// BaggedError is the test loss of the out-of-bag ensemble: of each example at the mean
+	// prediction of the resamples that leave it out. BaggedSE is its standard error, by
+	// the jackknife over ten groups of resamples. It is unbiased for the square test loss; for others it
+	// is off by about half their second derivative times the mean prediction's squared
+	// standard error.
+	BaggedError, BaggedSE float64
+	// Examples are the left-out errors of the examples, ExamplesSE their standard errors.
+	// Their mean is another estimate of Error, of larger variance.
+	Examples, ExamplesSE []float64
+}
+
+// Points are estimates at the M sites and then at the new inputs.
+type Points struct {
+	Mean, MeanSE []float64 // mean over resamples of the predictor
+	// Variance is its variance. Being unbiased it may be negative where resamples are few.
+	Variance, VarianceSE []float64
+	Vote, VoteSE         []float64 // share of resamples whose prediction is positive
+}
+
+// Time is wall time.
+type Time struct {
+	Fits  time.Duration // of training, the choice of examples and bookkeeping included
+	Total time.Duration // with the set-up
+}
+
+// TestError is the estimate for the first test loss.
+func (r *Result) TestError() TestError { return r.Tests[0] }
+
+// ErrorEstimates combines the left-out error of test loss number test with the apparent
+// error of fit, the predictor at the sites trained once on all data (solver.Combine632).
+// The standard error of Err632 is 0.632 of that of the left-out error.
+func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
+	perExample := make([]float64, len(r.y))
+	for i := range perExample {
+		perExample[i] = fit[r.site[i]]
+	}
+	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, r.y, perExample)
+}
+
+// Result reads the estimates off. Resamples of an unfinished period do not count.
+func (e *Estimator) Result() *Result {
+	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings, y: e.problem.Y, site: e.problem.Site}
+	if e.known != nil {
+		r.Control = "first iterate"
+	}
+	e.readPoints(&r.Points)
+	e.readTests(r)
+	return r
+}
+
+func (e *Estimator) readPoints(points *Points) {
+	for j := range e.center {
+		d := e.deviation(j)
+		p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}}
+		if e.known != nil {
+			p.prior = [][]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
+		}
+		at := e.points.estimate(j, p)
+		off := at.mean[0]
+		points.Mean = append(points.Mean, e.center[j]+off)
+		points.MeanSE = append(points.MeanSE, at.se(0))
+		// E f^2 - (E f)^2 about the center, with the mean's own variance, by which the
+		// square of its estimate is too large, added back.
+		points.Variance = append(points.Variance, at.mean[1]-off*off+at.cov[0][0])
+		points.VarianceSE = append(points.VarianceSE, math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0])))
+		points.Vote = append(points.Vote, at.mean[2])
+		points.VoteSE = append(points.VoteSE, at.se(2))
+	}
+}
+
+func (e *Estimator) readTests(r *Result) {
+	if e.examples == nil {
+		r.Warnings = append(r.Warnings, "no example is ever left out: there is no left-out error")
+		for _, test := range e.settings.Tests {
+			nan := math.NaN()
+			r.Tests = append(r.Tests, TestError{Test: test, Error: nan, StandardError: nan, EquivalentResamples: nan, BaggedError: nan, BaggedSE: nan})
+		}
+		return
+	}
+	at, deviation, never := make([]*estimate, len(e.absent)), make([]float64, len(e.absent)), 0
+	for i := range at {
+		deviation[i] = math.Sqrt(e.problem.Solution.Cavity[e.problem.Site[i]].Var)
+		at[i] = e.examples.estimate(i, e.examplePlan(i, deviation[i]))
+		if e.absent[i] == 0 {
+			never++
+		}
+	}
+	if never > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, len(at)))
+	}
+	for t, l := range e.leftOut {
+		test := TestError{Test: l.test}
+		gain := 0.0
+		test.Error, test.StandardError, gain = l.estimate(e.known == nil, deviation)
+		test.EquivalentResamples = gain * float64(r.Resamples)
+		for i := range at {
+			test.Examples = append(test.Examples, at[i].mean[1+t])
+			test.ExamplesSE = append(test.ExamplesSE, at[i].se(1+t))
+		}
+		test.BaggedError, test.BaggedSE = e.bagged(l.test, at)
+		r.Tests = append(r.Tests, test)
+	}
+}
+
+// examplePlan is how the controls of an example are used.
+func (e *Estimator) examplePlan(i int, d float64) plan {
+	p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}, prior: [][]float64{{1, 0}}}
+	for _, l := range e.leftOut {
+		p.prior = append(p.prior, []float64{l.slope[i], l.curve[i]})
+	}
+	return p
+}
+
+// bagged is the error of the mean prediction over the resamples without the example, and
+// its standard error by the jackknife.
+func (e *Estimator) bagged(test loss.Test, at []*estimate) (value, se float64) {
+	_, square := test.(loss.SquareTest)
+	over := func(without int) float64 {
+		sum, count := 0.0, 0.0
+		for i, y := range e.problem.Y {
+			mean := at[i].without(0, without)
+			if math.IsNaN(mean) {
+				continue
+			}
+			sum += test.Value(e.center[e.problem.Site[i]]+mean, y)
+			if variance := at[i].cov[0][0]; square && !math.IsNaN(variance) {
+				sum -= variance
+			}
+			count++
+		}
+		return sum / count
+	}
+	var without []float64
+	for g := range min(groups, e.done/e.period) {
+		without = append(without, over(g))
+	}
+	return over(-1), jackknife(without)
+}

@@ -33,7 +33,7 @@ func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
 }
 
 // TestPlain: without control the estimates of points and examples are those of retraining on the
-// same draws, to rounding; the left-out error, which centers losses about what the
+// same draws, to 1e-6 where fits are solved to 1e-8: what a block holds beside a fit changes its rounding. The left-out error, which centers losses about what the
 // resamples before have shown instead of each example's own mean, agrees to a third of its standard
 // error, and so do the two standard errors, retraining's from 20 groups erring by 16%.
 func TestPlain(t *testing.T) {
@@ -51,11 +51,12 @@ func TestPlain(t *testing.T) {
 		scheme := c.scheme(len(m.Set.Y))
 		s := solve(t, m, scheme)
 		cross := inputs(t, m, 5)
-		r, err := m.Refine(context.Background(), s, scheme, cross, model.RefineSettings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true})
+		tight := batch.Settings{Tolerance: 1e-8}
+		r, err := m.Refine(context.Background(), s, scheme, cross, model.RefineSettings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight})
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, _, err := m.RetrainBatch(context.Background(), s, scheme, cross, retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, batch.Settings{})
+		of, _, err := m.RetrainBatch(context.Background(), s, scheme, cross, retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, tight)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestPlain(t *testing.T) {
 			{"vote", r.Points.Vote, of.Vote}, {"left-out errors", r.TestError().Examples, of.LeftOut[0].Examples},
 		} {
 			for i := range v.b {
-				if !(math.Abs(v.a[i]-v.b[i]) <= 1e-9*(1+math.Abs(v.b[i]))) {
+				if !(math.Abs(v.a[i]-v.b[i]) <= 1e-6*(1+math.Abs(v.b[i]))) {
 					t.Fatalf("%s: %s at %d: %v, of retraining %v", c.set, v.name, i, v.a[i], v.b[i])
 				}
 			}

@@ -33,6 +33,10 @@ type RefineSettings struct {
 	Tests []loss.Test
 	// Plain uses no control variate.
 	Plain bool
+	// Pairs are points whose covariances are wanted, and Replicates keeps all fits: see
+	// multifidelity.Settings.
+	Pairs      [][2]int
+	Replicates bool
 	// Workers is the number of blocks that are trained at a time; 0 means GOMAXPROCS.
 	Workers int
 	// Batch says how to train. Its Levels are not used.
@@ -110,7 +114,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, cross 
 	}
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
 		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(s, cross),
-	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
+	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)
 	}

@@ -3,6 +3,7 @@ package multifidelity
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"bootbench/loss"
 	"bootbench/resample"
@@ -15,6 +16,12 @@ type Settings struct {
 	Tests []loss.Test
 	// Plain uses no control variate: averages are then those of plain retraining.
 	Plain bool
+	// Pairs are the points whose covariances over resamples are wanted: sites, then new
+	// inputs.
+	Pairs [][2]int
+	// Replicates keeps all fits, 8 (M + P) bytes each, for Result.Quantile and
+	// Result.Interval.
+	Replicates bool
 }
 
 // rounding is the mean square, relative to what it would be for independent resamples,
@@ -23,7 +30,8 @@ type Settings struct {
 const rounding = 1e-6
 
 // Estimator takes in fits and their first iterates, resample after resample. Its memory, some
-// 300 numbers a point, does not grow with the number of resamples.
+// 220 numbers a point and 160 an example, does not grow with the number of resamples
+// (Settings.Replicates apart).
 type Estimator struct {
 	problem  Problem
 	settings Settings
@@ -39,6 +47,9 @@ type Estimator struct {
 	observed []float64   // workspace for these
 	leftOut  []*leftOut  // of each test; none where no example is ever left out
 	absent   []int       // per example, the resamples that leave it out
+
+	covariances *covariances
+	replicates  [][]float64
 }
 
 // Numbers of the variables of points and examples.
@@ -72,6 +83,13 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	x := expectation{Problem: p, engine: p.Solution.Engine()}
 	e.center = append(append([]float64(nil), p.Solution.Mean...), make([]float64, p.Responses.Rows)...)
 	x.respond(e.center[len(p.Solution.Mean):], p.Solution.SiteMean)
+	var err error
+	if e.covariances, err = newCovariances(s.Pairs, len(e.center)); err != nil {
+		return nil, err
+	}
+	if e.known != nil && e.known.forceVar != nil {
+		e.covariances.know(&x, e.known.forceVar)
+	}
 	e.points = newRegression(len(e.center), controls, pointResponses)
 	e.unit = make([]float64, len(e.center)*pointVariables)
 	if p0 := resample.ProbZero(p.Scheme, 1); p0 > 0 {
@@ -153,6 +171,10 @@ func (e *Estimator) Add(counts []int, f []float64) {
 	if e.examples != nil {
 		e.addLeftOut(group, counts, exact, first)
 	}
+	e.covariances.add(func(j int) float64 { return first[j] - e.known.Mean[j] }, func(j int) float64 { return exact[j] - e.center[j] }, e.known != nil)
+	if e.settings.Replicates {
+		e.replicates = append(e.replicates, slices.Clone(exact))
+	}
 	if e.done%e.period == 0 {
 		e.endPeriod(group)
 	}
@@ -196,6 +218,7 @@ func (e *Estimator) endPeriod(group int) {
 		e.points.add(group, j, unit)
 		clear(unit)
 	}
+	e.covariances.end(group, float64(e.period))
 	for _, l := range e.leftOut {
 		l.end(group, float64(e.period), e.absent)
 	}

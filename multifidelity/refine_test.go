@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,6 +213,37 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestRoughTheory: what the theory has not solved, or a low-rank matrix approximates, costs
+// variance alone. From a residual of 1e-2 and from a low-rank kernel of nearly full rank the left-out error agrees with that from
+// the converged solution, on the same draws, to half of its standard error.
+func TestRoughTheory(t *testing.T) {
+	spec := build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5).Spec
+	scheme := resample.Poisson{Ratio: 1}
+	settings := model.RefineSettings{Resamples: 200, Tests: []loss.Test{loss.SquareTest{}}}
+	results := map[string]*multifidelity.Result{}
+	for name, c := range map[string]struct {
+		storage   model.Storage
+		tolerance float64
+	}{"solved": {model.Exact, 1e-8}, "rough": {model.Exact, 1e-2}, "low rank": {model.LowRank, 1e-8}} {
+		spec.Storage, spec.RankTol = c.storage, 1e-6
+		m, err := model.Build(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.Solve(context.Background(), scheme, solver.Settings{Tolerance: c.tolerance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[name] = refine(t, m, s, scheme, settings)
+	}
+	of := results["solved"].TestError()
+	for name, r := range results {
+		if e := r.TestError(); !(math.Abs(e.Error-of.Error) < 0.5*of.StandardError) || !(e.EquivalentResamples > 0.7*of.EquivalentResamples) {
+			t.Errorf("%s: %v +- %v worth %.0f resamples, solved %v +- %v worth %.0f", name, e.Error, e.StandardError, e.EquivalentResamples, of.Error, of.StandardError, of.EquivalentResamples)
+		}
+	}
+}
+
 // TestErrorEstimates: .632 and .632+ are those of the refined left-out error.
 func TestErrorEstimates(t *testing.T) {
 	m := build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5)
@@ -228,5 +260,39 @@ func TestErrorEstimates(t *testing.T) {
 	want := 0.368*apparent + 0.632*r.TestError().Error
 	if e := r.ErrorEstimates(0, fit); math.Abs(e.Err632-want) > 1e-12*want || !(e.Err632Plus >= e.Err632) {
 		t.Errorf("%+v, want .632 %v", e, want)
+	}
+}
+
+// TestReplicates: quantiles are those of the fits that OnResample shows, and the covariance
+// of a point with itself is its variance, to the rounding of single precision: without
+// control exactly, since both are then the k-statistic.
+func TestReplicates(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	cross := inputs(t, m, 3)
+	for _, plain := range []bool{true, false} {
+		var seen []float64
+		r, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, cross, model.RefineSettings{
+			Resamples: 101, Pairs: [][2]int{{4, 4}, {81, 81}}, Replicates: true, Plain: plain,
+			OnResample: func(_ int, _ []int, f []float64) { seen = append(seen, f[81]) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(seen)
+		if q := r.Quantile(81, 0.5); q != seen[50] {
+			t.Errorf("median %v, want %v", q, seen[50])
+		}
+		if i, err := r.Interval(81, 0.9); err != nil || i.Low != seen[5] || i.High != seen[95] {
+			t.Errorf("interval %v, want %v and %v (%v)", i, seen[5], seen[95], err)
+		}
+		for n, j := range []int{4, 81} {
+			if v := r.Points.Variance[j]; math.Abs(r.Covariance[n]-v) > 1e-9*v && plain || math.Abs(r.Covariance[n]-v) > 0.5*r.Points.VarianceSE[j] {
+				t.Errorf("plain %v, point %d: covariance with itself %v +- %v, variance %v +- %v", plain, j, r.Covariance[n], r.CovarianceSE[n], v, r.Points.VarianceSE[j])
+			}
+		}
+	}
+	if _, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, blas64.General{}, model.RefineSettings{Resamples: 9, Pairs: [][2]int{{0, 80}}}); err == nil {
+		t.Error("a pair that does not exist is accepted")
 	}
 }

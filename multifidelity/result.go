@@ -3,7 +3,10 @@ package multifidelity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/loss"
 	"bootbench/retrain"
@@ -20,6 +23,11 @@ type Result struct {
 	Control   string         // "first iterate", or "none"
 	Tests     []TestError    // one entry for each of Settings.Tests
 	Points    Points
+	// Covariance and CovarianceSE are those of Settings.Pairs.
+	Covariance, CovarianceSE []float64
+	// Replicates are the exact fits, resample by resample, at all points, where
+	// Settings.Replicates asks for them.
+	Replicates [][]float64
 	// Iterations is the number of products with G of all fits, and Exact that of the
 	// fits left to the exact trainer.
 	Iterations, Exact int
@@ -63,6 +71,29 @@ type Time struct {
 	Total time.Duration // with the set-up
 }
 
+// Quantile is the quantile q of the predictor at a point over the resamples done, each with
+// the same weight; NaN without replicates.
+func (r *Result) Quantile(point int, q float64) float64 {
+	if len(r.Replicates) == 0 || !(q >= 0 && q <= 1) {
+		return math.NaN()
+	}
+	values := make([]float64, len(r.Replicates))
+	for b, f := range r.Replicates {
+		values[b] = f[point]
+	}
+	slices.Sort(values)
+	return stat.Quantile(q, stat.Empirical, values, nil)
+}
+
+// Interval is the percentile interval of the predictor at a point: see solver.Interval for
+// what it says.
+func (r *Result) Interval(point int, level float64) (solver.Interval, error) {
+	if err := solver.CheckLevel(level); err != nil {
+		return solver.Interval{}, err
+	}
+	return solver.Interval{Low: r.Quantile(point, (1-level)/2), High: r.Quantile(point, (1+level)/2)}, nil
+}
+
 // TestError is the estimate for the first test loss.
 func (r *Result) TestError() TestError { return r.Tests[0] }
 
@@ -83,7 +114,9 @@ func (e *Estimator) Result() *Result {
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
+	r.Replicates = e.replicates
 	e.readPoints(&r.Points)
+	e.readCovariances(r)
 	e.readTests(r)
 	return r
 }
@@ -105,6 +138,21 @@ func (e *Estimator) readPoints(points *Points) {
 		points.VarianceSE = append(points.VarianceSE, math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0])))
 		points.Vote = append(points.Vote, at.mean[2])
 		points.VoteSE = append(points.VoteSE, at.se(2))
+	}
+}
+
+func (e *Estimator) readCovariances(r *Result) {
+	for n, pair := range e.settings.Pairs {
+		var move [2]float64
+		d := [2]float64{e.deviation(pair[0]), e.deviation(pair[1])}
+		for i, j := range pair {
+			if e.known != nil {
+				move[i] = e.known.Mean[j] - e.center[j]
+			}
+		}
+		floor := []float64{rounding * d[0] * d[0], rounding * d[1] * d[1], rounding * d[0] * d[0] * d[1] * d[1]}
+		value, se := e.covariances.estimate(n, plan{plain: e.known == nil, floor: floor}, move)
+		r.Covariance, r.CovarianceSE = append(r.Covariance, value), append(r.CovarianceSE, se)
 	}
 }
 

@@ -1,25 +1,40 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/model"
 	"bootbench/report"
 )
 
 func datasetsCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var export string
+	cmd := &cobra.Command{
 		Use:   "datasets",
 		Short: "The embedded data sets and the synthetic generators",
 		Long: `datasets lists what DATA can name besides files: the embedded sets, and the
 generators with their default number of features and strength of noise. Duplicates
 are examples that repeat the inputs of an earlier one. A set with a preset needs
-neither --loss nor a kernel.`,
+neither --loss nor a kernel. With --export NAME, a set is written to FILE: as sparse
+lines if its name ends in .svm, .libsvm or .dat, else as CSV.`,
 		Example: `  bootbench datasets
-  bootbench datasets --json -`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+  bootbench datasets --json -
+  bootbench datasets --export boston boston.csv`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if want := map[bool]int{true: 1}[export != ""]; len(args) != want {
+				return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if export != "" {
+				return exportSet(export, args[0])
+			}
 			list, err := listing()
 			if err != nil {
 				return err
@@ -27,6 +42,20 @@ neither --loss nor a kernel.`,
 			return a.print(list)
 		},
 	}
+	cmd.Flags().StringVar(&export, "export", "", "write the set `NAME`, embedded or synthetic, to FILE; default: none")
+	return cmd
+}
+
+// exportSet writes a set to a file.
+func exportSet(name, path string) error {
+	if err := files.CheckWritable("export", path); err != nil {
+		return err
+	}
+	set, err := dataset.Load(name, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	return files.Replace(path, func(w io.Writer) error { return dataset.Write(w, path, set) })
 }
 
 func listing() (*report.Datasets, error) {

@@ -64,6 +64,10 @@ func subjectReport(m *model.Model, used loss.Parameters, source string) report.S
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
 		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel.WithDefaults(m.Set.D())), Standardized: m.Standardize, Preset: source,
 	}
+	r.Target, r.Notes = m.Set.Target, m.Set.Notes
+	if l := m.Set.Labels; l != nil {
+		r.Labels = &report.Labels{Negative: l.Negative, Positive: l.Positive}
+	}
 	r.Noise, r.C, r.Epsilon, r.Delta, r.Dof, r.Scale = used.Noise, used.C, used.Epsilon, used.Delta, used.Dof, used.Scale
 	return r
 }

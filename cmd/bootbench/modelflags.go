@@ -16,6 +16,7 @@ import (
 type modelFlags struct {
 	lossFlags
 	kernelFlags
+	dataFlags
 	noStandardize, mapLabels bool
 	used                     loss.Parameters // of the loss that was chosen
 	engine                   *engineFlags    // nil: exact
@@ -29,6 +30,7 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	m.lossFlags.register(f)
 	m.kernelFlags.register(f)
+	m.dataFlags.register(f)
 	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
 	f.BoolVar(&m.mapLabels, "map-labels", false, "say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
 	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
@@ -43,7 +45,7 @@ func (m *modelFlags) registerEngine(f *pflag.FlagSet) {
 
 // options say how DATA is read.
 func (m *modelFlags) options(stdin interruptible) dataset.Options {
-	return dataset.Options{MaxBytes: int64(m.maxMemory), Stdin: stdin}
+	return m.dataFlags.options(int64(m.maxMemory), stdin)
 }
 
 // classify makes classes of the targets of DATA, if that is asked for.

@@ -37,8 +37,8 @@ prediction would change with another resample. They are no prediction interval:
 the noise of a new target is not in them. For a classifier p_negative is the share
 of resamples whose classifier says -1.
 
-The new inputs have the features of DATA; a CSV file names them in its header, in
-any order. Where they have targets too, the test loss is printed: averaged over
+The new inputs have the features of DATA; a table names them in its header, in any
+order, and other columns are ignored. Where it names its rows, points have these names. Where they have targets too, the test loss is printed: averaged over
 resamples, and that of the mean prediction.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --level 0.9 --csv -
@@ -123,7 +123,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	r := &report.Prediction{
 		Command: "predict", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
 		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: t.level,
-		Points: points, Warnings: j.warnings(scheme, solution.Warnings),
+		Points: points, Warnings: j.warnings(scheme, append(inputs.Notes, solution.Warnings...)),
 	}
 	addTestErrors(r, j, inputs.Y)
 	figures := report.PredictionFigure(points, t.level)
@@ -152,7 +152,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 
 // predictions are mean and variance at the new inputs, batch after batch.
 func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {
-	points := &report.Points{Mean: []float64{}, Variance: []float64{}}
+	points := &report.Points{Names: inputs.RowNames, Mean: []float64{}, Variance: []float64{}}
 	err := j.CrossInputs(inputs, func(first int, rows []float64) error {
 		a.console.Progress("predict", first, inputs.M())
 		mean, variance := solution.Predict(rows)

@@ -176,7 +176,9 @@ func (a *app) writeModel(j *job, file *svm.ModelFile, result *svm.Result, t *rep
 	if err := files.Replace(path, file.Write); err != nil {
 		return err
 	}
-	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", j.report, path, file.Label, len(file.Coef)
+	subject := j.report
+	subject.Labels = nil // Training has labels of its own
+	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", subject, path, file.Label, len(file.Coef)
 	t.Warnings = append(append([]string{}, j.Warnings()...), t.Warnings...)
 	for i, y := range j.Set.Y {
 		t.Apparent += loss.ZeroOne{}.Value(result.F[j.Site[i]], y) / float64(len(j.Set.Y))

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"bootbench/dataset"
+)
+
+// dataFlags say how DATA and new inputs are read.
+type dataFlags struct {
+	target    string
+	drop      []string
+	noHeader  bool
+	missing   dataset.Missing
+	positive  string
+	unseen    unseenFlag
+	zeroBased bool
+}
+
+// dataFlagNames are flags that decide what is read.
+var dataFlagNames = []string{"target", "drop", "no-header", "missing", "positive", "unseen", "zero-based"}
+
+func (d *dataFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&d.target, "target", "", "column of the target, its `NAME` or number from 1; default: the last")
+	f.StringSliceVar(&d.drop, "drop", nil, "columns to leave out, `NAMES` or numbers from 1, separated by commas; default: none")
+	f.Lookup("drop").DefValue = "" // not "[]"
+	f.BoolVar(&d.noHeader, "no-header", false, "take the first line of a table for an example; default: decided by looking")
+	f.TextVar(&d.missing, "missing", dataset.MissingError, "what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of the column) or indicator (the mean, and a feature that says so); default: error")
+	f.Lookup("missing").DefValue = ""
+	f.StringVar(&d.positive, "positive", "", "`LABEL` of the class +1, as DATA writes it; default: the larger number, the later text")
+	f.Var(&d.unseen, "unseen", "what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
+	f.BoolVar(&d.zeroBased, "zero-based", false, "indices of sparse lines count from 0; default: from 1")
+}
+
+// options are the flags for the readers.
+func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
+	return dataset.Options{
+		MaxBytes: maxBytes, Stdin: stdin, Target: d.target, Drop: d.drop, NoHeader: d.noHeader, Missing: d.missing,
+		Positive: d.positive, UnseenZero: bool(d.unseen), ZeroBased: d.zeroBased,
+	}
+}
+
+// unseenFlag is error (false) or zero.
+type unseenFlag bool
+
+func (u *unseenFlag) String() string {
+	if *u {
+		return "zero"
+	}
+	return ""
+}
+
+// Set reads error or zero.
+func (u *unseenFlag) Set(text string) error {
+	if text != "error" && text != "zero" {
+		return fmt.Errorf("%q is neither error nor zero", text)
+	}
+	*u = text == "zero"
+	return nil
+}
+
+// Type is the kind of value, for pflag.
+func (u *unseenFlag) Type() string { return "how" }

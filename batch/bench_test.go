@@ -8,7 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/batch"
+	"bootbench/dataset"
+	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
 )
@@ -56,6 +59,53 @@ func BenchmarkFit(b *testing.B) {
 					b.Fatal(err)
 				}
 			})
+		})
+	}
+}
+
+// BenchmarkFitLowRank compares batches on a low-rank matrix with one fit of the same matrix
+// per resample, f = (K^-1 + diag(k/noise))^-1 (k y/noise), which takes all threads.
+func BenchmarkFitLowRank(b *testing.B) {
+	for _, n := range []int{20000} {
+		set, err := dataset.Load(fmt.Sprintf("synthetic:waves,n=%d,seed=1", n), dataset.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		const noise = 0.05
+		m, err := model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1}, Loss: loss.Square{Noise: noise}, Storage: model.LowRank, RankTol: 1e-4})
+		if err != nil {
+			b.Fatal(err)
+		}
+		scheme := resample.Poisson{Ratio: 1}
+		s := solve(b, m, scheme, 1e-2)
+		name := fmt.Sprintf("n=%d/rank=%d", n, m.Factor.Rank())
+		b.Run(name+"/method=batch", func(b *testing.B) {
+			r, stats, err := m.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: b.N}, batch.Settings{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(stats.Iterations)/float64(r.Resamples), "iterations")
+		})
+		b.Run(name+"/method=single", func(b *testing.B) {
+			engine := m.Factor.Engine()
+			counts, d, f := make([]int, n), make([]float64, n), make([]float64, n)
+			for i := range b.N {
+				resample.Draw(scheme, 0, i, counts)
+				for j, k := range counts {
+					d[j] = float64(k) / noise
+				}
+				if err := engine.Factorize(d); err != nil {
+					b.Fatal(err)
+				}
+				chi, _ := engine.Diag()
+				for j, y := range m.Set.Y {
+					d[j] *= y
+				}
+				engine.MulVecOffDiag(f, d)
+				for j := range f {
+					f[j] += chi[j] * d[j]
+				}
+			}
 		})
 	}
 }

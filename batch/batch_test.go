@@ -341,7 +341,11 @@ func TestSmallSchemes(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
 	s := solve(t, m, resample.Poisson{Ratio: 1}, 1e-4)
-	theory := batch.Theory{Engine: s.Engine(), SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
+	engine, err := s.Engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: loss.Hinge{C: 1}, Y: m.Set.Y, Site: m.Site}
 	short := theory
 	short.Mean = short.Mean[1:]

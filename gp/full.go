@@ -17,6 +17,7 @@ func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) ([]flo
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, err
 	}
+	k.Claim()
 	copyToScratch(k)
 	scratch := k.Scratch()
 	s := system{kernel: k, uplo: gonum.Lower, n: k.N(), stride: scratch.Stride, a: scratch.Data}

@@ -18,6 +18,7 @@ type CholeskyEngine struct {
 	kdiag   []float64 // K_ii
 	sites   core.Sites
 	holds   content
+	claim   int64 // of the scratch triangle, see Sym.Claim
 	update  core.Update
 	lanes   [core.Lanes][]float64
 	below   []float64      // workspace of diagonals
@@ -79,6 +80,9 @@ func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites
 // Precisions is the d of G.
 func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
+// Valid reports whether the scratch triangle still holds G, or its factor.
+func (e *CholeskyEngine) Valid() bool { return e.holds != undefined && e.claim == e.k.Claims() }
+
 // Bytes is the memory that the engine holds, K included.
 func (e *CholeskyEngine) Bytes() int64 {
 	bytes := SymBytes(e.N()) + EngineBytes(e.N(), 0) + e.update.Bytes()
@@ -106,7 +110,7 @@ func (e *CholeskyEngine) begin(d []float64) error {
 	if err := core.Check(d, e.N()); err != nil {
 		return err
 	}
-	e.holds, e.lowRank = undefined, false
+	e.holds, e.lowRank, e.claim = undefined, false, e.k.Claim()
 	e.k.Diag(e.kdiag)
 	e.sites.MoveTo(d)
 	return nil

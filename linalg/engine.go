@@ -110,6 +110,10 @@ type Engine interface {
 	// ranks must ask for the same row; of others goroutines may ask concurrently.
 	Row(dst []float64, i int)
 
+	// Valid reports whether G is there: not after a Factorize that failed, nor, of a
+	// dense engine, once somebody else has claimed K's scratch triangle, where it was.
+	Valid() bool
+
 	// Bytes is the memory that the engine holds, K included.
 	Bytes() int64
 }

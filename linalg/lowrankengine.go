@@ -93,6 +93,9 @@ func (e *LowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 // Precisions is the d of G.
 func (e *LowRankEngine) Precisions() []float64 { return e.d }
 
+// Valid is true: the engine shares nothing that others write.
+func (e *LowRankEngine) Valid() bool { return true }
+
 // Bytes is the memory that the engine holds, the factor and engines on coarser
 // factors included.
 func (e *LowRankEngine) Bytes() int64 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -27,6 +28,7 @@ import (
 type Sym struct {
 	n, stride int
 	data      []float64
+	claims    atomic.Int64 // how often the scratch triangle changed hands
 }
 
 // ErrSymmetry reports a matrix that is not symmetric.
@@ -116,8 +118,15 @@ func (s *Sym) Raw() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: gblas.Upper, N: s.n, Stride: s.stride, Data: s.data[1:]}
 }
 
+// Claim takes over the scratch triangle before it is overwritten, and returns a number
+// that Claims keeps returning until somebody else claims it.
+func (s *Sym) Claim() int64 { return s.claims.Add(1) }
+
+// Claims is the number of the last Claim.
+func (s *Sym) Claims() int64 { return s.claims.Load() }
+
 // Scratch is the scratch triangle that shares the array: row-major, lower
-// triangle with its diagonal, a view. Its content is nobody's in particular.
+// triangle with its diagonal, a view. Its content is that of the last to Claim it.
 func (s *Sym) Scratch() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: gblas.Lower, N: s.n, Stride: s.stride, Data: s.data}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/batch"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
@@ -24,9 +25,13 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, cross blas6
 	if m.Spread != nil {
 		return nil, inputError(errors.New("a kernel matrix that is spread over ranks cannot train batches: take another engine"))
 	}
-	theory := batch.Theory{Engine: s.Engine(), SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
+	engine, err := s.Engine()
+	if err != nil {
+		return nil, err
+	}
+	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}
-	return batch.New(theory, problem, responses(s, cross), m.exactTrainer(scheme, cross), how)
+	return batch.New(theory, problem, responses(engine, cross), m.exactTrainer(scheme, cross), how)
 }
 
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the
@@ -46,20 +51,20 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 
 // responses is k(x)'(I + diag(d)K)^-1 = k(x)' - k(x)'diag(d)G for the new inputs of cross,
 // P x M: it takes g to the mean predictor there (M03-48), and xi of a resample to its fit.
-func responses(s *solver.Solution, cross blas64.General) blas64.General {
+func responses(engine linalg.Engine, cross blas64.General) blas64.General {
 	if cross.Rows == 0 {
 		return blas64.General{}
 	}
 	shape := func() blas64.General {
 		return blas64.General{Rows: cross.Rows, Cols: cross.Cols, Stride: cross.Cols, Data: make([]float64, cross.Rows*cross.Cols)}
 	}
-	weighted, out := shape(), shape()
+	weighted, out, d := shape(), shape(), engine.Precisions()
 	for p := range cross.Rows {
 		for i, k := range cross.Data[p*cross.Stride : p*cross.Stride+cross.Cols] {
-			weighted.Data[p*cross.Cols+i] = k * s.SitePrecision[i]
+			weighted.Data[p*cross.Cols+i] = k * d[i]
 		}
 	}
-	s.Engine().MulRows(out, weighted)
+	engine.MulRows(out, weighted)
 	for p := range cross.Rows {
 		for i, k := range cross.Data[p*cross.Stride : p*cross.Stride+cross.Cols] {
 			out.Data[p*cross.Cols+i] = k - out.Data[p*cross.Cols+i]

@@ -191,7 +191,9 @@ func solved(t *testing.T, m *model.Model, rows []float64) (leftOut float64, mean
 		t.Fatal(err, s)
 	}
 	leftOut, _ = s.LeftOut(loss.SquareTest{})
-	mean, variance = s.Predict(slices.Clone(rows))
+	if mean, variance, err = s.Predict(slices.Clone(rows)); err != nil {
+		t.Fatal(err)
+	}
 	return leftOut, mean, variance
 }
 

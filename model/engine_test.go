@@ -68,9 +68,9 @@ func nearAll(t testing.TB, what string, a, b []float64, tol float64) {
 func predictions(t testing.TB, m *model.Model, s *solver.Solution, x blas64.General) (mean, variance []float64) {
 	t.Helper()
 	err := m.Cross(x, func(_ int, rows []float64) error {
-		a, b := s.Predict(rows)
+		a, b, err := s.Predict(rows)
 		mean, variance = append(mean, a...), append(variance, b...)
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,10 @@ func TestLowRankReadOuts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantMean, wantVariance := want.Predict(slices.Clone(cross.Data))
+		wantMean, wantVariance, err := want.Predict(slices.Clone(cross.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 

@@ -58,7 +58,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mean, variance := solution.Predict(rows.Data)
+	mean, variance, err := solution.Predict(rows.Data)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("one room more: mean %.1f, sd %.1f\n", mean[0], math.Sqrt(variance[0]))
 	// Output:
 	// status: converged
@@ -121,7 +124,10 @@ func Example_csv() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mean, variance := solution.Predict(rows.Data)
+	mean, variance, err := solution.Predict(rows.Data)
+	if err != nil {
+		log.Fatal(err)
+	}
 	for i := range mean {
 		fmt.Printf("area %.0f, age %.0f: price %.0f, sd over resamples %.0f\n",
 			inputs.X.At(i, 0), inputs.X.At(i, 1), mean[i], math.Sqrt(variance[i]))

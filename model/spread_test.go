@@ -77,9 +77,9 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 		}
 	}
 	err = m.CrossInputs(&inputs, func(_ int, rows []float64) error {
-		mean, variance := s.Predict(rows)
+		mean, variance, err := s.Predict(rows)
 		a["new mean"], a["new variance"] = append(a["new mean"], mean...), append(a["new variance"], variance...)
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

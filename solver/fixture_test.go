@@ -241,7 +241,7 @@ func finite(t rapid.TB, s *solver.Solution) {
 	row := make([]float64, s.Sites())
 	s.Covariance(row, 0)
 	check("covariance", row...)
-	m, v := s.Predict(make([]float64, s.Sites()))
+	m, v, _ := s.Predict(make([]float64, s.Sites()))
 	check("prediction", m[0], v[0])
 	for i := range s.Sites() {
 		law := s.Distribution(i)

@@ -145,7 +145,7 @@ func TestMeanField(t *testing.T) {
 		if s.Residual != 0 || s.Stats.Refreshes.Exact != 2 {
 			t.Errorf("residual %g, %+v", s.Residual, s.Stats)
 		}
-		if _, variance := s.Predict(make([]float64, m)); variance[0] != 0 {
+		if _, variance, _ := s.Predict(make([]float64, m)); variance[0] != 0 {
 			t.Errorf("variance %g at a new input", variance[0])
 		}
 		if !strings.Contains(strings.Join(s.Warnings, " "), "no variance at new inputs") {

@@ -1,6 +1,7 @@
 package solver_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -46,13 +47,16 @@ func TestPredictAtSites(t *testing.T) {
 		}
 	}
 	third := slices.Clone(rows[3*s.Sites() : 4*s.Sites()])
-	mean, variance := s.Predict(rows)
+	mean, variance, err := s.Predict(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
 	same(t, "mean", mean, s.Mean, 1e-9)
 	same(t, "variance", variance, s.Var, 1e-9)
-	m, v := s.Predict(third)
+	m, v, _ := s.Predict(third)
 	sameNumber(t, "mean of one row", m[0], mean[3], 1e-14)
 	sameNumber(t, "variance of one row", v[0], variance[3], 1e-12)
-	if m, v := s.Predict(nil); len(m) != 0 || len(v) != 0 {
+	if m, v, _ := s.Predict(nil); len(m) != 0 || len(v) != 0 {
 		t.Errorf("no rows give %v, %v", m, v)
 	}
 }
@@ -76,7 +80,10 @@ func TestPredictAnywhere(t *testing.T) {
 		wantMean += response * s.SiteMean[j]
 		wantVar += response * response * s.SiteVariance[j]
 	}
-	mean, variance := s.Predict(slices.Clone(k))
+	mean, variance, err := s.Predict(slices.Clone(k))
+	if err != nil {
+		t.Fatal(err)
+	}
 	sameNumber(t, "mean", mean[0], wantMean, 1e-8)
 	sameNumber(t, "variance", variance[0], wantVar, 1e-8)
 }
@@ -244,4 +251,26 @@ func err632plus(leftOut, apparent, gamma float64) (plus float64, which string) {
 	}
 	weight := 0.632 / (1 - 0.368*(leftOut-apparent)/(gamma-apparent))
 	return (1-weight)*apparent + weight*leftOut, "between"
+}
+
+// TestOverwritten: once a later solve has overwritten G in K's scratch triangle, what is
+// read off G refuses; what the solution holds itself stays.
+func TestOverwritten(t *testing.T) {
+	p, first := readable(t, 6)
+	leftOut, _ := first.LeftOut(loss.SquareTest{})
+	p.Law = resample.Poisson{Ratio: 2}
+	second := mustConverge(t, p, solver.Settings{})
+	row := make([]float64, first.Sites())
+	if _, _, err := first.Predict(slices.Clone(row)); !errors.Is(err, solver.ErrOverwritten) {
+		t.Errorf("Predict: %v", err)
+	}
+	if err := first.Covariance(row, 0); !errors.Is(err, solver.ErrOverwritten) {
+		t.Errorf("Covariance: %v", err)
+	}
+	if again, _ := first.LeftOut(loss.SquareTest{}); again != leftOut {
+		t.Errorf("left-out error was %v and is %v", leftOut, again)
+	}
+	if _, _, err := second.Predict(row); err != nil {
+		t.Errorf("the newer solution: %v", err)
+	}
 }

@@ -186,7 +186,10 @@ func TestRetraining(t *testing.T) {
 				t.Helper()
 				checkWithin(t, what, got, limit)
 			}
-			mean, variance := s.Predict(slices.Clone(c.x.cross.Data))
+			mean, variance, err := s.Predict(slices.Clone(c.x.cross.Data))
+			if err != nil {
+				t.Fatal(err)
+			}
 			sd := roots(mc.Var)
 			within("means", rms(s.Mean, mc.Mean[:m], sd[:m]), c.shares.mean)
 			within("means at new inputs", rms(mean, mc.Mean[m:], sd[m:]), c.shares.mean)

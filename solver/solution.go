@@ -1,7 +1,10 @@
 package solver
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"slices"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -84,20 +87,37 @@ func (s *Solution) PerExample(overSites []float64) []float64 {
 	return out
 }
 
+// ErrOverwritten says that G is gone from which a Solution would be read: another solve or
+// a full fit has overwritten it since.
+var ErrOverwritten = errors.New("the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read it off before, or build a model for each")
+
+// Engine is the engine that holds G at the solution's d, or ErrOverwritten.
+func (s *Solution) Engine() (linalg.Engine, error) {
+	if !s.engine.Valid() || !slices.Equal(s.engine.Precisions(), s.SitePrecision) {
+		return nil, ErrOverwritten
+	}
+	return s.engine, nil
+}
+
 // Covariance writes the covariances over resamples of the predictor at one
 // site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
 // length M. O(M^2).
-func (s *Solution) Covariance(dst []float64, site int) {
+func (s *Solution) Covariance(dst []float64, site int) error {
+	engine, err := s.Engine()
+	if err != nil {
+		return err
+	}
 	g := make([]float64, len(dst))
-	chi, _ := s.engine.Diag()
-	s.engine.Row(g, site)
+	chi, _ := engine.Diag()
+	engine.Row(g, site)
 	for j := range g {
 		g[j] *= s.SiteVariance[j]
 	}
-	s.engine.MulVecOffDiag(dst, g)
+	engine.MulVecOffDiag(dst, g)
 	for j := range dst {
 		dst[j] += chi[j] * g[j]
 	}
+	return nil
 }
 
 // InputDim is the length of the row that describes a new input to Predict: M for a
@@ -108,14 +128,21 @@ func (s *Solution) InputDim() int { return s.engine.InputDim() }
 // new inputs (M03-48). rows holds P x Width numbers, row-major, and is
 // overwritten: the kernel of each new input with every site, or its coordinates
 // (linalg.LowRank.Coordinates).
-func (s *Solution) Predict(rows []float64) (mean, variance []float64) {
+func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error) {
+	engine, err := s.Engine()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(rows)%s.InputDim() != 0 {
+		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
+	}
 	if s.predictor == nil {
-		s.predictor = s.engine.Predictor(s.weights, s.SiteVariance)
+		s.predictor = engine.Predictor(s.weights, s.SiteVariance)
 	}
 	count := len(rows) / s.InputDim()
 	mean, variance = make([]float64, count), make([]float64, count)
 	s.predictor.Predict(rows, mean, variance)
-	return mean, variance
+	return mean, variance, nil
 }
 
 // Bytes is the memory that the solution keeps alive, K included.
@@ -150,6 +177,3 @@ func (s *Solution) readCavities() {
 		s.weights[i] = s.SiteMean[i] - s.SitePrecision[i]*s.Mean[i]
 	}
 }
-
-// Engine is the engine at whose G the solution was read off.
-func (s *Solution) Engine() linalg.Engine { return s.engine }

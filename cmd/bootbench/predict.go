@@ -155,7 +155,10 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 	points := &report.Points{Names: inputs.RowNames, Mean: []float64{}, Variance: []float64{}}
 	err := j.CrossInputs(inputs, func(first int, rows []float64) error {
 		a.console.Progress("predict", first, inputs.M())
-		mean, variance := solution.Predict(rows)
+		mean, variance, err := solution.Predict(rows)
+		if err != nil {
+			return err
+		}
 		points.Mean = append(points.Mean, mean...)
 		points.Variance = append(points.Variance, variance...)
 		a.ranks.syncCancel()

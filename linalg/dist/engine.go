@@ -52,6 +52,9 @@ func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 // Precisions is the d of G.
 func (e *Engine) Precisions() []float64 { return e.sites.D }
 
+// Valid is true: every engine has a matrix of its own.
+func (e *Engine) Valid() bool { return true }
+
 // Bytes is the memory that this rank holds.
 func (e *Engine) Bytes() int64 {
 	p := &core.Plan{Dry: true}

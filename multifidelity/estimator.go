@@ -7,7 +7,6 @@ import (
 
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver"
 )
 
 // Settings say what to estimate.
@@ -80,7 +79,11 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 		}
 		e.known = known
 	}
-	x := expectation{Problem: p, engine: p.Solution.Engine()}
+	engine, err := p.Solution.Engine()
+	if err != nil {
+		return nil, err
+	}
+	x := expectation{Problem: p, engine: engine}
 	e.center = append(append([]float64(nil), p.Solution.Mean...), make([]float64, p.Responses.Rows)...)
 	x.respond(e.center[len(p.Solution.Mean):], p.Solution.SiteMean)
 	var err error
@@ -105,11 +108,11 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 // check refuses a solution of another problem, or without its G.
 func (p *Problem) check() error {
 	s := p.Solution
-	if s == nil || s.Engine() == nil || p.Loss == nil || p.Scheme == nil {
+	if s == nil || p.Loss == nil || p.Scheme == nil {
 		return fmt.Errorf("refined estimates need a solution, a loss with a proximal map and a scheme")
 	}
-	m := s.Engine().N()
-	if s.Sites() != m || len(s.PerExample(s.Mean)) != len(p.Y) || p.Site == nil && m != len(p.Y) || p.Site != nil && len(p.Site) != len(p.Y) {
+	m := s.Sites()
+	if len(s.PerExample(s.Mean)) != len(p.Y) || p.Site == nil && m != len(p.Y) || p.Site != nil && len(p.Site) != len(p.Y) {
 		return fmt.Errorf("a solution of %d examples on %d sites is not one of %d examples", len(s.PerExample(s.Mean)), m, len(p.Y))
 	}
 	for i, site := range p.Site {
@@ -117,31 +120,8 @@ func (p *Problem) check() error {
 			return fmt.Errorf("example %d is not on the site %d of %d where the solution has it", i+1, site+1, m)
 		}
 	}
-	return checkG(s)
-}
-
-// staleTolerance is by how much m may differ from G g, relative to the largest m: G in
-// single precision errs by less than that.
-const staleTolerance = 1e-4
-
-// checkG refuses a G that does not give the solution's mean, m = G g: somebody else has
-// used the engine, or the triangle of the kernel matrix that holds it.
-func checkG(s *solver.Solution) error {
-	product := make([]float64, s.Sites())
-	s.Engine().MulVecOffDiag(product, s.SiteMean)
-	chi, _ := s.Engine().Diag()
-	apart, largest := 0.0, 0.0
-	for i, v := range product {
-		off := math.Abs(v + chi[i]*s.SiteMean[i] - s.Mean[i])
-		if math.IsNaN(off) {
-			off = math.Inf(1)
-		}
-		apart, largest = math.Max(apart, off), math.Max(largest, math.Abs(s.Mean[i]))
-	}
-	if apart > staleTolerance*largest {
-		return fmt.Errorf("the solution's G has been overwritten since (its mean is off by %.2g): solve again", apart)
-	}
-	return nil
+	_, err := s.Engine()
+	return err
 }
 
 // Add takes in the next resample, in the order of b: its counts, and the predictions at

@@ -55,7 +55,11 @@ func NewExpectation(p Problem) (*Expectation, error) {
 	if !known {
 		return nil, fmt.Errorf("%w: the joint law of the counts under scheme %q is not known", ErrUnknown, p.Scheme.Name())
 	}
-	x := &expectation{Problem: p, engine: p.Solution.Engine()}
+	engine, err := p.Solution.Engine()
+	if err != nil {
+		return nil, err
+	}
+	x := &expectation{Problem: p, engine: engine}
 	x.chi, _ = x.engine.Diag()
 	x.groupSites()
 	whole, err := x.forces(law)

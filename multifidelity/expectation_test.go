@@ -16,7 +16,11 @@ import (
 // firstIterate is F1 at the sites for given counts, straight from T13: the forces of the
 // sites' proximal maps at the theory's cavities, and f = G xi.
 func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int, counts []int, f []float64) {
-	chi, _ := s.Engine().Diag()
+	engine, err := s.Engine()
+	if err != nil {
+		panic(err)
+	}
+	chi, _ := engine.Diag()
 	xi := make([]float64, len(members))
 	for i, examples := range members {
 		var targets, weights []float64
@@ -27,7 +31,7 @@ func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]
 		at, _ := l.Prox(c.C, c.Mean, targets, weights)
 		xi[i] = c.C*(at-c.Mean) + s.SitePrecision[i]*at
 	}
-	s.Engine().MulVecOffDiag(f, xi)
+	engine.MulVecOffDiag(f, xi)
 	for i := range f {
 		f[i] += chi[i] * xi[i]
 	}

@@ -107,13 +107,17 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, cross 
 	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 && len(settings.Tests) == 0:
 		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v", len(settings.Tests), settings.Accuracy))
 	}
+	engine, err := s.Engine()
+	if err != nil {
+		return nil, err
+	}
 	r := &refinement{problem: m.retraining(scheme, cross), settings: settings, period: resample.Period(scheme)}
 	r.settings.Resamples = r.whole(max(settings.Resamples, 2*r.period))
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(s, cross),
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(engine, cross),
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)

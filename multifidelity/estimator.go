@@ -86,7 +86,6 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	x := expectation{Problem: p, engine: engine}
 	e.center = append(append([]float64(nil), p.Solution.Mean...), make([]float64, p.Responses.Rows)...)
 	x.respond(e.center[len(p.Solution.Mean):], p.Solution.SiteMean)
-	var err error
 	if e.covariances, err = newCovariances(s.Pairs, len(e.center)); err != nil {
 		return nil, err
 	}

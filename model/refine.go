@@ -109,7 +109,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, cross 
 	}
 	engine, err := s.Engine()
 	if err != nil {
-		return nil, err
+		return nil, inputError(err)
 	}
 	r := &refinement{problem: m.retraining(scheme, cross), settings: settings, period: resample.Period(scheme)}
 	r.settings.Resamples = r.whole(max(settings.Resamples, 2*r.period))

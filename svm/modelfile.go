@@ -1,9 +1,12 @@
 package svm
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"strconv"
 )
 
 // ModelFile is a trained support vector classifier of two classes as LIBSVM's
@@ -11,8 +14,7 @@ import (
 //
 //	g(x) = sum_k Coef_k K(x_k, x) - Rho,
 //
-// over the support vectors x_k; g > 0 means Label[0], otherwise Label[1]. What
-// the format can say besides, probabilities (probA, probB), is skipped.
+// over the support vectors x_k; g > 0 means Label[0], otherwise Label[1].
 type ModelFile struct {
 	Kernel FileKernel
 	// Degree >= 0 of FilePoly; Gamma >= 0 of FilePoly and FileRBF; Coef0 of
@@ -60,24 +62,9 @@ func (k FileKernel) String() string {
 	return fileKernels()[k]
 }
 
-// Predictor returns the classifier in the signs of this package: f = sum_k
-// beta_k K(x_k, x) + bias is positive for the larger of the two labels. Where
-// LIBSVM puts the smaller label first, that turns every sign.
-func (m *ModelFile) Predictor() (beta []float64, bias float64) {
-	sign := 1.0
-	if m.Label[0] < m.Label[1] {
-		sign = -1
-	}
-	beta = make([]float64, len(m.Coef))
-	for k, c := range m.Coef {
-		beta[k] = sign * c
-	}
-	return beta, -sign * m.Rho
-}
-
-// SetPredictor is the way back, for labels +1 and -1: from the weights y_i a_i of
-// N training examples and the bias of f it keeps the examples whose weight is not
-// zero, those of class +1 first. Example i has the entries start[i] to
+// SetPredictor takes the classifier f = sum_i w_i K(x_i, x) + bias of labels +1 and
+// -1 from the weights w_i = y_i a_i of N training examples. It keeps the examples
+// whose weight is not zero, those of class +1 first. Example i has the entries start[i] to
 // start[i+1]-1 of index and value, as under ModelFile.Start; for a precomputed
 // kernel start, index and value are nil. Kernel and its parameters are left as
 // they are. An amplitude A and a constant B of the kernel, for which the format
@@ -170,3 +157,40 @@ func (m *ModelFile) checkVectors() error {
 }
 
 func isFiniteNumber(v float64) bool { return v-v == 0 }
+
+// Write writes m, after Check, as LIBSVM's tools read it. Every number is in
+// the shortest form that reads back to the same float64.
+func (m *ModelFile) Write(w io.Writer) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "svm_type c_svc\nkernel_type %v\n", m.Kernel)
+	if m.Kernel == FilePoly {
+		fmt.Fprintf(out, "degree %d\n", m.Degree)
+	}
+	if m.Kernel == FilePoly || m.Kernel == FileRBF {
+		fmt.Fprintf(out, "gamma %v\n", m.Gamma)
+	}
+	if m.Kernel == FilePoly {
+		fmt.Fprintf(out, "coef0 %v\n", m.Coef0)
+	}
+	fmt.Fprintf(out, "nr_class 2\ntotal_sv %d\nrho %v\nlabel %d %d\nnr_sv %d %d\nSV\n",
+		len(m.Coef), m.Rho, m.Label[0], m.Label[1], m.NSV[0], m.NSV[1])
+	var line []byte
+	for k, c := range m.Coef {
+		line = append(strconv.AppendFloat(line[:0], c, 'g', -1, 64), ' ')
+		if m.Kernel == FilePrecomputed {
+			line = fmt.Appendf(line, "0:%d ", m.Serial[k]+1)
+		} else {
+			for e := m.Start[k]; e < m.Start[k+1]; e++ {
+				line = append(strconv.AppendInt(line, int64(m.Index[e])+1, 10), ':')
+				line = append(strconv.AppendFloat(line, m.Value[e], 'g', -1, 64), ' ')
+			}
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,15 +69,7 @@ func TestTrain(t *testing.T) {
 			ApparentError  float64 `json:"apparent_error"`
 			Labels         [2]int
 		}](t, must(t, args...))
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := svm.ReadModelFile(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := readModel(t, path)
 		if m.Label != [2]int{4, 2} || told.Labels != m.Label || len(m.Coef) != told.SupportVectors || len(m.Coef) == 0 {
 			t.Errorf("%s: labels %v, %d support vectors; told %+v", c.name, m.Label, len(m.Coef), told)
 		}
@@ -128,6 +121,39 @@ func TestTrain(t *testing.T) {
 			t.Errorf("%s: LIBSVM says %q, %v, want %s right", c.name, out, err, want)
 		}
 	}
+}
+
+// readModel reads labels, rho and support vectors of a model file of LIBSVM.
+func readModel(t *testing.T, path string) (m svm.ModelFile) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, vectors, _ := strings.Cut(string(text), "SV\n")
+	for line := range strings.Lines(header) {
+		fmt.Sscanf(line, "rho %g", &m.Rho)
+		fmt.Sscanf(line, "label %d %d", &m.Label[0], &m.Label[1])
+	}
+	m.Start = []int{0}
+	for line := range strings.Lines(vectors) {
+		coef, features, _ := strings.Cut(line, " ")
+		number, err := strconv.ParseFloat(coef, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Coef = append(m.Coef, number)
+		for field := range strings.FieldsSeq(features) {
+			var index int32
+			var value float64
+			if _, err := fmt.Sscanf(field, "%d:%g", &index, &value); err != nil {
+				t.Fatal(err)
+			}
+			m.Index, m.Value = append(m.Index, index-1), append(m.Value, value)
+		}
+		m.Start = append(m.Start, len(m.Index))
+	}
+	return m
 }
 
 func TestTrainRefuses(t *testing.T) {
@@ -200,15 +226,7 @@ func TestTrainPerceptron(t *testing.T) {
 		if o.status != exitNotConverged || !strings.Contains(o.stdout, form+" form, 7 passes") {
 			t.Errorf("%s: %+v", form, o)
 		}
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := svm.ReadModelFile(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := readModel(t, path)
 		got := map[[2]float64]float64{}
 		for k, coef := range m.Coef {
 			var v [2]float64

@@ -14,17 +14,15 @@ import (
 // happens in the scratch triangle of K's own array: B, then L, then L^-1, then G
 // without its diagonal, which is chi.
 type CholeskyEngine struct {
-	k       *Sym
-	kdiag   []float64 // K_ii
-	sites   core.Sites
-	holds   content
-	claim   int64 // of the scratch triangle, see Sym.Claim
-	update  core.Update
-	lanes   [core.Lanes][]float64
-	below   []float64      // workspace of diagonals
-	factor  *LowRankEngine // on the numerical low-rank factor of K, see UseFactor
-	tried   bool           // UseFactor has looked for a factor
-	lowRank bool           // G comes from factor
+	k        *Sym
+	kdiag    []float64 // K_ii
+	sites    core.Sites
+	holds    content
+	claim    int64 // of the scratch triangle, see Sym.Claim
+	update   core.Update
+	lanes    [core.Lanes][]float64
+	below    []float64 // workspace of diagonals
+	singular nearlySingular
 }
 
 // content is what the scratch triangle holds.
@@ -86,8 +84,8 @@ func (e *CholeskyEngine) Valid() bool { return e.holds != undefined && e.claim =
 // Bytes is the memory that the engine holds, K included.
 func (e *CholeskyEngine) Bytes() int64 {
 	bytes := SymBytes(e.N()) + EngineBytes(e.N(), 0) + e.update.Bytes()
-	if e.factor != nil {
-		bytes += e.factor.Bytes()
+	if e.singular.factor != nil {
+		bytes += e.singular.factor.Bytes()
 	}
 	return bytes
 }
@@ -98,7 +96,7 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 	if err := e.begin(d); err != nil {
 		return err
 	}
-	if e.lowRank = e.needsFactor(d); e.lowRank {
+	if e.singular.inUse = e.needsFactor(d); e.singular.inUse {
 		return e.factorizeLowRank(d)
 	}
 	bound := blas.Bound()
@@ -110,7 +108,7 @@ func (e *CholeskyEngine) begin(d []float64) error {
 	if err := core.Check(d, e.N()); err != nil {
 		return err
 	}
-	e.holds, e.lowRank, e.claim = undefined, false, e.k.Claim()
+	e.holds, e.singular.inUse, e.claim = undefined, false, e.k.Claim()
 	e.k.Diag(e.kdiag)
 	e.sites.MoveTo(d)
 	return nil
@@ -254,7 +252,7 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 func (e *CholeskyEngine) FormG() {
 	switch {
 	case e.holds != inverseFactor:
-	case e.lowRank:
+	case e.singular.inUse:
 		e.formFromFactor()
 	default:
 		invert(e, double(e.k), blas.Bound().Lauum)

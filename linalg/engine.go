@@ -82,7 +82,7 @@ type Engine interface {
 	// UseFactor makes later factorisations at large d more accurate on a K that is
 	// singular within rounding, where the engine can: see CholeskyEngine. It returns the
 	// numerical rank of K as far as the engine needs it, N else, and whether a
-	// factorisation at d would make a difference.
+	// factorisation at d would make a difference; with a nil d it only returns the rank.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 
 	// Coarse is an engine on a coarser kernel, factorised at the same d, whose products

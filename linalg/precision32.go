@@ -40,7 +40,7 @@ func single(k *Sym) triangle[float32] {
 // are rounded in sums of N. Measured errors were 0.3 to 1.2 of that. It is infinite
 // once UseFactor has been called.
 func (e *CholeskyEngine) SingleError(d []float64) float64 {
-	if _, ok := blas.Bound().(blas.Single); !ok || e.tried || len(d) != e.N() {
+	if _, ok := blas.Bound().(blas.Single); !ok || e.singular.wary || len(d) != e.N() {
 		return math.Inf(1)
 	}
 	most := 1.0
@@ -59,7 +59,7 @@ func (e *CholeskyEngine) SingleError(d []float64) float64 {
 // which Precisions then is.
 func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	bound, ok := blas.Bound().(blas.Single)
-	if !ok || e.tried {
+	if !ok || e.singular.wary {
 		return ErrSingle
 	}
 	if err := core.Check(d, e.N()); err != nil {

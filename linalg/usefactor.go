@@ -18,28 +18,47 @@ const (
 )
 
 // UseFactor makes later factorisations with sum d_i K_ii > 1e6 go by the numerical
-// low-rank factor of K, K = R R' within rounding. There the rounding of
-// B = I + d^1/2 K d^1/2, some 1e-16 sum d_i K_ii, is large beside the smallest
-// eigenvalues of B, which are near 1 where K is nearly singular; G from R has no
+// low-rank factor of K, K = R R' within rounding, which the first of them makes. There
+// the rounding of B = I + d^1/2 K d^1/2, some 1e-16 sum d_i K_ii, is large beside the
+// smallest eigenvalues of B, which are near 1 where K is nearly singular; G from R has no
 // difference in it (see LowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank r
-// returned is N where K has no such factor of use: it is of full rank without small
-// pivots, its rank is not low, or the factor would take more than maxBytes (0: what the
-// system has left; below 0: nothing). used reports whether a factorisation at d goes by R.
+// returned is N where no factor is in use: none was needed so far, K is of full rank
+// without small pivots, its rank is not low, or the factor would take more than maxBytes
+// (0: what the system has left; below 0: nothing). used reports whether a factorisation
+// at d goes by R; a nil d only asks for the rank.
 func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
-	if !e.tried {
-		e.tried = true
-		e.findFactor(maxBytes)
+	if d != nil {
+		e.singular.wary, e.singular.maxBytes = true, maxBytes
+		e.k.Diag(e.kdiag)
+		used = e.needsFactor(d)
 	}
-	if e.factor == nil {
-		return e.N(), false
+	if e.singular.factor == nil {
+		return e.N(), used
 	}
-	e.k.Diag(e.kdiag)
-	return e.factor.k.rank, e.needsFactor(d)
+	return e.singular.factor.k.rank, used
 }
 
-// needsFactor reports whether a factorisation at d goes by R.
+// nearlySingular is what an engine knows of a K that is singular within rounding.
+type nearlySingular struct {
+	factor   *LowRankEngine // on the numerical low-rank factor of K, see UseFactor
+	wary     bool           // factorisations at large d go by it
+	maxBytes int64          // that it may take
+	tried    bool           // it was looked for
+	inUse    bool           // G comes from it
+}
+
+// needsFactor reports whether a factorisation at d goes by R, which it makes where it
+// is needed for the first time.
 func (e *CholeskyEngine) needsFactor(d []float64) bool {
-	return e.factor != nil && blas64.Dot(core.Vector(d), core.Vector(e.kdiag)) > trustedSum
+	s := &e.singular
+	if !s.wary || !(blas64.Dot(core.Vector(d), core.Vector(e.kdiag)) > trustedSum) {
+		return false
+	}
+	if !s.tried {
+		s.tried = true
+		e.findFactor(s.maxBytes)
+	}
+	return s.factor != nil
 }
 
 // findFactor makes the factor, unless it is of no use. Eigenvalues of smooth kernels
@@ -68,16 +87,16 @@ func (e *CholeskyEngine) findFactor(maxBytes int64) {
 		return
 	}
 	clear(factor.residual) // rounding
-	e.factor = newRefinedEngine(factor)
+	e.singular.factor = newRefinedEngine(factor)
 }
 
 // factorizeLowRank takes chi and b from the engine on R.
 func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
-	if err := e.factor.Factorize(d); err != nil {
+	if err := e.singular.factor.Factorize(d); err != nil {
 		return err
 	}
-	copy(e.sites.Chi, e.factor.chi)
-	copy(e.sites.B, e.factor.b)
+	copy(e.sites.Chi, e.singular.factor.chi)
+	copy(e.sites.B, e.singular.factor.b)
 	e.holds = inverseFactor
 	return nil
 }
@@ -85,7 +104,7 @@ func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
 // formFromFactor writes R M^-1 R' into the triangle, without its diagonal.
 func (e *CholeskyEngine) formFromFactor() {
 	s := e.k.Scratch()
-	blas64.Syrk(gblas.Trans, 1, e.factor.solved, 0, s)
+	blas64.Syrk(gblas.Trans, 1, e.singular.factor.solved, 0, s)
 	for i := range s.N {
 		s.Data[i*s.Stride+i] = 0
 	}

@@ -121,8 +121,8 @@ func TestUseFactorReadOuts(t *testing.T) {
 			if err := f.Factorize(d); err != nil {
 				t.Fatal(err)
 			}
-			factor := f.factor.k
-			if factor.rank < 6 || factor.rank > 14 || !f.lowRank {
+			factor := f.singular.factor.k
+			if factor.rank < 6 || factor.rank > 14 || !f.singular.inUse {
 				t.Fatalf("rank %d", factor.rank)
 			}
 			for i := range n {

@@ -16,7 +16,7 @@ import (
 // and for shrinking sites the same with both signs changed. It refuses where G comes
 // from the low-rank factor.
 func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
-	if e.lowRank {
+	if e.singular.inUse {
 		return ErrUpdate
 	}
 	e.FormG()

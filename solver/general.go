@@ -70,12 +70,18 @@ func (r *run) dense() bool {
 // kernel matrix is held whole. If it is singular within rounding, a factor of it may come
 // on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
+	return workspaceBytes(sites, newtonFits(sites, dense, room))
+}
+
+// workspaceBytes is WorkspaceBytes with Newton's matrices or without.
+func workspaceBytes(sites int, newton bool) int64 {
 	w := &workspace{dry: true}
 	newVectors(w, sites)
-	if newtonFits(sites, dense, room) {
+	w.vectors(3, sites) // the limits of siteModel
+	if newton {
 		newNewton(w, sites)
 	}
-	return w.bytes + 3*8*int64(sites) // and the limits of siteModel
+	return w.bytes
 }
 
 // begin evaluates the start value, or resumes.
@@ -118,6 +124,7 @@ func (x *fixedPoint) addWarnings() {
 		return
 	}
 	n := len(x.sites)
+	x.search.rank, _ = x.engine.UseFactor(nil, 0)
 	if x.trouble != nil {
 		warn("%v", x.trouble.cause)
 	}

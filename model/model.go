@@ -30,6 +30,11 @@ type Spec struct {
 	Standardize bool  // dense features to mean 0 and population standard deviation 1
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
 
+	// NormalizeTarget centres the targets of a regression and, where Kernel.Amplitude is 0
+	// and the kernel is not precomputed, sets it to their variance. The answer for
+	// a y + b is then a times that for y, plus b, with the loss scaled to match.
+	NormalizeTarget bool
+
 	Storage Storage // form of the kernel matrix; default Exact
 	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
 	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
@@ -42,7 +47,9 @@ type Spec struct {
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which tells them apart.
 type Model struct {
-	Spec
+	Spec               // Set has centred targets, Kernel its amplitude, with NormalizeTarget
+	TargetMean float64 // taken off the targets: to be added to the predictions of a solution or fit
+
 	Site  []int // site of each example, length N
 	First []int // first example of each site, length M
 
@@ -88,6 +95,7 @@ func Build(spec Spec) (*Model, error) {
 		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
 	}
 	m := &Model{Spec: spec}
+	m.normalizeTarget()
 	m.findSites()
 	if err := m.checkEngine(); err != nil {
 		return nil, inputError(err)

@@ -2,28 +2,33 @@
 // CSV and pictures. It computes nothing but summaries of what it is given.
 package report
 
-import "bootbench/solver"
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/solver"
+)
 
 // Subject says what was modelled. Its fields are in every document about one
 // data set.
 type Subject struct {
-	Data         string  `json:"data"`
-	N            int     `json:"n"`      // examples
-	D            int     `json:"d"`      // features
-	Sites        int     `json:"sites"`  // distinct inputs; all examples with a jitter
-	Merged       int     `json:"merged"` // examples that share the site of an earlier one
-	Task         string  `json:"task"`
-	Loss         string  `json:"loss"`
-	Noise        float64 `json:"noise,omitempty"` // variance s2 of the square loss
-	C            float64 `json:"C,omitempty"`     // factor of the loss
-	Epsilon      float64 `json:"epsilon,omitempty"`
-	Delta        float64 `json:"delta,omitempty"`
-	Dof          float64 `json:"dof,omitempty"`
-	Scale        float64 `json:"scale,omitempty"`
-	Kernel       Kernel  `json:"kernel"`
-	Standardized bool    `json:"standardized"`
-	Target       string  `json:"target,omitempty"` // column of the file
-	Labels       *Labels `json:"labels,omitempty"` // where the file has others than -1 and +1
+	Data         string   `json:"data"`
+	N            int      `json:"n"`      // examples
+	D            int      `json:"d"`      // features
+	Sites        int      `json:"sites"`  // distinct inputs; all examples with a jitter
+	Merged       int      `json:"merged"` // examples that share the site of an earlier one
+	Task         string   `json:"task"`
+	Loss         string   `json:"loss"`
+	Noise        float64  `json:"noise,omitempty"` // variance s2 of the square loss
+	C            float64  `json:"C,omitempty"`     // factor of the loss
+	Epsilon      float64  `json:"epsilon,omitempty"`
+	Delta        float64  `json:"delta,omitempty"`
+	Dof          float64  `json:"dof,omitempty"`
+	Scale        float64  `json:"scale,omitempty"`
+	Kernel       Kernel   `json:"kernel"`
+	Standardized bool     `json:"standardized"`
+	Target       string   `json:"target,omitempty"`      // column of the file
+	TargetMean   *float64 `json:"target_mean,omitempty"` // taken off the targets, and added to predictions; nil: nothing is
+	Labels       *Labels  `json:"labels,omitempty"`      // where the file has others than -1 and +1
 	// Notes say what was found in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
@@ -116,6 +121,13 @@ type Points struct {
 	// Negative is the probability over resamples that a classifier says -1.
 	Negative []float64 `json:"p_negative,omitempty"`
 	Target   []float64 `json:"target,omitempty"`
+}
+
+// Shift adds a constant to all predictions.
+func (p *Points) Shift(by float64) {
+	for _, list := range [][]float64{p.Mean, p.Lower, p.Upper, p.OOBMean} {
+		floats.AddConst(by, list)
+	}
 }
 
 // Times are wall times in seconds. Total runs from the start of the command to

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,7 +29,9 @@ func (d *document) subject(s Subject) {
 // source names the target of a file and what was found in it; sets with a preset need
 // no such lines.
 func (d *document) source(s Subject) {
-	if s.Preset == "" && s.Target != "" {
+	if m := s.TargetMean; m != nil {
+		d.line("target", "%s, centred at %s", cmp.Or(s.Target, "y"), number(*m))
+	} else if s.Preset == "" && s.Target != "" {
 		classes := ""
 		if s.Labels != nil {
 			classes = fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Positive, s.Labels.Negative)

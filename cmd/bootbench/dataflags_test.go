@@ -66,7 +66,7 @@ func TestExport(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Size() < 10000 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		model := []string{"--loss", "square", "--noise", "0.01", "--gamma", "0.1"}
+		model := []string{"--loss", "square", "--noise", "0.01", "--gamma", "0.1", "--no-normalize-target"}
 		a, b := ask(t, append([]string{"estimate", path}, model...)...), ask(t, append([]string{"estimate", "boston"}, model...)...)
 		if a.TestError != b.TestError {
 			t.Errorf("%s: left-out error %v, of the embedded set %v", name, a.TestError, b.TestError)

@@ -65,6 +65,9 @@ func subjectReport(m *model.Model, used loss.Parameters, source string) report.S
 		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel.WithDefaults(m.Set.D())), Standardized: m.Standardize, Preset: source,
 	}
 	r.Target, r.Notes = m.Set.Target, m.Set.Notes
+	if m.NormalizeTarget && m.Set.Task == dataset.Regression {
+		r.TargetMean = &m.TargetMean
+	}
 	if l := m.Set.Labels; l != nil {
 		r.Labels = &report.Labels{Negative: l.Negative, Positive: l.Positive}
 	}

@@ -27,7 +27,7 @@ func (k *kernelFlags) register(f *pflag.FlagSet) {
 	f.Lookup("length-scale").DefValue = "" // not "[]"
 	f.IntVar(&k.degree, "degree", 3, "poly: degree `P`, at least 1")
 	f.Float64Var(&k.coef0, "coef0", 0, "poly: `C` in (G x.x' + C)^P, at least 0; default 0")
-	f.Float64Var(&k.amplitude, "amplitude", 1, "factor `A` of the kernel, above 0")
+	f.Float64Var(&k.amplitude, "amplitude", 0, "factor `A` of the kernel, above 0, for regression in squared units of the target; default: its variance, see --no-normalize-target, else 1")
 	f.Float64Var(&k.constant, "constant", 0, "added to every entry of the kernel, `B` at least 0: a bias term; default 0")
 	f.Float64Var(&k.jitter, "jitter", 0, "added to the kernel's diagonal over the training examples, `J` at least 0; above 0 examples with equal inputs are kept apart; default 0")
 }

@@ -16,7 +16,8 @@ import (
 // lossFlags say which loss the model is trained with.
 type lossFlags struct {
 	loss       string
-	parameters loss.Parameters
+	parameters loss.Parameters // but for the noise
+	noise      noiseFlag
 	flags      *pflag.FlagSet
 }
 
@@ -28,7 +29,7 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 	l.flags = f
 	f.StringVar(&l.loss, "loss", "", "training loss `LOSS`: "+lossHelp()+"; required unless DATA has a preset")
 	p := &l.parameters
-	f.Float64Var(&p.Noise, "noise", 0, "noise variance `V` of the square loss, in squared units of the target, above 0; required unless DATA has a preset")
+	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; required unless DATA has a preset")
 	f.Float64Var(&p.C, "C", 1, "factor `C` of the loss against the regulariser, the cost of margin violation, above 0")
 	f.Float64Var(&p.Epsilon, "epsilon", 0.1, "eps: half width `E` of the tube in units of the target, at least 0")
 	f.Float64Var(&p.Delta, "delta", 1, "huber: residual `D` in units of the target from which on the loss is linear, above 0")
@@ -51,8 +52,8 @@ func lossHelp() string {
 }
 
 // choose is the loss that was asked for, or the preset's, and its parameters; a
-// parameter that the user gives replaces the preset's.
-func (l *lossFlags) choose(preset model.Preset, known bool) (loss.Loss, loss.Parameters, error) {
+// parameter that the user gives replaces the preset's. y are the targets.
+func (l *lossFlags) choose(preset model.Preset, known bool, y []float64) (loss.Loss, loss.Parameters, error) {
 	name := l.loss
 	switch {
 	case l.flags.Changed("loss"):
@@ -68,6 +69,7 @@ func (l *lossFlags) choose(preset model.Preset, known bool) (loss.Loss, loss.Par
 	if err := l.refuseForeign(about); err != nil {
 		return nil, loss.Parameters{}, err
 	}
+	l.parameters.Noise = l.noise.of(y)
 	used := l.used(about)
 	if square, ok := preset.Loss.(loss.Square); ok && about.Name == square.Name() && !l.flags.Changed("noise") {
 		used.Noise = square.Noise

@@ -17,14 +17,15 @@ type modelFlags struct {
 	lossFlags
 	kernelFlags
 	dataFlags
-	noStandardize, mapLabels bool
-	used                     loss.Parameters // of the loss that was chosen
-	engine                   *engineFlags    // nil: exact
-	maxMemory                size
+	noStandardize, noNormalizeTarget, mapLabels bool
+
+	used      loss.Parameters // of the loss that was chosen
+	engine    *engineFlags    // nil: exact
+	maxMemory size
 }
 
 // modelFlagNames are the flags that belong to DATA and have no meaning without it.
-var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "map-labels"}, lossFlagNames)
+var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "no-normalize-target", "map-labels"}, lossFlagNames)
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
@@ -32,6 +33,7 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	m.kernelFlags.register(f)
 	m.dataFlags.register(f)
 	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
+	f.BoolVar(&m.noNormalizeTarget, "no-normalize-target", false, "regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is predicted, and the amplitude is its variance, unless DATA has a preset")
 	f.BoolVar(&m.mapLabels, "map-labels", false, "say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
 	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
 }
@@ -64,7 +66,7 @@ func (m *modelFlags) classify(set *dataset.Set) error {
 func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err error) {
 	preset, known := model.PresetFor(set)
 	spec = model.Spec{Set: set, MaxBytes: int64(m.maxMemory), Standardize: set.Sparse == nil}
-	if spec.Loss, m.used, err = m.choose(preset, known); err != nil {
+	if spec.Loss, m.used, err = m.choose(preset, known, set.Y); err != nil {
 		return spec, "", err
 	}
 	if err := fitTask(spec.Loss, set); err != nil {
@@ -82,6 +84,9 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 	}
 	if m.given("no-standardize") {
 		spec.Standardize = !m.noStandardize
+	}
+	if spec.NormalizeTarget = !known; m.given("no-normalize-target") {
+		spec.NormalizeTarget = !m.noNormalizeTarget
 	}
 	if err := m.kernelFlags.apply(m.flags, &spec.Kernel); err != nil {
 		return spec, "", err

@@ -164,6 +164,7 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 		a.ranks.syncCancel()
 		return a.ctx.Err()
 	})
+	points.Shift(j.TargetMean)
 	return points, err
 }
 

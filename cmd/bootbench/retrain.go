@@ -180,6 +180,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		r.Ensemble.VoteError, r.EnsembleSE.VoteError = &bag.VoteError, &bag.VoteErrorSE
 		r.Points.OOBVote, r.Points.Vote = bag.Vote, j.perExample(result.Vote)
 	}
+	r.Points.Shift(j.TargetMean)
 	r.Cost = a.cost(j.times)
 	return r
 }

@@ -89,6 +89,7 @@ func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left [
 	if j.Set.Task == dataset.Classification {
 		p.OOBVote, p.Vote = ensemble.Vote, solution.PerExample(solution.Votes())
 	}
+	p.Shift(j.TargetMean)
 	return p, nil
 }
 

@@ -51,6 +51,9 @@ func (t *testFlags) of(set *dataset.Set) (loss.Test, error) {
 	if err := usage.OneOf("test-loss", t.test, loss.TestNames()...); err != nil {
 		return nil, err
 	}
+	if t.test == (loss.ZeroOne{}).Name() && set.Task == dataset.Regression {
+		return nil, usage.Errorf("--test-loss zero-one is for labels; the targets of %s are numbers", set.Name)
+	}
 	test, err := loss.TestByName(t.test)
 	return test, usage.Wrap(err)
 }

@@ -136,19 +136,8 @@ func accuracySubjects() ([]subject, error) {
 	return all, nil
 }
 
-// Accuracy solves and retrains every case and hands each cell to emit (which may
-// be nil) as it is finished. When ctx ends, or a cell fails, it returns the cells
-// that were finished and the error.
-func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(AccuracyRow)) ([]AccuracyRow, error) {
-	tasks, err := AccuracyTasks(cases, s)
-	if err != nil {
-		return nil, err
-	}
-	return runAll(ctx, tasks, emit)
-}
-
-// AccuracyTasks are the cells of Accuracy, to be computed in any order and by any
-// process.
+// AccuracyTasks are the cells of the survey, each solved and retrained, to be computed
+// in any order and by any process.
 func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
 	return tasks(cases, s, "accuracy", (*experiment).cell, func(r AccuracyRow) error {
 		return finite(r.TheoryError, r.RetrainError, r.RetrainSE)

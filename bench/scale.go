@@ -57,20 +57,9 @@ type ScaleRow struct {
 	Threads   int    `json:"threads"`
 }
 
-// Scale solves all cases, size by size, and hands each row to emit (which may be
-// nil) as it is finished. Sizes and ratios are checked before any work. When ctx
-// ends or a row fails, it returns the rows that were finished and the error. Of
-// the settings Seed, Tolerance, MaxSweeps and Progress count.
-func Scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) ([]ScaleRow, error) {
-	tasks, err := ScaleTasks(cases, s)
-	if err != nil {
-		return nil, err
-	}
-	return runAll(ctx, tasks, emit)
-}
-
-// ScaleTasks are the rows of Scale, to be computed one after the other: low-rank rows
-// are compared with the exact ones before them.
+// ScaleTasks solve all cases, size by size, one after the other: low-rank rows are
+// compared with the exact ones before them. Sizes and ratios are checked before any
+// work. Of the settings Seed, Tolerance, MaxSweeps and Progress count.
 func ScaleTasks(cases []Case, s Settings) ([]Task[ScaleRow], error) {
 	known := map[reference]exactAnswer{}
 	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow, error) { return x.scale(ctx, known) },
@@ -230,7 +219,7 @@ func WavesCase(n int) (model.Spec, error) {
 	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, err
 }
 
-// UserCase is a large set of the user's as a case of Scale: standardised inputs, rbf
+// UserCase is a large set of the user's as a case of ScaleTasks: standardised inputs, rbf
 // with gamma 0.2/d; regression on standardised targets with noise variance 0.1,
 // classification with hinge loss, C = 1.
 func UserCase(set *dataset.Set, engine model.Storage, sizes ...int) Case {

@@ -126,25 +126,6 @@ func (o Outcome) zeroOne() float64 {
 	return 0
 }
 
-// String is the outcome in lower case.
-func (o Outcome) String() string {
-	switch o {
-	case Pending:
-		return "pending"
-	case Correct:
-		return "correct"
-	case Wrong:
-		return "error"
-	case Tied:
-		return "tie"
-	case SafelyCorrect:
-		return "skipped, correct"
-	case SafelyWrong:
-		return "skipped, error"
-	}
-	return "unknown outcome"
-}
-
 // Result is an estimate.
 type Result struct {
 	Method Method

@@ -27,19 +27,6 @@ const (
 	Either // any finite targets, labels among them
 )
 
-// String is the task's name.
-func (t Task) String() string {
-	switch t {
-	case Classification:
-		return "classification"
-	case Regression:
-		return "regression"
-	case Either:
-		return "either"
-	}
-	return fmt.Sprintf("Task(%d)", int(t))
-}
-
 // Info describes a loss that ByName knows.
 type Info struct {
 	Name    string
@@ -53,9 +40,6 @@ type Info struct {
 	// the minimiser of a loss.
 	Bayes bool
 }
-
-// NeedsParameter says whether the loss takes the parameter of that name.
-func (i Info) NeedsParameter(name string) bool { return slices.Contains(i.Takes, name) }
 
 // entry is a loss of the catalogue, with its maker.
 type entry struct {

@@ -254,19 +254,9 @@ func (m *Model) Sites() int { return len(m.First) }
 // Merged is the number of examples that share the input of an earlier one.
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
-// TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
-// triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
-// solver holds beside them. For the square loss that is the most that low-rank updates,
-// coarser factors, or a factor for the start take, which narrow kernels have no use for;
-// for other losses Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What
-// such a solve takes for a factor of a kernel matrix that turns out to be singular within
-// rounding is left out: it stays within MaxBytes, or what the system has left, and is
-// gone afterwards.
-func (m *Model) TheoryBytes() int64 {
-	return m.heldBytes() + m.marginBytes(m.solveRoom())
-}
-
-// heldBytes is the memory of the kernel matrix, its engine and the sites.
+// heldBytes is the memory of the kernel matrix with its scratch triangle, or a factor
+// of it, or this rank's part; its engine; and the sites. For the square loss that is
+// the most that low-rank updates take, which few solves make.
 func (m *Model) heldBytes() int64 {
 	if m.Spread != nil {
 		return dist.BlockCyclicBytes(m.Grid, m.Sites(), m.Block) + m.vectorBytes()

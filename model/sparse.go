@@ -41,14 +41,6 @@ func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64
 	}, f)
 }
 
-// CrossAllInputs is CrossAll likewise.
-func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
-	if in.Sparse == nil {
-		return m.CrossAll(blas64.General(in.X))
-	}
-	return m.collect(in.M(), func(f func(first int, rows []float64) error) error { return m.CrossInputs(in, f) })
-}
-
 // sparseRows are count rows of x from row first on, a view but for the starts.
 func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
 	from, end := x.Start[first], x.Start[first+count]

@@ -64,7 +64,3 @@ func (s *Solution) Votes() []float64 {
 	}
 	return votes
 }
-
-// Vote is P(f > 0) at a new input, whose predictor has that mean and variance
-// (M04-20).
-func Vote(mean, variance float64) float64 { return loss.Vote{}.Gaussian(mean, variance, 0) }

@@ -170,12 +170,10 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 
 // addInterval adds the interval that holds level of a normal law.
 func addInterval(p *report.Points, level float64) {
-	reach := math.Sqrt2 * math.Erfinv(level)
 	for i, mean := range p.Mean {
-		sd := math.Sqrt(p.Variance[i])
-		p.SD = append(p.SD, sd)
-		p.Lower = append(p.Lower, mean-reach*sd)
-		p.Upper = append(p.Upper, mean+reach*sd)
+		interval := solver.NormalInterval(mean, p.Variance[i], level)
+		p.SD = append(p.SD, math.Sqrt(p.Variance[i]))
+		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
 	}
 }
 

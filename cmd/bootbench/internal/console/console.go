@@ -47,11 +47,6 @@ func (c *Console) Lost() error {
 	return nil
 }
 
-// Redirect sends what is printed from now on elsewhere.
-func (c *Console) Redirect(out, err io.Writer) {
-	c.answer.w, c.Err = out, err
-}
-
 // ShowProgress shows on standard error how the work goes on, unless Quiet is set.
 func (c *Console) ShowProgress() { c.progress = newProgress(c.Err, c.Quiet) }
 

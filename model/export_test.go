@@ -1,0 +1,27 @@
+package model
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/dataset"
+)
+
+// TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
+// triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
+// solver holds beside them. For the square loss that is the most that low-rank updates,
+// coarser factors, or a factor for the start take, which narrow kernels have no use for;
+// for other losses Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What
+// such a solve takes for a factor of a kernel matrix that turns out to be singular within
+// rounding is left out: it stays within MaxBytes, or what the system has left, and is
+// gone afterwards.
+func (m *Model) TheoryBytes() int64 {
+	return m.heldBytes() + m.marginBytes(m.solveRoom())
+}
+
+// CrossAllInputs is CrossAll for new inputs as package dataset reads them.
+func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
+	if in.Sparse == nil {
+		return m.CrossAll(blas64.General(in.X))
+	}
+	return m.collect(in.M(), func(f func(first int, rows []float64) error) error { return m.CrossInputs(in, f) })
+}

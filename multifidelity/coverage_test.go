@@ -96,7 +96,7 @@ func (s scores) String() string {
 // BOOTBENCH_COVERAGE=R takes R resamples and all 12 models with 40 seeds each: errors of 0.046
 // and 0.032, bounds of three times that, and 95% intervals cover 93 to 97%.
 func TestCoverage(t *testing.T) {
-	cases, seeds, many, resamples, bound := coverageCases[:3], 20, 5000, 40, 3.5/math.Sqrt(60)
+	cases, seeds, many, resamples, bound := coverageCases[:3], 20, 20000, 200, 3.5/math.Sqrt(60)
 	if v := os.Getenv("BOOTBENCH_COVERAGE"); v != "" {
 		var err error
 		if resamples, err = strconv.Atoi(v); err != nil {
@@ -104,7 +104,7 @@ func TestCoverage(t *testing.T) {
 		}
 		cases, seeds, many, bound = coverageCases, 40, 50000, 3/math.Sqrt(480)
 	} else if testing.Short() {
-		many = 2000
+		many, resamples = 5000, 140
 	}
 	all := scores{}
 	for number, c := range cases {
@@ -121,7 +121,7 @@ func TestCoverage(t *testing.T) {
 		gain := 0.0
 		for seed := range seeds {
 			settings.Seed = uint64(1000*number + seed)
-			r := refine(t, m, s, scheme, settings)
+			r := refine(t, m, s, scheme, settings) // of firstFit resamples and more: both ways to fit coefficients
 			gain += r.TestError().EquivalentResamples / float64(r.Resamples) / float64(seeds)
 			own.addAll(r, reference)
 			all.addAll(r, reference)

@@ -24,21 +24,32 @@ const theoryWeight = 20
 //
 //	sum_i 1[i absent] w_i (F1_i - E F1_i)   and   sum_i 1[i absent] q_i ((F1_i - E F1_i)^2 - Var F1_i).
 //
-// Coefficients are fitted to the losses about the theory's own left-out errors, which no
-// resample has touched.
+// In the first resamples their two coefficients are fitted, group against group, to the
+// losses about the theory's left-out errors, which no resample has touched. F1 tells much of
+// some examples and little of others: once there are firstFit resamples every example has
+// two coefficients of its own, fitted to the resamples before. That is a martingale again.
 type leftOut struct {
 	test         loss.Test
 	theory       []float64 // e_i of the theory
-	center       []float64 // the present e_i
-	mean         float64   // of center
 	theoryMean   float64
-	sums         []float64 // of the losses of each example when absent
-	slope, curve []float64 // w, q
-	sums1        *regression
-	observed     [4]float64 // of the present period: controls, response about theory and about center
-	moved        []int      // examples whose center is to move at the end of the period
-	scale        float64    // 1/(N p0)
+	center       []float64   // the present e_i
+	mean         float64     // of center
+	sums         []float64   // of the losses of each example when absent
+	moved        []int       // examples whose center is to move at the end of the period
+	slope, curve []float64   // w, q
+	own          [][]float64 // in the place of w and q, fitted to each example; nil at first
+	scale        float64     // 1/(N p0)
+
+	early    *regression            // the controls; losses about theory, about center
+	late     *regression            // losses about center, and these less the examples' own controls
+	observed [lateVariables]float64 // of the present period
 }
+
+// Variables of a period: early takes the first four, late the last two.
+const (
+	earlyVariables = 4
+	lateVariables  = 5
+)
 
 // differenceStep is the step, in standard deviations of the cavity, of the differences
 // that stand for derivatives of the averaged test loss.
@@ -46,7 +57,7 @@ const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	n := len(p.Y)
-	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), sums1: newRegression(1, 2, 2), scale: 1 / (float64(n) * p0)}
+	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), early: newRegression(1, controls, 2), late: newRegression(1, 0, 2), scale: 1 / (float64(n) * p0)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
 	for i, y := range p.Y {
@@ -65,6 +76,7 @@ func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 func (l *leftOut) begin() {
 	l.observed[2] += l.theoryMean
 	l.observed[3] += l.mean
+	l.observed[4] += l.mean
 }
 
 // add takes in the loss of an absent example, and what F1 and its square exceed their
@@ -74,6 +86,9 @@ func (l *leftOut) add(example int, value, first, square float64) {
 	l.observed[1] += l.scale * l.curve[example] * square
 	l.observed[2] += l.scale * (value - l.theory[example])
 	l.observed[3] += l.scale * (value - l.center[example])
+	if l.own != nil {
+		l.observed[4] += l.scale * (value - l.center[example] - l.own[example][0]*first - l.own[example][1]*square)
+	}
 	l.sums[example] += value
 	l.moved = append(l.moved, example)
 }
@@ -83,8 +98,12 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 	for i := range l.observed {
 		l.observed[i] /= period
 	}
-	l.sums1.add(group, 0, l.observed[:])
-	l.observed = [4]float64{}
+	if l.own != nil {
+		l.late.add(group, 0, l.observed[earlyVariables-1:])
+	} else {
+		l.early.add(group, 0, l.observed[:earlyVariables])
+	}
+	clear(l.observed[:])
 	for _, i := range l.moved {
 		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))
 		l.mean += (center - l.center[i]) / float64(len(l.center))
@@ -94,15 +113,34 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 }
 
 // estimate is the left-out error with its standard error, and the ratio of its variance
-// without controls to that with them.
-func (l *leftOut) estimate(plain bool, deviation []float64) (value, se, gain float64) {
-	var first, second float64
-	for i, d := range deviation {
-		first += math.Abs(l.slope[i]) * d / float64(len(deviation))
-		second += math.Abs(l.curve[i]) * d * d / float64(len(deviation))
-	}
+// without controls to that with them; first and second are the sizes of the controls.
+func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain float64) {
 	p := plan{plain: plain, floor: []float64{rounding * first * first, rounding * second * second}, prior: [][]float64{{1, 1}, {1, 1}}, like: []int{0, 0}}
-	e := l.sums1.estimate(0, p)
-	raw := l.sums1.estimate(0, plan{plain: true})
-	return e.mean[1], e.se(1), raw.cov[1][1] / e.cov[1][1]
+	controlled, raw := pooled{}, pooled{}
+	controlled.add(l.early.estimate(0, p), 1)
+	raw.add(l.early.estimate(0, plan{plain: true}), 1)
+	late := l.late.estimate(0, plan{plain: true})
+	controlled.add(late, 1)
+	raw.add(late, 0)
+	return controlled.mean(), math.Sqrt(controlled.variance()), raw.variance() / controlled.variance()
+}
+
+// pooled are the sums of residuals of several estimates of one number.
+type pooled struct{ count, sum, squares float64 }
+
+// add takes in the residuals of response k.
+func (p *pooled) add(e *estimate, k int) {
+	if e.count == 0 {
+		return
+	}
+	p.count += e.count
+	p.sum += e.count * e.mean[k]
+	p.squares += e.squares[k]
+}
+
+func (p *pooled) mean() float64 { return p.sum / p.count }
+
+// variance is that of the mean.
+func (p *pooled) variance() float64 {
+	return math.Max(0, p.squares-p.sum*p.mean()) / (p.count * (p.count - 1))
 }

@@ -99,11 +99,12 @@ type plan struct {
 
 // estimate is means of responses and the covariance of their errors.
 type estimate struct {
-	count  float64
-	mean   []float64
-	cov    [][]float64
-	counts [groups]float64   // observations by group
-	sums   [groups][]float64 // of the residuals y - beta x
+	count   float64
+	mean    []float64
+	cov     [][]float64
+	squares []float64         // sums of squares of the residuals
+	counts  [groups]float64   // observations by group
+	sums    [groups][]float64 // of the residuals y - beta x
 }
 
 // se is the standard error of the mean of response k.
@@ -156,6 +157,7 @@ func (r *regression) estimate(point int, p plan) *estimate {
 		e.mean[k] /= e.count
 	}
 	for k := range q {
+		e.squares = append(e.squares, squares[k][k])
 		for l := range k + 1 {
 			c := (squares[k][l] - e.count*e.mean[k]*e.mean[l]) / (e.count * (e.count - 1))
 			e.cov[k][l], e.cov[l][k] = c, c

@@ -165,10 +165,9 @@ func (e *Estimator) readTests(r *Result) {
 		}
 		return
 	}
-	at, deviation, never := make([]*estimate, len(e.absent)), make([]float64, len(e.absent)), 0
+	at, never := make([]*estimate, len(e.absent)), 0
 	for i := range at {
-		deviation[i] = math.Sqrt(e.problem.Solution.Cavity[e.problem.Site[i]].Var)
-		at[i] = e.examples.estimate(i, e.examplePlan(i, deviation[i]))
+		at[i] = e.examples.estimate(i, e.examplePlan(i))
 		if e.absent[i] == 0 {
 			never++
 		}
@@ -179,7 +178,8 @@ func (e *Estimator) readTests(r *Result) {
 	for t, l := range e.leftOut {
 		test := TestError{Test: l.test}
 		gain := 0.0
-		test.Error, test.StandardError, gain = l.estimate(e.known == nil, deviation)
+		first, second := e.controlSizes(l)
+		test.Error, test.StandardError, gain = l.estimate(e.known == nil, first, second)
 		test.EquivalentResamples = gain * float64(r.Resamples)
 		for i := range at {
 			test.Examples = append(test.Examples, at[i].mean[1+t])
@@ -190,8 +190,21 @@ func (e *Estimator) readTests(r *Result) {
 	}
 }
 
+// controlSizes are the means over examples of what a standard deviation of F1 moves the
+// loss by, to first and to second order.
+func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
+	n := float64(len(e.absent))
+	for i := range e.absent {
+		v := e.problem.Solution.Cavity[e.problem.Site[i]].Var
+		first += math.Abs(l.slope[i]) * math.Sqrt(v) / n
+		second += math.Abs(l.curve[i]) * v / n
+	}
+	return first, second
+}
+
 // examplePlan is how the controls of an example are used.
-func (e *Estimator) examplePlan(i int, d float64) plan {
+func (e *Estimator) examplePlan(i int) plan {
+	d := math.Sqrt(e.problem.Solution.Cavity[e.problem.Site[i]].Var)
 	p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}, prior: [][]float64{{1, 0}}}
 	for _, l := range e.leftOut {
 		p.prior = append(p.prior, []float64{l.slope[i], l.curve[i]})

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -116,10 +117,33 @@ func Names() []string {
 }
 
 // SingleThreaded runs f while the bound backend uses one thread per call, for
-// work that is parallel on its own, and restores the thread count.
+// work that is parallel on its own, and restores the thread count. Of several at a time
+// the last to end restores it.
 func SingleThreaded(f func()) {
-	before := bound.Threads()
-	bound.SetThreads(1)
-	defer bound.SetThreads(before)
+	enterSingle()
+	defer leaveSingle()
 	f()
+}
+
+// alone is who runs in SingleThreaded, and the thread count before the first of them.
+var alone struct {
+	sync.Mutex
+	users, before int
+}
+
+func enterSingle() {
+	alone.Lock()
+	defer alone.Unlock()
+	if alone.users++; alone.users == 1 {
+		alone.before = bound.Threads()
+		bound.SetThreads(1)
+	}
+}
+
+func leaveSingle() {
+	alone.Lock()
+	defer alone.Unlock()
+	if alone.users--; alone.users == 0 {
+		bound.SetThreads(alone.before)
+	}
 }

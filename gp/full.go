@@ -17,6 +17,11 @@ func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) ([]flo
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, err
 	}
+	release, err := k.Reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	k.Claim()
 	copyToScratch(k)
 	scratch := k.Scratch()

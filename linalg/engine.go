@@ -138,3 +138,9 @@ type Predictor interface {
 // taken in order and must write to places of their own, so that the result
 // does not depend on how many goroutines there are.
 func Parallel(n int, f func(task int)) { core.Parallel(n, f) }
+
+// Crew is goroutines whose panics reach the one that waits for them.
+type Crew = core.Crew
+
+// Fault is the panic of a goroutine of a Crew or of Parallel.
+type Fault = core.Fault

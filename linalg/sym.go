@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	gblas "gonum.org/v1/gonum/blas"
@@ -29,6 +30,7 @@ type Sym struct {
 	n, stride int
 	data      []float64
 	claims    atomic.Int64 // how often the scratch triangle changed hands
+	users     sync.RWMutex // who writes or reads it at this moment, only ever tried
 }
 
 // ErrSymmetry reports a matrix that is not symmetric.
@@ -121,6 +123,27 @@ func (s *Sym) Raw() blas64.Symmetric {
 // Claim takes over the scratch triangle before it is overwritten, and returns a number
 // that Claims keeps returning until somebody else claims it.
 func (s *Sym) Claim() int64 { return s.claims.Add(1) }
+
+// ErrBusy says that somebody else is at work in the scratch triangle.
+var ErrBusy = errors.New("the kernel matrix is in use by another solve, full fit or read-out at this moment, which work in the same memory: let one end before the next begins, or build a model for each")
+
+// Reserve keeps everybody else from the scratch triangle until release is called, or fails
+// at once with ErrBusy.
+func (s *Sym) Reserve() (release func(), err error) {
+	if !s.users.TryLock() {
+		return nil, ErrBusy
+	}
+	return s.users.Unlock, nil
+}
+
+// Share keeps everybody from writing to the scratch triangle until release is called, or
+// fails at once with ErrBusy.
+func (s *Sym) Share() (release func(), err error) {
+	if !s.users.TryRLock() {
+		return nil, ErrBusy
+	}
+	return s.users.RUnlock, nil
+}
 
 // Claims is the number of the last Claim.
 func (s *Sym) Claims() int64 { return s.claims.Load() }

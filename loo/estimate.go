@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"bootbench/linalg"
 	"bootbench/svm"
 	"bootbench/train"
 )
@@ -94,17 +95,15 @@ func (e *estimate) classify(ctx context.Context) error {
 // does not depend on which worker leaves it out, up to the tolerance.
 func (e *estimate) retrain(ctx context.Context, list []int) {
 	var next, done atomic.Int64
-	var wait sync.WaitGroup
+	var crew linalg.Crew
 	var lock sync.Mutex
 	alpha := slices.Clone(e.full.Alpha)
 	for w, trainer := range e.workers(len(list)) {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		crew.Go(func() {
 			if w > 0 && !e.trainFrom(trainer, alpha) {
 				return
 			}
-			for ctx.Err() == nil {
+			for ctx.Err() == nil && !crew.Failed() {
 				at := int(next.Add(1)) - 1
 				if at >= len(list) {
 					return
@@ -117,9 +116,9 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 					lock.Unlock()
 				}
 			}
-		}()
+		}, nil)
 	}
-	wait.Wait()
+	crew.Wait()
 	e.result.Retrained = int(done.Load())
 	if e.result.Retrained < len(list) {
 		e.result.Status = Cancelled

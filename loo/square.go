@@ -30,9 +30,18 @@ func Residuals(k *linalg.Sym, site []int, y []float64, noise float64) ([]float64
 	}
 	count, mean := make([]int, k.N()), make([]float64, k.N())
 	sites.Merge(y, nil, count, mean)
+	before := k.Claims()
 	fitted, err := gp.FitFull(k, noise, count, mean)
 	if err != nil {
 		return nil, err
+	}
+	release, err := k.Reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if k.Claims() != before+1 { // the factor is gone
+		return nil, linalg.ErrBusy
 	}
 	left := inverseDiagonal(k.Scratch().Data, k.N(), k.Scratch().Stride)
 	residuals := make([]float64, len(y))

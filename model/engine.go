@@ -305,6 +305,8 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	if m.Spread != nil {
 		return nil, inputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another engine"))
 	}
+	m.making.Lock()
+	defer m.making.Unlock()
 	if m.Gram == nil {
 		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
 			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())); err != nil {

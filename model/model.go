@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -46,6 +47,13 @@ type Spec struct {
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which tells them apart.
+//
+// A Model may be used by several goroutines. Solve, FullFit and what reads a Solution
+// (Solution.Predict, RetrainBatch, Refine) work in the one scratch triangle of a kernel
+// matrix that is held whole: a Solve or FullFit that would run beside another of these
+// is refused at once with linalg.ErrBusy, which is no fault of the data. Retrain, Cross and
+// other read-outs run beside anything. A Solve on a low-rank matrix has an engine of its
+// own and runs beside others. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
 	Spec               // Set has centred targets, Kernel its amplitude, with NormalizeTarget
 	TargetMean float64 // taken off the targets: to be added to the predictions of a solution or fit
@@ -67,6 +75,7 @@ type Model struct {
 	sparse    *kernel.SparseInputs  // nil but for sparse inputs
 	reason    string                // why Auto took the low-rank engine
 	notes     []string              // what was not done as asked
+	making    *sync.Mutex           // of Gram, see Dense
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -94,7 +103,7 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
 		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
 	}
-	m := &Model{Spec: spec}
+	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.normalizeTarget()
 	m.findSites()
 	if err := m.checkEngine(); err != nil {

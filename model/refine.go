@@ -56,6 +56,13 @@ const DefaultMaxResamples = 100000
 // resamples count, two periods at least.
 func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings RefineSettings) (*multifidelity.Result, error) {
 	began := time.Now()
+	if s != nil {
+		_, release, err := s.Hold()
+		if err != nil {
+			return nil, inputError(err)
+		}
+		defer release()
+	}
 	r, err := m.newRefinement(s, scheme, cross, settings)
 	if err != nil {
 		return nil, err

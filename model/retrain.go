@@ -63,6 +63,11 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas6
 // model (see package batch): the same draws, and the same fits within
 // batch.Settings.Tolerance.
 func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*retrain.Result, batch.Stats, error) {
+	_, release, err := s.Hold()
+	if err != nil {
+		return nil, batch.Stats{}, err
+	}
+	defer release()
 	trainer, err := m.NewBatch(s, scheme, cross, how)
 	if err != nil {
 		return nil, batch.Stats{}, err

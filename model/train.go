@@ -31,10 +31,10 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 		return retrain.SVM{Kernel: k, C: c, Cross: cross}.Trainers(p), nil
 	}
 	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
-		return retrain.EP{Kernel: m.Gram, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
+		return retrain.EP{Kernel: k, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
 	}
 	if proximal, ok := m.Loss.(loss.Proximal); ok {
-		return retrain.ERM{Kernel: m.Gram, Loss: proximal, Cross: cross}.Trainers(p), nil
+		return retrain.ERM{Kernel: k, Loss: proximal, Cross: cross}.Trainers(p), nil
 	}
 	return nil, m.untrainable()
 }

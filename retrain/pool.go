@@ -2,10 +2,10 @@ package retrain
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"bootbench/linalg"
 	"bootbench/resample"
 )
 
@@ -45,21 +45,20 @@ func newPool(p *Problem, s *Settings, w worker) *pool {
 	return c
 }
 
-// run fits and accumulates until all resamples are done, one fails or ctx ends.
+// run fits and accumulates until all resamples are done, one fails or ctx ends. A panic
+// of a worker, which is one of the caller's trainer or loss, is one of run.
 func (c *pool) run(ctx context.Context, workers []worker, a *accumulator) error {
 	working, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
+	var crew linalg.Crew
 	for _, w := range workers {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			w.work(working, c)
-		}()
+		crew.Go(func() { w.work(working, c) }, stop)
 	}
+	defer crew.Wait() // where a callback of the collecting goroutine panics
+	defer stop()
 	buffer := &reorderBuffer{pool: c, into: a, waiting: make([]*draw, cap(c.done))}
-	err := buffer.collect(ctx)
+	err := buffer.collect(working)
 	stop()
-	running.Wait()
+	crew.Wait()
 	if err != nil {
 		return err
 	}

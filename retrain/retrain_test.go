@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -650,5 +651,32 @@ func BenchmarkRun(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)*resamples/b.Elapsed().Seconds(), "fits/s")
 		})
+	}
+}
+
+// faultyTrainer panics at its third fit.
+type faultyTrainer struct{ fits *atomic.Int64 }
+
+func (f faultyTrainer) Fit([]int, []float64) error {
+	if f.fits.Add(1) == 3 {
+		panic("a fault of the trainer")
+	}
+	return nil
+}
+
+// TestFaultOfTrainer: a panic of a trainer on a worker's goroutine is one of Run, which
+// does not wait for what will never end.
+func TestFaultOfTrainer(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		func() {
+			defer func() {
+				if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "a fault of the trainer" || len(fault.Stack) == 0 {
+					t.Errorf("%d workers: recovered %v", workers, fault)
+				}
+			}()
+			fits := new(atomic.Int64)
+			retrain.Run(context.Background(), retrain.Problem{Y: []float64{1, 2}, Scheme: resample.Poisson{Ratio: 1}},
+				func() (retrain.Trainer, error) { return faultyTrainer{fits}, nil }, retrain.Settings{Resamples: 1000, Workers: workers})
+		}()
 	}
 }

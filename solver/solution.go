@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -46,7 +47,9 @@ type examples struct {
 
 // reader is what predictions at new inputs are read off.
 type reader struct {
+	kernel    linalg.Kernel
 	engine    linalg.Engine
+	reading   sync.Mutex       // one read-out at a time: engines have workspaces
 	weights   []float64        // g - d m: the mean predictor is k(x)' weights
 	predictor linalg.Predictor // made when first asked for
 }
@@ -99,14 +102,33 @@ func (s *Solution) Engine() (linalg.Engine, error) {
 	return s.engine, nil
 }
 
+// Hold is Engine, and keeps the next solve or full fit of the model from starting until
+// release is called: it ends with linalg.ErrBusy, as Hold does while one is in progress.
+func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
+	release = func() {}
+	if k, ok := s.kernel.(*linalg.Sym); ok {
+		if release, err = k.Share(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if engine, err = s.Engine(); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return engine, release, nil
+}
+
 // Covariance writes the covariances over resamples of the predictor at one
 // site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
 // length M. O(M^2).
 func (s *Solution) Covariance(dst []float64, site int) error {
-	engine, err := s.Engine()
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	engine, release, err := s.Hold()
 	if err != nil {
 		return err
 	}
+	defer release()
 	g := make([]float64, len(dst))
 	chi, _ := engine.Diag()
 	engine.Row(g, site)
@@ -129,10 +151,13 @@ func (s *Solution) InputDim() int { return s.engine.InputDim() }
 // overwritten: the kernel of each new input with every site, or its coordinates
 // (linalg.LowRank.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error) {
-	engine, err := s.Engine()
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, nil, err
 	}
+	defer release()
 	if len(rows)%s.InputDim() != 0 {
 		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
 	}

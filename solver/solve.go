@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 )
 
 // Solve finds the fixed point for a problem. An error means that there is no
 // answer: the problem cannot be posed (ErrProblem), K does not factorise at the
-// very start, or ctx was over before the first sweep. In every other case the
+// very start, another solve or fit is at work in the same K (linalg.ErrBusy), or ctx was
+// over before the first sweep. In every other case the
 // Solution's Status says how good the answer is.
 //
 // Square loss: d and the cavities' c do not depend on the targets. d is iterated
@@ -43,7 +45,14 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == Variational && resample.WithinSiteVar(p.Law, 2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y}, reader: reader{engine: settings.Engine(p.Gram)}}
+	if k, ok := p.Gram.(*linalg.Sym); ok {
+		release, err := k.Reserve()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y}, reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()

@@ -69,7 +69,11 @@ func (a *app) panicked(p any) int {
 	fmt.Fprintf(a.console.Err, "bootbench: internal error: %s; please report it with the command line "+
 		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
 	if os.Getenv("BOOTBENCH_DEBUG") != "" {
-		a.console.Err.Write(debug.Stack())
+		stack := debug.Stack()
+		if fault, ok := p.(*linalg.Fault); ok {
+			stack = fault.Stack
+		}
+		a.console.Err.Write(stack)
 	}
 	if a.ranks != nil {
 		a.ranks.broken = true

@@ -5,13 +5,13 @@ package core
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 )
 
 // Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are
 // taken in order and must write to places of their own, so that the result
-// does not depend on how many goroutines there are.
+// does not depend on how many goroutines there are. A panic of f becomes one of Parallel,
+// a *Fault where there are several goroutines.
 func Parallel(n int, f func(task int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
@@ -21,17 +21,15 @@ func Parallel(n int, f func(task int)) {
 		return
 	}
 	var next atomic.Int64
-	var wait sync.WaitGroup
+	var crew Crew
 	for range workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for task := int(next.Add(1)) - 1; task < n; task = int(next.Add(1)) - 1 {
+		crew.Go(func() {
+			for task := int(next.Add(1)) - 1; task < n && !crew.Failed(); task = int(next.Add(1)) - 1 {
 				f(task)
 			}
-		}()
+		}, nil)
 	}
-	wait.Wait()
+	crew.Wait()
 }
 
 // Blocks is the number of blocks of size b that cover n.

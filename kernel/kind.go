@@ -49,3 +49,6 @@ func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
 
 // radial reports whether the kind depends on the scaled distance alone.
 func (k Kind) radial() bool { return k >= RBF && k <= Matern52 }
+
+// Scaled reports whether Gamma or LengthScale set the scale of distances.
+func (s Spec) Scaled() bool { return s.Kind.radial() }

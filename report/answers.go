@@ -32,6 +32,31 @@ type Subject struct {
 	// Notes say what was found in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
+	Model  *Model   `json:"model,omitempty"`
+	// Where no model was asked for: how it was chosen, and the command line that repeats it.
+	ChosenBy    string `json:"chosen_by,omitempty"`
+	CommandLine string `json:"command_line,omitempty"`
+}
+
+// Model holds every hyperparameter, by the name of its flag.
+type Model struct {
+	Loss            string    `json:"loss"`
+	Noise           float64   `json:"noise,omitempty"`
+	C               float64   `json:"C,omitempty"`
+	Epsilon         float64   `json:"epsilon,omitempty"`
+	Delta           float64   `json:"delta,omitempty"`
+	Dof             float64   `json:"dof,omitempty"`
+	Scale           float64   `json:"scale,omitempty"`
+	Kernel          string    `json:"kernel"`
+	Gamma           float64   `json:"gamma,omitempty"`
+	LengthScale     []float64 `json:"length_scale,omitempty"`
+	Degree          int       `json:"degree,omitempty"`
+	Coef0           float64   `json:"coef0,omitempty"`
+	Amplitude       float64   `json:"amplitude"`
+	Constant        float64   `json:"constant"`
+	Jitter          float64   `json:"jitter"`
+	Standardize     bool      `json:"standardize"`
+	NormalizeTarget bool      `json:"normalize_target"`
 }
 
 // Labels are what a file has for the classes -1 and +1.

@@ -18,6 +18,10 @@ func (d *document) subject(s Subject) {
 	}
 	d.line("model", "%s loss%s%s", s.Loss, s.parameters(), from)
 	d.line("kernel", "%s", s.Kernel)
+	if s.ChosenBy != "" {
+		d.line("chosen", "by %s", s.ChosenBy)
+		d.line("the same again", "%s", s.CommandLine)
+	}
 	features := "as they are"
 	if s.Standardized {
 		features = "standardised to mean 0 and standard deviation 1"

@@ -28,10 +28,15 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 	if err := a.ranks.agree(err); err != nil {
 		return nil, err
 	}
+	chosen, err := a.quickFit(m, set)
+	if err != nil {
+		return nil, err
+	}
 	p, err := newProblem(m, t, set)
 	if err != nil {
 		return nil, err
 	}
+	p.chosen = chosen
 	p.readS = time.Since(began).Seconds()
 	return p, nil
 }
@@ -47,8 +52,12 @@ func (a *app) build(p *problem) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	subject := subjectReport(built, p.used, p.source)
+	if subject.ChosenBy = p.chosen; p.chosen != "" {
+		subject.CommandLine = a.commandLine()
+	}
 	return &job{
-		Model: built, test: p.test, report: subjectReport(built, p.used, p.source),
+		Model: built, test: p.test, report: subject,
 		times: report.Times{Read: p.readS, Gram: built.GramTime.Seconds()},
 	}, a.ctx.Err()
 }

@@ -125,10 +125,10 @@ func (a *app) figure(f *report.Figure, numbers string) error {
 	return a.file(numbers, f.WriteCSV)
 }
 
-// commandLine is the command as a shell takes it.
+// commandLine is the command as a shell takes it, with what was chosen for it.
 func (a *app) commandLine() string {
 	words := []string{"bootbench"}
-	for _, arg := range a.args {
+	for _, arg := range slices.Concat(a.args, a.chosen) {
 		words = append(words, shellWord(arg))
 	}
 	return strings.Join(words, " ")

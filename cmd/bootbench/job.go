@@ -17,6 +17,7 @@ type problem struct {
 	spec   model.Spec
 	used   loss.Parameters // of the loss
 	source string          // of the preset
+	chosen string          // how the model was chosen; "": it was given
 	test   loss.Test
 	readS  float64 // seconds that reading took
 }
@@ -72,6 +73,12 @@ func subjectReport(m *model.Model, used loss.Parameters, source string) report.S
 		r.Labels = &report.Labels{Negative: l.Negative, Positive: l.Positive}
 	}
 	r.Noise, r.C, r.Epsilon, r.Delta, r.Dof, r.Scale = used.Noise, used.C, used.Epsilon, used.Delta, used.Dof, used.Scale
+	r.Model = &report.Model{
+		Loss: r.Loss, Noise: r.Noise, C: r.C, Epsilon: r.Epsilon, Delta: r.Delta, Dof: r.Dof, Scale: r.Scale,
+		Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
+		Amplitude: r.Kernel.Amplitude, Constant: r.Kernel.Constant, Jitter: r.Kernel.Jitter,
+		Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
+	}
 	return r
 }
 

@@ -27,9 +27,9 @@ var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "dof", "s
 
 func (l *lossFlags) register(f *pflag.FlagSet) {
 	l.flags = f
-	f.StringVar(&l.loss, "loss", "", "training loss `LOSS`: "+lossHelp()+"; required unless DATA has a preset")
+	f.StringVar(&l.loss, "loss", "", "training loss `LOSS`: "+lossHelp()+"; default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare")
 	p := &l.parameters
-	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; required unless DATA has a preset")
+	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; required with --loss square unless DATA has a preset")
 	f.Float64Var(&p.C, "C", 1, "factor `C` of the loss against the regulariser, the cost of margin violation, above 0")
 	f.Float64Var(&p.Epsilon, "epsilon", 0.1, "eps: half width `E` of the tube in units of the target, at least 0")
 	f.Float64Var(&p.Delta, "delta", 1, "huber: residual `D` in units of the target from which on the loss is linear, above 0")

@@ -494,7 +494,7 @@ func TestRefusals(t *testing.T) {
 		{boston("--out", write(t, "file", "")), "not a directory"},
 		{boston("crabs"), "takes one DATA"},
 		{[]string{"estimate"}, "takes one DATA"},
-		{[]string{"estimate", "synthetic:blobs,n=50"}, "--loss is required"},
+		{[]string{"grid", "synthetic:blobs,n=50", "--over", "gamma=1,2"}, "--loss is required"},
 		{[]string{"estimate", "pima", "--loss", "square"}, "--noise is required"},
 		{[]string{"estimat", "boston"}, "did you mean estimate?"},
 		{[]string{"nosuch"}, "unknown command"},

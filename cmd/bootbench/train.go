@@ -177,7 +177,7 @@ func (a *app) writeModel(j *job, file *svm.ModelFile, result *svm.Result, t *rep
 		return err
 	}
 	subject := j.report
-	subject.Labels = nil // Training has labels of its own
+	subject.Labels, subject.Model = nil, nil // Training has others of these names
 	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", subject, path, file.Label, len(file.Coef)
 	t.Warnings = append(append([]string{}, j.Warnings()...), t.Warnings...)
 	for i, y := range j.Set.Y {

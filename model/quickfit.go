@@ -1,0 +1,326 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loo"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// Sizes of QuickFit: it looks at so many examples, taken at random but always the same.
+// Leave-one-out of 500 takes milliseconds per model, the theory of 300 some 30 ms.
+const (
+	quickRegression = 500
+	quickLabels     = 300
+)
+
+// Grids of QuickFit. Gamma is in units of one over half the mean squared distance between
+// examples, which is the number of features where these are standardised.
+var (
+	quickGammas = []float64{0.05, 0.126, 0.316, 0.8, 2}
+	quickNoises = []float64{0.01, 0.027, 0.07, 0.19, 0.5} // shares of the variance of the target
+	quickCs     = []float64{0.1, 1, 10, 100}
+)
+
+// quickRounds is how often the steps of the grid are halved around its best model.
+const quickRounds = 2
+
+// QuickFit is a model for a data set about which nothing is known.
+type QuickFit struct {
+	Spec      Spec    // complete, Kernel.Gamma and the loss found
+	Criterion string  // by which models were judged
+	Value     float64 // of it
+	Examples  int     // that were looked at
+	Models    int     // that were judged
+}
+
+// FitQuickly fills in what spec leaves open, by a small search that is the same every
+// time: Kernel.Gamma where it is 0, the kernel has one and there is no LengthScale; and
+// where Loss is nil, the square loss and its noise for a regression, judged by exact
+// leave-one-out, and for labels the hinge loss and its C, judged by the .632+ estimate of
+// the theory. A loss that is given must be one of the two. progress, if not nil, is told
+// how many models of about how many are judged.
+func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) (*QuickFit, error) {
+	if spec.Set == nil || spec.Set.N() == 0 {
+		return nil, inputError(errors.New("there are no examples"))
+	}
+	q := &quickSearch{ctx: ctx, spec: spec, progress: progress, unit: 1}
+	if err := q.begin(); err != nil {
+		return nil, inputError(err)
+	}
+	best, err := q.search()
+	if err != nil {
+		return nil, err
+	}
+	q.fit.Spec = spec
+	q.set(&q.fit.Spec, best)
+	return &q.fit, ctx.Err()
+}
+
+// quickSearch is a FitQuickly in progress. A point is the logarithms of what is open:
+// gamma, and noise or C.
+type quickSearch struct {
+	ctx      context.Context
+	spec     Spec // of the examples that are looked at
+	fit      QuickFit
+	progress func(done, total int)
+	axes     [][]float64
+	gamma    bool    // is the first axis
+	other    bool    // noise or C is the last
+	unit     float64 // of gamma: one over half the mean squared distance
+	variance float64 // of all targets
+	judge    func(spec Spec) (float64, error)
+
+	built *Model // the last model whose kernel matrix was made
+}
+
+// begin finds what is open and how to judge it.
+func (q *quickSearch) begin() error {
+	set := q.spec.Set
+	q.variance = stat.PopVariance(set.Y, nil)
+	size, others := quickRegression, quickNoises
+	q.judge, q.fit.Criterion = q.leaveOneOut, "exact leave-one-out"
+	if set.Task == dataset.Classification {
+		size, others = quickLabels, quickCs
+		q.judge, q.fit.Criterion = q.plus, ".632+ of the theory"
+	}
+	switch q.spec.Loss.(type) {
+	case nil:
+		q.other = true
+	case loss.Square, loss.Hinge:
+	default:
+		return fmt.Errorf("a quick fit is for the losses square and hinge, not for %s", q.spec.Loss.Name())
+	}
+	k := q.spec.Kernel
+	if k.Scaled() && k.Gamma == 0 && k.LengthScale == nil {
+		q.gamma, q.unit = true, 1/halfDistance(set, q.spec.Standardize)
+		q.axes = append(q.axes, logs(quickGammas))
+	}
+	if q.other {
+		q.axes = append(q.axes, logs(others))
+	}
+	if k.Kind != kernel.Precomputed && set.N() > size {
+		q.spec.Set = set.Subset(representative(set, size))
+	}
+	q.fit.Examples = q.spec.Set.N()
+	return nil
+}
+
+// halfDistance is half the mean squared distance between examples, the sum of the variances
+// of the features; 1 where all examples are equal.
+func halfDistance(set *dataset.Set, standardized bool) float64 {
+	sum := 0.0
+	if set.Sparse != nil {
+		mean := make([]float64, set.D())
+		for at, v := range set.Sparse.Value {
+			mean[set.Sparse.Index[at]] += v / float64(set.N())
+			sum += v * v / float64(set.N())
+		}
+		sum -= floats.Dot(mean, mean)
+	} else {
+		for _, sd := range dataset.PopulationSD(set.X) {
+			if standardized && sd > 0 {
+				sd = 1
+			}
+			sum += sd * sd
+		}
+	}
+	if !(sum > 0) {
+		return 1
+	}
+	return sum
+}
+
+// representative are the numbers of size examples, each class in its share and at least
+// two of it.
+func representative(set *dataset.Set, size int) []int {
+	order := rand.New(rand.NewPCG(1, 1)).Perm(set.N())
+	if set.Task != dataset.Classification {
+		return order[:size]
+	}
+	var rows []int
+	for _, label := range []float64{-1, 1} {
+		class := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return set.Y[i] != label })
+		share := int(math.Round(float64(size) * float64(len(class)) / float64(set.N())))
+		rows = append(rows, class[:min(len(class), max(2, share))]...)
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+func logs(values []float64) []float64 {
+	var l []float64
+	for _, v := range values {
+		l = append(l, math.Log(v))
+	}
+	return l
+}
+
+// threeDigits rounds, so that what is printed is what was used.
+func threeDigits(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	return v
+}
+
+// set writes a point into a specification.
+func (q *quickSearch) set(spec *Spec, point []float64) {
+	if q.gamma {
+		spec.Kernel.Gamma = threeDigits(math.Exp(point[0]) * q.unit)
+	}
+	value := 0.0
+	if q.other {
+		value = math.Exp(point[len(point)-1])
+	}
+	switch {
+	case !q.other:
+	case spec.Set.Task == dataset.Classification:
+		spec.Loss = loss.Hinge{C: threeDigits(value)}
+	default:
+		spec.Loss = loss.Square{Noise: threeDigits(value * q.variance)}
+	}
+}
+
+// search judges the grid, and then twice the neighbours of its best point at half the
+// distance. Of equals the first counts, the smoother model. One that cannot be trained is
+// passed over, unless none can.
+func (q *quickSearch) search() (best []float64, err error) {
+	var failure error
+	least := math.Inf(1)
+	try := func(point []float64) error {
+		value, err := q.value(point)
+		if q.ctx.Err() != nil {
+			return q.ctx.Err()
+		}
+		if err != nil {
+			failure = cmp.Or(failure, err)
+			return nil
+		}
+		if value < least {
+			least, best = value, slices.Clone(point)
+		}
+		return nil
+	}
+	for _, point := range product(q.axes) {
+		if err := try(point); err != nil {
+			return nil, err
+		}
+	}
+	if best == nil {
+		return nil, cmp.Or(failure, inputError(errors.New("no model could be judged")))
+	}
+	for round := range quickRounds {
+		center := slices.Clone(best)
+		for a, axis := range q.axes {
+			step := (axis[1] - axis[0]) / math.Exp2(float64(round+1))
+			for _, sign := range []float64{-1, 1} {
+				point := slices.Clone(center)
+				point[a] += sign * step
+				if err := try(point); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	q.fit.Value = least
+	return best, nil
+}
+
+// product are all points of a grid, the last axis fastest; one without coordinates for no
+// axes.
+func product(axes [][]float64) [][]float64 {
+	points := [][]float64{{}}
+	for _, axis := range axes {
+		var next [][]float64
+		for _, p := range points {
+			for _, v := range axis {
+				next = append(next, append(slices.Clone(p), v))
+			}
+		}
+		points = next
+	}
+	return points
+}
+
+// value judges the model of a point.
+func (q *quickSearch) value(point []float64) (float64, error) {
+	q.fit.Models++
+	if q.progress != nil {
+		total := 1 + 2*quickRounds*len(q.axes)
+		for _, a := range q.axes {
+			total += len(a)
+		}
+		q.progress(q.fit.Models, max(total, q.fit.Models))
+	}
+	spec := q.spec
+	q.set(&spec, point)
+	return q.judge(spec)
+}
+
+// model is that of spec: the last one with another loss where only that differs.
+func (q *quickSearch) model(spec Spec) (*Model, error) {
+	if q.built != nil && q.built.Kernel.Gamma == spec.Kernel.Gamma {
+		q.built.Loss = spec.Loss
+		return q.built, nil
+	}
+	m, err := Build(spec)
+	if err == nil {
+		q.built = m
+	}
+	return m, err
+}
+
+// leaveOneOut is the mean square of the left-out residuals.
+func (q *quickSearch) leaveOneOut(spec Spec) (float64, error) {
+	m, err := q.model(spec)
+	if err != nil {
+		return 0, err
+	}
+	square, ok := spec.Loss.(loss.Square)
+	if !ok {
+		return 0, inputError(fmt.Errorf("loss %s is for labels", spec.Loss.Name()))
+	}
+	k, err := m.Dense()
+	if err != nil {
+		return 0, err
+	}
+	residuals, err := loo.Residuals(k, m.Site, m.Set.Y, square.Noise)
+	if err != nil {
+		return 0, err
+	}
+	return floats.Dot(residuals, residuals) / float64(len(residuals)), nil
+}
+
+// quickTolerance is the residual to which the theory is solved: its error then moves in the
+// fifth digit.
+const quickTolerance = 1e-3
+
+// plus is the .632+ estimate of the share of errors.
+func (q *quickSearch) plus(spec Spec) (float64, error) {
+	m, err := q.model(spec)
+	if err != nil {
+		return 0, err
+	}
+	fitted, err := m.FullFit()
+	if err != nil {
+		return 0, err
+	}
+	s, err := m.Solve(q.ctx, resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: quickTolerance, MaxSweeps: 50})
+	if err != nil {
+		return 0, err
+	}
+	return s.ErrorEstimates(loss.ZeroOne{}, fitted).Err632Plus, nil
+}

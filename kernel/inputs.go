@@ -99,20 +99,11 @@ func (in *Inputs) Cross(z, dst blas64.General) error {
 	return eachRow(z.Rows, func(p int) int { return in.covariances(row(dst, p), &fresh, p, 0) }, in.newNotFinite)
 }
 
-// Diag writes the prior variances A k(z_p, z_p) + B of P new inputs z (P x d)
-// into dst (length P), without jitter.
-func (in *Inputs) Diag(z blas64.General, dst []float64) error {
-	if err := in.checkNew(z); err != nil {
-		return err
-	}
-	return in.variances(dst, z.Rows, "new row", func(p int) float64 { return squaredNorm(row(z, p)) })
-}
-
 // Diagonal writes the prior variances A k(x, x) + B of the training inputs into
 // dst (length M), without jitter.
 func (in *Inputs) Diagonal(dst []float64) error {
 	x := in.train.raw
-	return in.variances(dst, in.m, "row", func(i int) float64 { return squaredNorm(row(x, i)) })
+	return in.variances(dst, func(i int) float64 { return squaredNorm(row(x, i)) })
 }
 
 // GramDiagonal writes the diagonal of Gram into dst (length M), up to rounding.

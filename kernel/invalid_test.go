@@ -147,8 +147,7 @@ func TestCrossRefusesBadInputs(t *testing.T) {
 	} {
 		expectError(t, in.Cross(c.z, c.dst), c.part)
 	}
-	expectError(t, in.Diag(general(3, 2), make([]float64, 2)), "2 variances of 3")
-	expectError(t, in.Diag(general(3, 1), make([]float64, 3)), "1 features")
-	line := mustPrepare(t, Spec{Kind: Linear}, general(1, 1))
-	expectError(t, line.Diag(inputs([]float64{1}, []float64{1e200}), make([]float64, 2)), "new row 2 with itself")
+	line := mustPrepare(t, Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e200}))
+	expectError(t, line.Diagonal(make([]float64, 3)), "3 variances of 2")
+	expectError(t, line.Diagonal(make([]float64, 2)), "row 2 with itself")
 }

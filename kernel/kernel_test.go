@@ -377,23 +377,6 @@ func TestCrossInBatches(t *testing.T) {
 	}
 }
 
-// TestDiagAgreesWithPlain: prior variances are k(z, z) by the formula.
-func TestDiagAgreesWithPlain(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 10))
-	x, z := gaussian(rng, 5, 4), gaussian(rng, 9, 4)
-	for name, s := range specs(4) {
-		dst := make([]float64, 9)
-		if err := mustPrepare(t, s, x).Diag(z, dst); err != nil {
-			t.Fatal(err)
-		}
-		for p, got := range dst {
-			if want := plain(s, row(z, p), row(z, p)); !near(got, want, agree) {
-				t.Errorf("%s: k(%d, %d) = %v, plain %v", name, p, p, got, want)
-			}
-		}
-	}
-}
-
 // The map from products to covariances treats elements alone; with one
 // goroutine and with four the bits are equal.
 func TestResultsDoNotDependOnWorkers(t *testing.T) {

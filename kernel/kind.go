@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,10 +37,8 @@ func (k Kind) String() string {
 // ParseKind reads the name of a kind; the empty name is an error like any
 // other name that is not known.
 func ParseKind(name string) (Kind, error) {
-	for k, n := range kindNames() {
-		if n == name {
-			return Kind(k), nil
-		}
+	if k := slices.Index(kindNames(), name); k >= 0 {
+		return Kind(k), nil
 	}
 	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(kindNames(), ", "))
 }

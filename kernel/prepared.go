@@ -52,11 +52,11 @@ func (in *prepared) gram(k *linalg.Sym, fill func(i int) int) (*linalg.Sym, erro
 	return k, nil
 }
 
-// variances writes A k(x, x) + B of n inputs into dst, of which square gives the
-// inner product with itself. what names an input in errors.
-func (in *prepared) variances(dst []float64, n int, what string, square func(i int) float64) error {
-	if len(dst) != n {
-		return fmt.Errorf("room for %d variances of %d inputs", len(dst), n)
+// variances writes A k(x, x) + B of the inputs into dst; square gives the inner
+// product of one with itself.
+func (in *prepared) variances(dst []float64, square func(i int) float64) error {
+	if len(dst) != in.m {
+		return fmt.Errorf("room for %d variances of %d inputs", len(dst), in.m)
 	}
 	clear(dst) // the squared distance to itself
 	if !in.spec.Kind.radial() {
@@ -66,7 +66,7 @@ func (in *prepared) variances(dst []float64, n int, what string, square func(i i
 	}
 	in.spec.profile(dst, in.d)
 	if i := in.spec.affine(dst); i >= 0 {
-		return fmt.Errorf("kernel %v of %s %d with itself is not finite", in.spec.Kind, what, i+1)
+		return fmt.Errorf("kernel %v of row %d with itself is not finite", in.spec.Kind, i+1)
 	}
 	return nil
 }

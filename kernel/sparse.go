@@ -83,7 +83,7 @@ func (in *SparseInputs) Gram() (*linalg.Sym, error) {
 
 // GramDiagonal writes the diagonal of Gram into dst (length M).
 func (in *SparseInputs) GramDiagonal(dst []float64) error {
-	return in.addJitter(dst, in.variances(dst, in.m, "row", in.train.raw.squares))
+	return in.addJitter(dst, in.variances(dst, in.train.raw.squares))
 }
 
 // Cross writes the covariances between P new inputs z and the M training inputs
@@ -101,15 +101,6 @@ func (in *SparseInputs) Cross(z CSR, dst []float64) error {
 	}
 	fresh := in.points(z)
 	return eachRow(z.Rows, func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &fresh, p, 0) }, in.newNotFinite)
-}
-
-// Diag writes the prior variances A k(z_p, z_p) + B of P new inputs into dst
-// (length P), without jitter.
-func (in *SparseInputs) Diag(z CSR, dst []float64) error {
-	if err := in.checkNew(z); err != nil {
-		return err
-	}
-	return in.variances(dst, z.Rows, "new row", z.squares)
 }
 
 // checkNew checks new inputs against the training inputs.

@@ -42,19 +42,14 @@ const (
 	Approximate
 )
 
+var methodNames = [...]string{"exact", "fast", "xialpha", "approx"}
+
 // String is the name of the method, as in the command.
 func (m Method) String() string {
-	switch m {
-	case Exact:
-		return "exact"
-	case Fast:
-		return "fast"
-	case XiAlpha:
-		return "xialpha"
-	case Approximate:
-		return "approx"
+	if m < 0 || int(m) >= len(methodNames) {
+		return "unknown method"
 	}
-	return "unknown method"
+	return methodNames[m]
 }
 
 // Methods lists all methods, the most expensive first.
@@ -177,17 +172,14 @@ const (
 	Cancelled
 )
 
+var statusNames = [...]string{"complete", "inexact", "cancelled"}
+
 // String is the status in lower case.
 func (s Status) String() string {
-	switch s {
-	case Complete:
-		return "complete"
-	case Inexact:
-		return "inexact"
-	case Cancelled:
-		return "cancelled"
+	if s < 0 || int(s) >= len(statusNames) {
+		return "unknown status"
 	}
-	return "unknown status"
+	return statusNames[s]
 }
 
 // ErrInexact is the error of Inexact.

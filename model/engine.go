@@ -37,10 +37,8 @@ func (e Storage) String() string {
 
 // ParseStorage is the engine that String names.
 func ParseStorage(name string) (Storage, error) {
-	for e, n := range engineNames {
-		if n == name {
-			return Storage(e), nil
-		}
+	if e := slices.Index(engineNames[:], name); e >= 0 {
+		return Storage(e), nil
 	}
 	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank, scalapack)", name)
 }

@@ -16,9 +16,6 @@ import (
 // within, no more.
 type Interval struct{ Low, High float64 }
 
-// Contains says whether f lies in the interval, ends included.
-func (i Interval) Contains(f float64) bool { return i.Low <= f && f <= i.High }
-
 // CheckLevel refuses levels outside of (0, 1).
 func CheckLevel(level float64) error {
 	if !(level > 0 && level < 1) {

@@ -242,13 +242,16 @@ func (squared) Value(f, _ float64) float64 { return f * f }
 
 func (squared) Gaussian(mean, variance, _ float64) float64 { return mean*mean + variance }
 
+// holds reports whether f lies in the interval, ends included.
+func holds(i solver.Interval, f float64) bool { return i.Low <= f && f <= i.High }
+
 // share is the part of the predictions that the intervals hold.
 func share(intervals []solver.Interval, f [][]float64) float64 {
 	held, all := 0.0, 0.0
 	for i, interval := range intervals {
 		for _, v := range f[i] {
 			all++
-			if interval.Contains(v) {
+			if holds(interval, v) {
 				held++
 			}
 		}

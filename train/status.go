@@ -21,19 +21,14 @@ const (
 	Diverged
 )
 
+var statusNames = [...]string{"converged", "iteration limit", "stalled", "diverged"}
+
 // String is the status in lower case.
 func (s Status) String() string {
-	switch s {
-	case Converged:
-		return "converged"
-	case IterationLimit:
-		return "iteration limit"
-	case Stalled:
-		return "stalled"
-	case Diverged:
-		return "diverged"
+	if s < 0 || int(s) >= len(statusNames) {
+		return "unknown status"
 	}
-	return "unknown status"
+	return statusNames[s]
 }
 
 // The errors that Status.Err returns.

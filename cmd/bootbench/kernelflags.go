@@ -46,26 +46,19 @@ func (k *kernelFlags) apply(f *pflag.FlagSet, spec *kernel.Spec) error {
 	if f.Changed("length-scale") && len(k.lengthScale) == 0 {
 		return usage.Errorf("--length-scale names no length scale")
 	}
-	if f.Changed("gamma") {
-		spec.Gamma = k.gamma
-	}
-	if f.Changed("length-scale") {
-		spec.LengthScale = k.lengthScale
-	}
-	if f.Changed("degree") {
-		spec.Degree = k.degree
-	}
-	if f.Changed("coef0") {
-		spec.Coef0 = k.coef0
-	}
-	if f.Changed("amplitude") {
-		spec.Amplitude = k.amplitude
-	}
-	if f.Changed("constant") {
-		spec.Constant = k.constant
-	}
-	if f.Changed("jitter") {
-		spec.Jitter = k.jitter
-	}
+	setGiven(f, "gamma", &spec.Gamma, k.gamma)
+	setGiven(f, "length-scale", &spec.LengthScale, k.lengthScale)
+	setGiven(f, "degree", &spec.Degree, k.degree)
+	setGiven(f, "coef0", &spec.Coef0, k.coef0)
+	setGiven(f, "amplitude", &spec.Amplitude, k.amplitude)
+	setGiven(f, "constant", &spec.Constant, k.constant)
+	setGiven(f, "jitter", &spec.Jitter, k.jitter)
 	return nil
+}
+
+// setGiven sets to the value of a flag that the user gave.
+func setGiven[T any](f *pflag.FlagSet, name string, to *T, value T) {
+	if f.Changed(name) {
+		*to = value
+	}
 }

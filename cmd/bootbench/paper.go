@@ -15,6 +15,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
 )
@@ -210,6 +211,14 @@ func (p *paperRun) write(done []*report.Figure) error {
 	return p.page(&report.Page{Title: p.tables.Title(), Answers: []report.Document{&p.tables}, Figures: done, Warnings: p.warnings})
 }
 
+// oneFigure draws what was computed, unless that failed.
+func oneFigure[T any](draw func(T) *report.Figure, computed T, err error) ([]*report.Figure, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []*report.Figure{draw(computed)}, nil
+}
+
 func (p *paperRun) regression() ([]*report.Figure, error) {
 	spec, err := paper.Boston()
 	if err != nil {
@@ -217,10 +226,7 @@ func (p *paperRun) regression() ([]*report.Figure, error) {
 	}
 	methods := []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational, solver.MeanField}
 	c, err := paper.RegressionCurves(p.ctx, spec, loss.SquareTest{}, methods, p.settings)
-	if err != nil {
-		return nil, err
-	}
-	return []*report.Figure{report.RegressionFigure(c)}, nil
+	return oneFigure(report.RegressionFigure, c, err)
 }
 
 func (p *paperRun) robust() ([]*report.Figure, error) {
@@ -232,32 +238,30 @@ func (p *paperRun) robust() ([]*report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	methods := []solver.Method{solver.ADATAP}
-	c, err := paper.RegressionCurves(p.ctx, boston, test, methods, p.settings)
-	if err != nil {
-		return nil, err
-	}
-	curves := []*paper.Curve{c}
+	specs := []model.Spec{boston}
 	if p.robot == nil {
 		p.warnings = append(p.warnings, "M03 figure 1, right, lacks the robot arm: --pumadyn names its file")
-		return []*report.Figure{report.RobustFigure(curves)}, nil
+	} else {
+		robot, err := paper.Robot(p.robot)
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, robot)
 	}
-	robot, err := paper.Robot(p.robot)
-	if err != nil {
-		return nil, err
+	var curves []*paper.Curve
+	for _, spec := range specs {
+		c, err := paper.RegressionCurves(p.ctx, spec, test, []solver.Method{solver.ADATAP}, p.settings)
+		if err != nil {
+			return nil, err
+		}
+		curves = append(curves, c)
 	}
-	if c, err = paper.RegressionCurves(p.ctx, robot, test, methods, p.settings); err != nil {
-		return nil, err
-	}
-	return []*report.Figure{report.RobustFigure(append(curves, c))}, nil
+	return []*report.Figure{report.RobustFigure(curves)}, nil
 }
 
 func (p *paperRun) moments() ([]*report.Figure, error) {
 	m, err := paper.HeldOut(p.ctx, p.settings)
-	if err != nil {
-		return nil, err
-	}
-	return []*report.Figure{report.MomentsFigure(m)}, nil
+	return oneFigure(report.MomentsFigure, m, err)
 }
 
 func (p *paperRun) laws() (figures []*report.Figure, err error) {
@@ -269,18 +273,12 @@ func (p *paperRun) laws() (figures []*report.Figure, err error) {
 
 func (p *paperRun) classification() ([]*report.Figure, error) {
 	curves, err := paper.ClassificationCurves(p.ctx, p.settings)
-	if err != nil {
-		return nil, err
-	}
-	return []*report.Figure{report.ClassificationFigure(curves)}, nil
+	return oneFigure(report.ClassificationFigure, curves, err)
 }
 
 func (p *paperRun) fields() ([]*report.Figure, error) {
 	f, err := paper.SonarFields(p.ctx, p.settings)
-	if err != nil {
-		return nil, err
-	}
-	return []*report.Figure{report.FieldFigure(f)}, nil
+	return oneFigure(report.FieldFigure, f, err)
 }
 
 // times fills the tables of times; there is no figure.

@@ -164,6 +164,7 @@ type Times struct {
 	Solve   float64 `json:"solve,omitempty"`
 	Predict float64 `json:"predict,omitempty"`
 	Retrain float64 `json:"retrain,omitempty"`
+	Fits    float64 `json:"fits,omitempty"` // of retraining, with the solve that batches are trained around
 	Total   float64 `json:"total"`
 }
 
@@ -194,6 +195,7 @@ type Estimate struct {
 	Errors
 	Ensemble
 	Convergence
+	Refined  *Refined `json:"refined,omitempty"`
 	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
@@ -225,6 +227,7 @@ type Prediction struct {
 	TestLoss    string   `json:"test_loss,omitempty"`
 	TestError   *float64 `json:"test_error,omitempty"`
 	BaggedError *float64 `json:"bagged_error,omitempty"`
+	Refined     *Refined `json:"refined,omitempty"`
 	Points      *Points  `json:"points,omitempty"`
 	Warnings    []string `json:"warnings"`
 	Cost
@@ -235,12 +238,14 @@ type Retraining struct {
 	Command string `json:"command"`
 	Subject
 	Resampling
-	Status    string `json:"status"` // "complete" or "cancelled"
-	Resamples int    `json:"resamples"`
-	Seed      uint64 `json:"seed"`
-	Workers   int    `json:"workers"`
-	Empty     int    `json:"empty"`   // resamples without any example
-	Skipped   int    `json:"skipped"` // resamples beside these whose training did not converge
+	Method     string `json:"method"`               // "batch" or "single"
+	Iterations int    `json:"iterations,omitempty"` // of all fits in batches
+	Status     string `json:"status"`               // "complete" or "cancelled"
+	Resamples  int    `json:"resamples"`
+	Seed       uint64 `json:"seed"`
+	Workers    int    `json:"workers"`
+	Empty      int    `json:"empty"`   // resamples without any example
+	Skipped    int    `json:"skipped"` // resamples beside these whose training did not converge
 	Errors
 	Ensemble
 	EnsembleSE

@@ -179,6 +179,7 @@ func (e *Estimate) document() *document {
 	d.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
 	d.combined(e.Errors, e.Resampling)
 	d.ensemble(e.Ensemble, nil)
+	d.refined(e.Refined, e.TestError)
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
 	d.points(e.Points)
@@ -196,6 +197,9 @@ func (r *Prediction) document() *document {
 	d.line("new inputs", "%s: %d", r.Test, r.Count)
 	if r.TestError != nil {
 		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
+	}
+	if r.Refined != nil {
+		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
 	}
 	d.convergence(r.Convergence)
 	d.cost(r.Cost)
@@ -230,7 +234,7 @@ func (r *Retraining) document() *document {
 	d.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
 	d.combined(r.Errors, r.Resampling)
 	d.ensemble(r.Ensemble, &r.EnsembleSE)
-	d.line("status", "%s, %d resamples%s, seed %d", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed)
+	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
 	d.points(r.Points)

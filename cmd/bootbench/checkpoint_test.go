@@ -21,7 +21,7 @@ import (
 
 // keeps is a command line on a set whose solve takes a dozen sweeps.
 func keeps(path string, more ...string) []string {
-	return slices.Concat([]string{"estimate", "synthetic:blobs,n=120,d=4,seed=5", "--loss", "hinge", "--C", "10", "--checkpoint", path, "--json", "-"}, more)
+	return slices.Concat([]string{"estimate", "synthetic:blobs,n=120,d=4,seed=5", "--loss", "hinge", "--C", "10", "--refine", "none", "--checkpoint", path, "--json", "-"}, more)
 }
 
 // answerOf is a document without what differs from run to run: times, memory, and

@@ -37,6 +37,7 @@ The JSON document has a list under "results", each like the document of estimate
 	t.scheme.registerScheme(f)
 	t.test.register(f)
 	t.test.registerLevel(f)
+	t.refine.register(f, refineNone)
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
 	registerOut(cmd, "curve.csv")
@@ -79,23 +80,28 @@ type curve struct {
 	schemes  []resample.Scheme
 	settings solver.Settings // those of the next solve: From is the last one's solution
 	test     *testFlags
+	refine   refinement
 	fitted   []float64
 	times    report.Times
 }
 
 // curveOf reads DATA and builds its model, to solve at a list of ratios.
 func (a *app) curveOf(t *theoryFlags, path string, ratios []float64, settings solver.Settings) (*curve, error) {
+	wanted, err := t.refine.settings()
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.read(&t.model, &t.test, path)
 	if err != nil {
 		return nil, err
 	}
-	c := &curve{settings: settings, test: &t.test}
+	c := &curve{settings: settings, test: &t.test, refine: wanted}
 	if c.schemes, err = t.schemes(ratios, p.spec.Set.N()); err != nil {
 		return nil, err
 	}
 	// The answers are kept in a checkpoint, too, so that it depends on all settings.
 	f := p.spec.Fingerprint().With("command", "curve").With("--scheme", t.scheme.scheme).With("--ratio", ratios)
-	if err := a.checkpoint.begin(p.spec.Set, withEstimate(f, settings, &t.test)); err != nil {
+	if err := a.checkpoint.begin(p.spec.Set, withEstimate(f, settings, &t.test, wanted)); err != nil {
 		return nil, err
 	}
 	c.job, err = a.build(p)
@@ -111,7 +117,7 @@ func (a *app) curve(c *curve) (err error) {
 	var tasks []bench.Task[report.Estimate]
 	for i, scheme := range c.schemes {
 		name := fmt.Sprintf("%s, ratio %v", c.job.Set.Name, scheme.Mean())
-		tasks = append(tasks, task(name, estimateKey(&c.job.Spec, scheme, c.settings, c.test),
+		tasks = append(tasks, task(name, estimateKey(&c.job.Spec, scheme, c.settings, c.test, c.refine),
 			func() (report.Estimate, error) { return a.ratio(c, i) },
 			func(e report.Estimate) error { return checkEstimate(&e, c.job.Set.N()) }))
 	}
@@ -151,7 +157,7 @@ func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
 	}
 	scheme := c.schemes[i]
 	label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(c.schemes))
-	e, solution, err := a.estimateAt(c.job, scheme, c.settings, c.fitted, label, c.test)
+	e, solution, err := a.estimateAt(c.job, scheme, c.settings, c.fitted, label, c.test, c.refine)
 	if err != nil {
 		return report.Estimate{}, err
 	}

@@ -38,6 +38,7 @@ same command line, to go on from there when it runs again.`,
 	t.scheme.register(f)
 	t.test.register(f)
 	t.test.registerLevel(f)
+	t.refine.register(f, refineAuto)
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
 	registerOut(cmd, "points.csv")
@@ -49,11 +50,15 @@ same command line, to go on from there when it runs again.`,
 		if err := t.test.checkLevel(); err != nil {
 			return err
 		}
+		wanted, err := t.refine.settings()
+		if err != nil {
+			return err
+		}
 		j, scheme, err := a.solvable(&t, args[0], settings)
 		if err != nil {
 			return err
 		}
-		return a.estimate(j, scheme, settings, &t.test)
+		return a.estimate(j, scheme, settings, &t.test, wanted)
 	}
 	return cmd
 }
@@ -80,12 +85,12 @@ func (a *app) solvable(t *theoryFlags, path string, settings solver.Settings) (*
 }
 
 // estimate solves once and prints.
-func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings, t *testFlags) error {
+func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings, t *testFlags, wanted refinement) error {
 	fitted, err := a.fit(j) // before the solve: both use the same scratch memory
 	if err != nil {
 		return err
 	}
-	e, _, err := a.estimateAt(j, scheme, settings, fitted, "solve", t)
+	e, _, err := a.estimateAt(j, scheme, settings, fitted, "solve", t, wanted)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ var floors = map[string][]string{
 	filesDir:         {usageDir},
 	studyDir:         {filesDir, usageDir},
 	checkpointDir:    {filesDir, "loss", "model", "report", "solver", usageDir},
-	"cmd/bootbench": {"bench", "bench/paper", "blas", "blas/scalapack", checkpointDir, consoleDir, filesDir, studyDir, usageDir, "dataset", "gp", "kernel",
-		"linalg", "linalg/dist", "loo", "loss", "model", "report", "resample", "retrain", "solver", "svm", "train"},
+	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", checkpointDir, consoleDir, filesDir, studyDir, usageDir, "dataset", "gp", "kernel",
+		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},
 	"linalg/internal/core": {"blas"},

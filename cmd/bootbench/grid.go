@@ -49,6 +49,7 @@ The least error of many is lower than what its model will do on new data.`,
 	t.register(f)
 	t.scheme.register(f)
 	t.test.registerTest(f)
+	t.refine.register(f, refineNone)
 	registerOut(cmd, "grid.csv")
 	a.shards.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -65,6 +66,9 @@ The least error of many is lower than what its model will do on new data.`,
 			return err
 		}
 		g := &grid{settings: settings, test: &t.test, axes: axes}
+		if g.refine, err = t.refine.settings(); err != nil {
+			return err
+		}
 		g.cells, err = gridCells(f, axes, func(c *gridCell) error {
 			if c.problem, err = newProblem(&t.model, &t.test, set); err != nil {
 				return err
@@ -93,6 +97,7 @@ type grid struct {
 	cells    []gridCell
 	settings solver.Settings
 	test     *testFlags
+	refine   refinement
 }
 
 // gridCell is a model and a scheme at a value of every axis.
@@ -218,7 +223,7 @@ func (a *app) grid(g *grid) error {
 	for i := range g.cells {
 		c := &g.cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
-		tasks = append(tasks, task(name+" of "+set.Name, "grid "+name+": "+estimateKey(&c.problem.spec, c.scheme, g.settings, g.test),
+		tasks = append(tasks, task(name+" of "+set.Name, "grid "+name+": "+estimateKey(&c.problem.spec, c.scheme, g.settings, g.test, g.refine),
 			func() (report.GridCell, error) { return a.gridCell(g, i) },
 			func(r report.GridCell) error { return checkCell(&r, c.values, set.N()) }))
 	}
@@ -276,7 +281,7 @@ func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, e
 	if err != nil {
 		return nil, err
 	}
-	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, fitted, label, g.test)
+	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, fitted, label, g.test, g.refine)
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err() // half a solve is none to keep
 	}

@@ -21,6 +21,7 @@ import (
 type predictFlags struct {
 	inputs string
 	csv    string
+	refine refinement
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -54,6 +55,7 @@ resamples, and that of the mean prediction.`,
 	t.register(f)
 	t.scheme.register(f)
 	t.test.register(f)
+	t.refine.register(f, refineAuto)
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
 	registerOut(cmd, "points.csv")
@@ -63,6 +65,9 @@ resamples, and that of the mean prediction.`,
 			return err
 		}
 		if err := t.test.checkLevel(); err != nil {
+			return err
+		}
+		if p.refine, err = t.refine.settings(); err != nil {
 			return err
 		}
 		if err := p.check(a, args[0]); err != nil {
@@ -126,6 +131,9 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 		Points: points, Warnings: j.warnings(scheme, append(inputs.Notes, solution.Warnings...)),
 	}
 	addTestErrors(r, j, inputs.Y)
+	if err := a.refinePrediction(r, j, inputs, solution, scheme, p.refine); err != nil {
+		return err
+	}
 	figures := report.PredictionFigure(points, t.level)
 	if t.noPoints {
 		r.Points = nil
@@ -149,6 +157,32 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 		},
 	})
 }
+
+// refinePrediction adds what exact resamples say of the new inputs. Their kernel with all
+// sites is held whole: auto leaves it where that takes more than mostCross.
+func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs, solution *solver.Solution, scheme resample.Scheme, wanted refinement) error {
+	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
+		return nil
+	}
+	cross, err := j.CrossAllInputs(inputs)
+	if err != nil {
+		return err
+	}
+	refined, warnings, err := a.refine(j, solution, scheme, cross, wanted)
+	if err != nil {
+		return err
+	}
+	r.Warnings = append(r.Warnings, warnings...)
+	if refined != nil {
+		r.Refined = j.refinedReport(refined, nil)
+		p, m := refined.Points, j.Sites()
+		r.Refined.Points = &report.Points{Mean: p.Mean[m:], Variance: p.Variance[m:], MeanSE: p.MeanSE[m:], VarianceSE: p.VarianceSE[m:]}
+	}
+	return nil
+}
+
+// mostCross bounds what auto takes for the kernel of new inputs.
+const mostCross = 256 << 20
 
 // predictions are mean and variance at the new inputs, batch after batch.
 func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {

@@ -8,10 +8,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/batch"
+	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/retrain"
@@ -68,6 +71,9 @@ covers the resamples that were finished.`,
 	r.resampling.register(f, retrain.DefaultResamples)
 	r.test.register(f)
 	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
+	f.StringVar(&r.method, "method", model.AutoMethod.String(), "how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
+	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance, "violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the prediction over resamples, `TOL` above 0")
+	f.StringVar(&r.replicates, "replicates", "", "write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
 	registerOut(cmd, "points.csv")
 	a.shards.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -95,7 +101,7 @@ covers the resamples that were finished.`,
 		if err := a.split(cmd, args); err != nil {
 			return err
 		}
-		return a.retrain(j, scheme, settings, r.test.noPoints)
+		return a.retrain(j, scheme, settings, &r)
 	}
 	return cmd
 }
@@ -107,6 +113,9 @@ type retrainCommandFlags struct {
 	test       testFlags
 	resampling retrainFlags
 	maxSkipped float64
+	method     string
+	fitTol     float64
+	replicates string
 }
 
 // settings are those of the retraining, its scheme checked too.
@@ -121,11 +130,22 @@ func (r *retrainCommandFlags) settings(f *pflag.FlagSet) (retrain.Settings, erro
 	if f.Changed("max-skipped") && r.scheme.scheme == "kfold" {
 		return settings, usage.Errorf("--max-skipped is not for --scheme kfold, whose folds all count")
 	}
+	if _, err := model.ParseRetrainMethod(r.method); err != nil {
+		return settings, usage.Wrap(err)
+	}
+	if !(r.fitTol > 0 && r.fitTol < 1) {
+		return settings, usage.Errorf("--fit-tol is %v, must lie between 0 and 1", r.fitTol)
+	}
+	if r.replicates != "" {
+		if err := files.CheckWritable("replicates", r.replicates); err != nil {
+			return settings, err
+		}
+	}
 	return settings, r.scheme.check(r.scheme.ratio)
 }
 
 // retrain retrains and prints.
-func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings, noPoints bool) error {
+func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainCommandFlags) error {
 	fitted, err := a.fit(j)
 	if err != nil {
 		return err
@@ -135,7 +155,11 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 		a.console.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
 	}
 	began := time.Now()
-	result, err := a.retrained(j, scheme, settings)
+	replicates, err := flags.keepReplicates(j, &settings)
+	if err != nil {
+		return err
+	}
+	result, err := a.retrained(j, scheme, settings, flags)
 	switch {
 	case err != nil:
 		return err
@@ -147,8 +171,12 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 		return a.ctx.Err()
 	}
 	j.times.Retrain = time.Since(began).Seconds()
+	j.times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
+	if err := replicates.write(flags.replicates, j); err != nil {
+		return err
+	}
 	r := a.retrainReport(j, scheme, settings, result, fitted)
-	if noPoints {
+	if flags.test.noPoints {
 		r.Points = nil
 	}
 	lead := fmt.Sprintf("Models trained on %d resamples err by %.5g, standard error %.2g (%s loss), on examples that they have not seen.",
@@ -163,11 +191,11 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 }
 
 // retrainReport is what a report says of a retraining.
-func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, result *retrain.Result, fitted []float64) *report.Retraining {
+func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, result *model.Retraining, fitted []float64) *report.Retraining {
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
-		Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
+		Method: result.Method.String(), Iterations: result.Batch.Iterations, Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
 		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: j.warnings(scheme, result.Warnings),
 		Points: &report.Points{

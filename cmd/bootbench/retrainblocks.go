@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/cmd/bootbench/internal/study"
+	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
 )
@@ -39,14 +40,14 @@ func (p *predictions) check(resamples, sites int) error {
 }
 
 // retrained is the result, nil where other processes have parts of it.
-func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings) (*retrain.Result, error) {
+func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainCommandFlags) (*model.Retraining, error) {
 	if a.shards.study == nil {
-		return j.Retrain(a.ctx, scheme, blas64.General{}, settings)
+		return flags.by(a, j, scheme, settings)
 	}
 	blocks := make([]predictions, (settings.Resamples+blockResamples-1)/blockResamples)
 	whole := true
 	for number := range blocks {
-		filled, err := a.shards.study.Do(a.blockTask(j, scheme, settings, number, &blocks[number]), &blocks[number])
+		filled, err := a.shards.study.Do(a.blockTask(j, scheme, settings, flags, number, &blocks[number]), &blocks[number])
 		if err != nil {
 			return nil, err
 		}
@@ -64,29 +65,31 @@ func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Setting
 		copy(f, block.F[at])
 		return true, nil
 	}
-	return j.Retrain(a.ctx, scheme, blas64.General{}, settings)
+	result, err := j.Retrain(a.ctx, scheme, blas64.General{}, settings)
+	return &model.Retraining{Result: result, Method: model.Single}, err
 }
 
 // blockTask is the retraining on one block of resamples.
-func (a *app) blockTask(j *job, scheme resample.Scheme, settings retrain.Settings, number int, p *predictions) study.Task {
+func (a *app) blockTask(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainCommandFlags, number int, p *predictions) study.Task {
 	settings.First = number * blockResamples
 	settings.Resamples = min(blockResamples, settings.Resamples-settings.First)
-	key := j.Fingerprint().WithScheme(scheme).With("--seed", settings.Seed).With("first", settings.First).With("resamples", settings.Resamples)
+	key := j.Fingerprint().WithScheme(scheme).With("--seed", settings.Seed).With("first", settings.First).With("resamples", settings.Resamples).
+		With("--method", flags.method).With("--fit-tol", flags.fitTol)
 	return study.Task{
 		Number: number, Key: "retrain " + key.String(),
 		Name:    fmt.Sprintf("resamples %d to %d of %s", settings.First+1, settings.First+settings.Resamples, j.Set.Name),
-		Compute: func() error { return a.drawBlock(j, scheme, settings, p) },
+		Compute: func() error { return a.drawBlock(j, scheme, settings, flags, p) },
 		Check:   func() error { return p.check(settings.Resamples, j.Sites()) },
 	}
 }
 
 // drawBlock retrains on one block of resamples. How many may be skipped is for
 // the whole answer to say.
-func (a *app) drawBlock(j *job, scheme resample.Scheme, settings retrain.Settings, p *predictions) error {
+func (a *app) drawBlock(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainCommandFlags, p *predictions) error {
 	settings.MaxSkipped = 1
 	*p = predictions{F: make([][]float64, settings.Resamples), Unconverged: map[int]string{}}
 	settings.OnResample = func(b int, _ []int, f []float64) { p.F[b-settings.First] = slices.Clone(f) }
-	result, err := j.Retrain(a.ctx, scheme, blas64.General{}, settings)
+	result, err := flags.by(a, j, scheme, settings)
 	if err != nil {
 		return err
 	}

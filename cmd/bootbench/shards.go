@@ -30,8 +30,8 @@ func shards(cmd *cobra.Command) bool { return cmd.Flags().Lookup("shard") != nil
 // studySettings are the flags that decide an answer. A study records those of them
 // that were given, and merge takes no others: no flag that names a file to write is
 // among them.
-var studySettings = slices.Concat(dataFlagNames, modelFlagNames, schemeFlagNames, solverFlagNames, testFlagNames, engineFlagNames, []string{
-	"backend", "max-memory", "resamples", "seed", "max-skipped", // how it is computed
+var studySettings = slices.Concat(dataFlagNames, modelFlagNames, schemeFlagNames, solverFlagNames, testFlagNames, refineFlagNames, engineFlagNames, []string{
+	"backend", "max-memory", "resamples", "seed", "max-skipped", "fit-tol", // how it is computed
 	"over", "sizes", "data", "figure", "pumadyn", // and of what
 })
 

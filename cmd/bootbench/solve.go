@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/dataset"
 	"bootbench/model"
@@ -42,7 +44,7 @@ func (a *app) solve(j *job, scheme resample.Scheme, settings solver.Settings, la
 
 // estimateAt is the answer for one resampling scheme, and the solution that the
 // next solve can start from. fitted is the fit to all data at the sites.
-func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, t *testFlags) (*report.Estimate, *solver.Solution, error) {
+func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, t *testFlags, wanted refinement) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
 	solution, err := a.solve(j, scheme, settings, label)
 	if err != nil {
@@ -69,6 +71,17 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 	}
 	times := j.times
 	times.Solve = time.Since(began).Seconds()
+	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.Warnings = append(e.Warnings, warnings...)
+	if refined != nil {
+		e.Refined = j.refinedReport(refined, fitted)
+		if !t.noPoints {
+			e.Refined.Points = j.refinedPoints(refined)
+		}
+	}
 	e.Cost = a.cost(times)
 	return e, solution, nil
 }
@@ -111,14 +124,14 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 }
 
 // estimateKey names everything that an estimate depends on.
-func estimateKey(spec *model.Spec, scheme resample.Scheme, settings solver.Settings, t *testFlags) string {
-	return "estimate " + withEstimate(spec.Fingerprint().WithScheme(scheme), settings, t).String()
+func estimateKey(spec *model.Spec, scheme resample.Scheme, settings solver.Settings, t *testFlags, wanted refinement) string {
+	return "estimate " + withEstimate(spec.Fingerprint().WithScheme(scheme), settings, t, wanted).String()
 }
 
 // withEstimate adds how an estimate is solved for and what is printed of it.
-func withEstimate(f model.Fingerprint, settings solver.Settings, t *testFlags) model.Fingerprint {
+func withEstimate(f model.Fingerprint, settings solver.Settings, t *testFlags, wanted refinement) model.Fingerprint {
 	return f.With("--method", settings.Method).With("--tol", settings.Tolerance).With("--max-sweeps", settings.MaxSweeps).
-		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints)
+		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine", wanted)
 }
 
 // solveFingerprint names what a checkpoint of one solve must be of. Which command

@@ -15,6 +15,7 @@ type theoryFlags struct {
 	scheme schemeFlags
 	solver solverFlags
 	test   testFlags
+	refine refineFlags
 }
 
 // register adds what the commands have in common. How often DATA is redrawn

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/report"
+)
+
+// decoded runs a command with --json - and reads the document.
+func decoded[D any](t *testing.T, args ...string) D {
+	t.Helper()
+	o := drive(t, "", append(args, "--json", "-", "--quiet")...)
+	if o.status != exitDone {
+		t.Fatalf("%v: status %d, %s", args, o.status, o.stderr)
+	}
+	var d D
+	if err := json.Unmarshal([]byte(o.stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestRefined: estimate refines by itself, leaves the theory's own values as they are
+// without it, and the refined left-out error, mean and variances are within five of their
+// standard errors of 600 plain retrainings with another seed.
+func TestRefined(t *testing.T) {
+	e := decoded[report.Estimate](t, "estimate", "sonar")
+	alone := decoded[report.Estimate](t, "estimate", "sonar", "--refine", "none")
+	if alone.Refined != nil || alone.TestError != e.TestError || e.Refined == nil || e.Refined.Resamples != autoResamples || e.Refined.Method != "batch" {
+		t.Fatalf("refined %+v, alone %+v", e.Refined, alone.Refined)
+	}
+	plain := decoded[report.Retraining](t, "retrain", "sonar", "--resamples", "600", "--seed", "9")
+	r := e.Refined
+	if z := (r.TestError - plain.TestError) / math.Hypot(r.SE, plain.SE); !(math.Abs(z) < 5) {
+		t.Errorf("refined %v +- %v, retrained %v +- %v", r.TestError, r.SE, plain.TestError, plain.SE)
+	}
+	for i := range plain.Points.Mean {
+		z := (r.Points.Mean[i] - plain.Points.Mean[i]) / math.Hypot(r.Points.MeanSE[i], plain.Points.MeanSE[i])
+		v := (r.Points.Variance[i] - plain.Points.Variance[i]) / math.Hypot(r.Points.VarianceSE[i], plain.Points.VarianceSE[i])
+		if !(math.Abs(z) < 5 && math.Abs(v) < 5) {
+			t.Errorf("example %d: mean off by %.1f standard errors, variance by %.1f", i+1, z, v)
+		}
+	}
+	if !(r.EquivalentResamples > autoResamples) {
+		t.Errorf("%d resamples are worth %v plain ones", autoResamples, r.EquivalentResamples)
+	}
+}
+
+// TestAccuracy: refinement goes on until the standard error is what was asked for.
+func TestAccuracy(t *testing.T) {
+	e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "hinge", "--C", "1", "--accuracy", "1%", "--no-points")
+	if r := e.Refined; r == nil || !(r.SE <= 0.0101*r.TestError) || r.Points != nil {
+		t.Errorf("refined %+v", r)
+	}
+}
+
+// TestRefineElsewhere: predict refines new inputs, which are training inputs here; curve
+// and grid where they are asked to; a likelihood is left as it is by auto, and refused
+// where a number is asked for.
+func TestRefineElsewhere(t *testing.T) {
+	p := decoded[report.Prediction](t, "predict", "sonar", "--test", "sonar")
+	e := decoded[report.Estimate](t, "estimate", "sonar")
+	if p.Refined == nil || len(p.Refined.Points.Mean) != 208 {
+		t.Fatalf("predict: %+v", p.Refined)
+	}
+	for i, v := range p.Refined.Points.Mean {
+		if want := e.Refined.Points.Mean[i]; math.Abs(v-want) > 1e-3*(1+math.Abs(want)) {
+			t.Errorf("input %d: mean %v, %v at its site", i+1, v, want)
+		}
+	}
+	c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "0.5,1", "--refine", "20", "--no-points")
+	if len(c.Results) != 2 || c.Results[1].Refined == nil || c.Results[1].Refined.Resamples != 20 {
+		t.Errorf("curve: %+v", c.Results)
+	}
+	if c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "1", "--no-points"); c.Results[0].Refined != nil {
+		t.Error("curve refines by itself")
+	}
+	if e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "probit", "--no-points"); e.Refined != nil {
+		t.Error("a likelihood is refined")
+	}
+	for says, args := range map[string][]string{
+		"posterior mean":    {"estimate", "crabs", "--loss", "probit", "--refine", "10"},
+		`--refine is "one"`: {"estimate", "crabs", "--refine", "one"},
+		`--refine is "1"`:   {"estimate", "crabs", "--refine", "1"},
+		"--refine none":     {"estimate", "crabs", "--refine", "none", "--accuracy", "1%"},
+		"--accuracy is":     {"estimate", "crabs", "--accuracy", "0.5"},
+		"no method":         {"retrain", "crabs", "--method", "many"},
+		"--fit-tol":         {"retrain", "crabs", "--fit-tol", "-1"},
+	} {
+		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
+			t.Errorf("%v: status %d, %s", args, o.status, o.stderr)
+		}
+	}
+}
+
+// TestRetrainMethods: both methods give the same resamples' predictions to the tolerance
+// of a fit, a thousandth of a standard deviation with a factor of ten for its norm, and
+// --replicates holds them in the order of the file.
+func TestRetrainMethods(t *testing.T) {
+	dir := t.TempDir()
+	read := func(method string) (*report.Retraining, *mat.Dense) {
+		file := filepath.Join(dir, method+".npy")
+		r := decoded[report.Retraining](t, "retrain", "boston", "--resamples", "40", "--method", method, "--replicates", file)
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var m mat.Dense
+		if err := npyio.Read(f, &m); err != nil {
+			t.Fatal(err)
+		}
+		return &r, &m
+	}
+	batch, together := read("batch")
+	single, alone := read("single")
+	if batch.Method != "batch" || single.Method != "single" || batch.Iterations == 0 {
+		t.Errorf("methods %q, %q", batch.Method, single.Method)
+	}
+	rows, n := together.Dims()
+	if rows != 40 || n != 506 {
+		t.Fatalf("%d x %d replicates", rows, n)
+	}
+	for i := range n {
+		sd, sum := math.Sqrt(single.Points.Variance[i]), 0.0
+		for b := range rows {
+			sum += alone.At(b, i) / float64(rows)
+			if e := math.Abs(together.At(b, i) - alone.At(b, i)); e > 3e-2*sd {
+				t.Fatalf("resample %d, example %d: %v, %v", b, i, together.At(b, i), alone.At(b, i))
+			}
+		}
+		if math.Abs(sum-single.Points.Mean[i]) > 1e-9*(1+math.Abs(sum)) {
+			t.Errorf("example %d: mean of the replicates %v, of the answer %v", i, sum, single.Points.Mean[i])
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/multifidelity"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// refineFlagNames are the names of refineFlags on the command line.
+var refineFlagNames = []string{"refine", "accuracy"}
+
+// refineFlags say how many exact resamples stand beside the theory.
+type refineFlags struct {
+	refine   string
+	accuracy string
+}
+
+// autoResamples is what auto refines with, on every machine: 200 fits in batches cost
+// about as much as the solve that they stand beside (BENCHMARKS.md, batch).
+const autoResamples = 200
+
+// The words that --refine takes beside a number.
+const (
+	refineAuto = "auto"
+	refineNone = "none"
+)
+
+func (r *refineFlags) register(f *pflag.FlagSet, byDefault string) {
+	f.StringVar(&r.refine, "refine", byDefault, fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can), none, or a number from 2", autoResamples))
+	f.StringVar(&r.accuracy, "accuracy", "", "refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: --refine decides")
+}
+
+// refinement is what refineFlags ask for.
+type refinement struct {
+	resamples int  // 0: none
+	optional  bool // auto: where it cannot be done the answer is the theory's alone
+	accuracy  float64
+}
+
+// String is the refinement as a setting that decides an answer.
+func (r refinement) String() string {
+	return fmt.Sprintf("%d optional %v accuracy %v", r.resamples, r.optional, r.accuracy)
+}
+
+func (r *refineFlags) settings() (refinement, error) {
+	var out refinement
+	switch r.refine {
+	case refineAuto:
+		out = refinement{resamples: autoResamples, optional: true}
+	case refineNone:
+		if r.accuracy != "" {
+			return out, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take --refine auto")
+		}
+	default:
+		n, err := strconv.Atoi(r.refine)
+		if err != nil || n < 2 || n > model.DefaultMaxResamples {
+			return out, usage.Errorf("--refine is %q, must be auto, none or a number of resamples from 2 to %d", r.refine, model.DefaultMaxResamples)
+		}
+		out.resamples = n
+	}
+	if r.accuracy == "" {
+		return out, nil
+	}
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(r.accuracy, "%"), 64)
+	if err != nil || !strings.HasSuffix(r.accuracy, "%") || !(percent > 0 && percent < 100) {
+		return out, usage.Errorf("--accuracy is %q, must be a share in percent between 0%% and 100%%, such as 0.5%%", r.accuracy)
+	}
+	out.accuracy, out.optional = percent/100, false
+	return out, nil
+}
+
+// refine trains on exact resamples around a solution: at the sites, and at new inputs
+// whose kernel rows are given. It is nil where nothing is asked for, or where auto finds
+// that it cannot be done; warnings then say why.
+func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross blas64.General, wanted refinement) (result *multifidelity.Result, warnings []string, err error) {
+	_, proximal := j.Loss.(loss.Proximal)
+	switch {
+	case wanted.resamples == 0 || s.Status == solver.Cancelled:
+		return nil, nil, nil
+	case wanted.optional && (!proximal || j.Spread != nil):
+		return nil, nil, nil
+	}
+	result, err = j.Refine(a.ctx, s, scheme, cross, model.RefineSettings{
+		Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test},
+		Progress: func(done, total int) {
+			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
+		},
+	})
+	switch {
+	case errors.Is(err, retrain.ErrCancelled):
+		a.interrupted()
+		return nil, nil, nil
+	case err != nil && wanted.optional:
+		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	if result.Status == retrain.Cancelled {
+		a.interrupted()
+	}
+	return result, result.Warnings, nil
+}
+
+// refinedReport says what exact resamples give. fitted is the fit to all data at the
+// sites; nil: .632 is not known.
+func (j *job) refinedReport(r *multifidelity.Result, fitted []float64) *report.Refined {
+	test := r.TestError()
+	out := &report.Refined{
+		Resamples: r.Resamples, Method: r.Method, Iterations: r.Iterations, Exact: r.Exact, EquivalentResamples: test.EquivalentResamples,
+		TestError: test.Error, SE: test.StandardError, BaggedError: test.BaggedError, BaggedSE: test.BaggedSE,
+		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds()},
+	}
+	out.Err632, out.Err632Plus = math.NaN(), math.NaN()
+	if fitted != nil {
+		combined := r.ErrorEstimates(0, fitted)
+		out.Err632, out.Err632Plus = combined.Err632, combined.Err632Plus
+	}
+	return out
+}
+
+// refinedPoints are the estimates per example.
+func (j *job) refinedPoints(r *multifidelity.Result) *report.Points {
+	p := r.Points
+	out := &report.Points{
+		Mean: j.perExample(p.Mean), Variance: j.perExample(p.Variance), Error: r.TestError().Examples,
+		MeanSE: j.perExample(p.MeanSE), VarianceSE: j.perExample(p.VarianceSE),
+	}
+	if j.Set.Task == dataset.Classification {
+		out.Vote = j.perExample(p.Vote)
+	}
+	return out
+}

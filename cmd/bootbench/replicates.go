@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/batch"
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/linalg"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/retrain"
+)
+
+// by retrains by --method.
+func (r *retrainCommandFlags) by(a *app, j *job, scheme resample.Scheme, settings retrain.Settings) (*model.Retraining, error) {
+	method, err := model.ParseRetrainMethod(r.method)
+	if err != nil {
+		return nil, usage.Wrap(err)
+	}
+	return j.RetrainBy(a.ctx, method, scheme, blas64.General{}, settings, batch.Settings{Tolerance: r.fitTol})
+}
+
+// replicates are the predictions at the sites of all resamples, a row each.
+type replicates struct{ rows []float64 }
+
+// keepReplicates has every resample's predictions kept, where --replicates asks for them.
+func (r *retrainCommandFlags) keepReplicates(j *job, settings *retrain.Settings) (*replicates, error) {
+	if r.replicates == "" {
+		return nil, nil
+	}
+	need := 16 * int64(settings.Resamples) * int64(j.Set.N())
+	what := fmt.Sprintf("the predictions of %d resamples for %d examples", settings.Resamples, j.Set.N())
+	if err := linalg.CheckMemory(need, int64(r.model.maxMemory), what); err != nil {
+		return nil, err
+	}
+	kept := &replicates{}
+	settings.OnResample = func(_ int, _ []int, f []float64) { kept.rows = append(kept.rows, f[:j.Sites()]...) }
+	return kept, nil
+}
+
+// write writes the predictions per example in the order of DATA.
+func (r *replicates) write(path string, j *job) error {
+	if r == nil {
+		return nil
+	}
+	var all []float64
+	for row := range slices.Chunk(r.rows, j.Sites()) {
+		all = append(all, j.perExample(row)...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	n := j.Set.N()
+	return files.Replace(path, func(w io.Writer) error { return npyio.Write(w, mat.NewDense(len(all)/n, n, all)) })
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// Refined are unbiased estimates from exact resamples, which stand beside the theory's.
+type Refined struct {
+	Resamples   int     `json:"resamples"`
+	Method      string  `json:"method"` // by which they were trained
+	TestError   float64 `json:"test_error"`
+	SE          float64 `json:"standard_error"` // of TestError
+	Err632      float64 `json:"err632"`
+	Err632Plus  float64 `json:"err632plus"`
+	BaggedError float64 `json:"bagged_error"`
+	BaggedSE    float64 `json:"bagged_error_se"`
+	// EquivalentResamples is the number of plain retrainings with the same standard error.
+	EquivalentResamples float64     `json:"equivalent_resamples"`
+	Iterations          int         `json:"iterations"`      // of all fits
+	Exact               int         `json:"exact,omitempty"` // fits left to the loss's own trainer
+	Points              *Points     `json:"points,omitempty"`
+	Time                RefinedTime `json:"time"`
+}
+
+// RefinedTime are wall times in seconds.
+type RefinedTime struct {
+	Fits  float64 `json:"fits"`
+	Total float64 `json:"total"` // with the set-up
+}
+
+// refined prints exact resamples beside the theory's left-out error.
+func (d *document) refined(r *Refined, theory float64) {
+	if r == nil {
+		return
+	}
+	off := ""
+	if r.TestError > 0 {
+		off = fmt.Sprintf(": the theory is off by %+.1f%% (standard error %.1f%%)", 100*(theory/r.TestError-1), 100*r.SE/r.TestError)
+	}
+	d.line("refined", "%s, standard error %.2g%s", number(r.TestError), r.SE, off)
+	d.line("refined by", "%d exact resamples in %s s, worth %.0f plain retrainings", r.Resamples, seconds(r.Time.Total), r.EquivalentResamples)
+	d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus), number(r.BaggedError))
+}
+
+// compared says how far the theory's means and deviations at new inputs are off, root mean
+// square over inputs, in units of the deviations.
+func (r *Refined) compared(theory *Points) string {
+	if theory == nil {
+		return "left-out error " + number(r.TestError)
+	}
+	mean, sd := 0.0, 0.0
+	for i, v := range r.Points.Variance {
+		mean += math.Pow(theory.Mean[i]-r.Points.Mean[i], 2) / v
+		sd += math.Pow(math.Sqrt(theory.Variance[i]/v)-1, 2)
+	}
+	n := float64(len(theory.Mean))
+	return fmt.Sprintf("the theory's means are off by %.2g deviations, its deviations by %.2g%% (root mean square)", math.Sqrt(mean/n), 100*math.Sqrt(sd/n))
+}

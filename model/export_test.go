@@ -1,11 +1,5 @@
 package model
 
-import (
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/dataset"
-)
-
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
 // triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
 // solver holds beside them. For the square loss that is the most that low-rank updates,
@@ -16,12 +10,4 @@ import (
 // gone afterwards.
 func (m *Model) TheoryBytes() int64 {
 	return m.heldBytes() + m.marginBytes(m.solveRoom())
-}
-
-// CrossAllInputs is CrossAll for new inputs as package dataset reads them.
-func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
-	if in.Sparse == nil {
-		return m.CrossAll(blas64.General(in.X))
-	}
-	return m.collect(in.M(), func(f func(first int, rows []float64) error) error { return m.CrossInputs(in, f) })
 }

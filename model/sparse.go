@@ -51,6 +51,14 @@ func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
 	return part
 }
 
+// CrossAllInputs is CrossAll for new inputs as package dataset reads them.
+func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
+	if in.Sparse == nil {
+		return m.CrossAll(blas64.General(in.X))
+	}
+	return m.collect(in.M(), func(f func(first int, rows []float64) error) error { return m.CrossInputs(in, f) })
+}
+
 // collect gathers all batches of count new inputs, after a check that they fit.
 func (m *Model) collect(count int, cross func(f func(first int, rows []float64) error) error) (blas64.General, error) {
 	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}

@@ -117,6 +117,17 @@ func (d Distribution) CDF(x float64) float64 {
 	return sum
 }
 
+// Vote computes P(X > 0) + P(X = 0)/2, the share of votes for the positive class.
+func (d Distribution) Vote() float64 {
+	vote := 1 - d.CDF(0)
+	for _, a := range d.Atoms {
+		if a.At == 0 {
+			vote += a.Weight / 2
+		}
+	}
+	return math.Max(0, vote)
+}
+
 // Prob computes P(a <= X < b), 0 where b <= a. Intervals that share ends add up,
 // as the bins of a histogram must.
 func (d Distribution) Prob(a, b float64) float64 {

@@ -151,8 +151,13 @@ func (s *squareSite) Moments(cav Cavity) Moments {
 }
 
 // given is the mean and variance of the predictor at the site when the resample
-// holds k draws whose targets have this mean, and a sum of this variance.
+// holds k draws whose targets have this mean, and a sum of this variance. Without draws it
+// is the cavity's to the last digit: where the kernel is narrow its mean may be tiny beside
+// the target, and its sign counts.
 func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v float64) {
+	if k == 0 {
+		return cav.Mean, cav.Var
+	}
 	u := 1 / (cav.C + k*s.w)
 	keep, pull := cav.C*u, s.w*u
 	return mean + keep*(cav.Mean-mean), keep*keep*cav.Var + pull*pull*variance

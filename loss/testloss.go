@@ -60,17 +60,23 @@ func (Absolute) Gaussian(mean, variance, y float64) float64 {
 	return off*math.Erf(x/math.Sqrt2) + 2*s*normal.PDF(x)
 }
 
-// ZeroOne is the classification error 1[y f <= 0] for labels y = -1, +1; a
-// prediction of exactly 0 counts as wrong.
+// ZeroOne is the classification error for labels y = -1, +1: 1 where y f < 0, and 1/2 for
+// a prediction of exactly 0, which is as often right as wrong.
 type ZeroOne struct{}
 
 // Name is "zero-one".
 func (ZeroOne) Name() string { return "zero-one" }
 
-// Value is 1 if y f <= 0, else 0.
-func (ZeroOne) Value(f, y float64) float64 {
-	if y*f <= 0 {
+// Value is 1 if y f < 0, 1/2 if it is 0, else 0.
+func (ZeroOne) Value(f, y float64) float64 { return below(y * f) }
+
+// below is 1 if v < 0, 1/2 if it is 0, else 0.
+func below(v float64) float64 {
+	switch {
+	case v < 0:
 		return 1
+	case v == 0:
+		return 0.5
 	}
 	return 0
 }
@@ -190,13 +196,8 @@ type Vote struct{}
 // Name is "vote".
 func (Vote) Name() string { return "vote" }
 
-// Value is 1 if f > 0, else 0.
-func (Vote) Value(f, _ float64) float64 {
-	if f > 0 {
-		return 1
-	}
-	return 0
-}
+// Value is 1 if f > 0, 1/2 if f is 0, else 0: a tie is half a vote.
+func (Vote) Value(f, _ float64) float64 { return below(-f) }
 
 // Breakpoints is 0.
 func (Vote) Breakpoints(float64) []float64 { return []float64{0} }

@@ -40,7 +40,7 @@ type Estimator struct {
 	done     int // resamples taken in
 
 	center   []float64   // the theory's mean, M + P
-	points   *regression // F1 - E F1 and its square; f - center, its square, 1[f > 0]
+	points   *regression // F1 - E F1 and its square; f - center, its square, votes
 	unit     []float64   // the same, summed over the present period
 	examples *regression // over resamples that leave the example out: the controls; f - center, tests
 	observed []float64   // workspace for these
@@ -55,7 +55,7 @@ type Estimator struct {
 // Numbers of the variables of points and examples.
 const (
 	controls       = 2 // F1 - E F1, (F1 - E F1)^2 - Var F1
-	pointResponses = 3 // f - center, (f - center)^2, 1[f > 0]
+	pointResponses = 3 // f - center, (f - center)^2, votes
 	pointVariables = controls + pointResponses
 )
 
@@ -144,9 +144,7 @@ func (e *Estimator) Add(counts []int, f []float64) {
 		v -= e.center[j]
 		unit[2] += v
 		unit[3] += v * v
-		if exact[j] > 0 {
-			unit[4]++
-		}
+		unit[4] += loss.Vote{}.Value(exact[j], 0)
 	}
 	if e.examples != nil {
 		e.addLeftOut(group, counts, exact, first)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -20,16 +21,16 @@ type accumulator struct {
 	fitTime  time.Duration
 	leftOut  *leftOut
 	moments  *grouped
-	positive []int // per site and extra input, the resamples that predict more than 0
+	votes    []float64 // per site and extra input, the resamples that predict more than 0, ties half
 }
 
 func newAccumulator(p *Problem, s *Settings) *accumulator {
 	period := resample.Period(p.Scheme)
 	return &accumulator{
 		problem: p, settings: s,
-		leftOut:  newLeftOut(p, s.Tests, period),
-		moments:  newGrouped(p.Sites+p.Extra, period),
-		positive: make([]int, p.Sites+p.Extra),
+		leftOut: newLeftOut(p, s.Tests, period),
+		moments: newGrouped(p.Sites+p.Extra, period),
+		votes:   make([]float64, p.Sites+p.Extra),
 	}
 }
 
@@ -42,13 +43,11 @@ func (a *accumulator) add(d *draw) {
 		a.fits++
 	}
 	a.fitTime += d.duration
-	f := d.f[:len(a.positive)]
+	f := d.f[:len(a.votes)]
 	a.leftOut.add(d.counts, f)
 	a.moments.add(f)
 	for i, f := range f {
-		if f > 0 {
-			a.positive[i]++
-		}
+		a.votes[i] += loss.Vote{}.Value(f, 0)
 	}
 	if a.settings.OnResample != nil {
 		a.settings.OnResample(d.b, d.counts, d.f)
@@ -92,11 +91,11 @@ func (a *accumulator) result() *Result {
 		result.Status = Cancelled
 	}
 	result.LeftOut, result.OutOfBag = a.leftOut.errors(), a.leftOut.outOfBag()
-	for i, positive := range a.positive {
+	for i, votes := range a.votes {
 		at := a.moments.average(i)
 		result.Mean, result.MeanSE = append(result.Mean, at.mean), append(result.MeanSE, at.meanSE)
 		result.Var, result.VarSE = append(result.Var, at.variance), append(result.VarSE, at.varianceSE)
-		result.Vote = append(result.Vote, float64(positive)/float64(result.Resamples))
+		result.Vote = append(result.Vote, votes/float64(result.Resamples))
 	}
 	result.Warnings = a.warnings(result)
 	return result

@@ -36,8 +36,8 @@ type Result struct {
 	// delete-a-group jackknife over whole periods and need two of them. From one
 	// partition alone Var is the variance over its folds.
 	Mean, MeanSE, Var, VarSE []float64
-	// Vote is the share of the resamples whose prediction there is positive: the
-	// class probability of the vote of all resamples.
+	// Vote is the share of the resamples whose prediction there is positive, one of
+	// exactly 0 counting half: the class probability of the vote of all resamples.
 	Vote []float64
 	// Warnings are remarks on the answer, one line each.
 	Warnings []string
@@ -71,7 +71,7 @@ type OutOfBag struct {
 	// Errors holds the error of Mean, one entry per test loss of the Settings.
 	Errors []EnsembleError
 	// VoteError is the share of labels -1, +1 that the majority vote misses, a
-	// tie counting as a miss, and VoteErrorSE its standard error. It means
+	// tie counting half, and VoteErrorSE its standard error. It means
 	// nothing for other targets.
 	VoteError, VoteErrorSE float64
 }

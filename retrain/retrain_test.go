@@ -255,7 +255,10 @@ func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64,
 		}
 	}
 	want, se := errorOf(func(_, vote, y float64) float64 {
-		if (vote > 0.5 && y > 0) || (vote < 0.5 && y < 0) {
+		switch {
+		case vote == 0.5:
+			return 0.5
+		case (vote > 0.5) == (y > 0):
 			return 0
 		}
 		return 1

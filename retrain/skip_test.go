@@ -45,8 +45,11 @@ func TestSkip(t *testing.T) {
 		n++
 		sum += f[0]
 		squares += f[0] * f[0]
-		if f[0] > 0 {
+		switch { // a resample without examples predicts 0: half a vote
+		case f[0] > 0:
 			positive++
+		case f[0] == 0:
+			positive += 0.5
 		}
 		for i, k := range counts {
 			if k == 0 {

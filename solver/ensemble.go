@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"math"
-
-	"bootbench/loss"
-)
+import "bootbench/loss"
 
 // Ensemble is the out-of-bag ensemble (bagging): for every example the average,
 // over the resamples that leave it out, of the predictors trained on them. Where
@@ -34,7 +30,7 @@ func (e Ensemble) MeanLoss(test loss.Test) (mean float64, perExample []float64) 
 }
 
 // VoteError is the share of labels -1, +1 that the ensemble's majority vote
-// misses, a tie counting as a miss, and 0 or 1 for every example.
+// misses, a tie counting half, and 0, 1/2 or 1 for every example.
 func (e Ensemble) VoteError() (mean float64, perExample []float64) {
 	lead := make([]float64, len(e.Vote))
 	for i, share := range e.Vote {
@@ -54,13 +50,13 @@ func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
 }
 
 // Votes are the shares of all resamples whose predictor is positive at the
-// sites, P(f_i > 0): the class probabilities of the bootstrap vote. They say how
+// sites, P(f_i > 0) + P(f_i = 0)/2: the class probabilities of the bootstrap vote. They say how
 // sure the resamples are of a label, and are no estimate of the probability that
 // an example there has it.
 func (s *Solution) Votes() []float64 {
 	votes := make([]float64, s.Sites())
 	for i := range votes {
-		votes[i] = math.Max(0, 1-s.Distribution(i).CDF(0))
+		votes[i] = s.Distribution(i).Vote()
 	}
 	return votes
 }

@@ -80,7 +80,7 @@ func TestVotes(t *testing.T) {
 			t.Errorf("site %d with labels %v: vote %.4f, drawn %.4f", i, labels, votes[i], positive)
 		}
 	}
-	for _, c := range [][3]float64{{0, 1, 0.5}, {1, 0, 1}, {-1, 0, 0}, {0, 0, 0}, {1.2815515655446004, 1, 0.9}, {-2.5631031310892007, 4, 0.1}} {
+	for _, c := range [][3]float64{{0, 1, 0.5}, {1, 0, 1}, {-1, 0, 0}, {0, 0, 0.5}, {1.2815515655446004, 1, 0.9}, {-2.5631031310892007, 4, 0.1}} {
 		sameNumber(t, "vote at a new input", loss.Vote{}.Gaussian(c[0], c[1], 0), c[2], 1e-12)
 	}
 }

@@ -71,6 +71,7 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		r.variances()
 	}
 	s.readCavities()
+	r.settleTies()
 	r.warn()
 	return s, nil
 }

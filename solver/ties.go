@@ -1,0 +1,55 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+)
+
+// A left-out mean m_c = sum_{j != i} G_ij g_j/b_i is known up to the rounding of its sum,
+// some signRounding sqrt(sum (G_ij g_j)^2)/b_i: below that its sign means nothing. Means
+// above smallMean times the labels never come near.
+const (
+	signRounding = 8 * 0x1p-52
+	smallMean    = 1e-10
+)
+
+// settleTies sets to 0 the left-out means of labels whose sign is rounding, so that
+// they count half an error, and warns of them.
+func (r *run) settleTies() {
+	small := false
+	for _, y := range r.problem.Y {
+		if y != 1 && y != -1 {
+			return
+		}
+	}
+	for _, cav := range r.Cavity {
+		small = small || math.Abs(cav.Mean) <= smallMean
+	}
+	if !small {
+		return
+	}
+	spread, square := make([]float64, len(r.Cavity)), make([]float64, len(r.Cavity))
+	for i, g := range r.SiteMean {
+		square[i] = g * g
+	}
+	r.engine.MulVecSquaredOffDiag(spread, square)
+	_, b := r.engine.Diag()
+	ties, alone := 0, 0
+	for i := range r.Cavity {
+		if !(math.Abs(r.Cavity[i].Mean) <= signRounding*math.Sqrt(spread[i])/b[i]) {
+			continue
+		}
+		if r.Cavity[i].Mean = 0; spread[i] == 0 {
+			alone++
+		} else {
+			ties++
+		}
+	}
+	n := len(r.Cavity)
+	if alone > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out prediction is 0 there, and counts as half an error", alone, n))
+	}
+	if ties > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as half an error", ties, n))
+	}
+}

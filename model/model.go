@@ -154,12 +154,19 @@ func checkShape(x dataset.Matrix) error {
 	return nil
 }
 
+// largestTarget is the size up to which a target's square, and that of its square, are
+// numbers.
+const largestTarget = 1e50
+
 // checkFinite refuses what the readers of package dataset never let in, before
 // standardising could hide it.
 func checkFinite(set *dataset.Set) error {
 	for i, y := range set.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return fmt.Errorf("target of row %d is %v", i+1, y)
+		}
+		if math.Abs(y) > largestTarget {
+			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, y, largestTarget)
 		}
 		if set.Sparse != nil {
 			continue

@@ -3,6 +3,8 @@ package solver
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"bootbench/linalg"
@@ -72,8 +74,18 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	}
 	s.readCavities()
 	r.settleTies()
+	if s.Status == Converged && !s.finite() {
+		s.Status = NumericalFailure
+	}
 	r.warn()
 	return s, nil
+}
+
+// finite reports whether all averages at the sites are numbers.
+func (s *Solution) finite() bool {
+	return !slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance), func(v float64) bool {
+		return math.IsNaN(v) || math.IsInf(v, 0)
+	})
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.

@@ -27,9 +27,9 @@ func (k *kernelFlags) register(f *pflag.FlagSet) {
 	f.Lookup("length-scale").DefValue = "" // not "[]"
 	f.IntVar(&k.degree, "degree", 3, "poly: degree `P`, at least 1")
 	f.Float64Var(&k.coef0, "coef0", 0, "poly: `C` in (G x.x' + C)^P, at least 0; default 0")
-	f.Float64Var(&k.amplitude, "amplitude", 0, "factor `A` of the kernel, above 0, for regression in squared units of the target; default: its variance, see --no-normalize-target, else 1")
-	f.Float64Var(&k.constant, "constant", 0, "added to every entry of the kernel, `B` at least 0: a bias term; default 0")
-	f.Float64Var(&k.jitter, "jitter", 0, "added to the kernel's diagonal over the training examples, `J` at least 0; above 0 examples with equal inputs are kept apart; default 0")
+	f.Float64Var(&k.amplitude, "amplitude", 0, "factor `A` of the kernel, from 1e-100 to 1e100, for regression in squared units of the target; default: its variance, see --no-normalize-target, else 1")
+	f.Float64Var(&k.constant, "constant", 0, "added to every entry of the kernel, `B` from 0 to 1e100: a bias term; default 0")
+	f.Float64Var(&k.jitter, "jitter", 0, "added to the kernel's diagonal over the training examples, `J` from 0 to 1e100; above 0 examples with equal inputs are kept apart; default 0")
 }
 
 // apply sets what the user gave, and refuses zeros that a kernel.Spec would take for
@@ -41,6 +41,14 @@ func (k *kernelFlags) apply(f *pflag.FlagSet, spec *kernel.Spec) error {
 	}{{"gamma", k.gamma == 0}, {"amplitude", k.amplitude == 0}, {"degree", k.degree == 0}} {
 		if f.Changed(v.name) && v.zero {
 			return usage.Errorf("--%s is 0, must be above 0", v.name)
+		}
+	}
+	for _, v := range []struct {
+		name         string
+		least, value float64
+	}{{"amplitude", 1e-100, k.amplitude}, {"constant", 0, k.constant}, {"jitter", 0, k.jitter}} {
+		if f.Changed(v.name) && v.value >= 0 && (v.value < v.least || v.value > 1e100) {
+			return usage.Errorf("--%s is %v, must lie between %v and 1e100", v.name, v.value, v.least)
 		}
 	}
 	if f.Changed("length-scale") && len(k.lengthScale) == 0 {

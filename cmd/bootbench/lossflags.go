@@ -29,12 +29,12 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 	l.flags = f
 	f.StringVar(&l.loss, "loss", "", "training loss `LOSS`: "+lossHelp()+"; default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare")
 	p := &l.parameters
-	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; required with --loss square unless DATA has a preset")
-	f.Float64Var(&p.C, "C", 1, "factor `C` of the loss against the regulariser, the cost of margin violation, above 0")
-	f.Float64Var(&p.Epsilon, "epsilon", 0.1, "eps: half width `E` of the tube in units of the target, at least 0")
-	f.Float64Var(&p.Delta, "delta", 1, "huber: residual `D` in units of the target from which on the loss is linear, above 0")
-	f.Float64Var(&p.Dof, "dof", 4, "student: degrees of freedom `K` of the noise, at least 0.1")
-	f.Float64Var(&p.Scale, "scale", 1, "student: scale `S` of the noise in units of the target, above 0")
+	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; from 1e-100 to 1e100; required with --loss square unless DATA has a preset")
+	f.Float64Var(&p.C, "C", 1, "factor `C` of the loss against the regulariser, the cost of margin violation, from 1e-30 to 1e15")
+	f.Float64Var(&p.Epsilon, "epsilon", 0.1, "eps: half width `E` of the tube in units of the target, from 0 to 1e30")
+	f.Float64Var(&p.Delta, "delta", 1, "huber: residual `D` in units of the target from which on the loss is linear, from 1e-30 to 1e30")
+	f.Float64Var(&p.Dof, "dof", 4, "student: degrees of freedom `K` of the noise, from 0.1 to 1e15")
+	f.Float64Var(&p.Scale, "scale", 1, "student: scale `S` of the noise in units of the target, from 1e-30 to 1e30")
 }
 
 // lossHelp names every loss with its formula, those for labels first.
@@ -112,6 +112,13 @@ func (l *lossFlags) used(about loss.Info) loss.Parameters {
 	return used
 }
 
+// parameterRange is from where to where a parameter of a loss may lie, beyond which
+// squares and ratios of it leave the range of numbers, or nobody's data. An epsilon may
+// also be 0.
+var parameterRange = map[string][2]float64{
+	"noise": {1e-100, 1e100}, "C": {1e-30, 1e15}, "epsilon": {0, 1e30}, "delta": {1e-30, 1e30}, "dof": {0.1, 1e15}, "scale": {1e-30, 1e30},
+}
+
 // checkParameters names the flag of a parameter that is out of range.
 func checkParameters(about loss.Info, used loss.Parameters) error {
 	for _, name := range about.Takes {
@@ -123,6 +130,8 @@ func checkParameters(about loss.Info, used loss.Parameters) error {
 			return usage.Errorf("--%s is %v, must be at least 0", name, v)
 		case name != "epsilon" && !(v > 0):
 			return usage.Errorf("--%s is %v, must be above 0", name, v)
+		case v < parameterRange[name][0] || v > parameterRange[name][1]:
+			return usage.Errorf("--%s is %v, must lie between %v and %v", name, v, parameterRange[name][0], parameterRange[name][1])
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ type retrainFlags struct {
 }
 
 func (r *retrainFlags) register(f *pflag.FlagSet, resamples int) {
-	f.IntVar(&r.resamples, "resamples", resamples, "number of retrainings, `B` at least 1")
+	f.IntVar(&r.resamples, "resamples", resamples, "number of retrainings, `B` from 1 to 1e9")
 	f.Uint64Var(&r.seed, "seed", 0, "seed of the random numbers, `SEED` at least 0; default 0")
 	f.IntVar(&r.workers, "workers", 0, "retrainings at a time, each on one thread, `W` at least 1; default: as many as processors")
 }
@@ -37,6 +37,9 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	s := retrain.Settings{Resamples: r.resamples, Seed: r.seed, Workers: r.workers}
 	if r.resamples < 1 {
 		return s, usage.Errorf("--resamples is %d, must be at least 1", r.resamples)
+	}
+	if r.resamples > 1e9 {
+		return s, usage.Errorf("--resamples is %d, must be at most 1e9", r.resamples)
 	}
 	if f.Changed("workers") && r.workers < 1 {
 		return s, usage.Errorf("--workers is %d, must be at least 1", r.workers)

@@ -69,6 +69,7 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 			return nil, nil, err
 		}
 	}
+	a.requireNumbers(e)
 	times := j.times
 	times.Solve = time.Since(began).Seconds()
 	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, wanted)
@@ -76,6 +77,9 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 		return nil, nil, err
 	}
 	e.Warnings = append(e.Warnings, warnings...)
+	if refined != nil && !isNumber(refined.TestError().Error) {
+		e.Warnings, refined = append(e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart), nil
+	}
 	if refined != nil {
 		e.Refined = j.refinedReport(refined, fitted)
 		if !t.noPoints {
@@ -84,6 +88,20 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 	}
 	e.Cost = a.cost(times)
 	return e, solution, nil
+}
+
+const tooFarApart = "targets, kernel and parameters of the loss are too many orders of magnitude apart"
+
+func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// requireNumbers lets no estimate count as converged whose errors are not all numbers.
+func (a *app) requireNumbers(e *report.Estimate) {
+	if e.Status != solver.Converged.String() || isNumber(e.TestError+e.Apparent+e.BaggedError) {
+		return
+	}
+	e.Status = solver.NumericalFailure.String()
+	e.Warnings = append(e.Warnings, "the errors are not all numbers: "+tooFarApart)
+	a.notConverged(e.Status)
 }
 
 // points are the read-outs per example, with intervals of the given level.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,37 +47,91 @@ func FormatBytes(b int64) string {
 // that can be known (Linux).
 func AvailableMemory() (bytes int64, known bool) { return availableMemory(os.ReadFile) }
 
-// availableMemory is what this process may still take: the smaller of the
-// system's available memory and what its control group leaves.
+// availableMemory is what this process may still take: the least of the system's
+// available memory, what its control groups leave and what its limit of address space
+// (RLIMIT_AS) leaves.
 func availableMemory(read func(string) ([]byte, error)) (bytes int64, known bool) {
 	bytes, known = memAvailable(read)
-	for _, group := range []struct{ limit, used string }{
-		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
-	} {
-		limit, okLimit := readNumber(read, group.limit)
-		used, okUsed := readNumber(read, group.used)
-		if okLimit && okUsed && (!known || limit-used < bytes) {
-			bytes, known = max(0, limit-used), true
+	for _, room := range append(groupRooms(read), addressRoom(read)...) {
+		if !known || room < bytes {
+			bytes, known = max(0, room), true
 		}
 	}
 	return bytes, known
 }
 
-// memAvailable reads the line MemAvailable of /proc/meminfo, in KiB.
-func memAvailable(read func(string) ([]byte, error)) (int64, bool) {
-	text, err := read("/proc/meminfo")
+// groupRooms is what the control groups of this process that have a limit leave: its own
+// and all above it, of version 2 and 1, whose paths are in /proc/self/cgroup. In a
+// container the own one may be the root of what can be seen. Inactive pages of files
+// can be had back and do not count as used.
+func groupRooms(read func(string) ([]byte, error)) (rooms []int64) {
+	add := func(mount, own, limit, used, inactive string) {
+		for dir := path.Clean("/" + own); ; dir = path.Dir(dir) {
+			most, bounded := readNumber(read, path.Join(mount, dir, limit))
+			taken, ok := readNumber(read, path.Join(mount, dir, used))
+			if bounded && ok {
+				cached, _ := readField(read, path.Join(mount, dir, "memory.stat"), inactive)
+				rooms = append(rooms, most-max(0, taken-cached))
+			}
+			if dir == "/" {
+				return
+			}
+		}
+	}
+	unified, memory := "/", "/"
+	if text, err := read("/proc/self/cgroup"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			switch parts := strings.SplitN(strings.TrimSpace(line), ":", 3); {
+			case len(parts) < 3:
+			case parts[1] == "":
+				unified = parts[2]
+			case slices.Contains(strings.Split(parts[1], ","), "memory"):
+				memory = parts[2]
+			}
+		}
+	}
+	add("/sys/fs/cgroup", unified, "memory.max", "memory.current", "inactive_file")
+	add("/sys/fs/cgroup/memory", memory, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+	return rooms
+}
+
+// addressRoom is what RLIMIT_AS leaves of address space, if it is set.
+func addressRoom(read func(string) ([]byte, error)) []int64 {
+	text, err := read("/proc/self/limits")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "Max address space"); ok {
+			fields := append(strings.Fields(rest), "")
+			limit, err := strconv.ParseInt(fields[0], 10, 64)
+			if used, known := readField(read, "/proc/self/status", "VmSize:"); err == nil && known {
+				return []int64{limit - used<<10}
+			}
+		}
+	}
+	return nil
+}
+
+// readField is the number after a name that begins a line.
+func readField(read func(string) ([]byte, error), path, name string) (int64, bool) {
+	text, err := read(path)
 	if err != nil {
 		return 0, false
 	}
 	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) >= 2 && fields[0] == "MemAvailable:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			return kib << 10, err == nil
+		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == name {
+			n, err := strconv.ParseInt(fields[1], 10, 64)
+			return n, err == nil
 		}
 	}
 	return 0, false
+}
+
+// memAvailable reads the line MemAvailable of /proc/meminfo, in KiB.
+func memAvailable(read func(string) ([]byte, error)) (int64, bool) {
+	kib, known := readField(read, "/proc/meminfo", "MemAvailable:")
+	return kib << 10, known
 }
 
 func readNumber(read func(string) ([]byte, error), path string) (int64, bool) {

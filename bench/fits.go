@@ -28,10 +28,7 @@ func (x *experiment) fits(ctx context.Context) error {
 		return err
 	}
 	f := make([]float64, x.model.Sites())
-	once := make([]int, x.model.Set.N())
-	for i := range once {
-		once[i] = 1
-	}
+	once := slices.Repeat([]int{1}, x.model.Set.N())
 	if x.row.FitS, err = medianSeconds(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
 		return err
 	}

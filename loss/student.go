@@ -3,6 +3,8 @@ package loss
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/resample"
 )
 
@@ -78,22 +80,11 @@ func (l Student) nodeDensity(f, y float64) (integral, root float64) {
 // TiltedMoments are by quadrature around the highest mode, fine enough for every
 // other target that has a share.
 func (l Student) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
-	log := func(f float64) float64 {
-		v := -0.5 * c * (f - h) * (f - h)
-		for j, at := range y {
-			if k[j] > 0 {
-				v += k[j] * l.shape(f, at)
-			}
-		}
-		return v
-	}
-	total := 0.0
-	for _, w := range k {
-		total += w
-	}
+	total := floats.Sum(k)
 	if total == 0 {
 		return 0, h, 1 / c
 	}
+	log := logTilted(c, h, y, k, l.shape)
 	mode, width := l.mode(c, h, y, k, log)
 	t := tilt{log: log, center: mode, width: width, lo: h, hi: h, step: maxTiltStep}
 	for j, at := range y {

@@ -3,6 +3,8 @@ package loss
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/loss/internal/counts"
 )
 
@@ -19,25 +21,27 @@ func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, vari
 	if counts.IsEmpty(k) {
 		return 0, h, 1 / c
 	}
-	log := func(f float64) float64 {
+	log := logTilted(c, h, y, k, l.LogDensity)
+	mode, width := peak(l, c, h, y, k)
+	reach := tiltReach/math.Sqrt(c) + width
+	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep, single: true}
+	t.resolve(0, 1/math.Sqrt(c+floats.Sum(k)))
+	logZ, mean, variance = t.moments()
+	return logZ + 0.5*math.Log(c/(2*math.Pi)), mean, variance
+}
+
+// logTilted is the logarithm of exp(-c/2 (f-h)^2) prod_j p_j(f)^k_j, density being
+// log p_j.
+func logTilted(c, h float64, y, k []float64, density func(f, y float64) float64) func(f float64) float64 {
+	return func(f float64) float64 {
 		v := -0.5 * c * (f - h) * (f - h)
 		for j, at := range y {
 			if k[j] > 0 {
-				v += k[j] * l.LogDensity(f, at)
+				v += k[j] * density(f, at)
 			}
 		}
 		return v
 	}
-	mode, width := peak(l, c, h, y, k)
-	reach := tiltReach/math.Sqrt(c) + width
-	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep, single: true}
-	total := 0.0
-	for _, w := range k {
-		total += w
-	}
-	t.resolve(0, 1/math.Sqrt(c+total))
-	logZ, mean, variance = t.moments()
-	return logZ + 0.5*math.Log(c/(2*math.Pi)), mean, variance
 }
 
 // peak is the mode of a log-concave posterior, to a hundredth of its width, by

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -92,11 +93,8 @@ func (m *Model) fitOnce() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, f := make([]int, len(m.Set.Y)), make([]float64, m.Sites())
-	for i := range counts {
-		counts[i] = 1
-	}
-	if err := trainer.Fit(counts, f); err != nil {
+	f := make([]float64, m.Sites())
+	if err := trainer.Fit(slices.Repeat([]int{1}, len(m.Set.Y)), f); err != nil {
 		var infeasible *erm.InfeasibleError
 		if errors.As(err, &infeasible) {
 			err = inputError(err)
@@ -116,10 +114,7 @@ func (m *Model) TrainSVM(settings svm.Settings) (*svm.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	boxes := make([]float64, len(m.Set.Y))
-	for i := range boxes {
-		boxes[i] = c
-	}
+	boxes := slices.Repeat([]float64{c}, len(m.Set.Y))
 	result, err := trainer.Train(svm.Problem{Y: m.Set.Y, Site: m.Site, C: boxes}, settings)
 	if err != nil {
 		return nil, inputError(err)

@@ -1,7 +1,6 @@
 package retrain
 
 import (
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -31,68 +30,28 @@ type SVM struct {
 // one class only trains like any other: its predictor has that class's sign
 // wherever the kernel is positive.
 func (v SVM) Trainers(p Problem) func() (Trainer, error) {
-	var once sync.Once
-	var first *svm.Trainer
-	var failed error
-	return func() (Trainer, error) {
-		p, err := p.withDefaults()
+	first := sync.OnceValues(func() (*svm.Trainer, error) { return svm.NewTrainer(v.Kernel) })
+	return p.weighted(v.Kernel, v.Cross, func(p Problem, weight []float64) (weightedFit, error) {
+		shared, err := first()
 		if err != nil {
 			return nil, err
 		}
-		if err := p.checkKernel(v.Kernel, v.Cross); err != nil {
-			return nil, err
-		}
-		once.Do(func() { first, failed = svm.NewTrainer(v.Kernel) })
-		if failed != nil {
-			return nil, failed
-		}
-		return &svmTrainer{
-			method: v, trainer: first.Clone(), sites: p.Sites,
-			problem: svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y))},
-		}, nil
-	}
-}
-
-// svmTrainer turns counts into boxes.
-type svmTrainer struct {
-	method  SVM
-	trainer *svm.Trainer
-	problem svm.Problem
-	sites   int
-}
-
-// Fit is Trainer.Fit.
-func (t *svmTrainer) Fit(counts []int, f []float64) error {
-	for i, k := range counts {
-		switch {
-		case k == 0:
-			t.problem.C[i] = 0
-		case math.IsInf(t.method.C, 1):
-			t.problem.C[i] = t.method.C
-		default:
-			t.problem.C[i] = float64(k) * t.method.C
-		}
-	}
-	r, err := t.trainer.Train(t.problem, svm.Settings{Tolerance: t.method.Tolerance})
-	if err != nil {
-		return err
-	}
-	if r.Status == train.Diverged {
-		return r.Status.Err()
-	}
-	if err := unconverged(r.Status.Err()); err != nil {
-		return err
-	}
-	copy(f, r.F)
-	for p := range t.method.Cross.Rows {
-		row := t.method.Cross.Data[p*t.method.Cross.Stride:]
-		sum := 0.0
-		for s, beta := range r.Beta {
-			if beta != 0 {
-				sum += beta * row[s]
+		trainer, box := shared.Clone(), make([]float64, len(weight))
+		return func() (f, coefficients []float64, err error) {
+			for i, w := range weight {
+				box[i] = 0
+				if w > 0 {
+					box[i] = w * v.C
+				}
 			}
-		}
-		f[t.sites+p] = sum
-	}
-	return nil
+			r, err := trainer.Train(svm.Problem{Y: p.Y, Site: p.Site, C: box}, svm.Settings{Tolerance: v.Tolerance})
+			if err != nil {
+				return nil, nil, err
+			}
+			if r.Status == train.Diverged {
+				return nil, nil, r.Status.Err()
+			}
+			return r.F, r.Beta, unconverged(r.Status.Err())
+		}, nil
+	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -141,10 +142,7 @@ func emptyModelFile(j *job) (*svm.ModelFile, error) {
 func (a *app) train(j *job, file *svm.ModelFile, settings svm.Settings, cost float64, bias bool, path string) error {
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	problem := svm.Problem{Y: j.Set.Y, Site: j.Site, C: make([]float64, j.Set.N()), Bias: bias}
-	for i := range problem.C {
-		problem.C[i] = cost
-	}
+	problem := svm.Problem{Y: j.Set.Y, Site: j.Site, C: slices.Repeat([]float64{cost}, j.Set.N()), Bias: bias}
 	result, err := svm.Train(j.Gram, problem, settings)
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()

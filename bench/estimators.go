@@ -242,7 +242,7 @@ func (t *trainedPart) theory(ctx context.Context) error {
 // leaveOneOut runs the methods of package loo.
 func (t *trainedPart) leaveOneOut(ctx context.Context) error {
 	p := loo.Problem{Kernel: t.rows, Site: t.model.Site, Y: t.model.Set.Y, C: t.c}
-	results, err := loo.Compare(ctx, p, loo.Settings{}, nil)
+	results, err := loo.Compare(ctx, p, loo.Settings{})
 	if err != nil {
 		return err
 	}

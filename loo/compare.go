@@ -14,12 +14,11 @@ func Comparison(s Settings) []Settings {
 	return list
 }
 
-// Compare runs every method of Comparison on one problem and hands each Result
-// to emit (which may be nil) as it is finished. Each trains on all examples for
-// itself, so that Elapsed is what it costs by itself, the kernel matrix apart.
+// Compare runs every method of Comparison on one problem. Each trains on all examples
+// for itself, so that Elapsed is what it costs by itself, the kernel matrix apart.
 // When ctx ends, Compare returns what is finished; the last Result may be
 // Cancelled then.
-func Compare(ctx context.Context, p Problem, s Settings, emit func(*Result)) ([]*Result, error) {
+func Compare(ctx context.Context, p Problem, s Settings) ([]*Result, error) {
 	var results []*Result
 	for _, settings := range Comparison(s) {
 		r, err := Estimate(ctx, p, settings)
@@ -27,9 +26,6 @@ func Compare(ctx context.Context, p Problem, s Settings, emit func(*Result)) ([]
 			return results, err
 		}
 		results = append(results, r)
-		if emit != nil {
-			emit(r)
-		}
 		if r.Status == Cancelled {
 			break
 		}

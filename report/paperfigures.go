@@ -29,7 +29,7 @@ func RegressionFigure(c *paper.Curve) *Figure {
 	for _, l := range methodLines {
 		p.Series = append(p.Series, curveLine(c, l.method, l.label, l.mark, l.colour))
 	}
-	p.Series = append(p.Series, curveDots(c, "retraining", Dots, 1))
+	p.Series = append(p.Series, curveDots(c, "retraining", 1))
 	return &Figure{
 		Name: "m03-figure-1-left", Title: "M03 figure 1, left: " + c.Name,
 		Caption: "Square loss on left-out examples of resamples of S = ratio x N examples, Boston housing data: four approximations, and retraining with two standard errors. " +
@@ -80,8 +80,8 @@ func curveLine(c *paper.Curve, method, label string, mark Mark, colour int) Seri
 }
 
 // curveDots is retraining with two standard errors.
-func curveDots(c *paper.Curve, label string, mark Mark, colour int) Series {
-	s := Series{Label: label, Mark: mark, Colour: colour}
+func curveDots(c *paper.Curve, label string, colour int) Series {
+	s := Series{Label: label, Mark: Dots, Colour: colour}
 	for _, p := range c.Naive {
 		s.pointErr(p.Ratio, p.Error, 2*p.SE)
 	}
@@ -93,7 +93,7 @@ func curveDots(c *paper.Curve, label string, mark Mark, colour int) Series {
 func RobustFigure(curves []*paper.Curve) *Figure {
 	p := Panel{X: ratioAxis(), Y: Axis{Label: "bootstrapped eps-insensitive loss"}}
 	for i, c := range curves {
-		p.Series = append(p.Series, curveLine(c, "adatap", c.Name+", theory", Line, i), curveDots(c, c.Name+", retraining", Dots, i))
+		p.Series = append(p.Series, curveLine(c, "adatap", c.Name+", theory", Line, i), curveDots(c, c.Name+", retraining", i))
 	}
 	return &Figure{
 		Name: "m03-figure-1-right", Title: "M03 figure 1, right: another test loss",
@@ -177,9 +177,9 @@ func ClassificationFigure(curves []*paper.Curve) *Figure {
 	p := Panel{X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error"}, Legend: TopLeft}
 	enlarged := Panel{Title: "wisconsin, enlarged", X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error"}, Legend: NoLegend}
 	for i, c := range curves {
-		p.Series = append(p.Series, curveLine(c, "adatap", c.Name, Line, i), curveDots(c, "", Dots, i))
+		p.Series = append(p.Series, curveLine(c, "adatap", c.Name, Line, i), curveDots(c, "", i))
 		if c.Name == "wisconsin" {
-			enlarged.Series = []Series{curveLine(c, "adatap", "", Line, i), curveDots(c, "", Dots, i)}
+			enlarged.Series = []Series{curveLine(c, "adatap", "", Line, i), curveDots(c, "", i)}
 		}
 	}
 	return &Figure{

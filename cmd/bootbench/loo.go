@@ -152,7 +152,7 @@ func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut
 	settings := l.settings(a)
 	var results []*loo.Result
 	if l.method == allMethods {
-		results, err = loo.Compare(a.ctx, p, settings, nil)
+		results, err = loo.Compare(a.ctx, p, settings)
 	} else {
 		var result *loo.Result
 		if result, err = loo.Estimate(a.ctx, p, settings); err == nil {

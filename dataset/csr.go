@@ -85,11 +85,10 @@ func (m *CSR) Distinct() (site, first []int) {
 	return distinct(m.Rows, hash, equal)
 }
 
-// Bytes of a stored entry, of a row or a feature, and of a dense entry.
+// Bytes of a stored entry, and of a row or a feature.
 const (
 	entryBytes = 4 + 8
 	rowBytes   = 2 * 8
-	denseBytes = 8
 )
 
 // sparseBytes is the memory that a sparse matrix takes, with what a kernel needs

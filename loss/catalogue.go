@@ -36,9 +36,6 @@ type Info struct {
 	// Takes lists the parameters by their names on the command line: noise, C,
 	// epsilon, delta, dof, scale.
 	Takes []string
-	// Bayes says that the predictor is the posterior mean of a likelihood, not
-	// the minimiser of a loss.
-	Bayes bool
 }
 
 // entry is a loss of the catalogue, with its maker.
@@ -57,27 +54,27 @@ type parametricLoss interface {
 func catalogue() []entry {
 	c := []string{"C"}
 	return []entry{
-		{Info{"square", nil, "(f-y)^2/(2 noise)", Either, []string{"noise"}, false},
+		{Info{"square", nil, "(f-y)^2/(2 noise)", Either, []string{"noise"}},
 			func(p Parameters) parametricLoss { return Square{p.Noise} }},
-		{Info{"hard", nil, "0 if y f >= 1, else infinite", Classification, nil, false},
+		{Info{"hard", nil, "0 if y f >= 1, else infinite", Classification, nil},
 			func(Parameters) parametricLoss { return HardMargin{} }},
-		{Info{"hinge", nil, "C max(0, 1-y f)", Classification, c, false},
+		{Info{"hinge", nil, "C max(0, 1-y f)", Classification, c},
 			func(p Parameters) parametricLoss { return Hinge{p.C} }},
-		{Info{"hinge2", []string{"squared-hinge"}, "C max(0, 1-y f)^2", Classification, c, false},
+		{Info{"hinge2", []string{"squared-hinge"}, "C max(0, 1-y f)^2", Classification, c},
 			func(p Parameters) parametricLoss { return SquaredHinge{p.C} }},
-		{Info{"logistic", nil, "C log(1+exp(-y f))", Classification, c, false},
+		{Info{"logistic", nil, "C log(1+exp(-y f))", Classification, c},
 			func(p Parameters) parametricLoss { return Logistic{p.C} }},
-		{Info{"eps", nil, "C max(0, |f-y|-epsilon)", Regression, []string{"C", "epsilon"}, false},
+		{Info{"eps", nil, "C max(0, |f-y|-epsilon)", Regression, []string{"C", "epsilon"}},
 			func(p Parameters) parametricLoss { return EpsInsensitive{p.C, p.Epsilon} }},
-		{Info{"absolute", nil, "C |f-y|", Regression, c, false},
+		{Info{"absolute", nil, "C |f-y|", Regression, c},
 			func(p Parameters) parametricLoss { return LeastAbsolute{p.C} }},
-		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}, false},
+		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}},
 			func(p Parameters) parametricLoss { return Huber{p.C, p.Delta} }},
-		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil, true},
+		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil},
 			func(Parameters) parametricLoss { return Probit{} }},
-		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, true},
+		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil},
 			func(Parameters) parametricLoss { return Logit{} }},
-		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}, true},
+		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}},
 			func(p Parameters) parametricLoss { return Student{p.Dof, p.Scale} }},
 	}
 }

@@ -146,6 +146,7 @@ type Points struct {
 	// Negative is the probability over resamples that a classifier says -1.
 	Negative []float64 `json:"p_negative,omitempty"`
 	Target   []float64 `json:"target,omitempty"`
+	Class    []string  `json:"class,omitempty"` // predicted by the mean, as the file writes it
 }
 
 // Shift adds a constant to all predictions.
@@ -194,6 +195,7 @@ type Estimate struct {
 	Resampling
 	Errors
 	Ensemble
+	Quality *Quality `json:"quality,omitempty"`
 	Convergence
 	Refined  *Refined `json:"refined,omitempty"`
 	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
@@ -228,6 +230,7 @@ type Prediction struct {
 	TestError   *float64 `json:"test_error,omitempty"`
 	BaggedError *float64 `json:"bagged_error,omitempty"`
 	Refined     *Refined `json:"refined,omitempty"`
+	Quality     *Quality `json:"quality,omitempty"`
 	Points      *Points  `json:"points,omitempty"`
 	Warnings    []string `json:"warnings"`
 	Cost
@@ -249,6 +252,7 @@ type Retraining struct {
 	Errors
 	Ensemble
 	EnsembleSE
+	Quality  *Quality `json:"quality,omitempty"`
 	SE       float64  `json:"standard_error"` // of the left-out error
 	FitS     float64  `json:"fit_s"`          // mean wall time of one fit, in seconds
 	Points   *Points  `json:"points,omitempty"`
@@ -262,9 +266,10 @@ type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
 	LeaveOneOutMethod
-	Bias           bool                `json:"bias"`            // the predictor has a bias term
-	SupportVectors int                 `json:"support_vectors"` // 0 for regression
-	Violation      float64             `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
+	Quality        *Quality            `json:"quality,omitempty"` // for regression
+	Bias           bool                `json:"bias"`              // the predictor has a bias term
+	SupportVectors int                 `json:"support_vectors"`   // 0 for regression
+	Violation      float64             `json:"violation"`         // of the Kuhn-Tucker conditions by the training, in units of y f
 	Methods        []LeaveOneOutMethod `json:"methods,omitempty"`
 	Warnings       []string            `json:"warnings"`
 	Cost

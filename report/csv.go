@@ -26,9 +26,16 @@ func (p *Points) lists() []valueColumn {
 	return kept
 }
 
-// WriteCSV writes one line per example or new input: its row number from 1 or
-// name and
-// the lists that there are. What is not known is an empty cell.
+// name is the name of a row, or its number from 1.
+func (p *Points) name(row int) string {
+	if p.Names != nil {
+		return p.Names[row]
+	}
+	return strconv.Itoa(row + 1)
+}
+
+// WriteCSV writes one line per example or new input: its name or number, and the lists
+// that there are. What is not known is an empty cell.
 func (p *Points) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	lists := p.lists()
@@ -36,14 +43,17 @@ func (p *Points) WriteCSV(w io.Writer) error {
 	for _, l := range lists {
 		record = append(record, l.name)
 	}
+	if p.Class != nil {
+		record = append(record, "class")
+	}
 	out.Write(record)
 	for i := range p.Mean {
-		record = append(record[:0], strconv.Itoa(i+1))
-		if p.Names != nil {
-			record[0] = p.Names[i]
-		}
+		record = append(record[:0], p.name(i))
 		for _, l := range lists {
 			record = append(record, numberCell(l.values[i]))
+		}
+		if p.Class != nil {
+			record = append(record, p.Class[i])
 		}
 		out.Write(record)
 	}

@@ -179,6 +179,7 @@ func (e *Estimate) document() *document {
 	d.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
 	d.combined(e.Errors, e.Resampling)
 	d.ensemble(e.Ensemble, nil)
+	d.quality(e.Quality)
 	d.refined(e.Refined, e.TestError)
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
@@ -197,6 +198,7 @@ func (r *Prediction) document() *document {
 	d.line("new inputs", "%s: %d", r.Test, r.Count)
 	if r.TestError != nil {
 		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
+		d.quality(r.Quality)
 	}
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
@@ -211,11 +213,17 @@ func (r *Prediction) document() *document {
 	for _, l := range r.Points.lists() {
 		columns = append(columns, column{head: l.name})
 	}
+	if r.Points.Class != nil {
+		columns = append(columns, column{head: "class", left: true})
+	}
 	var rows [][]string
 	for i := range r.Points.Mean {
-		cells := []string{fmt.Sprint(i + 1)}
+		cells := []string{r.Points.name(i)}
 		for _, l := range r.Points.lists() {
 			cells = append(cells, number(l.values[i]))
+		}
+		if r.Points.Class != nil {
+			cells = append(cells, r.Points.Class[i])
 		}
 		rows = append(rows, cells)
 	}
@@ -234,6 +242,7 @@ func (r *Retraining) document() *document {
 	d.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
 	d.combined(r.Errors, r.Resampling)
 	d.ensemble(r.Ensemble, &r.EnsembleSE)
+	d.quality(r.Quality)
 	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
@@ -251,6 +260,7 @@ func (l *LeaveOneOut) document() *document {
 	switch {
 	case l.Task != "classification":
 		d.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
+		d.quality(l.Quality)
 	case len(l.Methods) > 0:
 		d.methods(l.Methods)
 	default:

@@ -94,6 +94,7 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 	if err != nil {
 		return err
 	}
+	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
 	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)
 	return a.deliver(pointsAnswer(e, lead, e.Warnings, e.Points))
 }

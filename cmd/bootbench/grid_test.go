@@ -39,7 +39,7 @@ func TestGrid(t *testing.T) {
 		if !reflect.DeepEqual(c.Values, values) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
-		alone := document[estimateDocument](t, must(t, append([]string{"estimate", "--json", "-", "--no-points", "--noise", values[0], "--length-scale", values[1], "--ratio", values[2]}, base...)...))
+		alone := document[estimateDocument](t, must(t, append([]string{"estimate", "--json", "-", "--no-points", "--quiet", "--noise", values[0], "--length-scale", values[1], "--ratio", values[2]}, base...)...))
 		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || *c.Estimate.Err632 != *alone.Err632 || c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
 			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
 		}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
 	"bootbench/kernel"
@@ -106,4 +109,19 @@ func errorsReport(test loss.Test, e solver.ErrorEstimates) report.Errors {
 		TestLoss: test.Name(), TestError: e.LeftOut, Apparent: e.Apparent,
 		NoInformation: e.NoInformation, Err632: e.Err632, Err632Plus: e.Err632Plus,
 	}
+}
+
+// quality puts a left-out error in proportion, perExample in the order of the file.
+func (j *job) quality(testError float64, perExample []float64) *report.Quality {
+	y := slices.Clone(j.Set.Y)
+	floats.AddConst(j.TargetMean, y)
+	return report.NewQuality(j.test, testError, y, perExample, j.report.Labels)
+}
+
+// withWarning adds a warning, unless it is empty.
+func withWarning(warnings []string, text string) []string {
+	if text == "" {
+		return warnings
+	}
+	return append(warnings, text)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
 	"bootbench/loo"
 	"bootbench/loss"
 	"bootbench/report"
@@ -132,8 +133,13 @@ func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
 		return err
 	}
 	square := 0.0
-	for _, v := range residuals {
+	for i, v := range residuals {
+		residuals[i] = v * v
 		square += v * v
+	}
+	if j.Set.Task == dataset.Regression {
+		r.Quality = j.quality(square/float64(len(residuals)), residuals)
+		r.Warnings = withWarning(r.Warnings, r.Quality.Warning(square/float64(len(residuals))))
 	}
 	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
 		Method: "closed form", Error: square / float64(len(residuals)), Skipped: len(residuals),

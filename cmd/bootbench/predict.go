@@ -124,6 +124,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	addInterval(points, t.level)
 	if j.Set.Task == dataset.Classification {
 		addVote(points)
+		addClass(points, j.report.Labels)
 	}
 	r := &report.Prediction{
 		Command: "predict", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
@@ -219,6 +220,13 @@ func addVote(p *report.Points) {
 	}
 }
 
+// addClass adds the class that the mean prediction says.
+func addClass(p *report.Points, labels *report.Labels) {
+	for _, mean := range p.Mean {
+		p.Class = append(p.Class, labels.Name(mean))
+	}
+}
+
 // addTestErrors adds targets and their losses, where there are targets.
 func addTestErrors(r *report.Prediction, j *job, targets []float64) {
 	if targets == nil {
@@ -234,4 +242,6 @@ func addTestErrors(r *report.Prediction, j *job, targets []float64) {
 		bagged += j.test.Value(mean, y) / float64(len(targets))
 	}
 	r.TestError, r.BaggedError = &expected, &bagged
+	r.Quality = report.NewQuality(j.test, expected, targets, r.Points.Error, r.Labels)
+	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(expected))
 }

@@ -68,3 +68,38 @@ func TestFlagless(t *testing.T) {
 		t.Errorf("foreign parameter: %+v", o)
 	}
 }
+
+// TestInProportion: every answer about one data set says what a constant prediction would
+// err by, and new inputs get the class that the file writes.
+func TestInProportion(t *testing.T) {
+	type answer struct {
+		Quality *struct {
+			Baseline  float64
+			Constant  string
+			ExampleSE float64 `json:"example_se"`
+		}
+		Points struct{ Class []string }
+	}
+	var rows strings.Builder
+	rows.WriteString("a\tb\tkind\n")
+	for i := range 40 {
+		rows.WriteString(strings.Join([]string{string(rune('0' + i%10)), string(rune('0' + (3*i)%7)), []string{"oak", "ash"}[min(1, i%10/6)]}, "\t") + "\n")
+	}
+	path := write(t, "trees.tsv", rows.String())
+	for _, command := range [][]string{{"estimate"}, {"retrain", "--resamples", "20"}, {"predict", "--test", path}} {
+		a := document[answer](t, must(t, append(command, path, "--loss", "hinge", "--json", "-", "--quiet")...))
+		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
+			t.Errorf("%s: %+v", command[0], a.Quality)
+		}
+		if command[0] == "predict" && (len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" || a.Points.Class[9] != "ash") {
+			t.Errorf("classes %v", a.Points.Class)
+		}
+	}
+	if text := must(t, "predict", path, "--test", path, "--loss", "hinge", "--csv", "-", "--quiet"); !strings.Contains(text, ",class\n") || !strings.Contains(text, ",ash\n") {
+		t.Error(text)
+	}
+	noise := drive(t, "", "estimate", "synthetic:friedman1,n=40", "--loss", "square", "--noise", "0.0001%", "--gamma", "50")
+	if noise.status != exitDone || !strings.Contains(noise.stderr, "learned nothing") || !strings.Contains(noise.stdout, "R^2 ") {
+		t.Errorf("a useless model: %+v", noise)
+	}
+}

@@ -212,6 +212,8 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		r.Points.OOBVote, r.Points.Vote = bag.Vote, j.perExample(result.Vote)
 	}
 	r.Points.Shift(j.TargetMean)
+	r.Quality = j.quality(r.TestError, left.Examples)
+	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(r.TestError))
 	r.Cost = a.cost(j.times)
 	return r
 }

@@ -160,7 +160,7 @@ func TestEstimateDocument(t *testing.T) {
 // TestPreset: an explicit flag takes the place of its part of a preset only.
 func TestPreset(t *testing.T) {
 	read := func(flags ...string) estimateDocument {
-		return document[estimateDocument](t, must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points"}, flags...)...))
+		return document[estimateDocument](t, must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points", "--quiet"}, flags...)...))
 	}
 	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized || d.Preset != "M03 section 5" {
 		t.Errorf("preset: %+v", d)

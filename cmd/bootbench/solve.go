@@ -63,6 +63,7 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 		vote, _ := ensemble.VoteError()
 		e.VoteError = &vote
 	}
+	e.Quality = j.quality(e.TestError, left)
 	if !t.noPoints {
 		e.Level = t.level
 		if e.Points, err = j.points(solution, ensemble, left, t.level); err != nil {

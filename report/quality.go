@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/loss"
+)
+
+// Quality puts a test error in proportion.
+type Quality struct {
+	Baseline  float64  `json:"baseline"` // test error of the best constant prediction
+	Constant  string   `json:"constant"` // that prediction, in the file's own labels
+	RSquared  *float64 `json:"r_squared,omitempty"`
+	RMSE      *float64 `json:"rmse,omitempty"`
+	Balanced  *float64 `json:"balanced_error,omitempty"` // mean of the shares of either class that are misclassified
+	ExampleSE float64  `json:"example_se"`               // standard error of the test error: with other examples it would be another
+}
+
+// NewQuality judges test errors per example, NaN where unknown, against targets y in units
+// of the file; their mean is testError. labels are nil for -1 and +1. R^2 and RMSE are of
+// the square loss; nil is returned for no targets.
+func NewQuality(test loss.Test, testError float64, y, perExample []float64, labels *Labels) *Quality {
+	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
+	if len(y) == 0 || len(known) == 0 {
+		return nil
+	}
+	q := &Quality{}
+	if len(known) > 1 {
+		q.ExampleSE = stat.StdErr(stat.StdDev(known, nil), float64(len(known)))
+	}
+	if test.Name() == (loss.ZeroOne{}).Name() {
+		q.judgeLabels(y, perExample, labels)
+		return q
+	}
+	constant := stat.Mean(y, nil)
+	if test.Name() != (loss.SquareTest{}).Name() {
+		sorted := slices.Sorted(slices.Values(y))
+		constant = stat.Quantile(0.5, stat.Empirical, sorted, nil)
+	}
+	q.Constant = number(constant)
+	for _, v := range y {
+		q.Baseline += test.Value(constant, v) / float64(len(y))
+	}
+	if test.Name() == (loss.SquareTest{}).Name() {
+		square, root := 1-testError/q.Baseline, math.Sqrt(testError)
+		q.RSquared, q.RMSE = &square, &root
+	}
+	return q
+}
+
+// judgeLabels is NewQuality for labels.
+func (q *Quality) judgeLabels(y, perExample []float64, labels *Labels) {
+	var errors [2][]float64 // of the labels -1 and +1
+	count := [2]float64{}
+	for i, label := range y {
+		class := 0
+		if label > 0 {
+			class = 1
+		}
+		count[class]++
+		if !math.IsNaN(perExample[i]) {
+			errors[class] = append(errors[class], perExample[i])
+		}
+	}
+	q.Baseline = min(count[0], count[1]) / float64(len(y))
+	larger := -1.0
+	if count[1] >= count[0] {
+		larger = 1
+	}
+	q.Constant = labels.Name(larger)
+	if len(errors[0]) > 0 && len(errors[1]) > 0 {
+		balanced := (floats.Sum(errors[0])/float64(len(errors[0])) + floats.Sum(errors[1])/float64(len(errors[1]))) / 2
+		q.Balanced = &balanced
+	}
+}
+
+// Name is what the file has for a label, or for the sign of a predictor.
+func (l *Labels) Name(label float64) string {
+	switch {
+	case l == nil && label > 0:
+		return "1"
+	case l == nil:
+		return "-1"
+	case label > 0:
+		return l.Positive
+	}
+	return l.Negative
+}
+
+// Warning says that a model is of no use, if it is: "".
+func (q *Quality) Warning(testError float64) string {
+	if q == nil || !(testError >= q.Baseline) {
+		return ""
+	}
+	return fmt.Sprintf("the model errs by %s, always predicting %s by %s: it has learned nothing of use",
+		number(testError), q.Constant, number(q.Baseline))
+}
+
+// quality prints them.
+func (d *document) quality(q *Quality) {
+	if q == nil {
+		return
+	}
+	d.line("standard error", "%s   (of this error over examples)", number(q.ExampleSE))
+	d.line("baseline", "%s   (predicting %s for all)", number(q.Baseline), q.Constant)
+	if q.RSquared != nil {
+		d.line("R^2", "%.4f, root mean square error %s", *q.RSquared, number(*q.RMSE))
+	}
+	if q.Balanced != nil {
+		d.line("balanced error", "%s   (mean over the classes)", number(*q.Balanced))
+	}
+}

@@ -18,6 +18,29 @@ import (
 func WriteJSON(w io.Writer, v any) error {
 	var e encoder
 	e.value(reflect.ValueOf(v), "\n")
+	return e.end(w)
+}
+
+// Schema is the version of the documents' keys, which doc/json.md lists. A key that goes
+// or changes its meaning raises it; new keys do not.
+const Schema = 1
+
+// WriteDocument is WriteJSON of an answer: a struct gets the key "schema" before its own.
+func WriteDocument(w io.Writer, v any) error {
+	s := reflect.ValueOf(v)
+	for s.Kind() == reflect.Pointer {
+		s = s.Elem()
+	}
+	if s.Kind() != reflect.Struct {
+		return WriteJSON(w, v)
+	}
+	e := encoder{schema: true}
+	e.object(s, "\n")
+	return e.end(w)
+}
+
+// end writes what was collected, and a line end.
+func (e *encoder) end(w io.Writer) error {
 	if e.err != nil {
 		return e.err
 	}
@@ -30,7 +53,8 @@ func WriteJSON(w io.Writer, v any) error {
 // the value under way.
 type encoder struct {
 	bytes.Buffer
-	err error
+	err    error
+	schema bool // the next object gets the key
 }
 
 func (e *encoder) value(v reflect.Value, newline string) {
@@ -70,6 +94,9 @@ func (e *encoder) leaf(v reflect.Value) {
 
 func (e *encoder) object(v reflect.Value, newline string) {
 	fields := fieldsOf(v)
+	if e.schema {
+		fields, e.schema = slices.Insert(fields, 0, field{name: "schema", value: reflect.ValueOf(Schema)}), false
+	}
 	if len(fields) == 0 {
 		e.WriteString("{}")
 		return

@@ -56,7 +56,7 @@ func (a *app) text(write func(io.Writer) error) error {
 // result.json.
 func (a *app) document(doc any) error {
 	a.console.Clear()
-	write := func(w io.Writer) error { return report.WriteJSON(w, doc) }
+	write := func(w io.Writer) error { return report.WriteDocument(w, doc) }
 	if a.outputs.stdout() {
 		if err := write(a.console.Out); err != nil {
 			return err

@@ -202,7 +202,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
 		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: j.warnings(scheme, result.Warnings),
 		Points: &report.Points{
-			Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var), Error: left.Examples,
+			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var), Error: left.Examples,
 			MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarSE), OOBMean: bag.Mean,
 		},
 	}

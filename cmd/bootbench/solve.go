@@ -108,7 +108,7 @@ func (a *app) requireNumbers(e *report.Estimate) {
 // points are the read-outs per example, with intervals of the given level.
 func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64, level float64) (*report.Points, error) {
 	p := &report.Points{
-		Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
+		Names: j.Set.RowNames, Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
 	}
 	intervals, err := solution.PercentileIntervals(level)
 	if err != nil {

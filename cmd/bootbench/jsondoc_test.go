@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// keysOf are the keys of a document: a dot leads into an object, [] into a list.
+func keysOf(value any, prefix string, keys map[string]bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			keys[prefix+name] = true
+			keysOf(inner, prefix+name+".", keys)
+		}
+	case []any:
+		for _, inner := range v {
+			keysOf(inner, strings.TrimSuffix(prefix, ".")+"[].", keys)
+		}
+	}
+}
+
+// TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
+// these answers has, but for those that need a rare event.
+func TestJSONPage(t *testing.T) {
+	text, err := os.ReadFile("../../doc/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := map[string]bool{}
+	code := regexp.MustCompile("`([^`]+)`")
+	for line := range strings.Lines(string(text)) {
+		if cell, ok := strings.CutPrefix(line, "| `"); ok {
+			cell, _, _ = strings.Cut("`"+cell, " | ")
+			for _, key := range code.FindAllStringSubmatch(cell, -1) {
+				page[key[1]] = true
+			}
+		}
+	}
+	table := write(t, "table.csv", ",a,b,kind\n"+strings.Repeat("r1,1,2,no\nr2,3,1,yes\nr3,2,2,no\nr4,5,1,yes\nr5,4,7,yes\n", 3))
+	written := map[string]bool{}
+	for _, line := range []string{
+		"estimate " + table + " --drop a", "estimate boston --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate boston --loss eps", "estimate boston --loss huber",
+		"estimate synthetic:friedman1,n=12 --loss student --scale 5", "estimate crabs --scheme kfold --kernel poly --coef0 1",
+		"predict " + table + " --test " + table + " --loss hinge", "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
+	} {
+		var document any
+		if err := json.Unmarshal([]byte(must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)), &document); err != nil {
+			t.Fatal(line, err)
+		}
+		if object, ok := document.(map[string]any); !ok || object["schema"] != 1.0 {
+			t.Errorf("%s: no schema", line)
+		}
+		keysOf(document, "", written)
+	}
+	for key := range written {
+		if !page[key] {
+			t.Errorf("doc/json.md lacks %s", key)
+		}
+	}
+	rare := []string{"rho", "ties", "unheld", "methods[].ties", "methods[].unheld"}
+	for key := range page {
+		if !written[key] && !slices.Contains(rare, key) {
+			t.Errorf("doc/json.md has %s, which none of these answers has", key)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type normalized struct {
 	Kernel     struct{ Amplitude float64 }
 	TestError  float64  `json:"test_error"`
 	Bagged     *float64 `json:"bagged_error"`
+	Refined    *struct{ Points struct{ Mean []float64 } }
 	Points     struct{ Mean, Variance, Lower, Upper, OOBMean []float64 }
 }
 
@@ -44,6 +45,9 @@ func TestNormalizedAnswers(t *testing.T) {
 			// A prediction of a fifth noise lies within three standard deviations of its target.
 			if off := a.Points.Mean[i] - (1000 + 10*y); off*off > 9*variance {
 				t.Fatalf("%s: example %d is off by %v", command[0], i, off)
+			}
+			if r := a.Refined; r != nil && math.Abs(r.Points.Mean[i]-a.Points.Mean[i]) > math.Sqrt(variance) {
+				t.Fatalf("%s: refined mean of example %d is %v, of the theory %v", command[0], i, r.Points.Mean[i], a.Points.Mean[i])
 			}
 			if command[0] != "retrain" && !(a.Points.Lower[i] <= a.Points.Mean[i] && a.Points.Mean[i] <= a.Points.Upper[i]) {
 				t.Fatalf("%s: interval of example %d", command[0], i)

@@ -178,6 +178,7 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 		r.Refined = j.refinedReport(refined, nil)
 		p, m := refined.Points, j.Sites()
 		r.Refined.Points = &report.Points{Mean: p.Mean[m:], Variance: p.Variance[m:], MeanSE: p.MeanSE[m:], VarianceSE: p.VarianceSE[m:]}
+		r.Refined.Points.Shift(j.TargetMean)
 	}
 	return nil
 }

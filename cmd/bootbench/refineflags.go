@@ -143,5 +143,6 @@ func (j *job) refinedPoints(r *multifidelity.Result) *report.Points {
 	if j.Set.Task == dataset.Classification {
 		out.Vote = j.perExample(p.Vote)
 	}
+	out.Shift(j.TargetMean)
 	return out
 }

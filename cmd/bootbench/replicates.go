@@ -7,6 +7,7 @@ import (
 
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/batch"
@@ -57,6 +58,7 @@ func (r *replicates) write(path string, j *job) error {
 	if len(all) == 0 {
 		return nil
 	}
+	floats.AddConst(j.TargetMean, all)
 	n := j.Set.N()
 	return files.Replace(path, func(w io.Writer) error { return npyio.Write(w, mat.NewDense(len(all)/n, n, all)) })
 }

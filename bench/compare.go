@@ -72,7 +72,7 @@ type Progress struct {
 	Row, Rows   int    // row under way, from 1, of how many
 	Data        string // its data set and size
 	N           int
-	Phase       string // "theory", "fits" or "retraining"
+	Phase       string // "theory", "refining", "fits" or "retraining"
 	Done, Total int    // within the phase
 }
 
@@ -262,6 +262,9 @@ func (x *experiment) compare(ctx context.Context) (CompareRow, error) {
 	if err != nil {
 		return x.row, err
 	}
+	if err := x.refine(ctx, theory); err != nil { // before the fits, which overwrite G
+		return x.row, err
+	}
 	variances := append([]float64(nil), theory.Var...)
 	if err := x.fits(ctx); err != nil {
 		return x.row, err
@@ -271,7 +274,31 @@ func (x *experiment) compare(ctx context.Context) (CompareRow, error) {
 		return x.row, err
 	}
 	x.accuracy(variances, reference)
+	if x.row.RefinedS > 0 {
+		x.row.RefinedSpeedup = x.row.RefinedEquivalent * x.row.RetrainS / float64(x.row.RetrainResamples) / x.row.RefinedS
+	}
 	return x.row, nil
+}
+
+// refine trains on exact resamples around the theory, as many as plain retraining does.
+func (x *experiment) refine(ctx context.Context, theory *solver.Solution) error {
+	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
+		return nil
+	}
+	result, err := x.model.Refine(ctx, theory, x.scheme, blas64.General{}, model.RefineSettings{
+		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
+		Progress: func(done, total int) { x.tell("refining", done, total) },
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	test := result.TestError()
+	x.row.RefinedError, x.row.RefinedSE, x.row.RefinedResamples = test.Error, test.StandardError, result.Resamples
+	x.row.RefinedEquivalent, x.row.RefinedS = test.EquivalentResamples, x.row.TheoryS+result.Time.Total.Seconds()
+	return nil
 }
 
 func (x *experiment) theory(ctx context.Context) (*solver.Solution, error) {

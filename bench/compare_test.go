@@ -179,7 +179,7 @@ func TestProgress(t *testing.T) {
 		for _, phase := range []struct {
 			name        string
 			from, total int
-		}{{"theory", 0, 1}, {"fits", 0, timedFits}, {"retraining", 1, 4}} {
+		}{{"theory", 0, 1}, {"refining", 1, 4}, {"fits", 0, timedFits}, {"retraining", 1, 4}} {
 			for done := phase.from; done <= phase.total; done++ {
 				want = append(want, Progress{Row: row + 1, Rows: 2, Data: spec.Set.Name, N: n, Phase: phase.name, Done: done, Total: phase.total})
 			}
@@ -200,7 +200,7 @@ func TestCancel(t *testing.T) {
 		done  int
 		kept  int
 	}{
-		{1, "theory", 0, 0}, {1, "fits", 0, 0}, {1, "retraining", 2, 0},
+		{1, "theory", 0, 0}, {1, "refining", 2, 0}, {1, "fits", 0, 0}, {1, "retraining", 2, 0},
 		{2, "theory", 1, 1}, {2, "fits", 3, 1}, {2, "retraining", 2, 1},
 	} {
 		t.Run(fmt.Sprintf("row %d/%s %d", at.row, at.phase, at.done), func(t *testing.T) {

@@ -39,6 +39,17 @@ type CompareRow struct {
 	RetrainResamples int     `json:"retrain_resamples"`
 	RetrainS         float64 `json:"retrain_s"` // of all resamples together
 
+	// The theory refined by exact resamples in batches: RefinedS is the time with the
+	// solve, RefinedEquivalent the number of plain retrainings whose left-out error has
+	// the same standard error, and RefinedSpeedup their time over RefinedS. 0 where the
+	// loss has no proximal map.
+	RefinedError      float64 `json:"refined_error,omitempty"`
+	RefinedSE         float64 `json:"refined_se,omitempty"`
+	RefinedResamples  int     `json:"refined_resamples,omitempty"`
+	RefinedS          float64 `json:"refined_s,omitempty"`
+	RefinedEquivalent float64 `json:"refined_equivalent,omitempty"`
+	RefinedSpeedup    float64 `json:"refined_speedup,omitempty"`
+
 	// FitsEquivalent is theory_s in fits of merged resamples, and
 	// NaiveFitsEquivalent in fits of all S rows.
 	FitsEquivalent      float64 `json:"fits_equivalent"`

@@ -42,11 +42,12 @@ func (c *Comparison) head() *document {
 	d := &document{}
 	d.legend(
 		[2]string{"theory s", "seconds of the theory"},
-		[2]string{"merged, naive s", "seconds of one bootstrap fit, repeated rows merged or not (GP only)"},
-		[2]string{"fits", "theory s in merged fits"},
+		[2]string{"fits", "theory s in bootstrap fits, repeated rows merged"},
 		[2]string{"theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error"},
 		[2]string{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
-		[2]string{"equal B", "retrainings that reach the same error; speed-up: their time over theory s"},
+		[2]string{"speed-up", "time of as many retrainings as reach the same error in the variances, over theory s"},
+		[2]string{"refined +-", "left-out error by exact resamples around the theory, with its standard error"},
+		[2]string{"refined s", "seconds of both; faster: time of as many retrainings as have that standard error, over refined s"},
 	)
 	return d
 }
@@ -54,9 +55,10 @@ func (c *Comparison) head() *document {
 func (c *Comparison) columns() []column {
 	return []column{
 		{head: "data", width: nameWidth(c.Data), left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
-		{head: "theory s", width: 8}, {head: "merged s", width: 8}, {head: "naive s", width: 8},
+		{head: "theory s", width: 8},
 		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
-		{head: "var error", width: 9}, {head: "equal B", width: 7}, {head: "speed-up", width: 8},
+		{head: "var error", width: 9}, {head: "speed-up", width: 8},
+		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: "refined s", width: 9}, {head: "faster", width: 6},
 	}
 }
 
@@ -65,9 +67,13 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
 	}
-	return []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS), seconds(r.ResampleFitS), naiveSeconds(r),
+	refined := [4]string{"-", "-", "-", "-"}
+	if r.RefinedS > 0 {
+		refined = [4]string{number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS), fmt.Sprintf("%.3g", r.RefinedSpeedup)}
+	}
+	return []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
-		variance, mark + fmt.Sprintf("%.3g", r.EqualResamples), mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
+		variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy), refined[0], refined[1], refined[2], refined[3]}
 }
 
 func (c *Comparison) end() *document {
@@ -136,21 +142,16 @@ func compareSentence(rows []bench.CompareRow) string {
 		naiveFits(rows),
 		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
 		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))
+	if first.RefinedS > 0 && last.RefinedS > 0 {
+		text += fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to the same standard error takes %s times as long.",
+			span(rows, func(r bench.CompareRow) float64 { return r.RefinedSpeedup }))
+	}
 	for _, r := range rows {
 		if r.Status != "converged" {
 			text += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
 		}
 	}
 	return text
-}
-
-// naiveSeconds is the time of a fit of all S rows, "-" where repeated rows are
-// no rows of their own.
-func naiveSeconds(r bench.CompareRow) string {
-	if r.NaiveFitS == 0 {
-		return "-"
-	}
-	return seconds(r.NaiveFitS)
 }
 
 // naiveFits words the same in fits, nothing where there are none.
@@ -187,4 +188,13 @@ func span(rows []bench.CompareRow, of func(bench.CompareRow) float64) string {
 		return a
 	}
 	return a + " to " + b
+}
+
+// naiveSeconds is the time of a fit of all S rows, "-" where repeated rows are
+// no rows of their own.
+func naiveSeconds(r bench.CompareRow) string {
+	if r.NaiveFitS == 0 {
+		return "-"
+	}
+	return seconds(r.NaiveFitS)
 }

@@ -151,7 +151,7 @@ func TestCompareTable(t *testing.T) {
 			t.Errorf("row and head differ in width:\n%s\n%s", head, line)
 		}
 	}
-	if !strings.Contains(body[1], ">120") || strings.Contains(body[0], ">") {
+	if !strings.Contains(body[1], ">12") || strings.Contains(body[0], ">") {
 		t.Errorf("bounds: %q", body)
 	}
 }

@@ -363,7 +363,7 @@ func TestKilled(t *testing.T) {
 	}
 	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		path := filepath.Join(t.TempDir(), "solve.checkpoint")
-		args := []string{"estimate", "synthetic:blobs,n=500,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine", "exact", "--json", "-", "--quiet", "--checkpoint", path}
+		args := []string{"estimate", "synthetic:blobs,n=500,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine", "exact", "--refine", "none", "--json", "-", "--quiet", "--checkpoint", path}
 		text, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)

@@ -311,10 +311,14 @@ func (q *integrator) bend(a, b node) (l, r node, ok bool) {
 	return l, r, q.affine(r, b)
 }
 
+// slopeNoise bounds the noise that slopes are granted: that of f may be large in units of
+// x where x is a narrow law, and the slope's is not.
+const slopeNoise = 1e-10
+
 // sameLine says whether the tangents at a and b are one line, to rounding.
 func (q *integrator) sameLine(a, b node) bool {
 	sa, sb := a.Terms[2], b.Terms[2]
-	return math.Abs(sa-sb) <= 1e-11+4*q.o.Noise &&
+	return math.Abs(sa-sb) <= 1e-11+4*math.Min(q.o.Noise, slopeNoise) &&
 		math.Abs(b.Terms[0]-a.Terms[0]-q.o.Rate*sa*(b.x-a.x)) <= 1e-11+4*q.o.Noise
 }
 

@@ -21,6 +21,9 @@ type RankOptions struct {
 	// is good enough; in [0, 1). With 0 the factorisation goes on until MaxRank, or
 	// until nothing is left but rounding.
 	Tol float64
+	// PerRank is a sum of residuals that is good enough per pivot, 0 or more: a factor of
+	// rank r may leave PerRank r, or what Tol allows if that is more.
+	PerRank float64
 	// MaxRank is the largest rank allowed; 0: N.
 	MaxRank int
 	// MaxBytes is the memory that the factor and an engine on it may take; 0: no
@@ -100,10 +103,10 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 	}
 	for !f.done() {
 		if f.full() {
-			if o.Tol == 0 {
+			if o.Tol == 0 && o.PerRank == 0 {
 				break
 			}
-			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: o.Tol, Memory: f.byMemory}
+			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: f.goal() / f.traceK, Memory: f.byMemory}
 		}
 		if err := f.step(); err != nil {
 			return nil, err
@@ -115,25 +118,29 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 // factorisation is a factorisation in progress.
 type factorisation struct {
 	*LowRankPlusDiag
-	columns  Columns
-	rng      *rand.Rand
-	goal     float64   // sum of residuals at which to stop
-	most     int       // rank at most
-	byMemory bool      // most is what memory allows
-	floor    []float64 // of each residual
-	trace    float64   // sum of K_ii
-	size     int       // candidates of the next block
-	keys     []float64
-	order    []int
-	rows     []float64 // size x N: columns of the candidates, then new rows of R'
-	spare    []float64 // the same
-	at       []float64 // R' at the candidates
+	columns   Columns
+	rng       *rand.Rand
+	tolerated float64   // sum of residuals at which to stop,
+	perRank   float64   // and what it may be per pivot
+	most      int       // rank at most
+	byMemory  bool      // most is what memory allows
+	floor     []float64 // of each residual
+	trace     float64   // sum of K_ii
+	size      int       // candidates of the next block
+	keys      []float64
+	order     []int
+	rows      []float64 // size x N: columns of the candidates, then new rows of R'
+	spare     []float64 // the same
+	at        []float64 // R' at the candidates
 }
 
 func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 	n := k.N()
 	if !(o.Tol >= 0 && o.Tol < 1) {
 		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", o.Tol)
+	}
+	if !(o.PerRank >= 0) {
+		return nil, fmt.Errorf("the residuals allowed per pivot are %v, must be at least 0", o.PerRank)
 	}
 	if o.MaxRank < 0 {
 		return nil, fmt.Errorf("the largest rank is %d, must be positive", o.MaxRank)
@@ -157,7 +164,7 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		f.trace += v
 	}
 	f.traceK = f.trace - float64(n)*o.Offset
-	f.goal = o.Tol * f.traceK
+	f.tolerated, f.perRank = o.Tol*f.traceK, o.PerRank
 	if o.MaxRank > 0 {
 		f.most = min(f.most, o.MaxRank)
 	}
@@ -177,6 +184,9 @@ func (f *factorisation) allocate(p *core.Plan, n int) {
 	f.order = p.Ints(n)
 }
 
+// goal is the sum of residuals at which to stop.
+func (f *factorisation) goal() float64 { return math.Max(f.tolerated, f.perRank*float64(f.rank)) }
+
 // relativeTrace is the mean residual over the mean of K_ii.
 func (f *factorisation) relativeTrace() float64 {
 	return f.trace / f.traceK
@@ -186,7 +196,7 @@ func (f *factorisation) full() bool { return f.rank >= f.most }
 
 // done reports whether the tolerance is met, or rounding is all that is left.
 func (f *factorisation) done() bool {
-	if f.trace <= f.goal {
+	if f.trace <= f.goal() {
 		return true
 	}
 	for i, v := range f.residual {
@@ -359,7 +369,7 @@ func (f *factorisation) appendPivots(pivots []int) error {
 		return nil
 	}
 	for q, pivot := range pivots {
-		if f.trace <= f.goal || f.full() {
+		if f.trace <= f.goal() || f.full() {
 			break
 		}
 		row := f.rows[q*f.n : (q+1)*f.n]

@@ -45,10 +45,9 @@ func ParseStorage(name string) (Storage, error) {
 
 // Limits of the choice that Auto makes.
 const (
-	// DefaultRankTol is the Spec.RankTol of the low-rank engine, unless noiseShare
-	// of the noise variance of the square loss is less.
+	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the
+	// square one.
 	DefaultRankTol = 1e-4
-	noiseShare     = 1e-2
 
 	// Up to ApproximateFrom sites Auto asks for a residual at which a low-rank
 	// answer is the exact one to the tolerance of the solver: answerShare of the
@@ -61,7 +60,7 @@ const (
 	exactTol    = 1e-12
 
 	// ApproximateFrom is the number of sites from which on Auto approximates to
-	// RankTol; a matrix that does not fit into memory is approximated at any size.
+	// RankError, or RankTol if that is set; a matrix that does not fit into memory is approximated at any size.
 	ApproximateFrom = 5000
 
 	// probeFrom is the number of sites below which Auto does not look.
@@ -83,6 +82,8 @@ func (s *Spec) checkEngine() error {
 		return fmt.Errorf("no engine %d", int(s.Storage))
 	case !(s.RankTol >= 0 && s.RankTol < 1):
 		return fmt.Errorf("the rank tolerance is %v, must be above 0 and below 1", s.RankTol)
+	case !(s.RankError >= 0 && s.RankError < 1):
+		return fmt.Errorf("the rank error is %v, must be above 0 and below 1", s.RankError)
 	case s.MaxRank < 0:
 		return fmt.Errorf("the largest rank is %d, must be at least 1", s.MaxRank)
 	case s.Rank < 0:
@@ -91,14 +92,16 @@ func (s *Spec) checkEngine() error {
 	return s.checkScaLAPACK()
 }
 
-// tolerance is RankTol, or its default: DefaultRankTol, or less where the noise of
-// the square loss is small, beside which the residual must be.
-func (m *Model) tolerance(k linalg.Columns) (float64, error) {
+// limits are the residuals at which a factor ends: a share of K, RankTol or its default, and
+// for the square loss, by default, so much per pivot as the noise allows.
+func (m *Model) limits() (tol, perRank float64) {
 	if m.RankTol != 0 {
-		return m.RankTol, nil
+		return m.RankTol, 0
 	}
-	noise, err := m.noise(k)
-	return math.Min(DefaultRankTol, noiseShare*noise), err
+	if perRank = m.perRank(); perRank > 0 {
+		return 0, perRank
+	}
+	return DefaultRankTol, 0
 }
 
 // noise is the noise variance of the square loss over the mean of K_ii, constant
@@ -176,7 +179,7 @@ func (m *Model) choose() error {
 			return exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
-		return m.factorise(1, m.Spec.MaxRank)
+		return m.approximate()
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much
@@ -201,6 +204,20 @@ func (m *Model) choose() error {
 	return err
 }
 
+// approximate makes a factor as fine as it should be, or, by the default rules, as fine as it
+// can be: what that does to an answer is said by its status.
+func (m *Model) approximate() error {
+	err := m.factorise(1, m.Spec.MaxRank)
+	var short *linalg.RankError
+	if errors.As(err, &short) && m.Spec.RankTol == 0 && short.Rank > 0 {
+		whole := m.Spec.Rank
+		m.Spec.Rank = short.Rank
+		err = m.factorise(1, 0)
+		m.Spec.Rank = whole
+	}
+	return err
+}
+
 // loosest is the largest residual that Auto allows, and leaves in reason what
 // there is to say for it.
 func (m *Model) loosest() (float64, error) {
@@ -217,6 +234,16 @@ func (m *Model) loosest() (float64, error) {
 	return answerShare * noise, err
 }
 
+// loosestAt is the residual, as a share of K, that a factor of this rank may leave.
+func (m *Model) loosestAt(k linalg.Columns, rank int) (float64, error) {
+	tol, perRank := m.limits()
+	if perRank == 0 {
+		return tol, nil
+	}
+	noise, err := m.noise(k)
+	return math.Min(0.1, perRank/m.Loss.(loss.Square).Noise*noise*float64(rank)/float64(m.Sites())), err
+}
+
 // probe fails with ErrRank if the rank cannot be as low as most, because that of
 // a random subset of the sites, not much larger than most, is higher. A quarter of the
 // rank must reach a quarter of the digits first: residuals of smooth kernels fall
@@ -226,7 +253,7 @@ func (m *Model) probe(loosest float64, most int) error {
 	for _, part := range []int{4, 1} {
 		rank := most / part
 		columns := m.inputs.Subset(order[:min(len(order), rank+rank/4)])
-		tolerance, err := m.tolerance(columns)
+		tolerance, err := m.loosestAt(columns, most)
 		if err != nil {
 			return err
 		}
@@ -245,13 +272,16 @@ func (m *Model) factorise(loosest float64, most int) error {
 	if err != nil {
 		return err
 	}
-	tolerance, err := m.tolerance(columns)
-	if err != nil {
-		return err
+	tol, perRank := m.limits()
+	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
+	if loosest < 1 { // it takes the place of what is allowed per pivot
+		limit.PerRank = 0
+		if limit.Tol = loosest; tol > 0 {
+			limit.Tol = math.Min(loosest, tol)
+		}
 	}
-	limit := linalg.RankOptions{Tol: math.Min(loosest, tolerance), MaxRank: most, MaxBytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
 	if m.Spec.Rank > 0 {
-		limit.Tol, limit.MaxRank = 0, m.Spec.Rank
+		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
 		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
 			return err

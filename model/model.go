@@ -37,9 +37,12 @@ type Spec struct {
 	NormalizeTarget bool
 
 	Storage Storage // form of the kernel matrix; default Exact
-	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default DefaultRankTol, less where the noise is small
-	MaxRank int     // low rank: largest rank allowed; default: what fits into memory
-	Rank    int     // low rank: the rank to take, whatever the residual, in the place of the two; default: none
+	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default: by RankError for the square loss, DefaultRankTol for others
+	// RankError is the relative change of the left-out error up to which low rank may go;
+	// default DefaultRankError.
+	RankError float64
+	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
+	Rank      int // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 
 	Grid  dist.Grid // ScaLAPACK: the ranks, which must all build the same model
 	Block int       // ScaLAPACK: edge of the blocks; default dist.DefaultBlock

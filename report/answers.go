@@ -124,6 +124,8 @@ type Convergence struct {
 	Rank         int     `json:"rank,omitempty"`
 	RankResidual float64 `json:"rank_residual,omitempty"`
 	RankLargest  float64 `json:"rank_largest,omitempty"`
+	// RankError estimates the change of the left-out error by the low rank, as a share of it.
+	RankError float64 `json:"rank_error,omitempty"`
 }
 
 // Points are values per example in the order of the file, or per new input.

@@ -104,7 +104,7 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 func (d *document) convergence(c Convergence) {
 	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method)
 	if c.Rank > 0 {
-		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e", c.Engine, c.Rank, c.RankResidual, c.RankLargest)
+		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the error by up to about %.1g%%", c.Engine, c.Rank, c.RankResidual, c.RankLargest, 100*c.RankError)
 	}
 }
 

@@ -15,9 +15,10 @@ const (
 	Stalled                        // the residual no longer falls, damping or not
 	NumericalFailure               // a factorisation broke down, or the variance equations have no positive solution
 	Cancelled                      // the context ended the solve
+	TooCoarse                      // converged, on a low-rank kernel that may have moved the answer by more than it should
 )
 
-var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled"}
+var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled", "too coarse a rank"}
 
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statusNames) {

@@ -75,7 +75,9 @@ func (a *app) job(m *modelFlags, path string) (*job, error) {
 func (a *app) fit(j *job) ([]float64, error) {
 	a.console.Progress("fit to all data", 0, 1)
 	began := time.Now()
+	on := j.Matrix()
 	fitted, err := j.FullFit()
-	j.times.Fit = time.Since(began).Seconds()
+	j.times.Fit += time.Since(began).Seconds()
+	j.full.on, j.full.f = on, fitted
 	return fitted, err
 }

@@ -114,7 +114,7 @@ func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) 
 
 // compareEstimators reads the one DATA and judges on it.
 func (a *app) compareEstimators(c *compareFlags, args []string) error {
-	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine", "rank-tol", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
+	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine", "rank-tol", "rank-error", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
 		if c.model.flags.Changed(flag) {
 			return usage.Errorf("--%s has no part in --estimators", flag)
 		}

@@ -81,7 +81,6 @@ type curve struct {
 	settings solver.Settings // those of the next solve: From is the last one's solution
 	test     *testFlags
 	refine   refinement
-	fitted   []float64
 	times    report.Times
 }
 
@@ -110,7 +109,7 @@ func (a *app) curveOf(t *theoryFlags, path string, ratios []float64, settings so
 
 // curve solves at every ratio.
 func (a *app) curve(c *curve) (err error) {
-	if c.fitted, err = a.fit(c.job); err != nil { // before the solves: all use the same scratch memory
+	if _, err = a.fit(c.job); err != nil { // before the solves: all use the same scratch memory
 		return err
 	}
 	c.times = c.job.times
@@ -157,7 +156,7 @@ func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
 	}
 	scheme := c.schemes[i]
 	label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(c.schemes))
-	e, solution, err := a.estimateAt(c.job, scheme, c.settings, c.fitted, label, c.test, c.refine)
+	e, solution, err := a.estimateAt(c.job, scheme, c.settings, label, c.test, c.refine)
 	if err != nil {
 		return report.Estimate{}, err
 	}

@@ -86,11 +86,10 @@ func (a *app) solvable(t *theoryFlags, path string, settings solver.Settings) (*
 
 // estimate solves once and prints.
 func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings, t *testFlags, wanted refinement) error {
-	fitted, err := a.fit(j) // before the solve: both use the same scratch memory
-	if err != nil {
+	if _, err := a.fit(j); err != nil { // before the solve: both use the same scratch memory
 		return err
 	}
-	e, _, err := a.estimateAt(j, scheme, settings, fitted, "solve", t, wanted)
+	e, _, err := a.estimateAt(j, scheme, settings, "solve", t, wanted)
 	if err != nil {
 		return err
 	}

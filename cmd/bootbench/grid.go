@@ -277,11 +277,10 @@ func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, e
 	if err != nil {
 		return nil, err
 	}
-	fitted, err := a.fit(j)
-	if err != nil {
+	if _, err := a.fit(j); err != nil {
 		return nil, err
 	}
-	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, fitted, label, g.test, g.refine)
+	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, label, g.test, g.refine)
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err() // half a solve is none to keep
 	}

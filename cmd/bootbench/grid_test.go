@@ -88,7 +88,7 @@ func TestGridFailure(t *testing.T) {
 	}
 	// No memory for one: the others are kept.
 	o = drive(t, "", "grid", "synthetic:friedman1,n=2000", "--loss", "square", "--noise", "0.1", "--engine", "lowrank",
-		"--over", "gamma=0.0005,0.5", "--max-memory", "12MB", "--json", "-", "--quiet")
+		"--rank-tol", "1e-4", "--over", "gamma=0.0005,0.5", "--max-memory", "12MB", "--json", "-", "--quiet")
 	if g := document[gridDocument](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate == nil || !strings.Contains(g.Results[1].Failure, "memory") {
 		t.Errorf("no memory: %+v", o)
 	}

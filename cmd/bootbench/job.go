@@ -8,6 +8,7 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -41,6 +42,10 @@ type job struct {
 	test   loss.Test
 	report report.Subject
 	times  report.Times
+	full   struct { // the fit to all data
+		on linalg.Kernel
+		f  []float64
+	}
 }
 
 // perExample spreads values over sites onto the examples.

@@ -43,13 +43,20 @@ func (a *app) solve(j *job, scheme resample.Scheme, settings solver.Settings, la
 }
 
 // estimateAt is the answer for one resampling scheme, and the solution that the
-// next solve can start from. fitted is the fit to all data at the sites.
-func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Settings, fitted []float64, label string, t *testFlags, wanted refinement) (*report.Estimate, *solver.Solution, error) {
+// next solve can start from.
+func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Settings, label string, t *testFlags, wanted refinement) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
 	solution, err := a.solve(j, scheme, settings, label)
+	if err == nil && j.full.on != j.Matrix() { // the solve took another kernel matrix: fit to that first
+		if _, err = a.fit(j); err == nil {
+			settings.From, settings.Resume = solution, nil
+			solution, err = a.solve(j, scheme, settings, label)
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
+	fitted := j.full.f
 	mean, left := solution.LeftOut(j.test)
 	errors := solver.Combine632(mean, j.test, j.Set.Y, j.perExample(fitted))
 	e := &report.Estimate{
@@ -138,7 +145,7 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 	return report.Convergence{
 		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
 		Residual: solution.Residual, Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
-		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
+		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest, RankError: j.RankError(solution),
 	}
 }
 

@@ -1,6 +1,10 @@
 package solver
 
-import "bootbench/loss"
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/loss"
+)
 
 // Ensemble is the out-of-bag ensemble (bagging): for every example the average,
 // over the resamples that leave it out, of the predictors trained on them. Where
@@ -44,9 +48,8 @@ func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
 	each = make([]float64, len(f))
 	for i, v := range f {
 		each[i] = test.Value(v, y[i])
-		mean += each[i] / float64(len(f))
 	}
-	return mean, each
+	return floats.Sum(each) / float64(len(f)), each
 }
 
 // Votes are the shares of all resamples whose predictor is positive at the

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/linalg"
 	"bootbench/loss"
 )
@@ -64,10 +66,7 @@ func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) 
 			perExample[example] = s.sites[i].LeftOut(s.Cavity[i], copy, test)
 		}
 	})
-	for _, e := range perExample {
-		mean += e / float64(len(perExample))
-	}
-	return mean, perExample
+	return floats.Sum(perExample) / float64(len(perExample)), perExample
 }
 
 // Distribution is the law over resamples of the predictor at a site (M03-60).

@@ -301,7 +301,7 @@ func TestEncodedTables(t *testing.T) {
 			continue
 		}
 		for i, v := range c.x { // means are rounded in another order: 1 unit in the last place
-			if v == nan || i >= len(s.X.Data) || math.Abs(s.X.Data[i]-v) > 2e-16*math.Abs(v) {
+			if i >= len(s.X.Data) || !(math.Abs(s.X.Data[i]-v) <= 2e-16*math.Abs(v)) {
 				t.Errorf("%s: inputs %v, want %v", name, s.X.Data, c.x)
 				break
 			}

@@ -1,6 +1,0 @@
-//go:build race
-
-package linalg
-
-// raceDetector: the passes of this package run many times slower, products not.
-const raceDetector = true

@@ -270,7 +270,6 @@ func thin(s *Set, d int) *Set {
 
 // TestEncodedTables: texts and missing values become the features they should.
 func TestEncodedTables(t *testing.T) {
-	nan := math.NaN()
 	for name, c := range map[string]struct {
 		text     string
 		opt      Options

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"bootbench/loss"
+	"bootbench/solver"
 )
 
 // theoryWeight is the number of resamples as which the theory's left-out error of an
@@ -62,7 +63,7 @@ func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
 	for i, y := range p.Y {
 		cavity := p.Solution.Cavity[p.Site[i]]
-		step := differenceStep * math.Sqrt(cavity.Var)
+		step := differenceStep * math.Sqrt(absentVar(p.Solution, p.Site[i]))
 		if step == 0 {
 			continue
 		}
@@ -143,4 +144,14 @@ func (p *pooled) mean() float64 { return p.sum / p.count }
 // variance is that of the mean.
 func (p *pooled) variance() float64 {
 	return math.Max(0, p.squares-p.sum*p.mean()) / (p.count * (p.count - 1))
+}
+
+// leastAbsent is the least variance of a left-out prediction that counts, as a share of
+// that of the predictor. Where sites are all but independent of each other the first is 0,
+// and what F1 differs by from its mean is rounding, on the scale of the second.
+const leastAbsent = 1e-6
+
+// absentVar is the variance of the prediction at a site over the resamples without it.
+func absentVar(s *solver.Solution, site int) float64 {
+	return math.Max(s.Cavity[site].Var, leastAbsent*s.Var[site])
 }

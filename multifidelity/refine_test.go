@@ -296,3 +296,26 @@ func TestReplicates(t *testing.T) {
 		t.Error("a pair that does not exist is accepted")
 	}
 }
+
+// TestIndependentSites: where the kernel carries nothing from one input to another a
+// left-out prediction is 0 in every resample, so that the left-out error is the mean square
+// of the targets, which the refined one must be to rounding in single precision: what F1
+// differs by from its mean there is rounding alone, and no control.
+func TestIndependentSites(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=40,seed=1", loss.Square{Noise: 1e-3}, 500)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	want := 0.0
+	for _, y := range m.Set.Y {
+		want += y * y / float64(len(m.Set.Y))
+	}
+	for _, resamples := range []int{20, 300} {
+		r, err := m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := r.TestError(); math.Abs(e.Error-want) > 1e-5*want {
+			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.StandardError, want)
+		}
+	}
+}

@@ -195,7 +195,7 @@ func (e *Estimator) readTests(r *Result) {
 func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
 	n := float64(len(e.absent))
 	for i := range e.absent {
-		v := e.problem.Solution.Cavity[e.problem.Site[i]].Var
+		v := absentVar(e.problem.Solution, e.problem.Site[i])
 		first += math.Abs(l.slope[i]) * math.Sqrt(v) / n
 		second += math.Abs(l.curve[i]) * v / n
 	}
@@ -204,7 +204,7 @@ func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
 
 // examplePlan is how the controls of an example are used.
 func (e *Estimator) examplePlan(i int) plan {
-	d := math.Sqrt(e.problem.Solution.Cavity[e.problem.Site[i]].Var)
+	d := math.Sqrt(absentVar(e.problem.Solution, e.problem.Site[i]))
 	p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}, prior: [][]float64{{1, 0}}}
 	for _, l := range e.leftOut {
 		p.prior = append(p.prior, []float64{l.slope[i], l.curve[i]})

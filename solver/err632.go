@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -70,33 +73,58 @@ func err632plus(e ErrorEstimates) float64 {
 	return e.Err632 + above*0.368*0.632*rate/(1-0.368*rate)
 }
 
-// noInformation is the mean of test(f_i, y_j) over all pairs of examples.
+// Limits of noInformation: values that the targets are gathered to, and pairs of values.
+const (
+	mostTargets = 2000
+	mostPairs   = 20_000_000
+)
+
+// noInformation is the mean of test(f_i, y_j) over all pairs of examples. Of the square
+// loss that is var f + var y + (mean f - mean y)^2. Of other losses, where there are more than
+// mostPairs, neighbours count at their mean, which moves it by less than a thousandth.
 func noInformation(test loss.Test, y, fit []float64) float64 {
-	targets := distinctTargets(y)
-	perExample := make([]float64, len(fit))
-	linalg.Parallel(len(fit), func(i int) {
+	if _, square := test.(loss.SquareTest); square {
+		meanF, varF := stat.PopMeanVariance(fit, nil)
+		meanY, varY := stat.PopMeanVariance(y, nil)
+		return varF + varY + (meanF-meanY)*(meanF-meanY)
+	}
+	targets := distinctValues(y, mostTargets)
+	fits := distinctValues(fit, mostPairs/len(targets))
+	perFit := make([]float64, len(fits))
+	linalg.Parallel(len(fits), func(i int) {
 		for _, t := range targets {
-			perExample[i] += t.share * test.Value(fit[i], t.value)
+			perFit[i] += fits[i].share * t.share * test.Value(fits[i].value, t.value)
 		}
 	})
-	sum := 0.0
-	for _, v := range perExample {
-		sum += v
-	}
-	return sum / float64(len(fit))
+	return floats.Sum(perFit)
 }
 
-// target is a value of the targets and the share of the examples that have it.
-type target struct{ value, share float64 }
+// shared is a value and the share of the examples that have it.
+type shared struct{ value, share float64 }
 
-// distinctTargets are two for labels, however many examples there are.
-func distinctTargets(y []float64) []target {
-	var all []target
-	for _, v := range slices.Sorted(slices.Values(y)) {
-		if k := len(all); k == 0 || all[k-1].value != v {
-			all = append(all, target{value: v})
+// distinctValues are the distinct ones of v, however often each is there: two for
+// labels. Where there are more than most, as many neighbours as it takes are one value,
+// their mean.
+func distinctValues(v []float64, most int) []shared {
+	var all []shared
+	for _, x := range slices.Sorted(slices.Values(v)) {
+		if k := len(all); k == 0 || all[k-1].value != x {
+			all = append(all, shared{value: x})
 		}
-		all[len(all)-1].share += 1 / float64(len(y))
+		all[len(all)-1].share += 1 / float64(len(v))
 	}
-	return all
+	if len(all) <= most {
+		return all
+	}
+	merged := make([]shared, 0, most)
+	for group := range slices.Chunk(all, (len(all)+most-1)/most) {
+		var sum shared
+		for _, x := range group {
+			sum.share += x.share
+			sum.value += x.share * x.value
+		}
+		sum.value /= sum.share
+		merged = append(merged, sum)
+	}
+	return merged
 }

@@ -50,6 +50,26 @@ func TestCombineErrors(t *testing.T) {
 	}
 }
 
+// TestNoInformationOfMany: beyond some million pairs neighbours count at their mean, of
+// which there are 2000, each off by less than a thousandth of the spread.
+func TestNoInformationOfMany(t *testing.T) {
+	const n = 6000
+	rng := rand.New(rand.NewPCG(18, 2))
+	y, fit := normals(rng, n), normals(rng, n)
+	for _, test := range []loss.Test{loss.SquareTest{}, loss.Absolute{}, loss.SmoothEps{Eps: 0.1, Beta: 0.1}} {
+		want := 0.0
+		for _, f := range fit {
+			for _, v := range y {
+				want += test.Value(f, v) / (n * n)
+			}
+		}
+		got := solver.Combine632(math.NaN(), test, y, fit).NoInformation
+		if off := math.Abs(got/want - 1); off > 1e-4 || off > 1e-10 && test.Name() == "square" {
+			t.Errorf("%s: %v, pair by pair %v", test.Name(), got, want)
+		}
+	}
+}
+
 // TestNeverLeftOut: with no left-out error there is no combination, and what
 // the fit alone tells stays.
 func TestNeverLeftOut(t *testing.T) {

@@ -53,7 +53,7 @@ func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Sche
 	t.Helper()
 	var all [][]float64
 	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	_, stats, err := m.RetrainBatch(context.Background(), s, scheme, cross, settings, how)
+	_, stats, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: settings, Cross: cross, Batch: how})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.
 	t.Helper()
 	var all [][]float64
 	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	if _, err := m.Retrain(context.Background(), scheme, cross, settings); err != nil {
+	if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: settings, Cross: cross}); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -217,7 +217,7 @@ func TestLevels(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer, err := m.NewBatch(s, scheme, blas64.General{}, batch.Settings{Tolerance: 1e-6, Levels: []int{1, 5, 10}})
+	trainer, err := m.NewBatch(s, scheme, model.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6, Levels: []int{1, 5, 10}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestUndefinedLoss(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, good, scheme, 1e-4)
 	bad := build(t, "sonar", loss.FromProximal(undefined{loss.Logistic{C: 1}}), 0.5, 0)
-	_, _, err := bad.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: 4}, batch.Settings{})
+	_, _, err := bad.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
 	var failed *retrain.FitError
 	if !errors.As(err, &failed) {
 		t.Errorf("the error is %v", err)
@@ -311,7 +311,7 @@ func TestSmallSchemes(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	scheme := resample.Poisson{Ratio: 0.02}
 	s := solve(t, m, scheme, 1e-6)
-	r, _, err := m.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: 50, OnResample: func(_ int, counts []int, f []float64) {
+	r, _, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 50, OnResample: func(_ int, counts []int, f []float64) {
 		for _, k := range counts {
 			if k > 0 {
 				return
@@ -322,16 +322,16 @@ func TestSmallSchemes(t *testing.T) {
 				t.Errorf("an empty resample predicts %v", v)
 			}
 		}
-	}}, batch.Settings{})
+	}}})
 	if err != nil || r.Empty == 0 || r.Empty == 50 {
 		t.Fatalf("%v empty of 50, %v", r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, _, err = m.RetrainBatch(ctx, s, scheme, blas64.General{}, retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
+	r, _, err = m.RetrainBatch(ctx, s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
 		if done == 300 {
 			cancel()
 		}
-	}}, batch.Settings{})
+	}}})
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples < 300 {
 		t.Errorf("cancelled at 300: %v, %v", r, err)
 	}

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/batch"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -48,14 +45,14 @@ func BenchmarkFit(b *testing.B) {
 			scheme := resample.Poisson{Ratio: 1}
 			s := solve(b, m, scheme, 1e-6)
 			b.Run("method=batch", func(b *testing.B) {
-				r, stats, err := m.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: b.N}, batch.Settings{})
+				r, stats, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}})
 				if err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(stats.Iterations)/float64(r.Resamples), "iterations")
 			})
 			b.Run("method=single", func(b *testing.B) {
-				if _, err := m.Retrain(context.Background(), scheme, blas64.General{}, retrain.Settings{Resamples: b.N}); err != nil {
+				if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -80,7 +77,7 @@ func BenchmarkFitLowRank(b *testing.B) {
 		s := solve(b, m, scheme, 1e-2)
 		name := fmt.Sprintf("n=%d/rank=%d", n, m.Factor.Rank())
 		b.Run(name+"/method=batch", func(b *testing.B) {
-			r, stats, err := m.RetrainBatch(context.Background(), s, scheme, blas64.General{}, retrain.Settings{Resamples: b.N}, batch.Settings{})
+			r, stats, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/blas"
 	"bootbench/dataset"
 	"bootbench/loss"
@@ -285,7 +283,7 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) error 
 	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
 		return nil
 	}
-	result, err := x.model.Refine(ctx, theory, x.scheme, blas64.General{}, model.RefineSettings{
+	result, err := x.model.Refine(ctx, theory, x.scheme, model.RefineSettings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("refining", done, total) },
 	})
@@ -340,11 +338,11 @@ func (x *experiment) repeats() int {
 }
 
 func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
-	result, err := x.model.Retrain(ctx, x.scheme, blas64.General{}, retrain.Settings{
+	result, err := x.model.Retrain(ctx, x.scheme, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed, Workers: x.settings.Workers,
 		Tests:    []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("retraining", done, total) },
-	})
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func TestRetrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, cross, retrain.Settings{
+	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: 20, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
 		OnResample: func(b int, counts []int, f []float64) {
 			var drawn []int
@@ -107,7 +107,7 @@ func TestRetrain(t *testing.T) {
 			}
 			seen++
 		},
-	})
+	}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestScratch(t *testing.T) {
 	if _, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, blas64.General{}, retrain.Settings{Resamples: 5}); err != nil {
+	if _, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m.Sites() {
@@ -159,7 +159,7 @@ func TestScratch(t *testing.T) {
 // TestUnknownLoss: what no trainer knows cannot be retrained or fitted.
 func TestUnknownLoss(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=20"), Loss: labelsOnly{loss.Square{Noise: 1}}})
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, blas64.General{}, retrain.Settings{Resamples: 2})
+	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.Is(err, model.ErrInput) || !contains(err, `no trainer for loss "labels-only"`) {
 		t.Errorf("retraining: %v", err)
 	}
@@ -184,7 +184,7 @@ func TestFailedFits(t *testing.T) {
 		t.Errorf("full fit: %v", err)
 	}
 	var one *retrain.FitError
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, blas64.General{}, retrain.Settings{Resamples: 2})
+	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.As(err, &one) || !errors.As(err, &full) {
 		t.Errorf("retraining: %v", err)
 	}
@@ -202,7 +202,7 @@ func TestRetrainBytes(t *testing.T) {
 		Loss: loss.Square{Noise: 1}, Standardize: true})
 	for _, workers := range []int{1, 2} {
 		bytes := allocated(func() {
-			_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, blas64.General{}, retrain.Settings{Resamples: 2, Workers: workers})
+			_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2, Workers: workers}})
 			if err != nil {
 				t.Fatal(err)
 			}

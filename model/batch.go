@@ -16,8 +16,8 @@ import (
 )
 
 // NewBatch prepares batch training around a solution of this model, which may be a rough
-// one: a residual of 1e-2 does. cross is that of Retrain.
-func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, cross blas64.General, how batch.Settings) (*batch.Trainer, error) {
+// one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
+func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings RetrainSettings) (*batch.Trainer, error) {
 	proximal, ok := m.Loss.(loss.Proximal)
 	if !ok {
 		return nil, inputError(fmt.Errorf("batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
@@ -31,7 +31,7 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, cross blas6
 	}
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}
-	return batch.New(theory, problem, responses(engine, cross), m.exactTrainer(scheme, cross), how)
+	return batch.New(theory, problem, responses(engine, settings.Cross), m.exactTrainer(scheme, settings.Cross), settings.Batch)
 }
 
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the

@@ -8,9 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/batch"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -38,11 +35,11 @@ func TestBusy(t *testing.T) {
 		"covariance": func() error { return earlier.Covariance(make([]float64, m.Sites()), 0) },
 		"predict":    func() error { _, _, err := earlier.Predict(make([]float64, earlier.InputDim())); return err },
 		"batch": func() error {
-			_, _, err := m.RetrainBatch(ctx, earlier, law, blas64.General{}, retrain.Settings{Resamples: 2}, batch.Settings{})
+			_, _, err := m.RetrainBatch(ctx, earlier, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 			return err
 		},
 		"refine": func() error {
-			_, err := m.Refine(ctx, earlier, law, blas64.General{}, model.RefineSettings{Resamples: 2})
+			_, err := m.Refine(ctx, earlier, law, model.RefineSettings{Resamples: 2})
 			return err
 		},
 	}
@@ -57,7 +54,7 @@ func TestBusy(t *testing.T) {
 				t.Errorf("%s beside a solve: %v", name, err)
 			}
 		}
-		if _, err := m.Retrain(ctx, law, blas64.General{}, retrain.Settings{Resamples: 4}); err != nil {
+		if _, err := m.Retrain(ctx, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
 			t.Errorf("retraining beside a solve: %v", err)
 		}
 	}})
@@ -139,8 +136,10 @@ func TestFaultOfLoss(t *testing.T) {
 	m.Loss = faulty{loss.Hinge{C: 1}}
 	ctx, law := context.Background(), resample.Poisson{Ratio: 1}
 	for name, call := range map[string]func(){
-		"solve":   func() { m.Solve(ctx, law, solver.Settings{}) },
-		"retrain": func() { m.Retrain(ctx, law, blas64.General{}, retrain.Settings{Resamples: 8, Workers: 2}) },
+		"solve": func() { m.Solve(ctx, law, solver.Settings{}) },
+		"retrain": func() {
+			m.Retrain(ctx, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 8, Workers: 2}})
+		},
 	} {
 		func() {
 			defer func() {

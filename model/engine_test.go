@@ -165,9 +165,9 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	const resamples = 200
-	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, cross, retrain.Settings{
+	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: resamples, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
-	})
+	}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)
 	}

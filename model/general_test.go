@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -73,11 +71,11 @@ func TestOwnLosses(t *testing.T) {
 		}
 		s := retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}
 		scheme := resample.Poisson{Ratio: 1}
-		a, err := own.Retrain(context.Background(), scheme, blas64.General{}, s)
+		a, err := own.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := known.Retrain(context.Background(), scheme, blas64.General{}, s)
+		b, err := known.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s})
 		if err != nil {
 			t.Fatal(err)
 		}

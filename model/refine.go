@@ -39,6 +39,8 @@ type RefineSettings struct {
 	Replicates bool
 	// Workers is the number of blocks that are trained at a time; 0 means GOMAXPROCS.
 	Workers int
+	// Cross is that of RetrainSettings.
+	Cross blas64.General
 	// Batch says how to train. Its Levels are not used.
 	Batch batch.Settings
 	// OnResample, if set, sees every resample in the order of b: see retrain.Settings.
@@ -52,9 +54,9 @@ const DefaultMaxResamples = 100000
 
 // Refine estimates without bias what a solution of this model approximates: it trains on
 // resamples exactly, around the solution, with their first iterates as control variates
-// (see package multifidelity). cross is that of Retrain. When ctx ends the finished
+// (see package multifidelity). When ctx ends the finished
 // resamples count, two periods at least.
-func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings RefineSettings) (*multifidelity.Result, error) {
+func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme, settings RefineSettings) (*multifidelity.Result, error) {
 	began := time.Now()
 	if s != nil {
 		_, release, err := s.Hold()
@@ -63,7 +65,7 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 		}
 		defer release()
 	}
-	r, err := m.newRefinement(s, scheme, cross, settings)
+	r, err := m.newRefinement(s, scheme, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ type refinement struct {
 	warnings  []string
 }
 
-func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings RefineSettings) (*refinement, error) {
+func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settings RefineSettings) (*refinement, error) {
 	proximal, ok := m.Loss.(loss.Proximal)
 	switch {
 	case !ok:
@@ -118,20 +120,20 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, cross 
 	if err != nil {
 		return nil, inputError(err)
 	}
-	r := &refinement{problem: m.retraining(scheme, cross), settings: settings, period: resample.Period(scheme)}
+	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme)}
 	r.settings.Resamples = r.whole(max(settings.Resamples, 2*r.period))
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(engine, cross),
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(engine, settings.Cross),
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)
 	}
 	r.estimator = estimator
 	r.settings.Batch.Levels = []int{1}
-	r.trainer, err = m.NewBatch(s, scheme, cross, r.settings.Batch)
+	r.trainer, err = m.NewBatch(s, scheme, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch})
 	return r, err
 }
 

@@ -48,45 +48,55 @@ type Retraining struct {
 	Setup  time.Duration // the theory's solve and the copy of G, of method Batch
 }
 
-// Retrain computes the averages by Monte Carlo, one resample at a time, at the sites and at
-// new inputs whose kernel rows are given (P x M; the zero value: none).
-func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) (*retrain.Result, error) {
-	problem := m.retraining(scheme, cross)
-	trainers, err := m.trainers(problem, cross)
+// RetrainSettings say how to retrain. The zero value is that of retrain.Settings, at the
+// sites alone.
+type RetrainSettings struct {
+	retrain.Settings
+	// Cross holds the kernel of P new inputs with the M sites, P x M (see CrossAll), which
+	// are then predicted at too; the zero value means none.
+	Cross blas64.General
+	// Batch says how to train batches.
+	Batch batch.Settings
+}
+
+// Retrain computes the averages by Monte Carlo, one resample at a time.
+func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, settings RetrainSettings) (*retrain.Result, error) {
+	problem := m.retraining(scheme, settings.Cross)
+	trainers, err := m.trainers(problem, settings.Cross)
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Run(ctx, problem, trainers, settings)
+	return retrain.Run(ctx, problem, trainers, settings.Settings)
 }
 
 // RetrainBatch is Retrain with all resamples trained together, around a solution of this
 // model (see package batch): the same draws, and the same fits within
 // batch.Settings.Tolerance.
-func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*retrain.Result, batch.Stats, error) {
+func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme, settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
 	_, release, err := s.Hold()
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
 	defer release()
-	trainer, err := m.NewBatch(s, scheme, cross, how)
+	trainer, err := m.NewBatch(s, scheme, settings)
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, settings)
+	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, settings.Cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, settings.Settings)
 	return result, trainer.Stats(), err
 }
 
 // RetrainBy is Retrain by a method. Batches are trained around a rough solution of the
 // theory, which is made for the purpose; where there is none, resamples are trained one by
 // one, unless method is Batch: then that is an error.
-func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*Retraining, error) {
-	if method == Batch || method == AutoMethod && m.batchPays(settings) {
-		r, err := m.retrainAround(ctx, scheme, cross, settings, how)
+func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme, settings RetrainSettings) (*Retraining, error) {
+	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
+		r, err := m.retrainAround(ctx, scheme, settings)
 		if err == nil || method == Batch || ctx.Err() != nil {
 			return r, err
 		}
 	}
-	result, err := m.Retrain(ctx, scheme, cross, settings)
+	result, err := m.Retrain(ctx, scheme, settings)
 	return &Retraining{Result: result, Method: Single}, err
 }
 
@@ -94,7 +104,7 @@ func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resa
 // save no iterations.
 const roughTolerance = 1e-2
 
-func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) (*Retraining, error) {
+func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme, settings RetrainSettings) (*Retraining, error) {
 	began := time.Now()
 	s, err := m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
 	if err != nil {
@@ -104,7 +114,7 @@ func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme, cross
 		return nil, fmt.Errorf("the theory around which batches are trained: %w", s.Status.Err())
 	}
 	r := &Retraining{Method: Batch, Setup: time.Since(began)}
-	r.Result, r.Batch, err = m.RetrainBatch(ctx, s, scheme, cross, settings, how)
+	r.Result, r.Batch, err = m.RetrainBatch(ctx, s, scheme, settings)
 	return r, err
 }
 

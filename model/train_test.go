@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/batch"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -47,8 +46,7 @@ func TestMarginTrainers(t *testing.T) {
 				t.Errorf("%s, example %d: margin %v with weight %v", name, i, margin, weight)
 			}
 		}
-		result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, blas64.General{},
-			retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}})
+		result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
 		if err != nil || result.Resamples != 20 || !(result.LeftOut[0].Error < 0.5) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
@@ -62,14 +60,14 @@ func TestMarginExtras(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, cross, retrain.Settings{Resamples: 5,
+	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
 		OnResample: func(_ int, _ []int, f []float64) {
 			for e, example := range []int{3, 9} {
 				if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
 					t.Errorf("new input %d: %v, site %v", e, got, want)
 				}
 			}
-		}})
+		}}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +108,7 @@ func TestRetrainBy(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01}, Loss: loss.SquaredHinge{C: 1}})
 	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
 	by := func(method model.RetrainMethod) *model.Retraining {
-		r, err := m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1}, blas64.General{}, settings, batch.Settings{})
+		r, err := m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: settings})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +132,7 @@ func TestRetrainBy(t *testing.T) {
 		t.Errorf("20 resamples by %v", r.Method)
 	}
 	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2}, Loss: loss.Probit{}})
-	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, blas64.General{}, settings, batch.Settings{}); !errors.Is(err, model.ErrInput) {
+	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("batches of a likelihood: %v", err)
 	}
 }

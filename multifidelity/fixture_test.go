@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -47,7 +45,7 @@ func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver
 // refine is Model.Refine without new inputs.
 func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme, settings model.RefineSettings) *multifidelity.Result {
 	t.Helper()
-	r, err := m.Refine(context.Background(), s, scheme, blas64.General{}, settings)
+	r, err := m.Refine(context.Background(), s, scheme, settings)
 	if err != nil {
 		t.Fatal(err)
 	}

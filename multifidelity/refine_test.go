@@ -53,11 +53,11 @@ func TestPlain(t *testing.T) {
 		s := solve(t, m, scheme)
 		cross := inputs(t, m, 5)
 		tight := batch.Settings{Tolerance: 1e-8}
-		r, err := m.Refine(context.Background(), s, scheme, cross, model.RefineSettings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight})
+		r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight})
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, _, err := m.RetrainBatch(context.Background(), s, scheme, cross, retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, tight)
+		of, _, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, Cross: cross, Batch: tight})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestNewInputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := m.Refine(context.Background(), s, scheme, cross, model.RefineSettings{Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}})
+			r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,25 +165,25 @@ func TestRefusals(t *testing.T) {
 		do   func() (*multifidelity.Result, error)
 	}{
 		{"0 resamples are too few", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Tests: tests})
+			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Tests: tests})
 		}},
 		{"1 resamples are too few", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 1, Tests: tests})
+			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 1, Tests: tests})
 		}},
 		{"accuracy of -1", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 9, Accuracy: -1, Tests: tests})
+			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: -1, Tests: tests})
 		}},
 		{"0 tests", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 9, Accuracy: 0.1})
+			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: 0.1})
 		}},
 		{"not one of this model", func() (*multifidelity.Result, error) {
-			return other.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: 9})
+			return other.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9})
 		}},
 		{"overwritten", func() (*multifidelity.Result, error) {
-			return other.Refine(context.Background(), stale, scheme, blas64.General{}, model.RefineSettings{Resamples: 9})
+			return other.Refine(context.Background(), stale, scheme, model.RefineSettings{Resamples: 9})
 		}},
 		{"posterior mean", func() (*multifidelity.Result, error) {
-			return probit.Refine(context.Background(), solve(t, probit, scheme), scheme, blas64.General{}, model.RefineSettings{Resamples: 9})
+			return probit.Refine(context.Background(), solve(t, probit, scheme), scheme, model.RefineSettings{Resamples: 9})
 		}},
 	} {
 		if _, err := c.do(); err == nil || !strings.Contains(err.Error(), c.says) || !errors.Is(err, model.ErrInput) {
@@ -200,7 +200,7 @@ func TestCancel(t *testing.T) {
 	s := solve(t, m, scheme)
 	ctx, cancel := context.WithCancel(context.Background())
 	seen := 0
-	r, err := m.Refine(ctx, s, scheme, blas64.General{}, model.RefineSettings{Resamples: 100000, Tests: []loss.Test{loss.SquareTest{}}, OnResample: func(int, []int, []float64) {
+	r, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100000, Tests: []loss.Test{loss.SquareTest{}}, OnResample: func(int, []int, []float64) {
 		if seen++; seen == 30 {
 			cancel()
 		}
@@ -208,7 +208,7 @@ func TestCancel(t *testing.T) {
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples != seen || seen < 30 || seen > 10000 || !(r.TestError().StandardError > 0) {
 		t.Errorf("%v after %d resamples: %+v", err, seen, r)
 	}
-	if _, err := m.Refine(ctx, s, scheme, blas64.General{}, model.RefineSettings{Resamples: 100}); !errors.Is(err, retrain.ErrCancelled) {
+	if _, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100}); !errors.Is(err, retrain.ErrCancelled) {
 		t.Errorf("without resamples: %v", err)
 	}
 }
@@ -272,7 +272,8 @@ func TestReplicates(t *testing.T) {
 	cross := inputs(t, m, 3)
 	for _, plain := range []bool{true, false} {
 		var seen []float64
-		r, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, cross, model.RefineSettings{
+		r, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, model.RefineSettings{
+			Cross:     cross,
 			Resamples: 101, Pairs: [][2]int{{4, 4}, {81, 81}}, Replicates: true, Plain: plain,
 			OnResample: func(_ int, _ []int, f []float64) { seen = append(seen, f[81]) },
 		})
@@ -292,7 +293,7 @@ func TestReplicates(t *testing.T) {
 			}
 		}
 	}
-	if _, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, blas64.General{}, model.RefineSettings{Resamples: 9, Pairs: [][2]int{{0, 80}}}); err == nil {
+	if _, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 9, Pairs: [][2]int{{0, 80}}}); err == nil {
 		t.Error("a pair that does not exist is accepted")
 	}
 }
@@ -310,7 +311,7 @@ func TestIndependentSites(t *testing.T) {
 		want += y * y / float64(len(m.Set.Y))
 	}
 	for _, resamples := range []int{20, 300} {
-		r, err := m.Refine(context.Background(), s, scheme, blas64.General{}, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}})
+		r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}})
 		if err != nil {
 			t.Fatal(err)
 		}

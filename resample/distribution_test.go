@@ -292,3 +292,18 @@ func TestByName(t *testing.T) {
 		t.Errorf("subsample of ratio 0.68 = %v, %v", s, err)
 	}
 }
+
+// TestCheck: schemes at their zero values are refused, which the theory and retraining would
+// otherwise average over nothing, and those with a ratio pass.
+func TestCheck(t *testing.T) {
+	for _, law := range []CountDistribution{Poisson{}, Poisson{Ratio: math.NaN()}, Poisson{Ratio: 2e9}, Bernoulli{}, Multinomial{}, Subsample{}, KFold{}, KFold{Folds: 1, N: 1}} {
+		if err := Check(law); err == nil {
+			t.Errorf("%+v passes", law)
+		}
+	}
+	for _, law := range []CountDistribution{Poisson{Ratio: 1}, Bernoulli{Rate: 1}, Multinomial{Size: 3, N: 9}, KFold{Folds: 2, N: 2}} {
+		if err := Check(law); err != nil {
+			t.Errorf("%+v: %v", law, err)
+		}
+	}
+}

@@ -70,3 +70,12 @@ func (o Options) check(name string) error {
 	}
 	return nil
 }
+
+// Check refuses a distribution under which no resample has examples, as of a scheme that was
+// left at its zero value, or has more than can be counted.
+func Check(law CountDistribution) error {
+	if mean := law.Mean(); !(mean > 0 && mean <= maxRatio) {
+		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its fields", law, mean, maxRatio)
+	}
+	return nil
+}

@@ -101,6 +101,9 @@ func (p Problem) withDefaults() (Problem, error) {
 	case p.Extra < 0:
 		return p, fmt.Errorf("there cannot be %d extra inputs", p.Extra)
 	}
+	if err := resample.Check(p.Scheme); err != nil {
+		return p, err
+	}
 	for i, y := range p.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return p, fmt.Errorf("the target of example %d is %v", i+1, y)

@@ -63,6 +63,9 @@ func (p *Problem) check() error {
 			return badProblem("target %d is %v", i+1, y)
 		}
 	}
+	if err := resample.Check(p.Law); err != nil {
+		return badProblem("%w", err)
+	}
 	if err := p.Gram.Check(); err != nil {
 		return badProblem("%w", err)
 	}

@@ -124,7 +124,7 @@ func (r *run) draw(b *block, x *experiment, part string, number, count int) erro
 		Progress:   func(done, _ int) { r.tell(part, number*blockSize+done, count*blockSize) },
 		OnResample: func(_ int, _ []int, f []float64) { b.observe(f, x.bins) },
 	}
-	result, err := x.model.Retrain(r.ctx, x.scheme, x.cross, settings)
+	result, err := x.model.Retrain(r.ctx, x.scheme, model.RetrainSettings{Settings: settings, Cross: x.cross})
 	if err != nil {
 		return fmt.Errorf("%s: %w", part, err)
 	}

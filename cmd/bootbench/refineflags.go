@@ -95,7 +95,8 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 	case wanted.optional && (!proximal || j.Spread != nil):
 		return nil, nil, nil
 	}
-	result, err = j.Refine(a.ctx, s, scheme, cross, model.RefineSettings{
+	result, err = j.Refine(a.ctx, s, scheme, model.RefineSettings{
+		Cross:     cross,
 		Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test},
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sbinet/npyio"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -25,7 +24,7 @@ func (r *retrainCommandFlags) by(a *app, j *job, scheme resample.Scheme, setting
 	if err != nil {
 		return nil, usage.Wrap(err)
 	}
-	return j.RetrainBy(a.ctx, method, scheme, blas64.General{}, settings, batch.Settings{Tolerance: r.fitTol})
+	return j.RetrainBy(a.ctx, method, scheme, model.RetrainSettings{Settings: settings, Batch: batch.Settings{Tolerance: r.fitTol}})
 }
 
 // replicates are the predictions at the sites of all resamples, a row each.

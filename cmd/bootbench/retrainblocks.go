@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/model"
 	"bootbench/resample"
@@ -65,7 +63,7 @@ func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Setting
 		copy(f, block.F[at])
 		return true, nil
 	}
-	result, err := j.Retrain(a.ctx, scheme, blas64.General{}, settings)
+	result, err := j.Retrain(a.ctx, scheme, model.RetrainSettings{Settings: settings})
 	return &model.Retraining{Result: result, Method: model.Single}, err
 }
 

@@ -1,0 +1,45 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestNew: a set in memory is the set that a table of the same numbers is, and does not
+// change with the matrix that it was made of.
+func TestNew(t *testing.T) {
+	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), []float64{-1, 1}
+	s, err := New(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Set(0, 0, 9)
+	y[0] = 9
+	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) || s.Task != Classification ||
+		!slices.Equal(s.Features, []string{"x1", "x2", "x3"}) || s.Target != "y" {
+		t.Errorf("%+v", s)
+	}
+	if turned, err := New(x.T(), []float64{1, 2, 5}); err != nil || turned.D() != 2 || turned.Task != Regression || turned.X.At(2, 1) != 6 {
+		t.Errorf("a view: %+v, %v", turned, err)
+	}
+	for name, try := range map[string]func() error{
+		"no matrix":    func() error { _, err := New(nil, nil); return err },
+		"empty":        func() error { _, err := New(&mat.Dense{}, nil); return err },
+		"too few y":    func() error { _, err := New(x, []float64{1}); return err },
+		"one example":  func() error { _, err := New(mat.NewDense(1, 1, nil), []float64{1}); return err },
+		"NaN input":    func() error { _, err := New(mat.NewDense(2, 1, []float64{0, math.NaN()}), y); return err },
+		"infinite y":   func() error { _, err := New(x, []float64{1, math.Inf(1)}); return err },
+		"no inputs":    func() error { _, err := NewInputs(&mat.Dense{}); return err },
+		"NaN new":      func() error { _, err := NewInputs(mat.NewDense(1, 1, []float64{math.NaN()})); return err },
+		"missing rows": func() error { _, err := NewInputs(nil); return err },
+	} {
+		if err := try(); err == nil {
+			t.Errorf("%s passes", name)
+		} else {
+			wantError(t, err)
+		}
+	}
+}

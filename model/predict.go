@@ -1,0 +1,53 @@
+package model
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/dataset"
+	"bootbench/solver"
+)
+
+// Predictions are mean and variance over resamples of the predictions at new inputs, in units
+// of the target: how far the trained predictor moves, not how far new observations scatter.
+type Predictions struct {
+	Mean, Var []float64
+}
+
+// SD are the standard deviations.
+func (p *Predictions) SD() []float64 {
+	sd := make([]float64, len(p.Var))
+	for i, v := range p.Var {
+		sd[i] = math.Sqrt(v)
+	}
+	return sd
+}
+
+// Intervals hold a share level, between 0 and 1, of the resamples' predictions.
+func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
+	if err := solver.CheckLevel(level); err != nil {
+		return nil, err
+	}
+	intervals := make([]solver.Interval, len(p.Mean))
+	for i, mean := range p.Mean {
+		intervals[i] = solver.NormalInterval(mean, p.Var[i], level)
+	}
+	return intervals, nil
+}
+
+// Predict reads a solution of this model at new inputs, in units of the data set (M03-48). It
+// works in batches: beside the inputs it takes some 32 MiB.
+func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, error) {
+	p := &Predictions{}
+	err := m.CrossInputs(in, func(_ int, rows []float64) error {
+		mean, variance, err := s.Predict(rows)
+		p.Mean, p.Var = append(p.Mean, mean...), append(p.Var, variance...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	floats.AddConst(m.TargetMean, p.Mean)
+	return p, nil
+}

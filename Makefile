@@ -1,6 +1,7 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
-#   make test   the whole test suite, on OpenBLAS and in pure Go
+#   make test   the test suite: all of it on OpenBLAS, in pure Go without the long checks
+#               that do not depend on the backend (go test ./... has them too)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
 .PHONY: run test bench accuracy check build openblas openmpi mpi mpi-test clean
 
@@ -31,7 +32,7 @@ mpi-test: openblas openmpi
 
 test: openblas
 	go test -tags $(TAGS) ./...
-	go test ./...
+	go test -short ./...
 
 bench: openblas
 	sh scripts/bench.sh

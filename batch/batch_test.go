@@ -96,6 +96,9 @@ func deviations(s *solver.Solution) []float64 {
 // the trainers' own tolerance: package gp solves to rounding, erm to a gap of 1e-10 of the
 // objective, some 1e-4 of a standard deviation, svm to 1e-3 of the margin, some 1e-2.
 func TestMatchesExactTrainers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	poisson := resample.Poisson{Ratio: 1}
 	for _, c := range []struct {
 		set            string

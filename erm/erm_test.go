@@ -133,6 +133,9 @@ func TestMargins(t *testing.T) {
 // f = u, which knows the loss by golden section on its values and K by a dense
 // inverse. Golden section finds a minimiser to 1e-8 or so.
 func TestAgainstSplitting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, l := range losses() {
 		for range 3 {
@@ -217,6 +220,9 @@ func golden(f func(float64) float64, a, b float64) float64 {
 // TestCertificate: a training that stops early bounds the optimum, and with it
 // the error of f, honestly.
 func TestCertificate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	k, y, site := embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(4, 4)), p.Weight)

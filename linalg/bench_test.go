@@ -114,6 +114,41 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
+// BenchmarkUpdate times Woodbury updates of a share of the sites beside a refresh of all
+// of G, which comes before each of them: of-refresh is the best update's time as a share
+// of the best refresh's. Where it passes 1 an update no longer pays.
+func BenchmarkUpdate(b *testing.B) {
+	for _, n := range benchmarkOrders() {
+		d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
+		e := NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 1))))
+		for _, parts := range []int{64, 32, 16, 8, 4, 2} {
+			move := make([]float64, n/parts)
+			for i := range move {
+				move[i] = 0.1 * d[i]
+			}
+			b.Run(fmt.Sprintf("share=%.3g/backend=%s/n=%d", 1/float64(parts), blas.Bound().Name(), n), func(b *testing.B) {
+				update, refresh := math.Inf(1), math.Inf(1)
+				for range b.N {
+					b.StopTimer()
+					began := time.Now()
+					if err := e.Factorize(d); err != nil {
+						b.Fatal(err)
+					}
+					e.FormG()
+					refresh = min(refresh, time.Since(began).Seconds())
+					b.StartTimer()
+					began = time.Now()
+					if err := e.RankUpdate(firstSites(len(move)), move); err != nil {
+						b.Fatal(err)
+					}
+					update = min(update, time.Since(began).Seconds())
+				}
+				b.ReportMetric(update/refresh, "of-refresh")
+			})
+		}
+	}
+}
+
 // BenchmarkMulRows times products of B rows with G, in GFLOP/s at 2 B n^2 flops and
 // as a share of the rate of the product with a matrix held whole, timed before each
 // call.

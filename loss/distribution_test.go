@@ -91,6 +91,9 @@ func TestLawAgainstQuadrature(t *testing.T) {
 // TestLawProperties: the distribution function rises, masses add up, and
 // Quantile inverts it, atoms included.
 func TestLawProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	for name, law := range testLaws() {
 		rapid.Check(t, func(t *rapid.T) {
 			a := rapid.Float64Range(-4, 8).Draw(t, "a")

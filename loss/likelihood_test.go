@@ -105,6 +105,9 @@ func tilted(l Likelihood, c, h float64, y, k []float64, fine float64) (logZ, mea
 // TestTiltedMoments holds log Z, mean and variance to plain quadrature, within
 // the errors that are stated.
 func TestTiltedMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	for name, c := range likelihoods() {
 		fine := 0.4
 		if s, ok := c.l.(Student); ok {
@@ -161,6 +164,9 @@ func TestPosteriorSlope(t *testing.T) {
 // TestLikelihoodMoments holds a site to the sum over counts of plain double
 // quadrature, and its law and left-out losses to the moments.
 func TestLikelihoodMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	const nu = 0.6
 	law := resample.Poisson{Ratio: nu}
 	cav := Cavity{1.4, -0.3, 0.7}

@@ -118,6 +118,9 @@ func TestHardMarginDigits(t *testing.T) {
 // leaves out 1e-17 of the mass on either side (relative to nu, for small nu),
 // but never k = 0.
 func TestHingeDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	t.Parallel()
 	b := newBigNormal()
 	for _, l := range []struct {

@@ -72,6 +72,9 @@ func TestTable(t *testing.T) {
 // by TiltedMoments. Both stop where the predictor's own error, in units of the
 // posterior without examples, would tell.
 func TestJointMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		l, y := tabular(t)
 		x := newSmoothMixture(tabulated(l), y, resample.Poisson{Ratio: power(t, "log nu", -1, -0.3)})

@@ -21,6 +21,9 @@ import (
 // a grid that knows them: within 15% for the 150 examples that it chose by. (With each
 // hyperparameter one step of the grid off, the error is 1.3 to 3 times the best.)
 func TestFitQuickly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	for _, c := range []struct {
 		train, fresh string
 		test         loss.Test

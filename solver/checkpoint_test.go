@@ -110,6 +110,9 @@ func interruptibles(t testing.TB) []interruptible {
 // from its State ends at the same answer. It costs one refresh of G, which the
 // State does not hold, or none where the State says where the next sweep goes.
 func TestResumeFromEverySweep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	for _, cell := range interruptibles(t) {
 		t.Run(cell.name, func(t *testing.T) {
 			whole, states := record(t, cell.Problem, cell.Settings)

@@ -151,6 +151,9 @@ func TestResumeEstimate(t *testing.T) {
 // TestResumeCurve: wherever a curve is interrupted, taken up again it ends in the
 // same document, and solves no ratio twice.
 func TestResumeCurve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	for name, model := range map[string][]string{
 		"square": small, "hinge": {"synthetic:blobs,n=60,d=4,seed=5", "--loss", "hinge", "--C", "10"},
 	} {

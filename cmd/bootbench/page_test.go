@@ -13,6 +13,9 @@ import (
 // nothing on the console, and nothing asked for from elsewhere. A page that does
 // both shows that the check would see it.
 func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("there is no chromium")

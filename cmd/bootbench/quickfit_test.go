@@ -24,6 +24,9 @@ type flagless struct {
 // TestFlagless: without --loss the task is found from the target and a model is chosen;
 // the command line that it names gives the same answer to the last digit.
 func TestFlagless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	dir := t.TempDir()
 	numbers := filepath.Join(dir, "numbers.csv")
 	must(t, "datasets", "--export", "synthetic:friedman1,n=80", numbers)

@@ -736,6 +736,9 @@ func TestShellWord(t *testing.T) {
 
 // TestExamples runs every example of every command's help.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	t.Chdir(t.TempDir())
 	order := make([]int, 60)
 	for i := range order {

@@ -58,26 +58,40 @@ func PointFigures(name string, p *Points) []*Figure {
 	})
 }
 
-// PredictionFigure shows mean and interval of the given level at the new inputs,
-// in rising order of the mean; none without inputs.
-func PredictionFigure(p *Points, level float64) []*Figure {
+// PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
+// none without inputs.
+func PredictionFigure(p *Points, interval Interval) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil
 	}
+	caption := "The bars are the spread of the trained predictor, not that of new observations."
+	mean := Series{Mark: Dots, Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*interval.Level)}
+	target := Series{Label: "target", Mark: Crosses, Colour: 1}
+	band := [2]Series{{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of new observations", 100*interval.Level)}, {Mark: Line, Colour: 2}}
 	order := make([]int, len(p.Mean))
 	floats.ArgsortStable(slices.Clone(p.Mean), order)
-	mean := Series{Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*level), Mark: Dots}
-	target := Series{Label: "target", Mark: Crosses, Colour: 1}
 	for at, i := range order {
-		mean.pointErr(float64(at+1), p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
-		if i < len(p.Target) {
-			target.point(float64(at+1), p.Target[i])
+		x := float64(at + 1)
+		if interval.Interval == "observation" {
+			mean.point(x, p.Mean[i])
+			band[0].point(x, p.Lower[i])
+			band[1].point(x, p.Upper[i])
+		} else {
+			mean.pointErr(x, p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
 		}
+		if i < len(p.Target) {
+			target.point(x, p.Target[i])
+		}
+	}
+	series := []Series{mean, target}
+	if interval.Interval == "observation" {
+		series = append(series, band[:]...)
+		series[0].Label, caption = "mean", "The lines are where new observations fall."
 	}
 	return []*Figure{{
 		Name: "predict", Title: "predictions at new inputs",
-		Caption: "Mean prediction over resamples in rising order. The bars are the spread of the trained predictor, not that of new observations.",
-		Panels:  []Panel{{X: Axis{Label: "new input, by mean prediction"}, Y: Axis{Label: "prediction"}, Series: []Series{mean, target}, Legend: TopLeft}},
+		Caption: "Mean prediction over resamples in rising order. " + caption,
+		Panels:  []Panel{{X: Axis{Label: "new input, by mean prediction"}, Y: Axis{Label: "prediction"}, Series: series, Legend: TopLeft}},
 	}}
 }
 

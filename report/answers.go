@@ -223,9 +223,9 @@ type Prediction struct {
 	Subject
 	Resampling
 	Convergence
-	Test  string  `json:"test"` // the new inputs
-	Count int     `json:"test_n"`
-	Level float64 `json:"level"` // of the interval from lower to upper
+	Test  string `json:"test"` // the new inputs
+	Count int    `json:"test_n"`
+	Interval
 	// Known where the new inputs have targets: the test loss averaged over
 	// resamples and inputs, and that of the mean prediction (bagging).
 	TestLoss    string   `json:"test_loss,omitempty"`
@@ -236,6 +236,20 @@ type Prediction struct {
 	Points      *Points  `json:"points,omitempty"`
 	Warnings    []string `json:"warnings"`
 	Cost
+}
+
+// Interval says what the intervals at new inputs, from lower to upper, hold.
+type Interval struct {
+	Interval string  `json:"interval"` // "estimator" or "observation"
+	Level    float64 `json:"level"`
+	// Of observations: the unit of residuals, and by how much the share of new targets that
+	// the intervals hold differs from data set to data set of this size.
+	Residuals  string  `json:"residuals,omitempty"`
+	CoverageSD float64 `json:"coverage_sd,omitempty"`
+	// Where the new inputs have targets, the share of these in their intervals, and the
+	// intervals' mean width.
+	Coverage *float64 `json:"coverage,omitempty"`
+	Width    *float64 `json:"mean_width,omitempty"`
 }
 
 // Retraining is the answer of retrain. Standard errors are those of Monte Carlo.

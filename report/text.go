@@ -200,6 +200,7 @@ func (r *Prediction) document() *document {
 		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
 		d.quality(r.Quality)
 	}
+	d.interval(r.Interval)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
 	}
@@ -353,4 +354,16 @@ func (m *Machine) document() *document {
 func (s *Subject) parameters() string {
 	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + nonzero(", epsilon = %v", s.Epsilon) +
 		nonzero(", delta = %v", s.Delta) + nonzero(", %v degrees of freedom", s.Dof) + nonzero(", scale %v", s.Scale)
+}
+
+// interval prints what the intervals at new inputs hold.
+func (d *document) interval(i Interval) {
+	if i.Interval != "observation" {
+		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*i.Level)
+		return
+	}
+	d.line("interval", "of a new observation, level %.3g, %s residuals; between data sets of this size coverage varies by %.1f points", i.Level, i.Residuals, 100*i.CoverageSD)
+	if i.Coverage != nil {
+		d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
+	}
 }

@@ -46,7 +46,7 @@ func TestJSONPage(t *testing.T) {
 	for _, line := range []string{
 		"estimate " + table + " --drop a", "estimate boston --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate boston --loss eps", "estimate boston --loss huber",
 		"estimate synthetic:friedman1,n=12 --loss student --scale 5", "estimate crabs --scheme kfold --kernel poly --coef0 1",
-		"predict " + table + " --test " + table + " --loss hinge", "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
+		"predict " + table + " --test " + table + " --loss hinge", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
 	} {
 		var document any
 		if err := json.Unmarshal([]byte(must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)), &document); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -19,9 +19,10 @@ import (
 
 // predictFlags say what is predicted and how it is printed.
 type predictFlags struct {
-	inputs string
-	csv    string
-	refine refinement
+	inputs   string
+	csv      string
+	interval intervalFlags
+	refine   refinement
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -31,18 +32,20 @@ func predictCommand(a *app) *cobra.Command {
 		Use:   "predict DATA --test FILE",
 		Short: "Mean, variance and interval of predictions over resamples, at new inputs",
 		Long: `predict gives the law over resamples of the prediction at new inputs: its mean,
-its variance and the interval that holds LEVEL of it, taken as normal.
+its variance and an interval that holds LEVEL of it, taken as normal. That is the
+sampling variability of the estimator, how much its prediction would change with
+another resample; the noise of a new target is not in it.
 
-These figures are the sampling variability of the estimator, how much its
-prediction would change with another resample. They are no prediction interval:
-the noise of a new target is not in them. For a classifier p_negative is the share
+With --interval observation the interval holds a new target instead, with probability
+LEVEL, whatever the noise: it is made of the residuals of examples that the resamples
+leave out (jackknife+-after-bootstrap; CV+ with --scheme kfold). For a classifier p_negative is the share
 of resamples whose classifier says -1.
 
 The new inputs have the features of DATA; a table names them in its header, in any
 order, and other columns are ignored. Where it names its rows, points have these names. Where they have targets too, the test loss is printed: averaged over
 resamples, and that of the mean prediction.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
-  bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --level 0.9 --csv -
+  bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --interval observation --level 0.9 --csv -
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --checkpoint houses.checkpoint --resume --quiet
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
 		Args: oneData,
@@ -50,7 +53,7 @@ resamples, and that of the mean prediction.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
-	f.Float64Var(&t.test.level, "level", 0.95, "share of the law within the interval, `LEVEL` between 0 and 1")
+	p.interval.register(f)
 	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
 	t.register(f)
 	t.scheme.register(f)
@@ -64,7 +67,7 @@ resamples, and that of the mean prediction.`,
 		if err != nil {
 			return err
 		}
-		if err := t.test.checkLevel(); err != nil {
+		if err := p.interval.check(f); err != nil {
 			return err
 		}
 		if p.refine, err = t.refine.settings(); err != nil {
@@ -109,6 +112,9 @@ func (p *predictFlags) check(a *app, data string) error {
 
 // predict solves, predicts and prints.
 func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, settings solver.Settings, p predictFlags, t *testFlags) error {
+	if err := p.interval.checkSet(j); err != nil {
+		return err
+	}
 	began := time.Now()
 	solution, err := a.solve(j, scheme, settings, "solve")
 	if err != nil {
@@ -120,22 +126,26 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	if err != nil {
 		return err
 	}
+	if err := p.interval.add(points, j, inputs, solution); err != nil {
+		return err
+	}
 	j.times.Predict = time.Since(began).Seconds()
-	addInterval(points, t.level)
 	if j.Set.Task == dataset.Classification {
 		addVote(points)
 		addClass(points, j.report.Labels)
 	}
 	r := &report.Prediction{
 		Command: "predict", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
-		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean), Level: t.level,
+		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean),
 		Points: points, Warnings: j.warnings(scheme, append(inputs.Notes, solution.Warnings...)),
 	}
 	addTestErrors(r, j, inputs.Y)
-	if err := a.refinePrediction(r, j, inputs, solution, scheme, p.refine); err != nil {
+	r.Interval = p.interval.report(points, j.Set.N())
+	r.Warnings = withWarning(r.Warnings, p.interval.warning(j.Set.N()))
+	if err := a.refinePrediction(r, j, inputs, solution, scheme, &p); err != nil {
 		return err
 	}
-	figures := report.PredictionFigure(points, t.level)
+	figures := report.PredictionFigure(points, r.Interval)
 	if t.noPoints {
 		r.Points = nil
 	}
@@ -161,7 +171,8 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 
 // refinePrediction adds what exact resamples say of the new inputs. Their kernel with all
 // sites is held whole: auto leaves it where that takes more than mostCross.
-func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs, solution *solver.Solution, scheme resample.Scheme, wanted refinement) error {
+func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs, solution *solver.Solution, scheme resample.Scheme, p *predictFlags) error {
+	wanted := p.refine
 	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
 		return nil
 	}
@@ -169,16 +180,29 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	if err != nil {
 		return err
 	}
+	var replicates model.Replicates
+	if p.interval.of == ofObservation {
+		wanted.onResample = replicates.Add
+	}
 	refined, warnings, err := a.refine(j, solution, scheme, cross, wanted)
 	if err != nil {
 		return err
 	}
 	r.Warnings = append(r.Warnings, warnings...)
-	if refined != nil {
-		r.Refined = j.refinedReport(refined, nil)
-		p, m := refined.Points, j.Sites()
-		r.Refined.Points = &report.Points{Mean: p.Mean[m:], Variance: p.Variance[m:], MeanSE: p.MeanSE[m:], VarianceSE: p.VarianceSE[m:]}
-		r.Refined.Points.Shift(j.TargetMean)
+	if refined == nil {
+		return nil
+	}
+	r.Refined = j.refinedReport(refined, nil)
+	at, m := refined.Points, j.Sites()
+	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:], VarianceSE: at.VarianceSE[m:]}
+	points.Shift(j.TargetMean)
+	r.Refined.Points = points
+	if p.interval.of == ofObservation {
+		all, err := j.ReplicateIntervals(&replicates, p.interval.level, p.interval.unit())
+		if err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
+		}
+		setIntervals(points, all, j.TargetMean)
 	}
 	return nil
 }
@@ -202,15 +226,6 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 	})
 	points.Shift(j.TargetMean)
 	return points, err
-}
-
-// addInterval adds the interval that holds level of a normal law.
-func addInterval(p *report.Points, level float64) {
-	for i, mean := range p.Mean {
-		interval := solver.NormalInterval(mean, p.Variance[i], level)
-		p.SD = append(p.SD, math.Sqrt(p.Variance[i]))
-		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
-	}
 }
 
 // addVote adds the probability over resamples that the classifier, the sign of

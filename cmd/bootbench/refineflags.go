@@ -50,6 +50,8 @@ type refinement struct {
 	resamples int  // 0: none
 	optional  bool // auto: where it cannot be done the answer is the theory's alone
 	accuracy  float64
+	// onResample, if set, sees every resample: see model.RefineSettings.
+	onResample func(b int, counts []int, f []float64)
 }
 
 // String is the refinement as a setting that decides an answer.
@@ -97,7 +99,7 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 	}
 	result, err = j.Refine(a.ctx, s, scheme, model.RefineSettings{
 		Cross:     cross,
-		Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test},
+		Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test}, OnResample: wanted.onResample,
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},

@@ -33,9 +33,11 @@ func (t *testFlags) registerLevel(f *pflag.FlagSet) {
 	f.Float64Var(&t.level, "level", 0.95, "share of the resamples whose prediction lies in the interval, `P` between 0 and 1: how far the trained predictor moves, not where a new observation falls")
 }
 
-func (t *testFlags) checkLevel() error {
-	if !(t.level > 0 && t.level < 1) {
-		return usage.Errorf("--level is %v, must lie between 0 and 1", t.level)
+func (t *testFlags) checkLevel() error { return checkLevel(t.level) }
+
+func checkLevel(level float64) error {
+	if !(level > 0 && level < 1) {
+		return usage.Errorf("--level is %v, must lie between 0 and 1", level)
 	}
 	return nil
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestIntervalOfObservations: the answer's coverage and width are those of its intervals,
+// which are wider than the estimator's; refined intervals stand beside them.
+func TestIntervalOfObservations(t *testing.T) {
+	type points struct{ Lower, Upper, Target []float64 }
+	type answer struct {
+		Interval   string
+		Level      float64
+		Coverage   float64
+		Mean_width float64
+		Points     points
+		Refined    struct{ Points points }
+	}
+	ask := func(args ...string) (a answer) {
+		t.Helper()
+		line := append(strings.Fields("predict synthetic:friedman1,n=60 --test synthetic:friedman1,n=40,seed=2 --loss square --noise 1 --level 0.8 --json -"), args...)
+		if err := json.Unmarshal([]byte(must(t, line...)), &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	width := func(p points) (sum float64) {
+		for i, low := range p.Lower {
+			sum += (p.Upper[i] - low) / float64(len(p.Lower))
+		}
+		return sum
+	}
+	for _, more := range []string{"", "--residuals scaled", "--scheme kfold --folds 10"} {
+		a := ask(append([]string{"--interval", "observation"}, strings.Fields(more)...)...)
+		held := 0.0
+		for i, y := range a.Points.Target {
+			if a.Points.Lower[i] <= y && y <= a.Points.Upper[i] {
+				held++
+			}
+		}
+		if math.Abs(a.Coverage-held/40) > 1e-12 || math.Abs(a.Mean_width-width(a.Points)) > 1e-9 || a.Interval != "observation" || a.Level != 0.8 {
+			t.Errorf("%s: %+v", more, a)
+		}
+		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) { // 200 resamples
+			t.Errorf("%s: refined intervals have %v times the width", more, ratio)
+		}
+		if estimator := ask(strings.Fields(strings.ReplaceAll(more, "--residuals scaled", ""))...); !(width(estimator.Points) < a.Mean_width) || estimator.Interval != "estimator" {
+			t.Errorf("%s: intervals of the estimator are as wide", more)
+		}
+	}
+}
+
+// TestIntervalRefusals: bad input before the solve, with its cure.
+func TestIntervalRefusals(t *testing.T) {
+	for line, want := range map[string]string{
+		"synthetic:friedman1,n=12 --interval observation":             "of at most 0.923",
+		"synthetic:friedman1,n=60 --interval observation --level 1":   "between 0 and 1",
+		"synthetic:friedman1,n=60 --interval observation --level NaN": "between 0 and 1",
+		"synthetic:friedman1,n=60 --interval of":                      "estimator, observation",
+		"synthetic:friedman1,n=60 --residuals scaled":                 "belongs to --interval observation",
+	} {
+		o := drive(t, "", append([]string{"predict", "--loss", "square", "--noise", "1", "--test", "synthetic:friedman1,n=5"}, strings.Fields(line)...)...)
+		if o.status != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
+			t.Errorf("%s: %+v", line, o)
+		}
+	}
+	if o := drive(t, "", "predict", "crabs", "--test", "crabs", "--interval", "observation"); o.status != exitUsage || !strings.Contains(o.stderr, "gives a probability") {
+		t.Errorf("labels: %+v", o)
+	}
+	if o := drive(t, "", strings.Fields("predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval observation --level 0.8")...); o.status != exitDone || !strings.Contains(o.stderr, "from 15 examples are rough") {
+		t.Errorf("few examples: %+v", o)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -25,10 +26,18 @@ import (
 // Other losses: d, g and lambda depend on each other and move together (T4-T6).
 // A sweep needs all of G and costs M^3 flops, and some M^2 for the passes between
 // sweeps. See fixedPoint.
-func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
+//
+// Few sites are solved for with one thread of BLAS (blas.ThreadsForOrder).
+func Solve(ctx context.Context, p Problem, settings Settings) (s *Solution, err error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	blas.ThreadsForOrder(p.Gram.N(), func() { s, err = solve(ctx, p, settings) })
+	return s, err
+}
+
+// solve is Solve of a problem that can be posed.
+func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
 	settings, err := settings.withDefaults(p.Gram.N())
 	if err != nil {
 		return nil, err
@@ -59,11 +68,11 @@ func Solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
-	solve := r.solveGeneral
+	iterate := r.solveGeneral
 	if quadratic != nil {
-		solve = r.solveQuadratic
+		iterate = r.solveQuadratic
 	}
-	if err := solve(ctx); err != nil {
+	if err := iterate(ctx); err != nil {
 		return nil, err
 	}
 	s.SitePrecision = append([]float64(nil), s.engine.Precisions()...)

@@ -36,7 +36,7 @@ var floors = map[string][]string{
 	"gp":             {"blas", "linalg", "train"},
 	"svm":            {"blas", "linalg", "train"},
 	"erm":            {"blas", "linalg", "train"},
-	"solver":         {"linalg", "loss", "resample"},
+	"solver":         {"blas", "linalg", "loss", "resample"},
 	"batch":          {"linalg", "loss"},
 	"retrain":        {"blas", "erm", "gp", "linalg", "loss", "resample", "svm", "train"},
 	"multifidelity":  {"linalg", "loss", "resample", "retrain", "solver"},

@@ -41,7 +41,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 
 func (r *run) newFixedPoint() *fixedPoint {
 	n, w := len(r.sites), &workspace{}
-	s := newSiteModel(r)
+	s := newSiteModel(r.sites, r.engine, r.problem.Gram, r.problem.Y)
 	x := newVectors(w, n)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
 	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, n

@@ -37,7 +37,9 @@ type jacobian struct {
 	m, v     []float64 // mean and variance of the predictor
 	root     []float64 // u^1/2, at least minRoot
 	move     SiteParams
-	product  [4][]float64 // with G o G of dd and du, with G o C of dd, with G of dg - m dd
+
+	covariance blas64.General // C in its lower triangle, where it has room
+	product    [4][]float64   // with G o G of dd and du, with G o C of dd, with G of dg - m dd
 }
 
 func newJacobian(w *workspace, n int) *jacobian {
@@ -58,26 +60,33 @@ func newJacobian(w *workspace, n int) *jacobian {
 func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	s := t.sites
 	copy(t.image, image)
-	chi, b := s.engine.Diag()
-	copy(t.chi, chi)
-	for i := range chi {
-		t.c[i] = cavityPrecision(chi[i], b[i])
-	}
-	s.engine.MulVecOffDiag(t.m, x.G)
-	s.engine.MulVecSquaredOffDiag(t.v, x.U)
-	for i, v := range chi {
-		t.m[i] += v * x.G[i]
-		t.v[i] += v * v * x.U[i]
-	}
-	for j, u := range x.U {
-		t.root[j] = math.Max(math.Sqrt(u), minRoot)
-	}
 	s.each(func(i int) {
 		at := [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}
 		for k := range at {
 			t.slopes[i][k] = t.siteJacobian(i, at, k, [3]float64{x.D[i], x.G[i], x.U[i]})
 		}
 	})
+	t.couple(x.SiteParams)
+}
+
+// couple computes what G, which stands at p, says of the sites' influence on each other:
+// chi, c, m, V and the products.
+func (t *jacobian) couple(p SiteParams) {
+	s := t.sites
+	chi, b := s.engine.Diag()
+	copy(t.chi, chi)
+	for i := range chi {
+		t.c[i] = cavityPrecision(chi[i], b[i])
+	}
+	s.engine.MulVecOffDiag(t.m, p.G)
+	s.engine.MulVecSquaredOffDiag(t.v, p.U)
+	for i, v := range chi {
+		t.m[i] += v * p.G[i]
+		t.v[i] += v * v * p.U[i]
+	}
+	for j, u := range p.U {
+		t.root[j] = math.Max(math.Sqrt(u), minRoot)
+	}
 	s.engine.CopyG(t.scaled)
 	s.each(func(i int) {
 		row := rowOf(t.scaled, i)
@@ -86,6 +95,9 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 		}
 	})
 	linalg.LowerGram(t.products, t.scaled)
+	if t.covariance.Rows > 0 {
+		copyLower(t.covariance, t.products)
+	}
 	s.each(func(i int) {
 		row, products := rowOf(t.scaled, i), rowOf(t.products, i)
 		for j, v := range row {
@@ -100,6 +112,13 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	})
 }
 
+// copyLower copies a lower triangle.
+func copyLower(dst, a blas64.General) {
+	for i := range a.Rows {
+		copy(rowOf(dst, i)[:i+1], rowOf(a, i))
+	}
+}
+
 func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
 
 // siteJacobian is the derivative of d, g, u of site i, which are from at x, with
@@ -110,8 +129,15 @@ func (t *jacobian) siteJacobian(i int, x [3]float64, k int, from [3]float64) [3]
 	return [3]float64{(d - from[0]) / differenceStep, (g - from[1]) / differenceStep, (u - from[2]) / differenceStep}
 }
 
+// half is a triangle of the products as the symmetric matrix that it stands for.
 func (t *jacobian) half(uplo gblas.Uplo) blas64.Symmetric {
 	return blas64.Symmetric{Uplo: uplo, N: t.products.Rows, Stride: t.products.Stride, Data: t.products.Data}
+}
+
+// multiply is dst = (G o G) x of the upper triangle, (G o C) x of the lower, without
+// their diagonals.
+func (t *jacobian) multiply(dst []float64, uplo gblas.Uplo, x []float64) {
+	blas64.Symv(1, t.half(uplo), vector(x), 0, vector(dst))
 }
 
 // mulResidual is dst = (I - F') x.
@@ -125,13 +151,10 @@ func (t *jacobian) mulResidual(dst, x []float64) {
 		t.move.G[i] = d[0][1]*a + d[1][1]*b + d[2][1]*c - t.m[i]*t.move.D[i]
 		t.move.U[i] = d[0][2]*a + d[1][2]*b + d[2][2]*c
 	}
-	multiply := func(dst []float64, uplo gblas.Uplo, x []float64) {
-		blas64.Symv(1, t.half(uplo), vector(x), 0, vector(dst))
-	}
 	byD, byU, cross, byG := t.product[0], t.product[1], t.product[2], t.product[3]
-	multiply(byD, gblas.Upper, t.move.D)
-	multiply(byU, gblas.Upper, t.move.U)
-	multiply(cross, gblas.Lower, t.move.D)
+	t.multiply(byD, gblas.Upper, t.move.D)
+	t.multiply(byU, gblas.Upper, t.move.U)
+	t.multiply(cross, gblas.Lower, t.move.D)
 	s.engine.MulVecOffDiag(byG, t.move.G)
 	for i, chi := range t.chi {
 		c, mean, variance := t.c[i], t.image.mean()[i], math.Exp(t.image.logV()[i])

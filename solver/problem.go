@@ -88,21 +88,28 @@ func (p *Problem) groupSites() ([]site, error) {
 		}
 		sites[at].examples = append(sites[at].examples, example)
 	}
-	law := resample.Cache(p.Law)
-	alone := map[float64]loss.Site{} // of one example, by its target
 	for i := range sites {
 		if len(sites[i].examples) == 0 {
 			return nil, badProblem("site %d holds no example", i+1)
 		}
+	}
+	return sites, bindLoss(sites, p.Y, p.Loss, p.Law)
+}
+
+// bindLoss binds a loss and a law to sites whose examples are known; y are all targets.
+func bindLoss(sites []site, y []float64, l loss.Loss, law resample.CountDistribution) error {
+	law = resample.Cache(law)
+	alone := map[float64]loss.Site{} // of one example, by its target
+	for i := range sites {
 		targets := make([]float64, len(sites[i].examples))
 		for copy, example := range sites[i].examples {
-			targets[copy] = p.Y[example]
+			targets[copy] = y[example]
 		}
 		bound, known := alone[targets[0]]
 		if !known || len(targets) > 1 {
 			var err error
-			if bound, err = p.Loss.Site(targets, law); err != nil {
-				return nil, fmt.Errorf("%w: site %d: %w", ErrProblem, i+1, err)
+			if bound, err = l.Site(targets, law); err != nil {
+				return fmt.Errorf("%w: site %d: %w", ErrProblem, i+1, err)
 			}
 		}
 		if len(targets) == 1 {
@@ -110,7 +117,7 @@ func (p *Problem) groupSites() ([]site, error) {
 		}
 		sites[i].Site = bound
 	}
-	return sites, nil
+	return nil
 }
 
 func (p *Problem) at(example int) int {

@@ -51,15 +51,15 @@ type siteModel struct {
 	cancelled func() bool // whether the solve has been called off
 }
 
-func newSiteModel(r *run) *siteModel {
-	n := len(r.sites)
-	s := &siteModel{sites: r.sites, engine: r.engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
+func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []float64) *siteModel {
+	n := len(sites)
+	s := &siteModel{sites: sites, engine: engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
 	s.minVar, s.minInvD, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
-	if square := floats.Dot(r.problem.Y, r.problem.Y); square > 0 {
-		s.unit = math.Sqrt(square / float64(len(r.problem.Y)))
+	if square := floats.Dot(y, y); square > 0 {
+		s.unit = math.Sqrt(square / float64(len(y)))
 	}
 	for i := range s.minVar {
-		k := math.Max(r.problem.Gram.At(i, i), smallestVariance)
+		k := math.Max(gram.At(i, i), smallestVariance)
 		s.minVar[i] = minVariance * k
 		s.minInvD[i] = k * minInverse
 	}

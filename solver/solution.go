@@ -11,6 +11,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Solution is the last iterate of a solve, and what follows from it. Vectors
@@ -45,6 +46,7 @@ type examples struct {
 	sites  []site
 	siteOf func(example int) int
 	y      []float64
+	law    resample.CountDistribution
 }
 
 // reader is what predictions at new inputs are read off.

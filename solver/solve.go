@@ -63,7 +63,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		}
 		defer release()
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y}, reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
+	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y, p.Law}, reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()

@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// TestGradient: the derivatives of sum_ij W_ij K_ij by the logarithm of every hyperparameter
+// are those of differences of Gram matrices. Differences of fourth order in steps of 1e-3
+// err by some 1e-12 of the fifth derivative, and by rounding over 1e-3.
+func TestGradient(t *testing.T) {
+	const m, d = 23, 4
+	rng := rand.New(rand.NewPCG(16, 2))
+	x := blas64.General{Rows: m, Cols: d, Stride: d, Data: make([]float64, m*d)}
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	copy(row(x, 5), row(x, 9)) // at a distance of 0
+	w := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
+	for i := range m {
+		for j := range i + 1 {
+			w.Data[i*m+j] = rng.NormFloat64()
+			w.Data[j*m+i] = w.Data[i*m+j]
+		}
+	}
+	scales := []float64{0.7, 1.5, 4, 2}
+	for _, s := range []Spec{
+		{Kind: RBF, LengthScale: scales, Amplitude: 3, Constant: 0.5, Jitter: 0.1},
+		{Kind: RBF, Gamma: 0.3}, {Kind: Matern12, Gamma: 0.3, Constant: 2}, {Kind: Matern12, LengthScale: scales},
+		{Kind: Matern32, LengthScale: scales, Jitter: 1}, {Kind: Matern52, LengthScale: scales, Amplitude: 0.2}, {Kind: Matern52, Gamma: 1},
+		{Kind: Linear, Amplitude: 2, Constant: 1, Jitter: 0.3},
+		{Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2}, {Kind: Poly, Gamma: 0.2, Degree: 1}, {Kind: Poly, Gamma: 0.4, Degree: 2, Constant: 1},
+	} {
+		value := func(s Spec) float64 {
+			k, err := s.Gram(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0.0
+			for i := range m {
+				for j := range m {
+					sum += w.Data[i*m+j] * k.At(i, j)
+				}
+			}
+			return sum
+		}
+		check := func(what string, got float64, moved func(s *Spec, factor float64)) {
+			at := func(step float64) float64 {
+				moving := s
+				moving.LengthScale = append([]float64(nil), s.LengthScale...)
+				moved(&moving, math.Exp(step*1e-3))
+				return value(moving)
+			}
+			want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / 12e-3
+			if math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+				t.Errorf("%v by %s: %g, differences %g", s.Kind, what, got, want)
+			}
+		}
+		in, err := s.Prepare(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := in.Gradient(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.amplitude() * f })
+		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
+		check("jitter", g.Jitter, func(s *Spec, f float64) { s.Jitter *= f })
+		if s.Gamma > 0 {
+			check("gamma", g.Gamma, func(s *Spec, f float64) { s.Gamma *= f })
+		}
+		for k := range s.LengthScale {
+			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
+		}
+	}
+	in, err := Spec{}.Prepare(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Gradient(blas64.General{Rows: m, Cols: 1}); err == nil {
+		t.Error("derivatives by a matrix of another order")
+	}
+}

@@ -1,0 +1,332 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// Gradient is the derivative of an Objective at a solution by everything that the problem
+// holds.
+type Gradient struct {
+	Value  float64        // of the objective
+	Kernel blas64.General // M x M, symmetric: the objective changes by sum_ij Kernel_ij dK_ij
+	Loss   []float64      // along each of the paths through the training loss
+}
+
+// Path is a way through the training losses: the loss at a distance from that of the
+// problem, which is At(0).
+type Path func(distance float64) loss.Loss
+
+// Limits of the linear equations of the gradient.
+const (
+	gradientDepth    = 60    // products with the Jacobian before a restart
+	gradientRestarts = 20    //
+	gradientShare    = 0.1   // their residual in residuals of the fixed point
+	gradientTightest = 1e-11 //
+	gradientLoosest  = 1e-4  //
+	gradientWorst    = 0.05  // beyond which there is no gradient
+)
+
+// Gradient differentiates an objective through the fixed point (T4-T6) by its adjoint.
+// With x the cavities, F(x) their image under a sweep and E the objective,
+//
+//	dE = (E_theta + lambda' F_theta) dtheta,   (I - F_x)' lambda = E_x'.
+//
+// One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES
+// with products of G that are as Newton's method has them. The
+// derivatives of a site by its own cavity are differences. The cost is 3 M^3 flops and some
+// 20 products of 4 M^2, and four matrices of M^2 numbers.
+//
+// The solution must be that of ADATAP on a kernel matrix that is held whole, whose G has
+// not been overwritten; its residual bounds the accuracy.
+func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path) (*Gradient, error) {
+	gram, ok := s.kernel.(*linalg.Sym)
+	if !ok || s.Method != ADATAP {
+		return nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
+	}
+	r, err := s.readout(o)
+	if err != nil {
+		return nil, err
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	engine, release, err := s.Hold()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	n := len(s.sites)
+	if err := linalg.CheckMemory(4*8*int64(n)*int64(n), 0, "the gradient"); err != nil {
+		return nil, err
+	}
+	model := newSiteModel(s.sites, engine, gram, s.y)
+	model.cancelled = func() bool { return ctx.Err() != nil }
+	a := newAdjoint(model, r, s)
+	a.jacobian.couple(SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance})
+	value := a.differentiate()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err := a.solve(math.Min(gradientLoosest, math.Max(gradientTightest, gradientShare*s.Residual))); err != nil {
+		return nil, err
+	}
+	g := &Gradient{Value: value, Kernel: a.kernel(s.weights)}
+	for _, path := range paths {
+		slope, err := a.along(path, s)
+		if err != nil {
+			return nil, err
+		}
+		g.Loss = append(g.Loss, slope)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if math.IsNaN(value) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Data) {
+		return nil, errors.New("the gradient is not a number at this solution")
+	}
+	return g, nil
+}
+
+// outputs are what a site makes of its cavity: its parameters d, g, u, and its share in
+// the averages.
+type outputs struct {
+	params [3]float64
+	sums   averages
+}
+
+// adjoint is the transposed linear system. Its unknowns are derivatives of the objective by
+// log c, by m_c in standard deviations of the cavity, and by log V_c of all sites, end to end.
+type adjoint struct {
+	jacobian        *jacobian
+	model           *siteModel
+	readout         *readout
+	cavity          []loss.Cavity
+	slope           averages        // of the objective, per example
+	slopes          [][3][3]float64 // of d, g, u of a site, by each of its coordinates
+	lambda          []float64       // the solution
+	right           []float64       // derivatives of the objective where the site parameters stay
+	byM, byChi, byV []float64       // by sum_j G_ij g_j, and as factors of G o G and of G o C
+	move            SiteParams      // by d, g, u
+}
+
+func newAdjoint(model *siteModel, r *readout, s *Solution) *adjoint {
+	n, w := len(s.sites), &workspace{}
+	a := &adjoint{jacobian: newJacobian(w, n), model: model, readout: r, cavity: s.Cavity, slopes: make([][3][3]float64, n)}
+	a.jacobian.sites = model
+	a.jacobian.covariance = blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}
+	a.lambda, a.right = w.vector(3*n), w.vector(3*n)
+	a.byM, a.byChi, a.byV = w.vector(n), w.vector(n), w.vector(n)
+	a.move = SiteParams{w.vector(n), w.vector(n), w.vector(n)}
+	return a
+}
+
+// Steps of differences of a site, of fourth order. Its averages bend on the scale of the
+// coordinates or of its distance to a kink in standard deviations; quadratures err by some
+// 1e-10.
+const gradientStep = 1e-3
+
+// difference is the derivative at 0 of f, which is known at some steps, to the fourth
+// order in the step.
+func difference(f func(step int) outputs) (slope outputs) {
+	a, b, c, d := f(-2), f(-1), f(1), f(2)
+	const unit = 1 / (12 * gradientStep)
+	for k := range slope.params {
+		slope.params[k] = unit * (8*(c.params[k]-b.params[k]) - (d.params[k] - a.params[k]))
+	}
+	slope.sums = c.sums.plus(b.sums.times(-1)).times(8).plus(a.sums).plus(d.sums.times(-1)).times(unit)
+	return slope
+}
+
+// at is what site i, of the given ones, makes of a cavity.
+func (a *adjoint) at(model *siteModel, i int, cav loss.Cavity) (out outputs) {
+	m := model.moments(i, cav)
+	response := model.response(i, cav.C, m)
+	out.params[0] = cav.C * m.Shrinkage / response
+	out.params[1], out.params[2] = matchMoments(cav, m, response)
+	out.sums = a.readout.site(&model.sites[i], cav, m)
+	return out
+}
+
+// differentiate computes the slopes of all sites and the right side, and returns the
+// objective.
+func (a *adjoint) differentiate() float64 {
+	n := len(a.cavity)
+	sums, bySite := make([]averages, n), make([][3]averages, n)
+	a.model.each(func(i int) {
+		cav := a.cavity[i]
+		sums[i] = a.at(a.model, i, cav).sums
+		sd := math.Sqrt(cav.Var)
+		for k, moved := range [3]func(x float64) loss.Cavity{
+			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C * math.Exp(x), Mean: cav.Mean, Var: cav.Var} },
+			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean + x*sd, Var: cav.Var} },
+			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean, Var: cav.Var * math.Exp(x)} },
+		} {
+			slope := difference(func(step int) outputs { return a.at(a.model, i, moved(float64(step)*gradientStep)) })
+			a.slopes[i][k], bySite[i][k] = slope.params, slope.sums
+		}
+	})
+	var mean averages
+	for _, part := range sums {
+		mean = mean.plus(part)
+	}
+	perExample := 1 / float64(len(a.readout.y))
+	value, slope := a.readout.combine(mean.times(perExample))
+	a.slope = slope.times(perExample)
+	for i := range bySite {
+		for k := range bySite[i] {
+			a.right[k*n+i] = a.slope.dot(bySite[i][k])
+		}
+	}
+	return value
+}
+
+// solve solves (I - F_x)' lambda = right, restarting GMRES with what is left.
+func (a *adjoint) solve(tolerance float64) error {
+	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth)
+	goal := tolerance * floats.Norm(a.right, 2)
+	left, step := append([]float64(nil), a.right...), make([]float64, len(a.right))
+	size := floats.Norm(left, 2)
+	for range gradientRestarts {
+		if !(size > goal) {
+			break
+		}
+		krylov.solve(step, left, a.mulResidual, goal/size)
+		floats.Add(a.lambda, step)
+		a.mulResidual(left, a.lambda)
+		floats.SubTo(left, a.right, left)
+		before := size
+		if size = floats.Norm(left, 2); !(size < before/2) {
+			break
+		}
+	}
+	if worst := gradientWorst * floats.Norm(a.right, 2); !(size <= worst) {
+		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right side is left", size/floats.Norm(a.right, 2))
+	}
+	a.pull(a.lambda)
+	return nil
+}
+
+// mulResidual is dst = (I - F_x)' x.
+func (a *adjoint) mulResidual(dst, x []float64) {
+	a.pull(x)
+	n := len(a.cavity)
+	for i := range a.slopes {
+		for k, slope := range a.slopes[i] {
+			dst[k*n+i] = x[k*n+i] - slope[0]*a.move.D[i] - slope[1]*a.move.G[i] - slope[2]*a.move.U[i]
+		}
+	}
+}
+
+// pull takes derivatives by the cavities that are read off G back to derivatives by G's
+// elements, and by the site parameters: the transpose of what jacobian says.
+func (a *adjoint) pull(x []float64) {
+	t, n := a.jacobian, len(a.cavity)
+	for i, cav := range a.cavity {
+		// By c, c m_c and c^2 V_c; a V_c at its lower limit does not move.
+		byC, byMean, byV := x[i], 0.0, 0.0
+		if cav.Var > a.model.minVar[i] {
+			byC -= x[n+i]*cav.Mean/math.Sqrt(cav.Var) + 2*x[2*n+i]
+			byMean = x[n+i] / (cav.C * math.Sqrt(cav.Var))
+			byV = x[2*n+i] / (cav.C * cav.C * cav.Var)
+		}
+		chi := t.chi[i]
+		a.byM[i] = byMean / chi
+		a.byV[i] = byV / (chi * chi)
+		a.byChi[i] = (byC/cav.C + t.m[i]*byMean + 2*t.v[i]*byV/chi) / (chi * chi)
+	}
+	a.model.engine.MulVecOffDiag(a.move.G, a.byM)
+	t.multiply(a.move.U, gblas.Upper, a.byV)
+	t.multiply(a.move.D, gblas.Upper, a.byChi)
+	t.multiply(t.product[0], gblas.Lower, a.byV)
+	for i, cross := range t.product[0] {
+		a.move.D[i] -= t.m[i]*a.move.G[i] + 2*cross
+	}
+}
+
+// kernel is the derivative by the elements of K. With T = I - D G = K^-1 G, dG = T' dK T, and
+// the derivative by G, read off as the cavities are,
+//
+//	T (-diag(byChi) + 2 diag(byV) G diag(u)) T' + (T byM) (T g)',   T g = g - D m,
+//
+// made symmetric.
+func (a *adjoint) kernel(weights []float64) blas64.General {
+	t, engine := a.jacobian, a.model.engine
+	n := len(a.cavity)
+	d := engine.Precisions()
+	_, b := engine.Diag()
+	g, c, dst := t.scaled, t.covariance, t.products
+	engine.CopyG(g)
+	mirror(c)
+	a.model.each(func(i int) { // R = (-diag(byChi) + 2 diag(byV) G diag(u)) T' in the place of C
+		gi, ci := rowOf(g, i), rowOf(c, i)
+		for j, v := range gi {
+			ci[j] = 2 * a.byV[i] * (v*t.root[j]*t.root[j] - ci[j]*d[j])
+			if j == i {
+				ci[j] -= a.byChi[i] * b[i]
+			} else {
+				ci[j] += a.byChi[i] * v * d[j]
+			}
+		}
+	})
+	blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, g, c, 0, dst)
+	pushed := make([]float64, n) // T byM
+	engine.MulVecOffDiag(pushed, a.byM)
+	for i := range pushed {
+		pushed[i] = b[i]*a.byM[i] - d[i]*pushed[i]
+	}
+	a.model.each(func(i int) {
+		row, ri := rowOf(dst, i), rowOf(c, i)
+		for j := range row {
+			row[j] = ri[j] - d[i]*row[j] + pushed[i]*weights[j]
+		}
+	})
+	symmetrize(dst)
+	return dst
+}
+
+// along is the derivative of the objective along a path through the training loss.
+func (a *adjoint) along(path Path, s *Solution) (float64, error) {
+	models := map[int]*siteModel{}
+	for _, step := range []int{-2, -1, 1, 2} {
+		moved := *a.model
+		moved.sites = append([]site(nil), s.sites...)
+		if err := bindLoss(moved.sites, s.y, path(float64(step)*gradientStep), s.law); err != nil {
+			return 0, err
+		}
+		models[step] = &moved
+	}
+	parts := make([]float64, len(a.cavity))
+	a.model.each(func(i int) {
+		slope := difference(func(step int) outputs { return a.at(models[step], i, a.cavity[i]) })
+		parts[i] = a.slope.dot(slope.sums) + slope.params[0]*a.move.D[i] + slope.params[1]*a.move.G[i] + slope.params[2]*a.move.U[i]
+	})
+	return floats.Sum(parts), nil
+}
+
+// mirror copies the lower triangle to the upper.
+func mirror(a blas64.General) {
+	for i := range a.Rows {
+		for j := range i {
+			a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
+		}
+	}
+}
+
+// symmetrize replaces a by (a + a')/2.
+func symmetrize(a blas64.General) {
+	for i := range a.Rows {
+		for j := range i {
+			v := (a.Data[i*a.Stride+j] + a.Data[j*a.Stride+i]) / 2
+			a.Data[i*a.Stride+j], a.Data[j*a.Stride+i] = v, v
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// slopeCase is an objective of a model with two hyperparameters: the length scale of an rbf
+// kernel on a line, and the first parameter of the loss.
+type slopeCase struct {
+	name      string
+	loss      func(logarithm float64) loss.Loss
+	law       resample.CountDistribution
+	objective solver.Objective
+	merged    bool // two examples share a site, and two more another
+}
+
+const slopeExamples = 16
+
+// slopeProblem is the problem of a case at logarithms of the hyperparameters.
+func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Problem, lengths *linalg.Sym) {
+	t.Helper()
+	const n = slopeExamples
+	rng := rand.New(rand.NewPCG(16, 1))
+	x, y := normals(rng, n), normals(rng, n)
+	if _, err := c.loss(0).Site([]float64{0.5}, c.law); err != nil { // labels
+		for i, v := range y {
+			y[i] = math.Copysign(1, v+2*x[i])
+		}
+	}
+	p = solver.Problem{Y: y, Loss: c.loss(parameter), Law: c.law}
+	sites := n
+	if c.merged {
+		sites = n - 2
+		p.Site = upTo(n - 1)
+		p.Site[n-2], p.Site[n-1] = 0, 1
+	}
+	scale := math.Exp(length)
+	p.Gram = symmetric(sites, func(i, j int) float64 { return rbf(x[i], x[j], scale) })
+	p.Gram.(*linalg.Sym).AddDiag(0.01)
+	lengths = symmetric(sites, func(i, j int) float64 { // dK/dlog length
+		r := (x[i] - x[j]) / scale
+		return r * r * rbf(x[i], x[j], scale)
+	})
+	return p, lengths
+}
+
+// TestGradient: the adjoint's derivatives by a length scale and by a parameter of the loss
+// are those of differences of solves, over losses, schemes, criteria and merged sites. Solves
+// to 1e-11 leave 1e-10 in central differences of steps 1e-3, whose own error, of fourth order
+// in the step, is less; averages by quadrature (logistic) err by 1e-9, and differences of them
+// by 1e-6.
+func TestGradient(t *testing.T) {
+	square := solver.Objective{Criterion: solver.LeftOutError, Test: loss.SquareTest{}}
+	zeroOne := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
+	of := func(c solver.Criterion, o solver.Objective) solver.Objective { return solver.Objective{Criterion: c, Test: o.Test} }
+	noise := func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }
+	hinge := func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }
+	poisson := resample.Poisson{Ratio: 1}
+	for _, c := range []slopeCase{
+		{"square", noise, poisson, square, false},
+		{"square, sites", noise, poisson, square, true},
+		{"square, .632+", noise, poisson, of(solver.Err632Plus, square), true},
+		{"square, .632", noise, poisson, of(solver.Err632, square), false},
+		{"square, variance", noise, poisson, of(solver.MeanVariance, square), true},
+		{"square, absolute", noise, resample.Poisson{Ratio: 2}, solver.Objective{Test: loss.Absolute{}}, false},
+		{"square, folds", noise, resample.KFold{Folds: 5, N: slopeExamples}, square, true},
+		{"hinge", hinge, poisson, zeroOne, false},
+		{"hinge, sites", hinge, poisson, of(solver.Err632Plus, zeroOne), true},
+		{"hinge, multinomial", hinge, resample.Multinomial{N: slopeExamples, Size: slopeExamples}, of(solver.Err632, zeroOne), false},
+		{"hinge, variance", hinge, poisson, of(solver.MeanVariance, zeroOne), false},
+		{"hinge2", func(v float64) loss.Loss { return loss.SquaredHinge{C: math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false},
+		{"hard", func(float64) loss.Loss { return loss.HardMargin{} }, poisson, zeroOne, false},
+		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false},
+		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} }, poisson, square, false},
+		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, square), true},
+		{"huber, delta", func(v float64) loss.Loss { return loss.Huber{C: 5, Delta: 0.5 * math.Exp(v)} }, poisson, square, false},
+		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson, of(solver.Err632Plus, square), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const length = -0.2
+			p, lengths := c.problem(t, length, 0)
+			g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(context.Background(), c.objective, []solver.Path{c.loss})
+			if err != nil {
+				t.Fatal(err)
+			}
+			byLength := 0.0
+			for i := range lengths.N() {
+				for j := range lengths.N() {
+					byLength += g.Kernel.Data[i*g.Kernel.Stride+j] * lengths.At(i, j)
+				}
+			}
+			value := func(length, parameter float64) float64 {
+				p, _ := c.problem(t, length, parameter)
+				v, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Objective(c.objective)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			if v := value(length, 0); math.Abs(g.Value-v) > 1e-9*v {
+				t.Errorf("value %g, want %g", g.Value, v)
+			}
+			const h = 1e-3
+			for k, got := range []float64{byLength, g.Loss[0]} {
+				at := func(step float64) float64 { return value(length+step*h*float64(1-k), step*h*float64(k)) }
+				want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / (12 * h)
+				if math.Abs(got-want) > 1e-5*(math.Abs(want)+1e-2*g.Value) {
+					t.Errorf("derivative %d of %g is %g, differences %g", k, g.Value, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestGradientRefusals: what has no gradient says so.
+func TestGradientRefusals(t *testing.T) {
+	c := slopeCase{loss: func(float64) loss.Loss { return loss.Square{Noise: 0.1} }, law: resample.Poisson{Ratio: 1}}
+	p, _ := c.problem(t, 0, 0)
+	smooth := solver.Objective{Test: loss.SquareTest{}}
+	plain := mustConverge(t, p, solver.Settings{})
+	if _, err := plain.Gradient(t.Context(), solver.Objective{Criterion: solver.Err632Plus, Test: loss.Absolute{}}, nil); !errors.Is(err, solver.ErrProblem) {
+		t.Errorf(".632+ of the absolute error: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := plain.Gradient(cancelled, smooth, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := plain.Gradient(t.Context(), smooth, []solver.Path{func(v float64) loss.Loss { return loss.Square{Noise: v} }}); !errors.Is(err, solver.ErrProblem) {
+		t.Errorf("a loss that is none: %v", err)
+	}
+	mustConverge(t, p, solver.Settings{})
+	if _, err := plain.Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrOverwritten) {
+		t.Errorf("overwritten: %v", err)
+	}
+	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrProblem) {
+		t.Errorf("another method: %v", err)
+	}
+	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: p.Gram.(*linalg.Sym)}, linalg.RankOptions{Tol: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Gram = factor
+	if _, err := mustConverge(t, p, solver.Settings{}).Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrProblem) {
+		t.Errorf("low rank: %v", err)
+	}
+}

@@ -106,3 +106,31 @@ func (s Spec) derivative(v float64, d int) (value, slope float64) {
 	}
 	return v, 1
 }
+
+// Gradient is Inputs.Gradient where only the Gram matrix k is known: of precomputed kernels,
+// and of rbf ones of sparse inputs, k'(r^2) r^2 = k log k.
+func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error) {
+	if s.Kind != RBF && s.Kind != Precomputed {
+		return nil, fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, or dense inputs", s.Kind)
+	}
+	if weights.Rows != k.N() || weights.Cols != k.N() {
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols, k.N())
+	}
+	g := &Gradient{}
+	for i := range k.N() {
+		w := row(weights, i)
+		g.Jitter += s.Jitter * w[i]
+		for j, v := range w {
+			value := k.At(i, j) - s.Constant
+			if j == i {
+				value -= s.Jitter
+			}
+			g.Amplitude += v * value
+			g.Constant += v * s.Constant
+			if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
+				g.Gamma += v * value * math.Log(share)
+			}
+		}
+	}
+	return g, nil
+}

@@ -77,7 +77,33 @@ func TestGradient(t *testing.T) {
 			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
 		}
 	}
-	in, err := Spec{}.Prepare(x)
+	s := Spec{Kind: RBF, Gamma: 0.3, Amplitude: 2, Constant: 1, Jitter: 0.2}
+	in, err := s.Prepare(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := in.Gradient(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := in.Gram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Gradient(k, w) // rounding of k where it is small beside the constant
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pair := range map[string][2]float64{"gamma": {got.Gamma, want.Gamma}, "amplitude": {got.Amplitude, want.Amplitude},
+		"constant": {got.Constant, want.Constant}, "jitter": {got.Jitter, want.Jitter}} {
+		if math.Abs(pair[0]-pair[1]) > 1e-10*(1+math.Abs(pair[1])) {
+			t.Errorf("from the matrix, by %s: %g, want %g", name, pair[0], pair[1])
+		}
+	}
+	if _, err := (Spec{Kind: Matern32}).Gradient(k, w); err == nil {
+		t.Error("a distance from a matern kernel")
+	}
+	in, err = Spec{}.Prepare(x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func lossSettings(l loss.Loss) Fingerprint {
 		return f.With("parameters", fmt.Sprintf("%+v", l))
 	}
 	for _, name := range about.Takes {
-		f = f.With("--"+name, v.FieldByName(strings.ToUpper(name[:1])+name[1:]))
+		f = f.With("--"+name, v.FieldByName(fieldName(name)))
 	}
 	return f
 }

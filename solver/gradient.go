@@ -24,16 +24,17 @@ type Gradient struct {
 
 // Path is a way through the training losses: the loss at a distance from that of the
 // problem, which is At(0).
-type Path func(distance float64) loss.Loss
+type Path func(distance float64) (loss.Loss, error)
+
+// DefaultGradientTolerance is the residual of the gradient's linear equations, relative to
+// their right side, where none is asked for.
+const DefaultGradientTolerance = 1e-6
 
 // Limits of the linear equations of the gradient.
 const (
-	gradientDepth    = 60    // products with the Jacobian before a restart
-	gradientRestarts = 20    //
-	gradientShare    = 0.1   // their residual in residuals of the fixed point
-	gradientTightest = 1e-11 //
-	gradientLoosest  = 1e-4  //
-	gradientWorst    = 0.05  // beyond which there is no gradient
+	gradientDepth    = 60   // products with the Jacobian before a restart
+	gradientRestarts = 20   // at most
+	gradientWorst    = 0.05 // residual beyond which there is no gradient
 )
 
 // Gradient differentiates an objective through the fixed point (T4-T6) by its adjoint.
@@ -47,8 +48,12 @@ const (
 // 20 products of 4 M^2, and four matrices of M^2 numbers.
 //
 // The solution must be that of ADATAP on a kernel matrix that is held whole, whose G has
-// not been overwritten; its residual bounds the accuracy.
-func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path) (*Gradient, error) {
+// not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
+// system, 0 for DefaultGradientTolerance.
+func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient, error) {
+	if tolerance == 0 {
+		tolerance = DefaultGradientTolerance
+	}
 	gram, ok := s.kernel.(*linalg.Sym)
 	if !ok || s.Method != ADATAP {
 		return nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
@@ -76,7 +81,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path) (*Gr
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err := a.solve(math.Min(gradientLoosest, math.Max(gradientTightest, gradientShare*s.Residual))); err != nil {
+	if err := a.solve(tolerance); err != nil {
 		return nil, err
 	}
 	g := &Gradient{Value: value, Kernel: a.kernel(s.weights)}
@@ -129,20 +134,20 @@ func newAdjoint(model *siteModel, r *readout, s *Solution) *adjoint {
 	return a
 }
 
-// Steps of differences of a site, of fourth order. Its averages bend on the scale of the
-// coordinates or of its distance to a kink in standard deviations; quadratures err by some
-// 1e-10.
-const gradientStep = 1e-3
+// gradientStep is the step of differences of a site, in the logarithms of its parameters and
+// in standard deviations of its cavity. Its averages bend on the scale of the coordinates, or
+// of its distance to a kink in standard deviations; quadratures err by some 1e-10.
+const gradientStep = 2e-4
 
-// difference is the derivative at 0 of f, which is known at some steps, to the fourth
-// order in the step.
+// difference is the derivative at 0 of f, which is known at some steps, by central
+// differences.
 func difference(f func(step int) outputs) (slope outputs) {
-	a, b, c, d := f(-2), f(-1), f(1), f(2)
-	const unit = 1 / (12 * gradientStep)
+	before, after := f(-1), f(1)
+	const unit = 1 / (2 * gradientStep)
 	for k := range slope.params {
-		slope.params[k] = unit * (8*(c.params[k]-b.params[k]) - (d.params[k] - a.params[k]))
+		slope.params[k] = unit * (after.params[k] - before.params[k])
 	}
-	slope.sums = c.sums.plus(b.sums.times(-1)).times(8).plus(a.sums).plus(d.sums.times(-1)).times(unit)
+	slope.sums = after.sums.plus(before.sums.times(-1)).times(unit)
 	return slope
 }
 
@@ -296,10 +301,14 @@ func (a *adjoint) kernel(weights []float64) blas64.General {
 // along is the derivative of the objective along a path through the training loss.
 func (a *adjoint) along(path Path, s *Solution) (float64, error) {
 	models := map[int]*siteModel{}
-	for _, step := range []int{-2, -1, 1, 2} {
+	for _, step := range []int{-1, 1} {
 		moved := *a.model
 		moved.sites = append([]site(nil), s.sites...)
-		if err := bindLoss(moved.sites, s.y, path(float64(step)*gradientStep), s.law); err != nil {
+		l, err := path(float64(step) * gradientStep)
+		if err != nil {
+			return 0, err
+		}
+		if err := bindLoss(moved.sites, s.y, l, s.law); err != nil {
 			return 0, err
 		}
 		models[step] = &moved

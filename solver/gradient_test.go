@@ -61,7 +61,9 @@ func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Pr
 func TestGradient(t *testing.T) {
 	square := solver.Objective{Criterion: solver.LeftOutError, Test: loss.SquareTest{}}
 	zeroOne := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
-	of := func(c solver.Criterion, o solver.Objective) solver.Objective { return solver.Objective{Criterion: c, Test: o.Test} }
+	of := func(c solver.Criterion, o solver.Objective) solver.Objective {
+		return solver.Objective{Criterion: c, Test: o.Test}
+	}
 	noise := func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }
 	hinge := func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }
 	poisson := resample.Poisson{Ratio: 1}
@@ -88,7 +90,7 @@ func TestGradient(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const length = -0.2
 			p, lengths := c.problem(t, length, 0)
-			g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(context.Background(), c.objective, []solver.Path{c.loss})
+			g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(context.Background(), c.objective, []solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,22 +129,22 @@ func TestGradientRefusals(t *testing.T) {
 	p, _ := c.problem(t, 0, 0)
 	smooth := solver.Objective{Test: loss.SquareTest{}}
 	plain := mustConverge(t, p, solver.Settings{})
-	if _, err := plain.Gradient(t.Context(), solver.Objective{Criterion: solver.Err632Plus, Test: loss.Absolute{}}, nil); !errors.Is(err, solver.ErrProblem) {
+	if _, err := plain.Gradient(t.Context(), solver.Objective{Criterion: solver.Err632Plus, Test: loss.Absolute{}}, nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf(".632+ of the absolute error: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := plain.Gradient(cancelled, smooth, nil); !errors.Is(err, context.Canceled) {
+	if _, err := plain.Gradient(cancelled, smooth, nil, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := plain.Gradient(t.Context(), smooth, []solver.Path{func(v float64) loss.Loss { return loss.Square{Noise: v} }}); !errors.Is(err, solver.ErrProblem) {
+	if _, err := plain.Gradient(t.Context(), smooth, []solver.Path{func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }}, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("a loss that is none: %v", err)
 	}
 	mustConverge(t, p, solver.Settings{})
-	if _, err := plain.Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrOverwritten) {
+	if _, err := plain.Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrOverwritten) {
 		t.Errorf("overwritten: %v", err)
 	}
-	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrProblem) {
+	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("another method: %v", err)
 	}
 	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: p.Gram.(*linalg.Sym)}, linalg.RankOptions{Tol: 1e-3})
@@ -150,7 +152,7 @@ func TestGradientRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Gram = factor
-	if _, err := mustConverge(t, p, solver.Settings{}).Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrProblem) {
+	if _, err := mustConverge(t, p, solver.Settings{}).Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("low rank: %v", err)
 	}
 }

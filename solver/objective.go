@@ -77,11 +77,15 @@ func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) 
 	vote := 0.0
 	_, labels := r.Test.(loss.ZeroOne)
 	if labels && r.Criterion != LeftOutError {
-		vote = s.Distribution(cav).Vote()
+		vote = loss.VoteShare(s.Site, cav)
 	}
 	for copy, example := range s.examples {
 		y := r.y[example]
-		sum.leftOut += s.LeftOut(cav, copy, r.Test)
+		if len(s.examples) == 1 { // the cavity itself, for every loss
+			sum.leftOut += r.Test.Gaussian(cav.Mean, cav.Var, y)
+		} else {
+			sum.leftOut += s.LeftOut(cav, copy, r.Test)
+		}
 		switch {
 		case r.Criterion == LeftOutError:
 		case labels:

@@ -1,0 +1,200 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+// Hyperparameter is a positive number of a Spec, by the name of its flag.
+type Hyperparameter struct {
+	Name    string // gamma, length-scale, amplitude, constant, jitter, or one of loss.Info.Takes
+	Feature int    // of a length scale of one feature, from 0; else -1
+}
+
+// String is the name, with the number of the feature from 1.
+func (h Hyperparameter) String() string {
+	if h.Feature >= 0 {
+		return fmt.Sprintf("%s %d", h.Name, h.Feature+1)
+	}
+	return h.Name
+}
+
+// Hyperparameters are those of a specification that names say: length-scale stands for all
+// that it has. A name that the kernel or the loss lacks is bad input.
+func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
+	about, _ := loss.About(s.Loss.Name())
+	var all []Hyperparameter
+	for _, name := range names {
+		has := slices.Contains(about.Takes, name)
+		switch name {
+		case "gamma":
+			has = (s.Kernel.Scaled() || s.Kernel.Kind == kernel.Poly) && len(s.Kernel.LengthScale) == 0
+		case "length-scale":
+			has = len(s.Kernel.LengthScale) > 0
+		case "amplitude", "constant", "jitter":
+			has = true
+		}
+		if !has {
+			return nil, inputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name, s.Kernel.Kind, s.Loss.Name()))
+		}
+		if slices.ContainsFunc(all, func(h Hyperparameter) bool { return h.Name == name }) {
+			return nil, inputError(fmt.Errorf("%s is named twice", name))
+		}
+		if scales := len(s.Kernel.LengthScale); name == "length-scale" && scales > 1 {
+			for feature := range scales {
+				all = append(all, Hyperparameter{name, feature})
+			}
+			continue
+		}
+		all = append(all, Hyperparameter{name, -1})
+	}
+	return all, nil
+}
+
+// Value is that of the hyperparameter, defaults written out.
+func (h Hyperparameter) Value(s *Spec) float64 {
+	k := s.Kernel.WithDefaults(s.Set.D())
+	switch h.Name {
+	case "gamma":
+		return k.Gamma
+	case "length-scale":
+		return k.LengthScale[max(0, h.Feature)]
+	case "amplitude":
+		return k.Amplitude
+	case "constant":
+		return k.Constant
+	case "jitter":
+		return k.Jitter
+	}
+	return lossField(s.Loss, h.Name)
+}
+
+// Set changes the hyperparameter, and nothing that s shares with another Spec.
+func (h Hyperparameter) Set(s *Spec, value float64) error {
+	k := &s.Kernel
+	switch h.Name {
+	case "gamma":
+		k.Gamma = value
+	case "length-scale":
+		k.LengthScale = slices.Clone(k.LengthScale)
+		k.LengthScale[max(0, h.Feature)] = value
+	case "amplitude":
+		k.Amplitude = value
+	case "constant":
+		k.Constant = value
+	case "jitter":
+		k.Jitter = value
+	default:
+		return h.setLoss(s, value)
+	}
+	return nil
+}
+
+// setLoss makes the loss anew.
+func (h Hyperparameter) setLoss(s *Spec, value float64) error {
+	var p loss.Parameters
+	about, err := loss.About(s.Loss.Name())
+	if err != nil {
+		return inputError(err)
+	}
+	for _, name := range about.Takes {
+		field := reflect.ValueOf(&p).Elem().FieldByName(fieldName(name))
+		field.SetFloat(lossField(s.Loss, name))
+		if name == h.Name {
+			field.SetFloat(value)
+		}
+	}
+	made, err := loss.ByName(about.Name, p)
+	if err != nil {
+		return inputError(err)
+	}
+	s.Loss = made
+	return nil
+}
+
+// lossField is a parameter of a loss of the catalogue, whose fields have the names of
+// loss.Parameters.
+func lossField(l loss.Loss, name string) float64 {
+	return reflect.ValueOf(l).FieldByName(fieldName(name)).Float()
+}
+
+// fieldName is the name of a parameter's field.
+func fieldName(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// Gradient is the value of an objective at a solution of this model, and its derivatives
+// by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
+// The model must have an exact kernel matrix of dense inputs, or a precomputed one.
+func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective, over []Hyperparameter) (value float64, gradient []float64, err error) {
+	var paths []solver.Path
+	for _, h := range over {
+		if h.ofLoss() {
+			paths = append(paths, func(distance float64) (loss.Loss, error) {
+				moved := m.Spec
+				err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(distance))
+				return moved.Loss, err
+			})
+		}
+	}
+	g, err := s.Gradient(ctx, o, paths, 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	byKernel, err := m.KernelGradient(g.Kernel)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, h := range over {
+		if h.ofLoss() {
+			gradient, g.Loss = append(gradient, g.Loss[0]), g.Loss[1:]
+		} else {
+			gradient = append(gradient, h.of(byKernel))
+		}
+	}
+	return g.Value, gradient, nil
+}
+
+// KernelGradient takes derivatives by the elements of the kernel matrix to those by the
+// logarithms of the kernel's hyperparameters.
+func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err error) {
+	if m.inputs != nil {
+		g, err = m.inputs.Gradient(weights)
+	} else {
+		g, err = m.Kernel.Gradient(m.Gram, weights)
+	}
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return g, nil
+}
+
+func (h Hyperparameter) ofLoss() bool {
+	return !slices.Contains([]string{"gamma", "length-scale", "amplitude", "constant", "jitter"}, h.Name)
+}
+
+// of is the derivative by the logarithm of a hyperparameter of the kernel.
+func (h Hyperparameter) of(g *kernel.Gradient) float64 {
+	switch h.Name {
+	case "gamma":
+		return g.Gamma
+	case "amplitude":
+		return g.Amplitude
+	case "constant":
+		return g.Constant
+	case "jitter":
+		return g.Jitter
+	}
+	if h.Feature >= 0 {
+		return g.LengthScale[h.Feature]
+	}
+	return -2 * g.Gamma // gamma = 1/(2 L^2)
+}

@@ -179,7 +179,12 @@ func (m *Model) choose() error {
 			return exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
-		return m.approximate()
+		err := m.approximate()
+		var short *linalg.RankError
+		if errors.As(err, &short) && short.Rank == 0 { // nor a factor of any rank
+			return exactError
+		}
+		return err
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much

@@ -81,9 +81,6 @@ func oneLine(text string) string {
 	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
 		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
 	}
-	if at := strings.Index(text, "strconv."); at >= 0 { // an invalid number in a flag
-		text = text[:at] + text[strings.LastIndex(text, ": ")+2:]
-	}
 	return strings.Join(strings.Fields(text), " ")
 }
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"slices"
 	"time"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/model"
 	"bootbench/report"
@@ -10,6 +12,9 @@ import (
 
 // load reads DATA.
 func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
+	if asked := slices.IndexFunc(dataFlagNames, func(name string) bool { return name != "unseen" && m.given(name) }); asked >= 0 && slices.Contains(dataset.Names(), path) {
+		return nil, usage.Errorf("--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file", dataFlagNames[asked], path, path)
+	}
 	set, err := a.readData(path, m.options(a.stdin()))
 	if err != nil {
 		return nil, err

@@ -26,13 +26,16 @@ var dataFlagNames = []string{"target", "drop", "no-header", "missing", "positive
 func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&d.target, "target", "", "column of the target, its `NAME` or number from 1; default: the last")
 	f.StringSliceVar(&d.drop, "drop", nil, "columns to leave out, `NAMES` or numbers from 1, separated by commas; default: none")
-	f.Lookup("drop").DefValue = "" // not "[]"
 	f.BoolVar(&d.noHeader, "no-header", false, "take the first line of a table for an example; default: decided by looking")
 	f.TextVar(&d.missing, "missing", dataset.MissingError, "what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of the column) or indicator (the mean, and a feature that says so); default: error")
 	f.Lookup("missing").DefValue = ""
 	f.StringVar(&d.positive, "positive", "", "`LABEL` of the class +1, as DATA writes it; default: the larger number, the later text")
-	f.Var(&d.unseen, "unseen", "what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
 	f.BoolVar(&d.zeroBased, "zero-based", false, "indices of sparse lines count from 0; default: from 1")
+}
+
+// registerUnseen adds what only commands with new inputs take.
+func (d *dataFlags) registerUnseen(f *pflag.FlagSet) {
+	f.Var(&d.unseen, "unseen", "what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
 }
 
 // options are the flags for the readers.

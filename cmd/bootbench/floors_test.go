@@ -14,6 +14,7 @@ import (
 // The rooms of the program itself.
 const (
 	usageDir      = "cmd/bootbench/internal/usage"
+	helpDir       = "cmd/bootbench/internal/help"
 	consoleDir    = "cmd/bootbench/internal/console"
 	filesDir      = "cmd/bootbench/internal/files"
 	studyDir      = "cmd/bootbench/internal/study"
@@ -46,11 +47,12 @@ var floors = map[string][]string{
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":         {"bench", "bench/paper", "blas", "dataset", "linalg", "loss", "solver"},
 	usageDir:         {},
+	helpDir:          {},
 	consoleDir:       {},
 	filesDir:         {usageDir},
 	studyDir:         {filesDir, usageDir},
 	checkpointDir:    {filesDir, "loss", "model", "report", "solver", usageDir},
-	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir, consoleDir, filesDir, studyDir, usageDir, "dataset", "gp", "kernel",
+	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir, consoleDir, filesDir, helpDir, studyDir, usageDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},

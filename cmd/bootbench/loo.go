@@ -34,12 +34,15 @@ func looCommand(a *app) *cobra.Command {
 		Long: `loo tells how often a classifier errs on an example that it was not trained on.
 
   exact    retrains without every example, starting from the training on all
-  fast     the same answer; retrains without the examples that a bound leaves open
-  xialpha  counts rho a R^2 + xi >= 1 over dual weights a and slacks xi, from one
-           training; with rho = 2 never below exact, with rho = 1 usually nearer
-  approx   moves every margin as leaving out its example would if the other support
-           vectors kept their sides (Opper and Winther), from one training; for a
-           hard margin the limit of the analytic bootstrap at large ratios
+  fast     the same answer; retrains without the examples that a bound leaves
+           open
+  xialpha  counts rho a R^2 + xi >= 1 over dual weights a and slacks xi, from
+           one training; with rho = 2 never below exact, with rho = 1 usually
+           nearer
+  approx   moves every margin as leaving out its example would if the other
+           support vectors kept their sides (Opper and Winther), from one
+           training; for a hard margin the limit of the analytic bootstrap at
+           large ratios
   all      a table of these
 
 The hinge loss has a bias term here, unless --no-bias is given; the hard margin has
@@ -51,6 +54,7 @@ in closed form.`,
 		Args: oneData,
 	}
 	f := cmd.Flags()
+	m.only = lossWords("loo")
 	m.register(f)
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
 	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -18,6 +19,7 @@ type lossFlags struct {
 	loss       string
 	parameters loss.Parameters // but for the noise
 	noise      noiseFlag
+	only       []string // the losses that the command can train; nil: all
 	flags      *pflag.FlagSet
 }
 
@@ -27,28 +29,58 @@ var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "dof", "s
 
 func (l *lossFlags) register(f *pflag.FlagSet) {
 	l.flags = f
-	f.StringVar(&l.loss, "loss", "", "training loss `LOSS`: "+lossHelp()+"; default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare")
-	p := &l.parameters
+	byTask, takes := map[loss.Task][]string{}, []string{}
+	for _, name := range l.names() {
+		about, err := loss.About(name)
+		if err != nil { // the perceptron
+			about.Task = loss.Classification
+		}
+		byTask[about.Task] = append(byTask[about.Task], name)
+		takes = append(takes, about.Takes...)
+	}
+	f.StringVar(&l.loss, "loss", "", fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (of which square takes labels, too; bootbench help losses has the formulas); "+
+		"default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare",
+		strings.Join(byTask[loss.Classification], ", "), strings.Join(append(byTask[loss.Regression], byTask[loss.Either]...), ", ")))
 	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; from 1e-100 to 1e100; required with --loss square unless DATA has a preset")
-	f.Float64Var(&p.C, "C", 1, "factor `C` of the loss against the regulariser, the cost of margin violation, from 1e-30 to 1e15")
-	f.Float64Var(&p.Epsilon, "epsilon", 0.1, "eps: half width `E` of the tube in units of the target, from 0 to 1e30")
-	f.Float64Var(&p.Delta, "delta", 1, "huber: residual `D` in units of the target from which on the loss is linear, from 1e-30 to 1e30")
-	f.Float64Var(&p.Dof, "dof", 4, "student: degrees of freedom `K` of the noise, from 0.1 to 1e15")
-	f.Float64Var(&p.Scale, "scale", 1, "student: scale `S` of the noise in units of the target, from 1e-30 to 1e30")
+	p := &l.parameters
+	for _, v := range []struct {
+		name      string
+		to        *float64
+		byDefault float64
+		usage     string
+	}{
+		{"C", &p.C, 1, "factor `C` of the loss against the regulariser, the cost of margin violation, from 1e-30 to 1e15"},
+		{"epsilon", &p.Epsilon, 0.1, "eps: half width `E` of the tube in units of the target, from 0 to 1e30"},
+		{"delta", &p.Delta, 1, "huber: residual `D` in units of the target from which on the loss is linear, from 1e-30 to 1e30"},
+		{"dof", &p.Dof, 4, "student: degrees of freedom `K` of the noise, from 0.1 to 1e15"},
+		{"scale", &p.Scale, 1, "student: scale `S` of the noise in units of the target, from 1e-30 to 1e30"},
+	} {
+		if slices.Contains(takes, v.name) {
+			f.Float64Var(v.to, v.name, v.byDefault, v.usage)
+		}
+	}
 }
 
-// lossHelp names every loss with its formula, those for labels first.
-func lossHelp() string {
-	byTask := map[loss.Task]string{}
-	for _, name := range loss.Names() {
-		about, err := loss.About(name)
-		if err != nil {
-			continue
-		}
-		byTask[about.Task] += ", " + name + " " + about.Formula
+// names are the losses that the command can train.
+func (l *lossFlags) names() []string {
+	if l.only != nil {
+		return l.only
 	}
-	return fmt.Sprintf("for labels -1 and +1: %s; for regression: %s; for both: %s", strings.TrimPrefix(byTask[loss.Classification], ", "),
-		strings.TrimPrefix(byTask[loss.Regression], ", "), strings.TrimPrefix(byTask[loss.Either], ", "))
+	return loss.Names()
+}
+
+// lossesTopic is the page of help on losses, with the formula of each.
+func lossesTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("Training losses l(y, f) of a target or label y and a prediction f. The model is the\nminimum of their sum and half the squared norm of f in the kernel's space, or, where\na probability p is given, the mean of the posterior with that likelihood.\n\n")
+	for _, name := range loss.Names() {
+		if about, err := loss.About(name); err == nil {
+			what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers", loss.Either: "both"}[about.Task]
+			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
+		}
+	}
+	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, and --epsilon, --delta,\n--dof and --scale where a formula has them.")
+	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String()}
 }
 
 // choose is the loss that was asked for, or the preset's, and its parameters; a
@@ -60,11 +92,11 @@ func (l *lossFlags) choose(preset model.Preset, known bool, y []float64) (loss.L
 	case known:
 		name = preset.Loss.Name()
 	default:
-		return nil, loss.Parameters{}, usage.Errorf("--loss is required (%s)", strings.Join(loss.Names(), ", "))
+		return nil, loss.Parameters{}, usage.Errorf("--loss is required (%s)", strings.Join(l.names(), ", "))
 	}
 	about, err := loss.About(name)
 	if err != nil {
-		return nil, loss.Parameters{}, usage.Errorf("--loss %q is not available (there is %s)", name, strings.Join(loss.Names(), ", "))
+		return nil, loss.Parameters{}, usage.OneOf("loss", name, l.names()...)
 	}
 	if err := l.refuseForeign(about); err != nil {
 		return nil, loss.Parameters{}, err

@@ -56,6 +56,7 @@ resamples, and that of the mean prediction.`,
 	p.interval.register(f)
 	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
 	t.register(f)
+	t.model.registerUnseen(f)
 	t.scheme.register(f)
 	t.test.register(f)
 	t.refine.register(f, refineAuto)

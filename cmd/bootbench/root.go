@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"bootbench/cmd/bootbench/internal/help"
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
@@ -16,15 +17,18 @@ average - left-out error, .632 and .632+, mean and variance of predictions -
 without retraining it, by adaptive TAP (Malzahn and Opper 2003), and compares
 that with retraining.
 
-DATA is a file: .csv (a header, features, the target last), .svm, .libsvm or
-.dat (LIBSVM sparse lines), .npy (the target last), - for CSV on standard input;
-or the name of an embedded set ("bootbench datasets" lists them), or
-synthetic:NAME,n=2000,seed=1.
+DATA is a table (.csv, .tsv, .txt, .data; separator, header and packing are found
+by looking; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
+.dat), .npy (the target last) or .npz (X, y), - for a table on standard input, the
+name of an embedded set ("bootbench datasets" lists them), or
+synthetic:NAME,n=2000,seed=1. Two values of the target are classes, numbers a
+regression; without --loss a model is chosen.
 
 Exit status: 0 done; 1 failed while running; 2 bad usage or bad input, nothing
 computed; 3 not converged, the answer is printed with its residual; 130
 interrupted, what was finished is kept.`,
 		Example: `  bootbench estimate boston
+  bootbench estimate houses.csv --target price
   bootbench datasets
   bootbench compare`,
 		Version:       version(),
@@ -32,9 +36,12 @@ interrupted, what was finished is kept.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpFunc(help.Describe)
+	root.SetUsageFunc(help.Usage)
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID("files")
+	root.SetCompletionCommandGroupID("files")
 	registerShared(a, root)
 	for _, g := range commandGroups(a) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -43,8 +50,9 @@ interrupted, what was finished is kept.`,
 			root.AddCommand(c)
 		}
 	}
-	for _, c := range root.Commands() {
+	for _, c := range append(root.Commands(), root) {
 		c.Flags().SortFlags = false
+		complete(c)
 	}
 	return root
 }
@@ -61,7 +69,7 @@ func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
 		{"main", "Commands:", []*cobra.Command{compareCommand(a), estimateCommand(a), curveCommand(a), predictCommand(a),
 			retrainCommand(a), looCommand(a), gridCommand(a), trainCommand(a)}},
-		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a, newRoot), infoCommand(a)}},
+		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a, newRoot), infoCommand(a), versionCommand(a), lossesTopic()}},
 		{"studies", "Studies of the method (see compare --estimators, too):", []*cobra.Command{paperCommand(a), accuracyCommand(a), scaleCommand(a)}},
 	}
 }

@@ -40,7 +40,7 @@ func (a *app) run() (status int) {
 	root.SetIn(a.console.In)
 	root.SetOut(a.console.Out)
 	root.SetErr(a.console.Err)
-	err := root.ExecuteContext(a.ctx)
+	command, err := root.ExecuteContextC(a.ctx)
 	a.console.Clear()
 	if err == nil {
 		err = a.finish()
@@ -55,7 +55,7 @@ func (a *app) run() (status int) {
 			err = fmt.Errorf("interrupted: %d tasks are done and kept in %s", done, a.outputs.out)
 		}
 	}
-	fmt.Fprintf(a.console.Err, "bootbench: %s\n", oneLine(err.Error()))
+	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
 	return status
 }
 

@@ -447,11 +447,9 @@ func TestRefusals(t *testing.T) {
 		{boston("--noise", "0"), "--noise is 0"},
 		{boston("--noise", "-1"), "--noise is -1"},
 		{boston("--noise", "NaN"), "--noise is NaN"},
-		{boston("--noise", "much"), `invalid argument "much" for "--noise" flag: invalid syntax`},
 		{boston("--ratio", "0"), "--ratio is 0"},
 		{boston("--ratio", "-2"), "--ratio is -2"},
 		{boston("--ratio", "Inf"), "--ratio is +Inf"},
-		{boston("--nosuch"), "unknown flag: --nosuch"},
 		{[]string{"compare", "--estimators"}, "takes one DATA"},
 		{[]string{"compare", "boston", "--estimators"}, "judges support vector classifiers"},
 		{[]string{"compare", "sonar", "--estimators", "--splits", "1"}, "--splits is 1"},
@@ -496,7 +494,6 @@ func TestRefusals(t *testing.T) {
 		{[]string{"estimate"}, "takes one DATA"},
 		{[]string{"grid", "synthetic:blobs,n=50", "--over", "gamma=1,2"}, "--loss is required"},
 		{[]string{"estimate", "pima", "--loss", "square"}, "--noise is required"},
-		{[]string{"estimat", "boston"}, "did you mean estimate?"},
 		{[]string{"nosuch"}, "unknown command"},
 		{[]string{"help", "nosuch"}, "nosuch"},
 		{[]string{"info", "boston"}, "takes no arguments"},
@@ -750,6 +747,9 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	for _, c := range commands() {
+		if !c.Runnable() && c.HasParent() {
+			continue // a page of help
+		}
 		if c.Example == "" || c.Short == "" {
 			t.Errorf("%s has no example", c.Name())
 		}
@@ -794,7 +794,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 		c.LocalFlags().VisitAll(check)
-		if o := drive(t, "", c.Name(), "--help"); c.HasParent() && (o.status != exitDone || !strings.Contains(o.stdout, "Examples:")) {
+		if o := drive(t, "", c.Name(), "--help"); c.Runnable() && c.HasParent() && (o.status != exitDone || !strings.Contains(o.stdout, "Examples:")) {
 			t.Errorf("%s --help: %+v", c.Name(), o)
 		}
 	}

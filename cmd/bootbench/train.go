@@ -43,6 +43,7 @@ with one length scale, linear, poly and precomputed, without a jitter.`,
 		Args:    oneData,
 	}
 	f := cmd.Flags()
+	m.only = lossWords("train")
 	m.register(f)
 	f.StringVar(&path, "model", "", "write the model to `FILE`; required")
 	f.BoolVar(&noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")

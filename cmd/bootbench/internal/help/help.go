@@ -1,0 +1,131 @@
+// Package help lays out the help of commands in 80 columns, flags in groups, and
+// suggests what a word may have meant.
+package help
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// columns is the width of a page of help.
+const columns = 80
+
+// group is a part of the flags in the help.
+type group struct {
+	title string
+	names []string
+}
+
+// groups are all flags in the order of the help. Those in the first are what people need
+// first; of a name in two groups the first counts.
+var groups = []group{
+	{"Needed first", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio", "refine", "json", "out"}},
+	{"Data", []string{"positive", "drop", "missing", "no-header", "unseen", "zero-based", "map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
+		"pumadyn", "exact", "lowrank", "sizes"}},
+	{"Model", []string{"epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
+	{"Kernel", []string{"length-scale", "degree", "coef0", "amplitude", "constant", "jitter"}},
+	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped", "fit-tol", "rho", "estimators", "splits"}},
+	{"Solving", []string{"method", "tol", "max-sweeps", "max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
+		"checkpoint", "resume", "shard", "shards"}},
+	{"Output", []string{"test-loss", "level", "interval", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
+	{"Profiling", []string{"cpuprofile", "memprofile"}},
+}
+
+// Usage prints what follows the description of a command: how it is called, examples,
+// the commands below it and its flags.
+func Usage(c *cobra.Command) error {
+	var b strings.Builder
+	line := c.UseLine()
+	if c.HasAvailableSubCommands() {
+		line = c.CommandPath() + " COMMAND [DATA] [flags]"
+	}
+	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
+	if c.Example != "" {
+		b.WriteString("\nExamples:\n")
+		for line := range strings.Lines(c.Example) {
+			b.WriteString(fold(strings.TrimSpace(line), "  ", "      ", ` \`))
+		}
+	}
+	for _, g := range c.Groups() {
+		fmt.Fprintf(&b, "\n%s\n", g.Title)
+		for _, below := range c.Commands() {
+			if below.GroupID == g.ID && !below.Hidden {
+				b.WriteString(fold(below.Short, fmt.Sprintf("  %-12s", below.Name()), strings.Repeat(" ", 14), ""))
+			}
+		}
+	}
+	flags(&b, c)
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n%s COMMAND --help tells more of a command.\n", c.CommandPath())
+	}
+	_, err := io.WriteString(c.OutOrStderr(), b.String())
+	return err
+}
+
+// flags prints the flags of a command, group by group.
+func flags(b *strings.Builder, c *cobra.Command) {
+	for _, g := range append(slices.Clone(groups), group{"Other", Ungrouped(c)}) {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		set.SortFlags = false
+		for _, name := range g.names {
+			if f := c.Flags().Lookup(name); f != nil && set.Lookup(name) == nil {
+				set.AddFlag(f)
+			}
+		}
+		if set.HasFlags() {
+			fmt.Fprintf(b, "\n%s:\n%s", g.title, set.FlagUsagesWrapped(columns))
+		}
+	}
+}
+
+// Ungrouped are the flags of a command that have no group.
+func Ungrouped(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && !slices.ContainsFunc(groups, func(g group) bool { return slices.Contains(g.names, f.Name) }) {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// Describe prints the description of a command and its usage.
+func Describe(c *cobra.Command, _ []string) {
+	text := c.Long
+	if text == "" {
+		text = c.Short
+	}
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if strings.HasPrefix(paragraph, " ") || strings.Contains(paragraph, "\n ") { // a list
+			fmt.Fprintf(c.OutOrStdout(), "%s\n\n", paragraph)
+			continue
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\n", fold(paragraph, "", "", ""))
+	}
+	if c.Runnable() || c.HasAvailableSubCommands() {
+		Usage(c)
+	}
+}
+
+// fold breaks words into lines, the first after lead and the others after indent; all but
+// the last end with more.
+func fold(text, lead, indent, more string) string {
+	var b strings.Builder
+	line := lead
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case len(line)+1+len(word)+len(more) > columns:
+			b.WriteString(line + more + "\n")
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line + "\n"
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bootbench/blas"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loo"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/solver"
+	"bootbench/train"
+)
+
+// words are the values of a flag that takes one of a few words; nil: it takes others.
+func words(command, flag string) []string {
+	switch flag {
+	case "loss":
+		return lossWords(command)
+	case "kernel":
+		return listed[kernel.Kind](kernel.Precomputed)
+	case "scheme":
+		return resample.Names()
+	case "engine":
+		return listed[model.Storage](model.ScaLAPACK)
+	case "method":
+		return methodWords(command)
+	case "test-loss":
+		return loss.TestNames()
+	case "missing":
+		return []string{"error", "drop", "mean", "indicator"}
+	case "unseen":
+		return []string{"error", "zero"}
+	case "refine":
+		return []string{refineAuto, refineNone}
+	case "backend":
+		return blas.Names()
+	case "over":
+		return gridNames()
+	}
+	return nil
+}
+
+// lossWords are the losses that a command can train.
+func lossWords(command string) []string {
+	switch command {
+	case "loo":
+		return []string{"hard", "hinge", "square"}
+	case "train":
+		return []string{"hard", "hinge", perceptronLoss}
+	}
+	return loss.Names()
+}
+
+// methodWords are what --method of a command takes.
+func methodWords(command string) []string {
+	switch command {
+	case "loo":
+		return append(listed[loo.Method](loo.Approximate), allMethods)
+	case "retrain":
+		return listed[model.RetrainMethod](model.Single)
+	}
+	return listed[solver.Method](solver.MeanField)
+}
+
+// listed are the names of an enumeration up to its last.
+func listed[E interface {
+	~int
+	fmt.Stringer
+}](last E) (names []string) {
+	for e := E(0); e <= last; e++ {
+		names = append(names, e.String())
+	}
+	return names
+}
+
+// complete lets a shell complete the words of flags, DATA and folders.
+func complete(c *cobra.Command) {
+	if strings.Contains(c.Use, "DATA") {
+		c.ValidArgsFunction = cobra.FixedCompletions(dataset.Names(), cobra.ShellCompDirectiveDefault)
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if known := words(c.Name(), f.Name); known != nil {
+			c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	if c.Flags().Lookup("out") != nil {
+		c.MarkFlagDirname("out")
+	}
+}
+
+// elsewhere are flags by the names that other programs have for them.
+var elsewhere = map[string]string{
+	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds", "label": "target", "labels": "target",
+	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
+}
+
+// flagError says what is wrong with a flag, and leads to what is right.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=")
+		return usage.Errorf("unknown flag: -%s%s", name, meant(c, name))
+	case errors.As(err, &unknown):
+		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(), meant(c, unknown.GetSpecifiedName()))
+	case errors.As(err, &invalid):
+		return wrongValue(c, invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap())
+	}
+	return err
+}
+
+// meant says which flag an unknown one may have meant.
+func meant(c *cobra.Command, name string) string {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if other := elsewhere[name]; slices.Contains(names, other) {
+		return fmt.Sprintf("; it is called --%s here", other)
+	}
+	if slices.Contains(names, name) {
+		return "; flags begin with two dashes"
+	}
+	if near := usage.Nearest(name, names...); near != "" {
+		return near
+	}
+	for _, other := range c.Root().Commands() {
+		if other.Flags().Lookup(name) != nil {
+			return fmt.Sprintf("; it is one of %s, not of %s", other.Name(), c.Name())
+		}
+	}
+	return fmt.Sprintf("; %s --help lists the flags", c.CommandPath())
+}
+
+// wrongValue says what a flag takes instead of a value.
+func wrongValue(c *cobra.Command, f *pflag.Flag, value string, reason error) error {
+	number := map[string]string{"float64": "a number", "int": "a whole number", "uint64": "a whole number of at least 0",
+		"variance": "a number, or a share of the target's variance such as 10%"}[f.Value.Type()]
+	switch {
+	case number == "":
+		return usage.Errorf("--%s: %w%s", f.Name, reason, usage.Nearest(value, words(c.Name(), f.Name)...))
+	case f.Name == "gamma" && (value == "scale" || value == "auto"):
+		return usage.Errorf("--gamma takes a number, not %q: in scikit-learn that is 1/d for d standardised features; without --loss and --gamma one is chosen", value)
+	case strings.ContainsAny(value, ",:") && f.Name == "ratio":
+		return usage.Errorf("--ratio takes one number, not %q; curve DATA --ratio %s computes all", value, value)
+	case strings.ContainsAny(value, ",:") && slices.Contains(gridNames(), f.Name):
+		return usage.Errorf("--%s takes one number, not %q; grid DATA --over %s=%s computes all", f.Name, value, f.Name, value)
+	}
+	return usage.Errorf("--%s takes %s, not %q", f.Name, number, value)
+}
+
+// cure is what the command line can add to the reason of a failure.
+func cure(c *cobra.Command, err error) string {
+	text := err.Error()
+	given := func(name string) string {
+		if f := c.Flags().Lookup(name); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	switch {
+	case errors.Is(err, train.ErrDiverged) && given("kernel") != kernel.RBF.String():
+		return fmt.Sprintf(": --loss hinge --C 1, --kernel rbf, which separates more than %s, or --jitter", given("kernel"))
+	case errors.Is(err, train.ErrDiverged):
+		return ": --loss hinge --C 1, or --jitter"
+	case errors.Is(err, linalg.ErrMemory) && given("max-memory") != "":
+		return " (--max-memory)"
+	}
+	if data, _, ok := strings.Cut(text, ": neither a file nor"); ok {
+		return usage.Nearest(data, dataset.Names()...)
+	}
+	name, ok := strings.CutPrefix(text, "--")
+	if name, _, _ = strings.Cut(name, " "); !ok {
+		return ""
+	}
+	name = strings.TrimSuffix(name, ":")
+	if known := words(c.Name(), name); !slices.Contains(known, given(name)) {
+		return usage.Nearest(given(name), known...)
+	}
+	return ""
+}

@@ -44,8 +44,11 @@ func TestDataFlags(t *testing.T) {
 	if !slices.Equal(a.Points.Names, []string{"Berlin", "Rome"}) || a.Points.Target != nil {
 		t.Errorf("%+v", a)
 	}
+	if o := drive(t, "", append(predict, "--unseen", "one")...); o.status != exitUsage || !strings.Contains(o.stderr, "neither error nor zero") {
+		t.Errorf("--unseen one: %d, %s", o.status, o.stderr)
+	}
 	for _, c := range []struct{ flag, value, says string }{
-		{"--missing", "guess", "none of error, drop, mean, indicator"}, {"--unseen", "one", "neither error nor zero"},
+		{"--missing", "guess", "none of error, drop, mean, indicator"},
 		{"--missing", "error", "--missing drop, mean or indicator"}, {"--target", "z", `no column "z"`}, {"--positive", "maybe", `"maybe" is neither`},
 	} {
 		args := append([]string{"estimate", path, "--loss", "hinge", "--target", "y", "--missing", "mean"}, c.flag, c.value)

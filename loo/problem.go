@@ -121,6 +121,15 @@ func (o Outcome) zeroOne() float64 {
 	return 0
 }
 
+// ZeroOne is the zero-one loss of every example left out, a half for a tie.
+func (r *Result) ZeroOne() []float64 {
+	each := make([]float64, len(r.Outcome))
+	for i, o := range r.Outcome {
+		each[i] = o.zeroOne()
+	}
+	return each
+}
+
 // Result is an estimate.
 type Result struct {
 	Method Method

@@ -14,7 +14,9 @@ func (c *Curve) Figures() []*Figure {
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	for _, e := range c.Results {
 		left.point(e.Ratio, e.TestError)
-		plus.point(e.Ratio, orNaN(e.Err632Plus))
+		if e.Is632Applicable {
+			plus.point(e.Ratio, orNaN(e.Err632Plus))
+		}
 	}
 	ratios := Axis{Label: "ratio S/N", Log: true}
 	if len(left.X) > 0 {
@@ -42,6 +44,9 @@ func PointFigures(name string, p *Points) []*Figure {
 		Caption: "Standard deviation over resamples of the prediction at every example, against its mean.",
 		Panels:  []Panel{{X: Axis{Label: "mean prediction"}, Y: Axis{Label: "standard deviation"}, Series: []Series{spread}, Legend: NoLegend}},
 	}}
+	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
+		figures = append([]*Figure{targetFigure(name, p)}, figures...)
+	}
 	if len(p.Error) == 0 {
 		return figures
 	}

@@ -132,8 +132,8 @@ type Convergence struct {
 // Lists that a command does not have are left out.
 type Points struct {
 	Names      []string  `json:"names,omitempty"` // of the rows
-	Mean       []float64 `json:"mean"`
-	Variance   []float64 `json:"variance"`
+	Mean       []float64 `json:"mean,omitempty"`
+	Variance   []float64 `json:"variance,omitempty"`
 	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
 	MeanSE     []float64 `json:"mean_se,omitempty"`
 	VarianceSE []float64 `json:"variance_se,omitempty"`
@@ -282,10 +282,11 @@ type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
 	LeaveOneOutMethod
-	Quality        *Quality            `json:"quality,omitempty"` // for regression
-	Bias           bool                `json:"bias"`              // the predictor has a bias term
-	SupportVectors int                 `json:"support_vectors"`   // 0 for regression
-	Violation      float64             `json:"violation"`         // of the Kuhn-Tucker conditions by the training, in units of y f
+	Quality        *Quality            `json:"quality,omitempty"`
+	Points         *Points             `json:"points,omitempty"`
+	Bias           bool                `json:"bias"`            // the predictor has a bias term
+	SupportVectors int                 `json:"support_vectors"` // 0 for regression
+	Violation      float64             `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
 	Methods        []LeaveOneOutMethod `json:"methods,omitempty"`
 	Warnings       []string            `json:"warnings"`
 	Cost

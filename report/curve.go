@@ -33,8 +33,9 @@ func (*Curve) columns() []column {
 }
 
 func (*Curve) cells(e Estimate) []string {
+	e632, plus := e.grounded()
 	return []string{number(e.Ratio), number(e.Ratio * float64(e.N)), fmt.Sprintf("%.1f", e.Distinct),
-		number(e.TestError), number(e.Err632), number(e.Err632Plus), fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status}
+		number(e.TestError), e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status}
 }
 
 func (c *Curve) end() *document {

@@ -41,6 +41,7 @@ func Formats() []string { return []string{"svg", "png"} }
 
 // Write draws the figure in one of Formats.
 func (f *Figure) Write(w io.Writer, format string) error {
+	f = f.legible()
 	width, height := panelWidth*vg.Length(len(f.Panels)), panelHeight
 	switch format {
 	case "svg":
@@ -59,6 +60,50 @@ func (f *Figure) Write(w io.Writer, format string) error {
 		return err
 	}
 	return fmt.Errorf("no picture format %q", format)
+}
+
+// legible is the figure with as many panels as the palette needs: those with more series
+// than colours are drawn in parts, with the same axes.
+func (f *Figure) legible() *Figure {
+	parted := *f
+	parted.Panels = nil
+	for _, p := range f.Panels {
+		var parts [][]Series
+		for _, s := range p.Series {
+			k := s.Colour / len(palette)
+			for len(parts) <= k {
+				parts = append(parts, nil)
+			}
+			parts[k] = append(parts[k], s)
+		}
+		if len(parts) > 1 {
+			p.X, p.Y = p.X.over(p.Series, func(s *Series) []float64 { return s.X }), p.Y.over(p.Series, func(s *Series) []float64 { return s.Y })
+		}
+		for k := range max(1, len(parts)) {
+			part := p
+			if parts != nil {
+				part.Series = parts[k]
+			}
+			parted.Panels = append(parted.Panels, part)
+		}
+	}
+	return &parted
+}
+
+// over is the axis with limits that hold all values that it can show, unless it has others.
+func (a Axis) over(all []Series, of func(*Series) []float64) Axis {
+	if a.Min < a.Max {
+		return a
+	}
+	a.Min, a.Max = math.Inf(1), math.Inf(-1)
+	for i := range all {
+		for _, v := range of(&all[i]) {
+			if drawable(v, a.Log) {
+				a.Min, a.Max = math.Min(a.Min, v), math.Max(a.Max, v)
+			}
+		}
+	}
+	return a
 }
 
 // draw puts the panels side by side.
@@ -129,9 +174,24 @@ func (p *Panel) plot(size vg.Length) (*plot.Plot, error) {
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{225}, color.Gray{225}
 	out.Add(grid)
+	cells := heat{size: size}
 	for i := range p.Series {
-		if err := p.add(out, &p.Series[i]); err != nil {
+		if s := &p.Series[i]; s.Mark == Heat {
+			cells.rows = append(cells.rows, *s)
+		} else if err := p.add(out, s); err != nil {
 			return nil, err
+		}
+	}
+	if cells.rows != nil {
+		out.Add(cells)
+		for _, s := range p.Series {
+			if s.Mark == Frame {
+				around, err := frame(s.X[0], s.Y[0])
+				if err != nil {
+					return nil, err
+				}
+				out.Add(around)
+			}
 		}
 	}
 	p.X.apply(&out.X, 0)
@@ -216,7 +276,29 @@ func logScale(a *plot.Axis, fixed bool, room float64) {
 		}
 		a.Min, a.Max = math.Pow(10, low), math.Pow(10, high+room*(high-low))
 	}
-	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decadeTicks)
+}
+
+// decadeTicks marks powers of ten, with 2 and 5 times these where there are few, and round
+// numbers within one decade: no axis is without labels.
+func decadeTicks(low, high float64) []plot.Tick {
+	decades := math.Log10(high / low)
+	if decades < 1 {
+		return roundTicks(low, high)
+	}
+	var ticks []plot.Tick
+	for power := math.Floor(math.Log10(low)); math.Pow(10, power) <= high; power++ {
+		for factor := 1.0; factor < 10; factor++ {
+			tick := plot.Tick{Value: factor * math.Pow(10, power)}
+			if factor == 1 || decades < 3 && (factor == 2 || factor == 5) {
+				tick.Label = strconv.FormatFloat(tick.Value, 'g', 3, 64)
+			}
+			if tick.Value >= low*(1-1e-9) && tick.Value <= high*(1+1e-9) {
+				ticks = append(ticks, tick)
+			}
+		}
+	}
+	return ticks
 }
 
 // add draws a series and enters it into the legend.
@@ -299,11 +381,13 @@ type errorBars struct {
 	plotter.YErrors
 }
 
+// drawable reports whether a value has a place on an axis.
+func drawable(v float64, log bool) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && (v > 0 || !log)
+}
+
 // shown are the points that can be drawn, and those of them with an error bar.
 func (s *Series) shown(logX, logY bool) (at plotter.XYs, bars errorBars) {
-	drawable := func(v float64, log bool) bool {
-		return !math.IsNaN(v) && !math.IsInf(v, 0) && (v > 0 || !log)
-	}
 	for i, y := range s.Y {
 		if !drawable(s.X[i], logX) || !drawable(y, logY) {
 			continue

@@ -53,6 +53,8 @@ const (
 	Joined       // circles on a line
 	Bars         // upright bars from zero, as wide as the X are apart
 	Outline      // the outline of a histogram: Y[i] from X[i] to X[i+1]
+	Heat         // a row of a map: Y are colours; the first such series is at 1, the second at 2
+	Frame        // the outline of a cell of a map
 )
 
 // Corner is the place of a legend.

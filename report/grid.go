@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -80,7 +81,8 @@ func (*Grid) cells(c GridCell) []string {
 		return slices.Concat(c.Values, []string{"-", "-", "-", "-", "-", "failed: " + c.Failure})
 	}
 	e := c.Estimate
-	return slices.Concat(c.Values, []string{number(e.TestError), number(e.Err632), number(e.Err632Plus), fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status})
+	e632, plus := e.grounded()
+	return slices.Concat(c.Values, []string{number(e.TestError), e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status})
 }
 
 func (g *Grid) head() *document {
@@ -96,6 +98,9 @@ func (g *Grid) end() *document {
 	d.gap()
 	if g.Best != nil {
 		d.line("best", "%s", g.Lead()[0])
+		if edges := g.edges(); edges != "" {
+			d.line("note", "%s", edges)
+		}
 	}
 	d.cost(g.Cost)
 	return d
@@ -107,15 +112,34 @@ func (g *Grid) Lead() []string {
 		return []string{"No cell of the grid has converged."}
 	}
 	best := &g.Results[*g.Best]
-	return []string{fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
+	lead := []string{fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
 		best.Name(g.Over), number(best.Estimate.TestError), len(g.Results))}
+	if edges := g.edges(); edges != "" {
+		lead = append(lead, edges)
+	}
+	return lead
+}
+
+// edges says on which edges of the grid the best cell lies: a better one may lie beyond.
+func (g *Grid) edges() string {
+	var at []string
+	for k, a := range g.Over {
+		value := g.Results[*g.Best].Values[k]
+		if _, err := strconv.ParseFloat(value, 64); err != nil || len(a.Values) < 3 {
+			continue
+		}
+		if value == a.Values[0] || value == a.Values[len(a.Values)-1] {
+			at = append(at, a.Name+" "+value)
+		}
+	}
+	if at == nil {
+		return ""
+	}
+	return "The best cell lies on the edge of the grid, " + strings.Join(at, ", ") + ": go on beyond it."
 }
 
 // Title names the grid.
 func (g *Grid) Title() string { return "Bootstrap estimates of " + ShortName(g.Data) + " over a grid" }
-
-// Figures are none so far.
-func (g *Grid) Figures() []*Figure { return nil }
 
 func (g *Grid) document() *document {
 	d := g.head()

@@ -47,6 +47,7 @@ type blockView struct {
 	Head  []cellView
 	Rows  [][]cellView
 	Text  string
+	Many  bool // columns: narrow ones
 }
 
 type cellView struct {
@@ -65,7 +66,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		view.Figures = append(view.Figures, figureView{f.Name, f.Title, f.Caption, svg, len(f.Panels) > 1})
+		view.Figures = append(view.Figures, figureView{f.Name, f.Title, f.Caption, svg, len(f.legible().Panels) > 1})
 	}
 	return pageTemplate.Execute(w, view)
 }
@@ -112,7 +113,7 @@ func tableView(b block) blockView {
 		}
 		return row
 	}
-	v := blockView{Head: cells(heads(b.columns))}
+	v := blockView{Head: cells(heads(b.columns)), Many: len(b.columns) > 11}
 	for _, r := range b.rows {
 		v.Rows = append(v.Rows, cells(r))
 	}

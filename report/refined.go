@@ -30,7 +30,7 @@ type RefinedTime struct {
 }
 
 // refined prints exact resamples beside the theory's left-out error.
-func (d *document) refined(r *Refined, theory float64) {
+func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	if r == nil {
 		return
 	}
@@ -40,7 +40,11 @@ func (d *document) refined(r *Refined, theory float64) {
 	}
 	d.line("refined", "%s, standard error %.2g%s", number(r.TestError), r.SE, off)
 	d.line("refined by", "%d exact resamples in %s s, worth %.0f plain retrainings", r.Resamples, seconds(r.Time.Total), r.EquivalentResamples)
-	d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus), number(r.BaggedError))
+	if with632 {
+		d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus), number(r.BaggedError))
+	} else {
+		d.line("refined", "bagged error %s", number(r.BaggedError))
+	}
 }
 
 // compared says how far the theory's means and deviations at new inputs are off, root mean

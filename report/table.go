@@ -122,6 +122,9 @@ func nameWidth(data []string) int {
 // number writes a figure with the digits that a reader can use.
 func number(v float64) string { return fmt.Sprintf("%.5g", v) }
 
+// threeDigits writes a figure for a cell of a map.
+func threeDigits(v float64) string { return fmt.Sprintf("%.3g", v) }
+
 // seconds writes a wall time in seconds.
 func seconds(v float64) string {
 	if v >= 100 {

@@ -78,12 +78,20 @@ func (d *document) resampling(r Resampling, n int) {
 // combined prints what follows from the left-out error and one fit to all data.
 func (d *document) combined(e Errors, r Resampling) {
 	d.line("apparent error", "%s", number(e.Apparent))
-	note := ""
 	if !r.Is632Applicable {
-		note = "   (meant for resamples that leave out 37% of the examples)"
+		d.line(".632, .632+", "none: they are for resamples that leave out 37%% of the examples")
+		return
 	}
-	d.line(".632", "%s%s", number(e.Err632), note)
-	d.line(".632+", "%s%s", number(e.Err632Plus), note)
+	d.line(".632", "%s", number(e.Err632))
+	d.line(".632+", "%s", number(e.Err632Plus))
+}
+
+// grounded are .632 and .632+ for a table, "-" where they have no ground.
+func (e *Estimate) grounded() (e632, plus string) {
+	if !e.Is632Applicable {
+		return "-", "-"
+	}
+	return number(e.Err632), number(e.Err632Plus)
 }
 
 // ensemble prints the errors of the out-of-bag ensemble. se is nil for the
@@ -180,7 +188,7 @@ func (e *Estimate) document() *document {
 	d.combined(e.Errors, e.Resampling)
 	d.ensemble(e.Ensemble, nil)
 	d.quality(e.Quality)
-	d.refined(e.Refined, e.TestError)
+	d.refined(e.Refined, e.TestError, e.Is632Applicable)
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
 	d.points(e.Points)
@@ -270,6 +278,7 @@ func (l *LeaveOneOut) document() *document {
 		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	}
 	if l.Task == "classification" {
+		d.quality(l.Quality)
 		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias), l.Violation)
 	}
 	d.cost(l.Cost)

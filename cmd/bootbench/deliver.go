@@ -86,6 +86,7 @@ func (a *app) file(name string, write func(io.Writer) error) error {
 	if !a.writesFolder() {
 		return nil
 	}
+	a.outputs.names = append(a.outputs.names, name)
 	return a.outputs.folder.Write(name, write)
 }
 
@@ -112,7 +113,10 @@ func (a *app) page(p *report.Page) error {
 		}
 		p.Files = append(p.Files, numbers)
 	}
-	return a.file("report.html", p.WriteHTML)
+	if err := a.file("report.html", p.WriteHTML); err != nil {
+		return err
+	}
+	return a.outputs.folder.Sweep(a.outputs.names)
 }
 
 // figure writes a figure, and its numbers under that name, into --out.

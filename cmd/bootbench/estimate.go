@@ -95,14 +95,15 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 	}
 	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
 	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)
-	return a.deliver(pointsAnswer(e, lead, e.Warnings, e.Points))
+	return a.deliver(pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels))
 }
 
 // pointsAnswer is an answer with values per example, unless these are nil.
-func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points) answer {
+func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points, labels *report.Labels) answer {
 	r := answer{document: d, warnings: warnings, page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}}}
 	if points != nil {
 		r.csv, r.writeCSV, r.page.Figures = "points.csv", points.WriteCSV, report.PointFigures("points", points)
+		r.page.Answers = append(r.page.Answers, &report.Examples{Points: points, Labels: labels})
 	}
 	return r
 }

@@ -118,9 +118,14 @@ func errorsReport(test loss.Test, e solver.ErrorEstimates) report.Errors {
 
 // quality puts a left-out error in proportion, perExample in the order of the file.
 func (j *job) quality(testError float64, perExample []float64) *report.Quality {
+	return report.NewQuality(j.test, testError, j.targets(), perExample, j.report.Labels)
+}
+
+// targets are those of the file, in its units.
+func (j *job) targets() []float64 {
 	y := slices.Clone(j.Set.Y)
 	floats.AddConst(j.TargetMean, y)
-	return report.NewQuality(j.test, testError, y, perExample, j.report.Labels)
+	return y
 }
 
 // withWarning adds a warning, unless it is empty.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
 	"bootbench/loo"
 	"bootbench/loss"
 	"bootbench/report"
@@ -126,7 +125,11 @@ func (a *app) loo(j *job, l *looFlags) error {
 	if r.Status == loo.Cancelled.String() {
 		a.interrupted()
 	}
-	return a.page(&report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: r.Figures()})
+	page := &report.Page{Answers: []report.Document{r}, Warnings: r.Warnings, Figures: r.Figures()}
+	if r.Points != nil {
+		page.Answers = append(page.Answers, &report.Examples{Points: r.Points, Labels: r.Labels})
+	}
+	return a.page(page)
 }
 
 // residuals is leave-one-out for the square loss.
@@ -136,20 +139,27 @@ func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
 	if err != nil {
 		return err
 	}
-	square := 0.0
+	left, square := j.targets(), 0.0
 	for i, v := range residuals {
+		left[i] -= v
 		residuals[i] = v * v
-		square += v * v
-	}
-	if j.Set.Task == dataset.Regression {
-		r.Quality = j.quality(square/float64(len(residuals)), residuals)
-		r.Warnings = withWarning(r.Warnings, r.Quality.Warning(square/float64(len(residuals))))
+		square += v * v / float64(len(residuals))
 	}
 	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
-		Method: "closed form", Error: square / float64(len(residuals)), Skipped: len(residuals),
+		Method: "closed form", Error: square, Skipped: len(residuals),
 		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
 	}
+	j.judgeLeftOut(r, loss.SquareTest{}, residuals)
+	r.Points.OOBMean = left
 	return nil
+}
+
+// judgeLeftOut puts errors of examples left out in proportion.
+func (j *job) judgeLeftOut(r *report.LeaveOneOut, test loss.Test, perExample []float64) {
+	j.test = test
+	r.Quality = j.quality(r.Error, perExample)
+	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(r.Error))
+	r.Points = &report.Points{Names: j.Set.RowNames, Error: perExample, Target: j.targets()}
 }
 
 // leaveOut is leave-one-out for classifiers, by one method or by all.
@@ -176,20 +186,23 @@ func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut
 	case err != nil:
 		return err
 	}
-	a.fillLeftOut(r, results, l.method == allMethods)
+	shown := a.fillLeftOut(r, results, l.method == allMethods)
 	r.Bias = p.Bias
+	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha { // a bound is no worse than a constant by being high
+		j.judgeLeftOut(r, loss.ZeroOne{}, shown.ZeroOne())
+	}
 	return nil
 }
 
-// fillLeftOut writes results into the report.
-func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) {
+// fillLeftOut writes results into the report, and returns the one that it is of.
+func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) (shown *loo.Result) {
 	for _, result := range results {
 		row := leftOutReport(result)
 		if all {
 			r.Methods = append(r.Methods, row)
 		}
 		if !all || result.Method == loo.Fast || len(results) == 1 {
-			r.LeaveOneOutMethod, r.SupportVectors, r.Violation = row, result.SupportVectors, result.Violation
+			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors, result.Violation
 		}
 		if result.Status == loo.Inexact {
 			a.status = exitNotConverged
@@ -199,6 +212,7 @@ func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool
 			r.Status = row.Status
 		}
 	}
+	return shown
 }
 
 func leftOutReport(result *loo.Result) report.LeaveOneOutMethod {

@@ -184,7 +184,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	}
 	lead := fmt.Sprintf("Models trained on %d resamples err by %.5g, standard error %.2g (%s loss), on examples that they have not seen.",
 		r.Resamples, r.TestError, r.SE, r.TestLoss)
-	if err := a.deliver(pointsAnswer(r, lead, r.Warnings, r.Points)); err != nil {
+	if err := a.deliver(pointsAnswer(r, lead, r.Warnings, r.Points, r.Labels)); err != nil {
 		return err
 	}
 	if result.Status == retrain.Cancelled {
@@ -212,6 +212,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		r.Points.OOBVote, r.Points.Vote = bag.Vote, j.perExample(result.Vote)
 	}
 	r.Points.Shift(j.TargetMean)
+	r.Points.Target = j.targets()
 	r.Quality = j.quality(r.TestError, left.Examples)
 	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(r.TestError))
 	r.Cost = a.cost(j.times)

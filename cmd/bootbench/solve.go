@@ -129,6 +129,7 @@ func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left [
 		p.OOBVote, p.Vote = ensemble.Vote, solution.PerExample(solution.Votes())
 	}
 	p.Shift(j.TargetMean)
+	p.Target = j.targets()
 	return p, nil
 }
 

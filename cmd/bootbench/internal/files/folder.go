@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Folder is one that the user has named for a command's files. The names of the
@@ -53,6 +55,33 @@ func (f Folder) Write(name string, write func(io.Writer) error) error {
 func (f Folder) WriteDurably(name string, content []byte) error {
 	return ReplaceDurably(filepath.Join(f.path, name), content)
 }
+
+// inventory is the file that lists those that a command has left in a folder.
+const inventory = "files.txt"
+
+// Sweep notes the files that a command has written, and removes those that the last one
+// has left there and this one has not: its answer is not this one's.
+func (f Folder) Sweep(written []string) error {
+	const most = 1 << 20
+	if before, err := f.Read(inventory, most); err == nil {
+		for _, name := range strings.Fields(string(before)) {
+			info, err := os.Lstat(filepath.Join(f.path, name))
+			if err != nil || !info.Mode().IsRegular() || filepath.Base(name) != name || slices.Contains(written, name) || !slices.Contains(ownKinds, filepath.Ext(name)) {
+				continue
+			}
+			if err := os.Remove(filepath.Join(f.path, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return f.Write(inventory, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(written, "\n")+"\n")
+		return err
+	})
+}
+
+// ownKinds are the extensions of what commands write.
+var ownKinds = []string{".html", ".json", ".csv", ".svg", ".png"}
 
 // Create writes a file that must not be there yet; the error is fs.ErrExist if it is.
 func (f Folder) Create(name string, write func(io.Writer) error) error {

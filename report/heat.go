@@ -1,0 +1,145 @@
+package report
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Figures show the left-out error over the grid: a curve for one axis, else a map over the
+// two axes with the most values, with the least over the others in each cell.
+func (g *Grid) Figures() []*Figure {
+	order := []int{}
+	for k := range g.Over {
+		order = append(order, k)
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(g.Over[j].Values) - len(g.Over[i].Values) })
+	if len(order) == 0 || len(g.Over[order[0]].Values) < 2 {
+		return nil
+	}
+	across, down, folded := order[0], -1, ""
+	if len(order) > 1 && len(g.Over[order[1]].Values) > 1 {
+		down = order[1]
+		across, down = max(across, down), min(across, down)
+	}
+	if len(order) > 2 {
+		folded = " Each cell shows the least error over the other parameters."
+	}
+	f := &Figure{
+		Name: "grid-" + fileName(ShortName(g.Data)), Title: ShortName(g.Data) + ": left-out error over the grid",
+		Caption: "Left-out error without retraining; the mark is the best cell." + folded,
+		Panels:  []Panel{{X: valueAxis(&g.Over[across]), Y: Axis{Label: "left-out error"}, Legend: NoLegend}},
+	}
+	p := &f.Panels[0]
+	for row, label := range g.rows(down) {
+		s := Series{Label: label, Mark: Joined}
+		if down >= 0 {
+			s.Mark = Heat
+		}
+		for column := range g.Over[across].Values {
+			s.point(float64(column+1), g.least(across, column, down, row))
+		}
+		p.Series = append(p.Series, s)
+	}
+	best := Series{Label: "best", Mark: Crosses, Colour: 1}
+	if g.Best != nil {
+		values := g.Results[*g.Best].Values
+		x := float64(slices.Index(g.Over[across].Values, values[across]) + 1)
+		if best.point(x, g.Results[*g.Best].Estimate.TestError); down >= 0 {
+			best.Mark, best.Y[0] = Frame, float64(slices.Index(g.Over[down].Values, values[down])+1)
+		}
+		p.Series = append(p.Series, best)
+	}
+	if down >= 0 {
+		p.Y = valueAxis(&g.Over[down])
+	}
+	return []*Figure{f}
+}
+
+// rows are the values of the axis of a map that runs upwards; one without a name for none.
+func (g *Grid) rows(down int) []string {
+	if down < 0 {
+		return []string{""}
+	}
+	var names []string
+	for _, v := range g.Over[down].Values {
+		names = append(names, g.Over[down].Name+" "+v)
+	}
+	return names
+}
+
+// valueAxis has a place for every value of an axis of the grid.
+func valueAxis(a *GridAxis) Axis {
+	axis := Axis{Label: a.Name, Min: 0.5, Max: float64(len(a.Values)) + 0.5}
+	for i, v := range a.Values {
+		axis.Ticks = append(axis.Ticks, Tick{At: float64(i + 1), Label: v})
+	}
+	return axis
+}
+
+// least is the least left-out error among the cells with these values that have converged.
+func (g *Grid) least(across, column, down, row int) float64 {
+	least := math.NaN()
+	for _, c := range g.Results {
+		if c.Estimate == nil || c.Estimate.Status != "converged" || c.Values[across] != g.Over[across].Values[column] || down >= 0 && c.Values[down] != g.Over[down].Values[row] {
+			continue
+		}
+		if e := c.Estimate.TestError; !(e >= least) {
+			least = e
+		}
+	}
+	return least
+}
+
+// heat draws the series of a map, one row each from below: cells that are the darker the
+// smaller, by rank, with their numbers where there is room for them.
+type heat struct {
+	rows []Series
+	size vg.Length
+}
+
+// mostNumbers is the number of cells across up to which they hold numbers.
+const mostNumbers = 9
+
+// Plot draws the cells.
+func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var all []float64
+	for _, s := range h.rows {
+		all = append(all, s.Y...)
+	}
+	all = slices.DeleteFunc(all, math.IsNaN)
+	slices.Sort(all)
+	style := p.X.Tick.Label
+	style.XAlign, style.YAlign, style.Color = text.XCenter, text.YCenter, color.Gray{1}
+	for row, s := range h.rows {
+		for i, v := range s.Y {
+			if math.IsNaN(v) {
+				continue
+			}
+			rank, _ := slices.BinarySearch(all, v)
+			light := float64(rank) / float64(max(1, len(all)-1))
+			shade := func(from uint8) uint8 { return uint8(float64(from) + (250-float64(from))*light) }
+			left, right, low, high := x(s.X[i]-0.5), x(s.X[i]+0.5), y(float64(row)+0.5), y(float64(row)+1.5)
+			c.FillPolygon(color.RGBA{shade(86), shade(180), shade(233), 255}, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+			if len(s.Y) <= mostNumbers {
+				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, threeDigits(v))
+			}
+		}
+	}
+}
+
+// frame is the outline of the cell of a map around a point.
+func frame(x, y float64) (*plotter.Line, error) {
+	line, err := plotter.NewLine(plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y - 0.5}})
+	if err == nil {
+		line.LineStyle = draw.LineStyle{Color: palette[1], Width: 2 * lineWidth}
+	}
+	return line, err
+}

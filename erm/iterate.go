@@ -3,7 +3,6 @@ package erm
 import (
 	"math"
 
-	"bootbench/blas"
 	"bootbench/train"
 )
 
@@ -95,18 +94,17 @@ func (t *Trainer) setSite(i int, z float64) error {
 func (t *Trainer) coordinateSweep() error {
 	q := &t.iterate
 	t.result.Sweeps++
-	for i := range q.a {
+	return t.system.sweep(q.f, q.a, func(i int, f float64) (float64, error) {
 		before := q.a[i]
-		z := q.f[i] - before/q.c[i]
+		z := f - before/q.c[i]
 		if err := t.setSite(i, z); err != nil {
-			return err
+			return 0, err
 		}
 		step := q.a[i] - before
 		if math.Abs(step) <= 0x1p-51*q.c[i]*(math.Abs(z)+math.Abs(q.p[i])) {
 			q.a[i], q.z[i] = before, q.p[i]-before/q.c[i]
-			continue
+			return 0, nil
 		}
-		blas.Bound().Daxpy(len(q.f), step, t.system.row(i), 1, q.f, 1)
-	}
-	return nil
+		return step, nil
+	})
 }

@@ -3,6 +3,8 @@ package erm
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/train"
 )
 
@@ -22,8 +24,8 @@ import (
 type newton struct {
 	ridge     float64   // share of K_ii added to the diagonal, for singular K
 	shortStep bool      // a step was cut short: the ridge also applies where L has curvature
-	w         []float64 // over the members of the system
-	dz        []float64 // over all active sites, as are the others
+	e, w      []float64 // over all active sites, as are the others: shifts of the system, its solution
+	dz        []float64
 	df        []float64 // change of f by the whole step
 	da        []float64 // change of a by the whole step, then by the part taken
 	saved     iterate   // before the step
@@ -58,37 +60,21 @@ func (x *newton) decreaseRidge() {
 // newtonDirection computes the Newton direction dz. It returns the slope of the
 // dual along it; ok is false where the system has no solution.
 func (t *Trainer) newtonDirection() (slope float64, ok bool) {
-	q, s, x := &t.iterate, &t.system, &t.newton
-	s.members = s.members[:0]
-	for i, slope := range q.slope {
-		if !isFlat(slope) {
-			s.members = append(s.members, i)
-		}
+	q, s, x := &t.iterate, t.system, &t.newton
+	for _, v := range []*[]float64{&x.e, &x.w, &x.dz, &x.df, &x.da} {
+		*v = train.Resize(*v, len(q.a))
+		clear(*v)
 	}
-	diagonal := func(i int) float64 {
-		e := q.slope[i] / (q.c[i] * (1 - q.slope[i]))
-		if q.slope[i] == 0 || x.shortStep {
-			e += x.ridge * s.diag[i]
-		}
-		return e
-	}
-	for !s.factorise(diagonal) {
+	for t.shifts(); !s.factorise(x.e); t.shifts() {
 		if !x.increaseRidge() {
 			return 0, false
 		}
 	}
-	x.w = train.Resize(x.w, len(s.members))
-	for _, v := range []*[]float64{&x.dz, &x.df, &x.da} {
-		*v = train.Resize(*v, s.n)
-		clear(*v)
-	}
-	for k, i := range s.members {
-		x.w[k] = q.f[i] - q.p[i]
-	}
+	floats.SubTo(x.w, q.f, q.p)
 	s.solve(x.w)
-	for k, i := range s.members {
-		x.da[i] = -x.w[k]
-		slope += x.w[k] * (q.f[i] - q.p[i])
+	for i, w := range x.w {
+		x.da[i] = -w
+		slope += w * (q.f[i] - q.p[i])
 	}
 	s.mulAdd(x.df, x.da)
 	for i, r := range q.slope {
@@ -99,6 +85,20 @@ func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 		}
 	}
 	return slope, !math.IsNaN(slope) && !math.IsInf(slope, 0)
+}
+
+// shifts are s/(c(1-s)) at the sites, with the ridge, infinite at flat ones.
+func (t *Trainer) shifts() {
+	q, x := &t.iterate, &t.newton
+	for i, slope := range q.slope {
+		x.e[i] = math.Inf(1)
+		if !isFlat(slope) {
+			x.e[i] = slope / (q.c[i] * (1 - slope))
+		}
+		if slope == 0 || x.shortStep {
+			x.e[i] += x.ridge / q.c[i]
+		}
+	}
 }
 
 // newtonStep takes the Newton step, halved until the dual increases enough

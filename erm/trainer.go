@@ -29,11 +29,12 @@ const (
 )
 
 // Trainer trains on one weighted set after the other over the M sites of a
-// kernel matrix, which it only reads. It takes about 16 n^2 bytes for the
-// largest number n of active sites met so far. One Trainer serves one
+// kernel matrix, which it only reads. With one that is held whole it takes about 16 n^2
+// bytes for the largest number n of active sites met so far, and n^3/3 flops per Newton
+// step; with a low-rank one 8 n r bytes and n r^2 flops. One Trainer serves one
 // goroutine; Trainers that share a kernel matrix may run at the same time.
 type Trainer struct {
-	kernel  *linalg.Sym
+	diag    []float64 // of the kernel matrix
 	set     siteLosses
 	system  system
 	iterate iterate
@@ -41,21 +42,34 @@ type Trainer struct {
 	result  Result
 }
 
-// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k and
-// loss l. An element of k that is not finite, or a negative one on its
-// diagonal, is an error.
-func NewTrainer(k *linalg.Sym, l Loss) (*Trainer, error) {
+// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a
+// *linalg.Sym or a *linalg.LowRankPlusDiag, and loss l. An element of k that is not
+// finite, or a negative one on its diagonal, is an error.
+func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	if l == nil {
 		return nil, errors.New("there is no loss to train with")
 	}
-	if err := train.CheckKernel(k); err != nil {
-		return nil, err
+	t := &Trainer{set: siteLosses{loss: l}}
+	switch k := k.(type) {
+	case *linalg.Sym:
+		if err := train.CheckKernel(k); err != nil {
+			return nil, err
+		}
+		t.system = &dense{kernel: k}
+	case *linalg.LowRankPlusDiag:
+		t.system = &lowRank{kernel: k}
+	default:
+		return nil, fmt.Errorf("there is no trainer for a kernel matrix in the form %T", k)
 	}
-	return &Trainer{kernel: k, set: siteLosses{loss: l}}, nil
+	t.diag = make([]float64, k.N())
+	for i := range t.diag {
+		t.diag[i] = k.At(i, i)
+	}
+	return t, nil
 }
 
 // Sites is the number M of sites.
-func (t *Trainer) Sites() int { return t.kernel.N() }
+func (t *Trainer) Sites() int { return len(t.diag) }
 
 // Train trains on p. Without examples f = 0. The error reports bad input, or an
 // *InfeasibleError; a training that ends early returns its last iterate and
@@ -72,7 +86,7 @@ func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) {
 	if err := s.complete(m); err != nil {
 		return nil, err
 	}
-	if err := t.set.gather(&p, m, func(i int) float64 { return t.kernel.At(i, i) }); err != nil {
+	if err := t.set.gather(&p, m, func(i int) float64 { return t.diag[i] }); err != nil {
 		return nil, err
 	}
 	r := &t.result
@@ -109,12 +123,12 @@ func (s *Settings) complete(m int) error {
 // prepare gathers the kernel and sets the weights that the first sweep starts
 // from.
 func (t *Trainer) prepare(start []float64) {
-	t.system.gather(t.kernel, t.set.Active, t.Sites())
+	t.system.gather(t.set.Active, t.Sites())
 	q := &t.iterate
-	q.resize(t.system.n)
+	q.resize(len(t.set.Active))
 	clear(q.a)
 	for i, s := range t.set.Active {
-		q.c[i] = 1 / t.system.diag[i]
+		q.c[i] = 1 / t.diag[s]
 		if start != nil {
 			q.a[i] = start[s]
 		}
@@ -137,7 +151,7 @@ func (t *Trainer) writeResult() {
 	for i, s := range t.set.Active {
 		r.A[s] = q.a[i]
 	}
-	train.MulInactive(r.F, t.kernel, t.set.Active, r.A)
+	t.system.spread(r.F, t.set.Active, r.A)
 	for i, s := range t.set.Active {
 		r.F[s] = q.f[i]
 	}

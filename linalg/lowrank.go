@@ -3,7 +3,7 @@ package linalg
 import (
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -23,6 +23,7 @@ type LowRankPlusDiag struct {
 	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
 	residual []float64
+	diag     []float64 // of K, jitter apart
 	traces   []float64 // sum of the residuals, jitter apart, after each pivot
 	traceK   float64   // sum of K_ii - RankOptions.Offset
 	jitter   float64
@@ -30,47 +31,6 @@ type LowRankPlusDiag struct {
 
 // panelRows is the height of a panel of R'.
 const panelRows = 128
-
-// LowRankBytes is the memory in bytes that a factor of N sites takes while it is
-// made or while an engine works on it, whichever is more and at most: as many coarser
-// factors are counted as there can be.
-func LowRankBytes(n, rank int) int64 {
-	ranks := []int{rank}
-	for r := rank; r/minCoarser >= smallestLevel; {
-		r /= maxCoarser
-		ranks = append(ranks, r)
-	}
-	return levelBytes(n, ranks)
-}
-
-// SolveBytes is LowRankBytes for the coarser factors that k has.
-func (k *LowRankPlusDiag) SolveBytes() int64 {
-	ranks := []int{k.rank}
-	for r := k.coarserRank(k.rank); r > 0; r = k.coarserRank(r) {
-		ranks = append(ranks, r)
-	}
-	return levelBytes(k.n, ranks)
-}
-
-// levelBytes is LowRankBytes for a factor and coarser ones of the given ranks.
-func levelBytes(n int, ranks []int) int64 {
-	held, made, used := &core.Plan{Dry: true}, &core.Plan{Dry: true}, &core.Plan{Dry: true}
-	for range (ranks[0] + panelRows - 1) / panelRows {
-		held.Matrix(panelRows, n)
-	}
-	new(factorisation).allocate(made, n)
-	complementsWorkspace(used, n, ranks[0], min(maxBlock, n))
-	for _, r := range ranks {
-		new(LowRankEngine).allocate(used, n, r, 8*n*r <= keptBytes)
-		used.Vectors(n, &[]float64{}, &[]float64{}) // residuals, and ratios between levels
-	}
-	return held.Bytes() + max(made.Bytes(), used.Bytes())
-}
-
-// RankThatFits is the largest rank whose LowRankBytes fit into the given memory.
-func RankThatFits(n int, bytes int64) int {
-	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
-}
 
 // append adds a row to R', which leaves residuals of the given sum.
 func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
@@ -128,6 +88,31 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	return trace, largest
 }
 
+// Subset is K~ between the listed sites, a copy; k itself where these are all of them.
+func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
+	if len(sites) == k.n {
+		return k
+	}
+	pick := func(from []float64) []float64 {
+		to := make([]float64, len(sites))
+		for c, site := range sites {
+			to[c] = from[site]
+		}
+		return to
+	}
+	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, residual: pick(k.residual), diag: pick(k.diag), jitter: k.jitter, panels: make([]blas64.General, len(k.panels))}
+	for b, p := range k.panels {
+		s.panels[b] = newGeneral(p.Rows, s.n)
+		core.Parallel(p.Rows, func(q int) {
+			to := s.panels[b].Data[q*s.panels[b].Stride:]
+			for c, site := range sites {
+				to[c] = p.Data[q*p.Stride+site]
+			}
+		})
+	}
+	return s
+}
+
 // AddDiag adds v >= 0 to every diagonal element.
 func (k *LowRankPlusDiag) AddDiag(v float64) {
 	k.jitter += v
@@ -136,16 +121,16 @@ func (k *LowRankPlusDiag) AddDiag(v float64) {
 	}
 }
 
-// At is element (i, j) of K~, in O(rank).
+// At is element (i, j) of K~, in O(rank), or O(1) on the diagonal.
 func (k *LowRankPlusDiag) At(i, j int) float64 {
+	if i == j {
+		return k.diag[i] + k.jitter
+	}
 	sum := 0.0
 	for _, p := range k.panels {
 		for q := range p.Rows {
 			sum += p.Data[q*p.Stride+i] * p.Data[q*p.Stride+j]
 		}
-	}
-	if i == j {
-		sum += k.residual[i]
 	}
 	return sum
 }
@@ -253,8 +238,98 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 	}
 }
 
-// mulTrans writes R'x into dst, length rank.
-func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
+// Rows writes the rows of R of sites first to last-1 into dst, (last-first) x rank
+// row-major.
+func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
+	q := 0
+	for _, p := range k.panels {
+		for r := range p.Rows {
+			for i, v := range p.Data[r*p.Stride+first : r*p.Stride+last] {
+				dst[i*k.rank+q] = v
+			}
+			q++
+		}
+	}
+}
+
+// weightedGram overwrites lower with the Cholesky factor of I + R' diag(root^2) R over the
+// listed sites, nil for all. It computes in work, rank x any number of sites.
+func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, root []float64) error {
+	clear(lower.Data)
+	for q := range k.rank {
+		lower.Data[q*lower.Stride+q] = 1
+	}
+	add := func(count int, fill func(part blas64.General)) {
+		part := core.Cols(work, 0, count)
+		fill(part)
+		addGram(lower, part, part)
+	}
+	if sites == nil {
+		k.eachBlock(work.Cols, func(first, last int) {
+			add(last-first, func(part blas64.General) { k.block(part, first, last, root) })
+		})
+	} else if k.rank > 0 {
+		for group := range slices.Chunk(sites, work.Cols) {
+			add(len(group), func(part blas64.General) { k.pick(part, group, root) })
+		}
+	}
+	return factorizeLower(lower)
+}
+
+// pick writes R' at the listed sites, scaled, into dst (rank x len(sites)).
+func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
+	q := 0
+	for _, p := range k.panels {
+		for r := range p.Rows {
+			from, to := p.Data[r*p.Stride:], dst.Data[q*dst.Stride:]
+			for c, site := range sites {
+				to[c] = from[site] * scale[site]
+			}
+			q++
+		}
+	}
+}
+
+// eachBlock calls f for blocks of so many sites, unless the rank is 0.
+func (k *LowRankPlusDiag) eachBlock(sites int, f func(first, last int)) {
+	if k.rank == 0 {
+		return
+	}
+	for first := 0; first < k.n; first += sites {
+		f(first, min(k.n, first+sites))
+	}
+}
+
+// factorizeLower overwrites the lower triangle of a positive definite matrix with its
+// Cholesky factor.
+func factorizeLower(m blas64.General) error {
+	if minor := blas.Bound().Potrf(gblas.Lower, m.Rows, m.Data, m.Stride); minor != 0 {
+		return &PivotError{Minor: minor, N: m.Rows}
+	}
+	return nil
+}
+
+// solveBoth overwrites t with (L L')^-1 t.
+func solveBoth(lower blas64.General, t []float64) {
+	if len(t) == 0 {
+		return
+	}
+	blas64.Trsv(gblas.NoTrans, lowerOf(lower), core.Vector(t))
+	blas64.Trsv(gblas.Trans, lowerOf(lower), core.Vector(t))
+}
+
+// MulVec is dst = K~ x.
+func (k *LowRankPlusDiag) MulVec(dst, x []float64) {
+	t := make([]float64, k.rank)
+	k.MulTrans(t, x)
+	k.mul(dst, t)
+	for i, v := range k.residual {
+		dst[i] += v * x[i]
+	}
+}
+
+// MulTrans writes R'x into dst, length rank.
+func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
 	q := 0
 	for _, p := range k.panels {
 		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(x), 0, core.Vector(dst[q:q+p.Rows]))

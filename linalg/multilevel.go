@@ -47,7 +47,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	if rank == 0 {
 		return nil
 	}
-	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter}
+	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag}
 	c.residual = append([]float64(nil), k.residual...)
 	above := 0 // rows of R' in the panels before
 	for _, p := range k.panels {

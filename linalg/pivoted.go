@@ -146,13 +146,14 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		return nil, fmt.Errorf("the largest rank is %d, must be positive", o.MaxRank)
 	}
 	f := &factorisation{
-		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n)},
+		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
 	f.allocate(&core.Plan{}, n)
 	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
 	}
+	copy(f.diag, f.residual)
 	for i, v := range f.residual {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, &EntryError{I: i, J: i, Value: v}

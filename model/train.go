@@ -21,6 +21,9 @@ import (
 // loss, svm for margin losses, the posterior mean for a likelihood, and erm for
 // every other loss that is known by its proximal map.
 func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
+	if l, ok := m.trainedOnFactor(); ok {
+		return retrain.ERM{Kernel: m.Factor, Loss: l, Cross: cross}.Trainers(p), nil
+	}
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
@@ -38,6 +41,17 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 		return retrain.ERM{Kernel: k, Loss: proximal, Cross: cross}.Trainers(p), nil
 	}
 	return nil, m.untrainable()
+}
+
+// trainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
+// step: a loss that is known by its proximal map. A hard margin, which nothing softens
+// but the residuals, is trained with the whole matrix.
+func (m *Model) trainedOnFactor() (l loss.Proximal, ok bool) {
+	if _, hard := m.Loss.(loss.HardMargin); hard || m.Factor == nil || m.Gram != nil {
+		return nil, false
+	}
+	l, ok = m.Loss.(loss.Proximal)
+	return l, ok
 }
 
 // NewTrainer makes a trainer for the model's loss, as retraining uses one per
@@ -77,7 +91,8 @@ func (m *Model) FullFit() ([]float64, error) {
 		}
 		return gp.FitFull(m.Gram, square.Noise, count, mean)
 	}
-	if _, ok := marginCost(m.Loss); !ok {
+	_, margin := marginCost(m.Loss)
+	if _, low := m.trainedOnFactor(); low || !margin {
 		return m.fitOnce()
 	}
 	result, err := m.TrainSVM(svm.Settings{})

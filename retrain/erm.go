@@ -12,8 +12,9 @@ import (
 // ERM is training with any convex loss that is known by its proximal map (T1),
 // without bias. GP and SVM are faster for the losses that they are for.
 type ERM struct {
-	// Kernel is the kernel matrix over the sites. Trainers only read it.
-	Kernel *linalg.Sym
+	// Kernel is the kernel matrix over the sites, held whole or as a low-rank factor.
+	// Trainers only read it.
+	Kernel linalg.Kernel
 	// Loss is the training loss.
 	Loss loss.Proximal
 	// Tolerance is that of erm.Settings; 0 means erm.DefaultTolerance.

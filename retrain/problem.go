@@ -116,7 +116,7 @@ func (p Problem) withDefaults() (Problem, error) {
 }
 
 // checkKernel refuses matrices that do not fit the problem.
-func (p *Problem) checkKernel(k *linalg.Sym, cross blas64.General) error {
+func (p *Problem) checkKernel(k linalg.Kernel, cross blas64.General) error {
 	if k.N() != p.Sites {
 		return fmt.Errorf("a kernel matrix of order %d does not fit %d sites", k.N(), p.Sites)
 	}

@@ -41,8 +41,8 @@ func MethodByName(name string) (Method, error) {
 // any it is the plain iteration, which refreshes G exactly at every sweep.
 type Accelerations int
 
-// SinglePrecision is of all losses, RankUpdates to CoarseKernels are of the square loss, the
-// others of all but that.
+// SinglePrecision and CoarseKernels are of all losses, RankUpdates and DiagPrediction of the
+// square loss, the others of all but that.
 const (
 	SinglePrecision Accelerations = 1 << iota // refreshes in single precision while others must follow
 	RankUpdates                               // updates of low rank when few sites move (M03-65)

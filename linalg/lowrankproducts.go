@@ -1,0 +1,221 @@
+package linalg
+
+import (
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
+)
+
+// MulVecOffDiag is dst = (G - diag(G)) x. The diagonal is subtracted from U U', which loses
+// a factor 1/b of precision.
+func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
+	for i, v := range x {
+		e.ws.scale[i] = v * e.inverse[i]
+	}
+	e.k.MulTrans(e.ws.small, e.ws.scale)
+	solveBoth(e.lower, e.ws.small)
+	e.k.mul(dst, e.ws.small)
+	for i, v := range dst {
+		dst[i] = v*e.inverse[i] - e.uNorm2[i]*x[i]
+	}
+}
+
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
+func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
+	clear(dst)
+	e.quadraticForm(x)
+	if !e.kept() {
+		e.toPivots()
+	}
+	for q := range e.k.rank { // half the diagonal: x'S x is twice x' times its lower triangle times x
+		row := e.ws.form.Data[q*e.ws.form.Stride : (q+1)*e.ws.form.Stride]
+		row[q] /= 2
+		clear(row[q+1:])
+	}
+	e.eachBlock(func(first, last int, work, twin blas64.General) {
+		v := e.factor(work, first, last)
+		mulLower(twin, e.ws.form, v)
+		addProducts(dst[first:last], v, twin)
+	})
+	for i, v := range dst {
+		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
+	}
+}
+
+// addProducts adds the inner products of the columns of a and b to sums.
+func addProducts(sums []float64, a, b blas64.General) {
+	for q := range a.Rows {
+		other := b.Data[q*b.Stride : q*b.Stride+len(sums)]
+		for i, v := range a.Data[q*a.Stride : q*a.Stride+len(sums)] {
+			sums[i] += v * other[i]
+		}
+	}
+}
+
+// quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it.
+func (e *LowRankEngine) quadraticForm(x []float64) {
+	for i, v := range x {
+		e.ws.scale[i] = v * e.inverse[i] * e.inverse[i]
+	}
+	clear(e.ws.form.Data)
+	e.eachBlock(func(first, last int, work, twin blas64.General) {
+		v := e.factor(work, first, last)
+		for q := range v.Rows {
+			to := twin.Data[q*twin.Stride : q*twin.Stride+last-first]
+			for i, w := range v.Data[q*v.Stride : q*v.Stride+last-first] {
+				to[i] = w * e.ws.scale[first+i]
+			}
+		}
+		addGram(e.ws.form, v, twin)
+	})
+	mirrorLower(e.ws.form)
+	if !e.kept() {
+		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
+	}
+}
+
+// toPivots turns form, S, into L^-T S L^-1: from the basis of L^-1 R' to that of R'.
+func (e *LowRankEngine) toPivots() {
+	e.bothSides(func(a blas64.General) { blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), a) })
+}
+
+// bothSides turns form, S, into A S A', where solve overwrites its argument with A
+// times it: A (A S)' for a symmetric S.
+func (e *LowRankEngine) bothSides(solve func(a blas64.General)) {
+	if e.k.rank == 0 {
+		return
+	}
+	for range 2 {
+		solve(e.ws.form)
+		transpose(e.ws.half, e.ws.form)
+		e.ws.form, e.ws.half = e.ws.half, e.ws.form
+	}
+}
+
+// mirrorLower copies the lower triangle of a onto the upper one.
+func mirrorLower(a blas64.General) {
+	for i := range a.Rows {
+		for j := range i {
+			a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
+		}
+	}
+}
+
+func transpose(dst, a blas64.General) {
+	for i := range a.Rows {
+		for j := range a.Cols {
+			dst.Data[j*dst.Stride+i] = a.Data[i*a.Stride+j]
+		}
+	}
+}
+
+// Row copies row i of G into dst. Several goroutines may read rows at a time.
+func (e *LowRankEngine) Row(dst []float64, i int) {
+	x := make([]float64, e.k.rank)
+	e.k.block(blas64.General{Rows: e.k.rank, Cols: 1, Stride: 1, Data: x}, i, i+1, nil)
+	solveBoth(e.lower, x)
+	e.k.mul(dst, x)
+	for j := range dst {
+		dst[j] *= e.inverse[i] * e.inverse[j]
+	}
+	dst[i] = e.chi[i]
+}
+
+// MulRows writes dst = x diag(a) + ((x U) U') by two thin products.
+func (e *LowRankEngine) MulRows(dst, x blas64.General) {
+	if x.Rows == 0 || x.Cols == 0 {
+		return
+	}
+	scaled := newGeneral(x.Rows, e.k.n)
+	t := newGeneral(x.Rows, max(1, e.k.rank))
+	t.Cols = e.k.rank
+	scaleColumns(scaled, x, e.inverse)
+	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(work, first, last), 1, t)
+	})
+	if !e.kept() && e.k.rank > 0 {
+		blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(e.lower), t)
+		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(e.lower), t)
+	}
+	scaleColumns(dst, x, e.k.residual) // x e diag(a)
+	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, core.Cols(dst, first, last))
+	})
+	scaleColumns(dst, dst, e.inverse)
+}
+
+// thin writes U', rank x N.
+func (e *LowRankEngine) thin() blas64.General {
+	u := newGeneral(e.k.rank, e.k.n)
+	e.eachBlock(func(first, last int, work, _ blas64.General) {
+		part := core.Cols(u, first, last)
+		if e.kept() {
+			scaleColumns(part, e.factor(work, first, last), e.inverse[first:last])
+			return
+		}
+		e.k.block(part, first, last, e.inverse)
+		solveLower(e.lower, part)
+	})
+	return u
+}
+
+// CopyG multiplies U by itself.
+func (e *LowRankEngine) CopyG(dst blas64.General) {
+	n := e.k.n
+	if n == 0 {
+		return
+	}
+	u := e.thin()
+	if e.k.rank == 0 {
+		for i := range n {
+			clear(dst.Data[i*dst.Stride : i*dst.Stride+n])
+		}
+	} else {
+		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, u, u, 0, dst)
+	}
+	for i, v := range e.chi {
+		dst.Data[i*dst.Stride+i] = v
+	}
+}
+
+// Product32 copies U and a.
+func (e *LowRankEngine) Product32() Product32 {
+	n, r := e.k.n, e.k.rank
+	p := &thin32{u: newGeneral32(r, n), diag: make([]float32, n)}
+	for i, v := range e.inverse {
+		p.diag[i] = float32(e.k.residual[i] * v)
+	}
+	u := e.thin()
+	for q := range r {
+		for i, v := range u.Data[q*u.Stride : q*u.Stride+n] {
+			p.u.Data[q*p.u.Stride+i] = float32(v)
+		}
+	}
+	return p
+}
+
+// thin32 is G = diag + U U'.
+type thin32 struct {
+	u    blas32.General // U', rank x N
+	diag []float32
+}
+
+func (p *thin32) MulRows(dst, x blas32.General) {
+	if x.Rows == 0 || x.Cols == 0 {
+		return
+	}
+	for r := range x.Rows {
+		to := dst.Data[r*dst.Stride:]
+		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
+			to[i] = v * p.diag[i]
+		}
+	}
+	if p.u.Rows == 0 {
+		return
+	}
+	t := newGeneral32(x.Rows, p.u.Rows)
+	blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, p.u, 0, t)
+	blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, dst)
+}

@@ -12,7 +12,6 @@ import (
 	"bootbench/calibration"
 	"bootbench/dataset"
 	"bootbench/linalg"
-	"bootbench/loss"
 	"bootbench/solver"
 )
 
@@ -44,37 +43,46 @@ func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, lev
 	}
 	defer release()
 	chi, _ := engine.Diag()
-	_, squares := s.LeftOut(loss.SquareTest{})
-	outOfBag := s.OutOfBag().Mean
+	outOfBag, variances := m.leftOutMoments(s)
 	var left observed
 	shift := make([]float64, len(outOfBag))
 	for i, mean := range outOfBag {
-		off := m.Set.Y[i] - mean
-		left.add(off, math.Max(0, squares[i]-off*off))
+		left.add(m.Set.Y[i]-mean, variances[i])
 		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
 	}
 	if err := left.prepare(level, unit); err != nil {
 		return nil, err
 	}
-	var intervals []solver.Interval
-	err = m.CrossInputs(in, func(_ int, rows []float64) error {
-		response := responses(engine, m.kernelRows(rows, s.InputDim()))
-		part := make([]solver.Interval, response.Rows)
-		linalg.Parallel(response.Rows, func(p int) {
-			g, variance := response.Data[p*response.Stride:][:response.Cols], 0.0
-			for site, u := range s.SiteVariance {
-				variance += g[site] * g[site] * u
-			}
-			without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
-			for i, by := range shift {
-				without[i] = mean + g[m.Site[i]]*by
-			}
-			part[p] = left.interval(without, variance)
-		})
-		intervals = append(intervals, part...)
-		return nil
+	intervals := make([]solver.Interval, in.M())
+	err = m.eachResponse(s, engine, in, func(p int, _, g []float64) {
+		without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
+		for i, by := range shift {
+			without[i] = mean + g[m.Site[i]]*by
+		}
+		intervals[p] = left.interval(without, variance(g, s.SiteVariance))
 	})
 	return intervals, err
+}
+
+// variance is that over resamples of the prediction at a new input of response g (M03-48).
+func variance(g, u []float64) (sum float64) {
+	for site, v := range u {
+		sum += g[site] * g[site] * v
+	}
+	return sum
+}
+
+// eachResponse calls f for every new input, several at a time, with its kernel k(x) with the
+// sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
+func (m *Model) eachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
+	return m.CrossInputs(in, func(first int, rows []float64) error {
+		cross := m.kernelRows(rows, s.InputDim())
+		response := responses(engine, cross)
+		linalg.Parallel(response.Rows, func(p int) {
+			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])
+		})
+		return nil
+	})
 }
 
 // kernelRows are the kernel of new inputs with all sites, from the rows of Cross.

@@ -189,10 +189,10 @@ func measureCoverage(t *testing.T, set *dataset.Set, quick bool, splits, fresh, 
 // (0.8 x 0.2/250)^1/2 = 2.5 points at level 0.8, and 250 new targets add as much, so that over
 // three splits it lies within 6 points (3 standard errors), on average over sets within 3.5.
 // Widths are those of 200 retrainings within 4%: both average predictors of the same law.
-// With BOOTBENCH_COVERAGE, a folder that has california.csv and pumadyn8nm.csv, it prints the
-// table of doc/accuracy.md.
+// With BOOTBENCH_SURVEY, a folder that has california.csv and pumadyn8nm.csv, it prints the
+// table of doc/predictions.md.
 func TestObservationCoverage(t *testing.T) {
-	folder := os.Getenv("BOOTBENCH_COVERAGE")
+	folder := os.Getenv("BOOTBENCH_SURVEY")
 	sets, splits, fresh, resamples, within := coverageSets(t, folder), 10, 1000, 1000, 0.03
 	if folder == "" {
 		sets, splits, fresh, resamples, within = []coverageSet{sets[0], sets[4], sets[len(sets)-1]}, 3, 250, 200, 0.06

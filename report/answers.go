@@ -145,10 +145,12 @@ type Points struct {
 	OOBMean []float64 `json:"oob_mean,omitempty"`
 	OOBVote []float64 `json:"oob_vote,omitempty"`
 	Vote    []float64 `json:"vote,omitempty"`
-	// Negative is the probability over resamples that a classifier says -1.
+	// Negative is the share of the resamples whose classifier says -1.
 	Negative []float64 `json:"p_negative,omitempty"`
-	Target   []float64 `json:"target,omitempty"`
-	Class    []string  `json:"class,omitempty"` // predicted by the mean, as the file writes it
+	// Probability is that of the label +1.
+	Probability []float64 `json:"probability,omitempty"`
+	Target      []float64 `json:"target,omitempty"`
+	Class       []string  `json:"class,omitempty"` // predicted by the mean, as the file writes it
 }
 
 // Shift adds a constant to all predictions.
@@ -197,7 +199,8 @@ type Estimate struct {
 	Resampling
 	Errors
 	Ensemble
-	Quality *Quality `json:"quality,omitempty"`
+	Quality     *Quality     `json:"quality,omitempty"`
+	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
 	Convergence
 	Refined  *Refined `json:"refined,omitempty"`
 	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
@@ -228,13 +231,14 @@ type Prediction struct {
 	Interval
 	// Known where the new inputs have targets: the test loss averaged over
 	// resamples and inputs, and that of the mean prediction (bagging).
-	TestLoss    string   `json:"test_loss,omitempty"`
-	TestError   *float64 `json:"test_error,omitempty"`
-	BaggedError *float64 `json:"bagged_error,omitempty"`
-	Refined     *Refined `json:"refined,omitempty"`
-	Quality     *Quality `json:"quality,omitempty"`
-	Points      *Points  `json:"points,omitempty"`
-	Warnings    []string `json:"warnings"`
+	TestLoss    string       `json:"test_loss,omitempty"`
+	TestError   *float64     `json:"test_error,omitempty"`
+	BaggedError *float64     `json:"bagged_error,omitempty"`
+	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
+	Refined     *Refined     `json:"refined,omitempty"`
+	Quality     *Quality     `json:"quality,omitempty"`
+	Points      *Points      `json:"points,omitempty"`
+	Warnings    []string     `json:"warnings"`
 	Cost
 }
 

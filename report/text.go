@@ -188,6 +188,7 @@ func (e *Estimate) document() *document {
 	d.combined(e.Errors, e.Resampling)
 	d.ensemble(e.Ensemble, nil)
 	d.quality(e.Quality)
+	d.calibration(e.Calibration)
 	d.refined(e.Refined, e.TestError, e.Is632Applicable)
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
@@ -209,6 +210,7 @@ func (r *Prediction) document() *document {
 		d.quality(r.Quality)
 	}
 	d.interval(r.Interval)
+	d.calibration(r.Calibration)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
 	}
@@ -219,7 +221,11 @@ func (r *Prediction) document() *document {
 	}
 	d.gap()
 	columns := []column{{head: "row"}}
-	for _, l := range r.Points.lists() {
+	lists := slices.DeleteFunc(r.Points.lists(), func(l valueColumn) bool { return l.name == "p_negative" })
+	for _, l := range lists {
+		if l.name == "vote" {
+			l.name = "share of votes"
+		}
 		columns = append(columns, column{head: l.name})
 	}
 	if r.Points.Class != nil {
@@ -228,7 +234,7 @@ func (r *Prediction) document() *document {
 	var rows [][]string
 	for i := range r.Points.Mean {
 		cells := []string{r.Points.name(i)}
-		for _, l := range r.Points.lists() {
+		for _, l := range lists {
 			cells = append(cells, number(l.values[i]))
 		}
 		if r.Points.Class != nil {

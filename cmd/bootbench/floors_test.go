@@ -45,7 +45,7 @@ var floors = map[string][]string{
 	"model":          {"batch", "calibration", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loo", "loss", "multifidelity", "resample", "retrain", "solver", "svm"},
 	"bench":          {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
-	"report":         {"bench", "bench/paper", "blas", "dataset", "linalg", "loss", "solver"},
+	"report":         {"bench", "bench/paper", "blas", "calibration", "dataset", "linalg", "loss", "solver"},
 	usageDir:         {},
 	helpDir:          {},
 	consoleDir:       {},

@@ -74,3 +74,40 @@ func TestIntervalRefusals(t *testing.T) {
 		t.Errorf("few examples: %+v", o)
 	}
 }
+
+// TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
+// votes, and comes with its scores; rough ones are warned of.
+func TestProbabilityOfLabels(t *testing.T) {
+	var a struct {
+		Calibration struct {
+			Method   string
+			Log_loss float64
+			Count    []int
+		}
+		Points struct{ Probability, Vote, P_negative []float64 }
+	}
+	if err := json.Unmarshal([]byte(must(t, strings.Fields("predict crabs --test crabs --refine none --json -")...)), &a); err != nil {
+		t.Fatal(err)
+	}
+	examples := 0
+	for _, n := range a.Calibration.Count {
+		examples += n
+	}
+	if a.Calibration.Method != "logistic" || !(a.Calibration.Log_loss > 0 && a.Calibration.Log_loss < 0.69) || examples != 200 {
+		t.Errorf("%+v", a.Calibration)
+	}
+	for i, p := range a.Points.Probability {
+		vote := a.Points.Vote[i]
+		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.P_negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 || math.Abs(vote-0.5) > 0.49 && math.Abs(p-vote) < 1e-6 {
+			t.Errorf("input %d: probability %v, share of votes %v", i+1, p, vote)
+		}
+	}
+	one := write(t, "one.csv", "a,b,y\n"+strings.Repeat("1,2,no\n2,1,no\n3,1,no\n5,2,no\n", 6)+"9,9,yes\n")
+	if o := drive(t, "", "predict", one, "--test", one, "--loss", "hinge", "--refine", "none"); o.status != exitDone || !strings.Contains(o.stderr, "one example of class yes") {
+		t.Errorf("a class of one: %+v", o)
+	}
+	few := write(t, "few.csv", "a,b,y\n1,2,no\n2,1,no\n3,1,yes\n5,2,yes\n")
+	if o := drive(t, "", "predict", few, "--test", few, "--loss", "hinge", "--refine", "none"); o.status != exitDone || !strings.Contains(o.stderr, "from 4 examples are rough") {
+		t.Errorf("four examples: %+v", o)
+	}
+}

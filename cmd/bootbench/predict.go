@@ -38,8 +38,12 @@ another resample; the noise of a new target is not in it.
 
 With --interval observation the interval holds a new target instead, with probability
 LEVEL, whatever the noise: it is made of the residuals of examples that the resamples
-leave out (jackknife+-after-bootstrap; CV+ with --scheme kfold). For a classifier p_negative is the share
-of resamples whose classifier says -1.
+leave out (jackknife+-after-bootstrap; CV+ with --scheme kfold).
+
+For a classifier there are the class of the mean prediction, the share of the resamples
+that vote for the label +1, and the probability of +1. That is no share of votes: it is
+calibrated on examples that the resamples leave out, by a logistic or isotonic curve, or
+the posterior's own of --loss probit and logit.
 
 The new inputs have the features of DATA; a table names them in its header, in any
 order, and other columns are ignored. Where it names its rows, points have these names. Where they have targets too, the test loss is printed: averaged over
@@ -131,9 +135,13 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 		return err
 	}
 	j.times.Predict = time.Since(began).Seconds()
+	var calibrated *report.Calibration
 	if j.Set.Task == dataset.Classification {
 		addVote(points)
 		addClass(points, j.report.Labels)
+		if calibrated, err = j.addProbabilities(points, inputs, solution); err != nil {
+			return err
+		}
 	}
 	r := &report.Prediction{
 		Command: "predict", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
@@ -141,12 +149,15 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 		Points: points, Warnings: j.warnings(scheme, append(inputs.Notes, solution.Warnings...)),
 	}
 	addTestErrors(r, j, inputs.Y)
+	if r.Calibration = calibrated; calibrated != nil {
+		r.Warnings = withWarning(r.Warnings, j.calibrationWarning())
+	}
 	r.Interval = p.interval.report(points, j.Set.N())
 	r.Warnings = withWarning(r.Warnings, p.interval.warning(j.Set.N()))
 	if err := a.refinePrediction(r, j, inputs, solution, scheme, &p); err != nil {
 		return err
 	}
-	figures := report.PredictionFigure(points, r.Interval)
+	figures := append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(calibrated)...)
 	if t.noPoints {
 		r.Points = nil
 	}
@@ -229,10 +240,11 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 	return points, err
 }
 
-// addVote adds the probability over resamples that the classifier, the sign of
-// the predictor, says -1 (M04-20).
+// addVote adds the shares of the resamples whose classifier, the sign of the predictor, says
+// +1 and -1 (M04-20).
 func addVote(p *report.Points) {
 	for i, mean := range p.Mean {
+		p.Vote = append(p.Vote, loss.Vote{}.Gaussian(mean, p.Variance[i], 1))
 		p.Negative = append(p.Negative, loss.ZeroOne{}.Gaussian(mean, p.Variance[i], 1))
 	}
 }

@@ -69,6 +69,9 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 	if j.Set.Task == dataset.Classification {
 		vote, _ := ensemble.VoteError()
 		e.VoteError = &vote
+		if e.Calibration, err = j.calibrationReport(solution); err != nil {
+			return nil, nil, err
+		}
 	}
 	e.Quality = j.quality(e.TestError, left)
 	if !t.noPoints {

@@ -1,0 +1,285 @@
+package calibration
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Curve takes the field of a classifier, the real number whose sign is its class, to the
+// probability of the label +1. It never falls.
+type Curve interface {
+	// Name says which kind of curve it is.
+	Name() string
+	Probability(field float64) float64
+}
+
+// Constant is the probability that a field tells nothing about.
+type Constant float64
+
+// Name is "constant".
+func (Constant) Name() string { return "constant" }
+
+// Probability is the constant.
+func (c Constant) Probability(float64) float64 { return float64(c) }
+
+// Logistic is the curve 1/(1 + exp(-(Slope field + Offset))), Slope > 0.
+type Logistic struct{ Slope, Offset float64 }
+
+// Name is "logistic".
+func (Logistic) Name() string { return "logistic" }
+
+// Probability is the curve at a field.
+func (l Logistic) Probability(field float64) float64 {
+	return 1 / (1 + math.Exp(-l.Slope*field-l.Offset))
+}
+
+// ErrOneClass says that there are no two classes to tell apart.
+var ErrOneClass = errors.New("probabilities of classes need examples of both")
+
+// targets are the labels -1 and +1 as probabilities, drawn in by Platt's rule: those of the
+// N+ positive examples are (N+ + 1)/(N+ + 2), of the N- negative ones 1/(N- + 2). They keep
+// a curve through separated classes finite.
+func targets(label []float64) ([]float64, error) {
+	var count [2]float64
+	for _, y := range label {
+		count[class(y)]++
+	}
+	if count[0] == 0 || count[1] == 0 {
+		return nil, ErrOneClass
+	}
+	level := [2]float64{1 / (count[0] + 2), (count[1] + 1) / (count[1] + 2)}
+	t := make([]float64, len(label))
+	for i, y := range label {
+		t[i] = level[class(y)]
+	}
+	return t, nil
+}
+
+// class is 1 for positive labels, else 0.
+func class(y float64) int {
+	if y > 0 {
+		return 1
+	}
+	return 0
+}
+
+// FitLogistic fits the logistic curve to fields and labels -1, +1 by the least log loss on
+// Platt's targets (Platt 1999). Fields that point the wrong way, or are all alike, give a
+// Constant, the share of the positive label.
+func FitLogistic(field, label []float64) (Curve, error) {
+	t, err := targets(label)
+	if err != nil {
+		return nil, err
+	}
+	share := Constant(stat.Mean(t, nil))
+	center, scale := stat.MeanStdDev(field, nil)
+	if !(scale > 0) {
+		return share, nil
+	}
+	z := slices.Clone(field)
+	floats.AddConst(-center, z)
+	floats.Scale(1/scale, z)
+	best := newton(Logistic{0, math.Log(float64(share / (1 - share)))}, z, t)
+	if !(best.Slope > 0) {
+		return share, nil
+	}
+	return Logistic{Slope: best.Slope / scale, Offset: best.Offset - best.Slope*center/scale}, nil
+}
+
+// newton minimises the log loss of a logistic curve, which is convex, by Newton's method
+// with halved steps (Lin, Lin and Weng 2007).
+func newton(l Logistic, z, t []float64) Logistic {
+	const steps, decrement = 100, 1e-12
+	for range steps {
+		var g [2]float64
+		h := [3]float64{1e-12, 0, 1e-12}
+		for i, v := range z {
+			q := l.Probability(v)
+			miss, w := q-t[i], q*(1-q)
+			g[0], g[1] = g[0]+miss*v, g[1]+miss
+			h[0], h[1], h[2] = h[0]+w*v*v, h[1]+w*v, h[2]+w
+		}
+		det := h[0]*h[2] - h[1]*h[1]
+		move := Logistic{-(h[2]*g[0] - h[1]*g[1]) / det, -(h[0]*g[1] - h[1]*g[0]) / det}
+		fall := -(g[0]*move.Slope + g[1]*move.Offset)
+		if !(fall > decrement*float64(len(z))) {
+			break
+		}
+		from, part := l, 1.0
+		for value := from.crossEntropy(z, t); ; part /= 2 {
+			l = Logistic{from.Slope + part*move.Slope, from.Offset + part*move.Offset}
+			if l.crossEntropy(z, t) <= value-1e-4*part*fall || part < decrement {
+				break
+			}
+		}
+	}
+	return l
+}
+
+// crossEntropy is the log loss on targets t, summed over the fields z.
+func (l Logistic) crossEntropy(z, t []float64) (sum float64) {
+	for i, v := range z {
+		a := l.Slope*v + l.Offset
+		sum += math.Max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) - t[i]*a
+	}
+	return sum
+}
+
+// Isotonic is a step-free rising curve: linear between its knots, level beyond them.
+type Isotonic struct{ at, probability []float64 }
+
+// Name is "isotonic".
+func (*Isotonic) Name() string { return "isotonic" }
+
+// Probability is the curve at a field.
+func (c *Isotonic) Probability(field float64) float64 {
+	i := sort.SearchFloat64s(c.at, field)
+	switch {
+	case i == 0:
+		return c.probability[0]
+	case i == len(c.at):
+		return c.probability[i-1]
+	}
+	part := (field - c.at[i-1]) / (c.at[i] - c.at[i-1])
+	return c.probability[i-1] + part*(c.probability[i]-c.probability[i-1])
+}
+
+// block is a run of fields with one probability.
+type block struct{ weight, sum, from, to float64 }
+
+func (b block) mean() float64 { return b.sum / b.weight }
+
+// FitIsotonic fits the rising curve of least squares to fields and Platt's targets, by
+// pooling adjacent violators (Ayer et al. 1955; Zadrozny and Elkan 2002).
+func FitIsotonic(field, label []float64) (Curve, error) {
+	t, err := targets(label)
+	if err != nil {
+		return nil, err
+	}
+	order, sorted := make([]int, len(field)), slices.Clone(field)
+	floats.ArgsortStable(sorted, order)
+	var pool []block
+	for k, i := range order {
+		b := block{1, t[i], sorted[k], sorted[k]}
+		for len(pool) > 0 {
+			last := pool[len(pool)-1]
+			if last.mean() < b.mean() && last.to < b.from {
+				break
+			}
+			b = block{last.weight + b.weight, last.sum + b.sum, last.from, b.to}
+			pool = pool[:len(pool)-1]
+		}
+		pool = append(pool, b)
+	}
+	c := &Isotonic{}
+	for _, b := range pool {
+		c.at, c.probability = append(c.at, b.from), append(c.probability, b.mean())
+		if b.to > b.from {
+			c.at, c.probability = append(c.at, b.to), append(c.probability, b.mean())
+		}
+	}
+	return c, nil
+}
+
+// Scores judge probabilities of the label +1 by labels.
+type Scores struct {
+	LogLoss float64 // mean of -log of the probability of the label
+	Brier   float64 // mean square of the probability of the other label
+}
+
+// Judge scores probabilities.
+func Judge(probability, label []float64) (s Scores) {
+	for _, l := range logLosses(probability, label) {
+		s.LogLoss += l / float64(len(label))
+		s.Brier += math.Pow(1-math.Exp(-l), 2) / float64(len(label))
+	}
+	return s
+}
+
+// logLosses are -log of the probability of each label.
+func logLosses(probability, label []float64) []float64 {
+	l := make([]float64, len(label))
+	for i, p := range probability {
+		if label[i] <= 0 {
+			p = 1 - p
+		}
+		l[i] = -math.Log(p)
+	}
+	return l
+}
+
+// Fit is a curve with what speaks for it.
+type Fit struct {
+	Curve
+	// CrossFitted are the probabilities of the examples by curves that these were not fitted
+	// to; nil where a class has one example alone.
+	CrossFitted []float64
+}
+
+// folds is the number of parts of cross-fitting, where each class has as many examples.
+const folds = 10
+
+// FitCurve fits the logistic or the isotonic curve to fields of left-out examples and their
+// labels -1, +1: the isotonic one where its log loss in cross-fitting is smaller by more than
+// a standard error. Of few examples its steps cost more than they bend.
+func FitCurve(field, label []float64) (*Fit, error) {
+	logistic, err := FitLogistic(field, label)
+	if err != nil {
+		return nil, err
+	}
+	fit := &Fit{Curve: logistic}
+	if fit.CrossFitted, err = crossFit(FitLogistic, field, label); err != nil {
+		return fit, nil
+	}
+	isotonic, err := crossFit(FitIsotonic, field, label)
+	if err != nil {
+		return fit, nil
+	}
+	gain := logLosses(fit.CrossFitted, label)
+	floats.Sub(gain, logLosses(isotonic, label))
+	if mean, sd := stat.MeanStdDev(gain, nil); mean > stat.StdErr(sd, float64(len(gain))) {
+		fit.CrossFitted = isotonic
+		fit.Curve, err = FitIsotonic(field, label)
+	}
+	return fit, err
+}
+
+// crossFit is the probability of each example by the curve fitted to the other folds. Every
+// fold has its share of both classes, and of large and small fields. It refuses a class of
+// one example.
+func crossFit(fit func(field, label []float64) (Curve, error), field, label []float64) ([]float64, error) {
+	order := make([]int, len(field))
+	floats.ArgsortStable(slices.Clone(field), order)
+	fold, count := make([]int, len(field)), [2]int{}
+	for _, i := range order {
+		fold[i] = count[class(label[i])] % folds
+		count[class(label[i])]++
+	}
+	if min(count[0], count[1]) < 2 {
+		return nil, ErrOneClass
+	}
+	out := make([]float64, len(field))
+	for k := range folds {
+		var f, y []float64
+		for i := range field {
+			if fold[i] != k {
+				f, y = append(f, field[i]), append(y, label[i])
+			}
+		}
+		curve, err := fit(f, y)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range field {
+			if fold[i] == k {
+				out[i] = curve.Probability(v)
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,197 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bootbench/calibration"
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// at are the probabilities of a curve at fields.
+func at(c calibration.Curve, field []float64) []float64 {
+	p := make([]float64, len(field))
+	for i, f := range field {
+		p[i] = c.Probability(f)
+	}
+	return p
+}
+
+// refitted are probabilities at new inputs by five folds: the average over the folds' models,
+// each with a logistic curve of its own held-out fields (CalibratedClassifierCV), and one
+// logistic curve of all held-out fields for the model trained on all data (svm-train -b 1).
+func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled []float64) {
+	t.Helper()
+	cross, err := m.CrossAllInputs(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	average = make([]float64, in.M())
+	held, n := make([]float64, m.Set.N()), m.Set.N()
+	run := func(scheme resample.Scheme, count int, take func(counts []int, f []float64)) {
+		t.Helper()
+		if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{
+			Resamples: count, OnResample: func(_ int, counts []int, f []float64) { take(counts, f) },
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fit := func(field, label []float64) calibration.Curve {
+		c, err := calibration.FitLogistic(field, label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	run(resample.KFold{Folds: 5, N: n}, 5, func(counts []int, f []float64) {
+		var field, label []float64
+		for i, k := range counts {
+			if k == 0 {
+				held[i] = f[m.Site[i]]
+				field, label = append(field, held[i]), append(label, m.Set.Y[i])
+			}
+		}
+		for i, p := range at(fit(field, label), f[m.Sites():]) {
+			average[i] += p / 5
+		}
+	})
+	run(resample.Subsample{Size: n, N: n}, 1, func(_ []int, f []float64) {
+		pooled = at(fit(held, m.Set.Y), f[m.Sites():])
+	})
+	return average, pooled
+}
+
+// TestProbabilities: log loss and Brier score for new examples, on average over sets, are no
+// worse than those of calibration by refitting. With BOOTBENCH_SURVEY, a folder that has
+// magic.csv, it prints the table of doc/predictions.md.
+func TestProbabilities(t *testing.T) {
+	folder := os.Getenv("BOOTBENCH_SURVEY")
+	names, splits := []string{"pima", "crabs", "wisconsin", "synthetic:rings,n=600,d=3"}, 1
+	if folder != "" {
+		names, splits = []string{"pima", "crabs", "crabs_sp", "wisconsin", "sonar", filepath.Join(folder, "magic.csv"), "synthetic:blobs,n=1500,d=4,noise=1.2", "synthetic:blobs,n=1500,d=20,noise=0.7", "synthetic:rings,n=1500,d=3", "synthetic:checker,n=1500"}, 10
+	}
+	for _, train := range []func(set *dataset.Set) model.Spec{
+		func(set *dataset.Set) model.Spec {
+			return model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}
+		},
+		func(set *dataset.Set) model.Spec {
+			quick, err := model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return quick.Spec
+		},
+	} {
+		var mean [4]calibration.Scores
+		table := &strings.Builder{}
+		for _, name := range names {
+			set := load(t, name)
+			var all [4]calibration.Scores
+			for split := range splits {
+				drawn, others, err := set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(uint64(split), 5)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				fresh := others.Head(1000)
+				m, in := build(t, train(drawn)), &dataset.Inputs{X: fresh.X}
+				s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := m.Probabilities(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				points, err := m.Predict(s, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours, err := m.AtInputs(p, s, in, points)
+				if err != nil {
+					t.Fatal(err)
+				}
+				average, pooled := refitted(t, m, in)
+				for k, scores := range []calibration.Scores{calibration.Judge(ours, fresh.Y), calibration.Judge(average, fresh.Y), calibration.Judge(pooled, fresh.Y), calibration.Judge(p.LeftOut, drawn.Y)} {
+					for _, sum := range []*calibration.Scores{&all[k], &mean[k]} {
+						weight := 1 / float64(splits)
+						if sum == &mean[k] {
+							weight /= float64(len(names))
+						}
+						sum.LogLoss += weight * scores.LogLoss
+						sum.Brier += weight * scores.Brier
+					}
+				}
+			}
+			fmt.Fprintf(table, "%-40s", filepath.Base(name))
+			for _, s := range all {
+				fmt.Fprintf(table, "  %.3f %.4f", s.LogLoss, s.Brier)
+			}
+			fmt.Fprintln(table)
+		}
+		fmt.Fprintf(table, "%-40s", "mean")
+		for _, s := range mean {
+			fmt.Fprintf(table, "  %.3f %.4f", s.LogLoss, s.Brier)
+		}
+		t.Logf("new examples by ours, folds averaged, folds pooled; left-out examples by ours\n%s", table)
+		for k := 1; k < 3; k++ {
+			if mean[0].LogLoss > mean[k].LogLoss || mean[0].Brier > mean[k].Brier {
+				t.Errorf("log loss and Brier score %+v, of refitting %+v", mean[0], mean[k])
+			}
+		}
+		if folder == "" {
+			break // the quick fit takes seconds
+		}
+	}
+}
+
+// TestPosteriorProbabilities: at a training input the posterior's variance is chi of the
+// engine, and E Phi(f) over a normal f is Phi(m/(1+v)^1/2); of a left-out example the
+// variance is that of its cavity.
+func TestPosteriorProbabilities(t *testing.T) {
+	set := load(t, "synthetic:blobs,n=40,d=2")
+	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4}, Standardize: true})
+	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Probabilities(s)
+	if err != nil || p.Method != "posterior" {
+		t.Fatal(p, err)
+	}
+	in := &dataset.Inputs{X: set.X}
+	points, err := m.Predict(s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.AtInputs(p, s, in, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := s.Engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chi, _ := engine.Diag()
+	expect := func(mean, variance float64) float64 { return math.Erfc(-mean/math.Sqrt(2*(1+variance))) / 2 }
+	for i, site := range m.Site {
+		if want := expect(s.Mean[site], s.Var[site]+chi[site]); math.Abs(got[i]-want) > 1e-7 { // moments of the table: 1e-9, and of the solve
+			t.Errorf("example %d: %v, want %v", i+1, got[i], want)
+		}
+		cavity := s.Cavity[site]
+		if want := expect(cavity.Mean, cavity.Var+1/cavity.C); math.Abs(p.LeftOut[i]-want) > 1e-7 {
+			t.Errorf("left-out example %d: %v, want %v", i+1, p.LeftOut[i], want)
+		}
+	}
+}

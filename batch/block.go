@@ -21,11 +21,13 @@ type rows interface {
 	iterate(ended func(r resample, residual float64))
 }
 
-// resample is one resample: its place and counts, and where its outputs go.
+// resample is one resample: its place and counts, and where its outputs go. Where the fit
+// is known only the first iterate is missing.
 type resample struct {
 	place  int
 	counts []int
 	f      []float64
+	known  bool
 }
 
 // NewBlock makes an empty block.
@@ -43,9 +45,10 @@ func (b *Block) Size() int { return b.trainer.settings.Size }
 func (b *Block) Outputs() int { return b.trainer.Outputs() }
 
 // Start begins to train on counts. place is the caller's number for this fit; counts must not change, and f, length Outputs, is written, until
-// Step says that the fit has ended.
-func (b *Block) Start(place int, counts []int, f []float64) {
-	b.rows.start(resample{place, counts, f})
+// Step says that the fit has ended. Of a fit that is known, f holding it, only the first
+// iterate is computed.
+func (b *Block) Start(place int, counts []int, f []float64, known bool) {
+	b.rows.start(resample{place, counts, f, known})
 }
 
 // Step takes one iteration of all fits, and tells of those that ended with it. err is that
@@ -53,9 +56,11 @@ func (b *Block) Start(place int, counts []int, f []float64) {
 func (b *Block) Step(ended func(place int, err error)) {
 	b.rows.iterate(func(r resample, residual float64) {
 		var err error
-		if residual <= b.trainer.settings.Tolerance {
+		switch {
+		case r.known:
+		case residual <= b.trainer.settings.Tolerance:
 			b.trainer.counts.fits.Add(1)
-		} else {
+		default:
 			b.trainer.counts.left.Add(1)
 			err = b.fitExactly(r)
 		}
@@ -132,24 +137,20 @@ func (b *block[T]) start(r resample) {
 func (b *block[T]) iterate(ended func(r resample, residual float64)) {
 	b.product(b.f.top(b.active), b.x.top(b.active))
 	b.trainer.counts.iterations.Add(int64(b.active))
+	s := &b.trainer.settings
 	for i := b.active - 1; i >= 0; i-- { // from behind: remove moves the last row
 		r := &b.rows[i]
 		r.iterations++
-		for level, at := range b.trainer.settings.Levels {
-			if at == r.iterations {
-				b.write(i, 1+level)
-			}
+		if s.FirstIterate && r.iterations == 1 {
+			b.write(i, r.f[b.trainer.inputs():])
 		}
-		b.evaluate(i)
-		if s := &b.trainer.settings; r.residual > s.Tolerance && r.iterations < s.MaxIterations {
-			b.advance(i)
-			continue
-		}
-		b.write(i, 0)
-		for level, at := range b.trainer.settings.Levels {
-			if at > r.iterations {
-				b.write(i, 1+level)
+		if !r.known {
+			b.evaluate(i)
+			if r.residual > s.Tolerance && r.iterations < s.MaxIterations {
+				b.advance(i)
+				continue
 			}
+			b.write(i, r.f)
 		}
 		ended(r.resample, r.residual)
 		b.remove(i)
@@ -217,11 +218,9 @@ func (b *block[T]) advance(i int) {
 	}
 }
 
-// write leaves the predictions of row i, at the sites and at the new inputs, in its
-// outputs number level.
-func (b *block[T]) write(i, level int) {
+// write leaves the predictions of row i, at the sites and at the new inputs, in f.
+func (b *block[T]) write(i int, f []float64) {
 	t := b.trainer
-	f := b.rows[i].f[level*t.inputs() : (level+1)*t.inputs()]
 	for j, v := range b.f.row(i) {
 		f[j] = t.surrogate.mean[j] + float64(v)
 	}
@@ -231,5 +230,5 @@ func (b *block[T]) write(i, level int) {
 	for j, v := range b.x.row(i) {
 		b.h[j] = t.surrogate.g[j] + float64(v)
 	}
-	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(f[t.Sites():]))
+	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(f[t.Sites():t.inputs()]))
 }

@@ -26,9 +26,8 @@ type Settings struct {
 	// MaxBytes bounds the memory of a block, which holds fewer resamples where it must;
 	// 0: no bound.
 	MaxBytes int64
-	// Levels are iterations, ascending, at which f is kept beside the exact one: cheaper
-	// models of the same resample. See Trainer.Outputs.
-	Levels []int
+	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
+	FirstIterate bool
 }
 
 // The defaults of the zero Settings.
@@ -141,8 +140,13 @@ func (t *Trainer) rowBytes() int64 {
 func (t *Trainer) Sites() int { return len(t.surrogate.c) }
 
 // Outputs is the length of what a fit writes: the M + P predictions at the sites and new
-// inputs, then as many for each of Settings.Levels.
-func (t *Trainer) Outputs() int { return t.inputs() * (1 + len(t.settings.Levels)) }
+// inputs, then with Settings.FirstIterate as many of the first iterate.
+func (t *Trainer) Outputs() int {
+	if t.settings.FirstIterate {
+		return 2 * t.inputs()
+	}
+	return t.inputs()
+}
 
 // inputs is M + P.
 func (t *Trainer) inputs() int { return t.Sites() + t.extra.Rows }

@@ -41,13 +41,24 @@ type RefineSettings struct {
 	Workers int
 	// Cross is that of RetrainSettings.
 	Cross blas64.General
-	// Batch says how to train. Its Levels are not used.
+	// Batch says how to train. Its FirstIterate is not used.
 	Batch batch.Settings
-	// OnResample, if set, sees every resample in the order of b: see retrain.Settings.
+	// OnResample, if set, sees every resample in the order of b, and Lookup is asked for
+	// fits that are known: see retrain.Settings.
 	OnResample func(b int, counts []int, f []float64)
+	Lookup     func(b int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
 	Progress func(done, total int)
 }
+
+// Count is the number of resamples that Refine does under a scheme, Accuracy apart.
+func (s *RefineSettings) Count(scheme resample.Scheme) int {
+	period := resample.Period(scheme)
+	return whole(max(s.Resamples, 2*period), period)
+}
+
+// whole is the least number of whole periods that is at least count.
+func whole(count, period int) int { return (count + period - 1) / period * period }
 
 // DefaultMaxResamples bounds refinement to an accuracy.
 const DefaultMaxResamples = 100000
@@ -121,7 +132,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 		return nil, inputError(err)
 	}
 	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme)}
-	r.settings.Resamples = r.whole(max(settings.Resamples, 2*r.period))
+	r.settings.Resamples = settings.Count(scheme)
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
@@ -132,19 +143,16 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 		return nil, inputError(err)
 	}
 	r.estimator = estimator
-	r.settings.Batch.Levels = []int{1}
+	r.settings.Batch.FirstIterate = true
 	r.trainer, err = m.NewBatch(s, scheme, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch})
 	return r, err
 }
 
-// whole is the least number of whole periods that is at least count.
-func (r *refinement) whole(count int) int { return (count + r.period - 1) / r.period * r.period }
-
 // run trains on the resamples up to target.
 func (r *refinement) run(ctx context.Context) error {
 	first := r.done
-	result, err := retrain.RunBlocks(ctx, r.problem, func() (retrain.BlockTrainer, error) { return r.trainer.NewBlock(), nil }, retrain.Settings{
-		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
+	status, err := retrain.VisitBlocks(ctx, r.problem, func() (retrain.BlockTrainer, error) { return r.trainer.NewBlock(), nil }, retrain.Settings{
+		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers, Lookup: r.settings.Lookup,
 		OnResample: func(b int, counts []int, f []float64) {
 			r.done++
 			r.estimator.Add(counts, f)
@@ -158,11 +166,8 @@ func (r *refinement) run(ctx context.Context) error {
 			}
 		},
 	})
-	if err != nil {
-		return err
-	}
-	r.status = result.Status
-	return nil
+	r.status = status
+	return err
 }
 
 // next is the number of resamples to go on to: as many as the standard error asks for, at
@@ -182,5 +187,5 @@ func (r *refinement) next() int {
 		return r.done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)
-	return r.whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples))
+	return whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples), r.period)
 }

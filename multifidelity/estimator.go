@@ -126,7 +126,7 @@ func (p *Problem) check() error {
 
 // Add takes in the next resample, in the order of b: its counts, and the predictions at
 // sites and new inputs of the exact fit, followed by those of the first iterate
-// (batch.Settings.Levels of 1). Resamples of one period follow each other.
+// (batch.Settings.FirstIterate). Resamples of one period follow each other.
 func (e *Estimator) Add(counts []int, f []float64) {
 	n := len(e.center)
 	exact, first := f[:n], f[n:2*n]

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
@@ -16,11 +17,15 @@ type Refined struct {
 	BaggedError float64 `json:"bagged_error"`
 	BaggedSE    float64 `json:"bagged_error_se"`
 	// EquivalentResamples is the number of plain retrainings with the same standard error.
-	EquivalentResamples float64     `json:"equivalent_resamples"`
-	Iterations          int         `json:"iterations"`      // of all fits
-	Exact               int         `json:"exact,omitempty"` // fits left to the loss's own trainer
-	Points              *Points     `json:"points,omitempty"`
-	Time                RefinedTime `json:"time"`
+	EquivalentResamples float64 `json:"equivalent_resamples"`
+	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
+	VarianceRatio float64 `json:"variance_ratio"`
+	// Contradicts says where these values contradict the theory.
+	Contradicts []string    `json:"contradicts,omitempty"`
+	Iterations  int         `json:"iterations"`      // of all fits
+	Exact       int         `json:"exact,omitempty"` // fits left to the loss's own trainer
+	Points      *Points     `json:"points,omitempty"`
+	Time        RefinedTime `json:"time"`
 }
 
 // RefinedTime are wall times in seconds.
@@ -45,6 +50,23 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	} else {
 		d.line("refined", "bagged error %s", number(r.BaggedError))
 	}
+}
+
+// verdict is what exact resamples say of a theory, beside its status.
+func (r *Refined) verdict() string {
+	if r == nil || len(r.Contradicts) == 0 {
+		return ""
+	}
+	return "; CONTRADICTED by the exact resamples: trust the refined values"
+}
+
+// Warning says in a sentence where exact resamples contradict the theory; "" where they do
+// not.
+func (r *Refined) Warning() string {
+	if r == nil || len(r.Contradicts) == 0 {
+		return ""
+	}
+	return "the exact resamples contradict the theory: " + strings.Join(r.Contradicts, ", and ") + "; trust the refined values"
 }
 
 // compared says how far the theory's means and deviations at new inputs are off, root mean

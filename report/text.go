@@ -109,8 +109,9 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 	}
 }
 
-func (d *document) convergence(c Convergence) {
-	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method)
+// convergence prints how the theory's solve ended, and a verdict on it.
+func (d *document) convergence(c Convergence, verdict string) {
+	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s%s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method, verdict)
 	if c.Rank > 0 {
 		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the error by up to about %.1g%%", c.Engine, c.Rank, c.RankResidual, c.RankLargest, 100*c.RankError)
 	}
@@ -190,7 +191,7 @@ func (e *Estimate) document() *document {
 	d.quality(e.Quality)
 	d.calibration(e.Calibration)
 	d.refined(e.Refined, e.TestError, e.Is632Applicable)
-	d.convergence(e.Convergence)
+	d.convergence(e.Convergence, e.Refined.verdict())
 	d.cost(e.Cost)
 	d.points(e.Points)
 	return d
@@ -214,7 +215,7 @@ func (r *Prediction) document() *document {
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
 	}
-	d.convergence(r.Convergence)
+	d.convergence(r.Convergence, r.Refined.verdict())
 	d.cost(r.Cost)
 	if r.Points == nil {
 		return d

@@ -9,8 +9,8 @@ import (
 	"bootbench/resample"
 )
 
-// accumulator turns a sequence of fits into averages. Its memory does not grow with
-// the number of resamples.
+// accumulator takes in a sequence of fits and turns it into averages. Its memory does
+// not grow with the number of resamples.
 type accumulator struct {
 	problem  *Problem
 	settings *Settings
@@ -19,18 +19,31 @@ type accumulator struct {
 	empty    int
 	fits     int
 	fitTime  time.Duration
-	leftOut  *leftOut
-	moments  *grouped
-	votes    []float64 // per site and extra input, the resamples that predict more than 0, ties half
+	elapsed  time.Duration // of the whole run
+	averages *averages     // nil: none are wanted
 }
 
-func newAccumulator(p *Problem, s *Settings) *accumulator {
+// averages are those of an accumulator.
+type averages struct {
+	leftOut *leftOut
+	moments *grouped
+	votes   []float64 // per site and extra input, the resamples that predict more than 0, ties half
+}
+
+func newAverages(p *Problem, s *Settings) *averages {
 	period := resample.Period(p.Scheme)
-	return &accumulator{
-		problem: p, settings: s,
+	return &averages{
 		leftOut: newLeftOut(p, s.Tests, period),
-		moments: newGrouped(p.Sites+p.Extra, period),
-		votes:   make([]float64, p.Sites+p.Extra),
+		moments: newGrouped(p.inputs(), period),
+		votes:   make([]float64, p.inputs()),
+	}
+}
+
+func (a *averages) add(counts []int, f []float64) {
+	a.leftOut.add(counts, f)
+	a.moments.add(f)
+	for i, f := range f {
+		a.votes[i] += loss.Vote{}.Value(f, 0)
 	}
 }
 
@@ -43,11 +56,8 @@ func (a *accumulator) add(d *draw) {
 		a.fits++
 	}
 	a.fitTime += d.duration
-	f := d.f[:len(a.votes)]
-	a.leftOut.add(d.counts, f)
-	a.moments.add(f)
-	for i, f := range f {
-		a.votes[i] += loss.Vote{}.Value(f, 0)
+	if a.averages != nil {
+		a.averages.add(d.counts, d.f[:a.problem.inputs()])
 	}
 	if a.settings.OnResample != nil {
 		a.settings.OnResample(d.b, d.counts, d.f)
@@ -78,21 +88,27 @@ func (a *accumulator) advance() {
 	}
 }
 
+// status says whether all resamples were done.
+func (a *accumulator) status() Status {
+	if a.done < a.settings.Resamples {
+		return Cancelled
+	}
+	return Complete
+}
+
 // result reads the averages off.
 func (a *accumulator) result() *Result {
 	result := &Result{
 		Resamples: a.done - len(a.skipped),
 		Skipped:   a.skipped,
 		Empty:     a.empty,
-		Absent:    a.leftOut.totals(),
-		Stats:     Stats{Workers: a.settings.Workers, Fits: a.fits, FitTime: a.fitTime},
+		Absent:    a.averages.leftOut.totals(),
+		Status:    a.status(),
+		Stats:     Stats{Workers: a.settings.Workers, Fits: a.fits, FitTime: a.fitTime, Elapsed: a.elapsed},
 	}
-	if a.done < a.settings.Resamples {
-		result.Status = Cancelled
-	}
-	result.LeftOut, result.OutOfBag = a.leftOut.errors(), a.leftOut.outOfBag()
-	for i, votes := range a.votes {
-		at := a.moments.average(i)
+	result.LeftOut, result.OutOfBag = a.averages.leftOut.errors(), a.averages.leftOut.outOfBag()
+	for i, votes := range a.averages.votes {
+		at := a.averages.moments.average(i)
 		result.Mean, result.MeanSE = append(result.Mean, at.mean), append(result.MeanSE, at.meanSE)
 		result.Var, result.VarSE = append(result.Var, at.variance), append(result.VarSE, at.varianceSE)
 		result.Vote = append(result.Vote, votes/float64(result.Resamples))
@@ -103,7 +119,7 @@ func (a *accumulator) result() *Result {
 
 func (a *accumulator) warnings(r *Result) []string {
 	var lines []string
-	if period := a.leftOut.period; r.Resamples%period != 0 {
+	if period := a.averages.leftOut.period; r.Resamples%period != 0 {
 		lines = append(lines, fmt.Sprintf("%d resamples are no whole number of partitions into %d folds: the last one counts in part", r.Resamples, period))
 	}
 	never := 0

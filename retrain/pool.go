@@ -65,24 +65,20 @@ func (c *pool) run(ctx context.Context, workers []worker, a *accumulator) error 
 	return buffer.drain()
 }
 
-// prepare numbers a free draw and draws it. It reports whether there is anything to
-// fit: what is known is done already. more is false when no number is left.
-func (c *pool) prepare(d *draw) (fit, more bool) {
+// prepare numbers a free draw, draws it and looks it up. It reports whether a number was
+// left.
+func (c *pool) prepare(d *draw) bool {
 	d.at = int(c.next.Add(1)) - 1
 	if d.at >= c.settings.Resamples {
-		return false, false
+		return false
 	}
 	d.b = c.settings.First + d.at
 	resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
 	d.empty, d.known, d.err, d.duration = isEmpty(d.counts), false, nil, 0
 	if c.settings.Lookup != nil && !d.empty {
-		d.known, d.err = c.settings.Lookup(d.b, d.f)
+		d.known, d.err = c.settings.Lookup(d.b, d.f[:c.problem.inputs()])
 	}
-	if d.known || d.err != nil {
-		c.done <- d // has room for all draws
-		return false, true
-	}
-	return true, true
+	return true
 }
 
 func isEmpty(counts []int) bool {

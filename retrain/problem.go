@@ -91,6 +91,9 @@ func (s Settings) withDefaults(period int) (Settings, error) {
 	return s, nil
 }
 
+// inputs is how many predictions a fit makes.
+func (p *Problem) inputs() int { return p.Sites + p.Extra }
+
 // withDefaults fills in the number of sites and refuses what cannot be resampled.
 func (p Problem) withDefaults() (Problem, error) {
 	switch {

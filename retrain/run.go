@@ -20,7 +20,7 @@ import (
 // While it runs the bound BLAS uses one thread per call, a setting of the whole
 // process that is put back at the end.
 func Run(ctx context.Context, p Problem, newTrainer func() (Trainer, error), s Settings) (*Result, error) {
-	return run(ctx, p, s, func() (worker, error) {
+	return averaged(ctx, p, s, func() (worker, error) {
 		t, err := newTrainer()
 		return single{t}, err
 	})
@@ -30,14 +30,38 @@ func Run(ctx context.Context, p Problem, newTrainer func() (Trainer, error), s S
 // ends it waits for the step in progress; of the resamples in a block those that
 // have ended count.
 func RunBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (*Result, error) {
-	return run(ctx, p, s, func() (worker, error) {
-		t, err := newTrainer()
-		return block{t}, err
-	})
+	return averaged(ctx, p, s, blocks(newTrainer))
 }
 
-// run is Run with workers of any kind.
-func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error)) (*Result, error) {
+// VisitBlocks trains as RunBlocks does but averages nothing: Settings.OnResample takes
+// what there is.
+func VisitBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (Status, error) {
+	a, err := run(ctx, p, s, blocks(newTrainer), false)
+	if err != nil {
+		return Cancelled, err
+	}
+	return a.status(), nil
+}
+
+func blocks(newTrainer func() (BlockTrainer, error)) func() (worker, error) {
+	return func() (worker, error) {
+		t, err := newTrainer()
+		return block{t}, err
+	}
+}
+
+// averaged is Run with workers of any kind.
+func averaged(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error)) (*Result, error) {
+	a, err := run(ctx, p, s, newWorker, true)
+	if err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
+
+// run lets workers of any kind work until the accumulator, averaging or not, has all
+// resamples.
+func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error), averaging bool) (*accumulator, error) {
 	p, err := p.withDefaults()
 	if err != nil {
 		return nil, err
@@ -50,14 +74,13 @@ func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, e
 		return nil, err
 	}
 	start := time.Now()
-	a := newAccumulator(&p, &s)
-	blas.SingleThreaded(func() { err = newPool(&p, &s, workers[0]).run(ctx, workers, a) })
-	if err != nil {
-		return nil, err
+	a := &accumulator{problem: &p, settings: &s}
+	if averaging {
+		a.averages = newAverages(&p, &s)
 	}
-	result := a.result()
-	result.Stats.Elapsed = time.Since(start)
-	return result, nil
+	blas.SingleThreaded(func() { err = newPool(&p, &s, workers[0]).run(ctx, workers, a) })
+	a.elapsed = time.Since(start)
+	return a, err
 }
 
 func makeWorkers(count int, newWorker func() (worker, error)) ([]worker, error) {

@@ -23,8 +23,9 @@ type BlockTrainer interface {
 	Outputs() int
 	// Start begins a fit in the place of that number, 0 to Size-1, which is free.
 	// counts must not change, and f, length Outputs, is written, until it ends. Without
-	// examples the fit is the prior mean 0.
-	Start(place int, counts []int, f []float64)
+	// examples the fit is the prior mean 0. Where it is known f holds it, and only what
+	// else Outputs has room for is to be computed.
+	Start(place int, counts []int, f []float64, known bool)
 	// Step works on all fits and tells of those that ended; err is that of Fit.
 	Step(ended func(place int, err error))
 }
@@ -46,7 +47,7 @@ type single struct{ trainer Trainer }
 const drawsPerWorker = 3
 
 func (single) draws() int             { return drawsPerWorker }
-func (single) outputs(p *Problem) int { return p.Sites + p.Extra }
+func (single) outputs(p *Problem) int { return p.inputs() }
 
 func (w single) work(ctx context.Context, c *pool) {
 	for {
@@ -57,14 +58,13 @@ func (w single) work(ctx context.Context, c *pool) {
 			if ctx.Err() != nil {
 				return
 			}
-			fit, more := c.prepare(d)
-			if !more {
+			if !c.prepare(d) {
 				return
 			}
-			if fit {
+			if !d.known && d.err == nil {
 				w.fit(d)
-				c.done <- d
 			}
+			c.done <- d // has room for all draws
 		}
 	}
 }
@@ -102,13 +102,17 @@ func (w block) work(ctx context.Context, c *pool) {
 			if d == nil {
 				break
 			}
-			var fit bool
-			if fit, more = c.prepare(d); fit {
-				place := places[len(places)-1]
-				places = places[:len(places)-1]
-				held[place] = d
-				w.trainer.Start(place, d.counts, d.f)
+			if more = c.prepare(d); !more {
+				break
 			}
+			if d.err != nil || d.known && len(d.f) == c.problem.inputs() {
+				c.done <- d
+				continue
+			}
+			place := places[len(places)-1]
+			places = places[:len(places)-1]
+			held[place] = d
+			w.trainer.Start(place, d.counts, d.f, d.known)
 		}
 		if len(places) == len(held) {
 			return
@@ -130,7 +134,7 @@ func (w block) work(ctx context.Context, c *pool) {
 		for _, d := range ended {
 			d.duration += share
 			if d.empty {
-				clear(d.f[:c.problem.Sites+c.problem.Extra])
+				clear(d.f[:c.problem.inputs()])
 			}
 			c.done <- d
 		}

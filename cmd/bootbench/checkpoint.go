@@ -18,7 +18,7 @@ type checkpointFlags struct {
 
 func (c *checkpointFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.path, "checkpoint", "", "after every sweep, once a second at most, keep in `FILE` what --resume needs; a checkpoint that is there is replaced; default: none")
+	f.StringVar(&c.path, "checkpoint", "", "after every sweep, once a second at most, keep in `FILE` what --resume needs, and in FILE.fits every exact resample; a checkpoint that is there is replaced; default: none")
 	f.BoolVar(&c.resume, "resume", false, "go on from --checkpoint, whose data and settings must be the same but for --tol and --max-sweeps (curve: those too); default: start afresh, as where there is no FILE yet")
 }
 

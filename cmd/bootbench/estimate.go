@@ -42,7 +42,8 @@ same command line, to go on from there when it runs again.`,
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
 	registerOut(cmd, "points.csv")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	a.shards.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		settings, err := t.solver.settings()
 		if err != nil {
 			return err
@@ -56,6 +57,9 @@ same command line, to go on from there when it runs again.`,
 		}
 		j, scheme, err := a.solvable(&t, args[0], settings)
 		if err != nil {
+			return err
+		}
+		if err := a.splitRefinement(cmd, args, j, &wanted); err != nil {
 			return err
 		}
 		return a.estimate(j, scheme, settings, &t.test, wanted)
@@ -90,7 +94,7 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 		return err
 	}
 	e, _, err := a.estimateAt(j, scheme, settings, "solve", t, wanted)
-	if err != nil {
+	if done, err := a.partOf(err); done {
 		return err
 	}
 	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))

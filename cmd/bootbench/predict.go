@@ -67,7 +67,8 @@ resamples, and that of the mean prediction.`,
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
 	registerOut(cmd, "points.csv")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	a.shards.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		settings, err := t.solver.settings()
 		if err != nil {
 			return err
@@ -89,6 +90,9 @@ resamples, and that of the mean prediction.`,
 		if err := a.ranks.agree(err); err != nil {
 			return err
 		}
+		if err := a.splitRefinement(cmd, args, j, &p.refine); err != nil {
+			return err
+		}
 		return a.predict(j, inputs, scheme, settings, p, &t.test)
 	}
 	return cmd
@@ -96,7 +100,11 @@ resamples, and that of the mean prediction.`,
 
 // loadInputs reads new inputs for a set.
 func (a *app) loadInputs(m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
-	return dataset.LoadInputs(path, set, m.options(a.stdin()))
+	inputs, err := dataset.LoadInputs(a.place(path), set, m.options(a.stdin()))
+	if err == nil && a.place(path) != path {
+		inputs.Name = path
+	}
+	return inputs, err
 }
 
 func (p *predictFlags) check(a *app, data string) error {
@@ -104,6 +112,8 @@ func (p *predictFlags) check(a *app, data string) error {
 	switch {
 	case p.inputs == "":
 		return usage.Errorf("--test is required: the new inputs")
+	case p.inputs == "-" && (a.shards.wanted != "" || a.merged != nil):
+		return usage.Errorf("--test from standard input cannot be split by --shard: every part and merge read it; save it as a file")
 	case p.inputs == "-" && data == "-":
 		return usage.Errorf("DATA and --test cannot both be standard input")
 	case p.csv == "-" && a.outputs.stdout():
@@ -154,7 +164,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	}
 	r.Interval = p.interval.report(points, j.Set.N())
 	r.Warnings = withWarning(r.Warnings, p.interval.warning(j.Set.N()))
-	if err := a.refinePrediction(r, j, inputs, solution, scheme, &p); err != nil {
+	if done, err := a.partOf(a.refinePrediction(r, j, inputs, solution, scheme, &p)); done {
 		return err
 	}
 	figures := append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(calibrated)...)
@@ -204,7 +214,8 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	if refined == nil {
 		return nil
 	}
-	r.Refined = j.refinedReport(refined, nil)
+	r.Refined = j.refinedReport(refined, solution, nil)
+	r.Warnings = withWarning(r.Warnings, r.Refined.Warning())
 	at, m := refined.Points, j.Sites()
 	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:], VarianceSE: at.VarianceSE[m:]}
 	points.Shift(j.TargetMean)

@@ -142,3 +142,23 @@ func TestRetrainMethods(t *testing.T) {
 		}
 	}
 }
+
+// TestContradicted: a hard margin on overlapping classes in the plane, where the theory
+// converges to variances 40 times too small, is told in the status line, the JSON document
+// and a warning; sonar's, right within a few percent, is not. Fewer than 20 resamples do not
+// judge.
+func TestContradicted(t *testing.T) {
+	bad := []string{"estimate", "synthetic:blobs,n=200", "--loss", "hard", "--gamma", "0.5", "--no-points"}
+	e := decoded[report.Estimate](t, bad...)
+	if r := e.Refined; e.Status != "converged" || len(r.Contradicts) != 2 || !(r.VarianceRatio < 0.05) || !(e.TestError > 1.05*r.TestError) || !strings.Contains(strings.Join(e.Warnings, "\n"), r.Contradicts[1]) {
+		t.Errorf("%+v, %q", r, e.Warnings)
+	}
+	if o := drive(t, "", bad...); !strings.Contains(o.stdout, "CONTRADICTED by the exact resamples") || !strings.Contains(o.stderr, "contradict the theory") {
+		t.Errorf("%+v", o)
+	}
+	for _, fine := range [][]string{{"estimate", "sonar", "--no-points"}, append(bad, "--refine", "10")} {
+		if e := decoded[report.Estimate](t, fine...); len(e.Refined.Contradicts) != 0 || strings.Contains(strings.Join(e.Warnings, "\n"), "contradict") {
+			t.Errorf("%v: %+v", fine, e.Refined.Contradicts)
+		}
+	}
+}

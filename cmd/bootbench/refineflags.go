@@ -1,12 +1,16 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -52,6 +56,7 @@ type refinement struct {
 	accuracy  float64
 	// onResample, if set, sees every resample: see model.RefineSettings.
 	onResample func(b int, counts []int, f []float64)
+	split      bool // the resamples are dealt out to the parts of a study
 }
 
 // String is the refinement as a setting that decides an answer.
@@ -86,9 +91,68 @@ func (r *refineFlags) settings() (refinement, error) {
 	return out, nil
 }
 
+// splitRefinement begins the part of a study that --shard asks for, whose tasks are the
+// exact resamples.
+func (a *app) splitRefinement(cmd *cobra.Command, data []string, j *job, wanted *refinement) error {
+	if a.shards.wanted == "" && a.merged == nil {
+		return a.split(cmd, data)
+	}
+	_, proximal := j.Loss.(loss.Proximal)
+	switch {
+	case wanted.resamples == 0:
+		return usage.Errorf("--shard splits the exact resamples of --refine, and there are none: give --refine R, or do without --shard")
+	case wanted.accuracy > 0:
+		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides on the way: give --refine R in its place")
+	case !proximal || j.Spread != nil:
+		return usage.Errorf("--shard splits exact resamples, which loss %s with engine %v has none of: do without it", j.Loss.Name(), j.Storage)
+	}
+	wanted.split, wanted.optional = true, false
+	return a.split(cmd, data)
+}
+
+// fittingKey names the exact fits of a model at its sites and at new inputs.
+func (j *job) fittingKey(scheme resample.Scheme, cross blas64.General) string {
+	digest := sha256.New()
+	for p := range cross.Rows {
+		binary.Write(digest, binary.LittleEndian, cross.Data[p*cross.Stride:][:cross.Cols])
+	}
+	return j.Fingerprint().WithScheme(scheme).With("new inputs", hex.EncodeToString(digest.Sum(nil))).String()
+}
+
+// recall has refinement take fits from where they are kept, and keep those that it makes:
+// in the parts of a study, or beside a checkpoint. It reports false where other processes
+// have some; end is to be called at the end.
+func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, scheme resample.Scheme, wanted refinement) (whole bool, end func(), err error) {
+	if !wanted.split && a.checkpoint.keeper == nil {
+		return true, func() {}, nil
+	}
+	key, inputs := j.fittingKey(scheme, settings.Cross), j.Sites()+settings.Cross.Rows
+	if wanted.split {
+		settings.Lookup, err = a.splitFits(fitting{
+			key: "refine " + key, name: j.Set.Name, inputs: inputs,
+			settings: retrain.Settings{Resamples: settings.Count(scheme), Seed: settings.Seed, Progress: settings.Progress},
+			run: func(block retrain.Settings) (*retrain.Result, error) {
+				result, _, err := j.RetrainBatch(a.ctx, s, scheme, model.RetrainSettings{Settings: block, Cross: settings.Cross})
+				return result, err
+			},
+		})
+		return settings.Lookup != nil, func() {}, err
+	}
+	fits, err := a.checkpoint.keeper.Fits(key, inputs)
+	settings.Lookup = fits.Lookup
+	settings.OnResample = func(b int, counts []int, f []float64) {
+		fits.Add(b, f)
+		if wanted.onResample != nil {
+			wanted.onResample(b, counts, f)
+		}
+	}
+	return true, fits.Close, err
+}
+
 // refine trains on exact resamples around a solution: at the sites, and at new inputs
-// whose kernel rows are given. It is nil where nothing is asked for, or where auto finds
-// that it cannot be done; warnings then say why.
+// whose kernel rows are given. It is nil where nothing is asked for, where other parts
+// of a study have resamples, or where auto finds that it cannot be done; warnings then say
+// why.
 func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross blas64.General, wanted refinement) (result *multifidelity.Result, warnings []string, err error) {
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
@@ -97,13 +161,18 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 	case wanted.optional && (!proximal || j.Spread != nil):
 		return nil, nil, nil
 	}
-	result, err = j.Refine(a.ctx, s, scheme, model.RefineSettings{
-		Cross:     cross,
-		Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test}, OnResample: wanted.onResample,
+	settings := model.RefineSettings{
+		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test}, OnResample: wanted.onResample,
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},
-	})
+	}
+	whole, end, err := a.recall(&settings, j, s, scheme, wanted)
+	if err != nil || !whole {
+		return nil, nil, err
+	}
+	defer end()
+	result, err = j.Refine(a.ctx, s, scheme, settings)
 	switch {
 	case errors.Is(err, retrain.ErrCancelled):
 		a.interrupted()
@@ -119,13 +188,14 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 	return result, result.Warnings, nil
 }
 
-// refinedReport says what exact resamples give. fitted is the fit to all data at the
+// refinedReport says what exact resamples give beside a solution. fitted is the fit to all data at the
 // sites; nil: .632 is not known.
-func (j *job) refinedReport(r *multifidelity.Result, fitted []float64) *report.Refined {
-	test := r.TestError()
+func (j *job) refinedReport(r *multifidelity.Result, s *solver.Solution, fitted []float64) *report.Refined {
+	test, agreement := r.TestError(), r.Against(s)
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method, Iterations: r.Iterations, Exact: r.Exact, EquivalentResamples: test.EquivalentResamples,
 		TestError: test.Error, SE: test.StandardError, BaggedError: test.BaggedError, BaggedSE: test.BaggedSE,
+		VarianceRatio: agreement.VarianceRatio, Contradicts: agreement.Contradictions(),
 		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds()},
 	}
 	out.Err632, out.Err632Plus = math.NaN(), math.NaN()

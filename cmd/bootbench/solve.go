@@ -92,7 +92,8 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 		e.Warnings, refined = append(e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart), nil
 	}
 	if refined != nil {
-		e.Refined = j.refinedReport(refined, fitted)
+		e.Refined = j.refinedReport(refined, solution, fitted)
+		e.Warnings = withWarning(e.Warnings, e.Refined.Warning())
 		if !t.noPoints {
 			e.Refined.Points = j.refinedPoints(refined)
 		}

@@ -47,6 +47,29 @@ func (a *app) partDone() error {
 	})
 }
 
+// partOf ends the answer to one question where err, or a study whose tasks are parts of
+// it, does: with a part, or because parts are missing.
+func (a *app) partOf(err error) (done bool, _ error) {
+	if err == nil && a.shards.study.Partial() {
+		return true, a.partDone()
+	}
+	if err == nil {
+		err = a.shards.study.Complete()
+	}
+	return err != nil, err
+}
+
+// place is where a file is found that the parts of the study that is merged have named.
+func (a *app) place(path string) string {
+	if a.merged != nil && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
+		there := filepath.Join(a.merged.Folder, path)
+		if _, err := os.Stat(there); err == nil {
+			return there
+		}
+	}
+	return path
+}
+
 // readData reads a data set for a command that may be split, and notes it. merge
 // finds files where the parts found them, or where they are called the same from
 // here.
@@ -57,13 +80,7 @@ func (a *app) readData(path string, options dataset.Options) (*dataset.Set, erro
 	if files.Same(path, a.outputs.json) || files.Same(path, a.checkpoint.path) {
 		return nil, usage.Errorf("DATA %s is the file of --json or --checkpoint", path)
 	}
-	place := path
-	if a.merged != nil && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
-		there := filepath.Join(a.merged.Folder, path)
-		if _, err := os.Stat(there); err == nil {
-			place = there
-		}
-	}
+	place := a.place(path)
 	set, err := dataset.Load(place, options)
 	if err != nil {
 		return nil, err

@@ -204,25 +204,25 @@ func TestCraftedStudies(t *testing.T) {
 	missing := record("curve")
 	missing.Parts = 0
 	for says, content := range map[string]any{
-		"schema 0":                     map[string]any{"args": []string{"merge", ".", "--json", "-"}, "dir": "/", "parts": 1, "data": []string{}},
-		"no command that can be split": record("merge"),
-		`"train", which is no command`: record("train", setting("model", victim)),
-		`"predict"`:                    record("predict", setting("csv", victim)),
+		"schema 0":                                      map[string]any{"args": []string{"merge", ".", "--json", "-"}, "dir": "/", "parts": 1, "data": []string{}},
+		"no command that can be split":                  record("merge"),
+		`"train", which is no command`:                  record("train", setting("model", victim)),
+		`setting "csv"`:                                 record("predict", setting("csv", victim)),
 		`setting "cpuprofile", which no study can have`: record("curve", setting("cpuprofile", victim)),
-		`setting "json"`:                  record("retrain", setting("json", victim)),
-		`setting "trace"`:                 record("curve", setting("trace", victim)),
-		`setting "checkpoint"`:            record("curve", setting("checkpoint", victim)),
-		`setting "out"`:                   record("grid", setting("out", filepath.Dir(victim))),
-		`setting "nosuch"`:                record("grid", setting("nosuch", "1")),
-		"2 values of --ratio":             record("retrain", setting("ratio", "1", "2")),
-		"invalid syntax":                  record("retrain", setting("resamples", "many")),
-		"schema 9, this program reads":    later,
-		"no command, or no parts":         missing,
-		"unknown field":                   map[string]any{"schema": study.Schema, "command": "curve", "parts": 1, "args": []string{}},
-		"takes one DATA":                  study.Record{Schema: study.Schema, Version: version(), Command: "curve", Parts: 1},
-		"standard input cannot be split":  study.Record{Schema: study.Schema, Version: version(), Command: "curve", Data: []string{"-"}, Parts: 1},
-		"of version older of the program": study.Record{Schema: study.Schema, Version: "older", Command: "curve", Data: []string{"crabs"}, Parts: 1},
-		"invalid character":               nil,
+		`setting "json"`:                                record("retrain", setting("json", victim)),
+		`setting "trace"`:                               record("curve", setting("trace", victim)),
+		`setting "checkpoint"`:                          record("curve", setting("checkpoint", victim)),
+		`setting "out"`:                                 record("grid", setting("out", filepath.Dir(victim))),
+		`setting "nosuch"`:                              record("grid", setting("nosuch", "1")),
+		"2 values of --ratio":                           record("retrain", setting("ratio", "1", "2")),
+		"invalid syntax":                                record("retrain", setting("resamples", "many")),
+		"schema 9, this program reads":                  later,
+		"no command, or no parts":                       missing,
+		"unknown field":                                 map[string]any{"schema": study.Schema, "command": "curve", "parts": 1, "args": []string{}},
+		"takes one DATA":                                study.Record{Schema: study.Schema, Version: version(), Command: "curve", Parts: 1},
+		"standard input cannot be split":                study.Record{Schema: study.Schema, Version: version(), Command: "curve", Data: []string{"-"}, Parts: 1},
+		"of version older of the program":               study.Record{Schema: study.Schema, Version: "older", Command: "curve", Data: []string{"crabs"}, Parts: 1},
+		"invalid character":                             nil,
 	} {
 		dir := t.TempDir()
 		text, err := json.Marshal(content)
@@ -253,7 +253,7 @@ func TestCraftedStudies(t *testing.T) {
 // write.
 func TestStudySettings(t *testing.T) {
 	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "checkpoint", "resume", "cpuprofile", "memprofile",
-		"replicates", "estimators", "splits", "help"}
+		"replicates", "csv", "estimators", "splits", "help"}
 	for _, cmd := range commands() {
 		if !shards(cmd) {
 			continue

@@ -60,6 +60,9 @@ func Open(path string, resume bool, o Options) (*Keeper, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, usage.Errorf("--checkpoint: %s is no regular file", path)
 	}
+	if err := checkFits(path); err != nil {
+		return nil, err
+	}
 	content, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

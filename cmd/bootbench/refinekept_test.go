@@ -1,0 +1,118 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bootbench/report"
+)
+
+// sameRefined fails unless two refinements of 150 resamples agree to the rounding of
+// single precision in fits and first iterates, which depends on what a block holds beside
+// them.
+func sameRefined(t *testing.T, a, b *report.Refined) {
+	t.Helper()
+	if a == nil || b == nil || a.Resamples != 150 || b.Resamples != 150 {
+		t.Fatalf("%+v, %+v", a, b)
+	}
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*math.Abs(y) }
+	if !near(a.TestError, b.TestError) || !near(a.SE, b.SE) || !near(a.BaggedError, b.BaggedError) {
+		t.Errorf("%v +- %v, %v +- %v", a.TestError, a.SE, b.TestError, b.SE)
+	}
+	for i, v := range b.Points.Mean {
+		if !near(a.Points.Mean[i], v) || !near(a.Points.VarianceSE[i], b.Points.VarianceSE[i]) {
+			t.Fatalf("input %d: %v, %v", i+1, a.Points.Mean[i], v)
+		}
+	}
+}
+
+// TestRefinementInParts: the exact resamples of estimate and predict, split into parts and
+// merged, are those of one process; a part that is missing is named, and what cannot be
+// split is refused.
+func TestRefinementInParts(t *testing.T) {
+	line := map[string][]string{
+		"estimate": {"estimate", "sonar", "--loss", "hinge", "--C", "1", "--refine", "150"},
+		"predict":  {"predict", "crabs", "--loss", "logistic", "--C", "1", "--test", "crabs", "--refine", "150"},
+	}
+	for command, args := range line {
+		dir := t.TempDir()
+		part := func(which string) outcome { return drive(t, "", append(args, "--shard", which, "--out", dir)...) }
+		if o := part("1/2"); o.status != exitDone || !strings.Contains(o.stdout, "part 1 of 2: 1 tasks are done") {
+			t.Fatalf("%+v", o)
+		}
+		if o := drive(t, "", "merge", dir); o.status != exitFailed || !strings.Contains(o.stderr, "1 tasks are missing: resamples 1 to 100") {
+			t.Errorf("merged too soon: %+v", o)
+		}
+		if o := part("0/2"); o.status != exitDone {
+			t.Fatalf("%+v", o)
+		}
+		if command == "estimate" {
+			sameRefined(t, decoded[report.Estimate](t, "merge", dir).Refined, decoded[report.Estimate](t, args...).Refined)
+		} else {
+			sameRefined(t, decoded[report.Prediction](t, "merge", dir).Refined, decoded[report.Prediction](t, args...).Refined)
+		}
+	}
+	for says, more := range map[string][]string{
+		"give --refine R":         {"--refine", "none"},
+		"--accuracy decides":      {"--accuracy", "1%"},
+		"which loss probit":       {"--loss", "probit"},
+		"keep what they finish":   {"--checkpoint", filepath.Join(t.TempDir(), "c")},
+		"standard input cannot":   {"--test", "-"},
+		"there are none: give --": {"--refine", "none", "--test", "crabs"},
+	} {
+		args := append([]string{"estimate", "crabs", "--shard", "0/2", "--out", t.TempDir()}, more...)
+		for _, word := range more {
+			if word == "--test" {
+				args[0] = "predict"
+			}
+		}
+		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
+			t.Errorf("%v: status %d, %s", more, o.status, o.stderr)
+		}
+	}
+}
+
+// TestResumeRefinement: of the fits that a checkpoint keeps all that are whole are taken up
+// again, more are added, and the answer is that of a run that was not disturbed. A damaged
+// one ends them; those of other inputs are replaced, and what is none of ours is not.
+func TestResumeRefinement(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	line := []string{"estimate", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint", path}
+	want := decoded[report.Estimate](t, append(line, "--refine", "150")...).Refined
+	whole, err := os.ReadFile(path + ".fits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := append([]byte(nil), whole...)
+	damaged[len(damaged)/2] ^= 1
+	resume := append(line, "--refine", "150", "--resume")
+	for says, content := range map[string][]byte{
+		"c.fits: 150 fits": whole,
+		"c.fits: 149 fits": whole[:len(whole)-1],
+		"c.fits: 74 fits":  damaged,
+		"going on from":    {},
+	} {
+		if err := os.WriteFile(path+".fits", content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if o := drive(t, "", append(resume, "--no-points")...); o.status != exitDone || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: %+v", says, o)
+		}
+		if now, err := os.ReadFile(path + ".fits"); err != nil || len(now) != len(whole) {
+			t.Errorf("%s: %d bytes, not %d, %v", says, len(now), len(whole), err)
+		}
+		sameRefined(t, decoded[report.Estimate](t, resume...).Refined, want)
+	}
+	if o := drive(t, "", "predict", "sonar", "--test", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint", path, "--refine", "10", "--resume"); o.status != exitDone || strings.Contains(o.stderr, "fits\n") {
+		t.Errorf("other inputs: %d, %s", o.status, o.stderr)
+	}
+	if err := os.WriteFile(path+".fits", []byte("mine, not a program's"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if o := drive(t, "", resume...); o.status != exitUsage || !strings.Contains(o.stderr, "is no fits of bootbench") {
+		t.Errorf("a file of the user's: %+v", o)
+	}
+}

@@ -1,0 +1,75 @@
+package multifidelity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/solver"
+)
+
+// Agreement is how far a theory is from refined estimates of the same averages. What they
+// do not tell is NaN.
+type Agreement struct {
+	ErrorOff      float64 // theory's left-out error under the first test loss over the refined one, less 1
+	ErrorScore    float64 // their difference in standard errors of the refined one
+	VarianceRatio float64 // median over the sites of the theory's variance over the refined one
+	VarianceScore float64 // median over the sites of the size of their difference in its standard errors
+	judged        bool    // a theory that is solved, by resamples enough
+}
+
+// A theory that is solved is contradicted from leastJudged resamples on: a standard error from fewer is
+// no measure. Differences must be significant, and large beside those of a few percent that
+// are the theory's rule.
+const (
+	leastJudged       = 20
+	significant       = 3.0
+	largeErrorOff     = 0.05
+	largeVarianceSide = 2.0 // VarianceRatio above it, or below its inverse
+)
+
+// Against compares with the solution that was refined.
+func (r *Result) Against(s *solver.Solution) Agreement {
+	a := Agreement{ErrorOff: math.NaN(), ErrorScore: math.NaN(), judged: s.Status == solver.Converged && r.Resamples >= leastJudged}
+	if len(r.Tests) > 0 {
+		test := r.TestError()
+		theory, _ := s.LeftOut(test.Test)
+		a.ErrorOff, a.ErrorScore = theory/test.Error-1, (theory-test.Error)/test.StandardError
+	}
+	var ratios, scores []float64
+	for i, v := range s.Var {
+		if refined := r.Points.Variance[i]; refined > 0 {
+			ratios = append(ratios, v/refined)
+			scores = append(scores, math.Abs(v-refined)/r.Points.VarianceSE[i])
+		}
+	}
+	a.VarianceRatio, a.VarianceScore = median(ratios), median(scores)
+	return a
+}
+
+// median is NaN of nothing. It sorts v.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	return stat.Quantile(0.5, stat.Empirical, v, nil)
+}
+
+// Contradictions say in words where the refined estimates contradict the theory; none
+// where they do not.
+func (a Agreement) Contradictions() []string {
+	var all []string
+	if !a.judged {
+		return nil
+	}
+	if math.Abs(a.ErrorScore) > significant && math.Abs(a.ErrorOff) > largeErrorOff {
+		all = append(all, fmt.Sprintf("its left-out error is off by %+.1f%%, %.0f standard errors", 100*a.ErrorOff, math.Abs(a.ErrorScore)))
+	}
+	if a.VarianceScore > significant && (a.VarianceRatio > largeVarianceSide || a.VarianceRatio < 1/largeVarianceSide) {
+		all = append(all, fmt.Sprintf("its variances are %.2g times the right ones, median over the inputs", a.VarianceRatio))
+	}
+	return all
+}

@@ -180,9 +180,9 @@ func oneClass(y []float64) bool {
 // holdOut trains once, for the held-out error and the apparent one.
 func (t *trainedPart) holdOut(others *dataset.Set) error {
 	began := time.Now()
-	r, err := t.model.TrainSVM(svm.Settings{Tolerance: loo.DefaultTolerance})
+	r, err := t.model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance})
 	if err == nil {
-		err = r.Status.Err()
+		err = r.Err()
 	}
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (t *trainedPart) holdOut(others *dataset.Set) error {
 	err = t.model.Cross(blas64.General(others.X), func(first int, rows []float64) error {
 		m := t.model.Sites()
 		for i := range len(rows) / m {
-			held += loss.ZeroOne{}.Value(floats.Dot(rows[i*m:(i+1)*m], r.Beta), others.Y[first+i])
+			held += loss.ZeroOne{}.Value(floats.Dot(rows[i*m:(i+1)*m], r.Weight), others.Y[first+i])
 		}
 		return nil
 	})

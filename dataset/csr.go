@@ -11,10 +11,11 @@ import (
 // Columns ascend within a row; what is not stored is zero, and the matrices of
 // this package store no zeros.
 type CSR struct {
-	Rows, Cols int
-	Start      []int // length Rows+1, from 0
-	Index      []int32
-	Value      []float64
+	Rows  int       `json:"rows"`
+	Cols  int       `json:"cols"`
+	Start []int     `json:"start"` // length Rows+1, from 0
+	Index []int32   `json:"index"`
+	Value []float64 `json:"value"`
 }
 
 // Row is row i (from 0): its columns and their values, views.

@@ -37,7 +37,7 @@ func (t *table) set() (*Set, error) {
 	}
 	x := t.matrix(s, rows)
 	if t.missing() > 0 {
-		fillMeans(x, x)
+		fillMeans(x, means(x))
 	}
 	t.notes = append(t.notes, s.describe()...)
 	t.describe(s, x)
@@ -119,7 +119,7 @@ func (t *table) takeRowNames(c *column, k int) {
 
 // newSchema says how the columns become features.
 func (t *table) newSchema() *schema {
-	s := &schema{headless: t.headless}
+	s := &schema{headless: t.headless, missing: t.opt.Missing}
 	for _, c := range t.columns {
 		s.header = append(s.header, c.name)
 		switch c.role {
@@ -256,18 +256,30 @@ func (t *table) matrix(s *schema, rows []int) Matrix {
 	return x
 }
 
-// fillMeans replaces each NaN in x by the mean of what is no NaN in its column of
-// the training inputs.
-func fillMeans(x, train Matrix) {
+// means are those of what is no NaN in the columns.
+func means(x Matrix) []float64 {
 	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
-	for i := range train.Rows {
-		for j, v := range train.Row(i) {
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
 			if !math.IsNaN(v) {
 				count[j]++
 				mean[j] += (v - mean[j]) / count[j]
 			}
 		}
 	}
+	return mean
+}
+
+// means are those of the features.
+func (s *Set) means() []float64 {
+	if s.mean != nil {
+		return s.mean
+	}
+	return means(s.X)
+}
+
+// fillMeans replaces each NaN in x by the mean of its column.
+func fillMeans(x Matrix, mean []float64) {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			if math.IsNaN(v) {
@@ -358,7 +370,7 @@ func (t *table) inputs(train *Set) (*Inputs, error) {
 	}
 	in := &Inputs{Name: t.file, X: t.matrix(s, rows), RowNames: t.namesOf(rows)}
 	if t.missing() > 0 {
-		fillMeans(in.X, train.X)
+		fillMeans(in.X, train.means())
 	}
 	for _, c := range t.columns {
 		if c.unseen > 0 {

@@ -33,7 +33,7 @@ func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	if s.x.Cols == 0 {
 		return nil, &Error{File: name, Err: errors.New("no example has a feature")}
 	}
-	set := &Set{Name: name, Source: name, Task: guessTask(s.labels), Target: "y", Y: s.labels}
+	set := &Set{Name: name, Source: name, Task: guessTask(s.labels), Target: "y", Y: s.labels, zeroBased: opt.ZeroBased}
 	if err := set.hold(&s.x, opt); err != nil {
 		return nil, &Error{File: name, Err: err}
 	}

@@ -18,6 +18,7 @@ type schema struct {
 	headless bool
 	target   string
 	rowName  string // column that names the rows, "" if none does
+	missing  Missing
 }
 
 // encoded is a column and its features: a number is one; a text with two values

@@ -47,6 +47,20 @@ func (t Task) String() string {
 	return "task " + strconv.Itoa(int(t))
 }
 
+// MarshalText is that of String.
+func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (t *Task) UnmarshalText(name []byte) error {
+	for _, known := range []Task{Regression, Classification} {
+		if known.String() == string(name) {
+			*t = known
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is no task", quote(string(name)))
+}
+
 // Set is a data set of N examples with D features.
 type Set struct {
 	// Name identifies the set to a user: an embedded name, a file as given, or
@@ -74,7 +88,9 @@ type Set struct {
 	// Notes say what a reader found, left out or encoded, a sentence each.
 	Notes []string
 
-	schema *schema // of the file, nil: features are columns
+	schema    *schema   // of the file, nil: features are columns
+	zeroBased bool      // features of its sparse lines count from 0
+	mean      []float64 // of the features, nil: those of X
 }
 
 // N is the number of examples.

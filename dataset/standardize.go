@@ -10,7 +10,8 @@ import (
 type Standardizer struct {
 	// Mean and SD hold the D means and population standard deviations
 	// (division by N) of the training inputs; SD is 0 where a column is constant.
-	Mean, SD []float64
+	Mean []float64 `json:"mean"`
+	SD   []float64 `json:"sd"`
 }
 
 // Standardize returns a standardised copy of the inputs and the map that made

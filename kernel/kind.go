@@ -43,6 +43,15 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(kindNames(), ", "))
 }
 
+// MarshalText is that of String.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is ParseKind.
+func (k *Kind) UnmarshalText(name []byte) (err error) {
+	*k, err = ParseKind(string(name))
+	return err
+}
+
 // known reports whether k is one of the constants.
 func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
 

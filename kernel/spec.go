@@ -11,35 +11,35 @@ import (
 // keep its zero value: Validate refuses it otherwise.
 type Spec struct {
 	// Kind of covariance function; default RBF.
-	Kind Kind
+	Kind Kind `json:"kind"`
 
 	// Gamma >= 0. For the kinds that depend on distance it stands for one
 	// length scale, gamma = 1/(2 L^2), and excludes LengthScale; for Poly it
 	// multiplies x . x'. Zero means 1/(2d), d the number of features, unless
 	// LengthScale is given.
-	Gamma float64
+	Gamma float64 `json:"gamma,omitempty"`
 
 	// LengthScale holds one length scale > 0 for all features, or one for
 	// each, in units of the features. Only for the kinds that depend on
 	// distance. Empty: see Gamma.
-	LengthScale []float64
+	LengthScale []float64 `json:"length_scale,omitempty"`
 
 	// Degree >= 1 of Poly; zero means 3.
-	Degree int
+	Degree int `json:"degree,omitempty"`
 
 	// Coef0 >= 0 of Poly (a negative one is not a covariance); default 0.
-	Coef0 float64
+	Coef0 float64 `json:"coef0,omitempty"`
 
 	// Amplitude A > 0 multiplies k; zero means 1.
-	Amplitude float64
+	Amplitude float64 `json:"amplitude"`
 
 	// Constant B >= 0 is added to every covariance, a penalised bias term;
 	// default 0.
-	Constant float64
+	Constant float64 `json:"constant"`
 
 	// Jitter J >= 0 is added to the diagonal of a Gram matrix over training
 	// examples, never to a covariance with a new input; default 0.
-	Jitter float64
+	Jitter float64 `json:"jitter"`
 }
 
 // defaultDegree is what a zero Spec.Degree means.

@@ -40,15 +40,29 @@ func (s *Spec) Fingerprint() Fingerprint {
 // that loss.Parameters has too.
 func lossSettings(l loss.Loss) Fingerprint {
 	f := Fingerprint{}.With("--loss", l.Name())
+	names, parameters, known := lossParameters(l)
+	if !known {
+		return f.With("parameters", fmt.Sprintf("%+v", l))
+	}
+	for _, name := range names {
+		f = f.With("--"+name, parameters[name])
+	}
+	return f
+}
+
+// lossParameters are the parameters of a loss of the catalogue by their names there, in
+// its order.
+func lossParameters(l loss.Loss) (names []string, parameters map[string]float64, known bool) {
 	v := reflect.ValueOf(l)
 	about, err := loss.About(l.Name())
 	if err != nil || v.Kind() != reflect.Struct {
-		return f.With("parameters", fmt.Sprintf("%+v", l))
+		return nil, nil, false
 	}
+	parameters = map[string]float64{}
 	for _, name := range about.Takes {
-		f = f.With("--"+name, v.FieldByName(fieldName(name)))
+		parameters[name] = v.FieldByName(fieldName(name)).Float()
 	}
-	return f
+	return about.Takes, parameters, true
 }
 
 // WithScheme adds how examples are redrawn.

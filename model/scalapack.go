@@ -88,11 +88,7 @@ func (m *Model) fitSpread() ([]float64, error) {
 // fitAlone is FullFit on this rank alone.
 func (m *Model) fitAlone() ([]float64, error) {
 	if _, ok := marginCost(m.Loss); ok {
-		result, err := m.TrainSVM(svm.Settings{})
-		if err != nil {
-			return nil, err
-		}
-		return result.F, result.Status.Err()
+		return m.fitted()
 	}
 	alone := *m
 	alone.Spec.Storage, alone.Spread = Exact, nil
@@ -103,7 +99,7 @@ func (m *Model) fitAlone() ([]float64, error) {
 	if err := alone.gram(); err != nil {
 		return nil, err
 	}
-	return alone.fitOnce()
+	return alone.fitted()
 }
 
 // svmTrainer makes a trainer on the kernel matrix, or on its rows where the matrix

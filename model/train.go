@@ -1,20 +1,16 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
-	"bootbench/erm"
 	"bootbench/gp"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
-	"bootbench/svm"
 )
 
 // trainers is the maker of trainers for the model's loss: package gp for square
@@ -91,50 +87,7 @@ func (m *Model) FullFit() ([]float64, error) {
 		}
 		return gp.FitFull(m.Gram, square.Noise, count, mean)
 	}
-	_, margin := marginCost(m.Loss)
-	if _, low := m.trainedOnFactor(); low || !margin {
-		return m.fitOnce()
-	}
-	result, err := m.TrainSVM(svm.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	return result.F, result.Status.Err()
-}
-
-// fitOnce trains on all data as retraining does on a resample.
-func (m *Model) fitOnce() ([]float64, error) {
-	trainer, err := m.NewTrainer()
-	if err != nil {
-		return nil, err
-	}
-	f := make([]float64, m.Sites())
-	if err := trainer.Fit(slices.Repeat([]int{1}, len(m.Set.Y)), f); err != nil {
-		var infeasible *erm.InfeasibleError
-		if errors.As(err, &infeasible) {
-			err = inputError(err)
-		}
-		return nil, err
-	}
-	return f, nil
-}
-
-// TrainSVM trains a support vector classifier once on all data.
-func (m *Model) TrainSVM(settings svm.Settings) (*svm.Result, error) {
-	c, ok := marginCost(m.Loss)
-	if !ok {
-		return nil, m.untrainable()
-	}
-	trainer, err := m.svmTrainer()
-	if err != nil {
-		return nil, err
-	}
-	boxes := slices.Repeat([]float64{c}, len(m.Set.Y))
-	result, err := trainer.Train(svm.Problem{Y: m.Set.Y, Site: m.Site, C: boxes}, settings)
-	if err != nil {
-		return nil, inputError(err)
-	}
-	return result, nil
+	return m.fitted()
 }
 
 func (m *Model) untrainable() error {

@@ -14,7 +14,6 @@ import (
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
-	"bootbench/svm"
 )
 
 func blobs(t *testing.T, l loss.Loss) *model.Model {
@@ -32,10 +31,11 @@ func TestMarginTrainers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := m.TrainSVM(svm.Settings{Tolerance: 1e-8})
+		fit, err := m.Fit(model.FitSettings{Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
+		r := fit.SVM
 		for i, y := range m.Set.Y {
 			margin, weight := y*r.F[m.Site[i]], r.Alpha[i]
 			if math.Abs(f[m.Site[i]]-r.F[m.Site[i]]) > 0.01 { // both at their tolerances, 1e-3 and 1e-8

@@ -131,7 +131,8 @@ type Convergence struct {
 // Points are values per example in the order of the file, or per new input.
 // Lists that a command does not have are left out.
 type Points struct {
-	Names      []string  `json:"names,omitempty"` // of the rows
+	Names      []string  `json:"names,omitempty"`      // of the rows
+	Prediction []float64 `json:"prediction,omitempty"` // of one trained model; of a classifier its sign says the class
 	Mean       []float64 `json:"mean,omitempty"`
 	Variance   []float64 `json:"variance,omitempty"`
 	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss

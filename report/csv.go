@@ -26,6 +26,9 @@ func (p *Points) lists() []valueColumn {
 	return kept
 }
 
+// count is the number of examples or new inputs.
+func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction)) }
+
 // name is the name of a row, or its number from 1.
 func (p *Points) name(row int) string {
 	if p.Names != nil {
@@ -47,7 +50,7 @@ func (p *Points) WriteCSV(w io.Writer) error {
 		record = append(record, "class")
 	}
 	out.Write(record)
-	for i := range p.Mean {
+	for i := range p.count() {
 		record = append(record[:0], p.name(i))
 		for _, l := range lists {
 			record = append(record, numberCell(l.values[i]))

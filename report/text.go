@@ -217,34 +217,39 @@ func (r *Prediction) document() *document {
 	}
 	d.convergence(r.Convergence, r.Refined.verdict())
 	d.cost(r.Cost)
-	if r.Points == nil {
-		return d
+	d.perInput(r.Points)
+	return d
+}
+
+// perInput is a table with a row per new input.
+func (d *document) perInput(points *Points) {
+	if points == nil {
+		return
 	}
 	d.gap()
 	columns := []column{{head: "row"}}
-	lists := slices.DeleteFunc(r.Points.lists(), func(l valueColumn) bool { return l.name == "p_negative" })
+	lists := slices.DeleteFunc(points.lists(), func(l valueColumn) bool { return l.name == "p_negative" })
 	for _, l := range lists {
 		if l.name == "vote" {
 			l.name = "share of votes"
 		}
 		columns = append(columns, column{head: l.name})
 	}
-	if r.Points.Class != nil {
+	if points.Class != nil {
 		columns = append(columns, column{head: "class", left: true})
 	}
 	var rows [][]string
-	for i := range r.Points.Mean {
-		cells := []string{r.Points.name(i)}
+	for i := range points.count() {
+		cells := []string{points.name(i)}
 		for _, l := range lists {
 			cells = append(cells, number(l.values[i]))
 		}
-		if r.Points.Class != nil {
-			cells = append(cells, r.Points.Class[i])
+		if points.Class != nil {
+			cells = append(cells, points.Class[i])
 		}
 		rows = append(rows, cells)
 	}
 	d.table(columns, rows)
-	return d
 }
 
 // Title names the Monte-Carlo reference.

@@ -1,23 +1,26 @@
 package report
 
+import "fmt"
+
 // Perceptron says how the perceptron was run.
 type Perceptron struct {
 	Form     string `json:"form"`     // primal or dual
 	Mistakes []int  `json:"mistakes"` // in each pass
 }
 
-// Training is the answer of train: one support vector classifier, or perceptron, of
-// all of DATA.
+// Training is the answer of train: one model of all of DATA, and its file.
 type Training struct {
 	Command string `json:"command"`
 	Subject
-	Model          string      `json:"model"`  // its file
-	Labels         [2]int      `json:"labels"` // in the file, of the classes +1 and -1
-	Bias           bool        `json:"bias"`   // the predictor has a bias term
-	SupportVectors int         `json:"support_vectors"`
-	Bounded        int         `json:"bounded"`        // of these, with the largest weight
-	Apparent       float64     `json:"apparent_error"` // share of DATA that is misclassified
-	Violation      float64     `json:"violation"`      // of the Kuhn-Tucker conditions, in units of y f
+	Model          string      `json:"model"`             // its file
+	Format         string      `json:"format"`            // json or libsvm
+	Labels         []int       `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
+	Bias           bool        `json:"bias"`              // the predictor has a bias term
+	SupportVectors int         `json:"support_vectors"`   // sites of which the predictor is a sum
+	Bounded        *int        `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
+	TestLoss       string      `json:"test_loss"`
+	Apparent       float64     `json:"apparent_error"`      // mean test loss on DATA
+	Violation      *float64    `json:"violation,omitempty"` // of a margin loss: of the Kuhn-Tucker conditions, in units of y f
 	Status         string      `json:"status"`
 	Perceptron     *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
 	Warnings       []string    `json:"warnings"`
@@ -29,7 +32,7 @@ func (t *Training) Title() string {
 	if t.Perceptron != nil {
 		return "Perceptron of " + ShortName(t.Data)
 	}
-	return "Support vector classifier of " + ShortName(t.Data)
+	return "Model of " + ShortName(t.Data)
 }
 
 func (t *Training) document() *document {
@@ -42,12 +45,18 @@ func (t *Training) document() *document {
 			total += c
 		}
 		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form, len(m.Mistakes), total, t.SupportVectors)
+	} else if t.Bounded != nil {
+		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e", t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
 	} else {
-		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e", t.SupportVectors, t.Bounded, biased(t.Bias), t.Violation)
+		d.line("training", "a sum over %d of the sites", t.SupportVectors)
 	}
-	d.line("apparent error", "%s   (of the examples trained on)", number(t.Apparent))
+	d.line("apparent error", "%s   (of the examples trained on, %s loss)", number(t.Apparent), t.TestLoss)
 	d.line("status", "%s", t.Status)
-	d.line("model", "%s, labels %d and %d", t.Model, t.Labels[0], t.Labels[1])
+	labels := ""
+	if t.Labels != nil {
+		labels = fmt.Sprintf(", labels %d and %d", t.Labels[0], t.Labels[1])
+	}
+	d.line("model file", "%s (%s%s)", t.Model, t.Format, labels)
 	d.cost(t.Cost)
 	return d
 }

@@ -9,24 +9,28 @@ import (
 	"strconv"
 )
 
-// ModelFile is a trained support vector classifier of two classes as LIBSVM's
-// text format for models holds it (svm_type c_svc). Its decision function is
+// ModelFile is a trained support vector machine as LIBSVM's text format for models
+// holds it. Its decision function is
 //
 //	g(x) = sum_k Coef_k K(x_k, x) - Rho,
 //
-// over the support vectors x_k; g > 0 means Label[0], otherwise Label[1].
+// over the support vectors x_k. Of a classifier of two classes (svm_type c_svc) g > 0
+// means Label[0], otherwise Label[1]; of a regression (epsilon_svr) g is the prediction.
 type ModelFile struct {
-	Kernel FileKernel
+	Regression bool
+	Kernel     FileKernel
 	// Degree >= 0 of FilePoly; Gamma >= 0 of FilePoly and FileRBF; Coef0 of
 	// FilePoly. Zero for the other kernels.
 	Degree       int
 	Gamma, Coef0 float64
-	// Label holds the labels of the two classes, which differ.
+	// Label holds the labels of the two classes, which differ; without meaning for a
+	// regression.
 	Label [2]int
 	Rho   float64
 	// Coef are the weights of the support vectors: the dual variable a_k, with
 	// its sign reversed for class Label[1]. The first NSV[0] support vectors
-	// belong to Label[0], the other NSV[1] to Label[1].
+	// belong to Label[0], the other NSV[1] to Label[1]; of a regression these are the
+	// positive and the negative weights.
 	Coef []float64
 	NSV  [2]int
 	// Support vector k has the entries Start[k] to Start[k+1]-1: Value in the
@@ -62,8 +66,8 @@ func (k FileKernel) String() string {
 	return fileKernels()[k]
 }
 
-// SetPredictor takes the classifier f = sum_i w_i K(x_i, x) + bias of labels +1 and
-// -1 from the weights w_i = y_i a_i of N training examples. It keeps the examples
+// SetPredictor takes the predictor f = sum_i w_i K(x_i, x) + bias, of a classifier for labels
+// +1 and -1, from the weights w_i = y_i a_i of N training examples. It keeps the examples
 // whose weight is not zero, those of class +1 first. Example i has the entries start[i] to
 // start[i+1]-1 of index and value, as under ModelFile.Start; for a precomputed
 // kernel start, index and value are nil. Kernel and its parameters are left as
@@ -165,7 +169,11 @@ func (m *ModelFile) Write(w io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "svm_type c_svc\nkernel_type %v\n", m.Kernel)
+	kind := "c_svc"
+	if m.Regression {
+		kind = "epsilon_svr"
+	}
+	fmt.Fprintf(out, "svm_type %s\nkernel_type %v\n", kind, m.Kernel)
 	if m.Kernel == FilePoly {
 		fmt.Fprintf(out, "degree %d\n", m.Degree)
 	}
@@ -175,8 +183,11 @@ func (m *ModelFile) Write(w io.Writer) error {
 	if m.Kernel == FilePoly {
 		fmt.Fprintf(out, "coef0 %v\n", m.Coef0)
 	}
-	fmt.Fprintf(out, "nr_class 2\ntotal_sv %d\nrho %v\nlabel %d %d\nnr_sv %d %d\nSV\n",
-		len(m.Coef), m.Rho, m.Label[0], m.Label[1], m.NSV[0], m.NSV[1])
+	fmt.Fprintf(out, "nr_class 2\ntotal_sv %d\nrho %v\n", len(m.Coef), m.Rho)
+	if !m.Regression {
+		fmt.Fprintf(out, "label %d %d\nnr_sv %d %d\n", m.Label[0], m.Label[1], m.NSV[0], m.NSV[1])
+	}
+	fmt.Fprint(out, "SV\n")
 	var line []byte
 	for k, c := range m.Coef {
 		line = append(strconv.AppendFloat(line[:0], c, 'g', -1, 64), ' ')

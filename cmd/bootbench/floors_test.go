@@ -42,7 +42,7 @@ var floors = map[string][]string{
 	"retrain":        {"blas", "erm", "gp", "linalg", "loss", "resample", "svm", "train"},
 	"multifidelity":  {"linalg", "loss", "resample", "retrain", "solver"},
 	"loo":            {"blas", "gp", "linalg", "svm", "train"},
-	"model":          {"batch", "calibration", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loo", "loss", "multifidelity", "resample", "retrain", "solver", "svm"},
+	"model":          {"batch", "calibration", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loo", "loss", "multifidelity", "resample", "retrain", "solver", "svm", "train"},
 	"bench":          {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":         {"bench", "bench/paper", "blas", "calibration", "dataset", "linalg", "loss", "solver"},

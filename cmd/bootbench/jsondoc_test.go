@@ -43,10 +43,13 @@ func TestJSONPage(t *testing.T) {
 	}
 	table := write(t, "table.csv", ",a,b,kind\n"+strings.Repeat("r1,1,2,no\nr2,3,1,yes\nr3,2,2,no\nr4,5,1,yes\nr5,4,7,yes\n", 3))
 	written := map[string]bool{}
+	folder := t.TempDir() + "/"
 	for _, line := range []string{
 		"estimate " + table + " --drop a", "estimate boston --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate boston --loss eps", "estimate boston --loss huber",
 		"estimate synthetic:friedman1,n=12 --loss student --scale 5", "estimate crabs --scheme kfold --kernel poly --coef0 1",
 		"predict " + table + " --test " + table + " --loss hinge", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
+		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss perceptron --model " + folder + "m.json",
+		"predict --model " + folder + "m.json --test " + table,
 	} {
 		var document any
 		if err := json.Unmarshal([]byte(must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)), &document); err != nil {

@@ -10,6 +10,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/svm"
 )
@@ -56,7 +57,8 @@ func (p *perceptronFlags) asked(m *modelFlags, f *pflag.FlagSet) (bool, error) {
 }
 
 // trainPerceptron runs the perceptron, writes its file and prints.
-func (a *app) trainPerceptron(j *job, file *svm.ModelFile, p *perceptronFlags, path string) error {
+func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
+	p := &flags.perceptron
 	j.report.Loss = perceptronLoss
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
@@ -65,14 +67,14 @@ func (a *app) trainPerceptron(j *job, file *svm.ModelFile, p *perceptronFlags, p
 		return err
 	}
 	j.times.Fit = time.Since(began).Seconds()
-	r := &svm.Result{Beta: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
+	r := &model.Fit{Weight: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
 	total := 0.0
 	for i, mistakes := range learned.Alpha {
 		total += mistakes
-		r.Beta[j.Site[i]] += j.Set.Y[i] * mistakes
+		r.Weight[j.Site[i]] += j.Set.Y[i] * mistakes
 		r.F[j.Site[i]] = learned.F[i]
 	}
-	if total > 0 && !slices.ContainsFunc(r.Beta, func(b float64) bool { return b != 0 }) {
+	if total > 0 && !slices.ContainsFunc(r.Weight, func(b float64) bool { return b != 0 }) {
 		return usage.Errorf("--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold that", len(learned.Mistakes))
 	}
 	t := &report.Training{Perceptron: &report.Perceptron{Form: p.form, Mistakes: learned.Mistakes}, Status: "converged"}
@@ -81,7 +83,7 @@ func (a *app) trainPerceptron(j *job, file *svm.ModelFile, p *perceptronFlags, p
 		a.status = exitNotConverged
 		t.Warnings = append(t.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more --passes, or --loss hinge", len(learned.Mistakes)))
 	}
-	return a.writeModel(j, file, r, t, path)
+	return a.writeModel(j, r, t, flags)
 }
 
 // learn runs the perceptron in its form.

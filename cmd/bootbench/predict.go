@@ -20,6 +20,7 @@ import (
 // predictFlags say what is predicted and how it is printed.
 type predictFlags struct {
 	inputs   string
+	model    string // file
 	csv      string
 	interval intervalFlags
 	refine   refinement
@@ -29,7 +30,7 @@ func predictCommand(a *app) *cobra.Command {
 	var t theoryFlags
 	var p predictFlags
 	cmd := &cobra.Command{
-		Use:   "predict DATA --test FILE",
+		Use:   "predict DATA --test FILE | predict --model FILE --test FILE",
 		Short: "Mean, variance and interval of predictions over resamples, at new inputs",
 		Long: `predict gives the law over resamples of the prediction at new inputs: its mean,
 its variance and an interval that holds LEVEL of it, taken as normal. That is the
@@ -47,16 +48,22 @@ the posterior's own of --loss probit and logit.
 
 The new inputs have the features of DATA; a table names them in its header, in any
 order, and other columns are ignored. Where it names its rows, points have these names. Where they have targets too, the test loss is printed: averaged over
-resamples, and that of the mean prediction.`,
+resamples, and that of the mean prediction.
+
+With --model in the place of DATA the one model of a file that train has written
+predicts, in units and labels of the data that it was trained on: no resampling and
+no variance, no training data, and the speed of a product of matrices.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --interval observation --level 0.9 --csv -
+  bootbench predict --model houses.json --test new.csv --csv -
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --checkpoint houses.checkpoint --resume --quiet
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
-		Args: oneData,
+		Args: dataOrModel,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
+	f.StringVar(&p.model, "model", "", "predict by a model file (`FILE`) of train, in the place of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
 	p.interval.register(f)
 	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
 	t.register(f)
@@ -79,8 +86,15 @@ resamples, and that of the mean prediction.`,
 		if p.refine, err = t.refine.settings(); err != nil {
 			return err
 		}
-		if err := p.check(a, args[0]); err != nil {
+		data := ""
+		if p.model == "" {
+			data = args[0]
+		}
+		if err := p.check(a, data); err != nil {
 			return err
+		}
+		if p.model != "" {
+			return a.predictByFile(p.model, &t.model, p, &t.test)
 		}
 		j, scheme, err := a.solvable(&t, args[0], settings)
 		if err != nil {

@@ -37,6 +37,8 @@ func words(command, flag string) []string {
 		return methodWords(command)
 	case "test-loss":
 		return loss.TestNames()
+	case "format":
+		return []string{jsonFormat, libsvmFormat}
 	case "missing":
 		return []string{"error", "drop", "mean", "indicator"}
 	case "unseen":
@@ -57,7 +59,7 @@ func lossWords(command string) []string {
 	case "loo":
 		return []string{"hard", "hinge", "square"}
 	case "train":
-		return []string{"hard", "hinge", perceptronLoss}
+		return append(loss.Names(), perceptronLoss)
 	}
 	return loss.Names()
 }

@@ -1,211 +1,194 @@
 package main
 
 import (
-	"errors"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
-	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/svm"
 	"bootbench/train"
 )
 
+// trainFlags say how train trains and what it writes.
+type trainFlags struct {
+	model      modelFlags
+	path       string // of the model file
+	format     string
+	noBias     bool
+	tol        float64
+	perceptron perceptronFlags
+}
+
 func trainCommand(a *app) *cobra.Command {
-	var m modelFlags
-	var path string
-	var noBias bool
-	var tol float64
-	var perceptron perceptronFlags
+	var t trainFlags
 	cmd := &cobra.Command{
 		Use:   "train DATA --model FILE",
-		Short: "Train a support vector classifier or a perceptron on all of DATA, as a model file of LIBSVM",
-		Long: `train trains a classifier once, on all of DATA, and writes it in LIBSVM's format
-for models, which svm-predict and other programs read. It is for --loss hinge,
-with a bias term as LIBSVM has it unless --no-bias is given, and for --loss hard,
-without.
+		Short: "Train once on all of DATA and write a model file, for predict --model",
+		Long: `train trains the model once, on all of DATA, and writes it into a file: with the
+names and levels of the columns, means and scales, labels, kernel, weights and the
+inputs that have one. predict --model FILE needs nothing else (doc/models.md). Without
+--loss a model is chosen. The hinge loss has a bias term unless --no-bias is given,
+other losses have none.
+
+With --format libsvm, or where FILE ends in .libsvm, it is a model file of LIBSVM,
+which svm-predict and other programs read: of labels as c_svc, of numbers as
+epsilon_svr; and so it is where FILE ends in .model, the loss is hinge, hard or
+perceptron and that format has place for the model. It has none for scales: give
+--no-standardize with dense DATA, scale it before, and new inputs alike. Kernels are
+rbf with one length scale, linear, poly and precomputed, without a jitter.
 
 With --loss perceptron it runs the perceptron instead: pass after pass over the
 examples in their order, each one with y f <= 0 at its turn is added to the weights.
-It has no bias term (--constant adds one), and ends with a pass without a mistake.
-
-The file holds the features as they were trained on, so that --no-standardize is
-required for dense DATA: scale these before, and new inputs alike. Kernels are rbf
-with one length scale, linear, poly and precomputed, without a jitter.`,
-		Example: `  bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.model`,
-		Args:    oneData,
+It has no bias term (--constant adds one), and ends with a pass without a mistake.`,
+		Example: `  bootbench train boston --model boston.json
+  bootbench train houses.csv --loss square --noise 10% --gamma 0.05 --model houses.json
+  bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.libsvm`,
+		Args: oneData,
 	}
-	f := cmd.Flags()
-	m.only = lossWords("train")
-	m.register(f)
-	f.StringVar(&path, "model", "", "write the model to `FILE`; required")
-	f.BoolVar(&noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
-	f.Float64Var(&tol, "tol", svm.DefaultTolerance, "largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
-	perceptron.register(f)
+	t.register(cmd.Flags())
 	registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		switch {
-		case path == "":
-			return usage.Errorf("--model is required: the file to write")
-		case path == "-":
-			return usage.Errorf("--model -: a model file is no answer for standard output")
-		case files.Same(path, args[0]) || files.Same(path, a.outputs.json):
-			return usage.Errorf("--model: %s is DATA, or the file of --json", path)
-		}
-		if err := files.CheckWritable("model", path); err != nil {
+		if err := t.check(a, args[0]); err != nil {
 			return err
 		}
-		if !(tol > 0 && tol < 1) {
-			return usage.Errorf("--tol is %v, must be between 0 and 1", tol)
-		}
-		rule, err := perceptron.asked(&m, f)
+		rule, err := t.perceptron.asked(&t.model, cmd.Flags())
 		if err != nil {
 			return err
 		}
-		j, err := a.job(&m, args[0])
+		j, err := a.job(&t.model, args[0])
 		if err != nil {
 			return err
 		}
-		cost, bias, err := margin(j.Loss, !noBias)
-		if err != nil {
+		if err := t.checkSettings(j.Loss); err != nil {
 			return err
 		}
-		file, err := emptyModelFile(j)
-		if err != nil {
+		if t.format, err = t.fileFormat(j, rule); err != nil {
 			return err
-		}
-		file.Label = [2]int{1, -1}
-		if labels := j.Set.Labels; labels != nil {
-			if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
-				file.Label = [2]int{int(positive), int(negative)}
-			}
 		}
 		if rule {
-			return a.trainPerceptron(j, file, &perceptron, path)
+			return a.trainPerceptron(j, &t)
 		}
-		return a.train(j, file, svm.Settings{Tolerance: tol}, cost, bias, path)
+		return a.train(j, &t)
 	}
 	return cmd
 }
 
-// margin is the cost of margin violation under a loss, +Inf for a hard margin,
-// and whether its predictor has a bias term where that is wanted.
-func margin(l loss.Loss, wanted bool) (cost float64, bias bool, err error) {
-	switch l := l.(type) {
-	case loss.Hinge:
-		return l.C, wanted, nil
-	case loss.HardMargin:
-		return math.Inf(1), false, nil
-	}
-	return 0, false, usage.Errorf("train is for --loss hinge, hard and perceptron, not for %s", l.Name())
+func (t *trainFlags) register(f *pflag.FlagSet) {
+	t.model.only = lossWords("train")
+	t.model.register(f)
+	f.StringVar(&t.path, "model", "", "write the model to `FILE`; required")
+	f.StringVar(&t.format, "format", "", "`FORMAT` of the model file: json or libsvm; default: by its name, see above")
+	f.BoolVar(&t.noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
+	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance, "hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
+	t.perceptron.register(f)
 }
 
-// whole reports whether a label is one that model files can hold.
-func whole(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
-
-// emptyModelFile is a model file with the kernel of a model.
-func emptyModelFile(j *job) (*svm.ModelFile, error) {
-	k := j.report.Kernel // with its defaults
-	file := &svm.ModelFile{Gamma: k.Gamma}
+// check refuses flags that need no data to be refused.
+func (t *trainFlags) check(a *app, data string) error {
 	switch {
-	case j.Standardize:
-		return nil, usage.Errorf("--no-standardize is required: a model file has no place for the scales of features")
-	case k.Jitter != 0:
-		return nil, usage.Errorf("--jitter is %v: a model file has no place for it", k.Jitter)
-	case len(k.LengthScale) > 1:
-		return nil, usage.Errorf("--length-scale: a model file has no place for one of each feature")
-	case len(k.LengthScale) == 1:
-		file.Gamma = 1 / (2 * k.LengthScale[0] * k.LengthScale[0])
+	case t.path == "":
+		return usage.Errorf("--model is required: the file to write")
+	case t.path == "-":
+		return usage.Errorf("--model -: a model file is no answer for standard output")
+	case files.Same(t.path, data) || files.Same(t.path, a.outputs.json):
+		return usage.Errorf("--model: %s is DATA, or the file of --json", t.path)
+	case !(t.tol > 0 && t.tol < 1):
+		return usage.Errorf("--tol is %v, must be between 0 and 1", t.tol)
 	}
-	switch j.Kernel.Kind {
-	case kernel.RBF:
-		file.Kernel = svm.FileRBF
-	case kernel.Linear:
-		file.Kernel = svm.FileLinear
-	case kernel.Poly:
-		file.Kernel, file.Degree, file.Coef0 = svm.FilePoly, k.Degree, k.Coef0
-	case kernel.Precomputed:
-		file.Kernel = svm.FilePrecomputed
-	default:
-		return nil, usage.Errorf("--kernel %s: a model file has rbf, linear, poly or precomputed", k.Kind)
+	if t.format != "" {
+		if err := usage.OneOf("format", t.format, jsonFormat, libsvmFormat); err != nil {
+			return err
+		}
 	}
-	return file, nil
+	return files.CheckWritable("model", t.path)
 }
 
-// train trains a support vector classifier, writes its file and prints.
-func (a *app) train(j *job, file *svm.ModelFile, settings svm.Settings, cost float64, bias bool, path string) error {
+// margin reports whether a loss is one of support vector classifiers.
+func margin(l loss.Loss) bool {
+	switch l.(type) {
+	case loss.Hinge, loss.HardMargin:
+		return true
+	}
+	return false
+}
+
+// checkSettings refuses settings of trainers that the loss does not have.
+func (t *trainFlags) checkSettings(l loss.Loss) error {
+	for _, name := range []string{"tol", "no-bias"} {
+		if t.model.given(name) && !margin(l) {
+			return usage.Errorf("--%s is for --loss hinge and hard, not for %s", name, l.Name())
+		}
+	}
+	return nil
+}
+
+// bias reports whether the predictor of a loss has a bias term.
+func (t *trainFlags) bias(l loss.Loss) bool {
+	_, hinge := l.(loss.Hinge)
+	return hinge && !t.noBias
+}
+
+// train trains a model, writes its file and prints.
+func (a *app) train(j *job, t *trainFlags) error {
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	problem := svm.Problem{Y: j.Set.Y, Site: j.Site, C: slices.Repeat([]float64{cost}, j.Set.N()), Bias: bias}
-	result, err := svm.Train(j.Gram, problem, settings)
+	settings := model.FitSettings{Bias: t.bias(j.Loss)}
+	if margin(j.Loss) {
+		settings.Tolerance = t.tol
+	}
+	fit, err := j.Fit(settings)
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}
-	var infeasible *svm.InfeasibleError
-	if errors.As(err, &infeasible) {
-		return usage.Wrap(err)
-	}
-	if err == nil && result.Status == train.Diverged {
-		err = result.Status.Err()
+	if err == nil && fit.Status == train.Diverged {
+		err = fit.Err()
 	}
 	if err != nil {
 		return err
 	}
 	j.times.Fit = time.Since(began).Seconds()
-	t := &report.Training{Bias: bias, Bounded: result.Bounded, Violation: result.Violation, Status: result.Status.String()}
-	if err := result.Status.Err(); err != nil {
+	r := &report.Training{Bias: settings.Bias, Status: fit.Status.String()}
+	if s := fit.SVM; s != nil {
+		r.Bounded, r.Violation = &s.Bounded, &s.Violation
+	}
+	if err := fit.Err(); err != nil {
 		a.status = exitNotConverged
-		t.Warnings = append(t.Warnings, err.Error())
+		r.Warnings = append(r.Warnings, err.Error())
 	}
-	return a.writeModel(j, file, result, t, path)
+	return a.writeModel(j, fit, r, t)
 }
 
-// writeModel writes the file of a classifier, completes its report and prints.
-func (a *app) writeModel(j *job, file *svm.ModelFile, result *svm.Result, t *report.Training, path string) error {
-	if err := fillModelFile(file, j, result); err != nil {
+// writeModel writes the file of a trained model, completes its report and prints.
+func (a *app) writeModel(j *job, fit *model.Fit, r *report.Training, t *trainFlags) error {
+	p, err := j.Predictor(fit)
+	if err != nil {
 		return err
 	}
-	if err := files.Replace(path, file.Write); err != nil {
+	p.Program, p.Loss = version(), j.report.Loss
+	r.Command, r.Subject, r.Model, r.Format = "train", j.report, t.path, t.format
+	r.Subject.Model = nil // Training has another of this name
+	r.SupportVectors, r.TestLoss, r.Apparent = len(p.Weight), p.Training.TestLoss, p.Training.Apparent
+	write := p.Write
+	if t.format == libsvmFormat {
+		file, err := libsvmFile(j, p)
+		if err != nil {
+			return err
+		}
+		if !file.Regression {
+			r.Labels, r.Subject.Labels = file.Label[:], nil
+		}
+		write = file.Write
+	}
+	if err := files.Replace(t.path, write); err != nil {
 		return err
 	}
-	subject := j.report
-	subject.Labels, subject.Model = nil, nil // Training has others of these names
-	t.Command, t.Subject, t.Model, t.Labels, t.SupportVectors = "train", subject, path, file.Label, len(file.Coef)
-	t.Warnings = append(append([]string{}, j.Warnings()...), t.Warnings...)
-	for i, y := range j.Set.Y {
-		t.Apparent += loss.ZeroOne{}.Value(result.F[j.Site[i]], y) / float64(len(j.Set.Y))
-	}
-	t.Cost = a.cost(j.times)
-	return a.deliver(answer{document: t, warnings: t.Warnings, page: report.Page{Answers: []report.Document{t}}})
-}
-
-// fillModelFile writes the classifier into the file: a site is a support vector
-// under the number of its first example. With the kernel A k + B the weights take
-// up A, and the bias B times their sum.
-func fillModelFile(file *svm.ModelFile, j *job, r *svm.Result) error {
-	weight, bias := make([]float64, j.Set.N()), r.Bias
-	for site, beta := range r.Beta {
-		weight[j.First[site]] = j.report.Kernel.Amplitude * beta
-		bias += j.report.Kernel.Constant * beta
-	}
-	rows := j.Set.Sparse
-	switch {
-	case file.Kernel == svm.FilePrecomputed:
-		rows = &dataset.CSR{}
-	case rows == nil:
-		rows = dataset.NewCSR(j.Set.X)
-	}
-	label := file.Label
-	if err := file.SetPredictor(weight, bias, rows.Start, rows.Index, rows.Value); err != nil {
-		return err
-	}
-	file.Label = label
-	return nil
+	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
+	r.Cost = a.cost(j.times)
+	return a.deliver(answer{document: r, warnings: r.Warnings, page: report.Page{Answers: []report.Document{r}}})
 }

@@ -32,7 +32,7 @@ var groups = []group{
 	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped", "fit-tol", "rho", "estimators", "splits"}},
 	{"Solving", []string{"method", "tol", "max-sweeps", "max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
 		"checkpoint", "resume", "shard", "shards"}},
-	{"Output", []string{"test-loss", "level", "interval", "residuals", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
+	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
 	{"Profiling", []string{"cpuprofile", "memprofile"}},
 }
 

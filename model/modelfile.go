@@ -1,0 +1,96 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// modelHead begins a model file, one JSON object: after its three keys comes "model", a
+// Predictor, of which SHA256 is the checksum, taken without blanks between its tokens.
+type modelHead struct {
+	Format string `json:"format"`
+	Schema int    `json:"schema"`
+	SHA256 string `json:"sha256"`
+}
+
+const (
+	modelFormat = "bootbench model"
+	modelSchema = 1
+)
+
+// headOf is the file up to the model, whose text without blanks is body.
+func headOf(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":`, modelFormat, modelSchema, hex.EncodeToString(sum[:]))
+}
+
+// Write writes p as a model file, from which every number reads back to the same bits.
+func (p *Predictor) Write(w io.Writer) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{headOf(body), body, []byte("}\n")} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadPredictor reads a model file, which may have been laid out anew with other blanks. It
+// refuses, with an error that wraps ErrInput and says why, one that is of another kind or
+// version, is not whole or was changed, and a model that does not fit together.
+func ReadPredictor(r io.Reader) (*Predictor, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := decodePredictor(content)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return p, nil
+}
+
+func decodePredictor(content []byte) (*Predictor, error) {
+	var head modelHead
+	compact := &bytes.Buffer{}
+	err := json.Compact(compact, content)
+	if err == nil {
+		err = json.Unmarshal(compact.Bytes(), &head)
+	}
+	switch {
+	case bytes.HasPrefix(content, []byte("svm_type ")):
+		return nil, errors.New("is a model file of LIBSVM, which has no columns, scales and labels: train with --format json, or predict with svm-predict")
+	case err != nil && bytes.Contains(content[:min(len(content), 100)], []byte(modelFormat)):
+		return nil, errors.New("is cut short or damaged")
+	case err != nil || head.Format != modelFormat:
+		return nil, errors.New("is no model file of bootbench")
+	case head.Schema != modelSchema:
+		return nil, fmt.Errorf("is a model file of version %d, this program reads version %d", head.Schema, modelSchema)
+	}
+	body, found := compact.Bytes(), false
+	if at := bytes.Index(body, []byte(`,"model":`)); at >= 0 {
+		body = body[at+len(`,"model":`) : len(body)-1]
+		found = bytes.HasPrefix(compact.Bytes(), headOf(body))
+	}
+	if !found {
+		return nil, errors.New("is damaged or was edited: its checksum does not fit")
+	}
+	p := &Predictor{}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(p); err != nil {
+		return nil, fmt.Errorf("holds a model that this program does not understand: %w", err)
+	}
+	if err := p.prepare(); err != nil {
+		return nil, fmt.Errorf("holds a model that does not fit together: %w", err)
+	}
+	return p, nil
+}

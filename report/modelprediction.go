@@ -1,0 +1,63 @@
+package report
+
+import "bootbench/loss"
+
+// ModelPrediction is the answer of predict --model: one trained model at new inputs.
+type ModelPrediction struct {
+	Command string  `json:"command"`
+	Model   string  `json:"model"` // its file
+	Data    string  `json:"data"`  // that it was trained on
+	N       int     `json:"n"`
+	D       int     `json:"d"`
+	Task    string  `json:"task"`
+	Target  string  `json:"target"`
+	Labels  *Labels `json:"labels,omitempty"`
+	Loss    string  `json:"loss"`
+	Kernel  Kernel  `json:"kernel"`
+	// SupportVectors is the number of sites of which the predictor is a sum.
+	SupportVectors int    `json:"support_vectors"`
+	Test           string `json:"test"` // the new inputs
+	Count          int    `json:"test_n"`
+	// Known where the new inputs have targets.
+	TestLoss  string   `json:"test_loss,omitempty"`
+	TestError *float64 `json:"test_error,omitempty"`
+	Quality   *Quality `json:"quality,omitempty"`
+	Points    *Points  `json:"points,omitempty"`
+	Warnings  []string `json:"warnings"`
+	Cost
+}
+
+// Judge adds what the targets of the new inputs say.
+func (p *ModelPrediction) Judge(test loss.Test, targets []float64) {
+	p.TestLoss, p.Points.Target = test.Name(), targets
+	total := 0.0
+	for i, y := range targets {
+		e := test.Value(p.Points.Prediction[i], y)
+		p.Points.Error = append(p.Points.Error, e)
+		total += e / float64(len(targets))
+	}
+	p.TestError = &total
+	p.Quality = NewQuality(test, total, targets, p.Points.Error, p.Labels)
+	if warning := p.Quality.Warning(total); warning != "" {
+		p.Warnings = append(p.Warnings, warning)
+	}
+}
+
+// Title names the prediction.
+func (p *ModelPrediction) Title() string { return "Predictions of " + ShortName(p.Model) }
+
+func (p *ModelPrediction) document() *document {
+	d := &document{}
+	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss, p.SupportVectors, p.N, p.Data)
+	d.line("kernel", "%s", p.Kernel)
+	d.source(Subject{Target: p.Target, Labels: p.Labels})
+	d.line("new inputs", "%s: %d", p.Test, p.Count)
+	d.gap()
+	if p.TestError != nil {
+		d.line("test error", "%s   (%s loss)", number(*p.TestError), p.TestLoss)
+		d.quality(p.Quality)
+	}
+	d.cost(p.Cost)
+	d.perInput(p.Points)
+	return d
+}

@@ -23,8 +23,8 @@ type Settings struct {
 	Depth int
 	// Size is the number of resamples in a block; 0 means DefaultSize.
 	Size int
-	// MaxBytes bounds the memory of a block, which holds fewer resamples where it must;
-	// 0: no bound.
+	// MaxBytes bounds the memory of a block, which holds fewer resamples where it must; 0
+	// means DefaultMaxBytes.
 	MaxBytes int64
 	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
 	FirstIterate bool
@@ -36,6 +36,7 @@ const (
 	DefaultMaxIterations = 100
 	DefaultDepth         = 6
 	DefaultSize          = 128
+	DefaultMaxBytes      = 512 << 20
 )
 
 // Blocks run in double precision where the tolerance or the cavities ask for it: rounding
@@ -102,9 +103,7 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	} else {
 		t.single = newProduct[float32](theory.Engine)
 	}
-	if s.MaxBytes > 0 {
-		t.settings.Size = int(max(1, min(int64(t.settings.Size), s.MaxBytes/t.rowBytes())))
-	}
+	t.settings.Size = int(max(1, min(int64(t.settings.Size), t.settings.MaxBytes/max(1, t.rowBytes()))))
 	return t, nil
 }
 
@@ -120,6 +119,9 @@ func (s Settings) withDefaults() (Settings, error) {
 	}
 	if s.Size == 0 {
 		s.Size = DefaultSize
+	}
+	if s.MaxBytes == 0 {
+		s.MaxBytes = DefaultMaxBytes
 	}
 	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 || s.Size < 1 {
 		return s, fmt.Errorf("batch training to a tolerance of %v in at most %d iterations, of depth %d, %d at a time, cannot be done", s.Tolerance, s.MaxIterations, s.Depth, s.Size)

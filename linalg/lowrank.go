@@ -17,10 +17,10 @@ import (
 // K itself. As a Gaussian process this is FITC with
 // the pivots as inducing inputs (Snelson and Ghahramani 2006).
 //
-// R' is kept in panels of panelRows rows, row-major: 8 N rank bytes in all.
+// R' is kept in panels of panelRows(N) rows, row-major: 8 N rank bytes in all.
 type LowRankPlusDiag struct {
 	n, rank  int
-	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
+	panels   []blas64.General // of R', panelRows(N) x N; the last may be filled in part
 	pivots   []int
 	residual []float64
 	diag     []float64 // of K, jitter apart
@@ -29,13 +29,19 @@ type LowRankPlusDiag struct {
 	jitter   float64
 }
 
-// panelRows is the height of a panel of R'.
-const panelRows = 128
+// panelRows is the height of a panel of R', and the largest number of pivots that are
+// drawn at a time: that of dgemm's products, less where panels would be large.
+func panelRows(n int) int { return max(minPanel, min(maxPanel, panelBytes/(8*max(1, n)))) }
+
+const (
+	minPanel, maxPanel = 32, 128
+	panelBytes         = 256 << 20
+)
 
 // append adds a row to R', which leaves residuals of the given sum.
 func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
-	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows {
-		p := newGeneral(panelRows, k.n)
+	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows(k.n) {
+		p := newGeneral(panelRows(k.n), k.n)
 		p.Rows = 0
 		k.panels = append(k.panels, p)
 	}
@@ -215,7 +221,7 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 
 // Bytes is the memory of the factor.
 func (k *LowRankPlusDiag) Bytes() int64 {
-	return 8 * (int64(len(k.panels))*panelRows*int64(k.n) + int64(k.n))
+	return 8 * (int64(len(k.panels))*int64(panelRows(k.n))*int64(k.n) + int64(k.n))
 }
 
 // block writes R' at sites first to last-1, column i scaled by scale_i unless

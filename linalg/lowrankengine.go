@@ -199,6 +199,9 @@ func (e *LowRankEngine) orthonormalize() error {
 // squares instead: the difference would lose 1e-16/(1-h).
 const rescueLeverage = 1 - 1e-3
 
+// heavySites is how many such sites are rescued at a time.
+const heavySites = 128
+
 // diagonals reads chi and b off the norms of the columns v of L^-1 R':
 //
 //	chi = delta/e + |v|^2/e^2,   b = (1 - h)/e,   h = w |v|^2 in [0, 1).
@@ -213,8 +216,8 @@ func (e *LowRankEngine) diagonals() {
 			heavy = append(heavy, i)
 		}
 	}
-	for first := 0; first < len(heavy); first += maxBlock {
-		e.complements(heavy[first:min(len(heavy), first+maxBlock)])
+	for first := 0; first < len(heavy); first += heavySites {
+		e.complements(heavy[first:min(len(heavy), first+heavySites)])
 	}
 }
 

@@ -30,11 +30,12 @@ func (k *LowRankPlusDiag) SolveBytes() int64 {
 // levelBytes is LowRankBytes for a factor and coarser ones of the given ranks.
 func levelBytes(n int, ranks []int) int64 {
 	held, made, used := &core.Plan{Dry: true}, &core.Plan{Dry: true}, &core.Plan{Dry: true}
-	for range (ranks[0] + panelRows - 1) / panelRows {
-		held.Matrix(panelRows, n)
+	height := panelRows(n)
+	for range (ranks[0] + height - 1) / height {
+		held.Matrix(height, n)
 	}
 	new(factorisation).allocate(made, n)
-	complementsWorkspace(used, n, ranks[0], min(maxBlock, n))
+	complementsWorkspace(used, n, ranks[0], min(heavySites, n))
 	for _, r := range ranks {
 		new(LowRankEngine).allocate(used, n, r, 8*n*r <= keptBytes)
 		used.Vectors(n, &[]float64{}, &[]float64{}) // residuals, and ratios between levels

@@ -62,9 +62,12 @@ func (e *RankError) Unwrap() error { return ErrRank }
 // Limits of the factorisation.
 const (
 	// minBlock is the number of candidates of the first block; it doubles up to
-	// maxBlock, the height of dgemm's products.
+	// panelRows.
 	minBlock = 8
-	maxBlock = 128
+
+	// chunkSites is the number of sites whose part of new rows stays in the cache while
+	// all panels pass.
+	chunkSites = 8192
 
 	// minKeptResidual is the share of its residual at the start of the block that a
 	// candidate must have kept, after the candidates taken before it, to become a
@@ -130,8 +133,6 @@ type factorisation struct {
 	keys      []float64
 	order     []int
 	rows      []float64 // size x N: columns of the candidates, then new rows of R'
-	spare     []float64 // the same
-	at        []float64 // R' at the candidates
 }
 
 func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
@@ -180,8 +181,7 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 // allocate takes from p what a factorisation of N sites works in.
 func (f *factorisation) allocate(p *core.Plan, n int) {
 	p.Vectors(n, &f.floor, &f.keys)
-	p.Vectors(maxBlock*min(maxBlock, n), &f.at)
-	p.Vectors(min(maxBlock, n)*n, &f.rows, &f.spare)
+	p.Vectors(min(panelRows(n), n)*n, &f.rows)
 	f.order = p.Ints(n)
 }
 
@@ -211,7 +211,7 @@ func (f *factorisation) done() bool {
 // step adds up to size pivots.
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
-	f.size = min(2*f.size, maxBlock)
+	f.size = min(2*f.size, panelRows(f.n))
 	if err := f.columns.Columns(f.rows[:len(sites)*f.n], sites); err != nil {
 		return err
 	}
@@ -275,17 +275,23 @@ func largest(sites []int, keys []float64, count int) []int {
 }
 
 // subtract takes from the candidates' columns what the factor explains:
-// rows -= R_J R'.
+// rows -= R_J R', all panels for a part of the sites after the other.
 func (f *factorisation) subtract(sites []int) {
+	if f.rank == 0 {
+		return
+	}
 	rows := blas64.General{Rows: len(sites), Cols: f.n, Stride: f.n, Data: f.rows}
-	for _, p := range f.panels {
-		for r, site := range sites {
-			for q := range p.Rows {
-				f.at[r*p.Rows+q] = p.Data[q*p.Stride+site]
-			}
+	at := blas64.General{Rows: len(sites), Cols: f.rank, Stride: f.rank, Data: make([]float64, len(sites)*f.rank)}
+	for r, site := range sites {
+		f.Rows(at.Data[r*f.rank:(r+1)*f.rank], site, site+1)
+	}
+	for first := 0; first < f.n; first += chunkSites {
+		last := min(f.n, first+chunkSites)
+		q := 0
+		for _, p := range f.panels {
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1, core.Cols(rows, first, last))
+			q += p.Rows
 		}
-		at := blas64.General{Rows: len(sites), Cols: p.Rows, Stride: p.Rows, Data: f.at}
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, at, p, 1, rows)
 	}
 }
 
@@ -353,11 +359,23 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	for q, r := range chosen {
-		copy(f.spare[q*f.n:(q+1)*f.n], f.rows[r*f.n:(r+1)*f.n])
+	at := make([]int, len(f.rows)/f.n) // of each candidate's column
+	for r := range at {
+		at[r] = r
 	}
-	f.rows, f.spare = f.spare, f.rows
+	for q, r := range chosen {
+		from, other := at[r], slices.Index(at, q)
+		swap(f.rows[q*f.n:(q+1)*f.n], f.rows[from*f.n:(from+1)*f.n])
+		at[r], at[other] = q, from
+	}
 	solveLower(l, blas64.General{Rows: len(chosen), Cols: f.n, Stride: f.n, Data: f.rows})
+}
+
+// swap exchanges the numbers of two rows, which may be one.
+func swap(a, b []float64) {
+	for i, v := range a {
+		a[i], b[i] = b[i], v
+	}
 }
 
 // appendPivots appends rows of R' one by one, until the tolerance is met. A block that

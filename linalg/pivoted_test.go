@@ -69,7 +69,7 @@ func TestFactoriseKeepsItsPromise(t *testing.T) {
 			t.Errorf("mean residual %g, said to be %g", sum, trace)
 		}
 	}
-	if last < panelRows || last > 3*n/4 {
+	if last < maxPanel || last > 3*n/4 {
 		t.Errorf("numerical rank %d of %d", last, n)
 	}
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -46,6 +49,19 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 	return p, nil
 }
 
+// largeModel is the memory of a model from which on garbage is collected early.
+const largeModel = 64 << 20
+
+// limitGarbage lets Go hold little garbage beside a large model, as on ranks. Collections
+// cost little: such models are a few arrays of numbers.
+func limitGarbage() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if _, set := os.LookupEnv("GOGC"); !set && m.HeapAlloc > largeModel {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
 // build computes the kernel matrix.
 func (a *app) build(p *problem) (*job, error) {
 	a.console.Progress("kernel matrix", 0, 1)
@@ -57,6 +73,7 @@ func (a *app) build(p *problem) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	limitGarbage()
 	subject := subjectReport(built, p.used, p.source)
 	if subject.ChosenBy = p.chosen; p.chosen != "" {
 		subject.CommandLine = a.commandLine()

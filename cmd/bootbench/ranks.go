@@ -46,8 +46,8 @@ func wantsRanks(args []string) bool {
 	return engine == model.ScaLAPACK.String()
 }
 
-// gcPercent is GOGC on ranks: nearly all of a rank's memory is one live matrix, which
-// Go would allow to be matched by as much garbage.
+// gcPercent is GOGC on ranks and beside large models: nearly all of the memory is one live
+// matrix, which Go would allow to be matched by as much garbage.
 const gcPercent = 10
 
 // limitThreads shares the processors of a machine among its ranks, unless the user

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -129,7 +130,7 @@ func (m *Model) noise(k linalg.Columns) (float64, error) {
 func (m *Model) hold() error {
 	switch m.Spec.Storage {
 	case LowRank:
-		return m.factorise(1, m.Spec.MaxRank)
+		return m.approximate()
 	case Auto:
 		return m.choose()
 	case ScaLAPACK:
@@ -209,12 +210,16 @@ func (m *Model) choose() error {
 	return err
 }
 
-// approximate makes a factor as fine as it should be, or, by the default rules, as fine as it
-// can be: what that does to an answer is said by its status.
+// approximate makes a factor as fine as it should be, or, unless RankTol is given, as fine
+// as MaxRank and memory allow: what that does to an answer is said by its status.
 func (m *Model) approximate() error {
 	err := m.factorise(1, m.Spec.MaxRank)
 	var short *linalg.RankError
-	if errors.As(err, &short) && m.Spec.RankTol == 0 && short.Rank > 0 {
+	if errors.As(err, &short) && short.Rank == 0 {
+		return fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be", linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
+	}
+	if errors.As(err, &short) && m.Spec.RankTol == 0 {
+		m.limited = true
 		whole := m.Spec.Rank
 		m.Spec.Rank = short.Rank
 		err = m.factorise(1, 0)
@@ -289,7 +294,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
 		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
-			return err
+			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(), m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)
@@ -303,6 +308,15 @@ func (m *Model) factorise(loosest float64, most int) error {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	m.Gram, m.Factor = nil, factor
 	return nil
+}
+
+// sitesThatFit is the number of sites of which a factor of this rank would fit into memory
+// with all else that grows with them.
+func (m *Model) sitesThatFit(rank int) int {
+	room, each := m.rankBytes(), (m.vectorBytes()+m.marginBytes(-1))/int64(m.Sites())
+	return sort.Search(m.Sites(), func(n int) bool {
+		return linalg.LowRankBytes(n+1, rank) > room+each*int64(m.Sites()-n-1)
+	})
 }
 
 // columns hands out the kernel matrix by columns, without its jitter.

@@ -77,6 +77,7 @@ type Model struct {
 	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
 	sparse    *kernel.SparseInputs  // nil but for sparse inputs
 	reason    string                // why Auto took the low-rank engine
+	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked
 	making    *sync.Mutex           // of Gram, see Dense
 }

@@ -2,8 +2,10 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,5 +128,29 @@ func TestAutoKeepsRankError(t *testing.T) {
 	m.MaxBytes = 0
 	if _, s = solveAt(t, m, 1); s.Status != solver.Converged || m.RankError(s) > model.DefaultRankError {
 		t.Errorf("hinge: stated %.2g, %v", m.RankError(s), s.Status)
+	}
+}
+
+// TestLimitedRank: where the largest rank allowed, or memory, does not reach the goal the
+// answer is given but does not count as converged, and says what was aimed at; where not
+// even rank 1 fits, the number of inputs that would is named.
+func TestLimitedRank(t *testing.T) {
+	spec := eight(t, 600, 0.02, 0.01)
+	spec.Storage = model.LowRank
+	for name, limit := range map[string]func(*model.Spec){
+		"rank":   func(s *model.Spec) { s.MaxRank = 20 },
+		"memory": func(s *model.Spec) { s.MaxBytes = 2_500_000 },
+	} {
+		limited := spec
+		limit(&limited)
+		m := build(t, limited)
+		_, s := solveAt(t, m, 1)
+		if a, _ := m.Approximation(); s.Status != solver.TooCoarse || a.Rank == 0 || name == "rank" && a.Rank != 20 || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "1% is the goal") }) {
+			t.Errorf("%s: rank %d, %v, %q", name, a.Rank, s.Status, s.Warnings)
+		}
+	}
+	spec.MaxBytes = 300_000
+	if _, err := model.Build(spec); !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "for about") {
+		t.Errorf("no room: %v", err)
 	}
 }

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Prints the table of doc/accuracy.md that compares the low-rank engine with the exact one:
+# scripts/rank-accuracy.sh [BOOTBENCH [EXTRA-DATA...]]. Files are data of your own, numbers.
+set -eu
+bootbench=${1:-./bootbench}
+[ $# -gt 0 ] && shift
+
+# number KEY FILE: the first number of that key.
+number() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" "$2" | head -1; }
+
+# cell NAME DATA GAMMA-D D LABEL FLAGS...: one line of the table, the largest ratio last.
+cell() {
+	name=$1 data=$2 gd=$3 d=$4 label=$5
+	shift 5
+	gamma=$(awk "BEGIN { print $gd / $d }")
+	run() { "$bootbench" estimate "$data" --kernel rbf --gamma "$gamma" --refine none --no-points --quiet --json - "$@" 2>/dev/null || true; }
+	run --engine exact "$@" >"$tmp/exact"
+	run --engine "$engine" "$@" >"$tmp/low"
+	awk -v name="$name" -v gd="$gd" -v label="$label" -v e="$(number test_error "$tmp/exact")" -v l="$(number test_error "$tmp/low")" \
+		-v said="$(number rank_error "$tmp/low")" -v rank="$(number rank "$tmp/low")" -v n="$(number n "$tmp/low")" \
+		-v status="$(sed -n 's/.*"status": *"\([^"]*\)".*/\1/p' "$tmp/low" | head -1)" 'BEGIN {
+		off = (e == 0) ? 0 : (l - e) / e; a = off < 0 ? -off : off
+		printf "%-12s %6d  %-14s %7g %6s %12.5g %9.3f%% %9s  %s\n", name, n, label, gd, rank == "" ? "-" : rank, e, 100 * off, \
+			said == "" ? "-" : sprintf("%.2f%%", 100 * said), status }'
+}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+printf '%-12s %6s  %-14s %7s %6s %12s %10s %9s  %s\n' data n loss 'gamma d' rank exact 'low rank' said status
+engine=lowrank
+for noise in 0.1% 1% 10% 100%; do
+	for gd in 0.01 0.05 0.25 1 4; do
+		cell waves synthetic:waves,n=1000,seed=1,d=8,noise=0.1 $gd 8 "square $noise" --loss square --noise $noise
+		cell friedman1 synthetic:friedman1,n=1000,seed=1 $gd 10 "square $noise" --loss square --noise $noise
+		for file in "$@"; do
+			cell "$(basename "$file" .csv)" "$file" $gd 8 "square $noise" --loss square --noise $noise
+		done
+	done
+done
+for set in "blobs 8" "rings 2" "checker 2"; do
+	name=${set% *} d=${set#* }
+	for gd in 0.05 0.25 1 4; do
+		for loss in "hinge 1" "hinge 10" "logistic 1" "logistic 10"; do
+			cell "$name" "synthetic:$name,n=1000,seed=1,d=$d" $gd "$d" "$loss" --loss ${loss% *} --C ${loss#* }
+		done
+	done
+done
+engine=auto
+for gd in 0.04 0.16; do
+	cell waves synthetic:waves,n=5300,seed=1,d=8,noise=0.1 $gd 8 "square 1%" --loss square --noise 1%
+	cell friedman1 synthetic:friedman1,n=5300,seed=1 $gd 10 "square 1%" --loss square --noise 1%
+	cell blobs synthetic:blobs,n=5300,seed=1,d=8 $gd 8 "hinge 1" --loss hinge --C 1
+done

@@ -36,7 +36,7 @@ const (
 	DefaultMaxIterations = 100
 	DefaultDepth         = 6
 	DefaultSize          = 128
-	DefaultMaxBytes      = 512 << 20
+	DefaultMaxBytes      = 256 << 20
 )
 
 // Blocks run in double precision where the tolerance or the cavities ask for it: rounding

@@ -146,19 +146,18 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	scaleColumns(dst, dst, e.inverse)
 }
 
-// thin writes U', rank x N.
-func (e *LowRankEngine) thin() blas64.General {
-	u := newGeneral(e.k.rank, e.k.n)
+// eachThin calls f for blocks of sites with U' there, rank x (last-first), which f may
+// overwrite.
+func (e *LowRankEngine) eachThin(f func(first, last int, u blas64.General)) {
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		part := core.Cols(u, first, last)
 		if e.kept() {
-			scaleColumns(part, e.factor(work, first, last), e.inverse[first:last])
-			return
+			scaleColumns(work, core.Cols(e.solved, first, last), e.inverse[first:last])
+		} else {
+			e.k.block(work, first, last, e.inverse)
+			solveLower(e.lower, work)
 		}
-		e.k.block(part, first, last, e.inverse)
-		solveLower(e.lower, part)
+		f(first, last, work)
 	})
-	return u
 }
 
 // CopyG multiplies U by itself.
@@ -167,7 +166,12 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 	if n == 0 {
 		return
 	}
-	u := e.thin()
+	u := newGeneral(e.k.rank, n)
+	e.eachThin(func(first, last int, part blas64.General) {
+		for q := range part.Rows {
+			copy(u.Data[q*u.Stride+first:q*u.Stride+last], part.Data[q*part.Stride:])
+		}
+	})
 	if e.k.rank == 0 {
 		for i := range n {
 			clear(dst.Data[i*dst.Stride : i*dst.Stride+n])
@@ -187,12 +191,14 @@ func (e *LowRankEngine) Product32() Product32 {
 	for i, v := range e.inverse {
 		p.diag[i] = float32(e.k.residual[i] * v)
 	}
-	u := e.thin()
-	for q := range r {
-		for i, v := range u.Data[q*u.Stride : q*u.Stride+n] {
-			p.u.Data[q*p.u.Stride+i] = float32(v)
+	e.eachThin(func(first, last int, part blas64.General) {
+		for q := range r {
+			to := p.u.Data[q*p.u.Stride+first:]
+			for i, v := range part.Data[q*part.Stride : q*part.Stride+last-first] {
+				to[i] = float32(v)
+			}
 		}
-	}
+	})
 	return p
 }
 

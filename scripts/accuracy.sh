@@ -1,5 +1,5 @@
 #!/bin/sh
-# Renews the table and the picture of doc/accuracy.md; the prose above stays.
+# Renews the table and the picture of doc/accuracy.md; the prose above and the section on low rank stay.
 set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
@@ -10,6 +10,7 @@ cp "$out/survey/accuracy.svg" doc/pictures/accuracy.svg
 	sed '/^```$/,$d' doc/accuracy.md
 	echo '```'
 	grep -v '^seconds\|^memory' "$out/table"
-	echo '```'
+	printf '```\n\n'
+	sed -n '/^# The low-rank engine/,$p' doc/accuracy.md
 } > "$out/page"
 cp "$out/page" doc/accuracy.md

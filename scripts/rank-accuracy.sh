@@ -8,7 +8,8 @@ bootbench=${1:-./bootbench}
 # number KEY FILE: the first number of that key.
 number() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" "$2" | head -1; }
 
-# cell NAME DATA GAMMA-D D LABEL FLAGS...: one line of the table, the largest ratio last.
+# cell NAME DATA GAMMA-D D LABEL FLAGS...: one line of the table; said is what the program
+# states as the change.
 cell() {
 	name=$1 data=$2 gd=$3 d=$4 label=$5
 	shift 5

@@ -130,7 +130,11 @@ func (m *Model) noise(k linalg.Columns) (float64, error) {
 func (m *Model) hold() error {
 	switch m.Spec.Storage {
 	case LowRank:
-		return m.approximate()
+		err := m.approximate()
+		if noRankFits(err) {
+			return fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be", linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
+		}
+		return err
 	case Auto:
 		return m.choose()
 	case ScaLAPACK:
@@ -159,17 +163,19 @@ func (m *Model) checkExact() error {
 	return err
 }
 
-// rankBytes is the memory that is left for a factor and the engine on it.
-func (m *Model) rankBytes() int64 {
-	room := m.MaxBytes
-	if room <= 0 {
-		var known bool
-		if room, known = linalg.AvailableMemory(); !known {
-			return math.MaxInt64
-		}
+// room is the memory that there is.
+func (m *Model) room() int64 {
+	if m.MaxBytes > 0 {
+		return m.MaxBytes
 	}
-	return max(1, room-m.vectorBytes()-m.marginBytes(-1))
+	if room, known := linalg.AvailableMemory(); known {
+		return room
+	}
+	return math.MaxInt64
 }
+
+// rankBytes is the memory that is left for a factor and the engine on it.
+func (m *Model) rankBytes() int64 { return max(1, m.room()-m.vectorBytes()-m.marginBytes(-1)) }
 
 // choose is Auto. The exact engine is taken unless a factorisation shows that
 // the rank is low enough, which is tried out at a small part of the exact
@@ -181,9 +187,8 @@ func (m *Model) choose() error {
 		}
 		m.reason = "the kernel matrix would not fit into memory"
 		err := m.approximate()
-		var short *linalg.RankError
-		if errors.As(err, &short) && short.Rank == 0 { // nor a factor of any rank
-			return exactError
+		if noRankFits(err) {
+			return fmt.Errorf("%w; a factor of rank 1 would fit of about %d inputs", exactError, m.sitesThatFit(1))
 		}
 		return err
 	}
@@ -210,15 +215,18 @@ func (m *Model) choose() error {
 	return err
 }
 
+// noRankFits reports that there was no memory for a factor of any rank.
+func noRankFits(err error) bool {
+	var short *linalg.RankError
+	return errors.As(err, &short) && short.Rank == 0
+}
+
 // approximate makes a factor as fine as it should be, or, unless RankTol is given, as fine
 // as MaxRank and memory allow: what that does to an answer is said by its status.
 func (m *Model) approximate() error {
 	err := m.factorise(1, m.Spec.MaxRank)
 	var short *linalg.RankError
-	if errors.As(err, &short) && short.Rank == 0 {
-		return fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be", linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
-	}
-	if errors.As(err, &short) && m.Spec.RankTol == 0 {
+	if errors.As(err, &short) && m.Spec.RankTol == 0 && short.Rank > 0 {
 		m.limited = true
 		whole := m.Spec.Rank
 		m.Spec.Rank = short.Rank
@@ -313,9 +321,9 @@ func (m *Model) factorise(loosest float64, most int) error {
 // sitesThatFit is the number of sites of which a factor of this rank would fit into memory
 // with all else that grows with them.
 func (m *Model) sitesThatFit(rank int) int {
-	room, each := m.rankBytes(), (m.vectorBytes()+m.marginBytes(-1))/int64(m.Sites())
+	each := (m.vectorBytes() + m.marginBytes(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
-		return linalg.LowRankBytes(n+1, rank) > room+each*int64(m.Sites()-n-1)
+		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > m.room()
 	})
 }
 

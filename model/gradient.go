@@ -153,14 +153,20 @@ func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objec
 	if err != nil {
 		return 0, nil, err
 	}
+	return g.Value, GradientOver(over, byKernel, g.Loss), nil
+}
+
+// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, and
+// those of the loss in their own order.
+func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byLoss []float64) (gradient []float64) {
 	for _, h := range over {
 		if h.ofLoss() {
-			gradient, g.Loss = append(gradient, g.Loss[0]), g.Loss[1:]
+			gradient, byLoss = append(gradient, byLoss[0]), byLoss[1:]
 		} else {
 			gradient = append(gradient, h.of(byKernel))
 		}
 	}
-	return g.Value, gradient, nil
+	return gradient
 }
 
 // KernelGradient takes derivatives by the elements of the kernel matrix to those by the

@@ -107,22 +107,22 @@ func (q *quickSearch) begin() error {
 	}
 	k := q.spec.Kernel
 	if k.Scaled() && k.Gamma == 0 && k.LengthScale == nil {
-		q.gamma, q.unit = true, 1/halfDistance(set, q.spec.Standardize)
+		q.gamma, q.unit = true, 1/HalfDistance(set, q.spec.Standardize)
 		q.axes = append(q.axes, logs(quickGammas))
 	}
 	if q.other {
 		q.axes = append(q.axes, logs(others))
 	}
 	if k.Kind != kernel.Precomputed && set.N() > size {
-		q.spec.Set = set.Subset(representative(set, size))
+		q.spec.Set = set.Subset(Representative(set, size))
 	}
 	q.fit.Examples = q.spec.Set.N()
 	return nil
 }
 
-// halfDistance is half the mean squared distance between examples, the sum of the variances
+// HalfDistance is half the mean squared distance between examples, the sum of the variances
 // of the features; 1 where all examples are equal.
-func halfDistance(set *dataset.Set, standardized bool) float64 {
+func HalfDistance(set *dataset.Set, standardized bool) float64 {
 	sum := 0.0
 	if set.Sparse != nil {
 		mean := make([]float64, set.D())
@@ -145,9 +145,9 @@ func halfDistance(set *dataset.Set, standardized bool) float64 {
 	return sum
 }
 
-// representative are the numbers of size examples, each class in its share and at least
+// Representative are the numbers of size examples, each class in its share and at least
 // two of it.
-func representative(set *dataset.Set, size int) []int {
+func Representative(set *dataset.Set, size int) []int {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(set.N())
 	if set.Task != dataset.Classification {
 		return order[:size]

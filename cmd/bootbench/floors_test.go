@@ -43,6 +43,7 @@ var floors = map[string][]string{
 	"multifidelity":  {"linalg", "loss", "resample", "retrain", "solver"},
 	"loo":            {"blas", "gp", "linalg", "svm", "train"},
 	"model":          {"batch", "calibration", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loo", "loss", "multifidelity", "resample", "retrain", "solver", "svm", "train"},
+	"tune":           {"dataset", "gp", "kernel", "loss", "model", "resample", "solver"},
 	"bench":          {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report":         {"bench", "bench/paper", "blas", "calibration", "dataset", "linalg", "loss", "solver"},
@@ -53,7 +54,7 @@ var floors = map[string][]string{
 	studyDir:         {filesDir, usageDir},
 	checkpointDir:    {filesDir, "loss", "model", "report", "solver", usageDir},
 	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir, consoleDir, filesDir, helpDir, studyDir, usageDir, "dataset", "gp", "kernel",
-		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train"},
+		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train", "tune"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},
 	"linalg/internal/core": {"blas"},

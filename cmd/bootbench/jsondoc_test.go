@@ -50,6 +50,7 @@ func TestJSONPage(t *testing.T) {
 		"predict " + table + " --test " + table + " --loss hinge", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,
+		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 --max-evaluations 3",
 	} {
 		var document any
 		if err := json.Unmarshal([]byte(must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)), &document); err != nil {
@@ -65,7 +66,7 @@ func TestJSONPage(t *testing.T) {
 			t.Errorf("doc/json.md lacks %s", key)
 		}
 	}
-	rare := []string{"iterations", "refined.exact", "refined.contradicts", "rho", "ties", "unheld", "methods[].ties", "methods[].unheld"}
+	rare := []string{"iterations", "refined.exact", "refined.contradicts", "rho", "ties", "unheld", "path[].failure", "methods[].ties", "methods[].unheld"}
 	for key := range page {
 		if !written[key] && !slices.Contains(rare, key) {
 			t.Errorf("doc/json.md has %s, which none of these answers has", key)

@@ -1,0 +1,409 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
+	"bootbench/tune"
+)
+
+// tuneNames are the flags that can be chosen.
+func tuneNames() []string {
+	return append([]string{"gamma", "length-scale", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
+}
+
+// tuneFlags are those of tune beside the model's.
+type tuneFlags struct {
+	over     []string
+	ard      bool
+	by       string
+	model    string // file
+	settings tune.Settings
+}
+
+func (t *tuneFlags) register(f *pflag.FlagSet) {
+	f.StringSliceVar(&t.over, "over", nil, "what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and what the loss takes")
+	f.Lookup("over").DefValue = "" // not "[]"
+	f.BoolVar(&t.ard, "ard", false, "a length scale for each feature (automatic relevance determination); default: one for all")
+	f.StringVar(&t.by, "by", tune.Plus632.String(), "by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal likelihood, square loss)")
+	f.StringVar(&t.model, "model", "", "train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
+	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts, "descents, `N` at least 1: one from the values given, or defaults, the others from random ones")
+	f.IntVar(&t.settings.MaxEvaluations, "max-evaluations", tune.DefaultMaxEvaluations, "models judged at most, `N` at least 1")
+	f.DurationVar(&t.settings.Budget, "budget", 0, "time `T` of the search (60s, 5m), after which the best so far is the answer; default: none")
+	f.Uint64Var(&t.settings.Seed, "seed", 0, "of the random starts, an integer `SEED`; default 0")
+}
+
+func tuneCommand(a *app) *cobra.Command {
+	var m modelFlags
+	var scheme schemeFlags
+	var test testFlags
+	var v solverFlags
+	var t tuneFlags
+	cmd := &cobra.Command{
+		Use:   "tune DATA",
+		Short: "Hyperparameters by the gradient of the bootstrap error",
+		Long: `tune chooses the hyperparameters of a model by descent along the gradient of an
+estimate of its error: of .632+, which the theory computes for a model at the price of
+a few fits, and its derivatives by all hyperparameters at once for about as much. The
+estimate has no noise from folds, and is smooth for the zero-one loss too.
+
+Descents begin at several points, on a part of DATA where it is large, and the best goes
+on on all of it. The model that is chosen is printed with its left-out error, and the
+command line that estimates it again. The error of the best of many models is lower than
+what it will do on new data, by less than its standard error where few numbers are chosen.`,
+		Example: `  bootbench tune boston
+  bootbench tune boston --ard
+  bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
+  bootbench tune houses.csv --loss square --kernel matern52 --by evidence --budget 60s`,
+		Args: oneData,
+	}
+	f := cmd.Flags()
+	t.register(f)
+	m.register(f)
+	scheme.register(f)
+	test.registerTest(f)
+	v.registerLimits(f)
+	registerOut(cmd, "")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		solving, err := v.settings()
+		if err != nil {
+			return err
+		}
+		if t.settings.Tolerance = solving.Tolerance; t.settings.Starts < 1 || t.settings.MaxEvaluations < 1 || t.settings.Budget < 0 {
+			return usage.Errorf("--starts and --max-evaluations must be at least 1, and --budget at least 0")
+		}
+		if err := scheme.check(scheme.ratio); err != nil {
+			return err
+		}
+		if err := t.checkModel(a, args[0]); err != nil {
+			return err
+		}
+		p, err := a.tuneProblem(&t, &m, &scheme, &test, args[0])
+		if err != nil {
+			return err
+		}
+		return a.tune(cmd, p, &t, &m, &scheme, args[0])
+	}
+	return cmd
+}
+
+// checkModel refuses a model file that cannot be written.
+func (t *tuneFlags) checkModel(a *app, data string) error {
+	switch {
+	case t.model == "":
+		return nil
+	case t.model == "-" || files.Same(t.model, data) || files.Same(t.model, a.outputs.json):
+		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json", t.model)
+	}
+	return files.CheckWritable("model", t.model)
+}
+
+// writeModel trains the model that was chosen, as the theory has it without a bias term, and
+// writes its file.
+func (t *tuneFlags) writeModel(m *model.Model) error {
+	fit, err := m.Fit(model.FitSettings{})
+	if err == nil {
+		err = fit.Err()
+	}
+	if err != nil {
+		return err
+	}
+	p, err := m.Predictor(fit)
+	if err != nil {
+		return err
+	}
+	p.Program, p.Loss = version(), m.Loss.Name()
+	return files.Replace(t.model, p.Write)
+}
+
+// tuneProblem reads DATA and says what is chosen. A preset is not looked at: what is
+// chosen takes its place.
+func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test *testFlags, path string) (*tune.Problem, error) {
+	p := &tune.Problem{}
+	var err error
+	if err := usage.OneOf("by", t.by, tune.Names()...); err != nil {
+		return nil, err
+	}
+	if p.By, err = tune.ByName(t.by); err != nil {
+		return nil, err
+	}
+	a.console.Progress("reading", 0, 1)
+	set, err := a.load(m, path)
+	if err != nil {
+		return nil, err
+	}
+	if p.Spec, err = m.tunedSpec(set); err != nil {
+		return nil, err
+	}
+	if p.Over, err = t.axes(&p.Spec); err != nil {
+		return nil, err
+	}
+	if err := t.begin(m, p); err != nil {
+		return nil, err
+	}
+	if p.Test, err = test.of(set); err != nil {
+		return nil, err
+	}
+	p.Scheme = func(n int) (resample.CountDistribution, error) { return scheme.of(scheme.ratio, n) }
+	return p, nil
+}
+
+// tunedSpec is the model whose hyperparameters are to be chosen.
+func (m *modelFlags) tunedSpec(set *dataset.Set) (model.Spec, error) {
+	if !m.given("loss") {
+		if set.Task == dataset.Regression && twoValues(set.Y) {
+			if err := set.Classify(""); err != nil {
+				return model.Spec{}, err
+			}
+		}
+		name := loss.Square{}.Name()
+		if set.Task == dataset.Classification {
+			name = loss.Hinge{}.Name()
+		}
+		if err := m.flags.Set("loss", name); err != nil {
+			return model.Spec{}, err
+		}
+	}
+	if _, known := model.PresetFor(set); known { // so that it is not looked at, and the same again
+		for name, value := range map[string]string{"kernel": m.kernel, "no-normalize-target": strconv.FormatBool(m.noNormalizeTarget)} {
+			if err := m.flags.Set(name, value); err != nil {
+				return model.Spec{}, err
+			}
+		}
+	}
+	if !m.given("noise") {
+		m.noise = noiseFlag{value: 1} // until begin sets it
+	}
+	spec, _, err := m.spec(set)
+	return spec, err
+}
+
+// axes reads --over, and takes the scale of the kernel and what the loss takes by default.
+func (t *tuneFlags) axes(spec *model.Spec) ([]tune.Axis, error) {
+	k := &spec.Kernel
+	if t.ard {
+		switch {
+		case !k.Scaled():
+			return nil, usage.Errorf("--ard: kernel %v has no length scales", k.Kind)
+		case len(k.LengthScale) == 0:
+			k.LengthScale = []float64{tune.Start(spec, "length-scale")}
+			if k.Gamma > 0 {
+				k.LengthScale[0] = 1 / math.Sqrt(2*k.Gamma)
+			}
+			k.Gamma = 0
+		}
+		for len(k.LengthScale) < spec.Set.D() {
+			k.LengthScale = append(k.LengthScale, k.LengthScale[0])
+		}
+	}
+	names := t.over
+	if len(names) == 0 {
+		switch {
+		case len(k.LengthScale) > 0:
+			names = append(names, "length-scale")
+		case k.Scaled():
+			names = append(names, "gamma")
+		}
+		about, err := loss.About(spec.Loss.Name())
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, about.Takes...)
+	}
+	if len(names) == 0 {
+		return nil, usage.Errorf("--over is required: --loss %s with --kernel %v has nothing that is chosen by default", spec.Loss.Name(), k.Kind)
+	}
+	var axes []tune.Axis
+	for _, text := range names {
+		name, bounds, bounded := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); name == "length-scale" && len(k.LengthScale) == 0 && k.Scaled() && k.Gamma == 0 {
+			k.LengthScale = []float64{tune.Start(spec, name)}
+		}
+		if err := usage.OneOf("over", name, tuneNames()...); err != nil {
+			return nil, err
+		}
+		axis := tune.Axis{Name: name}
+		if bounded {
+			from, to, _ := strings.Cut(bounds, ":")
+			var wrong [2]error
+			axis.From, wrong[0] = strconv.ParseFloat(from, 64)
+			axis.To, wrong[1] = strconv.ParseFloat(to, 64)
+			if wrong[0] != nil || wrong[1] != nil || !(axis.From > 0 && axis.From < axis.To) || math.IsInf(axis.To, 1) {
+				return nil, usage.Errorf("--over %s: bounds are FROM:TO, numbers above 0, the lower one first", text)
+			}
+		}
+		axes = append(axes, axis)
+	}
+	return axes, nil
+}
+
+// begin sets what is chosen and was not given to where a search begins.
+func (t *tuneFlags) begin(m *modelFlags, p *tune.Problem) error {
+	for _, axis := range p.Over {
+		over, err := p.Spec.Hyperparameters(axis.Name)
+		if err != nil {
+			return err
+		}
+		if m.given(axis.Name) || axis.Name == "length-scale" {
+			continue
+		}
+		for _, h := range over {
+			if err := h.Set(&p.Spec, tune.Start(&p.Spec, axis.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tune chooses and prints.
+func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFlags, scheme *schemeFlags, path string) error {
+	judged := 0
+	t.settings.Progress = func(e tune.Evaluation, least float64) {
+		judged++
+		a.console.Progress(fmt.Sprintf("%d models, best of %d examples %.6g", judged, e.Examples, least), 0, 1)
+	}
+	began := time.Now()
+	r, err := tune.Run(a.ctx, *p, t.settings)
+	if err != nil {
+		return err
+	}
+	d := &report.Tuning{
+		Command: "tune", By: p.By.String(), Best: map[string]any{}, Objective: r.Value, Evaluations: len(r.Path), Failures: r.Failures,
+		StartExamples: r.StartExamples, Ends: r.Ends, Status: "complete", Warnings: append([]string{}, r.Bounds...),
+	}
+	if r.Stopped != "" {
+		d.Status = r.Stopped
+	}
+	for _, h := range r.Over {
+		d.Over = append(d.Over, h.String())
+		value := any(h.Value(&r.Spec))
+		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
+			value = r.Spec.Kernel.LengthScale
+		}
+		d.Best[h.Name] = value
+	}
+	for _, e := range r.Path {
+		step := report.TuningStep{Start: e.Start, Examples: e.Examples, Values: e.Values, Failure: e.Failure}
+		if e.Failure == "" {
+			step.Objective = &e.Value
+		}
+		d.Path = append(d.Path, step)
+	}
+	built, err := a.tunedReport(d, cmd, p, r, m, scheme, path)
+	if err == nil && t.model != "" {
+		d.ModelFile, err = t.model, t.writeModel(built)
+	}
+	if err != nil {
+		return err
+	}
+	if alike := d.Alike(); alike < len(r.Ends) {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%d of %d starts ended at a worse place: more --starts may find a better one", len(r.Ends)-alike, len(r.Ends)))
+	}
+	d.Cost = a.cost(report.Times{Solve: time.Since(began).Seconds()})
+	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d}}})
+}
+
+// tunedReport fills in what is known of the model that was chosen, and returns it.
+func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, m *modelFlags, scheme *schemeFlags, path string) (*model.Model, error) {
+	built, err := r.Model, error(nil)
+	if built == nil { // interrupted
+		a.interrupted()
+		if built, err = model.Build(r.Spec); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range lossParameters(built.Loss) {
+		*parameter(&m.used, name) = model.Hyperparameter{Name: name, Feature: -1}.Value(&built.Spec)
+	}
+	law, err := scheme.of(scheme.ratio, built.Set.N())
+	if err != nil {
+		return nil, err
+	}
+	d.Subject, d.Resampling = subjectReport(built, m.used, ""), resamplingReport(law, built.Set.N())
+	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, built.Loss.Name())
+	if len(built.Kernel.LengthScale) > 1 {
+		d.Features = featureNames(built.Set)
+	}
+	if r.Solution == nil {
+		d.TestLoss, d.TestError = p.Test.Name(), math.NaN()
+		return built, nil
+	}
+	d.StandardError = r.StandardError
+	a.notConverged(r.Solution.Status.String())
+	fitted, err := built.FullFit()
+	if err != nil {
+		return nil, err
+	}
+	d.Errors = errorsReport(p.Test, solver.Combine632(r.TestError, p.Test, built.Set.Y, (&job{Model: built}).perExample(fitted)))
+	d.Warnings = append(d.Warnings, r.Solution.Warnings...)
+	return built, nil
+}
+
+// lossParameters are the names of what a loss takes.
+func lossParameters(l loss.Loss) []string {
+	about, err := loss.About(l.Name())
+	if err != nil {
+		return nil
+	}
+	return about.Takes
+}
+
+// featureNames are the names of the features, or their numbers from 1.
+func featureNames(set *dataset.Set) []string {
+	if len(set.Features) == set.D() {
+		return set.Features
+	}
+	var names []string
+	for k := range set.D() {
+		names = append(names, fmt.Sprint(k+1))
+	}
+	return names
+}
+
+// againLine is the command line that estimates the model that was chosen: the flags of tune
+// that estimate has too, and the choice.
+func againLine(cmd *cobra.Command, path string, best map[string]any, lossName string) string {
+	words := []string{"bootbench", "estimate", shellWord(path), "--loss", lossName}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		_, chosen := best[f.Name]
+		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out", "json", "quiet"}
+		instead := f.Name == "gamma" && best["length-scale"] != nil
+		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
+			return
+		}
+		value := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, "--"+f.Name+"="+shellWord(value))
+	})
+	for _, name := range tuneNames() {
+		switch v := best[name].(type) {
+		case float64:
+			words = append(words, "--"+name, strconv.FormatFloat(v, 'g', -1, 64))
+		case []float64:
+			texts := make([]string, len(v))
+			for k, scale := range v {
+				texts[k] = strconv.FormatFloat(scale, 'g', -1, 64)
+			}
+			words = append(words, "--"+name, strings.Join(texts, ","))
+		}
+	}
+	return strings.Join(words, " ")
+}

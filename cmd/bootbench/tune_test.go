@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+type tuningDocument struct {
+	Best        map[string]any
+	TestError   float64 `json:"test_error"`
+	SE          float64 `json:"standard_error"`
+	Evaluations int
+	Status      string
+	CommandLine string `json:"command_line"`
+	Path        []struct {
+		Values    []float64
+		Objective float64
+	}
+	Warnings []string
+}
+
+// TestTune: the command line that tune prints estimates the model that it chose, with what the
+// user asked for and the choice; nothing of a preset is left.
+func TestTune(t *testing.T) {
+	for args, wants := range map[string][]string{
+		"tune synthetic:friedman1,n=50 --starts 2 --kernel matern52 --constant 3 --over noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
+		"tune synthetic:friedman1,n=50 --starts 1 --ard --by loo --drop x10":                                       {"--drop=x10", "--length-scale "},
+		"tune crabs --starts 1 --max-evaluations 4 --ratio 2":                                                      {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
+		"tune boston --starts 1 --by evidence --max-evaluations 3":                                                 {"--no-normalize-target=false", "--noise ", "--gamma "},
+	} {
+		d := document[tuningDocument](t, must(t, append(strings.Fields(args), "--json", "-", "--quiet")...))
+		line := strings.Fields(d.CommandLine)
+		if len(line) < 3 || line[0] != "bootbench" {
+			t.Fatalf("%s: %q", args, d.CommandLine)
+		}
+		for _, want := range wants {
+			if !strings.Contains(d.CommandLine, want) {
+				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
+			}
+		}
+		again := document[struct {
+			TestError float64 `json:"test_error"`
+			Quality   struct {
+				SE float64 `json:"example_se"`
+			}
+		}](t, must(t, append(line[1:], "--json", "-", "--quiet", "--refine", "none")...))
+		if math.Abs(again.TestError-d.TestError) > 1e-6*d.TestError || math.Abs(again.Quality.SE-d.SE) > 1e-6*d.SE || !(d.SE > 0) {
+			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.SE, again.TestError, again.Quality.SE)
+		}
+		if len(d.Path) != d.Evaluations || len(d.Best) != 2 {
+			t.Errorf("%s: %d models, path of %d, best %v", args, d.Evaluations, len(d.Path), d.Best)
+		}
+	}
+}
+
+// TestTuneText: the path is printed, the page written, and a bound is told.
+func TestTuneText(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30", "--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
+	for _, want := range []string{"same again", "judged", "1 of 1 ended alike", "left-out error", "feature", "length-scale 5", "complete"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in %s", want, o.stdout)
+		}
+	}
+	if o.status != exitDone || !strings.Contains(o.stderr, "noise is on its lower bound 20") {
+		t.Errorf("%d: %s", o.status, o.stderr)
+	}
+	must(t, "predict", "--model", dir+".json", "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
+	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page), "Hyperparameters of") {
+		t.Errorf("page: %v", err)
+	}
+}
+
+// TestTuneUsage: what cannot be chosen, or not so, is refused with exit status 2.
+func TestTuneUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"tune boston --over C":                              "no C in a model",
+		"tune boston --over nosuch":                         "--over",
+		"tune boston --over noise=2:1":                      "the lower one first",
+		"tune boston --over noise=1":                        "FROM:TO",
+		"tune boston --by best":                             "--by",
+		"tune crabs --by loo":                               "with the test loss square",
+		"tune crabs --by evidence":                          "the evidence is for the square loss",
+		"tune boston --model -":                             "--model",
+		"tune boston --starts 0":                            "--starts",
+		"tune boston --ard --kernel linear":                 "no length scales",
+		"tune crabs --kernel linear --loss hard":            "--over is required",
+		"tune boston --test-loss absolute":                  "choose by leftout",
+		"tune boston --over gamma,gamma":                    "named twice",
+		"tune boston --budget soon":                         "budget",
+		"tune boston --scheme kfold --folds 1":              "--folds",
+		fmt.Sprintf("tune %s", filepath.Join("no", "file")): "no",
+	} {
+		o := drive(t, "", strings.Fields(line)...)
+		if o.status != exitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %d %q", line, o.status, o.stderr)
+		}
+	}
+}

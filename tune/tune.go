@@ -1,0 +1,231 @@
+// Package tune chooses hyperparameters by the gradient of the bootstrap error: the estimate of
+// .632+ or of the left-out error that the theory makes of a model is a smooth function of all
+// of them, without the noise of folds, and its gradient costs about as much as itself. Leave-one-out
+// and the evidence, for the square loss from one fit, stand beside them to compare with.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// By is what models are chosen by.
+type By int
+
+// The objectives. Leave-one-out is exact for the square loss; for others it is the left-out error
+// of the theory under cross-validation with as many folds as examples.
+const (
+	Plus632     By = iota // .632+ of the theory, see solver.Err632Plus
+	LeftOut               // left-out error of the theory
+	LeaveOneOut           // mean left-out loss of one fit to all but one
+	Evidence              // negative log marginal likelihood per example, for the square loss
+)
+
+var byNames = []string{"632plus", "leftout", "loo", "evidence"}
+
+// Names lists the objectives' names on the command line.
+func Names() []string { return slices.Clone(byNames) }
+
+func (b By) String() string { return byNames[b] }
+
+// ByName is the objective of that name.
+func ByName(name string) (By, error) {
+	if at := slices.Index(byNames, name); at >= 0 {
+		return By(at), nil
+	}
+	return 0, fmt.Errorf("there is no objective %q", name)
+}
+
+// Axis is a hyperparameter to be chosen, by the name of its flag: length-scale stands for all
+// that the model has.
+type Axis struct {
+	Name     string
+	From, To float64 // default: see ranges
+}
+
+// Problem says what is chosen, and by what.
+type Problem struct {
+	// Spec has the data, the kernel and the loss. The values of what is chosen are the first
+	// start; of the kernel's, 0 stands for a default. It is always taken with the exact engine.
+	Spec   model.Spec
+	Over   []Axis
+	By     By
+	Test   loss.Test                                       // not looked at by Evidence
+	Scheme func(n int) (resample.CountDistribution, error) // how n examples are redrawn; not for LeaveOneOut and Evidence
+}
+
+// Settings steer the search. The zero value means the defaults.
+type Settings struct {
+	Starts         int           // the given values, and others at random; default 3
+	MaxEvaluations int           // models judged at most; default 1000
+	Budget         time.Duration // of the search; default: none
+	Seed           uint64        // of the random starts; default 0
+	Tolerance      float64       // of the last solve; default solver.DefaultTolerance
+	// Progress, if set, is told of every model that is judged, and of the least value so far on
+	// as many examples.
+	Progress func(e Evaluation, least float64)
+}
+
+// Defaults of Settings.
+const (
+	DefaultStarts         = 3
+	DefaultMaxEvaluations = 1000
+)
+
+// Evaluation is a model that was judged.
+type Evaluation struct {
+	Start    int       // number of the start, from 1; 0 after the starts
+	Examples int       // that it was judged on
+	Values   []float64 // of Result.Over
+	Value    float64   // of the objective; NaN where it failed
+	Failure  string    // why it failed
+}
+
+// Result is the choice.
+type Result struct {
+	Spec          model.Spec             // the model that was chosen, rounded to four digits
+	Over          []model.Hyperparameter // what was chosen, one for each length scale
+	Value         float64                // of the objective
+	Path          []Evaluation
+	Ends          []float64 // values of the objective at which the starts ended, on StartExamples
+	StartExamples int
+	Failures      int
+	Bounds        []string // hyperparameters whose value lies on a bound, and on which
+	Stopped       string   // what ended the search early: "budget", "evaluations", "cancelled", or ""
+
+	// The theory's answer for the model that was chosen, unless the search was cancelled.
+	Model         *model.Model
+	Solution      *solver.Solution
+	TestError     float64 // left-out error
+	StandardError float64 // of TestError over examples
+}
+
+// ErrNone says that no model could be judged.
+var ErrNone = errors.New("no model could be judged")
+
+// Run chooses.
+func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
+	if settings.Starts == 0 {
+		settings.Starts = DefaultStarts
+	}
+	if settings.MaxEvaluations == 0 {
+		settings.MaxEvaluations = DefaultMaxEvaluations
+	}
+	if settings.Tolerance == 0 {
+		settings.Tolerance = solver.DefaultTolerance
+	}
+	s, err := newSearch(p, settings)
+	if err != nil {
+		return nil, err
+	}
+	searching := ctx
+	if settings.Budget > 0 {
+		var cancel context.CancelFunc
+		searching, cancel = context.WithTimeout(ctx, settings.Budget)
+		defer cancel()
+	}
+	r := &s.result
+	best, err := s.run(searching)
+	switch {
+	case ctx.Err() != nil:
+		r.Stopped = "cancelled"
+	case searching.Err() != nil:
+		r.Stopped = "budget"
+	case len(r.Path) >= settings.MaxEvaluations:
+		r.Stopped = "evaluations"
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Spec = s.spec
+	for k, h := range r.Over {
+		if err := h.Set(&r.Spec, fourDigits(best.Values[k])); err != nil {
+			return nil, err
+		}
+	}
+	r.Value = best.Value
+	s.noteBounds(best.Values)
+	if ctx.Err() != nil {
+		return r, nil
+	}
+	return r, s.conclude(ctx)
+}
+
+// fourDigits rounds, so that what is printed is what was used.
+func fourDigits(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	return v
+}
+
+// conclude solves for the model that was chosen.
+func (s *search) conclude(ctx context.Context) error {
+	r := &s.result
+	scheme, err := s.problem.Scheme(r.Spec.Set.N())
+	if err != nil {
+		return err
+	}
+	if r.Model, err = model.Build(r.Spec); err != nil {
+		return err
+	}
+	if r.Solution, err = r.Model.Solve(ctx, scheme, solver.Settings{Tolerance: s.settings.Tolerance}); err != nil {
+		return err
+	}
+	test := s.problem.Test
+	var each []float64
+	r.TestError, each = r.Solution.LeftOut(test)
+	r.StandardError = stat.StdErr(stat.StdDev(each, nil), float64(len(each)))
+	return nil
+}
+
+// complete fills in what a model must have before it is searched.
+func (p *Problem) complete() error {
+	spec := &p.Spec
+	if spec.Set == nil || spec.Set.N() < 2 || spec.Loss == nil {
+		return fmt.Errorf("%w: there is no loss, or there are too few examples to choose by", model.ErrInput)
+	}
+	if p.Test == nil {
+		p.Test = loss.SquareTest{}
+		if spec.Set.Task == dataset.Classification {
+			p.Test = loss.ZeroOne{}
+		}
+	}
+	if p.Scheme == nil {
+		p.Scheme = func(int) (resample.CountDistribution, error) { return resample.Poisson{Ratio: 1}, nil }
+	}
+	_, square := spec.Loss.(loss.Square)
+	_, zeroOne := p.Test.(loss.ZeroOne)
+	_, squares := p.Test.(loss.SquareTest)
+	switch {
+	case p.By == Evidence && !square:
+		return fmt.Errorf("%w: the evidence is for the square loss, not for %s: choose by 632plus or leftout", model.ErrInput, spec.Loss.Name())
+	case p.By == LeaveOneOut && zeroOne:
+		return fmt.Errorf("%w: the zero-one loss of leave-one-out is no smooth function: choose by 632plus or leftout, or with the test loss square", model.ErrInput)
+	case p.By == LeaveOneOut && square && !squares:
+		return fmt.Errorf("%w: exact leave-one-out is of the test loss square, not of %s", model.ErrInput, p.Test.Name())
+	case p.By == Plus632 && !zeroOne && !squares:
+		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose by leftout", model.ErrInput, p.Test.Name())
+	case len(p.Over) == 0:
+		return fmt.Errorf("%w: there is nothing to choose", model.ErrInput)
+	}
+	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
+	if spec.Kernel.Amplitude == 0 {
+		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && spec.Set.Task == dataset.Regression && spec.Kernel.Kind != kernel.Precomputed {
+			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Y, nil), math.SmallestNonzeroFloat64)
+		}
+	}
+	return nil
+}

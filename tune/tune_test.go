@@ -1,0 +1,224 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/solver"
+)
+
+func load(t *testing.T, name string) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Load(name, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// regression is the problem of a Gaussian process with one length scale.
+func regression(t *testing.T, name string, by By) Problem {
+	spec := model.Spec{Set: load(t, name), Standardize: true, NormalizeTarget: true, Loss: loss.Square{Noise: 1}}
+	return Problem{Spec: spec, Over: []Axis{{Name: "gamma"}, {Name: "noise"}}, By: by}
+}
+
+func labels(t *testing.T, name string) Problem {
+	return Problem{Spec: model.Spec{Set: load(t, name), Standardize: true, Loss: loss.Hinge{C: 3}}, Over: []Axis{{Name: "gamma"}, {Name: "C"}}}
+}
+
+// TestRun: no model of a grid around it is better than the one that was chosen, but for
+// what the descent's end leaves, by any objective and for a loss of labels; its parts are
+// what they say, and it is the same every time.
+func TestRun(t *testing.T) {
+	const wide, near = 1, 0.2 // leave-one-out of this loss has another, better place further off
+	for name, c := range map[string]struct {
+		Problem
+		reach float64
+	}{
+		".632+":                {regression(t, "synthetic:friedman1,n=50", Plus632), wide},
+		"left-out":             {regression(t, "synthetic:friedman1,n=50", LeftOut), wide},
+		"leave-one-out":        {regression(t, "synthetic:friedman1,n=50", LeaveOneOut), wide},
+		"evidence":             {regression(t, "synthetic:friedman1,n=50", Evidence), wide},
+		"hinge":                {labels(t, "synthetic:blobs,n=60"), wide},
+		"leave-one-out, huber": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"), Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}}, Over: []Axis{{Name: "gamma"}}, By: LeaveOneOut}, near},
+		"length scale, matern": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"), NormalizeTarget: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52, LengthScale: []float64{1}}}, Over: []Axis{{Name: "length-scale"}, {Name: "constant"}}}, wide},
+	} {
+		p := c.Problem
+		r, err := Run(t.Context(), p, Settings{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if len(r.Ends) != DefaultStarts || r.Failures > 0 || r.Stopped != "" || r.Solution.Status != solver.Converged || !(r.StandardError > 0) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if left, _ := r.Solution.LeftOut(mustComplete(t, p).Test); left != r.TestError {
+			t.Errorf("%s: left-out error %g, want %g", name, r.TestError, left)
+		}
+		q := mustComplete(t, p)
+		j := &judge{problem: &q, tolerance: 1e-5}
+		for a := range 4 {
+			for b := range 4 {
+				spec := r.Spec
+				for k, h := range r.Over {
+					step := c.reach * (float64([]int{a, b}[k])/1.5 - 1)
+					if err := h.Set(&spec, h.Value(&r.Spec)*math.Exp(step)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				other, err := j.value(t.Context(), spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if other.value < r.Value-0.005*math.Abs(r.Value) {
+					t.Errorf("%s: %g at %v, chosen %g at %v", name, other.value, values(r.Over, &spec), r.Value, values(r.Over, &r.Spec))
+				}
+			}
+		}
+		again, err := Run(t.Context(), p, Settings{})
+		if err != nil || again.Value != r.Value || len(again.Path) != len(r.Path) {
+			t.Errorf("%s: %v: again %g after %d models, before %g after %d", name, err, again.Value, len(again.Path), r.Value, len(r.Path))
+		}
+	}
+}
+
+func mustComplete(t *testing.T, p Problem) Problem {
+	t.Helper()
+	if err := p.complete(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func values(over []model.Hyperparameter, spec *model.Spec) (all []float64) {
+	for _, h := range over {
+		all = append(all, h.Value(spec))
+	}
+	return all
+}
+
+// TestRelevance: friedman1 depends on its first five features alone, the fourth and fifth
+// linearly: the others get longer length scales than the first three, and the model is better
+// than one of equal length scales.
+func TestRelevance(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=120", Plus632)
+	equal, err := Run(t.Context(), p, Settings{Starts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range p.Spec.Set.D() {
+		p.Spec.Kernel.LengthScale = append(p.Spec.Kernel.LengthScale, Start(&p.Spec, "length-scale"))
+	}
+	p.Over[0].Name = "length-scale"
+	r, err := Run(t.Context(), p, Settings{Starts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scales := r.Spec.Kernel.LengthScale
+	if !(slices.Max(scales[:3]) < slices.Min(scales[5:])) || !(r.TestError < 0.7*equal.TestError) {
+		t.Errorf("length scales %.3g, left-out error %g, of equal ones %g", scales, r.TestError, equal.TestError)
+	}
+}
+
+// TestPart: a large set is searched on a part of it first.
+func TestPart(t *testing.T) {
+	r, err := Run(t.Context(), regression(t, "synthetic:friedman1,n=451", Evidence), Settings{Starts: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := r.Path[len(r.Path)-1]
+	if r.StartExamples != subsetRegression || r.Path[0].Examples != subsetRegression || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
+		t.Errorf("on %d, first %+v, last %+v", r.StartExamples, r.Path[0], last)
+	}
+}
+
+// TestStops: a search that is cancelled, or out of its budget, keeps the best so far; values
+// on a bound are told.
+func TestStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	least := math.Inf(1)
+	r, err := Run(ctx, regression(t, "synthetic:friedman1,n=40", Plus632), Settings{Progress: func(e Evaluation, best float64) {
+		if least = math.Min(least, e.Value); best != least {
+			t.Errorf("best %g, want %g", best, least)
+		}
+		if e.Start == 1 && !math.IsNaN(e.Value) && e.Value < least+1 && least < 18 {
+			cancel()
+		}
+	}})
+	if err != nil || r.Stopped != "cancelled" || r.Solution != nil || r.Value != least {
+		t.Errorf("cancelled: %v, %+v, best %g", err, r, least)
+	}
+	p := regression(t, "synthetic:friedman1,n=40", LeaveOneOut)
+	if r, err = Run(t.Context(), p, Settings{MaxEvaluations: 4}); err != nil || r.Stopped != "evaluations" || len(r.Path) != 4 || r.Solution == nil {
+		t.Errorf("evaluations: %v, %+v", err, r)
+	}
+	slow := func(Evaluation, float64) { time.Sleep(20 * time.Millisecond) }
+	if r, err = Run(t.Context(), p, Settings{Budget: 50 * time.Millisecond, Progress: slow}); err != nil || r.Stopped != "budget" || r.Solution == nil {
+		t.Errorf("budget: %v, %+v", err, r)
+	}
+	p.Over[1] = Axis{Name: "noise", From: 20, To: 30}
+	if r, err = Run(t.Context(), p, Settings{Starts: 1}); err != nil || len(r.Bounds) != 1 || !strings.Contains(r.Bounds[0], "noise is on its lower bound 20") {
+		t.Errorf("bounds: %v, %v", err, r.Bounds)
+	}
+}
+
+// TestFailures: a model that cannot be judged is counted and shortens the step; where none can
+// be, that is the answer.
+func TestFailures(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=20", Plus632)
+	s, err := newSearch(p, Settings{MaxEvaluations: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := s.values(&s.spec)
+	d := &descent{search: s, judge: &judge{problem: &s.problem, tolerance: 1e-3}, spec: s.spec, unit: 1, coordinates: s.coordinates(first, false), from: first, ctx: t.Context(), best: Evaluation{Value: math.Inf(1)}}
+	d.spec.MaxBytes = 1
+	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 || !strings.Contains(s.result.Path[0].Failure, "not enough memory") {
+		t.Errorf("%g, %+v", v, s.result)
+	}
+	d.spec.MaxBytes = 0
+	if v := d.value([]float64{0, 0}); math.IsInf(v, 1) || s.result.Failures != 1 || d.best.Value != v {
+		t.Errorf("%g, %+v", v, s.result)
+	}
+	opposite := labels(t, "crabs")
+	opposite.Spec.Set = &dataset.Set{Task: dataset.Classification, Y: []float64{1, -1, 1, -1}, X: dataset.Matrix{Rows: 4, Cols: 1, Stride: 1, Data: []float64{1, 1, 2, 3}}}
+	opposite.Spec.Loss, opposite.Over = loss.HardMargin{}, opposite.Over[:1]
+	if _, err := Run(t.Context(), opposite, Settings{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "opposite labels") {
+		t.Errorf("none: %v", err)
+	}
+}
+
+// TestBadProblems: what has no answer says so before any work.
+func TestBadProblems(t *testing.T) {
+	for what, p := range map[string]Problem{
+		"no C in a model":         {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "C"}}},
+		"nothing to choose":       {Spec: regression(t, "boston", Plus632).Spec},
+		"between 2 and 1":         {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise", From: 2, To: 1}}},
+		"named twice":             {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}, {Name: "noise"}}},
+		"evidence is for":         {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: Evidence},
+		"no smooth function":      {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
+		"choose by leftout":       {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}},
+		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}, By: LeaveOneOut},
+		"no loss":                 {Over: []Axis{{Name: "noise"}}},
+	} {
+		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := ByName("best"); err == nil {
+		t.Error("an objective of any name")
+	}
+	for k, name := range Names() {
+		if by, err := ByName(name); err != nil || by != By(k) || by.String() != name {
+			t.Errorf("%s is %v: %v", name, by, err)
+		}
+	}
+}

@@ -177,6 +177,27 @@ func (s *Sym) largestDiag() float64 {
 	return largest
 }
 
+// CheckSemidefinite reports, as *PivotError, that an eigenvalue lies below -share of the
+// largest diagonal element. It overwrites the scratch triangle.
+func (s *Sym) CheckSemidefinite(share float64) error {
+	s.Claim()
+	t, slack := s.Scratch(), share*s.largestDiag()
+	for i := range s.n {
+		row := t.Data[i*t.Stride : i*t.Stride+i+1]
+		for j := range row {
+			row[j] = s.At(j, i)
+		}
+		row[i] += slack
+	}
+	if slack == 0 {
+		return nil // no diagonal: the engines refuse other elements
+	}
+	if minor := blas.Bound().Potrf(gblas.Lower, t.N, t.Data, t.Stride); minor != 0 {
+		return &PivotError{Minor: minor, N: s.n}
+	}
+	return nil
+}
+
 // Eigenvalues returns the eigenvalues, ascending, of the principal submatrix
 // that belongs to the listed rows, in a copy of it.
 func (s *Sym) Eigenvalues(rows []int) ([]float64, error) {

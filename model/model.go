@@ -122,6 +122,9 @@ func Build(spec Spec) (*Model, error) {
 	} else if err != nil {
 		return nil, inputError(err)
 	}
+	if err := m.checkKernel(); err != nil {
+		return nil, inputError(err)
+	}
 	m.GramTime = time.Since(began)
 	return m, nil
 }

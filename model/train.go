@@ -94,6 +94,34 @@ func (m *Model) untrainable() error {
 	return inputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }
 
+// Training says how a resample is trained by a method, and how exactly.
+func (m *Model) Training(method RetrainMethod, batchTolerance float64) string {
+	if method == Batch {
+		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations", batchTolerance)
+	}
+	switch m.Loss.(type) {
+	case loss.Square:
+		return "Cholesky factorisation"
+	case loss.HardMargin, loss.Hinge:
+		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
+	case loss.Student:
+		return "expectation propagation; where an outlier widens the posterior its site precision is negative, which the theory holds at 0"
+	case gp.Likelihood:
+		return "expectation propagation"
+	}
+	return fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms", erm.DefaultTolerance)
+}
+
+// EmptyShare is the probability that a resample has no example at all: it then predicts
+// the prior mean 0, in theory and in retraining. Only schemes of random size have such.
+func (m *Model) EmptyShare(scheme resample.Scheme) float64 {
+	switch scheme.(type) {
+	case resample.Poisson, resample.Bernoulli:
+		return resample.ProbZero(scheme, len(m.Set.Y))
+	}
+	return 0
+}
+
 // MissingClass is the probability that a resample lacks one of the two classes
 // (or both), the examples' counts taken as independent; 0 for regression.
 func (m *Model) MissingClass(law resample.CountDistribution) float64 {

@@ -263,6 +263,7 @@ type Retraining struct {
 	Subject
 	Resampling
 	Method     string `json:"method"`               // "batch" or "single"
+	Training   string `json:"training"`             // how one resample is trained, and how exactly
 	Iterations int    `json:"iterations,omitempty"` // of all fits in batches
 	Status     string `json:"status"`               // "complete" or "cancelled"
 	Resamples  int    `json:"resamples"`

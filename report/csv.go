@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // valueColumn is one named column of values.
@@ -29,10 +30,10 @@ func (p *Points) lists() []valueColumn {
 // count is the number of examples or new inputs.
 func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction)) }
 
-// name is the name of a row, or its number from 1.
+// name is the name of a row as a cell, or its number from 1.
 func (p *Points) name(row int) string {
 	if p.Names != nil {
-		return p.Names[row]
+		return textCell(p.Names[row])
 	}
 	return strconv.Itoa(row + 1)
 }
@@ -56,7 +57,7 @@ func (p *Points) WriteCSV(w io.Writer) error {
 			record = append(record, numberCell(l.values[i]))
 		}
 		if p.Class != nil {
-			record = append(record, p.Class[i])
+			record = append(record, textCell(p.Class[i]))
 		}
 		out.Write(record)
 	}
@@ -119,10 +120,25 @@ func cells(v reflect.Value) []string {
 
 // cell is a value with all its digits, empty where a number is not known.
 func cell(v reflect.Value) string {
-	if !v.CanFloat() {
-		return fmt.Sprint(v.Interface())
+	switch {
+	case v.CanFloat():
+		return numberCell(v.Float())
+	case v.Kind() == reflect.String:
+		return textCell(v.String())
 	}
-	return numberCell(v.Float())
+	return fmt.Sprint(v.Interface())
+}
+
+// textCell quotes a text that a spreadsheet would take for a formula: an apostrophe comes
+// before it. Numbers stay as they are.
+func textCell(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
 }
 
 func numberCell(v float64) string {

@@ -105,7 +105,7 @@ func writePanel(out *csv.Writer, name string, p *Panel) {
 			if i < len(s.Err) {
 				err = numberCell(s.Err[i])
 			}
-			out.Write([]string{name, s.Label, numberCell(x), numberCell(s.Y[i]), err})
+			out.Write([]string{name, textCell(s.Label), numberCell(x), numberCell(s.Y[i]), err})
 		}
 	}
 	if p.Inset != nil {

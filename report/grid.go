@@ -172,7 +172,11 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 		} else {
 			values[slices.Index(names, "status")] = "failed"
 		}
-		out.Write(slices.Concat(c.Values, values))
+		var at []string
+		for _, v := range c.Values {
+			at = append(at, textCell(v))
+		}
+		out.Write(append(at, values...))
 	}
 	out.Flush()
 	return out.Error()

@@ -44,8 +44,9 @@ func NewQuality(test loss.Test, testError float64, y, perExample []float64, labe
 	}
 	q.Constant = number(constant)
 	for _, v := range y {
-		q.Baseline += test.Value(constant, v) / float64(len(y))
+		q.Baseline += test.Value(constant, v)
 	}
+	q.Baseline /= float64(len(y))
 	if test.Name() == (loss.SquareTest{}).Name() {
 		square, root := 1-testError/q.Baseline, math.Sqrt(testError)
 		q.RSquared, q.RMSE = &square, &root

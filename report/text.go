@@ -265,6 +265,7 @@ func (r *Retraining) document() *document {
 	d.ensemble(r.Ensemble, &r.EnsembleSE)
 	d.quality(r.Quality)
 	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
+	d.line("trained by", "%s", r.Training)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
 	d.points(r.Points)

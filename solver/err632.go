@@ -49,8 +49,9 @@ func (s *Solution) ErrorEstimates(test loss.Test, fit []float64) ErrorEstimates 
 func Combine632(leftOut float64, test loss.Test, y, fit []float64) ErrorEstimates {
 	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit)}
 	for i, f := range fit {
-		e.Apparent += test.Value(f, y[i]) / float64(len(y))
+		e.Apparent += test.Value(f, y[i])
 	}
+	e.Apparent /= float64(len(y))
 	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	e.Err632Plus = err632plus(e)
 	return e
@@ -93,14 +94,14 @@ func noInformation(test loss.Test, y, fit []float64) float64 {
 	perFit := make([]float64, len(fits))
 	linalg.Parallel(len(fits), func(i int) {
 		for _, t := range targets {
-			perFit[i] += fits[i].share * t.share * test.Value(fits[i].value, t.value)
+			perFit[i] += fits[i].count * t.count * test.Value(fits[i].value, t.value)
 		}
 	})
-	return floats.Sum(perFit)
+	return floats.Sum(perFit) / (float64(len(y)) * float64(len(fit)))
 }
 
-// shared is a value and the share of the examples that have it.
-type shared struct{ value, share float64 }
+// shared is a value and the number of examples that have it.
+type shared struct{ value, count float64 }
 
 // distinctValues are the distinct ones of v, however often each is there: two for
 // labels. Where there are more than most, as many neighbours as it takes are one value,
@@ -111,7 +112,7 @@ func distinctValues(v []float64, most int) []shared {
 		if k := len(all); k == 0 || all[k-1].value != x {
 			all = append(all, shared{value: x})
 		}
-		all[len(all)-1].share += 1 / float64(len(v))
+		all[len(all)-1].count++
 	}
 	if len(all) <= most {
 		return all
@@ -120,10 +121,10 @@ func distinctValues(v []float64, most int) []shared {
 	for group := range slices.Chunk(all, (len(all)+most-1)/most) {
 		var sum shared
 		for _, x := range group {
-			sum.share += x.share
-			sum.value += x.share * x.value
+			sum.count += x.count
+			sum.value += x.count * x.value
 		}
-		sum.value /= sum.share
+		sum.value /= sum.count
 		merged = append(merged, sum)
 	}
 	return merged

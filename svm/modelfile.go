@@ -77,7 +77,7 @@ func (m *ModelFile) SetPredictor(weight []float64, bias float64, start []int, in
 	if m.Kernel != FilePrecomputed && len(start) != len(weight)+1 {
 		return fmt.Errorf("%d weights, but %d row starts", len(weight), len(start))
 	}
-	m.Label, m.Rho = [2]int{1, -1}, -bias
+	m.Label, m.Rho = [2]int{1, -1}, 0-bias // not -0
 	m.Coef, m.NSV = nil, [2]int{}
 	m.Start, m.Index, m.Value, m.Serial = nil, nil, nil, nil
 	if m.Kernel != FilePrecomputed {

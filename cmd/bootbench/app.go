@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"bootbench/blas"
@@ -37,9 +38,10 @@ type app struct {
 	merged     *study.Record // the study that this run merges; nil: none
 	checkpoint checkpointFlags
 	trace      trace
-	ranks      *rankGroup // nil: the program runs alone
-	started    bool       // a command has begun: later errors are not of usage
-	status     int        // exit status where there is an answer
+	ranks      *rankGroup  // nil: the program runs alone
+	started    bool        // a command has begun: later errors are not of usage
+	status     int         // exit status where there is an answer
+	answering  atomic.Bool // an answer is being printed or written
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {

@@ -57,10 +57,13 @@ func (j *job) perExample(overSites []float64) []float64 {
 	return values
 }
 
-// warnings are those of a computation, and one where resamples often lack a
+// warnings are those of a computation, and one where resamples are often empty or lack a
 // class. They are never nil: a list in a document is a list.
 func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 	all := append(append([]string{}, j.Warnings()...), others...)
+	if share := j.EmptyShare(scheme); share > 0.05 {
+		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count", 100*share))
+	}
 	if share := j.MissingClass(scheme); share > 0.5 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
 	}

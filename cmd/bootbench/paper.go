@@ -72,7 +72,7 @@ more resamples draws the missing ones only.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&only, "figure", nil, "compute only these, `ID,ID,...` of "+strings.Join(paperIDs(), ", ")+"; default: all")
-	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` at least 1, in blocks of 100; moments and laws take %d times as many", paper.MomentsFactor))
+	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` from 1 to 1e6, in blocks of 100; moments and laws take %d times as many", paper.MomentsFactor))
 	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
 	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
@@ -100,6 +100,9 @@ more resamples draws the missing ones only.`,
 func (p *paperRun) chosen(only []string) ([]paperFigure, error) {
 	if p.settings.Resamples < 1 {
 		return nil, usage.Errorf("--resamples is %d, must be at least 1", p.settings.Resamples)
+	}
+	if most := 1000000; p.settings.Resamples > most {
+		return nil, usage.Errorf("--resamples is %d, must be at most %d", p.settings.Resamples, most)
 	}
 	if p.settings.Workers < 0 {
 		return nil, usage.Errorf("--workers is %d, must be at least 1", p.settings.Workers)

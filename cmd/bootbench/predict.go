@@ -292,9 +292,10 @@ func addTestErrors(r *report.Prediction, j *job, targets []float64) {
 		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
 		expectation := j.test.Gaussian(mean, variance, y)
 		r.Points.Error = append(r.Points.Error, expectation)
-		expected += expectation / float64(len(targets))
-		bagged += j.test.Value(mean, y) / float64(len(targets))
+		expected += expectation
+		bagged += j.test.Value(mean, y)
 	}
+	expected, bagged = expected/float64(len(targets)), bagged/float64(len(targets))
 	r.TestError, r.BaggedError = &expected, &bagged
 	r.Quality = report.NewQuality(j.test, expected, targets, r.Points.Error, r.Labels)
 	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(expected))

@@ -158,6 +158,8 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 	switch {
 	case wanted.resamples == 0 || s.Status == solver.Cancelled:
 		return nil, nil, nil
+	case resample.ProbZero(scheme, 1) == 0:
+		return nil, []string{"no resample leaves an example out: the left-out error is the theory's leave-one-out error, and is not refined"}, nil
 	case wanted.optional && (!proximal || j.Spread != nil):
 		return nil, nil, nil
 	}

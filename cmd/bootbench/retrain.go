@@ -178,7 +178,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if err := replicates.write(flags.replicates, j); err != nil {
 		return err
 	}
-	r := a.retrainReport(j, scheme, settings, result, fitted)
+	r := a.retrainReport(j, scheme, settings, flags.fitTol, result, fitted)
 	if flags.test.noPoints {
 		r.Points = nil
 	}
@@ -194,11 +194,11 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 }
 
 // retrainReport is what a report says of a retraining.
-func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, result *model.Retraining, fitted []float64) *report.Retraining {
+func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, fitTol float64, result *model.Retraining, fitted []float64) *report.Retraining {
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
-		Method: result.Method.String(), Iterations: result.Batch.Iterations, Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
+		Method: result.Method.String(), Training: j.Training(result.Method, fitTol), Iterations: result.Batch.Iterations, Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
 		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: j.warnings(scheme, result.Warnings),
 		Points: &report.Points{

@@ -243,3 +243,18 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestFormulaCells: a text that a spreadsheet would take for a formula gets an apostrophe,
+// numbers stay as they are.
+func TestFormulaCells(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "+b": "'+b", "-b": "'-b", "@x": "'@x", "-1": "-1", "+1e3": "+1e3", "\tx": "'\tx", "-1,5": "'-1,5"} {
+		if got := textCell(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	var b strings.Builder
+	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0}, Error: []float64{0}, Class: []string{"@c"}}
+	if err := p.WriteCSV(&b); err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -120,7 +121,12 @@ func nameWidth(data []string) int {
 }
 
 // number writes a figure with the digits that a reader can use.
-func number(v float64) string { return fmt.Sprintf("%.5g", v) }
+func number(v float64) string {
+	if math.IsNaN(v) {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.5g", v)
+}
 
 // threeDigits writes a figure for a cell of a map.
 func threeDigits(v float64) string { return fmt.Sprintf("%.3g", v) }

@@ -72,7 +72,7 @@ func (m *malformed) line(number int) (args, named []string) {
 	if c.Flags().Lookup("test") != nil {
 		args = append(args, "--test", m.set())
 	}
-	if c.Flags().Lookup("loss") != nil && m.IntN(4) > 0 {
+	if c.Flags().Lookup("loss") != nil && m.IntN(4) > 0 && !(m.careful && m.IntN(2) == 0) {
 		args = append(args, "--loss", m.pick(wholeValues["loss"]))
 	}
 	for range m.IntN(6) {
@@ -84,7 +84,7 @@ func (m *malformed) line(number int) (args, named []string) {
 			name := fmt.Sprintf("named-%d-%s", number, f.Name)
 			switch m.IntN(6) {
 			case 0:
-				name = m.pick([]string{"-", "", "nowhere/x", strings.Repeat("n", 300), "/dev/full", "."})
+				name = m.pick([]string{"-", "", "nowhere/x", strings.Repeat("n", 300), "/dev/full", "study"})
 			default:
 				named = append(named, name)
 			}
@@ -226,6 +226,9 @@ func TestMalformed(t *testing.T) {
 		args, named := m.line(number)
 		o := m.run(t, args)
 		statuses[o.status]++
+		if o.status == exitFailed && testing.Verbose() {
+			t.Logf("%d %q: %s", number, args, o.stderr)
+		}
 		if wrong := wrongWith(o); wrong != "" {
 			t.Errorf("%d %q: status %d, %s", number, args, o.status, wrong)
 		}
@@ -286,6 +289,9 @@ func wrongWith(o outcome) string {
 	case exitDone:
 		return notFinite(o)
 	case exitUsage:
+		if _, after, ok := strings.Cut(o.stderr, ": starting afresh\n"); ok {
+			o.stderr = after // a note on --resume
+		}
 		if strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "bootbench: ") {
 			return fmt.Sprintf("%q", o.stderr)
 		}

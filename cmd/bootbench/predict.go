@@ -176,6 +176,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	if r.Calibration = calibrated; calibrated != nil {
 		r.Warnings = withWarning(r.Warnings, j.calibrationWarning())
 	}
+	a.requireNumbers(&r.Status, &r.Warnings, points)
 	r.Interval = p.interval.report(points, j.Set.N())
 	r.Warnings = withWarning(r.Warnings, p.interval.warning(j.Set.N()))
 	if done, err := a.partOf(a.refinePrediction(r, j, inputs, solution, scheme, &p)); done {

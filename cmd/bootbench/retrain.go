@@ -215,6 +215,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 	r.Points.Target = j.targets()
 	r.Quality = j.quality(r.TestError, left.Examples)
 	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(r.TestError))
+	a.requireNumbers(&r.Status, &r.Warnings, r.Points, r.Apparent)
 	r.Cost = a.cost(j.times)
 	return r
 }

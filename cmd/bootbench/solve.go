@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/dataset"
@@ -80,7 +81,7 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 			return nil, nil, err
 		}
 	}
-	a.requireNumbers(e)
+	a.requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
 	times := j.times
 	times.Solve = time.Since(began).Seconds()
 	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, wanted)
@@ -106,14 +107,18 @@ const tooFarApart = "targets, kernel and parameters of the loss are too many ord
 
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// requireNumbers lets no estimate count as converged whose errors are not all numbers.
-func (a *app) requireNumbers(e *report.Estimate) {
-	if e.Status != solver.Converged.String() || isNumber(e.TestError+e.Apparent+e.BaggedError) {
+// requireNumbers lets no answer count as converged, or complete, whose numbers are not all
+// finite: its errors, and its points, if it has them.
+func (a *app) requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...float64) {
+	if points != nil {
+		errors = append(errors, floats.Sum(points.Mean), floats.Sum(points.Variance))
+	}
+	if a.status != exitDone || isNumber(floats.Sum(errors)) {
 		return
 	}
-	e.Status = solver.NumericalFailure.String()
-	e.Warnings = append(e.Warnings, "the errors are not all numbers: "+tooFarApart)
-	a.notConverged(e.Status)
+	*status = solver.NumericalFailure.String()
+	*warnings = append(*warnings, "the answer is not all numbers: "+tooFarApart)
+	a.notConverged(*status)
 }
 
 // points are the read-outs per example, with intervals of the given level.

@@ -40,6 +40,9 @@ func (a *app) checkOutputs() (err error) {
 			return usage.Errorf("--out: %w", err)
 		}
 	}
+	if a.trace.path == "-" {
+		return usage.Errorf("--trace needs a file: - is none")
+	}
 	if a.trace.path != "" {
 		if err := files.CheckWritable("trace", a.trace.path); err != nil {
 			return err

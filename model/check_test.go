@@ -56,7 +56,7 @@ func TestKernelChecked(t *testing.T) {
 // TestHardMarginsChecked: hard margins that contradict each other at one input are refused
 // when the model is built, so by every command.
 func TestHardMarginsChecked(t *testing.T) {
-	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: dataset.Matrix{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 1, 0}}, Y: []float64{1, -1, 1}}
+	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: dataset.Matrix{Rows: 4, Cols: 1, Stride: 1, Data: []float64{1, 1, 0, 2}}, Y: []float64{1, -1, 1, -1}}
 	for name, want := range map[kernel.Kind]string{kernel.RBF: "examples 1 and 2", kernel.Linear: "examples 1 and 2"} {
 		_, err := model.Build(model.Spec{Set: set, Loss: loss.HardMargin{}, Kernel: kernel.Spec{Kind: name}})
 		if !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), want) {

@@ -169,16 +169,20 @@ func TestUnknownLoss(t *testing.T) {
 }
 
 // TestFailedFits: a matrix that is not positive definite is the fault of the
-// data, and named by who finds it.
+// data, and named by who finds it, though Build let it pass.
 func TestFailedFits(t *testing.T) {
 	spec := precomputed(grid(t, 12))
 	spec.Kernel = kernel.Spec{Kind: kernel.Precomputed}
 	for i := range spec.Set.N() {
-		for j := range spec.Set.N() {
-			spec.Set.X.Row(i)[j] = 1 - float64(i-j)*float64(i-j)
-		}
+		clear(spec.Set.X.Row(i))
+		spec.Set.X.Row(i)[i] = 1
 	}
 	m := build(t, spec)
+	for i := range m.Sites() { // Build refuses such a matrix: it is spoilt afterwards
+		for j := range i {
+			m.Gram.Set(i, j, 1-float64(i-j)*float64(i-j))
+		}
+	}
 	var full *gp.PivotError
 	if _, err := m.FullFit(); !errors.As(err, &full) {
 		t.Errorf("full fit: %v", err)

@@ -25,7 +25,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
-		fmt.Fprintf(&b, "%s: ", e.File)
+		fmt.Fprintf(&b, "%s: ", strings.Join(strings.Fields(e.File), " "))
 	}
 	if e.Line > 0 {
 		fmt.Fprintf(&b, "line %d: ", e.Line)

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -344,6 +346,9 @@ func TestCheckpointLeftovers(t *testing.T) {
 	}
 }
 
+// childFileSize is the environment variable that bounds the files of TestChild.
+const childFileSize = "BOOTBENCH_TEST_FILE_SIZE"
+
 // childArgs is the environment variable that makes this test binary the program.
 const childArgs = "BOOTBENCH_TEST_ARGS"
 
@@ -352,6 +357,12 @@ func TestChild(t *testing.T) {
 	var args []string
 	if json.Unmarshal([]byte(os.Getenv(childArgs)), &args) != nil {
 		t.Skip("for other tests")
+	}
+	if size, err := strconv.ParseUint(os.Getenv(childFileSize), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(1, &syscall.Rlimit{Cur: size, Max: size}); err != nil { // RLIMIT_FSIZE
+			t.Fatal(err)
+		}
 	}
 	os.Args = append([]string{"bootbench"}, args...)
 	main()

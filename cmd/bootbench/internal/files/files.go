@@ -28,14 +28,20 @@ func Replace(path string, write func(io.Writer) error) error {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	return put(path, write, os.Rename)
+	return put(path, write, rename)
+}
+
+// rename moves a partial file to its place.
+func rename(partial, path string) error {
+	return attempt(renameStep, path, func() error { return os.Rename(partial, path) })
 }
 
 // ReplaceDurably writes a file that must outlast a failure of the machine, too. A
 // link in its place is replaced.
 func ReplaceDurably(path string, content []byte) error {
 	write := func(w io.Writer) error { _, err := w.Write(content); return err }
-	if err := put(path, write, os.Rename, (*os.File).Sync); err != nil {
+	sync := func(f *os.File) error { return attempt(syncStep, path, f.Sync) }
+	if err := put(path, write, rename, sync); err != nil {
 		return err
 	}
 	// The rename itself: not every file system can, and the file is in its place all
@@ -50,7 +56,7 @@ func ReplaceDurably(path string, content []byte) error {
 // create writes a file that must not be there yet; the error is fs.ErrExist if it is.
 func create(path string, write func(io.Writer) error) error {
 	return put(path, write, func(partial, path string) error {
-		err := os.Link(partial, path)
+		err := attempt(linkStep, path, func() error { return os.Link(partial, path) })
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -59,24 +65,29 @@ func create(path string, write func(io.Writer) error) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fs.ErrExist
 		}
-		return os.Rename(partial, path)
+		return rename(partial, path)
 	})
 }
 
 // put writes a partial file beside path, finishes it, and moves it to its place.
 // Nothing is left of it where that fails.
 func put(path string, write func(io.Writer) error, move func(partial, path string) error, finish ...func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), partialPrefix(path)+"*"+partialSuffix)
+	var f *os.File
+	err := attempt(makeStep, path, func() (err error) {
+		f, err = os.CreateTemp(filepath.Dir(path), partialPrefix(path)+"*"+partialSuffix)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // gone already where it was renamed
-	buffer := bufio.NewWriter(f)
+	buffer := bufio.NewWriter(faultyWriter{f})
 	if err := fill(f, buffer, write, finish); err != nil {
 		f.Close()
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := attempt(closeStep, path, f.Close); err != nil {
+		f.Close()
 		return err
 	}
 	return move(f.Name(), path)

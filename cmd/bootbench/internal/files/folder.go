@@ -48,7 +48,7 @@ func (f Folder) Sub(name string) (Folder, error) {
 
 // Write replaces a file.
 func (f Folder) Write(name string, write func(io.Writer) error) error {
-	return put(filepath.Join(f.path, name), write, os.Rename)
+	return put(filepath.Join(f.path, name), write, rename)
 }
 
 // WriteDurably replaces a file by one that outlasts a failure of the machine.
@@ -89,7 +89,7 @@ func (f Folder) Create(name string, write func(io.Writer) error) error {
 }
 
 // Read reads a regular file of at most limit bytes.
-func (f Folder) Read(name string, limit int64) ([]byte, error) {
+func (f Folder) Read(name string, limit int64) (content []byte, err error) {
 	path := filepath.Join(f.path, name)
 	info, err := os.Lstat(path)
 	switch {
@@ -100,5 +100,6 @@ func (f Folder) Read(name string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that can be", path, info.Size(), limit)
 	}
-	return os.ReadFile(path)
+	err = attempt(readStep, path, func() error { content, err = os.ReadFile(path); return err })
+	return content, err
 }

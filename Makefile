@@ -3,7 +3,7 @@
 #   make test   the test suite: all of it on OpenBLAS, in pure Go without the long checks
 #               that do not depend on the backend (go test ./... has them too)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
-.PHONY: run test bench accuracy check build openblas openmpi mpi mpi-test clean
+.PHONY: run test bench accuracy check soak build openblas openmpi mpi mpi-test clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -44,6 +44,10 @@ accuracy: build
 # What CI runs beside the tests.
 check:
 	sh scripts/check.sh
+
+# The batteries of doc/reliability.md at full length, an hour on two cores.
+soak: openblas
+	sh scripts/soak.sh
 
 clean:
 	rm -f $(BIN)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,5 +49,51 @@ func TestInterruptedInAStep(t *testing.T) {
 				t.Errorf("%v: %q", c.ProcessState, said.String())
 			}
 		})
+	}
+}
+
+// TestKilledAtRandom: killed at any moment, once or several times, the same command line goes
+// on to the same answer, bit for bit, and leaves nothing beside its files.
+func TestKilledAtRandom(t *testing.T) {
+	kills := 2
+	if soaking() {
+		kills = 100
+	} else if testing.Short() {
+		t.Skip("starts processes")
+	}
+	args := func(dir string) []string {
+		return []string{"curve", "synthetic:blobs,n=150,d=4,seed=5", "--loss", "hinge", "--C", "10", "--ratio", "0.5,1,2,4", "--engine", "exact", "--refine", "none", "--quiet",
+			"--json", filepath.Join(dir, "answer"), "--checkpoint", filepath.Join(dir, "checkpoint"), "--resume"}
+	}
+	whole := t.TempDir()
+	began := time.Now()
+	if err := child(t, args(whole)...).Run(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	want := answerFile(t, filepath.Join(whole, "answer"))
+	rng := rand.New(rand.NewPCG(9, 9))
+	dir := t.TempDir()
+	for range kills {
+		c := child(t, args(dir)...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rng.Int64N(int64(took))))
+		c.Process.Kill()
+		c.Wait()
+		if answer := answerFile(t, filepath.Join(dir, "answer")); answer != nil && !sameAnswer(answer, want) {
+			t.Fatalf("killed, it leaves another answer")
+		}
+		if rng.IntN(3) > 0 {
+			continue // killed again on its way
+		}
+		if err := child(t, args(dir)...).Run(); err != nil {
+			t.Fatal(err)
+		}
+		if !sameAnswer(answerFile(t, filepath.Join(dir, "answer")), want) {
+			t.Fatal("taken up again, it ends at another answer")
+		}
+		dir = t.TempDir()
 	}
 }

@@ -1,0 +1,8 @@
+#!/bin/sh
+# The batteries of doc/reliability.md at full length, and every fuzz target for a while
+# (SOAK_FUZZ, default 4m each). A long run: about an hour on two cores.
+set -eu
+export BOOTBENCH_SOAK=1
+go test -tags openblas -timeout 3h -v -run 'TestMalformed|TestKilled|TestFileFaults|TestFactorisationFaults|TestDiskFull|TestInterruptedInAStep' ./cmd/bootbench
+go test -tags openblas -timeout 3h -v -run 'TestFixedPointAnew|TestHardCasesHonest' ./solver
+sh scripts/fuzz.sh "${SOAK_FUZZ:-4m}"

@@ -31,8 +31,8 @@ func zeroOf(lo, hi float64, f func(float64) float64) float64 {
 // posteriorMean is that of f under N(f; h, 1/c) times a likelihood to the power k, by the
 // trapezoidal rule around the mode of a grid.
 func posteriorMean(c, h, k float64, logLik func(f float64) float64) float64 {
-	const points = 80
-	at, best, step := h, math.Inf(-1), 16/math.Sqrt(c)/points
+	const points = 160
+	at, best, step := h, math.Inf(-1), 10/math.Sqrt(c)/points
 	log := func(f float64) float64 { return k*logLik(f) - c/2*(f-h)*(f-h) }
 	for round := 0; round < 3; round++ { // the mode, then around it
 		centre := at

@@ -7,10 +7,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/erm"
 	"bootbench/gp"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/svm"
 )
 
 // trainers is the maker of trainers for the model's loss: package gp for square
@@ -99,6 +101,10 @@ func (m *Model) Training(method RetrainMethod, batchTolerance float64) string {
 	if method == Batch {
 		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations", batchTolerance)
 	}
+	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms", erm.DefaultTolerance)
+	if _, ok := m.trainedOnFactor(); ok {
+		return newton + ", on the low-rank factor"
+	}
 	switch m.Loss.(type) {
 	case loss.Square:
 		return "Cholesky factorisation"
@@ -109,7 +115,7 @@ func (m *Model) Training(method RetrainMethod, batchTolerance float64) string {
 	case gp.Likelihood:
 		return "expectation propagation"
 	}
-	return fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms", erm.DefaultTolerance)
+	return newton
 }
 
 // EmptyShare is the probability that a resample has no example at all: it then predicts

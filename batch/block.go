@@ -80,10 +80,10 @@ func (b *Block) fitExactly(r resample) (err error) {
 // block is the rows of a Block.
 type block[T number] struct {
 	trainer *Trainer
-	product product[T]
-	rows    []row[T] // those in use first
-	active  int
-	x, f    matrix[T] // xi - g and f - m = G (xi - g), a row a resample
+	*precision[T]
+	rows   []row[T] // those in use first
+	active int
+	x, f   matrix[T] // xi - g and f - m = G (xi - g), a row a resample
 
 	h, fitted          []float64 // workspace over the sites
 	move               []T       // the same
@@ -95,17 +95,16 @@ type block[T number] struct {
 type row[T number] struct {
 	resample
 	weight     []float64 // count of each site
-	r          []T       // residual of the last iterate
-	weighted   []T       // the same in standard deviations of f
+	weighted   []T       // residual of the last iterate, in standard deviations of f
 	history    anderson[T]
 	iterations int
-	residual   float64 // the largest over sites, in standard deviations of f
+	residual   float64 // the largest over sites, infinite where one is no number
 }
 
-func newBlock[T number](t *Trainer, p product[T]) *block[T] {
+func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
 	size, sites, depth := t.settings.Size, t.Sites(), t.settings.Depth
 	return &block[T]{
-		trainer: t, product: p, rows: make([]row[T], size),
+		trainer: t, precision: p, rows: make([]row[T], size),
 		x: newMatrix[T](size, sites), f: newMatrix[T](size, sites),
 		h: make([]float64, sites), fitted: make([]float64, sites),
 		move: make([]T, sites),
@@ -117,8 +116,8 @@ func newBlock[T number](t *Trainer, p product[T]) *block[T] {
 // site's cavity is the average one.
 func (b *block[T]) start(r resample) {
 	row := &b.rows[b.active]
-	if row.r == nil {
-		row.weight, row.r, row.weighted = make([]float64, b.x.cols), make([]T, b.x.cols), make([]T, b.x.cols)
+	if row.weight == nil {
+		row.weight, row.weighted = make([]float64, b.x.cols), make([]T, b.x.cols)
 		row.history = newAnderson[T](b.trainer.settings.Depth, b.x.cols)
 	}
 	row.resample, row.iterations = r, 0
@@ -126,7 +125,6 @@ func (b *block[T]) start(r resample) {
 	b.trainer.examples.weigh(row.weight, r.counts)
 	clear(b.x.row(b.active))
 	clear(b.f.row(b.active))
-	clear(row.r)
 	clear(row.weighted)
 	b.evaluate(b.active)
 	b.advance(b.active)
@@ -172,48 +170,49 @@ func (b *block[T]) remove(i int) {
 func (b *block[T]) evaluate(i int) {
 	s, row := b.trainer.surrogate, &b.rows[i]
 	x := b.x.row(i)
-	f, h, fitted, r, weighted := b.f.row(i)[:len(x)], b.h[:len(x)], b.fitted[:len(x)], row.r[:len(x)], row.weighted[:len(x)]
-	cavity, inverseB, chiOverB := s.cavity[:len(x)], s.inverseB[:len(x)], s.chiOverB[:len(x)]
+	f, h, cavity := b.f.row(i)[:len(x)], b.h[:len(x)], s.cavity[:len(x)]
+	inverseB, chiOverB := b.scales.inverseB[:len(x)], b.scales.chiOverB[:len(x)]
 	for j, v := range x {
-		h[j] = cavity[j] + float64(f[j])*inverseB[j] - float64(v)*chiOverB[j]
+		h[j] = cavity[j] + float64(f[j]*inverseB[j]-v*chiOverB[j])
+	}
+	fitted, mean := b.fitted[:len(x)], s.mean[:len(x)]
+	for j, v := range f {
+		fitted[j] = mean[j] + float64(v) // where a map that iterates may start
 	}
 	b.trainer.examples.relax(fitted, s.c, h, row.weight, row.counts)
 	difference, image := row.history.open()
-	difference, image = difference[:len(x)], image[:len(x)]
-	mean, inverseChi, perDeviation := s.mean[:len(x)], s.inverseChi[:len(x)], s.perDeviation[:len(x)]
-	worst, sum := T(0), T(0)
+	difference, image, weighted := difference[:len(x)], image[:len(x)], row.weighted[:len(x)]
+	perDeviation, force := b.scales.perDeviation[:len(x)], b.scales.force[:len(x)]
+	worst := T(0)
 	for j, v := range f {
-		moves := fitted[j] - mean[j] - float64(v)
-		residual := T(moves * inverseChi[j])
-		scaled := T(moves * perDeviation[j])
-		change := residual - r[j]
-		image[j] += change
-		r[j] = residual
-		difference[j] = scaled - weighted[j]
-		weighted[j] = scaled
-		sum += scaled
-		if scaled > worst || -scaled > worst {
-			worst = max(scaled, -scaled)
+		scaled := (T(fitted[j]-mean[j]) - v) * perDeviation[j]
+		change := scaled - weighted[j]
+		weighted[j], difference[j] = scaled, change
+		image[j] += change * force[j]
+		if square := scaled * scaled; !(square <= worst) {
+			worst = square
+			if square != square {
+				worst = T(math.Inf(1))
+			}
 		}
 	}
-	row.residual = float64(worst)
-	if sum != sum {
-		row.residual = math.NaN()
-	}
+	row.residual = math.Sqrt(float64(worst))
 }
 
 // advance moves x of row i, whose residual evaluate has just left, by Anderson's step.
 func (b *block[T]) advance(i int) {
 	row, x := &b.rows[i], b.x.row(i)
-	copy(b.move, row.r)
+	for j, v := range row.weighted {
+		b.move[j] = v * b.scales.force[j]
+	}
 	if row.iterations > 0 {
 		if n := row.history.close(row.weighted, b.work, b.coefficients, b.small); n > 0 {
 			subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
 		}
 	}
 	_, image := row.history.open()
+	copy(image, b.move)
 	for j, v := range b.move {
-		image[j] = v
 		x[j] += v
 	}
 }

@@ -22,12 +22,29 @@ type Theory struct {
 
 // surrogate holds the constants of the iteration (T13), over the sites.
 type surrogate struct {
-	mean, g      []float64
-	c, cavity    []float64 // c, m_c
-	inverseChi   []float64
-	inverseB     []float64 // 1/b
-	chiOverB     []float64
-	perDeviation []float64 // 1/(standard deviation of f), which is kept away from 0
+	mean, g   []float64
+	c, cavity []float64 // c, m_c
+	chi       []float64
+	inverseB  []float64 // 1/b
+	deviation []float64 // standard deviation of f, kept away from 0
+}
+
+// scales are the constants of the iteration that bear on differences from the averages, in
+// the precision of a block.
+type scales[T number] struct {
+	inverseB, chiOverB []T
+	perDeviation       []T // residuals in standard deviations of f
+	force              []T // from these to residuals of xi
+}
+
+func newScales[T number](s *surrogate) scales[T] {
+	n := len(s.chi)
+	all := scales[T]{make([]T, n), make([]T, n), make([]T, n), make([]T, n)}
+	for i, chi := range s.chi {
+		all.inverseB[i], all.chiOverB[i] = T(s.inverseB[i]), T(chi*s.inverseB[i])
+		all.perDeviation[i], all.force[i] = T(1/s.deviation[i]), T(s.deviation[i]/chi)
+	}
+	return all
 }
 
 // leastDeviation is the least standard deviation of a site that counts, as a share of
@@ -48,7 +65,7 @@ func newSurrogate(t Theory) (*surrogate, error) {
 	}
 	chi, b := t.Engine.Diag()
 	s := &surrogate{mean: t.Mean, g: t.SiteMean}
-	for _, v := range []*[]float64{&s.c, &s.cavity, &s.inverseChi, &s.inverseB, &s.chiOverB, &s.perDeviation} {
+	for _, v := range []*[]float64{&s.c, &s.cavity, &s.chi, &s.inverseB, &s.deviation} {
 		*v = make([]float64, n)
 	}
 	square := 0.0
@@ -57,13 +74,13 @@ func newSurrogate(t Theory) (*surrogate, error) {
 	}
 	least := leastDeviation * math.Sqrt(square)
 	for i, cavity := range t.Cavity {
-		s.c[i], s.cavity[i], s.inverseChi[i], s.inverseB[i], s.chiOverB[i] = cavity.C, cavity.Mean, 1/chi[i], 1/b[i], chi[i]/b[i]
+		s.c[i], s.cavity[i], s.chi[i], s.inverseB[i] = cavity.C, cavity.Mean, chi[i], 1/b[i]
 		deviation := math.Max(math.Sqrt(t.Var[i]), least)
 		if deviation == 0 { // hence everywhere
 			deviation = math.Max(math.Abs(t.Mean[i]), tiny)
 		}
-		s.perDeviation[i] = 1 / deviation
-		if sum := s.c[i] + s.cavity[i] + s.inverseChi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		s.deviation[i] = deviation
+		if sum := s.c[i] + s.cavity[i] + 1/s.chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 			return nil, fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start from them", i+1)
 		}
 	}

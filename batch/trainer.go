@@ -59,9 +59,15 @@ type Trainer struct {
 	extra     blas64.General // P x M: f at the new inputs = extra xi
 	newExact  func() (Exact, error)
 
-	single product[float32]
-	double product[float64]
+	single *precision[float32] // one of both
+	double *precision[float64]
 	counts counters
+}
+
+// precision is what depends on that of a block.
+type precision[T number] struct {
+	product product[T]
+	scales  scales[T]
 }
 
 // counters count over all blocks.
@@ -99,9 +105,9 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 		return nil, err
 	}
 	if t.settings.Tolerance < singleTolerance || surrogate.largestInverseB() > singleInverseB {
-		t.double = newProduct[float64](theory.Engine)
+		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
 	} else {
-		t.single = newProduct[float32](theory.Engine)
+		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
 	}
 	t.settings.Size = int(max(1, min(int64(t.settings.Size), t.settings.MaxBytes/max(1, t.rowBytes()))))
 	return t, nil
@@ -131,7 +137,7 @@ func (s Settings) withDefaults() (Settings, error) {
 
 // rowBytes is the memory of a resample in a block.
 func (t *Trainer) rowBytes() int64 {
-	numbers, size := int64(4+2*t.settings.Depth), int64(4)
+	numbers, size := int64(3+2*t.settings.Depth), int64(4)
 	if t.double != nil {
 		size = 8
 	}

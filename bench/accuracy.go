@@ -11,6 +11,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
+	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/solver"
 )
@@ -136,8 +137,8 @@ func accuracySubjects() ([]subject, error) {
 	return all, nil
 }
 
-// AccuracyTasks are the cells of the survey, each solved and retrained, to be computed
-// in any order and by any process.
+// AccuracyTasks are the cells of the survey, each solved and retrained in batches, to be
+// computed in any order and by any process.
 func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
 	return tasks(cases, s, "accuracy", (*experiment).cell, func(r AccuracyRow) error {
 		return finite(r.TheoryError, r.RetrainError, r.RetrainSE)
@@ -161,7 +162,10 @@ func (x *experiment) cell(ctx context.Context) (AccuracyRow, error) {
 	c.Status, c.Residual = theory.Status.String(), theory.Residual
 	c.TheoryError, _ = theory.LeftOut(x.test)
 	variances := slices.Clone(theory.Var)
-	reference, err := x.retrain(ctx)
+	reference, err := x.retrainBy(ctx, func(ctx context.Context, scheme resample.Scheme, s model.RetrainSettings) (*retrain.Result, error) {
+		result, _, err := x.model.RetrainBatch(ctx, theory, scheme, s)
+		return result, err
+	})
 	if err != nil {
 		return c, err
 	}

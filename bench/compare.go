@@ -338,7 +338,12 @@ func (x *experiment) repeats() int {
 }
 
 func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
-	result, err := x.model.Retrain(ctx, x.scheme, model.RetrainSettings{Settings: retrain.Settings{
+	return x.retrainBy(ctx, x.model.Retrain)
+}
+
+// retrainBy is retrain by a method of the model.
+func (x *experiment) retrainBy(ctx context.Context, method func(context.Context, resample.Scheme, model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
+	result, err := method(ctx, x.scheme, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed, Workers: x.settings.Workers,
 		Tests:    []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("retraining", done, total) },

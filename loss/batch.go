@@ -4,7 +4,8 @@ import "math"
 
 // ProxEach maps many sites at once (T3): dst_i = argmin c_i/2 (f - h_i)^2 + k_i l(f, y_i),
 // every site with one target y_i of weight k_i >= 0. All slices have the length of dst;
-// dst may be h. Losses of the catalogue that have a closed map go through a loop of their
+// dst may be h. What it holds before is a guess, from which a map that iterates starts where
+// that is near. Losses of the catalogue that have a closed map go through a loop of their
 // own, others through Prox.
 func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 	c, h, y, k = c[:len(dst)], h[:len(dst)], y[:len(dst)], k[:len(dst)]
@@ -47,7 +48,7 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 		}
 	case Logistic:
 		for i, v := range h {
-			dst[i] = y[i] * logisticProx(y[i]*v, k[i]*l.C/c[i])
+			dst[i] = y[i] * logisticProx(y[i]*dst[i], y[i]*v, k[i]*l.C/c[i])
 		}
 	default:
 		var target, weight [1]float64
@@ -67,19 +68,26 @@ const batchNewton = 100
 // logisticProx solves u = v + t/(1 + e^u), t >= 0, by Newton's method in the bracket
 // [v, v + t], to some 1e-14. The right side falls, so that the solution is the only one; it
 // is convex in u > 0 and concave in u < 0, so that steps from the point of the bracket next
-// to 0 do not pass the solution.
-func logisticProx(v, t float64) float64 {
-	u := min(max(0, v), v+t)
-	for range batchNewton {
+// to 0 do not pass the solution. From the guess they lead there too if it is so near that
+// Kantorovich's condition holds: the right side's second derivative is at most t/(6 sqrt 3).
+func logisticProx(guess, v, t float64) float64 {
+	safe := min(max(0, v), v+t)
+	u := min(max(guess, v), v+t)
+	for n := range batchNewton {
 		e := math.Exp(-math.Abs(u))
 		share := 1 / (1 + e) // 1/(1 + e^-|u|)
-		slope := t * e * share * share
+		slope := 1 + t*e*share*share
 		if u > 0 {
 			share = e * share
 		}
-		step := (v - u + t*share) / (1 + slope)
+		off := v - u + t*share
+		if n == 0 && u != safe && !(math.Abs(off)*t < 3*math.Sqrt(3)*slope*slope) {
+			u = safe
+			continue
+		}
+		step := off / slope
 		u += step
-		if !(math.Abs(step) > 1e-9*(1+math.Abs(u))) { // the next would be its square
+		if !(math.Abs(step) > 1e-7*(1+math.Abs(u))) { // the next would be its square
 			break
 		}
 	}

@@ -32,6 +32,18 @@ func TestProxEach(t *testing.T) {
 				t.Fatalf("%s: c %v, h %v, y %v, k %v: f is %v, want %v", l.Name(), c[i], h[i], y[i], k[i], f[i], want)
 			}
 		}
+		near := append([]float64(nil), f...) // a good guess and a bad one do not matter
+		for i := range n {
+			if f[i] += 0.1; i%2 == 0 {
+				f[i] = 20 * rng.NormFloat64()
+			}
+		}
+		ProxEach(l, f, c, h, y, k)
+		for i := range n {
+			if !(math.Abs(f[i]-near[i]) <= 1e-12*(1+math.Abs(near[i])+math.Abs(h[i]))) {
+				t.Fatalf("%s: %v from a guess, %v without", l.Name(), f[i], near[i])
+			}
+		}
 		copy(f, h) // dst may be h
 		ProxEach(l, f, c, f, y, k)
 		if want, _ := l.Prox(c[0], h[0], y[:1], k[:1]); math.Abs(f[0]-want) > 1e-12*(1+math.Abs(want)+math.Abs(h[0])) {

@@ -213,7 +213,8 @@ func (e *Estimator) examplePlan(i int) plan {
 }
 
 // bagged is the error of the mean prediction over the resamples without the example, and
-// its standard error by the jackknife.
+// its standard error: by the jackknife, or where that is less, as for a loss of steps
+// that no group moves over one, by what the mean predictions' own standard errors say.
 func (e *Estimator) bagged(test loss.Test, at []*estimate) (value, se float64) {
 	_, square := test.(loss.SquareTest)
 	over := func(without int) float64 {
@@ -235,5 +236,23 @@ func (e *Estimator) bagged(test loss.Test, at []*estimate) (value, se float64) {
 	for g := range min(groups, e.done/e.period) {
 		without = append(without, over(g))
 	}
-	return over(-1), jackknife(without)
+	return over(-1), math.Max(jackknife(without), e.stepError(test, at))
+}
+
+// stepError is the standard error of the mean over examples of a test loss of 0 or 1 at mean
+// predictions that are normal about their estimates: the root of the sum of p (1 - p)/N^2, p
+// the probability of a 1. It is 0 for other losses.
+func (e *Estimator) stepError(test loss.Test, at []*estimate) float64 {
+	if _, steps := test.(loss.ZeroOne); !steps {
+		return 0
+	}
+	sum, count := 0.0, 0.0
+	for i, y := range e.problem.Y {
+		if variance := at[i].cov[0][0]; !math.IsNaN(variance) {
+			p := test.Gaussian(e.center[e.problem.Site[i]]+at[i].mean[0], variance, y)
+			sum += p * (1 - p)
+			count++
+		}
+	}
+	return math.Sqrt(sum) / count
 }

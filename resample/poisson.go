@@ -3,7 +3,6 @@ package resample
 import (
 	"math"
 	"math/rand/v2"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -40,8 +39,25 @@ func (Poisson) WithinSiteVar(_, k int) float64 { return float64(k) }
 func (s Poisson) Sample(rng *rand.Rand, counts []int) {
 	law := s.Counts(1)
 	cdf := floats.CumSum(make([]float64, len(law.P)), law.P)
+	last := len(cdf) - 1
+	// guide[g] is where the search begins for the share g/len(guide) of u (Chen and
+	// Asau 1974): on average it takes a step or two.
+	guide := make([]int, 2*len(cdf))
+	for g, j := 0, 0; g < len(guide); g++ {
+		for j < last && cdf[last]*float64(g) >= cdf[j]*float64(len(guide)) {
+			j++
+		}
+		guide[g] = j
+	}
 	for i := range counts {
-		u := cdf[len(cdf)-1] * rng.Float64()
-		counts[i] = law.First + sort.Search(len(cdf)-1, func(j int) bool { return u < cdf[j] })
+		r := rng.Float64()
+		u, j := cdf[last]*r, guide[int(r*float64(len(guide)))]
+		for j > 0 && u < cdf[j-1] { // rounding
+			j--
+		}
+		for j < last && u >= cdf[j] {
+			j++
+		}
+		counts[i] = law.First + j
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -136,6 +138,24 @@ func TestPairs(t *testing.T) {
 						t.Errorf("%s %v, series %v: %d and %d are absent with frequency %.4f, want %.4f", c.s.Name(), c.s, series, i, j, absent[i][j], want)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestPoissonSearch: a count is the first whose distribution function passes the uniform
+// number, as a binary search finds it, for means from 0.02 to thousands.
+func TestPoissonSearch(t *testing.T) {
+	for _, ratio := range []float64{0.02, 1, 5, 3000} {
+		s := Poisson{Ratio: ratio}
+		counts := make([]int, 2000)
+		Draw(s, 7, 3, counts)
+		law, rng := s.Counts(1), rand.New(rand.NewPCG(7, 3))
+		cdf := floats.CumSum(make([]float64, len(law.P)), law.P)
+		for i, k := range counts {
+			u := cdf[len(cdf)-1] * rng.Float64()
+			if want := law.First + sort.Search(len(cdf)-1, func(j int) bool { return u < cdf[j] }); k != want {
+				t.Fatalf("mean %v: count %d is %d, want %d", ratio, i, k, want)
 			}
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"bootbench/report"
 )
 
-// surveyResamples keep the noise of the median variance ratio of a set below one
-// percent and the whole survey at minutes.
-const surveyResamples = 400
+// surveyResamples keep the noise of left-out errors at a third of a percent of them and
+// the whole survey, whose fits are trained in batches, at minutes.
+const surveyResamples = 5000
 
 func accuracyCommand(a *app) *cobra.Command {
 	var b retrainFlags

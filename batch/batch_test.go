@@ -279,6 +279,35 @@ func TestLeftToExactTrainer(t *testing.T) {
 	}
 }
 
+// TestLittleMemory: a block shrinks to what the memory of the model leaves, to one resample
+// at least, and its fits are the same to the rounding of single precision.
+func TestLittleMemory(t *testing.T) {
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme, 1e-4)
+	settings := retrain.Settings{Resamples: 20, Workers: 1}
+	want, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{})
+	size := func(how batch.Settings) int {
+		trainer, err := m.NewBatch(s, scheme, model.RetrainSettings{Settings: settings, Batch: how})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trainer.NewBlock().Size()
+	}
+	const row = 110 * 208 // bytes: more than a resample takes, less than two
+	if got := size(batch.Settings{MaxBytes: 10 * row}); got < 10 || got > 20 {
+		t.Errorf("%d resamples in room for 10 to 20", got)
+	}
+	m.MaxBytes = 1
+	if got := size(batch.Settings{}); got != 1 {
+		t.Errorf("%d resamples in no room", got)
+	}
+	got, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{})
+	if e := farthest(got, want, deviations(s)); e > 1e-3 {
+		t.Errorf("fits differ by %v standard deviations", e)
+	}
+}
+
 // undefined is a loss of the user that is no number on one side.
 type undefined struct{ loss.Logistic }
 

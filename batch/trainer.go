@@ -135,13 +135,17 @@ func (s Settings) withDefaults() (Settings, error) {
 	return s, nil
 }
 
+// drawsPerRow is how many resamples there are for each in a block: those that wait for
+// a place or for their turn have counts and outputs, too (retrain).
+const drawsPerRow = 2
+
 // rowBytes is the memory of a resample in a block.
 func (t *Trainer) rowBytes() int64 {
 	numbers, size := int64(3+2*t.settings.Depth), int64(4)
 	if t.double != nil {
 		size = 8
 	}
-	return (numbers*size + 8) * int64(len(t.surrogate.c))
+	return (numbers*size+8)*int64(t.Sites()) + drawsPerRow*8*int64(len(t.examples.y)+t.Outputs())
 }
 
 // Sites is the number M of sites.

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -31,7 +32,27 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings Re
 	}
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}
-	return batch.New(theory, problem, responses(engine, settings.Cross), m.exactTrainer(scheme, settings.Cross), settings.Batch)
+	return batch.New(theory, problem, responses(engine, settings.Cross), m.exactTrainer(scheme, settings.Cross), m.boundedBlocks(settings))
+}
+
+// boundedBlocks are the settings of batches whose blocks take, all workers together, at
+// most half of what Spec.MaxBytes leaves beside the kernel matrix, its engine and the copy
+// of G in single precision.
+func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
+	how := settings.Batch
+	if how.MaxBytes != 0 || m.MaxBytes <= 0 {
+		return how
+	}
+	workers := settings.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	copied := int64(0)
+	if m.Factor == nil {
+		copied = 4 * int64(m.Sites()) * int64(m.Sites())
+	}
+	how.MaxBytes = max(1, (m.MaxBytes-m.heldBytes()-copied)/int64(2*workers))
+	return how
 }
 
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the

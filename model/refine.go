@@ -144,7 +144,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.NewBatch(s, scheme, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch})
+	r.trainer, err = m.NewBatch(s, scheme, RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross, Batch: r.settings.Batch})
 	return r, err
 }
 

@@ -29,6 +29,12 @@ type Atom struct {
 	At, Weight float64
 }
 
+// Normal is the law N(mean, variance), an atom where the variance is 0.
+func Normal(mean, variance float64) (d Distribution) {
+	d.addGaussian(1, mean, variance)
+	return d
+}
+
 // addGaussian adds a Gaussian, or an atom where its variance is 0.
 func (d *Distribution) addGaussian(weight, mean, variance float64) {
 	if variance > 0 {

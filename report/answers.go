@@ -148,11 +148,17 @@ type Points struct {
 	Vote    []float64 `json:"vote,omitempty"`
 	// Negative is the share of the resamples whose classifier says -1.
 	Negative []float64 `json:"p_negative,omitempty"`
+	// Quantiles over resamples, a list for each of the levels.
+	QuantileLevels levels      `json:"quantile_levels,omitempty"`
+	Quantiles      [][]float64 `json:"quantiles,omitempty"`
 	// Probability is that of the label +1.
 	Probability []float64 `json:"probability,omitempty"`
 	Target      []float64 `json:"target,omitempty"`
 	Class       []string  `json:"class,omitempty"` // predicted by the mean, as the file writes it
 }
+
+// levels are numbers that are no values of points.
+type levels []float64
 
 // Shift adds a constant to all predictions.
 func (p *Points) Shift(by float64) {
@@ -204,6 +210,8 @@ type Estimate struct {
 	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
 	Convergence
 	Refined  *Refined `json:"refined,omitempty"`
+	Metrics  *Metrics `json:"metrics,omitempty"`
+	Laws     []Law    `json:"laws,omitempty"`
 	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
@@ -230,6 +238,8 @@ type Prediction struct {
 	Test  string `json:"test"` // the new inputs
 	Count int    `json:"test_n"`
 	Interval
+	Metrics *Metrics `json:"metrics,omitempty"`
+	Laws    []Law    `json:"laws,omitempty"`
 	// Known where the new inputs have targets: the test loss averaged over
 	// resamples and inputs, and that of the mean prediction (bagging).
 	TestLoss    string       `json:"test_loss,omitempty"`

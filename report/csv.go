@@ -24,14 +24,17 @@ func (p *Points) lists() []valueColumn {
 			kept = append(kept, valueColumn{f.name, values})
 		}
 	}
+	for k, values := range p.Quantiles {
+		kept = append(kept, valueColumn{fmt.Sprintf("q%v", p.QuantileLevels[k]), values})
+	}
 	return kept
 }
 
 // count is the number of examples or new inputs.
 func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction)) }
 
-// name is the name of a row as a cell, or its number from 1.
-func (p *Points) name(row int) string {
+// Name is the name of a row as a cell, or its number from 1.
+func (p *Points) Name(row int) string {
 	if p.Names != nil {
 		return textCell(p.Names[row])
 	}
@@ -52,7 +55,7 @@ func (p *Points) WriteCSV(w io.Writer) error {
 	}
 	out.Write(record)
 	for i := range p.count() {
-		record = append(record[:0], p.name(i))
+		record = append(record[:0], p.Name(i))
 		for _, l := range lists {
 			record = append(record, numberCell(l.values[i]))
 		}

@@ -40,7 +40,7 @@ func (e *Examples) document() *document {
 		} else if p.OOBMean != nil {
 			of = number(p.OOBMean[i])
 		}
-		rows = append(rows, []string{p.name(i), target, of, number(p.Error[i])})
+		rows = append(rows, []string{p.Name(i), target, of, number(p.Error[i])})
 	}
 	predicted := "left-out prediction"
 	if p.OOBVote != nil {

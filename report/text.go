@@ -189,11 +189,13 @@ func (e *Estimate) document() *document {
 	d.combined(e.Errors, e.Resampling)
 	d.ensemble(e.Ensemble, nil)
 	d.quality(e.Quality)
+	d.metrics(e.Metrics)
 	d.calibration(e.Calibration)
 	d.refined(e.Refined, e.TestError, e.Is632Applicable)
 	d.convergence(e.Convergence, e.Refined.verdict())
 	d.cost(e.Cost)
 	d.points(e.Points)
+	d.laws(e.Laws)
 	return d
 }
 
@@ -211,12 +213,14 @@ func (r *Prediction) document() *document {
 		d.quality(r.Quality)
 	}
 	d.interval(r.Interval)
+	d.metrics(r.Metrics)
 	d.calibration(r.Calibration)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
 	}
 	d.convergence(r.Convergence, r.Refined.verdict())
 	d.cost(r.Cost)
+	d.laws(r.Laws)
 	d.perInput(r.Points)
 	return d
 }
@@ -240,7 +244,7 @@ func (d *document) perInput(points *Points) {
 	}
 	var rows [][]string
 	for i := range points.count() {
-		cells := []string{points.name(i)}
+		cells := []string{points.Name(i)}
 		for _, l := range lists {
 			cells = append(cells, number(l.values[i]))
 		}

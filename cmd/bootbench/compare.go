@@ -33,7 +33,10 @@ Without DATA it takes the Boston housing data, four classification sets with har
 margins and synthetic regression (friedman1) at several sizes, in less than a
 minute. With a list of ratios it draws learning curves. Rows are printed as they are
 finished, and kept when the program is interrupted. The memory is that of the
-theory; the kernel matrix, which both sides need, is in none of the times.`,
+theory; the kernel matrix, which both sides need, is in none of the times.
+
+With --models two models are compared instead, those of the answers that estimate has
+written with --json A.json and --json B.json: compare houses.csv --models A.json B.json.`,
 		Example: `  bootbench compare
   bootbench compare boston crabs --sizes 60,120 --resamples 40 --out results
   bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
@@ -48,6 +51,9 @@ theory; the kernel matrix, which both sides need, is in none of the times.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if c.model.engine.engine == model.ScaLAPACK.String() {
 			return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
+		}
+		if f.Changed("models") {
+			return a.compareModels(&c, args)
 		}
 		if c.estimators {
 			return a.compareEstimators(&c, args)
@@ -78,6 +84,7 @@ type compareFlags struct {
 	solver     solverFlags
 	estimators bool
 	splits     int
+	models     []string
 }
 
 func (c *compareFlags) register(f *pflag.FlagSet) {
@@ -90,6 +97,7 @@ func (c *compareFlags) register(f *pflag.FlagSet) {
 	c.solver.registerLimits(f)
 	c.model.registerEngine(f)
 	f.BoolVar(&c.estimators, "estimators", false, "judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
+	f.StringSliceVar(&c.models, "models", nil, "compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the difference of their left-out errors on the same resamples, with its interval and p-value; default: theory against retraining")
 	f.IntVar(&c.splits, "splits", bench.DefaultSplits, "--estimators: number of random splits, an integer `K` of at least 2")
 }
 

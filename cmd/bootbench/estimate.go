@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/dataset"
+	"bootbench/loss"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -12,6 +16,7 @@ import (
 
 func estimateCommand(a *app) *cobra.Command {
 	var t theoryFlags
+	var law lawFlags
 	cmd := &cobra.Command{
 		Use:   "estimate DATA",
 		Short: "Left-out error, .632 and the law of predictions over resamples, without retraining",
@@ -38,6 +43,7 @@ same command line, to go on from there when it runs again.`,
 	t.scheme.register(f)
 	t.test.register(f)
 	t.test.registerLevel(f)
+	law.register(f, "examples")
 	t.refine.register(f, refineAuto)
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
@@ -51,6 +57,9 @@ same command line, to go on from there when it runs again.`,
 		if err := t.test.checkLevel(); err != nil {
 			return err
 		}
+		if err := law.check(); err != nil {
+			return err
+		}
 		wanted, err := t.refine.settings()
 		if err != nil {
 			return err
@@ -62,7 +71,7 @@ same command line, to go on from there when it runs again.`,
 		if err := a.splitRefinement(cmd, args, j, &wanted); err != nil {
 			return err
 		}
-		return a.estimate(j, scheme, settings, &t.test, wanted)
+		return a.estimate(j, scheme, settings, &t, &law, wanted)
 	}
 	return cmd
 }
@@ -89,17 +98,57 @@ func (a *app) solvable(t *theoryFlags, path string, settings solver.Settings) (*
 }
 
 // estimate solves once and prints.
-func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings, t *testFlags, wanted refinement) error {
+func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings, t *theoryFlags, law *lawFlags, wanted refinement) error {
+	if err := law.checkRows(j.Set.N(), int64(t.model.maxMemory)); err != nil {
+		return err
+	}
+	law.collects(&wanted)
 	if _, err := a.fit(j); err != nil { // before the solve: both use the same scratch memory
 		return err
 	}
-	e, _, err := a.estimateAt(j, scheme, settings, "solve", t, wanted)
+	e, solution, err := a.estimateAt(j, scheme, settings, "solve", &t.test, wanted)
 	if done, err := a.partOf(err); done {
 		return err
 	}
+	if err := j.addLaws(e, law, solution); err != nil {
+		return err
+	}
+	if law.metrics {
+		if e.Metrics, err = j.leftOutMetrics(solution); err != nil {
+			return err
+		}
+	}
 	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
 	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)
-	return a.deliver(pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels))
+	r := pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels)
+	if j.Set.Task == dataset.Classification {
+		r.page.Figures = append(r.page.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)...)
+	}
+	r.page.Figures = slices.Concat(r.page.Figures, report.ReliabilityFigure(e.Calibration), report.LawFigures(e.Laws))
+	return a.deliver(r)
+}
+
+// addLaws adds what is asked for of the laws at the examples.
+func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) error {
+	points := lawPoints{
+		Points: e.Points, law: func(i int) loss.Distribution { return s.Distribution(j.Site[i]) },
+		place: func(i int) int { return j.Site[i] }, width: j.Sites(), shift: j.TargetMean,
+	}
+	if points.Points == nil {
+		points.Points = &report.Points{Names: j.Set.RowNames}
+	}
+	var refined *report.Points
+	if e.Refined != nil {
+		refined = e.Refined.Points
+	}
+	e.Laws = law.add(points, refined)
+	return law.writeCovariance(func() (blas64.General, error) {
+		c, err := j.Covariances(s, nil)
+		if err != nil {
+			return c, err
+		}
+		return j.exampleCovariances(c), nil
+	})
 }
 
 // pointsAnswer is an answer with values per example, unless these are nil.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,12 +43,15 @@ func TestJSONPage(t *testing.T) {
 		}
 	}
 	table := write(t, "table.csv", ",a,b,kind\n"+strings.Repeat("r1,1,2,no\nr2,3,1,yes\nr3,2,2,no\nr4,5,1,yes\nr5,4,7,yes\n", 3))
+	saved := filepath.Join(t.TempDir(), "crabs.json")
+	must(t, "estimate", "crabs", "--refine", "none", "--json", saved)
 	written := map[string]bool{}
 	folder := t.TempDir() + "/"
 	for _, line := range []string{
 		"estimate " + table + " --drop a", "estimate boston --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate boston --loss eps", "estimate boston --loss huber",
 		"estimate synthetic:friedman1,n=12 --loss student --scale 5", "estimate crabs --scheme kfold --kernel poly --coef0 1",
-		"predict " + table + " --test " + table + " --loss hinge", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
+		"predict " + table + " --test " + table + " --loss hinge", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "estimate crabs --metrics --law 1 --quantiles 0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 --metrics",
+		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,
 		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 --max-evaluations 3",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -23,6 +24,7 @@ type predictFlags struct {
 	model    string // file
 	csv      string
 	interval intervalFlags
+	law      lawFlags
 	refine   refinement
 }
 
@@ -65,6 +67,7 @@ no variance, no training data, and the speed of a product of matrices.`,
 	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
 	f.StringVar(&p.model, "model", "", "predict by a model file (`FILE`) of train, in the place of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
 	p.interval.register(f)
+	p.law.register(f, "new inputs")
 	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
 	t.register(f)
 	t.model.registerUnseen(f)
@@ -81,6 +84,9 @@ no variance, no training data, and the speed of a product of matrices.`,
 			return err
 		}
 		if err := p.interval.check(f); err != nil {
+			return err
+		}
+		if err := p.law.check(); err != nil {
 			return err
 		}
 		if p.refine, err = t.refine.settings(); err != nil {
@@ -102,6 +108,9 @@ no variance, no training data, and the speed of a product of matrices.`,
 		}
 		inputs, err := a.loadInputs(&t.model, p.inputs, j.Set)
 		if err := a.ranks.agree(err); err != nil {
+			return err
+		}
+		if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
 			return err
 		}
 		if err := a.splitRefinement(cmd, args, j, &p.refine); err != nil {
@@ -182,7 +191,13 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	if done, err := a.partOf(a.refinePrediction(r, j, inputs, solution, scheme, &p)); done {
 		return err
 	}
-	figures := append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(calibrated)...)
+	if err := j.addNewLaws(r, &p.law, inputs, solution); err != nil {
+		return err
+	}
+	if p.law.metrics && points.Target != nil {
+		r.Metrics = j.newMetrics(points)
+	}
+	figures := append(report.PredictionFigure(points, r.Interval), append(report.ReliabilityFigure(calibrated), report.LawFigures(r.Laws)...)...)
 	if t.noPoints {
 		r.Points = nil
 	}
@@ -221,6 +236,7 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	if p.interval.of == ofObservation {
 		wanted.onResample = replicates.Add
 	}
+	p.law.collects(&wanted)
 	refined, warnings, err := a.refine(j, solution, scheme, cross, wanted)
 	if err != nil {
 		return err
@@ -243,6 +259,20 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 		setIntervals(points, all, j.TargetMean)
 	}
 	return nil
+}
+
+// addNewLaws adds what is asked for of the laws at new inputs, which are normal by the theory.
+func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.Inputs, s *solver.Solution) error {
+	points := lawPoints{
+		Points: r.Points, law: func(i int) loss.Distribution { return loss.Normal(r.Points.Mean[i]-j.TargetMean, r.Points.Variance[i]) },
+		place: func(i int) int { return j.Sites() + i }, width: j.Sites() + inputs.M(), shift: j.TargetMean,
+	}
+	var refined *report.Points
+	if r.Refined != nil {
+		refined = r.Refined.Points
+	}
+	r.Laws = law.add(points, refined)
+	return law.writeCovariance(func() (blas64.General, error) { return j.Covariances(s, inputs) })
 }
 
 // mostCross bounds what auto takes for the kernel of new inputs.

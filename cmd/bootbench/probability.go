@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"bootbench/dataset"
+	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
@@ -17,6 +18,38 @@ func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs, s *solv
 	}
 	p.Probability, err = j.AtInputs(all, s, inputs, &model.Predictions{Mean: p.Mean, Var: p.Variance})
 	return report.NewCalibration(all.Method, all.LeftOut, j.Set.Y), err
+}
+
+// leftOutMetrics are the metrics of left-out predictions.
+func (j *job) leftOutMetrics(s *solver.Solution) (*report.Metrics, error) {
+	expected := func(test loss.Test) []float64 {
+		_, each := s.LeftOut(test)
+		return each
+	}
+	if j.Set.Task == dataset.Regression {
+		return report.NewMetrics(j.Set.Y, expected, nil, nil), nil
+	}
+	all, err := j.Probabilities(s)
+	if err != nil {
+		return nil, err
+	}
+	return report.NewMetrics(j.Set.Y, expected, s.OutOfBag().Mean, all.LeftOut), nil
+}
+
+// newMetrics are those of predictions at new inputs whose targets are known: expectations over
+// resamples, the probabilities as they are.
+func (j *job) newMetrics(p *report.Points) *report.Metrics {
+	expected := func(test loss.Test) []float64 {
+		each := make([]float64, len(p.Target))
+		for i, y := range p.Target {
+			each[i] = test.Gaussian(p.Mean[i], p.Variance[i], y)
+		}
+		return each
+	}
+	if j.Set.Task == dataset.Regression {
+		return report.NewMetrics(p.Target, expected, nil, nil)
+	}
+	return report.NewMetrics(p.Target, expected, p.Mean, p.Probability)
 }
 
 // calibrationReport says how the probabilities of left-out examples hold.

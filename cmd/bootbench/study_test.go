@@ -253,7 +253,7 @@ func TestCraftedStudies(t *testing.T) {
 // write.
 func TestStudySettings(t *testing.T) {
 	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "checkpoint", "resume", "cpuprofile", "memprofile",
-		"replicates", "csv", "estimators", "splits", "help", "model"} // --model and --shard exclude each other
+		"replicates", "csv", "estimators", "splits", "help", "model", "models", "covariance"}
 	for _, cmd := range commands() {
 		if !shards(cmd) {
 			continue

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/calibration"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/report"
+	"bootbench/solver"
+)
+
+// savedModel is what an answer of estimate, predict or retrain says of its model.
+type savedModel struct {
+	Data  string
+	Model *report.Model
+}
+
+// loadModel reads the answer of a command.
+func loadModel(path string) (*savedModel, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage.Errorf("--models: %w", err)
+	}
+	var s savedModel
+	if err := json.Unmarshal(text, &s); err != nil || s.Model == nil {
+		return nil, usage.Errorf("--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate DATA --json %s)", path, path)
+	}
+	return &s, nil
+}
+
+// spec is the model for a set.
+func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, used loss.Parameters, err error) {
+	m := s.Model
+	used = loss.Parameters{Noise: m.Noise, C: m.C, Epsilon: m.Epsilon, Delta: m.Delta, Dof: m.Dof, Scale: m.Scale}
+	spec = model.Spec{Set: set, MaxBytes: maxBytes, Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
+	spec.Kernel = kernel.Spec{
+		Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,
+		Amplitude: m.Amplitude, Constant: m.Constant, Jitter: m.Jitter,
+	}
+	if spec.Kernel.Kind, err = kernel.ParseKind(m.Kernel); err != nil {
+		return spec, used, usage.Wrap(err)
+	}
+	if spec.Loss, err = loss.ByName(m.Loss, used); err != nil {
+		return spec, used, usage.Wrap(err)
+	}
+	return spec, used, fitTask(spec.Loss, set)
+}
+
+// compareModels sets two models beside each other on the same examples and the same
+// resamples.
+func (a *app) compareModels(c *compareFlags, args []string) error {
+	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
+	files := slices.Clone(c.models)
+	for _, arg := range args {
+		if isModel(arg) {
+			files = append(files, arg)
+		}
+	}
+	data := slices.DeleteFunc(slices.Clone(args), isModel)
+	if len(files) != 2 || len(data) > 1 {
+		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json B.json; here are %d models and %d data sets", len(files), len(data))
+	}
+	settings, err := c.solver.settings()
+	if err != nil {
+		return err
+	}
+	var models [2]*savedModel
+	for k, path := range files {
+		if models[k], err = loadModel(path); err != nil {
+			return err
+		}
+	}
+	if len(data) == 0 {
+		if models[0].Data != models[1].Data {
+			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0], models[0].Data, files[1], models[1].Data)
+		}
+		data = []string{models[0].Data}
+	}
+	d := &report.ModelComparison{Command: "compare", Level: 0.95}
+	var theory, refined [2][]float64
+	for k, s := range models {
+		row, errors, exact, err := a.leftOutOf(c, s, data[0], settings)
+		if err != nil {
+			return err
+		}
+		row.Model, theory[k], refined[k] = files[k], errors, exact
+		d.Models = append(d.Models, *row)
+	}
+	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0]) != len(theory[1]) {
+		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no common error", files[0], files[1])
+	}
+	d.Data, d.N = data[0], len(theory[0])
+	d.Theory = report.Difference(calibration.Compare(theory[0], theory[1], d.Level))
+	if refined[0] != nil && refined[1] != nil {
+		r := report.Difference(calibration.Compare(refined[0], refined[1], d.Level))
+		d.Refined = &r
+	}
+	d.Cost = a.cost(report.Times{})
+	return a.deliver(answer{document: d, warnings: d.Warnings(), page: report.Page{Answers: []report.Document{d}}})
+}
+
+// leftOutOf are the left-out errors of the examples by the theory, and by exact resamples
+// where the loss has them: nil else.
+func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings solver.Settings) (row *report.ComparedModel, theory, exact []float64, err error) {
+	set, err := a.load(&c.model, data)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p := &problem{}
+	if p.spec, p.used, err = s.spec(set, int64(c.model.maxMemory)); err != nil {
+		return nil, nil, nil, err
+	}
+	if p.test, err = (&testFlags{}).of(set); err != nil {
+		return nil, nil, nil, err
+	}
+	at, err := ratios(c.ratio)
+	if err != nil || len(at) != 1 {
+		return nil, nil, nil, usage.Errorf("--models compares at one --ratio, not %q", c.ratio)
+	}
+	scheme, err := c.scheme.of(at[0], set.N())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	j, err := a.build(p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	solution, err := a.solve(j, scheme, settings, "solve")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: j.report.Kernel.String(), TestLoss: j.test.Name(), Status: solution.Status.String()}
+	row.TestError, theory = solution.LeftOut(j.test)
+	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, refinement{resamples: autoResamples, optional: true})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	row.Warnings = j.warnings(scheme, append(warnings, solution.Warnings...))
+	if refined != nil {
+		t := refined.TestError()
+		row.Refined, row.SE, exact = &t.Error, &t.StandardError, t.Examples
+	}
+	return row, theory, exact, nil
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sbinet/npyio"
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/report"
+)
+
+// lawFlags ask for more of the law over resamples than its mean and variance, and for more
+// metrics than the test loss.
+type lawFlags struct {
+	quantiles  []float64
+	law        string
+	covariance string
+	metrics    bool
+	rows       []int     // of law, from 0
+	fits       []float64 // of the exact resamples at all points, one after the other
+}
+
+func (l *lawFlags) register(f *pflag.FlagSet, points string) {
+	f.Float64SliceVar(&l.quantiles, "quantiles", nil, "quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as 0.05,0.5,0.95; default: none")
+	f.StringVar(&l.law, "law", "", "the whole law over resamples of the prediction at some "+points+", atoms included: `ROWS` from 1, such as 1,5,10-12; default: none")
+	f.BoolVar(&l.metrics, "metrics", false, "all common metrics of left-out predictions, or of new inputs that have targets: RMSE, MAE, R^2; error, balanced error, area under the ROC curve, log loss and Brier score; default: the test loss")
+	f.StringVar(&l.covariance, "covariance", "", "write the covariances over resamples of the predictions at all "+points+" to `FILE`.npy; default: none")
+}
+
+// check reads what can be read before DATA is.
+func (l *lawFlags) check() error {
+	for _, q := range l.quantiles {
+		if !(q > 0 && q < 1) {
+			return usage.Errorf("--quantiles has %v, must lie between 0 and 1", q)
+		}
+	}
+	if l.law != "" {
+		for _, part := range strings.Split(l.law, ",") {
+			from, to, ranged := strings.Cut(strings.TrimSpace(part), "-")
+			first, err := strconv.Atoi(from)
+			last := first
+			if ranged && err == nil {
+				last, err = strconv.Atoi(to)
+			}
+			if err != nil || first < 1 || last < first || last-first >= mostLaws {
+				return usage.Errorf("--law is %q, must be row numbers from 1 such as 1,5,10-12, at most %d", l.law, mostLaws)
+			}
+			for row := first; row <= last; row++ {
+				l.rows = append(l.rows, row-1)
+			}
+		}
+	}
+	if l.covariance == "" {
+		return nil
+	}
+	return files.CheckWritable("covariance", l.covariance)
+}
+
+// mostLaws bounds a range of --law.
+const mostLaws = 1000
+
+// checkRows refuses rows that are not there, and covariances that do not fit.
+func (l *lawFlags) checkRows(points int, limit int64) error {
+	if len(l.rows) > 0 && slices.Max(l.rows) >= points {
+		return usage.Errorf("--law asks for row %d of %d", slices.Max(l.rows)+1, points)
+	}
+	if l.covariance == "" {
+		return nil
+	}
+	return linalg.CheckMemory(16*int64(points)*int64(points), limit, fmt.Sprintf("the covariances of %d predictions", points))
+}
+
+// collects keeps the fits of exact resamples where quantiles or laws are asked for, beside
+// what sees them already.
+func (l *lawFlags) collects(wanted *refinement) {
+	if len(l.rows)+len(l.quantiles) == 0 {
+		return
+	}
+	before := wanted.onResample
+	wanted.onResample = func(b int, counts []int, f []float64) {
+		if before != nil {
+			before(b, counts, f)
+		}
+		l.fits = append(l.fits, f...)
+	}
+}
+
+// lawPoints are points with the law of each by the theory, and their places among the
+// predictions of an exact resample.
+type lawPoints struct {
+	*report.Points
+	law   func(point int) loss.Distribution
+	place func(point int) int
+	width int // predictions of a resample
+	shift float64
+}
+
+// replicates are the exact fits at a point, in rising order.
+func (l *lawFlags) replicates(p lawPoints, point int) []float64 {
+	var values []float64
+	for at := p.place(point); at < len(l.fits); at += p.width {
+		values = append(values, l.fits[at]+p.shift)
+	}
+	slices.Sort(values)
+	return values
+}
+
+// add adds quantiles to the points, and to the refined ones if there are any, and returns
+// the laws.
+func (l *lawFlags) add(p lawPoints, refined *report.Points) (laws []report.Law) {
+	points := len(p.Mean)
+	if len(l.quantiles) > 0 {
+		p.QuantileLevels, p.Quantiles = l.quantiles, l.quantilesOf(points, func(point int) func(q float64) float64 {
+			law := p.law(point)
+			return func(q float64) float64 { return law.Quantile(q) + p.shift }
+		})
+	}
+	if len(l.quantiles) > 0 && refined != nil && len(l.fits) > 0 {
+		refined.QuantileLevels, refined.Quantiles = l.quantiles, l.quantilesOf(points, func(point int) func(q float64) float64 {
+			values := l.replicates(p, point)
+			return func(q float64) float64 { return report.Quantile(values, q) }
+		})
+	}
+	for _, row := range l.rows {
+		laws = append(laws, report.NewLaw(p.Name(row), p.law(row), p.shift, l.replicates(p, row)))
+	}
+	return laws
+}
+
+// quantilesOf are lists over the points, one for each of the levels.
+func (l *lawFlags) quantilesOf(points int, of func(point int) func(q float64) float64) [][]float64 {
+	lists := make([][]float64, len(l.quantiles))
+	for k := range lists {
+		lists[k] = make([]float64, points)
+	}
+	linalg.Parallel(points, func(point int) {
+		quantile := of(point)
+		for k, q := range l.quantiles {
+			lists[k][point] = quantile(q)
+		}
+	})
+	return lists
+}
+
+// writeCovariance writes a matrix where it was asked for.
+func (l *lawFlags) writeCovariance(compute func() (blas64.General, error)) error {
+	if l.covariance == "" {
+		return nil
+	}
+	c, err := compute()
+	if err != nil {
+		return err
+	}
+	return files.Replace(l.covariance, func(w io.Writer) error { return npyio.Write(w, mat.NewDense(c.Rows, c.Cols, c.Data)) })
+}
+
+// exampleCovariances spreads a matrix over sites onto the examples.
+func (j *job) exampleCovariances(c blas64.General) blas64.General {
+	n := j.Set.N()
+	out := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, 0, n*n)}
+	for _, site := range j.Site {
+		out.Data = append(out.Data, j.perExample(c.Data[site*c.Stride:][:c.Cols])...)
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestLaws: quantiles and the law of a row agree with each other, with mean and variance of
+// the points, and within the resolution of 200 exact resamples with these: a distribution
+// function of 200 draws is off by more than 0.12 once in a hundred (Kolmogorov), and the
+// theory's share is small on this set.
+func TestLaws(t *testing.T) {
+	type points struct {
+		Mean, Variance []float64
+		Quantiles      [][]float64
+	}
+	for _, line := range []string{
+		"estimate crabs --loss hinge --C 1", "estimate synthetic:friedman1,n=80 --loss square --noise 1",
+		"predict synthetic:friedman1,n=80 --test synthetic:friedman1,n=7,seed=3 --loss square --noise 1",
+	} {
+		npy := filepath.Join(t.TempDir(), "c.npy")
+		var a struct {
+			Points  points
+			Refined struct{ Points points }
+			Laws    []struct {
+				Row         string
+				At, CDF     []float64
+				Refined_cdf []float64
+				Atoms       []struct{ At, Weight float64 }
+			}
+		}
+		args := append(strings.Fields(line), "--law", "2,4-5", "--quantiles", "0.1,0.5,0.9", "--covariance", npy, "--json", "-", "--quiet")
+		if err := json.Unmarshal([]byte(must(t, args...)), &a); err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Laws) != 3 || a.Laws[1].Row != "4" || len(a.Points.Quantiles) != 3 || len(a.Refined.Points.Quantiles) != 3 {
+			t.Fatalf("%s: %+v", line, a.Laws)
+		}
+		for k, row := range []int{1, 3, 4} {
+			law := a.Laws[k]
+			for i, x := range law.At { // the law and the quantiles are one function
+				for l, q := range []float64{0.1, 0.5, 0.9} {
+					if quantile := a.Points.Quantiles[l][row]; x < quantile-1e-9 && law.CDF[i] > q+1e-9 || x > quantile+1e-9 && law.CDF[i] < q-1e-9 {
+						t.Errorf("%s, row %s: CDF %v at %v, quantile %v at %v", line, law.Row, law.CDF[i], x, q, quantile)
+					}
+				}
+				if math.Abs(law.CDF[i]-law.Refined_cdf[i]) > 0.2 {
+					t.Errorf("%s, row %s at %v: %v by the theory, %v by exact resamples", line, law.Row, x, law.CDF[i], law.Refined_cdf[i])
+				}
+			}
+			if (len(law.Atoms) > 0) != strings.Contains(line, "hinge") {
+				t.Errorf("%s: atoms %v", line, law.Atoms)
+			}
+		}
+		f, err := os.Open(npy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c mat.Dense
+		if err := npyio.Read(f, &c); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		for i, v := range a.Points.Variance {
+			if math.Abs(c.At(i, i)/v-1) > 1e-6 || math.Abs(c.At(i, 0)-c.At(0, i)) > 1e-9 {
+				t.Errorf("%s: covariances (%d, %d) %v, variance %v", line, i, i, c.At(i, i), v)
+			}
+		}
+	}
+}
+
+// TestLawRefusals: what cannot be is refused before the solve.
+func TestLawRefusals(t *testing.T) {
+	for args, want := range map[string]string{
+		"--quantiles 0.1,1":         "between 0 and 1",
+		"--law 0":                   "row numbers from 1",
+		"--law 5-2":                 "row numbers from 1",
+		"--law 201":                 "row 201 of 200",
+		"--covariance /none/at/all": "covariance",
+	} {
+		if o := drive(t, "", append([]string{"estimate", "crabs"}, strings.Fields(args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+}
+
+// TestCompareModels: a model does not differ from itself; a better one by the difference of
+// the two answers; what is no answer, or of other data, is refused.
+func TestCompareModels(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, line := range map[string]string{"hard.json": "estimate sonar", "soft.json": "estimate sonar --loss hinge --C 1", "crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
+		must(t, append(strings.Fields(line), "--refine", "none", "--json", at(name))...)
+	}
+	type difference struct{ Value, Standard_error, Lower, Upper, P_value float64 }
+	var a struct {
+		Models             []struct{ Test_error, Refined_test_error float64 }
+		Difference         difference
+		Refined_difference difference
+	}
+	ask := func(args ...string) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(must(t, append(append([]string{"compare"}, args...), "--json", "-")...)), &a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("--models", at("hard.json"), at("hard.json"))
+	if a.Difference.Value != 0 || a.Difference.P_value != 1 || a.Refined_difference.Value != 0 {
+		t.Errorf("a model and itself: %+v", a)
+	}
+	ask("sonar", "--models", at("hard.json")+","+at("soft.json"))
+	d, r := a.Difference, a.Refined_difference
+	if math.Abs(d.Value-(a.Models[0].Test_error-a.Models[1].Test_error)) > 1e-9 || !(d.Lower < d.Value && d.Value < d.Upper && d.Upper < 0 && d.P_value < 0.05 && r.P_value < 0.05) || math.Abs(r.Value-d.Value) > 0.01 {
+		t.Errorf("%+v", a)
+	}
+	for args, want := range map[string]string{
+		at("hard.json"):                                      "here are 1 models",
+		at("hard.json") + " " + at("crabs.json"):             "name the DATA",
+		at("hard.json") + " " + at("none.json"):              "none.json",
+		"sonar " + at("hard.json") + " " + at("boston.json"): "13 length scales for 60 features",
+	} {
+		all := strings.Fields(args)
+		if o := drive(t, "", append([]string{"compare", "--models"}, append(all[len(all)-1:], all[:len(all)-1]...)...)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+}

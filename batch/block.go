@@ -58,7 +58,7 @@ func (b *Block) Step(ended func(place int, err error)) {
 		var err error
 		switch {
 		case r.known:
-		case residual <= b.trainer.settings.Tolerance:
+		case residual <= b.trainer.settings.Tolerance && !b.trainer.examples.leave(r.counts):
 			b.trainer.counts.fits.Add(1)
 		default:
 			b.trainer.counts.left.Add(1)

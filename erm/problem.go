@@ -42,6 +42,7 @@ type siteLosses struct {
 	loss Loss
 	train.Groups
 	fixed float64 // loss at the sites where K_ii = 0, and so f = 0
+	bias  float64 // added to f in the loss
 }
 
 // minDiagonal is the K_ii below which f_i counts as 0.
@@ -68,7 +69,7 @@ func (l *siteLosses) value(i int, f float64) float64 {
 	v := 0.0
 	y, k := l.Of(i)
 	for j := range y {
-		v += k[j] * l.loss.Value(f, y[j])
+		v += k[j] * l.loss.Value(f+l.bias, y[j])
 	}
 	return v
 }
@@ -76,5 +77,6 @@ func (l *siteLosses) value(i int, f float64) float64 {
 // prox is the proximal map of L_i.
 func (l *siteLosses) prox(i int, c, h float64) (f, slope float64) {
 	y, k := l.Of(i)
-	return l.loss.Prox(c, h, y, k)
+	f, slope = l.loss.Prox(c, h+l.bias, y, k)
+	return f - l.bias, slope
 }

@@ -10,9 +10,11 @@ import (
 // and hold until its next Train.
 type Result struct {
 	// A are the weights of the sites, length M, 0 where a site is empty. The
-	// predictor at a new input x is sum_s A_s K(x, x_s).
+	// predictor at a new input x is sum_s A_s K(x, x_s) + Bias.
 	A []float64
-	// F is the predictor at the M sites, K A.
+	// Bias is 0 but for Trainer.TrainWithBias, after which A sums to 0 within the tolerance.
+	Bias float64
+	// F is the predictor at the M sites, K A + Bias.
 	F []float64
 	// Objective is (T1) at F. Where a hard constraint is missed, by rounding say,
 	// it is that of the smallest multiple of F that meets them, +Inf if none was

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -40,6 +42,7 @@ type Trainer struct {
 	iterate iterate
 	newton  newton
 	result  Result
+	flat    flat // of TrainWithBias
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a
@@ -78,7 +81,10 @@ func (t *Trainer) Sites() int { return len(t.diag) }
 // The gap is finite for every loss that is finite everywhere. Where the loss
 // bars some f, it is that of a multiple of F; a loss whose bars no multiple near
 // F meets (bounds from both sides, say) has an infinite Gap and ends Stalled.
-func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) {
+func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.train(p, s) }
+
+// train is Train with K + flat.constant and the loss of f + flat.bias.
+func (t *Trainer) train(p train.Set, s Settings) (*Result, error) {
 	m := t.Sites()
 	if err := p.Check(m); err != nil {
 		return nil, err
@@ -86,7 +92,8 @@ func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) {
 	if err := s.complete(m); err != nil {
 		return nil, err
 	}
-	if err := t.set.gather(&p, m, func(i int) float64 { return t.diag[i] }); err != nil {
+	t.set.bias = t.flat.bias
+	if err := t.set.gather(&p, m, func(i int) float64 { return t.diag[i] + t.flat.constant }); err != nil {
 		return nil, err
 	}
 	r := &t.result
@@ -128,7 +135,7 @@ func (t *Trainer) prepare(start []float64) {
 	q.resize(len(t.set.Active))
 	clear(q.a)
 	for i, s := range t.set.Active {
-		q.c[i] = 1 / t.diag[s]
+		q.c[i] = 1 / (t.diag[s] + t.flat.constant)
 		if start != nil {
 			q.a[i] = start[s]
 		}
@@ -152,8 +159,10 @@ func (t *Trainer) writeResult() {
 		r.A[s] = q.a[i]
 	}
 	t.system.spread(r.F, t.set.Active, r.A)
+	r.Bias = t.flat.bias + t.flat.constant*floats.Sum(q.a)
+	floats.AddConst(r.Bias, r.F)
 	for i, s := range t.set.Active {
-		r.F[s] = q.f[i]
+		r.F[s] = q.f[i] + t.flat.bias
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Likelihood is p(y | f), known by its tilted distributions.
@@ -50,9 +51,11 @@ var ErrNoFixedPoint = errors.New("expectation propagation does not converge")
 // until its next Fit.
 type EPResult struct {
 	// Alpha are the weights of the sites, length M: the posterior mean at a new
-	// input x is sum_s Alpha_s K(x, x_s).
+	// input x is sum_s Alpha_s K(x, x_s) + Bias.
 	Alpha []float64
-	// Mean is the posterior mean at the M sites, K Alpha.
+	// Bias is the posterior mean of the bias of a NewBiasedEP, beside which Alpha sums to 0.
+	Bias float64
+	// Mean is the posterior mean at the M sites, K Alpha + Bias.
 	Mean []float64
 	// Precision and Shift are the sites' Gaussians exp(-Precision f^2/2 + Shift f),
 	// length M, 0 where a site is empty. The posterior is (K^-1 + diag(Precision))^-1
@@ -93,6 +96,7 @@ func (r *EPResult) Err() error {
 type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
+	flat       *flatMean // nil without a bias
 
 	set train.Groups
 	n   int // active sites
@@ -135,6 +139,11 @@ func (e *EP) Fit(set train.Set, s EPSettings) (*EPResult, error) {
 	if err := e.prepare(&set); err != nil {
 		return nil, err
 	}
+	if e.flat != nil {
+		if err := e.startBiased(); err != nil {
+			return nil, err
+		}
+	}
 	m, r := e.Sites(), &e.result
 	*r = EPResult{Alpha: train.Resize(r.Alpha, m), Mean: train.Resize(r.Mean, m), Precision: train.Resize(r.Precision, m), Shift: train.Resize(r.Shift, m)}
 	if err := e.iterate(s); err != nil {
@@ -160,7 +169,7 @@ func (e *EP) prepare(set *train.Set) error {
 			return fmt.Errorf("kernel element (%d, %d) is %v", s+1, s+1, v)
 		}
 	}
-	e.set.Gather(set, e.Sites(), func(s int) bool { return e.kernel.At(s, s) > 0 })
+	e.set.Gather(set, e.Sites(), func(s int) bool { return e.flat != nil || e.kernel.At(s, s) > 0 })
 	e.n = len(e.set.Active)
 	e.prior = train.Resize(e.prior, e.n*e.n)
 	train.GatherUpper(e.prior, e.n, e.kernel, e.set.Active)
@@ -346,7 +355,7 @@ func (e *EP) posterior() bool {
 	blas64.Trsm(gonum.Left, gonum.NoTrans, 1,
 		blas64.Triangular{Uplo: gonum.Lower, Diag: gonum.NonUnit, N: n, Stride: n, Data: e.factor}, half)
 	blas64.Syrk(gonum.Trans, -1, half, 1, cov)
-	if !e.addNegativeSites() {
+	if !e.addNegativeSites() || e.flat != nil && !e.flat.add(cov, t) {
 		return false
 	}
 	blas64.Symv(1, cov, blas64.Vector{N: n, Inc: 1, Data: u}, 0, blas64.Vector{N: n, Inc: 1, Data: e.mean})
@@ -401,6 +410,10 @@ func (e *EP) writeResult() {
 		r.Precision[s], r.Shift[s] = e.t[i], e.u[i]
 	}
 	train.MulInactive(r.Mean, e.kernel, e.set.Active, r.Alpha)
+	if e.flat != nil && e.n > 0 {
+		r.Bias = e.flat.mean(e.u)
+		floats.AddConst(r.Bias, r.Mean)
+	}
 	for i, s := range e.set.Active {
 		r.Mean[s] = e.mean[i]
 	}

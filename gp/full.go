@@ -14,6 +14,18 @@ import (
 // factor of K + diag(noise/count), and leaves k as it was; the bound BLAS may use
 // all its threads. A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) ([]float64, error) {
+	return fitFull(k, noise, count, target, (*system).solve)
+}
+
+// FitFullWithBias is FitFull for a model with a bias.
+func FitFullWithBias(k *linalg.Sym, noise float64, count []int, target []float64) ([]float64, error) {
+	return fitFull(k, noise, count, target, func(s *system, b []float64, site []int, ridge []float64) error {
+		_, err := s.solveWithBias(b, site, ridge)
+		return err
+	})
+}
+
+func fitFull(k *linalg.Sym, noise float64, count []int, target []float64, solve func(s *system, b []float64, site []int, ridge []float64) error) ([]float64, error) {
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, err
 	}
@@ -31,7 +43,7 @@ func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) ([]flo
 		site[i], ridge[i] = i, noise/float64(c)
 	}
 	f := append([]float64{}, target...)
-	if err := s.solve(f, site, ridge); err != nil {
+	if err := solve(&s, f, site, ridge); err != nil {
 		return nil, err
 	}
 	for i, alpha := range f {
@@ -44,8 +56,15 @@ func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) ([]flo
 // d = count/noise, f = G (d o target). noise must be positive. On a low-rank matrix
 // it costs O(M rank^2).
 func FitByEngine(k linalg.Kernel, noise float64, count []int, target []float64) ([]float64, error) {
+	f, _, err := FitWithLeverages(k, noise, count, target)
+	return f, err
+}
+
+// FitWithLeverages is FitByEngine, and b = 1 - d diag(G): 1 - b_i is the share of a
+// site's mean target in the fit there.
+func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []float64) (fit, b []float64, err error) {
 	if err := checkFull(k.N(), noise, count, target); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, g, f := make([]float64, k.N()), make([]float64, k.N()), make([]float64, k.N())
 	for i, c := range count {
@@ -54,15 +73,15 @@ func FitByEngine(k linalg.Kernel, noise float64, count []int, target []float64) 
 	}
 	engine := k.Engine()
 	if err := engine.Factorize(d); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	engine.FormG()
 	engine.MulVecOffDiag(f, g)
-	chi, _ := engine.Diag()
+	chi, b := engine.Diag()
 	for i := range f {
 		f[i] += chi[i] * g[i]
 	}
-	return f, nil
+	return f, b, nil
 }
 
 func checkFull(m int, noise float64, count []int, target []float64) error {

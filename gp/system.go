@@ -10,6 +10,7 @@ import (
 	"bootbench/train"
 
 	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 )
 
 // PivotError reports a training matrix K_aa + diag(s2/k_a) that is not
@@ -66,6 +67,29 @@ func paddedStride(n int) int {
 // solve adds the ridge, factorises in place, and overwrites b with the solution.
 // site names the site of each row in errors.
 func (s *system) solve(b []float64, site []int, ridge []float64) error {
+	if err := s.factorise(site, ridge); err != nil {
+		return err
+	}
+	s.substitute(b)
+	return checkSolution(b, site)
+}
+
+// solveWithBias is solve for the system with a bias, (K_aa + diag(ridge)) x + bias = b and
+// sum x = 0: with S the matrix, x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1.
+func (s *system) solveWithBias(b []float64, site []int, ridge []float64) (bias float64, err error) {
+	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
+		return 0, err
+	}
+	ones := slices.Repeat([]float64{1}, s.n)
+	s.substitute(ones)
+	s.substitute(b)
+	bias = floats.Sum(b) / floats.Sum(ones)
+	floats.AddScaled(b, -bias, ones)
+	return bias, checkSolution(b, site)
+}
+
+// factorise adds the ridge and overwrites the matrix with its Cholesky factor.
+func (s *system) factorise(site []int, ridge []float64) error {
 	if s.n == 0 {
 		return nil
 	}
@@ -76,13 +100,21 @@ func (s *system) solve(b []float64, site []int, ridge []float64) error {
 	if minor := bound.Potrf(s.uplo, s.n, s.a, s.stride); minor != 0 {
 		return s.pivotError(minor-1, site, ridge)
 	}
+	return nil
+}
+
+// substitute overwrites b with the solution of the system that is factorised.
+func (s *system) substitute(b []float64) {
+	if s.n == 0 {
+		return
+	}
+	bound := blas.Bound()
 	forward, backward := gonum.NoTrans, gonum.Trans
 	if s.uplo == gonum.Upper {
 		forward, backward = backward, forward
 	}
 	bound.Dtrsv(s.uplo, forward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
 	bound.Dtrsv(s.uplo, backward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
-	return checkSolution(b, site)
 }
 
 // pivotError describes a factorisation that stopped at row p: rows (columns) 0 to

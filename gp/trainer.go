@@ -6,6 +6,8 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/train"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Trainer fits weighted training sets over the sites of one kernel matrix, one
@@ -16,12 +18,14 @@ import (
 // one goroutine.
 type Trainer struct {
 	noise  float64
+	biased bool
 	system system
 	active []int     // sites with k > 0, ascending
 	ridge  []float64 // s2/k over the active sites
 	beta   []float64 // the system's right side, then its solution, over the active sites
 	fitted []float64 // f at the active sites
 	alpha  []float64 // beta spread over all M sites
+	bias   float64
 }
 
 // NewTrainer returns a Trainer for kernel matrix k (M x M, positive
@@ -41,6 +45,16 @@ func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
 		fitted: make([]float64, m),
 		alpha:  make([]float64, m),
 	}, nil
+}
+
+// NewBiasedTrainer is NewTrainer for a model with a bias, a constant mean that costs nothing:
+// f = K alpha + bias with sum alpha = 0.
+func NewBiasedTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
+	t, err := NewTrainer(k, noise)
+	if err == nil {
+		t.biased = true
+	}
+	return t, err
 }
 
 func checkNoise(noise float64) error {
@@ -66,7 +80,7 @@ func (t *Trainer) Fit(count []int, target []float64) error {
 	for p, i := range t.active {
 		t.ridge[p], t.beta[p] = t.noise/float64(count[i]), target[i]
 	}
-	if err := t.system.solve(t.beta[:n], t.active, t.ridge[:n]); err != nil {
+	if err := t.solve(n); err != nil {
 		t.active = t.active[:0]
 		return err
 	}
@@ -74,9 +88,18 @@ func (t *Trainer) Fit(count []int, target []float64) error {
 	return nil
 }
 
+// solve overwrites beta, over n active sites, with the system's solution.
+func (t *Trainer) solve(n int) (err error) {
+	if t.biased {
+		t.bias, err = t.system.solveWithBias(t.beta[:n], t.active, t.ridge[:n])
+		return err
+	}
+	return t.system.solve(t.beta[:n], t.active, t.ridge[:n])
+}
+
 // begin forgets the last training set and lists the active sites of the next.
 func (t *Trainer) begin(count []int, target []float64) error {
-	t.active = t.active[:0]
+	t.active, t.bias = t.active[:0], 0
 	clear(t.alpha)
 	if err := checkTrainingSet(t.Sites(), count, target); err != nil {
 		return err
@@ -102,7 +125,7 @@ func checkTrainingSet(m int, count []int, target []float64) error {
 }
 
 // finish writes the solution to alpha, and f at the active sites, which the system
-// gives: K_aa alpha = t_a - (s2/k_a) alpha.
+// gives: K_aa alpha + bias = t_a - (s2/k_a) alpha.
 func (t *Trainer) finish(target []float64) {
 	for p, i := range t.active {
 		t.alpha[i] = t.beta[p]
@@ -110,9 +133,12 @@ func (t *Trainer) finish(target []float64) {
 	}
 }
 
-// Alpha is a view of the dual weights over all M sites, f = K alpha, zero where
+// Alpha is a view of the dual weights over all M sites, f = K alpha + Bias, zero where
 // the count was 0. The next Fit overwrites it.
 func (t *Trainer) Alpha() []float64 { return t.alpha }
+
+// Bias is that of the last Fit, 0 of a Trainer without one.
+func (t *Trainer) Bias() float64 { return t.bias }
 
 // Predict writes the fit at all M sites into f (length M). Active sites cost
 // nothing; the others take one pass over the stored triangle of K.
@@ -121,6 +147,7 @@ func (t *Trainer) Predict(f []float64) error {
 		return fmt.Errorf("%d places do not fit %d sites", len(f), t.Sites())
 	}
 	train.MulInactive(f, t.system.kernel, t.active, t.alpha)
+	floats.AddConst(t.bias, f)
 	for p, i := range t.active {
 		f[i] = t.fitted[p]
 	}

@@ -375,8 +375,22 @@ func (e *CholeskyEngine) Coarse() Engine { return nil }
 func (e *CholeskyEngine) InputDim() int { return e.N() }
 
 // Predictor reads off kernel vectors.
-func (e *CholeskyEngine) Predictor(weights, scatter []float64) Predictor {
-	return &densePredictor{e, weights, scatter}
+func (e *CholeskyEngine) Predictor(field, scatter []float64) Predictor {
+	return &densePredictor{e, e.coefficients(field), scatter}
+}
+
+// coefficients are v with k(x)'v = k(x)'(I + diag(d)K)^-1 field: v = field - d o (G field).
+func (e *CholeskyEngine) coefficients(field []float64) []float64 { return dualWeights(e, field) }
+
+// dualWeights is field - d o (G field).
+func dualWeights(e Engine, field []float64) []float64 {
+	weights, d := make([]float64, len(field)), e.Precisions()
+	chi, _ := e.Diag()
+	e.MulVecOffDiag(weights, field)
+	for i, v := range field {
+		weights[i] = v - d[i]*(weights[i]+chi[i]*v)
+	}
+	return weights
 }
 
 type densePredictor struct {

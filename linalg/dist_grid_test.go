@@ -319,19 +319,19 @@ func (a *gang) CopyG(dst blas64.General) {
 	})
 }
 
-func (a *gang) Predictor(weights, scatter []float64) linalg.Predictor {
-	return gangPredictor{a, weights, scatter}
+func (a *gang) Predictor(field, scatter []float64) linalg.Predictor {
+	return gangPredictor{a, field, scatter}
 }
 
 type gangPredictor struct {
 	*gang
-	weights, scatter []float64
+	field, scatter []float64
 }
 
 func (p gangPredictor) Predict(rows, mean, variance []float64) {
 	both := make([]float64, 2*len(mean))
 	p.vectors(both, func(e linalg.Engine, dst []float64) {
-		e.Predictor(p.weights, p.scatter).Predict(append([]float64(nil), rows...), dst[:len(mean)], dst[len(mean):])
+		e.Predictor(p.field, p.scatter).Predict(append([]float64(nil), rows...), dst[:len(mean)], dst[len(mean):])
 	})
 	copy(mean, both[:len(mean)])
 	copy(variance, both[len(mean):])

@@ -61,7 +61,7 @@ type Engine interface {
 
 	// Predictor reads averages at new inputs off G and two vectors over the
 	// sites, which must not change while it is in use. Needs all of G.
-	Predictor(weights, scatter []float64) Predictor
+	Predictor(field, scatter []float64) Predictor
 
 	// PredictDiag writes an estimate of the diagonals of G and of I - diag(d)G after a
 	// change of d by move, at a small part of the cost of Factorize: the engines say
@@ -129,8 +129,8 @@ type Product32 interface {
 // sites. It is valid until the engine's next Factorize or RankUpdate.
 type Predictor interface {
 	// Predict writes, for P new inputs described by rows (P x InputDim of the engine,
-	// row-major, overwritten), the mean k(x)'weights and the variance
-	// sum_j (k(x)'(I + diag(d)K)^-1)_j^2 scatter_j (M03-48).
+	// row-major, overwritten), with t(x) = k(x)'(I + diag(d)K)^-1, the mean t(x)'field
+	// and the variance sum_j t_j(x)^2 scatter_j (M03-48).
 	Predict(rows, mean, variance []float64)
 }
 

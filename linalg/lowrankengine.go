@@ -130,7 +130,7 @@ func (e *LowRankEngine) Factorize(d []float64) error {
 		return err
 	}
 	copy(e.d, d)
-	e.level.ratioValid = false
+	e.level.ratio.valid = false
 	for i, v := range d {
 		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
 		e.ws.scale[i] = math.Sqrt(v * e.inverse[i])

@@ -13,17 +13,23 @@ func (e *LowRankEngine) InputDim() int { return max(1, e.k.rank) }
 
 // Predictor reads off at coordinates phi, where the kernel vector is R phi,
 //
-//	mean = phi' R' weights,   t = (R phi)'(I + diag(d)K~)^-1 = (1/e) o R M^-1 phi,
+//	mean = phi' R' (field - d o G field),   t = (R phi)'(I + diag(d)K~)^-1 = (1/e) o R M^-1 phi,
 //	variance = phi' S phi,    S = M^-1 R' diag(scatter/e^2) R M^-1,
 //
 // in O(rank^2). The new input has no share in any site's residual.
-func (e *LowRankEngine) Predictor(weights, scatter []float64) Predictor {
-	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: make([]float64, e.k.rank)}
-	e.k.MulTrans(p.weights, weights)
+func (e *LowRankEngine) Predictor(field, scatter []float64) Predictor {
+	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: e.coefficients(field)}
 	e.quadraticForm(scatter)
 	e.toPivots()
 	copy(p.form.Data, e.ws.form.Data)
 	return p
+}
+
+// coefficients are v with phi'v = (R phi)'(I + diag(d)K~)^-1 field.
+func (e *LowRankEngine) coefficients(field []float64) []float64 {
+	v := make([]float64, e.k.rank)
+	e.k.MulTrans(v, dualWeights(e, field))
+	return v
 }
 
 // projection predicts from coordinates.

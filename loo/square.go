@@ -21,15 +21,10 @@ import (
 // example i is site i), noise > 0 the variance. The c examples of a site share
 // one row of H, of which each has 1/c. The fit overwrites k's scratch triangle.
 func Residuals(k *linalg.Sym, site []int, y []float64, noise float64) ([]float64, error) {
-	if !(noise > 0) || math.IsInf(noise, 1) {
-		return nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)
-	}
-	sites := train.Sites(site)
-	if err := sites.Check(len(y), k.N()); err != nil {
+	sites, count, mean, err := merge(k, site, y, noise)
+	if err != nil {
 		return nil, err
 	}
-	count, mean := make([]int, k.N()), make([]float64, k.N())
-	sites.Merge(y, nil, count, mean)
 	before := k.Claims()
 	fitted, err := gp.FitFull(k, noise, count, mean)
 	if err != nil {
@@ -69,4 +64,42 @@ func inverseDiagonal(l []float64, n, stride int) []float64 {
 		}
 	}
 	return diagonal
+}
+
+// merge checks what Residuals are computed from, and merges the examples of a site.
+func merge(k *linalg.Sym, site []int, y []float64, noise float64) (sites train.Sites, count []int, mean []float64, err error) {
+	if !(noise > 0) || math.IsInf(noise, 1) {
+		return nil, nil, nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)
+	}
+	sites = site
+	if err := sites.Check(len(y), k.N()); err != nil {
+		return nil, nil, nil, err
+	}
+	count, mean = make([]int, k.N()), make([]float64, k.N())
+	sites.Merge(y, nil, count, mean)
+	return sites, count, mean, nil
+}
+
+// ResidualsWithBias is Residuals for a model with a bias, the limit of a constant added to k.
+// With d = count/noise the fit is G (d o mean), and H has 1 - b over the examples of a site.
+func ResidualsWithBias(k *linalg.Sym, site []int, y []float64, noise float64) ([]float64, error) {
+	sites, count, mean, err := merge(k, site, y, noise)
+	if err != nil {
+		return nil, err
+	}
+	release, err := k.Reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	fitted, b, err := gp.FitWithLeverages(linalg.WithBias(k), noise, count, mean)
+	if err != nil {
+		return nil, err
+	}
+	residuals := make([]float64, len(y))
+	for i, v := range y {
+		s := sites.At(i)
+		residuals[i] = (v - fitted[s]) / (1 - (1-b[s])/float64(count[s]))
+	}
+	return residuals, nil
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/batch"
+	"bootbench/dataset"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -32,7 +33,10 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings Re
 	}
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}
-	return batch.New(theory, problem, responses(engine, settings.Cross), m.exactTrainer(scheme, settings.Cross), m.boundedBlocks(settings))
+	if m.Bias && m.Set.Task == dataset.Classification {
+		problem.Leave = m.ofOneClass
+	}
+	return batch.New(theory, problem, linalg.Responses(engine, settings.Cross), m.exactTrainer(scheme, settings.Cross), m.boundedBlocks(settings))
 }
 
 // boundedBlocks are the settings of batches whose blocks take, all workers together, at
@@ -70,26 +74,14 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 	}
 }
 
-// responses is k(x)'(I + diag(d)K)^-1 = k(x)' - k(x)'diag(d)G for the new inputs of cross,
-// P x M: it takes g to the mean predictor there (M03-48), and xi of a resample to its fit.
-func responses(engine linalg.Engine, cross blas64.General) blas64.General {
-	if cross.Rows == 0 {
-		return blas64.General{}
-	}
-	shape := func() blas64.General {
-		return blas64.General{Rows: cross.Rows, Cols: cross.Cols, Stride: cross.Cols, Data: make([]float64, cross.Rows*cross.Cols)}
-	}
-	weighted, out, d := shape(), shape(), engine.Precisions()
-	for p := range cross.Rows {
-		for i, k := range cross.Data[p*cross.Stride : p*cross.Stride+cross.Cols] {
-			weighted.Data[p*cross.Cols+i] = k * d[i]
+// ofOneClass reports whether a resample has examples of one class only: then the best bias
+// is not the only one, or not finite.
+func (m *Model) ofOneClass(counts []int) bool {
+	var drawn [2]bool
+	for i, k := range counts {
+		if k > 0 {
+			drawn[int(m.Set.Y[i]+1)/2] = true
 		}
 	}
-	engine.MulRows(out, weighted)
-	for p := range cross.Rows {
-		for i, k := range cross.Data[p*cross.Stride : p*cross.Stride+cross.Cols] {
-			out.Data[p*cross.Cols+i] = k - out.Data[p*cross.Cols+i]
-		}
-	}
-	return out
+	return drawn[0] != drawn[1]
 }

@@ -342,13 +342,17 @@ func (m *Model) columns() (linalg.Columns, error) {
 	return linalg.SymColumns{Sym: m.Gram}, nil
 }
 
-// Matrix is the kernel matrix in the form in which it is held.
+// Matrix is the kernel matrix in the form in which it is held, with the bias.
 func (m *Model) Matrix() linalg.Kernel {
 	switch {
 	case m.Spread != nil:
 		return m.Spread
+	case m.Factor != nil && m.Bias:
+		return linalg.WithBias(m.Factor)
 	case m.Factor != nil:
 		return m.Factor
+	case m.Bias:
+		return linalg.WithBias(m.Gram)
 	}
 	return m.Gram
 }

@@ -30,6 +30,9 @@ func (s *Spec) Fingerprint() Fingerprint {
 		With("--kernel", k.Kind).With("--gamma", k.Gamma).With("--length-scale", k.LengthScale).With("--degree", k.Degree).With("--coef0", k.Coef0).
 		With("--amplitude", k.Amplitude).With("--constant", k.Constant).With("--jitter", k.Jitter).With("--no-standardize", !s.Standardize).
 		With("--engine", s.Storage).With("--rank-tol", s.RankTol).With("--rank-error", s.RankError).With("--max-rank", s.MaxRank).With("rank", s.Rank)
+	if s.Bias {
+		f = f.With("--bias", true)
+	}
 	if s.NormalizeTarget {
 		f = f.With("normalized target", true)
 	}

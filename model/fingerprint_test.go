@@ -39,6 +39,7 @@ func TestFingerprint(t *testing.T) {
 		"--no-standardize is false, was true": func(s *model.Spec) { s.Standardize = true },
 		"--engine is lowrank, was exact":      func(s *model.Spec) { s.Storage = model.LowRank },
 		"--max-rank is 7, was 0":              func(s *model.Spec) { s.MaxRank = 7 },
+		"--bias is true, was not set":         func(s *model.Spec) { s.Bias = true },
 		"rank is 7, was 0":                    func(s *model.Spec) { s.Rank = 7 },
 	} {
 		changed := base

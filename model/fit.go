@@ -17,9 +17,6 @@ type FitSettings struct {
 	// Tolerance is that of the trainer of the loss (svm.Settings, erm.Settings,
 	// gp.EPSettings); 0 means its default. The square loss is solved directly.
 	Tolerance float64
-	// Bias adds a constant that costs nothing to the predictor of a margin loss
-	// (svm.Problem.Bias).
-	Bias bool
 }
 
 // Fit is a model trained once on all data. The predictor at an input x is
@@ -46,9 +43,6 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 	if c, ok := marginCost(m.Loss); ok {
 		return m.fitMargin(c, settings)
 	}
-	if settings.Bias {
-		return nil, inputError(errors.New("only a margin loss is trained with a bias"))
-	}
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
@@ -56,7 +50,11 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 	set := m.trainingSet()
 	switch l := m.Loss.(type) {
 	case loss.Square:
-		trainer, err := gp.NewTrainer(k, l.Noise)
+		newTrainer := gp.NewTrainer
+		if m.Bias {
+			newTrainer = gp.NewBiasedTrainer
+		}
+		trainer, err := newTrainer(k, l.Noise)
 		if err != nil {
 			return nil, inputError(err)
 		}
@@ -64,9 +62,13 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 			return nil, err
 		}
 		f := make([]float64, m.Sites())
-		return &Fit{Weight: trainer.Alpha(), F: f}, trainer.Predict(f)
+		return &Fit{Weight: trainer.Alpha(), Bias: trainer.Bias(), F: f}, trainer.Predict(f)
 	case gp.Likelihood:
-		trainer, err := gp.NewEP(k, l)
+		newEP := gp.NewEP
+		if m.Bias {
+			newEP = gp.NewBiasedEP
+		}
+		trainer, err := newEP(k, l)
 		if err != nil {
 			return nil, inputError(err)
 		}
@@ -74,7 +76,7 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Fit{Weight: r.Alpha, F: r.Mean, Status: r.Status, err: r.Err()}, nil
+		return &Fit{Weight: r.Alpha, Bias: r.Bias, F: r.Mean, Status: r.Status, err: r.Err()}, nil
 	case loss.Proximal:
 		return m.fitProximal(k, l, set, settings)
 	}
@@ -87,7 +89,7 @@ func (m *Model) fitMargin(c float64, settings FitSettings) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	problem := svm.Problem{Y: m.Set.Y, Site: m.Site, C: slices.Repeat([]float64{c}, len(m.Set.Y)), Bias: settings.Bias}
+	problem := svm.Problem{Y: m.Set.Y, Site: m.Site, C: slices.Repeat([]float64{c}, len(m.Set.Y)), Bias: m.Bias}
 	r, err := trainer.Train(problem, svm.Settings{Tolerance: settings.Tolerance})
 	if err != nil {
 		return nil, inputError(err)
@@ -102,7 +104,11 @@ func (m *Model) fitProximal(k linalg.Kernel, l loss.Proximal, set train.Set, set
 	if err != nil {
 		return nil, inputError(err)
 	}
-	r, err := trainer.Train(set, erm.Settings{Tolerance: settings.Tolerance})
+	fit := trainer.Train
+	if m.Bias {
+		fit = trainer.TrainWithBias
+	}
+	r, err := fit(set, erm.Settings{Tolerance: settings.Tolerance})
 	var infeasible *erm.InfeasibleError
 	if errors.As(err, &infeasible) {
 		return nil, inputError(err)
@@ -110,7 +116,7 @@ func (m *Model) fitProximal(k linalg.Kernel, l loss.Proximal, set train.Set, set
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{Weight: r.A, F: r.F, Status: r.Status, err: r.Status.Err()}, nil
+	return &Fit{Weight: r.A, Bias: r.Bias, F: r.F, Status: r.Status, err: r.Status.Err()}, nil
 }
 
 // trainingSet holds every example once.

@@ -36,6 +36,11 @@ type Spec struct {
 	// a y + b is then a times that for y, plus b, with the loss scaled to match.
 	NormalizeTarget bool
 
+	// Bias adds to the predictor a constant that costs nothing, the limit of a kernel with an infinite
+	// Constant; at least two distinct inputs must hold it. See doc/theory.md 14 for
+	// resamples that do not.
+	Bias bool
+
 	Storage Storage // form of the kernel matrix; default Exact
 	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default: by RankError for the square loss, DefaultRankTol for others
 	// RankError is the relative change of the left-out error up to which low rank may go;
@@ -110,6 +115,9 @@ func Build(spec Spec) (*Model, error) {
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.normalizeTarget()
 	m.findSites()
+	if m.Bias && m.Sites() < 2 {
+		return nil, inputError(errors.New("a bias needs examples at two distinct inputs at least"))
+	}
 	if err := m.checkEngine(); err != nil {
 		return nil, inputError(err)
 	}
@@ -333,7 +341,11 @@ func (m *Model) exactBytes() int64 {
 	if m.quadratic() {
 		moved = sites / 16
 	}
-	return linalg.SymBytes(sites) + linalg.EngineBytes(sites, moved) + m.vectorBytes()
+	bytes := linalg.SymBytes(sites) + linalg.EngineBytes(sites, moved) + m.vectorBytes()
+	if m.Bias {
+		bytes += linalg.BiasBytes(sites)
+	}
+	return bytes
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.

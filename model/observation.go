@@ -77,7 +77,7 @@ func variance(g, u []float64) (sum float64) {
 func (m *Model) eachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
 	return m.CrossInputs(in, func(first int, rows []float64) error {
 		cross := m.kernelRows(rows, s.InputDim())
-		response := responses(engine, cross)
+		response := linalg.Responses(engine, cross)
 		linalg.Parallel(response.Rows, func(p int) {
 			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])
 		})

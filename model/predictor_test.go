@@ -65,20 +65,20 @@ func TestPredictor(t *testing.T) {
 		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
 		{numbers, loss.LeastAbsolute{C: 2}, kernel.Spec{Kind: kernel.Linear}, false},
 		{numbers, loss.Student{Dof: 4, Scale: 2}, rbf, false},
-		{labels, loss.Square{Noise: 0.5}, kernel.Spec{Kind: kernel.Matern52}, false},
-		{labels, loss.HardMargin{}, rbf, false},
+		{labels, loss.Square{Noise: 0.5}, kernel.Spec{Kind: kernel.Matern52}, true},
+		{labels, loss.HardMargin{}, rbf, true},
 		{labels, loss.Hinge{C: 2}, rbf, true},
 		{labels, loss.Hinge{C: 2}, kernel.Spec{Kind: kernel.Poly, Degree: 2, Coef0: 1}, false},
 		{labels, loss.SquaredHinge{C: 2}, rbf, false},
 		{labels, loss.Logistic{C: 2}, kernel.Spec{}, false},
-		{labels, loss.Probit{}, rbf, false},
+		{labels, loss.Probit{}, rbf, true},
 		{labels, loss.Logit{}, rbf, false},
 		{text, loss.Hinge{C: 1}, kernel.Spec{Kind: kernel.Linear, Constant: 1}, true},
-		{text, loss.Logistic{C: 1}, kernel.Spec{Gamma: 0.5}, false},
+		{text, loss.Logistic{C: 1}, kernel.Spec{Gamma: 0.5}, true},
 	} {
 		name := fmt.Sprintf("%d %s %v", i, c.loss.Name(), c.kernel.Kind)
-		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil, NormalizeTarget: true}
-		m, fit, p, _ := predictor(t, spec, model.FitSettings{Bias: c.bias})
+		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil, NormalizeTarget: true, Bias: c.bias}
+		m, fit, p, _ := predictor(t, spec, model.FitSettings{})
 		if err := fit.Err(); err != nil {
 			t.Fatal(name, err)
 		}

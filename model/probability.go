@@ -10,6 +10,7 @@ import (
 	"bootbench/calibration"
 	"bootbench/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -87,7 +88,9 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 // AtInputs are the probabilities at new inputs, of which at are the predictions. The
 // posterior's variance of f at x is that over resamples and, for each, on average
 //
-//	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x).
+//	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
+//
+// with a bias that of linalg.BiasVariance.
 func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Inputs, at *Predictions) ([]float64, error) {
 	out := make([]float64, len(at.Mean))
 	if p.own == nil {
@@ -106,7 +109,7 @@ func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Input
 	}
 	defer release()
 	err = m.eachResponse(s, engine, in, func(i int, k, g []float64) {
-		chi := prior[i]
+		chi := prior[i] + linalg.BiasVariance(engine, k)
 		for site, d := range s.SitePrecision {
 			chi -= g[site] * d * k[site]
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/batch"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/multifidelity"
 	"bootbench/resample"
@@ -137,7 +138,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses(engine, settings.Cross),
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: linalg.Responses(engine, settings.Cross),
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)

@@ -21,6 +21,8 @@ func (s *Spec) checkScaLAPACK() error {
 		return errors.New("the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run by mpirun")
 	case s.Kernel.Kind == kernel.Precomputed:
 		return errors.New("the scalapack engine makes the kernel matrix from inputs, a precomputed one is whole on every rank")
+	case s.Bias:
+		return errors.New("the scalapack engine has no bias: take --engine exact or lowrank, or a large --constant")
 	case s.Block < 0:
 		return fmt.Errorf("blocks of %d x %d", s.Block, s.Block)
 	}

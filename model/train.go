@@ -20,23 +20,23 @@ import (
 // every other loss that is known by its proximal map.
 func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
 	if l, ok := m.trainedOnFactor(); ok {
-		return retrain.ERM{Kernel: m.Factor, Loss: l, Cross: cross}.Trainers(p), nil
+		return retrain.ERM{Kernel: m.Factor, Loss: l, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
 	}
 	if square, ok := m.Loss.(loss.Square); ok {
-		return retrain.GP{Kernel: k, Noise: square.Noise, Cross: cross}.Trainers(p), nil
+		return retrain.GP{Kernel: k, Noise: square.Noise, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	if c, ok := marginCost(m.Loss); ok {
-		return retrain.SVM{Kernel: k, C: c, Cross: cross}.Trainers(p), nil
+		return retrain.SVM{Kernel: k, C: c, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
-		return retrain.EP{Kernel: k, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
+		return retrain.EP{Kernel: k, Likelihood: likelihood, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	if proximal, ok := m.Loss.(loss.Proximal); ok {
-		return retrain.ERM{Kernel: k, Loss: proximal, Cross: cross}.Trainers(p), nil
+		return retrain.ERM{Kernel: k, Loss: proximal, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	return nil, m.untrainable()
 }
@@ -84,8 +84,11 @@ func (m *Model) FullFit() ([]float64, error) {
 	}
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
-		if m.Factor != nil {
-			return gp.FitByEngine(m.Factor, square.Noise, count, mean)
+		switch {
+		case m.Factor != nil:
+			return gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
+		case m.Bias:
+			return gp.FitFullWithBias(m.Gram, square.Noise, count, mean)
 		}
 		return gp.FitFull(m.Gram, square.Noise, count, mean)
 	}

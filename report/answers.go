@@ -55,6 +55,7 @@ type Model struct {
 	Amplitude       float64   `json:"amplitude"`
 	Constant        float64   `json:"constant"`
 	Jitter          float64   `json:"jitter"`
+	Bias            bool      `json:"bias"`
 	Standardize     bool      `json:"standardize"`
 	NormalizeTarget bool      `json:"normalize_target"`
 }

@@ -1,6 +1,8 @@
 package retrain
 
 import (
+	"errors"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/erm"
@@ -9,14 +11,17 @@ import (
 	"bootbench/train"
 )
 
-// ERM is training with any convex loss that is known by its proximal map (T1),
-// without bias. GP and SVM are faster for the losses that they are for.
+// ERM is training with any convex loss that is known by its proximal map (T1). GP and SVM
+// are faster for the losses that they are for.
 type ERM struct {
 	// Kernel is the kernel matrix over the sites, held whole or as a low-rank factor.
 	// Trainers only read it.
 	Kernel linalg.Kernel
 	// Loss is the training loss.
 	Loss loss.Proximal
+	// Bias adds a constant that costs nothing. A resample whose best bias is not finite, that of a
+	// logistic loss on one class, is an *UnconvergedError.
+	Bias bool
 	// Tolerance is that of erm.Settings; 0 means erm.DefaultTolerance.
 	Tolerance float64
 	// Cross is the kernel between the P extra inputs and the M sites, P x M; the
@@ -29,16 +34,23 @@ type ERM struct {
 func (e ERM) Trainers(p Problem) func() (Trainer, error) {
 	return p.weighted(e.Kernel, e.Cross, func(p Problem, weight []float64) (weightedFit, error) {
 		trainer, err := erm.NewTrainer(e.Kernel, e.Loss)
+		fit := trainer.Train
+		if e.Bias {
+			fit = trainer.TrainWithBias
+		}
 		problem := train.Set{Y: p.Y, Site: p.Site, Weight: weight}
-		return func() (f, coefficients []float64, err error) {
-			r, err := trainer.Train(problem, erm.Settings{Tolerance: e.Tolerance})
+		return func() (fitted, error) {
+			r, err := fit(problem, erm.Settings{Tolerance: e.Tolerance})
+			if errors.Is(err, train.ErrNoFiniteBias) {
+				return fitted{}, unconverged(err)
+			}
 			if err != nil {
-				return nil, nil, err
+				return fitted{}, err
 			}
 			if r.Status == train.Diverged {
-				return nil, nil, r.Status.Err()
+				return fitted{}, r.Status.Err()
 			}
-			return r.F, r.A, unconverged(r.Status.Err())
+			return fitted{r.F, r.A, r.Bias}, unconverged(r.Status.Err())
 		}, err
 	})
 }

@@ -14,6 +14,8 @@ type GP struct {
 	Kernel *linalg.Sym
 	// Noise is the noise variance, >= 0.
 	Noise float64
+	// Bias adds a constant that costs nothing.
+	Bias bool
 	// Cross is the kernel between the P extra inputs and the M sites, P x M; the
 	// zero value means no extra inputs.
 	Cross blas64.General
@@ -29,7 +31,11 @@ func (g GP) Trainers(p Problem) func() (Trainer, error) {
 		if err := p.checkKernel(g.Kernel, g.Cross); err != nil {
 			return nil, err
 		}
-		trainer, err := gp.NewTrainer(g.Kernel, g.Noise)
+		newTrainer := gp.NewTrainer
+		if g.Bias {
+			newTrainer = gp.NewBiasedTrainer
+		}
+		trainer, err := newTrainer(g.Kernel, g.Noise)
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +65,6 @@ func (t *gpTrainer) Fit(counts []int, f []float64) error {
 	if err := t.trainer.Predict(f[:m]); err != nil {
 		return err
 	}
-	weigh(t.cross, t.trainer.Alpha(), f[m:])
+	predict(f[m:], t.cross, t.trainer.Alpha(), t.trainer.Bias())
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"bootbench/train"
 )
 
-// SVM is the support vector classifier without bias as a learning method: hard
+// SVM is the support vector classifier as a learning method: hard
 // margin, where an example counts once however often it is drawn, or soft
 // margin, where it counts k times in the box k C.
 type SVM struct {
@@ -19,6 +19,8 @@ type SVM struct {
 	Kernel *linalg.Sym
 	// C is the cost of margin violation; +Inf for a hard margin.
 	C float64
+	// Bias adds a constant that costs nothing.
+	Bias bool
 	// Tolerance is that of svm.Settings; 0 means svm.DefaultTolerance.
 	Tolerance float64
 	// Cross is the kernel between the P extra inputs and the M sites, P x M; the
@@ -28,7 +30,7 @@ type SVM struct {
 
 // Trainers returns the maker of trainers for p that Run takes. A resample with
 // one class only trains like any other: its predictor has that class's sign
-// wherever the kernel is positive.
+// wherever the kernel is positive, and with a bias it is that class's label everywhere.
 func (v SVM) Trainers(p Problem) func() (Trainer, error) {
 	first := sync.OnceValues(func() (*svm.Trainer, error) { return svm.NewTrainer(v.Kernel) })
 	return p.weighted(v.Kernel, v.Cross, func(p Problem, weight []float64) (weightedFit, error) {
@@ -37,21 +39,21 @@ func (v SVM) Trainers(p Problem) func() (Trainer, error) {
 			return nil, err
 		}
 		trainer, box := shared.Clone(), make([]float64, len(weight))
-		return func() (f, coefficients []float64, err error) {
+		return func() (fitted, error) {
 			for i, w := range weight {
 				box[i] = 0
 				if w > 0 {
 					box[i] = w * v.C
 				}
 			}
-			r, err := trainer.Train(svm.Problem{Y: p.Y, Site: p.Site, C: box}, svm.Settings{Tolerance: v.Tolerance})
+			r, err := trainer.Train(svm.Problem{Y: p.Y, Site: p.Site, C: box, Bias: v.Bias}, svm.Settings{Tolerance: v.Tolerance})
 			if err != nil {
-				return nil, nil, err
+				return fitted{}, err
 			}
 			if r.Status == train.Diverged {
-				return nil, nil, r.Status.Err()
+				return fitted{}, r.Status.Err()
 			}
-			return r.F, r.Beta, unconverged(r.Status.Err())
+			return fitted{r.F, r.Beta, r.Bias}, unconverged(r.Status.Err())
 		}, nil
 	})
 }

@@ -3,13 +3,20 @@ package retrain
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
 )
 
-// weightedFit trains on the examples with the weights that its maker was given:
-// the predictor at the sites, and its coefficients in the kernel with them.
-type weightedFit func() (f, coefficients []float64, err error)
+// weightedFit trains on the examples with the weights that its maker was given.
+type weightedFit func() (fitted, error)
+
+// fitted is a predictor: f at the sites, and its coefficients in the kernel with them and
+// its bias elsewhere.
+type fitted struct {
+	f, coefficients []float64
+	bias            float64
+}
 
 // weighted is the maker of trainers for a method in which an example that is drawn
 // k times has weight k. newFit binds the method to p and to the weights.
@@ -43,21 +50,22 @@ func (t *weightedTrainer) Fit(counts []int, f []float64) error {
 	for i, k := range counts {
 		t.weight[i] = float64(k)
 	}
-	sites, coefficients, err := t.fit()
+	fit, err := t.fit()
 	if err != nil {
 		return err
 	}
-	copy(f, sites)
-	weigh(t.cross, coefficients, f[t.sites:])
+	copy(f, fit.f)
+	predict(f[t.sites:], t.cross, fit.coefficients, fit.bias)
 	return nil
 }
 
-// weigh is dst = cross weights.
-func weigh(cross blas64.General, weights, dst []float64) {
+// predict is dst = cross coefficients + bias.
+func predict(dst []float64, cross blas64.General, coefficients []float64, bias float64) {
 	if cross.Rows == 0 {
 		return
 	}
 	blas64.Gemv(blas.NoTrans, 1, cross,
-		blas64.Vector{N: cross.Cols, Data: weights, Inc: 1}, 0,
+		blas64.Vector{N: cross.Cols, Data: coefficients, Inc: 1}, 0,
 		blas64.Vector{N: cross.Rows, Data: dst, Inc: 1})
+	floats.AddConst(bias, dst)
 }

@@ -61,7 +61,7 @@ func newVectors(w *workspace, n int) *fixedPoint {
 
 // dense reports whether the kernel matrix is held whole.
 func (r *run) dense() bool {
-	_, ok := r.problem.Gram.(*linalg.Sym)
+	_, ok := r.problem.Gram.(linalg.Exclusive)
 	return ok
 }
 

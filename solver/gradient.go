@@ -54,7 +54,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 	if tolerance == 0 {
 		tolerance = DefaultGradientTolerance
 	}
-	gram, ok := s.kernel.(*linalg.Sym)
+	gram, ok := s.kernel.(linalg.Exclusive)
 	if !ok || s.Method != ADATAP {
 		return nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
 	}
@@ -84,7 +84,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 	if err := a.solve(tolerance); err != nil {
 		return nil, err
 	}
-	g := &Gradient{Value: value, Kernel: a.kernel(s.weights)}
+	g := &Gradient{Value: value, Kernel: a.kernel(s.dualWeights())}
 	for _, path := range paths {
 		slope, err := a.along(path, s)
 		if err != nil {
@@ -296,6 +296,15 @@ func (a *adjoint) kernel(weights []float64) blas64.General {
 	})
 	symmetrize(dst)
 	return dst
+}
+
+// dualWeights are g - d m: the mean predictor is k(x)'(g - d m), and a bias.
+func (s *Solution) dualWeights() []float64 {
+	weights := make([]float64, len(s.Mean))
+	for i, m := range s.Mean {
+		weights[i] = s.SiteMean[i] - s.SitePrecision[i]*m
+	}
+	return weights
 }
 
 // along is the derivative of the objective along a path through the training loss.

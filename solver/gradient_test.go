@@ -21,6 +21,7 @@ type slopeCase struct {
 	law       resample.CountDistribution
 	objective solver.Objective
 	merged    bool // two examples share a site, and two more another
+	bias      bool
 }
 
 const slopeExamples = 16
@@ -46,6 +47,9 @@ func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Pr
 	scale := math.Exp(length)
 	p.Gram = symmetric(sites, func(i, j int) float64 { return rbf(x[i], x[j], scale) })
 	p.Gram.(*linalg.Sym).AddDiag(0.01)
+	if c.bias {
+		p = withBias(p)
+	}
 	lengths = symmetric(sites, func(i, j int) float64 { // dK/dlog length
 		r := (x[i] - x[j]) / scale
 		return r * r * rbf(x[i], x[j], scale)
@@ -68,24 +72,26 @@ func TestGradient(t *testing.T) {
 	hinge := func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }
 	poisson := resample.Poisson{Ratio: 1}
 	for _, c := range []slopeCase{
-		{"square", noise, poisson, square, false},
-		{"square, sites", noise, poisson, square, true},
-		{"square, .632+", noise, poisson, of(solver.Err632Plus, square), true},
-		{"square, .632", noise, poisson, of(solver.Err632, square), false},
-		{"square, variance", noise, poisson, of(solver.MeanVariance, square), true},
-		{"square, absolute", noise, resample.Poisson{Ratio: 2}, solver.Objective{Test: loss.Absolute{}}, false},
-		{"square, folds", noise, resample.KFold{Folds: 5, N: slopeExamples}, square, true},
-		{"hinge", hinge, poisson, zeroOne, false},
-		{"hinge, sites", hinge, poisson, of(solver.Err632Plus, zeroOne), true},
-		{"hinge, multinomial", hinge, resample.Multinomial{N: slopeExamples, Size: slopeExamples}, of(solver.Err632, zeroOne), false},
-		{"hinge, variance", hinge, poisson, of(solver.MeanVariance, zeroOne), false},
-		{"hinge2", func(v float64) loss.Loss { return loss.SquaredHinge{C: math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false},
-		{"hard", func(float64) loss.Loss { return loss.HardMargin{} }, poisson, zeroOne, false},
-		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false},
-		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} }, poisson, square, false},
-		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, square), true},
-		{"huber, delta", func(v float64) loss.Loss { return loss.Huber{C: 5, Delta: 0.5 * math.Exp(v)} }, poisson, square, false},
-		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson, of(solver.Err632Plus, square), false},
+		{"square", noise, poisson, square, false, false},
+		{"square, sites", noise, poisson, square, true, false},
+		{"square, .632+", noise, poisson, of(solver.Err632Plus, square), true, false},
+		{"square, .632", noise, poisson, of(solver.Err632, square), false, false},
+		{"square, variance", noise, poisson, of(solver.MeanVariance, square), true, false},
+		{"square, absolute", noise, resample.Poisson{Ratio: 2}, solver.Objective{Test: loss.Absolute{}}, false, false},
+		{"square, folds", noise, resample.KFold{Folds: 5, N: slopeExamples}, square, true, false},
+		{"hinge", hinge, poisson, zeroOne, false, false},
+		{"hinge, sites", hinge, poisson, of(solver.Err632Plus, zeroOne), true, false},
+		{"hinge, multinomial", hinge, resample.Multinomial{N: slopeExamples, Size: slopeExamples}, of(solver.Err632, zeroOne), false, false},
+		{"hinge, variance", hinge, poisson, of(solver.MeanVariance, zeroOne), false, false},
+		{"hinge2", func(v float64) loss.Loss { return loss.SquaredHinge{C: math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false, false},
+		{"hard", func(float64) loss.Loss { return loss.HardMargin{} }, poisson, zeroOne, false, false},
+		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false, false},
+		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} }, poisson, square, false, false},
+		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, square), true, false},
+		{"huber, delta", func(v float64) loss.Loss { return loss.Huber{C: 5, Delta: 0.5 * math.Exp(v)} }, poisson, square, false, false},
+		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson, of(solver.Err632Plus, square), false, false},
+		{"square, bias", noise, poisson, square, true, true},
+		{"hinge, bias", hinge, poisson, of(solver.Err632Plus, zeroOne), true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const length = -0.2

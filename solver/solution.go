@@ -54,7 +54,6 @@ type reader struct {
 	kernel    linalg.Kernel
 	engine    linalg.Engine
 	reading   sync.Mutex       // one read-out at a time: engines have workspaces
-	weights   []float64        // g - d m: the mean predictor is k(x)' weights
 	predictor linalg.Predictor // made when first asked for
 }
 
@@ -107,7 +106,7 @@ func (s *Solution) Engine() (linalg.Engine, error) {
 // release is called: it ends with linalg.ErrBusy, as Hold does while one is in progress.
 func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 	release = func() {}
-	if k, ok := s.kernel.(*linalg.Sym); ok {
+	if k, ok := s.kernel.(linalg.Exclusive); ok {
 		if release, err = k.Share(); err != nil {
 			return nil, nil, err
 		}
@@ -163,7 +162,7 @@ func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error)
 		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
 	}
 	if s.predictor == nil {
-		s.predictor = engine.Predictor(s.weights, s.SiteVariance)
+		s.predictor = engine.Predictor(s.SiteMean, s.SiteVariance)
 	}
 	count := len(rows) / s.InputDim()
 	mean, variance = make([]float64, count), make([]float64, count)
@@ -185,7 +184,7 @@ func (s *Solution) Bytes() int64 {
 func (s *Solution) readCavities() {
 	n := len(s.sites)
 	chi, b := s.engine.Diag()
-	s.Mean, s.weights = make([]float64, n), make([]float64, n)
+	s.Mean = make([]float64, n)
 	s.Cavity = make([]loss.Cavity, n)
 	s.engine.MulVecOffDiag(s.Mean, s.SiteMean)
 	if s.Var == nil { // else the equations for Scatter have left the product there
@@ -200,6 +199,5 @@ func (s *Solution) readCavities() {
 		}
 		s.Mean[i] += chi[i] * s.SiteMean[i]
 		s.Var[i] = math.Max(0, s.Var[i]+chi[i]*chi[i]*s.SiteVariance[i])
-		s.weights[i] = s.SiteMean[i] - s.SitePrecision[i]*s.Mean[i]
 	}
 }

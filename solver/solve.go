@@ -56,7 +56,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == Variational && resample.WithinSiteVar(p.Law, 2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
-	if k, ok := p.Gram.(*linalg.Sym); ok {
+	if k, ok := p.Gram.(linalg.Exclusive); ok {
 		release, err := k.Reserve()
 		if err != nil {
 			return nil, err

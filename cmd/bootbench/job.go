@@ -64,8 +64,11 @@ func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 	if share := j.EmptyShare(scheme); share > 0.05 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count", 100*share))
 	}
-	if share := j.MissingClass(scheme); share > 0.5 {
+	switch share := j.MissingClass(scheme); {
+	case share > 0.5:
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+	case j.Bias && share > 0.01:
+		all = append(all, fmt.Sprintf("%.2g%% of the resamples lack one of the two classes: their bias is the label of the other, or infinite, which the theory does not see", 100*share))
 	}
 	return all
 }
@@ -88,7 +91,7 @@ func subjectReport(m *model.Model, used loss.Parameters, source string) report.S
 		Loss: r.Loss, Noise: r.Noise, C: r.C, Epsilon: r.Epsilon, Delta: r.Delta, Dof: r.Dof, Scale: r.Scale,
 		Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
 		Amplitude: r.Kernel.Amplitude, Constant: r.Kernel.Constant, Jitter: r.Kernel.Jitter,
-		Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
+		Bias: m.Bias, Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
 	}
 	return r
 }

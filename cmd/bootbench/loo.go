@@ -18,7 +18,6 @@ import (
 type looFlags struct {
 	method string
 	rho    float64
-	noBias bool
 }
 
 // allMethods is the name for a comparison of the methods.
@@ -44,9 +43,9 @@ func looCommand(a *app) *cobra.Command {
            large ratios
   all      a table of these
 
-The hinge loss has a bias term here, unless --no-bias is given; the hard margin has
-none. For the square loss the answer is the mean square of the left-out residuals,
-in closed form.`,
+The hinge loss has a bias term here, unless --no-bias is given; the others have
+none, unless --bias is given. For the square loss the answer is the mean square
+of the left-out residuals, in closed form.`,
 		Example: `  bootbench loo crabs --loss hinge --C 10 --method all
   bootbench loo sonar --method approx
   bootbench loo pima --loss hinge --C 1 --method xialpha --rho 1 --json -`,
@@ -54,10 +53,10 @@ in closed form.`,
 	}
 	f := cmd.Flags()
 	m.only = lossWords("loo")
+	m.bias.hinge = true
 	m.register(f)
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
 	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")
-	f.BoolVar(&l.noBias, "no-bias", false, "no bias term with the hinge loss either; default: it has one")
 	registerOut(cmd, "")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := l.check(); err != nil {
@@ -107,9 +106,9 @@ func (a *app) loo(j *job, l *looFlags) error {
 	case loss.Square:
 		err = a.residuals(j, training.Noise, r)
 	case loss.HardMargin:
-		err = a.leaveOut(j, l, loo.Problem{C: math.Inf(1)}, r)
+		err = a.leaveOut(j, l, loo.Problem{C: math.Inf(1), Bias: j.Bias}, r)
 	case loss.Hinge:
-		err = a.leaveOut(j, l, loo.Problem{C: training.C, Bias: !l.noBias}, r)
+		err = a.leaveOut(j, l, loo.Problem{C: training.C, Bias: j.Bias}, r)
 	default:
 		err = usage.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name())
 	}
@@ -135,7 +134,11 @@ func (a *app) loo(j *job, l *looFlags) error {
 // residuals is leave-one-out for the square loss.
 func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
-	residuals, err := loo.Residuals(j.Gram, j.Site, j.Set.Y, noise)
+	leaveOut := loo.Residuals
+	if j.Bias {
+		leaveOut = loo.ResidualsWithBias
+	}
+	residuals, err := leaveOut(j.Gram, j.Site, j.Set.Y, noise)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type modelFlags struct {
 	kernelFlags
 	dataFlags
 	noStandardize, noNormalizeTarget, mapLabels bool
+	bias                                        biasFlags
 
 	used      loss.Parameters // of the loss that was chosen
 	engine    *engineFlags    // nil: exact
@@ -25,7 +26,7 @@ type modelFlags struct {
 }
 
 // modelFlagNames are the flags that belong to DATA and have no meaning without it.
-var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "no-normalize-target", "map-labels"}, lossFlagNames)
+var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "no-normalize-target", "map-labels", "bias", "no-bias"}, lossFlagNames)
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
@@ -35,6 +36,7 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
 	f.BoolVar(&m.noNormalizeTarget, "no-normalize-target", false, "regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is predicted, and the amplitude is its variance, unless DATA has a preset")
 	f.BoolVar(&m.mapLabels, "map-labels", false, "say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
+	m.bias.register(f)
 	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
 }
 
@@ -89,6 +91,9 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 		spec.NormalizeTarget = !m.noNormalizeTarget
 	}
 	if err := m.kernelFlags.apply(m.flags, &spec.Kernel); err != nil {
+		return spec, "", err
+	}
+	if spec.Bias, err = m.bias.of(spec.Loss); err != nil {
 		return spec, "", err
 	}
 	if m.engine != nil {

@@ -41,7 +41,7 @@ func (p *perceptronFlags) asked(m *modelFlags, f *pflag.FlagSet) (bool, error) {
 		}
 		return false, nil
 	}
-	for _, name := range slices.Concat(lossFlagNames[1:], []string{"tol", "no-bias"}) {
+	for _, name := range slices.Concat(lossFlagNames[1:], []string{"tol", "bias", "no-bias"}) {
 		if f.Changed(name) {
 			return false, usage.Errorf("--%s: --loss perceptron takes only --form and --passes", name)
 		}

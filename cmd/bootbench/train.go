@@ -20,7 +20,6 @@ type trainFlags struct {
 	model      modelFlags
 	path       string // of the model file
 	format     string
-	noBias     bool
 	tol        float64
 	perceptron perceptronFlags
 }
@@ -34,7 +33,7 @@ func trainCommand(a *app) *cobra.Command {
 names and levels of the columns, means and scales, labels, kernel, weights and the
 inputs that have one. predict --model FILE needs nothing else (doc/models.md). Without
 --loss a model is chosen. The hinge loss has a bias term unless --no-bias is given,
-other losses have none.
+other losses have one with --bias.
 
 With --format libsvm, or where FILE ends in .libsvm, it is a model file of LIBSVM,
 which svm-predict and other programs read: of labels as c_svc, of numbers as
@@ -81,10 +80,10 @@ It has no bias term (--constant adds one), and ends with a pass without a mistak
 
 func (t *trainFlags) register(f *pflag.FlagSet) {
 	t.model.only = lossWords("train")
+	t.model.bias.hinge = true
 	t.model.register(f)
 	f.StringVar(&t.path, "model", "", "write the model to `FILE`; required")
 	f.StringVar(&t.format, "format", "", "`FORMAT` of the model file: json or libsvm; default: by its name, see above")
-	f.BoolVar(&t.noBias, "no-bias", false, "no bias term with the hinge loss; default: it has one")
 	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance, "hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
 	t.perceptron.register(f)
 }
@@ -120,25 +119,17 @@ func margin(l loss.Loss) bool {
 
 // checkSettings refuses settings of trainers that the loss does not have.
 func (t *trainFlags) checkSettings(l loss.Loss) error {
-	for _, name := range []string{"tol", "no-bias"} {
-		if t.model.given(name) && !margin(l) {
-			return usage.Errorf("--%s is for --loss hinge and hard, not for %s", name, l.Name())
-		}
+	if t.model.given("tol") && !margin(l) {
+		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", l.Name())
 	}
 	return nil
-}
-
-// bias reports whether the predictor of a loss has a bias term.
-func (t *trainFlags) bias(l loss.Loss) bool {
-	_, hinge := l.(loss.Hinge)
-	return hinge && !t.noBias
 }
 
 // train trains a model, writes its file and prints.
 func (a *app) train(j *job, t *trainFlags) error {
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	settings := model.FitSettings{Bias: t.bias(j.Loss)}
+	var settings model.FitSettings
 	if margin(j.Loss) {
 		settings.Tolerance = t.tol
 	}
@@ -153,7 +144,7 @@ func (a *app) train(j *job, t *trainFlags) error {
 		return err
 	}
 	j.times.Fit = time.Since(began).Seconds()
-	r := &report.Training{Bias: settings.Bias, Status: fit.Status.String()}
+	r := &report.Training{Bias: j.Bias, Status: fit.Status.String()}
 	if s := fit.SVM; s != nil {
 		r.Bounded, r.Violation = &s.Bounded, &s.Violation
 	}

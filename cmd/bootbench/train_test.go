@@ -173,7 +173,6 @@ func TestTrainRefuses(t *testing.T) {
 		{"train crabs --loss hinge --passes 3 --model " + path, "--passes is for --loss perceptron"},
 		{"train crabs --loss hinge --tol 0 --model " + path, "--tol is 0"},
 		{"train boston --tol 0.1 --model " + path, "--tol is for --loss hinge and hard"},
-		{"train crabs --loss logistic --no-bias --model " + path, "--no-bias is for --loss hinge and hard"},
 		{"train crabs --loss hinge --no-standardize --model " + filepath.Dir(path), "directory"},
 	} {
 		o := drive(t, "", strings.Fields(c.args)...)

@@ -113,13 +113,13 @@ func (e *Engine) InputDim() int { return e.k.n }
 
 // linalg.Predictor reads off kernel vectors. Predict is for all ranks to call together,
 // with the same rows.
-func (e *Engine) Predictor(weights, scatter []float64) linalg.Predictor {
-	return &distributedPredictor{e, weights, scatter}
+func (e *Engine) Predictor(field, scatter []float64) linalg.Predictor {
+	return &distributedPredictor{e, field, scatter}
 }
 
 type distributedPredictor struct {
-	engine           *Engine
-	weights, scatter []float64
+	engine         *Engine
+	field, scatter []float64
 }
 
 // Predict multiplies on every rank and finishes on rank 0, see linalg.CholeskyEngine.SolveRows.
@@ -140,7 +140,7 @@ func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 			mean[r], variance[r] = 0, 0
 			for i, k := range rows[r*n : (r+1)*n] {
 				response := e.sites.B[i]*k - product[r*n+i]
-				mean[r] += k * p.weights[i]
+				mean[r] += response * p.field[i]
 				variance[r] += response * response * p.scatter[i]
 			}
 		}

@@ -1,0 +1,408 @@
+package linalg
+
+import (
+	"errors"
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
+)
+
+// Exclusive is a kernel whose engine works in memory that the kernel owns: one user at a
+// time may write there. It is one that is held whole.
+type Exclusive interface {
+	Kernel
+	// Reserve and Share are those of Sym.
+	Reserve() (release func(), err error)
+	Share() (release func(), err error)
+}
+
+// WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor
+// with a bias, a constant that costs nothing. Its elements are infinite; At, Check and
+// Eigenvalues are those of k, its engine is a BiasEngine.
+func WithBias[K *Sym | *LowRankPlusDiag](k K) Kernel {
+	switch k := any(k).(type) {
+	case *Sym:
+		return biasedSym{k}
+	case *LowRankPlusDiag:
+		return biasedLowRank{k}
+	}
+	panic("linalg: no such kernel")
+}
+
+type biasedSym struct{ *Sym }
+
+func (k biasedSym) Engine() Engine { return newBiasEngine(NewCholeskyEngine(k.Sym)) }
+
+type biasedLowRank struct{ *LowRankPlusDiag }
+
+func (k biasedLowRank) Engine() Engine { return newBiasEngine(NewLowRankEngine(k.LowRankPlusDiag)) }
+
+func (k biasedLowRank) Coarsen() (Kernel, bool) {
+	if c := k.coarser(); c != nil {
+		return biasedLowRank{c}, true
+	}
+	return nil, false
+}
+
+// BiasEngine is the engine on the limit of K + c 11' as c grows. With G0 that of K,
+//
+//	z = (I + K diag(d))^-1 1 = 1 - G0 d,   w = d'z,
+//	G = G0 + c z z'/(1 + c w)  ->  G0 + z z'/w,
+//
+// by Sherman and Morrison: one product and one rank-one term beside what the engine on K
+// does. G d = 1: what all sites share is fixed by them alone. At a new input z(x) =
+// 1 - k(x)'(I + diag(d)K)^-1 d continues z, and t(x) = t0(x) + z z(x)/w (theory 14). Where all d are
+// 0 there is no limit, and Factorize refuses.
+type BiasEngine struct {
+	inner   base       // on K
+	sites   core.Sites // d, chi and b of the limit
+	z       []float64
+	w       float64
+	product []float64 // workspace, as are the next two
+	turned  []float64
+	after   []float64
+	ratio   coarseRatio
+}
+
+// base is an engine that a bias can be added to.
+type base interface {
+	Engine
+	// coefficients of a row that describes a new input give k(x)'(I + diag(d)K)^-1 field.
+	coefficients(field []float64) []float64
+	// coarser is the engine on a coarser kernel where PredictDiag goes by that.
+	coarser() (c base, byCoarser bool)
+}
+
+func (e *CholeskyEngine) coarser() (base, bool) { return nil, false }
+
+func (e *LowRankEngine) coarser() (base, bool) {
+	if c := e.coarseIfAccurate(); c != nil {
+		return c, true
+	}
+	return nil, true
+}
+
+// ErrNoBias says that nothing fixes the bias.
+var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
+
+// newBiasEngine adds a bias to the engine on K, which it takes over.
+func newBiasEngine(inner base) *BiasEngine {
+	e := &BiasEngine{inner: inner}
+	e.allocate(&core.Plan{}, inner.N())
+	return e
+}
+
+func (e *BiasEngine) allocate(p *core.Plan, n int) {
+	e.sites = core.NewSites(p, n)
+	p.Vectors(n, &e.z, &e.product, &e.turned, &e.after)
+}
+
+// BiasBytes is the memory that a BiasEngine of order n takes beside the engine on K.
+func BiasBytes(n int) int64 {
+	p := &core.Plan{Dry: true}
+	new(BiasEngine).allocate(p, n)
+	return p.Bytes()
+}
+
+// N is the order of K.
+func (e *BiasEngine) N() int { return e.inner.N() }
+
+// Diag is diag(G) and 1 - d diag(G).
+func (e *BiasEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
+
+// Precisions is the d of G.
+func (e *BiasEngine) Precisions() []float64 { return e.inner.Precisions() }
+
+// FormG does nothing: Factorize forms all of G.
+func (e *BiasEngine) FormG() {}
+
+// Valid is that of the engine on K.
+func (e *BiasEngine) Valid() bool { return e.inner.Valid() }
+
+// Bytes is the memory that the engine holds, K included.
+func (e *BiasEngine) Bytes() int64 { return e.inner.Bytes() + BiasBytes(e.N()) }
+
+// InputDim is that of the engine on K.
+func (e *BiasEngine) InputDim() int { return e.inner.InputDim() }
+
+// SingleError is that of the engine on K.
+func (e *BiasEngine) SingleError(d []float64) float64 { return e.inner.SingleError(d) }
+
+// UseFactor is that of the engine on K.
+func (e *BiasEngine) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
+	return e.inner.UseFactor(d, maxBytes)
+}
+
+// Factorize computes G0, all of it, and z. It refuses with ErrNoBias where all d are 0.
+func (e *BiasEngine) Factorize(d []float64) error {
+	if err := e.inner.Factorize(d); err != nil {
+		return err
+	}
+	return e.addBias()
+}
+
+// FactorizeSingle is Factorize with G0 in single precision.
+func (e *BiasEngine) FactorizeSingle(d []float64) error {
+	if err := e.inner.FactorizeSingle(d); err != nil {
+		return err
+	}
+	if err := e.addBias(); err != nil {
+		return errors.Join(ErrSingle, err)
+	}
+	for i, b := range e.sites.B {
+		if !(b > 0 && e.sites.Chi[i] > 0) {
+			return ErrSingle
+		}
+	}
+	return nil
+}
+
+// RankUpdate updates G0.
+func (e *BiasEngine) RankUpdate(sites []int, delta []float64) error {
+	err := e.inner.RankUpdate(sites, delta)
+	return errors.Join(err, e.addBias())
+}
+
+// addBias computes z, w, chi and b from G0. With s_i = sum_{j != i} G0_ij d_j, z_i = b0_i - s_i
+// and
+//
+//	chi_i = chi0_i + z_i^2/w,   b_i = b0_i w_i/w,   w_i = sum_{j != i} d_j z_j + d_i z_i s_i/b0_i,
+//
+// where w_i is w without site i: the difference w - d_i z_i^2/b0_i would lose digits where
+// one site carries most of w.
+func (e *BiasEngine) addBias() error {
+	e.inner.FormG()
+	d := e.inner.Precisions()
+	e.sites.MoveTo(d)
+	e.ratio.valid = false
+	chi, b := e.inner.Diag()
+	e.inner.MulVecOffDiag(e.product, d)
+	e.w = 0
+	for i, s := range e.product {
+		e.z[i] = b[i] - s
+		e.turned[i] = d[i] * e.z[i]
+		e.w += e.turned[i]
+	}
+	if !(e.w > 0) {
+		return ErrNoBias
+	}
+	e.eachWithout(func(i int, others float64) {
+		if own := d[i] * e.z[i]; own != 0 {
+			others += own * e.product[i] / b[i]
+		}
+		e.sites.Chi[i] = chi[i] + e.z[i]*e.z[i]/e.w
+		e.sites.B[i] = b[i] * math.Max(0, others) / e.w
+	})
+	return nil
+}
+
+// eachWithout calls f for every element of turned with the sum of the others: of those
+// before and those after, so that nothing is subtracted.
+func (e *BiasEngine) eachWithout(f func(i int, others float64)) {
+	after := 0.0
+	for i := len(e.turned) - 1; i >= 0; i-- {
+		e.after[i] = after
+		after += e.turned[i]
+	}
+	before := 0.0
+	for i, v := range e.turned {
+		f(i, before+e.after[i])
+		before += v
+	}
+}
+
+// MulVecOffDiag is dst = (G - diag(G)) x.
+func (e *BiasEngine) MulVecOffDiag(dst, x []float64) {
+	e.inner.MulVecOffDiag(dst, x)
+	for i, v := range x {
+		e.turned[i] = e.z[i] * v
+	}
+	e.eachWithout(func(i int, others float64) { dst[i] += e.z[i] * others / e.w })
+}
+
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G, by two products of the
+// engine on K:
+//
+//	G o G = G0 o G0 + 2/w diag(z) G0 diag(z) + (z o z)(z o z)'/w^2.
+func (e *BiasEngine) MulVecSquaredOffDiag(dst, x []float64) {
+	e.inner.MulVecSquaredOffDiag(dst, x)
+	for i, v := range x {
+		e.turned[i] = e.z[i] * v
+	}
+	e.inner.MulVecOffDiag(e.product, e.turned)
+	for i := range e.turned {
+		e.turned[i] *= e.z[i]
+	}
+	e.eachWithout(func(i int, others float64) {
+		share := e.z[i] / e.w
+		dst[i] += share * (2*e.product[i] + share*others)
+	})
+}
+
+// PredictDiag is that of the engines on K: by bounds of the response, or by a coarser
+// kernel.
+func (e *BiasEngine) PredictDiag(move, chi, b []float64) (valid bool) {
+	coarser, byCoarser := e.inner.coarser()
+	if !byCoarser {
+		return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
+	}
+	var c Engine
+	if coarser != nil {
+		c = newBiasEngine(coarser)
+	}
+	return e.ratio.predict(e, c, move, chi, b)
+}
+
+// Coarse is the coarser engine on K with the bias.
+func (e *BiasEngine) Coarse() Engine {
+	coarser, _ := e.inner.coarser()
+	if coarser == nil {
+		return nil
+	}
+	c := newBiasEngine(coarser)
+	if c.Factorize(e.Precisions()) != nil {
+		return nil
+	}
+	return c
+}
+
+// MulRows writes dst = x G.
+func (e *BiasEngine) MulRows(dst, x blas64.General) {
+	e.inner.MulRows(dst, x)
+	for r := range x.Rows {
+		sum := blas64.Dot(core.Vector(e.z), core.Vector(x.Data[r*x.Stride:r*x.Stride+x.Cols]))
+		blas64.Axpy(sum/e.w, core.Vector(e.z), core.Vector(dst.Data[r*dst.Stride:r*dst.Stride+dst.Cols]))
+	}
+}
+
+// CopyG writes all of G into dst.
+func (e *BiasEngine) CopyG(dst blas64.General) {
+	e.inner.CopyG(dst)
+	if e.N() > 0 {
+		blas64.Ger(1/e.w, core.Vector(e.z), core.Vector(e.z), dst)
+	}
+	for i, v := range e.sites.Chi {
+		dst.Data[i*dst.Stride+i] = v
+	}
+}
+
+// Row copies row i of G into dst.
+func (e *BiasEngine) Row(dst []float64, i int) {
+	e.inner.Row(dst, i)
+	blas64.Axpy(e.z[i]/e.w, core.Vector(e.z), core.Vector(dst))
+	dst[i] = e.sites.Chi[i]
+}
+
+// Product32 is that of the engine on K, and z.
+func (e *BiasEngine) Product32() Product32 {
+	p := &biased32{inner: e.inner.Product32(), z: make([]float32, e.N()), share: make([]float32, e.N())}
+	for i, z := range e.z {
+		p.z[i], p.share[i] = float32(z), float32(z/e.w)
+	}
+	return p
+}
+
+// biased32 is G = G0 + z share'.
+type biased32 struct {
+	inner    Product32
+	z, share []float32
+}
+
+func (p *biased32) MulRows(dst, x blas32.General) {
+	p.inner.MulRows(dst, x)
+	if x.Rows > 0 && x.Cols > 0 {
+		sums := blas32.Vector{N: x.Rows, Inc: 1, Data: make([]float32, x.Rows)}
+		blas32.Gemv(gblas.NoTrans, 1, x, vector32(p.share), 0, sums)
+		blas32.Ger(1, sums, vector32(p.z), dst)
+	}
+}
+
+func vector32(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
+
+// Predictor reads off t(x) = t0(x) + z z(x)/w, with s for the scatter:
+//
+//	t'field = t0'field + z(x) z'field/w,
+//	sum_j t_j^2 s_j = sum_j t0_j^2 s_j + 2 z(x)/w t0'(z o s) + z(x)^2/w^2 z'(z o s).
+func (e *BiasEngine) Predictor(field, scatter []float64) Predictor {
+	turned := make([]float64, e.N())
+	for i, z := range e.z {
+		turned[i] = z * scatter[i]
+	}
+	return &biasPredictor{
+		inner:     e.inner.Predictor(field, scatter),
+		level:     e.inner.coefficients(e.Precisions()),
+		cross:     e.inner.coefficients(turned),
+		perLevel:  blas64.Dot(core.Vector(e.z), core.Vector(field)) / e.w,
+		perCross:  2 / e.w,
+		perSquare: blas64.Dot(core.Vector(e.z), core.Vector(turned)) / (e.w * e.w),
+	}
+}
+
+// biasPredictor adds to what t0 gives the terms in z(x) = 1 - row'level.
+type biasPredictor struct {
+	inner                         Predictor
+	level, cross                  []float64 // coefficients of the rows
+	perLevel, perCross, perSquare float64
+}
+
+// Predict writes mean and variance of P new inputs.
+func (p *biasPredictor) Predict(rows, mean, variance []float64) {
+	width := 0
+	if len(mean) > 0 {
+		width = len(rows) / len(mean)
+	}
+	z, cross := make([]float64, len(mean)), make([]float64, len(mean))
+	for i := range mean {
+		z[i] = 1
+		row := rows[i*width : (i+1)*width]
+		for q, v := range p.level {
+			z[i] -= row[q] * v
+			cross[i] += row[q] * p.cross[q]
+		}
+	}
+	p.inner.Predict(rows, mean, variance)
+	for i, z := range z {
+		mean[i] += z * p.perLevel
+		variance[i] = math.Max(0, variance[i]+z*(p.perCross*cross[i]+z*p.perSquare))
+	}
+}
+
+// Responses writes t(x)' = k(x)'(I + diag(d)K)^-1 = k(x)' - k(x)'diag(d)G, P x N, for new inputs
+// with the given kernel vectors, P x N; with a bias the limit of that, to which z/w is added.
+func Responses(e Engine, k blas64.General) blas64.General {
+	t := blas64.General{Rows: k.Rows, Cols: k.Cols, Stride: k.Cols, Data: make([]float64, k.Rows*k.Cols)}
+	weighted := blas64.General{Rows: k.Rows, Cols: k.Cols, Stride: k.Cols, Data: make([]float64, k.Rows*k.Cols)}
+	scaleColumns(weighted, k, e.Precisions())
+	e.MulRows(t, weighted)
+	b, biased := e.(*BiasEngine)
+	for r := range k.Rows {
+		row := t.Data[r*t.Stride : r*t.Stride+t.Cols]
+		for i, v := range k.Data[r*k.Stride : r*k.Stride+k.Cols] {
+			row[i] = v - row[i]
+			if biased {
+				row[i] += b.z[i] / b.w
+			}
+		}
+	}
+	return t
+}
+
+// BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias: with t of
+// Responses,
+//
+//	G(x, x) = K(x, x) - t(x)'(d o k) + z(x)/w.
+func BiasVariance(e Engine, k []float64) float64 {
+	b, ok := e.(*BiasEngine)
+	if !ok {
+		return 0
+	}
+	z, d := 1.0, b.Precisions()
+	for j, v := range k {
+		z -= v * d[j] * b.z[j]
+	}
+	return z / b.w
+}

@@ -55,7 +55,7 @@ func posteriorMean(c, h, k float64, logLik func(f float64) float64) float64 {
 func ownLosses(c, noise float64) []struct {
 	loss   loss.Loss
 	labels bool
-	smooth bool // no kinks, and dear
+	smooth bool // without kinks, however large C is, or dear
 	f      ownMap
 } {
 	softmax := func(c, h, y, k, cost float64) float64 {
@@ -76,7 +76,7 @@ func ownLosses(c, noise float64) []struct {
 			}
 			return (p*h + 2*k*c*y) / (p + 2*k*c)
 		}},
-		{loss.Logistic{C: c}, true, true, func(p, h, y, k float64) float64 { return softmax(p, h, y, k, c) }},
+		{loss.Logistic{C: c}, true, false, func(p, h, y, k float64) float64 { return softmax(p, h, y, k, c) }},
 		{loss.EpsInsensitive{C: c, Epsilon: 0.2}, false, false, func(p, h, y, k float64) float64 {
 			switch r := h - y; {
 			case r > 0.2:

@@ -77,7 +77,11 @@ func (t *Tuning) document() *document {
 			onPart++
 		}
 	}
-	d.line("judged", "%d models, %d of them on %d examples%s", t.Evaluations, onPart, t.StartExamples, nonzero("; %d failed", t.Failures))
+	part := ""
+	if onPart > 0 {
+		part = fmt.Sprintf(", %d of them on %d examples", onPart, t.StartExamples)
+	}
+	d.line("judged", "%d models%s%s", t.Evaluations, part, nonzero("; %d failed", t.Failures))
 	d.line("starts", "%d of %d ended alike", t.Alike(), len(t.Ends))
 	d.line("objective", "%s", number(t.Objective))
 	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError), number(t.StandardError), t.TestLoss)

@@ -192,6 +192,9 @@ func measureCoverage(t *testing.T, set *dataset.Set, quick bool, splits, fresh, 
 // With BOOTBENCH_SURVEY, a folder that has california.csv and pumadyn8nm.csv, it prints the
 // table of doc/predictions.md.
 func TestObservationCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	folder := os.Getenv("BOOTBENCH_SURVEY")
 	sets, splits, fresh, resamples, within := coverageSets(t, folder), 10, 1000, 1000, 0.03
 	if folder == "" {

@@ -52,13 +52,15 @@ type QuickFit struct {
 // time: Kernel.Gamma where it is 0, the kernel has one and there is no LengthScale; and
 // where Loss is nil, the square loss and its noise for a regression, judged by exact
 // leave-one-out, and for labels the hinge loss and its C, judged by the .632+ estimate of
-// the theory. A loss that is given must be one of the two. progress, if not nil, is told
+// the theory. Models are judged without bias, so that the choice does not depend on whether
+// spec has one. A loss that is given must be one of the two. progress, if not nil, is told
 // how many models of about how many are judged.
 func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) (*QuickFit, error) {
 	if spec.Set == nil || spec.Set.N() == 0 {
 		return nil, inputError(errors.New("there are no examples"))
 	}
 	q := &quickSearch{ctx: ctx, spec: spec, progress: progress, unit: 1}
+	q.spec.Bias = false
 	if err := q.begin(); err != nil {
 		return nil, inputError(err)
 	}

@@ -43,6 +43,9 @@ func solveAt(t testing.TB, m *model.Model, ratio float64) (float64, *solver.Solu
 // of 1%. A residual of a hundredth of the noise, the default once, changed the error by
 // 15 to 30% here.
 func TestRankError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	for _, gamma := range []float64{0.002, 0.01} {
 		for _, noise := range []float64{0.001, 0.01, 0.1} {
 			spec := eight(t, 500, gamma, noise)
@@ -95,6 +98,9 @@ func TestRankErrorGoal(t *testing.T) {
 // goal. Where memory or the largest rank forbid that, Auto does not call the answer converged;
 // where the exact engine fits, it takes that.
 func TestAutoKeepsRankError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	spec := eight(t, 1500, 0.01, 0.01)
 	want, _ := solveAt(t, build(t, spec), 1)
 	spec.Storage = model.Auto

@@ -365,6 +365,9 @@ func TestSingularKernel(t *testing.T) {
 // answers lie within the residual 1e-8 of the fixed point, times what slow directions
 // make of it.
 func TestRoughSweeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	_, has := blas.Bound().(blas.Single)
 	for _, set := range []string{"sonar", "wisconsin"} {
 		for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}} {

@@ -211,6 +211,9 @@ func lineProblem(rng *rand.Rand, n int, length, amplitude float64, labels bool) 
 // deviations errs by a few 1e-6 where the map has kinks, the inner one of likelihoods, with
 // 200 points outside, by 1e-6; the solver stops at a residual of 1e-8.
 func TestFixedPointAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	const n = 6
 	ratio := 1.0
 	for which, l := range ownLosses(2, 0.3) {

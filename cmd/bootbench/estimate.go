@@ -30,7 +30,7 @@ The points of the JSON document are in the order of the file.
 A long solve that may be stopped is given --checkpoint FILE, and --resume, on the
 same command line, to go on from there when it runs again.`,
 		Example: `  bootbench estimate boston
-  bootbench estimate boston --noise 0.1 --ratio 0.5 --json - --no-points
+  bootbench estimate sonar --ratio 0.5 --json - --no-points
   bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --amplitude 25 --constant 200 --test-loss absolute
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --checkpoint solve.checkpoint

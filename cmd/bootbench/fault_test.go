@@ -140,6 +140,9 @@ func TestFileFaults(t *testing.T) {
 // status that says so, or finds another way to the same answer, within the tolerance of the
 // solve.
 func TestFactorisationFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	losses := map[string][]string{
 		"square":   {"synthetic:friedman1,n=30", "--loss", "square", "--noise", "1"},
 		"hinge":    {"synthetic:blobs,n=30,d=3,seed=5", "--loss", "hinge", "--C", "10"},

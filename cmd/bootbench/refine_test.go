@@ -66,6 +66,9 @@ func TestAccuracy(t *testing.T) {
 // and grid where they are asked to; a likelihood is left as it is by auto, and refused
 // where a number is asked for.
 func TestRefineElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	p := decoded[report.Prediction](t, "predict", "sonar", "--test", "sonar")
 	e := decoded[report.Estimate](t, "estimate", "sonar")
 	if p.Refined == nil || len(p.Refined.Points.Mean) != 208 {

@@ -33,6 +33,9 @@ func sameRefined(t *testing.T, a, b *report.Refined) {
 // merged, are those of one process; a part that is missing is named, and what cannot be
 // split is refused.
 func TestRefinementInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	line := map[string][]string{
 		"estimate": {"estimate", "sonar", "--loss", "hinge", "--C", "1", "--refine", "150"},
 		"predict":  {"predict", "crabs", "--loss", "logistic", "--C", "1", "--test", "crabs", "--refine", "150"},
@@ -79,6 +82,9 @@ func TestRefinementInParts(t *testing.T) {
 // again, more are added, and the answer is that of a run that was not disturbed. A damaged
 // one ends them; those of other inputs are replaced, and what is none of ours is not.
 func TestResumeRefinement(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	path := filepath.Join(t.TempDir(), "c")
 	line := []string{"estimate", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint", path}
 	want := decoded[report.Estimate](t, append(line, "--refine", "150")...).Refined

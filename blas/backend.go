@@ -136,7 +136,7 @@ func ThreadsForOrder(n int, f func()) {
 }
 
 // maxSingleThreaded is the order up to which one thread is faster than two in a solve: by
-// 13 to 18% at 200, 4 to 8% at 450 to 530 (margin losses of the embedded sets).
+// 15% and 13% on sonar (208) and crabs (200); on wisconsin (449) and pima (532) by some 5%.
 const maxSingleThreaded = 400
 
 // alone is who runs in SingleThreaded, and the thread count before the first of them.

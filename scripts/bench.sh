@@ -65,6 +65,7 @@ bench ./blas . openblas "$out/kernels.txt"
 echo "refresh and steps" >&2
 bench ./linalg 'Step|Single' openblas "$out/linalg.txt"
 time=7x bench ./linalg Refresh openblas "$out/linalg.txt"
+time=6x bench ./linalg Update openblas "$out/linalg.txt"
 time=7x bench ./linalg Refresh "" "$out/linalg.txt"
 echo "fits and solves" >&2
 bench ./gp Fit openblas "$out/fits.txt"
@@ -116,12 +117,13 @@ picture large/scale speed-scale
 table Kernel "$out/kernels.txt" > "$out/kernels"
 table "Refresh|Single" "$out/linalg.txt" > "$out/refresh"
 table Step "$out/linalg.txt" > "$out/steps"
+table Update "$out/linalg.txt" > "$out/updates"
 table Fit "$out/fits.txt" > "$out/fits"
 table Solve "$out/solve.txt" > "$out/solve"
 table Breadth "$out/breadth.txt" > "$out/breadth"
 table 'Train|NewTrainer' "$out/svm.txt" > "$out/train"
 table Grid "$out/grid.txt" > "$out/grid"
 table Survey "$out/survey.txt" > "$out/survey"
-for name in machine kernels refresh steps fits solve breadth train grid survey margins compare compare-coarse loo scale; do
+for name in machine kernels refresh steps updates fits solve breadth train grid survey margins compare compare-coarse loo scale; do
 	renew "$name" "$out/$name"
 done

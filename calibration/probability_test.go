@@ -43,7 +43,7 @@ func platt(c calibration.Curve, field, label []float64) (sum float64) {
 
 // TestLogisticIsTheMinimum: no other slope or offset nearby has a smaller log loss on
 // Platt's targets; and of 20000 examples the curve is that of their law within three
-// standard errors (inverse Fisher information: 0.02 for the slope, 0.03 for the slope of 2).
+// standard errors (inverse Fisher information: 0.030 for the slope, 0.021 for the offset).
 func TestLogisticIsTheMinimum(t *testing.T) {
 	field, label := draw(300, 3, func(f float64) float64 { return sigmoid(2*f - 1) })
 	for i := range field {
@@ -65,7 +65,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 	}
 	field, label = draw(20000, 4, func(f float64) float64 { return sigmoid(2*f - 1) })
 	c, err = calibration.FitLogistic(field, label)
-	if l := c.(calibration.Logistic); err != nil || math.Abs(l.Slope-2) > 0.1 || math.Abs(l.Offset+1) > 0.08 {
+	if l := c.(calibration.Logistic); err != nil || math.Abs(l.Slope-2) > 0.09 || math.Abs(l.Offset+1) > 0.063 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

@@ -20,6 +20,12 @@ const (
 	ofObservation = "observation"
 )
 
+// The units of --residuals.
+const (
+	plainResiduals  = "plain"
+	scaledResiduals = "scaled"
+)
+
 // intervalFlags say what the intervals at new inputs hold.
 type intervalFlags struct {
 	of        string
@@ -30,14 +36,14 @@ type intervalFlags struct {
 func (i *intervalFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&i.of, "interval", ofEstimator, "what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ with --scheme kfold)")
 	f.Float64Var(&i.level, "level", 0.95, "share of it that the interval holds, `LEVEL` between 0 and 1")
-	f.StringVar(&i.residuals, "residuals", "plain", "of --interval observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or examples are few)")
+	f.StringVar(&i.residuals, "residuals", plainResiduals, "of --interval observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or examples are few)")
 }
 
 func (i *intervalFlags) check(f *pflag.FlagSet) error {
 	if err := usage.OneOf("interval", i.of, ofEstimator, ofObservation); err != nil {
 		return err
 	}
-	if err := usage.OneOf("residuals", i.residuals, "plain", "scaled"); err != nil {
+	if err := usage.OneOf("residuals", i.residuals, plainResiduals, scaledResiduals); err != nil {
 		return err
 	}
 	if f.Changed("residuals") && i.of != ofObservation {
@@ -58,7 +64,7 @@ func (i *intervalFlags) checkSet(j *job) error {
 }
 
 func (i *intervalFlags) unit() model.Residuals {
-	if i.residuals == "scaled" {
+	if i.residuals == scaledResiduals {
 		return model.ScaledResiduals
 	}
 	return model.PlainResiduals

@@ -92,11 +92,11 @@ func TestLawRefusals(t *testing.T) {
 }
 
 // TestCompareModels: a model does not differ from itself; a better one by the difference of
-// the two answers; what is no answer, or of other data, is refused.
+// the two answers, each of which is what its own file says, bias included; what is no answer, or of other data, is refused.
 func TestCompareModels(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for name, line := range map[string]string{"hard.json": "estimate sonar", "soft.json": "estimate sonar --loss hinge --C 1", "crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
+	for name, line := range map[string]string{"hard.json": "estimate sonar", "soft.json": "estimate sonar --loss hinge --C 1", "bias.json": "estimate sonar --loss hinge --C 1 --bias", "crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
 		must(t, append(strings.Fields(line), "--refine", "none", "--json", at(name))...)
 	}
 	type difference struct{ Value, Standard_error, Lower, Upper, P_value float64 }
@@ -119,6 +119,16 @@ func TestCompareModels(t *testing.T) {
 	d, r := a.Difference, a.Refined_difference
 	if math.Abs(d.Value-(a.Models[0].Test_error-a.Models[1].Test_error)) > 1e-9 || !(d.Lower < d.Value && d.Value < d.Upper && d.Upper < 0 && d.P_value < 0.05 && r.P_value < 0.05) || math.Abs(r.Value-d.Value) > 0.01 {
 		t.Errorf("%+v", a)
+	}
+	ask("--models", at("soft.json"), at("bias.json"))
+	for k, name := range []string{"soft.json", "bias.json"} {
+		text, err := os.ReadFile(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own := document[struct{ Test_error float64 }](t, string(text)); math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
+			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
+		}
 	}
 	for args, want := range map[string]string{
 		at("hard.json"):                                      "here are 1 models",

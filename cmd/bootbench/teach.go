@@ -20,6 +20,7 @@ import (
 	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/train"
+	"bootbench/tune"
 )
 
 // words are the values of a flag that takes one of a few words; nil: it takes others.
@@ -48,7 +49,16 @@ func words(command, flag string) []string {
 	case "backend":
 		return blas.Names()
 	case "over":
+		if command == "tune" {
+			return tuneNames()
+		}
 		return gridNames()
+	case "by":
+		return tune.Names()
+	case "interval":
+		return []string{ofEstimator, ofObservation}
+	case "residuals":
+		return []string{plainResiduals, scaledResiduals}
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (t *tuneFlags) checkModel(a *app, data string) error {
 	return files.CheckWritable("model", t.model)
 }
 
-// writeModel trains the model that was chosen, as the theory has it without a bias term, and
+// writeModel trains the model that was chosen, with a bias where the theory had one, and
 // writes its file.
 func (t *tuneFlags) writeModel(m *model.Model) error {
 	fit, err := m.Fit(model.FitSettings{})

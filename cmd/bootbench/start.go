@@ -18,6 +18,9 @@ func (a *app) start(cmd *cobra.Command) error {
 	if err := a.onRanks(); err != nil {
 		return err
 	}
+	if err := keepInputs(cmd); err != nil {
+		return err
+	}
 	if err := a.ranks.agree(a.checkOutputs()); err != nil {
 		return err
 	}
@@ -29,6 +32,26 @@ func (a *app) start(cmd *cobra.Command) error {
 	}
 	a.console.ShowProgress()
 	a.started = true
+	return nil
+}
+
+// keepInputs refuses an output in the place of a file that is read.
+func keepInputs(cmd *cobra.Command) error {
+	inputs := cmd.Flags().Args()
+	if test := cmd.Flags().Lookup("test"); test != nil {
+		inputs = append(inputs, test.Value.String())
+	}
+	for _, name := range []string{"json", "csv", "covariance", "replicates", "trace", "cpuprofile", "memprofile"} {
+		output := cmd.Flags().Lookup(name)
+		if output == nil || output.Value.String() == "-" {
+			continue
+		}
+		for _, input := range inputs {
+			if files.Same(output.Value.String(), input) {
+				return usage.Errorf("--%s: %s is read, and would be lost: name another file", name, input)
+			}
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestInputsAreKept: no output takes the place of DATA or of new inputs, under another
+// spelling of its name either; the file is as it was.
+func TestInputsAreKept(t *testing.T) {
+	data := houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})
+	before, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spelled := strings.Replace(data, "/houses.csv", "/./houses.csv", 1)
+	for _, line := range []string{
+		"estimate DATA --json SAME", "estimate DATA --covariance SAME", "estimate DATA --trace SAME", "estimate DATA --memprofile SAME",
+		"retrain DATA --replicates SAME", "predict boston --test DATA --csv SAME", "predict boston --test DATA --json SAME",
+	} {
+		args := strings.Fields(strings.NewReplacer("DATA", data, "SAME", spelled).Replace(line))
+		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, "would be lost") {
+			t.Errorf("%s: status %d, %q", line, o.status, o.stderr)
+		}
+		if after, err := os.ReadFile(data); err != nil || string(after) != string(before) {
+			t.Fatalf("%s: the file is another: %v", line, err)
+		}
+	}
+}

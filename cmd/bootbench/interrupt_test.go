@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"bootbench/cmd/bootbench/internal/files"
 )
 
 // child starts the program in a process of its own.
@@ -96,4 +98,25 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		dir = t.TempDir()
 	}
+}
+
+// TestCheckpointInUse: a run on the checkpoint of another is refused before it touches it,
+// and takes it up once the other is gone, by whatever end.
+func TestCheckpointInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	release, err := files.Hold(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := keeps(path)
+	if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, "is in use by another run") {
+		t.Errorf("status %d, %q", o.status, o.stderr)
+	}
+	release()
+	for range 2 {
+		if o := drive(t, "", args...); o.status != exitDone {
+			t.Errorf("status %d, %q", o.status, o.stderr)
+		}
+	}
+	alone(t, path)
 }

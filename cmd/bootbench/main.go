@@ -53,6 +53,7 @@ func (a *app) abandon() {
 	if a.answering.Load() {
 		return
 	}
+	a.checkpoint.keeper.Close()
 	fmt.Fprintln(os.Stderr, "bootbench: interrupted in the middle of a step: nothing is printed, what was kept in files is whole")
 	os.Exit(exitInterrupted)
 }

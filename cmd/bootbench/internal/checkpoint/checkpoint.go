@@ -26,6 +26,7 @@ type Keeper struct {
 	failed  error
 	written time.Time
 	took    time.Duration // writing the last one
+	release func()        // the lock; nil: this process writes nothing
 }
 
 // Options of a Keeper.
@@ -45,7 +46,8 @@ const (
 )
 
 // Open looks for the checkpoint of a path, to be replaced, or to go on from with
-// resume. It refuses a file that cannot be written or taken up.
+// resume. It refuses a file that cannot be written or taken up, or that another run
+// holds; Close gives it back.
 func Open(path string, resume bool, o Options) (*Keeper, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -54,34 +56,56 @@ func Open(path string, resume bool, o Options) (*Keeper, error) {
 	if err := files.CheckWritable("checkpoint", path); err != nil {
 		return nil, err
 	}
-	if err := files.Sweep(path); err != nil {
-		return nil, usage.Errorf("--checkpoint: %w", err)
-	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, usage.Errorf("--checkpoint: %s is no regular file", path)
 	}
-	if err := checkFits(path); err != nil {
+	release, err := files.Hold(path)
+	if err != nil {
+		return nil, usage.Errorf("--checkpoint: %s %w", path, err)
+	}
+	k.release = release
+	if err := k.take(resume); err != nil {
+		k.Close()
 		return nil, err
 	}
-	content, err := os.ReadFile(path)
+	return k, nil
+}
+
+// take looks at the file and what lies beside it, which no other run writes.
+func (k *Keeper) take(resume bool) error {
+	if err := files.Sweep(k.path); err != nil {
+		return usage.Errorf("--checkpoint: %w", err)
+	}
+	if err := checkFits(k.path); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(k.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if resume {
-			o.Note("there is no %s yet: starting afresh", path)
+			k.options.Note("there is no %s yet: starting afresh", k.path)
 		}
-		return k, nil
+		return nil
 	case err != nil:
-		return nil, usage.Errorf("--checkpoint: %w", err)
+		return usage.Errorf("--checkpoint: %w", err)
 	case !resume:
 		if err := mayReplace(content); err != nil {
-			return nil, usage.Errorf("--checkpoint: %s %w, and is not replaced", path, err)
+			return usage.Errorf("--checkpoint: %s %w, and is not replaced", k.path, err)
 		}
-		return k, nil
+		return nil
 	}
 	if k.found, err = decode(content); err != nil {
-		return nil, usage.Errorf("--resume: %s %w", path, err)
+		return usage.Errorf("--resume: %s %w", k.path, err)
 	}
-	return k, nil
+	return nil
+}
+
+// Close lets other runs have the file.
+func (k *Keeper) Close() {
+	if k != nil && k.release != nil {
+		k.release()
+		k.release = nil
+	}
 }
 
 func newKeeper(path string, o Options) *Keeper {

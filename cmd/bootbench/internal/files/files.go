@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -113,7 +114,18 @@ func fill(f *os.File, buffer *bufio.Writer, write func(io.Writer) error, finish 
 }
 
 // Names of partial files, beside the file to be.
-func partialPrefix(path string) string { return "." + filepath.Base(path) + "-" }
+func partialPrefix(path string) string { return beside(path) + "-" }
+
+// beside begins the names of this package's own files beside one. Of a name that leaves no
+// room for more in the 255 bytes of a name it takes the beginning and a checksum.
+func beside(path string) string {
+	const most = 200
+	name := filepath.Base(path)
+	if len(name) > most {
+		name = fmt.Sprintf("%s-%08x", name[:most-9], crc32.ChecksumIEEE([]byte(name)))
+	}
+	return "." + name
+}
 
 const partialSuffix = ".partial"
 
@@ -149,6 +161,8 @@ func Same(a, b string) bool {
 func CheckWritable(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return usage.Errorf("--%s: %s is a directory", flag, path)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) { // a name that is too long
+		return usage.Errorf("--%s: %w", flag, err)
 	}
 	if err := holdsFiles(filepath.Dir(path)); err != nil {
 		return usage.Errorf("--%s: %w", flag, err)

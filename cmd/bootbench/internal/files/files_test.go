@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -103,5 +105,46 @@ func TestSweep(t *testing.T) {
 		if _, err := os.Stat(path); (err == nil) != stays {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// TestHold: a file is held by one run at a time, and by none after release; what a killed
+// run leaves does not hold it. A name of 255 bytes can be held and written.
+func TestHold(t *testing.T) {
+	for _, name := range []string{"x", strings.Repeat("n", 255)} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(filepath.Join(dir, beside(path)+".lock"), []byte("12345"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		release, err := Hold(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(filepath.Join(dir, beside(path)+".lock"), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errors.Is(lock(f), errors.ErrUnsupported) {
+			t.Skip("no locks here")
+		}
+		f.Close()
+		if _, err := Hold(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
+			t.Errorf("held twice: %v", err)
+		}
+		if err := ReplaceDurably(path, []byte("x")); err != nil {
+			t.Error(err)
+		}
+		release()
+		if release, err = Hold(path); err != nil {
+			t.Errorf("after release: %v", err)
+		}
+		release()
+		if files, _ := os.ReadDir(dir); len(files) != 1 {
+			t.Errorf("%d files are left", len(files))
+		}
+	}
+	if err := CheckWritable("json", filepath.Join(t.TempDir(), strings.Repeat("n", 256))); err == nil {
+		t.Error("a name of 256 bytes passes")
 	}
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 
+	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -29,7 +30,27 @@ func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution, s
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.solveRoom()
 	}
+	if settings.Whole == nil && solver.Certain(law) {
+		settings.Whole = m.wholeFit()
+	}
 	return solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
 	}, settings)
+}
+
+// wholeFit is the fit to all data where a loss with a proximal map has one, nil where the theory is
+// iterated instead. The solver judges how good it is.
+func (m *Model) wholeFit() *solver.WholeFit {
+	if _, ok := m.Loss.(loss.Proximal); !ok || m.quadratic() || m.Factor != nil || m.Spread != nil {
+		return nil
+	}
+	tolerance := 1e-13 // of the objective
+	if _, margin := marginCost(m.Loss); margin {
+		tolerance = 1e-9 // of y f
+	}
+	fit, err := m.Fit(FitSettings{Tolerance: tolerance})
+	if err != nil {
+		return nil
+	}
+	return &solver.WholeFit{F: fit.F, Weight: fit.Weight}
 }

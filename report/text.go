@@ -101,6 +101,9 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 		if se == nil {
 			return number(v)
 		}
+		if math.IsNaN(v) {
+			return number(v)
+		}
 		return fmt.Sprintf("%s, standard error %.2g", number(v), of(se))
 	}
 	d.line("bagged error", "%s   (of the mean prediction)", with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))

@@ -77,6 +77,10 @@ type Settings struct {
 	// same on all.
 	MaxBytes int64
 
+	// Whole is a fit to all data, for laws under which every resample is that (Certain): a loss
+	// that is not quadratic is then answered by it, without an iteration. Default: none.
+	Whole *WholeFit
+
 	// Engine makes the engine that keeps G; default the kernel's own.
 	Engine func(linalg.Kernel) linalg.Engine
 	// Progress, if set, is told of every sweep as it ends.

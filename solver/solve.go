@@ -68,6 +68,9 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
+	if quadratic == nil && settings.Whole != nil && Certain(p.Law) {
+		return s, r.solveCertain(settings.Whole)
+	}
 	iterate := r.solveGeneral
 	if quadratic != nil {
 		iterate = r.solveQuadratic

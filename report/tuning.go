@@ -53,6 +53,9 @@ const (
 
 // Alike is the number of starts that ended as well as the best of them.
 func (t *Tuning) Alike() int {
+	if len(t.Ends) == 0 {
+		return 0
+	}
 	alike, least := 0, slices.Min(t.Ends)
 	same := sameEnd * math.Abs(least)
 	if t.By != "evidence" {
@@ -82,7 +85,9 @@ func (t *Tuning) document() *document {
 		part = fmt.Sprintf(", %d of them on %d examples", onPart, t.StartExamples)
 	}
 	d.line("judged", "%d models%s%s", t.Evaluations, part, nonzero("; %d failed", t.Failures))
-	d.line("starts", "%d of %d ended alike", t.Alike(), len(t.Ends))
+	if len(t.Ends) > 0 {
+		d.line("starts", "%d of %d ended alike", t.Alike(), len(t.Ends))
+	}
 	d.line("objective", "%s", number(t.Objective))
 	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError), number(t.StandardError), t.TestLoss)
 	d.combined(t.Errors, t.Resampling)

@@ -10,7 +10,10 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
 
 	"bootbench/dataset"
 	"bootbench/kernel"
@@ -19,16 +22,22 @@ import (
 
 // Sizes and limits of the search.
 const (
-	subsetLabels     = 200  // examples on which the starts are tried, if there are so many more
-	subsetRegression = 300  //
+	screenLabels     = 100 // examples on which models all over the ranges are judged, if there are so many more
+	screenRegression = 150
+	startLabels      = 200 // the same of the starts
+	startRegression  = 300
 	worthSubset      = 1.5  // by how many times more
-	randomReach      = 2.3  // random starts lie within a factor e^2.3 of the first
+	screenPoints     = 6    // per coordinate
+	screenReach      = 4    // they lie within a factor e^4 of the first
+	screenApart      = 1    // difference of logarithms from which on two starts are not one
+	screenTolerance  = 1e-2 // of solves of these models
 	looseTolerance   = 1e-3 // of solves from the starts
 	closeTolerance   = 1e-4 // of solves on all data
 	nearValue        = 0.03 // relative difference from the best end up to which another is judged on all data too
 	samePlace        = 0.5  // difference of logarithms below which it is in the same place
-	progressRelative = 3e-3 // decrease of the value over progressSteps steps below which a run ends
+	progressRelative = 3e-3 // decrease of the value over progressSteps steps below which a run on all data ends
 	progressAbsolute = 3e-4 // the same of the evidence, which may be near 0
+	progressLoose    = 3    // by what more a run on a part must decrease
 	progressSteps    = 2
 	firstStep        = 1    // length of the first step of a start, in logarithms
 	closeFirstStep   = 0.3  // the same from the best of the starts
@@ -91,75 +100,91 @@ func (s *search) values(spec *model.Spec) []float64 {
 	return all
 }
 
-// run tries the starts on a part of the data, goes on from the best of them on all, and
-// returns the best model there, or if there was no time for any, of the part.
+// run looks at models all over the ranges on a small part of the data, descends from the best of
+// them on a larger part, goes on from the best end on all, and returns the best model that was
+// judged on as many examples as any.
 func (s *search) run(ctx context.Context) (Evaluation, error) {
 	tied := slices.ContainsFunc(s.result.Over, func(h model.Hyperparameter) bool { return h.Feature > 0 })
-	part := s.part()
-	loose := &judge{problem: &s.problem, tolerance: looseTolerance}
+	part := s.part(startLabels, startRegression)
 	s.result.StartExamples = part.Set.N()
-	rng := rand.New(rand.NewPCG(s.settings.Seed, 1))
-	first := s.values(&s.spec)
 	var ends []Evaluation
-	for start := range s.settings.Starts {
-		r := &descent{search: s, judge: loose, spec: part, start: start + 1, unit: firstStep, coordinates: s.coordinates(first, tied)}
-		at := make([]float64, len(r.coordinates))
-		for k := range at {
-			if start > 0 {
-				at[k] = randomReach * (2*rng.Float64() - 1)
-			}
-		}
-		if end, ok := r.run(ctx, first, at); ok {
+	for k, from := range s.screen(ctx, tied) {
+		r := s.descent(ctx, part, looseTolerance, from, tied)
+		r.start, r.unit = k+1, firstStep
+		if end, ok := r.run(); ok {
 			ends = append(ends, end)
 			s.result.Ends = append(s.result.Ends, end.Value)
 		}
 	}
-	if len(ends) == 0 {
-		return Evaluation{}, s.failure(ctx)
-	}
-	ends = distinct(ends)
-	best := ends[0]
-	if part.Set.N() == s.spec.Set.N() {
-		if !tied {
-			return best, nil
+	whole := part.Set.N() == s.spec.Set.N()
+	if ends = apart(ends, samePlace, len(ends)); len(ends) > 0 && (tied || !whole) {
+		from := ends[0]
+		if !whole {
+			from = s.best(ctx, ends)
 		}
-	} else if len(ends) > 1 {
-		best = s.best(ctx, ends)
+		r := s.descent(ctx, s.spec, closeTolerance, from.Values, false)
+		r.unit = closeFirstStep
+		r.run()
 	}
-	r := &descent{search: s, judge: &judge{problem: &s.problem, tolerance: closeTolerance}, spec: s.spec, unit: closeFirstStep}
-	r.coordinates = s.coordinates(best.Values, false)
-	if last, ok := r.run(ctx, best.Values, make([]float64, len(r.coordinates))); ok {
-		best = last
+	best := Evaluation{Value: math.Inf(1)}
+	for _, e := range s.result.Path {
+		if e.Examples > best.Examples && e.Failure == "" || e.Examples == best.Examples && e.Value < best.Value {
+			best = e
+		}
+	}
+	if math.IsInf(best.Value, 1) {
+		return best, s.failure(ctx)
 	}
 	return best, nil
 }
 
-// distinct are the ends, the best first, that are nearly as good as the best and elsewhere.
-func distinct(ends []Evaluation) (kept []Evaluation) {
-	slices.SortStableFunc(ends, func(a, b Evaluation) int { return cmp.Compare(a.Value, b.Value) })
-	for _, e := range ends {
-		elsewhere := func(k Evaluation) bool {
-			return !slices.EqualFunc(k.Values, e.Values, func(a, b float64) bool { return math.Abs(math.Log(a/b)) < samePlace })
+// screen judges the first values and points all over the ranges on a small part, and returns the
+// values of the best that are apart from each other, one for each start.
+func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
+	r := s.descent(ctx, s.part(screenLabels, screenRegression), screenTolerance, s.values(&s.spec), tied)
+	r.start = 1
+	points := mat.NewDense(screenPoints*len(r.coordinates), len(r.coordinates), nil)
+	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(r.coordinates), nil), Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
+	points.Apply(func(_, _ int, v float64) float64 { return screenReach * (2*v - 1) }, points)
+	r.value(r.outside(make([]float64, len(r.coordinates))))
+	for i := range points.RawMatrix().Rows {
+		r.value(r.outside(points.RawRowView(i)))
+	}
+	for _, e := range apart(s.result.Path, screenApart, s.settings.Starts) {
+		starts = append(starts, e.Values)
+	}
+	return starts
+}
+
+// apart are the best of some evaluations, the best first, count at most, whose
+// logarithms differ by a distance from those of all better ones.
+func apart(all []Evaluation, distance float64, count int) (kept []Evaluation) {
+	all = slices.DeleteFunc(slices.Clone(all), func(e Evaluation) bool { return e.Failure != "" })
+	slices.SortStableFunc(all, func(a, b Evaluation) int { return cmp.Compare(a.Value, b.Value) })
+	for _, e := range all {
+		near := func(k Evaluation) bool {
+			return slices.EqualFunc(k.Values, e.Values, func(a, b float64) bool { return math.Abs(math.Log(a/b)) < distance })
 		}
-		near := len(kept) == 0 || e.Value-kept[0].Value <= nearValue*math.Abs(kept[0].Value)
-		if near && !slices.ContainsFunc(kept, func(k Evaluation) bool { return !elsewhere(k) }) {
+		if len(kept) < count && !slices.ContainsFunc(kept, near) {
 			kept = append(kept, e)
 		}
 	}
 	return kept
 }
 
-// best is the best of some ends on all data, or where none could be judged the first.
+// best is the best on all data of the ends that are nearly as good as the first, or where none could
+// be judged the first.
 func (s *search) best(ctx context.Context, ends []Evaluation) Evaluation {
-	best := Evaluation{Value: math.Inf(1)}
-	for _, e := range ends {
-		r := &descent{search: s, judge: &judge{problem: &s.problem, tolerance: closeTolerance}, spec: s.spec, unit: 1,
-			coordinates: s.coordinates(e.Values, false), from: e.Values, best: best, ctx: ctx}
-		r.value(make([]float64, len(e.Values)))
-		best = r.best
-	}
-	if math.IsInf(best.Value, 1) {
-		return ends[0]
+	best := ends[0]
+	best.Value = math.Inf(1)
+	for k, e := range ends {
+		if e.Value-ends[0].Value > nearValue*math.Abs(ends[0].Value) || len(ends) == 1 {
+			break
+		}
+		r := s.descent(ctx, s.spec, closeTolerance, e.Values, false)
+		if r.value(r.outside(make([]float64, len(e.Values)))); k == 0 || r.best.Value < best.Value {
+			best = r.best
+		}
 	}
 	return best
 }
@@ -174,11 +199,12 @@ func (s *search) failure(ctx context.Context) error {
 	return cmp.Or(ctx.Err(), ErrNone)
 }
 
-// part is the model of the examples on which starts are tried.
-func (s *search) part() model.Spec {
-	size := subsetRegression
+// part is the model of some of the examples, where there are many more than labels or, of a
+// regression, numbers.
+func (s *search) part(labels, numbers int) model.Spec {
+	size := numbers
 	if s.spec.Set.Task == dataset.Classification {
-		size = subsetLabels
+		size = labels
 	}
 	part := s.spec
 	if n := s.spec.Set.N(); s.spec.Kernel.Kind != kernel.Precomputed && float64(n) > worthSubset*float64(size) {
@@ -204,22 +230,35 @@ type descent struct {
 	ctx     context.Context
 }
 
+func (s *search) descent(ctx context.Context, spec model.Spec, tolerance float64, from []float64, tied bool) *descent {
+	return &descent{search: s, judge: &judge{problem: &s.problem, tolerance: tolerance}, spec: spec, unit: 1,
+		coordinates: s.coordinates(from, tied), from: from, best: Evaluation{Value: math.Inf(1)}, ctx: ctx}
+}
+
+// outside is the point of coordinates x.
+func (r *descent) outside(x []float64) []float64 {
+	z := make([]float64, len(x))
+	for k, c := range r.coordinates {
+		z[k] = c.outside(x[k]) / r.unit
+	}
+	return z
+}
+
 var errStop = errors.New("stopped")
 
-// run descends from a point, and returns the best model that it met.
-func (r *descent) run(ctx context.Context, from, at []float64) (Evaluation, bool) {
-	r.ctx, r.from, r.best = ctx, from, Evaluation{Value: math.Inf(1)}
+// run descends from where all coordinates are 0, and returns the best model that it met.
+func (r *descent) run() (Evaluation, bool) {
 	if r.stopped() {
 		return r.best, false
 	}
-	z := make([]float64, len(at))
-	for k := range z {
-		z[k] = r.coordinates[k].outside(at[k]) / r.unit
-	}
+	z := r.outside(make([]float64, len(r.coordinates)))
 	// Whatever ends it, a line search without progress, say, the best model is kept.
 	converged := &optimize.FunctionConverge{Relative: progressRelative, Iterations: progressSteps}
 	if r.problem.By == Evidence {
 		converged.Relative, converged.Absolute = 0, progressAbsolute
+	}
+	if r.spec.Set.N() < r.search.spec.Set.N() {
+		converged.Relative, converged.Absolute = progressLoose*converged.Relative, progressLoose*converged.Absolute
 	}
 	_, _ = optimize.Minimize(optimize.Problem{Func: r.value, Grad: r.gradient}, z, &optimize.Settings{
 		Converger: converged, GradientThreshold: 1e-6, Recorder: r,

@@ -135,7 +135,7 @@ func TestPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := r.Path[len(r.Path)-1]
-	if r.StartExamples != subsetRegression || r.Path[0].Examples != subsetRegression || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
+	if r.StartExamples != startRegression || r.Path[0].Examples != screenRegression || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
 		t.Errorf("on %d, first %+v, last %+v", r.StartExamples, r.Path[0], last)
 	}
 }
@@ -179,7 +179,7 @@ func TestFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := s.values(&s.spec)
-	d := &descent{search: s, judge: &judge{problem: &s.problem, tolerance: 1e-3}, spec: s.spec, unit: 1, coordinates: s.coordinates(first, false), from: first, ctx: t.Context(), best: Evaluation{Value: math.Inf(1)}}
+	d := s.descent(t.Context(), s.spec, 1e-3, first, false)
 	d.spec.MaxBytes = 1
 	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 || !strings.Contains(s.result.Path[0].Failure, "not enough memory") {
 		t.Errorf("%g, %+v", v, s.result)

@@ -285,7 +285,7 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 	}
 	d := &report.Tuning{
 		Command: "tune", By: p.By.String(), Best: map[string]any{}, Objective: r.Value, Evaluations: len(r.Path), Failures: r.Failures,
-		StartExamples: r.StartExamples, Ends: r.Ends, Status: "complete", Warnings: append([]string{}, r.Bounds...),
+		StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...), Status: "complete", Warnings: append([]string{}, r.Bounds...),
 	}
 	if r.Stopped != "" {
 		d.Status = r.Stopped

@@ -55,9 +55,19 @@ func (s scores) add(name string, value, se, reference, referenceSE []float64) {
 	}
 }
 
+// addLogs takes in estimates of variances, whose logarithms are scored. The reference counts
+// as exact.
+func (s scores) addLogs(name string, value, se, reference []float64) {
+	for i, v := range value {
+		if v > 0 && reference[i] > 0 && se[i] > 0 {
+			s[name] = append(s[name], math.Log(v/reference[i])*v/se[i])
+		}
+	}
+}
+
 func (s scores) addAll(r, reference *multifidelity.Result) {
 	s.add("mean", r.Points.Mean, r.Points.MeanSE, reference.Points.Mean, reference.Points.MeanSE)
-	s.add("variance", r.Points.Variance, r.Points.VarianceSE, reference.Points.Variance, reference.Points.VarianceSE)
+	s.addLogs("variance", r.Points.Variance, r.Points.VarianceSE, reference.Points.Variance)
 	s.add("vote", r.Points.Vote, r.Points.VoteSE, reference.Points.Vote, reference.Points.VoteSE)
 	s.add("covariance", r.Covariance, r.CovarianceSE, reference.Covariance, reference.CovarianceSE)
 	at, of := r.TestError(), reference.TestError()
@@ -134,7 +144,31 @@ func TestCoverage(t *testing.T) {
 			t.Errorf("z-scores of %s have mean %.2g and standard deviation %.3g", name, mean, sd)
 		}
 	}
-	if covered := all.covered("left-out"); len(all["left-out"]) >= 480 && !(covered > 0.93 && covered < 0.97) {
-		t.Errorf("95%% intervals of the left-out error cover in %.3g of the cases", covered)
+	if seeds < 40 {
+		return
+	}
+	for _, name := range []string{"left-out", "mean", "variance"} {
+		if covered := all.covered(name); !(covered > 0.93 && covered < 0.97) {
+			t.Errorf("95%% intervals of the %s cover in %.3g of the cases", name, covered)
+		}
+	}
+}
+
+// TestSteady: relative standard errors of the variances from 20 fits come near to each other,
+// which alone would scatter by more than their half; those from 2000 fits keep what is their own.
+func TestSteady(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	scheme := bootstrap(0)
+	s := solve(t, m, scheme)
+	scatter := func(resamples int) float64 {
+		p := refine(t, m, s, scheme, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}, Seed: 3}).Points
+		var logs []float64
+		for i, v := range p.Variance {
+			logs = append(logs, math.Log(p.VarianceSE[i]/v))
+		}
+		return stat.StdDev(logs, nil)
+	}
+	if few, many := scatter(20), scatter(2000); few > 0.25 || many < 0.25 {
+		t.Errorf("logarithms of relative errors scatter by %.2g from 20 fits, by %.2g from 2000", few, many)
 	}
 }

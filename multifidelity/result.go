@@ -61,6 +61,9 @@ type TestError struct {
 type Points struct {
 	Mean, MeanSE []float64 // mean over resamples of the predictor
 	// Variance is its variance. Being unbiased it may be negative where resamples are few.
+	// VarianceSE is its standard error: what the fits show at the point and at the others
+	// together (steadied). A logarithm is nearer to normal: 95% of the intervals
+	// Variance exp(±1.96 VarianceSE/Variance) hold the variance.
 	Variance, VarianceSE []float64
 	Vote, VoteSE         []float64 // share of resamples whose prediction is positive
 }
@@ -138,6 +141,36 @@ func (e *Estimator) readPoints(points *Points) {
 		points.VarianceSE = append(points.VarianceSE, math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0])))
 		points.Vote = append(points.Vote, at.mean[2])
 		points.VoteSE = append(points.VoteSE, at.se(2))
+	}
+	steady(points.VarianceSE, points.Variance, e.done/e.period*e.period)
+}
+
+// Few fits seldom show the tails that make a variance uncertain, and least where it is
+// itself too small. The relative error variance of a point is therefore averaged with its
+// mean over the points, which counts as poolWeight resamples, and raised by 1 +
+// unseenTails/(number of resamples). Both were chosen so that 95% intervals hold in 12 models at
+// 40 and at 200 resamples (TestCoverage).
+const poolWeight, unseenTails = 50, 15
+
+// steady replaces standard errors se of estimates from a number of resamples by those.
+func steady(se, estimates []float64, resamples int) {
+	relative := func(i int) float64 { return se[i] * se[i] / (estimates[i] * estimates[i]) }
+	mean, count := 0.0, 0.0
+	for i, v := range estimates {
+		if v > 0 && se[i] > 0 {
+			mean += math.Min(1, relative(i)) // where most is noise, one point must not lead
+			count++
+		}
+	}
+	if count == 0 {
+		return
+	}
+	mean /= count
+	n := float64(resamples)
+	for i, v := range estimates {
+		if v > 0 && se[i] > 0 {
+			se[i] = v * math.Sqrt((1+unseenTails/n)*(n*relative(i)+poolWeight*mean)/(n+poolWeight))
+		}
 	}
 }
 

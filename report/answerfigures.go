@@ -12,8 +12,12 @@ import (
 func (c *Curve) Figures() []*Figure {
 	left := Series{Label: "left-out", Mark: Joined}
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
+	refined := Series{Label: "refined", Mark: Dots, Colour: 2}
 	for _, e := range c.Results {
 		left.point(e.Ratio, e.TestError)
+		if e.Refined != nil {
+			refined.pointErr(e.Ratio, e.Refined.TestError, 2*e.Refined.SE)
+		}
 		if e.Is632Applicable {
 			plus.point(e.Ratio, orNaN(e.Err632Plus))
 		}
@@ -22,10 +26,13 @@ func (c *Curve) Figures() []*Figure {
 	if len(left.X) > 0 {
 		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
 	}
+	series, caption := []Series{left, plus}, "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining."
+	if len(refined.X) > 0 {
+		series, caption = append(series, refined), caption+" Refined: the left-out error by exact resamples, with two standard errors."
+	}
 	return []*Figure{{
 		Name: "curve-" + fileName(ShortName(c.Data)), Title: ShortName(c.Data) + ": error against the size of resamples",
-		Caption: "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining.",
-		Panels:  []Panel{{X: ratios, Y: Axis{Label: "error"}, Series: []Series{left, plus}}},
+		Caption: caption, Panels: []Panel{{X: ratios, Y: Axis{Label: "error"}, Series: series}},
 	}}
 }
 

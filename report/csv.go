@@ -75,11 +75,17 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 		Distinct float64 `json:"distinct"`
 		Errors
 		Convergence
-		SolveS float64 `json:"solve_s"`
+		SolveS    float64 `json:"solve_s"`
+		Refined   float64 `json:"refined"` // NaN: not refined
+		RefinedSE float64 `json:"refined_se"`
 	}
 	var rows []line
 	for _, e := range c.Results {
-		rows = append(rows, line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve})
+		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, math.NaN(), math.NaN()}
+		if r := e.Refined; r != nil {
+			row.Refined, row.RefinedSE = r.TestError, r.SE
+		}
+		rows = append(rows, row)
 	}
 	return writeRows(w, rows)
 }

@@ -27,15 +27,16 @@ func (c *Curve) head() *document {
 func (*Curve) columns() []column {
 	return []column{
 		{head: "ratio", width: 9}, {head: "S", width: 9}, {head: "distinct", width: 9}, {head: "left-out", width: 10},
-		{head: ".632", width: 10}, {head: ".632+", width: 10}, {head: "sweeps", width: 6}, {head: "seconds", width: 8},
+		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: ".632", width: 10}, {head: ".632+", width: 10}, {head: "sweeps", width: 6}, {head: "seconds", width: 8},
 		{head: "status", left: true},
 	}
 }
 
 func (*Curve) cells(e Estimate) []string {
+	refined, se := e.Refined.cells()
 	e632, plus := e.grounded()
 	return []string{number(e.Ratio), number(e.Ratio * float64(e.N)), fmt.Sprintf("%.1f", e.Distinct),
-		number(e.TestError), e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status}
+		number(e.TestError), refined, se, e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status}
 }
 
 func (c *Curve) end() *document {

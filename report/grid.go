@@ -23,6 +23,7 @@ type Grid struct {
 	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least left-out error
 	Results  []GridCell `json:"results"`        // the last axis fastest
 	Warnings []string   `json:"warnings"`
+	Refines  bool       `json:"-"` // whether the table has columns for refined errors
 	Cost
 }
 
@@ -72,17 +73,26 @@ func (g *Grid) columns() []column {
 		}
 		columns = append(columns, column{head: a.Name, width: width})
 	}
-	return append(columns, column{head: "left-out", width: 10}, column{head: ".632", width: 10}, column{head: ".632+", width: 10},
+	columns = append(columns, column{head: "left-out", width: 10})
+	if g.Refines {
+		columns = append(columns, column{head: "refined", width: 8}, column{head: "+-", width: 7})
+	}
+	return append(columns, column{head: ".632", width: 10}, column{head: ".632+", width: 10},
 		column{head: "sweeps", width: 6}, column{head: "seconds", width: 8}, column{head: "status", left: true})
 }
 
-func (*Grid) cells(c GridCell) []string {
+func (g *Grid) cells(c GridCell) []string {
 	if c.Estimate == nil {
-		return slices.Concat(c.Values, []string{"-", "-", "-", "-", "-", "failed: " + c.Failure})
+		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.columns())-len(g.Over)-1), []string{"failed: " + c.Failure})
 	}
 	e := c.Estimate
+	errors := []string{number(e.TestError)}
+	if g.Refines {
+		refined, se := e.Refined.cells()
+		errors = append(errors, refined, se)
+	}
 	e632, plus := e.grounded()
-	return slices.Concat(c.Values, []string{number(e.TestError), e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status})
+	return slices.Concat(c.Values, errors, []string{e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status})
 }
 
 func (g *Grid) head() *document {

@@ -52,6 +52,14 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	}
 }
 
+// cells are the left-out error and its standard error in a table; r may be nil.
+func (r *Refined) cells() (value, se string) {
+	if r == nil {
+		return "-", "-"
+	}
+	return number(r.TestError), fmt.Sprintf("%.2g", r.SE)
+}
+
 // verdict is what exact resamples say of a theory, beside its status.
 func (r *Refined) verdict() string {
 	if r == nil || len(r.Contradicts) == 0 {

@@ -160,7 +160,7 @@ func TestResumeCurve(t *testing.T) {
 		"square": small, "hinge": {"synthetic:blobs,n=60,d=4,seed=5", "--loss", "hinge", "--C", "10"},
 	} {
 		path := filepath.Join(t.TempDir(), "curve.checkpoint")
-		args := slices.Concat([]string{"curve"}, model, []string{"--ratio", "0.5,1,2,4", "--json", "-", "--checkpoint", path})
+		args := slices.Concat([]string{"curve"}, model, []string{"--refine", "none", "--ratio", "0.5,1,2,4", "--json", "-", "--checkpoint", path})
 		whole := drive(t, "", args...)
 		if whole.status != exitDone {
 			t.Fatalf("%+v", whole)

@@ -22,7 +22,7 @@ func curveCommand(a *app) *cobra.Command {
 to that of DATA. Every solve starts from the last one, so that order pays: give
 ratios that rise or fall. Ratios are printed as they are finished, and kept when
 the program is interrupted; with --checkpoint and --resume those that are finished
-are not solved again.
+are not solved again. Beside every ratio's theory stand exact resamples (--refine).
 
 The JSON document has a list under "results", each like the document of estimate.`,
 		Example: `  bootbench curve boston --ratio 0.2:5:6
@@ -37,7 +37,7 @@ The JSON document has a list under "results", each like the document of estimate
 	t.scheme.registerScheme(f)
 	t.test.register(f)
 	t.test.registerLevel(f)
-	t.refine.register(f, refineNone)
+	t.refine.register(f, refineAuto)
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
 	registerOut(cmd, "curve.csv")

@@ -217,7 +217,7 @@ func (a *app) grid(g *grid) error {
 	set := g.cells[0].problem.spec.Set
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: g.cells[0].problem.test.Name(), Over: g.axes, Warnings: []string{},
+		TestLoss: g.cells[0].problem.test.Name(), Over: g.axes, Warnings: []string{}, Refines: g.refine.resamples > 0,
 	}
 	var tasks []bench.Task[report.GridCell]
 	for i := range g.cells {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,7 +65,7 @@ func TestAccuracy(t *testing.T) {
 }
 
 // TestRefineElsewhere: predict refines new inputs, which are training inputs here; curve
-// and grid where they are asked to; a likelihood is left as it is by auto, and refused
+// does, too, grid where it is asked to, both in their tables; a likelihood is left as it is by auto, and refused
 // where a number is asked for.
 func TestRefineElsewhere(t *testing.T) {
 	if testing.Short() {
@@ -83,8 +85,19 @@ func TestRefineElsewhere(t *testing.T) {
 	if len(c.Results) != 2 || c.Results[1].Refined == nil || c.Results[1].Refined.Resamples != 20 {
 		t.Errorf("curve: %+v", c.Results)
 	}
-	if c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "1", "--no-points"); c.Results[0].Refined != nil {
-		t.Error("curve refines by itself")
+	if c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "1", "--no-points"); c.Results[0].Refined == nil {
+		t.Error("curve does not refine by itself")
+	}
+	if g := decoded[report.Grid](t, "grid", "sonar", "--over", "ratio=1"); g.Results[0].Estimate.Refined != nil {
+		t.Error("grid refines by itself")
+	}
+	for _, args := range [][]string{{"curve", "sonar", "--ratio", "1", "--refine", "20"}, {"grid", "sonar", "--over", "ratio=1", "--refine", "20"}} {
+		text := must(t, args...)
+		value := strconv.FormatFloat(e.TestError, 'g', 5, 64)
+		row := regexp.MustCompile(`\n *1 .*` + regexp.QuoteMeta(value) + ` +(0\.\d+) +(0\.\d+) .*converged`)
+		if !row.MatchString(text) {
+			t.Errorf("%v: no refined error with its standard error beside %s in %s", args[0], value, text)
+		}
 	}
 	if e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "probit", "--no-points"); e.Refined != nil {
 		t.Error("a likelihood is refined")

@@ -279,7 +279,7 @@ type curveDocument struct {
 }
 
 func TestCurve(t *testing.T) {
-	c := document[curveDocument](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points")...))
+	c := document[curveDocument](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points", "--refine", "none")...))
 	if c.Command != "curve" || c.Status != "complete" || len(c.Results) != 5 {
 		t.Fatalf("document %+v", c)
 	}

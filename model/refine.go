@@ -50,6 +50,8 @@ type RefineSettings struct {
 	Lookup     func(b int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
 	Progress func(done, total int)
+	// Patience is that of retrain.Settings.
+	Patience time.Duration
 }
 
 // Count is the number of resamples that Refine does under a scheme, Accuracy apart.
@@ -153,7 +155,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 func (r *refinement) run(ctx context.Context) error {
 	first := r.done
 	status, err := retrain.VisitBlocks(ctx, r.problem, func() (retrain.BlockTrainer, error) { return r.trainer.NewBlock(), nil }, retrain.Settings{
-		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers, Lookup: r.settings.Lookup,
+		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers, Lookup: r.settings.Lookup, Patience: r.settings.Patience,
 		OnResample: func(b int, counts []int, f []float64) {
 			r.done++
 			r.estimator.Add(counts, f)

@@ -53,12 +53,18 @@ func (c *pool) run(ctx context.Context, workers []worker, a *accumulator) error 
 	for _, w := range workers {
 		crew.Go(func() { w.work(working, c) }, stop)
 	}
-	defer crew.Wait() // where a callback of the collecting goroutine panics
-	defer stop()
+	waits := true
+	defer func() { // where a callback of the collecting goroutine panics
+		if stop(); waits {
+			crew.Wait()
+		}
+	}()
 	buffer := &reorderBuffer{pool: c, into: a, waiting: make([]*draw, cap(c.done))}
 	err := buffer.collect(working)
 	stop()
-	crew.Wait()
+	if waits = c.settings.Patience == 0 || ctx.Err() == nil || crew.EndsWithin(c.settings.Patience); waits {
+		crew.Wait()
+	}
 	if err != nil {
 		return err
 	}
@@ -112,15 +118,18 @@ func (q *reorderBuffer) collect(ctx context.Context) error {
 	return nil
 }
 
-// drain accumulates what the workers finished before they stopped.
+// drain accumulates what the workers have finished.
 func (q *reorderBuffer) drain() error {
-	close(q.pool.done)
-	for d := range q.pool.done {
-		if err := q.take(d); err != nil {
-			return err
+	for {
+		select {
+		case d := <-q.pool.done:
+			if err := q.take(d); err != nil {
+				return err
+			}
+		default:
+			return nil
 		}
 	}
-	return nil
 }
 
 // take accepts a finished draw and accumulates those whose turn has come.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/linalg"
 )
 
 // child starts the program in a process of its own.
@@ -51,6 +55,85 @@ func TestInterruptedInAStep(t *testing.T) {
 				t.Errorf("%v: %q", c.ProcessState, said.String())
 			}
 		})
+	}
+}
+
+// TestInterruptedInTime: wherever a signal finds a run, it has ended two seconds later, with what was
+// finished, or with status 130. The runs are those whose steps are longest: dense factorisations, quadrature
+// at thousands of sites, low-rank products, fits that take seconds.
+func TestInterruptedInTime(t *testing.T) {
+	if !soaking() {
+		t.Skip("measures times")
+	}
+	const bound = 2 * time.Second
+	for _, line := range []string{
+		"estimate synthetic:friedman1,n=1500 --loss student --dof 4 --scale 1 --gamma 0.05",
+		"estimate synthetic:blobs,n=2500,d=5 --loss logit --gamma 0.1",
+		"estimate synthetic:friedman1,n=20000 --loss square --noise 1 --gamma 0.02 --engine lowrank",
+		"estimate synthetic:blobs,n=20000,d=5 --loss hinge --C 1 --gamma 0.05 --engine lowrank",
+		"estimate synthetic:friedman1,n=9000 --loss square --noise 1 --gamma 0.1 --engine exact",
+		"curve synthetic:friedman1,n=4000 --loss eps --C 1 --gamma 0.1 --engine exact --ratio 0.5,1,2",
+		"estimate synthetic:blobs,n=3000,d=5 --loss hinge --C 10 --gamma 0.1 --engine exact --refine 2000",
+		"retrain synthetic:blobs,n=2500,d=5 --loss logit --gamma 0.1 --method single",
+		"retrain synthetic:friedman1,n=6000 --loss square --noise 1 --gamma 0.1 --method single",
+		"predict synthetic:friedman1,n=2000 --test synthetic:friedman1,n=40000,seed=2 --loss square --noise 1 --gamma 0.1",
+		"tune synthetic:friedman1,n=1500",
+		"loo synthetic:blobs,n=3000,d=5 --loss hinge --C 10 --gamma 0.1 --method exact",
+		"grid synthetic:friedman1,n=3000 --loss square --over gamma=0.01:1:4 --noise 1",
+		"compare synthetic:friedman1,n=4000 --loss square --noise 1",
+		"train synthetic:blobs,n=6000,d=5 --loss logistic --C 100 --gamma 0.1 --model MODEL",
+	} {
+		for _, after := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second, 8 * time.Second} {
+			args := strings.Fields(strings.Replace(line, "MODEL", filepath.Join(t.TempDir(), "model"), 1))
+			c := child(t, append(args, "--quiet")...)
+			var said strings.Builder
+			c.Stderr = &said
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(after)
+			c.Process.Signal(syscall.SIGTERM)
+			sent := time.Now()
+			c.Wait()
+			took := time.Since(sent)
+			code := c.ProcessState.ExitCode()
+			t.Logf("%5.2f s, status %d, %v after the start: %s", took.Seconds(), code, after, line)
+			if took > bound || code != exitInterrupted && (code != exitDone && code != exitNotConverged || took > 100*time.Millisecond) {
+				t.Errorf("%s, interrupted after %v: status %d after %v, %s", line, after, code, took, said.String())
+			}
+			if code != exitInterrupted {
+				break // it had ended
+			}
+		}
+	}
+}
+
+// TestStepLeftToItself: a step that does not end after an interrupt is left, one that ends in time
+// gives its answer, and a panic in one is that of the run.
+func TestStepLeftToItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a second")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	a := newApp(ctx, nil, strings.NewReader(""), io.Discard, io.Discard)
+	failed, stuck := errors.New("failed"), make(chan struct{})
+	defer close(stuck)
+	if err := a.step(func() error { return failed }); err != failed {
+		t.Error(err)
+	}
+	func() {
+		defer func() {
+			if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "inside" {
+				t.Errorf("%v", fault)
+			}
+		}()
+		a.step(func() error { panic("inside") })
+	}()
+	if err := a.step(func() error { cancel(); time.Sleep(10 * time.Millisecond); return failed }); err != failed {
+		t.Errorf("a step that ends in time: %v", err)
+	}
+	if err := a.step(func() error { <-stuck; return nil }); err != context.Canceled {
+		t.Error(err)
 	}
 }
 

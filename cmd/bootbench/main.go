@@ -42,18 +42,3 @@ func interrupts() []os.Signal {
 	}
 	return signals
 }
-
-// patience is how long an interrupted run may take to come to its answer.
-const patience = 1500 * time.Millisecond
-
-// abandon ends the program where an interrupted run has not begun to answer: it is in a
-// step that cannot be stopped, such as a large factorisation, or opening a pipe that nobody
-// writes to. Files are whole at every moment (package files), so that what was kept stays.
-func (a *app) abandon() {
-	if a.answering.Load() {
-		return
-	}
-	a.checkpoint.keeper.Close()
-	fmt.Fprintln(os.Stderr, "bootbench: interrupted in the middle of a step: nothing is printed, what was kept in files is whole")
-	os.Exit(exitInterrupted)
-}

@@ -164,7 +164,7 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 		return nil, nil, nil
 	}
 	settings := model.RefineSettings{
-		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test}, OnResample: wanted.onResample,
+		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test}, OnResample: wanted.onResample, Patience: a.fitPatience(),
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},

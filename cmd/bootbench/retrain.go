@@ -153,7 +153,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if err != nil {
 		return err
 	}
-	settings.Tests = []loss.Test{j.test}
+	settings.Tests, settings.Patience = []loss.Test{j.test}, a.fitPatience()
 	settings.Progress = func(done, total int) {
 		a.console.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
 	}
@@ -173,6 +173,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	case result.Resamples == 0:
 		return a.ctx.Err()
 	}
+	a.answering.Store(true)
 	j.times.Retrain = time.Since(began).Seconds()
 	j.times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
 	if err := replicates.write(flags.replicates, j); err != nil {

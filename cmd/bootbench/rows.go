@@ -90,8 +90,15 @@ func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, er
 func doTask[R any](a *app, number int, t bench.Task[R]) (row R, filled bool, err error) {
 	filled, err = a.shards.study.Do(study.Task{
 		Number: number, Name: t.Name, Key: t.Key,
-		Compute: func() (err error) {
-			row, err = t.Run(a.ctx)
+		Compute: func() error {
+			var computed R // written even after an interrupt
+			err := a.step(func() (err error) {
+				computed, err = t.Run(a.ctx)
+				return err
+			})
+			if err == nil {
+				row = computed
+			}
 			return err
 		},
 		Check: func() error {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,6 +13,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/multifidelity"
 	"bootbench/solver"
 )
 
@@ -48,6 +50,45 @@ func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
 		}
 		return p, nil
 	}
+	return p, p.fit(mean, variance, m.Set.Y)
+}
+
+// RefinedProbabilities are Probabilities whose curve is fitted to the left-out fields of exact
+// resamples, which a loss with a proximal map has. Among the tests of the refinement must be
+// the square loss, from which the variances are. Examples that were never left out have no
+// part, and NaN.
+func (m *Model) RefinedProbabilities(r *multifidelity.Result) (*Probabilities, error) {
+	square := r.Test(loss.SquareTest{}.Name())
+	if square == nil {
+		return nil, inputError(errors.New("probabilities of refined estimates need the square test loss among their tests"))
+	}
+	var mean, variance, y []float64
+	var known []int
+	for i, f := range r.OutOfBag {
+		if math.IsNaN(f) || math.IsNaN(square.Examples[i]) {
+			continue
+		}
+		off := m.Set.Y[i] - f
+		known, y = append(known, i), append(y, m.Set.Y[i])
+		mean, variance = append(mean, f), append(variance, math.Max(0, square.Examples[i]-off*off))
+	}
+	p := &Probabilities{}
+	if err := p.fit(mean, variance, y); err != nil || p.LeftOut == nil {
+		return p, err
+	}
+	all := make([]float64, len(r.OutOfBag))
+	for i := range all {
+		all[i] = math.NaN()
+	}
+	for k, i := range known {
+		all[i] = p.LeftOut[k]
+	}
+	p.LeftOut = all
+	return p, nil
+}
+
+// fit fits the curve to left-out predictions and labels.
+func (p *Probabilities) fit(mean, variance, y []float64) error {
 	typical := stat.Mean(variance, nil)
 	p.field = func(mean, variance float64) float64 {
 		if mean == 0 {
@@ -59,12 +100,24 @@ func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
 	for i := range mean {
 		field[i] = p.field(mean[i], variance[i])
 	}
-	fit, err := calibration.FitCurve(field, m.Set.Y)
+	fit, err := calibration.FitCurve(field, y)
 	if err != nil {
-		return nil, inputError(err)
+		return inputError(err)
 	}
 	p.Method, p.curve, p.LeftOut = fit.Name(), fit.Curve, fit.CrossFitted
-	return p, nil
+	return nil
+}
+
+// ByCurve are the probabilities at predictions; of a posterior there are none.
+func (p *Probabilities) ByCurve(mean, variance []float64) []float64 {
+	if p.curve == nil {
+		return nil
+	}
+	out := make([]float64, len(mean))
+	for i, f := range mean {
+		out[i] = p.curve.Probability(p.field(f, math.Max(0, variance[i])))
+	}
+	return out
 }
 
 // leftOutMoments are, for every example, mean and variance of the prediction over the
@@ -92,13 +145,10 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 //
 // with a bias that of linalg.BiasVariance.
 func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Inputs, at *Predictions) ([]float64, error) {
-	out := make([]float64, len(at.Mean))
 	if p.own == nil {
-		for i, mean := range at.Mean {
-			out[i] = p.curve.Probability(p.field(mean, at.Var[i]))
-		}
-		return out, nil
+		return p.ByCurve(at.Mean, at.Var), nil
 	}
+	out := make([]float64, len(at.Mean))
 	prior, err := m.priorVariances(in)
 	if err != nil {
 		return nil, inputError(err)

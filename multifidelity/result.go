@@ -23,6 +23,8 @@ type Result struct {
 	Control   string         // "first iterate", or "none"
 	Tests     []TestError    // one entry for each of Settings.Tests
 	Points    Points
+	// OutOfBag is, for each example, the mean prediction over the resamples that leave it out.
+	OutOfBag []float64
 	// Covariance and CovarianceSE are those of Settings.Pairs.
 	Covariance, CovarianceSE []float64
 	// Replicates are the exact fits, resample by resample, at all points, where
@@ -95,6 +97,16 @@ func (r *Result) Interval(point int, level float64) (solver.Interval, error) {
 		return solver.Interval{}, err
 	}
 	return solver.Interval{Low: r.Quantile(point, (1-level)/2), High: r.Quantile(point, (1+level)/2)}, nil
+}
+
+// Test is the estimate for a test loss of this name; nil: there is none.
+func (r *Result) Test(name string) *TestError {
+	for i := range r.Tests {
+		if r.Tests[i].Test.Name() == name {
+			return &r.Tests[i]
+		}
+	}
+	return nil
 }
 
 // TestError is the estimate for the first test loss.
@@ -204,6 +216,7 @@ func (e *Estimator) readTests(r *Result) {
 		if e.absent[i] == 0 {
 			never++
 		}
+		r.OutOfBag = append(r.OutOfBag, e.center[e.problem.Site[i]]+at[i].mean[0])
 	}
 	if never > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, len(at)))

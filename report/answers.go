@@ -217,6 +217,8 @@ type Estimate struct {
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
 	Cost
+	// Examples are the left-out errors, refined where the estimate is.
+	Examples LeftOutErrors `json:"-"`
 }
 
 // Curve is the answer of curve.

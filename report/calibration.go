@@ -47,7 +47,7 @@ func NewCalibration(method string, leftOut, label []float64) *Calibration {
 }
 
 // calibration prints how probabilities are made.
-func (d *document) calibration(c *Calibration) {
+func (d *document) calibration(label string, c *Calibration) {
 	if c == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (d *document) calibration(c *Calibration) {
 	if c.Method == "posterior" {
 		by = "the classifier's posterior"
 	}
-	d.line("probabilities", "by %s%s", by, held)
+	d.line(label, "by %s%s", by, held)
 }
 
 // ReliabilityFigure shows the observed shares of the label +1 against the probabilities;

@@ -4,11 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
-)
+	"strings")
 
 // Grid is the answer of grid: an estimate in every cell of a grid of parameters.
 type Grid struct {
@@ -39,6 +39,56 @@ type GridCell struct {
 	Values   []string  `json:"values"` // in the order of the axes
 	Failure  string    `json:"failure,omitempty"`
 	Estimate *Estimate `json:"estimate,omitempty"` // nil where it failed
+	// Difference is the left-out error less that of the best cell.
+	Difference *Difference `json:"difference,omitempty"`
+	// Examples are the left-out errors of the examples, until the cells are compared.
+	Examples *LeftOutErrors `json:"examples,omitempty"`
+}
+
+// gridLevel is the level of the intervals of differences; p-values below its complement tell
+// cells apart.
+const gridLevel = 0.95
+
+// CompareWithBest sets the differences, and forgets the errors of the examples.
+func (g *Grid) CompareWithBest() {
+	if g.Best != nil {
+		best := g.Results[*g.Best].Examples
+		for i := range g.Results {
+			if c := &g.Results[i]; i != *g.Best && best != nil && c.Examples != nil {
+				c.Difference = NewDifference(*c.Examples, *best, gridLevel)
+			}
+		}
+	}
+	for i := range g.Results {
+		g.Results[i].Examples = nil
+	}
+}
+
+// told says which cells the examples tell apart from the best.
+func (g *Grid) told() string {
+	var close []string
+	compared := 0
+	for i := range g.Results {
+		c := &g.Results[i]
+		if c.Difference == nil {
+			continue
+		}
+		if compared++; !(c.Difference.PValue < 1-gridLevel) {
+			close = append(close, fmt.Sprintf("%s (p = %.2g)", c.Name(g.Over), c.Difference.PValue))
+		}
+	}
+	switch {
+	case compared == 0:
+		return ""
+	case len(close) == 0:
+		return fmt.Sprintf("All of the other %d cells err more, p < %.2g for each.", compared, 1-gridLevel)
+	}
+	const shown = 4
+	list := strings.Join(close[:min(shown, len(close))], "; ")
+	if len(close) > shown {
+		list += fmt.Sprintf("; and %d more", len(close)-shown)
+	}
+	return fmt.Sprintf("Of %d other cells these examples cannot tell %d from the best: %s.", compared, len(close), list)
 }
 
 // FindBest sets Best among the cells whose solve has converged; the first of
@@ -108,8 +158,8 @@ func (g *Grid) end() *document {
 	d.gap()
 	if g.Best != nil {
 		d.line("best", "%s", g.Lead()[0])
-		if edges := g.edges(); edges != "" {
-			d.line("note", "%s", edges)
+		for _, note := range g.Lead()[1:] {
+			d.line("note", "%s", note)
 		}
 	}
 	d.cost(g.Cost)
@@ -124,8 +174,10 @@ func (g *Grid) Lead() []string {
 	best := &g.Results[*g.Best]
 	lead := []string{fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
 		best.Name(g.Over), number(best.Estimate.TestError), len(g.Results))}
-	if edges := g.edges(); edges != "" {
-		lead = append(lead, edges)
+	for _, note := range []string{g.told(), g.edges()} {
+		if note != "" {
+			lead = append(lead, note)
+		}
 	}
 	return lead
 }
@@ -161,12 +213,18 @@ func (g *Grid) document() *document {
 // WriteCSV writes one line per cell: the value of every axis, the errors and the
 // solve. Of a cell that failed these are empty but for the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
+	type difference struct {
+		Value  float64 `json:"difference"`
+		SE     float64 `json:"difference_se"`
+		PValue float64 `json:"p_value"`
+	}
 	type line struct {
 		Errors
 		Status   string  `json:"status"`
 		Residual float64 `json:"residual"`
 		Sweeps   int     `json:"sweeps"`
 		SolveS   float64 `json:"solve_s"`
+		difference
 	}
 	out := csv.NewWriter(w)
 	var head []string
@@ -178,7 +236,11 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 	for _, c := range g.Results {
 		values := make([]string, len(names))
 		if e := c.Estimate; e != nil {
-			values = cells(reflect.ValueOf(line{e.Errors, e.Status, e.Residual, e.Sweeps, e.Time.Solve}))
+			d := difference{math.NaN(), math.NaN(), math.NaN()}
+			if c.Difference != nil {
+				d = difference{c.Difference.Difference, c.Difference.StandardError, c.Difference.PValue}
+			}
+			values = cells(reflect.ValueOf(line{e.Errors, e.Status, e.Residual, e.Sweeps, e.Time.Solve, d}))
 		} else {
 			values[slices.Index(names, "status")] = "failed"
 		}

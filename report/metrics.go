@@ -20,6 +20,38 @@ type Metrics struct {
 	AUC      *float64 `json:"auc,omitempty"`
 	LogLoss  *float64 `json:"log_loss,omitempty"`
 	Brier    *float64 `json:"brier,omitempty"`
+	// Jackknife is the standard error of the left-out error over draws of the data.
+	Jackknife *float64 `json:"jackknife_se,omitempty"`
+}
+
+// Names of the measures of numbers, of labels and of both.
+var (
+	NumberMetrics = []string{"rmse", "mae", "r2"}
+	LabelMetrics  = []string{"error", "balanced-error", "auc", "log-loss", "brier"}
+)
+
+// Jackknife is the name of that measure.
+const Jackknife = "jackknife"
+
+// namedMetric is a measure by the name of its flag and in words.
+type namedMetric struct {
+	name, words string
+	value       **float64
+}
+
+func (m *Metrics) named() []namedMetric {
+	return []namedMetric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
+		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced}, {"auc", "AUC", &m.AUC}, {"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
+		{Jackknife, "jackknife standard error", &m.Jackknife}}
+}
+
+// Keep leaves the measures that are wanted.
+func (m *Metrics) Keep(wanted func(name string) bool) {
+	for _, v := range m.named() {
+		if !wanted(v.name) {
+			*v.value = nil
+		}
+	}
 }
 
 // NewMetrics measures predictions for targets y: expected are the losses of the examples under
@@ -49,20 +81,17 @@ func NewMetrics(y []float64, expected func(test loss.Test) []float64, mean, prob
 }
 
 // metrics prints them.
-func (d *document) metrics(m *Metrics) {
+func (d *document) metrics(label string, m *Metrics) {
 	if m == nil {
 		return
 	}
 	text := ""
-	for _, v := range []struct {
-		name  string
-		value *float64
-	}{{"RMSE", m.RMSE}, {"MAE", m.MAE}, {"R^2", m.RSquared}, {"error", m.Error}, {"balanced error", m.Balanced}, {"AUC", m.AUC}, {"log loss", m.LogLoss}, {"Brier", m.Brier}} {
-		if v.value != nil {
-			text = join(text, fmt.Sprintf("%s %s", v.name, number(*v.value)))
+	for _, v := range m.named() {
+		if *v.value != nil {
+			text = join(text, fmt.Sprintf("%s %s", v.words, number(**v.value)))
 		}
 	}
-	d.line("metrics", "%s", text)
+	d.line(label, "%s", text)
 }
 
 // ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none

@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"bootbench/calibration"
+)
 
 // ModelComparison is the answer of compare --models.
 type ModelComparison struct {
@@ -29,13 +33,31 @@ type ComparedModel struct {
 	Warnings  []string `json:"warnings"`
 }
 
-// Difference is a calibration.Paired: convert one to the other.
+// Difference is that of the left-out errors of two models on the same examples.
 type Difference struct {
 	Difference    float64 `json:"value"`
-	StandardError float64 `json:"standard_error"` // over examples
+	StandardError float64 `json:"standard_error"` // over draws of the examples
+	By            string  `json:"by"`             // "jackknife" or "examples"
 	Low           float64 `json:"lower"`
 	High          float64 `json:"upper"`
 	PValue        float64 `json:"p_value"`
+}
+
+// LeftOutErrors are those of the examples, and the influences of these on their mean (see
+// solver.Influence), nil where they are not known.
+type LeftOutErrors struct {
+	Each      []float64 `json:"each"`
+	Influence []float64 `json:"influence,omitempty"`
+}
+
+// NewDifference compares left-out errors at a level: by the infinitesimal jackknife where the
+// influences are known, else by those of the examples alone.
+func NewDifference(a, b LeftOutErrors, level float64) *Difference {
+	p, by := calibration.Compare(a.Each, b.Each, level), "examples"
+	if a.Influence != nil && b.Influence != nil {
+		p, by = calibration.CompareByInfluence(p.Difference, a.Influence, b.Influence, level), Jackknife
+	}
+	return &Difference{p.Difference, p.StandardError, by, p.Low, p.High, p.PValue}
 }
 
 // Title names the comparison.
@@ -64,7 +86,7 @@ func (c *ModelComparison) document() *document {
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
 	show := func(label string, p Difference) {
-		d.line(label, "%s, standard error over examples %s, %.3g%% interval %s to %s, p = %.2g", number(p.Difference), number(p.StandardError), 100*c.Level, number(p.Low), number(p.High), p.PValue)
+		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Difference), number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
 	}
 	show("difference", c.Theory)
 	best := c.Theory

@@ -22,6 +22,7 @@ type ModelPrediction struct {
 	TestLoss  string   `json:"test_loss,omitempty"`
 	TestError *float64 `json:"test_error,omitempty"`
 	Quality   *Quality `json:"quality,omitempty"`
+	Metrics   *Metrics `json:"metrics,omitempty"`
 	Points    *Points  `json:"points,omitempty"`
 	Warnings  []string `json:"warnings"`
 	Cost
@@ -56,6 +57,7 @@ func (p *ModelPrediction) document() *document {
 	if p.TestError != nil {
 		d.line("test error", "%s   (%s loss)", number(*p.TestError), p.TestLoss)
 		d.quality(p.Quality)
+		d.metrics("metrics", p.Metrics)
 	}
 	d.cost(p.Cost)
 	d.perInput(p.Points)

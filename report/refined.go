@@ -21,11 +21,13 @@ type Refined struct {
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
 	VarianceRatio float64 `json:"variance_ratio"`
 	// Contradicts says where these values contradict the theory.
-	Contradicts []string    `json:"contradicts,omitempty"`
-	Iterations  int         `json:"iterations"`      // of all fits
-	Exact       int         `json:"exact,omitempty"` // fits left to the loss's own trainer
-	Points      *Points     `json:"points,omitempty"`
-	Time        RefinedTime `json:"time"`
+	Contradicts []string     `json:"contradicts,omitempty"`
+	Iterations  int          `json:"iterations"`            // of all fits
+	Exact       int          `json:"exact,omitempty"`       // fits left to the loss's own trainer
+	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
+	Metrics     *Metrics     `json:"metrics,omitempty"`
+	Points      *Points      `json:"points,omitempty"`
+	Time        RefinedTime  `json:"time"`
 }
 
 // RefinedTime are wall times in seconds.
@@ -50,6 +52,8 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	} else {
 		d.line("refined", "bagged error %s", number(r.BaggedError))
 	}
+	d.metrics("refined metrics", r.Metrics)
+	d.calibration("refined", r.Calibration)
 }
 
 // cells are the left-out error and its standard error in a table; r may be nil.

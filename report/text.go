@@ -192,8 +192,8 @@ func (e *Estimate) document() *document {
 	d.combined(e.Errors, e.Resampling)
 	d.ensemble(e.Ensemble, nil)
 	d.quality(e.Quality)
-	d.metrics(e.Metrics)
-	d.calibration(e.Calibration)
+	d.metrics("metrics", e.Metrics)
+	d.calibration("probabilities", e.Calibration)
 	d.refined(e.Refined, e.TestError, e.Is632Applicable)
 	d.convergence(e.Convergence, e.Refined.verdict())
 	d.cost(e.Cost)
@@ -216,10 +216,11 @@ func (r *Prediction) document() *document {
 		d.quality(r.Quality)
 	}
 	d.interval(r.Interval)
-	d.metrics(r.Metrics)
-	d.calibration(r.Calibration)
+	d.metrics("metrics", r.Metrics)
+	d.calibration("probabilities", r.Calibration)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
+		d.calibration("refined", r.Refined.Calibration)
 	}
 	d.convergence(r.Convergence, r.Refined.verdict())
 	d.cost(r.Cost)

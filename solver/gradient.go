@@ -12,6 +12,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Gradient is the derivative of an Objective at a solution by everything that the problem
@@ -51,46 +52,21 @@ const (
 // not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
 // system, 0 for DefaultGradientTolerance.
 func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient, error) {
-	if tolerance == 0 {
-		tolerance = DefaultGradientTolerance
-	}
-	gram, ok := s.kernel.(linalg.Exclusive)
-	if !ok || s.Method != ADATAP {
-		return nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
-	}
-	r, err := s.readout(o)
-	if err != nil {
-		return nil, err
-	}
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	engine, release, err := s.Hold()
+	a, value, release, err := s.adjointOf(ctx, o, tolerance)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	n := len(s.sites)
-	if err := linalg.CheckMemory(4*8*int64(n)*int64(n), 0, "the gradient"); err != nil {
-		return nil, err
-	}
-	model := newSiteModel(s.sites, engine, gram, s.y)
-	model.cancelled = func() bool { return ctx.Err() != nil }
-	a := newAdjoint(model, r, s)
-	a.jacobian.couple(SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance})
-	value := a.differentiate()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err := a.solve(tolerance); err != nil {
-		return nil, err
-	}
 	g := &Gradient{Value: value, Kernel: a.kernel(s.dualWeights())}
 	for _, path := range paths {
-		slope, err := a.along(path, s)
+		slopes, err := a.along(s, func(distance float64) (loss.Loss, resample.CountDistribution, error) {
+			l, err := path(distance)
+			return l, s.law, err
+		})
 		if err != nil {
 			return nil, err
 		}
-		g.Loss = append(g.Loss, slope)
+		g.Loss = append(g.Loss, floats.Sum(slopes))
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -99,6 +75,50 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 		return nil, errors.New("the gradient is not a number at this solution")
 	}
 	return g, nil
+}
+
+// adjointOf solves the adjoint equations of an objective. Until release is called the engine is
+// held.
+func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64) (a *adjoint, value float64, release func(), err error) {
+	if tolerance == 0 {
+		tolerance = DefaultGradientTolerance
+	}
+	gram, ok := s.kernel.(linalg.Exclusive)
+	if !ok || s.Method != ADATAP {
+		return nil, 0, nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
+	}
+	r, err := s.readout(o)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	s.reading.Lock()
+	engine, free, err := s.Hold()
+	if err != nil {
+		s.reading.Unlock()
+		return nil, 0, nil, err
+	}
+	unlock := func() {
+		free()
+		s.reading.Unlock()
+	}
+	defer func() {
+		if err != nil {
+			unlock()
+		}
+	}()
+	n := len(s.sites)
+	if err := linalg.CheckMemory(4*8*int64(n)*int64(n), 0, "the gradient"); err != nil {
+		return nil, 0, nil, err
+	}
+	model := newSiteModel(s.sites, engine, gram, s.y)
+	model.cancelled = func() bool { return ctx.Err() != nil }
+	a = newAdjoint(model, r, s)
+	a.jacobian.couple(SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance})
+	value = a.differentiate()
+	if ctx.Err() != nil {
+		return nil, 0, nil, ctx.Err()
+	}
+	return a, value, unlock, a.solve(tolerance)
 }
 
 // outputs are what a site makes of its cavity: its parameters d, g, u, and its share in
@@ -307,18 +327,19 @@ func (s *Solution) dualWeights() []float64 {
 	return weights
 }
 
-// along is the derivative of the objective along a path through the training loss.
-func (a *adjoint) along(path Path, s *Solution) (float64, error) {
+// along are the derivatives of the objective where each site alone goes along a path through
+// losses and distributions of counts.
+func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, resample.CountDistribution, error)) ([]float64, error) {
 	models := map[int]*siteModel{}
 	for _, step := range []int{-1, 1} {
 		moved := *a.model
 		moved.sites = append([]site(nil), s.sites...)
-		l, err := path(float64(step) * gradientStep)
+		l, law, err := path(float64(step) * gradientStep)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if err := bindLoss(moved.sites, s.y, l, s.law); err != nil {
-			return 0, err
+		if err := bindLoss(moved.sites, s.y, l, law); err != nil {
+			return nil, err
 		}
 		models[step] = &moved
 	}
@@ -327,7 +348,7 @@ func (a *adjoint) along(path Path, s *Solution) (float64, error) {
 		slope := difference(func(step int) outputs { return a.at(models[step], i, a.cavity[i]) })
 		parts[i] = a.slope.dot(slope.sums) + slope.params[0]*a.move.D[i] + slope.params[1]*a.move.G[i] + slope.params[2]*a.move.U[i]
 	})
-	return floats.Sum(parts), nil
+	return parts, nil
 }
 
 // mirror copies the lower triangle to the upper.

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/kernel"
@@ -86,7 +85,7 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		data = []string{models[0].Data}
 	}
 	d := &report.ModelComparison{Command: "compare", Level: 0.95}
-	var theory, refined [2][]float64
+	var theory, refined [2]report.LeftOutErrors
 	for k, s := range models {
 		row, errors, exact, err := a.leftOutOf(c, s, data[0], settings)
 		if err != nil {
@@ -95,59 +94,63 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		row.Model, theory[k], refined[k] = files[k], errors, exact
 		d.Models = append(d.Models, *row)
 	}
-	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0]) != len(theory[1]) {
+	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0].Each) != len(theory[1].Each) {
 		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no common error", files[0], files[1])
 	}
-	d.Data, d.N = data[0], len(theory[0])
-	d.Theory = report.Difference(calibration.Compare(theory[0], theory[1], d.Level))
-	if refined[0] != nil && refined[1] != nil {
-		r := report.Difference(calibration.Compare(refined[0], refined[1], d.Level))
-		d.Refined = &r
+	d.Data, d.N = data[0], len(theory[0].Each)
+	d.Theory = *report.NewDifference(theory[0], theory[1], d.Level)
+	if refined[0].Each != nil && refined[1].Each != nil {
+		d.Refined = report.NewDifference(refined[0], refined[1], d.Level)
 	}
 	d.Cost = a.cost(report.Times{})
 	return a.deliver(answer{document: d, warnings: d.Warnings(), page: report.Page{Answers: []report.Document{d}}})
 }
 
 // leftOutOf are the left-out errors of the examples by the theory, and by exact resamples
-// where the loss has them: nil else.
-func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings solver.Settings) (row *report.ComparedModel, theory, exact []float64, err error) {
+// where the loss has them: none else. Their influences are the theory's, none where that has
+// no derivative.
+func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings solver.Settings) (row *report.ComparedModel, theory, exact report.LeftOutErrors, err error) {
 	set, err := a.load(&c.model, data)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	p := &problem{}
 	if p.spec, p.used, err = s.spec(set, int64(c.model.maxMemory)); err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	if p.test, err = (&testFlags{}).of(set); err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	at, err := ratios(c.ratio)
 	if err != nil || len(at) != 1 {
-		return nil, nil, nil, usage.Errorf("--models compares at one --ratio, not %q", c.ratio)
+		return nil, theory, exact, usage.Errorf("--models compares at one --ratio, not %q", c.ratio)
 	}
 	scheme, err := c.scheme.of(at[0], set.N())
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	j, err := a.build(p)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	solution, err := a.solve(j, scheme, settings, "solve")
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: j.report.Kernel.String(), TestLoss: j.test.Name(), Status: solution.Status.String()}
-	row.TestError, theory = solution.LeftOut(j.test)
+	row.TestError, theory.Each = solution.LeftOut(j.test)
+	if theory.Influence, err = solution.Influence(a.ctx, j.Loss, j.test); a.isInterrupt(err) {
+		return nil, theory, exact, err
+	}
+	exact.Influence = theory.Influence
 	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, refinement{resamples: autoResamples, optional: true})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, theory, exact, err
 	}
 	row.Warnings = j.warnings(scheme, append(warnings, solution.Warnings...))
 	if refined != nil {
 		t := refined.TestError()
-		row.Refined, row.SE, exact = &t.Error, &t.StandardError, t.Examples
+		row.Refined, row.SE, exact.Each = &t.Error, &t.StandardError, t.Examples
 	}
 	return row, theory, exact, nil
 }

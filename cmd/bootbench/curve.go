@@ -36,6 +36,7 @@ The JSON document has a list under "results", each like the document of estimate
 	f.StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
 	t.scheme.registerScheme(f)
 	t.test.register(f)
+	t.test.registerMetrics(f)
 	t.test.registerLevel(f)
 	t.refine.register(f, refineAuto)
 	a.trace.register(f)

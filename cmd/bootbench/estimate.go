@@ -42,6 +42,7 @@ same command line, to go on from there when it runs again.`,
 	t.register(f)
 	t.scheme.register(f)
 	t.test.register(f)
+	t.test.registerMetrics(f)
 	t.test.registerLevel(f)
 	law.register(f, "examples")
 	t.refine.register(f, refineAuto)
@@ -112,11 +113,6 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 	}
 	if err := j.addLaws(e, law, solution); err != nil {
 		return err
-	}
-	if law.metrics {
-		if e.Metrics, err = j.leftOutMetrics(solution); err != nil {
-			return err
-		}
 	}
 	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
 	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)

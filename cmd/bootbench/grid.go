@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -36,6 +37,9 @@ parameter or several, and names the cell with the least left-out error. Cells ar
 printed as they are finished; one that fails is told and does not end the others.
 Only cells that have converged can be the best.
 
+Cells are then told apart from the best: the difference of their left-out errors, paired
+over examples (and over the same resamples with --refine), with interval and p-value.
+
 The least error of many is lower than what its model will do on new data.`,
 		Example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3
   bootbench grid houses.csv --loss square --over noise=0.1:10:4 --over kernel=rbf,matern32 --json grid.json
@@ -49,6 +53,7 @@ The least error of many is lower than what its model will do on new data.`,
 	t.register(f)
 	t.scheme.register(f)
 	t.test.registerTest(f)
+	t.test.registerMetrics(f)
 	t.refine.register(f, refineNone)
 	registerOut(cmd, "grid.csv")
 	a.shards.register(cmd)
@@ -232,6 +237,7 @@ func (a *app) grid(g *grid) error {
 		finish: func(cells []report.GridCell, complete bool) (any, []string) {
 			doc.Results, doc.Status = cells, completeness(complete)
 			doc.FindBest()
+			doc.CompareWithBest()
 			a.sumUp(doc)
 			return doc, doc.Warnings
 		},
@@ -266,7 +272,10 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 		cell.Failure = oneLine(err.Error())
 		return cell, nil
 	}
-	cell.Estimate = estimate
+	examples := estimate.Examples
+	if cell.Estimate, estimate.Examples = estimate, (report.LeftOutErrors{}); !floats.HasNaN(examples.Each) && len(examples.Each) > 1 {
+		cell.Examples = &examples
+	}
 	return cell, nil
 }
 

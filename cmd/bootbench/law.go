@@ -19,13 +19,11 @@ import (
 	"bootbench/report"
 )
 
-// lawFlags ask for more of the law over resamples than its mean and variance, and for more
-// metrics than the test loss.
+// lawFlags ask for more of the law over resamples than its mean and variance.
 type lawFlags struct {
 	quantiles  []float64
 	law        string
 	covariance string
-	metrics    bool
 	rows       []int     // of law, from 0
 	fits       []float64 // of the exact resamples at all points, one after the other
 }
@@ -33,7 +31,6 @@ type lawFlags struct {
 func (l *lawFlags) register(f *pflag.FlagSet, points string) {
 	f.Float64SliceVar(&l.quantiles, "quantiles", nil, "quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as 0.05,0.5,0.95; default: none")
 	f.StringVar(&l.law, "law", "", "the whole law over resamples of the prediction at some "+points+", atoms included: `ROWS` from 1, such as 1,5,10-12; default: none")
-	f.BoolVar(&l.metrics, "metrics", false, "all common metrics of left-out predictions, or of new inputs that have targets: RMSE, MAE, R^2; error, balanced error, area under the ROC curve, log loss and Brier score; default: the test loss")
 	f.StringVar(&l.covariance, "covariance", "", "write the covariances over resamples of the predictions at all "+points+" to `FILE`.npy; default: none")
 }
 

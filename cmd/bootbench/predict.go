@@ -73,6 +73,7 @@ no variance, no training data, and the speed of a product of matrices.`,
 	t.model.registerUnseen(f)
 	t.scheme.register(f)
 	t.test.register(f)
+	t.test.registerMetrics(f)
 	t.refine.register(f, refineAuto)
 	a.trace.register(f)
 	a.checkpoint.register(cmd)
@@ -194,8 +195,9 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	if err := j.addNewLaws(r, &p.law, inputs, solution); err != nil {
 		return err
 	}
-	if p.law.metrics && points.Target != nil {
+	if len(t.metrics) > 0 && points.Target != nil {
 		r.Metrics = j.newMetrics(points)
+		r.Metrics.Keep(t.wants)
 	}
 	figures := append(report.PredictionFigure(points, r.Interval), append(report.ReliabilityFigure(calibrated), report.LawFigures(r.Laws)...)...)
 	if t.noPoints {
@@ -236,6 +238,7 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	if p.interval.of == ofObservation {
 		wanted.onResample = replicates.Add
 	}
+	wanted.tests = j.refinedTests(&testFlags{})
 	p.law.collects(&wanted)
 	refined, warnings, err := a.refine(j, solution, scheme, cross, wanted)
 	if err != nil {
@@ -249,6 +252,9 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	r.Warnings = withWarning(r.Warnings, r.Refined.Warning())
 	at, m := refined.Points, j.Sites()
 	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:], VarianceSE: at.VarianceSE[m:]}
+	if probabilities := j.addRefinedProbabilities(r.Refined, refined); probabilities != nil {
+		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
+	}
 	points.Shift(j.TargetMean)
 	r.Refined.Points = points
 	if p.interval.of == ofObservation {

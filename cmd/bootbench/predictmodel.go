@@ -19,7 +19,7 @@ import (
 
 // modelPredictFlags are the flags of predict that mean something with --model: what the
 // others say stands in the file.
-var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header", "max-memory", "test-loss", "no-points",
+var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header", "max-memory", "test-loss", "no-points", "metrics",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
 
 // dataOrModel refuses anything but one DATA, or --model.
@@ -67,6 +67,7 @@ func (a *app) predictByFile(path string, m *modelFlags, p predictFlags, t *testF
 	r := predictionByFile(path, predictor, inputs, f)
 	if inputs.Y != nil {
 		r.Judge(test, inputs.Y)
+		r.Metrics = t.ofPredictions(f, inputs.Y, predictor.Encoding.Task)
 	}
 	r.Warnings = append(r.Warnings, inputs.Notes...)
 	points := r.Points

@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
+	"bootbench/multifidelity"
 	"bootbench/report"
 	"bootbench/solver"
 )
@@ -20,20 +24,89 @@ func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs, s *solv
 	return report.NewCalibration(all.Method, all.LeftOut, j.Set.Y), err
 }
 
-// leftOutMetrics are the metrics of left-out predictions.
-func (j *job) leftOutMetrics(s *solver.Solution) (*report.Metrics, error) {
+// addLeftOutMetrics adds the metrics of left-out predictions that are asked for. The jackknife
+// is left out, with a warning, where it cannot be.
+func (a *app) addLeftOutMetrics(e *report.Estimate, j *job, s *solver.Solution, t *testFlags) error {
+	if len(t.metrics) == 0 {
+		return nil
+	}
 	expected := func(test loss.Test) []float64 {
 		_, each := s.LeftOut(test)
 		return each
 	}
-	if j.Set.Task == dataset.Regression {
-		return report.NewMetrics(j.Set.Y, expected, nil, nil), nil
+	var mean, probability []float64
+	if j.Set.Task == dataset.Classification {
+		all, err := j.Probabilities(s)
+		if err != nil {
+			return err
+		}
+		mean, probability = s.OutOfBag().Mean, all.LeftOut
 	}
-	all, err := j.Probabilities(s)
+	e.Metrics = report.NewMetrics(j.Set.Y, expected, mean, probability)
+	if t.wants(report.Jackknife) {
+		influence, err := s.Influence(a.ctx, j.Loss, j.test)
+		switch {
+		case a.isInterrupt(err):
+			return err
+		case err != nil:
+			e.Warnings = append(e.Warnings, fmt.Sprintf("no jackknife: %v", err))
+		default:
+			se := floats.Norm(influence, 2)
+			e.Metrics.Jackknife, e.Examples.Influence = &se, influence
+		}
+	}
+	e.Metrics.Keep(t.wants)
+	return nil
+}
+
+// refinedTests are the test losses of exact resamples, besides the problem's, that metrics and
+// probabilities need.
+func (j *job) refinedTests(t *testFlags) (more []loss.Test) {
+	candidates := []loss.Test{loss.SquareTest{}}
+	if len(t.metrics) > 0 && j.Set.Task == dataset.Regression {
+		candidates = append(candidates, loss.Absolute{})
+	} else if len(t.metrics) > 0 {
+		candidates = append(candidates, loss.ZeroOne{})
+	}
+	if j.Set.Task == dataset.Regression && len(t.metrics) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(candidates, func(l loss.Test) bool { return l.Name() == j.test.Name() })
+}
+
+// addRefinedProbabilities fits the curve of labels to the left-out fields of exact resamples;
+// nil where these are too few to have left out examples of both classes.
+func (j *job) addRefinedProbabilities(r *report.Refined, result *multifidelity.Result) *model.Probabilities {
+	if j.Set.Task != dataset.Classification {
+		return nil
+	}
+	all, err := j.RefinedProbabilities(result)
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	return report.NewMetrics(j.Set.Y, expected, s.OutOfBag().Mean, all.LeftOut), nil
+	leftOut := all.LeftOut
+	if floats.HasNaN(leftOut) {
+		leftOut = nil
+	}
+	r.Calibration = report.NewCalibration(all.Method, leftOut, j.Set.Y)
+	return all
+}
+
+// refinedMetrics are those of exact resamples; nil where none are asked for, or some example
+// was never left out.
+func (j *job) refinedMetrics(r *multifidelity.Result, p *model.Probabilities, t *testFlags) *report.Metrics {
+	if len(t.metrics) == 0 || floats.HasNaN(r.OutOfBag) || p == nil && j.Set.Task == dataset.Classification {
+		return nil
+	}
+	expected := func(test loss.Test) []float64 { return r.Test(test.Name()).Examples }
+	var m *report.Metrics
+	if p == nil {
+		m = report.NewMetrics(j.Set.Y, expected, nil, nil)
+	} else {
+		m = report.NewMetrics(j.Set.Y, expected, r.OutOfBag, p.LeftOut)
+	}
+	m.Keep(t.wants)
+	return m
 }
 
 // newMetrics are those of predictions at new inputs whose targets are known: expectations over
@@ -50,6 +123,27 @@ func (j *job) newMetrics(p *report.Points) *report.Metrics {
 		return report.NewMetrics(p.Target, expected, nil, nil)
 	}
 	return report.NewMetrics(p.Target, expected, p.Mean, p.Probability)
+}
+
+// ofPredictions are the metrics that are asked for of the predictions of one model; nil: none
+// are.
+func (t *testFlags) ofPredictions(f, y []float64, task dataset.Task) *report.Metrics {
+	if len(t.metrics) == 0 {
+		return nil
+	}
+	scores := f
+	if task == dataset.Regression {
+		scores = nil
+	}
+	m := report.NewMetrics(y, func(test loss.Test) []float64 {
+		each := make([]float64, len(y))
+		for i, v := range y {
+			each[i] = test.Value(f[i], v)
+		}
+		return each
+	}, scores, nil)
+	m.Keep(t.wants)
+	return m
 }
 
 // calibrationReport says how the probabilities of left-out examples hold.

@@ -56,7 +56,8 @@ type refinement struct {
 	accuracy  float64
 	// onResample, if set, sees every resample: see model.RefineSettings.
 	onResample func(b int, counts []int, f []float64)
-	split      bool // the resamples are dealt out to the parts of a study
+	tests      []loss.Test // besides that of the problem
+	split      bool        // the resamples are dealt out to the parts of a study
 }
 
 // String is the refinement as a setting that decides an answer.
@@ -164,7 +165,7 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 		return nil, nil, nil
 	}
 	settings := model.RefineSettings{
-		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: []loss.Test{j.test}, OnResample: wanted.onResample, Patience: a.fitPatience(),
+		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test}, wanted.tests...), OnResample: wanted.onResample, Patience: a.fitPatience(),
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},

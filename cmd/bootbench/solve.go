@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -74,7 +75,10 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 			return nil, nil, err
 		}
 	}
-	e.Quality = j.quality(e.TestError, left)
+	e.Quality, e.Examples.Each = j.quality(e.TestError, left), left
+	if err := a.addLeftOutMetrics(e, j, solution, t); err != nil {
+		return nil, nil, err
+	}
 	if !t.noPoints {
 		e.Level = t.level
 		if e.Points, err = j.points(solution, ensemble, left, t.level); err != nil {
@@ -84,6 +88,7 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 	a.requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
 	times := j.times
 	times.Solve = time.Since(began).Seconds()
+	wanted.tests = j.refinedTests(t)
 	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, wanted)
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +99,9 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 	}
 	if refined != nil {
 		e.Refined = j.refinedReport(refined, solution, fitted)
+		e.Refined.Metrics = j.refinedMetrics(refined, j.addRefinedProbabilities(e.Refined, refined), t)
 		e.Warnings = withWarning(e.Warnings, e.Refined.Warning())
+		e.Examples.Each = refined.TestError().Examples
 		if !t.noPoints {
 			e.Refined.Points = j.refinedPoints(refined)
 		}
@@ -166,6 +173,9 @@ func estimateKey(spec *model.Spec, scheme resample.Scheme, settings solver.Setti
 
 // withEstimate adds how an estimate is solved for and what is printed of it.
 func withEstimate(f model.Fingerprint, settings solver.Settings, t *testFlags, wanted refinement) model.Fingerprint {
+	if len(t.metrics) > 0 {
+		f = f.With("--metrics", strings.Join(t.metrics, ","))
+	}
 	return f.With("--method", settings.Method).With("--tol", settings.Tolerance).With("--max-sweeps", settings.MaxSweeps).
 		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine", wanted)
 }

@@ -1,21 +1,26 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
+	"bootbench/report"
 )
 
 // testFlagNames are the names of testFlags on the command line.
-var testFlagNames = []string{"test-loss", "no-points", "level"}
+var testFlagNames = []string{"test-loss", "no-points", "level", "metrics"}
 
 // testFlags say how predictions are judged and what is printed of each example.
 type testFlags struct {
 	test     string
 	noPoints bool
 	level    float64
+	metrics  []string
 }
 
 func (t *testFlags) register(f *pflag.FlagSet) {
@@ -26,6 +31,50 @@ func (t *testFlags) register(f *pflag.FlagSet) {
 // registerTest adds the test loss alone.
 func (t *testFlags) registerTest(f *pflag.FlagSet) {
 	f.StringVar(&t.test, "test-loss", "", "by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
+}
+
+// allMetrics is what --metrics alone means.
+const allMetrics = "all"
+
+// registerMetrics adds further measures.
+func (t *testFlags) registerMetrics(f *pflag.FlagSet) {
+	f.StringSliceVar(&t.metrics, "metrics", nil, "more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all, which no list at all means; default: none")
+	f.Lookup("metrics").NoOptDefVal = allMetrics
+}
+
+// checkMetrics refuses what is no measure, or none of the targets.
+func (t *testFlags) checkMetrics(set *dataset.Set) error {
+	for _, name := range t.metrics {
+		if err := usage.OneOf("metrics", name, slices.Concat([]string{allMetrics}, report.NumberMetrics, report.LabelMetrics, []string{report.Jackknife})...); err != nil {
+			return err
+		}
+		switch {
+		case set.Task == dataset.Regression && slices.Contains(report.LabelMetrics, name):
+			return usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", name, set.Name, strings.Join(report.NumberMetrics, ", "))
+		case set.Task == dataset.Classification && slices.Contains(report.NumberMetrics, name):
+			return usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", name, set.Name, strings.Join(report.LabelMetrics, ", "))
+		}
+	}
+	return nil
+}
+
+// wants reports whether a measure is asked for.
+func (t *testFlags) wants(metric string) bool {
+	return slices.Contains(t.metrics, metric) || slices.Contains(t.metrics, allMetrics)
+}
+
+// joinMetrics makes one argument of --metrics and a list that follows it: pflag takes a value
+// that may be left out only behind "=".
+func joinMetrics(args []string) []string {
+	known := slices.Concat([]string{allMetrics}, report.NumberMetrics, report.LabelMetrics, []string{report.Jackknife})
+	at := slices.Index(args, "--metrics")
+	if at < 0 || at+1 == len(args) {
+		return args
+	}
+	if first, _, _ := strings.Cut(args[at+1], ","); !slices.Contains(known, first) {
+		return args
+	}
+	return slices.Replace(slices.Clone(args), at, at+2, "--metrics="+args[at+1])
 }
 
 // registerLevel adds the level of intervals.
@@ -44,6 +93,9 @@ func checkLevel(level float64) error {
 
 // of is the test loss for a data set.
 func (t *testFlags) of(set *dataset.Set) (loss.Test, error) {
+	if err := t.checkMetrics(set); err != nil {
+		return nil, err
+	}
 	switch {
 	case t.test == "" && set.Task == dataset.Classification:
 		return loss.ZeroOne{}, nil

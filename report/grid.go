@@ -8,7 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings")
+	"strings"
+)
 
 // Grid is the answer of grid: an estimate in every cell of a grid of parameters.
 type Grid struct {

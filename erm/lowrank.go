@@ -39,15 +39,38 @@ func (s *lowRank) factorise(e []float64) bool { return s.system.Factorize(e) == 
 
 func (s *lowRank) solve(b []float64) { s.system.Solve(b) }
 
+// sweep goes through the sites of the processes that share the factor one after the other.
+// Those that wait make the same moves afterwards, from the f that they are told.
 func (s *lowRank) sweep(f, a []float64, visit func(i int, f float64) (float64, error)) error {
-	n, rank, residual := len(f), s.between.Rank(), s.between.Residual()
 	s.between.MulTrans(s.t, a)
-	for first := 0; first < n; first += sweepSites {
-		last := min(n, first+sweepSites)
+	err := s.between.InTurn(s.t, f, func(first, last int, own bool) error {
+		if own {
+			return s.sweepOwn(f, a, first, last, visit)
+		}
+		for i := first; i < last; i++ {
+			if _, err := visit(i, f[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.between.MulVec(f, a)
+	return nil
+}
+
+// sweepOwn is sweep for own sites begin to end-1, whose f it leaves as they were visited.
+func (s *lowRank) sweepOwn(f, a []float64, begin, end int, visit func(i int, f float64) (float64, error)) error {
+	rank, residual := s.between.Rank(), s.between.Residual()
+	for first := begin; first < end; first += sweepSites {
+		last := min(end, first+sweepSites)
 		s.between.Rows(s.rows, first, last)
 		for i := first; i < last; i++ {
 			row := s.rows[(i-first)*rank : (i-first+1)*rank]
-			step, err := visit(i, floats.Dot(row, s.t)+residual[i]*a[i])
+			f[i] = floats.Dot(row, s.t) + residual[i]*a[i]
+			step, err := visit(i, f[i])
 			if err != nil {
 				return err
 			}
@@ -56,7 +79,6 @@ func (s *lowRank) sweep(f, a []float64, visit func(i int, f float64) (float64, e
 			}
 		}
 	}
-	s.between.MulVec(f, a)
 	return nil
 }
 

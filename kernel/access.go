@@ -29,18 +29,20 @@ func (in *Inputs) Row(dst []float64, i int) error {
 	return nil
 }
 
-// Columns writes columns of the Gram matrix without its jitter into the rows of
-// dst, len(sites) x M row-major, and takes 8 len(sites) (2d + 1) bytes beside it.
+// Columns writes elements first to last-1 of columns of the Gram matrix without its jitter into
+// the rows of dst, len(sites) x (last-first) row-major, and takes 8 len(sites) (2d + 1) bytes beside it.
 // A covariance that is not finite is an error that names the pair of rows.
-func (in *Inputs) Columns(dst []float64, sites []int) error {
-	if len(sites) == 0 {
+func (in *Inputs) Columns(dst []float64, sites []int, first, last int) error {
+	m := last - first
+	if len(sites) == 0 || m == 0 {
 		return nil
 	}
-	some, m := in.points(gather(in.train.raw, sites)), in.m
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, in.train.scaled, 0,
+	some, rows := in.points(gather(in.train.raw, sites)), in.train.scaled
+	rows.Rows, rows.Data = m, rows.Data[first*rows.Stride:]
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, rows, 0,
 		blas64.General{Rows: len(sites), Cols: m, Stride: m, Data: dst})
-	return eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &some, p, 0) },
-		func(p, i int) error { return in.notFinite(sites[p], i) })
+	return eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &some, p, first) },
+		func(p, i int) error { return in.notFinite(sites[p], first+i) })
 }
 
 // Block writes elements (rows[r], cols[c]) of Gram without its jitter into

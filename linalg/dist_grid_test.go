@@ -7,12 +7,11 @@ import (
 	"sync"
 	"testing"
 
-	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
+	"bootbench/linalg/dist/disttest"
 )
 
 func init() {
@@ -24,162 +23,6 @@ func init() {
 	} {
 		linalg.Engines[name] = func(k *linalg.Sym) linalg.Engine { return newGang(k, shape[0], shape[1], shape[2]) }
 	}
-}
-
-// A Grid of goroutines in one process: the plain one. A factorisation gathers the
-// whole matrix on every rank, uses the backend's, and keeps this rank's part.
-
-// board is where goroutines exchange what they bring.
-type board struct {
-	mu      sync.Mutex
-	turn    *sync.Cond
-	size    int
-	brought []any
-	count   int
-	shown   []any
-	round   int
-}
-
-func newBoard(size int) *board {
-	b := &board{size: size, brought: make([]any, size)}
-	b.turn = sync.NewCond(&b.mu)
-	return b
-}
-
-// exchange returns what all ranks have brought.
-func (b *board) exchange(rank int, v any) []any {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	round := b.round
-	b.brought[rank] = v
-	if b.count++; b.count == b.size {
-		b.shown, b.brought, b.count = b.brought, make([]any, b.size), 0
-		b.round++
-		b.turn.Broadcast()
-	}
-	for b.round == round {
-		b.turn.Wait()
-	}
-	return b.shown
-}
-
-type plainGrid struct {
-	*board
-	rank, rows, cols int
-}
-
-func (g *plainGrid) Rank() int                { return g.rank }
-func (g *plainGrid) Size() int                { return g.rows * g.cols }
-func (g *plainGrid) PerNode() int             { return g.rows * g.cols }
-func (g *plainGrid) Shape() (rows, cols int)  { return g.rows, g.cols }
-func (g *plainGrid) Position() (row, col int) { return g.rank / g.cols, g.rank % g.cols }
-
-func (g *plainGrid) Barrier(place string, value int64) (most int64, err error) {
-	type meeting struct {
-		place string
-		value int64
-	}
-	for _, v := range g.exchange(g.rank, meeting{place, value}) {
-		m := v.(meeting)
-		if m.place != place {
-			err = fmt.Errorf("ranks at %q and %q", place, m.place)
-		}
-		most = max(most, m.value)
-	}
-	return most, err
-}
-
-func (g *plainGrid) Reduce(x []float64) {
-	sum := make([]float64, len(x))
-	for _, v := range g.exchange(g.rank, x) {
-		for i, part := range v.([]float64) {
-			sum[i] += part
-		}
-	}
-	g.exchange(g.rank, nil) // all have read
-	if g.rank == 0 {
-		copy(x, sum)
-		return
-	}
-	for i := range x {
-		x[i] = math.NaN() // what the others keep is of no use
-	}
-}
-
-func (g *plainGrid) Broadcast(x []float64, from int) {
-	copy(x, g.exchange(g.rank, append([]float64(nil), x...))[from].([]float64))
-}
-
-func (g *plainGrid) BroadcastBytes(text []byte, from int) []byte {
-	return g.exchange(g.rank, text)[from].([]byte)
-}
-
-// indices lists the rows (columns) of n that one of count rank rows has.
-func indices(n, block, count, which int) (list []int) {
-	for i := range n {
-		if i/block%count == which {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// eachPlace calls f for every element of the lower triangle: its places in the
-// whole, row-major, and in the part of the rank that has it.
-func (g *plainGrid) eachPlace(n, block int, f func(rank, whole, part int)) {
-	for rank := range g.Size() {
-		rows := indices(n, block, g.rows, rank/g.cols)
-		for c, j := range indices(n, block, g.cols, rank%g.cols) {
-			for r, i := range rows {
-				if i >= j {
-					f(rank, i*n+j, c*max(1, len(rows))+r)
-				}
-			}
-		}
-	}
-}
-
-// inWhole lets f change the whole lower triangle.
-func (g *plainGrid) inWhole(n, block int, a []float64, f func(whole []float64) int) int {
-	parts := g.exchange(g.rank, append([]float64(nil), a...))
-	whole := make([]float64, n*n)
-	g.eachPlace(n, block, func(rank, w, p int) { whole[w] = parts[rank].([]float64)[p] })
-	result := f(whole)
-	g.eachPlace(n, block, func(rank, w, p int) {
-		if rank == g.rank {
-			a[p] = whole[w]
-		}
-	})
-	return result
-}
-
-func (g *plainGrid) Potrf(n, block int, a []float64, stride int) int {
-	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Potrf(gblas.Lower, n, whole, n) })
-}
-
-func (g *plainGrid) Trtri(n, block int, a []float64, stride int) int {
-	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Trtri(gblas.Lower, n, whole, n) })
-}
-
-func (g *plainGrid) Lauum(n, block int, a []float64, stride int) {
-	g.inWhole(n, block, a, func(whole []float64) int {
-		blas.Bound().Lauum(gblas.Lower, n, whole, n)
-		return 0
-	})
-}
-
-// onRanks runs f on rows x cols ranks.
-func onRanks(rows, cols int, f func(g dist.Grid)) {
-	b := newBoard(rows * cols)
-	var wait sync.WaitGroup
-	for rank := range rows * cols {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			f(&plainGrid{b, rank, rows, cols})
-		}()
-	}
-	wait.Wait()
 }
 
 // symBlocks hands out a matrix that is held whole.
@@ -211,7 +54,7 @@ type gang struct {
 
 func newGang(k *linalg.Sym, rows, cols, block int) *gang {
 	a := &gang{rows: rows, cols: cols, ranks: make([]linalg.Engine, rows*cols)}
-	onRanks(rows, cols, func(g dist.Grid) {
+	disttest.OnRanks(rows, cols, func(g dist.Grid) {
 		spread, err := dist.NewBlockCyclic(g, symBlocks{k}, block, 0, 1<<30)
 		if err != nil {
 			panic(err)
@@ -353,7 +196,7 @@ func (a *gang) PredictDiag(move, chi, b []float64) (valid bool) {
 // What one rank alone is told reaches all of them, with its kind.
 func TestAgree(t *testing.T) {
 	fault := errors.New("disk full")
-	onRanks(2, 2, func(g dist.Grid) {
+	disttest.OnRanks(2, 2, func(g dist.Grid) {
 		if err := dist.AllErr(g, nil, linalg.ErrMemory); err != nil {
 			t.Errorf("rank %d: %v where there was no error", g.Rank(), err)
 		}
@@ -374,7 +217,7 @@ func TestAgree(t *testing.T) {
 // Matrices that cannot be are refused on all ranks: too large for a library that
 // counts with 32 bits, for memory, or with elements that are no numbers.
 func TestBlockCyclicRefuses(t *testing.T) {
-	onRanks(1, 2, func(g dist.Grid) {
+	disttest.OnRanks(1, 2, func(g dist.Grid) {
 		big := &orderOnly{1 << 20}
 		if _, err := dist.NewBlockCyclic(g, big, 64, 0, math.MaxInt64); !errors.Is(err, linalg.ErrMemory) {
 			t.Errorf("a part of 2^39 numbers: %v", err)
@@ -412,7 +255,7 @@ func TestBlockCyclicEigenvalues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onRanks(2, 1, func(g dist.Grid) {
+	disttest.OnRanks(2, 1, func(g dist.Grid) {
 		spread, err := dist.NewBlockCyclic(g, symBlocks{k}, 8, 0, 1<<30)
 		if err != nil {
 			t.Error(err)

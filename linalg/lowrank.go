@@ -7,6 +7,7 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
@@ -17,11 +18,16 @@ import (
 // K itself. As a Gaussian process this is FITC with
 // the pivots as inducing inputs (Snelson and Ghahramani 2006).
 //
-// R' is kept in panels of panelRows(N) rows, row-major: 8 N rank bytes in all.
+// R' is kept in panels of some rows, row-major: 8 N rank bytes in all. The processes of a
+// Team (RankOptions) each hold the columns of R' that belong to their share of the sites;
+// vectors over the sites and the rank are on all. All methods but N, Rank and views are then
+// for the members to call together, and give all of them the same.
 type LowRankPlusDiag struct {
 	n, rank  int
-	panels   []blas64.General // of R', panelRows(N) x N; the last may be filled in part
+	share    share
+	panels   []blas64.General // of R', panelRows x own sites; the last may be filled in part
 	pivots   []int
+	triangle blas64.General // R at the pivots, rank x rank: lower
 	residual []float64
 	diag     []float64 // of K, jitter apart
 	traces   []float64 // sum of the residuals, jitter apart, after each pivot
@@ -29,8 +35,8 @@ type LowRankPlusDiag struct {
 	jitter   float64
 }
 
-// panelRows is the height of a panel of R', and the largest number of pivots that are
-// drawn at a time: that of dgemm's products, less where panels would be large.
+// panelRows is the height of a panel of R' of so many columns, and the largest number of
+// pivots that are drawn at a time: that of dgemm's products, less where panels would be large.
 func panelRows(n int) int { return max(minPanel, min(maxPanel, panelBytes/(8*max(1, n)))) }
 
 const (
@@ -38,15 +44,18 @@ const (
 	panelBytes         = 256 << 20
 )
 
-// append adds a row to R', which leaves residuals of the given sum.
+// panelRows is the height of all members' panels.
+func (k *LowRankPlusDiag) panelRows() int { return panelRows(k.share.widest()) }
+
+// append adds a row to R', own sites long, which leaves residuals of the given sum.
 func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
-	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows(k.n) {
-		p := newGeneral(panelRows(k.n), k.n)
+	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == k.panelRows() {
+		p := newGeneral(k.panelRows(), k.share.own())
 		p.Rows = 0
 		k.panels = append(k.panels, p)
 	}
 	p := &k.panels[len(k.panels)-1]
-	copy(p.Data[p.Rows*p.Stride:p.Rows*p.Stride+k.n], row)
+	copy(p.Data[p.Rows*p.Stride:p.Rows*p.Stride+k.share.own()], row)
 	p.Rows++
 	k.rank++
 	k.pivots = append(k.pivots, pivot)
@@ -94,7 +103,8 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	return trace, largest
 }
 
-// Subset is K~ between the listed sites, a copy; k itself where these are all of them.
+// Subset is K~ between the listed sites, ascending, a copy; k itself where these are all of
+// them.
 func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k
@@ -107,12 +117,13 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 		return to
 	}
 	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, residual: pick(k.residual), diag: pick(k.diag), jitter: k.jitter, panels: make([]blas64.General, len(k.panels))}
+	s.share = k.share.subset(sites)
 	for b, p := range k.panels {
-		s.panels[b] = newGeneral(p.Rows, s.n)
+		s.panels[b] = newGeneral(p.Rows, s.share.own())
 		core.Parallel(p.Rows, func(q int) {
 			to := s.panels[b].Data[q*s.panels[b].Stride:]
-			for c, site := range sites {
-				to[c] = p.Data[q*p.Stride+site]
+			for c, site := range sites[s.share.first:s.share.last] {
+				to[c] = p.Data[q*p.Stride+site-k.share.first]
 			}
 		})
 	}
@@ -132,13 +143,8 @@ func (k *LowRankPlusDiag) At(i, j int) float64 {
 	if i == j {
 		return k.diag[i] + k.jitter
 	}
-	sum := 0.0
-	for _, p := range k.panels {
-		for q := range p.Rows {
-			sum += p.Data[q*p.Stride+i] * p.Data[q*p.Stride+j]
-		}
-	}
-	return sum
+	rows := k.rowsAt([]int{i, j})
+	return floats.Dot(rows.Data[:k.rank], rows.Data[rows.Stride:rows.Stride+k.rank])
 }
 
 // Check finds nothing: a factorisation has looked at what it is made of.
@@ -160,14 +166,8 @@ func (k *LowRankPlusDiag) Dense() *Sym {
 func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
 	n := len(sites)
 	a := newGeneral(n, n)
-	for _, p := range k.panels {
-		part := newGeneral(p.Rows, n)
-		for q := range p.Rows {
-			for c, site := range sites {
-				part.Data[q*part.Stride+c] = p.Data[q*p.Stride+site]
-			}
-		}
-		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, part, part, 1, a)
+	if rows := k.rowsAt(sites); n > 0 && k.rank > 0 {
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rows, rows, 0, a)
 	}
 	for i, site := range sites {
 		a.Data[i*a.Stride+i] += k.residual[site]
@@ -187,19 +187,7 @@ func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 	if k.rank == 0 || len(rows) == 0 {
 		return
 	}
-	l := newGeneral(k.rank, k.rank)
-	q := 0
-	for _, p := range k.panels {
-		for r := range p.Rows {
-			for i := q; i < k.rank; i++ {
-				l.Data[i*l.Stride+q] = p.Data[r*p.Stride+k.pivots[i]]
-			}
-			q++
-		}
-	}
-	blas64.Trsm(gblas.Right, gblas.Trans, 1,
-		blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: k.rank, Stride: l.Stride, Data: l.Data},
-		blas64.General{Rows: len(rows) / k.rank, Cols: k.rank, Stride: k.rank, Data: rows})
+	blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(k.triangle), blas64.General{Rows: len(rows) / k.rank, Cols: k.rank, Stride: k.rank, Data: rows})
 }
 
 // Vectors writes the kernel with all sites, P x N row-major, of new inputs that
@@ -211,26 +199,30 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	}
 	count := len(rows) / k.rank
 	out := blas64.General{Rows: count, Cols: k.n, Stride: k.n, Data: dst}
-	beta, q := 0.0, 0
+	clear(dst)
+	q := 0
 	for _, p := range k.panels {
-		at := blas64.General{Rows: count, Cols: p.Rows, Stride: k.rank, Data: rows[q:]}
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, beta, out)
-		beta, q = 1, q+p.Rows
+		if count > 0 && p.Cols > 0 {
+			at := blas64.General{Rows: count, Cols: p.Rows, Stride: k.rank, Data: rows[q:]}
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, 1, core.Cols(out, k.share.first, k.share.last))
+		}
+		q += p.Rows
 	}
+	k.share.sum(dst)
 }
 
 // Bytes is the memory of the factor.
 func (k *LowRankPlusDiag) Bytes() int64 {
-	return 8 * (int64(len(k.panels))*int64(panelRows(k.n))*int64(k.n) + int64(k.n))
+	return 8 * (int64(len(k.panels))*int64(k.panelRows())*int64(k.share.own()) + int64(k.n))
 }
 
-// block writes R' at sites first to last-1, column i scaled by scale_i unless
+// block writes R' at own sites first to last-1, column i scaled by scale_i unless
 // scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
 	q := 0
 	for _, p := range k.panels {
 		for r := range p.Rows {
-			from := p.Data[r*p.Stride+first : r*p.Stride+last]
+			from := p.Data[r*p.Stride+first-k.share.first : r*p.Stride+last-k.share.first]
 			to := dst.Data[q*dst.Stride : q*dst.Stride+last-first]
 			if scale == nil {
 				copy(to, from)
@@ -244,13 +236,25 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 	}
 }
 
-// Rows writes the rows of R of sites first to last-1 into dst, (last-first) x rank
+// rowsAt are the rows of R of any sites.
+func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
+	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank), Data: make([]float64, len(sites)*max(1, k.rank))}
+	for r, site := range sites {
+		if k.share.holds(site) {
+			k.Rows(rows.Data[r*rows.Stride:], site, site+1)
+		}
+	}
+	k.share.sum(rows.Data)
+	return rows
+}
+
+// Rows writes the rows of R of own sites first to last-1 into dst, (last-first) x rank
 // row-major.
 func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 	q := 0
 	for _, p := range k.panels {
 		for r := range p.Rows {
-			for i, v := range p.Data[r*p.Stride+first : r*p.Stride+last] {
+			for i, v := range p.Data[r*p.Stride+first-k.share.first : r*p.Stride+last-k.share.first] {
 				dst[i*k.rank+q] = v
 			}
 			q++
@@ -263,7 +267,9 @@ func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, root []float64) error {
 	clear(lower.Data)
 	for q := range k.rank {
-		lower.Data[q*lower.Stride+q] = 1
+		if k.share.leads() {
+			lower.Data[q*lower.Stride+q] = 1
+		}
 	}
 	add := func(count int, fill func(part blas64.General)) {
 		part := core.Cols(work, 0, count)
@@ -275,34 +281,35 @@ func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, 
 			add(last-first, func(part blas64.General) { k.block(part, first, last, root) })
 		})
 	} else if k.rank > 0 {
-		for group := range slices.Chunk(sites, work.Cols) {
+		for group := range slices.Chunk(k.share.among(sites), max(1, work.Cols)) {
 			add(len(group), func(part blas64.General) { k.pick(part, group, root) })
 		}
 	}
+	k.share.sum(lower.Data)
 	return factorizeLower(lower)
 }
 
-// pick writes R' at the listed sites, scaled, into dst (rank x len(sites)).
+// pick writes R' at the listed own sites, scaled, into dst (rank x len(sites)).
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
 	q := 0
 	for _, p := range k.panels {
 		for r := range p.Rows {
 			from, to := p.Data[r*p.Stride:], dst.Data[q*dst.Stride:]
 			for c, site := range sites {
-				to[c] = from[site] * scale[site]
+				to[c] = from[site-k.share.first] * scale[site]
 			}
 			q++
 		}
 	}
 }
 
-// eachBlock calls f for blocks of so many sites, unless the rank is 0.
+// eachBlock calls f for blocks of so many own sites, unless the rank is 0.
 func (k *LowRankPlusDiag) eachBlock(sites int, f func(first, last int)) {
 	if k.rank == 0 {
 		return
 	}
-	for first := 0; first < k.n; first += sites {
-		f(first, min(k.n, first+sites))
+	for first := k.share.first; first < k.share.last; first += sites {
+		f(first, min(k.share.last, first+sites))
 	}
 }
 
@@ -336,11 +343,13 @@ func (k *LowRankPlusDiag) MulVec(dst, x []float64) {
 
 // MulTrans writes R'x into dst, length rank.
 func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
+	clear(dst)
 	q := 0
 	for _, p := range k.panels {
-		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(x), 0, core.Vector(dst[q:q+p.Rows]))
+		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(k.share.of(x)), 0, core.Vector(dst[q:q+p.Rows]))
 		q += p.Rows
 	}
+	k.share.sum(dst)
 }
 
 // mul writes R t into dst, length N.
@@ -348,9 +357,36 @@ func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
 	q := 0
 	for _, p := range k.panels {
-		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(dst))
+		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(k.share.of(dst)))
 		q += p.Rows
 	}
+	k.share.gather(dst)
+}
+
+// InTurn calls f for the members' own sites, first to last-1, one member after the other,
+// each with the t and part of x that those before it have left: own is true on the one whose
+// sites they are, which computes, and false on those that then learn what it has computed.
+func (k *LowRankPlusDiag) InTurn(t, x []float64, f func(first, last int, own bool) error) error {
+	if k.share.team == nil {
+		return f(0, k.n, true)
+	}
+	for p := range k.share.team.Size() {
+		first, last := k.share.bounds[p], k.share.bounds[p+1]
+		own := p == k.share.team.Rank()
+		var err error
+		if own {
+			err = f(first, last, true)
+		}
+		k.share.team.Broadcast(t, p)
+		k.share.team.Broadcast(x[first:last], p)
+		if !own {
+			err = f(first, last, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Engine is an engine on K~.

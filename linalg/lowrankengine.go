@@ -30,7 +30,7 @@ type LowRankEngine struct {
 	uNorm2  []float64      // |u_i|^2 = chi_i - a_i
 	chi, b  []float64      // diag(G), 1 - d chi
 	lower   blas64.General // L
-	solved  blas64.General // L^-1 R', rank x N, where it is kept
+	solved  blas64.General // L^-1 R', rank x own sites, where it is kept
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
 	ws      lowRankWorkspace
 	level   coarseLevel
@@ -50,16 +50,17 @@ const blockBytes = 4 << 20
 // keptBytes is the size up to which L^-1 R' is kept.
 const keptBytes = 128 << 20
 
-// siteBlock is the number of sites in such a block.
-func siteBlock(n, rank int) int {
-	return min(n, max(64, min(4096, blockBytes/(8*max(1, rank)))))
+// siteBlock is the number of sites in such a block, of so many own ones.
+func siteBlock(own, rank int) int {
+	return min(own, max(64, min(4096, blockBytes/(8*max(1, rank)))))
 }
 
 // NewLowRankEngine returns an engine on k, which it does not change. Several engines
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k}
-	e.allocate(&core.Plan{}, k.n, k.rank, 8*k.n*k.rank <= keptBytes)
+	own := k.share.own()
+	e.allocate(&core.Plan{}, k.n, own, k.rank, 8*own*k.rank <= keptBytes)
 	return e
 }
 
@@ -67,19 +68,19 @@ func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 // conditioned as sum d_i K_ii is large.
 func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k, refine: true}
-	e.allocate(&core.Plan{}, k.n, k.rank, true)
+	e.allocate(&core.Plan{}, k.n, k.share.own(), k.rank, true)
 	return e
 }
 
-// allocate takes from p what an engine holds beside the factor.
-func (e *LowRankEngine) allocate(p *core.Plan, n, r int, keep bool) {
+// allocate takes from p what an engine holds beside the factor, of own of n sites.
+func (e *LowRankEngine) allocate(p *core.Plan, n, own, r int, keep bool) {
 	w := &e.ws
 	p.Vectors(n, &e.d, &e.inverse, &e.uNorm2, &e.chi, &e.b, &w.scale)
 	p.Vectors(r, &w.small)
 	e.lower, w.form, w.half = p.Matrix(r, r), p.Matrix(r, r), p.Matrix(r, r)
-	w.work, w.twin = p.Matrix(r, siteBlock(n, r)), p.Matrix(r, siteBlock(n, r))
+	w.work, w.twin = p.Matrix(r, siteBlock(own, r)), p.Matrix(r, siteBlock(own, r))
 	if keep && r > 0 {
-		e.solved = p.Matrix(r, n)
+		e.solved = p.Matrix(r, own)
 	}
 }
 
@@ -104,7 +105,7 @@ func (e *LowRankEngine) Bytes() int64 {
 }
 
 func (e *LowRankEngine) countLevels(p *core.Plan) {
-	new(LowRankEngine).allocate(p, e.k.n, e.k.rank, e.kept())
+	new(LowRankEngine).allocate(p, e.k.n, e.k.share.own(), e.k.rank, e.kept())
 	if e.level.engine != nil {
 		e.level.engine.countLevels(p)
 		p.Vectors(e.k.n, &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
@@ -117,7 +118,7 @@ func (e *LowRankEngine) FormG() {}
 // RankUpdate refuses: Factorize costs no more.
 func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
-// eachBlock calls f for blocks of sites with room for them in work and twin.
+// eachBlock calls f for blocks of own sites with room for them in work and twin.
 func (e *LowRankEngine) eachBlock(f func(first, last int, work, twin blas64.General)) {
 	e.k.eachBlock(e.ws.work.Cols, func(first, last int) {
 		f(first, last, core.Cols(e.ws.work, 0, last-first), core.Cols(e.ws.twin, 0, last-first))
@@ -151,15 +152,16 @@ func (e *LowRankEngine) solveFactor() error {
 	clear(e.uNorm2)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		if e.kept() {
-			work = core.Cols(e.solved, first, last)
+			work = e.keptAt(first, last)
 		}
 		e.k.block(work, first, last, nil)
 		solveLower(e.lower, work)
 		addSquares(e.uNorm2[first:last], work)
 	})
-	if e.refine {
+	if e.refine { // alone
 		return e.orthonormalize()
 	}
+	e.k.share.gather(e.uNorm2)
 	return nil
 }
 
@@ -177,7 +179,7 @@ func (e *LowRankEngine) orthonormalize() error {
 	clear(m.Data)
 	addGram(m, inverse, inverse)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		scaleColumns(work, core.Cols(e.solved, first, last), e.ws.scale[first:last])
+		scaleColumns(work, e.keptAt(first, last), e.ws.scale[first:last])
 		addGram(m, work, work)
 	})
 	if err := factorizeLower(m); err != nil {
@@ -185,7 +187,7 @@ func (e *LowRankEngine) orthonormalize() error {
 	}
 	clear(e.uNorm2)
 	e.eachBlock(func(first, last int, _, _ blas64.General) {
-		part := core.Cols(e.solved, first, last)
+		part := e.keptAt(first, last)
 		solveLower(m, part)
 		addSquares(e.uNorm2[first:last], part)
 	})
@@ -224,11 +226,16 @@ func (e *LowRankEngine) diagonals() {
 // kept reports whether L^-1 R' is.
 func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
+// keptAt is L^-1 R' at own sites first to last-1, a view.
+func (e *LowRankEngine) keptAt(first, last int) blas64.General {
+	return core.Cols(e.solved, first-e.k.share.first, last-e.k.share.first)
+}
+
 // factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
 // work.
 func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
-		return core.Cols(e.solved, first, last)
+		return e.keptAt(first, last)
 	}
 	e.k.block(work, first, last, nil)
 	return work
@@ -253,17 +260,22 @@ func addSquares(sums []float64, a blas64.General) {
 // more than the rank.
 func (e *LowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
-	v, back, p := complementsWorkspace(&core.Plan{}, e.k.n, r, m)
+	v, back, p := complementsWorkspace(&core.Plan{}, e.k.share.own(), r, m)
 	sums := make([]float64, m)
 	for c, site := range sites {
-		e.column(core.Cols(v, c, c+1), site)
+		if e.k.share.holds(site) {
+			e.column(core.Cols(v, c, c+1), site)
+		}
 	}
+	e.k.share.sum(v.Data)
 	copy(back.Data, v.Data)
 	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), back)
-	addSquares(sums, back)
+	if e.k.share.leads() {
+		addSquares(sums, back)
+	}
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		if e.kept() {
-			scaleColumns(work, core.Cols(e.solved, first, last), e.ws.scale[first:last])
+			scaleColumns(work, e.keptAt(first, last), e.ws.scale[first:last])
 		} else {
 			e.k.block(work, first, last, e.ws.scale)
 			solveLower(e.lower, work)
@@ -278,6 +290,7 @@ func (e *LowRankEngine) complements(sites []int) {
 			}
 		}
 	})
+	e.k.share.sum(sums)
 	for c, site := range sites {
 		h := 0.0
 		for q := range r {
@@ -287,15 +300,15 @@ func (e *LowRankEngine) complements(sites []int) {
 	}
 }
 
-// complementsWorkspace takes from p what complements computes m sites in.
-func complementsWorkspace(p *core.Plan, n, r, m int) (v, back, products blas64.General) {
-	return p.Matrix(r, m), p.Matrix(r, m), p.Matrix(m, siteBlock(n, r))
+// complementsWorkspace takes from p what complements computes m of own sites in.
+func complementsWorkspace(p *core.Plan, own, r, m int) (v, back, products blas64.General) {
+	return p.Matrix(r, m), p.Matrix(r, m), p.Matrix(m, siteBlock(own, r))
 }
 
-// column writes w_i^1/2 v_i into dst, rank x 1.
+// column writes w_i^1/2 v_i of an own site into dst, rank x 1.
 func (e *LowRankEngine) column(dst blas64.General, site int) {
 	if e.kept() {
-		scaleColumns(dst, core.Cols(e.solved, site, site+1), e.ws.scale[site:site+1])
+		scaleColumns(dst, e.keptAt(site, site+1), e.ws.scale[site:site+1])
 		return
 	}
 	e.k.block(dst, site, site+1, e.ws.scale)

@@ -39,6 +39,7 @@ func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 		mulLower(twin, e.ws.form, v)
 		addProducts(dst[first:last], v, twin)
 	})
+	e.k.share.gather(dst)
 	for i, v := range dst {
 		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
 	}
@@ -70,6 +71,7 @@ func (e *LowRankEngine) quadraticForm(x []float64) {
 		}
 		addGram(e.ws.form, v, twin)
 	})
+	e.k.share.sum(e.ws.form.Data)
 	mirrorLower(e.ws.form)
 	if !e.kept() {
 		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
@@ -111,10 +113,10 @@ func transpose(dst, a blas64.General) {
 	}
 }
 
-// Row copies row i of G into dst. Several goroutines may read rows at a time.
+// Row copies row i of G into dst. Several goroutines may read rows at a time, unless the
+// factor is a team's.
 func (e *LowRankEngine) Row(dst []float64, i int) {
-	x := make([]float64, e.k.rank)
-	e.k.block(blas64.General{Rows: e.k.rank, Cols: 1, Stride: 1, Data: x}, i, i+1, nil)
+	x := e.k.rowsAt([]int{i}).Data[:e.k.rank]
 	solveBoth(e.lower, x)
 	e.k.mul(dst, x)
 	for j := range dst {
@@ -135,6 +137,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(work, first, last), 1, t)
 	})
+	e.k.share.sum(t.Data)
 	if !e.kept() && e.k.rank > 0 {
 		blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(e.lower), t)
 		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(e.lower), t)
@@ -144,14 +147,17 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
+	for r := range dst.Rows {
+		e.k.share.gather(dst.Data[r*dst.Stride : r*dst.Stride+dst.Cols])
+	}
 }
 
-// eachThin calls f for blocks of sites with U' there, rank x (last-first), which f may
+// eachThin calls f for blocks of own sites with U' there, rank x (last-first), which f may
 // overwrite.
 func (e *LowRankEngine) eachThin(f func(first, last int, u blas64.General)) {
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		if e.kept() {
-			scaleColumns(work, core.Cols(e.solved, first, last), e.inverse[first:last])
+			scaleColumns(work, e.keptAt(first, last), e.inverse[first:last])
 		} else {
 			e.k.block(work, first, last, e.inverse)
 			solveLower(e.lower, work)
@@ -172,6 +178,7 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 			copy(u.Data[q*u.Stride+first:q*u.Stride+last], part.Data[q*part.Stride:])
 		}
 	})
+	e.k.share.sum(u.Data)
 	if e.k.rank == 0 {
 		for i := range n {
 			clear(dst.Data[i*dst.Stride : i*dst.Stride+n])
@@ -187,13 +194,13 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 // Product32 copies U and a.
 func (e *LowRankEngine) Product32() Product32 {
 	n, r := e.k.n, e.k.rank
-	p := &thin32{u: newGeneral32(r, n), diag: make([]float32, n)}
+	p := &thin32{share: e.k.share, u: newGeneral32(r, e.k.share.own()), diag: make([]float32, n)}
 	for i, v := range e.inverse {
 		p.diag[i] = float32(e.k.residual[i] * v)
 	}
 	e.eachThin(func(first, last int, part blas64.General) {
 		for q := range r {
-			to := p.u.Data[q*p.u.Stride+first:]
+			to := p.u.Data[q*p.u.Stride+first-p.share.first:]
 			for i, v := range part.Data[q*part.Stride : q*part.Stride+last-first] {
 				to[i] = float32(v)
 			}
@@ -204,8 +211,9 @@ func (e *LowRankEngine) Product32() Product32 {
 
 // thin32 is G = diag + U U'.
 type thin32 struct {
-	u    blas32.General // U', rank x N
-	diag []float32
+	share share
+	u     blas32.General // U', rank x own sites
+	diag  []float32
 }
 
 func (p *thin32) MulRows(dst, x blas32.General) {
@@ -222,6 +230,15 @@ func (p *thin32) MulRows(dst, x blas32.General) {
 		return
 	}
 	t := newGeneral32(x.Rows, p.u.Rows)
-	blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, p.u, 0, t)
-	blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, dst)
+	blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, p.own(x), p.u, 0, t)
+	p.share.sum32(t.Data)
+	blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, p.own(dst))
+	for r := range dst.Rows {
+		p.share.gather32(dst.Data[r*dst.Stride : r*dst.Stride+dst.Cols])
+	}
+}
+
+// own are the columns of the own sites.
+func (p *thin32) own(a blas32.General) blas32.General {
+	return blas32.General{Rows: a.Rows, Cols: p.share.own(), Stride: a.Stride, Data: a.Data[p.share.first:]}
 }

@@ -34,19 +34,19 @@ const leastShift = 1e-10
 // System prepares to solve with k, which it does not change.
 func (k *LowRankPlusDiag) System() *LowRankSystem {
 	s := &LowRankSystem{k: k}
-	s.allocate(&core.Plan{}, k.n, k.rank)
+	s.allocate(&core.Plan{}, k.n, k.share.own(), k.rank)
 	for i := range s.least {
 		s.least[i] = leastShift * k.At(i, i)
 	}
 	return s
 }
 
-// allocate takes from p what a system of N sites holds.
-func (s *LowRankSystem) allocate(p *core.Plan, n, r int) {
+// allocate takes from p what a system of n sites, own of them here, holds.
+func (s *LowRankSystem) allocate(p *core.Plan, n, own, r int) {
 	p.Vectors(n, &s.least, &s.v, &s.root, &s.rest, &s.product)
 	p.Vectors(r, &s.small)
 	s.members = p.Ints(n)
-	s.lower, s.work = p.Matrix(r, r), p.Matrix(r, siteBlock(n, r))
+	s.lower, s.work = p.Matrix(r, r), p.Matrix(r, siteBlock(own, r))
 }
 
 // Factorize computes M and its factor for an e >= 0 over the sites, +Inf at those that

@@ -51,13 +51,15 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	if rank == 0 {
 		return nil
 	}
-	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag}
+	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag, share: k.share}
+	c.triangle = core.Cols(core.Rows(k.triangle, 0, rank), 0, rank)
 	c.residual = append([]float64(nil), k.residual...)
+	residual := c.share.of(c.residual)
 	above := 0 // rows of R' in the panels before
 	for _, p := range k.panels {
 		for q := max(0, rank-above); q < p.Rows; q++ {
-			for i, v := range p.Data[q*p.Stride : q*p.Stride+k.n] {
-				c.residual[i] += v * v
+			for i, v := range p.Data[q*p.Stride : q*p.Stride+len(residual)] {
+				residual[i] += v * v
 			}
 		}
 		if above < rank {
@@ -66,6 +68,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 		}
 		above += p.Rows
 	}
+	c.share.gather(c.residual)
 	return c
 }
 

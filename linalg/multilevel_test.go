@@ -18,7 +18,7 @@ func TestCoarser(t *testing.T) {
 		t.Fatalf("nothing coarser than rank %d", f.Rank())
 	}
 	c := coarser.(*LowRankPlusDiag)
-	if c.Rank() < f.Rank()/minCoarser || c.Rank() > f.Rank()/maxCoarser || c.Rank() <= panelRows(c.N()) {
+	if c.Rank() < f.Rank()/minCoarser || c.Rank() > f.Rank()/maxCoarser || c.Rank() <= c.panelRows() {
 		t.Fatalf("rank %d of %d", c.Rank(), f.Rank())
 	}
 	pivot := make([]bool, n)

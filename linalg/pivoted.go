@@ -27,8 +27,11 @@ type RankOptions struct {
 	// MaxRank is the largest rank allowed; 0: N.
 	MaxRank int
 	// MaxBytes is the memory that the factor and an engine on it may take; 0: no
-	// o.
+	// limit.
 	MaxBytes int64
+	// Team is the processes that share the factor; nil: this one alone. All must ask for
+	// the same.
+	Team Team
 	// Offset is a part of every K_ii that does not count where the tolerance is
 	// measured, such as a constant added to all of K: one pivot explains it.
 	Offset float64
@@ -115,6 +118,7 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 			return nil, err
 		}
 	}
+	f.triangle = f.rowsAt(f.pivots)
 	return f.LowRankPlusDiag, nil
 }
 
@@ -132,7 +136,8 @@ type factorisation struct {
 	size      int       // candidates of the next block
 	keys      []float64
 	order     []int
-	rows      []float64 // size x N: columns of the candidates, then new rows of R'
+	rows      []float64 // size x own sites: columns of the candidates, then new rows of R'
+	left      []float64 // over own sites: residuals after a block of pivots
 }
 
 func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
@@ -150,9 +155,13 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
-	f.allocate(&core.Plan{}, n)
-	if err := k.Diagonal(f.residual); err != nil {
+	f.share = shareOut(o.Team, n)
+	f.allocate(&core.Plan{}, n, f.share.own())
+	if err := f.share.agree(k.Diagonal(f.residual)); err != nil {
 		return nil, err
+	}
+	if f.share.team != nil {
+		f.share.team.Broadcast(f.residual, 0)
 	}
 	copy(f.diag, f.residual)
 	for i, v := range f.residual {
@@ -171,17 +180,26 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		f.most = min(f.most, o.MaxRank)
 	}
 	if o.MaxBytes > 0 {
-		if fits := RankThatFits(n, o.MaxBytes); fits < f.most {
+		if fits := RankThatFits(n, f.members(), o.MaxBytes); fits < f.most {
 			f.most, f.byMemory = fits, true
 		}
 	}
 	return f, nil
 }
 
-// allocate takes from p what a factorisation of N sites works in.
-func (f *factorisation) allocate(p *core.Plan, n int) {
+// members is the number of processes that share the factor.
+func (f *factorisation) members() int {
+	if f.share.team == nil {
+		return 1
+	}
+	return f.share.team.Size()
+}
+
+// allocate takes from p what a factorisation of n sites, own of them here, works in.
+func (f *factorisation) allocate(p *core.Plan, n, own int) {
 	p.Vectors(n, &f.floor, &f.keys)
-	p.Vectors(min(panelRows(n), n)*n, &f.rows)
+	p.Vectors(own, &f.left)
+	p.Vectors(min(panelRows(own), n)*own, &f.rows)
 	f.order = p.Ints(n)
 }
 
@@ -211,8 +229,8 @@ func (f *factorisation) done() bool {
 // step adds up to size pivots.
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
-	f.size = min(2*f.size, panelRows(f.n))
-	if err := f.columns.Columns(f.rows[:len(sites)*f.n], sites); err != nil {
+	f.size = min(2*f.size, f.panelRows())
+	if err := f.share.agree(f.columns.Columns(f.candidates(len(sites)).Data, sites, f.share.first, f.share.last)); err != nil {
 		return err
 	}
 	f.subtract(sites)
@@ -280,13 +298,9 @@ func (f *factorisation) subtract(sites []int) {
 	if f.rank == 0 {
 		return
 	}
-	rows := blas64.General{Rows: len(sites), Cols: f.n, Stride: f.n, Data: f.rows}
-	at := blas64.General{Rows: len(sites), Cols: f.rank, Stride: f.rank, Data: make([]float64, len(sites)*f.rank)}
-	for r, site := range sites {
-		f.Rows(at.Data[r*f.rank:(r+1)*f.rank], site, site+1)
-	}
-	for first := 0; first < f.n; first += chunkSites {
-		last := min(f.n, first+chunkSites)
+	rows, at := f.candidates(len(sites)), f.rowsAt(sites)
+	for first := 0; first < rows.Cols; first += chunkSites {
+		last := min(rows.Cols, first+chunkSites)
 		q := 0
 		for _, p := range f.panels {
 			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1, core.Cols(rows, first, last))
@@ -295,17 +309,26 @@ func (f *factorisation) subtract(sites []int) {
 	}
 }
 
+// candidates is rows for so many candidates.
+func (f *factorisation) candidates(count int) blas64.General {
+	own := f.share.own()
+	return blas64.General{Rows: count, Cols: own, Stride: max(1, own), Data: f.rows[:count*own]}
+}
+
 // selectPivots factorises the residual matrix between the candidates with complete
 // pivoting, for as long as they are minKeptResidual: the largest remaining residual
 // first. It returns the candidates chosen, in order, and their lower triangle.
 func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.General) {
-	b := len(sites)
+	b, own := len(sites), f.share.own()
 	h := make([]float64, b*b)
 	for r := range sites {
 		for c, site := range sites {
-			h[r*b+c] = f.rows[r*f.n+site]
+			if f.share.holds(site) {
+				h[r*b+c] = f.rows[r*own+site-f.share.first]
+			}
 		}
 	}
+	f.share.sum(h)
 	rows := make([][]float64, 0, b) // of L, over the candidates
 	left := make([]float64, b)
 	for r := range left {
@@ -359,16 +382,17 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	at := make([]int, len(f.rows)/f.n) // of each candidate's column
+	own := f.share.own()
+	at := make([]int, slices.Max(chosen)+1) // of each candidate's column
 	for r := range at {
 		at[r] = r
 	}
 	for q, r := range chosen {
 		from, other := at[r], slices.Index(at, q)
-		swap(f.rows[q*f.n:(q+1)*f.n], f.rows[from*f.n:(from+1)*f.n])
+		swap(f.rows[q*own:(q+1)*own], f.rows[from*own:(from+1)*own])
 		at[r], at[other] = q, from
 	}
-	solveLower(l, blas64.General{Rows: len(chosen), Cols: f.n, Stride: f.n, Data: f.rows})
+	solveLower(l, f.candidates(len(chosen)))
 }
 
 // swap exchanges the numbers of two rows, which may be one.
@@ -387,26 +411,54 @@ func (f *factorisation) appendPivots(pivots []int) error {
 		}
 		return nil
 	}
+	traces, bad := f.shrink(pivots)
 	for q, pivot := range pivots {
 		if f.trace <= f.goal() || f.full() {
+			pivots = pivots[:q]
 			break
 		}
-		row := f.rows[q*f.n : (q+1)*f.n]
-		f.trace = 0
-		for i, v := range row {
-			left := f.residual[i] - v*v
+		if math.IsNaN(traces[q]) {
+			return f.share.agree(bad)
+		}
+		f.trace = traces[q]
+		f.append(f.rows[q*f.share.own():(q+1)*f.share.own()], pivot, f.trace)
+	}
+	if len(pivots) < len(traces) { // the last ones are not needed
+		f.shrink(pivots)
+	}
+	copy(f.share.of(f.residual), f.left)
+	f.share.gather(f.residual)
+	return nil
+}
+
+// shrink leaves in left the residuals of own sites after the rows of the given pivots, and
+// returns the sums of all residuals after each. From a row on that no positive
+// semidefinite matrix has, which bad names, the sums are no numbers.
+func (f *factorisation) shrink(pivots []int) (traces []float64, bad error) {
+	own := f.share.own()
+	traces = make([]float64, len(pivots))
+	copy(f.left, f.share.of(f.residual))
+	for q, pivot := range pivots {
+		sum := 0.0
+		for i, v := range f.rows[q*own : (q+1)*own] {
+			left := f.left[i] - v*v
 			if !(left >= 0) {
-				if !(left >= -indefinite*f.floor[i]/roundingFloor) {
-					return &PivotError{Minor: i + 1, N: f.n}
+				if site := f.share.first + i; bad == nil && !(left >= -indefinite*f.floor[site]/roundingFloor) {
+					bad = &PivotError{Minor: site + 1, N: f.n}
 				}
 				left = 0
 			}
-			f.residual[i] = left
-			f.trace += left
+			f.left[i] = left
+			sum += left
 		}
-		f.trace -= f.residual[pivot]
-		f.residual[pivot] = 0
-		f.append(row, pivot, f.trace)
+		if f.share.holds(pivot) {
+			sum -= f.left[pivot-f.share.first]
+			f.left[pivot-f.share.first] = 0
+		}
+		if traces[q] = sum; bad != nil {
+			traces[q] = math.NaN()
+		}
 	}
-	return nil
+	f.share.sum(traces)
+	return traces, bad
 }

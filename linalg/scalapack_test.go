@@ -18,7 +18,10 @@ import (
 	"bootbench/linalg/dist"
 )
 
-var ranks int
+var (
+	ranks  int
+	square dist.Grid // of all ranks
+)
 
 // Under mpirun the suite of conformance_test.go runs on real ranks:
 // scripts/mpi-test.sh. Every rank runs every test.
@@ -41,6 +44,9 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
+		}
+		if square == nil {
+			square = grid
 		}
 		rows, cols := grid.Shape()
 		for _, block := range []int{1, 7, 64, 128} {
@@ -96,5 +102,20 @@ func BenchmarkRanks(b *testing.B) {
 				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
 		}
+	}
+}
+
+// A factor over real ranks is that of one process, see TestTeamEqualsOneProcess.
+func TestDistributedTeamEqualsOneProcess(t *testing.T) {
+	const n = 150
+	k, d := linalg.GaussianGram(n, false, linalg.Seeded(4)), linalg.DrawSites(n, linalg.SiteRegimes["even"], linalg.Seeded(5))
+	want := lowRankAnswers(t, k, linalg.RankOptions{Tol: 1e-8}, d)
+	got := lowRankAnswers(t, k, linalg.RankOptions{Tol: 1e-8, Team: dist.NewTeam(square)}, d)
+	for what, want := range want {
+		accuracy := 1e-9
+		if what == "single precision" {
+			accuracy = 1e-6
+		}
+		compareVectors(t, what, want, got[what], accuracy)
 	}
 }

@@ -41,21 +41,24 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings Re
 
 // boundedBlocks are the settings of batches whose blocks take, all workers together, at
 // most half of what Spec.MaxBytes leaves beside the kernel matrix, its engine and the copy
-// of G in single precision.
+// of G in single precision, and never more than by default.
 func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 	how := settings.Batch
 	if how.MaxBytes != 0 || m.MaxBytes <= 0 {
 		return how
 	}
 	workers := settings.Workers
-	if workers == 0 {
+	switch {
+	case m.team != nil:
+		workers = 1
+	case workers == 0:
 		workers = runtime.GOMAXPROCS(0)
 	}
 	copied := int64(0)
 	if m.Factor == nil {
 		copied = 4 * int64(m.Sites()) * int64(m.Sites())
 	}
-	how.MaxBytes = max(1, (m.MaxBytes-m.heldBytes()-copied)/int64(2*workers))
+	how.MaxBytes = max(1, min(batch.DefaultMaxBytes, (m.MaxBytes-m.heldBytes()-copied)/int64(2*workers)))
 	return how
 }
 

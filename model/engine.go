@@ -17,7 +17,8 @@ import (
 type Storage int
 
 // Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
-// r bytes at rank r, and never forms K. Auto takes LowRank where that is the
+// r bytes at rank r, and never forms K; the ranks of Spec.Grid, if there are several, share
+// its rows, 8 M r/P bytes on each of P. Auto takes LowRank where that is the
 // faster, or the only one that fits into memory. ScaLAPACK spreads K over the ranks
 // of Spec.Grid, 8 M^2/P bytes on each of P.
 const (
@@ -157,7 +158,7 @@ func (m *Model) checkExact() error {
 	if m.inputs == nil {
 		return err
 	}
-	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
+	if rank := linalg.RankThatFits(m.Sites(), m.members(), m.rankBytes()); rank > 0 {
 		return fmt.Errorf("%w; the lowrank engine would fit, up to rank %d", err, rank)
 	}
 	return err
@@ -291,7 +292,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 		return err
 	}
 	tol, perRank := m.limits()
-	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant}
+	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant, Team: m.team}
 	if loosest < 1 { // it takes the place of what is allowed per pivot
 		limit.PerRank = 0
 		if limit.Tol = loosest; tol > 0 {
@@ -300,9 +301,9 @@ func (m *Model) factorise(loosest float64, most int) error {
 	}
 	if m.Spec.Rank > 0 {
 		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
-		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank, m.members()) + m.vectorBytes() + m.marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
-			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(), m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
+			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(), m.members(), m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)
@@ -323,7 +324,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 func (m *Model) sitesThatFit(rank int) int {
 	each := (m.vectorBytes() + m.marginBytes(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
-		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > m.room()
+		return linalg.LowRankBytes(n+1, rank, m.members())+each*int64(n+1) > m.room()
 	})
 }
 
@@ -361,8 +362,8 @@ func (m *Model) Matrix() linalg.Kernel {
 // retraining, and training a support vector machine. A low-rank matrix is
 // multiplied out for it, if that fits into memory, and kept.
 func (m *Model) Dense() (*linalg.Sym, error) {
-	if m.Spread != nil {
-		return nil, inputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another engine"))
+	if m.Spread != nil || m.team != nil {
+		return nil, errNotWhole
 	}
 	m.making.Lock()
 	defer m.making.Unlock()

@@ -416,7 +416,7 @@ func TestLowRankBytes(t *testing.T) {
 			m.Matrix().Engine()
 		}
 	}).AllocedBytesPerOp()
-	if q := float64(bytes) / float64(linalg.LowRankBytes(m.Sites(), 128)); q < 0.6 || q > 2 {
-		t.Errorf("%d bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128))
+	if q := float64(bytes) / float64(linalg.LowRankBytes(m.Sites(), 128, 1)); q < 0.6 || q > 2 {
+		t.Errorf("%d bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128, 1))
 	}
 }

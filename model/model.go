@@ -49,7 +49,7 @@ type Spec struct {
 	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
 	Rank      int // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 
-	Grid  dist.Grid // ScaLAPACK: the ranks, which must all build the same model
+	Grid  dist.Grid // ScaLAPACK and LowRank: the ranks, which must all build the same model
 	Block int       // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
 }
 
@@ -85,6 +85,7 @@ type Model struct {
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked
 	making    *sync.Mutex           // of Gram, see Dense
+	team      linalg.Team           // that shares Factor; nil: this process has all of it
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -122,6 +123,9 @@ func Build(spec Spec) (*Model, error) {
 		return nil, inputError(err)
 	}
 	began := time.Now()
+	if err := m.shareFactor(); err != nil {
+		return nil, inputError(err)
+	}
 	if err := m.prepare(); err != nil {
 		return nil, inputError(err)
 	}

@@ -114,6 +114,7 @@ type refinement struct {
 	target    int // of the present run
 	status    retrain.Status
 	warnings  []string
+	inStep    bool // see retrain.Settings
 }
 
 func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settings RefineSettings) (*refinement, error) {
@@ -134,7 +135,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 	if err != nil {
 		return nil, inputError(err)
 	}
-	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme)}
+	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme), inStep: m.team != nil}
 	r.settings.Resamples = settings.Count(scheme)
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
@@ -155,7 +156,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 func (r *refinement) run(ctx context.Context) error {
 	first := r.done
 	status, err := retrain.VisitBlocks(ctx, r.problem, func() (retrain.BlockTrainer, error) { return r.trainer.NewBlock(), nil }, retrain.Settings{
-		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers, Lookup: r.settings.Lookup, Patience: r.settings.Patience,
+		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers, InStep: r.inStep, Lookup: r.settings.Lookup, Patience: r.settings.Patience,
 		OnResample: func(b int, counts []int, f []float64) {
 			r.done++
 			r.estimator.Add(counts, f)

@@ -66,7 +66,13 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, settings Re
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Run(ctx, problem, trainers, settings.Settings)
+	return retrain.Run(ctx, problem, trainers, m.inStep(settings.Settings))
+}
+
+// inStep has ranks that share a factor train the same resamples at the same time.
+func (m *Model) inStep(s retrain.Settings) retrain.Settings {
+	s.InStep = m.team != nil
+	return s
 }
 
 // RetrainBatch is Retrain with all resamples trained together, around a solution of this
@@ -82,7 +88,7 @@ func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme res
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, settings.Cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, settings.Settings)
+	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, settings.Cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, m.inStep(settings.Settings))
 	return result, trainer.Stats(), err
 }
 

@@ -60,6 +60,19 @@ func TestScaLAPACKFindsTheExactFixedPoint(t *testing.T) {
 	}
 }
 
+// Real ranks that share a low-rank factor find what one process finds.
+func TestScaLAPACKSharesAFactor(t *testing.T) {
+	cases := sharedCases(t)
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		t.Run(name, func(t *testing.T) {
+			spec := cases[name]
+			want := sharedAnswers(t, spec)
+			spec.Grid = newGrid(t)
+			agreeWithOne(t, want, sharedAnswers(t, spec))
+		})
+	}
+}
+
 // Ranks that have read different data are told so, all of them.
 func TestScaLAPACKRefusesDifferentData(t *testing.T) {
 	if world.Size() == 1 {

@@ -45,7 +45,15 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 // step: a loss that is known by its proximal map. A hard margin, which nothing softens
 // but the residuals, is trained with the whole matrix.
 func (m *Model) trainedOnFactor() (l loss.Proximal, ok bool) {
-	if _, hard := m.Loss.(loss.HardMargin); hard || m.Factor == nil || m.Gram != nil {
+	if m.Factor == nil || m.Gram != nil {
+		return nil, false
+	}
+	return m.proximal()
+}
+
+// proximal is the loss where a factor can be what it is trained on.
+func (m *Model) proximal() (l loss.Proximal, ok bool) {
+	if _, hard := m.Loss.(loss.HardMargin); hard {
 		return nil, false
 	}
 	l, ok = m.Loss.(loss.Proximal)

@@ -33,6 +33,7 @@ type pool struct {
 	settings   *Settings
 	next       atomic.Int64 // number of the next resample
 	free, done chan *draw
+	finish     func(*draw) // takes a finished draw
 }
 
 // newPool makes as many draws as keep workers like w busy.
@@ -42,7 +43,26 @@ func newPool(p *Problem, s *Settings, w worker) *pool {
 	for range draws {
 		c.free <- &draw{counts: make([]int, len(p.Y)), f: make([]float64, w.outputs(p))}
 	}
+	c.finish = func(d *draw) { c.done <- d } // has room for all draws
 	return c
+}
+
+// runInStep is run with one worker, which accumulates what it has finished at once.
+func (c *pool) runInStep(ctx context.Context, w worker, a *accumulator) error {
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	buffer := &reorderBuffer{pool: c, into: a, waiting: make([]*draw, cap(c.done))}
+	var failed error
+	c.finish = func(d *draw) {
+		if failed == nil {
+			failed = buffer.take(d)
+		}
+		if failed != nil {
+			stop()
+		}
+	}
+	w.work(working, c)
+	return failed
 }
 
 // run fits and accumulates until all resamples are done, one fails or ctx ends. A panic

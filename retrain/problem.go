@@ -59,6 +59,10 @@ type Settings struct {
 	MaxSkipped float64
 	// Workers is the number of fits that run at a time; 0 means GOMAXPROCS.
 	Workers int
+	// InStep has one worker alone on the goroutine that called Run, with all BLAS threads:
+	// what it does then depends on no timing, and is the same in processes that train
+	// together.
+	InStep bool
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test
 	// OnResample, if set, sees every resample that is not skipped, in the order of b: the examples'
@@ -88,6 +92,9 @@ func (s Settings) withDefaults(period int) (Settings, error) {
 	}
 	if s.Resamples == 0 {
 		s.Resamples = (DefaultResamples + period - 1) / period * period
+	}
+	if s.InStep {
+		s.Workers = 1
 	}
 	if s.Workers == 0 {
 		s.Workers = runtime.GOMAXPROCS(0)

@@ -78,7 +78,12 @@ func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, e
 	if averaging {
 		a.averages = newAverages(&p, &s)
 	}
-	blas.SingleThreaded(func() { err = newPool(&p, &s, workers[0]).run(ctx, workers, a) })
+	pool := newPool(&p, &s, workers[0])
+	if s.InStep {
+		err = pool.runInStep(ctx, workers[0], a)
+	} else {
+		blas.SingleThreaded(func() { err = pool.run(ctx, workers, a) })
+	}
 	a.elapsed = time.Since(start)
 	return a, err
 }

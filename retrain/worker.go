@@ -64,7 +64,7 @@ func (w single) work(ctx context.Context, c *pool) {
 			if !d.known && d.err == nil {
 				w.fit(d)
 			}
-			c.done <- d // has room for all draws
+			c.finish(d)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (w block) work(ctx context.Context, c *pool) {
 				break
 			}
 			if d.err != nil || d.known && len(d.f) == c.problem.inputs() {
-				c.done <- d
+				c.finish(d)
 				continue
 			}
 			place := places[len(places)-1]
@@ -136,7 +136,7 @@ func (w block) work(ctx context.Context, c *pool) {
 			if d.empty {
 				clear(d.f[:c.problem.inputs()])
 			}
-			c.done <- d
+			c.finish(d)
 		}
 	}
 }
@@ -144,6 +144,9 @@ func (w block) work(ctx context.Context, c *pool) {
 // next is a free draw, or nil where there is none: while fits are in progress the
 // worker does not wait for one.
 func (w block) next(ctx context.Context, c *pool, wait bool) *draw {
+	if ctx.Err() != nil {
+		return nil
+	}
 	if wait {
 		select {
 		case <-ctx.Done():

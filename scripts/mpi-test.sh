@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests of the distributed engine on real ranks, for each number of ranks
+# Runs the tests of the distributed engines on real ranks, for each number of ranks
 # given (default: 1 2 3 4), and the program itself: its answers and its faults.
 #
 #   scripts/mpi-test.sh [P...]

@@ -57,6 +57,7 @@ var floors = map[string][]string{
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train", "tune"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},
+	"linalg/dist/disttest": {"blas", "linalg/dist"}, // for tests of linalg and model
 	"linalg/internal/core": {"blas"},
 
 	"loss/internal/counts":     {"resample"},

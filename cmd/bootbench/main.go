@@ -14,7 +14,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	args := os.Args[1:]
-	if wantsRanks(args) {
+	if wantsRanks(args, os.LookupEnv) {
 		context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 		together, err := startRanks()
 		switch {
@@ -23,6 +23,9 @@ func main() {
 			os.Exit(exitFailed)
 		case together != nil:
 			os.Exit(runOnRanks(ctx, together, args, os.Stdin, os.Stdout, os.Stderr))
+		case severalProcesses(os.LookupEnv):
+			fmt.Fprintln(os.Stderr, "bootbench: this is one of several processes of mpirun, which only a program built with MPI can join (go build -tags openblas,mpi, doc/cluster.md): build it so, or run one process")
+			os.Exit(exitUsage)
 		}
 	}
 	a := newApp(ctx, args, os.Stdin, os.Stdout, os.Stderr)

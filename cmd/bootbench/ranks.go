@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"bootbench/blas"
@@ -32,18 +34,38 @@ type rankGroup struct {
 	broken   bool  // this one has failed in the middle, where others may wait for it
 }
 
-// wantsRanks reports whether a command line asks for the engine that runs on
-// ranks.
-func wantsRanks(args []string) bool {
-	engine := ""
-	for i, arg := range args { // the last one counts
+// wantsRanks reports whether a command line asks for an engine that runs on ranks: scalapack,
+// or, in one of several processes of mpirun, lowrank for a command that can share one solve.
+func wantsRanks(args []string, lookup func(string) (string, bool)) bool {
+	engine, command, parts := "", "", false
+	for i, arg := range args { // the last engine counts
 		if value, ok := strings.CutPrefix(arg, "--engine="); ok {
 			engine = value
 		} else if arg == "--engine" && i+1 < len(args) {
 			engine = args[i+1]
+		} else if arg == "--shard" || strings.HasPrefix(arg, "--shard=") {
+			parts = true
+		} else if command == "" && !strings.HasPrefix(arg, "-") {
+			command = arg
 		}
 	}
-	return engine == model.ScaLAPACK.String()
+	lowRank := engine == model.LowRank.String() && !parts && slices.Contains(rankCommands, command) && severalProcesses(lookup)
+	return lowRank || engine == model.ScaLAPACK.String()
+}
+
+// rankCommands are the commands whose solve ranks can share.
+var rankCommands = []string{"estimate", "predict", "curve", "grid"}
+
+// severalProcesses reports whether this is one of several processes that an MPI has started:
+// Open MPI's mpirun, others' (PMI), or Slurm's srun --mpi=pmix.
+func severalProcesses(lookup func(string) (string, bool)) bool {
+	several := func(name string) bool {
+		text, _ := lookup(name)
+		count, err := strconv.Atoi(text)
+		return err == nil && count > 1
+	}
+	_, pmix := lookup("PMIX_RANK")
+	return several("OMPI_COMM_WORLD_SIZE") || several("PMI_SIZE") || pmix && several("SLURM_STEP_NUM_TASKS")
 }
 
 // gcPercent is GOGC on ranks and beside large models: nearly all of the memory is one live

@@ -124,7 +124,7 @@ func (j *job) fittingKey(scheme resample.Scheme, cross blas64.General) string {
 // in the parts of a study, or beside a checkpoint. It reports false where other processes
 // have some; end is to be called at the end.
 func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, scheme resample.Scheme, wanted refinement) (whole bool, end func(), err error) {
-	if !wanted.split && a.checkpoint.keeper == nil {
+	if !wanted.split && (a.checkpoint.keeper == nil || a.ranks != nil) { // ranks make all fits together
 		return true, func() {}, nil
 	}
 	key, inputs := j.fittingKey(scheme, settings.Cross), j.Sites()+settings.Cross.Rows
@@ -168,6 +168,7 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test}, wanted.tests...), OnResample: wanted.onResample, Patience: a.fitPatience(),
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
+			a.ranks.syncCancel()
 		},
 	}
 	whole, end, err := a.recall(&settings, j, s, scheme, wanted)

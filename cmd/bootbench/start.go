@@ -6,7 +6,6 @@ import (
 	"bootbench/cmd/bootbench/internal/checkpoint"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/model"
 )
 
 // start puts the shared flags into effect, before the command itself.
@@ -120,7 +119,7 @@ func (a *app) onRanks() error {
 		return nil
 	}
 	if a.shards.wanted != "" {
-		return usage.Errorf("--shard splits a study into processes, --engine %v spreads one solve over ranks: take one of them", model.ScaLAPACK)
+		return usage.Errorf("--shard splits a study into processes, ranks share one solve: take one of them")
 	}
 	if a.ranks.rankZeroOnly() {
 		a.outputs.json, a.outputs.out, a.trace.path = a.ownFile(a.outputs.json), "", ""

@@ -178,13 +178,21 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-// TestWantsRanks: the last --engine counts, in either form.
+// TestWantsRanks: the last --engine counts, in either form. Low rank is shared in one of
+// several processes, by commands that can, unless they are parts of a study.
 func TestWantsRanks(t *testing.T) {
 	for args, want := range map[string]bool{
 		"estimate boston": false, "estimate --engine scalapack": true, "estimate --engine=scalapack": true, "estimate --engine": false,
 		"estimate --engine exact --engine scalapack": true, "estimate --engine=scalapack --engine exact": false,
+		"estimate --engine lowrank": false, "4 estimate --engine lowrank": true, "1 estimate --engine lowrank": false, "4 estimate": false,
+		"4 retrain --engine lowrank": false, "4 estimate --shard auto --engine lowrank": false, "4 --quiet curve --engine=lowrank boston": true,
 	} {
-		if got := wantsRanks(strings.Fields(args)); got != want {
+		words, processes := strings.Fields(args), ""
+		if c := words[0][0]; c >= '0' && c <= '9' {
+			words, processes = words[1:], words[0]
+		}
+		lookup := func(name string) (string, bool) { return processes, name == "OMPI_COMM_WORLD_SIZE" && processes != "" }
+		if got := wantsRanks(words, lookup); got != want {
 			t.Errorf("%s: %v", args, got)
 		}
 	}

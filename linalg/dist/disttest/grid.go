@@ -1,0 +1,169 @@
+// Package disttest has a dist.Grid of goroutines in one process: the plain one, for tests of
+// what runs on ranks. A factorisation gathers the whole matrix on every rank, uses the
+// backend's, and keeps this rank's part.
+package disttest
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	gblas "gonum.org/v1/gonum/blas"
+
+	"bootbench/blas"
+	"bootbench/linalg/dist"
+)
+
+// board is where goroutines exchange what they bring.
+type board struct {
+	mu      sync.Mutex
+	turn    *sync.Cond
+	size    int
+	brought []any
+	count   int
+	shown   []any
+	round   int
+}
+
+func newBoard(size int) *board {
+	b := &board{size: size, brought: make([]any, size)}
+	b.turn = sync.NewCond(&b.mu)
+	return b
+}
+
+// exchange returns what all ranks have brought.
+func (b *board) exchange(rank int, v any) []any {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	round := b.round
+	b.brought[rank] = v
+	if b.count++; b.count == b.size {
+		b.shown, b.brought, b.count = b.brought, make([]any, b.size), 0
+		b.round++
+		b.turn.Broadcast()
+	}
+	for b.round == round {
+		b.turn.Wait()
+	}
+	return b.shown
+}
+
+type grid struct {
+	*board
+	rank, rows, cols int
+}
+
+func (g *grid) Rank() int                { return g.rank }
+func (g *grid) Size() int                { return g.rows * g.cols }
+func (g *grid) PerNode() int             { return g.rows * g.cols }
+func (g *grid) Shape() (rows, cols int)  { return g.rows, g.cols }
+func (g *grid) Position() (row, col int) { return g.rank / g.cols, g.rank % g.cols }
+
+func (g *grid) Barrier(place string, value int64) (most int64, err error) {
+	type meeting struct {
+		place string
+		value int64
+	}
+	most = value
+	for _, v := range g.exchange(g.rank, meeting{place, value}) {
+		m := v.(meeting)
+		if m.place != place {
+			err = fmt.Errorf("ranks at %q and %q", place, m.place)
+		}
+		most = max(most, m.value)
+	}
+	return most, err
+}
+
+func (g *grid) Reduce(x []float64) {
+	sum := make([]float64, len(x))
+	for _, v := range g.exchange(g.rank, x) {
+		for i, part := range v.([]float64) {
+			sum[i] += part
+		}
+	}
+	g.exchange(g.rank, nil) // all have read
+	if g.rank == 0 {
+		copy(x, sum)
+		return
+	}
+	for i := range x {
+		x[i] = math.NaN() // what the others keep is of no use
+	}
+}
+
+func (g *grid) Broadcast(x []float64, from int) {
+	copy(x, g.exchange(g.rank, append([]float64(nil), x...))[from].([]float64))
+}
+
+func (g *grid) BroadcastBytes(text []byte, from int) []byte {
+	return g.exchange(g.rank, text)[from].([]byte)
+}
+
+// indices lists the rows (columns) of n that one of count rank rows has.
+func indices(n, block, count, which int) (list []int) {
+	for i := range n {
+		if i/block%count == which {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// eachPlace calls f for every element of the lower triangle: its places in the
+// whole, row-major, and in the part of the rank that has it.
+func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
+	for rank := range g.Size() {
+		rows := indices(n, block, g.rows, rank/g.cols)
+		for c, j := range indices(n, block, g.cols, rank%g.cols) {
+			for r, i := range rows {
+				if i >= j {
+					f(rank, i*n+j, c*max(1, len(rows))+r)
+				}
+			}
+		}
+	}
+}
+
+// inWhole lets f change the whole lower triangle.
+func (g *grid) inWhole(n, block int, a []float64, f func(whole []float64) int) int {
+	parts := g.exchange(g.rank, append([]float64(nil), a...))
+	whole := make([]float64, n*n)
+	g.eachPlace(n, block, func(rank, w, p int) { whole[w] = parts[rank].([]float64)[p] })
+	result := f(whole)
+	g.eachPlace(n, block, func(rank, w, p int) {
+		if rank == g.rank {
+			a[p] = whole[w]
+		}
+	})
+	return result
+}
+
+func (g *grid) Potrf(n, block int, a []float64, stride int) int {
+	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Potrf(gblas.Lower, n, whole, n) })
+}
+
+func (g *grid) Trtri(n, block int, a []float64, stride int) int {
+	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Trtri(gblas.Lower, n, whole, n) })
+}
+
+func (g *grid) Lauum(n, block int, a []float64, stride int) {
+	g.inWhole(n, block, a, func(whole []float64) int {
+		blas.Bound().Lauum(gblas.Lower, n, whole, n)
+		return 0
+	})
+}
+
+// OnRanks runs f on rows x cols ranks, each a goroutine.
+func OnRanks(rows, cols int, f func(g dist.Grid)) {
+	b := newBoard(rows * cols)
+	var wait sync.WaitGroup
+	for rank := range rows * cols {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			f(&grid{b, rank, rows, cols})
+		}()
+	}
+	wait.Wait()
+}

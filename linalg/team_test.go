@@ -1,0 +1,198 @@
+package linalg_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
+	"bootbench/linalg/dist/disttest"
+)
+
+// lowRankAnswers is everything that a low-rank factor and its engine at d can be asked,
+// by name.
+func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []float64) map[string][]float64 {
+	t.Helper()
+	n := k.N()
+	f, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, limit)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	rng := linalg.Seeded(8)
+	draw := func(count int) []float64 { return linalg.DrawSites(count, linalg.SiteRegimes["even"], rng) }
+	vector := func(fill func(dst []float64)) []float64 {
+		dst := make([]float64, n)
+		fill(dst)
+		return dst
+	}
+	rows := func(count int) blas64.General {
+		return blas64.General{Rows: count, Cols: n, Stride: n + 3, Data: draw(count * (n + 3))}
+	}
+	a := map[string][]float64{"residual": append(slices.Clone(f.Residual()), 1)} // in units of K_ii
+	for _, pivot := range f.Pivots() {
+		a["pivots"] = append(a["pivots"], float64(pivot))
+	}
+	x := draw(n)
+	a["K x"] = vector(func(dst []float64) { f.MulVec(dst, x) })
+	a["element"] = []float64{f.At(n-1, 0), f.At(n/2, n-1), f.At(n-1, n-1)}
+	a["coordinates"] = draw(2 * f.Rank())
+	f.Coordinates(a["coordinates"])
+	a["vectors"] = make([]float64, 2*n)
+	f.Vectors(a["vectors"], a["coordinates"])
+
+	var some []int
+	for i := n / 3; i < n; i += 2 {
+		some = append(some, i)
+	}
+	if a["eigenvalues"], err = f.Eigenvalues(some); err != nil {
+		t.Error(err)
+	}
+	system, shift := f.Subset(some).System(), draw(len(some))
+	shift[0] = math.Inf(1)
+	if err := system.Factorize(shift); err != nil {
+		t.Error(err)
+	}
+	a["system"] = draw(len(some))
+	system.Solve(a["system"])
+	if c, ok := f.Coarsen(); ok {
+		a["coarser"] = vector(func(dst []float64) { c.(*linalg.LowRankPlusDiag).MulVec(dst, x) })
+	}
+
+	e := f.Engine()
+	if err := e.Factorize(d); err != nil {
+		t.Error(err)
+		return nil
+	}
+	chi, b := e.Diag()
+	a["chi"], a["b"] = slices.Clone(chi), slices.Clone(b)
+	a["G x"] = vector(func(dst []float64) { e.MulVecOffDiag(dst, x) })
+	a["G o G x"] = vector(func(dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
+	a["row"] = vector(func(dst []float64) { e.Row(dst, n-1) })
+	many, product := rows(3), rows(3)
+	e.MulRows(product, many)
+	a["rows"] = product.Data
+	whole := rows(n)
+	e.CopyG(whole)
+	a["all of G"] = whole.Data
+	single := func(from blas64.General) blas32.General {
+		to := blas32.General{Rows: from.Rows, Cols: n, Stride: from.Stride, Data: make([]float32, len(from.Data))}
+		for i, v := range from.Data {
+			to.Data[i] = float32(v)
+		}
+		return to
+	}
+	product32 := single(product)
+	e.Product32().MulRows(product32, single(many))
+	for _, v := range product32.Data {
+		a["single precision"] = append(a["single precision"], float64(v))
+	}
+	predicted := make([]float64, 4)
+	e.Predictor(x, d).Predict(draw(2*e.InputDim()), predicted[:2], predicted[2:])
+	a["predictions"] = predicted
+	moved := make([]float64, 2*n)
+	e.PredictDiag(linalg.DrawSites(n, linalg.SiteRegimes["zeros"], rng), moved[:n], moved[n:])
+	a["predicted diagonals"] = moved
+	if c := e.Coarse(); c != nil {
+		chi, _ := c.Diag()
+		a["coarse chi"] = slices.Clone(chi)
+	}
+	return a
+}
+
+// A factor over a team is that of one process: the same pivots, and every answer to the
+// rounding of sums in another order, some 1e-15, which the triangle of the pivots, whose
+// smallest are 1e-4, and the smallest residuals magnify by 1e5, the harsh d by the condition
+// of M (1e10, as in TestReadOuts). All members have the same bits. Sizes with members that hold
+// nothing, and more pivots than a panel has.
+func TestTeamEqualsOneProcess(t *testing.T) {
+	for _, c := range []struct {
+		n, members int
+		regime     string
+		accuracy   float64
+	}{
+		{2, 3, "even", 1e-12}, {40, 2, "even", 1e-9}, {40, 3, "zeros", 1e-9}, {150, 4, "even", 1e-9}, {150, 2, "strong", 1e-4}, {150, 3, "decades", 1e-4},
+	} {
+		t.Run(fmt.Sprintf("n=%d/members=%d/d=%s", c.n, c.members, c.regime), func(t *testing.T) {
+			k := linalg.GaussianGram(c.n, false, linalg.Seeded(4))
+			limit := linalg.RankOptions{Tol: 1e-8}
+			d := linalg.DrawSites(c.n, linalg.SiteRegimes[c.regime], linalg.Seeded(5))
+			want := lowRankAnswers(t, k, limit, d)
+			got := make([]map[string][]float64, c.members)
+			disttest.OnRanks(1, c.members, func(g dist.Grid) {
+				limit := limit
+				limit.Team = dist.NewTeam(g)
+				got[g.Rank()] = lowRankAnswers(t, k, limit, d)
+			})
+			for what, want := range want {
+				for rank := range got {
+					accuracy := c.accuracy
+					if what == "single precision" {
+						accuracy = math.Max(accuracy, 1e-6)
+					}
+					compareVectors(t, fmt.Sprintf("%s on rank %d", what, rank), want, got[rank][what], accuracy)
+					if !slices.EqualFunc(got[rank][what], got[0][what], func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) }) {
+						t.Errorf("%s: rank %d has other bits than rank 0", what, rank)
+					}
+				}
+			}
+		})
+	}
+}
+
+// compareVectors compares to a share of the largest element.
+func compareVectors(t *testing.T, what string, want, got []float64, accuracy float64) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%s: %d numbers, want %d", what, len(got), len(want))
+		return
+	}
+	largest, worst := 0.0, 0.0
+	for i, v := range want {
+		largest, worst = math.Max(largest, math.Abs(v)), math.Max(worst, math.Abs(v-got[i]))
+	}
+	if !(worst <= accuracy*largest) {
+		t.Errorf("%s is off by %.1e of its largest value", what, worst/largest)
+	}
+}
+
+// A matrix that is no kernel's, or columns that cannot be had on one member alone, are an
+// error on all.
+func TestTeamRefuses(t *testing.T) {
+	k := linalg.GaussianGram(60, false, linalg.Seeded(4))
+	k.Set(50, 55, 3) // no correlation
+	disttest.OnRanks(1, 2, func(g dist.Grid) {
+		if _, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, linalg.RankOptions{Team: dist.NewTeam(g)}); err == nil {
+			t.Errorf("rank %d: an indefinite matrix has a factor", g.Rank())
+		}
+	})
+	fault := errors.New("not to be had")
+	disttest.OnRanks(1, 2, func(g dist.Grid) {
+		columns := failingColumns{linalg.SymColumns{Sym: k}, nil}
+		if g.Rank() == 1 {
+			columns.err = fault
+		}
+		_, err := linalg.PivotedCholesky(columns, linalg.RankOptions{Team: dist.NewTeam(g)})
+		if err == nil || errors.Is(err, fault) != (g.Rank() == 1) {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+		}
+	})
+}
+
+type failingColumns struct {
+	linalg.SymColumns
+	err error
+}
+
+func (c failingColumns) Columns(dst []float64, sites []int, first, last int) error {
+	if c.err != nil {
+		return c.err
+	}
+	return c.SymColumns.Columns(dst, sites, first, last)
+}

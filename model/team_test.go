@@ -1,0 +1,148 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
+	"bootbench/linalg/dist/disttest"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
+
+// sharedCases are models whose factor ranks can share: each loss that is trained in a way
+// of its own, merged inputs, and a bias.
+func sharedCases(t *testing.T) map[string]model.Spec {
+	t.Helper()
+	cases := spreadCases(t)
+	delete(cases, "sparse") // held exactly
+	delete(cases, "hard")   // trained with the whole matrix
+	cases["logistic"] = cases["hinge"]
+	for name, spec := range cases {
+		spec.Storage, spec.RankTol = model.LowRank, 1e-3
+		if name == "logistic" {
+			spec.Loss, spec.Bias = loss.Logistic{C: 1}, true
+		}
+		cases[name] = spec
+	}
+	return cases
+}
+
+// sharedAnswers are those of a spread model, and what is made of resamples: refined
+// estimates, which go on to an accuracy, and batches.
+func sharedAnswers(t *testing.T, spec model.Spec) map[string][]float64 {
+	m := build(t, spec)
+	a := answers(t, m, resample.Poisson{Ratio: 1})
+	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refined, err := m.Refine(context.Background(), s, resample.Poisson{Ratio: 1}, model.RefineSettings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a["refined"] = []float64{refined.TestError().Error}
+	batch, err := m.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 12}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a["batch mean"] = batch.Mean
+	single, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a["single mean"] = single.Mean
+	return a
+}
+
+// agreeWithOne compares with the answers of one process: fits in batches end within 1e-3
+// of a standard deviation of each other, at an iteration that rounding may change, the
+// rest is compared as for a matrix that is spread.
+func agreeWithOne(t *testing.T, want, got map[string][]float64) {
+	t.Helper()
+	for what, tolerance := range map[string]float64{"refined": 1e-4, "batch mean": 1e-3, "single mean": 1e-5} {
+		for i, v := range want[what] {
+			if d := got[what][i] - v; !(d <= tolerance && d >= -tolerance) {
+				t.Errorf("%s %d is %v, of one process %v", what, i, got[what][i], v)
+			}
+		}
+		delete(want, what)
+	}
+	agree(t, want, got)
+}
+
+// Ranks that share a factor find what one process finds.
+func TestSharedFactorFindsTheSame(t *testing.T) {
+	cases := sharedCases(t)
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		if slow := name == "logistic" || name == "insensible" || name == "squared"; slow && testing.Short() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			spec := cases[name]
+			want := sharedAnswers(t, spec)
+			got := make([]map[string][]float64, 3)
+			disttest.OnRanks(1, len(got), func(g dist.Grid) {
+				spec := spec
+				spec.Grid = g
+				got[g.Rank()] = sharedAnswers(t, spec)
+			})
+			for rank := range got {
+				agreeWithOne(t, maps.Clone(want), got[rank])
+				for what, v := range got[0] {
+					if !slices.Equal(v, got[rank][what]) {
+						t.Errorf("%s: rank %d has other bits than rank 0", what, rank)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What ranks cannot share is refused on all of them, as are ranks that have read different
+// data, and a factor that does not fit into any one's memory.
+func TestSharedFactorRefuses(t *testing.T) {
+	refused := func(says string, kind error, change func(s *model.Spec, rank int)) {
+		t.Helper()
+		disttest.OnRanks(1, 2, func(g dist.Grid) {
+			spec := grid(t, 50)
+			spec.Storage, spec.Grid = model.LowRank, g
+			change(&spec, g.Rank())
+			if _, err := model.Build(spec); !errors.Is(err, kind) || !strings.Contains(fmt.Sprint(err), says) {
+				t.Errorf("rank %d: %v", g.Rank(), err)
+			}
+		})
+	}
+	refused("take --engine scalapack", model.ErrInput, func(s *model.Spec, _ int) {
+		set := load(t, "crabs")
+		s.Set, s.Loss, s.Kernel = set, loss.HardMargin{}, kernel.Spec{}
+	})
+	refused("not those of rank 0", model.ErrInput, func(s *model.Spec, rank int) {
+		if rank == 1 {
+			s.Set.Y[7]++
+		}
+	})
+	refused("rank", linalg.ErrMemory, func(s *model.Spec, rank int) {
+		s.Rank, s.MaxBytes = 40, 1<<40
+		if rank == 1 {
+			s.MaxBytes = 10000
+		}
+	})
+	disttest.OnRanks(1, 2, func(g dist.Grid) {
+		spec := grid(t, 50)
+		spec.Storage, spec.Grid = model.LowRank, g
+		if _, err := build(t, spec).Dense(); !errors.Is(err, model.ErrInput) {
+			t.Errorf("rank %d: all of a shared matrix: %v", g.Rank(), err)
+		}
+	})
+}

@@ -20,9 +20,11 @@ type Grid struct {
 	Task     string     `json:"task"`
 	TestLoss string     `json:"test_loss"`
 	Over     []GridAxis `json:"over"`
-	Status   string     `json:"status"`         // "complete" or "cancelled"
-	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least left-out error
-	Results  []GridCell `json:"results"`        // the last axis fastest
+	Status   string     `json:"status"`           // "complete" or "cancelled"
+	By       string     `json:"by"`               // objective by which cells are compared
+	Best     *int       `json:"best,omitempty"`   // place in Results, from 0, of the least of it
+	OneSE    *int       `json:"one_se,omitempty"` // the same of the smoothest model within one standard error of the best
+	Results  []GridCell `json:"results"`          // the last axis fastest
 	Warnings []string   `json:"warnings"`
 	Refines  bool       `json:"-"` // whether the table has columns for refined errors
 	Cost
@@ -37,9 +39,10 @@ type GridAxis struct {
 
 // GridCell is what was found at a value of every axis.
 type GridCell struct {
-	Values   []string  `json:"values"` // in the order of the axes
-	Failure  string    `json:"failure,omitempty"`
-	Estimate *Estimate `json:"estimate,omitempty"` // nil where it failed
+	Values    []string  `json:"values"` // in the order of the axes
+	Failure   string    `json:"failure,omitempty"`
+	Estimate  *Estimate `json:"estimate,omitempty"`  // nil where it failed
+	Objective *float64  `json:"objective,omitempty"` // nil: the left-out error
 	// Difference is the left-out error less that of the best cell.
 	Difference *Difference `json:"difference,omitempty"`
 	// Examples are the left-out errors of the examples, until the cells are compared.
@@ -92,18 +95,66 @@ func (g *Grid) told() string {
 	return fmt.Sprintf("Of %d other cells these examples cannot tell %d from the best: %s.", compared, len(close), list)
 }
 
-// FindBest sets Best among the cells whose solve has converged; the first of
-// equals.
+// value is the objective of a cell that has converged, else NaN.
+func (c *GridCell) value() float64 {
+	switch {
+	case c.Estimate == nil || c.Estimate.Status != "converged":
+		return math.NaN()
+	case c.Objective != nil:
+		return *c.Objective
+	}
+	return c.Estimate.TestError
+}
+
+// FindBest sets Best and OneSE among the cells whose solve has converged; of equals the first is
+// the best.
 func (g *Grid) FindBest() {
-	g.Best = nil
-	for i, c := range g.Results {
-		if c.Estimate == nil || c.Estimate.Status != "converged" {
-			continue
-		}
-		if g.Best == nil || c.Estimate.TestError < g.Results[*g.Best].Estimate.TestError {
+	g.Best, g.OneSE = nil, nil
+	for i := range g.Results {
+		if v := g.Results[i].value(); !math.IsNaN(v) && (g.Best == nil || v < g.Results[*g.Best].value()) {
 			g.Best = &i
 		}
 	}
+	if g.Best == nil || g.By == "evidence" || g.Results[*g.Best].Estimate.Quality == nil {
+		return
+	}
+	limit := g.Results[*g.Best].value() + g.Results[*g.Best].Estimate.Quality.ExampleSE
+	g.OneSE = g.Best
+	for i := range g.Results {
+		if g.Results[i].value() <= limit && g.smoother(i, *g.OneSE) {
+			g.OneSE = &i
+		}
+	}
+}
+
+// smooth are the axes along which models become smoother, in the order in which they count, with the sign
+// of the way.
+var smooth = []smoothing{{"C", -1}, {"noise", 1}, {"gamma", -1}, {"length-scale", 1}}
+
+type smoothing struct {
+	name string
+	sign float64
+}
+
+// smoother reports whether the model of cell i is smoother than that of cell k, which has the same
+// values on all axes that say nothing of it.
+func (g *Grid) smoother(i, k int) bool {
+	a, b := g.Results[i].Values, g.Results[k].Values
+	for at, axis := range g.Over {
+		if a[at] != b[at] && !slices.ContainsFunc(smooth, func(s smoothing) bool { return s.name == axis.Name }) {
+			return false
+		}
+	}
+	for _, s := range smooth {
+		at := slices.IndexFunc(g.Over, func(axis GridAxis) bool { return axis.Name == s.name })
+		if at < 0 || a[at] == b[at] {
+			continue
+		}
+		va, errA := strconv.ParseFloat(a[at], 64)
+		vb, errB := strconv.ParseFloat(b[at], 64)
+		return errA == nil && errB == nil && s.sign*(va-vb) > 0
+	}
+	return false
 }
 
 // Name is the cell's place in the grid.
@@ -124,6 +175,9 @@ func (g *Grid) columns() []column {
 		}
 		columns = append(columns, column{head: a.Name, width: width})
 	}
+	if g.byOther() {
+		columns = append(columns, column{head: g.By, width: 10})
+	}
 	columns = append(columns, column{head: "left-out", width: 10})
 	if g.Refines {
 		columns = append(columns, column{head: "refined", width: 8}, column{head: "+-", width: 7})
@@ -132,12 +186,19 @@ func (g *Grid) columns() []column {
 		column{head: "sweeps", width: 6}, column{head: "seconds", width: 8}, column{head: "status", left: true})
 }
 
+// byOther reports whether cells are compared by something else than the left-out error.
+func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
+
 func (g *Grid) cells(c GridCell) []string {
 	if c.Estimate == nil {
 		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.columns())-len(g.Over)-1), []string{"failed: " + c.Failure})
 	}
 	e := c.Estimate
-	errors := []string{number(e.TestError)}
+	var errors []string
+	if g.byOther() {
+		errors = append(errors, number(*c.Objective))
+	}
+	errors = append(errors, number(e.TestError))
 	if g.Refines {
 		refined, se := e.Refined.cells()
 		errors = append(errors, refined, se)
@@ -173,14 +234,32 @@ func (g *Grid) Lead() []string {
 		return []string{"No cell of the grid has converged."}
 	}
 	best := &g.Results[*g.Best]
-	lead := []string{fmt.Sprintf("%s: left-out error %s, the least of %d on the same data; expect more on new data",
-		best.Name(g.Over), number(best.Estimate.TestError), len(g.Results))}
-	for _, note := range []string{g.told(), g.edges()} {
+	what := "left-out error"
+	if g.byOther() {
+		what = g.By
+	}
+	se := ""
+	if q := best.Estimate.Quality; q != nil && g.By != "evidence" {
+		se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
+	}
+	lead := []string{fmt.Sprintf("%s: %s %s%s, the least of %d on the same data; expect more on new data",
+		best.Name(g.Over), what, number(best.value()), se, len(g.Results))}
+	smoothest := ""
+	if g.OneSE != nil && *g.OneSE != *g.Best {
+		smoothest = "The smoothest within one standard error: " + g.smoothest() + "."
+	}
+	for _, note := range []string{smoothest, g.told(), g.edges()} {
 		if note != "" {
 			lead = append(lead, note)
 		}
 	}
 	return lead
+}
+
+// smoothest names the cell of OneSE.
+func (g *Grid) smoothest() string {
+	c := &g.Results[*g.OneSE]
+	return fmt.Sprintf("%s, %s", c.Name(g.Over), number(c.value()))
 }
 
 // edges says on which edges of the grid the best cell lies: a better one may lie beyond.
@@ -232,6 +311,9 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 	for _, a := range g.Over {
 		head = append(head, a.Name)
 	}
+	if g.byOther() {
+		head = append(head, "objective")
+	}
 	names := columnNames("", reflect.ValueOf(line{}))
 	out.Write(append(head, names...))
 	for _, c := range g.Results {
@@ -248,6 +330,13 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 		var at []string
 		for _, v := range c.Values {
 			at = append(at, textCell(v))
+		}
+		if g.byOther() {
+			objective := ""
+			if c.Objective != nil {
+				objective = numberCell(*c.Objective)
+			}
+			at = append(at, objective)
 		}
 		out.Write(append(at, values...))
 	}

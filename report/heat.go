@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Figures show the left-out error over the grid: a curve for one axis, else a map over the
+// Figures show the objective over the grid: a curve for one axis, else a map over the
 // two axes with the most values, with the least over the others in each cell.
 func (g *Grid) Figures() []*Figure {
 	order := []int{}
@@ -31,10 +31,14 @@ func (g *Grid) Figures() []*Figure {
 	if len(order) > 2 {
 		folded = " Each cell shows the least error over the other parameters."
 	}
+	what := "left-out error"
+	if g.byOther() {
+		what = g.By
+	}
 	f := &Figure{
-		Name: "grid-" + fileName(ShortName(g.Data)), Title: ShortName(g.Data) + ": left-out error over the grid",
-		Caption: "Left-out error without retraining; the mark is the best cell." + folded,
-		Panels:  []Panel{{X: valueAxis(&g.Over[across]), Y: Axis{Label: "left-out error"}, Legend: NoLegend}},
+		Name: "grid-" + fileName(ShortName(g.Data)), Title: ShortName(g.Data) + ": " + what + " over the grid",
+		Caption: "Without retraining; the mark is the best cell." + folded,
+		Panels:  []Panel{{X: valueAxis(&g.Over[across]), Y: Axis{Label: what}, Legend: NoLegend}},
 	}
 	p := &f.Panels[0]
 	for row, label := range g.rows(down) {
@@ -51,7 +55,7 @@ func (g *Grid) Figures() []*Figure {
 	if g.Best != nil {
 		values := g.Results[*g.Best].Values
 		x := float64(slices.Index(g.Over[across].Values, values[across]) + 1)
-		if best.point(x, g.Results[*g.Best].Estimate.TestError); down >= 0 {
+		if best.point(x, g.Results[*g.Best].value()); down >= 0 {
 			best.Mark, best.Y[0] = Frame, float64(slices.Index(g.Over[down].Values, values[down])+1)
 		}
 		p.Series = append(p.Series, best)
@@ -83,15 +87,15 @@ func valueAxis(a *GridAxis) Axis {
 	return axis
 }
 
-// least is the least left-out error among the cells with these values that have converged.
+// least is the least value among the cells with these values that have converged.
 func (g *Grid) least(across, column, down, row int) float64 {
 	least := math.NaN()
 	for _, c := range g.Results {
-		if c.Estimate == nil || c.Estimate.Status != "converged" || c.Values[across] != g.Over[across].Values[column] || down >= 0 && c.Values[down] != g.Over[down].Values[row] {
+		if c.Values[across] != g.Over[across].Values[column] || down >= 0 && c.Values[down] != g.Over[down].Values[row] {
 			continue
 		}
-		if e := c.Estimate.TestError; !(e >= least) {
-			least = e
+		if v := c.value(); !math.IsNaN(v) && !(v >= least) {
+			least = v
 		}
 	}
 	return least

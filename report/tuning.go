@@ -15,6 +15,8 @@ type Tuning struct {
 	By            string         `json:"by"`
 	Best          map[string]any `json:"best"`      // what was chosen, by the name of its flag
 	Objective     float64        `json:"objective"` // its value for the best
+	Choice        string         `json:"choice"`    // "least" or "one-se"
+	Least         float64        `json:"least"`     // objective of the best model, on as many examples
 	StandardError float64        `json:"standard_error"`
 	Evaluations   int            `json:"evaluations"`
 	Failures      int            `json:"failures"`
@@ -74,21 +76,19 @@ func (t *Tuning) document() *document {
 	d.subject(t.Subject)
 	d.resampling(t.Resampling, t.N)
 	d.gap()
-	onPart := 0
-	for _, s := range t.Path {
-		if s.Examples < t.N {
-			onPart++
-		}
-	}
 	part := ""
-	if onPart > 0 {
-		part = fmt.Sprintf(", %d of them on %d examples", onPart, t.StartExamples)
+	if sizes := t.parts(); len(sizes) > 0 {
+		part = ", those of the start on " + strings.Join(sizes, " and ") + " examples"
 	}
 	d.line("judged", "%d models%s%s", t.Evaluations, part, nonzero("; %d failed", t.Failures))
 	if len(t.Ends) > 0 {
 		d.line("starts", "%d of %d ended alike", t.Alike(), len(t.Ends))
 	}
-	d.line("objective", "%s", number(t.Objective))
+	least := ""
+	if t.Choice != "least" {
+		least = fmt.Sprintf("   (%s; the least is %s)", t.Choice, number(t.Least))
+	}
+	d.line("objective", "%s%s", number(t.Objective), least)
 	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError), number(t.StandardError), t.TestLoss)
 	d.combined(t.Errors, t.Resampling)
 	if t.ModelFile != "" {
@@ -103,6 +103,16 @@ func (t *Tuning) document() *document {
 		d.table(t.relevance())
 	}
 	return d
+}
+
+// parts are the numbers of examples of the parts of the data on which models were judged.
+func (t *Tuning) parts() (sizes []string) {
+	for _, s := range t.Path {
+		if size := fmt.Sprint(s.Examples); s.Examples < t.N && !slices.Contains(sizes, size) {
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
 }
 
 // mostColumns bounds what the path shows of many hyperparameters.

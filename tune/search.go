@@ -57,6 +57,9 @@ func newSearch(p Problem, settings Settings) (*search, error) {
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
+	if len(p.Over) == 0 {
+		return nil, fmt.Errorf("%w: there is nothing to choose", model.ErrInput)
+	}
 	if _, err := model.Build(p.Spec); err != nil { // to be told at once what is wrong with it
 		return nil, err
 	}
@@ -116,7 +119,10 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 			s.result.Ends = append(s.result.Ends, end.Value)
 		}
 	}
-	whole := part.Set.N() == s.spec.Set.N()
+	if s.settings.Direct {
+		ends = []Evaluation{{Values: s.values(&s.spec)}}
+	}
+	whole := part.Set.N() == s.spec.Set.N() && !s.settings.Direct
 	if ends = apart(ends, samePlace, len(ends)); len(ends) > 0 && (tied || !whole) {
 		from := ends[0]
 		if !whole {
@@ -128,7 +134,7 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 	}
 	best := Evaluation{Value: math.Inf(1)}
 	for _, e := range s.result.Path {
-		if e.Examples > best.Examples && e.Failure == "" || e.Examples == best.Examples && e.Value < best.Value {
+		if e.Failure == "" && (e.Examples > best.Examples || e.Examples == best.Examples && e.Value < best.Value) {
 			best = e
 		}
 	}
@@ -141,6 +147,9 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 // screen judges the first values and points all over the ranges on a small part, and returns the
 // values of the best that are apart from each other, one for each start.
 func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
+	if s.settings.Direct {
+		return nil
+	}
 	r := s.descent(ctx, s.part(screenLabels, screenRegression), screenTolerance, s.values(&s.spec), tied)
 	r.start = 1
 	points := mat.NewDense(screenPoints*len(r.coordinates), len(r.coordinates), nil)
@@ -302,30 +311,68 @@ func (r *descent) value(z []float64) float64 {
 		return math.Inf(1)
 	}
 	spec, values, err := r.model(z)
+	e := Evaluation{Start: r.start, Examples: r.spec.Set.N(), Values: values}
 	if err == nil {
-		r.last, err = r.judge.value(r.ctx, spec)
+		if kept, ok := r.kept(e); ok {
+			e, r.last = kept, r.again(spec, kept)
+		} else if r.last, err = r.judge.value(r.ctx, spec); err == nil {
+			e.Value = r.last.value
+		}
 	}
 	if fatal(err) {
 		return math.Inf(1)
 	}
-	e := Evaluation{Start: r.start, Examples: r.spec.Set.N(), Values: values, Value: r.last.value}
 	if err != nil {
-		e.Value, e.Failure = math.NaN(), err.Error()
+		e.Failure = err.Error()
+	}
+	if e.Failure != "" {
 		r.result.Failures++
 	}
 	r.result.Path = append(r.result.Path, e)
 	r.settled = len(r.at) > 0 && r.unit*floats.Distance(z, r.at, math.Inf(1)) < settledStep
 	r.at = append(r.at[:0], z...)
-	if e.Value < r.best.Value {
+	if e.Failure == "" && e.Value < r.best.Value {
 		r.best = e
 	}
 	if r.settings.Progress != nil {
 		r.settings.Progress(e, r.best.Value)
 	}
-	if err != nil {
+	r.keep()
+	if e.Failure != "" {
 		return math.Inf(1)
 	}
 	return e.Value
+}
+
+// keep shows the path.
+func (s *search) keep() {
+	if s.settings.Keep != nil {
+		s.settings.Keep(s.result.Path)
+	}
+}
+
+// kept is what Settings.Kept says of the model that is to be judged next.
+func (s *search) kept(e Evaluation) (Evaluation, bool) {
+	at := len(s.result.Path)
+	if at >= len(s.settings.Kept) {
+		return e, false
+	}
+	k := s.settings.Kept[at]
+	return k, k.Start == e.Start && k.Examples == e.Examples && slices.Equal(k.Values, e.Values)
+}
+
+// again is the model of an evaluation that was kept, and is judged only where the gradient was not.
+func (r *descent) again(spec model.Spec, e Evaluation) judged {
+	return judged{e.Value, func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
+		if e.Gradient != nil {
+			return e.Gradient, nil
+		}
+		now, err := r.judge.value(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		return now.gradient(ctx, over)
+	}}
 }
 
 // gradient is that of the last point that was judged; 0, which ends the run, where there is
@@ -337,9 +384,13 @@ func (r *descent) gradient(gradient, z []float64) {
 	}
 	over, err := r.last.gradient(r.ctx, r.result.Over)
 	if err != nil || floats.HasNaN(over) {
-		r.result.Failures++
+		if !fatal(err) {
+			r.result.Failures++
+		}
 		return
 	}
+	r.result.Path[len(r.result.Path)-1].Gradient = over
+	r.keep()
 	for k, c := range r.coordinates {
 		_, slope := c.inside(z[k] * r.unit)
 		for _, member := range c.members {

@@ -70,15 +70,31 @@ type Problem struct {
 
 // Settings steer the search. The zero value means the defaults.
 type Settings struct {
-	Starts         int           // the given values, and others at random; default 3
+	Starts         int           // from the best of models all over the ranges, the given values among them; default 3
 	MaxEvaluations int           // models judged at most; default 1000
 	Budget         time.Duration // of the search; default: none
-	Seed           uint64        // of the random starts; default 0
+	Seed           uint64        // of the models that are looked at before the starts; default 0
 	Tolerance      float64       // of the last solve; default solver.DefaultTolerance
+	Direct         bool          // one descent, on all data, from the values of Problem.Spec: Starts is not looked at
+	Choice         Choice        // default Least
+	Kept           []Evaluation  // path of a Run of the same Problem and Settings, which is gone again without judging
 	// Progress, if set, is told of every model that is judged, and of the least value so far on
 	// as many examples.
 	Progress func(e Evaluation, least float64)
+	// Keep, if set, is shown the path whenever it has grown.
+	Keep func(path []Evaluation)
 }
+
+// Choice is which model of those near the optimum is taken.
+type Choice int
+
+// The choices. OneStandardError is the smoothest model, of all with less C or more noise and
+// else the same values, whose objective is above the least by at most one
+// standard error of the left-out error over examples (Breiman et al. 1984).
+const (
+	Least Choice = iota
+	OneStandardError
+)
 
 // Defaults of Settings.
 const (
@@ -88,11 +104,12 @@ const (
 
 // Evaluation is a model that was judged.
 type Evaluation struct {
-	Start    int       // number of the start, from 1; 0 after the starts
-	Examples int       // that it was judged on
-	Values   []float64 // of Result.Over
-	Value    float64   // of the objective; NaN where it failed
-	Failure  string    // why it failed
+	Start    int       `json:"start"`              // number of the start, from 1; 0 after the starts
+	Examples int       `json:"examples"`           // that it was judged on
+	Values   []float64 `json:"values"`             // of Result.Over
+	Value    float64   `json:"value"`              // of the objective; 0 where it failed
+	Gradient []float64 `json:"gradient,omitempty"` // of it by the logarithms of the values, where that was needed
+	Failure  string    `json:"failure,omitempty"`  // why it failed
 }
 
 // Result is the choice.
@@ -100,6 +117,7 @@ type Result struct {
 	Spec          model.Spec             // the model that was chosen, rounded to four digits
 	Over          []model.Hyperparameter // what was chosen, one for each length scale
 	Value         float64                // of the objective
+	Least         float64                // of all models that were judged on as many examples
 	Path          []Evaluation
 	Ends          []float64 // values of the objective at which the starts ended, on StartExamples
 	StartExamples int
@@ -151,18 +169,39 @@ func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Spec = s.spec
+	r.Least = best.Value
+	if err := s.choose(best); err != nil {
+		return nil, err
+	}
+	if ctx.Err() == nil {
+		err = s.conclude(ctx)
+	}
+	if err == nil && ctx.Err() == nil && settings.Choice == OneStandardError {
+		err = s.smoothen(ctx, best)
+	}
+	s.noteBounds(s.values(&r.Spec))
+	return r, err
+}
+
+// choose sets the model of an evaluation.
+func (s *search) choose(e Evaluation) error {
+	r := &s.result
+	r.Spec, r.Value = s.spec, e.Value
 	for k, h := range r.Over {
-		if err := h.Set(&r.Spec, fourDigits(best.Values[k])); err != nil {
-			return nil, err
+		if err := h.Set(&r.Spec, fourDigits(e.Values[k])); err != nil {
+			return err
 		}
 	}
-	r.Value = best.Value
-	s.noteBounds(best.Values)
-	if ctx.Err() != nil {
-		return r, nil
+	return nil
+}
+
+// Value is the objective of one model, Problem.Spec; Over is not looked at.
+func Value(ctx context.Context, p Problem, tolerance float64) (float64, error) {
+	if err := p.complete(); err != nil {
+		return 0, err
 	}
-	return r, s.conclude(ctx)
+	v, err := (&judge{problem: &p, tolerance: tolerance}).value(ctx, p.Spec)
+	return v.value, err
 }
 
 // fourDigits rounds, so that what is printed is what was used.
@@ -207,6 +246,7 @@ func (p *Problem) complete() error {
 		p.Scheme = func(int) (resample.CountDistribution, error) { return resample.Poisson{Ratio: 1}, nil }
 	}
 	_, square := spec.Loss.(loss.Square)
+	exact := square && (p.By == LeaveOneOut || p.By == Evidence)
 	_, zeroOne := p.Test.(loss.ZeroOne)
 	_, squares := p.Test.(loss.SquareTest)
 	switch {
@@ -218,8 +258,8 @@ func (p *Problem) complete() error {
 		return fmt.Errorf("%w: exact leave-one-out is of the test loss square, not of %s", model.ErrInput, p.Test.Name())
 	case p.By == Plus632 && !zeroOne && !squares:
 		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose by leftout", model.ErrInput, p.Test.Name())
-	case len(p.Over) == 0:
-		return fmt.Errorf("%w: there is nothing to choose", model.ErrInput)
+	case exact && spec.Bias:
+		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: choose by 632plus or leftout", model.ErrInput)
 	}
 	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
 	if spec.Kernel.Amplitude == 0 {

@@ -90,6 +90,11 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func biased(spec model.Spec) model.Spec {
+	spec.Bias = true
+	return spec
+}
+
 func mustComplete(t *testing.T, p Problem) Problem {
 	t.Helper()
 	if err := p.complete(); err != nil {
@@ -149,7 +154,7 @@ func TestStops(t *testing.T) {
 		if least = math.Min(least, e.Value); best != least {
 			t.Errorf("best %g, want %g", best, least)
 		}
-		if e.Start == 1 && !math.IsNaN(e.Value) && e.Value < least+1 && least < 18 {
+		if e.Start == 1 && e.Value < least+1 && least < 18 {
 			cancel()
 		}
 	}})
@@ -205,6 +210,7 @@ func TestBadProblems(t *testing.T) {
 		"no smooth function":      {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
 		"choose by leftout":       {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}},
 		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}, By: LeaveOneOut},
+		"models without bias":     {Spec: biased(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
 		"no loss":                 {Over: []Axis{{Name: "noise"}}},
 	} {
 		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), what) {
@@ -217,6 +223,81 @@ func TestBadProblems(t *testing.T) {
 	for k, name := range Names() {
 		if by, err := ByName(name); err != nil || by != By(k) || by.String() != name {
 			t.Errorf("%s is %v: %v", name, by, err)
+		}
+	}
+}
+
+// TestKept: a search that goes on from any part of a path ends with the same model and path as the
+// one that was not interrupted, and judges none of the models that were kept: their values are
+// marked, and the marks are there again.
+func TestKept(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=40", Plus632)
+	var path []Evaluation
+	whole, err := Run(t.Context(), p, Settings{Starts: 1, Keep: func(now []Evaluation) { path = slices.Clone(now) }})
+	if err != nil || len(path) != len(whole.Path) {
+		t.Fatal(err, len(path))
+	}
+	for _, size := range []int{1, len(path) / 2, len(path)} {
+		kept := slices.Clone(path[:size])
+		kept[0].Value += 1e-9
+		r, err := Run(t.Context(), p, Settings{Starts: 1, Kept: kept})
+		if err != nil || r.Path[0].Value != kept[0].Value || len(r.Path) < len(path)-2 || math.Abs(r.Value-whole.Value) > 2e-3*whole.Value {
+			t.Errorf("%d kept: %v, %d models to %g, before %d to %g", size, err, len(r.Path), r.Value, len(path), whole.Value)
+		}
+	}
+	other := []Evaluation{{Start: 1, Examples: 40, Values: []float64{1, 2}, Value: -1}}
+	if r, err := Run(t.Context(), p, Settings{Starts: 1, Kept: other}); err != nil || r.Value != whole.Value {
+		t.Errorf("a path of something else: %v, %g", err, r.Value)
+	}
+}
+
+// TestOneStandardError: the model has more noise, or less C, and else the values of the best; its
+// objective is within a standard error of the least.
+func TestOneStandardError(t *testing.T) {
+	for name, p := range map[string]Problem{"noise": regression(t, "synthetic:friedman1,n=50", Plus632), "C": labels(t, "synthetic:blobs,n=60")} {
+		least, err := Run(t.Context(), p, Settings{Starts: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		smooth, err := Run(t.Context(), p, Settings{Starts: 1, Choice: OneStandardError})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := values(least.Over, &least.Spec), values(smooth.Over, &smooth.Spec)
+		if more := (b[1] - a[1]) * map[string]float64{"noise": 1, "C": -1}[name]; a[0] != b[0] || !(more > 0) {
+			t.Errorf("%s: values %v, of the least %v", name, b, a)
+		}
+		if smooth.Least != least.Value || !(smooth.Value > least.Value) || smooth.Value > least.Value+least.StandardError {
+			t.Errorf("%s: objective %g, least %g, standard error %g", name, smooth.Value, least.Value, least.StandardError)
+		}
+	}
+}
+
+// TestDirect: one descent from the given values, on all data.
+func TestDirect(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=200", LeaveOneOut)
+	p.Spec.Kernel.Gamma, p.Spec.Loss = 0.05, loss.Square{Noise: 2}
+	r, err := Run(t.Context(), p, Settings{Direct: true})
+	if err != nil || len(r.Ends) != 0 || r.Path[0].Examples != 200 || math.Abs(r.Path[0].Values[0]/0.05-1) > 1e-9 || math.Abs(r.Path[0].Values[1]/2-1) > 1e-9 || !(r.Value <= r.Path[0].Value) {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+// TestSeeds: where the error has one place, searches of other first models end there.
+func TestSeeds(t *testing.T) {
+	p := labels(t, "sonar")
+	p.Spec.Set = p.Spec.Set.Subset(model.Representative(p.Spec.Set, 100))
+	var first *Result
+	for seed := range uint64(3) {
+		r, err := Run(t.Context(), p, Settings{Starts: 2, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r
+		}
+		if math.Abs(r.Value-first.Value) > 0.01*first.Value || math.Abs(math.Log(r.Spec.Kernel.Gamma/first.Spec.Kernel.Gamma)) > 0.2 {
+			t.Errorf("seed %d: %g at %v, first %g at %v", seed, r.Value, values(r.Over, &r.Spec), first.Value, values(first.Over, &first.Spec))
 		}
 	}
 }

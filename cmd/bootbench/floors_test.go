@@ -52,7 +52,7 @@ var floors = map[string][]string{
 	consoleDir:       {},
 	filesDir:         {usageDir},
 	studyDir:         {filesDir, usageDir},
-	checkpointDir:    {filesDir, "loss", "model", "report", "solver", usageDir},
+	checkpointDir:    {filesDir, "loss", "model", "report", "solver", "tune", usageDir},
 	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir, consoleDir, filesDir, helpDir, studyDir, usageDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train", "tune"},
 

@@ -19,6 +19,7 @@ import (
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/tune"
 )
 
 // gridNames are the flags that a grid may run over.
@@ -29,13 +30,15 @@ func gridNames() []string {
 func gridCommand(a *app) *cobra.Command {
 	t := theoryFlags{test: testFlags{noPoints: true}}
 	var over []string
+	by := tune.LeftOut.String()
 	cmd := &cobra.Command{
 		Use:   "grid DATA --over NAME=VALUES",
 		Short: "The estimate over a grid of parameters, and the best of them",
 		Long: `grid computes the estimate of DATA for every combination of values of one
-parameter or several, and names the cell with the least left-out error. Cells are
-printed as they are finished; one that fails is told and does not end the others.
-Only cells that have converged can be the best.
+parameter or several, and names the cell with the least left-out error, or value of
+--by, and the smoothest one within a standard error of it. Cells are printed as they
+are finished; one that fails is told and does not end the others. Only cells that have
+converged can be the best. tune --from-grid goes on from there.
 
 Cells are then told apart from the best: the difference of their left-out errors, paired
 over examples (and over the same resamples with --refine), with interval and p-value.
@@ -50,6 +53,7 @@ The least error of many is lower than what its model will do on new data.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
+	registerBy(f, &by)
 	t.register(f)
 	t.scheme.register(f)
 	t.test.registerTest(f)
@@ -71,6 +75,9 @@ The least error of many is lower than what its model will do on new data.`,
 			return err
 		}
 		g := &grid{settings: settings, test: &t.test, axes: axes}
+		if g.by, err = byName(by); err != nil {
+			return err
+		}
 		if g.refine, err = t.refine.settings(); err != nil {
 			return err
 		}
@@ -98,6 +105,7 @@ The least error of many is lower than what its model will do on new data.`,
 
 // grid is what the command is to compute.
 type grid struct {
+	by       tune.By
 	axes     []report.GridAxis
 	cells    []gridCell
 	settings solver.Settings
@@ -222,13 +230,17 @@ func (a *app) grid(g *grid) error {
 	set := g.cells[0].problem.spec.Set
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: g.cells[0].problem.test.Name(), Over: g.axes, Warnings: []string{}, Refines: g.refine.resamples > 0,
+		TestLoss: g.cells[0].problem.test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{}, Refines: g.refine.resamples > 0,
+	}
+	under := "grid "
+	if g.by != tune.LeftOut {
+		under += "by " + g.by.String() + " "
 	}
 	var tasks []bench.Task[report.GridCell]
 	for i := range g.cells {
 		c := &g.cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
-		tasks = append(tasks, task(name+" of "+set.Name, "grid "+name+": "+estimateKey(&c.problem.spec, c.scheme, g.settings, g.test, g.refine),
+		tasks = append(tasks, task(name+" of "+set.Name, under+name+": "+estimateKey(&c.problem.spec, c.scheme, g.settings, g.test, g.refine),
 			func() (report.GridCell, error) { return a.gridCell(g, i) },
 			func(r report.GridCell) error { return checkCell(&r, c.values, set.N()) }))
 	}
@@ -263,7 +275,7 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 	c := &g.cells[number]
 	cell := report.GridCell{Values: c.values}
 	label := fmt.Sprintf("%s, %d of %d", cell.Name(g.axes), number+1, len(g.cells))
-	estimate, err := a.solveCell(g, c, label)
+	estimate, objective, err := a.solveCell(g, c, label)
 	later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.shards.study != nil
 	if later || number == 0 && errors.Is(err, model.ErrInput) {
 		return cell, err
@@ -276,24 +288,37 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 	if cell.Estimate, estimate.Examples = estimate, (report.LeftOutErrors{}); !floats.HasNaN(examples.Each) && len(examples.Each) > 1 {
 		cell.Examples = &examples
 	}
+	if g.by != tune.LeftOut {
+		cell.Objective = &objective
+	}
 	return cell, nil
 }
 
-// solveCell builds the model of a cell and solves.
-func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, error) {
+// solveCell builds the model of a cell and solves, and computes the objective.
+func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, float64, error) {
 	defer debug.FreeOSMemory() // what the machine has left bounds the next cell's matrices
 	j, err := a.build(c.problem)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if _, err := a.fit(j); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, label, g.test, g.refine)
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err() // half a solve is none to keep
 	}
-	return estimate, err
+	if err != nil {
+		return nil, 0, err
+	}
+	objective := estimate.TestError
+	switch g.by {
+	case tune.Plus632:
+		objective, err = solution.Objective(solver.Objective{Criterion: solver.Err632Plus, Test: c.problem.test})
+	case tune.LeaveOneOut, tune.Evidence:
+		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test}, g.settings.Tolerance)
+	}
+	return estimate, objective, err
 }
 
 // sumUp gathers the warnings and the cost of all cells, and notes in the exit status

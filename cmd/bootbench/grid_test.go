@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,10 +17,17 @@ type gridDocument struct {
 	Over    []struct{ Name string }
 	Status  string
 	Best    *int
+	OneSE   *int `json:"one_se"`
 	Results []struct {
-		Values   []string
-		Failure  string
-		Estimate *estimateDocument
+		Values    []string
+		Objective *float64
+		Failure   string
+		Estimate  *struct {
+			estimateDocument
+			Quality struct {
+				SE float64 `json:"example_se"`
+			}
+		}
 	}
 	Warnings []string
 }
@@ -49,6 +57,46 @@ func TestGrid(t *testing.T) {
 	}
 	if *g.Best != at {
 		t.Errorf("best is %d, not %d", *g.Best, at)
+	}
+}
+
+// TestGridBy: cells are compared by the objective that tune descends along, and the smoothest cell is the one
+// of least C, then least gamma, within a standard error of the best.
+func TestGridBy(t *testing.T) {
+	args := []string{"synthetic:friedman1,n=60", "--loss", "square", "--over", "noise=0.5,2,8", "--over", "gamma=0.01,0.1", "--json", "-", "--quiet"}
+	for _, by := range []string{"leftout", "632plus", "loo", "evidence"} {
+		g := document[gridDocument](t, must(t, append([]string{"grid", "--by", by}, args...)...))
+		value := func(i int) float64 {
+			if c := g.Results[i]; c.Objective != nil {
+				return *c.Objective
+			}
+			return *g.Results[i].Estimate.TestError
+		}
+		best, smooth := 0, -1
+		for i := range g.Results {
+			if value(i) < value(best) {
+				best = i
+			}
+			if i != 3 {
+				continue
+			}
+			d := document[tuningDocument](t, must(t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0], "--gamma", g.Results[i].Values[1], "--over", "noise,gamma",
+				"--starts", "1", "--max-evaluations", "1", "--json", "-", "--quiet"))
+			if math.Abs(d.Path[0].Objective/value(i)-1) > 0.01 {
+				t.Errorf("%s, cell %d: %g, tune has %g", by, i, value(i), d.Path[0].Objective)
+			}
+		}
+		for i := range g.Results { // noise grows, gamma of a noise falls from its second cell to the first
+			if value(i) <= value(best)+g.Results[best].Estimate.Quality.SE && (smooth < 0 || i/2 > smooth/2) {
+				smooth = i
+			}
+		}
+		if by == "evidence" {
+			smooth = -1
+		}
+		if *g.Best != best || (g.OneSE == nil) != (smooth < 0) || g.OneSE != nil && *g.OneSE != smooth {
+			t.Errorf("%s: best %d, want %d; smoothest %v, want %d", by, *g.Best, best, g.OneSE, smooth)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func shards(cmd *cobra.Command) bool { return cmd.Flags().Lookup("shard") != nil
 // among them.
 var studySettings = slices.Concat(dataFlagNames, modelFlagNames, schemeFlagNames, solverFlagNames, testFlagNames, refineFlagNames, engineFlagNames, []string{
 	"backend", "max-memory", "resamples", "seed", "max-skipped", "fit-tol", // how it is computed
-	"quantiles", "law", "metrics", "over", "sizes", "data", "figure", "pumadyn", "test", "interval", "residuals", // and of what
+	"quantiles", "law", "metrics", "by", "over", "sizes", "data", "figure", "pumadyn", "test", "interval", "residuals", // and of what
 })
 
 // recordSettings are the settings that were given to a command.

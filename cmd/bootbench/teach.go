@@ -55,6 +55,8 @@ func words(command, flag string) []string {
 		return gridNames()
 	case "by":
 		return tune.Names()
+	case "choice":
+		return choices
 	case "interval":
 		return []string{ofEstimator, ofObservation}
 	case "residuals":

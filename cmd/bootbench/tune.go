@@ -33,19 +33,46 @@ type tuneFlags struct {
 	ard      bool
 	by       string
 	model    string // file
+	grid     string // file
+	choice   string
 	settings tune.Settings
 }
+
+// choices are the values of --choice, in the order of tune.Choice.
+var choices = []string{"least", "one-se"}
 
 func (t *tuneFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.over, "over", nil, "what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and what the loss takes")
 	f.Lookup("over").DefValue = "" // not "[]"
 	f.BoolVar(&t.ard, "ard", false, "a length scale for each feature (automatic relevance determination); default: one for all")
-	f.StringVar(&t.by, "by", tune.Plus632.String(), "by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal likelihood, square loss)")
+	t.by = tune.Plus632.String()
+	registerBy(f, &t.by)
 	f.StringVar(&t.model, "model", "", "train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
-	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts, "descents, `N` at least 1: one from the values given, or defaults, the others from random ones")
+	f.StringVar(&t.grid, "from-grid", "", "one descent, on all of DATA, from the best cell of a grid: its JSON document or grid.csv, `FILE`; flags that are given go before its values; default: none")
+	f.StringVar(&t.choice, "choice", choices[0], "`RULE`: least, the model of the least error, or one-se, the smoothest one (least C or most noise, all else equal) within a standard error of that")
+	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts, "descents, `N` at least 1, from the best of models all over the ranges, the values given or defaults among them")
 	f.IntVar(&t.settings.MaxEvaluations, "max-evaluations", tune.DefaultMaxEvaluations, "models judged at most, `N` at least 1")
 	f.DurationVar(&t.settings.Budget, "budget", 0, "time `T` of the search (60s, 5m), after which the best so far is the answer; default: none")
-	f.Uint64Var(&t.settings.Seed, "seed", 0, "of the random starts, an integer `SEED`; default 0")
+	f.Uint64Var(&t.settings.Seed, "seed", 0, "of the models that are looked at first, an integer `SEED`; default 0")
+}
+
+// registerSearch adds where the search is kept.
+func (c *checkpointFlags) registerSearch(f *pflag.FlagSet) {
+	f.StringVar(&c.path, "checkpoint", "", "keep the models that were judged in `FILE`, once a second at most; one that is there is replaced; default: none")
+	f.BoolVar(&c.resume, "resume", false, "go on from --checkpoint, whose data and settings must be the same but for --budget, --max-evaluations, --choice and --tol; default: start afresh, as where there is no FILE yet")
+}
+
+// registerBy adds what models are compared by, which has its default.
+func registerBy(f *pflag.FlagSet, by *string) {
+	f.StringVar(by, "by", *by, "by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal likelihood, square loss)")
+}
+
+// byName reads --by.
+func byName(name string) (tune.By, error) {
+	if err := usage.OneOf("by", name, tune.Names()...); err != nil {
+		return 0, err
+	}
+	return tune.ByName(name)
 }
 
 func tuneCommand(a *app) *cobra.Command {
@@ -63,13 +90,16 @@ a few fits, and its derivatives by all hyperparameters at once for about as much
 estimate has no noise from folds, and is smooth for the zero-one loss too.
 
 Descents begin at several points, on a part of DATA where it is large, and the best goes
-on on all of it. The model that is chosen is printed with its left-out error, and the
+on on all of it. Each is the best of models all over the ranges of what is chosen. An
+interrupted search keeps the best so far, and goes on with --checkpoint and --resume.
+The model that is chosen is printed with its left-out error, and the
 command line that estimates it again. The error of the best of many models is lower than
 what it will do on new data, by less than its standard error where few numbers are chosen.`,
 		Example: `  bootbench tune boston
   bootbench tune boston --ard
   bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
-  bootbench tune houses.csv --loss square --kernel matern52 --by evidence --budget 60s`,
+  bootbench tune houses.csv --loss square --kernel matern52 --by evidence --budget 60s
+  bootbench tune crabs --from-grid study/result.json --choice one-se`,
 		Args: oneData,
 	}
 	f := cmd.Flags()
@@ -78,6 +108,7 @@ what it will do on new data, by less than its standard error where few numbers a
 	scheme.register(f)
 	test.registerTest(f)
 	v.registerLimits(f)
+	a.checkpoint.registerSearch(f)
 	registerOut(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		solving, err := v.settings()
@@ -93,8 +124,17 @@ what it will do on new data, by less than its standard error where few numbers a
 		if err := t.checkModel(a, args[0]); err != nil {
 			return err
 		}
+		if t.settings.Direct = t.grid != ""; t.settings.Direct && cmd.Flags().Changed("starts") {
+			return usage.Errorf("--starts and --from-grid: the best cell is the one start")
+		}
+		if err := t.chooseBy(); err != nil {
+			return err
+		}
 		p, err := a.tuneProblem(&t, &m, &scheme, &test, args[0])
 		if err != nil {
+			return err
+		}
+		if err := a.keepSearch(p, &t, &scheme); err != nil {
 			return err
 		}
 		return a.tune(cmd, p, &t, &m, &scheme, args[0])
@@ -102,13 +142,40 @@ what it will do on new data, by less than its standard error where few numbers a
 	return cmd
 }
 
+// chooseBy reads --choice.
+func (t *tuneFlags) chooseBy() error {
+	if err := usage.OneOf("choice", t.choice, choices...); err != nil {
+		return err
+	}
+	t.settings.Choice = tune.Choice(slices.Index(choices, t.choice))
+	if t.settings.Choice == tune.OneStandardError && t.by == tune.Evidence.String() {
+		return usage.Errorf("--choice one-se: the evidence has no standard error: choose --by 632plus, leftout or loo")
+	}
+	return nil
+}
+
+// keepSearch goes on from what a checkpoint holds, and keeps what follows.
+func (a *app) keepSearch(p *tune.Problem, t *tuneFlags, scheme *schemeFlags) error {
+	law, err := scheme.of(scheme.ratio, p.Spec.Set.N())
+	if err != nil {
+		return err
+	}
+	f := p.Spec.Fingerprint().WithScheme(law).With("command", "tune").With("--by", p.By).With("--over", p.Over).With("--test-loss", p.Test.Name()).
+		With("--starts", t.settings.Starts).With("--seed", t.settings.Seed).With("--from-grid", t.settings.Direct)
+	if err := a.checkpoint.begin(p.Spec.Set, f); err != nil {
+		return err
+	}
+	t.settings.Kept, t.settings.Keep = a.checkpoint.keeper.Judged(), a.checkpoint.keeper.Judge
+	return nil
+}
+
 // checkModel refuses a model file that cannot be written.
 func (t *tuneFlags) checkModel(a *app, data string) error {
 	switch {
 	case t.model == "":
 		return nil
-	case t.model == "-" || files.Same(t.model, data) || files.Same(t.model, a.outputs.json):
-		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json", t.model)
+	case t.model == "-" || files.Same(t.model, data) || files.Same(t.model, a.outputs.json) || files.Same(t.model, a.checkpoint.path) || files.Same(t.model, t.grid):
+		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json, --checkpoint or --from-grid", t.model)
 	}
 	return files.CheckWritable("model", t.model)
 }
@@ -136,15 +203,15 @@ func (t *tuneFlags) writeModel(m *model.Model) error {
 func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test *testFlags, path string) (*tune.Problem, error) {
 	p := &tune.Problem{}
 	var err error
-	if err := usage.OneOf("by", t.by, tune.Names()...); err != nil {
-		return nil, err
-	}
-	if p.By, err = tune.ByName(t.by); err != nil {
+	if p.By, err = byName(t.by); err != nil {
 		return nil, err
 	}
 	a.console.Progress("reading", 0, 1)
 	set, err := a.load(m, path)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.startFromGrid(m, set); err != nil {
 		return nil, err
 	}
 	if p.Spec, err = m.tunedSpec(set); err != nil {
@@ -280,11 +347,12 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 	}
 	began := time.Now()
 	r, err := tune.Run(a.ctx, *p, t.settings)
+	a.checkpoint.keeper.Leave(nil)
 	if err != nil {
 		return err
 	}
 	d := &report.Tuning{
-		Command: "tune", By: p.By.String(), Best: map[string]any{}, Objective: r.Value, Evaluations: len(r.Path), Failures: r.Failures,
+		Command: "tune", By: p.By.String(), Best: map[string]any{}, Objective: r.Value, Choice: t.choice, Least: r.Least, Evaluations: len(r.Path), Failures: r.Failures,
 		StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...), Status: "complete", Warnings: append([]string{}, r.Bounds...),
 	}
 	if r.Stopped != "" {
@@ -382,7 +450,7 @@ func againLine(cmd *cobra.Command, path string, best map[string]any, lossName st
 	words := []string{"bootbench", "estimate", shellWord(path), "--loss", lossName}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, chosen := best[f.Name]
-		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out", "json", "quiet"}
+		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out", "json", "quiet", "from-grid", "choice", "checkpoint", "resume"}
 		instead := f.Name == "gamma" && best["length-scale"] != nil
 		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
 			return

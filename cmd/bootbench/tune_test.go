@@ -1,16 +1,22 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 type tuningDocument struct {
 	Best        map[string]any
+	Objective   float64
 	TestError   float64 `json:"test_error"`
 	SE          float64 `json:"standard_error"`
 	Evaluations int
@@ -94,10 +100,76 @@ func TestTuneUsage(t *testing.T) {
 		"tune boston --budget soon":                         "budget",
 		"tune boston --scheme kfold --folds 1":              "--folds",
 		fmt.Sprintf("tune %s", filepath.Join("no", "file")): "no",
+		"tune crabs --from-grid no/file":                    "--from-grid",
+		"tune crabs --from-grid tune_test.go":               "neither a JSON document nor the table of grid",
+		"tune crabs --from-grid x --starts 2":               "the one start",
+		"tune boston --by evidence --choice one-se":         "no standard error",
+		"tune boston --choice most":                         "--choice",
+		"tune boston --resume":                              "--checkpoint",
+		"tune boston --by loo --bias":                       "without bias",
 	} {
 		o := drive(t, "", strings.Fields(line)...)
 		if o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %d %q", line, o.status, o.stderr)
 		}
+	}
+}
+
+// TestTuneInterrupted: an interrupted search writes the best model so far, which predicts, and goes on from
+// its checkpoint to where one that was not interrupted ends; a checkpoint of other settings is refused.
+func TestTuneInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	checkpoint, file := filepath.Join(dir, "path"), filepath.Join(dir, "model.json")
+	args := []string{"tune", "synthetic:friedman1,n=200", "--ard", "--starts", "1", "--checkpoint", checkpoint, "--json", "-", "--quiet"}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(checkpoint); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	var out strings.Builder
+	status := run(ctx, append(slices.Clone(args), "--model", file), strings.NewReader(""), &out, io.Discard)
+	d := document[tuningDocument](t, out.String())
+	if status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 || !strings.Contains(d.CommandLine, "--length-scale") {
+		t.Fatalf("status %d, %+v", status, d)
+	}
+	must(t, "predict", "--model", file, "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
+	if o := drive(t, "", append(slices.Clone(args), "--resume", "--by", "loo")...); o.status != exitUsage || !strings.Contains(o.stderr, "--by is loo, was 632plus") {
+		t.Errorf("of other settings: %d %s", o.status, o.stderr)
+	}
+	resumed := document[tuningDocument](t, must(t, append(slices.Clone(args), "--resume")...))
+	whole := document[tuningDocument](t, must(t, slices.DeleteFunc(args, func(s string) bool { return s == "--checkpoint" || s == checkpoint })...))
+	if !reflect.DeepEqual(resumed.Path[:len(d.Path)], d.Path) || resumed.Status != "complete" || math.Abs(resumed.TestError/whole.TestError-1) > 0.01 {
+		t.Errorf("%d models before, %d in all to %g, at once %g", len(d.Path), len(resumed.Path), resumed.TestError, whole.TestError)
+	}
+}
+
+// TestTuneFromGrid: the search begins at the best cell of the grid, from either file, with its loss; the flags
+// that are given count more; other data are refused.
+func TestTuneFromGrid(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	const data = "synthetic:blobs,n=60"
+	g := document[gridDocument](t, must(t, "grid", data, "--loss", "hinge", "--over", "C=0.3,3", "--over", "gamma=0.02:0.5:3", "--by", "632plus", "--out", dir, "--json", "-", "--quiet"))
+	best := g.Results[*g.Best].Values
+	for name, loss := range map[string][]string{"result.json": nil, "grid.csv": {"--loss", "hinge"}} {
+		d := document[tuningDocument](t, must(t, append([]string{"tune", data, "--from-grid", filepath.Join(dir, name), "--json", "-", "--quiet"}, loss...)...))
+		first := d.Path[0].Values // gamma, C
+		if fmt.Sprintf("%.4g %.4g", first[1], first[0]) != strings.Join(best, " ") || !strings.Contains(d.CommandLine, "--loss hinge") {
+			t.Errorf("%s: begins at %v, the best cell is %v: %s", name, first, best, d.CommandLine)
+		}
+		if want := *g.Results[*g.Best].Objective; math.Abs(d.Path[0].Objective/want-1) > 1e-3 || d.Objective > want*1.001 {
+			t.Errorf("%s: objective %g at the cell, %g there in the grid; %g in the end", name, d.Path[0].Objective, want, d.Objective)
+		}
+	}
+	d := document[tuningDocument](t, must(t, "tune", data, "--from-grid", filepath.Join(dir, "result.json"), "--C", "7", "--over", "gamma", "--json", "-", "--quiet"))
+	if !strings.Contains(d.CommandLine, "--C=7") {
+		t.Errorf("%s", d.CommandLine)
+	}
+	if o := drive(t, "", "tune", "crabs", "--from-grid", filepath.Join(dir, "result.json")); o.status != exitUsage || !strings.Contains(o.stderr, "is of other data") {
+		t.Errorf("%d %s", o.status, o.stderr)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/report"
 	"bootbench/solver"
+	"bootbench/tune"
 )
 
 // Keeper keeps what a run has solved so far. A nil Keeper keeps nothing.
@@ -152,7 +153,7 @@ func (k *Keeper) Begin(d Document) error {
 	if changes := d.Settings.Changes(k.found.Settings); len(changes) > 0 {
 		return usage.Errorf("--resume: %s is of other settings: %s", k.path, strings.Join(changes, "; "))
 	}
-	k.doc.Results, k.doc.From, k.state = k.found.Results, k.found.From, k.found.State
+	k.doc.Results, k.doc.From, k.doc.Judged, k.state = k.found.Results, k.found.From, k.found.Judged, k.found.State
 	k.options.Note("going on from %s: %s", k.path, k.found.progress())
 	return nil
 }
@@ -168,11 +169,35 @@ func (k *Keeper) Enter(settings *solver.Settings) {
 
 // keep notes the State of a solve, and writes it if the last writing is long ago.
 func (k *Keeper) keep(state *solver.State) error {
-	k.doc.State, k.pending = state, true
+	k.doc.State = state
+	return k.soon()
+}
+
+// soon writes what was noted if the last writing is long ago.
+func (k *Keeper) soon() error {
+	k.pending = true
 	if !k.options.Eager && time.Since(k.written) < max(pause, shareOfTimes*k.took) {
 		return nil
 	}
 	return k.write()
+}
+
+// Judged are the models that a search has judged before.
+func (k *Keeper) Judged() []tune.Evaluation {
+	if k == nil || k.found == nil {
+		return nil
+	}
+	return k.found.Judged
+}
+
+// Judge notes the models that a search has judged so far; a failure to write is told, and the
+// search goes on.
+func (k *Keeper) Judge(path []tune.Evaluation) {
+	if k == nil || len(path) < len(k.Judged()) {
+		return
+	}
+	k.doc.Judged = path
+	_ = k.soon()
 }
 
 // Leave writes what is not written yet, and says in a warning of the solution if

@@ -13,6 +13,7 @@ import (
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
+	"bootbench/tune"
 )
 
 // seal marks a checkpoint: after its first line comes a JSON document, whose numbers
@@ -26,6 +27,7 @@ type Document struct {
 	Settings model.Fingerprint  `json:"settings"`
 	Results  []*report.Estimate `json:"results,omitempty"` // of curve: the ratios that are finished
 	From     *Start             `json:"from,omitempty"`    // of curve: the solution that the next ratio starts from
+	Judged   []tune.Evaluation  `json:"judged,omitempty"`  // of tune: the models so far
 	State    *solver.State      `json:"state,omitempty"`   // of the solve in progress
 }
 
@@ -78,6 +80,9 @@ func (d *Document) progress() string {
 	var parts []string
 	if len(d.Results) > 0 {
 		parts = append(parts, fmt.Sprintf("%d ratios are finished", len(d.Results)))
+	}
+	if len(d.Judged) > 0 {
+		parts = append(parts, fmt.Sprintf("%d models are judged", len(d.Judged)))
 	}
 	if d.State != nil {
 		parts = append(parts, fmt.Sprintf("sweep %d, residual %.1e", d.State.Stats.Sweeps, d.State.Residual))

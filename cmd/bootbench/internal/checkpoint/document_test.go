@@ -13,6 +13,7 @@ import (
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
+	"bootbench/tune"
 )
 
 // odd are numbers that a careless format would lose.
@@ -24,6 +25,7 @@ func oddCheckpoint() *Document {
 	return &Document{
 		Data: Data{"a set", 9, 2, "0123"}, Settings: model.Fingerprint{}.With("--ratio", 1).With("--length-scale", ""),
 		Results: []*report.Estimate{{Command: "estimate", Points: &report.Points{Mean: odd}, Warnings: []string{"a \"word\"\n"}}},
+		Judged:  []tune.Evaluation{{Values: odd, Gradient: odd}},
 		From:    &Start{odd, []loss.Cavity{{C: 0.1, Mean: 5e-324, Var: math.MaxFloat64}}},
 		State: &solver.State{Iterate: at, Next: odd, Monitor: solver.Monitor{StepLength: 1}, Search: &solver.Search{History: odd,
 			Continuation: &solver.Continuation{Last: odd, Previous: odd, Origin: at}}},
@@ -43,7 +45,7 @@ func TestCheckpointReadsBack(t *testing.T) {
 	}
 	s, c := back.State, back.State.Search.Continuation
 	for _, list := range [][]float64{s.D, s.Next, s.Cavities, s.G, s.U, back.State.Search.History, c.Last, c.Previous, c.Origin.Cavities, c.Origin.D, c.Origin.G,
-		c.Origin.U, back.From.D, back.Results[0].Points.Mean} {
+		c.Origin.U, back.From.D, back.Results[0].Points.Mean, back.Judged[0].Values, back.Judged[0].Gradient} {
 		if !slices.EqualFunc(list, odd, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
 			t.Errorf("%v reads back as %v", odd, list)
 		}

@@ -30,7 +30,7 @@ var groups = []group{
 	{"Model", []string{"epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
 	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},
 	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped", "fit-tol", "rho", "estimators", "splits", "models"}},
-	{"Solving", []string{"method", "tol", "max-sweeps", "by", "starts", "budget", "max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
+	{"Solving", []string{"method", "tol", "max-sweeps", "by", "choice", "from-grid", "starts", "budget", "max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
 		"checkpoint", "resume", "shard", "shards"}},
 	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles", "law", "covariance", "metrics", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
 	{"Profiling", []string{"cpuprofile", "memprofile"}},

@@ -96,9 +96,10 @@ func (l *Labels) Name(label float64) string {
 // sameError is the relative difference up to which two errors are equal: rounding.
 const sameError = 1e-9
 
-// Warning says that a model is of no use, if it is not better than a constant; else "".
+// Warning says that a model is of no use, if it is not better than a constant; else "", and
+// where all targets are the same, which a constant foretells.
 func (q *Quality) Warning(testError float64) string {
-	if q == nil || !(testError >= q.Baseline*(1-sameError)) {
+	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
 		return ""
 	}
 	return fmt.Sprintf("the model errs by %s, always predicting %s by %s: it has learned nothing of use",

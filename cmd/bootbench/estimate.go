@@ -115,6 +115,7 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 		return err
 	}
 	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
+	e.Warnings = withWarning(e.Warnings, j.fewWarning())
 	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)
 	r := pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels)
 	if j.Set.Task == dataset.Classification {

@@ -155,6 +155,17 @@ func (j *job) calibrationReport(s *solver.Solution) (*report.Calibration, error)
 	return report.NewCalibration(all.Method, all.LeftOut, j.Set.Y), nil
 }
 
+// fewWarning says that an estimate rests on few examples, or nothing.
+func (j *job) fewWarning() string {
+	if j.Set.Task == dataset.Classification {
+		return j.calibrationWarning()
+	}
+	if n := j.Set.N(); n < fewExamples {
+		return fmt.Sprintf("errors from %d examples are rough, and so are their standard errors", n)
+	}
+	return ""
+}
+
 // calibrationWarning says that probabilities rest on few examples, or nothing.
 func (j *job) calibrationWarning() string {
 	var count [2]int

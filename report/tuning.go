@@ -23,6 +23,7 @@ type Tuning struct {
 	StartExamples int            `json:"start_examples"`
 	Ends          []float64      `json:"ends"`
 	Path          []TuningStep   `json:"path"`
+	Sections      []TuningLine   `json:"sections,omitempty"` // with --out
 	Status        string         `json:"status"`
 	Warnings      []string       `json:"warnings"`
 	Resampling
@@ -41,6 +42,14 @@ type TuningStep struct {
 	Values    []float64 `json:"values"`              // in the order of best, its lists written out
 	Objective *float64  `json:"objective,omitempty"` // nil where it failed
 	Failure   string    `json:"failure,omitempty"`
+}
+
+// TuningLine is the objective along one hyperparameter through the choice.
+type TuningLine struct {
+	Name      string    `json:"name"`
+	Examples  int       `json:"examples"`
+	Values    []float64 `json:"values"`
+	Objective []float64 `json:"objective"`
 }
 
 // Title names the tuning.

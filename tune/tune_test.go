@@ -301,3 +301,27 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestSections: in the middle of a section is the model that was chosen, with its objective up to the looser
+// solve; no place along it is better than that by more than the descent's end leaves, and the bounds are kept.
+func TestSections(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=50", Plus632)
+	r, err := Run(t.Context(), p, Settings{Starts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections, err := r.Sections(t.Context(), p)
+	if err != nil || len(sections) != 2 {
+		t.Fatal(err, sections)
+	}
+	for k, s := range sections {
+		at := r.Over[k].Value(&r.Spec)
+		middle := slices.IndexFunc(s.Values, func(v float64) bool { return math.Abs(v/at-1) < 1e-9 })
+		if s.Name != r.Over[k].Name || s.Examples != 50 || middle < 1 || middle == len(s.Values)-1 {
+			t.Fatalf("%+v, chosen %g", s, at)
+		}
+		if math.Abs(s.Objective[middle]/r.Value-1) > 2e-3 || slices.Min(s.Objective) < 0.995*r.Value {
+			t.Errorf("%+v, chosen %g, objective %g", s, at, r.Value)
+		}
+	}
+}

@@ -383,8 +383,17 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 	if alike := d.Alike(); alike < len(r.Ends) {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%d of %d starts ended at a worse place: more --starts may find a better one", len(r.Ends)-alike, len(r.Ends)))
 	}
+	if a.outputs.out != "" && r.Stopped != "cancelled" {
+		sections, err := r.Sections(a.ctx, *p)
+		if err != nil {
+			return err
+		}
+		for _, s := range sections {
+			d.Sections = append(d.Sections, report.TuningLine(s))
+		}
+	}
 	d.Cost = a.cost(report.Times{Solve: time.Since(began).Seconds()})
-	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d}}})
+	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d}, Figures: d.Figures()}})
 }
 
 // tunedReport fills in what is known of the model that was chosen, and returns it.

@@ -76,6 +76,11 @@ func TestTuneText(t *testing.T) {
 		t.Errorf("%d: %s", o.status, o.stderr)
 	}
 	must(t, "predict", "--model", dir+".json", "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
+	for _, figure := range []string{"path", "sections", "relevance"} {
+		if found, err := filepath.Glob(filepath.Join(dir, "tune-*-"+figure+".svg")); err != nil || len(found) != 1 {
+			t.Errorf("figure %s: %v, %v", figure, found, err)
+		}
+	}
 	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page), "Hyperparameters of") {
 		t.Errorf("page: %v", err)
 	}

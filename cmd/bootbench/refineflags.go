@@ -45,7 +45,7 @@ const (
 )
 
 func (r *refineFlags) register(f *pflag.FlagSet, byDefault string) {
-	f.StringVar(&r.refine, "refine", byDefault, fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can), none, or a number from 2", autoResamples))
+	f.StringVar(&r.refine, "refine", byDefault, fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can and each example is left out by %d or more), none, or a number from 2", autoResamples, leastLeftOut))
 	f.StringVar(&r.accuracy, "accuracy", "", "refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: --refine decides")
 }
 
@@ -58,6 +58,15 @@ type refinement struct {
 	onResample func(b int, counts []int, f []float64)
 	tests      []loss.Test // besides that of the problem
 	split      bool        // the resamples are dealt out to the parts of a study
+}
+
+// leastLeftOut is the number of resamples that must leave an example out, on average, for auto
+// to refine a left-out error: with fewer some examples have none.
+const leastLeftOut = 10
+
+// leavesOut is that number. Schemes with periods leave every example out in each.
+func (r refinement) leavesOut(scheme resample.Scheme) float64 {
+	return float64(r.resamples*resample.Period(scheme)) * resample.ProbZero(scheme, 1)
 }
 
 // String is the refinement as a setting that decides an answer.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -734,6 +735,9 @@ func TestShellWord(t *testing.T) {
 	}
 }
 
+// contradicted is the warning that the exact resamples are far from the theory.
+var contradicted = regexp.MustCompile(`bootbench: warning: .*the exact resamples contradict the theory.*\n`)
+
 // TestExamples runs every example of every command's help.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
@@ -776,8 +780,10 @@ func TestExamples(t *testing.T) {
 				}
 				stdin = string(text)
 			}
-			if o := drive(t, stdin, args[1:]...); o.status != exitDone || o.stderr != "" {
-				t.Errorf("%s: status %d, %q", line, o.status, o.stderr)
+			o := drive(t, stdin, args[1:]...)
+			said := contradicted.ReplaceAllString(o.stderr, "") // true of some examples
+			if o.status != exitDone || said != "" {
+				t.Errorf("%s: status %d, %q", line, o.status, said)
 			}
 		}
 	}

@@ -1,9 +1,9 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
-#   make test   the test suite: all of it on OpenBLAS, in pure Go without the long checks
-#               that do not depend on the backend (go test ./... has them too)
+#   make test   the test suite without the long checks: all packages on OpenBLAS, in pure Go
+#               those that compute (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
-.PHONY: run test bench accuracy check soak build openblas openmpi mpi mpi-test clean
+.PHONY: run test test-long bench accuracy check soak build openblas openmpi mpi mpi-test clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -31,8 +31,12 @@ mpi-test: openblas openmpi
 	sh scripts/mpi-test.sh $(RANKS)
 
 test: openblas
+	go test -tags $(TAGS) -short ./...
+	go test -short $$(go list ./... | grep -v /cmd/)
+
+test-long: openblas
 	go test -tags $(TAGS) ./...
-	go test -short ./...
+	go test -short ./cmd/...
 
 bench: openblas
 	sh scripts/bench.sh

@@ -51,6 +51,7 @@ func posteriorMean(l Likelihood) predictor {
 func tabulated(l tabulable) predictor {
 	p := posteriorMean(l)
 	p.likelihood = l
+	p.patchWidth, p.symmetry = likelihoodPatch, mirrored
 	if !l.unimodal() { // the mean may switch between modes: resolve it finer
 		p.scale = 0.25
 	}

@@ -87,5 +87,6 @@ func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error
 	p := exactPredictor(l.Prox)
 	p.derivatives = l.derivatives
 	p.strip = math.Pi // the poles of sigmoid lie at f = +-pi i, and so do those of the map
+	p.patchWidth, p.symmetry = 5, mirrored
 	return newSmoothSite(y, law, p), nil
 }

@@ -162,10 +162,11 @@ func (m *siteMap) solve(h, lo, hi, start float64) (f, curvature float64) {
 			third = (curvature - before.slope) / (f - before.f)
 			change = math.Abs(curvature-before.slope) / (1 + curvature)
 		}
+		shrink := math.Abs(move) / math.Abs(f-before.f)
 		next := math.Abs(third*move) / (1 + curvature) // relative change to come
-		converged := math.Abs(move) <= tol || step > 0 && next*change <= m.tol && next*math.Abs(move) <= tol
+		converged := math.Abs(move) <= tol || step > 0 && shrink <= 0.1 && next*change <= m.tol && next*math.Abs(move) <= tol
 		before = point{f: f, slope: curvature}
-		if f += move; !(lo <= f && f <= hi) {
+		if f += move; !converged && (!(lo <= f && f <= hi) || step > 0 && shrink > 0.5) { // from one flat place to another
 			f = lo + 0.5*(hi-lo)
 			converged = hi-lo <= tol
 		}

@@ -24,6 +24,9 @@ type predictor struct {
 	// no less than scale, in units of 1/sqrt(c). 0 if unknown.
 	strip, scale float64
 	likelihood   tabulable // nil but for likelihoods that can be tabulated
+	// patchWidth is the width in h of a siteTable's patches, 0: there are none.
+	patchWidth float64
+	symmetry   symmetry
 }
 
 // exactPredictor is a predictor exact to rounding.
@@ -39,9 +42,11 @@ func (p predictor) noise(c, h, f float64) float64 {
 // smoothSite is a site whose predictor is known by evaluation.
 type smoothSite struct {
 	predictor
-	targets []float64
-	law     resample.CountDistribution
-	all     smoothMixture
+	targets  []float64
+	law      resample.CountDistribution
+	all      smoothMixture
+	table    *siteTable // of the sites alike, or nil
+	standard standard
 }
 
 // smoothMixture is the predictor over the joint counts.
@@ -51,7 +56,7 @@ type smoothMixture struct {
 }
 
 func newSmoothSite(y []float64, law resample.CountDistribution, p predictor) *smoothSite {
-	return &smoothSite{p, slices.Clone(y), law, newSmoothMixture(p, y, law)}
+	return &smoothSite{predictor: p, targets: slices.Clone(y), law: law, all: newSmoothMixture(p, y, law)}
 }
 
 func newSmoothMixture(p predictor, y []float64, law resample.CountDistribution) smoothMixture {
@@ -60,8 +65,16 @@ func newSmoothMixture(p predictor, y []float64, law resample.CountDistribution) 
 	return x
 }
 
-// Moments averages over the cavity and over the counts.
-func (s *smoothSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
+// Moments averages over the cavity and over the counts: by the table that the site shares
+// with others, where that can, else by quadrature of its own.
+func (s *smoothSite) Moments(cav Cavity) Moments {
+	if s.table != nil {
+		if m, ok := s.table.moments(cav, s.standard); ok {
+			return m.clamp()
+		}
+	}
+	return s.all.moments(cav)
+}
 
 // Distribution is a mapped Gaussian for every row of the counts.
 func (s *smoothSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }
@@ -86,7 +99,11 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
 		integrate = x.jointMoments
 	}
-	m := integrate(cav)
+	return integrate(cav).clamp()
+}
+
+// clamp raises a negative shrinkage to 0.
+func (m Moments) clamp() Moments {
 	if m.Shrinkage < 0 {
 		m.Clamped = m.Shrinkage < -1e-8 // else it is the error of the quadrature
 		m.Shrinkage, m.Response = 0, 1

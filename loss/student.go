@@ -135,5 +135,7 @@ func (l Student) Site(y []float64, law resample.CountDistribution) (Site, error)
 	if err := checkTargets(l.Name(), y); err != nil {
 		return nil, err
 	}
-	return newSmoothSite(y, law, tabulated(l)), nil
+	p := tabulated(l)
+	p.patchWidth, p.symmetry = likelihoodPatch*l.Scale, shifted
+	return newSmoothSite(y, law, p), nil
 }

@@ -93,7 +93,15 @@ func (p *Problem) groupSites() ([]site, error) {
 			return nil, badProblem("site %d holds no example", i+1)
 		}
 	}
-	return sites, bindLoss(sites, p.Y, p.Loss, p.Law)
+	if err := bindLoss(sites, p.Y, p.Loss, p.Law); err != nil {
+		return nil, err
+	}
+	bound := make([]loss.Site, len(sites))
+	for i := range sites {
+		bound[i] = sites[i].Site
+	}
+	loss.Share(bound)
+	return sites, nil
 }
 
 // bindLoss binds a loss and a law to sites whose examples are known; y are all targets.

@@ -153,6 +153,8 @@ const (
 	maxDepth  = 36
 	maxSplits = 1500
 	bendWidth = 1e-10
+	bendTries = 4    // each in 100 times the width, where rounding of f hides the bend
+	mostNoise = 1e-6 // of f between points of one slope
 )
 
 // integrator integrates over cells, from left to right.
@@ -303,33 +305,55 @@ func (q *integrator) bend(a, b node) (l, r node, ok bool) {
 	if !(a.x+2*bendWidth < x && x < b.x-2*bendWidth) {
 		return l, r, false
 	}
-	l = q.node(x - bendWidth)
-	if !q.affine(a, l) {
-		return l, r, false
+	width := bendWidth
+	for range bendTries {
+		if l, r = q.node(max(a.x, x-width)), q.node(min(x+width, b.x)); q.affine(a, l) && q.affine(r, b) {
+			return l, r, true
+		}
+		if !q.sameSlope(a, l) && !q.sameSlope(r, b) {
+			break // it is curved
+		}
+		width *= 100
 	}
-	r = q.node(x + bendWidth)
-	return l, r, q.affine(r, b)
+	return l, r, false
 }
 
 // slopeNoise bounds the noise that slopes are granted: that of f may be large in units of
 // x where x is a narrow law, and the slope's is not.
 const slopeNoise = 1e-10
 
+// sameSlope says whether f has one slope at a and b, to rounding.
+func (q *integrator) sameSlope(a, b node) bool {
+	return math.Abs(a.Terms[2]-b.Terms[2]) <= 1e-11+4*math.Min(q.o.Noise, slopeNoise)
+}
+
+// offLine is by how much b is off the tangent at a.
+func (q *integrator) offLine(a, b node) float64 {
+	return math.Abs(b.Terms[0] - a.Terms[0] - q.o.Rate*a.Terms[2]*(b.x-a.x))
+}
+
 // sameLine says whether the tangents at a and b are one line, to rounding.
 func (q *integrator) sameLine(a, b node) bool {
-	sa, sb := a.Terms[2], b.Terms[2]
-	return math.Abs(sa-sb) <= 1e-11+4*math.Min(q.o.Noise, slopeNoise) &&
-		math.Abs(b.Terms[0]-a.Terms[0]-q.o.Rate*sa*(b.x-a.x)) <= 1e-11+4*q.o.Noise
+	return q.sameSlope(a, b) && q.offLine(a, b) <= 1e-11+4*q.o.Noise
 }
 
 // affine says whether f is affine on [a, b]. Slopes lie in [0, 1], so that one line
-// of slope 0 or 1 is enough; else a point between must lie on it, too.
+// of slope 0 or 1 is enough; else a point between must lie on it, too. Where f has the one
+// slope at five points and is off the line by little, that is taken for its rounding.
 func (q *integrator) affine(a, b node) bool {
-	if !q.sameLine(a, b) {
+	if q.sameLine(a, b) {
+		s := a.Terms[2]
+		return s <= 1e-11 || 1-s <= 1e-11 || q.sameLine(a, q.node(a.x+0.382*(b.x-a.x)))
+	}
+	if !q.sameSlope(a, b) || !(q.offLine(a, b) <= mostNoise) {
 		return false
 	}
-	s := a.Terms[2]
-	return s <= 1e-11 || 1-s <= 1e-11 || q.sameLine(a, q.node(a.x+0.382*(b.x-a.x)))
+	for _, part := range [...]float64{0.19, 0.382, 0.81} {
+		if m := q.node(a.x + part*(b.x-a.x)); !q.sameSlope(a, m) || !(q.offLine(a, m) <= mostNoise) {
+			return false
+		}
+	}
+	return true
 }
 
 // addThin adds the cell around a bend.

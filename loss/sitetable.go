@@ -1,0 +1,385 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/loss/internal/normal"
+)
+
+// Limits of tables.
+const (
+	minAlike        = 16    // sites from which a table pays
+	logCWidth       = 0.5   // of a patch
+	logCOrder       = 12    // Chebyshev points of a patch in log c
+	fieldOrder      = 24    // the same in h
+	patchTol        = 1e-12 // coefficients that are left out; the last two of each direction must be below 100 times it
+	maxWindow       = 40    // patches within reach of a cavity at most
+	leastTableSD    = 0.02  // of the cavities that are served, in units of 1/sqrt(c)
+	leastKeep       = 1e-3  // response below which its relative digits count
+	halfRule        = 12    // points of the trapezoid rule on either side of the mean
+	ruleHalvings    = 2     // of its step, where its halves differ
+	ruleReach       = 7.2   // standard deviations; leaves out 1e-12 of the mass
+	likelihoodPatch = 3     // width in h of patches, in standard deviations of the posterior
+	ruleTol         = 3e-6  // by which its two halves may differ: the whole errs by about the square
+)
+
+// averaged are the functions in a table, averages over the counts at a field h: of f - h, the
+// variance of f, and of 1 - df/dh, in units of 1/sqrt(c), 1/c and 1.
+type averaged [3]float64
+
+// siteTable is what sites with like examples ask again and again: their predictor averaged over
+// the counts, as a function of log c and of the field h, by Chebyshev interpolation on
+// patches that are made where they are needed.
+type siteTable struct {
+	smoothMixture
+	mu      sync.Mutex
+	patches map[patchKey]*tablePatch
+}
+
+// patchKey is the number of a patch in log c and in h.
+type patchKey struct{ logC, field int }
+
+// tablePatch holds Chebyshev coefficients: for every degree in h a row of degrees in log c.
+type tablePatch struct {
+	once   sync.Once
+	coarse bool // they do not fall far enough
+	rows   [][]averaged
+}
+
+// symmetry is what else than equal targets makes sites alike.
+type symmetry int
+
+const (
+	noSymmetry symmetry = iota
+	mirrored            // labels and predictor may change their signs together
+	shifted             // target and predictor of a site of one example may move together
+)
+
+// standard carries a site's targets to those of a table: sign (y - shift), in order.
+type standard struct {
+	sign, shift float64
+	targets     []float64
+}
+
+// standardize finds the targets that stand for all alike.
+func (s symmetry) standardize(y []float64) standard {
+	x := standard{1, 0, slices.Clone(y)}
+	if s == mirrored && floats.Sum(y) < 0 {
+		x.sign = -1
+	}
+	if s == shifted && len(y) == 1 {
+		x.shift = y[0]
+	}
+	for i, v := range y {
+		x.targets[i] = x.sign * (v - x.shift)
+	}
+	slices.Sort(x.targets)
+	return x
+}
+
+// Share gives sites that are alike a common table, where they are many. All must be of one
+// loss and law, and none in use.
+func Share(sites []Site) {
+	alike := map[string][]*smoothSite{}
+	for _, site := range sites {
+		if s, ok := site.(*smoothSite); ok && s.patchWidth > 0 {
+			s.standard = s.symmetry.standardize(s.targets)
+			key := fmt.Sprint(s.standard.targets)
+			alike[key] = append(alike[key], s)
+		}
+	}
+	for _, group := range alike {
+		if len(group) < minAlike {
+			continue
+		}
+		first := group[0]
+		table := &siteTable{smoothMixture: newSmoothMixture(first.predictor, first.standard.targets, first.law), patches: map[patchKey]*tablePatch{}}
+		for _, s := range group {
+			s.table = table
+		}
+	}
+}
+
+// moments averages the table over the cavity. It reports false where it cannot answer to
+// the accuracy of the quadrature that it stands for.
+func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
+	root, sd := math.Sqrt(cav.C), math.Sqrt(cav.Var)
+	if !(sd*root >= leastTableSD && cav.C <= maxCavityPrecision) {
+		return Moments{}, false
+	}
+	mean := at.sign * (cav.Mean - at.shift)
+	w := windows.Get().(*tableWindow)
+	defer windows.Put(w)
+	if !w.set(t, cav.C, mean-ruleReach*sd, mean+ruleReach*sd) {
+		return Moments{}, false
+	}
+	for half, tries := halfRule, 0; tries <= ruleHalvings; half, tries = 2*half, tries+1 {
+		v := w.values[:2*half+1]
+		step := ruleReach / float64(half)
+		for i := range v {
+			v[i] = w.at(mean + sd*step*float64(i-half))
+		}
+		if m, ok := averageRule(v, step, sd*root); ok {
+			m.Mean = at.sign*(mean+m.Mean/root) + at.shift
+			m.Var /= cav.C
+			return m, m.Response >= leastKeep
+		}
+	}
+	return Moments{}, false
+}
+
+// averageRule averages the values at -reach ... reach standard deviations over the
+// cavity of the given standard deviation in units of 1/sqrt(c): Mean is that of f - m_c. It
+// reports false where every other point would give something else.
+func averageRule(v []averaged, step, sd float64) (m Moments, ok bool) {
+	half := len(v) / 2
+	var sums [2]averaged
+	var mass [2]float64
+	for i := range v {
+		w := normal.PDF(step * float64(i-half))
+		s := &sums[i&1]
+		mass[i&1] += w
+		for q := range s {
+			s[q] += w * v[i][q]
+		}
+	}
+	total := mass[0] + mass[1]
+	for q := range sums[0] {
+		even, odd := sums[0][q]/mass[0], sums[1][q]/mass[1]
+		if !(math.Abs(even-odd) <= ruleTol) {
+			return m, false
+		}
+	}
+	m.Mean = (sums[0][0] + sums[1][0]) / total
+	m.Var = (sums[0][1] + sums[1][1]) / total
+	m.Shrinkage = (sums[0][2] + sums[1][2]) / total
+	m.Response = 1 - m.Shrinkage
+	scatter := 0.0 // of the mean over counts, over the cavity
+	for i := range v {
+		z := step * float64(i-half)
+		off := sd*z + v[i][0] - m.Mean
+		scatter += normal.PDF(z) * off * off
+	}
+	m.Var += scatter / total
+	return m, true
+}
+
+// tableWindow is a table at one c, around a cavity: polynomials in h, one for every patch.
+type tableWindow struct {
+	width  float64 // of a patch
+	first  int     // patch
+	terms  [][]averaged
+	buffer [maxWindow * fieldOrder]averaged
+	values [halfRule<<ruleHalvings*2 + 1]averaged
+}
+
+var windows = sync.Pool{New: func() any { return new(tableWindow) }}
+
+// set contracts the patches between two fields.
+func (w *tableWindow) set(t *siteTable, c, from, to float64) bool {
+	logC := math.Log(c) / logCWidth
+	row := math.Floor(logC)
+	w.width = t.patchWidthAt(row)
+	lo, hi := math.Floor(from/w.width), math.Floor(to/w.width)
+	if !(hi-lo < maxWindow && math.Abs(lo) < 1e6) {
+		return false
+	}
+	w.first, w.terms = int(lo), w.terms[:0]
+	var basis [logCOrder]float64
+	chebyshev(basis[:], 2*(logC-row)-1)
+	buffer := w.buffer[:]
+	for j := range int(hi-lo) + 1 {
+		p := t.patch(patchKey{int(row), w.first + j})
+		if p.coarse {
+			return false
+		}
+		terms := buffer[:len(p.rows)]
+		buffer = buffer[len(p.rows):]
+		for degree, coefficients := range p.rows {
+			var a, b, c float64
+			for i := range coefficients {
+				v, t := &coefficients[i], basis[i]
+				a += t * v[0]
+				b += t * v[1]
+				c += t * v[2]
+			}
+			terms[degree] = averaged{a, b, c}
+		}
+		w.terms = append(w.terms, terms)
+	}
+	return true
+}
+
+// patchWidthAt is the width in h of the patches of a row: that of the loss, and where a posterior
+// of width 1/sqrt(c) smooths it more.
+func (t *siteTable) patchWidthAt(row float64) float64 {
+	if t.likelihood == nil {
+		return t.patchWidth
+	}
+	return math.Hypot(t.patchWidth, likelihoodPatch*math.Exp(-0.5*logCWidth*(row+0.5)))
+}
+
+// at is the table at a field in the window, by Clenshaw's recurrence.
+func (w *tableWindow) at(h float64) averaged {
+	place := h / w.width
+	j := min(max(0, int(math.Floor(place))-w.first), len(w.terms)-1)
+	x := 2*(place-float64(w.first+j)) - 1
+	terms := w.terms[j]
+	var a1, a2, b1, b2, c1, c2 float64
+	for k := len(terms) - 1; k > 0; k-- {
+		v := &terms[k]
+		a1, a2 = v[0]+2*x*a1-a2, a1
+		b1, b2 = v[1]+2*x*b1-b2, b1
+		c1, c2 = v[2]+2*x*c1-c2, c1
+	}
+	v := &terms[0]
+	return averaged{v[0] + x*a1 - a2, v[1] + x*b1 - b2, v[2] + x*c1 - c2}
+}
+
+// chebyshev fills the polynomials T_0, T_1, ... at x.
+func chebyshev(t []float64, x float64) {
+	for i := range t {
+		switch i {
+		case 0:
+			t[i] = 1
+		case 1:
+			t[i] = x
+		default:
+			t[i] = 2*x*t[i-1] - t[i-2]
+		}
+	}
+}
+
+// patch returns a patch, and makes it where it is missing.
+func (t *siteTable) patch(key patchKey) *tablePatch {
+	t.mu.Lock()
+	p := t.patches[key]
+	if p == nil {
+		p = &tablePatch{}
+		t.patches[key] = p
+	}
+	t.mu.Unlock()
+	p.once.Do(func() { p.fill(t, key) })
+	return p
+}
+
+// chebyshevPoint is point i of n on [-1, 1].
+func chebyshevPoint(i, n int) float64 { return math.Cos(math.Pi * (float64(i) + 0.5) / float64(n)) }
+
+// fill interpolates the averages over the counts at the patch's Chebyshev points.
+func (p *tablePatch) fill(t *siteTable, key patchKey) {
+	width := t.patchWidthAt(float64(key.logC))
+	fields := make([]float64, fieldOrder)
+	for j := range fields {
+		fields[j] = width * (float64(key.field) + 0.5*(1+chebyshevPoint(j, fieldOrder)))
+	}
+	var values [fieldOrder][logCOrder]averaged
+	for i := range logCOrder {
+		c := math.Exp(logCWidth * (float64(key.logC) + 0.5*(1+chebyshevPoint(i, logCOrder))))
+		for j, v := range t.averages(c, fields) {
+			values[j][i] = v
+		}
+	}
+	var basis [logCOrder][logCOrder]float64
+	for i := range basis {
+		chebyshev(basis[i][:], chebyshevPoint(i, logCOrder))
+	}
+	var half [fieldOrder][logCOrder]averaged
+	for j := range half {
+		for d := range logCOrder {
+			for i := range logCOrder {
+				half[j][d].add(chebyshevWeight(d, logCOrder)*basis[i][d], values[j][i])
+			}
+		}
+	}
+	var column [fieldOrder]float64
+	var coefficients [fieldOrder][logCOrder]averaged
+	for j := range fieldOrder {
+		chebyshev(column[:], chebyshevPoint(j, fieldOrder))
+		for e := range fieldOrder {
+			for d := range logCOrder {
+				coefficients[e][d].add(chebyshevWeight(e, fieldOrder)*column[e], half[j][d])
+			}
+		}
+	}
+	p.trim(&coefficients)
+}
+
+// chebyshevWeight is that of the values at n points in the coefficient of a degree.
+func chebyshevWeight(degree, n int) float64 {
+	if degree == 0 {
+		return 1 / float64(n)
+	}
+	return 2 / float64(n)
+}
+
+func (a *averaged) add(weight float64, v averaged) {
+	for q := range a {
+		a[q] += weight * v[q]
+	}
+}
+
+func (a *averaged) largest() float64 {
+	return max(math.Abs(a[0]), math.Abs(a[1]), math.Abs(a[2]))
+}
+
+// trim keeps the coefficients that count, and finds whether they fall far enough.
+func (p *tablePatch) trim(coefficients *[fieldOrder][logCOrder]averaged) {
+	for e := range coefficients {
+		keep := 0
+		for d := range coefficients[e] {
+			size := coefficients[e][d].largest()
+			if !(size <= patchTol) {
+				keep = d + 1
+			}
+			if (e >= fieldOrder-2 || d >= logCOrder-2) && !(size <= 100*patchTol) {
+				p.coarse = true
+			}
+		}
+		p.rows = append(p.rows, slices.Clone(coefficients[e][:keep]))
+	}
+	for len(p.rows) > 1 && len(p.rows[len(p.rows)-1]) == 0 {
+		p.rows = p.rows[:len(p.rows)-1]
+	}
+}
+
+// averages computes the averages over the counts at fields.
+func (t *siteTable) averages(c float64, fields []float64) []averaged {
+	n, root := len(t.P), math.Sqrt(c)
+	all := make([]averaged, len(fields))
+	f, slope := make([]float64, n*len(fields)), make([]float64, n*len(fields))
+	if t.likelihood != nil {
+		lo, hi := slices.Min(fields), slices.Max(fields)
+		table := newQuadTable(t.smoothMixture, c, 0.5*(lo+hi), 0.5*(hi-lo), t.P)
+		for j, h := range fields {
+			table.all(h, f[j*n:(j+1)*n], slope[j*n:(j+1)*n])
+		}
+	} else {
+		site := newSiteMap(t.smoothMixture, Cavity{c, fields[0], 1 / c})
+		for i := range n {
+			site.setCounts(t.Row(i))
+			for j, h := range fields {
+				f[j*n+i], slope[j*n+i], _ = site.evaluate(h)
+			}
+		}
+	}
+	for j, h := range fields {
+		a := &all[j]
+		for i, p := range t.P {
+			a[0] += p * (f[j*n+i] - h)
+			a[2] += p * (1 - slope[j*n+i])
+		}
+		for i, p := range t.P {
+			off := f[j*n+i] - h - a[0]
+			a[1] += p * off * off
+		}
+		a[0] *= root
+		a[1] *= c
+	}
+	return all
+}

@@ -1,0 +1,125 @@
+package loss
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/resample"
+)
+
+// sharing is site after site with the given targets, in one table.
+func sharing(t *testing.T, l Loss, law resample.CountDistribution, targets [][]float64) []*smoothSite {
+	t.Helper()
+	var all []Site
+	var sites []*smoothSite
+	for range minAlike {
+		for _, y := range targets {
+			s, err := l.Site(y, law)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, sites = append(all, s), append(sites, s.(*smoothSite))
+		}
+	}
+	Share(all)
+	for _, s := range sites {
+		if s.table == nil || s.table != sites[0].table {
+			t.Fatalf("%s: targets %v have not the table of %v", l.Name(), s.targets, sites[0].targets)
+		}
+	}
+	return sites
+}
+
+// TestSharedTable: sites that mirror or shift each other have one table, and its moments are
+// those that each site finds by quadrature of its own. Tolerance: what both are said to
+// be exact to, 1e-9 in units of the cavity or the posterior.
+func TestSharedTable(t *testing.T) {
+	for _, c := range []struct {
+		loss    Loss
+		ratio   float64
+		targets [][]float64
+		most    int // cavities in 24 that the table may leave to the site
+	}{
+		{Logistic{C: 1}, 1, [][]float64{{1}, {-1}}, 8},
+		{Logistic{C: 10}, 0.5, [][]float64{{1}, {-1}}, 15},
+		{Logistic{C: 1}, 0.5, [][]float64{{1, 1, -1}, {-1, 1, -1}}, 10},
+		{Probit{}, 1, [][]float64{{1}, {-1}}, 0},
+		{Probit{}, 0.5, [][]float64{{1, 1}, {-1, -1}}, 0},
+		{Logit{}, 1, [][]float64{{1}, {-1}}, 5},
+		{Student{Dof: 4, Scale: 1}, 1, [][]float64{{0.3}, {-1.1}}, 20},
+	} {
+		rng := rand.New(rand.NewPCG(18, 1))
+		sites := sharing(t, c.loss, resample.Poisson{Ratio: c.ratio}, c.targets)
+		left := 0
+		for i := range 24 {
+			precision := math.Exp(2 * rng.NormFloat64())
+			cav := Cavity{C: precision, Mean: 2 * rng.NormFloat64(), Var: logUniform(rng, 0.003, 2) / precision}
+			s := sites[i%len(c.targets)]
+			got, ok := s.table.moments(cav, s.standard)
+			if !ok {
+				left++
+				continue
+			}
+			got = got.clamp()
+			want := s.all.moments(cav)
+			unit := math.Sqrt(math.Max(cav.Var, want.Var))
+			if s.likelihood != nil {
+				unit = math.Max(unit, 1/math.Sqrt(cav.C))
+			}
+			if math.Abs(got.Mean-want.Mean) > 1e-9*unit || math.Abs(got.Var-want.Var) > 1e-9*unit*unit ||
+				math.Abs(got.Shrinkage-want.Shrinkage) > 1e-9 || math.Abs(got.Response-want.Response) > 1e-9 || got.Clamped != want.Clamped {
+				t.Errorf("%s %v, %+v: %+v, of its own %+v", c.loss.Name(), s.targets, cav, got, want)
+			}
+		}
+		if left > c.most {
+			t.Errorf("%s: the table answers all but %d of 24 cavities", c.loss.Name(), left)
+		}
+	}
+}
+
+func logUniform(rng *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
+
+// TestFewShareNothing: sites of few alike, or of losses without tables, are left alone.
+func TestFewShareNothing(t *testing.T) {
+	var sites []Site
+	for i := range minAlike {
+		y := []float64{1}
+		if i == 0 {
+			y = []float64{1, 1}
+		}
+		for _, l := range []Loss{Logistic{C: 1}, FromProximal(logCosh{1})} {
+			s, err := l.Site(y, resample.Poisson{Ratio: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sites = append(sites, s)
+		}
+	}
+	Share(sites)
+	for _, s := range sites {
+		if s.(*smoothSite).table != nil {
+			t.Fatalf("targets %v have a table", s.(*smoothSite).targets)
+		}
+	}
+}
+
+// TestMapOverFlatPlaces: fields far apart, where Newton's steps lead from one flat place of a
+// steep loss to another, give the map that Prox finds from a start that is safe.
+func TestMapOverFlatPlaces(t *testing.T) {
+	for _, c := range []float64{0.01, 0.3, 10} {
+		l := Logistic{C: 10}
+		s, _ := l.Site([]float64{1}, resample.Poisson{Ratio: 1})
+		m := newSiteMap(s.(*smoothSite).all, Cavity{C: c, Var: 1 / c})
+		for _, k := range []float64{1, 3, 9} {
+			m.setCounts([]float64{k})
+			for _, h := range []float64{-5, -9.9, 40, -6, 3, -300, -8, 0.5, -10, 10} {
+				f, slope, _ := m.evaluate(h)
+				want, wantSlope := l.Prox(c, h, []float64{1}, []float64{k})
+				if math.Abs(f-want) > 1e-9*(1+math.Abs(want)) || math.Abs(slope-wantSlope) > 1e-9 {
+					t.Errorf("c %v, k %v, h %v: %v, slope %v; want %v, %v", c, k, h, f, slope, want, wantSlope)
+				}
+			}
+		}
+	}
+}

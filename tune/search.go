@@ -186,12 +186,12 @@ func apart(all []Evaluation, distance float64, count int) (kept []Evaluation) {
 func (s *search) best(ctx context.Context, ends []Evaluation) Evaluation {
 	best := ends[0]
 	best.Value = math.Inf(1)
-	for k, e := range ends {
+	for _, e := range ends {
 		if e.Value-ends[0].Value > nearValue*math.Abs(ends[0].Value) || len(ends) == 1 {
 			break
 		}
 		r := s.descent(ctx, s.spec, closeTolerance, e.Values, false)
-		if r.value(r.outside(make([]float64, len(e.Values)))); k == 0 || r.best.Value < best.Value {
+		if r.value(r.outside(make([]float64, len(e.Values)))); r.best.Value < best.Value {
 			best = r.best
 		}
 	}

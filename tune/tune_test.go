@@ -143,6 +143,10 @@ func TestPart(t *testing.T) {
 	if r.StartExamples != startRegression || r.Path[0].Examples != screenRegression || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
 		t.Errorf("on %d, first %+v, last %+v", r.StartExamples, r.Path[0], last)
 	}
+	parts := slices.IndexFunc(r.Path, func(e Evaluation) bool { return e.Examples == 451 })
+	if r, err = Run(t.Context(), regression(t, "synthetic:friedman1,n=451", Evidence), Settings{Starts: 2, MaxEvaluations: parts}); err != nil || len(r.Path) != parts {
+		t.Errorf("stopped before the first model on all data: %d evaluations, %v", len(r.Path), err)
+	}
 }
 
 // TestStops: a search that is cancelled, or out of its budget, keeps the best so far; values

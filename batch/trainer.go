@@ -109,7 +109,11 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	} else {
 		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
 	}
-	t.settings.Size = int(max(1, min(int64(t.settings.Size), t.settings.MaxBytes/max(1, t.rowBytes()))))
+	size := int64(4)
+	if t.double != nil {
+		size = 8
+	}
+	t.settings.Size = t.settings.sizeWithin(rowBytes(t.Sites(), len(p.Y), t.Outputs(), t.settings.Depth, size))
 	return t, nil
 }
 
@@ -139,13 +143,30 @@ func (s Settings) withDefaults() (Settings, error) {
 // a place or for their turn have counts and outputs, too (retrain).
 const drawsPerRow = 2
 
-// rowBytes is the memory of a resample in a block.
-func (t *Trainer) rowBytes() int64 {
-	numbers, size := int64(3+2*t.settings.Depth), int64(4)
-	if t.double != nil {
-		size = 8
+// rowBytes is the memory of a resample in a block of numbers of a size.
+func rowBytes(sites, examples, outputs, depth int, size int64) int64 {
+	numbers := int64(3 + 2*depth)
+	return (numbers*size+8)*int64(sites) + drawsPerRow*8*int64(examples+outputs)
+}
+
+// sizeWithin is the number of resamples of a block that MaxBytes leaves.
+func (s *Settings) sizeWithin(row int64) int {
+	return int(max(1, min(int64(s.Size), s.MaxBytes/max(1, row))))
+}
+
+// Bytes is the memory of training so many resamples with blocks in single precision, one for each
+// worker, with the draws that circulate.
+func Bytes(workers, sites, examples, outputs, resamples int, s Settings) int64 {
+	s, err := s.withDefaults()
+	if err != nil {
+		return 0
 	}
-	return (numbers*size+8)*int64(t.Sites()) + drawsPerRow*8*int64(len(t.examples.y)+t.Outputs())
+	size := s.sizeWithin(rowBytes(sites, examples, outputs, s.Depth, 4))
+	const number = 4
+	inputs := 2 * number * int64(workers*size) * int64(sites) // x and f of all rows
+	rows := int64(min(workers*size, resamples)) * int64(sites) * (number*int64(1+2*s.Depth) + 8)
+	draws := int64(min(drawsPerRow*workers*size, resamples)) * 8 * int64(examples+outputs)
+	return inputs + rows + draws
 }
 
 // Sites is the number M of sites.

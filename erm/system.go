@@ -34,6 +34,7 @@ type system interface {
 type dense struct {
 	kernel *linalg.Sym
 	n      int
+	room   int       // order that the matrices have room for when they are made
 	k      []float64 // between the active sites, n x n, row-major, both triangles
 
 	members []int // active sites in the factor
@@ -44,11 +45,8 @@ type dense struct {
 
 func (s *dense) gather(site []int, most int) {
 	s.n = len(site)
-	if need := s.n * s.n; cap(s.k) < need {
-		roomy := min(s.n+s.n/16+8, max(s.n, most))
-		s.k = make([]float64, roomy*roomy)
-	}
-	s.k = s.k[:s.n*s.n]
+	s.room = train.Room(s.n, most)
+	train.ResizeMatrix(&s.k, s.n*s.n, s.room*s.room)
 	train.GatherUpper(s.k, s.n, s.kernel, site)
 	train.MirrorUpper(s.k, s.n, s.n)
 }
@@ -64,8 +62,9 @@ func (s *dense) factorise(e []float64) bool {
 		}
 	}
 	m := len(s.members)
-	s.stride = 8 * ((m+7)/8 | 1)
-	s.factor, s.small = train.Resize(s.factor, m*s.stride), train.Resize(s.small, m)
+	s.stride = paddedStride(m)
+	train.ResizeMatrix(&s.factor, m*s.stride, s.room*paddedStride(s.room))
+	s.small = train.Resize(s.small, m)
 	for p, i := range s.members {
 		row, to := s.row(i), s.factor[p*s.stride:]
 		for q, j := range s.members[:p+1] {
@@ -75,6 +74,9 @@ func (s *dense) factorise(e []float64) bool {
 	}
 	return m == 0 || blas.Bound().Potrf(gblas.Lower, m, s.factor, s.stride) == 0
 }
+
+// paddedStride is n rounded up to an odd number of cache lines.
+func paddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
 func (s *dense) solve(b []float64) {
 	m := len(s.members)

@@ -92,7 +92,7 @@ func (r *EPResult) Err() error {
 // likelihood that is not log-concave may have t_i < 0.
 //
 // One EP serves one goroutine; those that share a kernel matrix may run at the
-// same time. It takes about 24 n^2 bytes for n active sites.
+// same time. It takes 32 n^2 bytes for n active sites (train.Room).
 type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
@@ -171,7 +171,10 @@ func (e *EP) prepare(set *train.Set) error {
 	}
 	e.set.Gather(set, e.Sites(), func(s int) bool { return e.flat != nil || e.kernel.At(s, s) > 0 })
 	e.n = len(e.set.Active)
-	e.prior = train.Resize(e.prior, e.n*e.n)
+	room := train.Room(e.n, e.Sites())
+	for _, matrix := range []*[]float64{&e.prior, &e.factor, &e.half, &e.cov} {
+		train.ResizeMatrix(matrix, e.n*e.n, room*room)
+	}
 	train.GatherUpper(e.prior, e.n, e.kernel, e.set.Active)
 	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.root} {
 		*v = train.Resize(*v, e.n)
@@ -330,7 +333,6 @@ func (e *EP) posterior() bool {
 	if n == 0 {
 		return true
 	}
-	e.factor, e.half, e.cov = train.Resize(e.factor, n*n), train.Resize(e.half, n*n), train.Resize(e.cov, n*n)
 	e.negative = e.negative[:0]
 	for i, v := range t {
 		e.root[i] = math.Sqrt(max(v, 0))

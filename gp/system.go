@@ -51,11 +51,8 @@ type system struct {
 func (s *system) gather(site []int, most int) {
 	n := len(site)
 	s.uplo, s.n, s.stride = gonum.Upper, n, paddedStride(n)
-	if n*s.stride > len(s.a) {
-		roomy := min(n+n/16+8, max(n, most))
-		s.a = nil // free the old array before the new one is allocated
-		s.a = make([]float64, roomy*paddedStride(roomy))
-	}
+	roomy := train.Room(n, most)
+	train.ResizeMatrix(&s.a, n*s.stride, roomy*paddedStride(roomy))
 	train.GatherUpper(s.a, s.stride, s.kernel, site)
 }
 

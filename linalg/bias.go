@@ -375,9 +375,14 @@ func (p *biasPredictor) Predict(rows, mean, variance []float64) {
 // with the given kernel vectors, P x N; with a bias the limit of that, to which z/w is added.
 func Responses(e Engine, k blas64.General) blas64.General {
 	t := blas64.General{Rows: k.Rows, Cols: k.Cols, Stride: k.Cols, Data: make([]float64, k.Rows*k.Cols)}
-	weighted := blas64.General{Rows: k.Rows, Cols: k.Cols, Stride: k.Cols, Data: make([]float64, k.Rows*k.Cols)}
-	scaleColumns(weighted, k, e.Precisions())
-	e.MulRows(t, weighted)
+	const block = 256
+	buffer := make([]float64, min(block, k.Rows)*k.Cols)
+	for first := 0; first < k.Rows; first += block {
+		rows := min(block, k.Rows-first)
+		weighted := blas64.General{Rows: rows, Cols: k.Cols, Stride: k.Cols, Data: buffer[:rows*k.Cols]}
+		scaleColumns(weighted, rowsFrom(k, first, rows), e.Precisions())
+		e.MulRows(rowsFrom(t, first, rows), weighted)
+	}
 	b, biased := e.(*BiasEngine)
 	for r := range k.Rows {
 		row := t.Data[r*t.Stride : r*t.Stride+t.Cols]
@@ -389,6 +394,11 @@ func Responses(e Engine, k blas64.General) blas64.General {
 		}
 	}
 	return t
+}
+
+// rowsFrom are some rows of a matrix.
+func rowsFrom(a blas64.General, first, rows int) blas64.General {
+	return blas64.General{Rows: rows, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
 }
 
 // BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias: with t of

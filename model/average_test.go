@@ -198,24 +198,3 @@ func TestFailedFits(t *testing.T) {
 		t.Errorf("solve: %v", err)
 	}
 }
-
-// TestRetrainBytes: a worker's system holds the sites that were drawn, a share
-// 1 - e^-ratio of them where no input repeats; two workers hold two.
-func TestRetrainBytes(t *testing.T) {
-	m := build(t, model.Spec{Set: load(t, "synthetic:friedman1,n=600"), Kernel: kernel.Spec{Amplitude: 25, Constant: 200},
-		Loss: loss.Square{Noise: 1}, Standardize: true})
-	for _, workers := range []int{1, 2} {
-		bytes := allocated(func() {
-			_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2, Workers: workers}})
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-		// Vectors and the buffers of pure Go products come on top; a count of
-		// sites that happens to grow has its system made anew. A worker that the
-		// others leave no resample to holds nothing.
-		if q := bytes / float64(m.RetrainBytes(workers, resample.Poisson{Ratio: 1})); q < 0.8/float64(workers) || q > 2.5 {
-			t.Errorf("%d workers: %.0f bytes allocated, %d estimated", workers, bytes, m.RetrainBytes(workers, resample.Poisson{Ratio: 1}))
-		}
-	}
-}

@@ -20,8 +20,7 @@ import (
 // NewBatch prepares batch training around a solution of this model, which may be a rough
 // one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
 func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings RetrainSettings) (*batch.Trainer, error) {
-	proximal, ok := m.Loss.(loss.Proximal)
-	if !ok {
+	if _, ok := m.Loss.(loss.Proximal); !ok {
 		return nil, inputError(fmt.Errorf("batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
 	}
 	if m.Spread != nil {
@@ -31,12 +30,17 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings Re
 	if err != nil {
 		return nil, err
 	}
+	return m.newBatch(s, engine, scheme, settings, linalg.Responses(engine, settings.Cross))
+}
+
+// newBatch is NewBatch with the responses of the new inputs.
+func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, scheme resample.Scheme, settings RetrainSettings, responses blas64.General) (*batch.Trainer, error) {
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	problem := batch.Problem{Loss: proximal, Y: m.Set.Y, Site: m.Site}
+	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site}
 	if m.Bias && m.Set.Task == dataset.Classification {
 		problem.Leave = m.ofOneClass
 	}
-	return batch.New(theory, problem, linalg.Responses(engine, settings.Cross), m.exactTrainer(scheme, settings.Cross), m.boundedBlocks(settings))
+	return batch.New(theory, problem, responses, m.exactTrainer(scheme, settings.Cross), m.boundedBlocks(settings))
 }
 
 // boundedBlocks are the settings of batches whose blocks take, all workers together, at

@@ -385,7 +385,10 @@ func TestTheoryBytes(t *testing.T) {
 	margin := model.Spec{Set: load(t, "synthetic:rings,n=500,d=5"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	lowrank := regression
 	lowrank.Set, lowrank.Storage, lowrank.Rank = load(t, "synthetic:friedman1,n=6000"), model.LowRank, 256
-	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "low rank": lowrank} {
+	tube, logistic := regression, margin
+	tube.Set, tube.Loss = load(t, "synthetic:friedman1,n=400"), loss.EpsInsensitive{C: 1, Epsilon: 0.1}
+	logistic.Loss = loss.Logistic{C: 1}
+	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "eps": tube, "logistic": logistic, "low rank": lowrank} {
 		var m *model.Model
 		bytes := peak(func() {
 			m = build(t, spec)
@@ -399,6 +402,8 @@ func TestTheoryBytes(t *testing.T) {
 		}
 		if q := bytes / float64(m.TheoryBytes()); q < least || q > 1.1 {
 			t.Errorf("%s: %.0f bytes at most, %d estimated (%.2f)", name, bytes, m.TheoryBytes(), q)
+		} else {
+			t.Logf("%s %.2f", name, q)
 		}
 	}
 }

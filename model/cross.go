@@ -9,11 +9,10 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/kernel"
-	"bootbench/linalg"
 )
 
 // batchBytes bounds the kernel rows that are in memory at a time.
-const batchBytes = 32 << 20
+const batchBytes = 16 << 20
 
 // Cross is CrossInputs for a dense matrix of new inputs.
 func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error) error {
@@ -130,10 +129,13 @@ func (k *inputKernel) take(x, dst blas64.General) error {
 	return nil
 }
 
+// inputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
+func inputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
+
 // batches hands f the rows of count new inputs, width numbers each, batch after
 // batch, which fill computes from new input number first on.
 func batches(count, width int, fill func(first, count int, rows []float64) error, f func(first int, rows []float64) error) error {
-	batch := max(1, min(count, batchBytes/(8*width)))
+	batch := inputsAtATime(count, width)
 	rows := make([]float64, batch*width)
 	for first := 0; first < count; first += batch {
 		part := min(batch, count-first)
@@ -172,7 +174,7 @@ func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 	count := in.M()
 	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
 	need := 8 * int64(count) * int64(m.Sites())
-	if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("the kernel between %d new inputs and %d sites", count, m.Sites())); err != nil {
+	if err := m.checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count, m.Sites())); err != nil {
 		return all, err
 	}
 	all.Data = make([]float64, count*m.Sites())

@@ -310,6 +310,9 @@ func (m *Model) marginBytes(room int64) int64 {
 	return solver.WorkspaceBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
 }
 
+// siteBytes is about what the losses' site maps over the counts take at a site.
+const siteBytes = 1536
+
 // quadratic reports whether the loss is: the solver then iterates d alone.
 func (m *Model) quadratic() bool {
 	site, err := m.Loss.Site([]float64{1}, resample.Poisson{Ratio: 1})
@@ -354,10 +357,14 @@ func (m *Model) exactBytes() int64 {
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
 func (m *Model) vectorBytes() int64 {
-	if m.Set.Sparse != nil {
-		return 320*int64(len(m.First)) + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
+	sites, maps := int64(len(m.First)), int64(0)
+	if !m.quadratic() {
+		maps = siteBytes * sites
 	}
-	return 8 * int64(len(m.First)) * int64(40+2*m.Set.D())
+	if m.Set.Sparse != nil {
+		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
+	}
+	return maps + 8*sites*int64(40+2*m.Set.D())
 }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a
@@ -368,13 +375,6 @@ func (m *Model) buildBytes() int64 {
 		return least + linalg.SymBytes(m.Set.N())
 	}
 	return least
-}
-
-// RetrainBytes estimates the memory of retraining with a number of workers
-// beside the kernel matrix: each holds the system of the sites that it drew.
-func (m *Model) RetrainBytes(workers int, law resample.CountDistribution) int64 {
-	drawn := float64(len(m.First)) * (1 - resample.ProbZero(law, 1))
-	return int64(float64(workers) * 8 * drawn * drawn)
 }
 
 // targets is the mean target and the number of examples of each site.

@@ -37,9 +37,12 @@ func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 }
 
 // Predict reads a solution of this model at new inputs, in units of the data set (M03-48). It
-// works in batches: beside the inputs it takes some 32 MiB.
+// works in batches, see PredictBytes.
 func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, error) {
 	p := &Predictions{}
+	if err := m.CheckPredict(in.M()); err != nil {
+		return nil, err
+	}
 	err := m.CrossInputs(in, func(_ int, rows []float64) error {
 		mean, variance, err := s.Predict(rows)
 		p.Mean, p.Var = append(p.Mean, mean...), append(p.Var, variance...)

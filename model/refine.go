@@ -135,20 +135,28 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 	if err != nil {
 		return nil, inputError(err)
 	}
+	settings.Resamples = settings.Count(scheme)
+	bytes := m.heldBytes() - m.matrixBytes() + m.RefineBytes(settings)
+	if m.MaxBytes > 0 {
+		bytes += 8 * int64(len(settings.Cross.Data))
+	}
+	if err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(), settings.Cross.Rows)); err != nil {
+		return nil, err
+	}
+	responses := linalg.Responses(engine, settings.Cross)
 	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme), inStep: m.team != nil}
-	r.settings.Resamples = settings.Count(scheme)
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: linalg.Responses(engine, settings.Cross),
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.NewBatch(s, scheme, RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross, Batch: r.settings.Batch})
+	r.trainer, err = m.newBatch(s, engine, scheme, RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross, Batch: r.settings.Batch}, responses)
 	return r, err
 }
 

@@ -28,9 +28,15 @@ type Settings struct {
 // average over a partition into folds.
 const rounding = 1e-6
 
-// Estimator takes in fits and their first iterates, resample after resample. Its memory, some
-// 220 numbers a point and 160 an example, does not grow with the number of resamples
-// (Settings.Replicates apart).
+// NumbersPerPoint and NumbersPerExample are about how many numbers an Estimator holds of a
+// site or new input, and of an example.
+const (
+	NumbersPerPoint   = 220
+	NumbersPerExample = 160
+)
+
+// Estimator takes in fits and their first iterates, resample after resample. Its memory
+// does not grow with the number of resamples (Settings.Replicates apart).
 type Estimator struct {
 	problem  Problem
 	settings Settings

@@ -30,6 +30,12 @@ type averages struct {
 	votes   []float64 // per site and extra input, the resamples that predict more than 0, ties half
 }
 
+// NumbersPerInput and NumbersPerExample are about how many numbers the averages hold of a site or
+// new input, and of an example that so many tests judge.
+const NumbersPerInput = 12
+
+func NumbersPerExample(tests int) int64 { return groups * int64(3+tests) }
+
 func newAverages(p *Problem, s *Settings) *averages {
 	period := resample.Period(p.Scheme)
 	return &averages{

@@ -43,10 +43,10 @@ type worker interface {
 // single fits one resample at a time.
 type single struct{ trainer Trainer }
 
-// drawsPerWorker bounds how far single workers run ahead of the slowest fit.
-const drawsPerWorker = 3
+// DrawsPerWorker bounds how far single workers run ahead of the slowest fit.
+const DrawsPerWorker = 3
 
-func (single) draws() int             { return drawsPerWorker }
+func (single) draws() int             { return DrawsPerWorker }
 func (single) outputs(p *Problem) int { return p.inputs() }
 
 func (w single) work(ctx context.Context, c *pool) {

@@ -87,7 +87,8 @@ func (r *rows) choose(active []int) {
 		r.diag[p] = r.whole.Diag(i)
 	}
 	if !r.all {
-		r.data = train.Resize(r.data, r.n*r.n)
+		room := train.Room(r.n, r.whole.N())
+		train.ResizeMatrix(&r.data, r.n*r.n, room*room)
 		r.gathered = train.Resize(r.gathered, r.n)
 		clear(r.gathered)
 	}

@@ -73,6 +73,20 @@ func allFinite(x []float64) bool {
 	return a+b+c+d == 0
 }
 
+// Room is the order for which a trainer makes room when it first meets n active sites of most: their
+// number varies from one resample to the next.
+func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
+
+// ResizeMatrix makes *a hold count numbers, undefined ones. Where it does not yet it gets room for more;
+// the old memory goes first.
+func ResizeMatrix(a *[]float64, count, room int) {
+	if cap(*a) < count {
+		*a = nil
+		*a = make([]float64, max(count, room))
+	}
+	*a = (*a)[:count]
+}
+
 // GatherUpper copies the upper triangle of K between the listed sites into dst,
 // row-major with rows stride apart. The sites ascend; one may be listed again.
 func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {

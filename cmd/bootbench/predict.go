@@ -154,6 +154,9 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	if err := p.interval.checkSet(j); err != nil {
 		return err
 	}
+	if err := j.CheckPredict(inputs.M()); err != nil {
+		return err
+	}
 	began := time.Now()
 	solution, err := a.solve(j, scheme, settings, "solve")
 	if err != nil {

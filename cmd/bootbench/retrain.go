@@ -12,7 +12,6 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -96,9 +95,13 @@ covers the resamples that were finished.`,
 		if err != nil {
 			return err
 		}
-		need := linalg.SymBytes(j.Sites()) + j.RetrainBytes(settings.Workers, scheme)
-		what := fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, j.Sites())
-		if err := linalg.CheckMemory(need, int64(r.model.maxMemory), what); err != nil {
+		method, err := model.ParseRetrainMethod(r.method)
+		if err != nil {
+			return usage.Wrap(err)
+		}
+		planned := settings
+		planned.Tests = []loss.Test{j.test}
+		if err := j.CheckRetrain(method, scheme, model.RetrainSettings{Settings: planned}); err != nil {
 			return err
 		}
 		if err := a.split(cmd, args); err != nil {

@@ -1,0 +1,150 @@
+package model
+
+import (
+	"fmt"
+	"runtime"
+
+	"bootbench/batch"
+	"bootbench/gp"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/multifidelity"
+	"bootbench/resample"
+	"bootbench/retrain"
+	"bootbench/train"
+)
+
+// checkBeside refuses what takes so many bytes beside the kernel matrix, which is there, where they would not
+// fit. Ranks, which must not part, do without.
+func (m *Model) checkBeside(bytes int64, what string) error {
+	if m.team != nil {
+		return nil
+	}
+	if m.MaxBytes > 0 {
+		bytes += m.matrixBytes()
+	}
+	return linalg.CheckMemory(bytes, m.MaxBytes, what)
+}
+
+// matrixBytes is the memory of the kernel matrix with its scratch triangle, or of a factor and the
+// engines on it.
+func (m *Model) matrixBytes() int64 {
+	switch {
+	case m.Spread != nil:
+		return m.heldBytes()
+	case m.Factor != nil:
+		return m.Factor.SolveBytes()
+	}
+	return linalg.SymBytes(m.Sites())
+}
+
+// trainerBytes is the memory of trainers of the model's loss: what all share beside the kernel
+// matrix, and what each holds for n drawn sites. Where a loss has bends, part of that is never
+// written, and is then no memory of the machine's.
+func (m *Model) trainerBytes(n int) (shared, each int64) {
+	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
+	matrix := 8 * room * room
+	if _, ok := m.trainedOnFactor(); ok {
+		return 0, 16 * room * int64(m.Factor.Rank())
+	}
+	if m.Factor != nil {
+		shared = linalg.SymBytes(m.Sites()) // of Dense
+	}
+	switch m.Loss.(type) {
+	case loss.Square:
+		return shared, matrix
+	case loss.HardMargin, loss.Hinge:
+		shared += 8 * sites * sites // rows in full
+		if room == sites {
+			matrix = 0 // which are those of the training
+		}
+		return shared, matrix + matrix/8 // and a factor between the free sites
+	case gp.Likelihood:
+		return shared, 4 * matrix
+	}
+	return shared, 2 * matrix
+}
+
+// FitBytes is the memory that FullFit takes beside the kernel matrix.
+func (m *Model) FitBytes() int64 {
+	if _, ok := m.Loss.(loss.Square); ok || m.Spread != nil {
+		return 0 // in the scratch triangle, or by an engine
+	}
+	shared, each := m.trainerBytes(m.Sites())
+	return shared + each
+}
+
+// RetrainBytes is the memory that RetrainBy takes at most beside the kernel matrix: trainers for
+// the sites that a resample draws, or the theory and blocks around it; the draws that
+// circulate; and the averages. The few fits that batches leave over are not counted.
+func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistribution, settings RetrainSettings) int64 {
+	workers := int64(settings.Workers)
+	if workers == 0 {
+		workers = int64(runtime.GOMAXPROCS(0))
+	}
+	n, outputs := int64(m.Set.N()), int64(m.Sites()+settings.Cross.Rows)
+	averages := 8 * (retrain.NumbersPerExample(len(settings.Tests))*n + retrain.NumbersPerInput*outputs)
+	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
+		theory := m.heldBytes() - m.matrixBytes()
+		return max(theory+m.marginBytes(m.solveRoom()), averages+theory+m.batchBytes(settings, outputs))
+	}
+	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
+	shared, each := m.trainerBytes(int(drawn))
+	return averages + shared + workers*(each+8*(retrain.DrawsPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
+}
+
+// trainerVectors is about how many vectors over the sites a trainer has.
+const trainerVectors = 20
+
+// batchBytes is the memory of batches beside the theory: responses of new inputs, the copy of G and
+// the blocks.
+func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
+	sites, workers := int64(m.Sites()), settings.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	bytes := 8 * sites * int64(settings.Cross.Rows)
+	if m.Factor == nil {
+		bytes += 4 * sites * sites
+	}
+	resamples := settings.Resamples
+	if resamples == 0 {
+		resamples = retrain.DefaultResamples
+	}
+	return bytes + batch.Bytes(workers, m.Sites(), m.Set.N(), int(outputs), resamples, m.boundedBlocks(settings))
+}
+
+// PredictBytes is the memory that the theory's predictions at new inputs take beside its
+// solution: kernel rows of a block of inputs and products of their size.
+func (m *Model) PredictBytes(inputs int) int64 {
+	block := 8 * int64(m.Sites()) * int64(inputsAtATime(inputs, m.Sites()))
+	return predictCopies*block + 8*int64(inputs)*predictNumbers
+}
+
+const (
+	predictCopies  = 2
+	predictNumbers = 6 // of an input
+)
+
+// RefineBytes is the memory that Refine takes beside the solution, with kernel rows of new inputs that
+// are held whole.
+func (m *Model) RefineBytes(settings RefineSettings) int64 {
+	outputs := int64(m.Sites() + settings.Cross.Rows)
+	bytes := 8 * (multifidelity.NumbersPerPoint*outputs + multifidelity.NumbersPerExample*int64(m.Set.N()))
+	if settings.Replicates {
+		bytes += 8 * outputs * int64(settings.Resamples)
+	}
+	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers, Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
+	training.Batch.FirstIterate = true
+	return bytes + m.batchBytes(training, 2*outputs)
+}
+
+// CheckRetrain refuses a retraining that would not fit into memory.
+func (m *Model) CheckRetrain(method RetrainMethod, law resample.CountDistribution, settings RetrainSettings) error {
+	return m.checkBeside(m.RetrainBytes(method, law, settings), fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
+}
+
+// CheckPredict refuses the theory's predictions at new inputs that would not fit into memory.
+func (m *Model) CheckPredict(inputs int) error {
+	return m.checkBeside(m.PredictBytes(inputs), fmt.Sprintf("predicting at %d new inputs", inputs))
+}

@@ -52,9 +52,13 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 // largeModel is the memory of a model from which on garbage is collected early.
 const largeModel = 64 << 20
 
-// limitGarbage lets Go hold little garbage beside a large model, as on ranks. Collections
-// cost little: such models are a few arrays of numbers.
-func limitGarbage() {
+// limitGarbage lets Go hold little garbage beside a large model, as on ranks, and none beyond the
+// limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers.
+func (a *app) limitGarbage(limit int64) {
+	if limit > 0 {
+		before := debug.SetMemoryLimit(limit)
+		a.process.undoing = append(a.process.undoing, func() { debug.SetMemoryLimit(before) })
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	if _, set := os.LookupEnv("GOGC"); !set && m.HeapAlloc > largeModel {
@@ -73,7 +77,7 @@ func (a *app) build(p *problem) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	limitGarbage()
+	a.limitGarbage(spec.MaxBytes)
 	subject := subjectReport(built, p.used, p.source)
 	if subject.ChosenBy = p.chosen; p.chosen != "" {
 		subject.CommandLine = a.commandLine()

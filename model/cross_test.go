@@ -45,7 +45,7 @@ func TestCross(t *testing.T) {
 func TestBatches(t *testing.T) {
 	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=600,d=5"), Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 1}, Loss: loss.Square{Noise: 1}}
 	m := build(t, spec)
-	const most = 32 << 20
+	const most = 16 << 20
 	count := 2*(most/(8*600)) + 1 // the last batch holds one input
 	x := blas64.General{Rows: count, Cols: 5, Stride: 7, Data: make([]float64, 7*count-2)}
 	rng := rand.New(rand.NewPCG(19, 1))
@@ -117,7 +117,7 @@ func TestCrossRefusals(t *testing.T) {
 	if cross, err := m.CrossAll(blas64.General{Cols: 2, Stride: 2}); err != nil || cross.Rows != 0 {
 		t.Errorf("no new inputs: %v", err)
 	}
-	m.MaxBytes = 8*5*int64(m.Sites()) - 1
+	m.MaxBytes = linalg.SymBytes(m.Sites()) + 8*5*int64(m.Sites()) - 1
 	five := matrix(slices.Repeat([][]float64{{1, 2}}, 5))
 	if _, err := m.CrossAll(five); !errors.Is(err, linalg.ErrMemory) || errors.Is(err, model.ErrInput) {
 		t.Errorf("one byte short: %v", err)

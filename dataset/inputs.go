@@ -63,6 +63,8 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 		return readInputsNPY(f.text, f.name, train, opt)
 	case npzFormat:
 		return readInputsNPZ(f, train, opt)
+	case parquetFormat:
+		return readInputsParquet(f, train, opt)
 	default:
 		return ReadInputsTable(f.text, f.name, train, opt)
 	}

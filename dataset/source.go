@@ -22,7 +22,7 @@ import (
 //   - "synthetic:NAME,n=2000,seed=1,...": generated, see ParseSynthetic;
 //   - the name of an embedded set, see Names;
 //   - a file: .csv and .tsv (ReadTable), .svm and .libsvm (ReadLIBSVM), .txt, .data
-//     and .dat (either, by looking), .npy (ReadNPY), .npz (arrays X and y).
+//     and .dat (either, by looking), .npy (ReadNPY), .npz (arrays X and y), .parquet.
 //
 // Text may be packed by gzip, zstd or bzip2, with .gz, .zst or .bz2 after the
 // other extension. A file whose name is that of an embedded set is reached as
@@ -50,6 +50,8 @@ func Load(path string, opt Options) (*Set, error) {
 		return ReadNPY(f.text, f.name, opt)
 	case npzFormat:
 		return readNPZ(f, opt)
+	case parquetFormat:
+		return readParquet(f, opt)
 	default:
 		return ReadTable(f.text, f.name, opt)
 	}
@@ -65,6 +67,7 @@ const (
 	eitherText // a table or sparse lines
 	npyFormat
 	npzFormat
+	parquetFormat
 )
 
 // source is an opened file or stream.
@@ -99,7 +102,7 @@ func open(path string, opt Options) (*source, error) {
 	} else {
 		r = s.file
 	}
-	if s.format == npzFormat {
+	if s.format == npzFormat || s.format == parquetFormat { // read from anywhere, not packed
 		return s, nil
 	}
 	if err := s.unpack(bufio.NewReaderSize(r, 2*sampleBytes)); err != nil {
@@ -127,7 +130,7 @@ func (s *source) openFile(path string) error {
 	case info.IsDir():
 		return &Error{File: path, Err: errors.New("is a directory")}
 	case s.format == unknownFormat:
-		return &Error{File: path, Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy or .npz is needed%s", cureFor(path))}
+		return &Error{File: path, Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or .parquet is needed%s", cureFor(path))}
 	}
 	if s.file, err = os.Open(path); err != nil {
 		return &Error{File: path, Err: reason(err)}
@@ -152,6 +155,8 @@ func formatOf(path string) format {
 		return npyFormat
 	case ".npz":
 		return npzFormat
+	case ".parquet":
+		return parquetFormat
 	}
 	return unknownFormat
 }
@@ -161,7 +166,7 @@ func cureFor(path string) string {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".xlsx", ".xls", ".ods":
 		return "; save the sheet as CSV"
-	case ".parquet", ".feather", ".arrow", ".h5", ".pkl", ".json", ".rds", ".rdata", ".sav", ".dta", ".arff", ".mat":
+	case ".feather", ".arrow", ".h5", ".pkl", ".json", ".rds", ".rdata", ".sav", ".dta", ".arff", ".mat":
 		return "; save the table as CSV or the array as .npy"
 	}
 	return ""

@@ -19,7 +19,7 @@ that with retraining.
 
 DATA is a table (.csv, .tsv, .txt, .data; separator, header and packing are found
 by looking; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
-.dat), .npy (the target last) or .npz (X, y), - for a table on standard input, the
+.dat), .npy (the target last), .npz (X, y) or .parquet, - for a table on standard input, the
 name of an embedded set ("bootbench datasets" lists them), or
 synthetic:NAME,n=2000,seed=1. Two values of the target are classes, numbers a
 regression; without --loss a model is chosen.

@@ -1,0 +1,179 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+)
+
+// house is a row of a Parquet file, with every kind of column that is read.
+type house struct {
+	Index  string   `parquet:"__index_level_0__"`
+	Rooms  int32    `parquet:"rooms"`
+	Area   *float64 `parquet:"area,optional"`
+	Floors uint64   `parquet:"floors"`
+	Heat   string   `parquet:"heat,dict"`
+	Garden bool     `parquet:"garden"`
+	Tax    int64    `parquet:"tax,decimal(2:18)"`
+	Share  float32  `parquet:"share"`
+	Price  float64  `parquet:"price"`
+}
+
+var heats = []string{"gas", "oil", "wood"}
+
+func houses(n int) (rows []house) {
+	for i := range n {
+		area := 50 + float64(i)/3
+		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, uint64(i % 4), heats[i*i%3], i%5 < 2, int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
+		if i%11 == 4 {
+			h.Area = nil
+		}
+		rows = append(rows, h)
+	}
+	return rows
+}
+
+func writeParquet[T any](t *testing.T, rows []T, options ...parquet.WriterOption) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "d.parquet")
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, options...)
+	for k := 0; k < len(rows); k += 40 { // row groups
+		if _, err := w.Write(rows[k:min(k+40, len(rows))]); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestParquet: a Parquet file becomes the set that the same rows as CSV become, whatever its
+// packing and pages: missing cells, texts, booleans, decimals and pandas' index included; new
+// inputs likewise.
+func TestParquet(t *testing.T) {
+	rows := houses(100)
+	text := ",rooms,area,floors,heat,garden,tax,share,price\n"
+	for _, h := range rows {
+		area, garden := "", "False"
+		if h.Area != nil {
+			area = formatNumber(*h.Area)
+		}
+		if h.Garden {
+			garden = "True"
+		}
+		text += strings.Join([]string{h.Index, formatNumber(float64(h.Rooms)), area, formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100), formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
+	}
+	opt := Options{Missing: MissingMean}
+	want, err := ReadTable(strings.NewReader(text), "d.csv", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := ReadInputsTable(strings.NewReader(text), "d.csv", want, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli, &parquet.Lz4Raw} {
+		for _, page := range []int{200, 1 << 16} { // bytes
+			path := writeParquet(t, rows, parquet.Compression(codec), parquet.PageBufferSize(page))
+			got, err := Load(path, opt)
+			if err != nil {
+				t.Fatal(codec, page, err)
+			}
+			if !slices.Equal(got.X.Data, want.X.Data) || !slices.Equal(got.Y, want.Y) || !slices.Equal(got.Features, want.Features) || !slices.Equal(got.RowNames, want.RowNames) || got.Target != "price" {
+				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20], want.Features, want.X.Data[:20])
+			}
+			in, err := LoadInputs(path, want, opt)
+			if err != nil || !slices.Equal(in.X.Data, inputs.X.Data) || !slices.Equal(in.Y, inputs.Y) {
+				t.Fatalf("new inputs: %v %v", err, in)
+			}
+		}
+	}
+	if _, err := Load(writeParquet(t, rows), Options{}); err == nil || !strings.Contains(err.Error(), "row 5") {
+		t.Errorf("missing cells: %v", err)
+	}
+	labels, err := Load(writeParquet(t, rows), Options{Missing: MissingMean, Target: "garden", Drop: []string{"price"}})
+	if err != nil || labels.Task != Classification || labels.Labels.Positive != "True" {
+		t.Errorf("a boolean target: %v %+v", err, labels)
+	}
+}
+
+// TestParquetRefused: what is no table of numbers and texts, or damaged, or too large, is an
+// error that says so, and never a panic.
+func TestParquetRefused(t *testing.T) {
+	type nested struct {
+		A []float64 `parquet:"a,list"`
+		X float64   `parquet:"x"`
+		Y float64   `parquet:"y"`
+	}
+	type dated struct {
+		When time.Time `parquet:"when,timestamp"`
+		X    float64   `parquet:"x"`
+		Y    float64   `parquet:"y"`
+	}
+	type infinite struct {
+		X float64 `parquet:"x"`
+		Y float64 `parquet:"y"`
+	}
+	refused := func(what, path string, opt Options, says ...string) {
+		t.Helper()
+		_, err := Load(path, opt)
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		for _, word := range says {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%s: %v does not say %q", what, err, word)
+			}
+		}
+	}
+	list := writeParquet(t, []nested{{[]float64{1}, 1, 2}, {nil, 2, 3}})
+	refused("lists", list, Options{}, `column "a"`, "lists", "--drop")
+	if set, err := Load(list, Options{Drop: []string{"a"}}); err != nil || set.D() != 1 || !slices.Equal(set.Y, []float64{2, 3}) {
+		t.Errorf("dropped: %v", err)
+	}
+	refused("times", writeParquet(t, []dated{{time.Now(), 1, 2}, {time.Now(), 2, 3}}), Options{}, `column "when"`, "TIMESTAMP", "--drop")
+	refused("infinity", writeParquet(t, []infinite{{1, 2}, {math.Inf(1), 3}}), Options{}, `column "x"`, "row 2", "finite")
+	refused("one row", writeParquet(t, []infinite{{1, 2}}), Options{}, "at least two are needed")
+	rows := houses(90)
+	good := writeParquet(t, rows)
+	refused("too large", good, Options{MaxBytes: 1000}, "limit")
+	raw, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoilt := filepath.Join(t.TempDir(), "d.parquet")
+	for _, b := range [][]byte{nil, []byte("a,b\n1,2\n"), raw[:len(raw)/2], raw[:len(raw)-3], raw[100:]} {
+		os.WriteFile(spoilt, b, 0o644)
+		refused("damaged", spoilt, Options{}, "Parquet")
+	}
+	for k := 4; k < len(raw); k += 1 + len(raw)/150 { // any byte: an error or a set, nothing else
+		b := bytes.Clone(raw)
+		b[k] ^= 0x55
+		os.WriteFile(spoilt, b, 0o644)
+		if set, err := Load(spoilt, Options{Missing: MissingMean}); err == nil && set.N() != 90 {
+			t.Errorf("byte %d: %d rows", k, set.N())
+		}
+	}
+	text := filepath.Join(t.TempDir(), "d.csv")
+	os.WriteFile(text, raw, 0o644)
+	refused("another name", text, Options{}, ".parquet")
+}

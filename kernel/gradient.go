@@ -15,6 +15,7 @@ import (
 // hyperparameters of its covariance function.
 type Gradient struct {
 	Gamma       float64   // of kinds that have a length scale for all features, and of Poly
+	Coef0       float64   // of Poly
 	LengthScale []float64 // of the length scale of each feature; nil but for kinds that depend on distance
 	Amplitude   float64
 	Constant    float64
@@ -23,57 +24,109 @@ type Gradient struct {
 
 // Gradient takes the derivatives of a function by the elements of Gram, weights (M x M,
 // symmetric, its derivative is sum_ij weights_ij dK_ij), to those by the
-// hyperparameters. With Omega_ij = weights_ij A k'(r^2_ij) and z the scaled inputs,
-//
-//	dE/dlog L_k = -2 sum_ij Omega_ij (z_ik - z_jk)^2 = 4 sum_i z_ik ((Omega z)_ik - z_ik (Omega 1)_i):
-//
-// one product with all features serves all length scales. It costs 4 M^2 d flops and 8 M^2
-// bytes.
+// hyperparameters, at 4 M^2 d flops and 8 M^2 bytes.
 func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	if weights.Rows != in.m || weights.Cols != in.m {
 		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols, in.m)
 	}
-	m, s := in.m, in.spec
-	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, in.train.scaled, in.train.scaled, 0, omega)
-	byGamma, byAmplitude, byConstant, byJitter := make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m)
-	linalg.Parallel(m, func(i int) {
-		k, w := row(omega, i), row(weights, i)
-		if s.Kind.radial() {
-			p := in.pairsWith(&in.train, i, 0)
-			p.squaredDistances(k, 0)
-		}
-		byConstant[i], byJitter[i] = floats.Sum(w), w[i]
-		for j, r := range k {
-			value, slope := s.derivative(r, in.d)
-			byAmplitude[i] += w[j] * value
-			k[j] = w[j] * slope * s.amplitude()
-			byGamma[i] += k[j] * r
-		}
-	})
-	g := &Gradient{
-		Gamma:     floats.Sum(byGamma), // r^2 is as gamma, and so is gamma x . x'
-		Amplitude: floats.Sum(byAmplitude) * s.amplitude(), Constant: floats.Sum(byConstant) * s.Constant, Jitter: floats.Sum(byJitter) * s.Jitter,
-	}
-	if s.Kind.radial() {
-		g.LengthScale = in.byLengthScale(omega)
+	g := in.contract(&in.train, weights)
+	for i := range in.m {
+		g.Jitter += row(weights, i)[i] * in.spec.Jitter
 	}
 	return g, nil
 }
 
-// byLengthScale is 4 sum_i z_ik ((Omega z)_ik - z_ik (Omega 1)_i) for all features k.
-func (in *Inputs) byLengthScale(omega blas64.General) []float64 {
+// GradientAt is Gradient where the derivatives are by columns of Gram without jitter, weights (len(sites) x M),
+// and by its diagonal with it (length M), at 4 len(sites) M d flops.
+func (in *Inputs) GradientAt(sites []int, weights blas64.General, diagonal []float64) (*Gradient, error) {
+	if weights.Rows != len(sites) || weights.Cols != in.m || len(diagonal) != in.m {
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), len(sites), in.m)
+	}
+	some, s := in.points(gather(in.train.raw, sites)), in.spec
+	g := in.contract(&some, weights)
+	for i, w := range diagonal {
+		square := 0.0 // the squared distance
+		if !s.Kind.radial() {
+			square = squaredNorm(row(in.train.raw, i))
+		}
+		value, slope := s.derivative(square, in.d)
+		g.Gamma += w * slope * s.amplitude() * square
+		g.Coef0 += w * s.byCoef0(slope, in.d)
+		g.Amplitude += w * value * s.amplitude()
+		g.Constant += w * s.Constant
+		g.Jitter += w * s.Jitter
+	}
+	return g, nil
+}
+
+// contract takes derivatives by the covariances of some points with all to those by the hyperparameters. With
+// Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
+//
+//	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
+//
+// one product with all features serves all length scales.
+func (in *Inputs) contract(some *points, weights blas64.General) *Gradient {
+	n, m, s := weights.Rows, in.m, in.spec
+	omega := blas64.General{Rows: n, Cols: m, Stride: m, Data: make([]float64, n*m)}
+	if n == 0 {
+		return &Gradient{}
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, in.train.scaled, 0, omega)
+	parts := make([]Gradient, n)
+	linalg.Parallel(n, func(q int) {
+		k, w, part := row(omega, q), row(weights, q), &parts[q]
+		if s.Kind.radial() {
+			p := in.pairsWith(some, q, 0)
+			p.squaredDistances(k, 0)
+		}
+		for j, r := range k {
+			value, slope := s.derivative(r, in.d)
+			part.Amplitude += w[j] * value
+			part.Coef0 += w[j] * s.byCoef0(slope, in.d)
+			k[j] = w[j] * slope * s.amplitude()
+			part.Gamma += k[j] * r // r^2 is as gamma, and so is gamma x . x'
+		}
+		part.Amplitude *= s.amplitude()
+		part.Constant = floats.Sum(w) * s.Constant
+	})
+	g := &Gradient{}
+	for _, part := range parts {
+		g.Gamma, g.Coef0 = g.Gamma+part.Gamma, g.Coef0+part.Coef0
+		g.Amplitude, g.Constant = g.Amplitude+part.Amplitude, g.Constant+part.Constant
+	}
+	if s.Kind.radial() {
+		g.LengthScale = in.byLengthScale(some.scaled, omega)
+	}
+	return g
+}
+
+// byLengthScale is -2 sum_qi Omega_qi (z_qk - z_ik)^2 for all features k, z_q the rows of some.
+func (in *Inputs) byLengthScale(some, omega blas64.General) []float64 {
 	z := in.train.scaled
-	product := blas64.General{Rows: in.m, Cols: in.d, Stride: in.d, Data: make([]float64, in.m*in.d)}
+	product := blas64.General{Rows: omega.Rows, Cols: in.d, Stride: in.d, Data: make([]float64, omega.Rows*in.d)}
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, omega, z, 0, product)
-	slopes := make([]float64, in.d)
-	for i := range in.m {
-		sum, from := floats.Sum(row(omega, i)), row(z, i)
-		for k, v := range row(product, i) {
-			slopes[k] += 4 * from[k] * (v - from[k]*sum)
+	slopes, columns := make([]float64, in.d), make([]float64, in.m)
+	for q := range omega.Rows {
+		sum, from := floats.Sum(row(omega, q)), row(some, q)
+		floats.Add(columns, row(omega, q))
+		for k, v := range row(product, q) {
+			slopes[k] += from[k] * (4*v - 2*from[k]*sum)
+		}
+	}
+	for i, sum := range columns {
+		for k, v := range row(z, i) {
+			slopes[k] -= 2 * v * v * sum
 		}
 	}
 	return slopes
+}
+
+// byCoef0 is the derivative of a covariance by the logarithm of Coef0, given that by the inner product.
+func (s Spec) byCoef0(slope float64, d int) float64 {
+	if s.Kind != Poly || s.Coef0 == 0 {
+		return 0
+	}
+	return s.amplitude() * s.Coef0 * slope / s.gamma(d)
 }
 
 // derivative is k and its derivative by what profile takes it of, v: the squared distance,

@@ -69,6 +69,9 @@ func TestGradient(t *testing.T) {
 		}
 		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.amplitude() * f })
 		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
+		if s.Coef0 > 0 {
+			check("coef0", g.Coef0, func(s *Spec, f float64) { s.Coef0 *= f })
+		}
 		check("jitter", g.Jitter, func(s *Spec, f float64) { s.Jitter *= f })
 		if s.Gamma > 0 {
 			check("gamma", g.Gamma, func(s *Spec, f float64) { s.Gamma *= f })
@@ -77,6 +80,7 @@ func TestGradient(t *testing.T) {
 			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
 		}
 	}
+	testGradientAt(t, x, w)
 	s := Spec{Kind: RBF, Gamma: 0.3, Amplitude: 2, Constant: 1, Jitter: 0.2}
 	in, err := s.Prepare(x)
 	if err != nil {
@@ -109,5 +113,67 @@ func TestGradient(t *testing.T) {
 	}
 	if _, err := in.Gradient(blas64.General{Rows: m, Cols: 1}); err == nil {
 		t.Error("derivatives by a matrix of another order")
+	}
+}
+
+// testGradientAt: the same of a function of some columns without jitter, here the first rows of w, and of the
+// diagonal with it, for kinds whose diagonal is constant and not.
+func testGradientAt(t *testing.T, x, w blas64.General) {
+	sites := []int{5, 0, 9}
+	some := blas64.General{Rows: len(sites), Cols: w.Cols, Stride: w.Stride, Data: w.Data}
+	diagonal := row(w, 11)
+	for _, s := range []Spec{{Kind: Matern52, LengthScale: []float64{0.7, 1.5, 4, 2}, Amplitude: 3, Constant: 0.5, Jitter: 0.1}, {Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2, Constant: 1, Jitter: 2}} {
+		value := func(s Spec) (sum float64) {
+			in, err := s.Prepare(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := in.Gram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range diagonal {
+				sum += v * k.At(i, i)
+				for q, site := range sites {
+					if sum += row(some, q)[i] * k.At(site, i); site == i {
+						sum -= row(some, q)[i] * s.Jitter
+					}
+				}
+			}
+			return sum
+		}
+		in, err := s.Prepare(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := in.GradientAt(sites, some, diagonal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, got float64, moved func(s *Spec, factor float64)) {
+			at := func(step float64) float64 {
+				moving := s
+				moving.LengthScale = append([]float64(nil), s.LengthScale...)
+				moved(&moving, math.Exp(step*1e-3))
+				return value(moving)
+			}
+			want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / 12e-3
+			if math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+				t.Errorf("%v by %s at columns: %g, differences %g", s.Kind, what, got, want)
+			}
+		}
+		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude *= f })
+		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
+		check("jitter", g.Jitter, func(s *Spec, f float64) { s.Jitter *= f })
+		if s.Kind == Poly {
+			check("gamma", g.Gamma, func(s *Spec, f float64) { s.Gamma *= f })
+			check("coef0", g.Coef0, func(s *Spec, f float64) { s.Coef0 *= f })
+		}
+		for k := range s.LengthScale {
+			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
+		}
+		if _, err := in.GradientAt(sites[:2], some, diagonal); err == nil {
+			t.Error("derivatives by other columns")
+		}
 	}
 }

@@ -2,13 +2,12 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -17,7 +16,7 @@ import (
 
 // Hyperparameter is a positive number of a Spec, by the name of its flag.
 type Hyperparameter struct {
-	Name    string // gamma, length-scale, amplitude, constant, jitter, or one of loss.Info.Takes
+	Name    string // gamma, length-scale, coef0, amplitude, constant, jitter, or one of loss.Info.Takes
 	Feature int    // of a length scale of one feature, from 0; else -1
 }
 
@@ -41,6 +40,8 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 			has = (s.Kernel.Scaled() || s.Kernel.Kind == kernel.Poly) && len(s.Kernel.LengthScale) == 0
 		case "length-scale":
 			has = len(s.Kernel.LengthScale) > 0
+		case "coef0":
+			has = s.Kernel.Kind == kernel.Poly
 		case "amplitude", "constant", "jitter":
 			has = true
 		}
@@ -69,6 +70,8 @@ func (h Hyperparameter) Value(s *Spec) float64 {
 		return k.Gamma
 	case "length-scale":
 		return k.LengthScale[max(0, h.Feature)]
+	case "coef0":
+		return k.Coef0
 	case "amplitude":
 		return k.Amplitude
 	case "constant":
@@ -88,6 +91,8 @@ func (h Hyperparameter) Set(s *Spec, value float64) error {
 	case "length-scale":
 		k.LengthScale = slices.Clone(k.LengthScale)
 		k.LengthScale[max(0, h.Feature)] = value
+	case "coef0":
+		k.Coef0 = value
 	case "amplitude":
 		k.Amplitude = value
 	case "constant":
@@ -133,7 +138,8 @@ func fieldName(name string) string { return strings.ToUpper(name[:1]) + name[1:]
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
 // by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix of dense inputs, or a precomputed one.
+// The model must have an exact kernel matrix or one of low rank, whose pivots stay where they are, of dense inputs,
+// or an exact one of an rbf kernel or a precomputed one.
 func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective, over []Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []solver.Path
 	for _, h := range over {
@@ -171,11 +177,16 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byLoss []flo
 
 // KernelGradient takes derivatives by the elements of the kernel matrix to those by the
 // logarithms of the kernel's hyperparameters.
-func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err error) {
-	if m.inputs != nil {
-		g, err = m.inputs.Gradient(weights)
-	} else {
-		g, err = m.Kernel.Gradient(m.Gram, weights)
+func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient, err error) {
+	switch {
+	case weights.Pivots != nil && m.inputs == nil:
+		err = errors.New("there are no derivatives of a low-rank kernel matrix of sparse inputs: take the exact engine")
+	case weights.Pivots != nil:
+		g, err = m.inputs.GradientAt(weights.Pivots, weights.Elements, weights.Diagonal)
+	case m.inputs != nil:
+		g, err = m.inputs.Gradient(weights.Elements)
+	default:
+		g, err = m.Kernel.Gradient(m.Gram, weights.Elements)
 	}
 	if err != nil {
 		return nil, inputError(err)
@@ -184,7 +195,7 @@ func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err 
 }
 
 func (h Hyperparameter) ofLoss() bool {
-	return !slices.Contains([]string{"gamma", "length-scale", "amplitude", "constant", "jitter"}, h.Name)
+	return !slices.Contains([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"}, h.Name)
 }
 
 // of is the derivative by the logarithm of a hyperparameter of the kernel.
@@ -192,6 +203,8 @@ func (h Hyperparameter) of(g *kernel.Gradient) float64 {
 	switch h.Name {
 	case "gamma":
 		return g.Gamma
+	case "coef0":
+		return g.Coef0
 	case "amplitude":
 		return g.Amplitude
 	case "constant":

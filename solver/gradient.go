@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
@@ -18,9 +17,19 @@ import (
 // Gradient is the derivative of an Objective at a solution by everything that the problem
 // holds.
 type Gradient struct {
-	Value  float64        // of the objective
-	Kernel blas64.General // M x M, symmetric: the objective changes by sum_ij Kernel_ij dK_ij
-	Loss   []float64      // along each of the paths through the training loss
+	Value  float64       // of the objective
+	Kernel KernelWeights // by the elements of the kernel matrix
+	Loss   []float64     // along each of the paths through the training loss
+}
+
+// KernelWeights are derivatives of an objective by the elements of a kernel matrix. Of one that is held
+// whole, Elements is M x M and symmetric: the objective changes by sum_ij Elements_ij dK_ij. Of a
+// low-rank one Elements is rank x M, by the columns of K at the Pivots, which stay where they are,
+// and Diagonal by the diagonal of K, jitter included: by sum_qj Elements_qj dK(pivot q, j) + sum_i Diagonal_i dK_ii.
+type KernelWeights struct {
+	Elements blas64.General
+	Pivots   []int // nil: all sites
+	Diagonal []float64
 }
 
 // Path is a way through the training losses: the loss at a distance from that of the
@@ -46,10 +55,11 @@ const (
 // One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES
 // with products of G that are as Newton's method has them. The
 // derivatives of a site by its own cavity are differences. The cost is 3 M^3 flops and some
-// 20 products of 4 M^2, and four matrices of M^2 numbers.
+// 20 products of 4 M^2, and four matrices of M^2 numbers; of a kernel matrix of low rank r, some 20 products
+// of 15 M r^2, and a few matrices of M r.
 //
-// The solution must be that of ADATAP on a kernel matrix that is held whole, whose G has
-// not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
+// The solution must be that of ADATAP on a kernel matrix that is held whole or, without a bias, of low rank,
+// whose G has not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
 // system, 0 for DefaultGradientTolerance.
 func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient, error) {
 	a, value, release, err := s.adjointOf(ctx, o, tolerance)
@@ -57,7 +67,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 		return nil, err
 	}
 	defer release()
-	g := &Gradient{Value: value, Kernel: a.kernel(s.dualWeights())}
+	g := &Gradient{Value: value, Kernel: a.weights(a, s.dualWeights())}
 	for _, path := range paths {
 		slopes, err := a.along(s, func(distance float64) (loss.Loss, resample.CountDistribution, error) {
 			l, err := path(distance)
@@ -71,7 +81,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if math.IsNaN(value) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Data) {
+	if math.IsNaN(value) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Elements.Data) {
 		return nil, errors.New("the gradient is not a number at this solution")
 	}
 	return g, nil
@@ -83,9 +93,10 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 	if tolerance == 0 {
 		tolerance = DefaultGradientTolerance
 	}
-	gram, ok := s.kernel.(linalg.Exclusive)
-	if !ok || s.Method != ADATAP {
-		return nil, 0, nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
+	_, whole := s.kernel.(linalg.Exclusive)
+	factor, low := s.kernel.(*linalg.LowRankPlusDiag)
+	if !whole && !low || s.Method != ADATAP {
+		return nil, 0, nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole, or of low rank without a bias: take the exact engine")
 	}
 	r, err := s.readout(o)
 	if err != nil {
@@ -107,13 +118,23 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 		}
 	}()
 	n := len(s.sites)
-	if err := linalg.CheckMemory(4*8*int64(n)*int64(n), 0, "the gradient"); err != nil {
+	need := 4 * 8 * int64(n) * int64(n)
+	if low {
+		need = 5 * 8 * int64(n) * int64(factor.Rank())
+	}
+	if err := linalg.CheckMemory(need, 0, "the gradient"); err != nil {
 		return nil, 0, nil, err
 	}
-	model := newSiteModel(s.sites, engine, gram, s.y)
+	model := newSiteModel(s.sites, engine, s.kernel, s.y)
 	model.cancelled = func() bool { return ctx.Err() != nil }
-	a = newAdjoint(model, r, s)
-	a.jacobian.couple(SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance})
+	params := SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance}
+	var c coupling
+	if whole {
+		c = newDenseCoupling(model, params)
+	} else {
+		c = newThinCoupling(factor, engine.(*linalg.LowRankEngine), params)
+	}
+	a = newAdjoint(model, c, r, s)
 	value = a.differentiate()
 	if ctx.Err() != nil {
 		return nil, 0, nil, ctx.Err()
@@ -131,7 +152,7 @@ type outputs struct {
 // adjoint is the transposed linear system. Its unknowns are derivatives of the objective by
 // log c, by m_c in standard deviations of the cavity, and by log V_c of all sites, end to end.
 type adjoint struct {
-	jacobian        *jacobian
+	coupling
 	model           *siteModel
 	readout         *readout
 	cavity          []loss.Cavity
@@ -139,17 +160,16 @@ type adjoint struct {
 	slopes          [][3][3]float64 // of d, g, u of a site, by each of its coordinates
 	lambda          []float64       // the solution
 	right           []float64       // derivatives of the objective where the site parameters stay
-	byM, byChi, byV []float64       // by sum_j G_ij g_j, and as factors of G o G and of G o C
-	move            SiteParams      // by d, g, u
+	cross           []float64
+	byM, byChi, byV []float64  // by sum_j G_ij g_j, and as factors of G o G and of G o C
+	move            SiteParams // by d, g, u
 }
 
-func newAdjoint(model *siteModel, r *readout, s *Solution) *adjoint {
+func newAdjoint(model *siteModel, c coupling, r *readout, s *Solution) *adjoint {
 	n, w := len(s.sites), &workspace{}
-	a := &adjoint{jacobian: newJacobian(w, n), model: model, readout: r, cavity: s.Cavity, slopes: make([][3][3]float64, n)}
-	a.jacobian.sites = model
-	a.jacobian.covariance = blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}
+	a := &adjoint{coupling: c, model: model, readout: r, cavity: s.Cavity, slopes: make([][3][3]float64, n)}
 	a.lambda, a.right = w.vector(3*n), w.vector(3*n)
-	a.byM, a.byChi, a.byV = w.vector(n), w.vector(n), w.vector(n)
+	a.byM, a.byChi, a.byV, a.cross = w.vector(n), w.vector(n), w.vector(n), w.vector(n)
 	a.move = SiteParams{w.vector(n), w.vector(n), w.vector(n)}
 	return a
 }
@@ -254,7 +274,7 @@ func (a *adjoint) mulResidual(dst, x []float64) {
 // pull takes derivatives by the cavities that are read off G back to derivatives by G's
 // elements, and by the site parameters: the transpose of what jacobian says.
 func (a *adjoint) pull(x []float64) {
-	t, n := a.jacobian, len(a.cavity)
+	n, at := len(a.cavity), a.averages()
 	for i, cav := range a.cavity {
 		// By c, c m_c and c^2 V_c; a V_c at its lower limit does not move.
 		byC, byMean, byV := x[i], 0.0, 0.0
@@ -263,59 +283,18 @@ func (a *adjoint) pull(x []float64) {
 			byMean = x[n+i] / (cav.C * math.Sqrt(cav.Var))
 			byV = x[2*n+i] / (cav.C * cav.C * cav.Var)
 		}
-		chi := t.chi[i]
+		chi := at.chi[i]
 		a.byM[i] = byMean / chi
 		a.byV[i] = byV / (chi * chi)
-		a.byChi[i] = (byC/cav.C + t.m[i]*byMean + 2*t.v[i]*byV/chi) / (chi * chi)
+		a.byChi[i] = (byC/cav.C + at.m[i]*byMean + 2*at.v[i]*byV/chi) / (chi * chi)
 	}
 	a.model.engine.MulVecOffDiag(a.move.G, a.byM)
-	t.multiply(a.move.U, gblas.Upper, a.byV)
-	t.multiply(a.move.D, gblas.Upper, a.byChi)
-	t.multiply(t.product[0], gblas.Lower, a.byV)
-	for i, cross := range t.product[0] {
-		a.move.D[i] -= t.m[i]*a.move.G[i] + 2*cross
+	a.squared(a.move.U, a.byV)
+	a.squared(a.move.D, a.byChi)
+	a.crossed(a.cross, a.byV)
+	for i, cross := range a.cross {
+		a.move.D[i] -= at.m[i]*a.move.G[i] + 2*cross
 	}
-}
-
-// kernel is the derivative by the elements of K. With T = I - D G = K^-1 G, dG = T' dK T, and
-// the derivative by G, read off as the cavities are,
-//
-//	T (-diag(byChi) + 2 diag(byV) G diag(u)) T' + (T byM) (T g)',   T g = g - D m,
-//
-// made symmetric.
-func (a *adjoint) kernel(weights []float64) blas64.General {
-	t, engine := a.jacobian, a.model.engine
-	n := len(a.cavity)
-	d := engine.Precisions()
-	_, b := engine.Diag()
-	g, c, dst := t.scaled, t.covariance, t.products
-	engine.CopyG(g)
-	mirror(c)
-	a.model.each(func(i int) { // R = (-diag(byChi) + 2 diag(byV) G diag(u)) T' in the place of C
-		gi, ci := rowOf(g, i), rowOf(c, i)
-		for j, v := range gi {
-			ci[j] = 2 * a.byV[i] * (v*t.root[j]*t.root[j] - ci[j]*d[j])
-			if j == i {
-				ci[j] -= a.byChi[i] * b[i]
-			} else {
-				ci[j] += a.byChi[i] * v * d[j]
-			}
-		}
-	})
-	blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, g, c, 0, dst)
-	pushed := make([]float64, n) // T byM
-	engine.MulVecOffDiag(pushed, a.byM)
-	for i := range pushed {
-		pushed[i] = b[i]*a.byM[i] - d[i]*pushed[i]
-	}
-	a.model.each(func(i int) {
-		row, ri := rowOf(dst, i), rowOf(c, i)
-		for j := range row {
-			row[j] = ri[j] - d[i]*row[j] + pushed[i]*weights[j]
-		}
-	})
-	symmetrize(dst)
-	return dst
 }
 
 // dualWeights are g - d m: the mean predictor is k(x)'(g - d m), and a bias.
@@ -349,23 +328,4 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 		parts[i] = a.slope.dot(slope.sums) + slope.params[0]*a.move.D[i] + slope.params[1]*a.move.G[i] + slope.params[2]*a.move.U[i]
 	})
 	return parts, nil
-}
-
-// mirror copies the lower triangle to the upper.
-func mirror(a blas64.General) {
-	for i := range a.Rows {
-		for j := range i {
-			a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
-		}
-	}
-}
-
-// symmetrize replaces a by (a + a')/2.
-func symmetrize(a blas64.General) {
-	for i := range a.Rows {
-		for j := range i {
-			v := (a.Data[i*a.Stride+j] + a.Data[j*a.Stride+i]) / 2
-			a.Data[i*a.Stride+j], a.Data[j*a.Stride+i] = v, v
-		}
-	}
 }

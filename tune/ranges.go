@@ -29,6 +29,7 @@ func ranges(spec *model.Spec) map[string]span {
 	return map[string]span{
 		"gamma":        times(unit, span{1e-4, startGamma, 100}),
 		"length-scale": times(length, span{0.05, 1, 100}),
+		"coef0":        {0.01, 1, 100},
 		"amplitude":    times(variance, span{0.01, 1, 1000}),
 		"constant":     times(variance, span{0.001, 0.1, 1000}),
 		"jitter":       times(variance, span{1e-6, 0.01, 10}),

@@ -218,6 +218,7 @@ func (s *search) part(labels, numbers int) model.Spec {
 	part := s.spec
 	if n := s.spec.Set.N(); s.spec.Kernel.Kind != kernel.Precomputed && float64(n) > worthSubset*float64(size) {
 		part.Set = s.spec.Set.Subset(model.Representative(s.spec.Set, size))
+		part.Storage, part.RankTol, part.MaxRank = model.Exact, 0, 0
 	}
 	return part
 }

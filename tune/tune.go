@@ -60,7 +60,9 @@ type Axis struct {
 // Problem says what is chosen, and by what.
 type Problem struct {
 	// Spec has the data, the kernel and the loss. The values of what is chosen are the first
-	// start; of the kernel's, 0 stands for a default. It is always taken with the exact engine.
+	// start; of the kernel's, 0 stands for a default. Of LowRank the pivots follow the
+	// hyperparameters, which the gradient leaves out: its tolerance bounds what the search can tell apart.
+	// Parts of the data are held exactly.
 	Spec   model.Spec
 	Over   []Axis
 	By     By
@@ -258,10 +260,21 @@ func (p *Problem) complete() error {
 		return fmt.Errorf("%w: exact leave-one-out is of the test loss square, not of %s", model.ErrInput, p.Test.Name())
 	case p.By == Plus632 && !zeroOne && !squares:
 		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose by leftout", model.ErrInput, p.Test.Name())
+	case spec.Storage == model.ScaLAPACK:
+		return fmt.Errorf("%w: a matrix that is spread over processes has no gradient: take the exact engine or lowrank", model.ErrInput)
+	case exact && spec.Storage == model.LowRank:
+		return fmt.Errorf("%w: exact leave-one-out and the evidence are of the exact engine: choose by 632plus or leftout", model.ErrInput)
+	case spec.Storage == model.LowRank && (spec.Bias || spec.Set.Sparse != nil):
+		return fmt.Errorf("%w: the gradient of a low-rank kernel matrix is of dense inputs and models without bias: take the exact engine", model.ErrInput)
 	case exact && spec.Bias:
 		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: choose by 632plus or leftout", model.ErrInput)
 	}
-	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
+	if spec.Storage == model.Auto && (exact || spec.Bias || spec.Set.Sparse != nil || spec.Set.N() < model.ApproximateFrom) {
+		spec.Storage = model.Exact
+	}
+	if spec.Storage == model.Exact {
+		spec.RankTol, spec.MaxRank = 0, 0
+	}
 	if spec.Kernel.Amplitude == 0 {
 		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && spec.Set.Task == dataset.Regression && spec.Kernel.Kind != kernel.Precomputed {
 			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Y, nil), math.SmallestNonzeroFloat64)

@@ -95,6 +95,11 @@ func biased(spec model.Spec) model.Spec {
 	return spec
 }
 
+func lowRank(spec model.Spec) model.Spec {
+	spec.Storage = model.LowRank
+	return spec
+}
+
 func mustComplete(t *testing.T, p Problem) Problem {
 	t.Helper()
 	if err := p.complete(); err != nil {
@@ -215,6 +220,8 @@ func TestBadProblems(t *testing.T) {
 		"choose by leftout":       {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}},
 		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}, By: LeaveOneOut},
 		"models without bias":     {Spec: biased(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
+		"take the exact engine":   {Spec: lowRank(biased(regression(t, "boston", Plus632).Spec)), Over: []Axis{{Name: "noise"}}},
+		"of the exact engine":     {Spec: lowRank(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: Evidence},
 		"no loss":                 {Over: []Axis{{Name: "noise"}}},
 	} {
 		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), what) {
@@ -327,5 +334,22 @@ func TestSections(t *testing.T) {
 		if math.Abs(s.Objective[middle]/r.Value-1) > 2e-3 || slices.Min(s.Objective) < 0.995*r.Value {
 			t.Errorf("%+v, chosen %g, objective %g", s, at, r.Value)
 		}
+	}
+}
+
+// TestLowRank: on a factor that leaves little the search ends where it does on the whole matrix.
+func TestLowRank(t *testing.T) {
+	p := regression(t, "synthetic:waves,n=60,d=1", Plus632)
+	whole, err := Run(t.Context(), p, Settings{Starts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Spec.Storage, p.Spec.RankTol = model.LowRank, 1e-6
+	low, err := Run(t.Context(), p, Settings{Starts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if low.Model.Factor == nil || math.Abs(low.Value/whole.Value-1) > 1e-2 || low.Failures > 0 {
+		t.Errorf("objective %g at %v, %d failures, exact %g at %v", low.Value, values(low.Over, &low.Spec), low.Failures, whole.Value, values(whole.Over, &whole.Spec))
 	}
 }

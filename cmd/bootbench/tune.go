@@ -24,7 +24,7 @@ import (
 
 // tuneNames are the flags that can be chosen.
 func tuneNames() []string {
-	return append([]string{"gamma", "length-scale", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
+	return append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
 }
 
 // tuneFlags are those of tune beside the model's.
@@ -108,6 +108,7 @@ what it will do on new data, by less than its standard error where few numbers a
 	scheme.register(f)
 	test.registerTest(f)
 	v.registerLimits(f)
+	m.registerEngine(f)
 	a.checkpoint.registerSearch(f)
 	registerOut(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -23,9 +23,6 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings Re
 	if _, ok := m.Loss.(loss.Proximal); !ok {
 		return nil, inputError(fmt.Errorf("batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
 	}
-	if m.Spread != nil {
-		return nil, inputError(errors.New("a kernel matrix that is spread over ranks cannot train batches: take another engine"))
-	}
 	engine, err := s.Engine()
 	if err != nil {
 		return nil, err
@@ -53,13 +50,13 @@ func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 	}
 	workers := settings.Workers
 	switch {
-	case m.team != nil:
+	case m.onRanks():
 		workers = 1
 	case workers == 0:
 		workers = runtime.GOMAXPROCS(0)
 	}
 	copied := int64(0)
-	if m.Factor == nil {
+	if m.Factor == nil && m.Spread == nil {
 		copied = 4 * int64(m.Sites()) * int64(m.Sites())
 	}
 	how.MaxBytes = max(1, min(batch.DefaultMaxBytes, (m.MaxBytes-m.heldBytes()-copied)/int64(2*workers)))
@@ -69,6 +66,9 @@ func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the
 // whole kernel matrix, is made when the first is asked for.
 func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func() (batch.Exact, error) {
+	if m.Spread != nil {
+		return func() (batch.Exact, error) { return nil, errLeftOver }
+	}
 	makers := sync.OnceValues(func() (func() (retrain.Trainer, error), error) {
 		return m.trainers(m.retraining(scheme, cross), cross)
 	})
@@ -80,6 +80,8 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 		return make()
 	}
 }
+
+var errLeftOver = inputError(errors.New("a resample that batches do not train to the tolerance needs the whole kernel matrix, which ranks do not have: take --engine lowrank, or --refine none"))
 
 // ofOneClass reports whether a resample has examples of one class only: then the best bias
 // is not the only one, or not finite.

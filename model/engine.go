@@ -362,7 +362,7 @@ func (m *Model) Matrix() linalg.Kernel {
 // retraining, and training a support vector machine. A low-rank matrix is
 // multiplied out for it, if that fits into memory, and kept.
 func (m *Model) Dense() (*linalg.Sym, error) {
-	if m.Spread != nil || m.team != nil {
+	if m.onRanks() {
 		return nil, errNotWhole
 	}
 	m.making.Lock()

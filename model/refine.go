@@ -122,8 +122,6 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 	switch {
 	case !ok:
 		return nil, inputError(fmt.Errorf("refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean", m.Loss.Name()))
-	case m.Spread != nil:
-		return nil, inputError(errors.New("refined estimates are not made of a kernel matrix that is spread over ranks"))
 	case s == nil || s.Sites() != m.Sites():
 		return nil, inputError(errors.New("the solution is not one of this model"))
 	case settings.Resamples < 2:
@@ -144,7 +142,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 		return nil, err
 	}
 	responses := linalg.Responses(engine, settings.Cross)
-	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme), inStep: m.team != nil}
+	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme), inStep: m.onRanks()}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}

@@ -69,9 +69,9 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, settings Re
 	return retrain.Run(ctx, problem, trainers, m.inStep(settings.Settings))
 }
 
-// inStep has ranks that share a factor train the same resamples at the same time.
+// inStep has ranks that share a kernel matrix train the same resamples at the same time.
 func (m *Model) inStep(s retrain.Settings) retrain.Settings {
-	s.InStep = m.team != nil
+	s.InStep = m.onRanks()
 	return s
 }
 

@@ -60,6 +60,18 @@ func TestScaLAPACKFindsTheExactFixedPoint(t *testing.T) {
 	}
 }
 
+// Exact resamples around a solution are those of the exact engine.
+func TestScaLAPACKRefines(t *testing.T) {
+	for _, name := range refines {
+		t.Run(name, func(t *testing.T) {
+			spec := spreadCases(t)[name]
+			want := refined(t, spec)
+			spec.Storage, spec.Grid = model.ScaLAPACK, newGrid(t)
+			agreeRefined(t, want, refined(t, spec))
+		})
+	}
+}
+
 // Real ranks that share a low-rank factor find what one process finds.
 func TestScaLAPACKSharesAFactor(t *testing.T) {
 	cases := sharedCases(t)

@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
+	"bootbench/batch"
 	"bootbench/blas"
 	"bootbench/dataset"
 	"bootbench/kernel"
@@ -132,6 +135,55 @@ func TestSpreadFindsTheExactFixedPoint(t *testing.T) {
 			want := answers(t, build(t, spec), law)
 			spec.Storage, spec.Grid, spec.Block = model.ScaLAPACK, solo{}, 7
 			agree(t, want, answers(t, build(t, spec), law))
+		})
+	}
+}
+
+// refined are estimates from exact resamples, at the sites and at three new inputs. Fits go
+// on to 1e-7 of a standard deviation, in double precision.
+func refined(t *testing.T, spec model.Spec) map[string][]float64 {
+	t.Helper()
+	m := build(t, spec)
+	scheme := resample.Poisson{Ratio: 1}
+	s, err := m.Solve(context.Background(), scheme, solver.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cross, err := m.CrossAll(blas64.General(m.Set.X.Gather([]int{3, 8, 1})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
+		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}, Pairs: [][2]int{{0, 1}}, Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := r.TestError()
+	return map[string][]float64{"left-out error": {test.Error, test.StandardError, test.BaggedError}, "means": r.Points.Mean, "variances": r.Points.Variance, "covariance": r.Covariance}
+}
+
+// refines are the cases that TestSpreadRefines and its like on ranks have.
+var refines = []string{"hinge", "merged", "square"}
+
+// agreeRefined compares refined estimates, to some ten times the tolerance of the fits.
+func agreeRefined(t *testing.T, want, got map[string][]float64) {
+	t.Helper()
+	for what := range want {
+		if !floats.EqualApprox(want[what], got[what], 3e-6*(1+floats.Norm(want[what], math.Inf(1)))) {
+			t.Errorf("%s: %v, want %v", what, got[what], want[what])
+		}
+	}
+}
+
+// Exact resamples around a solution are those of the exact engine.
+func TestSpreadRefines(t *testing.T) {
+	for _, name := range refines {
+		t.Run(name, func(t *testing.T) {
+			spec := spreadCases(t)[name]
+			want := refined(t, spec)
+			spec.Storage, spec.Grid, spec.Block = model.ScaLAPACK, solo{}, 7
+			agreeRefined(t, want, refined(t, spec))
 		})
 	}
 }

@@ -37,4 +37,8 @@ func (m *Model) members() int {
 	return m.team.Size()
 }
 
+// onRanks reports whether the kernel matrix is shared with other processes, which then do the
+// same at the same time.
+func (m *Model) onRanks() bool { return m.team != nil || m.Spread != nil }
+
 var errNotWhole = inputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another engine, or one process"))

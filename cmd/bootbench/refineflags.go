@@ -113,8 +113,8 @@ func (a *app) splitRefinement(cmd *cobra.Command, data []string, j *job, wanted 
 		return usage.Errorf("--shard splits the exact resamples of --refine, and there are none: give --refine R, or do without --shard")
 	case wanted.accuracy > 0:
 		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides on the way: give --refine R in its place")
-	case !proximal || j.Spread != nil:
-		return usage.Errorf("--shard splits exact resamples, which loss %s with engine %v has none of: do without it", j.Loss.Name(), j.Storage)
+	case !proximal:
+		return usage.Errorf("--shard splits exact resamples, which loss %s has none of: do without it", j.Loss.Name())
 	}
 	wanted.split, wanted.optional = true, false
 	return a.split(cmd, data)
@@ -170,7 +170,7 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 		return nil, nil, nil
 	case resample.ProbZero(scheme, 1) == 0:
 		return nil, []string{"no resample leaves an example out: the left-out error is the theory's leave-one-out error, and is not refined"}, nil
-	case wanted.optional && (!proximal || j.Spread != nil):
+	case wanted.optional && !proximal:
 		return nil, nil, nil
 	}
 	settings := model.RefineSettings{

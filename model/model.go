@@ -242,7 +242,10 @@ func (m *Model) prepare() (err error) {
 		z, transform := dataset.Standardize(x)
 		x, m.transform = z, &transform
 	}
-	m.inputs, err = m.Kernel.Prepare(blas64.General(x.Gather(m.First)))
+	if m.Merged() > 0 {
+		x = x.Gather(m.First)
+	}
+	m.inputs, err = m.Kernel.Prepare(blas64.General(x))
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 type covariances struct {
 	pairs    [][2]int
 	first    []float64 // Cov(F1_i, F1_j); nil where it is not known
-	products *regression
+	products *regression[float64]
 	unit     []float64 // sums over the present period
 }
 
@@ -28,7 +28,7 @@ func newCovariances(pairs [][2]int, points int) (*covariances, error) {
 			return nil, fmt.Errorf("there is no pair of points %d and %d among %d", p[0]+1, p[1]+1, points)
 		}
 	}
-	return &covariances{pairs: pairs, products: newRegression(len(pairs), pairControls, pairResponses), unit: make([]float64, len(pairs)*pairVariables)}, nil
+	return &covariances{pairs: pairs, products: newRegression[float64](len(pairs), pairControls, pairResponses), unit: make([]float64, len(pairs)*pairVariables)}, nil
 }
 
 // know takes the covariances of the first iterate, sum_l G_il G_jl Var xi_l for independent

@@ -29,10 +29,10 @@ type Settings struct {
 const rounding = 1e-6
 
 // NumbersPerPoint and NumbersPerExample are about how many numbers an Estimator holds of a
-// site or new input, and of an example.
+// site or new input, and of an example; its sums, in single precision, count half.
 const (
-	NumbersPerPoint   = 220
-	NumbersPerExample = 160
+	NumbersPerPoint   = 115
+	NumbersPerExample = 85
 )
 
 // Estimator takes in fits and their first iterates, resample after resample. Its memory
@@ -45,14 +45,14 @@ type Estimator struct {
 	period   int // resamples that depend on each other, see resample.Period
 	done     int // resamples taken in
 
-	center   []float64   // the theory's mean, M + P
-	points   *regression // F1 - E F1 and its square; f - center, its square, votes
-	unit     []float64   // the same, summed over the present period
-	examples *regression // over resamples that leave the example out: the controls; f - center, tests
-	observed []float64   // workspace for these
-	leftOut  []*leftOut  // of each test; none where no example is ever left out
-	absent   []int       // per example, the resamples that leave it out
-	nextFit  int         // periods after which examples get coefficients of their own
+	center   []float64            // the theory's mean, M + P
+	points   *regression[float32] // F1 - E F1 and its square; f - center, its square, votes
+	unit     []float64            // the same, summed over the present period
+	examples *regression[float32] // over resamples that leave the example out: the controls; f - center, tests
+	observed []float64            // workspace for these
+	leftOut  []*leftOut           // of each test; none where no example is ever left out
+	absent   []int                // per example, the resamples that leave it out
+	nextFit  int                  // periods after which examples get coefficients of their own
 
 	covariances *covariances
 	replicates  [][]float64
@@ -99,10 +99,10 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	if e.known != nil && e.known.forceVar != nil {
 		e.covariances.know(&x, e.known.forceVar)
 	}
-	e.points = newRegression(len(e.center), controls, pointResponses)
+	e.points = newRegression[float32](len(e.center), controls, pointResponses)
 	e.unit = make([]float64, len(e.center)*pointVariables)
 	if p0 := resample.ProbZero(p.Scheme, 1); p0 > 0 {
-		e.examples = newRegression(len(p.Y), controls, 1+len(s.Tests))
+		e.examples = newRegression[float32](len(p.Y), controls, 1+len(s.Tests))
 		e.observed = make([]float64, e.examples.variables())
 		for _, test := range s.Tests {
 			e.leftOut = append(e.leftOut, newLeftOut(&e.problem, test, p0))

@@ -41,8 +41,8 @@ type leftOut struct {
 	own          [][]float64 // in the place of w and q, fitted to each example; nil at first
 	scale        float64     // 1/(N p0)
 
-	early    *regression            // the controls; losses about theory, about center
-	late     *regression            // losses about center, and these less the examples' own controls
+	early    *regression[float64]   // the controls; losses about theory, about center
+	late     *regression[float64]   // losses about center, and these less the examples' own controls
 	observed [lateVariables]float64 // of the present period
 }
 
@@ -58,7 +58,7 @@ const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	n := len(p.Y)
-	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), early: newRegression(1, controls, 2), late: newRegression(1, 0, 2), scale: 1 / (float64(n) * p0)}
+	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2), scale: 1 / (float64(n) * p0)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
 	for i, y := range p.Y {

@@ -16,38 +16,40 @@ const groups = 10
 const priorWeight = 8
 
 // regression estimates the means of responses y with the help of controls x of known mean
-// 0, at many points at a time. Its memory does not grow with the number of observations.
-type regression struct {
+// 0, at many points at a time. Its memory does not grow with the number of observations; it
+// is most of what refined estimates take, and half of that where sums are kept in single precision,
+// each off by some 1e-7 of its terms' size times the root of their number.
+type regression[T float32 | float64] struct {
 	points, controls, responses int
-	sums                        [groups][]float64 // points x (1 + v + v(v+1)/2) for v = controls + responses
+	sums                        [groups][]T // points x (1 + v + v(v+1)/2) for v = controls + responses
 }
 
-func newRegression(points, controls, responses int) *regression {
-	r := &regression{points: points, controls: controls, responses: responses}
+func newRegression[T float32 | float64](points, controls, responses int) *regression[T] {
+	r := &regression[T]{points: points, controls: controls, responses: responses}
 	for g := range r.sums {
-		r.sums[g] = make([]float64, points*r.width())
+		r.sums[g] = make([]T, points*r.width())
 	}
 	return r
 }
 
-func (r *regression) variables() int { return r.controls + r.responses }
+func (r *regression[T]) variables() int { return r.controls + r.responses }
 
 // width is how many sums there are at a point: the number of observations, the variables,
 // and their products, the upper triangle by rows.
-func (r *regression) width() int {
+func (r *regression[T]) width() int {
 	v := r.variables()
 	return 1 + v + v*(v+1)/2
 }
 
 // add takes in an observation, controls then responses, at one point.
-func (r *regression) add(group, point int, observed []float64) {
+func (r *regression[T]) add(group, point int, observed []float64) {
 	sums := r.sums[group][point*r.width():][:r.width()]
 	sums[0]++
 	at := 1 + len(observed)
 	for i, v := range observed {
-		sums[1+i] += v
+		sums[1+i] = T(float64(sums[1+i]) + v)
 		for _, w := range observed[i:] {
-			sums[at] += v * w
+			sums[at] = T(float64(sums[at]) + v*w)
 			at++
 		}
 	}
@@ -71,19 +73,23 @@ func (m moments) at(i, j int) float64 { // sum of products
 func (m moments) covariance(i, j int) float64 { return m.at(i, j) - m.sum(i)*m.mean(j) }
 
 // group are the sums of one group.
-func (r *regression) group(point, g int) moments {
-	return moments{r.variables(), r.sums[g][point*r.width():][:r.width()]}
+func (r *regression[T]) group(point, g int) moments {
+	own := make([]float64, r.width())
+	for i, v := range r.sums[g][point*r.width():][:r.width()] {
+		own[i] = float64(v)
+	}
+	return moments{r.variables(), own}
 }
 
 // total are the sums of all groups but one; -1 leaves none out.
-func (r *regression) total(point, without int) moments {
+func (r *regression[T]) total(point, without int) moments {
 	total := make([]float64, r.width())
 	for g := range groups {
 		if g == without {
 			continue
 		}
-		for i, v := range r.group(point, g).sums {
-			total[i] += v
+		for i, v := range r.sums[g][point*r.width():][:r.width()] {
+			total[i] += float64(v)
 		}
 	}
 	return moments{r.variables(), total}
@@ -126,7 +132,7 @@ func (e *estimate) without(k, group int) float64 {
 // coefficients beta of each group fitted to the other groups, and the covariance of these
 // means from that of the residuals. All is NaN without observations, the covariance with
 // one.
-func (r *regression) estimate(point int, p plan) *estimate {
+func (r *regression[T]) estimate(point int, p plan) *estimate {
 	q := r.responses
 	e := &estimate{mean: make([]float64, q), cov: make([][]float64, q)}
 	squares := make([][]float64, q)
@@ -167,7 +173,7 @@ func (r *regression) estimate(point int, p plan) *estimate {
 }
 
 // residualProduct is the sum of (y_k - beta_k x)(y_l - beta_l x).
-func (r *regression) residualProduct(m moments, beta [][]float64, k, l int) float64 {
+func (r *regression[T]) residualProduct(m moments, beta [][]float64, k, l int) float64 {
 	sum := m.at(r.controls+k, r.controls+l)
 	for i := range r.controls {
 		sum -= beta[k][i]*m.at(i, r.controls+l) + beta[l][i]*m.at(i, r.controls+k)
@@ -181,7 +187,7 @@ func (r *regression) residualProduct(m moments, beta [][]float64, k, l int) floa
 // coefficients are those of each response on the controls: least squares about the prior
 // ones with their weight, or about 0 where the prior ones do not lower the variance. A control that is
 // constant within rounding, or determined by those before it, keeps its prior one.
-func (r *regression) coefficients(m moments, p plan) [][]float64 {
+func (r *regression[T]) coefficients(m moments, p plan) [][]float64 {
 	beta := make([][]float64, r.responses)
 	for k := range beta {
 		beta[k] = make([]float64, r.controls)
@@ -217,7 +223,7 @@ func (r *regression) coefficients(m moments, p plan) [][]float64 {
 }
 
 // reduces says whether coefficients lower the variance of response k.
-func (r *regression) reduces(m moments, beta []float64, k int) bool {
+func (r *regression[T]) reduces(m moments, beta []float64, k int) bool {
 	change := 0.0
 	for i, b := range beta {
 		change -= 2 * b * m.covariance(i, r.controls+k)
@@ -230,7 +236,7 @@ func (r *regression) reduces(m moments, beta []float64, k int) bool {
 
 // factorize is Cholesky's factor of the controls' covariances with the prior's weight, by
 // rows; those of controls that are not used are nil.
-func (r *regression) factorize(m moments, floor []float64) [][]float64 {
+func (r *regression[T]) factorize(m moments, floor []float64) [][]float64 {
 	l := make([][]float64, r.controls)
 	for i := range l {
 		square := m.covariance(i, i)

@@ -47,7 +47,8 @@ type lowRankWorkspace struct {
 // blockBytes is the size of the blocks in which R' passes through BLAS, at most.
 const blockBytes = 4 << 20
 
-// keptBytes is the size up to which L^-1 R' is kept.
+// keptBytes is the size up to which L^-1 R', of all sites, is kept: members of a team then do
+// what one process does, in a share of its memory.
 const keptBytes = 128 << 20
 
 // siteBlock is the number of sites in such a block, of so many own ones.
@@ -59,8 +60,7 @@ func siteBlock(own, rank int) int {
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k}
-	own := k.share.own()
-	e.allocate(&core.Plan{}, k.n, own, k.rank, 8*own*k.rank <= keptBytes)
+	e.allocate(&core.Plan{}, k.n, k.share.own(), k.rank, 8*k.n*k.rank <= keptBytes)
 	return e
 }
 

@@ -1,13 +1,14 @@
 #!/bin/bash
 # Runs the array script of doc/cluster.md under a real Slurm on this one machine:
-# all parts, then with parts killed and run again; and the mpirun line and the
-# Kubernetes Job beside it. Each study must merge to the answer of one process, in
-# every digit. The Job is not run: kubectl must know all of its fields, and its
+# all parts, then with parts killed and run again; the mpirun line and the
+# Kubernetes Job beside it; and one solve whose low-rank factor two ranks of a Slurm job share.
+# Each study must merge to the answer of one process, in every digit; the shared solve must have that of one
+# process to rounding. The Job is not run: kubectl must know all of its fields, and its
 # command is run once for every index.
 #
 #   sudo scripts/slurm-test.sh
 #
-# Needs root, Go, and Debian's slurm-wlm, munge, openmpi-bin and python3-yaml;
+# Needs root, Go, and Debian's slurm-wlm, munge, python3-yaml and what make mpi installs;
 # without kubectl the Job is left out. The daemons run on files in a temporary
 # folder and are ended again; /etc stays as it is. Takes two minutes.
 set -euo pipefail
@@ -136,7 +137,7 @@ kill_part() {
 	return 1
 }
 
-go build -C "$root" -tags "${TAGS-openblas}" -o "$work/bin/bootbench" ./cmd/bootbench
+go build -C "$root" -tags "${TAGS-openblas,mpi}" -o "$work/bin/bootbench" ./cmd/bootbench
 export PATH=$work/bin:$PATH
 python3 - >"$work/big.csv" <<'PYTHON'
 import random
@@ -186,6 +187,20 @@ env -u SLURM_CONF OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI
 	sh "$examples/mpirun.sh"
 bootbench merge study --threads 1 --quiet --json merged.json >/dev/null
 same merged.json "4 ranks of mpirun" 1
+
+folder shared
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+job=$(sbatch --parsable "$examples/lowrank.sbatch")
+await "$job"
+bootbench estimate big.csv --loss hinge --C 1 --engine lowrank --refine 100 --quiet --json alone.json >/dev/null
+python3 - answer.json alone.json <<-'PYTHON'
+	import json, sys
+	shared, alone = (json.load(open(name)) for name in sys.argv[1:])
+	assert shared["engine"] == "lowrank" and shared["rank"] == alone["rank"]
+	for one, other, off in (shared, alone, 1e-6), (shared["refined"], alone["refined"], 1e-3):
+	    assert abs(one["test_error"] / other["test_error"] - 1) < off, (one["test_error"], other["test_error"])
+	print(f"ok: two ranks share a factor of rank {shared['rank']}: left-out error {shared['test_error']:.8g}, of one process {alone['test_error']:.8g}")
+PYTHON
 
 folder job
 if command -v kubectl >kubectl.txt; then

@@ -95,7 +95,12 @@ func groupRooms(read func(string) ([]byte, error)) (rooms []int64) {
 	return rooms
 }
 
-// addressRoom is what RLIMIT_AS leaves of address space, if it is set.
+// addressReserve is the address space, hardly any of it memory, that a run on two threads still
+// comes to take for itself when its limits are first looked at: 500 MiB were seen for threads' stacks and
+// arenas of the C library and OpenBLAS's buffers. Where it is missing OpenBLAS waits for ever.
+const addressReserve = 768 << 20
+
+// addressRoom is what RLIMIT_AS leaves of address space to matrices, if it is set.
 func addressRoom(read func(string) ([]byte, error)) []int64 {
 	text, err := read("/proc/self/limits")
 	if err != nil {
@@ -106,7 +111,7 @@ func addressRoom(read func(string) ([]byte, error)) []int64 {
 			fields := append(strings.Fields(rest), "")
 			limit, err := strconv.ParseInt(fields[0], 10, 64)
 			if used, known := readField(read, "/proc/self/status", "VmSize:"); err == nil && known {
-				return []int64{limit - used<<10}
+				return []int64{limit - used<<10 - addressReserve}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package linalg
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,7 +41,7 @@ func TestAvailableMemory(t *testing.T) {
 		"own group of version 1": {map[string]string{"/proc/meminfo": meminfo, "/proc/self/cgroup": "9:cpu:/\n4:memory:/job\n0::/\n",
 			"/sys/fs/cgroup/memory/job/memory.limit_in_bytes": "5000", "/sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1000"}, 4000, true},
 		"address space": {map[string]string{"/proc/meminfo": meminfo,
-			"/proc/self/limits": "Limit  Soft Limit Hard Limit Units\nMax address space         204800               unlimited            bytes\n",
+			"/proc/self/limits": "Limit  Soft Limit Hard Limit Units\nMax address space         " + strconv.Itoa(204800+addressReserve) + "               unlimited            bytes\n",
 			"/proc/self/status": "Name: x\nVmSize:\t     100 kB\n"}, 204800 - 100<<10, true},
 		"address space without limit": {map[string]string{"/proc/meminfo": meminfo,
 			"/proc/self/limits": "Max address space         unlimited            unlimited            bytes\n",

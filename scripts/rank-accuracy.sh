@@ -46,6 +46,29 @@ for set in "blobs 8" "rings 2" "checker 2"; do
 		done
 	done
 done
+# The other losses, on smaller sets: likelihoods take their time.
+for set in "waves 8" "friedman1 10"; do
+	name=${set% *} d=${set#* }
+	for gd in 0.05 0.25 1; do
+		for loss in eps huber absolute student; do
+			case $loss in
+			student) flags="--dof 4 --scale 0.1" ;;
+			*) flags="--C 10" ;;
+			esac
+			cell "$name" "synthetic:$name,n=400,seed=1,d=$d" $gd "$d" "$loss" --loss $loss $flags
+		done
+	done
+done
+for set in "blobs 8" "checker 2"; do
+	name=${set% *} d=${set#* }
+	for gd in 0.05 0.25 1; do
+		for loss in hinge2 probit logit hard; do
+			flags=
+			[ $loss = hinge2 ] && flags="--C 10"
+			cell "$name" "synthetic:$name,n=400,seed=1,d=$d" $gd "$d" "$loss" --loss $loss $flags
+		done
+	done
+done
 engine=auto
 for gd in 0.04 0.16; do
 	cell waves synthetic:waves,n=5300,seed=1,d=8,noise=0.1 $gd 8 "square 1%" --loss square --noise 1%

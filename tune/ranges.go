@@ -34,7 +34,7 @@ func ranges(spec *model.Spec) map[string]span {
 		"constant":     times(variance, span{0.001, 0.1, 1000}),
 		"jitter":       times(variance, span{1e-6, 0.01, 10}),
 		"noise":        times(variance, span{1e-4, 0.1, 10}),
-		"C":            {1e-3 / variance, 3 / variance, 1e3 / variance},
+		"C":            {1e-3 / variance, 3 / variance, 1e5 / variance},
 		"epsilon":      times(math.Sqrt(variance), span{1e-3, 0.1, 3}),
 		"delta":        times(math.Sqrt(variance), span{0.01, 0.5, 10}),
 		"scale":        times(math.Sqrt(variance), span{0.01, 0.3, 10}),

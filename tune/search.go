@@ -23,10 +23,10 @@ import (
 // Sizes and limits of the search.
 const (
 	screenLabels     = 100 // examples on which models all over the ranges are judged, if there are so many more
-	screenRegression = 150
+	screenRegression = 100
 	startLabels      = 200 // the same of the starts
-	startRegression  = 300
-	worthSubset      = 1.5  // by how many times more
+	startRegression  = 200
+	worthSubset      = 1.25 // by how many times more
 	screenPoints     = 6    // per coordinate
 	screenReach      = 4    // they lie within a factor e^4 of the first
 	screenApart      = 1    // difference of logarithms from which on two starts are not one
@@ -35,6 +35,7 @@ const (
 	closeTolerance   = 1e-4 // of solves on all data
 	nearValue        = 0.03 // relative difference from the best end up to which another is judged on all data too
 	samePlace        = 0.5  // difference of logarithms below which it is in the same place
+	nearEnd          = 0.3  // the same where a start follows an earlier one to its end, and need not
 	progressRelative = 3e-3 // decrease of the value over progressSteps steps below which a run on all data ends
 	progressAbsolute = 3e-4 // the same of the evidence, which may be near 0
 	progressLoose    = 3    // by what more a run on a part must decrease
@@ -114,6 +115,7 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 	for k, from := range s.screen(ctx, tied) {
 		r := s.descent(ctx, part, looseTolerance, from, tied)
 		r.start, r.unit = k+1, firstStep
+		r.ends = ends
 		if end, ok := r.run(); ok {
 			ends = append(ends, end)
 			s.result.Ends = append(s.result.Ends, end.Value)
@@ -171,10 +173,7 @@ func apart(all []Evaluation, distance float64, count int) (kept []Evaluation) {
 	all = slices.DeleteFunc(slices.Clone(all), func(e Evaluation) bool { return e.Failure != "" })
 	slices.SortStableFunc(all, func(a, b Evaluation) int { return cmp.Compare(a.Value, b.Value) })
 	for _, e := range all {
-		near := func(k Evaluation) bool {
-			return slices.EqualFunc(k.Values, e.Values, func(a, b float64) bool { return math.Abs(math.Log(a/b)) < distance })
-		}
-		if len(kept) < count && !slices.ContainsFunc(kept, near) {
+		if len(kept) < count && !slices.ContainsFunc(kept, func(k Evaluation) bool { return k.near(e, distance) }) {
 			kept = append(kept, e)
 		}
 	}
@@ -236,7 +235,8 @@ type descent struct {
 	at      []float64 // the last point that was judged, and its model
 	last    judged
 	best    Evaluation
-	settled bool // the last step was too short to be worth one
+	ends    []Evaluation // of earlier starts
+	settled bool         // the last step was too short to be worth one
 	ctx     context.Context
 }
 
@@ -285,10 +285,15 @@ func (r *descent) Init() error { return nil }
 
 // Record is see Init.
 func (r *descent) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
-	if r.stopped() || r.settled {
+	if r.stopped() || r.settled || slices.ContainsFunc(r.ends, func(e Evaluation) bool { return r.best.near(e, nearEnd) }) {
 		return errStop
 	}
 	return nil
+}
+
+// near reports whether the logarithms of all values differ by less than a distance.
+func (e Evaluation) near(other Evaluation, distance float64) bool {
+	return slices.EqualFunc(e.Values, other.Values, func(a, b float64) bool { return math.Abs(math.Log(a/b)) < distance })
 }
 
 // model is the specification at a point, and the values of the hyperparameters.

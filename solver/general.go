@@ -36,6 +36,9 @@ func (r *run) solveGeneral(ctx context.Context) error {
 		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.SiteParams))
 	}
 	x.addWarnings()
+	if x.failed() {
+		x.settleRounding()
+	}
 	return nil
 }
 

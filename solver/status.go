@@ -16,9 +16,10 @@ const (
 	NumericalFailure               // a factorisation broke down, or the variance equations have no positive solution
 	Cancelled                      // the context ended the solve
 	TooCoarse                      // converged, on a low-rank kernel that may have moved the answer by more than it should
+	Undetermined                   // did not converge, and rounding of the kernel matrix moves the answer by more than the tolerance
 )
 
-var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled", "too coarse a rank"}
+var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled", "too coarse a rank", "undetermined by rounding"}
 
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statusNames) {

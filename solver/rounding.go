@@ -1,0 +1,68 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"bootbench/linalg"
+)
+
+// settleRounding says of a solve that did not converge whether it could: where the last bits of
+// K move the image of the accepted iterate by more than the tolerance, the equations do
+// not determine their solution, and no iteration would find it.
+func (x *fixedPoint) settleRounding() {
+	if change := x.roundingChange(); change > x.settings.Tolerance {
+		x.Status = Undetermined
+		x.Warnings = append(x.Warnings, fmt.Sprintf(
+			"the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e: inputs are too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or merging inputs that nearly repeat make the problem regular", change, x.settings.Tolerance))
+	}
+}
+
+// roundingChange is by how much the image of the accepted iterate changes where every element of
+// K beside its diagonal moves to one of its neighbours in double precision: no K is known any
+// better. It is infinite where no G follows, and 0 for a kernel that is not held whole, or
+// where there is no memory for another.
+func (x *fixedPoint) roundingChange() float64 {
+	k, whole := x.problem.Gram.(*linalg.Sym)
+	n := len(x.sites)
+	if !whole || linalg.CheckMemory(8*int64(n)*int64(n), x.settings.MaxBytes, "a check of rounding") != nil {
+		return 0
+	}
+	other := linalg.NewSym(n)
+	for i := range n {
+		copy(other.Row(i), k.Row(i))
+	}
+	was, is := make(Cavities, 3*n), make(Cavities, 3*n)
+	if !x.imageBy(other, was) {
+		return math.Inf(1)
+	}
+	rng := rand.New(rand.NewPCG(x.settings.Seed, 0))
+	for i := range n {
+		for j, v := range other.Row(i)[1:] {
+			other.Row(i)[1+j] = math.Nextafter(v, math.Inf(1-2*rng.IntN(2)))
+		}
+	}
+	if !x.imageBy(other, is) {
+		return math.Inf(1)
+	}
+	if change := x.model.maxChange(is, was); !math.IsNaN(change) {
+		return change
+	}
+	return math.Inf(1)
+}
+
+// imageBy computes the image of the accepted iterate where the kernel matrix is k, as the
+// solve would. It reports false where that has no G.
+func (x *fixedPoint) imageBy(k *linalg.Sym, image Cavities) bool {
+	engine := x.settings.Engine(k)
+	if x.search.Phase != FixedPoint || x.newton == nil {
+		engine.UseFactor(x.accepted.D, x.factorRoom())
+	}
+	if engine.Factorize(x.accepted.D) != nil {
+		return false
+	}
+	engine.FormG()
+	newSiteModel(x.sites, engine, k, x.problem.Y).cavities(image, x.accepted.SiteParams)
+	return true
+}

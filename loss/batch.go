@@ -6,7 +6,7 @@ import "math"
 // every site with one target y_i of weight k_i >= 0. All slices have the length of dst;
 // dst may be h. What it holds before is a guess, from which a map that iterates starts where
 // that is near. Losses of the catalogue that have a closed map go through a loop of their
-// own, others through Prox.
+// own, a Batch through its own, others through Prox.
 func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 	c, h, y, k = c[:len(dst)], h[:len(dst)], y[:len(dst)], k[:len(dst)]
 	switch l := l.(type) {
@@ -50,6 +50,10 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 		for i, v := range h {
 			dst[i] = y[i] * logisticProx(y[i]*dst[i], y[i]*v, k[i]*l.C/c[i])
 		}
+	case fromProximal:
+		ProxEach(l.Proximal, dst, c, h, y, k)
+	case Batch:
+		l.ProxEach(dst, c, h, y, k)
 	default:
 		var target, weight [1]float64
 		for i, v := range h {

@@ -34,6 +34,14 @@ type Differentiable interface {
 	Breakpoints(y float64) []float64
 }
 
+// Batch is what a Proximal may have besides for many sites at once, as batches of exact
+// resamples ask it.
+type Batch interface {
+	Proximal
+	// ProxEach is ProxEach for this loss: the contract stands there.
+	ProxEach(dst, c, h, y, k []float64)
+}
+
 // FromProximal makes a training loss of any convex loss known by its proximal
 // map, which may be Differentiable. Its moments are averages over the Gaussian
 // cavity by quadrature (in closed form where it is Differentiable and its derivatives are

@@ -21,6 +21,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
+// OpenBLAS is the name of that backend, whose dsyrk is as fast as its dgemm.
+const OpenBLAS = "openblas"
+
 // Backend is a BLAS with the LAPACK kernels of the hot path. All matrices are
 // row-major with row stride lda >= max(1, n); only the triangle named by uplo
 // is read or written. A backend is safe for concurrent use, SetThreads apart.
@@ -28,7 +31,7 @@ type Backend interface {
 	blas.Float64
 	blas.Float32
 
-	// Name is "openblas" or "gonum".
+	// Name is OpenBLAS or "gonum".
 	Name() string
 
 	// Potrf overwrites a triangle of the symmetric matrix A of order n with its
@@ -99,7 +102,7 @@ func Bind(name string) error {
 		}
 	}
 	hint := ""
-	if name == "openblas" {
+	if name == OpenBLAS {
 		hint = "; build with -tags openblas"
 	}
 	return fmt.Errorf("no BLAS backend %q in this binary (it has %s)%s",

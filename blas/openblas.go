@@ -84,7 +84,7 @@ type openBLAS struct {
 	singles *leafSquares[float32]
 }
 
-func (openBLAS) Name() string { return "openblas" }
+func (openBLAS) Name() string { return OpenBLAS }
 
 // plainLauum is the order from which OpenBLAS's own dlauum is the faster: by 4% at 1000,
 // 13% at 2000, 8% at 4000 (BENCHMARKS, kernels).
@@ -237,7 +237,7 @@ func (openBLAS) Threads() int { return int(C.openblas_get_num_threads()) }
 func (openBLAS) SetThreads(n int) { C.openblas_set_num_threads(C.int(max(1, n))) }
 
 func (b openBLAS) describe(info *Info) {
-	info.Backend = "openblas"
+	info.Backend = OpenBLAS
 	info.Core = C.GoString(C.openblas_get_corename())
 	info.Config = strings.TrimSpace(C.GoString(C.openblas_get_config()))
 	info.Threads = b.Threads()

@@ -36,8 +36,13 @@ var (
 	quickCs     = []float64{0.1, 1, 10, 100}
 )
 
-// quickRounds is how often the steps of the grid are halved around its best model.
-const quickRounds = 2
+// quickRounds is how often the steps of the grid are halved around its best model, and
+// quickMoves by how many whole steps the search leaves a grid on whose edge that lies, for
+// regression: labels' errors differ less there than they are off.
+const (
+	quickRounds = 2
+	quickMoves  = 4
+)
 
 // QuickFit is a model for a data set about which nothing is known.
 type QuickFit struct {
@@ -85,6 +90,7 @@ type quickSearch struct {
 	other    bool    // noise or C is the last
 	unit     float64 // of gamma: one over half the mean squared distance
 	variance float64 // of all targets
+	moves    int     // beyond the grid
 	judge    func(spec Spec) (float64, error)
 
 	built *Model // the last model whose kernel matrix was made
@@ -95,9 +101,10 @@ func (q *quickSearch) begin() error {
 	set := q.spec.Set
 	q.variance = stat.PopVariance(set.Y, nil)
 	size, others := quickRegression, quickNoises
+	q.moves = quickMoves
 	q.judge, q.fit.Criterion = q.leaveOneOut, "exact leave-one-out"
 	if set.Task == dataset.Classification {
-		size, others = quickLabels, quickCs
+		size, others, q.moves = quickLabels, quickCs, 0
 		q.judge, q.fit.Criterion = q.plus, ".632+ of the theory"
 	}
 	switch q.spec.Loss.(type) {
@@ -196,13 +203,19 @@ func (q *quickSearch) set(spec *Spec, point []float64) {
 	}
 }
 
-// search judges the grid, and then twice the neighbours of its best point at half the
-// distance. Of equals the first counts, the smoother model. One that cannot be trained is
+// search judges the grid; where its best point lies on the edge, the neighbours beyond, as long as
+// one is better; and then twice the neighbours of the best point at half the distance. Beyond
+// the edge all neighbours count, as little noise goes with broad kernels. Of equals the first counts, the smoother model. One that cannot be trained is
 // passed over, unless none can.
 func (q *quickSearch) search() (best []float64, err error) {
 	var failure error
+	var tried [][]float64
 	least := math.Inf(1)
 	try := func(point []float64) error {
+		if slices.ContainsFunc(tried, func(p []float64) bool { return floats.EqualApprox(p, point, 1e-6) }) {
+			return nil
+		}
+		tried = append(tried, slices.Clone(point))
 		value, err := q.value(point)
 		if q.ctx.Err() != nil {
 			return q.ctx.Err()
@@ -224,6 +237,17 @@ func (q *quickSearch) search() (best []float64, err error) {
 	if best == nil {
 		return nil, cmp.Or(failure, inputError(errors.New("no model could be judged")))
 	}
+	for range q.moves {
+		before := least
+		for _, point := range q.beyond(best) {
+			if err := try(point); err != nil {
+				return nil, err
+			}
+		}
+		if !(least < before) {
+			break
+		}
+	}
 	for round := range quickRounds {
 		center := slices.Clone(best)
 		for a, axis := range q.axes {
@@ -239,6 +263,24 @@ func (q *quickSearch) search() (best []float64, err error) {
 	}
 	q.fit.Value = least
 	return best, nil
+}
+
+// beyond are the neighbours of a point, a whole step away, that lie outside of the grid.
+func (q *quickSearch) beyond(point []float64) [][]float64 {
+	var around [][]float64
+	for a, axis := range q.axes {
+		step := axis[1] - axis[0]
+		around = append(around, []float64{point[a] - step, point[a], point[a] + step})
+	}
+	return slices.DeleteFunc(product(around), func(p []float64) bool {
+		const rounding = 1e-6
+		for a, axis := range q.axes {
+			if p[a] < axis[0]-rounding || p[a] > axis[len(axis)-1]+rounding {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // product are all points of a grid, the last axis fastest; one without coordinates for no

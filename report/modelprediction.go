@@ -4,16 +4,17 @@ import "bootbench/loss"
 
 // ModelPrediction is the answer of predict --model: one trained model at new inputs.
 type ModelPrediction struct {
-	Command string  `json:"command"`
-	Model   string  `json:"model"` // its file
-	Data    string  `json:"data"`  // that it was trained on
-	N       int     `json:"n"`
-	D       int     `json:"d"`
-	Task    string  `json:"task"`
-	Target  string  `json:"target"`
-	Labels  *Labels `json:"labels,omitempty"`
-	Loss    string  `json:"loss"`
-	Kernel  Kernel  `json:"kernel"`
+	Command   string  `json:"command"`
+	Model     string  `json:"model"` // its file, as ModelFile
+	ModelFile string  `json:"model_file"`
+	Data      string  `json:"data"` // that it was trained on
+	N         int     `json:"n"`
+	D         int     `json:"d"`
+	Task      string  `json:"task"`
+	Target    string  `json:"target"`
+	Labels    *Labels `json:"labels,omitempty"`
+	Loss      string  `json:"loss"`
+	Kernel    Kernel  `json:"kernel"`
 	// SupportVectors is the number of sites of which the predictor is a sum.
 	SupportVectors int    `json:"support_vectors"`
 	Test           string `json:"test"` // the new inputs

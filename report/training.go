@@ -12,7 +12,8 @@ type Perceptron struct {
 type Training struct {
 	Command string `json:"command"`
 	Subject
-	Model          string      `json:"model"`             // its file
+	Model          string      `json:"model"`             // its file, as ModelFile
+	ModelFile      string      `json:"model_file"`        // other answers have the hyperparameters under model
 	Format         string      `json:"format"`            // json or libsvm
 	Labels         []int       `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
 	Bias           bool        `json:"bias"`              // the predictor has a bias term

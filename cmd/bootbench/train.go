@@ -162,7 +162,7 @@ func (a *app) writeModel(j *job, fit *model.Fit, r *report.Training, t *trainFla
 		return err
 	}
 	p.Program, p.Loss = version(), j.report.Loss
-	r.Command, r.Subject, r.Model, r.Format = "train", j.report, t.path, t.format
+	r.Command, r.Subject, r.Model, r.ModelFile, r.Format = "train", j.report, t.path, t.path, t.format
 	r.Subject.Model = nil // Training has another of this name
 	r.SupportVectors, r.TestLoss, r.Apparent = len(p.Weight), p.Training.TestLoss, p.Training.Apparent
 	write := p.Write

@@ -44,8 +44,8 @@ func BenchmarkBeside(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		methods := []string{"632plus", "quickfit", "grid"}
-		choosers := map[string]chooser{"632plus": tunes(Plus632, false), "grid": gridSearch, "quickfit": quickFit, "svm-train": libsvmGrid, "evidence": tunes(Evidence, false), "loo": tunes(LeaveOneOut, false), "632plus,ard": tunes(Plus632, true)}
+		methods := []string{"632plus", "leftout", "quickfit", "grid"}
+		choosers := map[string]chooser{"632plus": tunes(Plus632, false), "leftout": tunes(LeftOut, false), "grid": gridSearch, "quickfit": quickFit, "svm-train": libsvmGrid, "evidence": tunes(Evidence, false), "loo": tunes(LeaveOneOut, false), "632plus,ard": tunes(Plus632, true)}
 		if set.Task == dataset.Regression {
 			methods = append(methods, "evidence", "loo", "632plus,ard")
 		} else if _, err := exec.LookPath("svm-train"); err == nil {

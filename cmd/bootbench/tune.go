@@ -45,8 +45,8 @@ func (t *tuneFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.over, "over", nil, "what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and what the loss takes")
 	f.Lookup("over").DefValue = "" // not "[]"
 	f.BoolVar(&t.ard, "ard", false, "a length scale for each feature (automatic relevance determination); default: one for all")
-	t.by = tune.Plus632.String()
 	registerBy(f, &t.by)
+	f.Lookup("by").Usage += "; default: 632plus for numbers, leftout for labels"
 	f.StringVar(&t.model, "model", "", "train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
 	f.StringVar(&t.grid, "from-grid", "", "one descent, on all of DATA, from the best cell of a grid: its JSON document or grid.csv, `FILE`; flags that are given go before its values; default: none")
 	f.StringVar(&t.choice, "choice", choices[0], "`RULE`: least, the model of the least error, or one-se, the smoothest one (least C or most noise, all else equal) within a standard error of that")
@@ -85,16 +85,17 @@ func tuneCommand(a *app) *cobra.Command {
 		Use:   "tune DATA",
 		Short: "Hyperparameters by the gradient of the bootstrap error",
 		Long: `tune chooses the hyperparameters of a model by descent along the gradient of an
-estimate of its error: of .632+, which the theory computes for a model at the price of
-a few fits, and its derivatives by all hyperparameters at once for about as much. The
-estimate has no noise from folds, and is smooth for the zero-one loss too.
+estimate of its error: of .632+, or for labels of the left-out error, which the theory
+computes for a model at the price of a few fits, and its derivatives by all
+hyperparameters at once for about as much. The estimate has no noise from folds, and
+is smooth for the zero-one loss too.
 
-Descents begin at several points, on a part of DATA where it is large, and the best goes
-on on all of it. Each is the best of models all over the ranges of what is chosen. An
+Models all over the ranges are looked at first, then descents begin at the best of
+them, on a part of DATA where it is large, and the best goes on on all of it. An
 interrupted search keeps the best so far, and goes on with --checkpoint and --resume.
-The model that is chosen is printed with its left-out error, and the
-command line that estimates it again. The error of the best of many models is lower than
-what it will do on new data, by less than its standard error where few numbers are chosen.`,
+The model that is chosen is printed with its left-out error, and the command line that
+estimates it again. The error of the best of many models is lower than what it will do
+on new data, by less than its standard error where few numbers are chosen.`,
 		Example: `  bootbench tune boston
   bootbench tune boston --ard
   bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
@@ -204,9 +205,6 @@ func (t *tuneFlags) writeModel(m *model.Model) error {
 func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test *testFlags, path string) (*tune.Problem, error) {
 	p := &tune.Problem{}
 	var err error
-	if p.By, err = byName(t.by); err != nil {
-		return nil, err
-	}
 	a.console.Progress("reading", 0, 1)
 	set, err := a.load(m, path)
 	if err != nil {
@@ -216,6 +214,14 @@ func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test
 		return nil, err
 	}
 	if p.Spec, err = m.tunedSpec(set); err != nil {
+		return nil, err
+	}
+	if t.by == "" {
+		if t.by = tune.Plus632.String(); p.Spec.Set.Task == dataset.Classification {
+			t.by = tune.LeftOut.String()
+		}
+	}
+	if p.By, err = byName(t.by); err != nil {
 		return nil, err
 	}
 	if p.Over, err = t.axes(&p.Spec); err != nil {

@@ -165,7 +165,7 @@ func TestTuneFromGrid(t *testing.T) {
 	g := document[gridDocument](t, must(t, "grid", data, "--loss", "hinge", "--over", "C=0.3,3", "--over", "gamma=0.02:0.5:3", "--by", "632plus", "--out", dir, "--json", "-", "--quiet"))
 	best := g.Results[*g.Best].Values
 	for name, loss := range map[string][]string{"result.json": nil, "grid.csv": {"--loss", "hinge"}} {
-		d := document[tuningDocument](t, must(t, append([]string{"tune", data, "--from-grid", filepath.Join(dir, name), "--json", "-", "--quiet"}, loss...)...))
+		d := document[tuningDocument](t, must(t, append([]string{"tune", data, "--by", "632plus", "--from-grid", filepath.Join(dir, name), "--json", "-", "--quiet"}, loss...)...))
 		first := d.Path[0].Values // gamma, C
 		if fmt.Sprintf("%.4g %.4g", first[1], first[0]) != strings.Join(best, " ") || !strings.Contains(d.CommandLine, "--loss hinge") {
 			t.Errorf("%s: begins at %v, the best cell is %v: %s", name, first, best, d.CommandLine)

@@ -73,8 +73,8 @@ type Settings struct {
 	// done. It runs on the goroutine that called Run.
 	Progress func(done, total int)
 	// Patience is how long the fits in progress are waited for when ctx ends; 0 means until
-	// they end. Those that do not are left running, for a program that is about to end: trainers and kernel
-	// matrix must then not be written any more.
+	// they end. Those that do not are left running,
+	// for a program that is about to end: trainers and kernel matrix must then not be written any more.
 	Patience time.Duration
 }
 

@@ -26,9 +26,9 @@ func Certain(law resample.CountDistribution) bool {
 const bendScale = 1e8
 
 // solveCertain is the fixed point where every resample is the whole set: m = f, its fit, and
-// V = V_c = 0. With the slope of the proximal map at h = f - a/c, df/dh = c/(c + l”),
+// V = V_c = 0. With the slope df/dh of the proximal map at h = f - a/c, which is c/(c + d),
 //
-//	d = l'' = c (1 - slope)/slope,   g = a + d f,   m_c = f - a/c with c = b/chi.
+//	d = c (1 - slope)/slope,   g = a + d f,   m_c = f - a/c with c = b/chi.
 func (r *run) solveCertain(fit *WholeFit) error {
 	l, ok := r.problem.Loss.(loss.Proximal)
 	if n := len(r.sites); !ok || len(fit.F) != n || len(fit.Weight) != n {

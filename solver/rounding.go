@@ -25,8 +25,8 @@ func (x *fixedPoint) settleRounding() {
 // where there is no memory for another.
 func (x *fixedPoint) roundingChange() float64 {
 	k, whole := x.problem.Gram.(*linalg.Sym)
-	n := len(x.sites)
-	if !whole || linalg.CheckMemory(8*int64(n)*int64(n), x.settings.MaxBytes, "a check of rounding") != nil {
+	n, room := len(x.sites), x.factorRoom()
+	if !whole || room < 0 || linalg.CheckMemory(8*int64(n)*int64(n), room, "a check of rounding") != nil {
 		return 0
 	}
 	other := linalg.NewSym(n)

@@ -361,9 +361,10 @@ func TestRunAgreesWithIndependentSites(t *testing.T) {
 func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 	p, learner := regression(300)
 	var want string
-	for _, workers := range []int{1, 2, 5} {
-		next, finished := 0, 0
-		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, Tests: bothTests,
+	for _, workers := range []int{1, 2, 5, 0} { // 0: in step, which is one worker on this goroutine
+		next, finished, inStep := 0, 0, workers == 0
+		workers := max(1, workers)
+		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, InStep: inStep, Tests: bothTests,
 			OnResample: func(b int, _ []int, _ []float64) { next = checkNext(t, b, next) },
 			Progress:   func(done, total int) { finished = done; _ = total },
 		}

@@ -60,9 +60,8 @@ func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	how.MaxBytes = batch.DefaultMaxBytes
-	copied := int64(0)
-	if m.Factor == nil && m.Spread == nil {
-		copied = 4 * int64(m.Sites()) * int64(m.Sites())
+	copied := m.copyBytes()
+	if copied > 0 {
 		how.MaxBytes = min(how.MaxBytes, max(leastBlock, copied/int64(2*workers)))
 	}
 	if m.MaxBytes > 0 {

@@ -96,6 +96,14 @@ func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistributio
 // trainerVectors is about how many vectors over the sites a trainer has.
 const trainerVectors = 20
 
+// copyBytes is the memory of the copy of a dense G in single precision that batches multiply by.
+func (m *Model) copyBytes() int64 {
+	if m.Factor != nil || m.Spread != nil {
+		return 0
+	}
+	return 4 * int64(m.Sites()) * int64(m.Sites())
+}
+
 // batchBytes is the memory of batches beside the theory: responses of new inputs, the copy of G and
 // the blocks.
 func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
@@ -103,10 +111,7 @@ func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	bytes := 8 * sites * int64(settings.Cross.Rows)
-	if m.Factor == nil {
-		bytes += 4 * sites * sites
-	}
+	bytes := 8*sites*int64(settings.Cross.Rows) + m.copyBytes()
 	resamples := settings.Resamples
 	if resamples == 0 {
 		resamples = retrain.DefaultResamples

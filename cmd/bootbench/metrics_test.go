@@ -84,7 +84,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}
-	d := document[struct{ Warnings []string }](t, must(t, strings.Fields("estimate boston --engine lowrank --metrics jackknife --refine none --json - --quiet")...))
+	d := document[struct{ Warnings []string }](t, must(t, strings.Fields("estimate boston --scheme subsample --ratio 0.5 --metrics jackknife --refine none --json - --quiet")...))
 	if len(d.Warnings) == 0 || !strings.HasPrefix(d.Warnings[len(d.Warnings)-1], "no jackknife: ") {
 		t.Errorf("%q", d.Warnings)
 	}

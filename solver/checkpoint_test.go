@@ -103,6 +103,8 @@ func interruptibles(t testing.TB) []interruptible {
 			[]solver.Phase{solver.FixedPoint, solver.VerifyLowRank}, 0},
 		{"hard, by a path", overlap{"blobs,n=200", 1, hard, 5, nil}.problem(t), solver.Settings{}, 17,
 			[]solver.Phase{solver.FixedPoint, solver.VerifyLowRank, solver.OnPath}, 0},
+		{"hinge, by plain sweeps", overlap{"blobs,n=54,seed=3,d=5", 8, loss.Hinge{C: 1}, 2, nearCopies}.problem(t), solver.Settings{}, 97,
+			[]solver.Phase{solver.FixedPoint, solver.OnPath, solver.FinalPolish, solver.PlainSweeps}, 0},
 	}
 }
 

@@ -28,9 +28,12 @@ type strategy interface {
 }
 
 // strategy chooses by the distance: Newton's method where it is small, Anderson
-// acceleration where it is moderate, damped sweeps, which find the way best, else.
+// acceleration where it is moderate, damped sweeps, which find the way best, else and where
+// the others have failed.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
+	case x.search.Phase == PlainSweeps && d >= plainMinDistance:
+		return dampedSweep{}
 	case x.newton != nil && d < x.search.NewtonRadius:
 		return x.newton
 	case x.enabled(Anderson) && d < andersonMaxDistance:

@@ -10,20 +10,22 @@ type phase struct {
 }
 
 // phases is the table: sweeps and Newton's method; where rounding may have had a part in
-// their end, the same with the factor of K; where that does not converge, a continuation;
-// and the same with more patience.
+// their end, the same with the factor of K; where that does not converge, a continuation,
+// and the same with more patience; last, damped sweeps and nothing else from the start value.
 var phases = [...]phase{
 	FixedPoint:    {stay, (*fixedPoint).iterateBriefly, (*fixedPoint).afterFixedPoint},
 	VerifyLowRank: {(*fixedPoint).verify, (*fixedPoint).iterateBriefly, (*fixedPoint).afterVerify},
 	Polish:        {(*fixedPoint).restart, (*fixedPoint).iterateLong, endOfSearch},
 	OnPath:        {stay, (*fixedPoint).continuation, (*fixedPoint).afterPath},
-	FinalPolish:   {(*fixedPoint).restartWithSweep, (*fixedPoint).iterateLong, endOfSearch},
+	FinalPolish:   {(*fixedPoint).restartWithSweep, (*fixedPoint).iterateLong, (*fixedPoint).afterFinalPolish},
+	PlainSweeps:   {(*fixedPoint).start, (*fixedPoint).iteratePlainly, endOfSearch},
 }
 
 // Limits of the search.
 const (
 	stallContinuation = 12 // sweeps without a smaller distance before a continuation is tried
 	stallStop         = 60 // the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
+	stallPlain        = 200 // the same of damped sweeps, which find their way slowly
 	roundingFactor    = 20 // residual over the tolerance up to which patience may beat rounding
 )
 
@@ -68,6 +70,11 @@ func (x *fixedPoint) iterateLong(ctx context.Context) Status {
 	return x.iterate(ctx, x.settings.stallLimit(stallStop))
 }
 
+// iteratePlainly is more so.
+func (x *fixedPoint) iteratePlainly(ctx context.Context) Status {
+	return x.iterate(ctx, x.settings.stallLimit(stallPlain))
+}
+
 func (x *fixedPoint) failed() bool { return x.Status == Stalled || x.Status == NumericalFailure }
 
 func (x *fixedPoint) afterFixedPoint() (Phase, bool) {
@@ -88,6 +95,11 @@ func (x *fixedPoint) afterVerify() (Phase, bool) {
 }
 
 func (x *fixedPoint) afterPath() (Phase, bool) { return FinalPolish, x.Status == Stalled }
+
+// afterFinalPolish gives up where K is not known well enough to go on.
+func (x *fixedPoint) afterFinalPolish() (Phase, bool) {
+	return PlainSweeps, x.Status == Stalled && !(x.roundingChange() > x.tol)
+}
 
 func endOfSearch(*fixedPoint) (Phase, bool) { return 0, false }
 

@@ -59,7 +59,7 @@ func (x *Iterate) check(of string, sites int) error {
 
 func (s *Search) check(sites int) error {
 	switch {
-	case s.Phase < 0 || s.Phase > FinalPolish:
+	case s.Phase < 0 || s.Phase > PlainSweeps:
 		return badState("no phase %d", int(s.Phase))
 	case (s.Phase == OnPath) != (s.Continuation != nil):
 		return badState("phase %d and its continuation do not fit", int(s.Phase))
@@ -101,6 +101,7 @@ const (
 	Polish                     // where only rounding is left
 	OnPath                     // continuation
 	FinalPolish                // after it, with more patience
+	PlainSweeps                // damped, without acceleration, from the start value
 )
 
 // Continuation is how far a path of problems has been followed, and where the iteration

@@ -170,6 +170,22 @@ func TestNearCopiesUndetermined(t *testing.T) {
 	mustConverge(t, p, solver.Settings{})
 }
 
+// TestHingeAtNearCopies: a hinge loss at inputs that nearly repeat, where acceleration and
+// continuation go round between two branches, is solved by damped sweeps: to what plain sweeps
+// find, and to a fixed point in 300 bits. Tolerance: the residual of 1e-6, and slow directions.
+func TestHingeAtNearCopies(t *testing.T) {
+	for _, o := range []overlap{
+		{"blobs,n=54,seed=3,d=5", 8, loss.Hinge{C: 1}, 2, nearCopies},
+		{"rings,n=54,seed=3,d=5", 1, loss.Hinge{C: 1}, 5, nearCopies},
+		{"checker,n=54,seed=3,d=2", 8, loss.Hinge{C: 100}, 2, nearCopies},
+	} {
+		p := o.problem(t)
+		a := mustConverge(t, p, solver.Settings{})
+		isFixedPoint(t, p, a)
+		same(t, o.String()+": mean", a.Mean, mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations}).Mean, 1e-4)
+	}
+}
+
 // TestHopeless: a hard margin that needs more than the rank that K has within
 // rounding ends, says so, and is finite.
 func TestHopeless(t *testing.T) {

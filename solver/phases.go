@@ -23,10 +23,10 @@ var phases = [...]phase{
 
 // Limits of the search.
 const (
-	stallContinuation = 12 // sweeps without a smaller distance before a continuation is tried
-	stallStop         = 60 // the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
+	stallContinuation = 12  // sweeps without a smaller distance before a continuation is tried
+	stallStop         = 60  // the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
 	stallPlain        = 200 // the same of damped sweeps, which find their way slowly
-	roundingFactor    = 20 // residual over the tolerance up to which patience may beat rounding
+	roundingFactor    = 20  // residual over the tolerance up to which patience may beat rounding
 )
 
 // runPhases searches for the fixed point. Without Newton's method there is one phase.

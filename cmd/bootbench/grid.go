@@ -44,7 +44,7 @@ Cells are then told apart from the best: the difference of their left-out errors
 over examples (and over the same resamples with --refine), with interval and p-value.
 
 The least error of many is lower than what its model will do on new data.`,
-		Example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3
+		Example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3 --json crabs.json
   bootbench grid houses.csv --loss square --over noise=0.1:10:4 --over kernel=rbf,matern32 --json grid.json
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 0/2 --out study
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --out study`,

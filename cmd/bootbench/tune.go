@@ -100,7 +100,7 @@ on new data, by less than its standard error where few numbers are chosen.`,
   bootbench tune boston --ard
   bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
   bootbench tune houses.csv --loss square --kernel matern52 --by evidence --budget 60s
-  bootbench tune crabs --from-grid study/result.json --choice one-se`,
+  bootbench tune crabs --from-grid crabs.json --choice one-se`,
 		Args: oneData,
 	}
 	f := cmd.Flags()

@@ -8,9 +8,25 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
+// byDifferences compares a derivative by the logarithm of a hyperparameter, which moved multiplies by a
+// factor, with differences of a value: of fourth order in steps of 1e-3, they err by some 1e-12
+// of the fifth derivative, and by rounding over 1e-3.
+func byDifferences(t *testing.T, s Spec, value func(s Spec) float64, what string, got float64, moved func(s *Spec, factor float64)) {
+	t.Helper()
+	at := func(step float64) float64 {
+		moving := s
+		moving.LengthScale = append([]float64(nil), s.LengthScale...)
+		moved(&moving, math.Exp(step*1e-3))
+		return value(moving)
+	}
+	want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / 12e-3
+	if math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+		t.Errorf("%v by %s: %g, differences %g", s.Kind, what, got, want)
+	}
+}
+
 // TestGradient: the derivatives of sum_ij W_ij K_ij by the logarithm of every hyperparameter
-// are those of differences of Gram matrices. Differences of fourth order in steps of 1e-3
-// err by some 1e-12 of the fifth derivative, and by rounding over 1e-3.
+// are those of differences of Gram matrices.
 func TestGradient(t *testing.T) {
 	const m, d = 23, 4
 	rng := rand.New(rand.NewPCG(16, 2))
@@ -48,16 +64,8 @@ func TestGradient(t *testing.T) {
 			return sum
 		}
 		check := func(what string, got float64, moved func(s *Spec, factor float64)) {
-			at := func(step float64) float64 {
-				moving := s
-				moving.LengthScale = append([]float64(nil), s.LengthScale...)
-				moved(&moving, math.Exp(step*1e-3))
-				return value(moving)
-			}
-			want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / 12e-3
-			if math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
-				t.Errorf("%v by %s: %g, differences %g", s.Kind, what, got, want)
-			}
+			t.Helper()
+			byDifferences(t, s, value, what, got, moved)
 		}
 		in, err := s.Prepare(x)
 		if err != nil {
@@ -151,16 +159,8 @@ func testGradientAt(t *testing.T, x, w blas64.General) {
 			t.Fatal(err)
 		}
 		check := func(what string, got float64, moved func(s *Spec, factor float64)) {
-			at := func(step float64) float64 {
-				moving := s
-				moving.LengthScale = append([]float64(nil), s.LengthScale...)
-				moved(&moving, math.Exp(step*1e-3))
-				return value(moving)
-			}
-			want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / 12e-3
-			if math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
-				t.Errorf("%v by %s at columns: %g, differences %g", s.Kind, what, got, want)
-			}
+			t.Helper()
+			byDifferences(t, s, value, what, got, moved)
 		}
 		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude *= f })
 		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })

@@ -43,10 +43,10 @@ type Batch interface {
 }
 
 // FromProximal makes a training loss of any convex loss known by its proximal
-// map, which may be Differentiable. Its moments are averages over the Gaussian
-// cavity by quadrature (in closed form where it is Differentiable and its derivatives are
-// straight between at most two breakpoints), with an error that is estimated and kept below 1e-9 of the
-// cavity's standard deviation (mean), of its variance (variance) and of 1
+// map, which may be Differentiable. Where its derivatives are then straight between at
+// most two breakpoints, as samplesPerSegment places of each segment tell, its moments
+// have closed forms. Else they are averages over the Gaussian cavity
+// by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard deviation (mean), of its variance (variance) and of 1
 // (response, shrinkage). Where the map is affine between bends the averages are
 // closed forms. The distribution of the predictor carries the map as a cubic
 // spline, to 1e-7 of the standard deviation.

@@ -364,6 +364,17 @@ func peak(f func()) float64 {
 	}
 }
 
+// peakThat is peak, measured anew, twice at most, where it does not hold: the collector may lag behind on
+// a machine with other work, and its garbage then counts, or the peak fall between two looks.
+func peakThat(holds func(bytes float64) bool, f func()) (bytes float64) {
+	for range 3 {
+		if bytes = peak(f); holds(bytes) {
+			break
+		}
+	}
+	return bytes
+}
+
 // skipUnderRace skips tests of memory where the race detector, run with -short, has
 // memory of its own.
 func skipUnderRace(t *testing.T) {
@@ -389,18 +400,22 @@ func TestTheoryBytes(t *testing.T) {
 	tube.Set, tube.Loss = load(t, "synthetic:friedman1,n=400"), loss.EpsInsensitive{C: 1, Epsilon: 0.1}
 	logistic.Loss = loss.Logistic{C: 1}
 	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "eps": tube, "logistic": logistic, "low rank": lowrank} {
+		least := 0.9
+		if name == "square" {
+			least = 0.6
+		}
 		var m *model.Model
-		bytes := peak(func() {
+		holds := func(bytes float64) bool {
+			q := bytes / float64(m.TheoryBytes())
+			return q >= least && q <= 1.1
+		}
+		bytes := peakThat(holds, func() {
 			m = build(t, spec)
 			if _, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}); err != nil {
 				t.Error(err)
 			}
 		})
-		least := 0.9
-		if name == "square" {
-			least = 0.6
-		}
-		if q := bytes / float64(m.TheoryBytes()); q < least || q > 1.1 {
+		if q := bytes / float64(m.TheoryBytes()); !holds(bytes) {
 			t.Errorf("%s: %.0f bytes at most, %d estimated (%.2f)", name, bytes, m.TheoryBytes(), q)
 		} else {
 			t.Logf("%s %.2f", name, q)

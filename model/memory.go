@@ -17,7 +17,7 @@ import (
 // checkBeside refuses what takes so many bytes beside the kernel matrix, which is there, where they would not
 // fit. Ranks, which must not part, do without.
 func (m *Model) checkBeside(bytes int64, what string) error {
-	if m.team != nil || m.Spread != nil {
+	if m.onRanks() {
 		return nil
 	}
 	if m.MaxBytes > 0 {

@@ -3,6 +3,8 @@ package model_test
 import (
 	"context"
 	"errors"
+	"math"
+	"sync"
 	"testing"
 
 	"bootbench/blas"
@@ -25,12 +27,6 @@ func TestForecasts(t *testing.T) {
 	labels, regression := load(t, "synthetic:rings,n=500,d=5"), load(t, "synthetic:friedman1,n=500")
 	few, fewLabels := load(t, "synthetic:friedman1,n=250"), load(t, "synthetic:rings,n=250,d=5") // for what is slow
 	law, ctx := resample.Poisson{Ratio: 1}, context.Background()
-	check := func(t *testing.T, what string, bytes float64, forecast int64, tolerance float64) {
-		t.Helper()
-		if q := bytes / float64(forecast); q < 1-tolerance || q > 1+tolerance {
-			t.Errorf("%s: %.0f bytes at most, %d forecast (%.2f)", what, bytes, forecast, q)
-		}
-	}
 	for _, c := range []struct {
 		set  *dataset.Set
 		loss loss.Loss
@@ -52,28 +48,50 @@ func TestForecasts(t *testing.T) {
 			}
 			for _, workers := range []int{1, 2} {
 				how := model.RetrainSettings{Settings: retrain.Settings{Resamples: 12, Workers: workers}}
-				bytes := peak(func() {
+				forecasts(t, "retraining", m.RetrainBytes(model.Single, law, how), tolerance, func() {
+					how.Lookup = together(workers)
 					if _, err := m.RetrainBy(ctx, model.Single, law, how); err != nil {
 						t.Error(err)
 					}
 				})
-				check(t, "retraining", bytes, m.RetrainBytes(model.Single, law, how), tolerance)
 			}
 			if forecast := m.FitBytes(); forecast > 0 && tolerance < 0.3 {
-				check(t, "the fit to all", peak(func() { m.FullFit() }), forecast, tolerance)
+				forecasts(t, "the fit to all", forecast, tolerance, func() { m.FullFit() })
 			}
 			_, proximal := c.loss.(loss.Proximal)
 			if !proximal {
 				return
 			}
 			how := model.RetrainSettings{Settings: retrain.Settings{Resamples: 300, Workers: 2}}
-			bytes := peak(func() {
+			forecasts(t, "retraining in batches", m.RetrainBytes(model.Batch, law, how), tolerance, func() {
 				if _, err := m.RetrainBy(ctx, model.Batch, law, how); err != nil {
 					t.Error(err)
 				}
 			})
-			check(t, "retraining in batches", bytes, m.RetrainBytes(model.Batch, law, how), tolerance)
 		})
+	}
+}
+
+// forecasts compares a forecast with what f holds at a time.
+func forecasts(t *testing.T, what string, forecast int64, tolerance float64, f func()) {
+	t.Helper()
+	holds := func(bytes float64) bool { return math.Abs(bytes/float64(forecast)-1) <= tolerance }
+	if bytes := peakThat(holds, f); !holds(bytes) {
+		t.Errorf("%s: %.0f bytes at most, %d forecast (%.2f)", what, bytes, forecast, bytes/float64(forecast))
+	}
+}
+
+// together is a retrain.Settings.Lookup that knows nothing and has every worker wait with its first
+// resample until all have one, so that each trains.
+func together(workers int) func(b int, f []float64) (bool, error) {
+	var first sync.WaitGroup
+	first.Add(workers)
+	return func(b int, _ []float64) (bool, error) {
+		if b < workers {
+			first.Done()
+			first.Wait()
+		}
+		return false, nil
 	}
 }
 
@@ -89,28 +107,22 @@ func TestForecastsOfNewInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	many := &dataset.Inputs{X: load(t, "synthetic:friedman1,n=40000,seed=2").X}
-	bytes := peak(func() {
+	forecasts(t, "predicting", m.PredictBytes(many.M()), 0.15, func() {
 		if _, err := m.Predict(s, many); err != nil {
 			t.Error(err)
 		}
 	})
-	if q := bytes / float64(m.PredictBytes(many.M())); q < 0.85 || q > 1.15 {
-		t.Errorf("predicting: %.0f bytes at most, %d forecast (%.2f)", bytes, m.PredictBytes(many.M()), q)
-	}
 	some := &dataset.Inputs{X: load(t, "synthetic:friedman1,n=3000,seed=2").X}
 	cross, err := m.CrossAllInputs(some)
 	if err != nil {
 		t.Fatal(err)
 	}
 	how := model.RefineSettings{Resamples: 300, Workers: 2, Tests: []loss.Test{loss.SquareTest{}}, Cross: cross}
-	bytes = peak(func() {
+	forecasts(t, "refining", m.RefineBytes(how), 0.15, func() {
 		if _, err := m.Refine(ctx, s, law, how); err != nil {
 			t.Error(err)
 		}
 	})
-	if q := bytes / float64(m.RefineBytes(how)); q < 0.85 || q > 1.15 {
-		t.Errorf("refining: %.0f bytes at most, %d forecast (%.2f)", bytes, m.RefineBytes(how), q)
-	}
 	m.MaxBytes = linalg.SymBytes(300) + m.PredictBytes(many.M()) - 1
 	if _, err := m.Predict(s, many); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("predicting with too little memory: %v", err)

@@ -33,7 +33,7 @@ type strategy interface {
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
 	case x.search.Phase == PlainSweeps && d >= plainMinDistance:
-		return dampedSweep{}
+		return plainSweep{}
 	case x.newton != nil && d < x.search.NewtonRadius:
 		return x.newton
 	case x.enabled(Anderson) && d < andersonMaxDistance:

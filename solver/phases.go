@@ -98,7 +98,10 @@ func (x *fixedPoint) afterPath() (Phase, bool) { return FinalPolish, x.Status ==
 
 // afterFinalPolish gives up where K is not known well enough to go on.
 func (x *fixedPoint) afterFinalPolish() (Phase, bool) {
-	return PlainSweeps, x.Status == Stalled && !(x.roundingChange() > x.tol)
+	if x.Status == Stalled {
+		x.settleRounding()
+	}
+	return PlainSweeps, x.Status == Stalled
 }
 
 func endOfSearch(*fixedPoint) (Phase, bool) { return 0, false }

@@ -33,6 +33,16 @@ type dampedSweep struct{}
 
 func (dampedSweep) advance(_ context.Context, x *fixedPoint) *trouble {
 	x.improveImage()
+	return x.takePart()
+}
+
+// plainSweep is a damped sweep to the image as it is, without inner iterations.
+type plainSweep struct{}
+
+func (plainSweep) advance(_ context.Context, x *fixedPoint) *trouble { return x.takePart() }
+
+// takePart goes a part of the way to the image.
+func (x *fixedPoint) takePart() *trouble {
 	x.anderson.reset()
 	m := &x.monitor
 	if x.accepted.Distance > m.Previous {
@@ -62,7 +72,7 @@ func (x *fixedPoint) improveImage() {
 		x.monitor.Plain, x.monitor.Recent = !x.monitor.Plain, Best{Value: math.MaxFloat64}
 		x.anderson.reset()
 	}
-	if d := x.accepted.Distance; x.enabled(InnerIterations) && !x.monitor.Plain && x.search.Phase != PlainSweeps && d < innerMaxDistance {
+	if d := x.accepted.Distance; x.enabled(InnerIterations) && !x.monitor.Plain && d < innerMaxDistance {
 		x.Stats.Passes += x.inner.run(x.accepted.image, innerTol*d*d)
 	}
 }

@@ -15,17 +15,14 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
 
-	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/model"
 )
 
 // Sizes and limits of the search.
 const (
-	screenLabels     = 100 // examples on which models all over the ranges are judged, if there are so many more
-	screenRegression = 100
-	startLabels      = 200 // the same of the starts
-	startRegression  = 200
+	screenExamples   = 100  // examples on which models all over the ranges are judged, if there are so many more
+	startExamples    = 200  // the same of the starts
 	worthSubset      = 1.25 // by how many times more
 	screenPoints     = 6    // per coordinate
 	screenReach      = 4    // they lie within a factor e^4 of the first
@@ -109,7 +106,7 @@ func (s *search) values(spec *model.Spec) []float64 {
 // judged on as many examples as any.
 func (s *search) run(ctx context.Context) (Evaluation, error) {
 	tied := slices.ContainsFunc(s.result.Over, func(h model.Hyperparameter) bool { return h.Feature > 0 })
-	part := s.part(startLabels, startRegression)
+	part := s.part(startExamples)
 	s.result.StartExamples = part.Set.N()
 	var ends []Evaluation
 	for k, from := range s.screen(ctx, tied) {
@@ -152,7 +149,7 @@ func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
 	if s.settings.Direct {
 		return nil
 	}
-	r := s.descent(ctx, s.part(screenLabels, screenRegression), screenTolerance, s.values(&s.spec), tied)
+	r := s.descent(ctx, s.part(screenExamples), screenTolerance, s.values(&s.spec), tied)
 	r.start = 1
 	points := mat.NewDense(screenPoints*len(r.coordinates), len(r.coordinates), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(r.coordinates), nil), Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
@@ -207,13 +204,8 @@ func (s *search) failure(ctx context.Context) error {
 	return cmp.Or(ctx.Err(), ErrNone)
 }
 
-// part is the model of some of the examples, where there are many more than labels or, of a
-// regression, numbers.
-func (s *search) part(labels, numbers int) model.Spec {
-	size := numbers
-	if s.spec.Set.Task == dataset.Classification {
-		size = labels
-	}
+// part is the model of so many of the examples, where there are many more.
+func (s *search) part(size int) model.Spec {
 	part := s.spec
 	if n := s.spec.Set.N(); s.spec.Kernel.Kind != kernel.Precomputed && float64(n) > worthSubset*float64(size) {
 		part.Set = s.spec.Set.Subset(model.Representative(s.spec.Set, size))
@@ -283,7 +275,7 @@ func (r *descent) stopped() bool {
 // Init and Record are an optimize.Recorder that ends the run where it is to stop.
 func (r *descent) Init() error { return nil }
 
-// Record is see Init.
+// Record is called after every step.
 func (r *descent) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
 	if r.stopped() || r.settled || slices.ContainsFunc(r.ends, func(e Evaluation) bool { return r.best.near(e, nearEnd) }) {
 		return errStop

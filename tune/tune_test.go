@@ -145,7 +145,7 @@ func TestPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := r.Path[len(r.Path)-1]
-	if r.StartExamples != startRegression || r.Path[0].Examples != screenRegression || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
+	if r.StartExamples != startExamples || r.Path[0].Examples != screenExamples || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
 		t.Errorf("on %d, first %+v, last %+v", r.StartExamples, r.Path[0], last)
 	}
 	parts := slices.IndexFunc(r.Path, func(e Evaluation) bool { return e.Examples == 451 })

@@ -232,10 +232,7 @@ func (a *app) grid(g *grid) error {
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
 		TestLoss: g.cells[0].problem.test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{}, Refines: g.refine.resamples > 0,
 	}
-	under := "grid "
-	if g.by != tune.LeftOut {
-		under += "by " + g.by.String() + " "
-	}
+	under := "grid by " + g.by.String() + " "
 	var tasks []bench.Task[report.GridCell]
 	for i := range g.cells {
 		c := &g.cells[i]

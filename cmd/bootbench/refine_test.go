@@ -91,6 +91,15 @@ func TestRefineElsewhere(t *testing.T) {
 	if g := decoded[report.Grid](t, "grid", "sonar", "--over", "ratio=1"); g.Results[0].Estimate.Refined != nil {
 		t.Error("grid refines by itself")
 	}
+	// At ratio 5 an example is left out by 200 e^-5 = 1.3 resamples; of folds by every tenth.
+	if e := decoded[report.Estimate](t, "estimate", "crabs", "--ratio", "5", "--no-points"); e.Refined != nil {
+		t.Error("auto refines what hardly a resample leaves out")
+	}
+	for _, scheme := range [][]string{{"--ratio", "5", "--refine", "20"}, {"--scheme", "kfold", "--folds", "100"}} {
+		if e := decoded[report.Estimate](t, append([]string{"estimate", "crabs", "--no-points"}, scheme...)...); e.Refined == nil {
+			t.Errorf("%v: not refined", scheme)
+		}
+	}
 	for _, args := range [][]string{{"curve", "sonar", "--ratio", "1", "--refine", "20"}, {"grid", "sonar", "--over", "ratio=1", "--refine", "20"}} {
 		text := must(t, args...)
 		value := strconv.FormatFloat(e.TestError, 'g', 5, 64)

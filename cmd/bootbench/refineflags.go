@@ -64,9 +64,10 @@ type refinement struct {
 // to refine a left-out error: with fewer some examples have none.
 const leastLeftOut = 10
 
-// leavesOut is that number. Schemes with periods leave every example out in each.
-func (r refinement) leavesOut(scheme resample.Scheme) float64 {
-	return float64(r.resamples*resample.Period(scheme)) * resample.ProbZero(scheme, 1)
+// leavesOutFew reports whether they are fewer. Schemes with periods, such as folds, leave every
+// example out in each.
+func (r refinement) leavesOutFew(scheme resample.Scheme) bool {
+	return resample.Period(scheme) == 1 && float64(r.resamples)*resample.ProbZero(scheme, 1) < leastLeftOut
 }
 
 // String is the refinement as a setting that decides an answer.

@@ -89,7 +89,7 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 	times := j.times
 	times.Solve = time.Since(began).Seconds()
 	wanted.tests = j.refinedTests(t)
-	if wanted.optional && wanted.leavesOut(scheme) < leastLeftOut {
+	if wanted.optional && wanted.leavesOutFew(scheme) {
 		wanted.resamples = 0
 	}
 	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, wanted)

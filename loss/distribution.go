@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"bootbench/loss/internal/normal"
 	"bootbench/loss/internal/quadrature"
 )
@@ -167,8 +169,8 @@ func (d Distribution) Density(x float64) float64 {
 }
 
 // Quantile computes the least x with CDF(x) >= q, for q in (0, 1): an atom's place
-// exactly, else to 1e-15 of the distribution's extent, by Newton steps that bisect
-// where they leave the bracket. q = 0 and
+// exactly, else to 1e-13 of the distribution's extent, by Newton steps from the quantile
+// of the Gaussian with its moments, that bisect where they leave the bracket. q = 0 and
 // q = 1 give the ends of the support; q outside of [0, 1] and an empty distribution
 // give NaN.
 func (d Distribution) Quantile(q float64) float64 {
@@ -189,8 +191,12 @@ func (d Distribution) Quantile(q float64) float64 {
 		}
 	}
 	lo, hi := d.span(40)
-	tol := 1e-15 * (hi - lo)
-	for x := lo + 0.5*(hi-lo); hi-lo > tol; {
+	tol := 1e-13 * (hi - lo)
+	x := d.Mean() + math.Sqrt(d.Var())*mathext.NormalQuantile(q)
+	if !(lo < x && x < hi) {
+		x = lo + 0.5*(hi-lo)
+	}
+	for hi-lo > tol {
 		miss := q - d.CDF(x)
 		if miss > 0 {
 			lo = x

@@ -212,14 +212,23 @@ func TestShapesOfTables(t *testing.T) {
 		"names as numbers":       {"d.csv", []byte("0,1,2,3\n" + string(shape{separator: ","}.write(thin(boston, 3)))), Options{}, thin(boston, 3), false, ""},
 		"labels of text":         {"d.csv", shape{separator: ",", header: true, label: sex}.write(pima), Options{}, pima, true, "yes is +1"},
 		"labels of logic":        {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"FALSE", "TRUE"}[int(y+1)/2] }}.write(pima), Options{}, pima, true, "TRUE is +1"},
-		"label said":             {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"sick", "healthy"}[int(y+1)/2] }}.write(pima), Options{Positive: "healthy"}, pima, true, "healthy is +1"},
-		"labels 1 and 0":         {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }}.write(pima), Options{Positive: "0"}, pima, true, "0 is +1"},
-		"npz":                    {"d.npz", npz(map[string][]byte{"X": x, "y": npyFile(1, "<f8", "False", "(40,)", elements("<f8", boston.Y...))}), Options{}, boston, false, ""},
-		"npz by columns":         {"d.npz", npz(map[string][]byte{"x": npyFile(1, "<f8", "True", "(40, 13)", elements("<f8", xColumns...)), "target": npyFile(1, "<f8", "False", "(40, 1)", elements("<f8", boston.Y...))}), Options{}, boston, false, ""},
-		"npz, truth values":      {"d.npz", npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(40, 7)", elements("<f8", pima.X.Data...)), "y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1"},
-		"stdin, tabs":            {"-", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true, "tabs"},
-		"stdin, sparse":          {"-", sparse.Bytes(), Options{}, boston, false, ""},
-		"stdin, gzip":            {"-", gzipped(csv.write(boston)), Options{}, boston, true, ""},
+		"one label of three": {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string {
+			if strings.HasSuffix(s, ",1") || i == 0 {
+				return s
+			}
+			return strings.TrimSuffix(s, "-1") + []string{"2", "3"}[i%2]
+		}}.write(pima), Options{Positive: "1"}, pima, true, "1 is +1, not 1 is -1"},
+		"one text of three": {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"a", "sick"}[int(y+1)/2] }, line: func(i int, s string) string {
+			return strings.TrimSuffix(s, "a") + strings.Repeat([]string{"a", "b"}[i%2], len(s)-len(strings.TrimSuffix(s, "a")))
+		}}.write(pima), Options{Positive: "sick"}, pima, true, "sick is +1, not sick is -1"},
+		"label said":        {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"sick", "healthy"}[int(y+1)/2] }}.write(pima), Options{Positive: "healthy"}, pima, true, "healthy is +1"},
+		"labels 1 and 0":    {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }}.write(pima), Options{Positive: "0"}, pima, true, "0 is +1"},
+		"npz":               {"d.npz", npz(map[string][]byte{"X": x, "y": npyFile(1, "<f8", "False", "(40,)", elements("<f8", boston.Y...))}), Options{}, boston, false, ""},
+		"npz by columns":    {"d.npz", npz(map[string][]byte{"x": npyFile(1, "<f8", "True", "(40, 13)", elements("<f8", xColumns...)), "target": npyFile(1, "<f8", "False", "(40, 1)", elements("<f8", boston.Y...))}), Options{}, boston, false, ""},
+		"npz, truth values": {"d.npz", npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(40, 7)", elements("<f8", pima.X.Data...)), "y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1"},
+		"stdin, tabs":       {"-", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true, "tabs"},
+		"stdin, sparse":     {"-", sparse.Bytes(), Options{}, boston, false, ""},
+		"stdin, gzip":       {"-", gzipped(csv.write(boston)), Options{}, boston, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := c.file
@@ -347,7 +356,7 @@ func TestTablesRefused(t *testing.T) {
 	}{
 		"missing":           {"d.csv", gap.write(boston), Options{}, []string{"line 11", `column "nox"`, "the first of 3 in 1 of the columns", "--missing drop, mean or indicator"}},
 		"three labels":      {"d.csv", []byte("a,y\n1,u\n2,v\n3,w\n"), Options{}, []string{`column "y"`, "3 texts", `"u", "v", "w"`, "two classes"}},
-		"one label":         {"d.csv", []byte("a,y\n1,u\n2,u\n3,u\n"), Options{}, []string{"1 texts", "two classes"}},
+		"one label":         {"d.csv", []byte("a,y\n1,u\n2,u\n3,u\n"), Options{}, []string{`only "u"`, "two classes"}},
 		"unknown label":     {"d.csv", []byte("a,y\n1,u\n2,v\n3,u\n"), Options{Positive: "w"}, []string{"--positive", `"w"`, `"u"`}},
 		"no target":         {"d.csv", csv.write(boston), Options{Target: "price"}, []string{"--target", `"price"`, "14 columns", `"crim"`}},
 		"no such column":    {"d.csv", csv.write(boston), Options{Drop: []string{"15"}}, []string{"--drop", `"15"`}},

@@ -38,10 +38,13 @@ type column struct {
 	role role
 	kind kind
 	// The different texts of a text column: their numbers and, by number, they.
-	// known says that they come from a training set.
+	// known says that they come from a training set, open that others may occur.
 	number map[string]int
 	texts  []string
 	known  bool
+	open   bool
+	// categorical says that texts were asked for, whatever they look like.
+	categorical bool
 
 	missing, unseen int // cells
 	firstMissing    int // line, or row of an array
@@ -68,6 +71,8 @@ func (c *column) numberOf(cell []byte, zeroUnseen bool) (int, error) {
 	switch k, ok := c.number[s]; {
 	case ok:
 		return k, nil
+	case c.open:
+		return unseenText, nil
 	case c.known && zeroUnseen:
 		c.unseen++
 		return unseenText, nil

@@ -76,8 +76,8 @@ func (t *table) settle() error {
 		case c.role == asTarget && c.missing == t.rows:
 			return &Error{Column: c.name, Err: errors.New("the target has no value")}
 		case c.role != asFeature:
-		case c.kind == texts && !slices.ContainsFunc(c.texts, isWord):
-			return &Error{Column: c.name, Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --drop %s", quote(c.texts[0]), c.name)}
+		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
+			return &Error{Column: c.name, Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), c.name)}
 		case c.missing == t.rows:
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))

@@ -47,6 +47,7 @@ type EncodedLabels struct {
 	Negative string `json:"negative"`
 	Positive string `json:"positive"`
 	Texts    bool   `json:"texts,omitempty"`
+	Rest     bool   `json:"rest,omitempty"` // Negative is any other label than Positive
 }
 
 // Encoding says how the features of new inputs are made for a predictor trained on s.
@@ -56,7 +57,7 @@ func (s *Set) Encoding() *Encoding {
 		e.FirstIndex = 0
 	}
 	if l := s.Labels; l != nil {
-		e.Labels = &EncodedLabels{Negative: l.Negative, Positive: l.Positive, Texts: l.texts}
+		e.Labels = &EncodedLabels{Negative: l.Negative, Positive: l.Positive, Texts: l.texts, Rest: l.rest}
 	}
 	if s.Sparse != nil {
 		return e
@@ -103,7 +104,7 @@ func (e *Encoding) empty() (*Set, error) {
 	}
 	s := &Set{Name: e.Name, Source: e.Name, Task: e.Task, Target: e.Target}
 	if l := e.Labels; l != nil {
-		s.Labels = &Labels{Negative: l.Negative, Positive: l.Positive, texts: l.Texts}
+		s.Labels = &Labels{Negative: l.Negative, Positive: l.Positive, texts: l.Texts, rest: l.Rest}
 		if !l.Texts { // as Check found, they are numbers
 			s.Labels.low, _ = parseNumber(l.Negative)
 			s.Labels.high, _ = parseNumber(l.Positive)
@@ -143,6 +144,9 @@ func (e *Encoding) Check() error {
 	if l := e.Labels; l != nil {
 		low, errLow := parseNumber(l.Negative)
 		high, errHigh := parseNumber(l.Positive)
+		if l.Rest {
+			low, errLow = high-1, nil
+		}
 		if l.Negative == l.Positive || !l.Texts && (errors.Join(errLow, errHigh) != nil || low == high) {
 			return bad("labels %s and %s", quote(l.Negative), quote(l.Positive))
 		}

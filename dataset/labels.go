@@ -53,17 +53,31 @@ func CheckTarget(y []float64) error {
 }
 
 // Labels names the two classes as a file writes them: Negative became the target
-// -1 and Positive +1.
+// -1 and Positive +1. Of more than two labels, Negative is "not " and Positive.
 type Labels struct {
 	Negative, Positive string
 
 	texts     bool    // the file has texts, else numbers
-	low, high float64 // the numbers
+	rest      bool    // Negative is any other label than Positive
+	low, high float64 // the numbers; low only without rest
+}
+
+// oneAgainstRest are the labels that make two classes of more: one label and all others.
+func oneAgainstRest(positive string) *Labels {
+	return &Labels{Negative: "not " + positive, Positive: positive, rest: true}
+}
+
+// known are the texts that a file may have, Negative first where it is one of them.
+func (l *Labels) known() []string {
+	if l.rest {
+		return []string{l.Positive}
+	}
+	return []string{l.Negative, l.Positive}
 }
 
 // Classify makes classes of targets with two values: the larger becomes +1, the
-// smaller -1, unless positive names the value that becomes +1 ("" names none).
-// A set whose file has texts as targets has classes already.
+// smaller -1, unless positive names the value that becomes +1 ("" names none). Of
+// targets with more values, positive becomes +1 and all others -1. A set whose file has texts as targets has classes already.
 func (s *Set) Classify(positive string) error {
 	if s.Labels != nil {
 		if positive == "" || positive == s.Labels.Positive {
@@ -75,9 +89,15 @@ func (s *Set) Classify(positive string) error {
 		return s.flip()
 	}
 	values, complete := distinctValues(s.Y, 6)
+	one, errOne := parseNumber(positive)
+	if len(values) > 2 && errOne == nil && slices.Contains(s.Y, one) {
+		l := oneAgainstRest(formatNumber(one))
+		l.high = one
+		return s.take(l)
+	}
 	if len(values) != 2 {
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf(
-			"two classes are needed, found %s: a loss for numbers (square, eps) or another --target", listValues(values, complete))}
+			"two classes are needed, found %s: --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another --target", listValues(values, complete))}
 	}
 	l := &Labels{Negative: formatNumber(values[0]), Positive: formatNumber(values[1]), low: values[0], high: values[1]}
 	y, err := l.apply(s.Y, nil)
@@ -89,8 +109,8 @@ func (s *Set) Classify(positive string) error {
 		return nil // these are the labels
 	}
 	s.Labels = l
-	if v, err := parseNumber(positive); err == nil {
-		positive = formatNumber(v)
+	if errOne == nil {
+		positive = formatNumber(one)
 	}
 	switch positive {
 	case "", l.Positive:
@@ -103,28 +123,48 @@ func (s *Set) Classify(positive string) error {
 	return nil
 }
 
+// take makes classes of numbers by labels.
+func (s *Set) take(l *Labels) error {
+	y, err := l.apply(s.Y, nil)
+	if err != nil {
+		return err
+	}
+	s.Y, s.Task, s.Labels = y, Classification, l
+	s.noteLabels()
+	return nil
+}
+
 // classifyTexts makes classes of targets that are the numbers of texts: the later
-// one in order becomes +1.
+// one in order becomes +1, or positive, which stands against all others.
 func (s *Set) classifyTexts(found []string, positive string) error {
 	order := slices.Sorted(slices.Values(found))
-	if len(order) != 2 {
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed", len(order), listTexts(order))}
+	labels := &Labels{texts: true}
+	switch {
+	case len(order) > 2 && slices.Contains(order, positive):
+		labels = oneAgainstRest(positive)
+		labels.texts = true
+	case len(order) > 2:
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed, --positive LABEL sets one of them against the rest", len(order), listTexts(order))}
+	case len(order) < 2:
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds only %s: two classes are needed", listTexts(order))}
+	default:
+		labels.Negative, labels.Positive = order[0], order[1]
 	}
 	for i, v := range s.Y {
 		s.Y[i] = -1
-		if found[int(v)] == order[1] {
+		if found[int(v)] == labels.Positive {
 			s.Y[i] = 1
 		}
 	}
-	s.Task, s.Labels = Classification, &Labels{Negative: order[0], Positive: order[1], texts: true}
-	if positive == order[0] {
+	s.Task, s.Labels = Classification, labels
+	switch positive {
+	case "", labels.Positive:
+		s.noteLabels()
+		return nil
+	case labels.Negative:
 		return s.flip()
 	}
-	s.noteLabels()
-	if positive != "" && positive != order[1] {
-		return s.errPositive(positive, order[0], order[1])
-	}
-	return nil
+	return s.errPositive(positive, labels.Negative, labels.Positive)
 }
 
 // flip exchanges the classes.
@@ -156,15 +196,15 @@ func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
 		if c == nil || c.kind != texts {
 			return nil, &Error{Err: fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative), quote(l.Positive))}
 		}
-		low, high = 0, 1
+		low, high = 0, float64(len(l.known())-1)
 	}
 	labels := make([]float64, len(y))
 	for i, v := range y {
-		switch v {
-		case low:
-			labels[i] = -1
-		case high:
+		switch {
+		case v == high:
 			labels[i] = 1
+		case l.rest || v == low:
+			labels[i] = -1
 		default:
 			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %s nor %s", v, l.Negative, l.Positive)}
 		}
@@ -172,9 +212,10 @@ func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
 	return labels, nil
 }
 
-// Numbers are the two labels of a file whose targets are numbers; ok is false for
-// texts.
-func (l *Labels) Numbers() (negative, positive float64, ok bool) { return l.low, l.high, !l.texts }
+// Numbers are the two labels of a file whose targets are two numbers.
+func (l *Labels) Numbers() (negative, positive float64, ok bool) {
+	return l.low, l.high, !l.texts && !l.rest
+}
 
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 

@@ -40,8 +40,8 @@ func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	if set.N() < 2 {
 		return nil, &Error{File: name, Err: errOneExample}
 	}
-	if opt.Target != "" || len(opt.Drop) > 0 {
-		return nil, &Error{File: name, Err: errors.New("sparse lines have no columns that --target or --drop could name")}
+	if opt.Target != "" || len(opt.Drop)+len(opt.Categorical) > 0 {
+		return nil, &Error{File: name, Err: errors.New("sparse lines have no columns that --target, --drop or --categorical could name")}
 	}
 	if opt.Positive != "" {
 		return set, set.Classify(opt.Positive)

@@ -24,12 +24,16 @@ type Options struct {
 	Target string
 	// Drop lists columns to leave out, by name or number from 1.
 	Drop []string
+	// Categorical lists columns, by name or number from 1, whose numbers are names of
+	// categories: they become indicators, as texts do.
+	Categorical []string
 	// NoHeader takes the first line for an example; false decides by looking.
 	NoHeader bool
 	// Missing says what to do about cells without a value.
 	Missing Missing
-	// Positive is the label that becomes +1, and says that targets are labels; ""
-	// means the larger of two numbers or the later of two texts, in order.
+	// Positive is the label that becomes +1, and says that targets are labels; all
+	// others become -1. "" means the larger of two numbers or the later of two texts,
+	// in order.
 	Positive string
 	// UnseenZero takes texts of new inputs that the training set lacks for none of
 	// its texts: all indicators are 0. False refuses them.

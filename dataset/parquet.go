@@ -209,7 +209,7 @@ func (r *parquetReader) decoder(c *column, node *parquet.Column) (func(v parquet
 			return 0, r.checkSize()
 		}, nil
 	case number != nil && c.kind == texts:
-		return nil, fmt.Errorf("it holds numbers, and texts in the training set (%s)", listTexts(c.texts))
+		text = func(v parquet.Value) []byte { return []byte(formatNumber(number(v))) }
 	case number != nil:
 		c.kind = numbers
 		return func(v parquet.Value, _ int) (float64, error) { return number(v), nil }, nil

@@ -129,6 +129,16 @@ func (t *table) planTraining() error {
 		}
 		t.columns[j].role = unused
 	}
+	for _, name := range t.opt.Categorical {
+		j, err := find(t.columns, name)
+		if err != nil {
+			return fmt.Errorf("--categorical: %w", err)
+		}
+		if t.array {
+			return errors.New("--categorical: arrays have no texts, which categories become: a CSV or Parquet file has")
+		}
+		t.columns[j].kind, t.columns[j].categorical = texts, true
+	}
 	y, err := t.findTarget()
 	if err != nil {
 		return err
@@ -190,7 +200,8 @@ func (t *table) planInputs(train *Set) error {
 		case c.name == s.target:
 			c.role = asTarget
 			if train.Labels != nil && train.Labels.texts {
-				c.know([]string{train.Labels.Negative, train.Labels.Positive})
+				c.know(train.Labels.known())
+				c.open = train.Labels.rest
 			}
 		case c.name == "" && j == 0, c.name != "" && c.name == s.rowName:
 			c.role = asRowName

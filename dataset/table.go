@@ -298,7 +298,7 @@ func (t *table) value(c *column, cell []byte, line int) (float64, error) {
 	case isMissing(cell):
 		return math.NaN(), nil
 	case c.kind == numbers:
-		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--drop leaves the column out)", quote(string(cell)))
+		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the column out)", quote(string(cell)), c.name)
 	}
 	c.kind = texts
 	before := len(c.texts)

@@ -55,7 +55,7 @@ func (d *document) calibration(label string, c *Calibration) {
 	if c.LogLoss != nil {
 		held = "; left out: log loss " + number(*c.LogLoss) + ", Brier score " + number(*c.Brier)
 	}
-	by := "a " + c.Method + " curve of the left-out fields"
+	by := "the left-out fields on a curve, " + c.Method
 	if c.Method == "posterior" {
 		by = "the classifier's posterior"
 	}

@@ -25,7 +25,7 @@ type group struct {
 // first; of a name in two groups the first counts.
 var groups = []group{
 	{"Needed first", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio", "refine", "json", "out"}},
-	{"Data", []string{"positive", "drop", "missing", "no-header", "unseen", "zero-based", "map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
+	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based", "map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
 		"pumadyn", "exact", "lowrank", "sizes"}},
 	{"Model", []string{"epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
 	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},

@@ -58,6 +58,14 @@ type Site interface {
 	LeftOut(cav Cavity, copy int, test Test) float64
 }
 
+// MomentSloper is a Site that may know the derivatives of its moments.
+type MomentSloper interface {
+	Site
+	// MomentSlopes are the moments and their derivatives by log C, Mean and log Var. ok is false
+	// where they are not known.
+	MomentSlopes(Cavity) (m Moments, by [3]Moments, ok bool)
+}
+
 // Quadratic is a site whose curvature d and c do not depend on the targets
 // (square loss): the fixed point splits into T10 and one linear solve (T11).
 type Quadratic interface {

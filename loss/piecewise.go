@@ -149,6 +149,7 @@ type mixture struct {
 	kinks              []float64
 	p                  []float64
 	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
+	reach              []float64 // of one kink: see setReach
 }
 
 // newMixture lists the losses of a site whose examples have targets y over its
@@ -164,6 +165,9 @@ func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 	joint.LikeliestFirst()
 	for i, p := range joint.P {
 		x.add(p, parts, joint.Row(i))
+	}
+	if len(kinks) == 1 {
+		x.setReach()
 	}
 	return x
 }
@@ -195,6 +199,11 @@ func (x *mixture) row(i int) piecewise {
 
 // moments computes the moments (T4) over the cavity and over the rows.
 func (x *mixture) moments(cav Cavity) Moments {
+	if len(x.kinks) == 1 {
+		if m, ok := x.kinkMoments(cav); ok {
+			return m
+		}
+	}
 	s := newSegmentIntegrator(cav)
 	var m mixtureMoments
 	for i, p := range x.p {
@@ -277,6 +286,14 @@ func checkedSite(l piecewiseLoss, y []float64, law resample.CountDistribution, r
 
 // Moments are those of the mixture over the counts of all examples.
 func (s *piecewiseSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
+
+// MomentSlopes are the moments with their derivatives, where the loss bends once.
+func (s *piecewiseSite) MomentSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
+	if len(s.all.kinks) != 1 {
+		return m, by, false
+	}
+	return s.all.kinkSlopes(cav)
+}
 
 // Distribution has truncated Gaussians, and atoms at the kinks (M04-18).
 func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }

@@ -2,6 +2,7 @@ package loss
 
 import (
 	"math"
+	"slices"
 
 	"bootbench/loss/internal/normal"
 )
@@ -85,6 +86,159 @@ func (s *segmentIntegrator) addSegment(a *accumulator, from, to *normal.Tail, l 
 	} else {
 		a.add(from, to, 1, 0, base)
 	}
+}
+
+// Limits of moments around a kink.
+const (
+	maxKinkZ       = 16    // of the cavity's mean, in standard deviations: beyond it they lose more than three digits
+	negligibleTail = 1e-17 // beside the row without examples
+)
+
+// setReach finds for every row how far a tail may lie, in standard deviations, before it is
+// negligible: P(x > t) <= exp(-t^2/2)/2.
+func (x *mixture) setReach() {
+	empty := 0.0
+	for i, p := range x.p {
+		if row := x.row(i); !slices.ContainsFunc(row.slopes, nonZero) && !slices.ContainsFunc(row.curvatures, nonZero) {
+			empty = p
+		}
+	}
+	x.reach = make([]float64, len(x.p))
+	for i, p := range x.p {
+		x.reach[i] = math.Sqrt(2 * math.Log(math.Max(1, p/(negligibleTail*empty))))
+	}
+}
+
+func nonZero(v float64) bool { return v != 0 }
+
+// kinkMoments are the moments of a mixture of one kink, where its losses are least. With
+// x = (h-m_c)/s and slopes a, b of the map on the left and on the right,
+//
+//	f = kink + s (b (x-hi)+ - a (lo-x)+),
+//
+// so that the moments of f around the kink are sums of those of tails. ok is false where the
+// kink is far from the cavity, or a loss is least elsewhere.
+func (x *mixture) kinkMoments(cav Cavity) (m Moments, ok bool) {
+	sums, ok := x.aroundKink(cav)
+	return sums.moments(x.kinks[0], cav), ok
+}
+
+// kinkSums are averages over rows and cavity: of (f-kink)/s and its square, of the slope of the
+// map and of one less that; and, for slopes a = b = 1, derivatives of the first three by z and by
+// scale. Those by z that are missing are -keep and -2 first.
+type kinkSums struct {
+	first, second, keep, pull   float64
+	firstByScale, secondByScale float64
+	keepByZ, keepByScale        float64
+	sd, z, scale                float64
+	curved                      bool
+}
+
+func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
+	return Moments{Mean: kink + s.sd*s.first, Var: cav.Var * (s.second - s.first*s.first), Response: s.keep, Shrinkage: s.pull}
+}
+
+// aroundKink sums over the rows.
+func (x *mixture) aroundKink(cav Cavity) (s kinkSums, ok bool) {
+	s.sd = math.Sqrt(cav.Var)
+	s.z, s.scale = (x.kinks[0]-cav.Mean)/s.sd, 1/(cav.C*s.sd)
+	if !(math.Abs(s.z) <= maxKinkZ && s.scale <= math.MaxFloat64) {
+		return s, false
+	}
+	at := normal.TailAt(s.z)
+	mirror := at.Mirror()
+	leftAt, rightAt := at.Below(), mirror.Below()
+	for i, p := range x.p {
+		below, above := x.slopes[2*i], x.slopes[2*i+1]
+		if !(below <= 0 && above >= 0) {
+			return s, false
+		}
+		lo, hi, left, right := s.z, s.z, leftAt, rightAt
+		if below < 0 {
+			lo += below * s.scale
+			left = sideBelow(lo, x.reach[i])
+		}
+		if above > 0 {
+			hi += above * s.scale
+			right = sideBelow(-hi, x.reach[i])
+		}
+		s.keepByZ += p * (left.Density - right.Density)
+		if left.P > 0 {
+			s.firstByScale -= p * below * left.P
+			s.secondByScale += 2 * p * below * left.First
+			s.keepByScale += p * below * left.Density
+		}
+		if right.P > 0 {
+			s.firstByScale -= p * above * right.P
+			s.secondByScale -= 2 * p * above * right.First
+			s.keepByScale -= p * above * right.Density
+		}
+		flat := flatMass(lo, hi, &left, &right)
+		if q, r := x.curvatures[2*i], x.curvatures[2*i+1]; q > 0 || r > 0 {
+			s.curved = true
+			flat += flatten(&left, cav.C, q) + flatten(&right, cav.C, r)
+		}
+		s.first += p * (right.First - left.First)
+		s.second += p * (right.Second + left.Second)
+		s.keep += p * (right.P + left.P)
+		s.pull += p * flat
+	}
+	return s, true
+}
+
+// flatMass is P(lo < x < hi), with the sides below lo and above hi.
+func flatMass(lo, hi float64, left, right *normal.Side) float64 {
+	switch {
+	case lo == hi:
+		return 0
+	case (hi-lo)*(1+0.5*math.Abs(lo+hi)) < 0.1:
+		return normal.Prob(lo, hi)
+	case hi <= 0:
+		return right.Rest - left.P
+	case lo >= 0:
+		return left.Rest - right.P
+	}
+	return 1 - left.P - right.P
+}
+
+// sideBelow is the side below z, none where it is a tail beyond reach.
+func sideBelow(z, reach float64) normal.Side {
+	if z < -reach {
+		return normal.Side{Rest: 1}
+	}
+	t := normal.TailAt(z)
+	return t.Below()
+}
+
+// kinkSlopes are the moments with their derivatives by log C, Mean and log Var. ok is false
+// where kinkMoments is, or where a loss is curved.
+func (x *mixture) kinkSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
+	s, ok := x.aroundKink(cav)
+	if !ok || s.curved {
+		return m, by, false
+	}
+	for k, move := range [3]struct{ sd, z, scale float64 }{{0, 0, -s.scale}, {0, -1 / s.sd, 0}, {s.sd / 2, -s.z / 2, -s.scale / 2}} {
+		first := -s.keep*move.z + s.firstByScale*move.scale
+		second := -2*s.first*move.z + s.secondByScale*move.scale
+		keep := s.keepByZ*move.z + s.keepByScale*move.scale
+		by[k] = Moments{
+			Mean:     move.sd*s.first + s.sd*first,
+			Var:      2*s.sd*move.sd*(s.second-s.first*s.first) + cav.Var*(second-2*s.first*first),
+			Response: keep, Shrinkage: -keep,
+		}
+	}
+	return s.moments(x.kinks[0], cav), by, true
+}
+
+// flatten brings a side of slope one to slope c/(c+q), and returns how much slope that takes.
+func flatten(s *normal.Side, c, q float64) float64 {
+	if q == 0 {
+		return 0
+	}
+	slope := c / (c + q)
+	taken := q / (c + q) * s.P
+	*s = normal.Side{P: slope * s.P, First: slope * s.First, Second: slope * slope * s.Second}
+	return taken
 }
 
 // accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s,

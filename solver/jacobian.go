@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 // differenceStep is the step of the differences in a site's parameters. Newton's method
@@ -61,10 +62,7 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	s := t.sites
 	copy(t.image, image)
 	s.each(func(i int) {
-		at := [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}
-		for k := range at {
-			t.slopes[i][k] = t.siteJacobian(i, at, k, [3]float64{x.D[i], x.G[i], x.U[i]})
-		}
+		t.slopes[i] = s.siteJacobian(i, [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}, [3]float64{x.D[i], x.G[i], x.U[i]})
 	})
 	t.couple(x.SiteParams)
 }
@@ -121,12 +119,36 @@ func copyLower(dst, a blas64.General) {
 
 func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
 
-// siteJacobian is the derivative of d, g, u of site i, which are from at x, with
-// respect to its coordinate k, by a forward difference.
-func (t *jacobian) siteJacobian(i int, x [3]float64, k int, from [3]float64) [3]float64 {
-	x[k] += differenceStep
-	d, g, u := t.sites.siteParameter(i, t.sites.newCavity(x[0], x[1], x[2]))
-	return [3]float64{(d - from[0]) / differenceStep, (g - from[1]) / differenceStep, (u - from[2]) / differenceStep}
+// siteJacobian is the derivative of d, g, u of site i, which are from at x = (log c, m_c, log V_c),
+// with respect to x, by forward differences: of the moments as their slopes carry them on, where
+// the loss knows these.
+func (s *siteModel) siteJacobian(i int, x, from [3]float64) (slopes [3][3]float64) {
+	cav := s.newCavity(x[0], x[1], x[2])
+	var at loss.Moments
+	var by [3]loss.Moments
+	site, known := s.sites[i].Site.(loss.MomentSloper)
+	if known {
+		at, by, known = site.MomentSlopes(cav)
+	}
+	for k := range x {
+		moved := x
+		moved[k] += differenceStep
+		to := s.newCavity(moved[0], moved[1], moved[2])
+		m := at
+		if known {
+			for j, step := range [3]float64{moved[0] - x[0], to.Mean - cav.Mean, moved[2] - x[2]} {
+				m.Mean += step * by[j].Mean
+				m.Var += step * by[j].Var
+				m.Response += step * by[j].Response
+				m.Shrinkage += step * by[j].Shrinkage
+			}
+		} else {
+			m = s.sites[i].Moments(to)
+		}
+		d, g, u := s.siteParameterOf(i, to, s.thinned(to, m))
+		slopes[k] = [3]float64{(d - from[0]) / differenceStep, (g - from[1]) / differenceStep, (u - from[2]) / differenceStep}
+	}
+	return slopes
 }
 
 // half is a triangle of the products as the symmetric matrix that it stands for.

@@ -81,10 +81,14 @@ func (s *siteModel) newCavity(logC, mean, logV float64) loss.Cavity {
 	return loss.Cavity{C: math.Exp(logC), Mean: s.scale(variance) * mean, Var: variance}
 }
 
-// moments are those of site i (T4) where its examples are there with probability
-// presence only: a mixture with the cavity itself.
+// moments are those of site i (T4).
 func (s *siteModel) moments(i int, cav loss.Cavity) loss.Moments {
-	m := s.sites[i].Moments(cav)
+	return s.thinned(cav, s.sites[i].Moments(cav))
+}
+
+// thinned are the moments m where examples are there with probability presence only: a
+// mixture with the cavity itself.
+func (s *siteModel) thinned(cav loss.Cavity, m loss.Moments) loss.Moments {
 	if t := s.presence; t < 1 {
 		off := m.Mean - cav.Mean
 		m = loss.Moments{
@@ -157,7 +161,11 @@ func (s *siteModel) siteParameters(dst SiteParams, x Cavities) {
 
 // siteParameter is d, g, u of site i at a cavity.
 func (s *siteModel) siteParameter(i int, cav loss.Cavity) (d, g, u float64) {
-	m := s.moments(i, cav)
+	return s.siteParameterOf(i, cav, s.moments(i, cav))
+}
+
+// siteParameterOf is siteParameter where the moments are known.
+func (s *siteModel) siteParameterOf(i int, cav loss.Cavity, m loss.Moments) (d, g, u float64) {
 	response := s.response(i, cav.C, m)
 	g, u = matchMoments(cav, m, response)
 	return cav.C * m.Shrinkage / response, g, u

@@ -8,7 +8,7 @@ import "math"
 
 // PDF computes the density phi(x).
 func PDF(x float64) float64 {
-	return math.Exp(-0.5*x*x) / (math.Sqrt2 * math.SqrtPi)
+	return math.Exp(-0.5*x*x) * (1 / (math.Sqrt2 * math.SqrtPi))
 }
 
 // CDF computes the distribution function Phi(x) to full relative accuracy, also in

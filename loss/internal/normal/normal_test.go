@@ -56,15 +56,29 @@ func TestNormalFunctions(t *testing.T) {
 }
 
 // TestTailRatios builds I_0, I_1, I_2 by quadrature from the last, of
-// I_n(x) = phi(x) times the integral of t^n/n! exp(-x t - t^2/2) over t > 0.
+// I_n(x) = phi(x) times the integral of t^n/n! exp(-x t - t^2/2) over t > 0. Tails by the table
+// lose the rounding of the density's exponent besides.
 func TestTailRatios(t *testing.T) {
-	for _, x := range []float64{4, 4.5, 6, 10, 25, 300, 1e9, 1e90} {
-		var moment [3]float64
+	ratios := func(x float64) (moment [3]float64) {
 		for n := range moment {
 			moment[n] = integral(func(u float64) float64 {
 				return math.Pow(u, float64(n)) * math.Exp(-x*u-u*u/2)
-			}, 0, 60/x, 1/x)
+			}, 0, math.Min(60/x, 13), math.Min(1/x, 1))
 		}
+		return moment
+	}
+	for _, x := range []float64{0, 1. / 32, 0.3, 1.4999, 1.51, 4, 8.99} {
+		tail, moment := TailAt(-x), ratios(x)
+		for n, got := range []float64{tail.P, tail.First, tail.Second} {
+			relative(t, fmt.Sprintf("tail %d at %g", n, x), got, gauss(x)*moment[n], 1e-14+2e-16*x*x)
+		}
+		relative(t, "density", tail.Density, gauss(x), 1e-15*(1+x*x))
+	}
+	if nan := TailAt(math.NaN()); !math.IsNaN(nan.P) {
+		t.Errorf("tail of no number: %+v", nan)
+	}
+	for _, x := range []float64{4, 4.5, 6, 10, 25, 300, 1e9, 1e90} {
+		moment := ratios(x)
 		q0, q1, q2 := TailRatios(x)
 		relative(t, "q0", q0, moment[0], 1e-14)
 		relative(t, "q1", q1, moment[1]/moment[0], 1e-14)

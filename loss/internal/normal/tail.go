@@ -7,40 +7,104 @@ import (
 )
 
 // Tail is a point z with the integrals over the nearer tail, x beyond |z|:
-// P = P(x > |z|), First = E(x-|z|)+ and Second = E(x-|z|)+^2, which costs one erfc
-// and one exp for all of them. Their relative errors grow to 4e-16, 1e-14 and
-// 5e-13 at |z| = TailStart; beyond, continued fractions keep them near rounding.
+// P = P(x > |z|), First = E(x-|z|)+ and Second = E(x-|z|)+^2. Their relative errors are
+// some roundings.
 type Tail struct {
 	Z, P, First, Second float64
+	Density             float64 // at z
 }
 
 // Origin is the tail at 0.
-var Origin = Tail{0, 0.5, 1 / (math.Sqrt2 * math.SqrtPi), 0.5}
+var Origin = Tail{0, 0.5, 1 / (math.Sqrt2 * math.SqrtPi), 0.5, 1 / (math.Sqrt2 * math.SqrtPi)}
 
 // underflow is where the density is 0 to all that is printed.
 const underflow = 39
 
-// TailAt computes the tail at z, infinite values allowed.
+// The repeated integrals of the tail (see TailRatios) obey I_n' = -I_(n-1) and
+//
+//	I_(n-1) = (n+1) I_(n+1) + x I_n,   I_-1 = phi,
+//
+// so that I_2 and its slope give I_0 and phi too, by sums of positive terms. The table has
+// the Taylor series of I_2 around the middle of each cell; what is left out is below
+// 1e-16 of it and of its slope.
+const (
+	cellsPerUnit = 32
+	cellTerms    = 12
+	tableEnd     = 9
+	directEnd    = 1.5 // up to which the integrals are computed as they stand
+)
+
+var tailTable = newTailTable()
+
+func newTailTable() *[tableEnd * cellsPerUnit][cellTerms]float64 {
+	table := new([tableEnd * cellsPerUnit][cellTerms]float64)
+	for cell := range table {
+		a := &table[cell]
+		x := (float64(cell) + 0.5) / cellsPerUnit
+		t := computeTail(x, x)
+		a[0], a[1], a[2] = t.Second/2, -t.First, t.P/2
+		before, at := 0.0, t.Density // Taylor coefficients j-1 and j of phi
+		for j := range cellTerms - 3 {
+			a[j+3] = -at / float64((j+1)*(j+2)*(j+3))
+			before, at = at, -(x*at+before)/float64(j+1)
+		}
+	}
+	return table
+}
+
+// TailAt computes the tail at z, infinite values allowed; of no number there is none.
 func TailAt(z float64) Tail {
 	x := math.Abs(z)
+	if !(x < tableEnd) {
+		return computeTail(z, x)
+	}
+	cell := int(x * cellsPerUnit)
+	a := &tailTable[cell]
+	e := x - (float64(cell)+0.5)/cellsPerUnit
+	even, odd := a[cellTerms-2], a[cellTerms-1] // in e^2, with their slopes: four short chains
+	evenSlope, oddSlope, square := 0.0, 0.0, e*e
+	for m := cellTerms - 4; m >= 0; m -= 2 {
+		evenSlope, oddSlope = evenSlope*square+even, oddSlope*square+odd
+		even, odd = even*square+a[m], odd*square+a[m+1]
+	}
+	second := even + e*odd
+	first := -odd - 2*e*(evenSlope+e*oddSlope)
+	p := 2*second + x*first
+	return Tail{z, p, first, 2 * second, first + x*p}
+}
+
+// computeTail is the tail at z = +-x without the table.
+func computeTail(z, x float64) Tail {
 	if x > underflow {
 		return Tail{Z: z}
 	}
 	pdf := PDF(x)
-	if x < TailStart {
+	if x < directEnd {
 		p := CDF(-x)
-		return Tail{z, p, pdf - x*p, (1+x*x)*p - x*pdf}
+		return Tail{z, p, pdf - x*p, (1+x*x)*p - x*pdf, pdf}
 	}
 	q0, q1, q2 := TailRatios(x)
 	p := pdf * q0
 	first := p * q1
-	return Tail{z, p, first, 2 * first * q2}
+	return Tail{z, p, first, 2 * first * q2, pdf}
 }
 
 // Mirror is the tail at -z.
 func (t Tail) Mirror() Tail {
 	t.Z = -t.Z
 	return t
+}
+
+// Side is what lies below z: P = P(x < z), Rest = 1 - P, First = E(z-x)+ and
+// Second = E(z-x)+^2.
+type Side struct{ P, Rest, First, Second, Density float64 }
+
+// Below is the side below z.
+func (t *Tail) Below() Side {
+	if t.Z > 0 {
+		return Side{1 - t.P, t.P, t.Z + t.First, 1 + t.Z*t.Z - t.Second, t.Density}
+	}
+	return Side{t.P, 1 - t.P, t.First, t.Second, t.Density}
 }
 
 // lossIntegral is E(z-x)+, the integral of Phi up to z.

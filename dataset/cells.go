@@ -32,4 +32,28 @@ func (c *cellList) grow() int {
 	return len(c.blocks) - 1
 }
 
-func (c *cellList) at(k int) float64 { return c.blocks[k/blockSize][k%blockSize] }
+// appendAll appends all of v.
+func (c *cellList) appendAll(v []float64) {
+	for len(v) > 0 {
+		last := len(c.blocks) - 1
+		if last < 0 || len(c.blocks[last]) == cap(c.blocks[last]) {
+			last = c.grow()
+		}
+		block := c.blocks[last]
+		n := min(len(v), cap(block)-len(block))
+		c.blocks[last] = append(block, v[:n]...)
+		v = v[n:]
+	}
+}
+
+// reset empties the list and keeps a block.
+func (c *cellList) reset() {
+	if len(c.blocks) > 0 {
+		c.blocks = c.blocks[:1]
+		c.blocks[0] = c.blocks[0][:0]
+	}
+}
+
+func (c *cellList) at(k int) float64 { return *c.entry(k) }
+
+func (c *cellList) entry(k int) *float64 { return &c.blocks[k/blockSize][k%blockSize] }

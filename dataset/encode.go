@@ -222,6 +222,9 @@ func (t *table) errMissing() error {
 
 // matrix fills the features of some rows; NaN stands for missing values.
 func (t *table) matrix(s *schema, rows []int) Matrix {
+	if rows == nil && t.placed != nil && t.placed.holds(t, s) {
+		return t.placed.x
+	}
 	type source struct {
 		encoded
 		k    int
@@ -328,6 +331,9 @@ func (t *table) targets(rows []int) ([]float64, *column) {
 	k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].role == asTarget })
 	if k < 0 || t.columns[t.used[k]].missing == t.rows {
 		return nil, nil
+	}
+	if rows == nil && t.placed != nil {
+		return t.placed.y, &t.columns[t.used[k]]
 	}
 	y := make([]float64, t.count(rows))
 	for to := range y {

@@ -120,7 +120,7 @@ func FuzzNPY(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := ReadNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := readInputsNPY(bytes.NewReader(data), "fuzz", train, opt)
+		in, err := arraySource{name: "fuzz", stream: bytes.NewReader(data)}.inputs(train, opt)
 		requireInputs(t, in, err, train)
 	})
 }

@@ -60,7 +60,7 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 	case libsvmFormat:
 		return readInputsLIBSVM(f.text, f.name, train, opt)
 	case npyFormat:
-		return readInputsNPY(f.text, f.name, train, opt)
+		return f.array().inputs(train, opt)
 	case npzFormat:
 		return readInputsNPZ(f, train, opt)
 	case parquetFormat:

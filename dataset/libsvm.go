@@ -75,28 +75,75 @@ type sparse struct {
 func readSparse(r io.Reader, name string, opt Options) (*sparse, error) {
 	s := &sparse{x: CSR{Start: []int{0}}}
 	lines := newLineReader(r, int(min(longestEntry, max(longestCell, opt.maxBytes()))))
+	chunks := chunkReader{lines: lines, size: opt.chunk, records: wholeLines, newPart: func() part { return &sparsePart{whole: s, opt: opt} }}
+	chunks.serial = func(lines *lineReader) error { return s.addLines(lines, opt) }
+	if err := chunks.read(); err != nil {
+		return nil, inFile(name, err)
+	}
+	if s.x.Rows == 0 {
+		return nil, &Error{File: name, Err: errors.New("the file holds no examples")}
+	}
+	return s, nil
+}
+
+// addLines appends the examples of all lines.
+func (s *sparse) addLines(lines *lineReader, opt Options) error {
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, &Error{File: name, Err: err}
+			return err
 		}
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
 		if err := s.add(string(line), lines.number, opt); err != nil {
-			err.(*Error).File = name
 			err.(*Error).Line = lines.number
-			return nil, err
+			return err
 		}
 	}
-	if s.x.Rows == 0 {
-		return nil, &Error{File: name, Err: errors.New("the file holds no examples")}
+}
+
+// sparsePart is examples that were read without those before them.
+type sparsePart struct {
+	whole *sparse
+	own   sparse
+	opt   Options
+}
+
+func (p *sparsePart) begin() {
+	x := p.own.x
+	p.own = sparse{x: CSR{Start: append(x.Start[:0], 0), Index: x.Index[:0], Value: x.Value[:0]}, labels: p.own.labels[:0]}
+}
+
+func (p *sparsePart) parse(lines *lineReader) error { return p.own.addLines(lines, p.opt) }
+
+func (p *sparsePart) join() bool {
+	s, own := p.whole, &p.own
+	if own.x.Rows == 0 {
+		return true
 	}
-	return s, nil
+	if s.x.Rows > 0 && s.labelled != own.labelled ||
+		p.opt.checkSparse(s.x.Rows+own.x.Rows, max(s.x.Cols, own.x.Cols), s.x.Entries()+own.x.Entries()) != nil {
+		return false
+	}
+	if s.x.Rows == 0 {
+		s.labelled, s.firstLine = own.labelled, own.firstLine
+	}
+	if own.x.Cols > s.x.Cols {
+		s.x.Cols, s.widest = own.x.Cols, own.widest
+	}
+	entries := s.x.Entries()
+	for _, start := range own.x.Start[1:] {
+		s.x.Start = append(s.x.Start, entries+start)
+	}
+	s.x.Index, s.x.Value = append(s.x.Index, own.x.Index...), append(s.x.Value, own.x.Value...)
+	s.labels = append(s.labels, own.labels...)
+	s.x.Rows += own.x.Rows
+	return true
 }
 
 // add appends the example of one line, which is not empty.

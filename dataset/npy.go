@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,37 +20,54 @@ import (
 // named x1, x2, ... and y; NaN is a missing value. The header is not trusted:
 // memory grows with what was read, never with what was announced.
 func ReadNPY(r io.Reader, name string, opt Options) (*Set, error) {
-	t, err := readArray(r, name, opt)
+	return arraySource{name: name, stream: r}.set(opt)
+}
+
+// arraySource is where an array comes from.
+type arraySource struct {
+	name   string
+	stream io.Reader
+	file   *os.File // the same, not packed; nil: it can only be read from its beginning
+}
+
+// set reads a training set.
+func (s arraySource) set(opt Options) (*Set, error) {
+	t, err := s.read(opt, (*table).planTrainingArray)
 	if err != nil {
-		return nil, inFile(name, err)
-	}
-	if len(t.columns) < 2 {
-		return nil, &Error{File: name, Err: fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", t.rows, len(t.columns))}
+		return nil, inFile(s.name, err)
 	}
 	return t.trainingArray()
 }
 
-// readInputsNPY reads an array with as many columns as train has features, or
-// with its target besides.
-func readInputsNPY(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	t, err := readArray(r, name, opt)
+// inputs reads an array with as many columns as train has features, or with its target
+// besides.
+func (s arraySource) inputs(train *Set, opt Options) (*Inputs, error) {
+	t, err := s.read(opt, func(t *table) error { return t.planInputs(train) })
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, inFile(s.name, err)
 	}
 	return t.inputArray(train)
 }
 
-// trainingArray makes a training set of an array.
+// planTrainingArray is planTraining for an array, which must hold a feature and a target.
+func (t *table) planTrainingArray() error {
+	if len(t.columns) < 2 {
+		return fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", t.rows, len(t.columns))
+	}
+	return t.planTraining()
+}
+
+// trainingArray makes a training set of an array whose columns have their roles.
 func (t *table) trainingArray() (*Set, error) {
-	if err := t.plan(t.planTraining()); err != nil {
+	if err := t.checkNumbers(); err != nil {
 		return nil, t.bad(err)
 	}
 	return t.set()
 }
 
-// inputArray makes new inputs of an array.
+// inputArray makes new inputs of an array likewise.
 func (t *table) inputArray(train *Set) (*Inputs, error) {
-	if err := t.plan(t.planInputs(train)); err != nil {
+	if err := t.checkNumbers(); err != nil {
 		return nil, t.bad(err)
 	}
 	return t.inputs(train)
@@ -72,12 +90,13 @@ type arrayHeader struct {
 	kind       byte // of an element: f, i, u or b
 	size       int  // its bytes
 	order      binary.ByteOrder
+	length     int64 // bytes of the header
 }
 
-// readArray reads header and elements, and nothing may follow. Its columns still
-// need their roles.
-func readArray(r io.Reader, name string, opt Options) (*table, error) {
-	b := bufio.NewReaderSize(r, 1<<16)
+// read reads header and elements, after plan has given the columns their roles, and nothing
+// may follow.
+func (s arraySource) read(opt Options, plan func(t *table) error) (*table, error) {
+	b := bufio.NewReaderSize(s.stream, 1<<16)
 	h, err := readArrayHeader(b)
 	if err != nil {
 		return nil, err
@@ -88,38 +107,80 @@ func readArray(r io.Reader, name string, opt Options) (*table, error) {
 	if err := opt.checkSize(h.rows, h.cols); err != nil {
 		return nil, err
 	}
-	t := &table{file: name, opt: opt, array: true, rows: h.rows, stride: h.cols, byColumn: h.fortran}
-	if err := h.readElements(b, &t.cells); err != nil {
-		return nil, err
-	}
-	if _, err := b.ReadByte(); err != io.EOF {
-		return nil, fmt.Errorf("more bytes than shape (%d, %d) accounts for", h.rows, h.cols)
-	}
+	t := &table{file: s.name, opt: opt, array: true, rows: h.rows, stride: h.cols, byColumn: h.fortran}
 	t.namePositions(h.cols)
 	for j := range t.columns {
 		t.columns[j].kind = numbers
 		t.used = append(t.used, j)
 	}
-	return t, nil
+	if size, plain := s.size(); plain {
+		if err := h.checkLength(size); err != nil {
+			return nil, err
+		}
+		if err := plan(t); err != nil {
+			return nil, err
+		}
+		t.placed = newPlaced(t.rows, t.columns)
+		return t, (&arrayFile{h: h, from: s.file}).read(t.placed)
+	}
+	if err := h.readElements(b, &t.cells); err != nil {
+		return nil, err
+	}
+	if _, err := b.ReadByte(); err != io.EOF {
+		return nil, h.errLong()
+	}
+	return t, plan(t)
+}
+
+// size is the number of bytes of a file that can be read from anywhere.
+func (s arraySource) size() (int64, bool) {
+	if s.file == nil {
+		return 0, false
+	}
+	info, err := s.file.Stat()
+	return info.Size(), err == nil && info.Mode().IsRegular()
+}
+
+// checkLength compares the size of a file with that of header and elements.
+func (h *arrayHeader) checkLength(size int64) error {
+	switch need := h.length + int64(h.size)*int64(h.rows)*int64(h.cols); {
+	case size < need:
+		return h.errShort()
+	case size > need:
+		return h.errLong()
+	}
+	return nil
 }
 
 // readElements reads rows*cols numbers piece by piece.
 func (h *arrayHeader) readElements(b *bufio.Reader, cells *cellList) error {
-	piece := make([]byte, 1<<15)
+	piece, values := make([]byte, 1<<15), make([]float64, 1<<15)
 	for left := h.rows * h.cols; left > 0; {
 		n := min(left, len(piece)/h.size)
 		if _, err := io.ReadFull(b, piece[:n*h.size]); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				return fmt.Errorf("the file ends before the %d x %d elements of its shape", h.rows, h.cols)
+				return h.errShort()
 			}
 			return err
 		}
-		for k := range n {
-			cells.append(h.element(piece[k*h.size:]))
-		}
+		h.decode(values[:n], piece)
+		cells.appendAll(values[:n])
 		left -= n
 	}
 	return nil
+}
+
+// decode decodes the first elements of b into dst.
+func (h *arrayHeader) decode(dst []float64, b []byte) {
+	if h.kind == 'f' && h.size == 8 && h.order == binary.LittleEndian {
+		for k := range dst {
+			dst[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
+		}
+		return
+	}
+	for k := range dst {
+		dst[k] = h.element(b[k*h.size:])
+	}
 }
 
 // element decodes the first element of b.
@@ -146,12 +207,8 @@ func (h *arrayHeader) element(b []byte) float64 {
 	return float64(bits)
 }
 
-// plan ends the planning of an array's columns: it counts missing values and
-// refuses infinities.
-func (t *table) plan(err error) error {
-	if err != nil {
-		return err
-	}
+// checkNumbers counts the missing values of an array and refuses infinities.
+func (t *table) checkNumbers() error {
 	for k, j := range t.used {
 		c := &t.columns[j]
 		if c.role == unused {
@@ -198,7 +255,12 @@ func readArrayHeader(r io.Reader) (arrayHeader, error) {
 	if _, err := io.ReadFull(r, text); err != nil {
 		return arrayHeader{}, errors.New("damaged NumPy header")
 	}
-	return parseArrayHeader(string(text))
+	h, err := parseArrayHeader(string(text))
+	h.length = int64(len(lead)) + int64(length) + 2
+	if lead[6] > 1 {
+		h.length += 2
+	}
+	return h, err
 }
 
 // parseArrayHeader reads the Python dictionary of the header, such as

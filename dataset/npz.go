@@ -17,6 +17,9 @@ func readNPZ(f *source, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, inFile(f.name, err)
 	}
+	if err := t.planTraining(); err != nil {
+		return nil, t.bad(err)
+	}
 	return t.trainingArray()
 }
 
@@ -25,6 +28,9 @@ func readInputsNPZ(f *source, train *Set, opt Options) (*Inputs, error) {
 	t, err := readArchive(f, opt)
 	if err != nil {
 		return nil, inFile(f.name, err)
+	}
+	if err := t.planInputs(train); err != nil {
+		return nil, t.bad(err)
 	}
 	return t.inputArray(train)
 }
@@ -73,7 +79,7 @@ func readMember(archive *zip.Reader, file string, opt Options, names ...string) 
 			return nil, err
 		}
 		defer r.Close()
-		t, err := readArray(r, file, opt)
+		t, err := arraySource{name: file, stream: r}.read(opt, func(*table) error { return nil }) // roles come with both arrays
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", quote(name), err)
 		}

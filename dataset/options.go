@@ -40,6 +40,8 @@ type Options struct {
 	UnseenZero bool
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
+
+	chunk int // see chunkReader.size
 }
 
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.

@@ -47,7 +47,7 @@ func Load(path string, opt Options) (*Set, error) {
 	case libsvmFormat:
 		return ReadLIBSVM(f.text, f.name, opt)
 	case npyFormat:
-		return ReadNPY(f.text, f.name, opt)
+		return f.array().set(opt)
 	case npzFormat:
 		return readNPZ(f, opt)
 	case parquetFormat:
@@ -77,6 +77,15 @@ type source struct {
 	text   *bufio.Reader // unpacked
 	file   *os.File      // nil for a stream
 	unzip  *zstd.Decoder
+	packed bool
+}
+
+// array is the source of an array.
+func (s *source) array() arraySource {
+	if s.packed {
+		return arraySource{name: s.name, stream: s.text}
+	}
+	return arraySource{s.name, s.text, s.file}
 }
 
 func (s *source) close() {
@@ -193,6 +202,6 @@ func (s *source) unpack(b *bufio.Reader) error {
 	if err != nil {
 		return fmt.Errorf("unpacking: %w", err)
 	}
-	s.text = bufio.NewReaderSize(r, 2*sampleBytes)
+	s.text, s.packed = bufio.NewReaderSize(r, 2*sampleBytes), true
 	return nil
 }

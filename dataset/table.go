@@ -46,10 +46,11 @@ type table struct {
 	features int   // of them
 	rows     int
 	cells    cellList
-	byColumn bool   // cells stand column after column, not row after row
-	stride   int    // cells of a row
-	array    bool   // places are rows, not lines
-	last     *table // holds the last column, an array of its own; nil: it stands with the others
+	placed   *placed // in the place of cells; nil: there are cells
+	byColumn bool    // cells stand column after column, not row after row
+	stride   int     // cells of a row
+	array    bool    // places are rows, not lines
+	last     *table  // holds the last column, an array of its own; nil: it stands with the others
 	rowNames []string
 
 	memory int // bytes of texts and names of rows
@@ -68,6 +69,9 @@ type decimals struct {
 func (t *table) at(i, k int) float64 {
 	if t.last != nil && k == len(t.used)-1 {
 		return t.last.cells.at(i)
+	}
+	if t.placed != nil {
+		return t.placed.at(i, t.used[k])
 	}
 	if t.byColumn {
 		return t.cells.at(k*t.rows + i)
@@ -122,21 +126,20 @@ func (t *table) read(records *recordReader, d dialect, plan func(t *table) error
 		return &Error{Line: first.line, Err: err}
 	}
 	t.use()
-	rec := first
-	if d.header == firstLine {
-		rec, err = records.next()
-	}
-	for ; err == nil; rec, err = records.next() {
-		if isBlank(rec) {
-			t.blank++
-			continue
-		}
-		if err := t.addRow(rec); err != nil {
+	if d.header != firstLine {
+		if err := t.addRecord(first); err != nil {
 			return err
 		}
 	}
-	if err != io.EOF {
-		return &Error{Line: rec.line, Err: err}
+	chunks := chunkReader{lines: records.lines, size: t.opt.chunk, records: wholeRecords, newPart: func() part {
+		return &tablePart{whole: t, reader: records, rows: &table{}, records: recordReader{separator: records.separator}}
+	}}
+	chunks.serial = func(lines *lineReader) error {
+		records.lines = lines
+		return t.addRows(records)
+	}
+	if err := chunks.read(); err != nil {
+		return err
 	}
 	if t.blank > 0 {
 		t.note("%d empty rows are skipped", t.blank)
@@ -148,6 +151,31 @@ func (t *table) read(records *recordReader, d dialect, plan func(t *table) error
 		return errors.New("no examples below the header")
 	}
 	return nil
+}
+
+// addRows appends all records.
+func (t *table) addRows(records *recordReader) error {
+	for {
+		rec, err := records.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &Error{Line: rec.line, Err: err}
+		}
+		if err := t.addRecord(rec); err != nil {
+			return err
+		}
+	}
+}
+
+// addRecord appends a record unless it is empty.
+func (t *table) addRecord(rec record) error {
+	if isBlank(rec) {
+		t.blank++
+		return nil
+	}
+	return t.addRow(rec)
 }
 
 // use lists the columns that have cells to keep.

@@ -17,11 +17,17 @@ type Standardizer struct {
 // Standardize returns a standardised copy of the inputs and the map that made
 // it. Constant columns become 0.
 func Standardize(x Matrix) (Matrix, Standardizer) {
+	s := NewStandardizer(x)
+	return s.transform(x), s
+}
+
+// NewStandardizer is the map alone.
+func NewStandardizer(x Matrix) Standardizer {
 	s := Standardizer{Mean: make([]float64, x.Cols), SD: make([]float64, x.Cols)}
 	for j := range x.Cols {
 		s.Mean[j], s.SD[j] = columnMoments(x, j)
 	}
-	return s.transform(x), s
+	return s
 }
 
 // Apply maps new inputs (M x D) by what was learnt from the training inputs.
@@ -37,15 +43,20 @@ func (s Standardizer) Apply(x Matrix) (Matrix, error) {
 func (s Standardizer) transform(x Matrix) Matrix {
 	z := NewMatrix(x.Rows, x.Cols)
 	for i := range x.Rows {
-		from, to := x.Row(i), z.Row(i)
-		for j, v := range from {
-			if s.SD[j] > 0 {
-				// Halved, the difference of two float64 cannot overflow.
-				to[j] = 2 * ((v/2 - s.Mean[j]/2) / s.SD[j])
-			}
-		}
+		s.Row(z.Row(i), x.Row(i))
 	}
 	return z
+}
+
+// Row maps the features x of one input into dst, which x may be.
+func (s Standardizer) Row(dst, x []float64) {
+	for j, v := range x {
+		dst[j] = 0
+		if s.SD[j] > 0 {
+			// Halved, the difference of two float64 cannot overflow.
+			dst[j] = 2 * ((v/2 - s.Mean[j]/2) / s.SD[j])
+		}
+	}
 }
 
 // PopulationSD returns the D population standard deviations (division by N) of

@@ -37,7 +37,7 @@ func (in *Inputs) Columns(dst []float64, sites []int, first, last int) error {
 	if len(sites) == 0 || m == 0 {
 		return nil
 	}
-	some, rows := in.points(gather(in.train.raw, sites)), in.train.scaled
+	some, rows := in.some(sites), in.train.scaled
 	rows.Rows, rows.Data = m, rows.Data[first*rows.Stride:]
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, rows, 0,
 		blas64.General{Rows: len(sites), Cols: m, Stride: m, Data: dst})
@@ -52,7 +52,7 @@ func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 	if len(rows) == 0 || len(cols) == 0 {
 		return
 	}
-	some, others := in.points(gather(in.train.raw, rows)), in.Subset(cols)
+	some, others := in.some(rows), in.Subset(cols)
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, others.train.scaled, 0,
 		blas64.General{Rows: len(rows), Cols: len(cols), Stride: stride, Data: dst})
 	linalg.Parallel(len(rows), func(r int) {
@@ -64,19 +64,17 @@ func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 // Cross gives kernel vectors with these.
 func (in *Inputs) Subset(sites []int) *Inputs {
 	some := *in
-	some.train, some.m = in.points(gather(in.train.raw, sites)), len(sites)
+	some.train, some.m = in.some(sites), len(sites)
 	return &some
 }
 
-// gather copies the listed rows of x.
-func gather(x blas64.General, rows []int) blas64.General {
-	some := blas64.General{Rows: len(rows), Cols: x.Cols, Stride: max(1, x.Cols), Data: make([]float64, len(rows)*x.Cols)}
-	for r, i := range rows {
-		copy(row(some, r), row(x, i))
-	}
-	return some
+// some are the listed training inputs.
+func (in *Inputs) some(sites []int) points {
+	x := gather(in.train.raw, sites)
+	return in.points(matrixRows(x))
 }
 
+// gather copies the listed rows of x.
 // Row writes row i of Gram into dst (length M), bit for bit, without the rest.
 func (in *SparseInputs) Row(dst []float64, i int) error {
 	if err := in.checkRow(dst, i); err != nil {

@@ -42,12 +42,12 @@ func (in *Inputs) GradientAt(sites []int, weights blas64.General, diagonal []flo
 	if weights.Rows != len(sites) || weights.Cols != in.m || len(diagonal) != in.m {
 		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), len(sites), in.m)
 	}
-	some, s := in.points(gather(in.train.raw, sites)), in.spec
+	some, s := in.some(sites), in.spec
 	g := in.contract(&some, weights)
 	for i, w := range diagonal {
 		square := 0.0 // the squared distance
 		if !s.Kind.radial() {
-			square = squaredNorm(row(in.train.raw, i))
+			square = squaredNorm(row(in.train.scaled, i))
 		}
 		value, slope := s.derivative(square, in.d)
 		g.Gamma += w * slope * s.amplitude() * square

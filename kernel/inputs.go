@@ -23,8 +23,8 @@ type Inputs struct {
 // points are inputs in two forms. The products of the scaled rows give all
 // squared distances fast; the raw rows give single ones without cancellation.
 type points struct {
-	raw    blas64.General
-	scaled blas64.General // (raw - centre) / L for distances, else raw itself
+	raw    Rows
+	scaled blas64.General // (raw - centre) / L for distances, else the raw rows
 	norm   []float64      // |scaled row|^2 for distances, else nil
 }
 
@@ -32,27 +32,36 @@ type points struct {
 // Cross and Diag. It takes 8 M (d + 1) bytes for the kinds that depend on
 // distance. It keeps a view of x, which must not change afterwards.
 func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
+	return s.PrepareRows(matrixRows(x))
+}
+
+// PrepareRows is Prepare for inputs in another form, which it keeps.
+func (s Spec) PrepareRows(x Rows) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
 	}
-	if err := s.Validate(x.Cols); err != nil {
+	m, d := x.Dims()
+	if err := s.Validate(d); err != nil {
 		return nil, err
 	}
-	if x.Rows < 1 {
+	if m < 1 {
 		return nil, errors.New("there are no inputs")
 	}
-	if err := checkMatrix("inputs", x); err != nil {
+	if x, ok := x.(matrixRows); ok {
+		if err := checkMatrix("inputs", blas64.General(x)); err != nil {
+			return nil, err
+		}
+	}
+	in := &Inputs{prepared: prepared{spec: s, m: m, d: d}}
+	z := in.held(x)
+	if err := checkFinite(z); err != nil {
 		return nil, err
 	}
-	if err := checkFinite(x); err != nil {
-		return nil, err
-	}
-	in := &Inputs{prepared: prepared{spec: s, m: x.Rows, d: x.Cols}}
 	if s.Kind.radial() {
-		in.centre = centres(x)
-		in.inverse = s.inverseScales(x.Cols)
+		in.centre = centres(z)
+		in.inverse = s.inverseScales(d)
 	}
-	in.train = in.points(x)
+	in.train = in.scale(x, z)
 	return in, nil
 }
 
@@ -94,7 +103,7 @@ func (in *Inputs) Cross(z, dst blas64.General) error {
 	if z.Rows == 0 {
 		return nil
 	}
-	fresh := in.points(z)
+	fresh := in.points(matrixRows(z))
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, fresh.scaled, in.train.scaled, 0, dst)
 	return eachRow(z.Rows, func(p int) int { return in.covariances(row(dst, p), &fresh, p, 0) }, in.newNotFinite)
 }
@@ -102,7 +111,7 @@ func (in *Inputs) Cross(z, dst blas64.General) error {
 // Diagonal writes the prior variances A k(x, x) + B of the training inputs into
 // dst (length M), without jitter.
 func (in *Inputs) Diagonal(dst []float64) error {
-	x := in.train.raw
+	x := in.train.scaled // raw where it counts
 	return in.variances(dst, func(i int) float64 { return squaredNorm(row(x, i)) })
 }
 
@@ -141,25 +150,34 @@ func (in *Inputs) covariances(k []float64, a *points, i, from int) int {
 
 // pairsWith pairs row i of a with the training rows from, from+1, ...
 func (in *Inputs) pairsWith(a *points, i, from int) pairs {
+	room := roomFor(a.raw, in.train.raw)
 	return pairs{norm: a.norm[i], norms: in.train.norm[from:], direct: func(j int) float64 {
-		return squaredDistance(row(a.raw, i), row(in.train.raw, from+j), in.inverse)
+		x, z := room.rows(a.raw, i, in.train.raw, from+j)
+		return squaredDistance(x, z, in.inverse)
 	}}
 }
 
 // points prepares x: a scaled copy and its squared norms where distances are
-// wanted, x itself otherwise.
-func (in *Inputs) points(x blas64.General) points {
+// wanted, its rows as they are otherwise.
+func (in *Inputs) points(x Rows) points { return in.scale(x, in.held(x)) }
+
+// held is x as a matrix, a copy where distances are wanted.
+func (in *Inputs) held(x Rows) blas64.General {
+	if m, ok := x.(matrixRows); ok && !in.spec.Kind.radial() {
+		return blas64.General(m)
+	}
+	return gather(x, nil)
+}
+
+// scale makes points of x, and of a copy, which becomes their scaled form.
+func (in *Inputs) scale(x Rows, z blas64.General) points {
 	if !in.spec.Kind.radial() {
-		return points{raw: x, scaled: x}
+		return points{raw: matrixRows(z), scaled: z}
 	}
-	p := points{
-		raw:    x,
-		scaled: blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float64, x.Rows*x.Cols)},
-		norm:   make([]float64, x.Rows),
-	}
+	p := points{raw: x, scaled: z, norm: make([]float64, z.Rows)}
 	for i := range p.norm {
-		scaled := row(p.scaled, i)
-		for j, v := range row(x, i) {
+		scaled := row(z, i)
+		for j, v := range scaled {
 			scaled[j] = (v - in.centre[j]) * in.inverse[j]
 		}
 		p.norm[i] = squaredNorm(scaled)

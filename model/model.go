@@ -247,16 +247,46 @@ func (m *Model) prepare() (err error) {
 	if m.Set.Sparse != nil {
 		return m.prepareSparse()
 	}
-	x := m.Set.X
+	rows := siteRows{x: m.Set.X}
 	if m.Standardize {
-		z, transform := dataset.Standardize(x)
-		x, m.transform = z, &transform
+		transform := dataset.NewStandardizer(m.Set.X)
+		m.transform, rows.transform = &transform, &transform
 	}
 	if m.Merged() > 0 {
-		x = x.Gather(m.First)
+		rows.first = m.First
 	}
-	m.inputs, err = m.Kernel.Prepare(blas64.General(x))
+	if rows.transform == nil && rows.first == nil {
+		m.inputs, err = m.Kernel.Prepare(blas64.General(rows.x))
+		return err
+	}
+	m.inputs, err = m.Kernel.PrepareRows(rows)
 	return err
+}
+
+// siteRows are the inputs of the sites as the kernel takes them. They are made from those of the
+// set when they are wanted: the kernel has its own copy, and a third would be for nothing.
+type siteRows struct {
+	x         dataset.Matrix
+	first     []int                 // nil: every example is a site
+	transform *dataset.Standardizer // nil without standardising
+}
+
+func (s siteRows) Dims() (n, d int) {
+	if s.first != nil {
+		return len(s.first), s.x.Cols
+	}
+	return s.x.Rows, s.x.Cols
+}
+
+func (s siteRows) Row(dst []float64, i int) []float64 {
+	if s.first != nil {
+		i = s.first[i]
+	}
+	if s.transform == nil {
+		return s.x.Row(i)
+	}
+	s.transform.Row(dst, s.x.Row(i))
+	return dst
 }
 
 // gram computes the kernel matrix, all of it.
@@ -377,7 +407,7 @@ func (m *Model) vectorBytes() int64 {
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	return maps + 8*sites*int64(40+2*m.Set.D())
+	return maps + 8*sites*int64(41+m.Set.D()) // the kernel's scaled inputs and their norms among them
 }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a

@@ -36,18 +36,20 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	return g, nil
 }
 
-// GradientAt is Gradient where the derivatives are by columns of Gram without jitter, weights (len(sites) x M),
-// and by its diagonal with it (length M), at 4 len(sites) M d flops.
-func (in *Inputs) GradientAt(sites []int, weights blas64.General, diagonal []float64) (*Gradient, error) {
-	if weights.Rows != len(sites) || weights.Cols != in.m || len(diagonal) != in.m {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), len(sites), in.m)
+// GradientAt is Gradient where the derivatives are by elements first to first+m-1 of columns of Gram without jitter,
+// weights (len(sites) x m), and of its diagonal with it (length m), at 4 len(sites) m d flops. Those of
+// parts add up.
+func (in *Inputs) GradientAt(sites []int, first int, weights blas64.General, diagonal []float64) (*Gradient, error) {
+	last := first + len(diagonal)
+	if weights.Rows != len(sites) || weights.Cols != len(diagonal) || first < 0 || last > in.m {
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d from %d on, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), first, len(sites), in.m)
 	}
 	some, s := in.some(sites), in.spec
-	g := in.contract(&some, weights)
+	g := in.part(first, last).contract(&some, weights)
 	for i, w := range diagonal {
 		square := 0.0 // the squared distance
 		if !s.Kind.radial() {
-			square = squaredNorm(row(in.train.scaled, i))
+			square = squaredNorm(row(in.train.scaled, first+i))
 		}
 		value, slope := s.derivative(square, in.d)
 		g.Gamma += w * slope * s.amplitude() * square
@@ -59,6 +61,29 @@ func (in *Inputs) GradientAt(sites []int, weights blas64.General, diagonal []flo
 	return g, nil
 }
 
+// part is the same covariance with training inputs first to last-1 only, a view.
+func (in *Inputs) part(first, last int) *Inputs {
+	part, m := *in, last-first
+	part.m = m
+	part.train.raw = rowsFrom{in.train.raw, first, m}
+	part.train.scaled.Rows, part.train.scaled.Data = m, in.train.scaled.Data[first*in.train.scaled.Stride:]
+	if in.train.norm != nil {
+		part.train.norm = in.train.norm[first:last]
+	}
+	return &part
+}
+
+// Numbers are the derivatives as one list, as which those of parts are added up.
+func (g *Gradient) Numbers() []float64 {
+	return append([]float64{g.Gamma, g.Coef0, g.Amplitude, g.Constant, g.Jitter}, g.LengthScale...)
+}
+
+// SetNumbers takes them back.
+func (g *Gradient) SetNumbers(v []float64) {
+	g.Gamma, g.Coef0, g.Amplitude, g.Constant, g.Jitter = v[0], v[1], v[2], v[3], v[4]
+	copy(g.LengthScale, v[5:])
+}
+
 // contract takes derivatives by the covariances of some points with all to those by the hyperparameters. With
 // Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
 //
@@ -68,8 +93,12 @@ func (in *Inputs) GradientAt(sites []int, weights blas64.General, diagonal []flo
 func (in *Inputs) contract(some *points, weights blas64.General) *Gradient {
 	n, m, s := weights.Rows, in.m, in.spec
 	omega := blas64.General{Rows: n, Cols: m, Stride: m, Data: make([]float64, n*m)}
-	if n == 0 {
-		return &Gradient{}
+	if n == 0 || m == 0 {
+		g := &Gradient{}
+		if s.Kind.radial() {
+			g.LengthScale = make([]float64, in.d)
+		}
+		return g
 	}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, in.train.scaled, 0, omega)
 	parts := make([]Gradient, n)

@@ -3,6 +3,8 @@ package linalg
 import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
 )
 
 // Crossed are products with G o C, C = G diag(u) G, of a LowRankEngine.
@@ -87,28 +89,58 @@ func (e *LowRankEngine) thinForm(dst []float64, m blas64.General) {
 //
 //	dE = sum_ij P_ij dC_ij + sum_q P~_q dQ_q + sum_i W_ii dK_ii,   P = 2 (W - diag(W)) B,   P~ = -1/2 B' P.
 //
-// dQ are rows of dC, so that P~ is added to P there. The result is rank x N: its transpose.
+// dQ are rows of dC, so that P~ is added to P there. The result is rank x own sites: its transpose, of which a member of a
+// team has the columns of its own sites.
 func (k *LowRankPlusDiag) ColumnWeights(mul func(dst, x blas64.General), diagonal []float64) blas64.General {
-	r, n := k.rank, k.n
-	b, p := newGeneral(r, n), newGeneral(r, n)
+	r, own := k.rank, k.share.own()
+	b, p := newGeneral(r, own), newGeneral(r, own)
 	if r == 0 {
 		return p
 	}
-	k.block(b, 0, n, nil)
-	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(k.triangle), b)
-	mul(p, b)
+	k.block(b, k.share.first, k.share.last, nil)
+	if own > 0 {
+		blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(k.triangle), b)
+	}
+	for first := 0; first < r; first += k.panelRows() {
+		last := min(r, first+k.panelRows())
+		x := blas64.General{Rows: last - first, Cols: k.n, Stride: k.n, Data: make([]float64, (last-first)*k.n)}
+		product := x
+		product.Data = make([]float64, len(x.Data))
+		copyRows(core.Cols(x, k.share.first, k.share.last), core.Rows(b, first, last))
+		k.share.sum(x.Data)
+		mul(product, x)
+		copyRows(core.Rows(p, first, last), core.Cols(product, k.share.first, k.share.last))
+	}
 	for q := range r {
 		to, from := p.Data[q*p.Stride:], b.Data[q*b.Stride:]
-		for i, v := range diagonal {
+		for i, v := range k.share.of(diagonal) {
 			to[i] = 2 * (to[i] - v*from[i])
 		}
 	}
 	half := newGeneral(r, r)
-	blas64.Gemm(gblas.NoTrans, gblas.Trans, -0.5, p, b, 0, half)
+	if own > 0 {
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, -0.5, p, b, 0, half)
+	}
+	k.share.sum(half.Data)
 	for q := range r {
 		for s, pivot := range k.pivots {
-			p.Data[q*p.Stride+pivot] += half.Data[q*half.Stride+s]
+			if k.share.holds(pivot) {
+				p.Data[q*p.Stride+pivot-k.share.first] += half.Data[q*half.Stride+s]
+			}
 		}
 	}
 	return p
 }
+
+// copyRows copies the elements of a matrix of the same size.
+func copyRows(dst, a blas64.General) {
+	for r := range a.Rows {
+		copy(dst.Data[r*dst.Stride:r*dst.Stride+a.Cols], a.Data[r*a.Stride:])
+	}
+}
+
+// Own are the sites whose rows of R are here: first to last-1.
+func (k *LowRankPlusDiag) Own() (first, last int) { return k.share.first, k.share.last }
+
+// Sum adds up numbers of which every process that shares the factor has its part.
+func (k *LowRankPlusDiag) Sum(x []float64) { k.share.sum(x) }

@@ -182,7 +182,7 @@ func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient
 	case weights.Pivots != nil && m.inputs == nil:
 		err = errors.New("there are no derivatives of a low-rank kernel matrix of sparse inputs: take the exact engine")
 	case weights.Pivots != nil:
-		g, err = m.inputs.GradientAt(weights.Pivots, weights.Elements, weights.Diagonal)
+		g, err = m.factorGradient(weights)
 	case m.inputs != nil:
 		g, err = m.inputs.Gradient(weights.Elements)
 	default:
@@ -191,6 +191,20 @@ func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient
 	if err != nil {
 		return nil, inputError(err)
 	}
+	return g, nil
+}
+
+// factorGradient is the gradient by a low-rank matrix, to which each of the processes that share it adds
+// what belongs to its sites.
+func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, error) {
+	first, last := m.Factor.Own()
+	g, err := m.inputs.GradientAt(weights.Pivots, first, weights.Elements, weights.Diagonal[first:last])
+	if err != nil {
+		return nil, err
+	}
+	sum := g.Numbers()
+	m.Factor.Sum(sum)
+	g.SetNumbers(sum)
 	return g, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -145,4 +146,60 @@ func TestSharedFactorRefuses(t *testing.T) {
 			t.Errorf("rank %d: all of a shared matrix: %v", g.Rank(), err)
 		}
 	})
+}
+
+// Ranks that share a factor find the objective and the derivatives of one process by all hyperparameters, to the
+// residual of the linear equations (1e-6), and all of them the same bits. Their number is no matter, nor that one holds no pivot.
+func TestSharedFactorHasTheGradient(t *testing.T) {
+	for name, c := range map[string]struct {
+		loss loss.Loss
+		test loss.Test
+		kind kernel.Spec
+		over []string
+	}{
+		"square": {loss.Square{Noise: 2}, loss.SquareTest{}, kernel.Spec{LengthScale: []float64{3, 3, 4, 4, 5, 5, 6, 6, 7, 7}, Constant: 1, Jitter: 0.01}, []string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
+		"eps":    {loss.EpsInsensitive{C: 0.5, Epsilon: 1}, loss.SquareTest{}, kernel.Spec{Kind: kernel.Poly, Gamma: 0.01, Coef0: 1, Amplitude: 1}, []string{"epsilon", "C", "gamma", "coef0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := model.Spec{Set: load(t, "synthetic:friedman1,n=90"), Loss: c.loss, Kernel: c.kind, Standardize: true, NormalizeTarget: c.kind.Amplitude == 0, Storage: model.LowRank, Rank: 25}
+			answer := func(spec model.Spec) []float64 {
+				m := build(t, spec)
+				s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9})
+				if err != nil {
+					t.Error(err)
+					return nil
+				}
+				over, err := m.Hyperparameters(c.over...)
+				if err != nil {
+					t.Error(err)
+					return nil
+				}
+				value, gradient, err := m.Gradient(context.Background(), s, solver.Objective{Criterion: solver.Err632Plus, Test: c.test}, over)
+				if err != nil {
+					t.Error(err)
+				}
+				return append(gradient, value)
+			}
+			want := answer(spec)
+			for _, ranks := range []int{2, 5} {
+				got := make([][]float64, ranks)
+				disttest.OnRanks(1, ranks, func(g dist.Grid) {
+					spec := spec
+					spec.Grid = g
+					got[g.Rank()] = answer(spec)
+				})
+				for rank := range got {
+					if !slices.Equal(got[rank], got[0]) {
+						t.Fatalf("of %d ranks rank %d has %v, rank 0 %v", ranks, rank, got[rank], got[0])
+					}
+				}
+				value := want[len(want)-1]
+				for k, v := range want {
+					if len(got[0]) != len(want) || !(math.Abs(got[0][k]-v) <= 1e-5*(math.Abs(v)+0.1*value)) {
+						t.Fatalf("%d ranks: derivatives and value %v, of one process %v", ranks, got[0], want)
+					}
+				}
+			}
+		})
+	}
 }

@@ -24,7 +24,7 @@ type Gradient struct {
 
 // KernelWeights are derivatives of an objective by the elements of a kernel matrix. Of one that is held
 // whole, Elements is M x M and symmetric: the objective changes by sum_ij Elements_ij dK_ij. Of a
-// low-rank one Elements is rank x M, by the columns of K at the Pivots, which stay where they are,
+// low-rank one Elements is rank x M, or of the sites of this process, by the columns of K at the Pivots, which stay where they are,
 // and Diagonal by the diagonal of K, jitter included: by sum_qj Elements_qj dK(pivot q, j) + sum_i Diagonal_i dK_ii.
 type KernelWeights struct {
 	Elements blas64.General

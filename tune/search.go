@@ -320,7 +320,7 @@ func (r *descent) value(z []float64) float64 {
 	if fatal(err) {
 		return math.Inf(1)
 	}
-	if err != nil {
+	if err = r.agree(&e.Value, err); err != nil {
 		e.Failure = err.Error()
 	}
 	if e.Failure != "" {
@@ -340,6 +340,24 @@ func (r *descent) value(z []float64) float64 {
 		return math.Inf(1)
 	}
 	return e.Value
+}
+
+var errElsewhere = errors.New("another process could not judge it")
+
+// agree takes the value of the first process, or its failure.
+func (s *search) agree(value *float64, err error) error {
+	if s.settings.Agree == nil {
+		return err
+	}
+	x := []float64{*value, 0}
+	if err != nil {
+		x[1] = 1
+	}
+	s.settings.Agree(x)
+	if *value = x[0]; x[1] == 0 {
+		return nil
+	}
+	return cmp.Or(err, errElsewhere)
 }
 
 // keep shows the path.
@@ -386,6 +404,9 @@ func (r *descent) gradient(gradient, z []float64) {
 			r.result.Failures++
 		}
 		return
+	}
+	if r.settings.Agree != nil {
+		r.settings.Agree(over)
 	}
 	r.result.Path[len(r.result.Path)-1].Gradient = over
 	r.keep()

@@ -83,6 +83,10 @@ type Settings struct {
 	// Progress, if set, is told of every model that is judged, and of the least value so far on
 	// as many examples.
 	Progress func(e Evaluation, least float64)
+	// Agree, if set, makes numbers what the first of several processes has, which run the same search
+	// and share a matrix of low rank: those that the exact engine finds of parts of the data may
+	// differ in their last digits from machine to machine.
+	Agree func(x []float64)
 	// Keep, if set, is shown the path whenever it has grown.
 	Keep func(path []Evaluation)
 }

@@ -54,7 +54,7 @@ func wantsRanks(args []string, lookup func(string) (string, bool)) bool {
 }
 
 // rankCommands are the commands whose solve ranks can share.
-var rankCommands = []string{"estimate", "predict", "curve", "grid"}
+var rankCommands = []string{"estimate", "predict", "curve", "grid", "tune"}
 
 // severalProcesses reports whether this is one of several processes that an MPI has started:
 // Open MPI's mpirun, others' (PMI), or Slurm's srun --mpi=pmix.
@@ -117,6 +117,14 @@ func (g *rankGroup) agree(err error) error {
 		return err
 	}
 	return dist.AllErr(g.ranks, err, nil)
+}
+
+// first makes numbers those of rank 0.
+func (g *rankGroup) first(x []float64) {
+	if _, err := g.Barrier("numbers of rank 0", int64(len(x))); err != nil {
+		panic(&dist.DesyncError{Err: err})
+	}
+	g.Broadcast(x, 0)
 }
 
 // syncCancel ends the run's context on all ranks at the same place of the program,

@@ -123,6 +123,9 @@ on new data, by less than its standard error where few numbers are chosen.`,
 		if err := scheme.check(scheme.ratio); err != nil {
 			return err
 		}
+		if err := t.shareOnRanks(a, cmd.Flags()); err != nil {
+			return err
+		}
 		if err := t.checkModel(a, args[0]); err != nil {
 			return err
 		}
@@ -142,6 +145,21 @@ on new data, by less than its standard error where few numbers are chosen.`,
 		return a.tune(cmd, p, &t, &m, &scheme, args[0])
 	}
 	return cmd
+}
+
+// shareOnRanks has the ranks that hold a low-rank factor together search together, and refuses what
+// is for one process.
+func (t *tuneFlags) shareOnRanks(a *app, f *pflag.FlagSet) error {
+	if a.ranks == nil {
+		return nil
+	}
+	for _, name := range []string{"model", "out", "budget"} {
+		if f.Changed(name) {
+			return usage.Errorf("--%s is for one process: ranks judge models together and print the best, see --max-evaluations and --json", name)
+		}
+	}
+	t.settings.Agree = a.ranks.first
+	return nil
 }
 
 // chooseBy reads --choice.
@@ -207,10 +225,10 @@ func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test
 	var err error
 	a.console.Progress("reading", 0, 1)
 	set, err := a.load(m, path)
-	if err != nil {
+	if err := a.ranks.agree(err); err != nil {
 		return nil, err
 	}
-	if err := t.startFromGrid(m, set); err != nil {
+	if err := a.ranks.agree(t.startFromGrid(m, set)); err != nil {
 		return nil, err
 	}
 	if p.Spec, err = m.tunedSpec(set); err != nil {
@@ -223,6 +241,9 @@ func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test
 	}
 	if p.By, err = byName(t.by); err != nil {
 		return nil, err
+	}
+	if a.ranks != nil {
+		p.Spec.Grid = a.ranks
 	}
 	if p.Over, err = t.axes(&p.Spec); err != nil {
 		return nil, err
@@ -350,6 +371,7 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 	judged := 0
 	t.settings.Progress = func(e tune.Evaluation, least float64) {
 		judged++
+		a.ranks.syncCancel()
 		a.console.Progress(fmt.Sprintf("%d models, best of %d examples %.6g", judged, e.Examples, least), 0, 1)
 	}
 	began := time.Now()

@@ -217,7 +217,8 @@ func (t *trainedPart) theory(ctx context.Context) error {
 		}
 		m := *t.model
 		if hinge, soft := m.Loss.(loss.Hinge); soft {
-			m.Loss = loss.Hinge{C: hinge.C / ratio}
+			hinge.C /= ratio
+			m.Loss = hinge
 		}
 		began := time.Now()
 		solution, err := m.Solve(ctx, scheme, solver.Settings{})
@@ -241,7 +242,7 @@ func (t *trainedPart) theory(ctx context.Context) error {
 
 // leaveOneOut runs the methods of package loo.
 func (t *trainedPart) leaveOneOut(ctx context.Context) error {
-	p := loo.Problem{Kernel: t.rows, Site: t.model.Site, Y: t.model.Set.Y, C: t.c}
+	p := loo.Problem{Kernel: t.rows, Site: t.model.Site, Y: t.model.Set.Y, C: t.c, ClassWeight: loss.WeightsOf(t.model.Loss).ClassWeight}
 	results, err := loo.Compare(ctx, p, loo.Settings{})
 	if err != nil {
 		return err
@@ -269,7 +270,7 @@ func (t *trainedPart) crossValidation() error {
 	for fold := range t.settings.Folds {
 		held := order[fold*n/t.settings.Folds : (fold+1)*n/t.settings.Folds]
 		for i := range p.C {
-			p.C[i] = t.c
+			p.C[i] = t.c * loss.WeightsOf(t.model.Loss).ClassWeight(y[i])
 		}
 		for _, i := range held {
 			p.C[i] = 0

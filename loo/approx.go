@@ -57,7 +57,7 @@ func (e *estimate) sites() *sites {
 		}
 	}
 	for at, b := range s.beta {
-		high, low := times(s.plus[at], e.problem.C), -times(s.minus[at], e.problem.C)
+		high, low := times(s.plus[at], e.problem.cost(1)), -times(s.minus[at], e.problem.cost(-1))
 		if b > low && b < high && b != high+low {
 			s.free = append(s.free, at)
 		}
@@ -87,9 +87,10 @@ func (s *sites) excess(p *Problem, i int) float64 {
 	if math.IsInf(p.C, 1) && own > 1 {
 		return 0
 	}
-	end := times(own-1, p.C) - times(other, p.C)
-	if b > times(own, p.C)-times(other, p.C) {
-		end = times(own-1, p.C)
+	cost, across := p.cost(p.Y[i]), times(other, p.cost(-p.Y[i]))
+	end := times(own-1, cost) - across
+	if b > times(own, cost)-across {
+		end = times(own-1, cost)
 	}
 	return max(0, b-end)
 }

@@ -63,11 +63,11 @@ func (e *estimate) biasIsFixed(i int) bool {
 	p, alpha, site := &e.problem, e.full.Alpha, e.problem.Site.At(i)
 	room := 0.0
 	for k, a := range alpha {
-		if !(a > 0 && a < p.C) || p.Site.At(k) == site {
+		if !(a > 0 && a < p.cost(p.Y[k])) || p.Site.At(k) == site {
 			continue
 		}
 		if p.Y[k] == p.Y[i] {
-			room += p.C - a
+			room += p.cost(p.Y[k]) - a
 		} else {
 			room += a
 		}

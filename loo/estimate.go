@@ -52,7 +52,10 @@ func (e *estimate) train() (err error) {
 		return err
 	}
 	n := len(e.problem.Y)
-	e.training = svm.Problem{Y: e.problem.Y, Site: e.problem.Site, C: slices.Repeat([]float64{e.problem.C}, n), Bias: e.problem.Bias}
+	e.training = svm.Problem{Y: e.problem.Y, Site: e.problem.Site, C: make([]float64, n), Bias: e.problem.Bias}
+	for i, y := range e.problem.Y {
+		e.training.C[i] = e.problem.cost(y)
+	}
 	if e.full, err = e.trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err
 	}

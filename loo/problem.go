@@ -20,6 +20,8 @@ type Problem struct {
 	Y []float64
 	// C > 0 is the cost of margin violation, +Inf for a hard margin.
 	C float64
+	// ClassWeight, if set, multiplies C of the examples of a label.
+	ClassWeight func(label float64) float64
 	// Bias says whether f has a constant besides.
 	Bias bool
 }
@@ -203,6 +205,14 @@ func (s Status) Err() error {
 		return errors.New("leave-one-out was cancelled")
 	}
 	return nil
+}
+
+// cost is C of the examples of a label.
+func (p *Problem) cost(label float64) float64 {
+	if p.ClassWeight == nil {
+		return p.C
+	}
+	return p.C * p.ClassWeight(label)
 }
 
 // check reports what the trainer does not: what makes leaving out meaningless.

@@ -22,11 +22,11 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 		}
 	case Hinge:
 		for i, v := range h { // by k C/c towards the margin, but not beyond it
-			dst[i] = v + y[i]*max(0, min(k[i]*l.C/c[i], 1-y[i]*v))
+			dst[i] = v + y[i]*max(0, min(k[i]*(l.C*l.ClassWeight(y[i]))/c[i], 1-y[i]*v))
 		}
 	case SquaredHinge:
 		for i, v := range h {
-			t := 2 * k[i] * l.C
+			t := 2 * k[i] * (l.C * l.ClassWeight(y[i]))
 			dst[i] = v + y[i]*max(0, 1-y[i]*v)*t/(c[i]+t)
 		}
 	case EpsInsensitive:
@@ -48,7 +48,7 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 		}
 	case Logistic:
 		for i, v := range h {
-			dst[i] = y[i] * logisticProx(y[i]*dst[i], y[i]*v, k[i]*l.C/c[i])
+			dst[i] = y[i] * logisticProx(y[i]*dst[i], y[i]*v, k[i]*(l.C*l.ClassWeight(y[i]))/c[i])
 		}
 	case fromProximal:
 		ProxEach(l.Proximal, dst, c, h, y, k)

@@ -15,6 +15,8 @@ type Parameters struct {
 	Delta   float64 // huber: threshold, in (0, 1e100]
 	Dof     float64 // student: degrees of freedom, in (0, 1e100]
 	Scale   float64 // student: scale of the noise, in (0, 1e100]
+	// ClassWeights are those of a loss with Info.Weighted.
+	ClassWeights
 }
 
 // Task says what targets a loss is for.
@@ -35,7 +37,8 @@ type Info struct {
 	Task    Task
 	// Takes lists the parameters by their names on the command line: noise, C,
 	// epsilon, delta, dof, scale.
-	Takes []string
+	Takes    []string
+	Weighted bool // C may have a weight for each class
 }
 
 // entry is a loss of the catalogue, with its maker.
@@ -54,27 +57,27 @@ type parametricLoss interface {
 func catalogue() []entry {
 	c := []string{"C"}
 	return []entry{
-		{Info{"square", nil, "(f-y)^2/(2 noise)", Either, []string{"noise"}},
+		{Info{"square", nil, "(f-y)^2/(2 noise)", Either, []string{"noise"}, false},
 			func(p Parameters) parametricLoss { return Square{p.Noise} }},
-		{Info{"hard", nil, "0 if y f >= 1, else infinite", Classification, nil},
+		{Info{"hard", nil, "0 if y f >= 1, else infinite", Classification, nil, false},
 			func(Parameters) parametricLoss { return HardMargin{} }},
-		{Info{"hinge", nil, "C max(0, 1-y f)", Classification, c},
-			func(p Parameters) parametricLoss { return Hinge{p.C} }},
-		{Info{"hinge2", []string{"squared-hinge"}, "C max(0, 1-y f)^2", Classification, c},
-			func(p Parameters) parametricLoss { return SquaredHinge{p.C} }},
-		{Info{"logistic", nil, "C log(1+exp(-y f))", Classification, c},
-			func(p Parameters) parametricLoss { return Logistic{p.C} }},
-		{Info{"eps", nil, "C max(0, |f-y|-epsilon)", Regression, []string{"C", "epsilon"}},
+		{Info{"hinge", nil, "C max(0, 1-y f)", Classification, c, true},
+			func(p Parameters) parametricLoss { return Hinge{p.C, p.ClassWeights} }},
+		{Info{"hinge2", []string{"squared-hinge"}, "C max(0, 1-y f)^2", Classification, c, true},
+			func(p Parameters) parametricLoss { return SquaredHinge{p.C, p.ClassWeights} }},
+		{Info{"logistic", nil, "C log(1+exp(-y f))", Classification, c, true},
+			func(p Parameters) parametricLoss { return Logistic{p.C, p.ClassWeights} }},
+		{Info{"eps", nil, "C max(0, |f-y|-epsilon)", Regression, []string{"C", "epsilon"}, false},
 			func(p Parameters) parametricLoss { return EpsInsensitive{p.C, p.Epsilon} }},
-		{Info{"absolute", nil, "C |f-y|", Regression, c},
+		{Info{"absolute", nil, "C |f-y|", Regression, c, false},
 			func(p Parameters) parametricLoss { return LeastAbsolute{p.C} }},
-		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}},
+		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}, false},
 			func(p Parameters) parametricLoss { return Huber{p.C, p.Delta} }},
-		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil},
+		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil, false},
 			func(Parameters) parametricLoss { return Probit{} }},
-		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil},
+		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, false},
 			func(Parameters) parametricLoss { return Logit{} }},
-		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}},
+		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}, false},
 			func(p Parameters) parametricLoss { return Student{p.Dof, p.Scale} }},
 	}
 }

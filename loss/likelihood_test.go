@@ -246,13 +246,13 @@ func BenchmarkSmoothMoments(b *testing.B) {
 		y    []float64
 		cav  Cavity
 	}{
-		{Hinge{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
-		{Logistic{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
-		{Logistic{1}, []float64{1, -1}, Cavity{2, 0.3, 0.4}},
+		{Hinge{C: 1}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{Logistic{C: 1}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{Logistic{C: 1}, []float64{1, -1}, Cavity{2, 0.3, 0.4}},
 		{FromProximal(logCosh{1}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{FromProximal(pinball{0.7}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{FromProximal(knownPinball{pinball{0.7}}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
-		{SquaredHinge{1}, []float64{1}, Cavity{2, 0.3, 0.4}},
+		{SquaredHinge{C: 1}, []float64{1}, Cavity{2, 0.3, 0.4}},
 		{EpsInsensitive{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{Huber{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
 		{Probit{}, []float64{1}, Cavity{2, 0.3, 0.4}},

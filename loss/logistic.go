@@ -15,15 +15,16 @@ import (
 // FromProximal.
 type Logistic struct {
 	C float64 // in (0, 1e100]
+	ClassWeights
 }
 
-func (l Logistic) check() error { return checkPositive("C", l.C) }
+func (l Logistic) check() error { return l.checkCosts(l.C) }
 
 // Name is "logistic".
 func (Logistic) Name() string { return "logistic" }
 
 // Value is C log(1 + exp(-y f)).
-func (l Logistic) Value(f, y float64) float64 { return l.C * softplus(-y*f) }
+func (l Logistic) Value(f, y float64) float64 { return l.C * l.ClassWeight(y) * softplus(-y*f) }
 
 // softplus is log(1 + exp(x)).
 func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
@@ -40,9 +41,9 @@ func (l Logistic) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	var down, up float64 // A/c and B/c
 	for j, v := range y {
 		if v > 0 {
-			up += k[j] * l.C / c
+			up += k[j] * (l.C * l.ClassWeight(v)) / c
 		} else {
-			down += k[j] * l.C / c
+			down += k[j] * (l.C * l.ClassWeight(v)) / c
 		}
 	}
 	both := down + up
@@ -73,7 +74,8 @@ func sigmoid(x float64) float64 {
 // derivatives are l' and l” by f.
 func (l Logistic) derivatives(f, y float64) (first, second float64) {
 	wrong := sigmoid(-y * f)
-	return -l.C * y * wrong, l.C * wrong * (1 - wrong)
+	c := l.C * l.ClassWeight(y)
+	return -c * y * wrong, c * wrong * (1 - wrong)
 }
 
 // Site takes labels -1 or +1.
@@ -87,6 +89,9 @@ func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error
 	p := exactPredictor(l.Prox)
 	p.derivatives = l.derivatives
 	p.strip = math.Pi // the poles of sigmoid lie at f = +-pi i, and so do those of the map
-	p.patchWidth, p.symmetry = 5, mirrored
+	p.patchWidth = 5
+	if !l.unequal() {
+		p.symmetry = mirrored
+	}
 	return newSmoothSite(y, law, p), nil
 }

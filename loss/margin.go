@@ -66,15 +66,18 @@ func (HardMargin) example(y float64) twoKinkLoss { return marginLoss(y, math.Inf
 //
 // Where a site holds both labels, the counts of the two kinds are independent,
 // and the average runs over all pairs of them.
+//
+// With ClassWeights C is that of the label; so for SquaredHinge and Logistic.
 type Hinge struct {
 	C float64 // in (0, 1e100]
+	ClassWeights
 }
 
 // Name is "hinge".
 func (Hinge) Name() string { return "hinge" }
 
 // Value is C max(0, 1 - y f).
-func (l Hinge) Value(f, y float64) float64 { return l.C * math.Max(0, 1-y*f) }
+func (l Hinge) Value(f, y float64) float64 { return l.C * l.ClassWeight(y) * math.Max(0, 1-y*f) }
 
 // Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l Hinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
@@ -86,14 +89,15 @@ func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return labelSite(l, y, law)
 }
 
-func (l Hinge) check() error                  { return checkPositive("C", l.C) }
-func (l Hinge) example(y float64) twoKinkLoss { return marginLoss(y, l.C, 0) }
+func (l Hinge) check() error                  { return l.checkCosts(l.C) }
+func (l Hinge) example(y float64) twoKinkLoss { return marginLoss(y, l.C*l.ClassWeight(y), 0) }
 
 // SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times
 // the squared slack, as LIBLINEAR has it, without a factor 1/2. Its proximal map
 // is h for y h >= 1, else y (y h + t)/(1 + t) with t = 2 k C/c.
 type SquaredHinge struct {
 	C float64 // in (0, 1e100]
+	ClassWeights
 }
 
 // Name is "hinge2".
@@ -102,7 +106,7 @@ func (SquaredHinge) Name() string { return "hinge2" }
 // Value is C max(0, 1 - y f)^2.
 func (l SquaredHinge) Value(f, y float64) float64 {
 	slack := math.Max(0, 1-y*f)
-	return l.C * slack * slack
+	return l.C * l.ClassWeight(y) * slack * slack
 }
 
 // Prox is the proximal map (T3) and its slope.
@@ -115,8 +119,8 @@ func (l SquaredHinge) Site(y []float64, law resample.CountDistribution) (Site, e
 	return labelSite(l, y, law)
 }
 
-func (l SquaredHinge) check() error                  { return checkPositive("C", l.C) }
-func (l SquaredHinge) example(y float64) twoKinkLoss { return marginLoss(y, 0, 2*l.C) }
+func (l SquaredHinge) check() error                  { return l.checkCosts(l.C) }
+func (l SquaredHinge) example(y float64) twoKinkLoss { return marginLoss(y, 0, 2*l.C*l.ClassWeight(y)) }
 
 // marginLoss has slope -y steep and curvature curved where y f < 1, and is 0
 // beyond; steep = +Inf is the hard margin.

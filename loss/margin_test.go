@@ -126,7 +126,7 @@ func TestHingeDigits(t *testing.T) {
 		nu, slope float64
 		last      int
 	}{{1e-12, 1, 4}, {1, 2, 40}, {1, 1e-4, 40}, {1, 1e4, 40}, {50, 0.2, 130}} {
-		site := margin(t, Hinge{l.slope}, []float64{1}, resample.Poisson{Ratio: l.nu})
+		site := margin(t, Hinge{C: l.slope}, []float64{1}, resample.Poisson{Ratio: l.nu})
 		for _, cav := range extremeCavities(2) {
 			if z := (1 - cav.Mean) / math.Sqrt(cav.Var); slices.Contains([]float64{-4.01, -0.5, 0, 5, 20}, z) || (l.nu == 50 && cav.Var != 1) || cav.Var > 1 {
 				continue // to save time
@@ -141,7 +141,7 @@ func TestHingeDigits(t *testing.T) {
 // variance that is left comes from its absence, and shrinks with its
 // probability.
 func TestAlwaysThere(t *testing.T) {
-	for _, l := range []Loss{HardMargin{}, Hinge{1e9}} {
+	for _, l := range []Loss{HardMargin{}, Hinge{C: 1e9}} {
 		site := margin(t, l, []float64{-1}, resample.Poisson{Ratio: 100})
 		far := math.Nextafter(0x1p20-0.3, 0) // far + 1 has no such last digit
 		m := site.Moments(Cavity{1, far, 1})
@@ -159,7 +159,7 @@ func TestMarginMirror(t *testing.T) {
 		y := rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 1}), 1, 3).Draw(t, "labels")
 		law := resample.Cache(resample.Poisson{Ratio: rapid.Float64Range(0.01, 2).Draw(t, "nu")})
 		cav := drawCavity(t)
-		var l Loss = Hinge{math.Pow(10, rapid.Float64Range(-4, 6).Draw(t, "log C"))}
+		var l Loss = Hinge{C: math.Pow(10, rapid.Float64Range(-4, 6).Draw(t, "log C"))}
 		if !slices.Contains(y, -y[0]) && rapid.Bool().Draw(t, "hard") {
 			l = HardMargin{}
 		}
@@ -215,7 +215,7 @@ func TestMarginRanges(t *testing.T) {
 		slope := 0.0
 		if rapid.Bool().Draw(t, "hinge") {
 			slope = math.Pow(10, rapid.Float64Range(-8, 8).Draw(t, "log C"))
-			l = Hinge{slope}
+			l = Hinge{C: slope}
 			if law.Ratio < 3 && rapid.Bool().Draw(t, "conflict") {
 				y = []float64{1, -1}
 			}
@@ -248,7 +248,7 @@ func TestMarginRanges(t *testing.T) {
 // counts, and the limit of small V_c, also with the cavity mean on the margin.
 func TestNoCavityVariance(t *testing.T) {
 	const nu, slope, c = 0.8, 0.5, 2.0
-	site := margin(t, Hinge{slope}, []float64{1}, resample.Poisson{Ratio: nu})
+	site := margin(t, Hinge{C: slope}, []float64{1}, resample.Poisson{Ratio: nu})
 	for _, h := range []float64{-3, -0.3, 0.9, 2} {
 		mean, square, keep := 0.0, 0.0, 0.0
 		p := math.Exp(-nu)
@@ -294,11 +294,11 @@ func TestSteepHinge(t *testing.T) {
 	law := resample.Poisson{Ratio: 0.7}
 	cav := Cavity{2, 0.3, 0.8}
 	hard := margin(t, HardMargin{}, []float64{-1, -1}, law).Moments(cav)
-	steep := margin(t, Hinge{1e100}, []float64{-1, -1}, law).Moments(cav)
+	steep := margin(t, Hinge{C: 1e100}, []float64{-1, -1}, law).Moments(cav)
 	relative(t, "mean", steep.Mean, hard.Mean, 1e-14)
 	relative(t, "variance", steep.Var, hard.Var, 1e-14)
 	relative(t, "keep", steep.Response, hard.Response, 1e-14)
-	none := margin(t, Hinge{1e-100}, []float64{-1, 1}, law).Moments(cav)
+	none := margin(t, Hinge{C: 1e-100}, []float64{-1, 1}, law).Moments(cav)
 	relative(t, "mean", none.Mean, cav.Mean, 1e-14)
 	relative(t, "variance", none.Var, cav.Var, 1e-14)
 	relative(t, "keep", none.Response, 1, 1e-14)
@@ -322,15 +322,15 @@ func TestLeftOutErrors(t *testing.T) {
 			want += p * phi((-k*0.9/cav.C-a)/s)
 			p *= (n - 1) * nu / (k + 1)
 		}
-		relative(t, "hinge", margin(t, Hinge{0.9}, labels, law).LeftOut(cav, 2, ZeroOne{}), want, 1e-14)
-		relative(t, "alone", margin(t, Hinge{0.9}, labels[:1], law).LeftOut(cav, 0, ZeroOne{}), phi(-a/s), 1e-15)
+		relative(t, "hinge", margin(t, Hinge{C: 0.9}, labels, law).LeftOut(cav, 2, ZeroOne{}), want, 1e-14)
+		relative(t, "alone", margin(t, Hinge{C: 0.9}, labels[:1], law).LeftOut(cav, 0, ZeroOne{}), phi(-a/s), 1e-15)
 	}
 }
 
 // TestAverage holds the averages of test losses over cut Gaussians to the
 // quadrature of the density, broken finely.
 func TestAverage(t *testing.T) {
-	site := margin(t, Hinge{0.9}, []float64{1, 1, -1}, resample.Poisson{Ratio: 0.4})
+	site := margin(t, Hinge{C: 0.9}, []float64{1, 1, -1}, resample.Poisson{Ratio: 0.4})
 	for _, cav := range []Cavity{{2, 0.4, 0.6}, {0.5, -2, 9}, {3, 1, 0.01}} {
 		law := site.without(2).distribution(cav)
 		for _, test := range []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.3, 0}} {
@@ -366,7 +366,7 @@ func TestMomentSlopes(t *testing.T) {
 	for _, c := range []struct {
 		l Loss
 		y []float64
-	}{{HardMargin{}, []float64{1}}, {Hinge{1}, []float64{-1, -1}}, {Hinge{30}, []float64{1}}, {LeastAbsolute{0.7}, []float64{0.4}}} {
+	}{{HardMargin{}, []float64{1}}, {Hinge{C: 1}, []float64{-1, -1}}, {Hinge{C: 30}, []float64{1}}, {LeastAbsolute{0.7}, []float64{0.4}}} {
 		site := margin(t, c.l, c.y, law)
 		for _, cav := range []Cavity{{2, 0.3, 0.6}, {0.5, -2, 4}, {3, 2.5, 0.2}, {1, 0.2, 0.05}} {
 			m, by, ok := site.MomentSlopes(cav)
@@ -393,7 +393,7 @@ func TestMomentSlopes(t *testing.T) {
 			}
 		}
 	}
-	for _, site := range []*piecewiseSite{margin(t, SquaredHinge{1}, []float64{1}, law), margin(t, Hinge{1}, []float64{1, -1}, law)} {
+	for _, site := range []*piecewiseSite{margin(t, SquaredHinge{C: 1}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1, -1}, law)} {
 		if _, _, ok := site.MomentSlopes(Cavity{1, 0, 1}); ok {
 			t.Errorf("slopes of %+v", site.all.kinks)
 		}
@@ -402,7 +402,7 @@ func TestMomentSlopes(t *testing.T) {
 
 func TestMarginRefusals(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
-	for _, l := range []Loss{HardMargin{}, Hinge{1}} {
+	for _, l := range []Loss{HardMargin{}, Hinge{C: 1}} {
 		if _, err := l.Site([]float64{1, 0.5}, law); err == nil || !strings.Contains(err.Error(), "target 2 of a site is 0.5") {
 			t.Errorf("%s: label 0.5: %v", l.Name(), err)
 		}
@@ -414,8 +414,8 @@ func TestMarginRefusals(t *testing.T) {
 		if _, err := ByName("hinge", Parameters{C: c}); err == nil || !strings.Contains(err.Error(), "C must") {
 			t.Errorf("hinge of C = %g: %v", c, err)
 		}
-		if _, err := (Hinge{c}).Site([]float64{1}, law); err == nil {
-			t.Errorf("Hinge{%g}.Site passes", c)
+		if _, err := (Hinge{C: c}).Site([]float64{1}, law); err == nil {
+			t.Errorf("Hinge{C: %g}.Site passes", c)
 		}
 	}
 }
@@ -425,7 +425,7 @@ func TestMarginAllocations(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
 	sink := 0.0
 	for _, site := range []Site{
-		margin(t, HardMargin{}, []float64{1}, law), margin(t, Hinge{1}, []float64{1}, law), margin(t, Hinge{1}, []float64{1, -1}, law),
+		margin(t, HardMargin{}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1, -1}, law),
 	} {
 		if n := testing.AllocsPerRun(100, func() { sink += site.Moments(Cavity{1.5, 0.2, 1}).Var }); n != 0 {
 			t.Errorf("%g allocations per sweep of one site", n)
@@ -443,9 +443,9 @@ func BenchmarkMarginMoments(b *testing.B) {
 	}{
 		{"loss=hard", HardMargin{}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
 		{"loss=hard/tail", HardMargin{}, []float64{1}, 1, Cavity{2, 9, 0.4}},
-		{"loss=hinge/nu=1", Hinge{1}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
-		{"loss=hinge/nu=5", Hinge{1}, []float64{1}, 5, Cavity{2, 0.3, 0.4}},
-		{"conflict=hinge/nu=1", Hinge{1}, []float64{1, -1}, 1, Cavity{2, 0.3, 0.4}},
+		{"loss=hinge/nu=1", Hinge{C: 1}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
+		{"loss=hinge/nu=5", Hinge{C: 1}, []float64{1}, 5, Cavity{2, 0.3, 0.4}},
+		{"conflict=hinge/nu=1", Hinge{C: 1}, []float64{1, -1}, 1, Cavity{2, 0.3, 0.4}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			site := margin(b, c.loss, c.y, resample.Poisson{Ratio: c.nu})

@@ -27,9 +27,9 @@ func proximals() map[string]struct {
 	}{
 		"square":      {Square{0.4}, values},
 		"hard":        {HardMargin{}, []float64{-1, -1}},
-		"hinge":       {Hinge{0.8}, labels},
-		"hinge2":      {SquaredHinge{0.8}, labels},
-		"logistic":    {Logistic{1.5}, labels},
+		"hinge":       {Hinge{C: 0.8}, labels},
+		"hinge2":      {SquaredHinge{C: 0.8}, labels},
+		"logistic":    {Logistic{C: 1.5}, labels},
 		"eps":         {EpsInsensitive{0.8, 0.25}, values},
 		"eps without": {EpsInsensitive{0.8, 0}, values},
 		"absolute":    {LeastAbsolute{0.8}, values},
@@ -270,7 +270,7 @@ func TestExtremes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		big := power(t, "log C", -8, 12)
 		l := rapid.SampledFrom([]Loss{
-			Hinge{big}, SquaredHinge{big}, Logistic{big}, EpsInsensitive{big, power(t, "log epsilon", -8, 3)},
+			Hinge{C: big}, SquaredHinge{C: big}, Logistic{C: big}, EpsInsensitive{big, power(t, "log epsilon", -8, 3)},
 			LeastAbsolute{big}, Huber{big, power(t, "log delta", -8, 3)}, HardMargin{}, Probit{}, Logit{},
 		}).Draw(t, "loss")
 		y := []float64{1}
@@ -310,7 +310,7 @@ func TestExtremes(t *testing.T) {
 func TestCurves(t *testing.T) {
 	cav := Cavity{0.8, -0.3, 2.5}
 	law := resample.Poisson{Ratio: 0.7}
-	for _, l := range []Loss{Logistic{3}, FromProximal(pinball{0.7}), FromProximal(SquaredHinge{2})} {
+	for _, l := range []Loss{Logistic{C: 3}, FromProximal(pinball{0.7}), FromProximal(SquaredHinge{C: 2})} {
 		site, err := l.Site([]float64{1}, law)
 		if err != nil {
 			t.Fatal(err)
@@ -405,7 +405,7 @@ func TestAbout(t *testing.T) {
 func TestParameterRefusals(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101} {
-		for _, l := range []Loss{Hinge{v}, SquaredHinge{v}, Logistic{v}, EpsInsensitive{v, 1}, LeastAbsolute{v}, Huber{v, 1}, Huber{1, v}} {
+		for _, l := range []Loss{Hinge{C: v}, SquaredHinge{C: v}, Logistic{C: v}, EpsInsensitive{v, 1}, LeastAbsolute{v}, Huber{v, 1}, Huber{1, v}} {
 			if _, err := l.Site([]float64{1}, law); err == nil {
 				t.Errorf("%T%v takes a site", l, l)
 			}

@@ -44,6 +44,8 @@ func TestSharedTable(t *testing.T) {
 		{Logistic{C: 1}, 1, [][]float64{{1}, {-1}}, 8},
 		{Logistic{C: 10}, 0.5, [][]float64{{1}, {-1}}, 15},
 		{Logistic{C: 1}, 0.5, [][]float64{{1, 1, -1}, {-1, 1, -1}}, 10},
+		{Logistic{1, ClassWeights{0.5, 3}}, 1, [][]float64{{1}}, 8},
+		{Logistic{1, ClassWeights{0.5, 3}}, 0.5, [][]float64{{1, -1}, {-1, 1}}, 10},
 		{Probit{}, 1, [][]float64{{1}, {-1}}, 0},
 		{Probit{}, 0.5, [][]float64{{1, 1}, {-1, -1}}, 0},
 		{Logit{}, 1, [][]float64{{1}, {-1}}, 5},

@@ -50,6 +50,9 @@ func lossSettings(l loss.Loss) Fingerprint {
 	for _, name := range names {
 		f = f.With("--"+name, parameters[name])
 	}
+	if w := loss.WeightsOf(l); w.ClassWeight(-1) != 1 || w.ClassWeight(1) != 1 {
+		f = f.With("--class-weight", []float64{w.Negative, w.Positive})
+	}
 	return f
 }
 

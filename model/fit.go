@@ -89,7 +89,10 @@ func (m *Model) fitMargin(c float64, settings FitSettings) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	problem := svm.Problem{Y: m.Set.Y, Site: m.Site, C: slices.Repeat([]float64{c}, len(m.Set.Y)), Bias: m.Bias}
+	problem := svm.Problem{Y: m.Set.Y, Site: m.Site, C: make([]float64, len(m.Set.Y)), Bias: m.Bias}
+	for i, y := range m.Set.Y {
+		problem.C[i] = c * loss.WeightsOf(m.Loss).ClassWeight(y)
+	}
 	r, err := trainer.Train(problem, svm.Settings{Tolerance: settings.Tolerance})
 	if err != nil {
 		return nil, inputError(err)

@@ -16,7 +16,7 @@ import (
 
 // Hyperparameter is a positive number of a Spec, by the name of its flag.
 type Hyperparameter struct {
-	Name    string // gamma, length-scale, coef0, amplitude, constant, jitter, or one of loss.Info.Takes
+	Name    string // gamma, length-scale, coef0, amplitude, constant, jitter, class-weight (of the label +1), or one of loss.Info.Takes
 	Feature int    // of a length scale of one feature, from 0; else -1
 }
 
@@ -44,6 +44,8 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 			has = s.Kernel.Kind == kernel.Poly
 		case "amplitude", "constant", "jitter":
 			has = true
+		case "class-weight":
+			has = about.Weighted
 		}
 		if !has {
 			return nil, inputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name, s.Kernel.Kind, s.Loss.Name()))
@@ -78,6 +80,8 @@ func (h Hyperparameter) Value(s *Spec) float64 {
 		return k.Constant
 	case "jitter":
 		return k.Jitter
+	case "class-weight":
+		return loss.WeightsOf(s.Loss).ClassWeight(1)
 	}
 	return lossField(s.Loss, h.Name)
 }
@@ -118,6 +122,10 @@ func (h Hyperparameter) setLoss(s *Spec, value float64) error {
 		if name == h.Name {
 			field.SetFloat(value)
 		}
+	}
+	p.ClassWeights = loss.WeightsOf(s.Loss)
+	if h.Name == "class-weight" {
+		p.ClassWeights = loss.ClassWeights{Negative: p.ClassWeight(-1), Positive: value}
 	}
 	made, err := loss.ByName(about.Name, p)
 	if err != nil {

@@ -41,6 +41,9 @@ func TestGradient(t *testing.T) {
 		{Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52, LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
 			[]string{"epsilon", "C", "length-scale"}},
 		{Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32, Gamma: 0.1}}, loss.ZeroOne{}, []string{"gamma", "C"}},
+		{Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7, Positive: 1.5}}, Kernel: kernel.Spec{Gamma: 0.1}, Bias: true}, loss.ZeroOne{},
+			[]string{"class-weight", "C", "gamma"}},
+		{Spec{Set: &labels, Loss: loss.Logistic{C: 2}, Kernel: kernel.Spec{Gamma: 0.1}}, loss.ZeroOne{}, []string{"class-weight"}},
 	} {
 		c.spec.Standardize = true
 		objective := solver.Objective{Criterion: solver.Err632Plus, Test: c.test}

@@ -68,6 +68,9 @@ func (m *Model) Predictor(fit *Fit) (*Predictor, error) {
 		TargetMean: m.TargetMean, Bias: fit.Bias, Training: m.trainingSummary(fit),
 	}
 	_, p.Parameters, _ = lossParameters(m.Loss)
+	if w := loss.WeightsOf(m.Loss); w != (loss.ClassWeights{}) {
+		p.Parameters["negative_weight"], p.Parameters["positive_weight"] = w.Negative, w.Positive
+	}
 	var rows []int
 	for site, w := range fit.Weight {
 		if w != 0 || site == m.Sites()-1 && rows == nil {

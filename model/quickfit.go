@@ -55,7 +55,7 @@ type QuickFit struct {
 
 // FitQuickly fills in what spec leaves open, by a small search that is the same every
 // time: Kernel.Gamma where it is 0, the kernel has one and there is no LengthScale; and
-// where Loss is nil, the square loss and its noise for a regression, judged by exact
+// where Loss is nil, or hinge with class weights but no C, the square loss and its noise for a regression, judged by exact
 // leave-one-out, and for labels the hinge loss and its C, judged by the .632+ estimate of
 // the theory. Models are judged without bias, so that the choice does not depend on whether
 // spec has one. A loss that is given must be one of the two. progress, if not nil, is told
@@ -90,7 +90,8 @@ type quickSearch struct {
 	other    bool    // noise or C is the last
 	unit     float64 // of gamma: one over half the mean squared distance
 	variance float64 // of all targets
-	moves    int     // beyond the grid
+	weights  loss.ClassWeights
+	moves    int // beyond the grid
 	judge    func(spec Spec) (float64, error)
 
 	built *Model // the last model whose kernel matrix was made
@@ -107,10 +108,12 @@ func (q *quickSearch) begin() error {
 		size, others, q.moves = quickLabels, quickCs, 0
 		q.judge, q.fit.Criterion = q.plus, ".632+ of the theory"
 	}
-	switch q.spec.Loss.(type) {
+	switch l := q.spec.Loss.(type) {
 	case nil:
 		q.other = true
-	case loss.Square, loss.Hinge:
+	case loss.Hinge:
+		q.other, q.weights = l.C == 0 && set.Task == dataset.Classification, l.ClassWeights
+	case loss.Square:
 	default:
 		return fmt.Errorf("a quick fit is for the losses square and hinge, not for %s", q.spec.Loss.Name())
 	}
@@ -197,7 +200,7 @@ func (q *quickSearch) set(spec *Spec, point []float64) {
 	switch {
 	case !q.other:
 	case spec.Set.Task == dataset.Classification:
-		spec.Loss = loss.Hinge{C: threeDigits(value)}
+		spec.Loss = loss.Hinge{C: threeDigits(value), ClassWeights: q.weights}
 	default:
 		spec.Loss = loss.Square{Noise: threeDigits(value * q.variance)}
 	}

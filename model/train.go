@@ -30,7 +30,7 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 		return retrain.GP{Kernel: k, Noise: square.Noise, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	if c, ok := marginCost(m.Loss); ok {
-		return retrain.SVM{Kernel: k, C: c, Bias: m.Bias, Cross: cross}.Trainers(p), nil
+		return retrain.SVM{Kernel: k, C: c, ClassWeights: loss.WeightsOf(m.Loss), Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
 		return retrain.EP{Kernel: k, Likelihood: likelihood, Bias: m.Bias, Cross: cross}.Trainers(p), nil
@@ -72,8 +72,8 @@ func (m *Model) NewTrainer() (retrain.Trainer, error) {
 	return trainers()
 }
 
-// marginCost is the cost C of margin violation of a classifier's loss, +Inf
-// for a hard margin.
+// marginCost is the cost C of margin violation of a classifier's loss, without class
+// weights; +Inf for a hard margin.
 func marginCost(l loss.Loss) (c float64, ok bool) {
 	switch l := l.(type) {
 	case loss.HardMargin:

@@ -382,7 +382,11 @@ func (m *Machine) document() *document {
 
 // parameters lists those of the training loss.
 func (s *Subject) parameters() string {
-	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + nonzero(", epsilon = %v", s.Epsilon) +
+	weights := ""
+	if w := s.ClassWeight; w != nil {
+		weights = fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
+	}
+	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights + nonzero(", epsilon = %v", s.Epsilon) +
 		nonzero(", delta = %v", s.Delta) + nonzero(", %v degrees of freedom", s.Dof) + nonzero(", scale %v", s.Scale)
 }
 

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/svm"
 	"bootbench/train"
 )
@@ -19,6 +20,8 @@ type SVM struct {
 	Kernel *linalg.Sym
 	// C is the cost of margin violation; +Inf for a hard margin.
 	C float64
+	// ClassWeights multiply C of the examples of a class.
+	ClassWeights loss.ClassWeights
 	// Bias adds a constant that costs nothing.
 	Bias bool
 	// Tolerance is that of svm.Settings; 0 means svm.DefaultTolerance.
@@ -43,7 +46,7 @@ func (v SVM) Trainers(p Problem) func() (Trainer, error) {
 			for i, w := range weight {
 				box[i] = 0
 				if w > 0 {
-					box[i] = w * v.C
+					box[i] = w * (v.C * v.ClassWeights.ClassWeight(p.Y[i]))
 				}
 			}
 			r, err := trainer.Train(svm.Problem{Y: p.Y, Site: p.Site, C: box, Bias: v.Bias}, svm.Settings{Tolerance: v.Tolerance})

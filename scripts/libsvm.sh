@@ -8,7 +8,7 @@
 # The first table trains once on precomputed kernel matrices at tolerance 1e-3 and
 # takes the last set from magic.csv where it is given; the second counts
 # leave-one-out errors and is where the counts in loo/exact_test.go come from; the third
-trains with a bias on resamples, for model/libsvm_test.go.
+# trains with a bias on resamples, for model/libsvm_test.go.
 set -eu
 cd "$(dirname "$0")/.."
 tags=${TAGS-openblas}

@@ -39,6 +39,7 @@ func ranges(spec *model.Spec) map[string]span {
 		"delta":        times(math.Sqrt(variance), span{0.01, 0.5, 10}),
 		"scale":        times(math.Sqrt(variance), span{0.01, 0.3, 10}),
 		"dof":          {0.5, 4, 100},
+		"class-weight": {0.01, 1, 100},
 	}
 }
 

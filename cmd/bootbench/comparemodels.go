@@ -40,6 +40,9 @@ func loadModel(path string) (*savedModel, error) {
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, used loss.Parameters, err error) {
 	m := s.Model
 	used = loss.Parameters{Noise: m.Noise, C: m.C, Epsilon: m.Epsilon, Delta: m.Delta, Dof: m.Dof, Scale: m.Scale}
+	if w := m.ClassWeight; w != nil {
+		used.ClassWeights = loss.ClassWeights(*w)
+	}
 	spec = model.Spec{Set: set, MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
 	spec.Kernel = kernel.Spec{
 		Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,

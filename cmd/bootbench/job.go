@@ -87,8 +87,12 @@ func subjectReport(m *model.Model, used loss.Parameters, source string) report.S
 		r.Labels = &report.Labels{Negative: l.Negative, Positive: l.Positive}
 	}
 	r.Noise, r.C, r.Epsilon, r.Delta, r.Dof, r.Scale = used.Noise, used.C, used.Epsilon, used.Delta, used.Dof, used.Scale
+	if w := loss.WeightsOf(m.Loss); w != (loss.ClassWeights{}) {
+		r.ClassWeight = (*report.ClassWeight)(&w)
+	}
 	r.Model = &report.Model{
-		Loss: r.Loss, Noise: r.Noise, C: r.C, Epsilon: r.Epsilon, Delta: r.Delta, Dof: r.Dof, Scale: r.Scale,
+		ClassWeight: r.ClassWeight,
+		Loss:        r.Loss, Noise: r.Noise, C: r.C, Epsilon: r.Epsilon, Delta: r.Delta, Dof: r.Dof, Scale: r.Scale,
 		Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
 		Amplitude: r.Kernel.Amplitude, Constant: r.Kernel.Constant, Jitter: r.Kernel.Jitter,
 		Bias: m.Bias, Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,

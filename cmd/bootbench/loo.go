@@ -108,7 +108,7 @@ func (a *app) loo(j *job, l *looFlags) error {
 	case loss.HardMargin:
 		err = a.leaveOut(j, l, loo.Problem{C: math.Inf(1), Bias: j.Bias}, r)
 	case loss.Hinge:
-		err = a.leaveOut(j, l, loo.Problem{C: training.C, Bias: j.Bias}, r)
+		err = a.leaveOut(j, l, loo.Problem{C: training.C, ClassWeight: training.ClassWeight, Bias: j.Bias}, r)
 	default:
 		err = usage.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
 )
@@ -19,13 +20,14 @@ type lossFlags struct {
 	loss       string
 	parameters loss.Parameters // but for the noise
 	noise      noiseFlag
+	weights    string   // of classes
 	only       []string // the losses that the command can train; nil: all
 	flags      *pflag.FlagSet
 }
 
-// lossFlagNames are their names on the command line; all but the first are those
-// of loss.Info.Takes.
-var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "dof", "scale"}
+// lossFlagNames are their names on the command line; those between the first and the last
+// are those of loss.Info.Takes.
+var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "dof", "scale", "class-weight"}
 
 func (l *lossFlags) register(f *pflag.FlagSet) {
 	l.flags = f
@@ -59,6 +61,7 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 			f.Float64Var(v.to, v.name, v.byDefault, v.usage)
 		}
 	}
+	f.StringVar(&l.weights, "class-weight", "", "hinge, hinge2, logistic: `W` multiplies C of the examples of a class: balanced (n/2 over the examples of the class), LABEL=A,LABEL=B, two numbers for the classes -1 and +1, or one for +1; from 1e-10 to 1e10; default: 1 each")
 }
 
 // names are the losses that the command can train.
@@ -79,7 +82,7 @@ func lossesTopic() *cobra.Command {
 			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
 		}
 	}
-	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, and --epsilon, --delta,\n--dof and --scale where a formula has them.")
+	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, and --epsilon, --delta,\n--dof and --scale where a formula has them. --class-weight multiplies C of the examples\nof a class for hinge, hinge2 and logistic.")
 	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String()}
 }
 
@@ -118,16 +121,33 @@ func (l *lossFlags) choose(preset model.Preset, known bool, y []float64) (loss.L
 
 // refuseForeign refuses parameters of other losses.
 func (l *lossFlags) refuseForeign(about loss.Info) error {
+	takes := about.Takes
+	if about.Weighted {
+		takes = append(slices.Clone(takes), "class-weight")
+	}
 	for _, name := range lossFlagNames[1:] {
-		if !l.flags.Changed(name) || slices.Contains(about.Takes, name) {
+		if !l.flags.Changed(name) || slices.Contains(takes, name) {
 			continue
 		}
-		if len(about.Takes) == 0 {
+		if len(takes) == 0 {
 			return usage.Errorf("--%s: --loss %s takes no parameter", name, about.Name)
 		}
-		return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(about.Takes, ", --"))
+		return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(takes, ", --"))
 	}
 	return nil
+}
+
+// weigh is a loss with the class weights that were asked for. The targets of set are labels.
+func (l *lossFlags) weigh(chosen loss.Loss, used *loss.Parameters, set *dataset.Set) (loss.Loss, error) {
+	if l.weights == "" {
+		return chosen, nil
+	}
+	var err error
+	if used.ClassWeights, err = readClassWeights(l.weights, set); err != nil {
+		return nil, err
+	}
+	weighted, err := loss.ByName(chosen.Name(), *used)
+	return weighted, usage.Wrap(err)
 }
 
 // parameter points to the parameter of a name.

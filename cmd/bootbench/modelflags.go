@@ -74,6 +74,9 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 	if err := fitTask(spec.Loss, set); err != nil {
 		return spec, "", err
 	}
+	if spec.Loss, err = m.weigh(spec.Loss, &m.used, set); err != nil {
+		return spec, "", err
+	}
 	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {
 		return spec, "", usage.Errorf("--kernel: %w", err)
 	}

@@ -74,7 +74,9 @@ func (m *modelFlags) openSpec(set *dataset.Set) (spec model.Spec, open []string,
 		return spec, nil, err
 	}
 	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
-	if len(open) > 0 {
+	if weights := loss.WeightsOf(spec.Loss); len(open) > 0 && weights != (loss.ClassWeights{}) {
+		spec.Loss = loss.Hinge{ClassWeights: weights}
+	} else if len(open) > 0 {
 		spec.Loss = nil
 	}
 	if spec.Kernel.Scaled() && !m.given("gamma", "length-scale") {

@@ -115,7 +115,7 @@ func complete(c *cobra.Command) {
 
 // elsewhere are flags by the names that other programs have for them.
 var elsewhere = map[string]string{
-	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds", "label": "target", "labels": "target",
+	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds", "weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target", "labels": "target",
 	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
 }
 

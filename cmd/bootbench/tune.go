@@ -393,6 +393,9 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
 			value = r.Spec.Kernel.LengthScale
 		}
+		if w := loss.WeightsOf(r.Spec.Loss); h.Name == "class-weight" && w.Negative != 1 {
+			value = []float64{w.Negative, w.Positive}
+		}
 		d.Best[h.Name] = value
 	}
 	for _, e := range r.Path {
@@ -437,6 +440,7 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	for _, name := range lossParameters(built.Loss) {
 		*parameter(&m.used, name) = model.Hyperparameter{Name: name, Feature: -1}.Value(&built.Spec)
 	}
+	m.used.ClassWeights = loss.WeightsOf(built.Loss)
 	law, err := scheme.of(scheme.ratio, built.Set.N())
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ var groups = []group{
 	{"Needed first", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio", "refine", "json", "out"}},
 	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based", "map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
 		"pumadyn", "exact", "lowrank", "sizes"}},
-	{"Model", []string{"epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
+	{"Model", []string{"class-weight", "epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
 	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},
 	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped", "fit-tol", "rho", "estimators", "splits", "models"}},
 	{"Solving", []string{"method", "tol", "max-sweeps", "by", "choice", "from-grid", "starts", "budget", "max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",

@@ -1,0 +1,61 @@
+package loss
+
+import "fmt"
+
+// ClassWeights multiply C of the examples of a class, as where one class is rare or its errors
+// cost more: C Negative for the label -1 and C Positive for +1. The zero value stands for 1 and 1.
+type ClassWeights struct{ Negative, Positive float64 }
+
+// Balanced are n/(2 n_class) for n labels, n_class of them of the class: both classes weigh the same
+// in all, and an example 1 in the mean (the convention of scikit-learn). No weights where a class has
+// no example.
+func Balanced(labels []float64) ClassWeights {
+	n, positive := float64(len(labels)), 0.0
+	for _, y := range labels {
+		if y > 0 {
+			positive++
+		}
+	}
+	if positive == 0 || positive == n {
+		return ClassWeights{}
+	}
+	return ClassWeights{Negative: n / (2 * (n - positive)), Positive: n / (2 * positive)}
+}
+
+// ClassWeight is the weight of a label.
+func (w ClassWeights) ClassWeight(y float64) float64 {
+	switch {
+	case w == ClassWeights{}:
+		return 1
+	case y > 0:
+		return w.Positive
+	}
+	return w.Negative
+}
+
+// unequal reports whether the classes differ, so that the loss of (f, y) is not that of (-f, -y).
+func (w ClassWeights) unequal() bool { return w.Negative != w.Positive }
+
+// Weights are the weights themselves, for WeightsOf.
+func (w ClassWeights) Weights() ClassWeights { return w }
+
+// WeightsOf are the class weights of a loss, the zero value where it has none.
+func WeightsOf(l any) ClassWeights {
+	if weighted, ok := l.(interface{ Weights() ClassWeights }); ok {
+		return weighted.Weights()
+	}
+	return ClassWeights{}
+}
+
+// checkCosts refuses C, or a product of C and a weight, outside of (0, maxParameter].
+func (w ClassWeights) checkCosts(c float64) error {
+	if err := checkPositive("C", c); err != nil || w == (ClassWeights{}) {
+		return err
+	}
+	for _, v := range []float64{w.Negative, w.Positive} {
+		if !(v > 0 && c*v > 0 && c*v <= maxParameter) {
+			return fmt.Errorf("loss: class weights must be positive and C times them at most %g, got %g and %g", float64(maxParameter), w.Negative, w.Positive)
+		}
+	}
+	return nil
+}

@@ -37,6 +37,7 @@ type jacobian struct {
 	chi, c   []float64
 	m, v     []float64 // mean and variance of the predictor
 	root     []float64 // u^1/2, at least minRoot
+	inverse  []float64 // 1/root
 	move     SiteParams
 
 	covariance blas64.General // C in its lower triangle, where it has room
@@ -51,7 +52,7 @@ func newJacobian(w *workspace, n int) *jacobian {
 	if w.bytes += 72 * int64(n); !w.dry {
 		t.slopes = make([][3][3]float64, n)
 	}
-	t.chi, t.c, t.m, t.v, t.root = w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n)
+	t.chi, t.c, t.m, t.v, t.root, t.inverse = w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n)
 	t.product = [4][]float64(w.vectors(4, n))
 	return t
 }
@@ -84,6 +85,7 @@ func (t *jacobian) couple(p SiteParams) {
 	}
 	for j, u := range p.U {
 		t.root[j] = math.Max(math.Sqrt(u), minRoot)
+		t.inverse[j] = 1 / t.root[j]
 	}
 	s.engine.CopyG(t.scaled)
 	s.each(func(i int) {
@@ -98,15 +100,14 @@ func (t *jacobian) couple(p SiteParams) {
 	}
 	s.each(func(i int) {
 		row, products := rowOf(t.scaled, i), rowOf(t.products, i)
-		for j, v := range row {
-			g := v / t.root[j]
-			if j < i {
-				products[j] *= g
-			} else {
-				products[j] = g * g
-			}
+		for j, v := range row[:i] {
+			products[j] *= v * t.inverse[j]
 		}
 		products[i] = 0
+		for j := i + 1; j < len(row); j++ {
+			g := row[j] * t.inverse[j]
+			products[j] = g * g
+		}
 	})
 }
 

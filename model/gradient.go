@@ -151,7 +151,7 @@ func fieldName(name string) string { return strings.ToUpper(name[:1]) + name[1:]
 func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective, over []Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []solver.Path
 	for _, h := range over {
-		if h.ofLoss() {
+		if h.ofLoss() && h.factor() == 0 {
 			paths = append(paths, func(distance float64) (loss.Loss, error) {
 				moved := m.Spec
 				err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(distance))
@@ -167,14 +167,27 @@ func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objec
 	if err != nil {
 		return 0, nil, err
 	}
-	return g.Value, GradientOver(over, byKernel, g.Loss), nil
+	return g.Value, GradientOver(over, byKernel, g.Factor, g.Loss), nil
 }
 
-// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, and
-// those of the loss in their own order.
-func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byLoss []float64) (gradient []float64) {
+// factor is the power of the hyperparameter with which all of the loss goes; 0 where it is none.
+func (h Hyperparameter) factor() float64 {
+	switch h.Name {
+	case "C":
+		return 1
+	case "noise":
+		return -1
+	}
+	return 0
+}
+
+// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those by a
+// factor of the loss, and others of the loss in their own order.
+func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor float64, byLoss []float64) (gradient []float64) {
 	for _, h := range over {
-		if h.ofLoss() {
+		if power := h.factor(); power != 0 {
+			gradient = append(gradient, power*byFactor)
+		} else if h.ofLoss() {
 			gradient, byLoss = append(gradient, byLoss[0]), byLoss[1:]
 		} else {
 			gradient = append(gradient, h.of(byKernel))

@@ -20,6 +20,8 @@ type Gradient struct {
 	Value  float64       // of the objective
 	Kernel KernelWeights // by the elements of the kernel matrix
 	Loss   []float64     // along each of the paths through the training loss
+	// Factor is by the logarithm of a factor of the training loss: of C, or of one over the noise.
+	Factor float64
 }
 
 // KernelWeights are derivatives of an objective by the elements of a kernel matrix. Of one that is held
@@ -67,7 +69,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 		return nil, err
 	}
 	defer release()
-	g := &Gradient{Value: value, Kernel: a.weights(a, s.dualWeights())}
+	g := &Gradient{Value: value, Kernel: a.weights(a, s.dualWeights()), Factor: a.byFactor()}
 	for _, path := range paths {
 		slopes, err := a.along(s, func(distance float64) (loss.Loss, resample.CountDistribution, error) {
 			l, err := path(distance)
@@ -81,7 +83,7 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if math.IsNaN(value) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Elements.Data) {
+	if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Elements.Data) {
 		return nil, errors.New("the gradient is not a number at this solution")
 	}
 	return g, nil
@@ -157,7 +159,8 @@ type adjoint struct {
 	readout         *readout
 	cavity          []loss.Cavity
 	slope           averages        // of the objective, per example
-	slopes          [][3][3]float64 // of d, g, u of a site, by each of its coordinates
+	params          [][3]float64    // d, g, u of a site
+	slopes          [][3][3]float64 // of these, by each of its coordinates
 	lambda          []float64       // the solution
 	right           []float64       // derivatives of the objective where the site parameters stay
 	cross           []float64
@@ -167,7 +170,7 @@ type adjoint struct {
 
 func newAdjoint(model *siteModel, c coupling, r *readout, s *Solution) *adjoint {
 	n, w := len(s.sites), &workspace{}
-	a := &adjoint{coupling: c, model: model, readout: r, cavity: s.Cavity, slopes: make([][3][3]float64, n)}
+	a := &adjoint{coupling: c, model: model, readout: r, cavity: s.Cavity, params: make([][3]float64, n), slopes: make([][3][3]float64, n)}
 	a.lambda, a.right = w.vector(3*n), w.vector(3*n)
 	a.byM, a.byChi, a.byV, a.cross = w.vector(n), w.vector(n), w.vector(n), w.vector(n)
 	a.move = SiteParams{w.vector(n), w.vector(n), w.vector(n)}
@@ -191,9 +194,8 @@ func difference(f func(step int) outputs) (slope outputs) {
 	return slope
 }
 
-// at is what site i, of the given ones, makes of a cavity.
-func (a *adjoint) at(model *siteModel, i int, cav loss.Cavity) (out outputs) {
-	m := model.moments(i, cav)
+// at is what site i, of the given ones, makes of a cavity in which it has moments m.
+func (a *adjoint) at(model *siteModel, i int, cav loss.Cavity, m loss.Moments) (out outputs) {
 	response := model.response(i, cav.C, m)
 	out.params[0] = cav.C * m.Shrinkage / response
 	out.params[1], out.params[2] = matchMoments(cav, m, response)
@@ -208,14 +210,28 @@ func (a *adjoint) differentiate() float64 {
 	sums, bySite := make([]averages, n), make([][3]averages, n)
 	a.model.each(func(i int) {
 		cav := a.cavity[i]
-		sums[i] = a.at(a.model, i, cav).sums
+		m, by, known := a.model.momentSlopes(i, cav)
+		if !known {
+			m = a.model.moments(i, cav)
+		}
+		at := a.at(a.model, i, cav, m)
+		sums[i], a.params[i] = at.sums, at.params
 		sd := math.Sqrt(cav.Var)
 		for k, moved := range [3]func(x float64) loss.Cavity{
 			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C * math.Exp(x), Mean: cav.Mean, Var: cav.Var} },
 			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean + x*sd, Var: cav.Var} },
 			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean, Var: cav.Var * math.Exp(x)} },
 		} {
-			slope := difference(func(step int) outputs { return a.at(a.model, i, moved(float64(step)*gradientStep)) })
+			slope := difference(func(step int) outputs {
+				x := float64(step) * gradientStep
+				to := moved(x)
+				if !known {
+					return a.at(a.model, i, to, a.model.moments(i, to))
+				}
+				var steps [3]float64
+				steps[k] = x * [3]float64{1, sd, 1}[k]
+				return a.at(a.model, i, to, carried(m, by, steps))
+			})
 			a.slopes[i][k], bySite[i][k] = slope.params, slope.sums
 		}
 	})
@@ -297,6 +313,17 @@ func (a *adjoint) pull(x []float64) {
 	}
 }
 
+// byFactor is the derivative by the logarithm of a factor C of all losses. The proximal map knows C/c
+// alone (T3), so that moments and left-out losses move as under 1/c, and beside them d, g and u by the c
+// that stands in them (T6).
+func (a *adjoint) byFactor() (sum float64) {
+	for i, p := range a.params {
+		s := a.slopes[i][0]
+		sum += (p[0]-s[0])*a.move.D[i] + (p[1]-s[1])*a.move.G[i] + (2*p[2]-s[2])*a.move.U[i] - a.right[i]
+	}
+	return sum
+}
+
 // dualWeights are g - d m: the mean predictor is k(x)'(g - d m), and a bias.
 func (s *Solution) dualWeights() []float64 {
 	weights := make([]float64, len(s.Mean))
@@ -324,7 +351,9 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 	}
 	parts := make([]float64, len(a.cavity))
 	a.model.each(func(i int) {
-		slope := difference(func(step int) outputs { return a.at(models[step], i, a.cavity[i]) })
+		slope := difference(func(step int) outputs {
+			return a.at(models[step], i, a.cavity[i], models[step].moments(i, a.cavity[i]))
+		})
 		parts[i] = a.slope.dot(slope.sums) + slope.params[0]*a.move.D[i] + slope.params[1]*a.move.G[i] + slope.params[2]*a.move.U[i]
 	})
 	return parts, nil

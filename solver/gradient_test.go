@@ -73,6 +73,7 @@ func TestGradient(t *testing.T) {
 	noise := func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }
 	hinge := func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }
 	poisson := resample.Poisson{Ratio: 1}
+	factors := 0
 	for _, c := range []slopeCase{
 		{"square", noise, poisson, square, false, false},
 		{"square, sites", noise, poisson, square, true, false},
@@ -120,6 +121,12 @@ func TestGradient(t *testing.T) {
 				t.Errorf("value %g, want %g", g.Value, v)
 			}
 			const h = 1e-3
+			if power := math.Log(c.loss(1).Value(3, -1) / c.loss(0).Value(3, -1)); math.Abs(math.Abs(power)-1) < 1e-12 { // e^v or e^-v times the loss
+				if math.Abs(power*g.Factor-g.Loss[0]) > 1e-6*(math.Abs(g.Loss[0])+1e-2*g.Value) {
+					t.Errorf("derivative by the factor %g, along the path %g", power*g.Factor, g.Loss[0])
+				}
+				factors++
+			}
 			for k, got := range []float64{byLength, g.Loss[0]} {
 				at := func(step float64) float64 { return value(length+step*h*float64(1-k), step*h*float64(k)) }
 				want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / (12 * h)
@@ -128,6 +135,9 @@ func TestGradient(t *testing.T) {
 				}
 			}
 		})
+	}
+	if factors != 17 {
+		t.Errorf("%d parameters are factors of the loss", factors)
 	}
 }
 

@@ -125,31 +125,38 @@ func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.S
 // the loss knows these.
 func (s *siteModel) siteJacobian(i int, x, from [3]float64) (slopes [3][3]float64) {
 	cav := s.newCavity(x[0], x[1], x[2])
-	var at loss.Moments
-	var by [3]loss.Moments
-	site, known := s.sites[i].Site.(loss.MomentSloper)
-	if known {
-		at, by, known = site.MomentSlopes(cav)
-	}
+	at, by, known := s.momentSlopes(i, cav)
 	for k := range x {
 		moved := x
 		moved[k] += differenceStep
 		to := s.newCavity(moved[0], moved[1], moved[2])
-		m := at
-		if known {
-			for j, step := range [3]float64{moved[0] - x[0], to.Mean - cav.Mean, moved[2] - x[2]} {
-				m.Mean += step * by[j].Mean
-				m.Var += step * by[j].Var
-				m.Response += step * by[j].Response
-				m.Shrinkage += step * by[j].Shrinkage
-			}
-		} else {
+		m := carried(at, by, [3]float64{moved[0] - x[0], to.Mean - cav.Mean, moved[2] - x[2]})
+		if !known {
 			m = s.sites[i].Moments(to)
 		}
 		d, g, u := s.siteParameterOf(i, to, s.thinned(to, m))
 		slopes[k] = [3]float64{(d - from[0]) / differenceStep, (g - from[1]) / differenceStep, (u - from[2]) / differenceStep}
 	}
 	return slopes
+}
+
+// momentSlopes are the moments of site i whose examples are there, with their derivatives, where known.
+func (s *siteModel) momentSlopes(i int, cav loss.Cavity) (m loss.Moments, by [3]loss.Moments, known bool) {
+	if site, ok := s.sites[i].Site.(loss.MomentSloper); ok {
+		return site.MomentSlopes(cav)
+	}
+	return m, by, false
+}
+
+// carried are moments m carried on along their derivatives by steps of log C, Mean and log Var.
+func carried(m loss.Moments, by [3]loss.Moments, steps [3]float64) loss.Moments {
+	for j, step := range steps {
+		m.Mean += step * by[j].Mean
+		m.Var += step * by[j].Var
+		m.Response += step * by[j].Response
+		m.Shrinkage += step * by[j].Shrinkage
+	}
+	return m
 }
 
 // half is a triangle of the products as the symmetric matrix that it stands for.

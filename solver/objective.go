@@ -74,24 +74,21 @@ func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) 
 	if sum.variance = float64(len(s.examples)) * m.Var; r.Criterion == MeanVariance {
 		return sum
 	}
+	s.eachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
+	if r.Criterion == LeftOutError {
+		return sum
+	}
 	vote := 0.0
 	_, labels := r.Test.(loss.ZeroOne)
-	if labels && r.Criterion != LeftOutError {
+	if labels {
 		vote = loss.VoteShare(s.Site, cav)
 	}
-	for copy, example := range s.examples {
+	for _, example := range s.examples {
 		y := r.y[example]
-		if len(s.examples) == 1 { // the cavity itself, for every loss
-			sum.leftOut += r.Test.Gaussian(cav.Mean, cav.Var, y)
-		} else {
-			sum.leftOut += s.LeftOut(cav, copy, r.Test)
-		}
-		switch {
-		case r.Criterion == LeftOutError:
-		case labels:
+		if labels {
 			sum.all += (1+y)/2*(1-vote) + (1-y)/2*vote
 			sum.shuffled += (1+r.mean)/2*(1-vote) + (1-r.mean)/2*vote
-		default:
+		} else {
 			sum.all += (m.Mean-y)*(m.Mean-y) + m.Var
 			sum.shuffled += m.Mean*m.Mean + m.Var - 2*m.Mean*r.mean + r.meanSquare
 		}

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -76,6 +77,24 @@ func (p *Problem) check() error {
 type site struct {
 	loss.Site
 	examples []int
+}
+
+// eachLeftOut calls f with the left-out loss of every example, which is that of all of one target, and of
+// an example alone that of the cavity, for every training loss (M03-45).
+func (s *site) eachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(example int, value float64)) {
+	if len(s.examples) == 1 {
+		f(s.examples[0], test.Gaussian(cav.Mean, cav.Var, y[s.examples[0]]))
+		return
+	}
+	var targets, values []float64
+	for copy, example := range s.examples {
+		at := slices.Index(targets, y[example])
+		if at < 0 {
+			at = len(targets)
+			targets, values = append(targets, y[example]), append(values, s.LeftOut(cav, copy, test))
+		}
+		f(example, values[at])
+	}
 }
 
 // groupSites groups the examples and binds the loss to each group.

@@ -63,9 +63,7 @@ type reader struct {
 func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) {
 	perExample = make([]float64, len(s.y))
 	linalg.Parallel(len(s.sites), func(i int) {
-		for copy, example := range s.sites[i].examples {
-			perExample[example] = s.sites[i].LeftOut(s.Cavity[i], copy, test)
-		}
+		s.sites[i].eachLeftOut(s.Cavity[i], s.y, test, func(example int, value float64) { perExample[example] = value })
 	})
 	return floats.Sum(perExample) / float64(len(perExample)), perExample
 }

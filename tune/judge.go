@@ -51,7 +51,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 		if err != nil {
 			return nil, err
 		}
-		return model.GradientOver(over, g, []float64{c.Noise}), nil
+		return model.GradientOver(over, g, -c.Noise, nil), nil
 	}}, nil
 }
 

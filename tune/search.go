@@ -17,6 +17,7 @@ import (
 
 	"bootbench/kernel"
 	"bootbench/model"
+	"bootbench/solver"
 )
 
 // Sizes and limits of the search.
@@ -49,6 +50,7 @@ type search struct {
 	spec     model.Spec
 	spans    []span // of the hyperparameters
 	result   Result
+	close    *solver.Solution // of the last model on all data
 }
 
 func newSearch(p Problem, settings Settings) (*search, error) {
@@ -113,7 +115,11 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 		r := s.descent(ctx, part, looseTolerance, from, tied)
 		r.start, r.unit = k+1, firstStep
 		r.ends = ends
-		if end, ok := r.run(); ok {
+		end, ok := r.run()
+		if s.result.StartExamples == s.spec.Set.N() {
+			s.close = r.judge.last
+		}
+		if ok {
 			ends = append(ends, end)
 			s.result.Ends = append(s.result.Ends, end.Value)
 		}
@@ -123,13 +129,9 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 	}
 	whole := part.Set.N() == s.spec.Set.N() && !s.settings.Direct
 	if ends = apart(ends, samePlace, len(ends)); len(ends) > 0 && (tied || !whole) {
-		from := ends[0]
-		if !whole {
-			from = s.best(ctx, ends)
-		}
-		r := s.descent(ctx, s.spec, closeTolerance, from.Values, false)
-		r.unit = closeFirstStep
+		r := s.best(ctx, ends, whole)
 		r.run()
+		s.close = r.judge.last
 	}
 	best := Evaluation{Value: math.Inf(1)}
 	for _, e := range s.result.Path {
@@ -154,7 +156,7 @@ func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
 	points := mat.NewDense(screenPoints*len(r.coordinates), len(r.coordinates), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(r.coordinates), nil), Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
 	points.Apply(func(_, _ int, v float64) float64 { return screenReach * (2*v - 1) }, points)
-	r.value(r.outside(make([]float64, len(r.coordinates))))
+	r.value(r.origin())
 	for i := range points.RawMatrix().Rows {
 		r.value(r.outside(points.RawRowView(i)))
 	}
@@ -177,18 +179,22 @@ func apart(all []Evaluation, distance float64, count int) (kept []Evaluation) {
 	return kept
 }
 
-// best is the best on all data of the ends that are nearly as good as the first, or where none could
-// be judged the first.
-func (s *search) best(ctx context.Context, ends []Evaluation) Evaluation {
-	best := ends[0]
-	best.Value = math.Inf(1)
+// best is a descent on all data from the best there of the ends that are nearly as good as the first,
+// or where none can be judged from the first; so too with first.
+func (s *search) best(ctx context.Context, ends []Evaluation, first bool) (best *descent) {
 	for _, e := range ends {
-		if e.Value-ends[0].Value > nearValue*math.Abs(ends[0].Value) || len(ends) == 1 {
+		r := s.descent(ctx, s.spec, closeTolerance, e.Values, false)
+		r.unit = closeFirstStep
+		if best == nil {
+			best = r
+		}
+		if first || len(ends) == 1 || e.Value-ends[0].Value > nearValue*math.Abs(ends[0].Value) {
 			break
 		}
-		r := s.descent(ctx, s.spec, closeTolerance, e.Values, false)
-		if r.value(r.outside(make([]float64, len(e.Values)))); r.best.Value < best.Value {
-			best = r.best
+		r.judge.last = best.judge.last
+		r.ready = !math.IsInf(r.value(r.origin()), 1)
+		if r.best.Value < best.best.Value {
+			best = r
 		}
 	}
 	return best
@@ -224,8 +230,10 @@ type descent struct {
 	coordinates []coordinate
 
 	from    []float64 // values where all coordinates are 0
-	at      []float64 // the last point that was judged, and its model
+	at      []float64 // the last point that was judged, its place in the path, and its model
+	place   int
 	last    judged
+	ready   bool // for a run from there
 	best    Evaluation
 	ends    []Evaluation // of earlier starts
 	settled bool         // the last step was too short to be worth one
@@ -246,6 +254,9 @@ func (r *descent) outside(x []float64) []float64 {
 	return z
 }
 
+// origin is where all coordinates are 0.
+func (r *descent) origin() []float64 { return r.outside(make([]float64, len(r.coordinates))) }
+
 var errStop = errors.New("stopped")
 
 // run descends from where all coordinates are 0, and returns the best model that it met.
@@ -253,7 +264,7 @@ func (r *descent) run() (Evaluation, bool) {
 	if r.stopped() {
 		return r.best, false
 	}
-	z := r.outside(make([]float64, len(r.coordinates)))
+	z := r.origin()
 	// Whatever ends it, a line search without progress, say, the best model is kept.
 	converged := &optimize.FunctionConverge{Relative: progressRelative, Iterations: progressSteps}
 	if r.problem.By == Evidence {
@@ -308,6 +319,10 @@ func (r *descent) value(z []float64) float64 {
 	if r.stopped() {
 		return math.Inf(1)
 	}
+	if r.ready && slices.Equal(z, r.at) {
+		r.ready = false
+		return r.last.value
+	}
 	spec, values, err := r.model(z)
 	e := Evaluation{Start: r.start, Examples: r.spec.Set.N(), Values: values}
 	if err == nil {
@@ -323,10 +338,11 @@ func (r *descent) value(z []float64) float64 {
 	if err = r.agree(&e.Value, err); err != nil {
 		e.Failure = err.Error()
 	}
+	r.last.value = e.Value
 	if e.Failure != "" {
 		r.result.Failures++
 	}
-	r.result.Path = append(r.result.Path, e)
+	r.place, r.result.Path = len(r.result.Path), append(r.result.Path, e)
 	r.settled = len(r.at) > 0 && r.unit*floats.Distance(z, r.at, math.Inf(1)) < settledStep
 	r.at = append(r.at[:0], z...)
 	if e.Failure == "" && e.Value < r.best.Value {
@@ -408,7 +424,7 @@ func (r *descent) gradient(gradient, z []float64) {
 	if r.settings.Agree != nil {
 		r.settings.Agree(over)
 	}
-	r.result.Path[len(r.result.Path)-1].Gradient = over
+	r.result.Path[r.place].Gradient = over
 	r.keep()
 	for k, c := range r.coordinates {
 		_, slope := c.inside(z[k] * r.unit)

@@ -226,7 +226,13 @@ func (s *search) conclude(ctx context.Context) error {
 	if r.Model, err = model.Build(r.Spec); err != nil {
 		return err
 	}
-	if r.Solution, err = r.Model.Solve(ctx, scheme, solver.Settings{Tolerance: s.settings.Tolerance}); err != nil {
+	settings := solver.Settings{Tolerance: s.settings.Tolerance, From: s.close}
+	r.Solution, err = r.Model.Solve(ctx, scheme, settings)
+	if s.close != nil && ctx.Err() == nil && (err != nil || r.Solution.Status != solver.Converged) {
+		settings.From = nil
+		r.Solution, err = r.Model.Solve(ctx, scheme, settings)
+	}
+	if err != nil {
 		return err
 	}
 	test := s.problem.Test

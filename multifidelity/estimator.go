@@ -223,7 +223,7 @@ func (e *Estimator) fitExamples() {
 		l.own = make([][]float64, len(e.absent))
 	}
 	for i := range e.absent {
-		beta := e.examples.coefficients(e.examples.total(i, -1), e.examplePlan(i))
+		beta := e.examples.coefficients(e.examples.total(i), e.examplePlan(i))
 		for t, l := range e.leftOut {
 			l.own[i] = beta[1+t]
 		}

@@ -3,6 +3,7 @@ package multifidelity
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -81,18 +82,22 @@ func (r *regression[T]) group(point, g int) moments {
 	return moments{r.variables(), own}
 }
 
-// total are the sums of all groups but one; -1 leaves none out.
-func (r *regression[T]) total(point, without int) moments {
+// total are the sums of all groups.
+func (r *regression[T]) total(point int) moments {
 	total := make([]float64, r.width())
 	for g := range groups {
-		if g == without {
-			continue
-		}
 		for i, v := range r.sums[g][point*r.width():][:r.width()] {
 			total[i] += float64(v)
 		}
 	}
 	return moments{r.variables(), total}
+}
+
+// less are the sums of m without those of a part of it.
+func (m moments) less(part moments) moments {
+	rest := make([]float64, len(m.sums))
+	floats.SubTo(rest, m.sums, part.sums)
+	return moments{m.variables, rest}
 }
 
 // plan says how the coefficients of a point are found.
@@ -139,6 +144,7 @@ func (r *regression[T]) estimate(point int, p plan) *estimate {
 	for k := range q {
 		squares[k], e.cov[k] = make([]float64, q), make([]float64, q)
 	}
+	total := r.total(point)
 	for g := range groups {
 		own := r.group(point, g)
 		e.sums[g] = make([]float64, q)
@@ -147,7 +153,7 @@ func (r *regression[T]) estimate(point int, p plan) *estimate {
 		}
 		e.counts[g] = own.count()
 		e.count += own.count()
-		beta := r.coefficients(r.total(point, g), p)
+		beta := r.coefficients(total.less(own), p)
 		for k := range q {
 			e.sums[g][k] = own.sum(r.controls + k)
 			for i, b := range beta[k] {

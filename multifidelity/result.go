@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/retrain"
 	"bootbench/solver"
@@ -137,7 +138,10 @@ func (e *Estimator) Result() *Result {
 }
 
 func (e *Estimator) readPoints(points *Points) {
-	for j := range e.center {
+	for _, field := range []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote, &points.VoteSE} {
+		*field = make([]float64, len(e.center))
+	}
+	linalg.Parallel(len(e.center), func(j int) {
 		d := e.deviation(j)
 		p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}}
 		if e.known != nil {
@@ -145,15 +149,13 @@ func (e *Estimator) readPoints(points *Points) {
 		}
 		at := e.points.estimate(j, p)
 		off := at.mean[0]
-		points.Mean = append(points.Mean, e.center[j]+off)
-		points.MeanSE = append(points.MeanSE, at.se(0))
+		points.Mean[j], points.MeanSE[j] = e.center[j]+off, at.se(0)
 		// E f^2 - (E f)^2 about the center, with the mean's own variance, by which the
 		// square of its estimate is too large, added back.
-		points.Variance = append(points.Variance, at.mean[1]-off*off+at.cov[0][0])
-		points.VarianceSE = append(points.VarianceSE, math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0])))
-		points.Vote = append(points.Vote, at.mean[2])
-		points.VoteSE = append(points.VoteSE, at.se(2))
-	}
+		points.Variance[j] = at.mean[1] - off*off + at.cov[0][0]
+		points.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
+		points.Vote[j], points.VoteSE[j] = at.mean[2], at.se(2)
+	})
 	steady(points.VarianceSE, points.Variance, e.done/e.period*e.period)
 }
 
@@ -210,29 +212,35 @@ func (e *Estimator) readTests(r *Result) {
 		}
 		return
 	}
-	at, never := make([]*estimate, len(e.absent)), 0
-	for i := range at {
-		at[i] = e.examples.estimate(i, e.examplePlan(i))
-		if e.absent[i] == 0 {
+	n := len(e.absent)
+	for _, l := range e.leftOut {
+		r.Tests = append(r.Tests, TestError{Test: l.test, Examples: make([]float64, n), ExamplesSE: make([]float64, n)})
+	}
+	bags := make([]bag, n)
+	linalg.Parallel(n, func(i int) {
+		at := e.examples.estimate(i, e.examplePlan(i))
+		bags[i] = newBag(e.center[e.problem.Site[i]], at)
+		for t, test := range r.Tests {
+			test.Examples[i], test.ExamplesSE[i] = at.mean[1+t], at.se(1+t)
+		}
+	})
+	never := 0
+	for i, k := range e.absent {
+		if k == 0 {
 			never++
 		}
-		r.OutOfBag = append(r.OutOfBag, e.center[e.problem.Site[i]]+at[i].mean[0])
+		r.OutOfBag = append(r.OutOfBag, bags[i].mean)
 	}
 	if never > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, len(at)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
-		test := TestError{Test: l.test}
+		test := &r.Tests[t]
 		gain := 0.0
 		first, second := e.controlSizes(l)
 		test.Error, test.StandardError, gain = l.estimate(e.known == nil, first, second)
 		test.EquivalentResamples = gain * float64(r.Resamples)
-		for i := range at {
-			test.Examples = append(test.Examples, at[i].mean[1+t])
-			test.ExamplesSE = append(test.ExamplesSE, at[i].se(1+t))
-		}
-		test.BaggedError, test.BaggedSE = e.bagged(l.test, at)
-		r.Tests = append(r.Tests, test)
+		test.BaggedError, test.BaggedSE = e.bagged(l.test, bags)
 	}
 }
 
@@ -258,20 +266,36 @@ func (e *Estimator) examplePlan(i int) plan {
 	return p
 }
 
+// bag is the mean prediction for an example over the resamples that leave it out, the variance
+// of its error, and the mean with one group of resamples deleted.
+type bag struct {
+	mean, variance float64
+	without        [groups]float64
+}
+
+// newBag reads the first response, the prediction from a center.
+func newBag(center float64, at *estimate) bag {
+	b := bag{mean: center + at.mean[0], variance: at.cov[0][0]}
+	for g := range b.without {
+		b.without[g] = center + at.without(0, g)
+	}
+	return b
+}
+
 // bagged is the error of the mean prediction over the resamples without the example, and
 // its standard error: by the jackknife, or where that is less, as for a loss of steps
 // that no group moves over one, by what the mean predictions' own standard errors say.
-func (e *Estimator) bagged(test loss.Test, at []*estimate) (value, se float64) {
+func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	_, square := test.(loss.SquareTest)
-	over := func(without int) float64 {
+	over := func(prediction func(b *bag) float64) float64 {
 		sum, count := 0.0, 0.0
 		for i, y := range e.problem.Y {
-			mean := at[i].without(0, without)
-			if math.IsNaN(mean) {
+			f := prediction(&bags[i])
+			if math.IsNaN(f) {
 				continue
 			}
-			sum += test.Value(e.center[e.problem.Site[i]]+mean, y)
-			if variance := at[i].cov[0][0]; square && !math.IsNaN(variance) {
+			sum += test.Value(f, y)
+			if variance := bags[i].variance; square && !math.IsNaN(variance) {
 				sum -= variance
 			}
 			count++
@@ -280,22 +304,22 @@ func (e *Estimator) bagged(test loss.Test, at []*estimate) (value, se float64) {
 	}
 	var without []float64
 	for g := range min(groups, e.done/e.period) {
-		without = append(without, over(g))
+		without = append(without, over(func(b *bag) float64 { return b.without[g] }))
 	}
-	return over(-1), math.Max(jackknife(without), e.stepError(test, at))
+	return over(func(b *bag) float64 { return b.mean }), math.Max(jackknife(without), e.stepError(test, bags))
 }
 
 // stepError is the standard error of the mean over examples of a test loss of 0 or 1 at mean
 // predictions that are normal about their estimates: the root of the sum of p (1 - p)/N^2, p
 // the probability of a 1. It is 0 for other losses.
-func (e *Estimator) stepError(test loss.Test, at []*estimate) float64 {
+func (e *Estimator) stepError(test loss.Test, bags []bag) float64 {
 	if _, steps := test.(loss.ZeroOne); !steps {
 		return 0
 	}
 	sum, count := 0.0, 0.0
 	for i, y := range e.problem.Y {
-		if variance := at[i].cov[0][0]; !math.IsNaN(variance) {
-			p := test.Gaussian(e.center[e.problem.Site[i]]+at[i].mean[0], variance, y)
+		if b := bags[i]; !math.IsNaN(b.variance) {
+			p := test.Gaussian(b.mean, b.variance, y)
 			sum += p * (1 - p)
 			count++
 		}

@@ -44,10 +44,11 @@ var ErrRank = errors.New("rank limit reached")
 
 // RankError says how far a factorisation came.
 type RankError struct {
-	Rank      int     // the limit that was met
-	Residual  float64 // mean residual there, in the units of Tolerance
-	Tolerance float64 // what was asked for
-	Memory    bool    // the limit came from memory
+	Rank      int              // the limit that was met
+	Residual  float64          // mean residual there, in the units of Tolerance
+	Tolerance float64          // what was asked for
+	Memory    bool             // the limit came from memory
+	Factor    *LowRankPlusDiag // of that rank
 }
 
 func (e *RankError) Error() string {
@@ -112,14 +113,19 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 			if o.Tol == 0 && o.PerRank == 0 {
 				break
 			}
-			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: f.goal() / f.traceK, Memory: f.byMemory}
+			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: f.goal() / f.traceK, Memory: f.byMemory, Factor: f.finish()}
 		}
 		if err := f.step(); err != nil {
 			return nil, err
 		}
 	}
+	return f.finish(), nil
+}
+
+// finish is the factor as it is.
+func (f *factorisation) finish() *LowRankPlusDiag {
 	f.triangle = f.rowsAt(f.pivots)
-	return f.LowRankPlusDiag, nil
+	return f.LowRankPlusDiag
 }
 
 // factorisation is a factorisation in progress.

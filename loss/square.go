@@ -64,35 +64,19 @@ func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) 
 	site := &squareSite{
 		targets: slices.Clone(y),
 		w:       1 / l.Noise,
-		counts:  newDraws(law, len(y)),
-		others:  newDraws(law, len(y)-1),
+		counts:  resample.DrawsOf(law, len(y)),
+		others:  resample.DrawsOf(law, len(y)-1),
 	}
 	site.mean, site.variance = stat.PopMeanVariance(y, nil)
 	return site, nil
 }
 
-// draws are the total count of some examples and, for each k of its window, the
-// variance of the drawn targets' sum in units of their population variance.
-type draws struct {
-	resample.Counts
-	split []float64
-}
-
-func newDraws(law resample.CountDistribution, n int) draws {
-	d := draws{Counts: law.Counts(n)}
-	d.split = make([]float64, len(d.P))
-	for j := range d.P {
-		d.split[j] = resample.WithinSiteVar(law, n, d.First+j)
-	}
-	return d
-}
-
 // squareSite is the square loss at one site.
 type squareSite struct {
 	targets        []float64
-	mean, variance float64 // of the targets
-	w              float64 // 1/s2
-	counts, others draws   // of all examples, of all but one
+	mean, variance float64         // of the targets
+	w              float64         // 1/s2
+	counts, others *resample.Draws // of all examples, of all but one
 }
 
 var _ Quadratic = (*squareSite)(nil)
@@ -112,7 +96,7 @@ func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 		a1 += pu
 		pull += kw * pu
 		a2 += puu
-		e2 += s.counts.split[j] * s.w * puu
+		e2 += s.counts.WithinSiteVar[j] * s.w * puu
 		k++
 	}
 	return a1, pull, a2, s.w * e2
@@ -170,7 +154,7 @@ func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v 
 func (s *squareSite) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	for j, p := range s.counts.P {
-		m, v := s.given(float64(s.counts.First+j), cav, s.mean, s.counts.split[j]*s.variance)
+		m, v := s.given(float64(s.counts.First+j), cav, s.mean, s.counts.WithinSiteVar[j]*s.variance)
 		d.addGaussian(p, m, v)
 	}
 	return d
@@ -183,7 +167,7 @@ func (s *squareSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	mean, variance := s.without(y)
 	sum := 0.0
 	for j, p := range s.others.P {
-		m, v := s.given(float64(s.others.First+j), cav, mean, s.others.split[j]*variance)
+		m, v := s.given(float64(s.others.First+j), cav, mean, s.others.WithinSiteVar[j]*variance)
 		sum += p * test.Gaussian(m, v, y)
 	}
 	return sum

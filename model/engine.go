@@ -229,12 +229,16 @@ func (m *Model) approximate() error {
 	var short *linalg.RankError
 	if errors.As(err, &short) && m.Spec.RankTol == 0 && short.Rank > 0 {
 		m.limited = true
-		whole := m.Spec.Rank
-		m.Spec.Rank = short.Rank
-		err = m.factorise(1, 0)
-		m.Spec.Rank = whole
+		m.hand(short.Factor)
+		return nil
 	}
 	return err
+}
+
+// hand makes a factor the kernel matrix.
+func (m *Model) hand(factor *linalg.LowRankPlusDiag) {
+	factor.AddDiag(m.Spec.Kernel.Jitter)
+	m.Gram, m.Factor = nil, factor
 }
 
 // loosest is the largest residual that Auto allows, and leaves in reason what
@@ -314,8 +318,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 	if err != nil {
 		return err
 	}
-	factor.AddDiag(m.Spec.Kernel.Jitter)
-	m.Gram, m.Factor = nil, factor
+	m.hand(factor)
 	return nil
 }
 

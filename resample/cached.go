@@ -9,6 +9,7 @@ type Cached struct {
 	law    CountDistribution
 	mu     sync.Mutex
 	counts map[int]Counts
+	draws  map[int]*Draws
 }
 
 // Cache wraps a distribution; one that is wrapped already is returned as it is.
@@ -16,7 +17,7 @@ func Cache(law CountDistribution) *Cached {
 	if cached, ok := law.(*Cached); ok {
 		return cached
 	}
-	return &Cached{law: law, counts: make(map[int]Counts)}
+	return &Cached{law: law, counts: make(map[int]Counts), draws: make(map[int]*Draws)}
 }
 
 // Mean is that of the wrapped distribution.
@@ -32,6 +33,37 @@ func (c *Cached) Counts(n int) Counts {
 		c.counts[n] = counts
 	}
 	return counts
+}
+
+// Draws are the counts of some examples and, for each k of their window, WithinSiteVar.
+type Draws struct {
+	Counts
+	WithinSiteVar []float64
+}
+
+// DrawsOf are those of n examples; a Cached distribution has one for all sites with so many.
+func DrawsOf(law CountDistribution, n int) *Draws {
+	cached, ok := law.(*Cached)
+	if !ok {
+		return newDraws(law, law.Counts(n), n)
+	}
+	counts := cached.Counts(n)
+	cached.mu.Lock()
+	defer cached.mu.Unlock()
+	d, known := cached.draws[n]
+	if !known {
+		d = newDraws(cached.law, counts, n)
+		cached.draws[n] = d
+	}
+	return d
+}
+
+func newDraws(law CountDistribution, counts Counts, n int) *Draws {
+	d := &Draws{Counts: counts, WithinSiteVar: make([]float64, len(counts.P))}
+	for j := range d.P {
+		d.WithinSiteVar[j] = WithinSiteVar(law, n, d.First+j)
+	}
+	return d
 }
 
 // ProbZero is that of the wrapped distribution.

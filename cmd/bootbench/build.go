@@ -53,7 +53,8 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 const largeModel = 64 << 20
 
 // limitGarbage lets Go hold little garbage beside a large model, as on ranks, and none beyond the
-// limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers.
+// limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers. What
+// the model was made in goes back to the system first: as much as half of a low-rank factor.
 func (a *app) limitGarbage(limit int64) {
 	if limit > 0 {
 		before := debug.SetMemoryLimit(limit)
@@ -61,9 +62,13 @@ func (a *app) limitGarbage(limit int64) {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if _, set := os.LookupEnv("GOGC"); !set && m.HeapAlloc > largeModel {
+	if m.HeapAlloc <= largeModel {
+		return
+	}
+	if _, set := os.LookupEnv("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
 	}
+	debug.FreeOSMemory()
 }
 
 // build computes the kernel matrix.

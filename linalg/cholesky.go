@@ -309,10 +309,7 @@ func (e *CholeskyEngine) MulRows(dst, x blas64.General) {
 // scaleColumns writes a, column i times scale_i, into dst, which may be a.
 func scaleColumns(dst, a blas64.General, scale []float64) {
 	for r := range a.Rows {
-		to := dst.Data[r*dst.Stride:]
-		for i, v := range a.Data[r*a.Stride : r*a.Stride+a.Cols] {
-			to[i] = v * scale[i]
-		}
+		mulTo(dst.Data[r*dst.Stride:], a.Data[r*a.Stride:r*a.Stride+a.Cols], scale)
 	}
 }
 

@@ -227,9 +227,7 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 			if scale == nil {
 				copy(to, from)
 			} else {
-				for i, v := range from {
-					to[i] = v * scale[first+i]
-				}
+				mulTo(to, from, scale[first:last])
 			}
 			q++
 		}
@@ -274,7 +272,7 @@ func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, 
 	add := func(count int, fill func(part blas64.General)) {
 		part := core.Cols(work, 0, count)
 		fill(part)
-		addGram(lower, part, part)
+		addGram(lower, 1, part)
 	}
 	if sites == nil {
 		k.eachBlock(work.Cols, func(first, last int) {
@@ -293,13 +291,8 @@ func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, 
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
 	q := 0
 	for _, p := range k.panels {
-		for r := range p.Rows {
-			from, to := p.Data[r*p.Stride:], dst.Data[q*dst.Stride:]
-			for c, site := range sites {
-				to[c] = from[site-k.share.first] * scale[site]
-			}
-			q++
-		}
+		pickColumns(core.Rows(dst, q, q+p.Rows), p, sites, k.share.first, scale)
+		q += p.Rows
 	}
 }
 

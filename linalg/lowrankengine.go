@@ -44,16 +44,17 @@ type lowRankWorkspace struct {
 	work, twin blas64.General // blocks of R', rank x siteBlock
 }
 
-// blockBytes is the size of the blocks in which R' passes through BLAS, at most.
+// blockBytes is the size of the blocks in which R' passes through BLAS, up to a rank of 1024.
 const blockBytes = 4 << 20
 
 // keptBytes is the size up to which L^-1 R', of all sites, is kept: members of a team then do
 // what one process does, in a share of its memory.
 const keptBytes = 128 << 20
 
-// siteBlock is the number of sites in such a block, of so many own ones.
+// siteBlock is the number of sites in such a block, of so many own ones: as many as leave the block in the cache, but
+// not so few that dsyrk and dtrmm slow down.
 func siteBlock(own, rank int) int {
-	return min(own, max(64, min(4096, blockBytes/(8*max(1, rank)))))
+	return min(own, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
 
 // NewLowRankEngine returns an engine on k, which it does not change. Several engines
@@ -156,12 +157,12 @@ func (e *LowRankEngine) solveFactor() error {
 	if zero := blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride); zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
-	e.eachBlock(func(first, last int, work, solved blas64.General) {
+	e.eachBlock(func(first, last int, solved, _ blas64.General) {
 		if e.kept() {
 			solved = e.keptAt(first, last)
 		}
-		e.k.block(work, first, last, nil)
-		mulLower(solved, inverse, work)
+		e.k.block(solved, first, last, nil)
+		mulLower(inverse, solved)
 		addSquares(e.uNorm2[first:last], solved)
 	})
 	if e.refine { // alone
@@ -179,10 +180,10 @@ func (e *LowRankEngine) solveFactor() error {
 func (e *LowRankEngine) orthonormalize(inverse blas64.General) error {
 	m := e.ws.form
 	clear(m.Data)
-	addGram(m, inverse, inverse)
+	addGram(m, 1, inverse)
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		scaleColumns(work, e.keptAt(first, last), e.ws.scale[first:last])
-		addGram(m, work, work)
+		addGram(m, 1, work)
 	})
 	if err := factorizeLower(m); err != nil {
 		return err
@@ -244,13 +245,7 @@ func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.Gene
 }
 
 // addSquares adds the squared norms of the columns of a to sums.
-func addSquares(sums []float64, a blas64.General) {
-	for q := range a.Rows {
-		for i, v := range a.Data[q*a.Stride : q*a.Stride+len(sums)] {
-			sums[i] += v * v
-		}
-	}
-}
+func addSquares(sums []float64, a blas64.General) { addProducts(sums, a, a) }
 
 // complements computes 1 - h of the listed sites without the difference. h_i is a
 // diagonal element of the projector P on the columns of [w^1/2 R; I], and

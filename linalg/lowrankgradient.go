@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"math"
+
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -59,13 +61,19 @@ func (c *Crossed) MulVecOffDiag(dst, x []float64) {
 	}
 }
 
-// thinGram is U' diag(x) U.
+// thinGram is U' diag(x) U, see quadraticForm.
 func (e *LowRankEngine) thinGram(x []float64) blas64.General {
-	m := newGeneral(e.k.rank, e.k.rank)
+	m, root := newGeneral(e.k.rank, e.k.rank), make([]float64, len(x))
+	for i, v := range x {
+		root[i] = math.Sqrt(math.Abs(v))
+	}
+	list := make([]int, e.ws.work.Cols)
 	e.eachThin(func(first, last int, u blas64.General) {
-		scaled := newGeneral(u.Rows, u.Cols)
-		scaleColumns(scaled, u, x[first:last])
-		addGram(m, u, scaled)
+		sites, positive := bySign(list, x, first, last)
+		twin := core.Cols(e.ws.twin, 0, last-first)
+		pickColumns(twin, u, sites, first, root)
+		addGram(m, 1, core.Cols(twin, 0, positive))
+		addGram(m, -1, core.Cols(twin, positive, last-first))
 	})
 	e.k.share.sum(m.Data)
 	mirrorLower(m)

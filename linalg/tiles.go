@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"slices"
+
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -23,20 +25,23 @@ func eachBand(n int, f func(first, last int)) {
 	}
 }
 
-// addGram adds the lower triangle of a b' to c: a and b are r x n, c is r x r. What
+// addGram adds alpha times the lower triangle of a a' to c: a is r x n, c is r x r. What
 // lies right of the diagonal is changed too, in no useful way.
-func addGram(c, a, b blas64.General) {
+func addGram(c blas64.General, alpha float64, a blas64.General) {
 	if a.Cols == 0 || c.Rows == 0 {
 		return
 	}
-	if &a.Data[0] == &b.Data[0] && blas.Bound().Name() == blas.OpenBLAS {
-		blas64.Syrk(gblas.NoTrans, 1, a, 1, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride, Data: c.Data})
+	if fastTriangles() {
+		blas64.Syrk(gblas.NoTrans, alpha, a, 1, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride, Data: c.Data})
 		return
 	}
 	eachBand(c.Rows, func(first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Rows(a, first, last), core.Rows(b, 0, last), 1, core.Cols(core.Rows(c, first, last), 0, last))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(a, first, last), core.Rows(a, 0, last), 1, core.Cols(core.Rows(c, first, last), 0, last))
 	})
 }
+
+// fastTriangles reports whether dsyrk and dtrmm run at most of the rate of dgemm.
+func fastTriangles() bool { return blas.Bound().Name() == blas.OpenBLAS }
 
 // LowerGram writes the lower triangle of a a' into c, both of order n. What lies right
 // of c's diagonal is changed too, in no useful way: a part of it, n/8 wide or
@@ -54,12 +59,61 @@ func LowerGram(c, a blas64.General) {
 	}
 }
 
-// mulLower writes the product of the lower triangle of c (r x r) and a (r x n)
-// into dst. The triangle must be all that c holds within its bands.
-func mulLower(dst, c, a blas64.General) {
-	eachBand(c.Rows, func(first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(core.Rows(c, first, last), 0, last), core.Rows(a, 0, last), 0, core.Rows(dst, first, last))
-	})
+// mulLower overwrites a (r x n) with the product of the lower triangle of c (r x r) and a.
+func mulLower(c, a blas64.General) {
+	if a.Cols == 0 || c.Rows == 0 {
+		return
+	}
+	if fastTriangles() {
+		blas64.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(c), a)
+		return
+	}
+	for last := c.Rows; last > 0; {
+		first := (last - 1) / bandRows * bandRows
+		band := core.Rows(a, first, last)
+		blas64.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(core.Cols(core.Rows(c, first, last), first, last)), band)
+		if first > 0 {
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(core.Rows(c, first, last), 0, first), core.Rows(a, 0, first), 1, band)
+		}
+		last = first
+	}
+}
+
+// pickColumns writes the listed columns of a, which are numbered from base, each scaled by what scale
+// has under that number, into dst.
+func pickColumns(dst, a blas64.General, columns []int, base int, scale []float64) {
+	for q := range a.Rows {
+		from, to := a.Data[q*a.Stride:], dst.Data[q*dst.Stride:]
+		for c, i := range columns {
+			to[c] = from[i-base] * scale[i]
+		}
+	}
+}
+
+// mulTo writes the products of the elements of a and b, of one length, into dst.
+func mulTo(dst, a, b []float64) {
+	dst, b = dst[:len(a)], b[:len(a)] // no checks in the loop
+	for i, v := range a {
+		dst[i] = v * b[i]
+	}
+}
+
+// bySign lists the numbers from first to last-1, those whose x is not negative first, and counts
+// these.
+func bySign(list []int, x []float64, first, last int) (numbers []int, count int) {
+	numbers = list[:last-first]
+	at, back := 0, len(numbers)
+	for i := first; i < last; i++ {
+		if x[i] >= 0 {
+			numbers[at] = i
+			at++
+		} else {
+			back--
+			numbers[back] = i
+		}
+	}
+	slices.Reverse(numbers[at:])
+	return numbers, at
 }
 
 // solveLower overwrites a (r x n) with L^-1 a, L the lower triangle of l.

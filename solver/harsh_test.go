@@ -18,7 +18,24 @@ import (
 // 300-bit arithmetic: K may be singular, and d as large as it likes.
 func bigG(k linalg.Kernel, d []float64) (g, b []float64) {
 	n := k.N()
-	num := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+	exact := exactG(k, d)
+	g, b = make([]float64, n*n), make([]float64, n)
+	for i, row := range exact {
+		for j, v := range row {
+			g[i*n+j], _ = v.Float64()
+		}
+		v := bigNum(d[i])
+		b[i], _ = v.Sub(bigNum(1), v.Mul(v, row[i])).Float64()
+	}
+	return g, b
+}
+
+func bigNum(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+
+// exactG is G in 300 bits.
+func exactG(k linalg.Kernel, d []float64) [][]*big.Float {
+	n := k.N()
+	num := bigNum
 	product := new(big.Float).SetPrec(300)
 	a := make([][]*big.Float, n) // [I + K D | K]
 	for i := range a {
@@ -50,17 +67,13 @@ func bigG(k linalg.Kernel, d []float64) (g, b []float64) {
 			}
 		}
 	}
-	g, b = make([]float64, n*n), make([]float64, n)
-	for i := range a {
+	for i, row := range a {
 		for j := range n {
-			v := new(big.Float).Quo(a[i][n+j], a[i][i])
-			g[i*n+j], _ = v.Float64()
-			if i == j {
-				b[i], _ = new(big.Float).Sub(num(1), v.Mul(v, num(d[i]))).Float64()
-			}
+			row[n+j].Quo(row[n+j], row[i])
 		}
+		a[i] = row[n:]
 	}
-	return g, b
+	return a
 }
 
 // harsh is a kernel at the edge of what is legal.

@@ -9,15 +9,26 @@ import (
 )
 
 // settleRounding says of a solve that did not converge whether it could: where the last bits of
-// K move the image of the accepted iterate by more than the tolerance, the equations do
-// not determine their solution, and no iteration would find it.
+// K, and what they do to G in double precision, move the image of the accepted iterate by more than
+// the tolerance, no iteration would find the solution. (Nearly always it is K itself:
+// TestUndeterminedExactly.)
 func (x *fixedPoint) settleRounding() {
-	if change := x.roundingChange(); change > x.settings.Tolerance {
-		x.Status = Undetermined
-		x.Warnings = append(x.Warnings, fmt.Sprintf(
-			"the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e: inputs are too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or merging inputs that nearly repeat make the problem regular", change, x.settings.Tolerance))
+	change := x.roundingChange()
+	if !(change > x.settings.Tolerance) {
+		return
 	}
+	x.Status = Undetermined
+	within := ""
+	if x.accepted.Residual <= change && change < worthwhile {
+		within = fmt.Sprintf(" (the residual of %.0e is within that, and a tolerance of %.0e can be met)", x.accepted.Residual, 10*change)
+	}
+	x.Warnings = append(x.Warnings, fmt.Sprintf(
+		"the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e%s: inputs are too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or merging inputs that nearly repeat make the problem regular",
+		change, x.settings.Tolerance, within))
 }
+
+// worthwhile is the largest tolerance that is proposed.
+const worthwhile = 1e-3
 
 // roundingChange is by how much the image of the accepted iterate changes where every element of
 // K beside its diagonal moves to one of its neighbours in double precision: no K is known any

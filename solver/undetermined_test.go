@@ -1,0 +1,87 @@
+package solver_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+// exactImage is the cavities that follow from the site parameters of s where the kernel matrix
+// is k, by 300-bit arithmetic throughout: log c, m_c and log V_c.
+func exactImage(k linalg.Kernel, s *solver.Solution) (logC, mean, logV []float64) {
+	for i, row := range exactG(k, s.SitePrecision) {
+		off, spread := bigNum(0), bigNum(0)
+		for j, g := range row {
+			if j != i {
+				v := new(big.Float).Mul(g, bigNum(s.SiteMean[j]))
+				off.Add(off, v)
+				v.Mul(v.Mul(g, g), bigNum(s.SiteVariance[j]))
+				spread.Add(spread, v)
+			}
+		}
+		b := bigNum(s.SitePrecision[i])
+		b.Sub(bigNum(1), b.Mul(b, row[i]))
+		c, _ := new(big.Float).Quo(b, row[i]).Float64()
+		m, _ := off.Quo(off, b).Float64()
+		v, _ := spread.Quo(spread, b.Mul(b, b)).Float64()
+		logC, mean, logV = append(logC, math.Log(c)), append(mean, m), append(logV, math.Log(v))
+	}
+	return logC, mean, logV
+}
+
+// neighbour is a kernel matrix whose elements beside the diagonal are neighbours of those of k in
+// double precision.
+func neighbour(k linalg.Kernel, seed uint64) *linalg.Sym {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	return symmetric(k.N(), func(i, j int) float64 {
+		if i == j {
+			return k.At(i, i)
+		}
+		return math.Nextafter(k.At(i, j), math.Inf(1-2*rng.IntN(2)))
+	})
+}
+
+// movedBy is the largest change of the cavities from k to a neighbour of it, in the solver's units:
+// means in (1 + V_c)^1/2. It is infinite where one of the two, as rounded, is not positive semidefinite
+// enough for a cavity to exist.
+func movedBy(p solver.Problem, s *solver.Solution) float64 {
+	logC, mean, logV := exactImage(p.Gram, s)
+	otherC, otherMean, otherV := exactImage(neighbour(p.Gram, 1), s)
+	worst := 0.0
+	for i := range logC {
+		scale := math.Sqrt(1 + math.Exp(logV[i]))
+		for _, change := range []float64{logC[i] - otherC[i], (mean[i] - otherMean[i]) / scale, logV[i] - otherV[i]} {
+			if math.IsNaN(change) {
+				return math.Inf(1)
+			}
+			worst = math.Max(worst, math.Abs(change))
+		}
+	}
+	return worst
+}
+
+// TestUndeterminedExactly proves of problems that end "undetermined by rounding" that K itself
+// leaves the answer open: in 300 bits, too, the cavities that follow from the last iterate differ by
+// more than the tolerance between K and a neighbour of it in double precision, which nobody could
+// tell apart.
+func TestUndeterminedExactly(t *testing.T) {
+	hard := loss.HardMargin{}
+	cells := []overlap{{"blobs,n=100,seed=3,d=5", 0.25, hard, 20, nearCopies}}
+	if !testing.Short() {
+		cells = append(cells, overlap{"rings,n=100", 0.25, hard, 20, nil}, overlap{"blobs,n=100", 0.05, hard, 20, nil},
+			overlap{"checker,n=100,seed=3,d=5", 8, hard, 5, nearCopies})
+	}
+	for _, o := range cells {
+		p := o.problem(t)
+		s := mustSolve(t, p, solver.Settings{})
+		stopped(t, s, nil, solver.Undetermined)
+		if moved := movedBy(p, s); !(moved > 1e-6) {
+			t.Errorf("%v: residual %.1e, moved by %.1e only", o, s.Residual, moved)
+		}
+	}
+}

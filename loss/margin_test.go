@@ -357,6 +357,50 @@ func TestAverage(t *testing.T) {
 	}
 }
 
+// TestAroundKinks holds the sums around a kink to those by segments, over cavities of all kinds, and
+// counts that most are served. The first lose 1/leastSpread roundings of the variance.
+func TestAroundKinks(t *testing.T) {
+	served, all := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		law := resample.Poisson{Ratio: math.Pow(10, rapid.Float64Range(-3, 1).Draw(t, "log nu"))}
+		slope := math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log C"))
+		c := rapid.SampledFrom([]struct {
+			l Loss
+			y []float64
+		}{
+			{HardMargin{}, []float64{-1}}, {Hinge{C: slope}, []float64{1}}, {SquaredHinge{C: slope}, []float64{1}}, {Hinge{C: slope}, []float64{1, -1}},
+			{SquaredHinge{C: slope}, []float64{-1, 1}}, {EpsInsensitive{C: slope, Epsilon: 0.2}, []float64{0.3}}, {EpsInsensitive{C: slope, Epsilon: 1}, []float64{0.3, 1.1}},
+			{Huber{C: slope, Delta: 0.5}, []float64{-0.7}}, {LeastAbsolute{C: slope}, []float64{0.1, -2, 1}},
+		}).Draw(t, "loss")
+		site, err := c.l.Site(c.y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cav := Cavity{C: math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log c")), Mean: rapid.Float64Range(-4, 4).Draw(t, "mean"), Var: math.Pow(10, rapid.Float64Range(-3, 2).Draw(t, "log V"))}
+		x := site.(*piecewiseSite).all
+		around := x.kinkMoments
+		if len(x.kinks) > 1 {
+			around = x.severalKinkMoments
+		}
+		all++
+		m, ok := around(cav)
+		if !ok {
+			return
+		}
+		served++
+		want := x.momentsBySegments(cav)
+		z := 1 + cav.Mean*cav.Mean/cav.Var
+		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
+		if !(math.Abs(m.Mean-want.Mean) <= 1e-14*scale*scale && math.Abs(m.Var-want.Var) <= 1e-12*z*want.Var &&
+			math.Abs(m.Response-want.Response) <= 1e-13 && math.Abs(m.Shrinkage-want.Shrinkage) <= 1e-13) {
+			t.Fatalf("%s %v of %v, %+v: %+v, by segments %+v", c.l.Name(), c.y, law, cav, m, want)
+		}
+	})
+	if served < all/2 {
+		t.Errorf("%d of %d are served", served, all)
+	}
+}
+
 // TestMomentSlopes holds the derivatives of the moments to central differences of the moments,
 // which err by the square of their step of 1e-5 and by some 1e-16/1e-5, here relative to the
 // moments' own scale; labels, a steep hinge, the hard margin and a pinball-like kink at which

@@ -149,7 +149,7 @@ type mixture struct {
 	kinks              []float64
 	p                  []float64
 	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
-	reach              []float64 // of one kink: see setReach
+	reach              []float64 // see setReach
 }
 
 // newMixture lists the losses of a site whose examples have targets y over its
@@ -166,9 +166,7 @@ func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 	for i, p := range joint.P {
 		x.add(p, parts, joint.Row(i))
 	}
-	if len(kinks) == 1 {
-		x.setReach()
-	}
+	x.setReach()
 	return x
 }
 
@@ -197,13 +195,23 @@ func (x *mixture) row(i int) piecewise {
 	return piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
 }
 
-// moments computes the moments (T4) over the cavity and over the rows.
+// moments computes the moments (T4) over the cavity and over the rows: around a kink, where
+// digits allow that.
 func (x *mixture) moments(cav Cavity) Moments {
-	if len(x.kinks) == 1 {
-		if m, ok := x.kinkMoments(cav); ok {
+	around := x.kinkMoments
+	if len(x.kinks) > 1 {
+		around = x.severalKinkMoments
+	}
+	if len(x.kinks) > 0 {
+		if m, ok := around(cav); ok {
 			return m
 		}
 	}
+	return x.momentsBySegments(cav)
+}
+
+// momentsBySegments keeps all digits wherever the cavity lies.
+func (x *mixture) momentsBySegments(cav Cavity) Moments {
 	s := newSegmentIntegrator(cav)
 	var m mixtureMoments
 	for i, p := range x.p {

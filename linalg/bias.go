@@ -257,6 +257,9 @@ func (e *BiasEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 	return e.ratio.predict(e, c, move, chi, b)
 }
 
+// Squares32 is nil.
+func (e *BiasEngine) Squares32() Squares { return nil }
+
 // Coarse is the coarser engine on K with the bias.
 func (e *BiasEngine) Coarse() Engine {
 	coarser, _ := e.inner.coarser()

@@ -75,9 +75,7 @@ func head(a blas64.General, q, n int) []float64 {
 // quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it: a sum over the sites of x >= 0 less one over
 // the others, which are symmetric products of what |x|^1/2/e scales.
 func (e *LowRankEngine) quadraticForm(x []float64) {
-	for i, v := range x {
-		e.ws.scale[i] = math.Sqrt(math.Abs(v)) * e.inverse[i]
-	}
+	e.rootScale(x)
 	clear(e.ws.form.Data)
 	list := make([]int, e.ws.work.Cols)
 	e.eachBlock(func(first, last int, _, twin blas64.General) {
@@ -90,6 +88,13 @@ func (e *LowRankEngine) quadraticForm(x []float64) {
 	mirrorLower(e.ws.form)
 	if !e.kept() {
 		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
+	}
+}
+
+// rootScale sets scale to |x|^1/2/e.
+func (e *LowRankEngine) rootScale(x []float64) {
+	for i, v := range x {
+		e.ws.scale[i] = math.Sqrt(math.Abs(v)) * e.inverse[i]
 	}
 }
 

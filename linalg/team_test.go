@@ -74,6 +74,9 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	a["chi"], a["b"] = slices.Clone(chi), slices.Clone(b)
 	a["G x"] = vector(func(dst []float64) { e.MulVecOffDiag(dst, x) })
 	a["G o G x"] = vector(func(dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
+	if squares := e.Squares32(); squares != nil {
+		a["single precision squares"] = vector(func(dst []float64) { squares.MulVecSquaredOffDiag(dst, x) })
+	}
 	a["row"] = vector(func(dst []float64) { e.Row(dst, n-1) })
 	many, product := rows(3), rows(3)
 	e.MulRows(product, many)
@@ -133,8 +136,11 @@ func TestTeamEqualsOneProcess(t *testing.T) {
 			for what, want := range want {
 				for rank := range got {
 					accuracy := c.accuracy
-					if what == "single precision" {
+					switch what {
+					case "single precision":
 						accuracy = math.Max(accuracy, 1e-6)
+					case "single precision squares": // what is left of the diagonal, ten times as large
+						accuracy = math.Max(accuracy, 1e-4)
 					}
 					compareVectors(t, fmt.Sprintf("%s on rank %d", what, rank), want, got[rank][what], accuracy)
 					if !slices.EqualFunc(got[rank][what], got[0][what], func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) }) {

@@ -78,7 +78,7 @@ type varianceSystem struct {
 // raised, the off-diagonal products that the read-outs need come with it.
 func (l *varianceSystem) solve(u []float64) bool {
 	tol := varianceTol * l.settings.Tolerance
-	positive := l.solveTwoLevel(u, tol) || l.pcg(l.engine, u, l.offDiag, l.t0, tol)
+	positive := l.solveCoarse(u, tol) || l.solveTwoLevel(l.engine.Squares32(), u, tol) || l.pcg(l.engine, u, l.offDiag, l.t0, tol)
 	raised := false
 	for i, v := range u {
 		if !(v >= 0) {
@@ -91,14 +91,19 @@ func (l *varianceSystem) solve(u []float64) bool {
 	return positive && !raised
 }
 
-// solveTwoLevel solves the system on the coarser kernel within the engine's, and
-// corrects by what that leaves, for as long as it pays. It reports false where
-// there is none or it does not.
-func (l *varianceSystem) solveTwoLevel(u []float64, tol float64) bool {
+// solveCoarse is solveTwoLevel by the coarser kernel within the engine's.
+func (l *varianceSystem) solveCoarse(u []float64, tol float64) bool {
 	if !l.enabled(CoarseKernels) {
 		return false
 	}
 	coarse := l.engine.Coarse()
+	return coarse != nil && l.solveTwoLevel(coarse, u, tol)
+}
+
+// solveTwoLevel solves the system by cheaper products near the engine's, and
+// corrects by what that leaves, for as long as it pays. It reports false where
+// there are none (nil) or it does not.
+func (l *varianceSystem) solveTwoLevel(coarse linalg.Squares, u []float64, tol float64) bool {
 	if coarse == nil {
 		return false
 	}
@@ -141,12 +146,12 @@ func (l *varianceSystem) residual(dst, u []float64) float64 {
 	return math.Sqrt(left / size)
 }
 
-// pcg solves u = t0 + t o (W u), W that of engine, by conjugate gradients
+// pcg solves u = t0 + t o (W u), W by its products w, by conjugate gradients
 // on the symmetric form (I - s W s) x = s W t0, u = t0 + s x, s = t^1/2,
 // preconditioned by its diagonal, until the residual has fallen to tol times its first.
 // product is W u without the diagonal of W. It reports false when the matrix is not
 // positive definite.
-func (l *varianceSystem) pcg(engine linalg.Engine, u, product, t0 []float64, tol float64) bool {
+func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol float64) bool {
 	n := len(u)
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -155,7 +160,7 @@ func (l *varianceSystem) pcg(engine linalg.Engine, u, product, t0 []float64, tol
 		s[i] = math.Sqrt(l.t[i])
 		positive = positive && l.diag[i] > 0
 	}
-	engine.MulVecSquaredOffDiag(product, t0)
+	w.MulVecSquaredOffDiag(product, t0)
 	for i := range residual {
 		residual[i] = s[i] * (product[i] + l.chi[i]*l.chi[i]*t0[i])
 	}
@@ -165,7 +170,7 @@ func (l *varianceSystem) pcg(engine linalg.Engine, u, product, t0 []float64, tol
 		if !positive || floats.Dot(residual, residual) <= goal {
 			break
 		}
-		if engine == l.engine {
+		if w == linalg.Squares(l.engine) {
 			l.Stats.Linear++
 		}
 		last := rho
@@ -180,7 +185,7 @@ func (l *varianceSystem) pcg(engine linalg.Engine, u, product, t0 []float64, tol
 			direction[i] = v/l.diag[i] + beta*direction[i]
 			scaled[i] = s[i] * direction[i]
 		}
-		engine.MulVecSquaredOffDiag(image, scaled)
+		w.MulVecSquaredOffDiag(image, scaled)
 		for i, v := range direction {
 			turned[i] = l.diag[i]*v - s[i]*image[i]
 		}

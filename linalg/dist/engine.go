@@ -367,5 +367,8 @@ func (e *Engine) SingleError([]float64) float64 { return math.Inf(1) }
 // Coarse is nil: a kernel that is spread holds no coarser one.
 func (e *Engine) Coarse() linalg.Engine { return nil }
 
+// Squares32 is nil.
+func (e *Engine) Squares32() linalg.Squares { return nil }
+
 // UseFactor changes nothing.
 func (e *Engine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }

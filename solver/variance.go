@@ -155,6 +155,8 @@ func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol flo
 	n := len(u)
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n)
+	engine, ok := w.(linalg.Engine)
+	coarser := ok && engine != l.engine // whose products hardly count
 	positive := true
 	for i := range s {
 		s[i] = math.Sqrt(l.t[i])
@@ -170,7 +172,7 @@ func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol flo
 		if !positive || floats.Dot(residual, residual) <= goal {
 			break
 		}
-		if w == linalg.Squares(l.engine) {
+		if !coarser {
 			l.Stats.Linear++
 		}
 		last := rho

@@ -56,6 +56,14 @@ func TestDataFlags(t *testing.T) {
 			t.Errorf("%s %s: %d, %s", c.flag, c.value, o.status, o.stderr)
 		}
 	}
+	codes := write(t, "codes.csv", "month,size,kind\n1,1,red\n2,2,blue\n1,4,green\n3,5,red\n2,3,red\n")
+	if o := drive(t, "", "estimate", codes); o.status != exitUsage || !strings.Contains(o.stderr, "--positive") {
+		t.Errorf("three classes: %d, %s", o.status, o.stderr)
+	}
+	a = document[answer](t, must(t, "estimate", codes, "--positive", "red", "--categorical", "month", "--loss", "hinge", "--json", "-", "--quiet"))
+	if a.D != 4 || a.Labels.Positive != "red" || a.Labels.Negative != "not red" || !slices.Equal(a.Points.Target, []float64{1, -1, -1, 1, 1}) {
+		t.Errorf("%+v", a)
+	}
 	zero := write(t, "d.svm", "1 0:1\n-1 1:1\n1 0:2 1:1\n")
 	must(t, "estimate", zero, "--loss", "hinge", "--zero-based", "--quiet")
 	must(t, "estimate", write(t, "bare.data", "1 2 3\n4 5 7\n3 1 2\n"), "--loss", "square", "--noise", "1", "--no-header", "--quiet")

@@ -25,9 +25,8 @@ func placeAt(z, reach float64) place {
 	case z > reach:
 		return place{z, normal.Side{P: 1, First: z, Second: 1 + z*z}, normal.Side{Rest: 1}}
 	}
-	t := normal.TailAt(z)
-	mirror := t.Mirror()
-	return place{z, t.Below(), mirror.Below()}
+	below, above := normal.Sides(z)
+	return place{z, below, above}
 }
 
 // massBetween is P(a < x < b).

@@ -119,7 +119,7 @@ func nonZero(v float64) bool { return v != 0 }
 // so that the moments of f around the kink are sums of those of tails. ok is false where the
 // kink is far from the cavity, or a loss is least elsewhere.
 func (x *mixture) kinkMoments(cav Cavity) (m Moments, ok bool) {
-	sums, ok := x.aroundKink(cav)
+	sums, ok := x.aroundKink(cav, false)
 	return sums.moments(x.kinks[0], cav), ok
 }
 
@@ -138,45 +138,38 @@ func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
 	return Moments{Mean: kink + s.sd*s.first, Var: cav.Var * (s.second - s.first*s.first), Response: s.keep, Shrinkage: s.pull}
 }
 
-// aroundKink sums over the rows.
-func (x *mixture) aroundKink(cav Cavity) (s kinkSums, ok bool) {
+// aroundKink sums over the rows, the derivatives if they are wanted.
+func (x *mixture) aroundKink(cav Cavity, derivatives bool) (s kinkSums, ok bool) {
 	s.sd = math.Sqrt(cav.Var)
 	s.z, s.scale = (x.kinks[0]-cav.Mean)/s.sd, 1/(cav.C*s.sd)
 	if !(math.Abs(s.z) <= maxKinkZ && s.scale <= math.MaxFloat64) {
 		return s, false
 	}
-	at := normal.TailAt(s.z)
-	mirror := at.Mirror()
-	leftAt, rightAt := at.Below(), mirror.Below()
+	leftAt, rightAt := normal.Sides(s.z)
 	for i, p := range x.p {
 		below, above := x.slopes[2*i], x.slopes[2*i+1]
 		if !(below <= 0 && above >= 0) {
 			return s, false
 		}
-		lo, hi, left, right := s.z, s.z, leftAt, rightAt
+		lo, hi, left, right := s.z, s.z, &leftAt, &rightAt
+		var one, other normal.Side
 		if below < 0 {
 			lo += below * s.scale
-			left = sideBelow(lo, x.reach[i])
+			one, left = sideBelow(lo, x.reach[i]), &one
 		}
 		if above > 0 {
 			hi += above * s.scale
-			right = sideBelow(-hi, x.reach[i])
+			other, right = sideBelow(-hi, x.reach[i]), &other
 		}
-		s.keepByZ += p * (left.Density - right.Density)
-		if left.P > 0 {
-			s.firstByScale -= p * below * left.P
-			s.secondByScale += 2 * p * below * left.First
-			s.keepByScale += p * below * left.Density
+		if derivatives {
+			s.addDerivatives(p, below, above, left, right)
 		}
-		if right.P > 0 {
-			s.firstByScale -= p * above * right.P
-			s.secondByScale -= 2 * p * above * right.First
-			s.keepByScale -= p * above * right.Density
-		}
-		flat := flatMass(lo, hi, &left, &right)
+		flat := flatMass(lo, hi, left, right)
 		if q, r := x.curvatures[2*i], x.curvatures[2*i+1]; q > 0 || r > 0 {
 			s.curved = true
-			flat += flatten(&left, cav.C, q) + flatten(&right, cav.C, r)
+			one, other = *left, *right
+			left, right = &one, &other
+			flat += flatten(left, cav.C, q) + flatten(right, cav.C, r)
 		}
 		s.first += p * (right.First - left.First)
 		s.second += p * (right.Second + left.Second)
@@ -184,6 +177,21 @@ func (x *mixture) aroundKink(cav Cavity) (s kinkSums, ok bool) {
 		s.pull += p * flat
 	}
 	return s, true
+}
+
+// addDerivatives adds those of a row of straight losses.
+func (s *kinkSums) addDerivatives(p, below, above float64, left, right *normal.Side) {
+	s.keepByZ += p * (left.Density - right.Density)
+	if left.P > 0 {
+		s.firstByScale -= p * below * left.P
+		s.secondByScale += 2 * p * below * left.First
+		s.keepByScale += p * below * left.Density
+	}
+	if right.P > 0 {
+		s.firstByScale -= p * above * right.P
+		s.secondByScale -= 2 * p * above * right.First
+		s.keepByScale -= p * above * right.Density
+	}
 }
 
 // flatMass is P(lo < x < hi), with the sides below lo and above hi.
@@ -206,14 +214,13 @@ func sideBelow(z, reach float64) normal.Side {
 	if z < -reach {
 		return normal.Side{Rest: 1}
 	}
-	t := normal.TailAt(z)
-	return t.Below()
+	return normal.BelowAt(z)
 }
 
 // kinkSlopes are the moments with their derivatives by log C, Mean and log Var. ok is false
 // where kinkMoments is, or where a loss is curved.
 func (x *mixture) kinkSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
-	s, ok := x.aroundKink(cav)
+	s, ok := x.aroundKink(cav, true)
 	if !ok || s.curved {
 		return m, by, false
 	}

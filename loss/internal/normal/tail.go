@@ -58,6 +58,12 @@ func TailAt(z float64) Tail {
 	if !(x < tableEnd) {
 		return computeTail(z, x)
 	}
+	p, first, second := tabulated(x)
+	return Tail{z, p, first, second, first + x*p}
+}
+
+// tabulated are the integrals of the tail at 0 <= x < tableEnd; the density is first + x p.
+func tabulated(x float64) (p, first, second float64) {
 	cell := int(x * cellsPerUnit)
 	a := &tailTable[cell]
 	e := x - (float64(cell)+0.5)/cellsPerUnit
@@ -67,10 +73,9 @@ func TailAt(z float64) Tail {
 		evenSlope, oddSlope = evenSlope*square+even, oddSlope*square+odd
 		even, odd = even*square+a[m], odd*square+a[m+1]
 	}
-	second := even + e*odd
-	first := -odd - 2*e*(evenSlope+e*oddSlope)
-	p := 2*second + x*first
-	return Tail{z, p, first, 2 * second, first + x*p}
+	half := even + e*odd
+	first = -odd - 2*e*(evenSlope+e*oddSlope)
+	return 2*half + x*first, first, 2 * half
 }
 
 // computeTail is the tail at z = +-x without the table.
@@ -99,12 +104,30 @@ func (t Tail) Mirror() Tail {
 // Second = E(z-x)+^2.
 type Side struct{ P, Rest, First, Second, Density float64 }
 
-// Below is the side below z.
-func (t *Tail) Below() Side {
-	if t.Z > 0 {
-		return Side{1 - t.P, t.P, t.Z + t.First, 1 + t.Z*t.Z - t.Second, t.Density}
+// BelowAt is the side below z.
+func BelowAt(z float64) Side {
+	x := math.Abs(z)
+	if !(x < tableEnd) {
+		below, _ := Sides(z)
+		return below
 	}
-	return Side{t.P, 1 - t.P, t.First, t.Second, t.Density}
+	p, first, second := tabulated(x)
+	if z > 0 {
+		return Side{1 - p, p, z + first, 1 + z*z - second, first + x*p}
+	}
+	return Side{p, 1 - p, first, second, first + x*p}
+}
+
+// Sides are the sides below z and, mirrored, above it.
+func Sides(z float64) (below, above Side) {
+	t := TailAt(z)
+	x := math.Abs(z)
+	near := Side{t.P, 1 - t.P, t.First, t.Second, t.Density}
+	far := Side{1 - t.P, t.P, x + t.First, 1 + x*x - t.Second, t.Density}
+	if z > 0 {
+		return far, near
+	}
+	return near, far
 }
 
 // lossIntegral is E(z-x)+, the integral of Phi up to z.

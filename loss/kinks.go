@@ -29,8 +29,8 @@ func placeAt(z, reach float64) place {
 	return place{z, below, above}
 }
 
-// massBetween is P(a < x < b).
-func massBetween(a, b *place) float64 { return flatMass(a.z, b.z, &a.below, &b.above) }
+// massBetween is P(a < x < b), not below 0 where one of the two lies beyond reach.
+func massBetween(a, b *place) float64 { return math.Max(0, flatMass(a.z, b.z, &a.below, &b.above)) }
 
 // climb adds up the moments of a map on one side of a kink, in standard deviations from it:
 // of the sum of the rises k (x-start)+ - k (x-end)+ over its segments, where each but the

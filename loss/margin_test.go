@@ -377,6 +377,9 @@ func TestAroundKinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		cav := Cavity{C: math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log c")), Mean: rapid.Float64Range(-4, 4).Draw(t, "mean"), Var: math.Pow(10, rapid.Float64Range(-3, 2).Draw(t, "log V"))}
+		if rapid.Bool().Draw(t, "far off") {
+			cav.Mean = c.y[0] + math.Sqrt(cav.Var)*rapid.Float64Range(-16, 16).Draw(t, "z")
+		}
 		x := site.(*piecewiseSite).all
 		around := x.kinkMoments
 		if len(x.kinks) > 1 {
@@ -388,6 +391,9 @@ func TestAroundKinks(t *testing.T) {
 			return
 		}
 		served++
+		if !(m.Shrinkage >= 0 && m.Response > 0 && m.Var > 0) {
+			t.Fatalf("%s %v of %v, %+v: %+v", c.l.Name(), c.y, law, cav, m)
+		}
 		want := x.momentsBySegments(cav)
 		z := 1 + cav.Mean*cav.Mean/cav.Var
 		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
@@ -398,6 +404,19 @@ func TestAroundKinks(t *testing.T) {
 	})
 	if served < all/2 {
 		t.Errorf("%d of %d are served", served, all)
+	}
+	for _, c := range []struct { // far off no shrinkage is negative
+		l    Loss
+		y    []float64
+		nu   float64
+		c, v float64
+	}{{Hinge{C: 10}, []float64{1, -1}, 10, 10, 32}, {EpsInsensitive{C: 1, Epsilon: 0.1}, []float64{1}, 1, 30, 0.0075}} {
+		x := margin(t, c.l, c.y, resample.Poisson{Ratio: c.nu}).all
+		for z := -16.0; z <= 16; z += 0.25 {
+			if m, ok := x.severalKinkMoments(Cavity{C: c.c, Mean: 1 + math.Sqrt(c.v)*z, Var: c.v}); ok && !(m.Shrinkage >= 0) {
+				t.Errorf("%s at %g: %+v", c.l.Name(), z, m)
+			}
+		}
 	}
 }
 

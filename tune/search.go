@@ -34,12 +34,16 @@ const (
 	nearValue        = 0.03 // relative difference from the best end up to which another is judged on all data too
 	samePlace        = 0.5  // difference of logarithms below which it is in the same place
 	nearEnd          = 0.3  // the same where a start follows an earlier one to its end, and need not
+	asGood           = 5e-3 // relative difference from the end of an earlier start at which a start ends, too
 	progressRelative = 3e-3 // decrease of the value over progressSteps steps below which a run on all data ends
 	progressAbsolute = 3e-4 // the same of the evidence, which may be near 0
 	progressLoose    = 3    // by what more a run on a part must decrease
 	progressSteps    = 2
+	gentleSlope      = 2e-3 // of the value by a logarithm, relative to it, on which a run on all data may end
 	firstStep        = 1    // length of the first step of a start, in logarithms
 	closeFirstStep   = 0.3  // the same from the best of the starts
+	probeStep        = 1.4  // from the best model to either side, in logarithms
+	probeGain        = 1e-3 // relative
 	settledStep      = 1e-3 // step that does not move a model
 )
 
@@ -133,16 +137,45 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 		r.run()
 		s.close = r.judge.last
 	}
+	best := s.least()
+	if math.IsInf(best.Value, 1) {
+		return best, s.failure(ctx)
+	}
+	if best.Examples == s.spec.Set.N() && !s.settings.Direct {
+		s.probe(ctx, best)
+	}
+	return s.least(), nil
+}
+
+// least is the best of the models that were judged on as many examples as any.
+func (s *search) least() Evaluation {
 	best := Evaluation{Value: math.Inf(1)}
 	for _, e := range s.result.Path {
 		if e.Failure == "" && (e.Examples > best.Examples || e.Examples == best.Examples && e.Value < best.Value) {
 			best = e
 		}
 	}
-	if math.IsInf(best.Value, 1) {
-		return best, s.failure(ctx)
+	return best
+}
+
+// probe looks on either side of the best model, beyond what may be a ridge between two valleys, and
+// goes on from the first model there that is better by more than what solves leave.
+func (s *search) probe(ctx context.Context, best Evaluation) {
+	r := s.descent(ctx, s.spec, closeTolerance, best.Values, true)
+	r.judge.last = s.close
+	for k, c := range r.coordinates {
+		for _, step := range []float64{-probeStep, probeStep} {
+			x := make([]float64, len(r.coordinates))
+			if x[k] = step; step <= c.lo || step >= c.hi || !(r.value(r.outside(x)) < best.Value-probeGain*math.Abs(best.Value)) {
+				continue
+			}
+			on := s.descent(ctx, s.spec, closeTolerance, r.best.Values, false)
+			on.unit, on.judge.last = closeFirstStep, r.judge.last
+			on.run()
+			s.close = on.judge.last
+			return
+		}
 	}
-	return best, nil
 }
 
 // screen judges the first values and points all over the ranges on a small part, and returns the
@@ -158,6 +191,7 @@ func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
 	points.Apply(func(_, _ int, v float64) float64 { return screenReach * (2*v - 1) }, points)
 	r.value(r.origin())
 	for i := range points.RawMatrix().Rows {
+		r.judge.last = nil // which is far off
 		r.value(r.outside(points.RawRowView(i)))
 	}
 	for _, e := range apart(s.result.Path, screenApart, s.settings.Starts) {
@@ -266,17 +300,32 @@ func (r *descent) run() (Evaluation, bool) {
 	}
 	z := r.origin()
 	// Whatever ends it, a line search without progress, say, the best model is kept.
-	converged := &optimize.FunctionConverge{Relative: progressRelative, Iterations: progressSteps}
+	converged := &noProgress{FunctionConverge: optimize.FunctionConverge{Relative: progressRelative, Iterations: progressSteps}, slope: r.unit * gentleSlope}
 	if r.problem.By == Evidence {
-		converged.Relative, converged.Absolute = 0, progressAbsolute
+		converged.Relative, converged.Absolute, converged.slope = 0, progressAbsolute, math.Inf(1)
 	}
 	if r.spec.Set.N() < r.search.spec.Set.N() {
-		converged.Relative, converged.Absolute = progressLoose*converged.Relative, progressLoose*converged.Absolute
+		converged.Relative, converged.Absolute, converged.slope = progressLoose*converged.Relative, progressLoose*converged.Absolute, math.Inf(1)
 	}
 	_, _ = optimize.Minimize(optimize.Problem{Func: r.value, Grad: r.gradient}, z, &optimize.Settings{
 		Converger: converged, GradientThreshold: 1e-6, Recorder: r,
 	}, &optimize.LBFGS{})
 	return r.best, !math.IsInf(r.best.Value, 1)
+}
+
+// noProgress ends a descent whose value falls no more, but not on a slope: a long valley falls by
+// little in a step.
+type noProgress struct {
+	optimize.FunctionConverge
+	slope float64 // relative to the value
+}
+
+func (c *noProgress) Converged(at *optimize.Location) optimize.Status {
+	s := c.FunctionConverge.Converged(at)
+	if floats.Norm(at.Gradient, math.Inf(1)) > c.slope*math.Abs(at.F) {
+		return optimize.NotTerminated
+	}
+	return s
 }
 
 func (r *descent) stopped() bool {
@@ -288,7 +337,9 @@ func (r *descent) Init() error { return nil }
 
 // Record is called after every step.
 func (r *descent) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
-	if r.stopped() || r.settled || slices.ContainsFunc(r.ends, func(e Evaluation) bool { return r.best.near(e, nearEnd) }) {
+	if r.stopped() || r.settled || slices.ContainsFunc(r.ends, func(e Evaluation) bool {
+		return r.best.near(e, nearEnd) || math.Abs(r.best.Value-e.Value) < asGood*math.Abs(e.Value)
+	}) {
 		return errStop
 	}
 	return nil

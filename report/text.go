@@ -116,7 +116,11 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 func (d *document) convergence(c Convergence, verdict string) {
 	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s%s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method, verdict)
 	if c.Rank > 0 {
-		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the error by up to about %.1g%%", c.Engine, c.Rank, c.RankResidual, c.RankLargest, 100*c.RankError)
+		off := "more than 100%"
+		if c.RankError <= 1 {
+			off = fmt.Sprintf("up to about %.1g%%", 100*c.RankError)
+		}
+		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the error by %s", c.Engine, c.Rank, c.RankResidual, c.RankLargest, off)
 	}
 }
 

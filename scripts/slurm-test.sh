@@ -153,7 +153,7 @@ sinfo
 
 folder alone
 for threads in 1 2; do # with another number the last digits of the kernel differ
-	bootbench retrain big.csv --loss hinge --C 1 --resamples 4000 --threads $threads --quiet --json $threads.json >/dev/null
+	bootbench retrain big.csv --loss hinge --C 1 --resamples 4000 --method single --threads $threads --quiet --json $threads.json >/dev/null
 done
 
 folder array

@@ -183,9 +183,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
-	for r := range dst.Rows {
-		e.k.share.gather(dst.Data[r*dst.Stride : r*dst.Stride+dst.Cols])
-	}
+	gatherRows(e.k.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, e.k.share.sum)
 }
 
 // eachThin calls f for blocks of own sites with U' there, rank x (last-first), which f may
@@ -269,9 +267,7 @@ func (p *thin32) MulRows(dst, x blas32.General) {
 	blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, p.own(x), p.u, 0, t)
 	p.share.sum32(t.Data)
 	blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, p.own(dst))
-	for r := range dst.Rows {
-		p.share.gather32(dst.Data[r*dst.Stride : r*dst.Stride+dst.Cols])
-	}
+	gatherRows(p.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, p.share.sum32)
 }
 
 // own are the columns of the own sites.

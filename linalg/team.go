@@ -94,6 +94,28 @@ func (s share) gather(x []float64) {
 	}
 }
 
+// summedAtOnce is how many numbers one sum has at most where rows are gathered.
+const summedAtOnce = 1 << 20
+
+// gatherRows is gather for the rows of a matrix over the sites: many at a time where they stand without gaps.
+func gatherRows[T float32 | float64](s share, data []T, rows, cols, stride int, sum func(x []T)) {
+	if s.team == nil || cols == 0 {
+		return
+	}
+	for r := range rows {
+		row := data[r*stride : r*stride+cols]
+		clear(row[:s.first])
+		clear(row[s.last:])
+	}
+	height := 1
+	if stride == cols {
+		height = max(1, summedAtOnce/cols)
+	}
+	for first := 0; first < rows; first += height {
+		sum(data[first*stride : (min(rows, first+height)-1)*stride+cols])
+	}
+}
+
 // sum32 is sum in single precision, whose additions are made in double.
 func (s share) sum32(x []float32) {
 	if s.team == nil {
@@ -106,14 +128,6 @@ func (s share) sum32(x []float32) {
 	s.sum(wide)
 	for i, v := range wide {
 		x[i] = float32(v)
-	}
-}
-
-func (s share) gather32(x []float32) {
-	if s.team != nil {
-		clear(x[:s.first])
-		clear(x[s.last:])
-		s.sum32(x)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // straight into the matrix of the features and the targets, in blocks of rows at the same time.
 //
 // Blocks are read by pread, not mapped into memory: a file that is cut short in the meantime is
-// an error then, not the end of the process, and the copy costs a tenth of the decoding
+// an error then, not the end of the process, and copying a million rows of 9 takes 0.05 s
 // (doc/decisions/0019).
 type arrayFile struct {
 	h    arrayHeader

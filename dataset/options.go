@@ -12,7 +12,8 @@ type Options struct {
 	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB. A dense matrix
 	// takes 8 bytes an entry; a sparse one 12 for an entry that is not zero and
 	// 16 for a row and for a feature. A reader of sparse files stops at the line
-	// with which the limit is passed, having taken about twice as much.
+	// with which the limit is passed, having taken about twice as much, and 1 MiB for
+	// each processor.
 	MaxBytes int64
 	// Storage says how inputs that come sparse are held.
 	Storage Storage

@@ -50,11 +50,12 @@ func (c denseCoupling) weights(a *adjoint, weights []float64) KernelWeights {
 	d := engine.Precisions()
 	_, b := engine.Diag()
 	g, cov, dst := t.scaled, t.covariance, t.products
-	engine.CopyG(g)
 	mirror(cov)
 	a.model.each(func(i int) { // R = (-diag(byChi) + 2 diag(byV) G diag(u)) T' in the place of C
 		gi, ci := rowOf(g, i), rowOf(cov, i)
-		for j, v := range gi {
+		for j := range gi {
+			gi[j] /= t.root[j]
+			v := gi[j]
 			ci[j] = 2 * a.byV[i] * (v*t.root[j]*t.root[j] - ci[j]*d[j])
 			if j == i {
 				ci[j] -= a.byChi[i] * b[i]

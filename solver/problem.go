@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -86,14 +85,14 @@ func (s *site) eachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(
 		f(s.examples[0], test.Gaussian(cav.Mean, cav.Var, y[s.examples[0]]))
 		return
 	}
-	var targets, values []float64
+	byTarget := map[float64]float64{}
 	for copy, example := range s.examples {
-		at := slices.Index(targets, y[example])
-		if at < 0 {
-			at = len(targets)
-			targets, values = append(targets, y[example]), append(values, s.LeftOut(cav, copy, test))
+		value, known := byTarget[y[example]]
+		if !known {
+			value = s.LeftOut(cav, copy, test)
+			byTarget[y[example]] = value
 		}
-		f(example, values[at])
+		f(example, value)
 	}
 }
 

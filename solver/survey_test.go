@@ -164,7 +164,7 @@ func isFixedPoint(t *testing.T, p solver.Problem, s *solver.Solution) {
 // ratio wants G to some digits of e, of which rounding of K leaves four for e of 1e-12: that is
 // found, not only that the iteration stalls. A jitter makes the problem regular.
 func TestNearCopiesUndetermined(t *testing.T) {
-	p := overlap{"rings,n=100,seed=3,d=5", 8, loss.HardMargin{}, 5, nearCopies}.problem(t)
+	p := overlap{"rings,n=100,seed=3,d=5", 8, loss.HardMargin{}, 20, nearCopies}.problem(t)
 	stopped(t, mustSolve(t, p, solver.Settings{}), nil, solver.Undetermined)
 	p.Gram.(*linalg.Sym).AddDiag(1e-4)
 	mustConverge(t, p, solver.Settings{})

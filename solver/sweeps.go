@@ -53,7 +53,9 @@ func (x *fixedPoint) takePart() *trouble {
 	if m.StepLength < 1 {
 		x.Stats.Damped++
 	}
-	m.Previous = x.accepted.Distance
+	if x.accepted.Distance != startDistance { // which tells nothing of the first sweep
+		m.Previous = x.accepted.Distance
+	}
 	copy(x.trial.Cavities, x.accepted.Cavities)
 	x.trial.Cavities.towards(x.accepted.image, m.StepLength)
 	return x.finishSweep()

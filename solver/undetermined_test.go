@@ -73,8 +73,8 @@ func TestUndeterminedExactly(t *testing.T) {
 	hard := loss.HardMargin{}
 	cells := []overlap{{"blobs,n=100,seed=3,d=5", 0.25, hard, 20, nearCopies}}
 	if !testing.Short() {
-		cells = append(cells, overlap{"rings,n=100", 0.25, hard, 20, nil}, overlap{"blobs,n=100", 0.05, hard, 20, nil},
-			overlap{"checker,n=100,seed=3,d=5", 8, hard, 5, nearCopies})
+		cells = append(cells, overlap{"checker,n=100", 0.25, hard, 20, nil}, overlap{"blobs,n=100", 0.05, hard, 20, nil},
+			overlap{"rings,n=100,seed=3,d=5", 8, hard, 20, nearCopies}, overlap{"blobs,n=100,seed=3,d=5", 8, hard, 5, nearCopies})
 	}
 	for _, o := range cells {
 		p := o.problem(t)

@@ -19,7 +19,7 @@ const (
 	leastDistance = 1e-6  // from it, in sizes
 	perSide       = 56    // samples on either side, at growing distances
 	evenly        = 64    // samples at equal distances, up to evenReach sizes
-	evenReach     = 4     //
+	evenReach     = 4     // sizes
 	straightTol   = 1e-10 // by which samples may be off, relative to fields and predictions
 	fieldReach    = 9     // standard deviations of a cavity that must lie within the reach
 	gapHalvings   = 60    // of a gap between samples in search of the kink in it

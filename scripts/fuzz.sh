@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every fuzz target for a time (default 5s each), one after the other, with all processors.
+# Every fuzz target for a time, or as many executions as 2000x says (default 5s each), one after the
+# other, with all processors.
 set -eu
 time=${1:-5s}
 grep -rl --include='*_test.go' '^func Fuzz' . | sort | while read -r file; do

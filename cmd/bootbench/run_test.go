@@ -597,7 +597,7 @@ func TestInterrupt(t *testing.T) {
 	if survey := document[struct{ Cells []struct{ N int } }](t, read()); len(survey.Cells) != 1 || survey.Cells[0].N != 200 {
 		t.Errorf("cells kept: %+v", survey)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
 	defer stop()
 	o := driveWith(ctx, "", on("retrain", "--resamples", "100000000", "--json", "-")...)
 	if d := document[estimateDocument](t, o.stdout); o.status != exitInterrupted || d.Status != "cancelled" || d.Resamples < 1 || d.TestError == nil {

@@ -112,10 +112,6 @@ func TestDistributedTeamEqualsOneProcess(t *testing.T) {
 	want := lowRankAnswers(t, k, linalg.RankOptions{Tol: 1e-8}, d)
 	got := lowRankAnswers(t, k, linalg.RankOptions{Tol: 1e-8, Team: dist.NewTeam(square)}, d)
 	for what, want := range want {
-		accuracy := 1e-9
-		if what == "single precision" {
-			accuracy = 1e-6
-		}
-		compareVectors(t, what, want, got[what], accuracy)
+		compareVectors(t, what, want, got[what], teamAccuracy(what, 1e-9))
 	}
 }

@@ -109,6 +109,17 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	return a
 }
 
+// teamAccuracy is what an answer may be off by where those in double precision may be by accuracy.
+func teamAccuracy(what string, accuracy float64) float64 {
+	switch what {
+	case "single precision":
+		return math.Max(accuracy, 1e-6)
+	case "single precision squares": // what is left of the diagonal, ten times as large
+		return math.Max(accuracy, 1e-4)
+	}
+	return accuracy
+}
+
 // A factor over a team is that of one process: the same pivots, and every answer to the
 // rounding of sums in another order, some 1e-15, which the triangle of the pivots, whose
 // smallest are 1e-4, and the smallest residuals magnify by 1e5, the harsh d by the condition
@@ -135,13 +146,7 @@ func TestTeamEqualsOneProcess(t *testing.T) {
 			})
 			for what, want := range want {
 				for rank := range got {
-					accuracy := c.accuracy
-					switch what {
-					case "single precision":
-						accuracy = math.Max(accuracy, 1e-6)
-					case "single precision squares": // what is left of the diagonal, ten times as large
-						accuracy = math.Max(accuracy, 1e-4)
-					}
+					accuracy := teamAccuracy(what, c.accuracy)
 					compareVectors(t, fmt.Sprintf("%s on rank %d", what, rank), want, got[rank][what], accuracy)
 					if !slices.EqualFunc(got[rank][what], got[0][what], func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) }) {
 						t.Errorf("%s: rank %d has other bits than rank 0", what, rank)

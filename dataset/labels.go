@@ -95,6 +95,9 @@ func (s *Set) Classify(positive string) error {
 		l.high = one
 		return s.take(l)
 	}
+	if len(values) > 2 && positive != "" {
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is no value of the target, found %s", quote(positive), listValues(values, complete))}
+	}
 	if len(values) != 2 {
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf(
 			"two classes are needed, found %s: --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another --target", listValues(values, complete))}
@@ -143,6 +146,8 @@ func (s *Set) classifyTexts(found []string, positive string) error {
 	case len(order) > 2 && slices.Contains(order, positive):
 		labels = oneAgainstRest(positive)
 		labels.texts = true
+	case len(order) > 2 && positive != "":
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is none of the %d texts of the target (%s)", quote(positive), len(order), listTexts(order))}
 	case len(order) > 2:
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed, --positive LABEL sets one of them against the rest", len(order), listTexts(order))}
 	case len(order) < 2:

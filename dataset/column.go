@@ -32,17 +32,24 @@ const (
 	texts
 )
 
+// otherTexts says what becomes of a text that a column did not hold before.
+type otherTexts int
+
+const (
+	othersAdded   otherTexts = iota
+	othersRefused            // or none of the training set's (Options.UnseenZero)
+	othersAlike              // they are one class
+)
+
 // column is a column of a file.
 type column struct {
 	name string
 	role role
 	kind kind
 	// The different texts of a text column: their numbers and, by number, they.
-	// known says that they come from a training set, open that others may occur.
 	number map[string]int
 	texts  []string
-	known  bool
-	open   bool
+	others otherTexts
 	// categorical says that texts were asked for, whatever they look like.
 	categorical bool
 
@@ -71,12 +78,12 @@ func (c *column) numberOf(cell []byte, zeroUnseen bool) (int, error) {
 	switch k, ok := c.number[s]; {
 	case ok:
 		return k, nil
-	case c.open:
+	case c.others == othersAlike:
 		return unseenText, nil
-	case c.known && zeroUnseen:
+	case c.others == othersRefused && zeroUnseen:
 		c.unseen++
 		return unseenText, nil
-	case c.known:
+	case c.others == othersRefused:
 		return 0, fmt.Errorf("%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(s), listTexts(c.texts))
 	}
 	if c.number == nil {

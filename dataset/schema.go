@@ -201,7 +201,9 @@ func (t *table) planInputs(train *Set) error {
 			c.role = asTarget
 			if train.Labels != nil && train.Labels.texts {
 				c.know(train.Labels.known())
-				c.open = train.Labels.rest
+				if train.Labels.rest {
+					c.others = othersAlike
+				}
 			}
 		case c.name == "" && j == 0, c.name != "" && c.name == s.rowName:
 			c.role = asRowName
@@ -231,7 +233,7 @@ func (c *column) know(levels []string) {
 		c.kind = numbers
 		return
 	}
-	c.kind, c.known, c.number = texts, true, make(map[string]int, len(levels))
+	c.kind, c.others, c.number = texts, othersRefused, make(map[string]int, len(levels))
 	for k, s := range levels {
 		c.number[s], c.texts = k, append(c.texts, s)
 	}

@@ -22,7 +22,7 @@ func (p *tablePart) begin() {
 	for j := range p.rows.columns {
 		c := &p.rows.columns[j]
 		c.missing, c.unseen, c.firstMissing = 0, 0, 0
-		if !c.known {
+		if c.others == othersAdded {
 			c.number, c.texts = nil, nil
 		}
 	}
@@ -106,7 +106,7 @@ func (t *table) joinColumn(c, later *column, rows *table, k int) {
 	}
 	c.missing += later.missing
 	c.unseen += later.unseen
-	if c.known || len(later.texts) == 0 {
+	if c.others != othersAdded || len(later.texts) == 0 {
 		return
 	}
 	numbers, same := make([]float64, len(later.texts)), true

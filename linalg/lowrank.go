@@ -24,7 +24,7 @@ import (
 // for the members to call together, and give all of them the same.
 type LowRankPlusDiag struct {
 	n, rank  int
-	share    share
+	share    Share
 	panels   []blas64.General // of R', panelRows x own sites; the last may be filled in part
 	pivots   []int
 	triangle blas64.General // R at the pivots, rank x rank: lower
@@ -50,12 +50,12 @@ func (k *LowRankPlusDiag) panelRows() int { return panelRows(k.share.widest()) }
 // append adds a row to R', own sites long, which leaves residuals of the given sum.
 func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == k.panelRows() {
-		p := newGeneral(k.panelRows(), k.share.own())
+		p := newGeneral(k.panelRows(), k.share.Own())
 		p.Rows = 0
 		k.panels = append(k.panels, p)
 	}
 	p := &k.panels[len(k.panels)-1]
-	copy(p.Data[p.Rows*p.Stride:p.Rows*p.Stride+k.share.own()], row)
+	copy(p.Data[p.Rows*p.Stride:p.Rows*p.Stride+k.share.Own()], row)
 	p.Rows++
 	k.rank++
 	k.pivots = append(k.pivots, pivot)
@@ -119,11 +119,11 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, residual: pick(k.residual), diag: pick(k.diag), jitter: k.jitter, panels: make([]blas64.General, len(k.panels))}
 	s.share = k.share.subset(sites)
 	for b, p := range k.panels {
-		s.panels[b] = newGeneral(p.Rows, s.share.own())
+		s.panels[b] = newGeneral(p.Rows, s.share.Own())
 		core.Parallel(p.Rows, func(q int) {
 			to := s.panels[b].Data[q*s.panels[b].Stride:]
-			for c, site := range sites[s.share.first:s.share.last] {
-				to[c] = p.Data[q*p.Stride+site-k.share.first]
+			for c, site := range sites[s.share.First:s.share.Last] {
+				to[c] = p.Data[q*p.Stride+site-k.share.First]
 			}
 		})
 	}
@@ -204,16 +204,16 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	for _, p := range k.panels {
 		if count > 0 && p.Cols > 0 {
 			at := blas64.General{Rows: count, Cols: p.Rows, Stride: k.rank, Data: rows[q:]}
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, 1, core.Cols(out, k.share.first, k.share.last))
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, 1, core.Cols(out, k.share.First, k.share.Last))
 		}
 		q += p.Rows
 	}
-	k.share.sum(dst)
+	k.share.Sum(dst)
 }
 
 // Bytes is the memory of the factor.
 func (k *LowRankPlusDiag) Bytes() int64 {
-	return 8 * (int64(len(k.panels))*int64(k.panelRows())*int64(k.share.own()) + int64(k.n))
+	return 8 * (int64(len(k.panels))*int64(k.panelRows())*int64(k.share.Own()) + int64(k.n))
 }
 
 // block writes R' at own sites first to last-1, column i scaled by scale_i unless
@@ -222,7 +222,7 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 	q := 0
 	for _, p := range k.panels {
 		for r := range p.Rows {
-			from := p.Data[r*p.Stride+first-k.share.first : r*p.Stride+last-k.share.first]
+			from := p.Data[r*p.Stride+first-k.share.First : r*p.Stride+last-k.share.First]
 			to := dst.Data[q*dst.Stride : q*dst.Stride+last-first]
 			if scale == nil {
 				copy(to, from)
@@ -238,11 +238,11 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank), Data: make([]float64, len(sites)*max(1, k.rank))}
 	for r, site := range sites {
-		if k.share.holds(site) {
+		if k.share.Holds(site) {
 			k.Rows(rows.Data[r*rows.Stride:], site, site+1)
 		}
 	}
-	k.share.sum(rows.Data)
+	k.share.Sum(rows.Data)
 	return rows
 }
 
@@ -252,7 +252,7 @@ func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 	q := 0
 	for _, p := range k.panels {
 		for r := range p.Rows {
-			for i, v := range p.Data[r*p.Stride+first-k.share.first : r*p.Stride+last-k.share.first] {
+			for i, v := range p.Data[r*p.Stride+first-k.share.First : r*p.Stride+last-k.share.First] {
 				dst[i*k.rank+q] = v
 			}
 			q++
@@ -283,7 +283,7 @@ func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, 
 			add(len(group), func(part blas64.General) { k.pick(part, group, root) })
 		}
 	}
-	k.share.sum(lower.Data)
+	k.share.Sum(lower.Data)
 	return factorizeLower(lower)
 }
 
@@ -291,7 +291,7 @@ func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, 
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
 	q := 0
 	for _, p := range k.panels {
-		pickColumns(core.Rows(dst, q, q+p.Rows), p, sites, k.share.first, scale)
+		pickColumns(core.Rows(dst, q, q+p.Rows), p, sites, k.share.First, scale)
 		q += p.Rows
 	}
 }
@@ -301,8 +301,8 @@ func (k *LowRankPlusDiag) eachBlock(sites int, f func(first, last int)) {
 	if k.rank == 0 {
 		return
 	}
-	for first := k.share.first; first < k.share.last; first += sites {
-		f(first, min(k.share.last, first+sites))
+	for first := k.share.First; first < k.share.Last; first += sites {
+		f(first, min(k.share.Last, first+sites))
 	}
 }
 
@@ -339,10 +339,10 @@ func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
 	clear(dst)
 	q := 0
 	for _, p := range k.panels {
-		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(k.share.of(x)), 0, core.Vector(dst[q:q+p.Rows]))
+		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(k.share.Of(x)), 0, core.Vector(dst[q:q+p.Rows]))
 		q += p.Rows
 	}
-	k.share.sum(dst)
+	k.share.Sum(dst)
 }
 
 // mul writes R t into dst, length N.
@@ -350,7 +350,7 @@ func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
 	q := 0
 	for _, p := range k.panels {
-		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(k.share.of(dst)))
+		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(k.share.Of(dst)))
 		q += p.Rows
 	}
 	k.share.gather(dst)

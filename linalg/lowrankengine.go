@@ -62,7 +62,7 @@ func siteBlock(own, rank int) int {
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k}
-	e.allocate(&core.Plan{}, k.n, k.share.own(), k.rank, 8*k.n*k.rank <= keptBytes)
+	e.allocate(&core.Plan{}, k.n, k.share.Own(), k.rank, 8*k.n*k.rank <= keptBytes)
 	return e
 }
 
@@ -70,7 +70,7 @@ func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 // conditioned as sum d_i K_ii is large.
 func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k, refine: true}
-	e.allocate(&core.Plan{}, k.n, k.share.own(), k.rank, true)
+	e.allocate(&core.Plan{}, k.n, k.share.Own(), k.rank, true)
 	return e
 }
 
@@ -107,7 +107,7 @@ func (e *LowRankEngine) Bytes() int64 {
 }
 
 func (e *LowRankEngine) countLevels(p *core.Plan) {
-	new(LowRankEngine).allocate(p, e.k.n, e.k.share.own(), e.k.rank, e.kept())
+	new(LowRankEngine).allocate(p, e.k.n, e.k.share.Own(), e.k.rank, e.kept())
 	if e.level.engine != nil {
 		e.level.engine.countLevels(p)
 		p.Vectors(e.k.n, &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
@@ -232,7 +232,7 @@ func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
 // keptAt is L^-1 R' at own sites first to last-1, a view.
 func (e *LowRankEngine) keptAt(first, last int) blas64.General {
-	return core.Cols(e.solved, first-e.k.share.first, last-e.k.share.first)
+	return core.Cols(e.solved, first-e.k.share.First, last-e.k.share.First)
 }
 
 // factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
@@ -258,14 +258,14 @@ func addSquares(sums []float64, a blas64.General) { addProducts(sums, a, a) }
 // more than the rank.
 func (e *LowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
-	v, back, p := complementsWorkspace(&core.Plan{}, e.k.share.own(), r, m)
+	v, back, p := complementsWorkspace(&core.Plan{}, e.k.share.Own(), r, m)
 	sums := make([]float64, m)
 	for c, site := range sites {
-		if e.k.share.holds(site) {
+		if e.k.share.Holds(site) {
 			e.column(core.Cols(v, c, c+1), site)
 		}
 	}
-	e.k.share.sum(v.Data)
+	e.k.share.Sum(v.Data)
 	copy(back.Data, v.Data)
 	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), back)
 	if e.k.share.leads() {
@@ -288,7 +288,7 @@ func (e *LowRankEngine) complements(sites []int) {
 			}
 		}
 	})
-	e.k.share.sum(sums)
+	e.k.share.Sum(sums)
 	for c, site := range sites {
 		h := 0.0
 		for q := range r {

@@ -75,7 +75,7 @@ func (e *LowRankEngine) thinGram(x []float64) blas64.General {
 		addGram(m, 1, core.Cols(twin, 0, positive))
 		addGram(m, -1, core.Cols(twin, positive, last-first))
 	})
-	e.k.share.sum(m.Data)
+	e.k.share.Sum(m.Data)
 	mirrorLower(m)
 	return m
 }
@@ -100,12 +100,12 @@ func (e *LowRankEngine) thinForm(dst []float64, m blas64.General) {
 // dQ are rows of dC, so that P~ is added to P there. The result is rank x own sites: its transpose, of which a member of a
 // team has the columns of its own sites.
 func (k *LowRankPlusDiag) ColumnWeights(mul func(dst, x blas64.General), diagonal []float64) blas64.General {
-	r, own := k.rank, k.share.own()
+	r, own := k.rank, k.share.Own()
 	b, p := newGeneral(r, own), newGeneral(r, own)
 	if r == 0 {
 		return p
 	}
-	k.block(b, k.share.first, k.share.last, nil)
+	k.block(b, k.share.First, k.share.Last, nil)
 	if own > 0 {
 		blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(k.triangle), b)
 	}
@@ -114,14 +114,14 @@ func (k *LowRankPlusDiag) ColumnWeights(mul func(dst, x blas64.General), diagona
 		x := blas64.General{Rows: last - first, Cols: k.n, Stride: k.n, Data: make([]float64, (last-first)*k.n)}
 		product := x
 		product.Data = make([]float64, len(x.Data))
-		copyRows(core.Cols(x, k.share.first, k.share.last), core.Rows(b, first, last))
-		k.share.sum(x.Data)
+		copyRows(core.Cols(x, k.share.First, k.share.Last), core.Rows(b, first, last))
+		k.share.Sum(x.Data)
 		mul(product, x)
-		copyRows(core.Rows(p, first, last), core.Cols(product, k.share.first, k.share.last))
+		copyRows(core.Rows(p, first, last), core.Cols(product, k.share.First, k.share.Last))
 	}
 	for q := range r {
 		to, from := p.Data[q*p.Stride:], b.Data[q*b.Stride:]
-		for i, v := range k.share.of(diagonal) {
+		for i, v := range k.share.Of(diagonal) {
 			to[i] = 2 * (to[i] - v*from[i])
 		}
 	}
@@ -129,11 +129,11 @@ func (k *LowRankPlusDiag) ColumnWeights(mul func(dst, x blas64.General), diagona
 	if own > 0 {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, -0.5, p, b, 0, half)
 	}
-	k.share.sum(half.Data)
+	k.share.Sum(half.Data)
 	for q := range r {
 		for s, pivot := range k.pivots {
-			if k.share.holds(pivot) {
-				p.Data[q*p.Stride+pivot-k.share.first] += half.Data[q*half.Stride+s]
+			if k.share.Holds(pivot) {
+				p.Data[q*p.Stride+pivot-k.share.First] += half.Data[q*half.Stride+s]
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func copyRows(dst, a blas64.General) {
 }
 
 // Own are the sites whose rows of R are here: first to last-1.
-func (k *LowRankPlusDiag) Own() (first, last int) { return k.share.first, k.share.last }
+func (k *LowRankPlusDiag) Own() (first, last int) { return k.share.First, k.share.Last }
 
 // Sum adds up numbers of which every process that shares the factor has its part.
-func (k *LowRankPlusDiag) Sum(x []float64) { k.share.sum(x) }
+func (k *LowRankPlusDiag) Sum(x []float64) { k.share.Sum(x) }

@@ -84,7 +84,7 @@ func (e *LowRankEngine) quadraticForm(x []float64) {
 		addGram(e.ws.form, 1, core.Cols(twin, 0, positive))
 		addGram(e.ws.form, -1, core.Cols(twin, positive, last-first))
 	})
-	e.k.share.sum(e.ws.form.Data)
+	e.k.share.Sum(e.ws.form.Data)
 	mirrorLower(e.ws.form)
 	if !e.kept() {
 		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
@@ -104,7 +104,7 @@ func (e *LowRankEngine) scaled(dst blas64.General, first, last int, sites []int,
 	mixed := positive > 0 && positive < len(sites)
 	switch {
 	case mixed && e.kept():
-		pickColumns(dst, e.solved, sites, e.k.share.first, e.ws.scale)
+		pickColumns(dst, e.solved, sites, e.k.share.First, e.ws.scale)
 	case mixed:
 		e.k.pick(dst, sites, e.ws.scale)
 	case e.kept():
@@ -173,7 +173,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	e.eachBlock(func(first, last int, work, _ blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(work, first, last), 1, t)
 	})
-	e.k.share.sum(t.Data)
+	e.k.share.Sum(t.Data)
 	if !e.kept() && e.k.rank > 0 {
 		blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(e.lower), t)
 		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(e.lower), t)
@@ -183,7 +183,7 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
-	gatherRows(e.k.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, e.k.share.sum)
+	gatherRows(e.k.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, e.k.share.Sum)
 }
 
 // eachThin calls f for blocks of own sites with U' there, rank x (last-first), which f may
@@ -212,7 +212,7 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 			copy(u.Data[q*u.Stride+first:q*u.Stride+last], part.Data[q*part.Stride:])
 		}
 	})
-	e.k.share.sum(u.Data)
+	e.k.share.Sum(u.Data)
 	if e.k.rank == 0 {
 		for i := range n {
 			clear(dst.Data[i*dst.Stride : i*dst.Stride+n])
@@ -228,13 +228,13 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 // Product32 copies U and a.
 func (e *LowRankEngine) Product32() Product32 {
 	n, r := e.k.n, e.k.rank
-	p := &thin32{share: e.k.share, u: newGeneral32(r, e.k.share.own()), diag: make([]float32, n)}
+	p := &thin32{share: e.k.share, u: newGeneral32(r, e.k.share.Own()), diag: make([]float32, n)}
 	for i, v := range e.inverse {
 		p.diag[i] = float32(e.k.residual[i] * v)
 	}
 	e.eachThin(func(first, last int, part blas64.General) {
 		for q := range r {
-			to := p.u.Data[q*p.u.Stride+first-p.share.first:]
+			to := p.u.Data[q*p.u.Stride+first-p.share.First:]
 			for i, v := range part.Data[q*part.Stride : q*part.Stride+last-first] {
 				to[i] = float32(v)
 			}
@@ -245,7 +245,7 @@ func (e *LowRankEngine) Product32() Product32 {
 
 // thin32 is G = diag + U U'.
 type thin32 struct {
-	share share
+	share Share
 	u     blas32.General // U', rank x own sites
 	diag  []float32
 }
@@ -272,5 +272,5 @@ func (p *thin32) MulRows(dst, x blas32.General) {
 
 // own are the columns of the own sites.
 func (p *thin32) own(a blas32.General) blas32.General {
-	return blas32.General{Rows: a.Rows, Cols: p.share.own(), Stride: a.Stride, Data: a.Data[p.share.first:]}
+	return blas32.General{Rows: a.Rows, Cols: p.share.Own(), Stride: a.Stride, Data: a.Data[p.share.First:]}
 }

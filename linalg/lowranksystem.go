@@ -34,7 +34,7 @@ const leastShift = 1e-10
 // System prepares to solve with k, which it does not change.
 func (k *LowRankPlusDiag) System() *LowRankSystem {
 	s := &LowRankSystem{k: k}
-	s.allocate(&core.Plan{}, k.n, k.share.own(), k.rank)
+	s.allocate(&core.Plan{}, k.n, k.share.Own(), k.rank)
 	for i := range s.least {
 		s.least[i] = leastShift * k.At(i, i)
 	}

@@ -54,7 +54,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag, share: k.share}
 	c.triangle = core.Cols(core.Rows(k.triangle, 0, rank), 0, rank)
 	c.residual = append([]float64(nil), k.residual...)
-	residual := c.share.of(c.residual)
+	residual := c.share.Of(c.residual)
 	above := 0 // rows of R' in the panels before
 	for _, p := range k.panels {
 		for q := max(0, rank-above); q < p.Rows; q++ {

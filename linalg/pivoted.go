@@ -161,9 +161,9 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
-	f.share = shareOut(o.Team, n)
-	f.allocate(&core.Plan{}, n, f.share.own())
-	if err := f.share.agree(k.Diagonal(f.residual)); err != nil {
+	f.share = ShareOut(o.Team, n)
+	f.allocate(&core.Plan{}, n, f.share.Own())
+	if err := f.share.Agree(k.Diagonal(f.residual)); err != nil {
 		return nil, err
 	}
 	if f.share.team != nil {
@@ -186,19 +186,11 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		f.most = min(f.most, o.MaxRank)
 	}
 	if o.MaxBytes > 0 {
-		if fits := RankThatFits(n, f.members(), o.MaxBytes); fits < f.most {
+		if fits := RankThatFits(n, f.share.members(), o.MaxBytes); fits < f.most {
 			f.most, f.byMemory = fits, true
 		}
 	}
 	return f, nil
-}
-
-// members is the number of processes that share the factor.
-func (f *factorisation) members() int {
-	if f.share.team == nil {
-		return 1
-	}
-	return f.share.team.Size()
 }
 
 // allocate takes from p what a factorisation of n sites, own of them here, works in.
@@ -236,7 +228,7 @@ func (f *factorisation) done() bool {
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
 	f.size = min(2*f.size, f.panelRows())
-	if err := f.share.agree(f.columns.Columns(f.candidates(len(sites)).Data, sites, f.share.first, f.share.last)); err != nil {
+	if err := f.share.Agree(f.columns.Columns(f.candidates(len(sites)).Data, sites, f.share.First, f.share.Last)); err != nil {
 		return err
 	}
 	f.subtract(sites)
@@ -317,7 +309,7 @@ func (f *factorisation) subtract(sites []int) {
 
 // candidates is rows for so many candidates.
 func (f *factorisation) candidates(count int) blas64.General {
-	own := f.share.own()
+	own := f.share.Own()
 	return blas64.General{Rows: count, Cols: own, Stride: max(1, own), Data: f.rows[:count*own]}
 }
 
@@ -325,16 +317,16 @@ func (f *factorisation) candidates(count int) blas64.General {
 // pivoting, for as long as they are minKeptResidual: the largest remaining residual
 // first. It returns the candidates chosen, in order, and their lower triangle.
 func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.General) {
-	b, own := len(sites), f.share.own()
+	b, own := len(sites), f.share.Own()
 	h := make([]float64, b*b)
 	for r := range sites {
 		for c, site := range sites {
-			if f.share.holds(site) {
-				h[r*b+c] = f.rows[r*own+site-f.share.first]
+			if f.share.Holds(site) {
+				h[r*b+c] = f.rows[r*own+site-f.share.First]
 			}
 		}
 	}
-	f.share.sum(h)
+	f.share.Sum(h)
 	rows := make([][]float64, 0, b) // of L, over the candidates
 	left := make([]float64, b)
 	for r := range left {
@@ -388,7 +380,7 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	own := f.share.own()
+	own := f.share.Own()
 	at := make([]int, slices.Max(chosen)+1) // of each candidate's column
 	for r := range at {
 		at[r] = r
@@ -424,15 +416,15 @@ func (f *factorisation) appendPivots(pivots []int) error {
 			break
 		}
 		if math.IsNaN(traces[q]) {
-			return f.share.agree(bad)
+			return f.share.Agree(bad)
 		}
 		f.trace = traces[q]
-		f.append(f.rows[q*f.share.own():(q+1)*f.share.own()], pivot, f.trace)
+		f.append(f.rows[q*f.share.Own():(q+1)*f.share.Own()], pivot, f.trace)
 	}
 	if len(pivots) < len(traces) { // the last ones are not needed
 		f.shrink(pivots)
 	}
-	copy(f.share.of(f.residual), f.left)
+	copy(f.share.Of(f.residual), f.left)
 	f.share.gather(f.residual)
 	return nil
 }
@@ -441,15 +433,15 @@ func (f *factorisation) appendPivots(pivots []int) error {
 // returns the sums of all residuals after each. From a row on that no positive
 // semidefinite matrix has, which bad names, the sums are no numbers.
 func (f *factorisation) shrink(pivots []int) (traces []float64, bad error) {
-	own := f.share.own()
+	own := f.share.Own()
 	traces = make([]float64, len(pivots))
-	copy(f.left, f.share.of(f.residual))
+	copy(f.left, f.share.Of(f.residual))
 	for q, pivot := range pivots {
 		sum := 0.0
 		for i, v := range f.rows[q*own : (q+1)*own] {
 			left := f.left[i] - v*v
 			if !(left >= 0) {
-				if site := f.share.first + i; bad == nil && !(left >= -indefinite*f.floor[site]/roundingFloor) {
+				if site := f.share.First + i; bad == nil && !(left >= -indefinite*f.floor[site]/roundingFloor) {
 					bad = &PivotError{Minor: site + 1, N: f.n}
 				}
 				left = 0
@@ -457,14 +449,14 @@ func (f *factorisation) shrink(pivots []int) (traces []float64, bad error) {
 			f.left[i] = left
 			sum += left
 		}
-		if f.share.holds(pivot) {
-			sum -= f.left[pivot-f.share.first]
-			f.left[pivot-f.share.first] = 0
+		if f.share.Holds(pivot) {
+			sum -= f.left[pivot-f.share.First]
+			f.left[pivot-f.share.First] = 0
 		}
 		if traces[q] = sum; bad != nil {
 			traces[q] = math.NaN()
 		}
 	}
-	f.share.sum(traces)
+	f.share.Sum(traces)
 	return traces, bad
 }

@@ -42,10 +42,6 @@ type Options struct {
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
 
-	// Ranks are processes that all read the same data with these options, and keep an even part of
-	// the inputs each; nil: this process keeps all.
-	Ranks Ranks
-
 	chunk int // see chunkReader.size
 }
 

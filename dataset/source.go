@@ -27,20 +27,7 @@ import (
 // Text may be packed by gzip, zstd or bzip2, with .gz, .zst or .bz2 after the
 // other extension. A file whose name is that of an embedded set is reached as
 // ./NAME.
-//
-// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error.
 func Load(path string, opt Options) (*Set, error) {
-	if opt.Ranks == nil {
-		return load(path, opt)
-	}
-	s, err := load(path, opt)
-	if err := opt.Ranks.Agree(err); err != nil {
-		return nil, err
-	}
-	return s.Spread(opt.Ranks)
-}
-
-func load(path string, opt Options) (*Set, error) {
 	switch {
 	case strings.HasPrefix(path, syntheticPrefix):
 		spec, err := ParseSynthetic(path)

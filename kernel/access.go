@@ -38,9 +38,12 @@ func (in *Inputs) Columns(dst []float64, sites []int, first, last int) error {
 		return nil
 	}
 	some, rows := in.some(sites), in.train.scaled
-	rows.Rows, rows.Data = m, rows.Data[first*rows.Stride:]
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, rows, 0,
-		blas64.General{Rows: len(sites), Cols: m, Stride: m, Data: dst})
+	linalg.SideBySide(m, func(from, to int) {
+		part := rows
+		part.Rows, part.Data = to-from, rows.Data[(first+from)*rows.Stride:]
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, part, 0,
+			blas64.General{Rows: len(sites), Cols: to - from, Stride: m, Data: dst[from:]})
+	})
 	return eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &some, p, first) },
 		func(p, i int) error { return in.notFinite(sites[p], first+i) })
 }
@@ -62,12 +65,9 @@ func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 
 // Subset is the same covariance with the listed training inputs only, so that
 // Cross gives kernel vectors with these.
-func (in *Inputs) Subset(sites []int) *Inputs { return in.With(gather(in.train.raw, sites)) }
-
-// With is the same covariance with others in the place of the training inputs. It keeps a view of x.
-func (in *Inputs) With(x blas64.General) *Inputs {
+func (in *Inputs) Subset(sites []int) *Inputs {
 	some := *in
-	some.train, some.m = in.points(matrixRows(x)), x.Rows
+	some.train, some.m = in.some(sites), len(sites)
 	return &some
 }
 

@@ -3,7 +3,6 @@ package linalg
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -172,8 +171,9 @@ func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
 	for i, site := range sites {
 		a.Data[i*a.Stride+i] += k.residual[site]
 	}
-	w := make([]float64, n)
-	if !blas.Bound().Eigenvalues(gblas.Lower, n, a.Data, a.Stride, w) {
+	w, ok := make([]float64, n), false
+	blas.SingleThreaded(func() { ok = blas.Bound().Eigenvalues(gblas.Lower, n, a.Data, a.Stride, w) })
+	if !ok {
 		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
 	}
 	return w, nil
@@ -219,16 +219,22 @@ func (k *LowRankPlusDiag) Bytes() int64 {
 // block writes R' at own sites first to last-1, column i scaled by scale_i unless
 // scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
+	k.eachRow(first, last, func(q int, row []float64) {
+		if scale == nil {
+			copy(grid64(dst).row(q), row)
+		} else {
+			mulTo(grid64(dst).row(q), row, scale[first:last])
+		}
+	})
+}
+
+// eachRow calls f for the rows of R' at own sites first to last-1.
+func (k *LowRankPlusDiag) eachRow(first, last int, f func(q int, row []float64)) {
 	q := 0
 	for _, p := range k.panels {
-		for r := range p.Rows {
-			from := p.Data[r*p.Stride+first-k.share.First : r*p.Stride+last-k.share.First]
-			to := dst.Data[q*dst.Stride : q*dst.Stride+last-first]
-			if scale == nil {
-				copy(to, from)
-			} else {
-				mulTo(to, from, scale[first:last])
-			}
+		part := grid64(core.Cols(p, first-k.share.First, last-k.share.First))
+		for r := range part.rows {
+			f(q, part.row(r))
 			q++
 		}
 	}
@@ -249,61 +255,45 @@ func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 // Rows writes the rows of R of own sites first to last-1 into dst, (last-first) x rank
 // row-major.
 func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
-	q := 0
-	for _, p := range k.panels {
-		for r := range p.Rows {
-			for i, v := range p.Data[r*p.Stride+first-k.share.First : r*p.Stride+last-k.share.First] {
-				dst[i*k.rank+q] = v
-			}
-			q++
+	k.eachRow(first, last, func(q int, row []float64) {
+		for i, v := range row {
+			dst[i*k.rank+q] = v
 		}
-	}
+	})
 }
 
 // weightedGram overwrites lower with the Cholesky factor of I + R' diag(root^2) R over the
-// listed sites, nil for all. It computes in work, rank x any number of sites.
-func (k *LowRankPlusDiag) weightedGram(lower, work blas64.General, sites []int, root []float64) error {
+// listed sites, nil for all.
+func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites []int, root []float64) error {
 	clear(lower.Data)
 	for q := range k.rank {
 		if k.share.leads() {
 			lower.Data[q*lower.Stride+q] = 1
 		}
 	}
-	add := func(count int, fill func(part blas64.General)) {
-		part := core.Cols(work, 0, count)
-		fill(part)
-		addGram(lower, 1, part)
-	}
 	if sites == nil {
-		k.eachBlock(work.Cols, func(first, last int) {
-			add(last-first, func(part blas64.General) { k.block(part, first, last, root) })
+		room.sum(lower, k.share.First, k.share.Last, func(l lane, first, last int) {
+			k.block(l.work, first, last, root)
+			addGram(l.sum, 1, l.work)
 		})
-	} else if k.rank > 0 {
-		for group := range slices.Chunk(k.share.among(sites), max(1, work.Cols)) {
-			add(len(group), func(part blas64.General) { k.pick(part, group, root) })
-		}
+	} else {
+		own := k.share.among(sites)
+		room.sum(lower, 0, len(own), func(l lane, first, last int) {
+			k.pick(l.work, own[first:last], root)
+			addGram(l.sum, 1, l.work)
+		})
 	}
 	k.share.Sum(lower.Data)
-	return factorizeLower(lower)
+	var err error
+	room.alone(func() { err = factorizeLower(lower) })
+	return err
 }
 
 // pick writes R' at the listed own sites, scaled, into dst (rank x len(sites)).
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
-	q := 0
-	for _, p := range k.panels {
-		pickColumns(core.Rows(dst, q, q+p.Rows), p, sites, k.share.First, scale)
-		q += p.Rows
-	}
-}
-
-// eachBlock calls f for blocks of so many own sites, unless the rank is 0.
-func (k *LowRankPlusDiag) eachBlock(sites int, f func(first, last int)) {
-	if k.rank == 0 {
-		return
-	}
-	for first := k.share.First; first < k.share.Last; first += sites {
-		f(first, min(k.share.Last, first+sites))
-	}
+	k.eachRow(k.share.First, k.share.Last, func(q int, row []float64) {
+		pickTo(grid64(dst).row(q), row, sites, k.share.First, scale)
+	})
 }
 
 // factorizeLower overwrites the lower triangle of a positive definite matrix with its
@@ -320,8 +310,10 @@ func solveBoth(lower blas64.General, t []float64) {
 	if len(t) == 0 {
 		return
 	}
-	blas64.Trsv(gblas.NoTrans, lowerOf(lower), core.Vector(t))
-	blas64.Trsv(gblas.Trans, lowerOf(lower), core.Vector(t))
+	blas.SingleThreaded(func() {
+		blas64.Trsv(gblas.NoTrans, lowerOf(lower), core.Vector(t))
+		blas64.Trsv(gblas.Trans, lowerOf(lower), core.Vector(t))
+	})
 }
 
 // MulVec is dst = K~ x.
@@ -337,22 +329,35 @@ func (k *LowRankPlusDiag) MulVec(dst, x []float64) {
 // MulTrans writes R'x into dst, length rank.
 func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
 	clear(dst)
-	q := 0
-	for _, p := range k.panels {
-		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(k.share.Of(x)), 0, core.Vector(dst[q:q+p.Rows]))
-		q += p.Rows
+	count, own := laneCount(k.share.Own()), k.share.Of(x)
+	sums := make([]float64, count*k.rank)
+	k.eachPanel(count, func(l, q int, p blas64.General, first, last int) {
+		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(own[first:last]), 0, core.Vector(sums[l*k.rank+q:][:p.Rows]))
+	})
+	for l := range count {
+		floats.Add(dst, sums[l*k.rank:(l+1)*k.rank])
 	}
 	k.share.Sum(dst)
+}
+
+// eachPanel calls f for the panels, whose first row is row q of R', at own sites first to last-1 of each of so many lanes.
+func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.General, first, last int)) {
+	sideBySide(count, 0, k.share.Own(), func(lane, first, last int) {
+		q := 0
+		for _, p := range k.panels {
+			f(lane, q, core.Cols(p, first, last), first, last)
+			q += p.Rows
+		}
+	})
 }
 
 // mul writes R t into dst, length N.
 func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
-	q := 0
-	for _, p := range k.panels {
-		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(k.share.Of(dst)))
-		q += p.Rows
-	}
+	own := k.share.Of(dst)
+	k.eachPanel(laneCount(len(own)), func(_, q int, p blas64.General, first, last int) {
+		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(own[first:last]))
+	})
 	k.share.gather(dst)
 }
 

@@ -41,7 +41,7 @@ type lowRankWorkspace struct {
 	scale      []float64      // over the sites
 	small      []float64      // over the rank
 	form, half blas64.General // rank x rank
-	work, twin blas64.General // blocks of R', rank x siteBlock
+	lanes      lanes
 }
 
 // blockBytes is the size of the blocks in which R' passes through BLAS, up to a rank of 1024.
@@ -80,7 +80,7 @@ func (e *LowRankEngine) allocate(p *core.Plan, n, own, r int, keep bool) {
 	p.Vectors(n, &e.d, &e.inverse, &e.uNorm2, &e.chi, &e.b, &w.scale)
 	p.Vectors(r, &w.small)
 	e.lower, w.form, w.half = p.Matrix(r, r), p.Matrix(r, r), p.Matrix(r, r)
-	w.work, w.twin = p.Matrix(r, siteBlock(own, r)), p.Matrix(r, siteBlock(own, r))
+	w.lanes = newLanes(p, own, r, true)
 	if keep && r > 0 {
 		e.solved = p.Matrix(r, own)
 	}
@@ -120,11 +120,15 @@ func (e *LowRankEngine) FormG() {}
 // RankUpdate refuses: Factorize costs no more.
 func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
-// eachBlock calls f for blocks of own sites with room for them in work and twin.
-func (e *LowRankEngine) eachBlock(f func(first, last int, work, twin blas64.General)) {
-	e.k.eachBlock(e.ws.work.Cols, func(first, last int) {
-		f(first, last, core.Cols(e.ws.work, 0, last-first), core.Cols(e.ws.twin, 0, last-first))
-	})
+// eachBlock calls f for blocks of own sites.
+func (e *LowRankEngine) eachBlock(f func(l lane, first, last int)) {
+	e.ws.lanes.eachBlock(e.k.share.First, e.k.share.Last, f)
+}
+
+// sumBlocks adds what f adds to the lane's sum for blocks of own sites to dst, and all processes' dst up.
+func (e *LowRankEngine) sumBlocks(dst blas64.General, f func(l lane, first, last int)) {
+	e.ws.lanes.sum(dst, e.k.share.First, e.k.share.Last, f)
+	e.k.share.Sum(dst.Data)
 }
 
 // Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
@@ -138,7 +142,7 @@ func (e *LowRankEngine) Factorize(d []float64) error {
 		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
 		e.ws.scale[i] = math.Sqrt(v * e.inverse[i])
 	}
-	if err := e.k.weightedGram(e.lower, e.ws.work, nil, e.ws.scale); err != nil {
+	if err := e.k.weightedGram(e.lower, e.ws.lanes, nil, e.ws.scale); err != nil {
 		return err
 	}
 	if err := e.solveFactor(); err != nil {
@@ -153,12 +157,14 @@ func (e *LowRankEngine) Factorize(d []float64) error {
 // long again as substitution in blocks, whose triangles are slow.
 func (e *LowRankEngine) solveFactor() error {
 	clear(e.uNorm2)
-	inverse := e.ws.half
+	inverse, zero := e.ws.half, 0
 	copyLower(inverse, e.lower)
-	if zero := blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride); zero != 0 {
+	e.ws.lanes.alone(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
+	if zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
-	e.eachBlock(func(first, last int, solved, _ blas64.General) {
+	e.eachBlock(func(l lane, first, last int) {
+		solved := l.work
 		if e.kept() {
 			solved = e.keptAt(first, last)
 		}
@@ -182,15 +188,15 @@ func (e *LowRankEngine) orthonormalize(inverse blas64.General) error {
 	m := e.ws.form
 	clear(m.Data)
 	addGram(m, 1, inverse)
-	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		scaleColumns(work, e.keptAt(first, last), e.ws.scale[first:last])
-		addGram(m, 1, work)
+	e.sumBlocks(m, func(l lane, first, last int) {
+		scaleColumns(l.work, e.keptAt(first, last), e.ws.scale[first:last])
+		addGram(l.sum, 1, l.work)
 	})
 	if err := factorizeLower(m); err != nil {
 		return err
 	}
 	clear(e.uNorm2)
-	e.eachBlock(func(first, last int, _, _ blas64.General) {
+	e.eachBlock(func(_ lane, first, last int) {
 		part := e.keptAt(first, last)
 		solveLower(m, part)
 		addSquares(e.uNorm2[first:last], part)
@@ -245,8 +251,20 @@ func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.Gene
 	return work
 }
 
+// eachRow calls f for the rows of what factor is, at sites first to last-1.
+func (e *LowRankEngine) eachRow(first, last int, f func(q int, row []float64)) {
+	if !e.kept() {
+		e.k.eachRow(first, last, f)
+		return
+	}
+	kept := grid64(e.keptAt(first, last))
+	for q := range kept.rows {
+		f(q, kept.row(q))
+	}
+}
+
 // addSquares adds the squared norms of the columns of a to sums.
-func addSquares(sums []float64, a blas64.General) { addProducts(sums, a, a) }
+func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid64(a), grid64(a)) }
 
 // complements computes 1 - h of the listed sites without the difference. h_i is a
 // diagonal element of the projector P on the columns of [w^1/2 R; I], and
@@ -271,15 +289,15 @@ func (e *LowRankEngine) complements(sites []int) {
 	if e.k.share.leads() {
 		addSquares(sums, back)
 	}
-	e.eachBlock(func(first, last int, work, _ blas64.General) {
+	e.ws.lanes[:1].eachBlock(e.k.share.First, e.k.share.Last, func(l lane, first, last int) {
 		if e.kept() {
-			scaleColumns(work, e.keptAt(first, last), e.ws.scale[first:last])
+			scaleColumns(l.work, e.keptAt(first, last), e.ws.scale[first:last])
 		} else {
-			e.k.block(work, first, last, e.ws.scale)
-			solveLower(e.lower, work)
+			e.k.block(l.work, first, last, e.ws.scale)
+			solveLower(e.lower, l.work)
 		}
 		part := core.Cols(p, 0, last-first)
-		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, work, 0, part)
+		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, l.work, 0, part)
 		for c, site := range sites {
 			for i, element := range part.Data[c*part.Stride : c*part.Stride+last-first] {
 				if first+i != site {

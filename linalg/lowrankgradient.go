@@ -67,15 +67,15 @@ func (e *LowRankEngine) thinGram(x []float64) blas64.General {
 	for i, v := range x {
 		root[i] = math.Sqrt(math.Abs(v))
 	}
-	list := make([]int, e.ws.work.Cols)
-	e.eachThin(func(first, last int, u blas64.General) {
-		sites, positive := bySign(list, x, first, last)
-		twin := core.Cols(e.ws.twin, 0, last-first)
-		pickColumns(twin, u, sites, first, root)
-		addGram(m, 1, core.Cols(twin, 0, positive))
-		addGram(m, -1, core.Cols(twin, positive, last-first))
+	e.sumBlocks(m, func(l lane, first, last int) {
+		e.thin(l.work, first, last)
+		sites, positive := bySign(l.list, x, first, last)
+		for q := range l.work.Rows {
+			pickTo(grid64(l.twin).row(q), grid64(l.work).row(q), sites, first, root)
+		}
+		addGram(l.sum, 1, core.Cols(l.twin, 0, positive))
+		addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
 	})
-	e.k.share.Sum(m.Data)
 	mirrorLower(m)
 	return m
 }
@@ -83,10 +83,10 @@ func (e *LowRankEngine) thinGram(x []float64) blas64.General {
 // thinForm is dst_i = u_i' m u_i over the rows of U.
 func (e *LowRankEngine) thinForm(dst []float64, m blas64.General) {
 	clear(dst)
-	e.eachThin(func(first, last int, u blas64.General) {
-		product := newGeneral(u.Rows, u.Cols)
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m, u, 0, product)
-		addProducts(dst[first:last], u, product)
+	e.eachBlock(func(l lane, first, last int) {
+		e.thin(l.work, first, last)
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m, l.work, 0, l.twin)
+		addProducts(dst[first:last], grid64(l.work), grid64(l.twin))
 	})
 	e.k.share.gather(dst)
 }

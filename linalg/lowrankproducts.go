@@ -36,11 +36,11 @@ func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 		row[q] /= 2
 		clear(row[q+1:])
 	}
-	e.eachBlock(func(first, last int, work, twin blas64.General) {
-		v := e.factor(work, first, last)
-		copyRows(twin, v)
-		mulLower(e.ws.form, twin)
-		addProducts(dst[first:last], v, twin)
+	e.eachBlock(func(l lane, first, last int) {
+		v := e.factor(l.work, first, last)
+		copyRows(l.twin, v)
+		mulLower(e.ws.form, l.twin)
+		addProducts(dst[first:last], grid64(v), grid64(l.twin))
 	})
 	e.k.share.gather(dst)
 	for i, v := range dst {
@@ -48,43 +48,17 @@ func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// addProducts adds the inner products of the columns of a and b to sums: of four rows at a time, so that sums
-// pass a quarter as often.
-func addProducts(sums []float64, a, b blas64.General) {
-	n, q := len(sums), 0
-	for ; q+4 <= a.Rows; q += 4 {
-		a0, a1, a2, a3 := head(a, q, n), head(a, q+1, n), head(a, q+2, n), head(a, q+3, n)
-		b0, b1, b2, b3 := head(b, q, n), head(b, q+1, n), head(b, q+2, n), head(b, q+3, n)
-		for i := range sums {
-			sums[i] += a0[i]*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i])
-		}
-	}
-	for ; q < a.Rows; q++ {
-		other := head(b, q, n)
-		for i, v := range head(a, q, n) {
-			sums[i] += v * other[i]
-		}
-	}
-}
-
-// head are the first n elements of row q of a.
-func head(a blas64.General, q, n int) []float64 {
-	return a.Data[q*a.Stride : q*a.Stride+n : q*a.Stride+n]
-}
-
 // quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it: a sum over the sites of x >= 0 less one over
 // the others, which are symmetric products of what |x|^1/2/e scales.
 func (e *LowRankEngine) quadraticForm(x []float64) {
 	e.rootScale(x)
 	clear(e.ws.form.Data)
-	list := make([]int, e.ws.work.Cols)
-	e.eachBlock(func(first, last int, _, twin blas64.General) {
-		sites, positive := bySign(list, x, first, last)
-		e.scaled(twin, first, last, sites, positive)
-		addGram(e.ws.form, 1, core.Cols(twin, 0, positive))
-		addGram(e.ws.form, -1, core.Cols(twin, positive, last-first))
+	e.sumBlocks(e.ws.form, func(l lane, first, last int) {
+		sites, positive := bySign(l.list, x, first, last)
+		scaled(grid64(l.twin), e, first, last, sites, positive)
+		addGram(l.sum, 1, core.Cols(l.twin, 0, positive))
+		addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
 	})
-	e.k.share.Sum(e.ws.form.Data)
 	mirrorLower(e.ws.form)
 	if !e.kept() {
 		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
@@ -100,18 +74,15 @@ func (e *LowRankEngine) rootScale(x []float64) {
 
 // scaled writes sites first to last-1 of what factor is, times scale, into dst: in the order of sites, the first of which are
 // positive, unless all have one sign.
-func (e *LowRankEngine) scaled(dst blas64.General, first, last int, sites []int, positive int) {
+func scaled[T number](dst grid[T], e *LowRankEngine, first, last int, sites []int, positive int) {
 	mixed := positive > 0 && positive < len(sites)
-	switch {
-	case mixed && e.kept():
-		pickColumns(dst, e.solved, sites, e.k.share.First, e.ws.scale)
-	case mixed:
-		e.k.pick(dst, sites, e.ws.scale)
-	case e.kept():
-		scaleColumns(dst, e.keptAt(first, last), e.ws.scale[first:last])
-	default:
-		e.k.block(dst, first, last, e.ws.scale)
-	}
+	e.eachRow(first, last, func(q int, row []float64) {
+		if mixed {
+			pickTo(dst.row(q), row, sites, first, e.ws.scale)
+		} else {
+			mulTo(dst.row(q), row, e.ws.scale[first:last])
+		}
+	})
 }
 
 // toPivots turns form, S, into L^-T S L^-1: from the basis of L^-1 R' to that of R'.
@@ -120,13 +91,13 @@ func (e *LowRankEngine) toPivots() {
 }
 
 // bothSides turns form, S, into A S A', where solve overwrites its argument with A
-// times it: A (A S)' for a symmetric S.
+// times it, some columns at a time: A (A S)' for a symmetric S.
 func (e *LowRankEngine) bothSides(solve func(a blas64.General)) {
 	if e.k.rank == 0 {
 		return
 	}
 	for range 2 {
-		solve(e.ws.form)
+		sideBySide(len(e.ws.lanes), 0, e.k.rank, func(_, first, last int) { solve(core.Cols(e.ws.form, first, last)) })
 		transpose(e.ws.half, e.ws.form)
 		e.ws.form, e.ws.half = e.ws.half, e.ws.form
 	}
@@ -167,11 +138,9 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		return
 	}
 	scaled := newGeneral(x.Rows, e.k.n)
-	t := newGeneral(x.Rows, max(1, e.k.rank))
-	t.Cols = e.k.rank
 	scaleColumns(scaled, x, e.inverse)
-	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(work, first, last), 1, t)
+	t := e.ws.lanes.product(x.Rows, e.k.share.First, e.k.share.Last, func(l lane, first, last int) {
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(l.work, first, last), 1, l.sum)
 	})
 	e.k.share.Sum(t.Data)
 	if !e.kept() && e.k.rank > 0 {
@@ -179,25 +148,29 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(e.lower), t)
 	}
 	scaleColumns(dst, x, e.k.residual) // x e diag(a)
-	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(work, first, last), 1, core.Cols(dst, first, last))
+	e.eachBlock(func(l lane, first, last int) {
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(l.work, first, last), 1, core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
 	gatherRows(e.k.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, e.k.share.Sum)
 }
 
-// eachThin calls f for blocks of own sites with U' there, rank x (last-first), which f may
-// overwrite.
+// eachThin calls f for blocks of own sites with U' there, rank x (last-first).
 func (e *LowRankEngine) eachThin(f func(first, last int, u blas64.General)) {
-	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		if e.kept() {
-			scaleColumns(work, e.keptAt(first, last), e.inverse[first:last])
-		} else {
-			e.k.block(work, first, last, e.inverse)
-			solveLower(e.lower, work)
-		}
-		f(first, last, work)
+	e.eachBlock(func(l lane, first, last int) {
+		e.thin(l.work, first, last)
+		f(first, last, l.work)
 	})
+}
+
+// thin writes U' at own sites first to last-1 into dst.
+func (e *LowRankEngine) thin(dst blas64.General, first, last int) {
+	if e.kept() {
+		scaleColumns(dst, e.keptAt(first, last), e.inverse[first:last])
+		return
+	}
+	e.k.block(dst, first, last, e.inverse)
+	solveLower(e.lower, dst)
 }
 
 // CopyG multiplies U by itself.

@@ -9,18 +9,37 @@ import (
 // squares32 is MulVecSquaredOffDiag with its 2 N r^2 flops in single precision: blocks of the factor
 // are converted as they pass.
 type squares32 struct {
-	e          *LowRankEngine
-	form       blas32.General // rank x rank
-	work, twin blas32.General // rank x siteBlock
+	e     *LowRankEngine
+	form  blas32.General // rank x rank
+	lanes []lane32
 }
 
-// Squares32 computes in workspace of its own, 4 r^2 bytes and two blocks of the factor.
+// lane32 is what one of the engine's lanes computes in.
+type lane32 struct {
+	part, twin blas32.General // rank x siteBlock
+	sum        blas32.General // rank x rank
+}
+
+// Squares32 computes in workspace of its own: 4 r^2 bytes and two blocks of the factor, for each lane.
 func (e *LowRankEngine) Squares32() Squares {
-	if !fastTriangles() || e.k.rank == 0 {
+	r := e.k.rank
+	if !fastTriangles() || r == 0 {
 		return nil
 	}
-	block := e.ws.work.Cols
-	return &squares32{e, newGeneral32(e.k.rank, e.k.rank), newGeneral32(e.k.rank, block), newGeneral32(e.k.rank, block)}
+	s := &squares32{e: e, form: newGeneral32(r, r), lanes: make([]lane32, len(e.ws.lanes))}
+	for i := range s.lanes {
+		s.lanes[i] = lane32{newGeneral32(r, siteBlock(e.k.share.Own(), r)), newGeneral32(r, siteBlock(e.k.share.Own(), r)), newGeneral32(r, r)}
+	}
+	return s
+}
+
+// eachBlock is that of the engine, with the lane of the same number cut as its lane is.
+func (s *squares32) eachBlock(f func(l lane, l32 lane32, first, last int)) {
+	s.e.eachBlock(func(l lane, first, last int) {
+		l32 := s.lanes[l.number]
+		l32.part, l32.twin = cols32(l32.part, last-first), cols32(l32.twin, last-first)
+		f(l, l32, first, last)
+	})
 }
 
 // MulVecSquaredOffDiag is that of the engine. What is left of the diagonal of G is a rounding
@@ -30,20 +49,14 @@ func (s *squares32) MulVecSquaredOffDiag(dst, x []float64) {
 	clear(dst)
 	s.quadraticForm(x)
 	triangle := blas32.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: s.form.Rows, Stride: s.form.Stride, Data: s.form.Data}
-	e.eachBlock(func(first, last int, work, _ blas64.General) {
-		part, twin := cols32(s.work, last-first), cols32(s.twin, last-first)
-		convert32(part, e.factor(work, first, last))
-		for q := range twin.Rows {
-			copy(twin.Data[q*twin.Stride:][:twin.Cols], part.Data[q*part.Stride:])
-		}
-		blas32.Trmm(gblas.Left, gblas.NoTrans, 1, triangle, twin)
-		sums := dst[first:last]
-		for q := range part.Rows {
-			other := twin.Data[q*twin.Stride:][:len(sums)]
-			for i, v := range part.Data[q*part.Stride:][:len(sums)] {
-				sums[i] += float64(v * other[i])
-			}
-		}
+	s.eachBlock(func(_ lane, l lane32, first, last int) {
+		part, twin := grid32(l.part), grid32(l.twin)
+		e.eachRow(first, last, func(q int, row []float64) {
+			convert(part.row(q), row)
+			copy(twin.row(q), part.row(q))
+		})
+		blas32.Trmm(gblas.Left, gblas.NoTrans, 1, triangle, l.twin)
+		addProducts(dst[first:last], part, twin)
 	})
 	e.k.share.gather(dst)
 	for i, v := range dst {
@@ -56,15 +69,21 @@ func (s *squares32) MulVecSquaredOffDiag(dst, x []float64) {
 func (s *squares32) quadraticForm(x []float64) {
 	e := s.e
 	e.rootScale(x)
-	clear(s.form.Data)
-	list := make([]int, s.twin.Cols)
-	e.eachBlock(func(first, last int, _, work blas64.General) {
-		sites, positive := bySign(list, x, first, last)
-		e.scaled(work, first, last, sites, positive)
-		convert32(cols32(s.work, last-first), work)
-		s.addGram(1, 0, positive)
-		s.addGram(-1, positive, last-first)
+	for _, l := range s.lanes {
+		clear(l.sum.Data)
+	}
+	s.eachBlock(func(l lane, l32 lane32, first, last int) {
+		sites, positive := bySign(l.list, x, first, last)
+		scaled(grid32(l32.part), e, first, last, sites, positive)
+		l32.addGram(1, 0, positive)
+		l32.addGram(-1, positive, last-first)
 	})
+	clear(s.form.Data)
+	for _, l := range s.lanes {
+		for i, v := range l.sum.Data {
+			s.form.Data[i] += v
+		}
+	}
 	e.k.share.sum32(s.form.Data)
 	if !e.kept() {
 		s.toPivots()
@@ -74,11 +93,11 @@ func (s *squares32) quadraticForm(x []float64) {
 	}
 }
 
-// addGram adds alpha times the products of columns first to last-1 of work to form.
-func (s *squares32) addGram(alpha float32, first, last int) {
+// addGram adds alpha times the products of columns first to last-1 of part to the lane's sum.
+func (l lane32) addGram(alpha float32, first, last int) {
 	if first < last {
-		blas32.Syrk(gblas.NoTrans, alpha, blas32.General{Rows: s.work.Rows, Cols: last - first, Stride: s.work.Stride, Data: s.work.Data[first:]},
-			1, blas32.Symmetric{Uplo: gblas.Lower, N: s.form.Rows, Stride: s.form.Stride, Data: s.form.Data})
+		blas32.Syrk(gblas.NoTrans, alpha, blas32.General{Rows: l.part.Rows, Cols: last - first, Stride: l.part.Stride, Data: l.part.Data[first:]},
+			1, blas32.Symmetric{Uplo: gblas.Lower, N: l.sum.Rows, Stride: l.sum.Stride, Data: l.sum.Data})
 	}
 }
 
@@ -93,16 +112,8 @@ func (s *squares32) toPivots() {
 	mirrorLower(e.ws.form)
 	e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
 	e.toPivots()
-	convert32(form, e.ws.form)
-}
-
-// convert32 rounds a, of dst's size.
-func convert32(dst blas32.General, a blas64.General) {
-	for q := range dst.Rows {
-		to := dst.Data[q*dst.Stride:][:dst.Cols]
-		for i, v := range a.Data[q*a.Stride:][:dst.Cols] {
-			to[i] = float32(v)
-		}
+	for q := range form.Rows {
+		convert(grid32(form).row(q), grid64(e.ws.form).row(q))
 	}
 }
 

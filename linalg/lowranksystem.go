@@ -22,9 +22,9 @@ type LowRankSystem struct {
 	v, root []float64 // 1/(delta + e), 0 where e is infinite; its root
 	members []int     // the sites of finite e
 	lower   blas64.General
-	work    blas64.General // rank x siteBlock
-	small   []float64      // over the rank
-	rest    []float64      // over the sites, as is product
+	room    lanes
+	small   []float64 // over the rank
+	rest    []float64 // over the sites, as is product
 	product []float64
 }
 
@@ -46,7 +46,7 @@ func (s *LowRankSystem) allocate(p *core.Plan, n, own, r int) {
 	p.Vectors(n, &s.least, &s.v, &s.root, &s.rest, &s.product)
 	p.Vectors(r, &s.small)
 	s.members = p.Ints(n)
-	s.lower, s.work = p.Matrix(r, r), p.Matrix(r, siteBlock(own, r))
+	s.lower, s.room = p.Matrix(r, r), newLanes(p, own, r, false)
 }
 
 // Factorize computes M and its factor for an e >= 0 over the sites, +Inf at those that
@@ -60,7 +60,7 @@ func (s *LowRankSystem) Factorize(e []float64) error {
 			s.members = append(s.members, i)
 		}
 	}
-	return s.k.weightedGram(s.lower, s.work, s.members, s.root)
+	return s.k.weightedGram(s.lower, s.room, s.members, s.root)
 }
 
 // Solve overwrites b, over the sites, with the solution, 0 at sites that are not part of

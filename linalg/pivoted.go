@@ -297,14 +297,15 @@ func (f *factorisation) subtract(sites []int) {
 		return
 	}
 	rows, at := f.candidates(len(sites)), f.rowsAt(sites)
-	for first := 0; first < rows.Cols; first += chunkSites {
-		last := min(rows.Cols, first+chunkSites)
-		q := 0
-		for _, p := range f.panels {
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1, core.Cols(rows, first, last))
-			q += p.Rows
+	SideBySide(rows.Cols, func(first, end int) {
+		for ; first < end; first += chunkSites {
+			last, q := min(end, first+chunkSites), 0
+			for _, p := range f.panels {
+				blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1, core.Cols(rows, first, last))
+				q += p.Rows
+			}
 		}
-	}
+	})
 }
 
 // candidates is rows for so many candidates.
@@ -390,7 +391,8 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 		swap(f.rows[q*own:(q+1)*own], f.rows[from*own:(from+1)*own])
 		at[r], at[other] = q, from
 	}
-	solveLower(l, f.candidates(len(chosen)))
+	rows := f.candidates(len(chosen))
+	SideBySide(own, func(first, last int) { solveLower(l, core.Cols(rows, first, last)) })
 }
 
 // swap exchanges the numbers of two rows, which may be one.

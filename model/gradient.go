@@ -219,7 +219,7 @@ func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient
 // what belongs to its sites.
 func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, error) {
 	first, last := m.Factor.Own()
-	g, err := m.inputs.GradientAt(m.pivotInputs(), weights.Elements, weights.Diagonal[first:last])
+	g, err := m.inputs.GradientAt(weights.Pivots, first, weights.Elements, weights.Diagonal[first:last])
 	if err != nil {
 		return nil, err
 	}

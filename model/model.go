@@ -80,8 +80,7 @@ type Model struct {
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
-	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs; with shared those of own sites
-	shared    *sharedInputs         // nil unless ranks hold the inputs together
+	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
 	sparse    *kernel.SparseInputs  // nil but for sparse inputs
 	reason    string                // why Auto took the low-rank engine
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
@@ -106,10 +105,7 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
 		return nil, inputError(errors.New("there is no data set or no loss"))
 	}
-	if err := spec.Set.Agree(checkSet(spec.Set, spec.Loss)); err != nil {
-		return nil, inputError(err)
-	}
-	if err := spec.shareInputs(); err != nil {
+	if err := checkSet(spec.Set, spec.Loss); err != nil {
 		return nil, inputError(err)
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
@@ -194,7 +190,6 @@ const largestTarget = 1e50
 // checkFinite refuses what the readers of package dataset never let in, before
 // standardising could hide it.
 func checkFinite(set *dataset.Set) error {
-	first, last := set.Own()
 	for i, y := range set.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return fmt.Errorf("target of row %d is %v", i+1, y)
@@ -202,10 +197,10 @@ func checkFinite(set *dataset.Set) error {
 		if math.Abs(y) > largestTarget {
 			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, y, largestTarget)
 		}
-		if set.Sparse != nil || i < first || i >= last {
+		if set.Sparse != nil {
 			continue
 		}
-		for j, v := range set.X.Row(i - first) {
+		for j, v := range set.X.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
 			}
@@ -254,11 +249,8 @@ func (m *Model) prepare() (err error) {
 	}
 	rows := siteRows{x: m.Set.X}
 	if m.Standardize {
-		transform := m.Set.Standardizer()
+		transform := dataset.NewStandardizer(m.Set.X)
 		m.transform, rows.transform = &transform, &transform
-	}
-	if m.Set.Ranks != nil {
-		return m.prepareShared(rows)
 	}
 	if m.Merged() > 0 {
 		rows.first = m.First
@@ -267,7 +259,7 @@ func (m *Model) prepare() (err error) {
 		m.inputs, err = m.Kernel.Prepare(blas64.General(rows.x))
 		return err
 	}
-	m.inputs, err = m.Kernel.PrepareRows(rows, nil)
+	m.inputs, err = m.Kernel.PrepareRows(rows)
 	return err
 }
 
@@ -415,8 +407,7 @@ func (m *Model) vectorBytes() int64 {
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	d := (int64(m.Set.D()) + int64(m.members()) - 1) / int64(m.members())
-	return maps + 8*sites*(41+d) // the kernel's scaled inputs and their norms among them
+	return maps + 8*sites*int64(41+m.Set.D()) // the kernel's scaled inputs and their norms among them
 }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a

@@ -71,7 +71,7 @@ func Robot(set *dataset.Set) (model.Spec, error) {
 	}
 	head := set.Head(n)
 	head.Name = "robot arm"
-	scales := head.PopulationSD()
+	scales := dataset.PopulationSD(head.X)
 	for j, sd := range scales {
 		scales[j] = sd * math.Sqrt(robotScale/2.)
 	}

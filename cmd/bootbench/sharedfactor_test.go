@@ -104,7 +104,7 @@ func TestScaLAPACKLowRankFaults(t *testing.T) {
 		status int
 		says   string
 	}{
-		"other data":  {other, exitUsage, "these data are not those of rank 0"},
+		"other data":  {other, exitUsage, "rank 1: these data are not those of rank 0"},
 		"hard margin": {[]string{"-np", "2", "bootbench", "estimate", "crabs", "--loss", "hard", "--engine", "lowrank"}, exitUsage, "take --engine scalapack"},
 		"rank limit":  {lowRank("estimate", append(squareModel, "--max-rank", "20", "--refine", "none")...), exitNotConverged, "rank 20 may change the left-out error"},
 		"memory":      {lowRank("estimate", append(squareModel, "--max-memory", "1M")...), exitUsage, "not enough memory"},

@@ -1,0 +1,124 @@
+package linalg
+
+import (
+	"runtime"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/blas"
+	"bootbench/linalg/internal/core"
+)
+
+// What costs N r^2 flops is shared out by sites: each thread runs through blocks of sites of its own, with
+// BLAS on one thread. dsyrk and dtrmm of order r gain little from a second thread of BLAS's own (a
+// sixth at r = 200), and passes through R', which is larger than the cache, nothing.
+
+// lane is what one of these threads computes in.
+type lane struct {
+	number     int
+	work, twin blas64.General // blocks of R', rank x siteBlock
+	list       []int          // of sites in such a block
+	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.sum
+}
+
+type lanes []lane
+
+// alone runs f, which calls BLAS on matrices of the order of the rank: on one thread where there are lanes, for BLAS's
+// other threads wait for more work spinning, some 0.1 s, in the way of the lanes.
+func (l lanes) alone(f func()) {
+	if len(l) > 1 {
+		blas.SingleThreaded(f)
+	} else {
+		f()
+	}
+}
+
+// laneSites is how many sites a lane has at least: with fewer it takes no longer than to wake a thread.
+const laneSites = 512
+
+// laneCount is the number of lanes of so many own sites: that of the threads, where Go and BLAS have as many.
+func laneCount(own int) int {
+	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), own/laneSites))
+}
+
+// newLanes takes from p what lanes for own sites of a factor of rank r hold, twins if wanted.
+func newLanes(p *core.Plan, own, r int, twins bool) lanes {
+	l, width := make(lanes, laneCount(own)), siteBlock(own, r)
+	for i := range l {
+		l[i].number, l[i].work = i, p.Matrix(r, width)
+		if twins {
+			l[i].twin, l[i].list = p.Matrix(r, width), p.Ints(width)
+		}
+		if i > 0 {
+			l[i].sum = p.Matrix(r, r)
+		}
+	}
+	return l
+}
+
+// SideBySide calls f for parts of the numbers below n, in as many goroutines as there are threads, each with BLAS on one.
+func SideBySide(n int, f func(first, last int)) {
+	sideBySide(laneCount(n), 0, n, func(_, first, last int) { f(first, last) })
+}
+
+// sideBySide deals numbers from first to last-1 out to so many lanes, in order, and calls f for each, at the same time
+// and with BLAS on one thread if there are several.
+func sideBySide(count, first, last int, f func(lane, first, last int)) {
+	if count == 1 {
+		f(0, first, last)
+		return
+	}
+	n := last - first
+	blas.SingleThreaded(func() {
+		core.Parallel(count, func(l int) { f(l, first+n*l/count, first+n*(l+1)/count) })
+	})
+}
+
+// eachBlock calls f for blocks of the numbers from first to last-1, with as many columns of work and twin.
+func (l lanes) eachBlock(first, last int, f func(l lane, first, last int)) {
+	width := l[0].work.Cols
+	if l[0].work.Rows == 0 {
+		return
+	}
+	sideBySide(min(len(l), max(1, (last-first)/laneSites)), first, last, func(at, first, last int) {
+		for ; first < last; first += width {
+			end, cut := min(last, first+width), l[at]
+			cut.work = core.Cols(cut.work, 0, end-first)
+			if cut.twin.Rows > 0 {
+				cut.twin = core.Cols(cut.twin, 0, end-first)
+			}
+			f(cut, first, end)
+		}
+	})
+}
+
+// sum is eachBlock for an f that adds to the lower triangle of its lane's sum; what they have added, in
+// the order of lanes, is added to that of dst.
+func (l lanes) sum(dst blas64.General, first, last int, f func(l lane, first, last int)) {
+	into := append(lanes(nil), l...)
+	into[0].sum = dst
+	for _, other := range into[1:] {
+		clear(other.sum.Data)
+	}
+	into.eachBlock(first, last, f)
+	for _, other := range into[1:] {
+		for q := range dst.Rows {
+			floats.Add(grid64(dst).row(q)[:q+1], grid64(other.sum).row(q)[:q+1])
+		}
+	}
+}
+
+// product is the sum, rows x rank, of what f adds to its lane's.
+func (l lanes) product(rows, first, last int, f func(l lane, first, last int)) blas64.General {
+	into := append(lanes(nil), l...)
+	for i := range into {
+		into[i].sum = newGeneral(rows, max(1, l[0].work.Rows))
+		into[i].sum.Cols = l[0].work.Rows
+	}
+	into.eachBlock(first, last, f)
+	for _, other := range into[1:] {
+		floats.Add(into[0].sum.Data, other.sum.Data)
+	}
+	return into[0].sum
+}

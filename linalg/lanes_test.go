@@ -1,0 +1,94 @@
+package linalg
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/blas"
+)
+
+// TestLanes: three lanes compute what one does, to the rounding of sums in another order (that of single precision in
+// Squares32), and the same bits each time.
+func TestLanes(t *testing.T) {
+	const n = 3*laneSites + 100
+	rng := rand.New(rand.NewPCG(18, 4))
+	points := newRandomPoints(n, rng)
+	d, x := drawSites(n, siteRegimes["even"], rng), make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for _, keep := range []bool{true, false} {
+		one := onThreads(1, func() [][]float64 { return lowRankAnswers(t, points, d, x, keep, 1) })
+		three := onThreads(3, func() [][]float64 { return lowRankAnswers(t, points, d, x, keep, 3) })
+		again := onThreads(3, func() [][]float64 { return lowRankAnswers(t, points, d, x, keep, 3) })
+		for c := range one {
+			tol := 1e-11
+			if c == len(one)-1 {
+				tol = 3e-6
+			}
+			if off := floats.Distance(one[c], three[c], 2) / floats.Norm(one[c], 2); !(off <= tol) {
+				t.Errorf("kept %v: answer %d of three lanes is off by %g", keep, c, off)
+			}
+			if !slices.Equal(three[c], again[c]) {
+				t.Errorf("kept %v: answer %d of three lanes differs from run to run", keep, c)
+			}
+		}
+	}
+}
+
+// onThreads runs f with so many threads of Go and of BLAS.
+func onThreads(threads int, f func() [][]float64) [][]float64 {
+	procs, before := runtime.GOMAXPROCS(threads), blas.Bound().Threads()
+	blas.Bound().SetThreads(threads)
+	defer func() {
+		runtime.GOMAXPROCS(procs)
+		blas.Bound().SetThreads(before)
+	}()
+	return f()
+}
+
+// lowRankAnswers are the factor, the refresh, the products, a trainer's solution and products in single precision.
+func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count int) (all [][]float64) {
+	f := mustFactorise(t, k, RankOptions{MaxRank: 40})
+	e := NewLowRankEngine(f)
+	if len(e.ws.lanes) != count {
+		t.Fatalf("%d lanes, want %d", len(e.ws.lanes), count)
+	}
+	if !keep {
+		e.solved.Data = nil
+	}
+	if err := e.Factorize(d); err != nil {
+		t.Fatal(err)
+	}
+	add := func(call func(dst, x []float64)) {
+		dst := make([]float64, len(x))
+		call(dst, x)
+		all = append(all, dst)
+	}
+	all = append(all, slices.Clone(f.Residual()), slices.Clone(e.chi), slices.Clone(e.b))
+	add(e.MulVecOffDiag)
+	add(e.MulVecSquaredOffDiag)
+	add(e.Crossed(d).MulVecOffDiag)
+	rows, products := newGeneral(2, len(x)), newGeneral(2, len(x))
+	copy(rows.Data, x)
+	copy(rows.Data[rows.Stride:], d)
+	e.MulRows(products, rows)
+	all = append(all, products.Data)
+	s := f.System()
+	if err := s.Factorize(d); err != nil {
+		t.Fatal(err)
+	}
+	solution := slices.Clone(x)
+	s.Solve(solution)
+	all = append(all, solution)
+	if single := e.Squares32(); single != nil {
+		add(single.MulVecSquaredOffDiag)
+	} else {
+		add(e.MulVecSquaredOffDiag)
+	}
+	return all
+}

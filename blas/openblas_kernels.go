@@ -27,16 +27,16 @@ type (
 )
 
 // smallLeaf is the order at which the recursions stop, largeLeaf that at which
-// potrf does in matrices above smallOrder: its leaves divide all the rows below,
+// potrf does in matrices above leafOrder: its leaves divide all the rows below,
 // for which threads want work.
 const (
-	smallLeaf  = 32
-	largeLeaf  = 64
-	smallOrder = 600
+	smallLeaf = 32
+	largeLeaf = 64
+	leafOrder = 600
 )
 
 func potrfLeaf(n int) int {
-	if n <= smallOrder {
+	if n <= leafOrder {
 		return smallLeaf
 	}
 	return largeLeaf

@@ -30,7 +30,7 @@ func BenchmarkRefresh(b *testing.B) {
 		d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
 		gemm := newProduct(n)
 		for name, build := range engines {
-			if name != "exact" {
+			if name != "exact" && name != "recursions" {
 				continue // other flops: see BenchmarkLowRank; ranks: see BenchmarkRanks
 			}
 			for _, what := range []string{"diag", "full", "single"} {
@@ -205,7 +205,7 @@ func benchmarkOrders() []int {
 	if blas.Bound().Name() == "gonum" {
 		return []int{500, 1000}
 	}
-	return []int{500, 1000, 2000, 4000}
+	return []int{100, 200, 350, 500, 600, 1000, 2000, 4000}
 }
 
 // gemmRate is the best of three products of order n, in GFLOP/s.

@@ -12,7 +12,8 @@ import (
 // CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that
 // survives a singular K; Rasmussen and Williams 2006, section 3.4.3). Everything
 // happens in the scratch triangle of K's own array: B, then L, then L^-1, then G
-// without its diagonal, which is chi.
+// without its diagonal, which is chi. Of small orders only G does, the others lie in
+// memory of their own (blas.Small).
 type CholeskyEngine struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
@@ -21,7 +22,8 @@ type CholeskyEngine struct {
 	claim    int64 // of the scratch triangle, see Sym.Claim
 	update   core.Update
 	lanes    [core.Lanes][]float64
-	below    []float64 // workspace of diagonals
+	below    []float64   // workspace of diagonals
+	small    *blas.Small // nil: none for this order
 	singular nearlySingular
 }
 
@@ -31,6 +33,7 @@ type content int
 const (
 	undefined     content = iota
 	inverseFactor         // L^-1; of a G that comes from the low-rank factor nothing yet
+	inSmall               // nothing yet: L^-1 is in small
 	offDiagonal           // G with a zero diagonal
 )
 
@@ -55,6 +58,11 @@ func (e *CholeskyEngine) allocate(p *core.Plan, n int) {
 	p.Vectors(n, &e.kdiag, &e.below)
 	for i := range e.lanes {
 		p.Vectors(n, &e.lanes[i])
+	}
+	if work := blas.SmallWork(n); work > 0 {
+		if memory := p.Vector(work); memory != nil {
+			e.small = blas.NewSmall(n, memory)
+		}
 	}
 }
 
@@ -98,6 +106,9 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 	}
 	if e.singular.inUse = e.needsFactor(d); e.singular.inUse {
 		return e.factorizeLowRank(d)
+	}
+	if e.small.Usable() {
+		return e.factorizeSmall(false)
 	}
 	bound := blas.Bound()
 	return factorize(e, double(e.k), 0, bound.Potrf, bound.Trtri)
@@ -198,31 +209,58 @@ func formFourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, 
 	}
 }
 
-// conditionalVariances leaves in chi, while the triangle holds L, the variance
-// v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those before it, divided by
-// L_ii^2.
+// factorizeSmall is factorize in memory of its own.
+func (e *CholeskyEngine) factorizeSmall(single bool) error {
+	if minor := e.small.Invert(e.k.Raw(), e.sites.Root, single); minor != 0 {
+		return &PivotError{Minor: minor, N: e.N()}
+	}
+	for i, pivot := range e.small.Pivots {
+		e.conditionalVariance(i, e.small.Above[i], pivot)
+		e.diagonal(i, e.small.Below[i], 1/pivot)
+	}
+	e.holds = inSmall
+	return nil
+}
+
+// conditionalVariances leaves in chi what conditionalVariance computes, while the triangle
+// holds L.
 func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
-	s := &e.sites
 	eachRow(t.n, func(i int) {
 		sum := 0.0
 		row := t.row(i)
 		for _, l := range row[:i] {
 			sum += float64(l) * float64(l)
 		}
-		pivot := float64(row[i])
-		s.Chi[i] = (e.kdiag[i] - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
+		e.conditionalVariance(i, sum, float64(row[i]))
 	})
 }
 
-// diagonals reads chi and b off the columns of L^-1:
+// conditionalVariance leaves in chi_i the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of
+// site i given those before it, divided by L_ii^2.
+func (e *CholeskyEngine) conditionalVariance(i int, sum, pivot float64) {
+	s := &e.sites
+	s.Chi[i] = (e.kdiag[i] - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
+}
+
+// diagonal completes chi_i and b_i by column i of L^-1, m = (L^-1)_ii:
 //
 //	b_i = (B^-1)_ii = sum_k (L^-1)_ki^2,
 //	chi_i = (1 - b_i)/d_i = v_i/L_ii^2 - sum_{k>i} (L^-1)_ki^2/d_i.
 //
 // The first form of chi loses 1/d_i against chi_i to rounding, the second
 // K_ii: the smaller loss is taken.
-func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
+func (e *CholeskyEngine) diagonal(i int, below, m float64) {
 	s := &e.sites
+	s.B[i] = m*m + below
+	if s.D[i]*e.kdiag[i] >= 1 {
+		s.Chi[i] = (1 - s.B[i]) / s.D[i]
+	} else {
+		s.Chi[i] -= below / (s.Root[i] * s.Root[i])
+	}
+}
+
+// diagonals reads chi and b off the columns of L^-1.
+func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 	core.OverTriangle(t.n, core.Blocks(t.n, strip), func(block int) {
 		first, last := block*strip, min(t.n, (block+1)*strip)
 		below := e.below[first:last] // sum_{k>i} (L^-1)_ki^2
@@ -236,13 +274,7 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 		}
 		for j := range below {
 			i := first + j
-			m := float64(t.data[i*t.stride+i])
-			s.B[i] = m*m + below[j]
-			if s.D[i]*e.kdiag[i] >= 1 {
-				s.Chi[i] = (1 - s.B[i]) / s.D[i]
-			} else {
-				s.Chi[i] -= below[j] / (s.Root[i] * s.Root[i])
-			}
+			e.diagonal(i, below[j], float64(t.data[i*t.stride+i]))
 		}
 	})
 }
@@ -251,12 +283,24 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 // low-rank factor.
 func (e *CholeskyEngine) FormG() {
 	switch {
+	case e.holds == inSmall:
+		e.formGSmall()
 	case e.holds != inverseFactor:
 	case e.singular.inUse:
 		e.formFromFactor()
 	default:
 		invert(e, double(e.k), blas.Bound().Lauum)
 	}
+}
+
+// formGSmall is invert from small.
+func (e *CholeskyEngine) formGSmall() {
+	s := e.k.Scratch()
+	e.small.OffDiagonal(e.sites.Inverse, s)
+	for i := range s.N {
+		s.Data[i*s.Stride+i] = 0
+	}
+	e.holds = offDiagonal
 }
 
 // invert computes B^-1 = L^-T L^-1, then

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
@@ -25,6 +26,16 @@ var engines = map[string]func(k *Sym) Engine{
 	"lowrank": func(k *Sym) Engine { return factorised(k, RankOptions{}) },
 
 	// Ranks are added by dist_grid_test.go and scalapack_test.go.
+}
+
+func init() {
+	if blas.SmallWork(1) > 0 { // else exact is that
+		engines["recursions"] = func(k *Sym) Engine {
+			e := NewCholeskyEngine(k)
+			e.small = nil
+			return e
+		}
+	}
 }
 
 // factorised is the low-rank engine on a factor of k, or one that has failed.

@@ -68,8 +68,19 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	if err := e.begin(e.clipBelow(d)); err != nil {
 		return err
 	}
+	if e.small.Usable() {
+		return e.finishSingle(e.factorizeSmall(true), e.formGSmall)
+	}
 	t := single(e.k)
-	if err := factorize(e, t, leastSingle, bound.Potrf32, bound.Trtri32); err != nil {
+	return e.finishSingle(factorize(e, t, leastSingle, bound.Potrf32, bound.Trtri32), func() {
+		invert(e, t, bound.Lauum32)
+		e.toDouble(t)
+	})
+}
+
+// finishSingle forms G after a factorisation in float32, if that has carried.
+func (e *CholeskyEngine) finishSingle(err error, formG func()) error {
+	if err != nil {
 		return errors.Join(ErrSingle, err)
 	}
 	e.holds = undefined
@@ -78,8 +89,7 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 			return ErrSingle
 		}
 	}
-	invert(e, t, bound.Lauum32)
-	e.toDouble(t)
+	formG()
 	return nil
 }
 

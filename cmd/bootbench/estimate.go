@@ -104,6 +104,7 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 		return err
 	}
 	law.collects(&wanted)
+	a.announce(j)
 	if _, err := a.fit(j); err != nil { // before the solve: both use the same scratch memory
 		return err
 	}

@@ -157,6 +157,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, se
 	if err := j.CheckPredict(inputs.M()); err != nil {
 		return err
 	}
+	a.announce(j)
 	began := time.Now()
 	solution, err := a.solve(j, scheme, settings, "solve")
 	if err != nil {

@@ -30,19 +30,32 @@ func (a *anderson[T]) open() (residual, image []T) {
 	return a.residual.row(a.next), a.image.row(a.next)
 }
 
-// close takes the open row into the history and leaves in coefficients those of the
-// history whose combination comes nearest to the weighted residual. It returns how many
-// there are: 0 where the least squares cannot be solved.
-func (a *anderson[T]) close(weighted, work, coefficients []T, small []float64) int {
+// products takes the open row into the history and leaves in sums, 2 depth numbers, the inner products of the history with it, and
+// from depth on with the weighted residual, both over own sites.
+func (a *anderson[T]) products(sums []float64, weighted, work []T) {
 	depth := a.residual.rows
 	a.held = min(a.held+1, depth)
 	n := a.held
-	mulVec(work[:n], a.residual.top(n), a.residual.row(a.next))
-	for k, v := range work[:n] {
-		a.gram[k*depth+a.next], a.gram[a.next*depth+k] = float64(v), float64(v)
+	clear(sums)
+	for k, x := range [][]T{a.residual.row(a.next), weighted} {
+		mulVec(work[:n], a.residual.top(n), x)
+		for j, v := range work[:n] {
+			sums[k*depth+j] = float64(v)
+		}
+	}
+}
+
+// close leaves in coefficients those of the history whose combination comes nearest to the weighted residual, given the
+// products over all sites. It returns how many there are: 0 where the least squares cannot be solved.
+func (a *anderson[T]) close(sums []float64, coefficients []T, small []float64) int {
+	depth, n := a.residual.rows, a.held
+	for k, v := range sums[:n] {
+		a.gram[k*depth+a.next], a.gram[a.next*depth+k] = v, v
 	}
 	a.next = (a.next + 1) % depth
-	mulVec(coefficients[:n], a.residual.top(n), weighted)
+	for k, v := range sums[depth:][:n] {
+		coefficients[k] = T(v)
+	}
 	if !solveRidge(small, a.gram, coefficients[:n], depth) {
 		a.reset()
 		return 0

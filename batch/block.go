@@ -85,10 +85,11 @@ type block[T number] struct {
 	active int
 	x, f   matrix[T] // xi - g and f - m = G (xi - g), a row a resample
 
-	h, fitted          []float64 // workspace over the sites
-	move               []T       // the same
-	work, coefficients []T       // workspace over Settings.Depth
-	small              []float64
+	h, fitted    []float64 // workspace over the sites
+	move         []T       // the same
+	coefficients []T       // workspace over Settings.Depth
+	small        []float64
+	sums         []float64 // over the rows: what ranks add up
 }
 
 // row is one resample in training.
@@ -107,8 +108,8 @@ func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
 		trainer: t, precision: p, rows: make([]row[T], size),
 		x: newMatrix[T](size, sites), f: newMatrix[T](size, sites),
 		h: make([]float64, sites), fitted: make([]float64, sites),
-		move: make([]T, sites),
-		work: make([]T, depth), coefficients: make([]T, depth), small: make([]float64, depth*depth+depth),
+		move:         make([]T, sites),
+		coefficients: make([]T, depth), small: make([]float64, depth*depth+depth), sums: make([]float64, 2*depth*size),
 	}
 }
 
@@ -127,7 +128,7 @@ func (b *block[T]) start(r resample) {
 	clear(b.f.row(b.active))
 	clear(row.weighted)
 	b.evaluate(b.active)
-	b.advance(b.active)
+	b.advance(b.active, 0)
 	b.active++
 }
 
@@ -136,7 +137,7 @@ func (b *block[T]) iterate(ended func(r resample, residual float64)) {
 	b.product(b.f.top(b.active), b.x.top(b.active))
 	b.trainer.counts.iterations.Add(int64(b.active))
 	s := &b.trainer.settings
-	for i := b.active - 1; i >= 0; i-- { // from behind: remove moves the last row
+	for i := range b.active {
 		r := &b.rows[i]
 		r.iterations++
 		if s.FirstIterate && r.iterations == 1 {
@@ -144,14 +145,36 @@ func (b *block[T]) iterate(ended func(r resample, residual float64)) {
 		}
 		if !r.known {
 			b.evaluate(i)
+		}
+		b.sums[i] = r.residual
+	}
+	b.trainer.share.MaxEach(b.sums[:b.active])
+	for i := b.active - 1; i >= 0; i-- { // from behind: remove moves the last row
+		r := &b.rows[i]
+		r.residual = b.sums[i]
+		if !r.known {
 			if r.residual > s.Tolerance && r.iterations < s.MaxIterations {
-				b.advance(i)
 				continue
 			}
 			b.write(i, r.f)
 		}
 		ended(r.resample, r.residual)
 		b.remove(i)
+	}
+	b.advanceAll()
+}
+
+// advanceAll moves x of all rows, none of which is new.
+func (b *block[T]) advanceAll() {
+	depth := b.trainer.settings.Depth
+	for i := range b.active {
+		row := &b.rows[i]
+		row.history.products(b.sums[2*depth*i:][:2*depth], row.weighted, b.coefficients)
+	}
+	b.trainer.share.Sum(b.sums[:2*depth*b.active])
+	for i := range b.active {
+		row := &b.rows[i]
+		b.advance(i, row.history.close(b.sums[2*depth*i:][:2*depth], b.coefficients, b.small))
 	}
 }
 
@@ -165,7 +188,7 @@ func (b *block[T]) remove(i int) {
 	}
 }
 
-// evaluate computes the residual xi(h(x, f)) - x of row i, and its size. In units of f,
+// evaluate computes the residual xi(h(x, f)) - x of row i, and its size at own sites. In units of f,
 // times chi, it is f_s(h) - f: by so much the site would move of its own.
 func (b *block[T]) evaluate(i int) {
 	s, row := b.trainer.surrogate, &b.rows[i]
@@ -199,16 +222,15 @@ func (b *block[T]) evaluate(i int) {
 	row.residual = math.Sqrt(float64(worst))
 }
 
-// advance moves x of row i, whose residual evaluate has just left, by Anderson's step.
-func (b *block[T]) advance(i int) {
+// advance moves x of row i, whose residual evaluate has just left, by Anderson's step, of which the first n coefficients are
+// there.
+func (b *block[T]) advance(i, n int) {
 	row, x := &b.rows[i], b.x.row(i)
 	for j, v := range row.weighted {
 		b.move[j] = v * b.scales.force[j]
 	}
-	if row.iterations > 0 {
-		if n := row.history.close(row.weighted, b.work, b.coefficients, b.small); n > 0 {
-			subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
-		}
+	if n > 0 {
+		subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
 	}
 	_, image := row.history.open()
 	copy(image, b.move)
@@ -229,5 +251,7 @@ func (b *block[T]) write(i int, f []float64) {
 	for j, v := range b.x.row(i) {
 		b.h[j] = t.surrogate.g[j] + float64(v)
 	}
-	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(f[t.Sites():t.inputs()]))
+	extra := f[t.Sites():t.inputs()]
+	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(extra))
+	t.share.Sum(extra)
 }

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
 )
 
 // Settings say how to train. The zero value means the defaults.
@@ -54,6 +56,7 @@ type Exact interface {
 // Trainer is batch training bound to its data: what the blocks of all workers share.
 type Trainer struct {
 	surrogate *surrogate
+	share     linalg.Share
 	examples  *examples
 	settings  Settings
 	extra     blas64.General // P x M: f at the new inputs = extra xi
@@ -93,18 +96,19 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	if err != nil {
 		return nil, err
 	}
+	share := theory.Engine.Sites()
 	examples, err := newExamples(p, len(surrogate.c))
-	if err != nil {
+	if err = share.Agree(err); err != nil {
 		return nil, err
 	}
 	if extra.Rows > 0 && extra.Cols != len(surrogate.c) {
 		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols, len(surrogate.c))
 	}
-	t := &Trainer{surrogate: surrogate, examples: examples, extra: extra, newExact: newExact}
+	t := &Trainer{surrogate: surrogate, share: share, examples: examples, extra: extra, newExact: newExact}
 	if t.settings, err = s.withDefaults(); err != nil {
 		return nil, err
 	}
-	if t.settings.Tolerance < singleTolerance || surrogate.largestInverseB() > singleInverseB {
+	if t.settings.Tolerance < singleTolerance || share.Max(surrogate.largestInverseB()) > singleInverseB {
 		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
 	} else {
 		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
@@ -113,7 +117,8 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	if t.double != nil {
 		size = 8
 	}
-	t.settings.Size = t.settings.sizeWithin(rowBytes(t.Sites(), len(p.Y), t.Outputs(), t.settings.Depth, size))
+	row := rowBytes(t.Sites(), len(p.Y), t.Outputs(), t.settings.Depth, size)
+	t.settings.Size = t.settings.sizeWithin(int64(share.Max(float64(row))))
 	return t, nil
 }
 

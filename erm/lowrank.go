@@ -69,7 +69,7 @@ func (s *lowRank) sweepOwn(f, a []float64, begin, end int, visit func(i int, f f
 		s.between.Rows(s.rows, first, last)
 		for i := first; i < last; i++ {
 			row := s.rows[(i-first)*rank : (i-first+1)*rank]
-			f[i] = floats.Dot(row, s.t) + residual[i]*a[i]
+			f[i] = floats.Dot(row, s.t) + residual[i-begin]*a[i]
 			step, err := visit(i, f[i])
 			if err != nil {
 				return err

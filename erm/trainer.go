@@ -64,10 +64,7 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	default:
 		return nil, fmt.Errorf("there is no trainer for a kernel matrix in the form %T", k)
 	}
-	t.diag = make([]float64, k.N())
-	for i := range t.diag {
-		t.diag[i] = k.At(i, i)
-	}
+	t.diag = k.Sites().Gather(linalg.Diagonal(k))
 	return t, nil
 }
 

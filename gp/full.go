@@ -66,10 +66,11 @@ func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []floa
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, nil, err
 	}
-	d, g, f := make([]float64, k.N()), make([]float64, k.N()), make([]float64, k.N())
-	for i, c := range count {
+	share := k.Sites()
+	d, g, f := make([]float64, share.Own()), make([]float64, share.Own()), make([]float64, share.Own())
+	for i, c := range count[share.First:share.Last] {
 		d[i] = float64(c) / noise
-		g[i] = d[i] * target[i]
+		g[i] = d[i] * target[share.First+i]
 	}
 	engine := k.Engine()
 	if err := engine.Factorize(d); err != nil {
@@ -81,7 +82,7 @@ func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []floa
 	for i := range f {
 		f[i] += chi[i] * g[i]
 	}
-	return f, b, nil
+	return share.Gather(f), share.Gather(b), nil
 }
 
 func checkFull(m int, noise float64, count []int, target []float64) error {

@@ -7,6 +7,7 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg/internal/core"
 )
@@ -92,7 +93,7 @@ var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
 // newBiasEngine adds a bias to the engine on K, which it takes over.
 func newBiasEngine(inner base) *BiasEngine {
 	e := &BiasEngine{inner: inner}
-	e.allocate(&core.Plan{}, inner.N())
+	e.allocate(&core.Plan{}, inner.Sites().Own())
 	return e
 }
 
@@ -111,6 +112,9 @@ func BiasBytes(n int) int64 {
 // N is the order of K.
 func (e *BiasEngine) N() int { return e.inner.N() }
 
+// Sites is that of the engine on K.
+func (e *BiasEngine) Sites() Share { return e.inner.Sites() }
+
 // Diag is diag(G) and 1 - d diag(G).
 func (e *BiasEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
@@ -124,7 +128,7 @@ func (e *BiasEngine) FormG() {}
 func (e *BiasEngine) Valid() bool { return e.inner.Valid() }
 
 // Bytes is the memory that the engine holds, K included.
-func (e *BiasEngine) Bytes() int64 { return e.inner.Bytes() + BiasBytes(e.N()) }
+func (e *BiasEngine) Bytes() int64 { return e.inner.Bytes() + BiasBytes(e.Sites().Own()) }
 
 // InputDim is that of the engine on K.
 func (e *BiasEngine) InputDim() int { return e.inner.InputDim() }
@@ -187,6 +191,7 @@ func (e *BiasEngine) addBias() error {
 		e.turned[i] = d[i] * e.z[i]
 		e.w += e.turned[i]
 	}
+	e.w = e.Sites().SumOf(e.w)
 	if !(e.w > 0) {
 		return ErrNoBias
 	}
@@ -203,12 +208,11 @@ func (e *BiasEngine) addBias() error {
 // eachWithout calls f for every element of turned with the sum of the others: of those
 // before and those after, so that nothing is subtracted.
 func (e *BiasEngine) eachWithout(f func(i int, others float64)) {
-	after := 0.0
+	before, after := e.Sites().Around(floats.Sum(e.turned))
 	for i := len(e.turned) - 1; i >= 0; i-- {
 		e.after[i] = after
 		after += e.turned[i]
 	}
-	before := 0.0
 	for i, v := range e.turned {
 		f(i, before+e.after[i])
 		before += v
@@ -276,8 +280,12 @@ func (e *BiasEngine) Coarse() Engine {
 // MulRows writes dst = x G.
 func (e *BiasEngine) MulRows(dst, x blas64.General) {
 	e.inner.MulRows(dst, x)
-	for r := range x.Rows {
-		sum := blas64.Dot(core.Vector(e.z), core.Vector(x.Data[r*x.Stride:r*x.Stride+x.Cols]))
+	sums := make([]float64, x.Rows)
+	for r := range sums {
+		sums[r] = floats.Dot(e.z, x.Data[r*x.Stride:r*x.Stride+x.Cols])
+	}
+	e.Sites().Sum(sums)
+	for r, sum := range sums {
 		blas64.Axpy(sum/e.w, core.Vector(e.z), core.Vector(dst.Data[r*dst.Stride:r*dst.Stride+dst.Cols]))
 	}
 }
@@ -285,10 +293,11 @@ func (e *BiasEngine) MulRows(dst, x blas64.General) {
 // CopyG writes all of G into dst.
 func (e *BiasEngine) CopyG(dst blas64.General) {
 	e.inner.CopyG(dst)
+	z := e.Sites().Gather(e.z)
 	if e.N() > 0 {
-		blas64.Ger(1/e.w, core.Vector(e.z), core.Vector(e.z), dst)
+		blas64.Ger(1/e.w, core.Vector(z), core.Vector(z), dst)
 	}
-	for i, v := range e.sites.Chi {
+	for i, v := range e.Sites().Gather(e.sites.Chi) {
 		dst.Data[i*dst.Stride+i] = v
 	}
 }
@@ -296,30 +305,40 @@ func (e *BiasEngine) CopyG(dst blas64.General) {
 // Row copies row i of G into dst.
 func (e *BiasEngine) Row(dst []float64, i int) {
 	e.inner.Row(dst, i)
-	blas64.Axpy(e.z[i]/e.w, core.Vector(e.z), core.Vector(dst))
-	dst[i] = e.sites.Chi[i]
+	share, z := e.Sites(), 0.0
+	if share.Holds(i) {
+		z = e.z[i-share.First]
+	}
+	floats.AddScaled(dst, share.SumOf(z)/e.w, e.z)
+	if share.Holds(i) {
+		dst[i-share.First] = e.sites.Chi[i-share.First]
+	}
 }
 
 // Product32 is that of the engine on K, and z.
 func (e *BiasEngine) Product32() Product32 {
-	p := &biased32{inner: e.inner.Product32(), z: make([]float32, e.N()), share: make([]float32, e.N())}
+	p := &biased32{inner: e.inner.Product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z)), share: e.Sites()}
 	for i, z := range e.z {
-		p.z[i], p.share[i] = float32(z), float32(z/e.w)
+		p.z[i], p.part[i] = float32(z), float32(z/e.w)
 	}
 	return p
 }
 
-// biased32 is G = G0 + z share'.
+// biased32 is G = G0 + z part'.
 type biased32 struct {
-	inner    Product32
-	z, share []float32
+	inner   Product32
+	z, part []float32
+	share   Share
 }
 
 func (p *biased32) MulRows(dst, x blas32.General) {
 	p.inner.MulRows(dst, x)
+	sums := vector32(make([]float32, x.Rows))
 	if x.Rows > 0 && x.Cols > 0 {
-		sums := blas32.Vector{N: x.Rows, Inc: 1, Data: make([]float32, x.Rows)}
-		blas32.Gemv(gblas.NoTrans, 1, x, vector32(p.share), 0, sums)
+		blas32.Gemv(gblas.NoTrans, 1, x, vector32(p.part), 0, sums)
+	}
+	p.share.sum32(sums.Data)
+	if x.Rows > 0 && x.Cols > 0 {
 		blas32.Ger(1, sums, vector32(p.z), dst)
 	}
 }
@@ -331,7 +350,7 @@ func vector32(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 
 //	t'field = t0'field + z(x) z'field/w,
 //	sum_j t_j^2 s_j = sum_j t0_j^2 s_j + 2 z(x)/w t0'(z o s) + z(x)^2/w^2 z'(z o s).
 func (e *BiasEngine) Predictor(field, scatter []float64) Predictor {
-	turned := make([]float64, e.N())
+	turned := make([]float64, len(e.z))
 	for i, z := range e.z {
 		turned[i] = z * scatter[i]
 	}
@@ -339,9 +358,9 @@ func (e *BiasEngine) Predictor(field, scatter []float64) Predictor {
 		inner:     e.inner.Predictor(field, scatter),
 		level:     e.inner.coefficients(e.Precisions()),
 		cross:     e.inner.coefficients(turned),
-		perLevel:  blas64.Dot(core.Vector(e.z), core.Vector(field)) / e.w,
+		perLevel:  e.Sites().SumOf(floats.Dot(e.z, field)) / e.w,
 		perCross:  2 / e.w,
-		perSquare: blas64.Dot(core.Vector(e.z), core.Vector(turned)) / (e.w * e.w),
+		perSquare: e.Sites().SumOf(floats.Dot(e.z, turned)) / (e.w * e.w),
 	}
 }
 
@@ -386,13 +405,13 @@ func Responses(e Engine, k blas64.General) blas64.General {
 		scaleColumns(weighted, rowsFrom(k, first, rows), e.Precisions())
 		e.MulRows(rowsFrom(t, first, rows), weighted)
 	}
-	b, biased := e.(*BiasEngine)
+	z, w, biased := biasOf(e)
 	for r := range k.Rows {
 		row := t.Data[r*t.Stride : r*t.Stride+t.Cols]
 		for i, v := range k.Data[r*k.Stride : r*k.Stride+k.Cols] {
 			row[i] = v - row[i]
 			if biased {
-				row[i] += b.z[i] / b.w
+				row[i] += z[i] / w
 			}
 		}
 	}
@@ -404,18 +423,18 @@ func rowsFrom(a blas64.General, first, rows int) blas64.General {
 	return blas64.General{Rows: rows, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
 }
 
-// BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias: with t of
+// BiasVariance is z(x)/w at a new input with kernel vector k, over all sites (see Whole), 0 without a bias: with t of
 // Responses,
 //
 //	G(x, x) = K(x, x) - t(x)'(d o k) + z(x)/w.
 func BiasVariance(e Engine, k []float64) float64 {
-	b, ok := e.(*BiasEngine)
+	z, w, ok := biasOf(e)
 	if !ok {
 		return 0
 	}
-	z, d := 1.0, b.Precisions()
+	at, d := 1.0, e.Precisions()
 	for j, v := range k {
-		z -= v * d[j] * b.z[j]
+		at -= v * d[j] * z[j]
 	}
-	return z / b.w
+	return at / w
 }

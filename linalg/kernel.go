@@ -11,7 +11,9 @@ import (
 type Kernel interface {
 	// N is the order.
 	N() int
-	// At is element (i, j).
+	// Sites is the share of the sites of which this process has the numbers, all but on ranks.
+	Sites() Share
+	// At is element (i, j), of the diagonal at own sites only.
 	At(i, j int) float64
 	// Check reports, as *EntryError, the first element that is not finite, or a
 	// diagonal element below zero.
@@ -21,6 +23,16 @@ type Kernel interface {
 	Eigenvalues(sites []int) ([]float64, error)
 	// Engine makes an engine on this kernel.
 	Engine() Engine
+}
+
+// Diagonal is that of k at the own sites.
+func Diagonal(k Kernel) []float64 {
+	share := k.Sites()
+	diagonal := make([]float64, share.Own())
+	for i := range diagonal {
+		diagonal[i] = k.At(share.First+i, share.First+i)
+	}
+	return diagonal
 }
 
 // EntryError reports an element that no kernel matrix can have.

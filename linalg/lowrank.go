@@ -18,19 +18,19 @@ import (
 // the pivots as inducing inputs (Snelson and Ghahramani 2006).
 //
 // R' is kept in panels of some rows, row-major: 8 N rank bytes in all. The processes of a
-// Team (RankOptions) each hold the columns of R' that belong to their share of the sites;
-// vectors over the sites and the rank are on all. All methods but N, Rank and views are then
-// for the members to call together, and give all of them the same.
+// Team (RankOptions) each hold the columns of R' that belong to their Share of the sites, and the
+// residuals there. All methods but N, Rank, Sites and views are then for the members to call together.
+// Vectors over the sites are whole on all of them, and come out the same, where nothing else is said.
 type LowRankPlusDiag struct {
 	n, rank  int
 	share    Share
 	panels   []blas64.General // of R', panelRows x own sites; the last may be filled in part
 	pivots   []int
 	triangle blas64.General // R at the pivots, rank x rank: lower
-	residual []float64
-	diag     []float64 // of K, jitter apart
-	traces   []float64 // sum of the residuals, jitter apart, after each pivot
-	traceK   float64   // sum of K_ii - RankOptions.Offset
+	residual []float64      // of own sites, as is diag
+	diag     []float64      // of K, jitter apart
+	traces   []float64      // sum of the residuals, jitter apart, after each pivot
+	traceK   float64        // sum of K_ii - RankOptions.Offset
 	jitter   float64
 }
 
@@ -64,6 +64,9 @@ func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 // N is the number of sites.
 func (k *LowRankPlusDiag) N() int { return k.n }
 
+// Sites is the share of the sites whose rows of R are here.
+func (k *LowRankPlusDiag) Sites() Share { return k.share }
+
 // Rank is the number of columns of R.
 func (k *LowRankPlusDiag) Rank() int { return k.rank }
 
@@ -83,7 +86,7 @@ func (k *LowRankPlusDiag) smallestPivot() float64 {
 // Pivots are the sites whose columns span R, in order. A view.
 func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
-// Residual is the diagonal that R R' leaves, and the jitter added. A view.
+// Residual is the diagonal that R R' leaves at own sites, and the jitter added. A view.
 func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
 
 // Accuracy says how far R R' alone is from K: the mean residual over the mean of
@@ -96,6 +99,7 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 		sum += v - k.jitter
 		largest = math.Max(largest, v-k.jitter)
 	}
+	sum, largest = k.share.SumOf(sum), k.share.Max(largest)
 	if k.traceK > 0 {
 		trace = math.Max(0, sum/k.traceK)
 	}
@@ -108,20 +112,21 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k
 	}
+	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, jitter: k.jitter, panels: make([]blas64.General, len(k.panels)), share: k.share.subset(sites)}
+	own := sites[s.share.First:s.share.Last]
 	pick := func(from []float64) []float64 {
-		to := make([]float64, len(sites))
-		for c, site := range sites {
-			to[c] = from[site]
+		to := make([]float64, len(own))
+		for c, site := range own {
+			to[c] = from[site-k.share.First]
 		}
 		return to
 	}
-	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, residual: pick(k.residual), diag: pick(k.diag), jitter: k.jitter, panels: make([]blas64.General, len(k.panels))}
-	s.share = k.share.subset(sites)
+	s.residual, s.diag = pick(k.residual), pick(k.diag)
 	for b, p := range k.panels {
 		s.panels[b] = newGeneral(p.Rows, s.share.Own())
 		core.Parallel(p.Rows, func(q int) {
 			to := s.panels[b].Data[q*s.panels[b].Stride:]
-			for c, site := range sites[s.share.First:s.share.Last] {
+			for c, site := range own {
 				to[c] = p.Data[q*p.Stride+site-k.share.First]
 			}
 		})
@@ -137,10 +142,10 @@ func (k *LowRankPlusDiag) AddDiag(v float64) {
 	}
 }
 
-// At is element (i, j) of K~, in O(rank), or O(1) on the diagonal.
+// At is element (i, j) of K~, in O(rank), or O(1) on the diagonal, at own sites.
 func (k *LowRankPlusDiag) At(i, j int) float64 {
 	if i == j {
-		return k.diag[i] + k.jitter
+		return k.diag[i-k.share.First] + k.jitter
 	}
 	rows := k.rowsAt([]int{i, j})
 	return floats.Dot(rows.Data[:k.rank], rows.Data[rows.Stride:rows.Stride+k.rank])
@@ -168,8 +173,15 @@ func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
 	if rows := k.rowsAt(sites); n > 0 && k.rank > 0 {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rows, rows, 0, a)
 	}
+	residual := make([]float64, n)
 	for i, site := range sites {
-		a.Data[i*a.Stride+i] += k.residual[site]
+		if k.share.Holds(site) {
+			residual[i] = k.residual[site-k.share.First]
+		}
+	}
+	k.share.Sum(residual)
+	for i, v := range residual {
+		a.Data[i*a.Stride+i] += v
 	}
 	w, ok := make([]float64, n), false
 	blas.SingleThreaded(func() { ok = blas.Bound().Eigenvalues(gblas.Lower, n, a.Data, a.Stride, w) })
@@ -213,10 +225,10 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 
 // Bytes is the memory of the factor.
 func (k *LowRankPlusDiag) Bytes() int64 {
-	return 8 * (int64(len(k.panels))*int64(k.panelRows())*int64(k.share.Own()) + int64(k.n))
+	return 8 * int64(k.share.Own()) * int64(len(k.panels)*k.panelRows()+2)
 }
 
-// block writes R' at own sites first to last-1, column i scaled by scale_i unless
+// block writes R' at own sites first to last-1, counted from the first of them, column i scaled by scale_i unless
 // scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
 	k.eachRow(first, last, func(q int, row []float64) {
@@ -228,11 +240,11 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 	})
 }
 
-// eachRow calls f for the rows of R' at own sites first to last-1.
+// eachRow calls f for the rows of R' at own sites first to last-1, counted from the first of them.
 func (k *LowRankPlusDiag) eachRow(first, last int, f func(q int, row []float64)) {
 	q := 0
 	for _, p := range k.panels {
-		part := grid64(core.Cols(p, first-k.share.First, last-k.share.First))
+		part := grid64(core.Cols(p, first, last))
 		for r := range part.rows {
 			f(q, part.row(r))
 			q++
@@ -255,7 +267,7 @@ func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 // Rows writes the rows of R of own sites first to last-1 into dst, (last-first) x rank
 // row-major.
 func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
-	k.eachRow(first, last, func(q int, row []float64) {
+	k.eachRow(first-k.share.First, last-k.share.First, func(q int, row []float64) {
 		for i, v := range row {
 			dst[i*k.rank+q] = v
 		}
@@ -263,7 +275,7 @@ func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 }
 
 // weightedGram overwrites lower with the Cholesky factor of I + R' diag(root^2) R over the
-// listed sites, nil for all.
+// listed own sites, nil for all.
 func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites []int, root []float64) error {
 	clear(lower.Data)
 	for q := range k.rank {
@@ -272,14 +284,13 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 		}
 	}
 	if sites == nil {
-		room.sum(lower, k.share.First, k.share.Last, func(l lane, first, last int) {
+		room.sum(lower, 0, k.share.Own(), func(l lane, first, last int) {
 			k.block(l.work, first, last, root)
 			addGram(l.sum, 1, l.work)
 		})
 	} else {
-		own := k.share.among(sites)
-		room.sum(lower, 0, len(own), func(l lane, first, last int) {
-			k.pick(l.work, own[first:last], root)
+		room.sum(lower, 0, len(sites), func(l lane, first, last int) {
+			k.pick(l.work, sites[first:last], root)
 			addGram(l.sum, 1, l.work)
 		})
 	}
@@ -291,8 +302,8 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 
 // pick writes R' at the listed own sites, scaled, into dst (rank x len(sites)).
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
-	k.eachRow(k.share.First, k.share.Last, func(q int, row []float64) {
-		pickTo(grid64(dst).row(q), row, sites, k.share.First, scale)
+	k.eachRow(0, k.share.Own(), func(q int, row []float64) {
+		pickTo(grid64(dst).row(q), row, sites, 0, scale)
 	})
 }
 
@@ -320,19 +331,24 @@ func solveBoth(lower blas64.General, t []float64) {
 func (k *LowRankPlusDiag) MulVec(dst, x []float64) {
 	t := make([]float64, k.rank)
 	k.MulTrans(t, x)
-	k.mul(dst, t)
+	own, ownX := k.share.Of(dst), k.share.Of(x)
+	k.mul(own, t)
 	for i, v := range k.residual {
-		dst[i] += v * x[i]
+		own[i] += v * ownX[i]
 	}
+	k.share.gather(dst)
 }
 
 // MulTrans writes R'x into dst, length rank.
-func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
+func (k *LowRankPlusDiag) MulTrans(dst, x []float64) { k.mulTrans(dst, k.share.Of(x)) }
+
+// mulTrans is MulTrans of a vector over own sites.
+func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
 	clear(dst)
-	count, own := laneCount(k.share.Own()), k.share.Of(x)
+	count := laneCount(len(x))
 	sums := make([]float64, count*k.rank)
 	k.eachPanel(count, func(l, q int, p blas64.General, first, last int) {
-		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(own[first:last]), 0, core.Vector(sums[l*k.rank+q:][:p.Rows]))
+		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(x[first:last]), 0, core.Vector(sums[l*k.rank+q:][:p.Rows]))
 	})
 	for l := range count {
 		floats.Add(dst, sums[l*k.rank:(l+1)*k.rank])
@@ -351,14 +367,12 @@ func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.Gene
 	})
 }
 
-// mul writes R t into dst, length N.
+// mul writes R t at own sites into dst.
 func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
-	own := k.share.Of(dst)
-	k.eachPanel(laneCount(len(own)), func(_, q int, p blas64.General, first, last int) {
-		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(own[first:last]))
+	k.eachPanel(laneCount(len(dst)), func(_, q int, p blas64.General, first, last int) {
+		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(dst[first:last]))
 	})
-	k.share.gather(dst)
 }
 
 // InTurn calls f for the members' own sites, first to last-1, one member after the other,

@@ -62,7 +62,7 @@ func siteBlock(own, rank int) int {
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k}
-	e.allocate(&core.Plan{}, k.n, k.share.Own(), k.rank, 8*k.n*k.rank <= keptBytes)
+	e.allocate(&core.Plan{}, k.share.Own(), k.rank, 8*k.n*k.rank <= keptBytes)
 	return e
 }
 
@@ -70,14 +70,14 @@ func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 // conditioned as sum d_i K_ii is large.
 func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k, refine: true}
-	e.allocate(&core.Plan{}, k.n, k.share.Own(), k.rank, true)
+	e.allocate(&core.Plan{}, k.share.Own(), k.rank, true)
 	return e
 }
 
-// allocate takes from p what an engine holds beside the factor, of own of n sites.
-func (e *LowRankEngine) allocate(p *core.Plan, n, own, r int, keep bool) {
+// allocate takes from p what an engine holds beside the factor.
+func (e *LowRankEngine) allocate(p *core.Plan, own, r int, keep bool) {
 	w := &e.ws
-	p.Vectors(n, &e.d, &e.inverse, &e.uNorm2, &e.chi, &e.b, &w.scale)
+	p.Vectors(own, &e.d, &e.inverse, &e.uNorm2, &e.chi, &e.b, &w.scale)
 	p.Vectors(r, &w.small)
 	e.lower, w.form, w.half = p.Matrix(r, r), p.Matrix(r, r), p.Matrix(r, r)
 	w.lanes = newLanes(p, own, r, true)
@@ -88,6 +88,9 @@ func (e *LowRankEngine) allocate(p *core.Plan, n, own, r int, keep bool) {
 
 // N is the order of K~.
 func (e *LowRankEngine) N() int { return e.k.n }
+
+// Sites is that of the factor.
+func (e *LowRankEngine) Sites() Share { return e.k.share }
 
 // Diag is diag(G) and 1 - d diag(G).
 func (e *LowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
@@ -107,10 +110,10 @@ func (e *LowRankEngine) Bytes() int64 {
 }
 
 func (e *LowRankEngine) countLevels(p *core.Plan) {
-	new(LowRankEngine).allocate(p, e.k.n, e.k.share.Own(), e.k.rank, e.kept())
+	new(LowRankEngine).allocate(p, e.k.share.Own(), e.k.rank, e.kept())
 	if e.level.engine != nil {
 		e.level.engine.countLevels(p)
-		p.Vectors(e.k.n, &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
+		p.Vectors(e.k.share.Own(), &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
 	}
 }
 
@@ -122,18 +125,18 @@ func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
 // eachBlock calls f for blocks of own sites.
 func (e *LowRankEngine) eachBlock(f func(l lane, first, last int)) {
-	e.ws.lanes.eachBlock(e.k.share.First, e.k.share.Last, f)
+	e.ws.lanes.eachBlock(0, e.k.share.Own(), f)
 }
 
 // sumBlocks adds what f adds to the lane's sum for blocks of own sites to dst, and all processes' dst up.
 func (e *LowRankEngine) sumBlocks(dst blas64.General, f func(l lane, first, last int)) {
-	e.ws.lanes.sum(dst, e.k.share.First, e.k.share.Last, f)
+	e.ws.lanes.sum(dst, 0, e.k.share.Own(), f)
 	e.k.share.Sum(dst.Data)
 }
 
 // Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
 func (e *LowRankEngine) Factorize(d []float64) error {
-	if err := core.Check(d, e.k.n); err != nil {
+	if err := e.k.share.Agree(core.Check(d, e.k.share.Own())); err != nil {
 		return err
 	}
 	copy(e.d, d)
@@ -175,7 +178,6 @@ func (e *LowRankEngine) solveFactor() error {
 	if e.refine { // alone
 		return e.orthonormalize(inverse)
 	}
-	e.k.share.gather(e.uNorm2)
 	return nil
 }
 
@@ -218,7 +220,7 @@ const heavySites = 128
 //
 //	chi = delta/e + |v|^2/e^2,   b = (1 - h)/e,   h = w |v|^2 in [0, 1).
 func (e *LowRankEngine) diagonals() {
-	var heavy []int
+	var heavy []int // own sites
 	for i, v := range e.uNorm2 {
 		h := e.ws.scale[i] * e.ws.scale[i] * v
 		e.b[i] = (1 - h) * e.inverse[i]
@@ -228,8 +230,23 @@ func (e *LowRankEngine) diagonals() {
 			heavy = append(heavy, i)
 		}
 	}
-	for first := 0; first < len(heavy); first += heavySites {
-		e.complements(heavy[first:min(len(heavy), first+heavySites)])
+	e.rescue(heavy)
+}
+
+// rescue computes b at the listed own sites by complements, of all members in turn.
+func (e *LowRankEngine) rescue(heavy []int) {
+	counts := make([]float64, e.k.share.members())
+	counts[e.k.share.member()] = float64(len(heavy))
+	e.k.share.Sum(counts)
+	for member, count := range counts {
+		for first := 0; first < int(count); first += heavySites {
+			last := min(int(count), first+heavySites)
+			sites := []int(nil) // others'
+			if member == e.k.share.member() {
+				sites = heavy[first:last]
+			}
+			e.complements(sites, last-first)
+		}
 	}
 }
 
@@ -238,10 +255,10 @@ func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
 // keptAt is L^-1 R' at own sites first to last-1, a view.
 func (e *LowRankEngine) keptAt(first, last int) blas64.General {
-	return core.Cols(e.solved, first-e.k.share.First, last-e.k.share.First)
+	return core.Cols(e.solved, first, last)
 }
 
-// factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
+// factor is L^-1 R' at own sites first to last-1 where it is kept, else R' there, in
 // work.
 func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
@@ -266,7 +283,8 @@ func (e *LowRankEngine) eachRow(first, last int, f func(q int, row []float64)) {
 // addSquares adds the squared norms of the columns of a to sums.
 func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid64(a), grid64(a)) }
 
-// complements computes 1 - h of the listed sites without the difference. h_i is a
+// complements computes 1 - h of the listed own sites, or helps another member to do so for m of its sites, without the
+// difference. h_i is a
 // diagonal element of the projector P on the columns of [w^1/2 R; I], and
 //
 //	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
@@ -274,14 +292,12 @@ func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid64(a),
 // where j runs over the N sites and the rank rows of I, for which P is w_i^1/2
 // L^-T v_i. There are at most 2 rank such sites with h > 1/2, as the h sum to no
 // more than the rank.
-func (e *LowRankEngine) complements(sites []int) {
-	r, m := e.k.rank, len(sites)
+func (e *LowRankEngine) complements(sites []int, m int) {
+	r := e.k.rank
 	v, back, p := complementsWorkspace(&core.Plan{}, e.k.share.Own(), r, m)
 	sums := make([]float64, m)
 	for c, site := range sites {
-		if e.k.share.Holds(site) {
-			e.column(core.Cols(v, c, c+1), site)
-		}
+		e.column(core.Cols(v, c, c+1), site)
 	}
 	e.k.share.Sum(v.Data)
 	copy(back.Data, v.Data)
@@ -289,7 +305,7 @@ func (e *LowRankEngine) complements(sites []int) {
 	if e.k.share.leads() {
 		addSquares(sums, back)
 	}
-	e.ws.lanes[:1].eachBlock(e.k.share.First, e.k.share.Last, func(l lane, first, last int) {
+	e.ws.lanes[:1].eachBlock(0, e.k.share.Own(), func(l lane, first, last int) {
 		if e.kept() {
 			scaleColumns(l.work, e.keptAt(first, last), e.ws.scale[first:last])
 		} else {
@@ -298,9 +314,9 @@ func (e *LowRankEngine) complements(sites []int) {
 		}
 		part := core.Cols(p, 0, last-first)
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, l.work, 0, part)
-		for c, site := range sites {
+		for c := range m {
 			for i, element := range part.Data[c*part.Stride : c*part.Stride+last-first] {
-				if first+i != site {
+				if sites == nil || first+i != sites[c] {
 					sums[c] += element * element
 				}
 			}

@@ -21,7 +21,7 @@ type Crossed struct {
 
 // Crossed prepares products with G o C at the d of G, at 4 N r^2 flops.
 func (e *LowRankEngine) Crossed(u []float64) *Crossed {
-	n := e.k.n
+	n := len(u)
 	c := &Crossed{engine: e, u: u, a: make([]float64, n), q2: make([]float64, n), variance: make([]float64, n)}
 	for i, v := range e.inverse {
 		c.a[i] = e.k.residual[i] * v
@@ -51,7 +51,7 @@ func (c *Crossed) MulVecOffDiag(dst, x []float64) {
 	if r := e.k.rank; r > 0 {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m1, c.m2, 1, m3)
 	}
-	q1 := make([]float64, e.k.n)
+	q1 := make([]float64, len(x))
 	e.thinForm(q1, m1)
 	e.thinForm(dst, m3)
 	for i, v := range dst {
@@ -88,11 +88,10 @@ func (e *LowRankEngine) thinForm(dst []float64, m blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m, l.work, 0, l.twin)
 		addProducts(dst[first:last], grid64(l.work), grid64(l.twin))
 	})
-	e.k.share.gather(dst)
 }
 
 // ColumnWeights takes derivatives by the elements of K~, a symmetric W, to those by the columns of K
-// at the pivots, which stay where they are. mul computes dst = x W for rank rows x, diagonal is that of W. With C these
+// at the pivots, which stay where they are. mul computes dst = x W for rows x over own sites, diagonal is that of W there. With C these
 // columns, Q their rows at the pivots and B = C Q^-1, K~ = C Q^-1 C' but for its diagonal, which is that of K:
 //
 //	dE = sum_ij P_ij dC_ij + sum_q P~_q dQ_q + sum_i W_ii dK_ii,   P = 2 (W - diag(W)) B,   P~ = -1/2 B' P.
@@ -105,23 +104,17 @@ func (k *LowRankPlusDiag) ColumnWeights(mul func(dst, x blas64.General), diagona
 	if r == 0 {
 		return p
 	}
-	k.block(b, k.share.First, k.share.Last, nil)
+	k.block(b, 0, own, nil)
 	if own > 0 {
 		blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(k.triangle), b)
 	}
 	for first := 0; first < r; first += k.panelRows() {
 		last := min(r, first+k.panelRows())
-		x := blas64.General{Rows: last - first, Cols: k.n, Stride: k.n, Data: make([]float64, (last-first)*k.n)}
-		product := x
-		product.Data = make([]float64, len(x.Data))
-		copyRows(core.Cols(x, k.share.First, k.share.Last), core.Rows(b, first, last))
-		k.share.Sum(x.Data)
-		mul(product, x)
-		copyRows(core.Rows(p, first, last), core.Cols(product, k.share.First, k.share.Last))
+		mul(core.Rows(p, first, last), core.Rows(b, first, last))
 	}
 	for q := range r {
 		to, from := p.Data[q*p.Stride:], b.Data[q*b.Stride:]
-		for i, v := range k.share.Of(diagonal) {
+		for i, v := range diagonal {
 			to[i] = 2 * (to[i] - v*from[i])
 		}
 	}
@@ -146,9 +139,3 @@ func copyRows(dst, a blas64.General) {
 		copy(dst.Data[r*dst.Stride:r*dst.Stride+a.Cols], a.Data[r*a.Stride:])
 	}
 }
-
-// Own are the sites whose rows of R are here: first to last-1.
-func (k *LowRankPlusDiag) Own() (first, last int) { return k.share.First, k.share.Last }
-
-// Sum adds up numbers of which every process that shares the factor has its part.
-func (k *LowRankPlusDiag) Sum(x []float64) { k.share.Sum(x) }

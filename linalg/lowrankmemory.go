@@ -39,8 +39,8 @@ func levelBytes(n, own int, ranks []int) int64 {
 	new(factorisation).allocate(made, n, own)
 	complementsWorkspace(used, own, ranks[0], min(heavySites, n))
 	for _, r := range ranks {
-		new(LowRankEngine).allocate(used, n, own, r, 8*n*r <= keptBytes)
-		used.Vectors(n, &[]float64{}, &[]float64{}) // residuals, and ratios between levels
+		new(LowRankEngine).allocate(used, own, r, 8*n*r <= keptBytes)
+		used.Vectors(own, &[]float64{}, &[]float64{}) // residuals, and ratios between levels
 	}
 	return held.Bytes() + max(made.Bytes(), used.Bytes())
 }

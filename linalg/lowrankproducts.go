@@ -16,7 +16,7 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 	for i, v := range x {
 		e.ws.scale[i] = v * e.inverse[i]
 	}
-	e.k.MulTrans(e.ws.small, e.ws.scale)
+	e.k.mulTrans(e.ws.small, e.ws.scale)
 	solveBoth(e.lower, e.ws.small)
 	e.k.mul(dst, e.ws.small)
 	for i, v := range dst {
@@ -42,7 +42,6 @@ func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 		mulLower(e.ws.form, l.twin)
 		addProducts(dst[first:last], grid64(v), grid64(l.twin))
 	})
-	e.k.share.gather(dst)
 	for i, v := range dst {
 		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
 	}
@@ -120,26 +119,33 @@ func transpose(dst, a blas64.General) {
 	}
 }
 
-// Row copies row i of G into dst. Several goroutines may read rows at a time, unless the
+// Row copies row i of G, at own sites, into dst. Several goroutines may read rows at a time, unless the
 // factor is a team's.
 func (e *LowRankEngine) Row(dst []float64, i int) {
-	x := e.k.rowsAt([]int{i}).Data[:e.k.rank]
+	share := e.k.share
+	x, inverse := e.k.rowsAt([]int{i}).Data[:e.k.rank], 0.0
+	if share.Holds(i) {
+		inverse = e.inverse[i-share.First]
+	}
+	inverse = share.SumOf(inverse)
 	solveBoth(e.lower, x)
 	e.k.mul(dst, x)
 	for j := range dst {
-		dst[j] *= e.inverse[i] * e.inverse[j]
+		dst[j] *= inverse * e.inverse[j]
 	}
-	dst[i] = e.chi[i]
+	if share.Holds(i) {
+		dst[i-share.First] = e.chi[i-share.First]
+	}
 }
 
 // MulRows writes dst = x diag(a) + ((x U) U') by two thin products.
 func (e *LowRankEngine) MulRows(dst, x blas64.General) {
-	if x.Rows == 0 || x.Cols == 0 {
+	if x.Rows == 0 || e.k.n == 0 {
 		return
 	}
-	scaled := newGeneral(x.Rows, e.k.n)
+	scaled := newGeneral(x.Rows, e.k.share.Own())
 	scaleColumns(scaled, x, e.inverse)
-	t := e.ws.lanes.product(x.Rows, e.k.share.First, e.k.share.Last, func(l lane, first, last int) {
+	t := e.ws.lanes.product(x.Rows, 0, e.k.share.Own(), func(l lane, first, last int) {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(l.work, first, last), 1, l.sum)
 	})
 	e.k.share.Sum(t.Data)
@@ -152,7 +158,6 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(l.work, first, last), 1, core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
-	gatherRows(e.k.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, e.k.share.Sum)
 }
 
 // eachThin calls f for blocks of own sites with U' there, rank x (last-first).
@@ -182,7 +187,7 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 	u := newGeneral(e.k.rank, n)
 	e.eachThin(func(first, last int, part blas64.General) {
 		for q := range part.Rows {
-			copy(u.Data[q*u.Stride+first:q*u.Stride+last], part.Data[q*part.Stride:])
+			copy(u.Data[q*u.Stride+e.k.share.First+first:][:last-first], part.Data[q*part.Stride:])
 		}
 	})
 	e.k.share.Sum(u.Data)
@@ -193,21 +198,21 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 	} else {
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, u, u, 0, dst)
 	}
-	for i, v := range e.chi {
+	for i, v := range e.k.share.Gather(e.chi) {
 		dst.Data[i*dst.Stride+i] = v
 	}
 }
 
 // Product32 copies U and a.
 func (e *LowRankEngine) Product32() Product32 {
-	n, r := e.k.n, e.k.rank
-	p := &thin32{share: e.k.share, u: newGeneral32(r, e.k.share.Own()), diag: make([]float32, n)}
+	own, r := e.k.share.Own(), e.k.rank
+	p := &thin32{share: e.k.share, u: newGeneral32(r, own), diag: make([]float32, own)}
 	for i, v := range e.inverse {
 		p.diag[i] = float32(e.k.residual[i] * v)
 	}
 	e.eachThin(func(first, last int, part blas64.General) {
 		for q := range r {
-			to := p.u.Data[q*p.u.Stride+first-p.share.First:]
+			to := p.u.Data[q*p.u.Stride+first:]
 			for i, v := range part.Data[q*part.Stride : q*part.Stride+last-first] {
 				to[i] = float32(v)
 			}
@@ -224,7 +229,7 @@ type thin32 struct {
 }
 
 func (p *thin32) MulRows(dst, x blas32.General) {
-	if x.Rows == 0 || x.Cols == 0 {
+	if x.Rows == 0 || p.share.Total == 0 {
 		return
 	}
 	for r := range x.Rows {
@@ -237,13 +242,11 @@ func (p *thin32) MulRows(dst, x blas32.General) {
 		return
 	}
 	t := newGeneral32(x.Rows, p.u.Rows)
-	blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, p.own(x), p.u, 0, t)
+	if x.Cols > 0 {
+		blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, p.u, 0, t)
+	}
 	p.share.sum32(t.Data)
-	blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, p.own(dst))
-	gatherRows(p.share, dst.Data, dst.Rows, dst.Cols, dst.Stride, p.share.sum32)
-}
-
-// own are the columns of the own sites.
-func (p *thin32) own(a blas32.General) blas32.General {
-	return blas32.General{Rows: a.Rows, Cols: p.share.Own(), Stride: a.Stride, Data: a.Data[p.share.First:]}
+	if x.Cols > 0 {
+		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, dst)
+	}
 }

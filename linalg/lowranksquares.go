@@ -58,7 +58,6 @@ func (s *squares32) MulVecSquaredOffDiag(dst, x []float64) {
 		blas32.Trmm(gblas.Left, gblas.NoTrans, 1, triangle, l.twin)
 		addProducts(dst[first:last], part, twin)
 	})
-	e.k.share.gather(dst)
 	for i, v := range dst {
 		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
 	}

@@ -54,12 +54,11 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag, share: k.share}
 	c.triangle = core.Cols(core.Rows(k.triangle, 0, rank), 0, rank)
 	c.residual = append([]float64(nil), k.residual...)
-	residual := c.share.Of(c.residual)
 	above := 0 // rows of R' in the panels before
 	for _, p := range k.panels {
 		for q := max(0, rank-above); q < p.Rows; q++ {
-			for i, v := range p.Data[q*p.Stride : q*p.Stride+len(residual)] {
-				residual[i] += v * v
+			for i, v := range p.Data[q*p.Stride : q*p.Stride+len(c.residual)] {
+				c.residual[i] += v * v
 			}
 		}
 		if above < rank {
@@ -68,7 +67,6 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 		}
 		above += p.Rows
 	}
-	c.share.gather(c.residual)
 	return c
 }
 
@@ -101,7 +99,7 @@ func (e *LowRankEngine) coarseIfAccurate() *LowRankEngine {
 	for i, d := range e.d {
 		left += d * (c.k.residual[i] - e.k.residual[i])
 	}
-	if !(left <= maxLeft*float64(e.k.n)) {
+	if !(e.k.share.SumOf(left) <= maxLeft*float64(e.k.n)) {
 		return nil
 	}
 	return c

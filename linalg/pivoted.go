@@ -125,6 +125,7 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 // finish is the factor as it is.
 func (f *factorisation) finish() *LowRankPlusDiag {
 	f.triangle = f.rowsAt(f.pivots)
+	f.residual, f.diag = slices.Clone(f.share.Of(f.residual)), slices.Clone(f.share.Of(f.diag))
 	return f.LowRankPlusDiag
 }
 

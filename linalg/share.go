@@ -1,8 +1,9 @@
 package linalg
 
 import (
-	"slices"
 	"sort"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Share is the part of N sites that belongs to this process, and the Team among which
@@ -59,6 +60,14 @@ func (s Share) members() int {
 	return s.team.Size()
 }
 
+// member is the number of this one.
+func (s Share) member() int {
+	if s.team == nil {
+		return 0
+	}
+	return s.team.Rank()
+}
+
 // Alone says that this process has all sites.
 func (s Share) Alone() bool { return s.team == nil }
 
@@ -69,17 +78,9 @@ func ownSites(n, members int) int { return (n + members - 1) / max(1, members) }
 func (s Share) Holds(site int) bool { return site >= s.First && site < s.Last }
 
 // leads is true of one member.
-func (s Share) leads() bool { return s.team == nil || s.team.Rank() == 0 }
+func (s Share) leads() bool { return s.member() == 0 }
 
-// among are those of the listed sites, ascending, whose rows are here; Of is the part of a
-// vector over all sites that belongs to them.
-func (s Share) among(sites []int) []int {
-	if s.team == nil {
-		return sites
-	}
-	return sites[sort.SearchInts(sites, s.First):sort.SearchInts(sites, s.Last)]
-}
-
+// Of is the part of a vector over all sites that belongs to this member.
 func (s Share) Of(x []float64) []float64 { return x[s.First:s.Last] }
 
 // Sum adds x up over the members.
@@ -98,13 +99,38 @@ func (s Share) SumOf(v float64) float64 {
 
 // Max is the largest number of any member, NaN where one has that.
 func (s Share) Max(v float64) float64 {
+	one := []float64{v}
+	s.MaxEach(one)
+	return one[0]
+}
+
+// MaxEach is Max for each number of x.
+func (s Share) MaxEach(x []float64) {
+	if s.team == nil || len(x) == 0 {
+		return
+	}
+	members := s.team.Size()
+	all := make([]float64, members*len(x))
+	copy(all[s.team.Rank()*len(x):], x)
+	s.Sum(all)
+	for i := range x {
+		x[i] = all[i]
+		for p := 1; p < members; p++ {
+			x[i] = max(x[i], all[p*len(x)+i]) // of Go: NaN where one is
+		}
+	}
+}
+
+// Around are the sums of one number of each member before and after this one.
+func (s Share) Around(v float64) (before, after float64) {
 	if s.team == nil {
-		return v
+		return 0, 0
 	}
 	all := make([]float64, s.team.Size())
-	all[s.team.Rank()] = v
+	own := s.team.Rank()
+	all[own] = v
 	s.Sum(all)
-	return slices.Max(all)
+	return floats.Sum(all[:own]), floats.Sum(all[own+1:])
 }
 
 // Gather is a vector over all sites, put together from every member's part.
@@ -121,28 +147,6 @@ func (s Share) gather(x []float64) {
 		clear(x[:s.First])
 		clear(x[s.Last:])
 		s.Sum(x)
-	}
-}
-
-// summedAtOnce is how many numbers one sum has at most where rows are gathered.
-const summedAtOnce = 1 << 20
-
-// gatherRows is gather for the rows of a matrix over the sites: many at a time where they stand without gaps.
-func gatherRows[T float32 | float64](s Share, data []T, rows, cols, stride int, sum func(x []T)) {
-	if s.team == nil || cols == 0 {
-		return
-	}
-	for r := range rows {
-		row := data[r*stride : r*stride+cols]
-		clear(row[:s.First])
-		clear(row[s.Last:])
-	}
-	height := 1
-	if stride == cols {
-		height = max(1, summedAtOnce/cols)
-	}
-	for first := 0; first < rows; first += height {
-		sum(data[first*stride : (min(rows, first+height)-1)*stride+cols])
 	}
 }
 

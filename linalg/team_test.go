@@ -27,21 +27,30 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	}
 	rng := linalg.Seeded(8)
 	draw := func(count int) []float64 { return linalg.DrawSites(count, linalg.SiteRegimes["even"], rng) }
-	vector := func(fill func(dst []float64)) []float64 {
-		dst := make([]float64, n)
+	share := f.Sites()
+	vector := func(fill func(dst []float64)) []float64 { // of which fill makes the own part
+		dst := make([]float64, share.Own())
 		fill(dst)
-		return dst
+		return share.Gather(dst)
 	}
-	rows := func(count int) blas64.General {
-		return blas64.General{Rows: count, Cols: n, Stride: n + 3, Data: draw(count * (n + 3))}
+	rows := func(count int) blas64.General { // of own columns
+		whole := draw(count * (n + 3))
+		return blas64.General{Rows: count, Cols: share.Own(), Stride: n + 3, Data: whole[min(share.First, len(whole)):]}
 	}
-	a := map[string][]float64{"residual": append(slices.Clone(f.Residual()), 1)} // in units of K_ii
+	gatherRows := func(of blas64.General) (all []float64) {
+		for r := range of.Rows {
+			all = append(all, share.Gather(of.Data[r*of.Stride:][:of.Cols])...)
+		}
+		return all
+	}
+	a := map[string][]float64{"residual": append(share.Gather(f.Residual()), 1)} // in units of K_ii
 	for _, pivot := range f.Pivots() {
 		a["pivots"] = append(a["pivots"], float64(pivot))
 	}
 	x := draw(n)
-	a["K x"] = vector(func(dst []float64) { f.MulVec(dst, x) })
-	a["element"] = []float64{f.At(n-1, 0), f.At(n/2, n-1), f.At(n-1, n-1)}
+	a["K x"] = make([]float64, n)
+	f.MulVec(a["K x"], x)
+	a["element"] = append([]float64{f.At(n-1, 0), f.At(0, n/2)}, share.Gather(linalg.Diagonal(f))...)
 	a["coordinates"] = draw(2 * f.Rank())
 	f.Coordinates(a["coordinates"])
 	a["vectors"] = make([]float64, 2*n)
@@ -62,16 +71,17 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	a["system"] = draw(len(some))
 	system.Solve(a["system"])
 	if c, ok := f.Coarsen(); ok {
-		a["coarser"] = vector(func(dst []float64) { c.(*linalg.LowRankPlusDiag).MulVec(dst, x) })
+		a["coarser"] = make([]float64, n)
+		c.(*linalg.LowRankPlusDiag).MulVec(a["coarser"], x)
 	}
 
-	e := f.Engine()
+	e, x, d := f.Engine(), share.Of(x), share.Of(d)
 	if err := e.Factorize(d); err != nil {
 		t.Error(err)
 		return nil
 	}
 	chi, b := e.Diag()
-	a["chi"], a["b"] = slices.Clone(chi), slices.Clone(b)
+	a["chi"], a["b"] = share.Gather(chi), share.Gather(b)
 	a["G x"] = vector(func(dst []float64) { e.MulVecOffDiag(dst, x) })
 	a["G o G x"] = vector(func(dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
 	if squares := e.Squares32(); squares != nil {
@@ -80,12 +90,12 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	a["row"] = vector(func(dst []float64) { e.Row(dst, n-1) })
 	many, product := rows(3), rows(3)
 	e.MulRows(product, many)
-	a["rows"] = product.Data
-	whole := rows(n)
+	a["rows"] = gatherRows(product)
+	whole := blas64.General{Rows: n, Cols: n, Stride: n + 3, Data: draw(n * (n + 3))}
 	e.CopyG(whole)
 	a["all of G"] = whole.Data
 	single := func(from blas64.General) blas32.General {
-		to := blas32.General{Rows: from.Rows, Cols: n, Stride: from.Stride, Data: make([]float32, len(from.Data))}
+		to := blas32.General{Rows: from.Rows, Cols: from.Cols, Stride: from.Stride, Data: make([]float32, len(from.Data))}
 		for i, v := range from.Data {
 			to.Data[i] = float32(v)
 		}
@@ -93,18 +103,21 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	}
 	product32 := single(product)
 	e.Product32().MulRows(product32, single(many))
-	for _, v := range product32.Data {
-		a["single precision"] = append(a["single precision"], float64(v))
+	for i, v := range product32.Data {
+		product.Data[i] = float64(v)
 	}
+	a["single precision"] = gatherRows(product)
 	predicted := make([]float64, 4)
 	e.Predictor(x, d).Predict(draw(2*e.InputDim()), predicted[:2], predicted[2:])
 	a["predictions"] = predicted
-	moved := make([]float64, 2*n)
-	e.PredictDiag(linalg.DrawSites(n, linalg.SiteRegimes["zeros"], rng), moved[:n], moved[n:])
-	a["predicted diagonals"] = moved
+	moved := make([]float64, share.Own())
+	a["predicted diagonals"] = vector(func(dst []float64) {
+		e.PredictDiag(share.Of(linalg.DrawSites(n, linalg.SiteRegimes["zeros"], rng)), dst, moved)
+	})
+	a["predicted diagonals"] = append(a["predicted diagonals"], share.Gather(moved)...)
 	if c := e.Coarse(); c != nil {
 		chi, _ := c.Diag()
-		a["coarse chi"] = slices.Clone(chi)
+		a["coarse chi"] = share.Gather(chi)
 	}
 	return a
 }

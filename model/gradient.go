@@ -218,13 +218,13 @@ func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient
 // factorGradient is the gradient by a low-rank matrix, to which each of the processes that share it adds
 // what belongs to its sites.
 func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, error) {
-	first, last := m.Factor.Own()
-	g, err := m.inputs.GradientAt(weights.Pivots, first, weights.Elements, weights.Diagonal[first:last])
+	share := m.Factor.Sites()
+	g, err := m.inputs.GradientAt(weights.Pivots, share.First, weights.Elements, weights.Diagonal)
 	if err != nil {
 		return nil, err
 	}
 	sum := g.Numbers()
-	m.Factor.Sum(sum)
+	share.Sum(sum)
 	g.SetNumbers(sum)
 	return g, nil
 }

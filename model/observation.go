@@ -37,13 +37,14 @@ const (
 // CV+ averaged over partitions, with a fold for every example the jackknife+. Of P inputs it
 // costs O(P M^2), as their variances do. Targets are those of Set: TargetMean is not added.
 func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, level float64, unit Residuals) ([]solver.Interval, error) {
+	outOfBag, variances := m.leftOutMoments(s)
+	s = s.Whole()
 	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	chi, _ := engine.Diag()
-	outOfBag, variances := m.leftOutMoments(s)
 	var left observed
 	shift := make([]float64, len(outOfBag))
 	for i, mean := range outOfBag {

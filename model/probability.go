@@ -45,8 +45,9 @@ func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
 	p := &Probabilities{}
 	if likelihood, ok := m.Loss.(loss.Likelihood); ok && m.Kernel.Kind != kernel.Precomputed {
 		p.Method, p.own, p.LeftOut = "posterior", likelihood, make([]float64, len(mean))
+		whole := s.Whole()
 		for i := range mean {
-			p.LeftOut[i] = p.posterior(mean[i], variance[i]+1/s.Cavity[m.Site[i]].C)
+			p.LeftOut[i] = p.posterior(mean[i], variance[i]+1/whole.Cavity[m.Site[i]].C)
 		}
 		return p, nil
 	}
@@ -153,6 +154,7 @@ func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Input
 	if err != nil {
 		return nil, inputError(err)
 	}
+	s = s.Whole()
 	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, err

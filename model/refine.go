@@ -106,6 +106,7 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 // refinement is a Refine in progress.
 type refinement struct {
 	problem   retrain.Problem
+	part      part
 	settings  RefineSettings
 	trainer   *batch.Trainer
 	estimator *multifidelity.Estimator
@@ -141,20 +142,22 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 	if err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(), settings.Cross.Rows)); err != nil {
 		return nil, err
 	}
-	responses := linalg.Responses(engine, settings.Cross)
-	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings, period: resample.Period(scheme), inStep: m.onRanks()}
+	part := m.ownPart()
+	responses := linalg.Responses(engine, part.columns(settings.Cross))
+	r := &refinement{problem: m.retraining(scheme, settings.Cross), part: part, settings: settings, period: resample.Period(scheme), inStep: m.onRanks()}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
+	r.problem.Own, r.problem.Sites = part.examples, part.sites.Own()
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
+		Solution: s, Loss: proximal, Y: part.y, Site: part.site, Own: part.examples, Scheme: scheme, Responses: responses,
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.newBatch(s, engine, scheme, RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross, Batch: r.settings.Batch}, responses)
+	r.trainer, err = m.newBatch(s, engine, part, scheme, RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross, Batch: r.settings.Batch}, responses)
 	return r, err
 }
 
@@ -167,7 +170,8 @@ func (r *refinement) run(ctx context.Context) error {
 			r.done++
 			r.estimator.Add(counts, f)
 			if r.settings.OnResample != nil {
-				r.settings.OnResample(b, counts, f[:r.problem.Sites+r.problem.Extra])
+				counts, f = r.part.whole(len(r.problem.Y), counts, f[:r.problem.Sites+r.problem.Extra])
+				r.settings.OnResample(b, counts, f)
 			}
 		},
 		Progress: func(done, total int) {

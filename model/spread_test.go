@@ -63,10 +63,10 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 		t.Fatalf("%v, residual %g", s.Status, s.Residual)
 	}
 	_, left := s.LeftOut(loss.SquareTest{})
-	covariance := make([]float64, s.Sites())
-	s.Covariance(covariance, 1)
-	a := map[string][]float64{"fitted": fitted, "mean": s.Mean, "variance": s.Var, "left out": left, "covariance": covariance}
-	for _, c := range s.Cavity {
+	covariance, all := make([]float64, s.Sites()), s.Whole()
+	all.Covariance(covariance, 1)
+	a := map[string][]float64{"fitted": fitted, "mean": all.Mean, "variance": all.Var, "left out": left, "covariance": covariance}
+	for _, c := range all.Cavity {
 		a["log c"] = append(a["log c"], math.Log(c.C))
 		a["cavity mean"] = append(a["cavity mean"], c.Mean)
 		a["cavity variance"] = append(a["cavity variance"], c.Var)

@@ -21,6 +21,9 @@ func (m *Model) shareFactor() error {
 	if _, ok := m.proximal(); !ok {
 		return fmt.Errorf("loss %q is not trained on a low-rank factor, and the ranks that share one have no other kernel matrix: take --engine scalapack, or one process", m.Loss.Name())
 	}
+	if m.Sites() < m.team.Size() {
+		return fmt.Errorf("%d distinct inputs are too few for %d ranks: take fewer ranks", m.Sites(), m.team.Size())
+	}
 	least, err := m.Grid.Barrier("memory", -m.room())
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package multifidelity
 import (
 	"math"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -40,7 +41,9 @@ type leftOut struct {
 	slope, curve []float64   // w, q
 	own          [][]float64 // in the place of w and q, fitted to each example; nil at first
 	scale        float64     // 1/(N p0)
+	examples     float64     // N
 
+	share    linalg.Share
 	early    *regression[float64]   // the controls; losses about theory, about center
 	late     *regression[float64]   // losses about center, and these less the examples' own controls
 	observed [lateVariables]float64 // of the present period
@@ -58,8 +61,9 @@ const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	n := len(p.Y)
-	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2), scale: 1 / (float64(n) * p0)}
+	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2), share: p.sites, examples: float64(p.examples), scale: 1 / (float64(p.examples) * p0)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
+	l.theory = p.ofOwn(l.theory)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
 	for i, y := range p.Y {
 		cavity := p.Solution.Cavity[p.Site[i]]
@@ -73,8 +77,11 @@ func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	return l
 }
 
-// begin starts a resample.
+// begin starts a resample. What is no sum over examples is that of one rank.
 func (l *leftOut) begin() {
+	if l.share.First > 0 {
+		return
+	}
 	l.observed[2] += l.theoryMean
 	l.observed[3] += l.mean
 	l.observed[4] += l.mean
@@ -96,6 +103,7 @@ func (l *leftOut) add(example int, value, first, square float64) {
 
 // end closes a period of that many resamples.
 func (l *leftOut) end(group int, period float64, absent []int) {
+	l.share.Sum(l.observed[:])
 	for i := range l.observed {
 		l.observed[i] /= period
 	}
@@ -105,11 +113,13 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 		l.early.add(group, 0, l.observed[:earlyVariables])
 	}
 	clear(l.observed[:])
+	move := 0.0
 	for _, i := range l.moved {
 		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))
-		l.mean += (center - l.center[i]) / float64(len(l.center))
+		move += center - l.center[i]
 		l.center[i] = center
 	}
+	l.mean += l.share.SumOf(move) / l.examples
 	l.moved = l.moved[:0]
 }
 

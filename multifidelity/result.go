@@ -37,8 +37,8 @@ type Result struct {
 	Warnings          []string
 	Time              Time
 
-	y    []float64
-	site []int
+	y      []float64
+	siteOf func(example int) int
 }
 
 // TestError is the left-out error (Efron) under one test loss: the mean over examples of
@@ -119,14 +119,14 @@ func (r *Result) TestError() TestError { return r.Tests[0] }
 func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
 	perExample := make([]float64, len(r.y))
 	for i := range perExample {
-		perExample[i] = fit[r.site[i]]
+		perExample[i] = fit[r.siteOf(i)]
 	}
 	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, r.y, perExample)
 }
 
 // Result reads the estimates off. Resamples of an unfinished period do not count.
 func (e *Estimator) Result() *Result {
-	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings, y: e.problem.Y, site: e.problem.Site}
+	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings, y: e.problem.spread(e.problem.Y), siteOf: e.problem.Solution.SiteOf}
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
@@ -138,7 +138,8 @@ func (e *Estimator) Result() *Result {
 }
 
 func (e *Estimator) readPoints(points *Points) {
-	for _, field := range []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote, &points.VoteSE} {
+	fields := []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote, &points.VoteSE}
+	for _, field := range fields {
 		*field = make([]float64, len(e.center))
 	}
 	linalg.Parallel(len(e.center), func(j int) {
@@ -156,6 +157,9 @@ func (e *Estimator) readPoints(points *Points) {
 		points.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
 		points.Vote[j], points.VoteSE[j] = at.mean[2], at.se(2)
 	})
+	for _, field := range fields {
+		*field = e.problem.wherever(*field)
+	}
 	steady(points.VarianceSE, points.Variance, e.done/e.period*e.period)
 }
 
@@ -224,18 +228,20 @@ func (e *Estimator) readTests(r *Result) {
 			test.Examples[i], test.ExamplesSE[i] = at.mean[1+t], at.se(1+t)
 		}
 	})
-	never := 0
+	never := 0.0
 	for i, k := range e.absent {
 		if k == 0 {
 			never++
 		}
 		r.OutOfBag = append(r.OutOfBag, bags[i].mean)
 	}
-	if never > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, n))
+	r.OutOfBag = e.problem.spread(r.OutOfBag)
+	if never = e.problem.sites.SumOf(never); never > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, e.problem.examples))
 	}
 	for t, l := range e.leftOut {
 		test := &r.Tests[t]
+		test.Examples, test.ExamplesSE = e.problem.spread(test.Examples), e.problem.spread(test.ExamplesSE)
 		gain := 0.0
 		first, second := e.controlSizes(l)
 		test.Error, test.StandardError, gain = l.estimate(e.known == nil, first, second)
@@ -247,13 +253,13 @@ func (e *Estimator) readTests(r *Result) {
 // controlSizes are the means over examples of what a standard deviation of F1 moves the
 // loss by, to first and to second order.
 func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
-	n := float64(len(e.absent))
+	n := float64(e.problem.examples)
 	for i := range e.absent {
 		v := absentVar(e.problem.Solution, e.problem.Site[i])
 		first += math.Abs(l.slope[i]) * math.Sqrt(v) / n
 		second += math.Abs(l.curve[i]) * v / n
 	}
-	return first, second
+	return e.problem.sites.SumOf(first), e.problem.sites.SumOf(second)
 }
 
 // examplePlan is how the controls of an example are used.
@@ -300,7 +306,7 @@ func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 			}
 			count++
 		}
-		return sum / count
+		return e.problem.sites.SumOf(sum) / e.problem.sites.SumOf(count)
 	}
 	var without []float64
 	for g := range min(groups, e.done/e.period) {
@@ -324,5 +330,5 @@ func (e *Estimator) stepError(test loss.Test, bags []bag) float64 {
 			count++
 		}
 	}
-	return math.Sqrt(sum) / count
+	return math.Sqrt(e.problem.sites.SumOf(sum)) / e.problem.sites.SumOf(count)
 }

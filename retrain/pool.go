@@ -34,14 +34,18 @@ type pool struct {
 	next       atomic.Int64 // number of the next resample
 	free, done chan *draw
 	finish     func(*draw) // takes a finished draw
+	drawn      []int       // counts of all examples, with Problem.Own
 }
 
 // newPool makes as many draws as keep workers like w busy.
 func newPool(p *Problem, s *Settings, w worker) *pool {
-	draws := min(w.draws()*s.Workers, s.Resamples)
+	draws, told := min(w.draws()*s.Workers, s.Resamples), len(p.Y)
+	if p.Own != nil {
+		told = len(p.Own)
+	}
 	c := &pool{problem: p, settings: s, free: make(chan *draw, draws), done: make(chan *draw, draws)}
 	for range draws {
-		c.free <- &draw{counts: make([]int, len(p.Y)), f: make([]float64, w.outputs(p))}
+		c.free <- &draw{counts: make([]int, told), f: make([]float64, w.outputs(p))}
 	}
 	c.finish = func(d *draw) { c.done <- d } // has room for all draws
 	return c
@@ -99,12 +103,27 @@ func (c *pool) prepare(d *draw) bool {
 		return false
 	}
 	d.b = c.settings.First + d.at
-	resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
-	d.empty, d.known, d.err, d.duration = isEmpty(d.counts), false, nil, 0
+	d.empty, d.known, d.err, d.duration = c.draw(d), false, nil, 0
 	if c.settings.Lookup != nil && !d.empty {
 		d.known, d.err = c.settings.Lookup(d.b, d.f[:c.problem.inputs()])
 	}
 	return true
+}
+
+// draw draws the counts, and reports whether all are 0.
+func (c *pool) draw(d *draw) (empty bool) {
+	counts := d.counts
+	if c.problem.Own != nil {
+		if c.drawn == nil {
+			c.drawn = make([]int, len(c.problem.Y))
+		}
+		counts = c.drawn
+	}
+	resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, counts)
+	for k, i := range c.problem.Own {
+		d.counts[k] = counts[i]
+	}
+	return isEmpty(counts)
 }
 
 func isEmpty(counts []int) bool {

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"bootbench/linalg"
 )
 
 // anderson accelerates a fixed-point iteration x <- F(x) (Anderson 1965; type II of
@@ -15,10 +17,13 @@ import (
 // the next point is
 //
 //	F(x) - (dX + dF) argmin_c |f - dF c|.
+//
+// Its vectors are over own sites, the norm is over all.
 type anderson struct {
 	dX, dF [][]float64 // differences of successive x and f, a ring
 	x, f   []float64   // the last
 	count  int         // points since reset
+	share  linalg.Share
 }
 
 // A coordinate that a step would carry farther than maxExtrapolation from F(x) takes
@@ -29,8 +34,8 @@ const (
 	andersonRidge    = 1e-10
 )
 
-func newAnderson(w *workspace, size, depth int) *anderson {
-	return &anderson{dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size), f: w.vector(size)}
+func newAnderson(w *workspace, size, depth int, share linalg.Share) *anderson {
+	return &anderson{share: share, dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size), f: w.vector(size)}
 }
 
 // reset drops the history.
@@ -79,15 +84,19 @@ func (a *anderson) solve() []float64 {
 	if size == 0 {
 		return nil
 	}
-	normal := blas64.Symmetric{Uplo: blas.Upper, N: size, Stride: size, Data: make([]float64, size*size)}
-	c := make([]float64, size)
+	products := make([]float64, size*size+size)
+	normal := blas64.Symmetric{Uplo: blas.Upper, N: size, Stride: size, Data: products[:size*size]}
+	c := products[size*size:]
 	for i := range size {
 		newer := a.dF[a.slot(i)]
 		for j := range i + 1 {
 			normal.Data[j*size+i] = floats.Dot(newer, a.dF[a.slot(j)])
 		}
-		normal.Data[i*size+i] *= 1 + andersonRidge
 		c[i] = floats.Dot(newer, a.f)
+	}
+	a.share.Sum(products)
+	for i := range size {
+		normal.Data[i*size+i] *= 1 + andersonRidge
 	}
 	factor, ok := lapack64.Potrf(normal)
 	if !ok {

@@ -35,8 +35,9 @@ func (r *run) solveCertain(fit *WholeFit) error {
 		return badProblem("a fit of %d sites by %q is none of this problem's", len(fit.F), r.problem.Loss.Name())
 	}
 	r.SitePrecision = make([]float64, len(r.sites))
+	diagonal := linalg.Diagonal(r.problem.Gram)
 	linalg.Parallel(len(r.sites), func(i int) {
-		variance := math.Max(r.problem.Gram.At(i, i), smallestVariance)
+		variance := math.Max(diagonal[i], smallestVariance)
 		_, slope := r.prox(l, i, 1/variance, fit)
 		r.SitePrecision[i] = math.Min((1-slope)/math.Max(slope, 1/bendScale), bendScale) / variance
 	})
@@ -56,6 +57,7 @@ func (r *run) solveCertain(fit *WholeFit) error {
 		f, _ := r.prox(l, i, c, fit)
 		r.Residual = math.Max(r.Residual, math.Abs(f-fit.F[i])/(math.Abs(fit.F[i])+unit))
 	}
+	r.Residual = r.share.Max(r.Residual)
 	if !(r.Residual <= math.Max(r.settings.Tolerance, certainTolerance)) {
 		r.Status = Stalled
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the fit to all data, which every resample is, meets its optimality conditions to %.1e only", r.Residual))

@@ -23,7 +23,7 @@ func (r *run) offer(state func() *State) {
 	}
 	c.offered++
 	c.sweep = r.Stats.Sweeps
-	if err := r.settings.Checkpoint(state()); err != nil {
+	if err := r.settings.Checkpoint(state().whole(r.share)); err != nil {
 		c.failed++
 		c.cause = err
 	}

@@ -139,9 +139,14 @@ func (c *thinCoupling) weights(a *adjoint, dual []float64) KernelWeights {
 			}
 		}
 		c.engine.MulRows(turned, dst)
+		sums := make([]float64, 2*x.Rows)
+		for r := range x.Rows {
+			sums[2*r], sums[2*r+1] = floats.Dot(rowOf(x, r), pushed)/2, floats.Dot(rowOf(x, r), dual)/2
+		}
+		a.model.share.Sum(sums)
 		for r := range x.Rows {
 			z, t := rowOf(dst, r), rowOf(turned, r)
-			byP, byDual := floats.Dot(rowOf(x, r), pushed)/2, floats.Dot(rowOf(x, r), dual)/2
+			byP, byDual := sums[2*r], sums[2*r+1]
 			for i := range z {
 				z[i] += byP*dual[i] + byDual*pushed[i] - d[i]*t[i]
 			}

@@ -52,12 +52,12 @@ func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
 	return floats.Sum(each) / float64(len(f)), each
 }
 
-// Votes are the shares of all resamples whose predictor is positive at the
+// Votes are the shares of all resamples whose predictor is positive at the own
 // sites, P(f_i > 0) + P(f_i = 0)/2: the class probabilities of the bootstrap vote. They say how
 // sure the resamples are of a label, and are no estimate of the probability that
 // an example there has it.
 func (s *Solution) Votes() []float64 {
-	votes := make([]float64, s.Sites())
+	votes := make([]float64, len(s.sites))
 	for i := range votes {
 		votes[i] = s.Distribution(i).Vote()
 	}

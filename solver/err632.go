@@ -39,7 +39,11 @@ func Is632Applicable(law resample.CountDistribution) bool {
 // predictor at the sites trained once on all data (length M).
 func (s *Solution) ErrorEstimates(test loss.Test, fit []float64) ErrorEstimates {
 	leftOut, _ := s.LeftOut(test)
-	return Combine632(leftOut, test, s.y, s.PerExample(fit))
+	perExample := make([]float64, len(s.y))
+	for example := range perExample {
+		perExample[example] = fit[s.siteOf(example)]
+	}
+	return Combine632(leftOut, test, s.y, perExample)
 }
 
 // Combine632 combines a left-out error, from the theory or from retraining,

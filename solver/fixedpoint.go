@@ -118,7 +118,7 @@ func (x *fixedPoint) updateResidual() *trouble {
 	x.Stats.Sweeps++
 	t := &x.trial
 	x.model.cavities(t.image, t.SiteParams)
-	t.Distance, t.Residual = distance(t.image, t.Cavities), x.model.maxChange(t.image, t.Cavities)
+	t.Distance, t.Residual = x.model.distance(t.image, t.Cavities), x.model.maxChange(t.image, t.Cavities)
 	if t.Residual < consistencyMaxChange*x.tol { // from farther off only the end asks, see solveGeneral
 		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.SiteParams))
 	}

@@ -45,11 +45,11 @@ func (r *run) solveGeneral(ctx context.Context) error {
 func (r *run) newFixedPoint() *fixedPoint {
 	n, w := len(r.sites), &workspace{}
 	s := newSiteModel(r.sites, r.engine, r.problem.Gram, r.problem.Y)
-	x := newVectors(w, n)
+	x := newVectors(w, n, r.share)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
 	x.inner.squares.enabled = r.enabled(CoarseKernels)
-	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, n
-	if r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
+	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, r.share.Total
+	if r.share.Alone() && r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(w, n)
 		x.newton.jacobian.sites = s
 	}
@@ -57,9 +57,9 @@ func (r *run) newFixedPoint() *fixedPoint {
 }
 
 // newVectors allocates what every iteration needs.
-func newVectors(w *workspace, n int) *fixedPoint {
+func newVectors(w *workspace, n int, share linalg.Share) *fixedPoint {
 	newPoint := func() point { return point{newIterate(w, n), w.vector(3 * n)} }
-	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n), anderson: newAnderson(w, 3*n, andersonDepth)}
+	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n, share), anderson: newAnderson(w, 3*n, andersonDepth, share)}
 }
 
 // dense reports whether the kernel matrix is held whole.
@@ -71,7 +71,7 @@ func (r *run) dense() bool {
 // WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic
 // takes beside the kernel matrix and its engine: vectors over the sites, and where
 // there is room for them (Settings.MaxBytes) Newton's two matrices. dense says that the
-// kernel matrix is held whole. If it is singular within rounding, a factor of it may come
+// kernel matrix is held whole; on ranks, sites are those of one. If it is singular within rounding, a factor of it may come
 // on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 	return workspaceBytes(sites, newtonFits(sites, dense, room))
@@ -80,7 +80,7 @@ func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 // workspaceBytes is WorkspaceBytes with Newton's matrices or without.
 func workspaceBytes(sites int, newton bool) int64 {
 	w := &workspace{dry: true}
-	newVectors(w, sites)
+	newVectors(w, sites, linalg.Share{})
 	w.vectors(3, sites) // the limits of siteModel
 	if newton {
 		newNewton(w, sites)
@@ -127,12 +127,12 @@ func (x *fixedPoint) addWarnings() {
 	if x.Status == Converged {
 		return
 	}
-	n := len(x.sites)
+	n := x.share.Total
 	x.search.rank, _ = x.engine.UseFactor(nil, 0)
 	if x.trouble != nil {
 		warn("%v", x.trouble.cause)
 	}
-	if x.newton == nil && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
+	if x.newton == nil && x.share.Alone() && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if x.search.rank < n {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg"
 )
 
 // gmres solves a linear system A x = r (Saad and Schultz 1986): of all combinations of
@@ -14,10 +16,11 @@ type gmres struct {
 	columns [][]float64  // of the triangle R that Givens rotations make of the Hessenberg matrix
 	givens  [][2]float64 // cosine and sine
 	right   []float64    // right side in the rotated basis; the last entry is the residual's norm
+	share   linalg.Share // vectors are over own sites
 }
 
-func newGMRES(w *workspace, size, depth int) *gmres {
-	k := &gmres{basis: w.vectors(depth+1, size), image: w.vector(size), columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
+func newGMRES(w *workspace, size, depth int, share linalg.Share) *gmres {
+	k := &gmres{share: share, basis: w.vectors(depth+1, size), image: w.vector(size), columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
 	for i := range k.columns {
 		k.columns[i] = w.vector(i + 2)
 	}
@@ -27,7 +30,7 @@ func newGMRES(w *workspace, size, depth int) *gmres {
 // solve writes x with |r - A x| <= tolerance |r|, or the best there is within the
 // depth, and returns the number of products with A that it took.
 func (k *gmres) solve(x, r []float64, mul func(dst, x []float64), tolerance float64) int {
-	size := math.Sqrt(floats.Dot(r, r))
+	size := k.norm(r)
 	clear(x)
 	if !(size > 0) {
 		return 0
@@ -46,6 +49,8 @@ func (k *gmres) solve(x, r []float64, mul func(dst, x []float64), tolerance floa
 	return steps
 }
 
+func (k *gmres) norm(x []float64) float64 { return math.Sqrt(k.share.SumOf(floats.Dot(x, x))) }
+
 // extend adds a vector to the basis: the image of basis vector number step, made
 // orthogonal to those before (modified Gram-Schmidt, twice). It reports false where the
 // image is not a number, or adds nothing.
@@ -54,12 +59,12 @@ func (k *gmres) extend(step int) bool {
 	clear(column)
 	for range 2 { // once more against rounding
 		for j := range step + 1 {
-			part := floats.Dot(k.image, k.basis[j])
+			part := k.share.SumOf(floats.Dot(k.image, k.basis[j]))
 			column[j] += part
 			floats.AddScaled(k.image, -part, k.basis[j])
 		}
 	}
-	rest := math.Sqrt(floats.Dot(k.image, k.image))
+	rest := k.norm(k.image)
 	column[step+1] = rest
 	floats.ScaleTo(k.basis[step+1], 1/math.Max(rest, math.SmallestNonzeroFloat64), k.image)
 	for j, turn := range k.givens[:step] {

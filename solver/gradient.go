@@ -78,15 +78,15 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 		if err != nil {
 			return nil, err
 		}
-		g.Loss = append(g.Loss, floats.Sum(slopes))
+		g.Loss = append(g.Loss, s.share.SumOf(floats.Sum(slopes)))
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Elements.Data) {
-		return nil, errors.New("the gradient is not a number at this solution")
+		err = errors.New("the gradient is not a number at this solution")
 	}
-	return g, nil
+	return g, s.share.Agree(err)
 }
 
 // adjointOf solves the adjoint equations of an objective. Until release is called the engine is
@@ -239,6 +239,7 @@ func (a *adjoint) differentiate() float64 {
 	for _, part := range sums {
 		mean = mean.plus(part)
 	}
+	mean = mean.over(a.model.share)
 	perExample := 1 / float64(len(a.readout.y))
 	value, slope := a.readout.combine(mean.times(perExample))
 	a.slope = slope.times(perExample)
@@ -252,10 +253,11 @@ func (a *adjoint) differentiate() float64 {
 
 // solve solves (I - F_x)' lambda = right, restarting GMRES with what is left.
 func (a *adjoint) solve(tolerance float64) error {
-	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth)
-	goal := tolerance * floats.Norm(a.right, 2)
+	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth, a.model.share)
+	right := krylov.norm(a.right)
+	goal := tolerance * right
 	left, step := append([]float64(nil), a.right...), make([]float64, len(a.right))
-	size := floats.Norm(left, 2)
+	size := right
 	for range gradientRestarts {
 		if !(size > goal) {
 			break
@@ -265,12 +267,12 @@ func (a *adjoint) solve(tolerance float64) error {
 		a.mulResidual(left, a.lambda)
 		floats.SubTo(left, a.right, left)
 		before := size
-		if size = floats.Norm(left, 2); !(size < before/2) {
+		if size = krylov.norm(left); !(size < before/2) {
 			break
 		}
 	}
-	if worst := gradientWorst * floats.Norm(a.right, 2); !(size <= worst) {
-		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right side is left", size/floats.Norm(a.right, 2))
+	if worst := gradientWorst * right; !(size <= worst) {
+		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right side is left", size/right)
 	}
 	a.pull(a.lambda)
 	return nil
@@ -321,7 +323,7 @@ func (a *adjoint) byFactor() (sum float64) {
 		s := a.slopes[i][0]
 		sum += (p[0]-s[0])*a.move.D[i] + (p[1]-s[1])*a.move.G[i] + (2*p[2]-s[2])*a.move.U[i] - a.right[i]
 	}
-	return sum
+	return a.model.share.SumOf(sum)
 }
 
 // dualWeights are g - d m: the mean predictor is k(x)'(g - d m), and a bias.
@@ -344,7 +346,7 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 		if err != nil {
 			return nil, err
 		}
-		if err := bindLoss(moved.sites, s.y, l, law); err != nil {
+		if err := s.share.Agree(bindLoss(moved.sites, s.y, l, law)); err != nil {
 			return nil, err
 		}
 		models[step] = &moved

@@ -40,9 +40,15 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 	}
 	_, influence := s.LeftOut(test)
 	n := float64(len(influence))
+	byExample := make([]float64, len(influence))
+	for site, slope := range bySite {
+		for _, i := range s.sites[site].examples {
+			byExample[i] = slope / float64(len(s.sites[site].examples))
+		}
+	}
+	s.share.Sum(byExample)
 	for i, e := range influence {
-		site := s.SiteOf(i)
-		influence[i] = (e-value)/n + bySite[site]/float64(len(s.sites[site].examples))
+		influence[i] = (e-value)/n + byExample[i]
 	}
 	floats.AddConst(-floats.Sum(influence)/n, influence)
 	return influence, nil

@@ -72,9 +72,9 @@ const (
 	innerMaxDistance = 3   // distance up to which there are any; from farther off they more often mislead
 )
 
-func newInnerIteration(w *workspace, n int) *innerIteration {
+func newInnerIteration(w *workspace, n int, share linalg.Share) *innerIteration {
 	return &innerIteration{fields: SiteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n), to: w.vector(3 * n),
-		anderson: newAnderson(w, 2*n, innerDepth), squares: squares{at: w.vector(n), there: w.vector(n), move: w.vector(n)}}
+		anderson: newAnderson(w, 2*n, innerDepth, share), squares: squares{at: w.vector(n), there: w.vector(n), move: w.vector(n)}}
 }
 
 // run moves x by up to innerPasses passes, until one moves it by less than
@@ -92,7 +92,7 @@ func (p *innerIteration) run(x Cavities, tol float64) int {
 		if p.sites.cancelled() {
 			return pass
 		}
-		moved := distance(p.to, p.at)
+		moved := p.sites.distance(p.to, p.at)
 		if moved < least {
 			least = moved
 			copy(x, p.to)

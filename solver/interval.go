@@ -40,10 +40,15 @@ func (s *Solution) PercentileIntervals(level float64) ([]Interval, error) {
 	if err := CheckLevel(level); err != nil {
 		return nil, err
 	}
-	all := make([]Interval, s.Sites())
-	linalg.Parallel(len(all), func(i int) {
+	low, high := make([]float64, len(s.sites)), make([]float64, len(s.sites))
+	linalg.Parallel(len(low), func(i int) {
 		law := s.Distribution(i)
-		all[i] = Interval{law.Quantile((1 - level) / 2), law.Quantile((1 + level) / 2)}
+		low[i], high[i] = law.Quantile((1-level)/2), law.Quantile((1+level)/2)
 	})
+	low, high = s.share.Gather(low), s.share.Gather(high)
+	all := make([]Interval, len(low))
+	for i := range all {
+		all[i] = Interval{low[i], high[i]}
+	}
 	return all, nil
 }

@@ -25,12 +25,12 @@ func (x Cavities) towards(goal Cavities, part float64) {
 // distance is the root of the mean over sites of the squared differences. It
 // falls steadily where the largest relative change of d jumps: a site at the
 // edge of its margin changes its d by decades.
-func distance(a, b Cavities) float64 {
+func (s *siteModel) distance(a, b Cavities) float64 {
 	sum := 0.0
 	for i, v := range a {
 		sum += (v - b[i]) * (v - b[i])
 	}
-	return math.Sqrt(3 * sum / float64(len(a)))
+	return math.Sqrt(s.share.SumOf(sum) / float64(s.share.Total))
 }
 
 // SiteParams are the parameters of all sites (T5): the precision d, the field g = gamma

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -20,8 +21,8 @@ const inverseScale = 1e12
 // over resamples by its own count only, so new inputs have no variance.
 func (r *run) meanField() error {
 	d := make([]float64, len(r.sites))
-	for i := range d {
-		d[i] = inverseScale / math.Max(r.problem.Gram.At(i, i), smallestVariance)
+	for i, v := range linalg.Diagonal(r.problem.Gram) {
+		d[i] = inverseScale / math.Max(v, smallestVariance)
 	}
 	if err := r.engine.Factorize(d); err != nil {
 		return asProblem(err)

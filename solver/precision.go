@@ -85,7 +85,7 @@ func (c *precisionIteration) updateResidual() {
 	chi, b := c.engine.Diag()
 	c.respond(c.next, chi, b)
 	c.Stats.Sweeps++
-	c.Residual = relativeChange(c.next, c.accepted, chi)
+	c.Residual = c.relativeChange(c.next, c.accepted, chi)
 }
 
 // reportProgress completes what Settings.Progress is told.
@@ -140,7 +140,7 @@ func (c *precisionIteration) start(ctx context.Context) error {
 		return fmt.Errorf("start value: %w", err)
 	}
 	common := s.homogeneousCavity(func(cavity float64) float64 {
-		return meanOverTypical(len(c.quadratic), func(i int) float64 { return precision(c.quadratic[i], cavity) })
+		return meanOverTypical(c.share, func(i int) float64 { return precision(c.quadratic[i], cavity) })
 	})
 	for i, q := range c.quadratic {
 		c.next[i] = precision(q, common)
@@ -212,13 +212,13 @@ func (c *precisionIteration) factorize() error {
 // fewMoving lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a rank update can serve them.
 func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
-	if !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single || c.updates >= maxUpdates {
+	if !c.share.Alone() || !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single || c.updates >= maxUpdates {
 		return nil, nil
 	}
 	d := c.engine.Precisions()
 	chi, _ := c.engine.Diag()
 	limit := len(d) / maxUpdateShare
-	largest := largestShrinkage(d, chi)
+	largest := c.largestShrinkage(d, chi)
 	for i, v := range c.next {
 		if math.Abs(v-d[i]) > negligible*c.settings.Tolerance*(d[i]+scaleFloor(largest, chi[i])) {
 			if len(sites) == limit {
@@ -240,7 +240,7 @@ func (c *precisionIteration) moving() int {
 			count++
 		}
 	}
-	return count
+	return int(c.share.SumOf(float64(count)))
 }
 
 // respond writes the d that the sites respond with to the diagonals chi and b.
@@ -334,7 +334,7 @@ func (c *precisionIteration) predict() {
 		}
 		c.engine.PredictDiag(p.move, p.chi, p.b)
 		c.respond(p.move, p.chi, p.b)
-		moved := relativeChange(p.move, c.next, p.chi)
+		moved := c.relativeChange(p.move, c.next, p.chi)
 		if math.IsNaN(moved) {
 			break // the model is of no use here
 		}
@@ -346,12 +346,13 @@ func (c *precisionIteration) predict() {
 		}
 	}
 	chi, _ := c.engine.Diag()
-	largest := largestShrinkage(d, chi)
+	largest := c.largestShrinkage(d, chi)
 	p.logStep = 0
 	for i, v := range c.next {
 		least := scaleFloor(largest, chi[i])
 		p.logStep = math.Max(p.logStep, math.Abs(math.Log((v+least)/(d[i]+least))))
 	}
+	p.logStep = c.share.Max(p.logStep)
 }
 
 // relativeChange is the largest change from d to next, relative to d_i plus a thousandth
@@ -359,24 +360,24 @@ func (c *precisionIteration) predict() {
 // site's. (A thousandth of the largest d would not do: one site of many examples
 // and little noise has a d by orders of magnitude above the others, which would
 // then not count.) NaN if any entry is.
-func relativeChange(next, d, chi []float64) float64 {
-	largest := largestShrinkage(d, chi)
+func (r *run) relativeChange(next, d, chi []float64) float64 {
+	largest := r.largestShrinkage(d, chi)
 	worst := 0.0
 	for i, v := range next {
 		if v != d[i] { // both may be zero
 			maxNaN(&worst, math.Abs(v-d[i])/(d[i]+scaleFloor(largest, chi[i])))
 		}
 	}
-	return worst
+	return r.share.Max(worst)
 }
 
 // largestShrinkage is the largest d_i chi_i, in [0, 1).
-func largestShrinkage(d, chi []float64) float64 {
+func (r *run) largestShrinkage(d, chi []float64) float64 {
 	largest := 0.0
 	for i, v := range d {
 		largest = math.Max(largest, v*chi[i])
 	}
-	return largest
+	return r.share.Max(largest)
 }
 
 // scaleFloor is what d counts as at least when its relative change is measured.

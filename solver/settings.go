@@ -61,8 +61,8 @@ type Settings struct {
 	Disable   Accelerations // what to do without; default none
 	Tolerance float64       // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int           // exact or low-rank refreshes of G at most; default 1000
-	Start     []float64     // d to start from, one per site; default: M03-61/62
-	From      *Solution     // a Solution of a neighbouring problem on the same sites to start from, in the place of Start; default: none
+	Start     []float64     // d to start from, one per own site; default: M03-61/62
+	From      *Solution     // a Solution of a neighbouring problem on the same sites to start from, or Solution.Whole of one, in the place of Start; default: none
 	Seed      uint64        // of the random subset that the start value is computed from; default 0
 
 	// StallLimit is the number of sweeps without a smaller residual (square loss) or
@@ -102,7 +102,8 @@ const DefaultTolerance = 1e-6
 // DefaultMaxSweeps is the MaxSweeps of zero Settings.
 const DefaultMaxSweeps = 1000
 
-func (s Settings) withDefaults(sites int) (Settings, error) {
+func (s Settings) withDefaults(share linalg.Share) (Settings, error) {
+	sites := share.Own()
 	if s.Tolerance == 0 {
 		s.Tolerance = DefaultTolerance
 	}
@@ -113,6 +114,9 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		s.Engine = linalg.Kernel.Engine
 	}
 	if s.From != nil {
+		if d := s.From.SitePrecision; len(d) == share.Total && len(s.From.Cavity) == share.Total {
+			s.From = &Solution{SitePrecision: share.Of(d), Cavity: s.From.Cavity[share.First:share.Last]}
+		}
 		if len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites {
 			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision), sites)
 		}
@@ -133,9 +137,10 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
 	}
 	if s.Resume != nil {
-		if err := s.Resume.check(sites); err != nil {
+		if err := s.Resume.check(share.Total); err != nil {
 			return s, err
 		}
+		s.Resume = s.Resume.own(share)
 	}
 	for i, d := range s.Start {
 		if !(d >= 0) || math.IsInf(d, 1) {

@@ -42,6 +42,7 @@ func cavityPrecision(chi, b float64) float64 {
 // cavities that follow off G (T5, T6): the two halves of a sweep.
 type siteModel struct {
 	sites     []site
+	share     linalg.Share // of all sites
 	engine    linalg.Engine
 	unit      float64     // root mean square of the targets
 	presence  float64     // probability with which a site's examples are there at all: 1, or less along a continuation
@@ -53,13 +54,13 @@ type siteModel struct {
 
 func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []float64) *siteModel {
 	n := len(sites)
-	s := &siteModel{sites: sites, engine: engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
+	s := &siteModel{sites: sites, share: gram.Sites(), engine: engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
 	s.minVar, s.minInvD, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := floats.Dot(y, y); square > 0 {
 		s.unit = math.Sqrt(square / float64(len(y)))
 	}
-	for i := range s.minVar {
-		k := math.Max(gram.At(i, i), smallestVariance)
+	for i, v := range linalg.Diagonal(gram) {
+		k := math.Max(v, smallestVariance)
 		s.minVar[i] = minVariance * k
 		s.minInvD[i] = k * minInverse
 	}
@@ -144,7 +145,7 @@ func (s *siteModel) countClipped(x Cavities) (clamped, capped int) {
 			high.Add(1)
 		}
 	})
-	return int(low.Load()), int(high.Load())
+	return int(s.share.SumOf(float64(low.Load()))), int(s.share.SumOf(float64(high.Load())))
 }
 
 // siteParameters computes the parameters with which each site has, beside its cavity,
@@ -222,7 +223,7 @@ func (s *siteModel) maxChange(a, b Cavities) float64 {
 		maxNaN(&worst, math.Abs(a.mean()[i]-b.mean()[i]))
 		maxNaN(&worst, math.Abs(a.logV()[i]-b.logV()[i])*weight)
 	}
-	return worst
+	return s.share.Max(worst)
 }
 
 // consistencyError is the largest difference between the two sides of T6: what the
@@ -253,6 +254,7 @@ func (s *siteModel) consistencyError(x Cavities, p SiteParams) float64 {
 		maxNaN(&shrinkage, at.shrinkage)
 		maxNaN(&most, at.most)
 	}
+	worst, shrinkage, most = s.share.Max(worst), s.share.Max(shrinkage), s.share.Max(most)
 	if shrinkage > 0 {
 		maxNaN(&worst, shrinkage/most)
 	}

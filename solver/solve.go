@@ -38,15 +38,16 @@ func Solve(ctx context.Context, p Problem, settings Settings) (s *Solution, err 
 
 // solve is Solve of a problem that can be posed.
 func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
-	settings, err := settings.withDefaults(p.Gram.N())
-	if err != nil {
+	share := p.Gram.Sites()
+	settings, err := settings.withDefaults(share)
+	if err = share.Agree(err); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	sites, err := p.groupSites()
-	if err != nil {
+	if err = share.Agree(err); err != nil {
 		return nil, err
 	}
 	quadratic := quadraticSites(sites)
@@ -63,7 +64,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		}
 		defer release()
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y, p.Law}, reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
+	s := &Solution{Method: settings.Method, examples: examples{sites, share, p.at, p.Y, p.Law, p.Loss}, reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()
@@ -85,6 +86,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		r.variances()
 	}
 	s.readCavities()
+	s.Stats.Clamps = int(s.share.SumOf(float64(s.Stats.Clamps)))
 	r.settleTies()
 	if s.Status == Converged && !s.finite() {
 		s.Status = NumericalFailure
@@ -95,9 +97,9 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 
 // finite reports whether all averages at the sites are numbers.
 func (s *Solution) finite() bool {
-	return !slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance), func(v float64) bool {
+	return !s.anywhere(slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance), func(v float64) bool {
 		return math.IsNaN(v) || math.IsInf(v, 0)
-	})
+	}))
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
@@ -147,9 +149,5 @@ const (
 
 // condition is sum_i d_i K_ii.
 func (r *run) condition() float64 {
-	sum := 0.0
-	for i, d := range r.SitePrecision {
-		sum += d * r.problem.Gram.At(i, i)
-	}
-	return sum
+	return r.dot(r.SitePrecision, linalg.Diagonal(r.problem.Gram))
 }

@@ -82,15 +82,17 @@ func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
 	return math.Exp(ridders(excess, low, high))
 }
 
-// meanOverTypical is the mean of f over some sites that stand for all n.
-func meanOverTypical(n int, f func(i int) float64) float64 {
-	stride := max(1, n/typicalSites)
+// meanOverTypical is the mean of f, which takes the number of an own site, over some sites that stand for all.
+func meanOverTypical(share linalg.Share, f func(i int) float64) float64 {
+	stride := max(1, share.Total/typicalSites)
 	sum, count := 0.0, 0
-	for i := 0; i < n; i += stride {
-		sum += f(i)
+	for i := 0; i < share.Total; i += stride {
+		if share.Holds(i) {
+			sum += f(i - share.First)
+		}
 		count++
 	}
-	return sum / float64(count)
+	return share.SumOf(sum) / float64(count)
 }
 
 // rootError is how far from the root of log c, or from its last guess, is near enough.

@@ -61,7 +61,7 @@ func (x *fixedPoint) startValue(warm bool) error {
 		if x.model.cancelled() {
 			return c
 		}
-		return meanOverTypical(len(p.D), func(i int) float64 { return x.typicalPrecision(i, c) })
+		return meanOverTypical(x.share, func(i int) float64 { return x.typicalPrecision(i, c) })
 	})
 	x.model.each(func(i int) {
 		d := 0.0

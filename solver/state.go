@@ -1,10 +1,15 @@
 package solver
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"bootbench/linalg"
+)
 
 // State is a solve between two sweeps: what Solve needs, in another
 // process, to go on from there (Settings.Resume) and to end at the same fixed
-// point. It does not hold G, which the first sweep after a resumption computes
+// point, on any number of ranks. It does not hold G, which the first sweep after a resumption computes
 // again. Every vector is a copy, over the M sites; every number is finite.
 type State struct {
 	Stats Stats `json:"stats"`
@@ -24,6 +29,35 @@ type Search struct {
 	NewtonRadius    float64       `json:"newton_radius"`          // distance up to which Newton's method is tried
 	History         []float64     `json:"history,omitempty"`      // of Anderson acceleration
 	Continuation    *Continuation `json:"continuation,omitempty"` // in phase OnPath
+}
+
+// whole is a State of own sites over all of them, own the other way round.
+func (s *State) whole(share linalg.Share) *State { return s.mapped(share, share.Own(), share.Gather) }
+func (s *State) own(share linalg.Share) *State   { return s.mapped(share, share.Total, share.Of) }
+
+// mapped is s with f applied to every vector over n sites.
+func (s *State) mapped(share linalg.Share, n int, f func(x []float64) []float64) *State {
+	if share.Alone() {
+		return s
+	}
+	each := func(x []float64) (all []float64) { // several vectors end to end
+		for v := range slices.Chunk(x, n) {
+			all = append(all, f(v)...)
+		}
+		return all
+	}
+	iterate := func(x Iterate) Iterate {
+		x.Cavities, x.D, x.G, x.U = each(x.Cavities), each(x.D), each(x.G), each(x.U)
+		return x
+	}
+	to := *s
+	to.Iterate, to.Next = iterate(s.Iterate), each(s.Next)
+	if s.Search != nil {
+		search := *s.Search
+		search.History = each(search.History)
+		to.Search = &search
+	}
+	return &to
 }
 
 // check refuses a State that is none of a solve over so many sites.

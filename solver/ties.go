@@ -25,7 +25,7 @@ func (r *run) settleTies() {
 	for _, cav := range r.Cavity {
 		small = small || math.Abs(cav.Mean) <= smallMean
 	}
-	if !small {
+	if !r.anywhere(small) {
 		return
 	}
 	spread, square := make([]float64, len(r.Cavity)), make([]float64, len(r.Cavity))
@@ -45,7 +45,8 @@ func (r *run) settleTies() {
 			ties++
 		}
 	}
-	n := len(r.Cavity)
+	n := r.share.Total
+	ties, alone = int(r.share.SumOf(float64(ties))), int(r.share.SumOf(float64(alone)))
 	if alone > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out prediction is 0 there, and counts as half an error", alone, n))
 	}

@@ -85,7 +85,7 @@ func (l *varianceSystem) solve(u []float64) bool {
 			u[i], raised = 0, true
 		}
 	}
-	if !raised {
+	if raised = l.anywhere(raised); !raised {
 		l.Var = l.offDiag
 	}
 	return positive && !raised
@@ -140,6 +140,7 @@ func (l *varianceSystem) residual(dst, u []float64) float64 {
 			size += (v - l.t0[i]) * (v - l.t0[i]) / l.t[i]
 		}
 	}
+	left, size = l.share.SumOf(left), l.share.SumOf(size)
 	if !(left > 0) {
 		return 0
 	}
@@ -162,14 +163,15 @@ func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol flo
 		s[i] = math.Sqrt(l.t[i])
 		positive = positive && l.diag[i] > 0
 	}
+	positive = !l.anywhere(!positive)
 	w.MulVecSquaredOffDiag(product, t0)
 	for i := range residual {
 		residual[i] = s[i] * (product[i] + l.chi[i]*l.chi[i]*t0[i])
 	}
-	goal := tol * tol * floats.Dot(residual, residual)
+	goal := tol * tol * l.dot(residual, residual)
 	rho, beta := 0.0, 0.0
 	for range varianceIterations {
-		if !positive || floats.Dot(residual, residual) <= goal {
+		if !positive || l.dot(residual, residual) <= goal {
 			break
 		}
 		if !coarser {
@@ -180,6 +182,7 @@ func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol flo
 		for i, v := range residual {
 			rho += v * v / l.diag[i]
 		}
+		rho = l.share.SumOf(rho)
 		if last != 0 {
 			beta = rho / last
 		}
@@ -191,7 +194,7 @@ func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol flo
 		for i, v := range direction {
 			turned[i] = l.diag[i]*v - s[i]*image[i]
 		}
-		curvature := floats.Dot(direction, turned)
+		curvature := l.dot(direction, turned)
 		if !(curvature > 0) {
 			positive = false
 			break

@@ -128,8 +128,12 @@ func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings,
 
 // addLaws adds what is asked for of the laws at the examples.
 func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) error {
+	laws, err := s.Laws()
+	if err != nil {
+		return err
+	}
 	points := lawPoints{
-		Points: e.Points, law: func(i int) loss.Distribution { return s.Distribution(j.Site[i]) },
+		Points: e.Points, law: func(i int) loss.Distribution { return laws(j.Site[i]) },
 		place: func(i int) int { return j.Site[i] }, width: j.Sites(), shift: j.TargetMean,
 	}
 	if points.Points == nil {

@@ -134,6 +134,9 @@ func checkParts(g Grid, n, block int, besides, limit int64) error {
 // N is the order.
 func (k *BlockCyclic) N() int { return k.n }
 
+// Sites is all sites: vectors over them are whole on every rank.
+func (k *BlockCyclic) Sites() linalg.Share { return linalg.ShareOut(nil, k.n) }
+
 // At is element (i, j), computed again unless it is on the diagonal.
 func (k *BlockCyclic) At(i, j int) float64 {
 	if i == j {

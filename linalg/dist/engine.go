@@ -46,6 +46,9 @@ func (e *Engine) allocate(p *core.Plan, n, rows int) {
 // N is the order of K.
 func (e *Engine) N() int { return e.k.n }
 
+// Sites is all sites.
+func (e *Engine) Sites() linalg.Share { return e.k.Sites() }
+
 // Diag is diag(G) and 1 - d diag(G).
 func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 

@@ -253,6 +253,7 @@ func (k *Keeper) Finish(e *report.Estimate, from *solver.Solution) {
 	}
 	k.doc.Results, k.doc.From, k.doc.State = append(k.doc.Results, e), nil, nil
 	if from != nil {
+		from = from.Whole()
 		k.doc.From = &Start{from.SitePrecision, from.Cavity}
 	}
 	if err := k.write(); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Digest is a checksum of the numbers of the set: shape, features and targets,
-// not their names. Equal sets have equal digests on every machine.
+// not their names. Equal sets have equal digests on every machine, and on ranks.
 func (s *Set) Digest() string {
 	h := sha256.New()
 	put := func(v uint64) {
@@ -18,20 +18,28 @@ func (s *Set) Digest() string {
 	}
 	put(uint64(s.N()))
 	put(uint64(s.D()))
-	for i, y := range s.Y {
-		put(math.Float64bits(y))
-		if s.Sparse != nil {
-			index, value := s.Sparse.Row(i)
-			put(uint64(len(index)))
-			for k, j := range index {
-				put(uint64(j))
-				put(math.Float64bits(value[k]))
+	first, last := s.Own()
+	rows := func() {
+		for i := first; i < last; i++ {
+			put(math.Float64bits(s.Y[i]))
+			if s.Sparse != nil {
+				index, value := s.Sparse.Row(i)
+				put(uint64(len(index)))
+				for k, j := range index {
+					put(uint64(j))
+					put(math.Float64bits(value[k]))
+				}
+				continue
 			}
-			continue
+			for _, v := range s.X.Row(i - first) {
+				put(math.Float64bits(v))
+			}
 		}
-		for _, v := range s.X.Row(i) {
-			put(math.Float64bits(v))
-		}
+	}
+	if s.Ranks == nil {
+		rows()
+	} else {
+		inTurn(s.Ranks, h.(checksum), rows)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

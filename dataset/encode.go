@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,7 +18,7 @@ const fewRows = 10
 
 // set makes a training set of a table.
 func (t *table) set() (*Set, error) {
-	if t.rows < 2 {
+	if t.total() < 2 {
 		return nil, t.bad(errOneExample)
 	}
 	if err := t.settle(); err != nil {
@@ -28,27 +29,28 @@ func (t *table) set() (*Set, error) {
 	if err != nil {
 		return nil, t.bad(err)
 	}
-	n := t.count(rows)
+	kept := shareOf(t.shared.all(), t.count(rows))
+	n := kept.total(t.count(rows))
 	if n < 2 {
 		return nil, t.bad(errors.New("fewer than two rows have all values: --missing mean or indicator keeps the others"))
 	}
-	if err := t.opt.checkSize(n, s.width); err != nil {
+	if err := t.opt.checkSize(t.opt.share(n), s.width); err != nil {
 		return nil, t.bad(err)
 	}
 	x := t.matrix(s, rows)
 	if t.missing() > 0 {
-		fillMeans(x, means(x))
+		fillMeans(x, means(kept.all(), x))
 	}
 	t.notes = append(t.notes, s.describe()...)
 	t.describe(s, x)
-	set := &Set{Name: t.file, Source: t.file, Target: s.target, X: x, RowNames: t.namesOf(rows), Notes: t.notes, schema: s}
+	set := &Set{Name: t.file, Source: t.file, Target: s.target, X: kept.even(x), Ranks: kept.all(), RowNames: kept.gatherTexts(t.namesOf(rows)), Notes: t.notes, schema: s}
 	for _, e := range s.columns {
 		set.Features = append(set.Features, e.features()...)
 	}
 	if err := t.checkNames(append(slices.Clone(set.Features), set.Target)); err != nil {
 		return nil, t.bad(err)
 	}
-	if err := t.setTarget(set, rows); err != nil {
+	if err := t.setTarget(set, rows, kept); err != nil {
 		return nil, err
 	}
 	return set, nil
@@ -70,22 +72,22 @@ func (t *table) checkNames(names []string) error {
 // differ and texts that always differ are no features.
 func (t *table) settle() error {
 	left := 0
-	for k, j := range t.used {
+	for _, j := range t.used {
 		c := &t.columns[j]
 		switch {
-		case c.role == asTarget && c.missing == t.rows:
+		case c.role == asTarget && c.missing == t.total():
 			return &Error{Column: c.name, Err: errors.New("the target has no value")}
 		case c.role != asFeature:
 		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
 			return &Error{Column: c.name, Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), c.name)}
-		case c.missing == t.rows:
+		case c.missing == t.total():
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))
 		case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
 			c.role = unused
 			t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-		case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows:
-			t.takeRowNames(c, k)
+		case c.kind == texts && len(c.texts) == t.total() && t.total() >= fewRows:
+			t.takeRowNames(c)
 		case c.kind == texts && len(c.texts) > mostLevels:
 			return &Error{Column: c.name, Err: fmt.Errorf("%d different texts are too many for indicators: --drop %s leaves the column out", len(c.texts), c.name)}
 		default:
@@ -103,17 +105,15 @@ func isWord(s string) bool {
 	return strings.Trim(s, "+-") == "" || strings.Trim(s, "+-0123456789.,'%$\u20ac\u00a3\u00a5 \u00a0") != "" || !strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
 }
 
-// takeRowNames makes a text column the names of the rows, unless they have some.
-func (t *table) takeRowNames(c *column, k int) {
+// takeRowNames makes a text column, which has another text in every row, the names of the rows, unless they have some.
+func (t *table) takeRowNames(c *column) {
 	c.role = unused
-	if t.rowNames != nil {
+	if t.named() {
 		t.note("column %s has another text in every row and is left out", quote(c.name))
 		return
 	}
 	c.role = asRowName
-	for i := range t.rows {
-		t.rowNames = append(t.rowNames, c.texts[int(t.at(i, k))])
-	}
+	t.rowNames = c.texts[t.shared.first() : t.shared.first()+t.rows]
 	t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
 }
 
@@ -169,12 +169,11 @@ func (t *table) complete() ([]int, error) {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := t.rows - len(rows); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
-		if t.rowNames == nil { // what is left keeps its number
-			t.rowNames = numbered(t.rows)
-			for i, name := range t.rowNames {
-				t.rowNames[i] = name[1:]
+	if dropped := t.total() - shareOf(t.shared.all(), len(rows)).total(len(rows)); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, t.total())
+		if !t.named() { // what is left keeps its number
+			for i := range t.rows {
+				t.rowNames = append(t.rowNames, strconv.Itoa(t.shared.first()+i+1))
 			}
 		}
 	}
@@ -182,6 +181,14 @@ func (t *table) complete() ([]int, error) {
 		t.note("cells without a value have the mean of their column")
 	}
 	return rows, nil
+}
+
+// total is the number of rows, those of other ranks among them.
+func (t *table) total() int { return t.shared.total(t.rows) }
+
+// named reports whether rows have names.
+func (t *table) named() bool {
+	return slices.ContainsFunc(t.columns, func(c column) bool { return c.role == asRowName })
 }
 
 // count is the number of rows in a list, nil for all.
@@ -259,8 +266,8 @@ func (t *table) matrix(s *schema, rows []int) Matrix {
 	return x
 }
 
-// means are those of what is no NaN in the columns.
-func means(x Matrix) []float64 {
+// means are those of what is no NaN in the columns of a matrix whose rows ranks hold together, nil for one process.
+func means(r Ranks, x Matrix) []float64 {
 	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
@@ -270,6 +277,17 @@ func means(x Matrix) []float64 {
 			}
 		}
 	}
+	if r == nil {
+		return mean
+	}
+	for j, c := range count {
+		mean[j] *= c
+	}
+	sum(r, mean)
+	sum(r, count)
+	for j, c := range count {
+		mean[j] /= max(1, c)
+	}
 	return mean
 }
 
@@ -278,7 +296,7 @@ func (s *Set) means() []float64 {
 	if s.mean != nil {
 		return s.mean
 	}
-	return means(s.X)
+	return means(s.Ranks, s.X)
 }
 
 // fillMeans replaces each NaN in x by the mean of its column.
@@ -294,23 +312,67 @@ func fillMeans(x Matrix, mean []float64) {
 
 // describe notes constant columns and columns that count the rows.
 func (t *table) describe(s *schema, x Matrix) {
-	constant, counts := slices.Repeat([]bool{true}, x.Cols), slices.Repeat([]bool{x.Rows >= fewRows}, x.Cols)
-	for i := 1; i < x.Rows; i++ {
-		before := x.Row(i - 1)
-		for j, v := range x.Row(i) {
-			constant[j] = constant[j] && v == before[j]
-			counts[j] = counts[j] && v == before[j]+1
+	all := runOf(x)
+	if r := t.shared.all(); r != nil {
+		all = run{}
+		for _, part := range exchange(r, runOf(x)) {
+			all.append(part)
 		}
 	}
 	for _, e := range s.columns {
 		switch {
 		case e.levels != nil:
-		case constant[e.at]:
-			t.note("column %s is %v in every row", quote(e.name), x.At(0, e.at))
-		case counts[e.at]:
+		case all.Constant[e.at]:
+			t.note("column %s is %v in every row", quote(e.name), all.First[e.at])
+		case all.Rows >= fewRows && all.Counts[e.at]:
 			t.note("column %s counts the rows: --drop %s unless that tells something", quote(e.name), e.name)
 		}
 	}
+}
+
+// run says of the columns of consecutive rows whether they are constant, or count the rows.
+type run struct {
+	Rows             int
+	First, Last      []float64
+	Constant, Counts []bool
+}
+
+func runOf(x Matrix) (r run) {
+	for i := range x.Rows {
+		row := x.Row(i)
+		if i == 0 {
+			r = run{First: row, Constant: slices.Repeat([]bool{true}, x.Cols), Counts: slices.Repeat([]bool{true}, x.Cols)}
+		} else {
+			r.follow(row)
+		}
+		r.Last = row
+	}
+	r.Rows = x.Rows
+	return r
+}
+
+// follow appends a row but for what is last.
+func (r *run) follow(row []float64) {
+	for j, v := range row {
+		r.Constant[j] = r.Constant[j] && v == r.Last[j]
+		r.Counts[j] = r.Counts[j] && v == r.Last[j]+1
+	}
+}
+
+// append appends the rows of another run.
+func (r *run) append(next run) {
+	switch {
+	case next.Rows == 0:
+		return
+	case r.Rows == 0:
+		*r = next
+		return
+	}
+	r.follow(next.First)
+	for j := range next.First {
+		r.Constant[j], r.Counts[j] = r.Constant[j] && next.Constant[j], r.Counts[j] && next.Counts[j]
+	}
+	r.Rows, r.Last = r.Rows+next.Rows, next.Last
 }
 
 // namesOf are the names of some rows.
@@ -329,7 +391,7 @@ func (t *table) namesOf(rows []int) []string {
 // column they are the numbers of the texts.
 func (t *table) targets(rows []int) ([]float64, *column) {
 	k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].role == asTarget })
-	if k < 0 || t.columns[t.used[k]].missing == t.rows {
+	if k < 0 || t.columns[t.used[k]].missing == t.total() {
 		return nil, nil
 	}
 	if rows == nil && t.placed != nil {
@@ -343,8 +405,11 @@ func (t *table) targets(rows []int) ([]float64, *column) {
 }
 
 // setTarget sets targets and task: texts must be two labels.
-func (t *table) setTarget(set *Set, rows []int) error {
+func (t *table) setTarget(set *Set, rows []int, kept *rowShare) error {
 	y, c := t.targets(rows)
+	if y != nil {
+		y = kept.gather(y)
+	}
 	set.Y, set.Task = y, guessTask(y)
 	if c.kind == texts {
 		return set.classifyTexts(c.texts, t.opt.Positive)

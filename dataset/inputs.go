@@ -93,7 +93,7 @@ func notSparse(name string, train *Set) error {
 // may exceed the number of features of train; where they are sparse, further
 // features are zero in train.
 func readInputsLIBSVM(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	s, err := readSparse(r, name, opt)
+	s, err := readSparse([]stream{{name, r}}, name, opt)
 	if err != nil {
 		return nil, err
 	}

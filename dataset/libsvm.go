@@ -23,12 +23,22 @@ import (
 // sparse or dense as Options.Storage says, by default after their shape; dense
 // features are named x1, x2, ... Options.MaxBytes bounds them.
 func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
-	s, err := readSparse(r, name, opt)
+	return readSparseSet([]stream{{name, r}}, name, opt)
+}
+
+// readSparseSet reads files one after the other.
+func readSparseSet(files []stream, name string, opt Options) (*Set, error) {
+	s, err := readSparse(files, name, opt)
 	if err != nil {
 		return nil, err
 	}
+	return s.set(name, opt)
+}
+
+// set makes a training set of sparse lines.
+func (s *sparse) set(name string, opt Options) (*Set, error) {
 	if !s.labelled {
-		return nil, &Error{File: name, Line: s.firstLine, Err: errors.New("the label is missing: a line is \"label index:value ...\"")}
+		return nil, s.bad(name, &Error{Line: s.firstLine, Err: errors.New("the label is missing: a line is \"label index:value ...\"")})
 	}
 	if s.x.Cols == 0 {
 		return nil, &Error{File: name, Err: errors.New("no example has a feature")}
@@ -69,21 +79,47 @@ type sparse struct {
 	labels    []float64
 	labelled  bool
 	firstLine int // line of the first example
+	files     fileLines
 }
 
-// readSparse parses the whole file. Either all examples have labels or none.
-func readSparse(r io.Reader, name string, opt Options) (*sparse, error) {
+// readSparse parses whole files. Either all examples have labels or none.
+func readSparse(files []stream, name string, opt Options) (*sparse, error) {
 	s := &sparse{x: CSR{Start: []int{0}}}
-	lines := newLineReader(r, int(min(longestEntry, max(longestCell, opt.maxBytes()))))
-	chunks := chunkReader{lines: lines, size: opt.chunk, records: wholeLines, newPart: func() part { return &sparsePart{whole: s, opt: opt} }}
-	chunks.serial = func(lines *lineReader) error { return s.addLines(lines, opt) }
-	if err := chunks.read(); err != nil {
-		return nil, inFile(name, err)
+	for _, f := range files {
+		lines := newLineReader(f.r, sparseLimit(opt))
+		s.files.begin(f.name, lines)
+		if err := s.read(lines, opt); err != nil {
+			err := s.bad(name, err)
+			if len(files) > 1 {
+				err.File = f.name
+			}
+			return nil, err
+		}
+		s.files.end(lines)
 	}
 	if s.x.Rows == 0 {
 		return nil, &Error{File: name, Err: errors.New("the file holds no examples")}
 	}
 	return s, nil
+}
+
+// sparseLimit bounds the bytes of a line.
+func sparseLimit(opt Options) int { return int(min(longestEntry, max(longestCell, opt.maxBytes()))) }
+
+// read appends the examples of all lines, in chunks.
+func (s *sparse) read(lines *lineReader, opt Options) error {
+	chunks := chunkReader{lines: lines, size: opt.chunk, records: wholeLines, newPart: func() part { return &sparsePart{whole: s, opt: opt} }}
+	chunks.serial = func(lines *lineReader) error { return s.addLines(lines, opt) }
+	return chunks.read()
+}
+
+// bad places an error in a file.
+func (s *sparse) bad(name string, err error) *Error {
+	e := inFile(name, err).(*Error)
+	if e.Line > 0 {
+		e.File, e.Line = s.files.find(e.Line, name)
+	}
+	return e
 }
 
 // addLines appends the examples of all lines.

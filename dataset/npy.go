@@ -96,6 +96,9 @@ type arrayHeader struct {
 // read reads header and elements, after plan has given the columns their roles, and nothing
 // may follow.
 func (s arraySource) read(opt Options, plan func(t *table) error) (*table, error) {
+	if _, plain := s.size(); plain {
+		return readArrays([]arraySource{s}, s.name, opt, plan)
+	}
 	b := bufio.NewReaderSize(s.stream, 1<<16)
 	h, err := readArrayHeader(b)
 	if err != nil {
@@ -107,22 +110,8 @@ func (s arraySource) read(opt Options, plan func(t *table) error) (*table, error
 	if err := opt.checkSize(h.rows, h.cols); err != nil {
 		return nil, err
 	}
-	t := &table{file: s.name, opt: opt, array: true, rows: h.rows, stride: h.cols, byColumn: h.fortran}
-	t.namePositions(h.cols)
-	for j := range t.columns {
-		t.columns[j].kind = numbers
-		t.used = append(t.used, j)
-	}
-	if size, plain := s.size(); plain {
-		if err := h.checkLength(size); err != nil {
-			return nil, err
-		}
-		if err := plan(t); err != nil {
-			return nil, err
-		}
-		t.placed = newPlaced(t.rows, t.columns)
-		return t, (&arrayFile{h: h, from: s.file}).read(t.placed)
-	}
+	t := newArrayTable(s.name, h.rows, h.cols, opt)
+	t.byColumn = h.fortran
 	if err := h.readElements(b, &t.cells); err != nil {
 		return nil, err
 	}
@@ -130,6 +119,72 @@ func (s arraySource) read(opt Options, plan func(t *table) error) (*table, error
 		return nil, h.errLong()
 	}
 	return t, plan(t)
+}
+
+// newArrayTable is a table of numbers.
+func newArrayTable(name string, rows, cols int, opt Options) *table {
+	t := &table{file: name, opt: opt, array: true, rows: rows, stride: cols}
+	t.namePositions(cols)
+	for j := range t.columns {
+		t.columns[j].kind = numbers
+		t.used = append(t.used, j)
+	}
+	return t
+}
+
+// readArrays reads arrays in files that can be read from anywhere as one, row after row: all of it, or a rank's
+// even part of the rows.
+func readArrays(sources []arraySource, name string, opt Options, plan func(t *table) error) (*table, error) {
+	var files []arrayFile
+	rows := 0
+	for _, s := range sources {
+		h, err := readArrayHeader(bufio.NewReaderSize(s.stream, 1<<12))
+		if err != nil {
+			return nil, inFile(s.name, err)
+		}
+		if h.rows < 1 || h.cols < 1 {
+			return nil, inFile(s.name, fmt.Errorf("shape (%d, %d) holds no examples", h.rows, h.cols))
+		}
+		if len(files) > 0 && h.cols != files[0].h.cols {
+			return nil, inFile(s.name, fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", h.cols, sources[0].name, files[0].h.cols))
+		}
+		files = append(files, arrayFile{h: h, from: s.file})
+		rows += h.rows
+	}
+	first, last := 0, rows
+	if opt.Ranks != nil {
+		first, last = bound(rows, opt.Ranks.Rank(), opt.Ranks.Size()), bound(rows, opt.Ranks.Rank()+1, opt.Ranks.Size())
+	}
+	cols := files[0].h.cols
+	if err := opt.checkSize(opt.share(rows), cols); err != nil {
+		return nil, inFile(name, err)
+	}
+	for k, s := range sources {
+		size, plain := s.size()
+		if !plain {
+			return nil, inFile(s.name, errors.New("is packed: several arrays are read as one table if they are not"))
+		}
+		if err := files[k].h.checkLength(size); err != nil {
+			return nil, inFile(s.name, err)
+		}
+	}
+	t := newArrayTable(name, last-first, cols, opt)
+	if err := plan(t); err != nil {
+		return nil, inFile(name, err)
+	}
+	t.placed = newPlaced(t.rows, t.columns)
+	before := 0 // rows in the files before
+	for k := range files {
+		f := &files[k]
+		from, to := max(first, before), min(last, before+f.h.rows)
+		if f.first, f.rows = from-before, to-from; from < to {
+			if err := f.read(t.placed.tail(from - first)); err != nil {
+				return nil, inFile(sources[k].name, err)
+			}
+		}
+		before += f.h.rows
+	}
+	return t, nil
 }
 
 // size is the number of bytes of a file that can be read from anywhere.

@@ -15,8 +15,9 @@ import (
 // an error then, not the end of the process, and copying a million rows of 9 takes 0.05 s
 // (doc/decisions/0019).
 type arrayFile struct {
-	h    arrayHeader
-	from io.ReaderAt
+	h           arrayHeader
+	from        io.ReaderAt
+	first, rows int // those to be read
 }
 
 // arrayBlock is about the size of a block of rows in the file.
@@ -54,6 +55,16 @@ func newPlaced(rows int, columns []column) *placed {
 	return p
 }
 
+// tail is what holds rows from one on.
+func (p *placed) tail(first int) *placed {
+	tail := &placed{x: p.x, place: p.place}
+	tail.x.Rows, tail.x.Data = p.x.Rows-first, p.x.Data[first*p.x.Stride:]
+	if p.y != nil {
+		tail.y = p.y[first:]
+	}
+	return tail
+}
+
 // at is an element of column j, 0 where that has no role.
 func (p *placed) at(i, j int) float64 {
 	switch f := p.place[j]; f {
@@ -79,11 +90,11 @@ func (p *placed) holds(t *table, s *schema) bool {
 	return true
 }
 
-// read reads all elements.
+// read reads its rows.
 func (f *arrayFile) read(to *placed) error {
 	row := f.h.cols * f.h.size
 	height := max(1, arrayBlock/row)
-	blocks := (f.h.rows + height - 1) / height
+	blocks := (f.rows + height - 1) / height
 	failures := make([]error, blocks)
 	var crew sync.WaitGroup
 	next := make(chan int, blocks)
@@ -97,7 +108,7 @@ func (f *arrayFile) read(to *placed) error {
 			defer crew.Done()
 			buffer, values := make([]byte, height*row), make([]float64, height*f.h.cols)
 			for b := range next {
-				failures[b] = f.readRows(to, b*height, min(f.h.rows, (b+1)*height), buffer, values)
+				failures[b] = f.readRows(to, b*height, min(f.rows, (b+1)*height), buffer, values)
 			}
 		}()
 	}
@@ -105,7 +116,7 @@ func (f *arrayFile) read(to *placed) error {
 	return cmp.Or(failures...)
 }
 
-// readRows reads rows first to last-1, whose elements stand together in the file or, in Fortran
+// readRows reads rows first to last-1 of those to be read, whose elements stand together in the file or, in Fortran
 // order, in each column.
 func (f *arrayFile) readRows(to *placed, first, last int, buffer []byte, values []float64) error {
 	rows, cols, size := last-first, f.h.cols, f.h.size
@@ -115,7 +126,7 @@ func (f *arrayFile) readRows(to *placed, first, last int, buffer []byte, values 
 	}
 	for j := range pieces {
 		piece := buffer[j*length*size : (j+1)*length*size]
-		offset := f.h.length + int64(size)*(int64(j)*int64(stride)+int64(first*length/rows))
+		offset := f.h.length + int64(size)*(int64(j)*int64(stride)+int64(f.first+first)*int64(length/rows))
 		if n, err := f.from.ReadAt(piece, offset); n < len(piece) {
 			if err == io.EOF {
 				err = f.h.errShort()

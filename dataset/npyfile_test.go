@@ -68,7 +68,7 @@ func TestArrayFileCutWhileItIsRead(t *testing.T) {
 	h := arrayHeader{rows: 1000, cols: 300, kind: 'f', size: 4, order: binary.LittleEndian}
 	columns := make([]column, h.cols)
 	for _, h.fortran = range []bool{false, true} {
-		f := arrayFile{h: h, from: bytes.NewReader(make([]byte, 4*1000*300-1))}
+		f := arrayFile{h: h, rows: h.rows, from: bytes.NewReader(make([]byte, 4*1000*300-1))}
 		if err := f.read(newPlaced(h.rows, columns)); err == nil || !strings.Contains(err.Error(), "ends before the 1000 x 300") {
 			t.Errorf("Fortran order %v: %v", h.fortran, err)
 		}

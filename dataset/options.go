@@ -42,6 +42,10 @@ type Options struct {
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
 
+	// Ranks are processes that all read the same data with these options, and keep an even part of
+	// the inputs each; nil: this process keeps all.
+	Ranks Ranks
+
 	chunk int // see chunkReader.size
 }
 
@@ -104,6 +108,14 @@ func (o Options) maxBytes() int64 {
 		return o.MaxBytes
 	}
 	return 2 << 30
+}
+
+// share is how many of so many rows this process holds at most.
+func (o Options) share(rows int) int {
+	if o.Ranks == nil {
+		return rows
+	}
+	return (rows + o.Ranks.Size() - 1) / o.Ranks.Size()
 }
 
 // checkSize refuses a dense matrix of rows x cols that exceeds the memory

@@ -81,6 +81,9 @@ type Set struct {
 	// Sparse holds the inputs instead of X, which is empty then, where most
 	// entries are zero; nil for dense inputs. See Options.Storage.
 	Sparse *CSR
+	// Ranks hold the inputs together where there are several: X is this one's even part of
+	// the rows, those of Own; all else is whole. nil: all of X is here. See Options.Ranks.
+	Ranks Ranks
 	// RowNames are the names of the examples where the file has them, else nil.
 	RowNames []string
 	// Labels names the classes where they are not -1 and +1 in the file, else nil.
@@ -95,8 +98,11 @@ type Set struct {
 
 // N is the number of examples.
 func (s *Set) N() int {
-	if s.Sparse != nil {
+	switch {
+	case s.Sparse != nil:
 		return s.Sparse.Rows
+	case s.Ranks != nil:
+		return len(s.Y)
 	}
 	return s.X.Rows
 }
@@ -114,17 +120,21 @@ func (s *Set) Distinct() (site, first []int) {
 	if s.Sparse != nil {
 		return s.Sparse.Distinct()
 	}
+	if s.Ranks != nil {
+		return distinctOverRanks(s.Ranks, s.X, s.N())
+	}
 	return Distinct(s.X)
 }
 
 // Subset returns the examples with the given row numbers (from 0), in that
-// order; a row may stand several times. The inputs and targets are copied.
+// order; a row may stand several times. The inputs and targets are copied. Ranks that hold the
+// inputs together must all ask for the same, and each gets all of it.
 func (s *Set) Subset(rows []int) *Set {
 	sub := *s
 	if s.Sparse != nil {
 		sub.Sparse = s.Sparse.Gather(rows)
 	} else {
-		sub.X = s.X.Gather(rows)
+		sub.X, sub.Ranks = s.Rows(rows), nil
 	}
 	sub.Y = make([]float64, len(rows))
 	for k, i := range rows {

@@ -22,12 +22,41 @@ import (
 //   - "synthetic:NAME,n=2000,seed=1,...": generated, see ParseSynthetic;
 //   - the name of an embedded set, see Names;
 //   - a file: .csv and .tsv (ReadTable), .svm and .libsvm (ReadLIBSVM), .txt, .data
-//     and .dat (either, by looking), .npy (ReadNPY), .npz (arrays X and y), .parquet.
+//     and .dat (either, by looking), .npy (ReadNPY), .npz (arrays X and y), .parquet;
+//   - several files of a kind as one table, by a pattern such as rows-*.csv (see
+//     filepath.Match): text or .npy, with the same columns, in the order of their names.
 //
 // Text may be packed by gzip, zstd or bzip2, with .gz, .zst or .bz2 after the
 // other extension. A file whose name is that of an embedded set is reached as
 // ./NAME.
+//
+// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error. Of text and .npy files
+// that are not packed it reads its part only. Ranks compare the sizes of files and samples of their bytes.
 func Load(path string, opt Options) (*Set, error) {
+	if opt.Ranks == nil {
+		return load(path, opt)
+	}
+	var files []*source // where parts can be read
+	if !strings.HasPrefix(path, syntheticPrefix) && !slices.Contains(Names(), path) && path != "-" {
+		var err error
+		if files, err = openAll(path, opt); err == nil {
+			defer closeAll(files)
+		}
+	}
+	if s := loadPart(files, path, opt); s != nil {
+		return s, nil
+	}
+	r := opt.Ranks
+	opt.Ranks = nil
+	s, err := load(path, opt)
+	if err := r.Agree(err); err != nil {
+		return nil, err
+	}
+	return s.Spread(r)
+}
+
+// load reads all of a data set.
+func load(path string, opt Options) (*Set, error) {
 	switch {
 	case strings.HasPrefix(path, syntheticPrefix):
 		spec, err := ParseSynthetic(path)
@@ -38,22 +67,68 @@ func Load(path string, opt Options) (*Set, error) {
 	case slices.Contains(Names(), path):
 		return Open(path)
 	}
-	f, err := open(path, opt)
+	files, err := openAll(path, opt)
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
-	switch f.format {
-	case libsvmFormat:
-		return ReadLIBSVM(f.text, f.name, opt)
-	case npyFormat:
+	defer closeAll(files)
+	f, name := files[0], path
+	if len(files) == 1 {
+		name = f.name
+	}
+	var texts []stream
+	for _, other := range files {
+		texts = append(texts, stream{other.name, other.text})
+		if other.format != f.format {
+			return nil, &Error{File: other.name, Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", f.name)}
+		}
+	}
+	switch {
+	case f.format == libsvmFormat:
+		return readSparseSet(texts, name, opt)
+	case f.format == tableFormat:
+		return readTableSet(texts, name, opt)
+	case f.format == npyFormat && len(files) > 1:
+		t, err := readArrays(arraysOf(files), name, opt, (*table).planTrainingArray)
+		if err != nil {
+			return nil, err
+		}
+		return t.trainingArray()
+	case len(files) > 1:
+		return nil, &Error{File: path, Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
+	case f.format == npyFormat:
 		return f.array().set(opt)
-	case npzFormat:
+	case f.format == npzFormat:
 		return readNPZ(f, opt)
-	case parquetFormat:
-		return readParquet(f, opt)
-	default:
-		return ReadTable(f.text, f.name, opt)
+	}
+	return readParquet(f, opt)
+}
+
+// openAll opens the files of a path: that file, or those that it matches as a pattern, in the order of their names.
+func openAll(path string, opt Options) (files []*source, err error) {
+	paths := []string{path}
+	if _, err := os.Stat(path); err != nil && strings.ContainsAny(path, "*?[") {
+		if paths, err = filepath.Glob(path); err != nil {
+			return nil, &Error{File: path, Err: err}
+		}
+		if len(paths) == 0 {
+			return nil, &Error{File: path, Err: errors.New("no file has such a name")}
+		}
+	}
+	for _, p := range paths {
+		f, err := open(p, opt)
+		if err != nil {
+			closeAll(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func closeAll(files []*source) {
+	for _, f := range files {
+		f.close()
 	}
 }
 
@@ -86,6 +161,15 @@ func (s *source) array() arraySource {
 		return arraySource{name: s.name, stream: s.text}
 	}
 	return arraySource{s.name, s.text, s.file}
+}
+
+// arraysOf are the sources of arrays.
+func arraysOf(files []*source) []arraySource {
+	arrays := make([]arraySource, len(files))
+	for k, f := range files {
+		arrays[k] = f.array()
+	}
+	return arrays
 }
 
 func (s *source) close() {

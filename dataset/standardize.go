@@ -17,17 +17,14 @@ type Standardizer struct {
 // Standardize returns a standardised copy of the inputs and the map that made
 // it. Constant columns become 0.
 func Standardize(x Matrix) (Matrix, Standardizer) {
-	s := NewStandardizer(x)
+	s := (&Set{X: x}).Standardizer()
 	return s.transform(x), s
 }
 
-// NewStandardizer is the map alone.
-func NewStandardizer(x Matrix) Standardizer {
-	s := Standardizer{Mean: make([]float64, x.Cols), SD: make([]float64, x.Cols)}
-	for j := range x.Cols {
-		s.Mean[j], s.SD[j] = columnMoments(x, j)
-	}
-	return s
+// Standardizer is the map that standardises the inputs of s.
+func (s *Set) Standardizer() Standardizer {
+	mean, sd := columnMoments(s.Ranks, s.X)
+	return Standardizer{Mean: mean, SD: sd}
 }
 
 // Apply maps new inputs (M x D) by what was learnt from the training inputs.
@@ -59,43 +56,82 @@ func (s Standardizer) Row(dst, x []float64) {
 	}
 }
 
-// PopulationSD returns the D population standard deviations (division by N) of
-// the columns, 0 for constant ones.
-func PopulationSD(x Matrix) []float64 {
-	sd := make([]float64, x.Cols)
-	for j := range sd {
-		_, sd[j] = columnMoments(x, j)
-	}
+// PopulationSD returns the D population standard deviations (division by N) of the
+// inputs, 0 for constant features.
+func (s *Set) PopulationSD() []float64 {
+	_, sd := columnMoments(s.Ranks, s.X)
 	return sd
 }
 
-// columnMoments is the mean and the population standard deviation of column j.
-// It works on values scaled by a power of two to at most 1, so that no square
-// overflows or vanishes. The second pass removes the rounding of the first mean.
-func columnMoments(x Matrix, j int) (mean, sd float64) {
-	if x.Rows == 0 {
-		return 0, 0
+// columnMoments are the means and the population standard deviations of the columns of a matrix whose rows
+// ranks hold together, nil for one process. It works on values scaled by a power of two to at most 1, so that
+// no square overflows or vanishes. The second pass removes the rounding of the first means.
+func columnMoments(r Ranks, x Matrix) (mean, sd []float64) {
+	mean, sd = make([]float64, x.Cols), make([]float64, x.Cols)
+	low, high, n := extremes(r, x)
+	if n == 0 {
+		return mean, sd
 	}
-	low, high := x.At(0, j), x.At(0, j)
-	for i := range x.Rows {
-		low, high = math.Min(low, x.At(i, j)), math.Max(high, x.At(i, j))
+	exponent := make([]int, x.Cols)
+	for j := range exponent {
+		_, exponent[j] = math.Frexp(math.Max(-low[j], high[j]))
 	}
-	if low == high {
-		return low, 0
-	}
-	_, exponent := math.Frexp(math.Max(-low, high))
-	n := float64(x.Rows)
-	for range 2 {
-		rest := 0.0
+	average := func(term func(e float64) float64) []float64 {
+		total := make([]float64, x.Cols)
 		for i := range x.Rows {
-			rest += math.Ldexp(x.At(i, j), -exponent) - mean
+			for j, v := range x.Row(i) {
+				total[j] += term(math.Ldexp(v, -exponent[j]) - mean[j])
+			}
 		}
-		mean += rest / n
+		sum(r, total)
+		for j := range total {
+			total[j] /= n
+		}
+		return total
 	}
-	squares := 0.0
+	for range 2 {
+		for j, rest := range average(func(e float64) float64 { return e }) {
+			mean[j] += rest
+		}
+	}
+	for j, square := range average(func(e float64) float64 { return e * e }) {
+		mean[j], sd[j] = math.Ldexp(mean[j], exponent[j]), math.Ldexp(math.Sqrt(square), exponent[j])
+		if low[j] == high[j] {
+			mean[j], sd[j] = low[j], 0
+		}
+	}
+	return mean, sd
+}
+
+// extremes are the smallest and the largest number of each column, and the number of rows.
+func extremes(r Ranks, x Matrix) (low, high []float64, n float64) {
+	rank, size, d := 0, 1, x.Cols
+	if r != nil {
+		rank, size = r.Rank(), r.Size()
+	}
+	all := make([]float64, size*(2*d+1)) // of each rank: -low, high and the number of rows
+	own := all[rank*(2*d+1) : (rank+1)*(2*d+1)]
+	for j := range 2 * d {
+		own[j] = math.Inf(-1)
+	}
+	own[2*d] = float64(x.Rows)
 	for i := range x.Rows {
-		e := math.Ldexp(x.At(i, j), -exponent) - mean
-		squares += e * e
+		for j, v := range x.Row(i) {
+			own[j], own[d+j] = math.Max(own[j], -v), math.Max(own[d+j], v)
+		}
 	}
-	return math.Ldexp(mean, exponent), math.Ldexp(math.Sqrt(squares/n), exponent)
+	sum(r, all)
+	low, high = all[:d], all[d:2*d]
+	n = all[2*d]
+	for p := 1; p < size; p++ {
+		other := all[p*(2*d+1):]
+		for j := range 2 * d {
+			all[j] = math.Max(all[j], other[j])
+		}
+		n += other[2*d]
+	}
+	for j := range low {
+		low[j] = -low[j]
+	}
+	return low, high, n
 }

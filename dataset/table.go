@@ -18,7 +18,12 @@ import (
 // Columns of texts become indicators. At least two examples and one feature are
 // needed. name stands in messages and becomes the name of the set.
 func ReadTable(r io.Reader, name string, opt Options) (*Set, error) {
-	t, err := readTable(r, name, opt, (*table).planTraining)
+	return readTableSet([]stream{{name, r}}, name, opt)
+}
+
+// readTableSet reads files as one table.
+func readTableSet(files []stream, name string, opt Options) (*Set, error) {
+	t, err := readTable(files, name, opt, (*table).planTraining)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +33,7 @@ func ReadTable(r io.Reader, name string, opt Options) (*Set, error) {
 // ReadInputsTable reads such a text with a column for every feature of train, in
 // any order; its target may be there, other columns are ignored.
 func ReadInputsTable(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	t, err := readTable(r, name, opt, func(t *table) error { return t.planInputs(train) })
+	t, err := readTable([]stream{{name, r}}, name, opt, func(t *table) error { return t.planInputs(train) })
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +44,15 @@ func ReadInputsTable(r io.Reader, name string, train *Set, opt Options) (*Inputs
 // used, NaN where there is none, the number of the text where a column holds texts.
 type table struct {
 	file     string
+	files    fileLines
+	dialect  dialect
 	opt      Options
 	columns  []column
 	headless bool  // columns have positions, not names
 	used     []int // columns that are features or target
 	features int   // of them
 	rows     int
+	shared   *rowShare // where ranks have read other rows; nil: these are all
 	cells    cellList
 	placed   *placed // in the place of cells; nil: there are cells
 	byColumn bool    // cells stand column after column, not row after row
@@ -53,16 +61,18 @@ type table struct {
 	last     *table  // holds the last column, an array of its own; nil: it stands with the others
 	rowNames []string
 
-	memory int // bytes of texts and names of rows
-	commas decimals
-	blank  int // rows without any cell
-	notes  []string
+	memory  int // bytes of texts and names of rows
+	commas  decimals
+	blank   int // rows without any cell
+	skipped int // comments below the first record
+	notes   []string
 }
 
 // decimals are the lines that first show a decimal comma and a decimal point.
 type decimals struct {
 	possible     bool // no commas separate the columns
 	comma, point int
+	cell         string // with the comma
 }
 
 // at is the cell of row i in the k-th column used.
@@ -85,52 +95,111 @@ func (t *table) note(format string, args ...any) {
 
 // bad places an error in the file.
 func (t *table) bad(err error) error {
-	if e, ok := err.(*Error); ok {
-		e.File = t.file
-		return e
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Err: reason(err)}
 	}
-	return &Error{File: t.file, Err: reason(err)}
+	if e.File = t.file; e.Line > 0 {
+		e.File, e.Line = t.files.find(e.Line, t.file)
+	}
+	return e
 }
 
-// readTable reads a text table, after plan has given its columns their roles.
-func readTable(r io.Reader, file string, opt Options, plan func(t *table) error) (*table, error) {
-	t := &table{file: file, opt: opt}
-	lines := newLineReader(r, int(min(longestLine, max(longestCell, opt.maxBytes()))))
-	sample, err := lines.b.Peek(sampleBytes)
-	if err != nil && err != io.EOF && err != bufio.ErrBufferFull && len(sample) == 0 {
-		return nil, t.bad(err)
+// readTable reads text tables as one, file after file, after plan has given its columns their roles.
+func readTable(files []stream, name string, opt Options, plan func(t *table) error) (*table, error) {
+	t := &table{file: name, opt: opt}
+	for _, f := range files {
+		if err := t.read(f, plan); err != nil {
+			err := t.bad(err).(*Error)
+			if len(files) > 1 {
+				err.File = f.name
+			}
+			return nil, err
+		}
 	}
-	if err := refuseForeign(sample); err != nil {
-		return nil, t.bad(err)
-	}
-	d := detect(sample, err == io.EOF)
-	if opt.NoHeader {
-		d.header, d.rowNames = noLine, false
-	}
-	records := &recordReader{lines: lines, separator: d.separator}
-	t.commas.possible = d.separator != ','
-	t.notes = d.notes()
-	if err := t.read(records, d, plan); err != nil {
+	if err := t.end(); err != nil {
 		return nil, t.bad(err)
 	}
 	return t, nil
 }
 
-// read reads header and rows.
-func (t *table) read(records *recordReader, d dialect, plan func(t *table) error) error {
-	first, err := t.readHeader(records, d)
+// read reads header and rows of a file.
+func (t *table) read(f stream, plan func(t *table) error) error {
+	records, first, err := t.begin(f, plan)
 	if err != nil {
 		return err
 	}
-	if err := plan(t); err != nil {
-		return &Error{Line: first.line, Err: err}
-	}
-	t.use()
-	if d.header != firstLine {
+	if t.dialect.header != firstLine {
 		if err := t.addRecord(first); err != nil {
 			return err
 		}
 	}
+	if err := t.readRows(records); err != nil {
+		return err
+	}
+	t.skipped += records.skipped
+	t.files.end(records.lines)
+	return nil
+}
+
+// begin reads the header of a file and returns its first record, an example unless that is the header. The first
+// file says what columns there are; others must have the same.
+func (t *table) begin(f stream, plan func(t *table) error) (records *recordReader, first record, err error) {
+	lines := newLineReader(f.r, t.lineLimit())
+	t.files.begin(f.name, lines)
+	sample, err := lines.b.Peek(sampleBytes)
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull && len(sample) == 0 {
+		return nil, first, err
+	}
+	if err := refuseForeign(sample); err != nil {
+		return nil, first, err
+	}
+	again := t.columns != nil
+	if !again {
+		t.dialect = detect(sample, err == io.EOF)
+		if t.opt.NoHeader {
+			t.dialect.header, t.dialect.rowNames = noLine, false
+		}
+		t.commas.possible = t.dialect.separator != ','
+		t.notes = t.dialect.notes()
+	}
+	records = &recordReader{lines: lines, separator: t.dialect.separator}
+	if again {
+		first, err = t.sameHeader(records)
+		return records, first, err
+	}
+	if first, err = t.readHeader(records, t.dialect); err != nil {
+		return nil, first, err
+	}
+	if err := plan(t); err != nil {
+		return nil, first, &Error{Line: first.line, Err: err}
+	}
+	t.use()
+	return records, first, nil
+}
+
+// lineLimit bounds the bytes of a line.
+func (t *table) lineLimit() int { return int(min(longestLine, max(longestCell, t.opt.maxBytes()))) }
+
+// sameHeader reads the header of a further file.
+func (t *table) sameHeader(records *recordReader) (first record, err error) {
+	other := &table{}
+	if first, err = other.readHeader(records, t.dialect); err != nil {
+		return first, err
+	}
+	if len(other.columns) != len(t.columns) {
+		return first, &Error{Line: first.line, Err: fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", len(other.columns), t.files.name(0), len(t.columns))}
+	}
+	for j, c := range other.columns {
+		if name := t.columns[j].name; c.name != name && !t.headless {
+			return first, &Error{Line: first.line, Err: fmt.Errorf("column %d is %s, of %s %s: files of one table have the same columns", j+1, quote(c.name), t.files.name(0), quote(name))}
+		}
+	}
+	return first, nil
+}
+
+// readRows reads the rows from where a reader is.
+func (t *table) readRows(records *recordReader) error {
 	chunks := chunkReader{lines: records.lines, size: t.opt.chunk, records: wholeRecords, newPart: func() part {
 		return &tablePart{whole: t, reader: records, rows: &table{}, records: recordReader{separator: records.separator}}
 	}}
@@ -138,14 +207,19 @@ func (t *table) read(records *recordReader, d dialect, plan func(t *table) error
 		records.lines = lines
 		return t.addRows(records)
 	}
-	if err := chunks.read(); err != nil {
-		return err
+	return chunks.read()
+}
+
+// end notes what was found in the rows.
+func (t *table) end() error {
+	if t.commas.comma > 0 {
+		t.note("numbers have decimal commas, such as %s", t.commas.cell)
 	}
 	if t.blank > 0 {
 		t.note("%d empty rows are skipped", t.blank)
 	}
-	if records.skipped > 0 {
-		t.note("%d lines below the first that start with # are skipped", records.skipped)
+	if t.skipped > 0 {
+		t.note("%d lines below the first that start with # are skipped", t.skipped)
 	}
 	if t.rows == 0 {
 		return errors.New("no examples below the header")
@@ -342,7 +416,7 @@ func (t *table) checkNumber(cell []byte, v float64, line int) error {
 	if t.commas.possible && t.commas.point == 0 && bytes.IndexByte(cell, '.') >= 0 {
 		t.commas.point = line
 		if t.commas.comma > 0 {
-			return fmt.Errorf("%s has a decimal point, line %d has a decimal comma", quote(string(cell)), t.commas.comma)
+			return fmt.Errorf("%s has a decimal point, %s has a decimal comma", quote(string(cell)), t.files.where(t.commas.comma))
 		}
 	}
 	return checkFinite(v)
@@ -350,11 +424,10 @@ func (t *table) checkNumber(cell []byte, v float64, line int) error {
 
 func (t *table) checkComma(cell []byte, line int) error {
 	if t.commas.point > 0 {
-		return fmt.Errorf("%s has a decimal comma, line %d has a decimal point", quote(string(cell)), t.commas.point)
+		return fmt.Errorf("%s has a decimal comma, %s has a decimal point", quote(string(cell)), t.files.where(t.commas.point))
 	}
 	if t.commas.comma == 0 {
-		t.commas.comma = line
-		t.note("numbers have decimal commas, such as %s in line %d", cell, line)
+		t.commas.comma, t.commas.cell = line, string(cell)
 	}
 	return nil
 }

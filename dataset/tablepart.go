@@ -34,31 +34,31 @@ func (p *tablePart) parse(lines *lineReader) error {
 }
 
 func (p *tablePart) join() bool {
-	joined := p.whole.joinRows(p.rows)
-	if joined {
-		p.reader.skipped += p.records.skipped
+	if !p.whole.joinRows(p.rows) {
+		return false
 	}
-	return joined
+	for _, block := range p.rows.cells.blocks {
+		p.whole.cells.appendAll(block)
+	}
+	p.reader.skipped += p.records.skipped
+	p.reader.unpaired = p.reader.unpaired || p.records.unpaired
+	return true
 }
 
-// joinRows appends rows that were read by themselves, where those before do not change what
+// joinRows appends rows that were read by themselves, but for their cells, where those before do not change what
 // they mean: by what a column holds, by decimal commas and points, or by a limit of memory.
 func (t *table) joinRows(rows *table) bool {
-	if t.opt.checkSize(t.rows+rows.rows, t.features) != nil || !t.commas.agree(rows.commas) || !t.agree(rows) {
+	if t.opt.checkSize(t.opt.share(t.rows+rows.rows), t.features) != nil || !t.commas.agree(rows.commas) || !t.agree(rows) {
 		return false
 	}
 	if t.commas.comma == 0 && rows.commas.comma > 0 {
-		t.commas.comma = rows.commas.comma
-		t.notes = append(t.notes, rows.notes...)
+		t.commas.comma, t.commas.cell = rows.commas.comma, rows.commas.cell
 	}
 	if t.commas.point == 0 {
 		t.commas.point = rows.commas.point
 	}
 	for k, j := range t.used {
 		t.joinColumn(&t.columns[j], &rows.columns[j], rows, k)
-	}
-	for _, block := range rows.cells.blocks {
-		t.cells.appendAll(block)
 	}
 	for _, name := range rows.rowNames {
 		t.memory += textBytes(name)
@@ -118,7 +118,7 @@ func (t *table) joinColumn(c, later *column, rows *table, k int) {
 		}
 		numbers[i], same = float64(number), same && number == i
 	}
-	if same {
+	if same || len(rows.cells.blocks) == 0 { // another rank has the cells
 		return
 	}
 	for i := range rows.rows {

@@ -65,9 +65,12 @@ func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 
 // Subset is the same covariance with the listed training inputs only, so that
 // Cross gives kernel vectors with these.
-func (in *Inputs) Subset(sites []int) *Inputs {
+func (in *Inputs) Subset(sites []int) *Inputs { return in.With(gather(in.train.raw, sites)) }
+
+// With is the same covariance with others in the place of the training inputs. It keeps a view of x.
+func (in *Inputs) With(x blas64.General) *Inputs {
 	some := *in
-	some.train, some.m = in.some(sites), len(sites)
+	some.train, some.m = in.points(matrixRows(x)), x.Rows
 	return &some
 }
 

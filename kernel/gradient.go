@@ -36,20 +36,19 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	return g, nil
 }
 
-// GradientAt is Gradient where the derivatives are by elements first to first+m-1 of columns of Gram without jitter,
-// weights (len(sites) x m), and of its diagonal with it (length m), at 4 len(sites) m d flops. Those of
-// parts add up.
-func (in *Inputs) GradientAt(sites []int, first int, weights blas64.General, diagonal []float64) (*Gradient, error) {
-	last := first + len(diagonal)
-	if weights.Rows != len(sites) || weights.Cols != len(diagonal) || first < 0 || last > in.m {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d from %d on, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), first, len(sites), in.m)
+// GradientAt is Gradient where the derivatives are by the covariances of others, which With or Subset has
+// made, with all inputs, weights (others x M), and by the diagonal of Gram with its jitter (length M), at 4 M d flops for each
+// of the others. Those of parts of the inputs add up.
+func (in *Inputs) GradientAt(others *Inputs, weights blas64.General, diagonal []float64) (*Gradient, error) {
+	if weights.Rows != others.m || weights.Cols != len(diagonal) || len(diagonal) != in.m {
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), others.m, in.m)
 	}
-	some, s := in.some(sites), in.spec
-	g := in.part(first, last).contract(&some, weights)
+	s := in.spec
+	g := in.contract(&others.train, weights)
 	for i, w := range diagonal {
 		square := 0.0 // the squared distance
 		if !s.Kind.radial() {
-			square = squaredNorm(row(in.train.scaled, first+i))
+			square = squaredNorm(row(in.train.scaled, i))
 		}
 		value, slope := s.derivative(square, in.d)
 		g.Gamma += w * slope * s.amplitude() * square
@@ -59,18 +58,6 @@ func (in *Inputs) GradientAt(sites []int, first int, weights blas64.General, dia
 		g.Jitter += w * s.Jitter
 	}
 	return g, nil
-}
-
-// part is the same covariance with training inputs first to last-1 only, a view.
-func (in *Inputs) part(first, last int) *Inputs {
-	part, m := *in, last-first
-	part.m = m
-	part.train.raw = rowsFrom{in.train.raw, first, m}
-	part.train.scaled.Rows, part.train.scaled.Data = m, in.train.scaled.Data[first*in.train.scaled.Stride:]
-	if in.train.norm != nil {
-		part.train.norm = in.train.norm[first:last]
-	}
-	return &part
 }
 
 // Numbers are the derivatives as one list, as which those of parts are added up.

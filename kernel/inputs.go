@@ -32,11 +32,12 @@ type points struct {
 // Cross and Diag. It takes 8 M (d + 1) bytes for the kinds that depend on
 // distance. It keeps a view of x, which must not change afterwards.
 func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
-	return s.PrepareRows(matrixRows(x))
+	return s.PrepareRows(matrixRows(x), nil)
 }
 
-// PrepareRows is Prepare for inputs in another form, which it keeps.
-func (s Spec) PrepareRows(x Rows) (*Inputs, error) {
+// PrepareRows is Prepare for inputs in another form, which it keeps. Distances are computed from a centre of the
+// inputs, nil for their mean: processes that have parts of them agree to the last bit where their centres do.
+func (s Spec) PrepareRows(x Rows, centre []float64) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
 	}
@@ -58,7 +59,9 @@ func (s Spec) PrepareRows(x Rows) (*Inputs, error) {
 		return nil, err
 	}
 	if s.Kind.radial() {
-		in.centre = centres(z)
+		if in.centre = centre; centre == nil {
+			in.centre = centres(z)
+		}
 		in.inverse = s.inverseScales(d)
 	}
 	in.train = in.scale(x, z)

@@ -17,19 +17,6 @@ func (x matrixRows) Dims() (n, d int) { return x.Rows, x.Cols }
 
 func (x matrixRows) Row(_ []float64, i int) []float64 { return row(blas64.General(x), i) }
 
-// rowsFrom are m rows of others from one on.
-type rowsFrom struct {
-	Rows
-	first, m int
-}
-
-func (x rowsFrom) Dims() (n, d int) {
-	_, d = x.Rows.Dims()
-	return x.m, d
-}
-
-func (x rowsFrom) Row(dst []float64, i int) []float64 { return x.Rows.Row(dst, x.first+i) }
-
 // gather copies the listed rows, nil for all of them.
 func gather(x Rows, rows []int) blas64.General {
 	n, d := x.Dims()

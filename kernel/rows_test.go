@@ -34,7 +34,7 @@ func TestPrepareRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := spec.PrepareRows(doubled(x))
+		in, err := spec.PrepareRows(doubled(x), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

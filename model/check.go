@@ -25,6 +25,10 @@ func (m *Model) checkKernel() error {
 	switch {
 	case m.Gram != nil:
 		m.Gram.Diag(diagonal)
+	case m.shared != nil:
+		if err := m.shared.Diagonal(diagonal); err != nil {
+			return err
+		}
 	case m.inputs != nil:
 		if err := m.inputs.Diagonal(diagonal); err != nil {
 			return err

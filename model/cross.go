@@ -47,7 +47,7 @@ func (m *Model) described() *inputKernel {
 		k.chosen[j] = m.First[pivot]
 	}
 	if k.dense != nil {
-		k.dense = k.dense.Subset(pivots)
+		k.dense = m.pivotInputs()
 	}
 	return k
 }

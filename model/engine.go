@@ -239,6 +239,9 @@ func (m *Model) approximate() error {
 func (m *Model) hand(factor *linalg.LowRankPlusDiag) {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	m.Gram, m.Factor = nil, factor
+	if m.shared != nil {
+		m.shared.pivots = m.inputs.With(m.shared.at(factor.Pivots()))
+	}
 }
 
 // loosest is the largest residual that Auto allows, and leaves in reason what
@@ -333,6 +336,9 @@ func (m *Model) sitesThatFit(rank int) int {
 
 // columns hands out the kernel matrix by columns, without its jitter.
 func (m *Model) columns() (linalg.Columns, error) {
+	if m.shared != nil {
+		return m.shared, nil
+	}
 	if m.inputs != nil {
 		return m.inputs, nil
 	}

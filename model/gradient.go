@@ -218,13 +218,12 @@ func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient
 // factorGradient is the gradient by a low-rank matrix, to which each of the processes that share it adds
 // what belongs to its sites.
 func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, error) {
-	share := m.Factor.Sites()
-	g, err := m.inputs.GradientAt(weights.Pivots, share.First, weights.Elements, weights.Diagonal)
+	g, err := m.inputs.GradientAt(m.pivotInputs(), weights.Elements, weights.Diagonal)
 	if err != nil {
 		return nil, err
 	}
 	sum := g.Numbers()
-	share.Sum(sum)
+	m.Factor.Sites().Sum(sum)
 	g.SetNumbers(sum)
 	return g, nil
 }

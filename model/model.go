@@ -80,7 +80,8 @@ type Model struct {
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
-	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
+	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs; with shared those of own sites
+	shared    *sharedInputs         // nil unless ranks hold the inputs together
 	sparse    *kernel.SparseInputs  // nil but for sparse inputs
 	reason    string                // why Auto took the low-rank engine
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
@@ -105,7 +106,10 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
 		return nil, inputError(errors.New("there is no data set or no loss"))
 	}
-	if err := checkSet(spec.Set, spec.Loss); err != nil {
+	if err := spec.Set.Agree(checkSet(spec.Set, spec.Loss)); err != nil {
+		return nil, inputError(err)
+	}
+	if err := spec.shareInputs(); err != nil {
 		return nil, inputError(err)
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
@@ -190,6 +194,7 @@ const largestTarget = 1e50
 // checkFinite refuses what the readers of package dataset never let in, before
 // standardising could hide it.
 func checkFinite(set *dataset.Set) error {
+	first, last := set.Own()
 	for i, y := range set.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return fmt.Errorf("target of row %d is %v", i+1, y)
@@ -197,10 +202,10 @@ func checkFinite(set *dataset.Set) error {
 		if math.Abs(y) > largestTarget {
 			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, y, largestTarget)
 		}
-		if set.Sparse != nil {
+		if set.Sparse != nil || i < first || i >= last {
 			continue
 		}
-		for j, v := range set.X.Row(i) {
+		for j, v := range set.X.Row(i - first) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
 			}
@@ -249,8 +254,11 @@ func (m *Model) prepare() (err error) {
 	}
 	rows := siteRows{x: m.Set.X}
 	if m.Standardize {
-		transform := dataset.NewStandardizer(m.Set.X)
+		transform := m.Set.Standardizer()
 		m.transform, rows.transform = &transform, &transform
+	}
+	if m.Set.Ranks != nil {
+		return m.prepareShared(rows)
 	}
 	if m.Merged() > 0 {
 		rows.first = m.First
@@ -259,7 +267,7 @@ func (m *Model) prepare() (err error) {
 		m.inputs, err = m.Kernel.Prepare(blas64.General(rows.x))
 		return err
 	}
-	m.inputs, err = m.Kernel.PrepareRows(rows)
+	m.inputs, err = m.Kernel.PrepareRows(rows, nil)
 	return err
 }
 
@@ -407,7 +415,8 @@ func (m *Model) vectorBytes() int64 {
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	return maps + 8*sites*int64(41+m.Set.D()) // the kernel's scaled inputs and their norms among them
+	d := (int64(m.Set.D()) + int64(m.members()) - 1) / int64(m.members())
+	return maps + 8*sites*(41+d) // the kernel's scaled inputs and their norms among them
 }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a

@@ -41,7 +41,7 @@ func PresetFor(set *dataset.Set) (Preset, bool) {
 	if set.Name != "boston" {
 		return Preset{}, false
 	}
-	scales := dataset.PopulationSD(set.X)
+	scales := set.PopulationSD()
 	for j, v := range scales {
 		scales[j] = math.Sqrt(v * bostonScale / 2)
 	}

@@ -144,7 +144,7 @@ func HalfDistance(set *dataset.Set, standardized bool) float64 {
 		}
 		sum -= floats.Dot(mean, mean)
 	} else {
-		for _, sd := range dataset.PopulationSD(set.X) {
+		for _, sd := range set.PopulationSD() {
 			if standardized && sd > 0 {
 				sd = 1
 			}

@@ -71,7 +71,7 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 		a["cavity mean"] = append(a["cavity mean"], c.Mean)
 		a["cavity variance"] = append(a["cavity variance"], c.Var)
 	}
-	inputs := dataset.Inputs{X: m.Set.X.Gather([]int{3, 8, 1}), Sparse: nil}
+	inputs := dataset.Inputs{X: m.Set.Rows([]int{3, 8, 1}), Sparse: nil}
 	if m.Set.Sparse != nil {
 		inputs = dataset.Inputs{Sparse: m.Set.Sparse.Gather([]int{3, 8, 1})}
 	} else {
@@ -149,7 +149,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cross, err := m.CrossAll(blas64.General(m.Set.X.Gather([]int{3, 8, 1})))
+	cross, err := m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1})))
 	if err != nil {
 		t.Fatal(err)
 	}

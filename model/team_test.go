@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -44,6 +45,9 @@ func sharedCases(t *testing.T) map[string]model.Spec {
 func sharedAnswers(t *testing.T, spec model.Spec) map[string][]float64 {
 	m := build(t, spec)
 	a := answers(t, m, resample.Poisson{Ratio: 1})
+	for _, pivot := range m.Factor.Pivots() {
+		a["pivots"] = append(a["pivots"], float64(pivot))
+	}
 	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +86,17 @@ func agreeWithOne(t *testing.T, want, got map[string][]float64) {
 	agree(t, want, got)
 }
 
-// Ranks that share a factor find what one process finds.
+// spreadSet is a set of which a rank holds its part of the inputs only.
+func spreadSet(t *testing.T, set *dataset.Set, g dist.Grid) *dataset.Set {
+	part, err := set.Spread(dist.NewTeam(g))
+	if err != nil {
+		t.Error(err)
+	}
+	return part
+}
+
+// Ranks that share a factor find what one process finds, each with its part of the inputs, in a factor of the
+// same pivots.
 func TestSharedFactorFindsTheSame(t *testing.T) {
 	cases := sharedCases(t)
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
@@ -95,7 +109,7 @@ func TestSharedFactorFindsTheSame(t *testing.T) {
 			got := make([]map[string][]float64, 3)
 			disttest.OnRanks(1, len(got), func(g dist.Grid) {
 				spec := spec
-				spec.Grid = g
+				spec.Grid, spec.Set = g, spreadSet(t, spec.Set, g)
 				got[g.Rank()] = sharedAnswers(t, spec)
 			})
 			for rank := range got {
@@ -185,7 +199,9 @@ func TestSharedFactorHasTheGradient(t *testing.T) {
 				got := make([][]float64, ranks)
 				disttest.OnRanks(1, ranks, func(g dist.Grid) {
 					spec := spec
-					spec.Grid = g
+					if spec.Grid = g; ranks > 2 {
+						spec.Set = spreadSet(t, spec.Set, g)
+					}
 					got[g.Rank()] = answer(spec)
 				})
 				for rank := range got {

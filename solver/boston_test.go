@@ -27,7 +27,7 @@ func boston(t rapid.TB, ratio float64) solver.Problem {
 		t.Fatal(err)
 	}
 	spec := kernel.Spec{Kind: kernel.RBF}
-	for _, v := range dataset.PopulationSD(set.X) {
+	for _, v := range set.PopulationSD() {
 		spec.LengthScale = append(spec.LengthScale, math.Sqrt(v*73.54/2))
 	}
 	k, _ := gram(t, spec, set.X)

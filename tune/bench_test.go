@@ -226,7 +226,7 @@ func gridSearch(b *testing.B, p Problem) (model.Spec, float64) {
 // libsvmGrid is grid.py's search: svm-train -v 5 over log2 C from -5 to 13 and log2 gamma from -15 to 3 in steps of 2.
 func libsvmGrid(b *testing.B, p Problem) (model.Spec, float64) {
 	set := p.Spec.Set
-	sd := dataset.PopulationSD(set.X)
+	sd := set.PopulationSD()
 	var text strings.Builder
 	for i := range set.N() {
 		fmt.Fprintf(&text, "%g", set.Y[i])

@@ -71,7 +71,7 @@ func Robot(set *dataset.Set) (model.Spec, error) {
 	}
 	head := set.Head(n)
 	head.Name = "robot arm"
-	scales := dataset.PopulationSD(head.X)
+	scales := head.PopulationSD()
 	for j, sd := range scales {
 		scales[j] = sd * math.Sqrt(robotScale/2.)
 	}

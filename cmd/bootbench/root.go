@@ -19,7 +19,8 @@ that with retraining.
 
 DATA is a table (.csv, .tsv, .txt, .data; separator, header and packing are found
 by looking; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
-.dat), .npy (the target last), .npz (X, y) or .parquet, - for a table on standard input, the
+.dat), .npy (the target last), .npz (X, y) or .parquet; several tables, files of sparse lines or .npy of the
+same columns, by a pattern in quotes ('rows-*.csv'); - for a table on standard input; the
 name of an embedded set ("bootbench datasets" lists them), or
 synthetic:NAME,n=2000,seed=1. Two values of the target are classes, numbers a
 regression; without --loss a model is chosen.

@@ -27,6 +27,9 @@ type smallKernels interface {
 	smallInvert(k blas64.Symmetric, root []float64, s *Small) (minor int)
 	// smallSquare writes -scale_i scale_j (M'M)_ij, j < i, into the lower triangle g.
 	smallSquare(s *Small, scale []float64, g blas64.Symmetric)
+	smallCouple(g blas64.Symmetric, chi, u []float64, s *Small, h blas64.General)
+	smallSquared(g blas64.Symmetric, x, y []float64)
+	smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64)
 }
 
 // SmallWork is the number of float64 that a Small of order n keeps, 0 where it has no kernels.
@@ -64,4 +67,20 @@ func (s *Small) Invert(k blas64.Symmetric, root []float64, single bool) (minor i
 // OffDiagonal writes -scale_i scale_j (B^-1)_ij below the diagonal of the lower triangle g.
 func (s *Small) OffDiagonal(scale []float64, g blas64.Symmetric) {
 	bound.(smallKernels).smallSquare(s, scale, g)
+}
+
+// Couple writes G o C, C = G diag(u) G, below the diagonal of h, to the digits of single
+// precision. G is given below its diagonal, chi. The inverse that s holds is lost.
+func (s *Small) Couple(g blas64.Symmetric, chi, u []float64, h blas64.General) {
+	bound.(smallKernels).smallCouple(g, chi, u, s, h)
+}
+
+// MulSquared is y = (G o G) x, without the diagonal of G.
+func (s *Small) MulSquared(g blas64.Symmetric, x, y []float64) {
+	bound.(smallKernels).smallSquared(g, x, y)
+}
+
+// MulCoupled is y = (G o G) d, (G o G) u, H d and G f in one pass, without the diagonals of G and H.
+func (s *Small) MulCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64) {
+	bound.(smallKernels).smallCoupled(g, h, d, u, f, y)
 }

@@ -18,5 +18,12 @@
 
 #define REAL float
 #define SQRT sqrtf
+#define COUPLE
 #define NAME(x) bb_avx2_single_##x
 #include "small_kernels.h"
+#undef REAL
+#undef SQRT
+#undef NAME
+
+#define NAME(x) bb_avx2_##x
+#include "small_products.h"

@@ -1,5 +1,6 @@
 // The kernels of small_openblas.go in one precision for one length of vectors. The file that includes this
-// defines REAL, SQRT, BYTES (of a vector), ROWS (of a tile), TARGET (the processor) and NAME (of a function).
+// defines REAL, SQRT, BYTES (of a vector), ROWS (of a tile), TARGET (the processor) and NAME (of a function), and COUPLE
+// where it wants that kernel.
 //
 // A matrix lies in panels of W columns, so that every operand of a product is read in the order in which it
 // lies: element (k, j) is w[j/W * panel + (k + shift) * W + j%W]. U has shift 0 and M = U'^-1, the other
@@ -174,6 +175,62 @@ TARGET void NAME(square)(int order, const void *work, const double *scale, doubl
 				}
 		}
 }
+
+#ifdef COUPLE // which Newton's method needs to some digits only
+
+// couple writes G o C, C = G diag(u) G, below the diagonal of h. G is given below its diagonal, chi.
+//
+// C = S'S with S = diag(u)^1/2 G, whose elements are divided by their largest, a bound of it: with w_k = u_k chi_k,
+//
+//	S_kj = (w_k / max w)^1/2 G_kj / (chi_k chi_j)^1/2,   |S_kj| <= 1.
+TARGET void NAME(couple)(int order, const double *g, int ldg, const double *chi, const double *u, void *work, double *h, int ldh) {
+	const int n = (order + 7) / 8 * 8;
+	const long panel = (long)n * W;
+	REAL *s = work;
+	double most = 0, root[n], inverse[n], weight[n];
+	for (int k = 0; k < order; k++) {
+		root[k] = chi[k] > 0 ? sqrt(chi[k]) : 0;
+		inverse[k] = chi[k] > 0 ? 1 / root[k] : 0;
+		weight[k] = u[k] * chi[k];
+		if (weight[k] > most) most = weight[k];
+	}
+	for (int k = 0; k < order; k++) weight[k] = most > 0 ? sqrt(weight[k] / most) * inverse[k] : 0;
+	const unsigned mode = _mm_getcsr();
+	_mm_setcsr(mode | 0x8040);
+	for (int j = 0; j < n; j += W) {
+		REAL *at = s + j / W * panel;
+		for (int k = 0; k < n; k++)
+			for (int c = 0; c < W; c++) at[k * W + c] = 0;
+		for (int c = 0; c < W && j + c < order; c++) { // above the diagonal: G_kj = G_jk
+			const double *row = g + (long)(j + c) * ldg, own = inverse[j + c];
+			for (int k = 0; k < j + c; k++) at[k * W + c] = weight[k] * own * row[k];
+			at[(j + c) * W + c] = weight[j + c] * root[j + c];
+		}
+		for (int k = j + 1; k < order; k++) {
+			const double *row = g + (long)k * ldg + j;
+			const int last = k - j < W ? k - j : W;
+			for (int c = 0; c < last; c++) at[k * W + c] = weight[k] * inverse[j + c] * row[c];
+		}
+	}
+	for (int i = 0; i < n; i += ROWS)
+		for (int p = 0; p * W <= i; p += 3) {
+			NAME(tile) t;
+			REAL rows[3][ROWS][W];
+			NAME(clear)(t);
+			NAME(subtract)(t, order, s + i / W * panel + i % W, s + p * panel, panel);
+			NAME(store)(t, rows[0][0], ROWS * W);
+			for (int r = 0; r < ROWS && i + r < order; r++)
+				for (int q = 0; q < 3; q++) {
+					const int j = (p + q) * W, last = i + r - j < W ? i + r - j : W;
+					const double *from = g + (long)(i + r) * ldg + j, scale = -most * root[i + r];
+					double *to = h + (long)(i + r) * ldh + j;
+					for (int c = 0; c < last; c++) to[c] = scale * root[j + c] * rows[q][r][c] * from[c];
+				}
+		}
+	_mm_setcsr(mode);
+}
+
+#endif
 
 #undef W
 #undef COLUMNS

@@ -1,12 +1,20 @@
 package linalg
 
-import "bootbench/linalg/internal/core"
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg/internal/core"
+)
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G. G o G is never
 // stored: every element of the triangle is squared as it passes and serves its
 // row and its column.
 func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustHoldG()
+	if e.small.Usable() {
+		e.small.MulSquared(e.k.Scratch(), x, dst)
+		return
+	}
 	t := double(e.k)
 	count := core.Blocks(t.n, tile)
 	core.OverTriangle(t.n, core.Lanes, func(lane int) {
@@ -28,6 +36,24 @@ func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 			dst[i] += sum[i]
 		}
 	}
+}
+
+// Couple writes G o C, C = G diag(u) G, below the diagonal of crossed, to the digits of single
+// precision. It reports false, and does nothing, above small orders.
+func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) bool {
+	e.mustHoldG()
+	if !e.small.Usable() {
+		return false
+	}
+	e.small.Couple(e.k.Scratch(), e.sites.Chi, u, crossed)
+	return true
+}
+
+// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one pass,
+// after Couple has made G o C.
+func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64) {
+	e.mustHoldG()
+	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)
 }
 
 // squareRows is squareRow for row i and the one after it, in one pass over x and

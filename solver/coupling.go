@@ -30,6 +30,7 @@ func newDenseCoupling(model *siteModel, p SiteParams) denseCoupling {
 	t := newJacobian(w, n)
 	t.sites = model
 	t.covariance = blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}
+	t.average(p)
 	t.couple(p)
 	return denseCoupling{t}
 }

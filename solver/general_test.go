@@ -518,13 +518,14 @@ func BenchmarkMargin(b *testing.B) {
 			b.Run(fmt.Sprintf("set=%s/loss=%s", c.set, name), func(b *testing.B) {
 				p := c.problem(b)
 				p.Loss = l
+				cube := newCube(p.Gram.N())
 				solve, unit := math.Inf(1), math.Inf(1)
 				var s *solver.Solution
 				for b.Loop() {
 					began := time.Now()
 					s = mustConverge(b, p, solver.Settings{})
 					solve = math.Min(solve, time.Since(began).Seconds())
-					unit = math.Min(unit, cubeAtGemmRate(p.Gram.N()))
+					unit = math.Min(unit, cube.seconds())
 				}
 				b.ReportMetric(1e3*solve, "least-ms")
 				b.ReportMetric(solve/unit, "units")
@@ -537,14 +538,20 @@ func BenchmarkMargin(b *testing.B) {
 	}
 }
 
-// cubeAtGemmRate is the time of n^3 flops of dgemm of order n, half of a product.
-func cubeAtGemmRate(n int) float64 {
-	var m [3]blas64.General
-	for i := range m {
-		m[i] = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+// cube is three matrices of order n.
+type cube [3]blas64.General
+
+func newCube(n int) (c cube) {
+	for i := range c {
+		c[i] = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
+	return c
+}
+
+// seconds is the time of n^3 flops of dgemm of order n, half of a product.
+func (c cube) seconds() float64 {
 	began := time.Now()
-	blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m[0], m[1], 0, m[2])
+	blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, c[0], c[1], 0, c[2])
 	return time.Since(began).Seconds() / 2
 }
 

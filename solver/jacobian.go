@@ -31,8 +31,8 @@ const minRoot = 1e-70
 type jacobian struct {
 	sites    *siteModel
 	slopes   [][3][3]float64 // of d, g, u of a site in its log c, m_c, log V_c
-	products blas64.General  // below the diagonal G o C, above it G o G
-	scaled   blas64.General  // G diag(u)^1/2
+	products blas64.General  // below the diagonal G o C, above it G o G unless small has that
+	scaled   blas64.General  // G diag(u)^1/2, nil before it is needed
 	image    Cavities
 	chi, c   []float64
 	m, v     []float64 // mean and variance of the predictor
@@ -40,15 +40,21 @@ type jacobian struct {
 	inverse  []float64 // 1/root
 	move     SiteParams
 
+	small      smallCoupler   // what multiplies in the place of the products, for few sites
 	covariance blas64.General // C in its lower triangle, where it has room
 	product    [4][]float64   // with G o G of dd and du, with G o C of dd, with G of dg - m dd
 }
 
+// smallCoupler is an engine that has kernels of its own for the products with G, G o G and
+// G o C of few sites.
+type smallCoupler interface {
+	Couple(crossed blas64.General, u []float64) bool
+	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
+}
+
 func newJacobian(w *workspace, n int) *jacobian {
-	square := func() blas64.General {
-		return blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}
-	}
-	t := &jacobian{products: square(), scaled: square(), image: w.vector(3 * n), move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
+	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}, image: w.vector(3 * n), move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
+	w.bytes += 8 * int64(n) * int64(n) // of scaled, which is made where it is needed
 	if w.bytes += 72 * int64(n); !w.dry {
 		t.slopes = make([][3][3]float64, n)
 	}
@@ -65,12 +71,16 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	s.each(func(i int) {
 		t.slopes[i] = s.siteJacobian(i, [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}, [3]float64{x.D[i], x.G[i], x.U[i]})
 	})
+	t.average(x.SiteParams)
+	if t.small, _ = s.engine.(smallCoupler); t.small != nil && t.small.Couple(t.products, x.U) {
+		return
+	}
+	t.small = nil
 	t.couple(x.SiteParams)
 }
 
-// couple computes what G, which stands at p, says of the sites' influence on each other:
-// chi, c, m, V and the products.
-func (t *jacobian) couple(p SiteParams) {
+// average computes chi, c, m and V of G, which stands at p.
+func (t *jacobian) average(p SiteParams) {
 	s := t.sites
 	chi, b := s.engine.Diag()
 	copy(t.chi, chi)
@@ -82,6 +92,14 @@ func (t *jacobian) couple(p SiteParams) {
 	for i, v := range chi {
 		t.m[i] += v * p.G[i]
 		t.v[i] += v * v * p.U[i]
+	}
+}
+
+// couple computes the products of G, which stands at p.
+func (t *jacobian) couple(p SiteParams) {
+	s, n := t.sites, len(t.chi)
+	if t.scaled.Data == nil {
+		t.scaled = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
 	for j, u := range p.U {
 		t.root[j] = math.Max(math.Sqrt(u), minRoot)
@@ -182,10 +200,14 @@ func (t *jacobian) mulResidual(dst, x []float64) {
 		t.move.U[i] = d[0][2]*a + d[1][2]*b + d[2][2]*c
 	}
 	byD, byU, cross, byG := t.product[0], t.product[1], t.product[2], t.product[3]
-	t.multiply(byD, gblas.Upper, t.move.D)
-	t.multiply(byU, gblas.Upper, t.move.U)
-	t.multiply(cross, gblas.Lower, t.move.D)
-	s.engine.MulVecOffDiag(byG, t.move.G)
+	if t.small != nil {
+		t.small.MulCoupled(&t.product, t.products, t.move.D, t.move.U, t.move.G)
+	} else {
+		t.multiply(byD, gblas.Upper, t.move.D)
+		t.multiply(byU, gblas.Upper, t.move.U)
+		t.multiply(cross, gblas.Lower, t.move.D)
+		s.engine.MulVecOffDiag(byG, t.move.G)
+	}
 	for i, chi := range t.chi {
 		c, mean, variance := t.c[i], t.image.mean()[i], math.Exp(t.image.logV()[i])
 		scale := s.scale(variance)

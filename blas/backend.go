@@ -138,9 +138,9 @@ func ThreadsForOrder(n int, f func()) {
 	SingleThreaded(f)
 }
 
-// maxSingleThreaded is the order up to which one thread is faster than two in a solve: by
-// 15% and 13% on sonar (208) and crabs (200); on wisconsin (449) and pima (532) by some 5%.
-const maxSingleThreaded = 400
+// maxSingleThreaded is the order up to which one thread is as fast as two in a solve: it has the
+// kernels of Small.
+const maxSingleThreaded = smallOrder
 
 // alone is who runs in SingleThreaded, and the thread count before the first of them.
 var alone struct {

@@ -119,7 +119,37 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 		chi, _ := c.Diag()
 		a["coarse chi"] = share.Gather(chi)
 	}
+	addBiased(t, a, f, share, x, d, draw)
 	return a
+}
+
+// addBiased adds what an engine with a bias answers, of own sites and with vectors over all of them (linalg.Whole).
+func addBiased(t *testing.T, a map[string][]float64, f *linalg.LowRankPlusDiag, share linalg.Share, x, d []float64, draw func(count int) []float64) {
+	t.Helper()
+	e := linalg.WithBias(f).Engine()
+	if err := e.Factorize(d); err != nil {
+		t.Error(err)
+		return
+	}
+	chi, b := e.Diag()
+	a["biased chi"], a["biased b"] = share.Gather(chi), share.Gather(b)
+	product := make([]float64, len(x))
+	e.MulVecOffDiag(product, x)
+	a["biased G x"] = share.Gather(product)
+	e.MulVecSquaredOffDiag(product, x)
+	a["biased G o G x"] = share.Gather(product)
+	predicted := make([]float64, 4)
+	e.Predictor(x, d).Predict(draw(2*e.InputDim()), predicted[:2], predicted[2:])
+	a["biased predictions"] = predicted
+	n := f.N()
+	whole, row := linalg.Whole(e), make([]float64, n)
+	whole.Row(row, n/2)
+	a["biased row"] = row
+	rows := blas64.General{Rows: 2, Cols: n, Stride: n, Data: draw(2 * n)}
+	a["biased rows"] = make([]float64, 2*n)
+	whole.MulRows(blas64.General{Rows: 2, Cols: n, Stride: n, Data: a["biased rows"]}, rows)
+	a["biased responses"] = linalg.Responses(whole, rows).Data
+	a["biased variance"] = []float64{linalg.BiasVariance(whole, rows.Data[:n])}
 }
 
 // teamAccuracy is what an answer may be off by where those in double precision may be by accuracy.

@@ -55,7 +55,7 @@ const leastBlock = 8 << 20
 // boundedBlocks are the settings of batches whose blocks take, all workers together, at
 // most half of a kernel matrix that is held whole (at 3000 sites blocks of 52 resamples, whose fits take
 // 1.2 times as long as in blocks of 128; of 32, 1.5 times), half of what Spec.MaxBytes leaves
-// beside the matrix, its engine and the copy of G in single precision, and never more than by default.
+// beside the matrix, its engine and the copy of G in single precision, and never more than by default, all ranks together.
 func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 	how := settings.Batch
 	if how.MaxBytes != 0 {
@@ -68,7 +68,7 @@ func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 	case workers == 0:
 		workers = runtime.GOMAXPROCS(0)
 	}
-	how.MaxBytes = batch.DefaultMaxBytes
+	how.MaxBytes = batch.DefaultMaxBytes / int64(m.members()) // resamples of a block are as many as in one process
 	copied := m.copyBytes()
 	if copied > 0 {
 		how.MaxBytes = min(how.MaxBytes, max(leastBlock, copied/int64(workers)))

@@ -107,7 +107,7 @@ func (m *Model) copyBytes() int64 {
 // batchBytes is the memory of batches beside the theory: responses of new inputs, the copy of G and
 // the blocks.
 func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
-	sites, workers := int64(m.Sites()), settings.Workers
+	sites, workers := int64(m.ownOf(m.Sites())), settings.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -116,7 +116,7 @@ func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
 	if resamples == 0 {
 		resamples = retrain.DefaultResamples
 	}
-	return bytes + batch.Bytes(workers, m.Sites(), m.Set.N(), int(outputs), resamples, m.boundedBlocks(settings))
+	return bytes + batch.Bytes(workers, int(sites), m.ownOf(m.Set.N()), int(outputs), resamples, m.boundedBlocks(settings))
 }
 
 // PredictBytes is the memory that the theory's predictions at new inputs take beside its
@@ -134,8 +134,8 @@ const (
 // RefineBytes is the memory that Refine takes beside the solution, with kernel rows of new inputs that
 // are held whole.
 func (m *Model) RefineBytes(settings RefineSettings) int64 {
-	outputs := int64(m.Sites() + settings.Cross.Rows)
-	bytes := 8 * (multifidelity.NumbersPerPoint*outputs + multifidelity.NumbersPerExample*int64(m.Set.N()))
+	outputs := int64(m.ownOf(m.Sites()) + settings.Cross.Rows)
+	bytes := 8 * (multifidelity.NumbersPerPoint*outputs + multifidelity.NumbersPerExample*int64(m.ownOf(m.Set.N())))
 	if settings.Replicates {
 		bytes += 8 * outputs * int64(settings.Resamples)
 	}

@@ -358,7 +358,7 @@ func (m *Model) marginBytes(room int64) int64 {
 	if m.quadratic() {
 		return 0
 	}
-	return solver.WorkspaceBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
+	return solver.WorkspaceBytes(m.ownOf(m.Sites()), m.Factor == nil && m.Spread == nil, room)
 }
 
 // siteBytes is about what the losses' site maps over the counts take at a site.
@@ -410,14 +410,18 @@ func (m *Model) exactBytes() int64 {
 func (m *Model) vectorBytes() int64 {
 	sites, maps := int64(len(m.First)), int64(0)
 	if !m.quadratic() {
-		maps = siteBytes * sites
+		maps = siteBytes * int64(m.ownOf(m.Sites()))
 	}
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	d := (int64(m.Set.D()) + int64(m.members()) - 1) / int64(m.members())
-	return maps + 8*sites*(41+d) // the kernel's scaled inputs and their norms among them
+	const whole = 12 // numbers of a site on every rank: targets, the map to sites, and read-outs over the examples
+	own := int64(m.ownOf(m.Sites()))
+	return maps + 8*(whole*sites+own*int64(41-whole+m.Set.D())) // the kernel's scaled inputs and their norms among them
 }
+
+// ownOf is how many of n sites or examples a process has, those of it that has most.
+func (m *Model) ownOf(n int) int { return (n + m.members() - 1) / m.members() }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a
 // precomputed kernel with merged examples is cut from.

@@ -93,6 +93,30 @@ func (in *SparseInputs) Row(dst []float64, i int) error {
 	return nil
 }
 
+// Subset is that of Inputs.
+func (in *SparseInputs) Subset(sites []int) *SparseInputs {
+	some, x := *in, in.train.raw
+	rows := CSR{Rows: len(sites), Cols: x.Cols, Start: []int{0}}
+	for _, i := range sites {
+		index, value := x.Row(i)
+		rows.Index, rows.Value = append(rows.Index, index...), append(rows.Value, value...)
+		rows.Start = append(rows.Start, len(rows.Index))
+	}
+	some.m, some.train = len(sites), in.points(rows)
+	some.columns = transpose(rows, some.train.scaled)
+	return &some
+}
+
+// Diagonal is GramDiagonal without the jitter.
+func (in *SparseInputs) Diagonal(dst []float64) error { return in.variances(dst, in.train.raw.squares) }
+
+// Columns is that of Inputs.
+func (in *SparseInputs) Columns(dst []float64, sites []int, first, last int) error {
+	m := last - first
+	return eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &in.train, sites[p], first) },
+		func(p, i int) error { return in.notFinite(sites[p], first+i) })
+}
+
 // Block writes elements (rows[r], cols[c]) of Gram without its jitter into
 // dst[r*stride+c]. It computes whole rows from the first of the columns on, one
 // at a time on each processor. Elements that are not finite are left for the

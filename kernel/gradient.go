@@ -216,10 +216,10 @@ func (s Spec) derivative(v float64, d int) (value, slope float64) {
 }
 
 // Gradient is Inputs.Gradient where only the Gram matrix k is known: of precomputed kernels,
-// and of rbf ones of sparse inputs, k'(r^2) r^2 = k log k.
+// and of rbf ones of sparse inputs.
 func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error) {
-	if s.Kind != RBF && s.Kind != Precomputed {
-		return nil, fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, or dense inputs", s.Kind)
+	if err := s.knownByValue(); err != nil {
+		return nil, err
 	}
 	if weights.Rows != k.N() || weights.Cols != k.N() {
 		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols, k.N())
@@ -229,16 +229,61 @@ func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error)
 		w := row(weights, i)
 		g.Jitter += s.Jitter * w[i]
 		for j, v := range w {
-			value := k.At(i, j) - s.Constant
+			value := k.At(i, j)
 			if j == i {
 				value -= s.Jitter
 			}
-			g.Amplitude += v * value
-			g.Constant += v * s.Constant
-			if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
-				g.Gamma += v * value * math.Log(share)
-			}
+			g.addByValue(s, v, value)
 		}
+	}
+	return g, nil
+}
+
+// knownByValue refuses kinds whose derivatives do not follow from the covariances themselves.
+func (s Spec) knownByValue() error {
+	if s.Kind != RBF && s.Kind != Precomputed {
+		return fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, or dense inputs", s.Kind)
+	}
+	return nil
+}
+
+// addByValue adds a covariance's share, w being the derivative by it: with k'(r^2) r^2 = k log k of rbf kernels.
+func (g *Gradient) addByValue(s Spec, w, value float64) {
+	value -= s.Constant
+	g.Amplitude += w * value
+	g.Constant += w * s.Constant
+	if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
+		g.Gamma += w * value * math.Log(share)
+	}
+}
+
+// GradientAt is that of Inputs, of rbf kernels.
+func (in *SparseInputs) GradientAt(sites []int, first int, weights blas64.General, diagonal []float64) (*Gradient, error) {
+	if err := in.spec.knownByValue(); err != nil {
+		return nil, err
+	}
+	m := len(diagonal)
+	parts := make([]Gradient, len(sites))
+	err := eachRow(len(sites), func(q int) int {
+		column := make([]float64, m)
+		if i := in.covariances(column, &in.train, sites[q], first); i >= 0 {
+			return i
+		}
+		for i, w := range row(weights, q) {
+			parts[q].addByValue(in.spec, w, column[i])
+		}
+		return -1
+	}, func(q, i int) error { return in.notFinite(sites[q], first+i) })
+	if err != nil {
+		return nil, err
+	}
+	g := &Gradient{}
+	for _, part := range parts {
+		g.add(part, 1)
+	}
+	for _, w := range diagonal {
+		g.addByValue(in.spec, w, in.spec.amplitude()+in.spec.Constant)
+		g.Jitter += w * in.spec.Jitter
 	}
 	return g, nil
 }

@@ -177,3 +177,54 @@ func testGradientAt(t *testing.T, x, w blas64.General) {
 		}
 	}
 }
+
+// TestSparseColumns: columns of sparse inputs, by parts of the sites, and the derivatives by them are those of the same inputs
+// held dense; of kinds other than rbf there are none.
+func TestSparseColumns(t *testing.T) {
+	const m = 25
+	rng := rand.New(rand.NewPCG(19, 3))
+	sparse, x := thin(rng, m, 12, 0.3)
+	s := Spec{Gamma: 0.2, Amplitude: 2, Constant: 0.5, Jitter: 0.1}
+	a := mustPrepareSparse(t, s, sparse)
+	b, err := s.Prepare(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites, w, diagonal := []int{3, 0, 20}, general(3, m), make([]float64, m)
+	for i := range w.Data {
+		w.Data[i] = rng.NormFloat64()
+	}
+	copy(diagonal, row(w, 1))
+	sum := make([]float64, 5)
+	for _, part := range [][2]int{{0, 9}, {9, 9}, {9, m}} {
+		first, last := part[0], part[1]
+		got, want := make([]float64, 3*(last-first)), make([]float64, 3*(last-first))
+		if a.Columns(got, sites, first, last) != nil || b.Columns(want, sites, first, last) != nil {
+			t.Fatal("columns that are not finite")
+		}
+		for i, v := range want {
+			if math.Abs(got[i]-v) > 1e-12 {
+				t.Fatalf("sites %d to %d: element %d is %g, want %g", first, last, i, got[i], v)
+			}
+		}
+		g, err := a.GradientAt(sites, first, blas64.General{Rows: 3, Cols: last - first, Stride: m, Data: w.Data[first:]}, diagonal[first:last])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range g.Numbers() {
+			sum[i] += v
+		}
+	}
+	want, err := b.GradientAt(b.Subset(sites), w, diagonal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range sum {
+		if math.Abs(v-want.Numbers()[i]) > 1e-11 {
+			t.Errorf("derivative %d: %g, want %g", i, v, want.Numbers()[i])
+		}
+	}
+	if _, err := mustPrepareSparse(t, Spec{Kind: Matern32}, sparse).GradientAt(sites, 0, w, diagonal); err == nil {
+		t.Error("a distance from a matern kernel")
+	}
+}

@@ -83,7 +83,7 @@ func (in *SparseInputs) Gram() (*linalg.Sym, error) {
 
 // GramDiagonal writes the diagonal of Gram into dst (length M).
 func (in *SparseInputs) GramDiagonal(dst []float64) error {
-	return in.addJitter(dst, in.variances(dst, in.train.raw.squares))
+	return in.addJitter(dst, in.Diagonal(dst))
 }
 
 // Cross writes the covariances between P new inputs z and the M training inputs
@@ -145,7 +145,7 @@ func (in *SparseInputs) covariances(k []float64, a *sparsePoints, i, from int) i
 }
 
 // products writes the inner products of a sparse row with the rows from,
-// from+1, ... of the matrix into dst. Each sum runs over the shared features in
+// from+1, ... of the matrix into dst, as many as it holds. Each sum runs over the shared features in
 // ascending order, so a product does not depend on which of its rows is asked.
 func (t columns) products(dst []float64, from int, index []int32, value []float64) {
 	clear(dst)
@@ -158,6 +158,9 @@ func (t columns) products(dst []float64, from int, index []int32, value []float6
 		if from > 0 {
 			skip := sort.Search(len(rows), func(p int) bool { return int(rows[p]) >= from })
 			rows, values = rows[skip:], values[skip:]
+		}
+		if n := len(rows); n > 0 && int(rows[n-1]) >= from+len(dst) {
+			rows = rows[:sort.Search(n, func(p int) bool { return int(rows[p]) >= from+len(dst) })]
 		}
 		v := value[k]
 		for p, r := range rows {

@@ -40,6 +40,17 @@ func (k biasedSym) Engine() Engine { return newBiasEngine(NewCholeskyEngine(k.Sy
 
 type biasedLowRank struct{ *LowRankPlusDiag }
 
+// FactorOf is the factor that a kernel consists of, a bias apart; nil where there is none.
+func FactorOf(k Kernel) *LowRankPlusDiag {
+	switch k := k.(type) {
+	case *LowRankPlusDiag:
+		return k
+	case biasedLowRank:
+		return k.LowRankPlusDiag
+	}
+	return nil
+}
+
 func (k biasedLowRank) Engine() Engine { return newBiasEngine(NewLowRankEngine(k.LowRankPlusDiag)) }
 
 func (k biasedLowRank) Coarsen() (Kernel, bool) {

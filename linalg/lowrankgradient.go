@@ -5,12 +5,26 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg/internal/core"
 )
 
-// Crossed are products with G o C, C = G diag(u) G, of a LowRankEngine.
-type Crossed struct {
+// FactorEngine is an engine on a low-rank factor, with a bias or without.
+type FactorEngine interface {
+	Engine
+	// Crossed prepares products with G o C, C = G diag(u) G, at the d of G.
+	Crossed(u []float64) Crossed
+}
+
+// Crossed are products with G o C.
+type Crossed interface {
+	// MulVecOffDiag is dst_i = sum_{j != i} G_ij C_ij x_j.
+	MulVecOffDiag(dst, x []float64)
+}
+
+// thinCrossed are those of a LowRankEngine.
+type thinCrossed struct {
 	engine   *LowRankEngine
 	u        []float64
 	a        []float64      // diag(a) of G
@@ -19,10 +33,12 @@ type Crossed struct {
 	variance []float64      // diag(C)
 }
 
-// Crossed prepares products with G o C at the d of G, at 4 N r^2 flops.
-func (e *LowRankEngine) Crossed(u []float64) *Crossed {
+// Crossed takes 4 N r^2 flops.
+func (e *LowRankEngine) Crossed(u []float64) Crossed { return e.crossed(u) }
+
+func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 	n := len(u)
-	c := &Crossed{engine: e, u: u, a: make([]float64, n), q2: make([]float64, n), variance: make([]float64, n)}
+	c := &thinCrossed{engine: e, u: u, a: make([]float64, n), q2: make([]float64, n), variance: make([]float64, n)}
 	for i, v := range e.inverse {
 		c.a[i] = e.k.residual[i] * v
 	}
@@ -34,13 +50,13 @@ func (e *LowRankEngine) Crossed(u []float64) *Crossed {
 	return c
 }
 
-// MulVecOffDiag is dst_i = sum_{j != i} G_ij C_ij x_j, the diagonal of H diag(u) G less G_ii C_ii x_i. With
+// MulVecOffDiag is the diagonal of H diag(u) G less G_ii C_ii x_i. With
 // U of Engine, A = diag(a), X = diag(x) and M1 = U'XU,
 //
 //	H = G X G = A X A + A X U U' + U U' X A + U M1 U',
 //
 // so that quadratic forms of the rows of U are all it takes: 8 N r^2 flops.
-func (c *Crossed) MulVecOffDiag(dst, x []float64) {
+func (c *thinCrossed) MulVecOffDiag(dst, x []float64) {
 	e := c.engine
 	scale := e.ws.scale
 	for i, v := range x {
@@ -58,6 +74,68 @@ func (c *Crossed) MulVecOffDiag(dst, x []float64) {
 		a, z := c.a[i], e.uNorm2[i]
 		h := a*a*x[i] + 2*a*x[i]*z + q1[i]
 		dst[i] = v + c.u[i]*a*h + a*a*x[i]*c.u[i]*z + a*x[i]*c.q2[i] - e.chi[i]*c.variance[i]*x[i]
+	}
+}
+
+// biasedCrossed are those of G = G0 + v v', v = z/w^1/2. With C0 = G0 diag(u) G0, p = G0 (u o v) and s = v'(u o v),
+//
+//	C = C0 + v p' + p v' + s v v'.
+type biasedCrossed struct {
+	inner    *thinCrossed
+	engine   *LowRankEngine
+	share    Share
+	v, p     []float64
+	s        float64
+	variance []float64 // diag(C)
+	chi      []float64 // diag(G)
+}
+
+// Crossed is of a bias over a low-rank factor: others have none.
+func (e *BiasEngine) Crossed(u []float64) Crossed {
+	low := e.inner.(*LowRankEngine)
+	n := len(u)
+	c := &biasedCrossed{inner: low.crossed(u), engine: low, share: e.Sites(), v: make([]float64, n), variance: make([]float64, n), chi: e.sites.Chi}
+	floats.ScaleTo(c.v, 1/math.Sqrt(e.w), e.z)
+	weighted := make([]float64, n)
+	floats.MulTo(weighted, u, c.v)
+	c.p, c.s = c.times(weighted), c.share.SumOf(floats.Dot(c.v, weighted))
+	for i, v := range c.v {
+		c.variance[i] = c.inner.variance[i] + 2*v*c.p[i] + c.s*v*v
+	}
+	return c
+}
+
+// times is G0 x.
+func (c *biasedCrossed) times(x []float64) []float64 {
+	dst := make([]float64, len(x))
+	c.engine.MulVecOffDiag(dst, x)
+	for i, chi := range c.engine.chi {
+		dst[i] += chi * x[i]
+	}
+	return dst
+}
+
+// MulVecOffDiag multiplies out, with o for products by elements,
+//
+//	(G o C) x = (G0 o C0) x + v o G0 (p o x) + (p + s v) o G0 (v o x) + v o C0 (v o x)
+//	          + v o v (v o p)'x + (v o p + s v o v) (v o v)'x,
+//
+// and takes the diagonal away.
+func (c *biasedCrossed) MulVecOffDiag(dst, x []float64) {
+	n := len(x)
+	c.inner.MulVecOffDiag(dst, x)
+	byV, byP := make([]float64, n), make([]float64, n)
+	floats.MulTo(byV, c.v, x)
+	floats.MulTo(byP, c.p, x)
+	sums := []float64{floats.Dot(c.v, byP), floats.Dot(c.v, byV)}
+	c.share.Sum(sums)
+	turnedV, turnedP := c.times(byV), c.times(byP)
+	floats.MulTo(byV, c.inner.u, turnedV)
+	pushed := c.times(byV)
+	for i, v := range c.v {
+		p, chi := c.p[i], c.engine.chi[i]
+		dst[i] += chi*c.inner.variance[i]*x[i] + v*(turnedP[i]+pushed[i]) + (p+c.s*v)*turnedV[i] +
+			v*v*sums[0] + v*(p+c.s*v)*sums[1] - c.chi[i]*c.variance[i]*x[i]
 	}
 }
 

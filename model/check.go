@@ -25,12 +25,8 @@ func (m *Model) checkKernel() error {
 	switch {
 	case m.Gram != nil:
 		m.Gram.Diag(diagonal)
-	case m.shared != nil:
-		if err := m.shared.Diagonal(diagonal); err != nil {
-			return err
-		}
-	case m.inputs != nil:
-		if err := m.inputs.Diagonal(diagonal); err != nil {
+	case m.byColumns() != nil:
+		if err := m.byColumns().Diagonal(diagonal); err != nil {
 			return err
 		}
 	default:

@@ -49,6 +49,9 @@ func (m *Model) described() *inputKernel {
 	if k.dense != nil {
 		k.dense = m.pivotInputs()
 	}
+	if k.sparse != nil {
+		k.sparse = k.sparse.Subset(pivots)
+	}
 	return k
 }
 

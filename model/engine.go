@@ -78,8 +78,6 @@ const (
 // checkEngine refuses settings of the engine that make no sense.
 func (s *Spec) checkEngine() error {
 	switch {
-	case s.Storage == LowRank && s.Set.Sparse != nil:
-		return errors.New("the lowrank engine is for dense inputs; sparse ones are held exactly")
 	case s.Storage < 0 || int(s.Storage) >= len(engineNames):
 		return fmt.Errorf("no engine %d", int(s.Storage))
 	case !(s.RankTol >= 0 && s.RankTol < 1):
@@ -155,7 +153,7 @@ func (m *Model) checkExact() error {
 		return err
 	}
 	err = fmt.Errorf("%w; the scalapack engine spreads it over machines", err)
-	if m.inputs == nil {
+	if m.byColumns() == nil {
 		return err
 	}
 	if rank := linalg.RankThatFits(m.Sites(), m.members(), m.rankBytes()); rank > 0 {
@@ -183,7 +181,7 @@ func (m *Model) rankBytes() int64 { return max(1, m.room()-m.vectorBytes()-m.mar
 // engine's cost.
 func (m *Model) choose() error {
 	if exactError := m.checkExact(); exactError != nil {
-		if m.inputs == nil {
+		if m.byColumns() == nil {
 			return exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
@@ -195,7 +193,7 @@ func (m *Model) choose() error {
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much
-	if sites < probeFrom || m.inputs == nil || hard {
+	if sites < probeFrom || m.byColumns() == nil || hard {
 		return m.gram()
 	}
 	loosest, err := m.loosest()
@@ -251,7 +249,7 @@ func (m *Model) loosest() (float64, error) {
 		m.reason = "it is faster here"
 		return 1, nil
 	}
-	noise, err := m.noise(m.inputs)
+	noise, err := m.noise(m.byColumns())
 	if math.IsInf(noise, 1) {
 		m.reason = "numerically the kernel matrix has no higher rank"
 		return exactTol, err
@@ -278,7 +276,7 @@ func (m *Model) probe(loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
 		rank := most / part
-		columns := m.inputs.Subset(order[:min(len(order), rank+rank/4)])
+		columns := m.someColumns(order[:min(len(order), rank+rank/4)])
 		tolerance, err := m.loosestAt(columns, most)
 		if err != nil {
 			return err
@@ -336,11 +334,8 @@ func (m *Model) sitesThatFit(rank int) int {
 
 // columns hands out the kernel matrix by columns, without its jitter.
 func (m *Model) columns() (linalg.Columns, error) {
-	if m.shared != nil {
-		return m.shared, nil
-	}
-	if m.inputs != nil {
-		return m.inputs, nil
+	if columns := m.byColumns(); columns != nil {
+		return columns, nil
 	}
 	if err := m.checkExact(); err != nil {
 		return nil, err
@@ -350,6 +345,27 @@ func (m *Model) columns() (linalg.Columns, error) {
 	}
 	m.Gram.AddDiag(-m.Spec.Kernel.Jitter)
 	return linalg.SymColumns{Sym: m.Gram}, nil
+}
+
+// byColumns hands it out from inputs; nil where it is precomputed.
+func (m *Model) byColumns() linalg.Columns {
+	switch {
+	case m.shared != nil:
+		return m.shared
+	case m.inputs != nil:
+		return m.inputs
+	case m.sparse != nil:
+		return m.sparse
+	}
+	return nil
+}
+
+// someColumns is byColumns for the listed sites only.
+func (m *Model) someColumns(sites []int) linalg.Columns {
+	if m.sparse != nil {
+		return m.sparse.Subset(sites)
+	}
+	return m.inputs.Subset(sites)
 }
 
 // Matrix is the kernel matrix in the form in which it is held, with the bias.

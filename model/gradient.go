@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -146,8 +145,8 @@ func fieldName(name string) string { return strings.ToUpper(name[:1]) + name[1:]
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
 // by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix or one of low rank, whose pivots stay where they are, of dense inputs,
-// or an exact one of an rbf kernel or a precomputed one.
+// The model must have an exact kernel matrix or one of low rank, whose pivots stay where they are; of sparse inputs its
+// kernel must be rbf.
 func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective, over []Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []solver.Path
 	for _, h := range over {
@@ -200,8 +199,6 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor flo
 // logarithms of the kernel's hyperparameters.
 func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient, err error) {
 	switch {
-	case weights.Pivots != nil && m.inputs == nil:
-		err = errors.New("there are no derivatives of a low-rank kernel matrix of sparse inputs: take the exact engine")
 	case weights.Pivots != nil:
 		g, err = m.factorGradient(weights)
 	case m.inputs != nil:
@@ -218,12 +215,19 @@ func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient
 // factorGradient is the gradient by a low-rank matrix, to which each of the processes that share it adds
 // what belongs to its sites.
 func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, error) {
-	g, err := m.inputs.GradientAt(m.pivotInputs(), weights.Elements, weights.Diagonal)
+	var g *kernel.Gradient
+	var err error
+	share := m.Factor.Sites()
+	if m.sparse != nil {
+		g, err = m.sparse.GradientAt(weights.Pivots, share.First, weights.Elements, weights.Diagonal)
+	} else {
+		g, err = m.inputs.GradientAt(m.pivotInputs(), weights.Elements, weights.Diagonal)
+	}
 	if err != nil {
 		return nil, err
 	}
 	sum := g.Numbers()
-	m.Factor.Sites().Sum(sum)
+	share.Sum(sum)
 	g.SetNumbers(sum)
 	return g, nil
 }

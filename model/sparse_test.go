@@ -86,6 +86,43 @@ func TestSparseModel(t *testing.T) {
 	}
 }
 
+// TestSparseLowRank: on a factor of sparse inputs, too, the left-out error, the kernel rows of new inputs and the gradient are those
+// of the same inputs held dense. Both factors have the same pivots, so that only rounding differs.
+func TestSparseLowRank(t *testing.T) {
+	sparse, dense := text(t)
+	objective := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
+	fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
+	var values [2][]float64
+	for c, set := range []*dataset.Set{sparse, dense} {
+		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5, Jitter: 0.1}, Loss: loss.Logistic{C: 1},
+			Bias: true, Storage: model.LowRank, Rank: 20})
+		s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		over, err := m.Hyperparameters("gamma", "amplitude", "constant", "jitter", "C")
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, gradient, err := m.Gradient(t.Context(), s, objective, over)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &dataset.Inputs{Sparse: fresh.Sparse}
+		if c == 1 {
+			in = &dataset.Inputs{X: fresh.Sparse.Dense()}
+		}
+		cross, err := m.CrossAllInputs(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[c] = append(append(gradient, value), cross.Data...)
+	}
+	for i, v := range values[1] {
+		near(t, "a number of the sparse model", values[0][i], v, 1e-6)
+	}
+}
+
 // TestSparseIsNotStandardized: the features stay, and a warning says so.
 func TestSparseIsNotStandardized(t *testing.T) {
 	sparse, _ := text(t)

@@ -27,8 +27,7 @@ import (
 func sharedCases(t *testing.T) map[string]model.Spec {
 	t.Helper()
 	cases := spreadCases(t)
-	delete(cases, "sparse") // held exactly
-	delete(cases, "hard")   // trained with the whole matrix
+	delete(cases, "hard") // trained with the whole matrix
 	cases["logistic"] = cases["hinge"]
 	for name, spec := range cases {
 		spec.Storage, spec.RankTol = model.LowRank, 1e-3

@@ -85,12 +85,12 @@ func (c denseCoupling) weights(a *adjoint, weights []float64) KernelWeights {
 type thinCoupling struct {
 	siteAverages
 	factor  *linalg.LowRankPlusDiag
-	engine  *linalg.LowRankEngine
-	product *linalg.Crossed
+	engine  linalg.FactorEngine
+	product linalg.Crossed
 	u       []float64
 }
 
-func newThinCoupling(factor *linalg.LowRankPlusDiag, engine *linalg.LowRankEngine, p SiteParams) *thinCoupling {
+func newThinCoupling(factor *linalg.LowRankPlusDiag, engine linalg.FactorEngine, p SiteParams) *thinCoupling {
 	n := len(p.D)
 	chi, _ := engine.Diag()
 	c := &thinCoupling{siteAverages{append([]float64(nil), chi...), make([]float64, n), make([]float64, n)}, factor, engine, engine.Crossed(p.U), p.U}

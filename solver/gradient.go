@@ -60,7 +60,7 @@ const (
 // 20 products of 4 M^2, and four matrices of M^2 numbers; of a kernel matrix of low rank r, some 20 products
 // of 15 M r^2, and a few matrices of M r.
 //
-// The solution must be that of ADATAP on a kernel matrix that is held whole or, without a bias, of low rank,
+// The solution must be that of ADATAP on a kernel matrix that is held whole or of low rank,
 // whose G has not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
 // system, 0 for DefaultGradientTolerance.
 func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient, error) {
@@ -96,9 +96,9 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 		tolerance = DefaultGradientTolerance
 	}
 	_, whole := s.kernel.(linalg.Exclusive)
-	factor, low := s.kernel.(*linalg.LowRankPlusDiag)
-	if !whole && !low || s.Method != ADATAP {
-		return nil, 0, nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole, or of low rank without a bias: take the exact engine")
+	factor := linalg.FactorOf(s.kernel)
+	if !whole && factor == nil || s.Method != ADATAP {
+		return nil, 0, nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole, or of low rank: take the exact engine")
 	}
 	r, err := s.readout(o)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 	}()
 	n := len(s.sites)
 	need := 4 * 8 * int64(n) * int64(n)
-	if low {
+	if factor != nil {
 		need = 5 * 8 * int64(n) * int64(factor.Rank())
 	}
 	if err := linalg.CheckMemory(need, 0, "the gradient"); err != nil {
@@ -134,7 +134,7 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 	if whole {
 		c = newDenseCoupling(model, params)
 	} else {
-		c = newThinCoupling(factor, engine.(*linalg.LowRankEngine), params)
+		c = newThinCoupling(factor, engine.(linalg.FactorEngine), params)
 	}
 	a = newAdjoint(model, c, r, s)
 	value = a.differentiate()

@@ -165,11 +165,6 @@ func TestGradientRefusals(t *testing.T) {
 	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("another method: %v", err)
 	}
-	factor := lowRank(t, p.Gram.(*linalg.Sym), 6)
-	p.Gram = linalg.WithBias(factor)
-	if _, err := mustConverge(t, p, solver.Settings{}).Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrProblem) {
-		t.Errorf("low rank with a bias: %v", err)
-	}
 }
 
 func lowRank(t *testing.T, k *linalg.Sym, rank int) *linalg.LowRankPlusDiag {
@@ -222,10 +217,14 @@ func TestGradientLowRank(t *testing.T) {
 		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square, true, false},
 		{"variance", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, solver.Objective{Criterion: solver.MeanVariance}, false, false},
 		{"hinge", func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }, poisson, zeroOne, false, false},
+		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square, true, true},
+		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, zeroOne, false, true},
 	} {
 		const length = -0.9 // short: six pivots leave a residual
 		at := func(v float64) (*linalg.Sym, *linalg.Sym, solver.Problem) {
-			p, lengths := c.problem(t, length+v, 0)
+			plain := c
+			plain.bias = false
+			p, lengths := plain.problem(t, length+v, 0)
 			size := math.Exp(v / 2)
 			k := symmetric(lengths.N(), func(i, j int) float64 { return size * p.Gram.(*linalg.Sym).At(i, j) })
 			slope := symmetric(lengths.N(), func(i, j int) float64 { return size*lengths.At(i, j) + k.At(i, j)/2 })
@@ -237,6 +236,9 @@ func TestGradientLowRank(t *testing.T) {
 			t.Fatalf("%s: the residual is %g", c.name, largest)
 		}
 		p.Gram = factor
+		if c.bias {
+			p.Gram = linalg.WithBias(factor)
+		}
 		g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(t.Context(), c.objective, []solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
 		if err != nil {
 			t.Fatal(err)
@@ -250,7 +252,11 @@ func TestGradientLowRank(t *testing.T) {
 		}
 		value := func(v, parameter float64) float64 {
 			k, _, p := at(v)
-			p.Gram, p.Loss = nystrom(t, k, factor.Pivots()), c.loss(parameter)
+			whole := nystrom(t, k, factor.Pivots())
+			p.Gram, p.Loss = whole, c.loss(parameter)
+			if c.bias {
+				p.Gram = linalg.WithBias(whole)
+			}
 			o, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Objective(c.objective)
 			if err != nil {
 				t.Fatal(err)

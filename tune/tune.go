@@ -274,12 +274,10 @@ func (p *Problem) complete() error {
 		return fmt.Errorf("%w: a matrix that is spread over processes has no gradient: take the exact engine or lowrank", model.ErrInput)
 	case exact && spec.Storage == model.LowRank:
 		return fmt.Errorf("%w: exact leave-one-out and the evidence are of the exact engine: choose by 632plus or leftout", model.ErrInput)
-	case spec.Storage == model.LowRank && (spec.Bias || spec.Set.Sparse != nil):
-		return fmt.Errorf("%w: the gradient of a low-rank kernel matrix is of dense inputs and models without bias: take the exact engine", model.ErrInput)
 	case exact && spec.Bias:
 		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: choose by 632plus or leftout", model.ErrInput)
 	}
-	if spec.Storage == model.Auto && (exact || spec.Bias || spec.Set.Sparse != nil || spec.Set.N() < model.ApproximateFrom) {
+	if spec.Storage == model.Auto && (exact || spec.Set.N() < model.ApproximateFrom) {
 		spec.Storage = model.Exact
 	}
 	if spec.Storage == model.Exact {

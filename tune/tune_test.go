@@ -220,7 +220,6 @@ func TestBadProblems(t *testing.T) {
 		"choose by leftout":       {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}},
 		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}, By: LeaveOneOut},
 		"models without bias":     {Spec: biased(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
-		"take the exact engine":   {Spec: lowRank(biased(regression(t, "boston", Plus632).Spec)), Over: []Axis{{Name: "noise"}}},
 		"of the exact engine":     {Spec: lowRank(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: Evidence},
 		"no loss":                 {Over: []Axis{{Name: "noise"}}},
 	} {

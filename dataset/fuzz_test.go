@@ -105,7 +105,7 @@ func FuzzLIBSVM(f *testing.F) {
 		s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
 		requireSameInChunks(t, data, s, err, ReadLIBSVM, opt)
-		in, err := readInputsLIBSVM(bytes.NewReader(data), "fuzz", train, opt)
+		in, err := readInputsLIBSVM([]stream{{"fuzz", bytes.NewReader(data)}}, "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 		requireSoundSparse(t, data)
 	})
@@ -125,7 +125,7 @@ func FuzzNPY(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := ReadNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := arraySource{name: "fuzz", stream: bytes.NewReader(data)}.inputs(train, opt)
+		in, err := arrayInputs(bytes.NewReader(data), "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 	})
 }

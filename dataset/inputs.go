@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -48,25 +47,34 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 		}
 		return inputsOf(s, train)
 	}
-	f, err := open(path, opt)
+	files, err := openAll(path, opt)
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
+	defer closeAll(files)
+	name, texts, err := together(files, path)
+	if err != nil {
+		return nil, err
+	}
+	f := files[0]
 	if train.Sparse != nil && f.format != libsvmFormat {
-		return nil, notSparse(f.name, train)
+		return nil, notSparse(name, train)
 	}
 	switch f.format {
 	case libsvmFormat:
-		return readInputsLIBSVM(f.text, f.name, train, opt)
+		return readInputsLIBSVM(texts, name, train, opt)
 	case npyFormat:
-		return f.array().inputs(train, opt)
+		t, err := readArrayFiles(files, name, opt, func(t *table) error { return t.planInputs(train) })
+		if err != nil {
+			return nil, err
+		}
+		return t.inputArray(train)
 	case npzFormat:
 		return readInputsNPZ(f, train, opt)
 	case parquetFormat:
 		return readInputsParquet(f, train, opt)
 	default:
-		return ReadInputsTable(f.text, f.name, train, opt)
+		return readInputsTable(texts, name, train, opt)
 	}
 }
 
@@ -92,8 +100,8 @@ func notSparse(name string, train *Set) error {
 // and holds them as the inputs of train are held. Where those are dense, no index
 // may exceed the number of features of train; where they are sparse, further
 // features are zero in train.
-func readInputsLIBSVM(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	s, err := readSparse([]stream{{name, r}}, name, opt)
+func readInputsLIBSVM(files []stream, name string, train *Set, opt Options) (*Inputs, error) {
+	s, err := readSparse(files, name, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,18 @@ type arraySource struct {
 	file   *os.File // the same, not packed; nil: it can only be read from its beginning
 }
 
+// readArrayFiles reads an array, or several as one table.
+func readArrayFiles(files []*source, name string, opt Options, plan func(t *table) error) (*table, error) {
+	if len(files) > 1 {
+		return readArrays(arraysOf(files), name, opt, plan)
+	}
+	t, err := files[0].array().read(opt, plan)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return t, nil
+}
+
 // set reads a training set.
 func (s arraySource) set(opt Options) (*Set, error) {
 	t, err := s.read(opt, (*table).planTrainingArray)
@@ -37,16 +49,6 @@ func (s arraySource) set(opt Options) (*Set, error) {
 		return nil, inFile(s.name, err)
 	}
 	return t.trainingArray()
-}
-
-// inputs reads an array with as many columns as train has features, or with its target
-// besides.
-func (s arraySource) inputs(train *Set, opt Options) (*Inputs, error) {
-	t, err := s.read(opt, func(t *table) error { return t.planInputs(train) })
-	if err != nil {
-		return nil, inFile(s.name, err)
-	}
-	return t.inputArray(train)
 }
 
 // planTrainingArray is planTraining for an array, which must hold a feature and a target.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -56,11 +57,20 @@ func TestArrayFileReadsWhatTheStreamReads(t *testing.T) {
 			continue
 		}
 		in, err := LoadInputs(path, want, opt)
-		wantIn, wantErr := arraySource{name: path, stream: bytes.NewReader(file)}.inputs(want, opt)
+		wantIn, wantErr := arrayInputs(bytes.NewReader(file), path, want, opt)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(in, wantIn) {
 			t.Fatalf("trial %d, new inputs: %v, %v; as a stream %v, %v", trial, in, err, wantIn, wantErr)
 		}
 	}
+}
+
+// arrayInputs are new inputs of an array that is read from its beginning.
+func arrayInputs(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
+	t, err := arraySource{name: name, stream: r}.read(opt, func(t *table) error { return t.planInputs(train) })
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return t.inputArray(train)
 }
 
 // A file that loses its end between the look at its size and the reading is an error.

@@ -140,6 +140,30 @@ func TestRanksReadArrays(t *testing.T) {
 	}
 }
 
+// Where a rank sees no file, or another one, all have an error: of a file of another size, and of one of the same size
+// that differs where it is compared.
+func TestRanksRefuseOtherFiles(t *testing.T) {
+	rows := strings.Repeat("1,2\n3,4\n", 5)
+	first := write(t, "a.csv", []byte("a,y\n"+rows))
+	for name, other := range map[string]string{
+		"none":      filepath.Join(t.TempDir(), "a.csv"),
+		"longer":    write(t, "a.csv", []byte("a,y\n"+rows+"5,6\n")),
+		"as long":   write(t, "a.csv", []byte("a,y\n"+rows[:len(rows)-2]+"5\n")),
+		"an array":  write(t, "a.npy", npyFile(1, "<f8", "False", "(2, 2)", elements("<f8", 1, 2, 3, 4))),
+		"generated": "synthetic:waves,n=10,d=1",
+	} {
+		disttest.OnRanks(1, 3, func(g dist.Grid) {
+			path := first
+			if g.Rank() == 2 {
+				path = other
+			}
+			if s, err := Load(path, Options{Ranks: dist.NewTeam(g)}); err == nil {
+				t.Errorf("%s: rank %d has %+v", name, g.Rank(), s)
+			}
+		})
+	}
+}
+
 // Files whose names a pattern matches are the table of their rows, in one process and on ranks, with or without a header
 // in each; an error names the file and its line there.
 func TestFilesAreOneTable(t *testing.T) {
@@ -178,6 +202,9 @@ func TestFilesAreOneTable(t *testing.T) {
 			}
 			want, wantErr := ReadTable(strings.NewReader(c.whole), path, opt)
 			compareSets(t, "as one file", got, want, err, wantErr)
+			if in, err := LoadInputs(path, want, opt); err != nil || in.M() != want.N() {
+				t.Errorf("as new inputs: %+v, %v", in, err)
+			}
 			if !parts {
 				t.Error("ranks read all of it")
 			}

@@ -72,48 +72,65 @@ func load(path string, opt Options) (*Set, error) {
 		return nil, err
 	}
 	defer closeAll(files)
-	f, name := files[0], path
-	if len(files) == 1 {
-		name = f.name
+	name, texts, err := together(files, path)
+	if err != nil {
+		return nil, err
 	}
-	var texts []stream
-	for _, other := range files {
-		texts = append(texts, stream{other.name, other.text})
-		if other.format != f.format {
-			return nil, &Error{File: other.name, Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", f.name)}
-		}
-	}
-	switch {
-	case f.format == libsvmFormat:
+	switch f := files[0]; f.format {
+	case libsvmFormat:
 		return readSparseSet(texts, name, opt)
-	case f.format == tableFormat:
-		return readTableSet(texts, name, opt)
-	case f.format == npyFormat && len(files) > 1:
-		t, err := readArrays(arraysOf(files), name, opt, (*table).planTrainingArray)
+	case npyFormat:
+		t, err := readArrayFiles(files, name, opt, (*table).planTrainingArray)
 		if err != nil {
 			return nil, err
 		}
 		return t.trainingArray()
-	case len(files) > 1:
-		return nil, &Error{File: path, Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
-	case f.format == npyFormat:
-		return f.array().set(opt)
-	case f.format == npzFormat:
+	case npzFormat:
 		return readNPZ(f, opt)
+	case parquetFormat:
+		return readParquet(f, opt)
+	default:
+		return readTableSet(texts, name, opt)
 	}
-	return readParquet(f, opt)
 }
 
-// openAll opens the files of a path: that file, or those that it matches as a pattern, in the order of their names.
+// together are files as the parts of one table, by the name of a single one or of them all.
+func together(files []*source, path string) (name string, texts []stream, err error) {
+	for _, f := range files {
+		texts = append(texts, stream{f.name, f.text})
+		switch {
+		case len(files) == 1:
+			path = f.name
+		case f.format != files[0].format:
+			return path, nil, &Error{File: f.name, Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", files[0].name)}
+		case f.format == npzFormat || f.format == parquetFormat:
+			return path, nil, &Error{File: path, Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
+		}
+	}
+	return path, texts, nil
+}
+
+// Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those that it matches as a
+// pattern, in the order of their names.
+func Files(path string) ([]string, error) {
+	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[") {
+		return []string{path}, nil
+	}
+	paths, err := filepath.Glob(path)
+	if err == nil && len(paths) == 0 {
+		err = errors.New("no file has such a name")
+	}
+	if err != nil {
+		return nil, &Error{File: path, Err: err}
+	}
+	return paths, nil
+}
+
+// openAll opens the files of a path.
 func openAll(path string, opt Options) (files []*source, err error) {
-	paths := []string{path}
-	if _, err := os.Stat(path); err != nil && strings.ContainsAny(path, "*?[") {
-		if paths, err = filepath.Glob(path); err != nil {
-			return nil, &Error{File: path, Err: err}
-		}
-		if len(paths) == 0 {
-			return nil, &Error{File: path, Err: errors.New("no file has such a name")}
-		}
+	paths, err := Files(path)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range paths {
 		f, err := open(p, opt)

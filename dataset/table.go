@@ -33,7 +33,11 @@ func readTableSet(files []stream, name string, opt Options) (*Set, error) {
 // ReadInputsTable reads such a text with a column for every feature of train, in
 // any order; its target may be there, other columns are ignored.
 func ReadInputsTable(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	t, err := readTable([]stream{{name, r}}, name, opt, func(t *table) error { return t.planInputs(train) })
+	return readInputsTable([]stream{{name, r}}, name, train, opt)
+}
+
+func readInputsTable(files []stream, name string, train *Set, opt Options) (*Inputs, error) {
+	t, err := readTable(files, name, opt, func(t *table) error { return t.planInputs(train) })
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
@@ -63,8 +62,10 @@ func (a *app) partOf(err error) (done bool, _ error) {
 func (a *app) place(path string) string {
 	if a.merged != nil && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
 		there := filepath.Join(a.merged.Folder, path)
-		if _, err := os.Stat(there); err == nil {
-			return there
+		if names, err := dataset.Files(there); err == nil {
+			if _, err := os.Stat(names[0]); err == nil {
+				return there
+			}
 		}
 	}
 	return path
@@ -77,7 +78,7 @@ func (a *app) readData(path string, options dataset.Options) (*dataset.Set, erro
 	if path == "-" && (a.shards.wanted != "" || a.merged != nil) {
 		return nil, usage.Errorf("standard input cannot be split by --shard: every part and merge read DATA; save it as a file")
 	}
-	if files.Same(path, a.outputs.json) || files.Same(path, a.checkpoint.path) {
+	if isAmong(a.outputs.json, path) || isAmong(a.checkpoint.path, path) {
 		return nil, usage.Errorf("DATA %s is the file of --json or --checkpoint", path)
 	}
 	place := a.place(path)

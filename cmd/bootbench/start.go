@@ -1,11 +1,14 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"bootbench/cmd/bootbench/internal/checkpoint"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/dataset"
 )
 
 // start puts the shared flags into effect, before the command itself.
@@ -46,12 +49,18 @@ func keepInputs(cmd *cobra.Command) error {
 			continue
 		}
 		for _, input := range inputs {
-			if files.Same(output.Value.String(), input) {
-				return usage.Errorf("--%s: %s is read, and would be lost: name another file", name, input)
+			if isAmong(output.Value.String(), input) {
+				return usage.Errorf("--%s: %s is read, and would be lost: name another file", name, output.Value)
 			}
 		}
 	}
 	return nil
+}
+
+// isAmong reports whether a file is one of those that DATA or a path like it names.
+func isAmong(file, data string) bool {
+	names, err := dataset.Files(data)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return files.Same(file, name) })
 }
 
 // checkOutputs refuses output files that cannot be written, before the work.

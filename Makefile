@@ -1,7 +1,7 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
 #   make test   the test suite without the long checks: all packages on OpenBLAS, in pure Go
-#               those that compute (make test-long has everything, as go test ./... does)
+#               those that it reaches (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
 .PHONY: run test test-long bench accuracy check soak man build openblas openmpi mpi mpi-test clean
 
@@ -9,6 +9,9 @@ TAGS := openblas
 BIN  := bootbench
 ARGS ?= compare
 RANKS ?= 1 2 3 4
+
+# A list of the packages that products of matrices reach: only these differ without OpenBLAS.
+USES_BLAS := {{range .Deps}}{{if eq . "bootbench/blas"}}{{$$.ImportPath}}{{end}}{{end}}
 
 run: build
 	./$(BIN) $(ARGS)
@@ -32,7 +35,7 @@ mpi-test: openblas openmpi
 
 test: openblas
 	go test -tags $(TAGS) -short ./...
-	go test -short $$(go list ./... | grep -v /cmd/)
+	go test -short ./blas $$(go list -f '$(USES_BLAS)' ./... | grep -v /cmd/)
 
 test-long: openblas
 	go test -tags $(TAGS) ./...

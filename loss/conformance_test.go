@@ -343,16 +343,18 @@ func minimise(f func(float64) float64, starts []float64) float64 {
 func golden(f func(float64) float64, a, b, c float64) float64 {
 	const share = 0.381966
 	fb := f(b)
-	for c-a > 1e-9*(1+math.Abs(b)) {
+	for c-a > 1e-8*(1+math.Abs(b)) {
 		if c-b > b-a {
-			if x := b + share*(c-b); f(x) < fb {
-				a, b, fb = b, x, f(x)
+			x := b + share*(c-b)
+			if fx := f(x); fx < fb {
+				a, b, fb = b, x, fx
 			} else {
 				c = x
 			}
 		} else {
-			if x := b - share*(b-a); f(x) < fb {
-				c, b, fb = b, x, f(x)
+			x := b - share*(b-a)
+			if fx := f(x); fx < fb {
+				c, b, fb = b, x, fx
 			} else {
 				a = x
 			}

@@ -54,7 +54,8 @@ func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 		k.panels = append(k.panels, p)
 	}
 	p := &k.panels[len(k.panels)-1]
-	copy(p.Data[p.Rows*p.Stride:p.Rows*p.Stride+k.share.Own()], row)
+	to := p.Data[p.Rows*p.Stride:]
+	SideBySide(len(row), func(first, last int) { copy(to[first:last], row[first:last]) })
 	p.Rows++
 	k.rank++
 	k.pivots = append(k.pivots, pivot)

@@ -54,19 +54,18 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag, share: k.share}
 	c.triangle = core.Cols(core.Rows(k.triangle, 0, rank), 0, rank)
 	c.residual = append([]float64(nil), k.residual...)
-	above := 0 // rows of R' in the panels before
-	for _, p := range k.panels {
-		for q := max(0, rank-above); q < p.Rows; q++ {
-			for i, v := range p.Data[q*p.Stride : q*p.Stride+len(c.residual)] {
-				c.residual[i] += v * v
-			}
-		}
-		if above < rank {
-			part := core.Rows(p, 0, min(p.Rows, rank-above))
-			c.panels = append(c.panels, part)
-		}
-		above += p.Rows
+	for above, p := 0, 0; above < rank; above, p = above+k.panels[p].Rows, p+1 {
+		c.panels = append(c.panels, core.Rows(k.panels[p], 0, min(k.panels[p].Rows, rank-above)))
 	}
+	SideBySide(len(c.residual), func(first, last int) {
+		k.eachRow(first, last, func(q int, row []float64) {
+			if q >= rank {
+				for i, v := range row {
+					c.residual[first+i] += v * v
+				}
+			}
+		})
+	})
 	return c
 }
 

@@ -36,7 +36,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.SiteParams))
 	}
 	x.addWarnings()
-	if x.failed() || x.Status == SweepLimit {
+	if x.failed() {
 		x.settleRounding()
 	}
 	return nil

@@ -10,18 +10,16 @@ import (
 
 // settleRounding says of a solve that did not converge whether it could: where the last bits of
 // K, and what they do to G in double precision, move the image of the accepted iterate by more than
-// the tolerance, no iteration would find the solution. At the sweep limit, where more sweeps might
-// come nearer, the residual must be as small as that, by a G from the factor of K if there is one. (Nearly always it is K itself:
+// the tolerance, no iteration would find the solution. (Nearly always it is K itself:
 // TestUndeterminedExactly.)
 func (x *fixedPoint) settleRounding() {
 	change := x.roundingChange()
-	reached := x.accepted.Residual <= 2*change
-	if !(change > x.settings.Tolerance) || x.Status == SweepLimit && !(reached && x.search.Phase != FixedPoint) {
+	if !(change > x.settings.Tolerance) {
 		return
 	}
 	x.Status = Undetermined
 	within := ""
-	if reached && change < worthwhile {
+	if x.accepted.Residual <= 2*change && change < worthwhile {
 		within = fmt.Sprintf(" (the residual of %.0e is no larger, and a tolerance of %.0e can be met)", x.accepted.Residual, 10*change)
 	}
 	x.Warnings = append(x.Warnings, fmt.Sprintf(

@@ -170,16 +170,6 @@ func TestNearCopiesUndetermined(t *testing.T) {
 	mustConverge(t, p, solver.Settings{})
 }
 
-// TestUndeterminedAtSweepLimit: the sweep limit does not hide that rounding leaves the answer open,
-// and is not taken for that where only the way by the factor of K, not yet tried, finds it.
-func TestUndeterminedAtSweepLimit(t *testing.T) {
-	broad := overlap{"rings,n=100", 0.05, loss.HardMargin{}, 20, nil}
-	stopped(t, mustSolve(t, broad.problem(t), solver.Settings{MaxSweeps: 100}), nil, solver.Undetermined)
-	broad.ratio = 5
-	stopped(t, mustSolve(t, broad.problem(t), solver.Settings{MaxSweeps: 40}), nil, solver.SweepLimit)
-	mustConverge(t, broad.problem(t), solver.Settings{})
-}
-
 // TestHingeAtNearCopies: a hinge loss at inputs that nearly repeat, where acceleration and
 // continuation go round between two branches, is solved by damped sweeps: to what plain sweeps
 // find, and to a fixed point in 300 bits. Tolerance: the residual of 1e-6, and slow directions.

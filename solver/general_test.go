@@ -481,7 +481,7 @@ func BenchmarkGrid(b *testing.B) {
 				row := ""
 				for _, ratio := range gridRatios {
 					p.Law = resample.Poisson{Ratio: ratio}
-					s := mustSolve(b, p, solver.Settings{MaxSweeps: 300})
+					s := mustSolve(b, p, solver.Settings{})
 					cells++
 					took := float64(s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single)
 					row += fmt.Sprintf(" %4g", took)

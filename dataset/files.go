@@ -34,8 +34,6 @@ func (f *fileLines) before(k int) int {
 	return f.ends[k-1]
 }
 
-func (f *fileLines) name(k int) string { return f.names[k] }
-
 // find is the file of a line, and its number there; of a single file the given name.
 func (f *fileLines) find(line int, single string) (name string, number int) {
 	if len(f.names) < 2 {

@@ -168,9 +168,9 @@ type tableRecord struct {
 }
 
 type columnRecord struct {
-	Kind            kind
-	Missing, Unseen int
-	Texts           []string
+	Kind    kind
+	Missing int
+	Texts   []string
 }
 
 // readTablePart reads this rank's part of the rows; nil on all ranks where the whole must be read.
@@ -245,7 +245,7 @@ func (p *tablePart) record() tableRecord {
 	record := tableRecord{Rows: rows.rows, Blank: rows.blank, Skipped: p.records.skipped, Comma: d.comma > 0, Point: d.point > 0, Cell: d.cell}
 	for _, j := range rows.used {
 		c := &rows.columns[j]
-		r := columnRecord{Kind: c.kind, Missing: c.missing, Unseen: c.unseen}
+		r := columnRecord{Kind: c.kind, Missing: c.missing}
 		if c.others == othersAdded {
 			r.Texts = c.texts
 		}
@@ -266,7 +266,7 @@ func (record tableRecord) table(like *table) *table {
 	}
 	for k, j := range t.used {
 		c, r := &t.columns[j], record.Columns[k]
-		c.kind, c.missing, c.unseen, c.texts = r.Kind, r.Missing, r.Unseen, r.Texts
+		c.kind, c.missing, c.texts = r.Kind, r.Missing, r.Texts
 	}
 	return t
 }

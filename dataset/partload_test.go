@@ -174,6 +174,7 @@ func TestFilesAreOneTable(t *testing.T) {
 	}{
 		"headers":         {[]string{"a,b,y\n1,red,2\n2,blue,3\n", "a,b,y\n# a comment\n4,green,5", "a,b,y\n", "a,b,y\n6,red,7\n8,,9\n"}, "a,b,y\n1,red,2\n2,blue,3\n# a comment\n4,green,5\n6,red,7\n8,,9\n", ""},
 		"no headers":      {[]string{"1.5,2\n3,4\n", "5,6", "7,8\n9,1\n"}, "1.5,2\n3,4\n5,6\n7,8\n9,1\n", ""},
+		"row names":       {[]string{",a,y\nfirst,1,2\nsecond,3,4\n", ",a,y\nthird,5,6\nfourth,7,8\n"}, ",a,y\nfirst,1,2\nsecond,3,4\nthird,5,6\nfourth,7,8\n", ""},
 		"other columns":   {[]string{"a,b,y\n1,2,3\n4,5,6\n", "a,c,y\n7,8,9\n"}, "", `1.csv: line 1: column 2 is "c", of`},
 		"more columns":    {[]string{"a,y\n1,2\n4,5\n", "a,b,y\n7,8,9\n"}, "", "1.csv: line 1: 3 columns, "},
 		"a text":          {[]string{"a,y\n1,2\n4,5\n", "a,y\n3,3\nx,4\n"}, "", `1.csv: line 3: column "a": "x" is not a number`},

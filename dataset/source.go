@@ -36,6 +36,9 @@ func Load(path string, opt Options) (*Set, error) {
 	if opt.Ranks == nil {
 		return load(path, opt)
 	}
+	if err := opt.Ranks.Agree(nil); err != nil { // all are here
+		return nil, err
+	}
 	var files []*source // where parts can be read
 	if !strings.HasPrefix(path, syntheticPrefix) && !slices.Contains(Names(), path) && path != "-" {
 		var err error

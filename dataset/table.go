@@ -192,11 +192,11 @@ func (t *table) sameHeader(records *recordReader) (first record, err error) {
 		return first, err
 	}
 	if len(other.columns) != len(t.columns) {
-		return first, &Error{Line: first.line, Err: fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", len(other.columns), t.files.name(0), len(t.columns))}
+		return first, &Error{Line: first.line, Err: fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", len(other.columns), t.files.names[0], len(t.columns))}
 	}
 	for j, c := range other.columns {
 		if name := t.columns[j].name; c.name != name && !t.headless {
-			return first, &Error{Line: first.line, Err: fmt.Errorf("column %d is %s, of %s %s: files of one table have the same columns", j+1, quote(c.name), t.files.name(0), quote(name))}
+			return first, &Error{Line: first.line, Err: fmt.Errorf("column %d is %s, of %s %s: files of one table have the same columns", j+1, quote(c.name), t.files.names[0], quote(name))}
 		}
 	}
 	return first, nil

@@ -33,7 +33,7 @@ type thinCrossed struct {
 	variance []float64      // diag(C)
 }
 
-// Crossed takes 4 N r^2 flops.
+// Crossed takes 2 N r^2 flops.
 func (e *LowRankEngine) Crossed(u []float64) Crossed { return e.crossed(u) }
 
 func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
@@ -43,7 +43,7 @@ func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 		c.a[i] = e.k.residual[i] * v
 	}
 	c.m2 = e.thinGram(u)
-	e.thinForm(c.q2, c.m2)
+	e.thinForms([][]float64{c.q2}, c.m2)
 	for i, v := range c.q2 {
 		c.variance[i] = u[i]*(c.a[i]*c.a[i]+2*c.a[i]*e.uNorm2[i]) + v
 	}
@@ -55,7 +55,7 @@ func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 //
 //	H = G X G = A X A + A X U U' + U U' X A + U M1 U',
 //
-// so that quadratic forms of the rows of U are all it takes: 8 N r^2 flops.
+// so that quadratic forms of the rows of U are all it takes: 4 N r^2 flops.
 func (c *thinCrossed) MulVecOffDiag(dst, x []float64) {
 	e := c.engine
 	scale := e.ws.scale
@@ -64,12 +64,11 @@ func (c *thinCrossed) MulVecOffDiag(dst, x []float64) {
 	}
 	m3 := e.thinGram(scale)
 	m1 := e.thinGram(x)
-	if r := e.k.rank; r > 0 {
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m1, c.m2, 1, m3)
+	if r := e.k.rank; r > 0 { // symmetrised: (m1 m2 + m2 m1)/2
+		blas64.Syr2k(gblas.NoTrans, 0.5, m1, c.m2, 1, blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: m3.Stride, Data: m3.Data})
 	}
 	q1 := make([]float64, len(x))
-	e.thinForm(q1, m1)
-	e.thinForm(dst, m3)
+	e.thinForms([][]float64{q1, dst}, m1, m3)
 	for i, v := range dst {
 		a, z := c.a[i], e.uNorm2[i]
 		h := a*a*x[i] + 2*a*x[i]*z + q1[i]
@@ -158,14 +157,29 @@ func (e *LowRankEngine) thinGram(x []float64) blas64.General {
 	return m
 }
 
-// thinForm is dst_i = u_i' m u_i over the rows of U.
-func (e *LowRankEngine) thinForm(dst []float64, m blas64.General) {
-	clear(dst)
+// thinForms is dst_i = u_i' m u_i over the rows of U, for each of some symmetric m: twice that of the lower triangle with half
+// of its diagonal.
+func (e *LowRankEngine) thinForms(dst [][]float64, m ...blas64.General) {
+	lower := make([]blas64.General, len(m))
+	for c := range m {
+		clear(dst[c])
+		lower[c] = newGeneral(m[c].Rows, m[c].Rows)
+		copyLower(lower[c], m[c])
+		for q := range m[c].Rows {
+			lower[c].Data[q*(lower[c].Stride+1)] /= 2
+		}
+	}
 	e.eachBlock(func(l lane, first, last int) {
 		e.thin(l.work, first, last)
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, m, l.work, 0, l.twin)
-		addProducts(dst[first:last], grid64(l.work), grid64(l.twin))
+		for c := range m {
+			copyRows(l.twin, l.work)
+			mulLower(lower[c], l.twin)
+			addProducts(dst[c][first:last], grid64(l.work), grid64(l.twin))
+		}
 	})
+	for c := range m {
+		floats.Scale(2, dst[c])
+	}
 }
 
 // ColumnWeights takes derivatives by the elements of K~, a symmetric W, to those by the columns of K

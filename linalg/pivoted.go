@@ -125,7 +125,9 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 // finish is the factor as it is.
 func (f *factorisation) finish() *LowRankPlusDiag {
 	f.triangle = f.rowsAt(f.pivots)
-	f.residual, f.diag = slices.Clone(f.share.Of(f.residual)), slices.Clone(f.share.Of(f.diag))
+	if !f.share.Alone() { // all sites' are no longer needed
+		f.residual, f.diag = slices.Clone(f.share.Of(f.residual)), slices.Clone(f.share.Of(f.diag))
+	}
 	return f.LowRankPlusDiag
 }
 

@@ -148,7 +148,7 @@ func (p *Problem) check() error {
 	return sites.Agree(err)
 }
 
-// ofOwn are the own elements of a vector over all examples, spread those of all where these are the own ones.
+// ofOwn are the own elements of a vector over all examples; spread puts such a vector together from the own ones.
 func (p *Problem) ofOwn(all []float64) []float64 {
 	if p.Own == nil {
 		return all

@@ -81,7 +81,7 @@ func TestTeaching(t *testing.T) {
 		{boston("--noise", "5x"), `--noise takes a number, or a share of the target's variance such as 10%, not "5x"`},
 		{boston("--folds", "2.5"), `--folds takes a whole number, not "2.5"`},
 		{boston("--target", "medv"), "datasets --export boston FILE"},
-		{boston("--max-memory", "1KiB"), "506 distinct inputs needs 2."},
+		{boston("--max-memory", "1KiB"), " MiB, 1 KiB are available"},
 		{[]string{"estimate", "pima", "--loss", "hard", "--kernel", "linear"}, "--loss hinge --C 1, --kernel rbf, which separates more than linear"},
 	} {
 		o := drive(t, "", c.args...)

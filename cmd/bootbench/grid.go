@@ -160,11 +160,13 @@ func gridAxes(f *pflag.FlagSet, over []string) ([]report.GridAxis, error) {
 func gridValues(text string) ([]string, error) {
 	if !strings.Contains(text, ":") {
 		values := strings.Split(text, ",")
+		seen := map[string]bool{"": true}
 		for i := range values {
 			values[i] = strings.TrimSpace(values[i])
-			if values[i] == "" || slices.Contains(values[:i], values[i]) {
+			if seen[values[i]] {
 				return nil, fmt.Errorf("%q holds a value twice or none", text)
 			}
+			seen[values[i]] = true
 		}
 		return values, nil
 	}
@@ -175,7 +177,7 @@ func gridValues(text string) ([]string, error) {
 	var values []string
 	for _, v := range steps {
 		value := strconv.FormatFloat(v, 'g', 6, 64)
-		if slices.Contains(values, value) {
+		if len(values) > 0 && value == values[len(values)-1] { // they rise or fall: what repeats is side by side
 			return nil, fmt.Errorf("%q holds %s twice, to six digits", text, value)
 		}
 		values = append(values, value)

@@ -86,7 +86,11 @@ func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistributio
 	averages := 8 * (retrain.NumbersPerExample(len(settings.Tests))*n + retrain.NumbersPerInput*outputs)
 	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
 		theory := m.heldBytes() - m.matrixBytes()
-		return max(theory+m.marginBytes(m.solveRoom()), averages+theory+m.batchBytes(settings, outputs))
+		kept := theory
+		if m.copyBytes() > 0 {
+			kept -= linalg.EngineBytes(m.Sites(), 0) // batches multiply by the copy, and let go of the engine
+		}
+		return max(theory+m.marginBytes(m.solveRoom()), averages+kept+m.batchBytes(settings, outputs))
 	}
 	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
 	shared, each := m.trainerBytes(int(drawn))

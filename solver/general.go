@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"bootbench/blas"
 	"bootbench/linalg"
 )
 
@@ -74,16 +75,21 @@ func (r *run) dense() bool {
 // kernel matrix is held whole; on ranks, sites are those of one. If it is singular within rounding, a factor of it may come
 // on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
-	return workspaceBytes(sites, newtonFits(sites, dense, room))
+	return workspaceBytes(sites, dense, newtonFits(sites, dense, room))
 }
 
-// workspaceBytes is WorkspaceBytes with Newton's matrices or without.
-func workspaceBytes(sites int, newton bool) int64 {
+// workspaceBytes is WorkspaceBytes with Newton's matrices or without. Few sites, whose products have
+// kernels of their own, need one of the two. (An engine with a bias has no such kernels: 3 MiB at most are then
+// not counted.)
+func workspaceBytes(sites int, dense, newton bool) int64 {
 	w := &workspace{dry: true}
 	newVectors(w, sites, linalg.Share{})
 	w.vectors(3, sites) // the limits of siteModel
 	if newton {
 		newNewton(w, sites)
+		if !dense || blas.SmallWork(sites) == 0 {
+			w.vector(sites * sites) // jacobian.scaled
+		}
 	}
 	return w.bytes
 }

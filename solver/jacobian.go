@@ -54,7 +54,6 @@ type smallCoupler interface {
 
 func newJacobian(w *workspace, n int) *jacobian {
 	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}, image: w.vector(3 * n), move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
-	w.bytes += 8 * int64(n) * int64(n) // of scaled, which is made where it is needed
 	if w.bytes += 72 * int64(n); !w.dry {
 		t.slopes = make([][3][3]float64, n)
 	}

@@ -51,7 +51,7 @@ func newtonFits(sites int, dense bool, room int64) bool {
 	if sites > newtonMaxSites(dense) || room < 0 {
 		return false
 	}
-	return linalg.CheckMemory(workspaceBytes(sites, true), room, "Newton's method") == nil
+	return linalg.CheckMemory(workspaceBytes(sites, dense, true), room, "Newton's method") == nil
 }
 
 // advance takes Newton steps for as long as they come nearer.

@@ -272,6 +272,9 @@ func (e *BiasEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 	return e.ratio.predict(e, c, move, chi, b)
 }
 
+// Coupler is nil.
+func (e *BiasEngine) Coupler() Coupler { return nil }
+
 // Squares32 is nil.
 func (e *BiasEngine) Squares32() Squares { return nil }
 

@@ -95,9 +95,13 @@ type Engine interface {
 	// PredictDiag.
 	Coarse() Engine
 
+	// Coupler has kernels of its own for the products that Newton's method takes; nil where
+	// the engine has none, above small orders.
+	Coupler() Coupler
+
 	// Squares32 multiplies by G o G in single precision, at about half the cost: off by
-	// some 1e-6 of the largest products. It is nil where that is no faster. It follows d and
-	// computes in the engine's workspace.
+	// some 1e-6 of the largest products. It is nil where that is no faster. It follows d, and is
+	// the same each time.
 	Squares32() Squares
 
 	// MulRows writes dst = x G for the B rows of x; both are B x N, or own sites, and must not
@@ -146,6 +150,16 @@ type Predictor interface {
 // Squares are products with G o G: Engine.MulVecSquaredOffDiag, or one near it.
 type Squares interface {
 	MulVecSquaredOffDiag(dst, x []float64)
+}
+
+// Coupler multiplies by G, G o G and G o C, C = G diag(u) G, all at the engine's present d.
+type Coupler interface {
+	// Couple writes G o C below the diagonal of crossed, to the digits of single precision.
+	Couple(crossed blas64.General, u []float64)
+
+	// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one
+	// pass over G and the G o C that Couple has written.
+	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
 }
 
 // Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are

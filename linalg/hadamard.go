@@ -38,19 +38,21 @@ func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// Couple writes G o C, C = G diag(u) G, below the diagonal of crossed, to the digits of single
-// precision. It reports false, and does nothing, above small orders.
-func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) bool {
-	e.mustHoldG()
+// Coupler is the engine itself where it has a Small.
+func (e *CholeskyEngine) Coupler() Coupler {
 	if !e.small.Usable() {
-		return false
+		return nil
 	}
-	e.small.Couple(e.k.Scratch(), e.sites.Chi, u, crossed)
-	return true
+	return e
 }
 
-// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one pass,
-// after Couple has made G o C.
+// Couple is that of Coupler.
+func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) {
+	e.mustHoldG()
+	e.small.Couple(e.k.Scratch(), e.sites.Chi, u, crossed)
+}
+
+// MulCoupled is that of Coupler.
 func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64) {
 	e.mustHoldG()
 	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)

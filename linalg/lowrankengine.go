@@ -34,6 +34,7 @@ type LowRankEngine struct {
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
 	ws      lowRankWorkspace
 	level   coarseLevel
+	squares *squares32 // nil before they are asked for
 }
 
 // lowRankWorkspace is what an engine of some rank computes in.

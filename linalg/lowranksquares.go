@@ -20,12 +20,22 @@ type lane32 struct {
 	sum        blas32.General // rank x rank
 }
 
-// Squares32 computes in workspace of its own: 4 r^2 bytes and two blocks of the factor, for each lane.
+// Coupler is nil.
+func (e *LowRankEngine) Coupler() Coupler { return nil }
+
+// Squares32 computes in workspace of its own, which is made once: 4 r^2 bytes and two blocks of the factor, for each lane.
 func (e *LowRankEngine) Squares32() Squares {
-	r := e.k.rank
-	if !fastTriangles() || r == 0 {
+	if !fastTriangles() || e.k.rank == 0 {
 		return nil
 	}
+	if e.squares == nil {
+		e.squares = e.newSquares32()
+	}
+	return e.squares
+}
+
+func (e *LowRankEngine) newSquares32() *squares32 {
+	r := e.k.rank
 	s := &squares32{e: e, form: newGeneral32(r, r), lanes: make([]lane32, len(e.ws.lanes))}
 	for i := range s.lanes {
 		s.lanes[i] = lane32{newGeneral32(r, siteBlock(e.k.share.Own(), r)), newGeneral32(r, siteBlock(e.k.share.Own(), r)), newGeneral32(r, r)}

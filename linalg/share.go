@@ -22,13 +22,14 @@ func ShareOut(team Team, n int) Share {
 	}
 	bounds := make([]int, team.Size()+1)
 	for p := range bounds {
-		bounds[p] = ShareBound(n, p, team.Size())
+		bounds[p] = shareBound(n, p, team.Size())
 	}
 	return shareWithin(team, bounds)
 }
 
-// ShareBound is the first of n sites that belongs to a member of so many; that of the one after the last is n.
-func ShareBound(n, member, members int) int { return int(int64(n) * int64(member) / int64(members)) }
+// shareBound is the first of n sites that belongs to a member of so many; that of the one after the last is n. Package dataset,
+// which imports nothing, deals rows by the same rule.
+func shareBound(n, member, members int) int { return int(int64(n) * int64(member) / int64(members)) }
 
 func shareWithin(team Team, bounds []int) Share {
 	p := team.Rank()

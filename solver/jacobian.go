@@ -31,7 +31,7 @@ const minRoot = 1e-70
 type jacobian struct {
 	sites    *siteModel
 	slopes   [][3][3]float64 // of d, g, u of a site in its log c, m_c, log V_c
-	products blas64.General  // below the diagonal G o C, above it G o G unless small has that
+	products blas64.General  // below the diagonal G o C, above it G o G unless coupler has that
 	scaled   blas64.General  // G diag(u)^1/2, nil before it is needed
 	image    Cavities
 	chi, c   []float64
@@ -40,16 +40,9 @@ type jacobian struct {
 	inverse  []float64 // 1/root
 	move     SiteParams
 
-	small      smallCoupler   // what multiplies in the place of the products, for few sites
+	coupler    linalg.Coupler // what multiplies in the place of the products, for few sites; else nil
 	covariance blas64.General // C in its lower triangle, where it has room
 	product    [4][]float64   // with G o G of dd and du, with G o C of dd, with G of dg - m dd
-}
-
-// smallCoupler is an engine that has kernels of its own for the products with G, G o G and
-// G o C of few sites.
-type smallCoupler interface {
-	Couple(crossed blas64.General, u []float64) bool
-	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
 }
 
 func newJacobian(w *workspace, n int) *jacobian {
@@ -71,10 +64,10 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 		t.slopes[i] = s.siteJacobian(i, [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}, [3]float64{x.D[i], x.G[i], x.U[i]})
 	})
 	t.average(x.SiteParams)
-	if t.small, _ = s.engine.(smallCoupler); t.small != nil && t.small.Couple(t.products, x.U) {
+	if t.coupler = s.engine.Coupler(); t.coupler != nil {
+		t.coupler.Couple(t.products, x.U)
 		return
 	}
-	t.small = nil
 	t.couple(x.SiteParams)
 }
 
@@ -199,8 +192,8 @@ func (t *jacobian) mulResidual(dst, x []float64) {
 		t.move.U[i] = d[0][2]*a + d[1][2]*b + d[2][2]*c
 	}
 	byD, byU, cross, byG := t.product[0], t.product[1], t.product[2], t.product[3]
-	if t.small != nil {
-		t.small.MulCoupled(&t.product, t.products, t.move.D, t.move.U, t.move.G)
+	if t.coupler != nil {
+		t.coupler.MulCoupled(&t.product, t.products, t.move.D, t.move.U, t.move.G)
 	} else {
 		t.multiply(byD, gblas.Upper, t.move.D)
 		t.multiply(byU, gblas.Upper, t.move.U)

@@ -370,6 +370,9 @@ func (e *Engine) SingleError([]float64) float64 { return math.Inf(1) }
 // Coarse is nil: a kernel that is spread holds no coarser one.
 func (e *Engine) Coarse() linalg.Engine { return nil }
 
+// Coupler is nil.
+func (e *Engine) Coupler() linalg.Coupler { return nil }
+
 // Squares32 is nil.
 func (e *Engine) Squares32() linalg.Squares { return nil }
 

@@ -26,7 +26,7 @@ type Encoding struct {
 	FirstIndex int    `json:"first_index"`
 	Target     string `json:"target"`
 	// Labels are the classes, nil where they are -1 and +1 in the file.
-	Labels *EncodedLabels `json:"labels,omitempty"`
+	Labels *Labels `json:"labels,omitempty"`
 	// Missing is what was done about cells without a value, and Means, of the features, what
 	// stands there then; nil where inputs are sparse.
 	Missing Missing   `json:"missing"`
@@ -42,22 +42,11 @@ type EncodedColumn struct {
 	Flag   bool     `json:"flag,omitempty"`
 }
 
-// EncodedLabels are the labels that became -1 and +1, texts or numbers.
-type EncodedLabels struct {
-	Negative string `json:"negative"`
-	Positive string `json:"positive"`
-	Texts    bool   `json:"texts,omitempty"`
-	Rest     bool   `json:"rest,omitempty"` // Negative is any other label than Positive
-}
-
 // Encoding says how the features of new inputs are made for a predictor trained on s.
 func (s *Set) Encoding() *Encoding {
-	e := &Encoding{Name: s.Name, Task: s.Task, Features: s.D(), FirstIndex: 1, Target: s.Target}
+	e := &Encoding{Name: s.Name, Task: s.Task, Features: s.D(), FirstIndex: 1, Target: s.Target, Labels: s.Labels}
 	if s.zeroBased {
 		e.FirstIndex = 0
-	}
-	if l := s.Labels; l != nil {
-		e.Labels = &EncodedLabels{Negative: l.Negative, Positive: l.Positive, Texts: l.texts, Rest: l.rest}
 	}
 	if s.Sparse != nil {
 		return e
@@ -102,14 +91,7 @@ func (e *Encoding) empty() (*Set, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	s := &Set{Name: e.Name, Source: e.Name, Task: e.Task, Target: e.Target}
-	if l := e.Labels; l != nil {
-		s.Labels = &Labels{Negative: l.Negative, Positive: l.Positive, texts: l.Texts, rest: l.Rest}
-		if !l.Texts { // as Check found, they are numbers
-			s.Labels.low, _ = parseNumber(l.Negative)
-			s.Labels.high, _ = parseNumber(l.Positive)
-		}
-	}
+	s := &Set{Name: e.Name, Source: e.Name, Task: e.Task, Target: e.Target, Labels: e.Labels}
 	if e.Sparse() {
 		s.Sparse = &CSR{Cols: e.Features, Start: []int{0}}
 		return s, nil

@@ -52,24 +52,47 @@ func CheckTarget(y []float64) error {
 	return nil
 }
 
-// Labels names the two classes as a file writes them: Negative became the target
-// -1 and Positive +1. Of more than two labels, Negative is "not " and Positive.
-type Labels struct {
-	Negative, Positive string
+// Classes names the labels -1 and +1 as a file writes them. Of more than two labels, Negative
+// is "not " and Positive.
+type Classes struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
 
-	texts     bool    // the file has texts, else numbers
-	rest      bool    // Negative is any other label than Positive
-	low, high float64 // the numbers; low only without rest
+// Name is what the file has for a label, or for the sign of a predictor; -1 or 1 of nil.
+func (c *Classes) Name(label float64) string {
+	if c == nil {
+		c = &Classes{"-1", "1"}
+	}
+	if label > 0 {
+		return c.Positive
+	}
+	return c.Negative
+}
+
+// Labels are the classes of a file, texts or numbers.
+type Labels struct {
+	Classes
+	Texts bool `json:"texts,omitempty"`
+	Rest  bool `json:"rest,omitempty"` // Negative is any other label than Positive
+}
+
+// Names are the classes alone; nil of nil.
+func (l *Labels) Names() *Classes {
+	if l == nil {
+		return nil
+	}
+	return &l.Classes
 }
 
 // oneAgainstRest are the labels that make two classes of more: one label and all others.
 func oneAgainstRest(positive string) *Labels {
-	return &Labels{Negative: "not " + positive, Positive: positive, rest: true}
+	return &Labels{Classes: Classes{"not " + positive, positive}, Rest: true}
 }
 
 // known are the texts that a file may have, Negative first where it is one of them.
 func (l *Labels) known() []string {
-	if l.rest {
+	if l.Rest {
 		return []string{l.Positive}
 	}
 	return []string{l.Negative, l.Positive}
@@ -91,9 +114,7 @@ func (s *Set) Classify(positive string) error {
 	values, complete := distinctValues(s.Y, 6)
 	one, errOne := parseNumber(positive)
 	if len(values) > 2 && errOne == nil && slices.Contains(s.Y, one) {
-		l := oneAgainstRest(formatNumber(one))
-		l.high = one
-		return s.take(l)
+		return s.take(oneAgainstRest(formatNumber(one)))
 	}
 	if len(values) > 2 && positive != "" {
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is no value of the target, found %s", quote(positive), listValues(values, complete))}
@@ -102,7 +123,7 @@ func (s *Set) Classify(positive string) error {
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf(
 			"two classes are needed, found %s: --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another --target", listValues(values, complete))}
 	}
-	l := &Labels{Negative: formatNumber(values[0]), Positive: formatNumber(values[1]), low: values[0], high: values[1]}
+	l := &Labels{Classes: Classes{formatNumber(values[0]), formatNumber(values[1])}}
 	y, err := l.apply(s.Y, nil)
 	if err != nil {
 		return err
@@ -141,11 +162,10 @@ func (s *Set) take(l *Labels) error {
 // one in order becomes +1, or positive, which stands against all others.
 func (s *Set) classifyTexts(found []string, positive string) error {
 	order := slices.Sorted(slices.Values(found))
-	labels := &Labels{texts: true}
+	labels := &Labels{}
 	switch {
 	case len(order) > 2 && slices.Contains(order, positive):
 		labels = oneAgainstRest(positive)
-		labels.texts = true
 	case len(order) > 2 && positive != "":
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is none of the %d texts of the target (%s)", quote(positive), len(order), listTexts(order))}
 	case len(order) > 2:
@@ -161,6 +181,7 @@ func (s *Set) classifyTexts(found []string, positive string) error {
 			s.Y[i] = 1
 		}
 	}
+	labels.Texts = true
 	s.Task, s.Labels = Classification, labels
 	switch positive {
 	case "", labels.Positive:
@@ -179,7 +200,7 @@ func (s *Set) flip() error {
 		y[i] = -v
 	}
 	l := *s.Labels
-	l.Negative, l.Positive, l.low, l.high = l.Positive, l.Negative, l.high, l.low
+	l.Negative, l.Positive = l.Positive, l.Negative
 	s.Y, s.Labels = y, &l
 	s.noteLabels()
 	return nil
@@ -196,8 +217,8 @@ func (s *Set) errPositive(positive, a, b string) error {
 // apply takes further targets to -1 and +1; of a text column they are the numbers
 // of Negative and Positive.
 func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
-	low, high := l.low, l.high
-	if l.texts {
+	low, high, _ := l.Numbers()
+	if l.Texts {
 		if c == nil || c.kind != texts {
 			return nil, &Error{Err: fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative), quote(l.Positive))}
 		}
@@ -208,7 +229,7 @@ func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
 		switch {
 		case v == high:
 			labels[i] = 1
-		case l.rest || v == low:
+		case l.Rest || v == low:
 			labels[i] = -1
 		default:
 			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %s nor %s", v, l.Negative, l.Positive)}
@@ -217,9 +238,12 @@ func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
 	return labels, nil
 }
 
-// Numbers are the two labels of a file whose targets are two numbers.
+// Numbers are the two labels of a file whose targets are two numbers; of one number against the
+// rest the second is it.
 func (l *Labels) Numbers() (negative, positive float64, ok bool) {
-	return l.low, l.high, !l.texts && !l.rest
+	negative, _ = parseNumber(l.Negative)
+	positive, _ = parseNumber(l.Positive)
+	return negative, positive, !l.Texts && !l.Rest
 }
 
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -199,9 +199,9 @@ func (t *table) planInputs(train *Set) error {
 			delete(number, c.name)
 		case c.name == s.target:
 			c.role = asTarget
-			if train.Labels != nil && train.Labels.texts {
+			if train.Labels != nil && train.Labels.Texts {
 				c.know(train.Labels.known())
-				if train.Labels.rest {
+				if train.Labels.Rest {
 					c.others = othersAlike
 				}
 			}

@@ -9,14 +9,14 @@ import (
 // Parameters are the numbers that training losses take; each reads its own and
 // ignores the others. About says which.
 type Parameters struct {
-	Noise   float64 // square: noise variance, > 0
-	C       float64 // all losses but square and hard: their factor, in (0, 1e100]
-	Epsilon float64 // eps: half width of the tube, in [0, 1e100]
-	Delta   float64 // huber: threshold, in (0, 1e100]
-	Dof     float64 // student: degrees of freedom, in (0, 1e100]
-	Scale   float64 // student: scale of the noise, in (0, 1e100]
+	Noise   float64 `json:"noise,omitempty"`   // square: noise variance, > 0
+	C       float64 `json:"C,omitempty"`       // all losses but square and hard: their factor, in (0, 1e100]
+	Epsilon float64 `json:"epsilon,omitempty"` // eps: half width of the tube, in [0, 1e100]
+	Delta   float64 `json:"delta,omitempty"`   // huber: threshold, in (0, 1e100]
+	Dof     float64 `json:"dof,omitempty"`     // student: degrees of freedom, in (0, 1e100]
+	Scale   float64 `json:"scale,omitempty"`   // student: scale of the noise, in (0, 1e100]
 	// ClassWeights are those of a loss with Info.Weighted.
-	ClassWeights
+	ClassWeights `json:"class_weight,omitempty"`
 }
 
 // Task says what targets a loss is for.

@@ -4,7 +4,10 @@ import "fmt"
 
 // ClassWeights multiply C of the examples of a class, as where one class is rare or its errors
 // cost more: C Negative for the label -1 and C Positive for +1. The zero value stands for 1 and 1.
-type ClassWeights struct{ Negative, Positive float64 }
+type ClassWeights struct {
+	Negative float64 `json:"negative"`
+	Positive float64 `json:"positive"`
+}
 
 // Balanced are n/(2 n_class) for n labels, n_class of them of the class: both classes weigh the same
 // in all, and an example 1 in the mean (the convention of scikit-learn). No weights where a class has

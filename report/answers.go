@@ -5,31 +5,28 @@ package report
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
 	"bootbench/solver"
 )
 
 // Subject says what was modelled. Its fields are in every document about one
 // data set.
 type Subject struct {
-	Data         string       `json:"data"`
-	N            int          `json:"n"`      // examples
-	D            int          `json:"d"`      // features
-	Sites        int          `json:"sites"`  // distinct inputs; all examples with a jitter
-	Merged       int          `json:"merged"` // examples that share the site of an earlier one
-	Task         string       `json:"task"`
-	Loss         string       `json:"loss"`
-	Noise        float64      `json:"noise,omitempty"` // variance s2 of the square loss
-	C            float64      `json:"C,omitempty"`     // factor of the loss
-	Epsilon      float64      `json:"epsilon,omitempty"`
-	Delta        float64      `json:"delta,omitempty"`
-	Dof          float64      `json:"dof,omitempty"`
-	Scale        float64      `json:"scale,omitempty"`
-	ClassWeight  *ClassWeight `json:"class_weight,omitempty"` // factors of C; nil: 1 and 1
-	Kernel       Kernel       `json:"kernel"`
-	Standardized bool         `json:"standardized"`
-	Target       string       `json:"target,omitempty"`      // column of the file
-	TargetMean   *float64     `json:"target_mean,omitempty"` // taken off the targets, and added to predictions; nil: nothing is
-	Labels       *Labels      `json:"labels,omitempty"`      // where the file has others than -1 and +1
+	Data   string `json:"data"`
+	N      int    `json:"n"`      // examples
+	D      int    `json:"d"`      // features
+	Sites  int    `json:"sites"`  // distinct inputs; all examples with a jitter
+	Merged int    `json:"merged"` // examples that share the site of an earlier one
+	Task   string `json:"task"`
+	Loss   string `json:"loss"`
+	loss.Parameters
+	Kernel       kernel.Spec      `json:"kernel"` // with its defaults
+	Standardized bool             `json:"standardized"`
+	Target       string           `json:"target,omitempty"`      // column of the file
+	TargetMean   *float64         `json:"target_mean,omitempty"` // taken off the targets, and added to predictions; nil: nothing is
+	Labels       *dataset.Classes `json:"labels,omitempty"`      // where the file has others than -1 and +1
 	// Notes say what was found in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
@@ -41,50 +38,19 @@ type Subject struct {
 
 // Model holds every hyperparameter, by the name of its flag.
 type Model struct {
-	Loss            string       `json:"loss"`
-	Noise           float64      `json:"noise,omitempty"`
-	C               float64      `json:"C,omitempty"`
-	Epsilon         float64      `json:"epsilon,omitempty"`
-	Delta           float64      `json:"delta,omitempty"`
-	Dof             float64      `json:"dof,omitempty"`
-	Scale           float64      `json:"scale,omitempty"`
-	ClassWeight     *ClassWeight `json:"class_weight,omitempty"`
-	Kernel          string       `json:"kernel"`
-	Gamma           float64      `json:"gamma,omitempty"`
-	LengthScale     []float64    `json:"length_scale,omitempty"`
-	Degree          int          `json:"degree,omitempty"`
-	Coef0           float64      `json:"coef0,omitempty"`
-	Amplitude       float64      `json:"amplitude"`
-	Constant        float64      `json:"constant"`
-	Jitter          float64      `json:"jitter"`
-	Bias            bool         `json:"bias"`
-	Standardize     bool         `json:"standardize"`
-	NormalizeTarget bool         `json:"normalize_target"`
-}
-
-// ClassWeight are the factors of C for the classes -1 and +1.
-type ClassWeight struct {
-	Negative float64 `json:"negative"`
-	Positive float64 `json:"positive"`
-}
-
-// Labels are what a file has for the classes -1 and +1.
-type Labels struct {
-	Negative string `json:"negative"`
-	Positive string `json:"positive"`
-}
-
-// Kernel is A k(x, x') + B with its parameters; those that the kind has no use
-// for are left out.
-type Kernel struct {
-	Kind        string    `json:"kind"`
-	Gamma       float64   `json:"gamma,omitempty"`
-	LengthScale []float64 `json:"length_scale,omitempty"`
-	Degree      int       `json:"degree,omitempty"`
-	Coef0       float64   `json:"coef0,omitempty"`
-	Amplitude   float64   `json:"amplitude"`
-	Constant    float64   `json:"constant"`
-	Jitter      float64   `json:"jitter"`
+	Loss string `json:"loss"`
+	loss.Parameters
+	Kernel          kernel.Kind `json:"kernel"`
+	Gamma           float64     `json:"gamma,omitempty"`
+	LengthScale     []float64   `json:"length_scale,omitempty"`
+	Degree          int         `json:"degree,omitempty"`
+	Coef0           float64     `json:"coef0,omitempty"`
+	Amplitude       float64     `json:"amplitude"`
+	Constant        float64     `json:"constant"`
+	Jitter          float64     `json:"jitter"`
+	Bias            bool        `json:"bias"`
+	Standardize     bool        `json:"standardize"`
+	NormalizeTarget bool        `json:"normalize_target"`
 }
 
 // Resampling says how training sets are redrawn.

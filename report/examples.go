@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"bootbench/dataset"
 )
 
 // Examples tells which examples a model errs on: those with the largest left-out errors
 // and, for labels, the confusion matrix.
 type Examples struct {
 	Points *Points
-	Labels *Labels // nil for -1 and +1
+	Labels *dataset.Classes // nil for -1 and +1
 }
 
 // worst is how many examples are named.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/dataset"
 )
 
 // gridOf is a grid with these errors, the last axis fastest.
@@ -103,7 +105,7 @@ func TestDecadeTicks(t *testing.T) {
 func TestExamples(t *testing.T) {
 	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5}, Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
 	var b bytes.Buffer
-	if err := WriteText(&b, &Examples{Points: p, Labels: &Labels{Negative: "well", Positive: "sick"}}); err != nil {
+	if err := WriteText(&b, &Examples{Points: p, Labels: &dataset.Classes{Negative: "well", Positive: "sick"}}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")

@@ -1,20 +1,24 @@
 package report
 
-import "bootbench/loss"
+import (
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+)
 
 // ModelPrediction is the answer of predict --model: one trained model at new inputs.
 type ModelPrediction struct {
-	Command   string  `json:"command"`
-	Model     string  `json:"model"` // its file, as ModelFile
-	ModelFile string  `json:"model_file"`
-	Data      string  `json:"data"` // that it was trained on
-	N         int     `json:"n"`
-	D         int     `json:"d"`
-	Task      string  `json:"task"`
-	Target    string  `json:"target"`
-	Labels    *Labels `json:"labels,omitempty"`
-	Loss      string  `json:"loss"`
-	Kernel    Kernel  `json:"kernel"`
+	Command   string           `json:"command"`
+	Model     string           `json:"model"` // its file, as ModelFile
+	ModelFile string           `json:"model_file"`
+	Data      string           `json:"data"` // that it was trained on
+	N         int              `json:"n"`
+	D         int              `json:"d"`
+	Task      string           `json:"task"`
+	Target    string           `json:"target"`
+	Labels    *dataset.Classes `json:"labels,omitempty"`
+	Loss      string           `json:"loss"`
+	Kernel    kernel.Spec      `json:"kernel"`
 	// SupportVectors is the number of sites of which the predictor is a sum.
 	SupportVectors int    `json:"support_vectors"`
 	Test           string `json:"test"` // the new inputs
@@ -51,7 +55,7 @@ func (p *ModelPrediction) Title() string { return "Predictions of " + ShortName(
 func (p *ModelPrediction) document() *document {
 	d := &document{}
 	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss, p.SupportVectors, p.N, p.Data)
-	d.line("kernel", "%s", p.Kernel)
+	d.line("kernel", "%s", KernelText(p.Kernel))
 	d.source(Subject{Target: p.Target, Labels: p.Labels})
 	d.line("new inputs", "%s: %d", p.Test, p.Count)
 	d.gap()

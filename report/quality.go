@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/dataset"
 	"bootbench/loss"
 )
 
@@ -24,7 +25,7 @@ type Quality struct {
 // NewQuality judges test errors per example, NaN where unknown, against targets y in units
 // of the file; their mean is testError. labels are nil for -1 and +1. R^2 and RMSE are of
 // the square loss; nil is returned for no targets.
-func NewQuality(test loss.Test, testError float64, y, perExample []float64, labels *Labels) *Quality {
+func NewQuality(test loss.Test, testError float64, y, perExample []float64, labels *dataset.Classes) *Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
 		return nil
@@ -55,7 +56,7 @@ func NewQuality(test loss.Test, testError float64, y, perExample []float64, labe
 }
 
 // judgeLabels is NewQuality for labels.
-func (q *Quality) judgeLabels(y, perExample []float64, labels *Labels) {
+func (q *Quality) judgeLabels(y, perExample []float64, labels *dataset.Classes) {
 	var errors [2][]float64 // of the labels -1 and +1
 	count := [2]float64{}
 	for i, label := range y {
@@ -78,19 +79,6 @@ func (q *Quality) judgeLabels(y, perExample []float64, labels *Labels) {
 		balanced := (floats.Sum(errors[0])/float64(len(errors[0])) + floats.Sum(errors[1])/float64(len(errors[1]))) / 2
 		q.Balanced = &balanced
 	}
-}
-
-// Name is what the file has for a label, or for the sign of a predictor.
-func (l *Labels) Name(label float64) string {
-	switch {
-	case l == nil && label > 0:
-		return "1"
-	case l == nil:
-		return "-1"
-	case label > 0:
-		return l.Positive
-	}
-	return l.Negative
 }
 
 // sameError is the relative difference up to which two errors are equal: rounding.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/dataset"
 	"bootbench/loss"
 )
 
@@ -33,7 +34,7 @@ func TestQuality(t *testing.T) {
 	}
 	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
 	// two that are known, that of "no" 0.4.
-	q = NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(), 0.4}, &Labels{Negative: "no", Positive: "yes"})
+	q = NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(), 0.4}, &dataset.Classes{Negative: "no", Positive: "yes"})
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	if q.Constant != "yes" || q.Warning(0.25) == "" {

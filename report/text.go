@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"bootbench/kernel"
+	"bootbench/loss"
 	"bootbench/solver"
 )
 
@@ -17,7 +19,7 @@ func (d *document) subject(s Subject) {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
 	}
 	d.line("model", "%s loss%s%s", s.Loss, s.parameters(), from)
-	d.line("kernel", "%s", s.Kernel)
+	d.line("kernel", "%s", KernelText(s.Kernel))
 	if s.ChosenBy != "" {
 		d.line("chosen", "by %s", s.ChosenBy)
 		d.line("the same again", "%s", s.CommandLine)
@@ -47,8 +49,8 @@ func (d *document) source(s Subject) {
 	}
 }
 
-// String describes the kernel in a few words.
-func (k Kernel) String() string {
+// KernelText describes a kernel in a few words; what its kind has no use for is left out.
+func KernelText(k kernel.Spec) string {
 	scale, polynomial := nonzero("gamma %.4g", k.Gamma), ""
 	switch n := len(k.LengthScale); {
 	case n == 1:
@@ -59,7 +61,7 @@ func (k Kernel) String() string {
 	if k.Degree != 0 {
 		polynomial = fmt.Sprintf("degree %d, coef0 %.4g", k.Degree, k.Coef0)
 	}
-	return join(k.Kind, scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude), nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
+	return join(k.Kind.String(), scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude), nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
 }
 
 // nonzero formats a value, "" for 0.
@@ -387,7 +389,7 @@ func (m *Machine) document() *document {
 // parameters lists those of the training loss.
 func (s *Subject) parameters() string {
 	weights := ""
-	if w := s.ClassWeight; w != nil {
+	if w := s.ClassWeights; w != (loss.ClassWeights{}) {
 		weights = fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
 	}
 	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights + nonzero(", epsilon = %v", s.Epsilon) +

@@ -22,7 +22,8 @@ func readClassWeights(text string, set *dataset.Set) (loss.ClassWeights, error) 
 	if text == "balanced" {
 		return loss.Balanced(set.Y), nil
 	}
-	names := classNames(set)
+	classes := set.Labels.Names()
+	names := []string{classes.Name(-1), classes.Name(1)}
 	var given [2]bool
 	weights := [2]float64{1, 1}
 	parts := strings.Split(text, ",")
@@ -47,12 +48,4 @@ func readClassWeights(text string, set *dataset.Set) (loss.ClassWeights, error) 
 		weights[class], given[class] = v, true
 	}
 	return loss.ClassWeights{Negative: weights[0], Positive: weights[1]}, nil
-}
-
-// classNames are what a file has for the classes -1 and +1.
-func classNames(set *dataset.Set) []string {
-	if l := set.Labels; l != nil {
-		return []string{l.Negative, l.Positive}
-	}
-	return []string{"-1", "1"}
 }

@@ -37,24 +37,17 @@ func loadModel(path string) (*savedModel, error) {
 }
 
 // spec is the model for a set.
-func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, used loss.Parameters, err error) {
+func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
 	m := s.Model
-	used = loss.Parameters{Noise: m.Noise, C: m.C, Epsilon: m.Epsilon, Delta: m.Delta, Dof: m.Dof, Scale: m.Scale}
-	if w := m.ClassWeight; w != nil {
-		used.ClassWeights = loss.ClassWeights(*w)
-	}
 	spec = model.Spec{Set: set, MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
 	spec.Kernel = kernel.Spec{
-		Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,
+		Kind: m.Kernel, Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,
 		Amplitude: m.Amplitude, Constant: m.Constant, Jitter: m.Jitter,
 	}
-	if spec.Kernel.Kind, err = kernel.ParseKind(m.Kernel); err != nil {
-		return spec, used, usage.Wrap(err)
+	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
+		return spec, usage.Wrap(err)
 	}
-	if spec.Loss, err = loss.ByName(m.Loss, used); err != nil {
-		return spec, used, usage.Wrap(err)
-	}
-	return spec, used, fitTask(spec.Loss, set)
+	return spec, fitTask(spec.Loss, set)
 }
 
 // compareModels sets two models beside each other on the same examples and the same
@@ -117,8 +110,8 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	p := &problem{}
-	if p.spec, p.used, err = s.spec(set, int64(c.model.maxMemory)); err != nil {
+	p := &problem{used: s.Model.Parameters}
+	if p.spec, err = s.spec(set, int64(c.model.maxMemory)); err != nil {
 		return nil, theory, exact, err
 	}
 	if p.test, err = (&testFlags{}).of(set); err != nil {
@@ -140,7 +133,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: j.report.Kernel.String(), TestLoss: j.test.Name(), Status: solution.Status.String()}
+	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: report.KernelText(j.report.Kernel), TestLoss: j.test.Name(), Status: solution.Status.String()}
 	row.TestError, theory.Each = solution.LeftOut(j.test)
 	if theory.Influence, err = solution.Influence(a.ctx, j.Loss, j.test); a.isInterrupt(err) {
 		return nil, theory, exact, err

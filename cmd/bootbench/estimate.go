@@ -154,7 +154,7 @@ func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) err
 }
 
 // pointsAnswer is an answer with values per example, unless these are nil.
-func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points, labels *report.Labels) answer {
+func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points, labels *dataset.Classes) answer {
 	r := answer{document: d, warnings: warnings, page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}}}
 	if points != nil {
 		r.csv, r.writeCSV, r.page.Figures = "points.csv", points.WriteCSV, report.PointFigures("points", points)

@@ -46,7 +46,7 @@ var floors = map[string][]string{
 	"tune":           {"dataset", "gp", "kernel", "loss", "model", "resample", "solver"},
 	"bench":          {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"bench/paper":    {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
-	"report":         {"bench", "bench/paper", "blas", "calibration", "dataset", "linalg", "loss", "solver"},
+	"report":         {"bench", "bench/paper", "blas", "calibration", "dataset", "kernel", "linalg", "loss", "solver"},
 	usageDir:         {},
 	helpDir:          {},
 	consoleDir:       {},

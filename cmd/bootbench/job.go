@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
-	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
@@ -77,34 +76,19 @@ func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 func subjectReport(m *model.Model, used loss.Parameters, source string) report.Subject {
 	r := report.Subject{
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
-		Loss: m.Loss.Name(), Kernel: kernelReport(m.Kernel.WithDefaults(m.Set.D())), Standardized: m.Standardize, Preset: source,
+		Loss: m.Loss.Name(), Parameters: used, Kernel: m.Kernel.WithDefaults(m.Set.D()), Standardized: m.Standardize, Preset: source,
 	}
-	r.Target, r.Notes = m.Set.Target, m.Set.Notes
+	r.Target, r.Labels, r.Notes = m.Set.Target, m.Set.Labels.Names(), m.Set.Notes
 	if m.NormalizeTarget && m.Set.Task == dataset.Regression {
 		r.TargetMean = &m.TargetMean
 	}
-	if l := m.Set.Labels; l != nil {
-		r.Labels = &report.Labels{Negative: l.Negative, Positive: l.Positive}
-	}
-	r.Noise, r.C, r.Epsilon, r.Delta, r.Dof, r.Scale = used.Noise, used.C, used.Epsilon, used.Delta, used.Dof, used.Scale
-	if w := loss.WeightsOf(m.Loss); w != (loss.ClassWeights{}) {
-		r.ClassWeight = (*report.ClassWeight)(&w)
-	}
+	r.ClassWeights = loss.WeightsOf(m.Loss)
 	r.Model = &report.Model{
-		ClassWeight: r.ClassWeight,
-		Loss:        r.Loss, Noise: r.Noise, C: r.C, Epsilon: r.Epsilon, Delta: r.Delta, Dof: r.Dof, Scale: r.Scale,
-		Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
+		Loss: r.Loss, Parameters: r.Parameters, Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
 		Amplitude: r.Kernel.Amplitude, Constant: r.Kernel.Constant, Jitter: r.Kernel.Jitter,
 		Bias: m.Bias, Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
 	}
 	return r
-}
-
-func kernelReport(k kernel.Spec) report.Kernel {
-	return report.Kernel{
-		Kind: k.Kind.String(), Gamma: k.Gamma, LengthScale: k.LengthScale, Degree: k.Degree,
-		Coef0: k.Coef0, Amplitude: k.Amplitude, Constant: k.Constant, Jitter: k.Jitter,
-	}
 }
 
 // resamplingReport says how n examples are redrawn.

@@ -316,7 +316,7 @@ func addVote(p *report.Points) {
 }
 
 // addClass adds the class that the mean prediction says.
-func addClass(p *report.Points, labels *report.Labels) {
+func addClass(p *report.Points, labels *dataset.Classes) {
 	for _, mean := range p.Mean {
 		p.Class = append(p.Class, labels.Name(mean))
 	}

@@ -109,12 +109,9 @@ func loadPredictor(path string) (*model.Predictor, error) {
 func predictionByFile(path string, p *model.Predictor, inputs *dataset.Inputs, f []float64) *report.ModelPrediction {
 	e := p.Encoding
 	r := &report.ModelPrediction{
-		Command: "predict", Model: path, ModelFile: path, Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(), Target: e.Target,
-		Loss: p.Loss, Kernel: kernelReport(p.Kernel), SupportVectors: len(p.Weight), Test: inputs.Name, Count: len(f),
+		Command: "predict", Model: path, ModelFile: path, Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(), Target: e.Target, Labels: e.Labels.Names(),
+		Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight), Test: inputs.Name, Count: len(f),
 		Points: &report.Points{Names: inputs.RowNames, Prediction: f}, Warnings: []string{},
-	}
-	if l := e.Labels; l != nil {
-		r.Labels = &report.Labels{Negative: l.Negative, Positive: l.Positive}
 	}
 	if e.Task == dataset.Classification {
 		for _, v := range f {

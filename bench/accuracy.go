@@ -146,11 +146,12 @@ func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
 }
 
 // cell computes both sides.
-func (x *experiment) cell(ctx context.Context) (AccuracyRow, error) {
+func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 	if err := x.build(); err != nil {
-		return AccuracyRow{}, err
+		return c, err
 	}
-	c := AccuracyRow{Data: x.row.Data, N: x.row.N, Loss: x.row.Loss, Width: x.spec.Kernel.Gamma * float64(x.row.D), Scheme: x.row.Scheme, Ratio: x.row.Ratio}
+	s := x.setup()
+	c = AccuracyRow{Data: s.Data, N: s.N, Loss: s.Loss, Width: x.spec.Kernel.Gamma * float64(s.D), Scheme: s.Scheme, Ratio: s.Ratio}
 	x.tell("theory", 0, 1)
 	theory, err := x.model.Solve(ctx, x.scheme, solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps})
 	if err != nil {
@@ -162,16 +163,15 @@ func (x *experiment) cell(ctx context.Context) (AccuracyRow, error) {
 	c.Status, c.Residual = theory.Status.String(), theory.Residual
 	c.TheoryError, _ = theory.LeftOut(x.test)
 	variances := slices.Clone(theory.Var)
-	reference, err := x.retrainBy(ctx, func(ctx context.Context, scheme resample.Scheme, s model.RetrainSettings) (*retrain.Result, error) {
+	reference, err := x.retrain(ctx, func(ctx context.Context, scheme resample.Scheme, s model.RetrainSettings) (*retrain.Result, error) {
 		result, _, err := x.model.RetrainBatch(ctx, theory, scheme, s)
 		return result, err
 	})
 	if err != nil {
 		return c, err
 	}
-	c.RetrainError, c.RetrainSE = x.row.RetrainError, x.row.RetrainSE
-	x.accuracy(variances, reference)
-	c.VarianceError, c.VarianceRatio = x.row.VarianceError, medianRatio(variances, reference)
+	c.RetrainError, c.RetrainSE = reference.LeftOut[0].Error, reference.LeftOut[0].SE
+	c.VarianceError, c.VarianceRatio = varianceAccuracy(variances, reference).VarianceError, medianRatio(variances, reference)
 	return c, nil
 }
 

@@ -12,9 +12,9 @@ import (
 // judged is the accuracy of theory variances against a reference whose resamples
 // took 2 seconds in all, where the theory took half a second.
 func judged(theory []float64, reference *retrain.Result) CompareRow {
-	x := &experiment{row: CompareRow{RetrainS: 2, TheoryS: 0.5}}
-	x.accuracy(theory, reference)
-	return x.row
+	row := CompareRow{Retrained: Retrained{RetrainS: 2, RetrainResamples: reference.Resamples}, Theory: Theory{TheoryS: 0.5}}
+	row.relate(theory, reference)
+	return row
 }
 
 // TestAccuracyExact: where noise and error are not correlated, here because the

@@ -1,12 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
-	"bootbench/blas"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
@@ -200,7 +201,6 @@ type experiment struct {
 	test     loss.Test
 	progress Progress
 	model    *model.Model // on the row's examples
-	row      CompareRow
 }
 
 // build makes the model on the first n examples of the shuffled set.
@@ -209,16 +209,16 @@ func (x *experiment) build() (err error) {
 	if n < spec.Set.N() {
 		spec.Set = spec.Set.Shuffled(rand.New(rand.NewPCG(x.settings.Seed, 0))).Head(n)
 	}
-	if x.model, err = model.Build(spec); err != nil {
-		return err
-	}
-	info := blas.Describe()
-	x.row = CompareRow{
-		Data: x.progress.Data, Loss: spec.Loss.Name(), N: n, Sites: x.model.Sites(), D: spec.Set.D(),
+	x.model, err = model.Build(spec)
+	return err
+}
+
+// setup says what the model is of.
+func (x *experiment) setup() Setup {
+	return Setup{
+		Data: x.progress.Data, Loss: x.spec.Loss.Name(), N: x.progress.N, Sites: x.model.Sites(), D: x.spec.Set.D(),
 		Ratio: x.scheme.Mean(), Scheme: x.scheme.Name(),
-		Backend: info.Backend, Core: info.Core, Threads: info.Threads,
 	}
-	return nil
 }
 
 // name tells readers which experiment it is.
@@ -251,81 +251,87 @@ func (x *experiment) tell(phase string, done, total int) {
 
 // compare makes the row. Retraining comes last: it is the longest part, and its
 // reference is needed for the accuracy figures only.
-func (x *experiment) compare(ctx context.Context) (CompareRow, error) {
+func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	if err := x.build(); err != nil {
-		return x.row, err
+		return row, err
 	}
-	x.rates()
-	theory, err := x.theory(ctx)
+	row.Setup, row.Machine, row.Rates = x.setup(), machine(), x.rates()
+	var solution *solver.Solution
+	if row.Theory, solution, err = x.theory(ctx); err != nil {
+		return row, err
+	}
+	row.PeakBytes = solution.Bytes()
+	if row.Refined, err = x.refine(ctx, solution); err != nil { // before the fits, which overwrite G
+		return row, err
+	}
+	variances := slices.Clone(solution.Var)
+	if row.SingleFits, err = x.fits(ctx); err != nil {
+		return row, err
+	}
+	reference, err := x.retrain(ctx, x.model.Retrain)
 	if err != nil {
-		return x.row, err
+		return row, err
 	}
-	if err := x.refine(ctx, theory); err != nil { // before the fits, which overwrite G
-		return x.row, err
+	row.Retrained = retrainedOf(reference)
+	row.relate(variances, reference)
+	return row, nil
+}
+
+// relate sets the theory's costs and variances against those of retraining.
+func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
+	r.FitsEquivalent = r.TheoryS / r.ResampleFitS
+	if r.NaiveFitS > 0 {
+		r.NaiveFitsEquivalent = r.TheoryS / r.NaiveFitS
 	}
-	variances := append([]float64(nil), theory.Var...)
-	if err := x.fits(ctx); err != nil {
-		return x.row, err
+	one := r.RetrainS / float64(r.RetrainResamples)
+	r.VarianceAccuracy = varianceAccuracy(variances, reference)
+	r.SpeedupEqualAccuracy = r.EqualResamples * one / r.TheoryS
+	if r.RefinedEquivalent > 0 {
+		r.RefinedS += r.TheoryS
+		r.RefinedSpeedup = r.RefinedEquivalent * one / r.RefinedS
 	}
-	reference, err := x.retrain(ctx)
-	if err != nil {
-		return x.row, err
-	}
-	x.accuracy(variances, reference)
-	if x.row.RefinedS > 0 {
-		x.row.RefinedSpeedup = x.row.RefinedEquivalent * x.row.RetrainS / float64(x.row.RetrainResamples) / x.row.RefinedS
-	}
-	return x.row, nil
 }
 
 // refine trains on exact resamples around the theory, as many as plain retraining does.
-func (x *experiment) refine(ctx context.Context, theory *solver.Solution) error {
+func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refined, error) {
 	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
-		return nil
+		return Refined{}, nil
 	}
 	result, err := x.model.Refine(ctx, theory, x.scheme, model.RefineSettings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("refining", done, total) },
 	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return err
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return Refined{}, err
 	}
 	test := result.TestError()
-	x.row.RefinedError, x.row.RefinedSE, x.row.RefinedResamples = test.Error, test.StandardError, result.Resamples
-	x.row.RefinedEquivalent, x.row.RefinedS = test.EquivalentResamples, x.row.TheoryS+result.Time.Total.Seconds()
-	return nil
+	return Refined{
+		RefinedError: test.Error, RefinedSE: test.StandardError, RefinedResamples: result.Resamples,
+		RefinedEquivalent: test.EquivalentResamples, RefinedS: result.Time.Total.Seconds(),
+	}, nil
 }
 
-func (x *experiment) theory(ctx context.Context) (*solver.Solution, error) {
+// theory solves, as often as it is timed.
+func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
 	settings := solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps}
-	var s *solver.Solution
-	seconds, err := medianSeconds(x.repeats(), func(int) (err error) {
+	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, settings); err == nil {
-			x.row.TheoryError, _ = s.LeftOut(x.test)
+			t.TheoryError, _ = s.LeftOut(x.test)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return t, nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	x.row.TheoryS, x.row.Engine = seconds, model.Exact.String()
+	t.Engine, t.Convergence = model.Exact.String(), convergenceOf(s)
 	if low, ok := x.model.Approximation(); ok {
 		// The factor is the theory's own; retraining has no use for it.
-		x.row.TheoryS += x.model.GramTime.Seconds()
-		x.row.Engine, x.row.Rank = model.LowRank.String(), low.Rank
+		t.TheoryS += x.model.GramTime.Seconds()
+		t.Engine, t.Rank = model.LowRank.String(), low.Rank
 	}
-	x.row.Status, x.row.Residual = s.Status.String(), s.Residual
-	x.row.Sweeps, x.row.Refreshes = s.Stats.Sweeps, s.Stats.Refreshes
-	x.row.PeakBytes = s.Bytes()
 	x.tell("theory", 1, 1)
-	return s, nil
+	return t, s, nil
 }
 
 // repeats is how often a solve or a full fit is timed: more often where it is
@@ -337,12 +343,8 @@ func (x *experiment) repeats() int {
 	return 3
 }
 
-func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
-	return x.retrainBy(ctx, x.model.Retrain)
-}
-
-// retrainBy is retrain by a method of the model.
-func (x *experiment) retrainBy(ctx context.Context, method func(context.Context, resample.Scheme, model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
+// retrain computes the reference by a method of the model.
+func (x *experiment) retrain(ctx context.Context, method func(context.Context, resample.Scheme, model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
 	result, err := method(ctx, x.scheme, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed, Workers: x.settings.Workers,
 		Tests:    []loss.Test{x.test},
@@ -354,13 +356,10 @@ func (x *experiment) retrainBy(ctx context.Context, method func(context.Context,
 	if result.Status == retrain.Cancelled {
 		return nil, ctx.Err()
 	}
-	x.row.RetrainError, x.row.RetrainSE = result.LeftOut[0].Error, result.LeftOut[0].SE
-	x.row.RetrainResamples = result.Resamples
-	x.row.RetrainS = result.Stats.Elapsed.Seconds()
 	return result, nil
 }
 
-// accuracy compares the theory's variances v_i with the reference's s_i, whose
+// varianceAccuracy compares the theory's variances v_i with the reference's s_i, whose
 // standard errors are e_i, both relative to the mean (v_i + s_i)/2 of the two. (A
 // noisy s_i alone as the denominator overstates error and noise where it happens
 // to be small; with v_i alone a few sites where the theory is far too small
@@ -373,8 +372,8 @@ func (x *experiment) retrainBy(ctx context.Context, method func(context.Context,
 // square relative error. The last term falls like 1/R with the number R of
 // resamples, so that noise/own^2 times R resamples make a reference that is as
 // far off as the theory.
-func (x *experiment) accuracy(theory []float64, reference *retrain.Result) {
-	x.row.EqualIsBound = true // until the noise turns out to be small enough
+func varianceAccuracy(theory []float64, reference *retrain.Result) VarianceAccuracy {
+	a := VarianceAccuracy{EqualIsBound: true} // until the noise turns out to be small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {
 		off, se := v-reference.Var[i], reference.VarSE[i]
@@ -387,15 +386,15 @@ func (x *experiment) accuracy(theory []float64, reference *retrain.Result) {
 		count++
 	}
 	if noise == 0 {
-		return // too few resamples for a standard error, or nothing varies
+		return a // too few resamples for a standard error, or nothing varies
 	}
 	difference, noise = difference/count, noise/count
 	resamples := float64(reference.Resamples)
-	x.row.VarianceNoise, x.row.EqualResamples = math.Sqrt(noise), resamples
+	a.VarianceNoise, a.EqualResamples = math.Sqrt(noise), resamples
 	// Below a tenth of the noise the difference of the two says nothing.
 	if own := difference - noise; own >= noise/10 {
-		x.row.EqualIsBound = false
-		x.row.VarianceError, x.row.EqualResamples = math.Sqrt(own), resamples*noise/own
+		a.EqualIsBound = false
+		a.VarianceError, a.EqualResamples = math.Sqrt(own), resamples*noise/own
 	}
-	x.row.SpeedupEqualAccuracy = x.row.EqualResamples * (x.row.RetrainS / resamples) / x.row.TheoryS
+	return a
 }

@@ -21,16 +21,16 @@ const timedFits = 7
 // fits times single trainings, each with predictions at all sites: on all data,
 // and on resamples with repeated rows merged. For square loss it also times fits
 // of the S rows as they come.
-func (x *experiment) fits(ctx context.Context) error {
+func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 	x.tell("fits", 0, timedFits)
 	trainer, err := x.model.NewTrainer()
 	if err != nil {
-		return err
+		return fits, err
 	}
 	f := make([]float64, x.model.Sites())
 	once := slices.Repeat([]int{1}, x.model.Set.N())
-	if x.row.FitS, err = medianSeconds(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
-		return err
+	if fits.FitS, err = medianSeconds(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
+		return fits, err
 	}
 	draws := make([]drawn, timedFits)
 	for b := range draws {
@@ -39,39 +39,36 @@ func (x *experiment) fits(ctx context.Context) error {
 	times := make([]float64, timedFits)
 	for b, d := range draws {
 		if err := ctx.Err(); err != nil {
-			return err
+			return fits, err
 		}
 		if times[b], err = medianSeconds(1, func(int) error { return trainer.Fit(d.counts, f) }); err != nil {
-			return err
+			return fits, err
 		}
 		x.tell("fits", b+1, timedFits)
 	}
-	x.row.ResampleFitS = median(times)
-	x.row.FitsEquivalent = x.row.TheoryS / x.row.ResampleFitS
+	fits.ResampleFitS = median(times)
 	if square, ok := x.model.Loss.(loss.Square); ok {
-		return x.naiveFits(square.Noise, draws, f)
+		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws, f)
 	}
-	return nil
+	return fits, err
 }
 
-// naiveFits times fits of all S rows of resamples, repeated rows not merged.
-func (x *experiment) naiveFits(noise float64, draws []drawn, f []float64) error {
+// naiveFit is the time of a fit of all S rows of a resample, repeated rows not merged.
+func (x *experiment) naiveFit(noise float64, draws []drawn, f []float64) (seconds float64, err error) {
 	k, err := x.model.Dense()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	naive, err := gp.NewNaive(k, noise)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	x.row.NaiveFitS, err = medianSeconds(timedFits, func(b int) error {
+	return medianSeconds(timedFits, func(b int) error {
 		if err := naive.Fit(draws[b].rows, draws[b].targets); err != nil {
 			return err
 		}
 		return naive.Predict(f)
 	})
-	x.row.NaiveFitsEquivalent = x.row.TheoryS / x.row.NaiveFitS
-	return err
 }
 
 // medianSeconds is the median wall time of f(0) ... f(n-1) in seconds.
@@ -117,9 +114,9 @@ const largestGemm = 4000
 
 // rates measures the rate of a factorisation with diag(G) and of dgemm at the same
 // order, right after each other.
-func (x *experiment) rates() {
+func (x *experiment) rates() (r Rates) {
 	if x.model.Factor != nil {
-		return // the engine factorises no matrix of order M
+		return r // the engine factorises no matrix of order M
 	}
 	m := x.model.Sites()
 	engine := linalg.NewCholeskyEngine(x.model.Gram)
@@ -128,7 +125,7 @@ func (x *experiment) rates() {
 		d[i] = 1 / max(x.model.Gram.At(i, i), 1e-300)
 	}
 	if seconds, err := medianSeconds(3, func(int) error { return engine.Factorize(d) }); err == nil {
-		x.row.RefreshGflops = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9
+		r.RefreshGflops = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9
 	}
 	g := min(m, largestGemm)
 	square := func() blas64.General {
@@ -142,5 +139,6 @@ func (x *experiment) rates() {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c)
 		return nil
 	})
-	x.row.DgemmGflops = 2 * math.Pow(float64(g), 3) / seconds / 1e9
+	r.DgemmGflops = 2 * math.Pow(float64(g), 3) / seconds / 1e9
+	return r
 }

@@ -2,12 +2,35 @@
 // retraining: what each costs, and how far they agree, across N.
 package bench
 
-import "bootbench/solver"
+import (
+	"bootbench/blas"
+	"bootbench/retrain"
+	"bootbench/solver"
+)
 
 // CompareRow is one comparison: the theory and retraining on the same n examples, in
 // the same process, one after the other. Times are wall times in seconds. The
 // kernel matrix, which both need, is in none of them.
 type CompareRow struct {
+	Setup
+	Theory
+	SingleFits
+	Retrained
+	Refined
+
+	// FitsEquivalent is theory_s in fits of merged resamples, and
+	// NaiveFitsEquivalent in fits of all S rows.
+	FitsEquivalent      float64 `json:"fits_equivalent"`
+	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
+
+	VarianceAccuracy
+	PeakBytes int64 `json:"peak_bytes"` // of the theory: kernel matrix, engine, solution
+	Rates
+	Machine
+}
+
+// Setup is what a row compares on.
+type Setup struct {
 	Data   string  `json:"data"`
 	Loss   string  `json:"loss"`
 	N      int     `json:"n"`     // examples
@@ -15,46 +38,65 @@ type CompareRow struct {
 	D      int     `json:"d"`
 	Ratio  float64 `json:"ratio"`
 	Scheme string  `json:"scheme"`
+}
 
-	// The theory: start value, all refreshes, variances and the left-out error.
-	TheoryS     float64          `json:"theory_s"`
-	TheoryError float64          `json:"theory_error"`
-	Engine      string           `json:"engine"` // that held the kernel matrix
-	Rank        int              `json:"rank,omitempty"`
-	Status      string           `json:"status"`
-	Residual    float64          `json:"residual"`
-	Sweeps      int              `json:"sweeps"`
-	Refreshes   solver.Refreshes `json:"refreshes"`
+// Theory is one solve: start value, all refreshes, variances and the left-out error.
+type Theory struct {
+	TheoryS     float64 `json:"theory_s"`
+	TheoryError float64 `json:"theory_error"`
+	Engine      string  `json:"engine"` // that held the kernel matrix
+	Rank        int     `json:"rank,omitempty"`
+	Convergence
+}
 
-	// Single fits with predictions at all sites, each with all BLAS threads:
-	// on all data, on a resample with repeated rows merged, and on the S rows
-	// of a resample as they come (square loss only, 0 otherwise).
+// Convergence is how a solve ended, and what it took.
+type Convergence struct {
+	Status    string           `json:"status"`
+	Residual  float64          `json:"residual"`
+	Sweeps    int              `json:"sweeps"`
+	Refreshes solver.Refreshes `json:"refreshes"`
+}
+
+func convergenceOf(s *solver.Solution) Convergence {
+	return Convergence{s.Status.String(), s.Residual, s.Stats.Sweeps, s.Stats.Refreshes}
+}
+
+// SingleFits are the seconds of one fit with predictions at all sites, with all BLAS threads:
+// on all data, on a resample with repeated rows merged, and on the S rows of a resample as
+// they come (square loss only, 0 otherwise).
+type SingleFits struct {
 	FitS         float64 `json:"fit_s"`
 	ResampleFitS float64 `json:"resample_fit_s"`
 	NaiveFitS    float64 `json:"naive_fit_s"`
+}
 
-	// Retraining, in parallel with one BLAS thread per worker.
+// Retrained is the reference, in parallel with one BLAS thread per worker.
+type Retrained struct {
 	RetrainError     float64 `json:"retrain_error"`
 	RetrainSE        float64 `json:"retrain_se"`
 	RetrainResamples int     `json:"retrain_resamples"`
 	RetrainS         float64 `json:"retrain_s"` // of all resamples together
+}
 
-	// The theory refined by exact resamples in batches: RefinedS is the time with the
-	// solve, RefinedEquivalent the number of plain retrainings whose left-out error has
-	// the same standard error, and RefinedSpeedup their time over RefinedS. 0 where the
-	// loss has no proximal map.
+func retrainedOf(r *retrain.Result) Retrained {
+	return Retrained{r.LeftOut[0].Error, r.LeftOut[0].SE, r.Resamples, r.Stats.Elapsed.Seconds()}
+}
+
+// Refined is the theory refined by exact resamples in batches: RefinedS is the time with the
+// solve, RefinedEquivalent the number of plain retrainings whose left-out error has
+// the same standard error, and RefinedSpeedup their time over RefinedS. 0 where the
+// loss has no proximal map.
+type Refined struct {
 	RefinedError      float64 `json:"refined_error,omitempty"`
 	RefinedSE         float64 `json:"refined_se,omitempty"`
 	RefinedResamples  int     `json:"refined_resamples,omitempty"`
 	RefinedS          float64 `json:"refined_s,omitempty"`
 	RefinedEquivalent float64 `json:"refined_equivalent,omitempty"`
 	RefinedSpeedup    float64 `json:"refined_speedup,omitempty"`
+}
 
-	// FitsEquivalent is theory_s in fits of merged resamples, and
-	// NaiveFitsEquivalent in fits of all S rows.
-	FitsEquivalent      float64 `json:"fits_equivalent"`
-	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
-
+// VarianceAccuracy says how far off the theory's variances are.
+type VarianceAccuracy struct {
 	// VarianceError is the theory's root mean square error in the per-site
 	// variances, relative to these, the noise of the retraining reference taken
 	// off; VarianceNoise is that noise. 0 where the error is too small to show above
@@ -68,11 +110,22 @@ type CompareRow struct {
 	EqualResamples       float64 `json:"equal_resamples"`
 	SpeedupEqualAccuracy float64 `json:"speedup_equal_accuracy"`
 	EqualIsBound         bool    `json:"equal_is_bound"`
+}
 
-	PeakBytes     int64   `json:"peak_bytes"`     // of the theory: kernel matrix, engine, solution
+// Rates are those of the linear algebra, one right after the other in the same process.
+type Rates struct {
 	RefreshGflops float64 `json:"refresh_gflops"` // diag(G), counting 2M^3/3 flops
-	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M, same process
-	Backend       string  `json:"backend"`
-	Core          string  `json:"core"`
-	Threads       int     `json:"threads"`
+	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M
+}
+
+// Machine is what did the arithmetic.
+type Machine struct {
+	Backend string `json:"backend"`
+	Core    string `json:"core"`
+	Threads int    `json:"threads"`
+}
+
+func machine() Machine {
+	info := blas.Describe()
+	return Machine{info.Backend, info.Core, info.Threads}
 }

@@ -31,30 +31,32 @@ type ScaleRow struct {
 	Rank         int     `json:"rank,omitempty"`          // of a low-rank kernel matrix
 	RankResidual float64 `json:"rank_residual,omitempty"` // its mean residual over the mean of K_ii
 
-	GramS  float64 `json:"gram_s"`  // seconds of the kernel matrix or its factor
+	ScaleTimes
+	Error float64 `json:"error"` // left-out error
+	Convergence
+	Linear int `json:"linear"` // iterations of the linear solve for the variances
+	Passes int `json:"passes"`
+
+	ExactOff
+	PeakBytes int64 `json:"peak_bytes"` // kernel matrix or factor, engine, solution
+	Machine
+}
+
+// ScaleTimes are the seconds of a solve.
+type ScaleTimes struct {
+	GramS  float64 `json:"gram_s"`  // of the kernel matrix or its factor
 	SolveS float64 `json:"solve_s"` // of start value, all refreshes, variances and left-out error
 	TotalS float64 `json:"total_s"` // of both
 	SweepS float64 `json:"sweep_s"` // of one sweep of the iteration, on average; 0 where there was one only
+}
 
-	Error     float64          `json:"error"` // left-out error
-	Status    string           `json:"status"`
-	Residual  float64          `json:"residual"`
-	Sweeps    int              `json:"sweeps"`
-	Refreshes solver.Refreshes `json:"refreshes"`
-	Linear    int              `json:"linear"` // iterations of the linear solve for the variances
-	Passes    int              `json:"passes"`
-
-	// Compared is set where an exact row of the same data and size came before.
-	// ErrorOff is the relative difference of the left-out error, VarianceOff the
-	// median over sites of that of the variances.
+// ExactOff says how far a low-rank row is from the exact one of the same data and size, where
+// such a row came before: ErrorOff is the relative difference of the left-out error,
+// VarianceOff the median over sites of that of the variances.
+type ExactOff struct {
 	Compared    bool    `json:"compared"`
 	ErrorOff    float64 `json:"error_off,omitempty"`
 	VarianceOff float64 `json:"variance_off,omitempty"`
-
-	PeakBytes int64  `json:"peak_bytes"` // kernel matrix or factor, engine, solution
-	Backend   string `json:"backend"`
-	Core      string `json:"core"`
-	Threads   int    `json:"threads"`
 }
 
 // ScaleTasks solve all cases, size by size, one after the other: low-rank rows are
@@ -113,11 +115,10 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 
 // scaleRow is what a solve says of itself.
 func (x *experiment) scaleRow(s *solver.Solution) ScaleRow {
+	of := x.setup()
 	row := ScaleRow{
-		Data: x.row.Data, Loss: x.row.Loss, Engine: model.Exact.String(), N: x.row.N, Sites: x.row.Sites, D: x.row.D, Ratio: x.row.Ratio,
-		Status: s.Status.String(), Residual: s.Residual, Sweeps: s.Stats.Sweeps,
-		Refreshes: s.Stats.Refreshes, Linear: s.Stats.Linear, Passes: s.Stats.Passes,
-		PeakBytes: s.Bytes(), Backend: x.row.Backend, Core: x.row.Core, Threads: x.row.Threads,
+		Data: of.Data, Loss: of.Loss, Engine: model.Exact.String(), N: of.N, Sites: of.Sites, D: of.D, Ratio: of.Ratio,
+		Convergence: convergenceOf(s), Linear: s.Stats.Linear, Passes: s.Stats.Passes, PeakBytes: s.Bytes(), Machine: machine(),
 	}
 	if a, ok := x.model.Approximation(); ok {
 		row.Engine, row.Rank, row.RankResidual = model.LowRank.String(), a.Rank, a.Residual
@@ -146,7 +147,7 @@ func (r *ScaleRow) compare(known map[reference]exactAnswer, variances []float64)
 	if len(off) == 0 {
 		return
 	}
-	r.Compared, r.ErrorOff, r.VarianceOff = true, r.Error/exact.error-1, median(off)
+	r.ExactOff = ExactOff{true, r.Error/exact.error - 1, median(off)}
 }
 
 // Growth is the exponent p of the least-squares fit of a N^p to a figure of the

@@ -84,7 +84,7 @@ func TestScaleRefuses(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	var rows []ScaleRow
 	for _, n := range []int{100, 250, 1000, 7000} {
-		rows = append(rows, ScaleRow{N: n, TotalS: 5 * math.Pow(float64(n), 2.5)})
+		rows = append(rows, ScaleRow{N: n, ScaleTimes: ScaleTimes{TotalS: 5 * math.Pow(float64(n), 2.5)}})
 	}
 	total := func(r ScaleRow) float64 { return r.TotalS }
 	if p, ok := Growth(rows, total); !ok || math.Abs(p-2.5) > 1e-12 {

@@ -102,9 +102,11 @@ func TestQuantile(t *testing.T) {
 // rows are two sizes of one set and one of another, the last with nothing known.
 func rows() []bench.CompareRow {
 	row := bench.CompareRow{
-		Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50, TheoryS: 1, ResampleFitS: 0.1, NaiveFitS: 0.2, FitsEquivalent: 10,
-		NaiveFitsEquivalent: 5, TheoryError: 2, RetrainError: 2.2, RetrainSE: 0.1, VarianceError: 0.05, EqualResamples: 120, SpeedupEqualAccuracy: 12,
-		Status: "converged",
+		Setup:      bench.Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
+		Theory:     bench.Theory{TheoryS: 1, TheoryError: 2, Convergence: bench.Convergence{Status: "converged"}},
+		SingleFits: bench.SingleFits{ResampleFitS: 0.1, NaiveFitS: 0.2}, FitsEquivalent: 10, NaiveFitsEquivalent: 5,
+		Retrained:        bench.Retrained{RetrainError: 2.2, RetrainSE: 0.1},
+		VarianceAccuracy: bench.VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120, SpeedupEqualAccuracy: 12},
 	}
 	second, third := row, row
 	second.N, second.FitsEquivalent, second.EqualIsBound = 100, 8, true
@@ -204,7 +206,7 @@ func TestFigures(t *testing.T) {
 		{Resampling: Resampling{Ratio: 0.5}, Errors: Errors{TestError: 3, Err632Plus: 2}},
 		{Resampling: Resampling{Ratio: 2}, Errors: Errors{TestError: 2, Err632Plus: math.NaN()}},
 	}}).Figures()
-	empty := (&Comparison{Rows: []bench.CompareRow{{Data: "none", N: 10}}}).Figures()
+	empty := (&Comparison{Rows: []bench.CompareRow{{Setup: bench.Setup{Data: "none", N: 10}}}}).Figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0}, Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
 		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"}, Legend: TopLeft, Above: "counts", Top: []Tick{{1, "one"}, {99, "outside"}},

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/batch"
 	"bootbench/dataset"
@@ -255,7 +255,7 @@ func TestFirstIterate(t *testing.T) {
 			ended++
 		})
 	}
-	if f[known][0] != mark || !slices.Equal(f[known][n:], f[0][n:]) || trainer.Stats().Fits != 4 {
+	if f[known][0] != mark || !floats.EqualApprox(f[known][n:], f[0][n:], 1e-12) || trainer.Stats().Fits != 4 { // the place in a block may matter to the last bits
 		t.Errorf("a known fit: %v, %+v", f[known][0], trainer.Stats())
 	}
 	for i := range n {

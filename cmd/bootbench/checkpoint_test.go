@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -370,42 +369,49 @@ func TestChild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if os.Getenv(childHalts) != "" {
+		haltAtSecond()
+	}
 	os.Args = append([]string{"bootbench"}, args...)
 	main()
+}
+
+// childHalts is the environment variable that has TestChild wait for a SIGTERM before it writes its
+// checkpoint a second time.
+const childHalts = "BOOTBENCH_TEST_HALTS"
+
+// haltAtSecond makes the second file that is created wait for a SIGTERM.
+func haltAtSecond() {
+	stopped, created := make(chan os.Signal, 1), 0
+	signal.Notify(stopped, syscall.SIGTERM)
+	files.InjectFaults(func(step, _ string) error {
+		if step == "create" {
+			if created++; created == 2 {
+				<-stopped
+				time.Sleep(50 * time.Millisecond) // the program hears of it, too
+			}
+		}
+		return nil
+	})
 }
 
 // TestKilled: a process that is killed in mid-solve leaves a whole checkpoint, from
 // which another ends at the same answer, bit for bit; so does one that a scheduler
 // stops, with status 130.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("solves for seconds")
-	}
 	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		path := filepath.Join(t.TempDir(), "solve.checkpoint")
-		args := []string{"estimate", "synthetic:blobs,n=500,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine", "exact", "--refine", "none", "--json", "-", "--quiet", "--checkpoint", path}
-		text, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		child := exec.Command(os.Args[0], "-test.run=^TestChild$")
-		child.Env = append(os.Environ(), childArgs+"="+string(text))
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			if _, err := os.Stat(path); err == nil {
-				break
-			}
-			if time.Now().After(deadline) {
-				child.Process.Kill()
-				t.Fatal("no checkpoint within a minute")
-			}
-		}
+		args := []string{"estimate", "synthetic:blobs,n=200,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine", "exact", "--refine", "none", "--json", "-", "--quiet", "--checkpoint", path}
+		child := child(t, args...)
+		child.Env = append(child.Env, childHalts+"=1")
+		ended := begun(t, child, func() bool {
+			_, err := os.Stat(path)
+			return err == nil
+		})
 		if err := child.Process.Signal(end); err != nil {
 			t.Fatal(err)
 		}
-		child.Wait()
+		<-ended
 		if end == syscall.SIGTERM && child.ProcessState.ExitCode() != exitInterrupted {
 			t.Errorf("stopped: %v", child.ProcessState)
 		}

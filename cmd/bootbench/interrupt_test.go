@@ -30,27 +30,46 @@ func child(t testing.TB, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestInterruptedInAStep: a signal ends the program with status 130 where nothing asks for
-// it: opening a pipe that nobody writes to.
-func TestInterruptedInAStep(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe.csv")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip(err)
+// begun starts a command and waits until it has come to some point.
+func begun(t testing.TB, c *exec.Cmd, point func() bool) (ended <-chan error) {
+	t.Helper()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
 	}
+	end := make(chan error, 1)
+	go func() { end <- c.Wait() }()
+	for !point() {
+		select {
+		case <-end:
+			t.Fatalf("%v, before it was where it is waited for", c.ProcessState)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return end
+}
+
+// TestInterruptedInAStep: a signal ends the program with status 130 where nothing asks for
+// it: reading a pipe that nobody writes to.
+func TestInterruptedInAStep(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
+			pipe := filepath.Join(t.TempDir(), "pipe.csv")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Skip(err)
+			}
 			c := child(t, "estimate", pipe)
 			var said strings.Builder
 			c.Stderr = &said
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(500 * time.Millisecond) // it opens the pipe
+			var silent *os.File
+			ended := begun(t, c, func() (reads bool) { // only then the pipe can be opened to write, so
+				var err error
+				silent, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+				return err == nil
+			})
+			defer silent.Close()
 			c.Process.Signal(signal)
-			hung := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
-			c.Wait()
-			hung.Stop()
+			<-ended
 			if c.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(said.String(), "interrupted") {
 				t.Errorf("%v: %q", c.ProcessState, said.String())
 			}
@@ -111,9 +130,6 @@ func TestInterruptedInTime(t *testing.T) {
 // TestStepLeftToItself: a step that does not end after an interrupt is left, one that ends in time
 // gives its answer, and a panic in one is that of the run.
 func TestStepLeftToItself(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a second")
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	a := newApp(ctx, nil, strings.NewReader(""), io.Discard, io.Discard)
 	failed, stuck := errors.New("failed"), make(chan struct{})
@@ -129,10 +145,15 @@ func TestStepLeftToItself(t *testing.T) {
 		}()
 		a.step(func() error { panic("inside") })
 	}()
-	if err := a.step(func() error { cancel(); time.Sleep(10 * time.Millisecond); return failed }); err != failed {
+	ended := func() error {
+		cancel()
+		time.Sleep(10 * time.Millisecond) // that it is waited for
+		return failed
+	}
+	if err := a.stepWithin(time.Hour, ended); err != failed {
 		t.Errorf("a step that ends in time: %v", err)
 	}
-	if err := a.step(func() error { <-stuck; return nil }); err != context.Canceled {
+	if err := a.stepWithin(0, func() error { <-stuck; return nil }); err != context.Canceled {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,9 @@ func (a *app) abandon() {
 // step does a step of a run whose other steps are an answer, too. Interrupted, it is waited for as
 // long as grace: then it is left to itself, for the program is about to end, and the error is that of the
 // context.
-func (a *app) step(do func() error) error {
+func (a *app) step(do func() error) error { return a.stepWithin(grace, do) }
+
+func (a *app) stepWithin(grace time.Duration, do func() error) error {
 	if a.ranks != nil {
 		return do()
 	}

@@ -10,15 +10,13 @@ import (
 	"bootbench/report"
 )
 
-// sameRefined fails unless two refinements of 150 resamples agree to the rounding of
-// single precision in fits and first iterates, which depends on what a block holds beside
-// them.
+// sameRefined fails unless two refinements of 150 resamples agree to refinedRounding.
 func sameRefined(t *testing.T, a, b *report.Refined) {
 	t.Helper()
 	if a == nil || b == nil || a.Resamples != 150 || b.Resamples != 150 {
 		t.Fatalf("%+v, %+v", a, b)
 	}
-	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*math.Abs(y) }
+	near := func(x, y float64) bool { return math.Abs(x-y) <= refinedRounding*math.Abs(y) }
 	if !near(a.TestError, b.TestError) || !near(a.SE, b.SE) || !near(a.BaggedError, b.BaggedError) {
 		t.Errorf("%v +- %v, %v +- %v", a.TestError, a.SE, b.TestError, b.SE)
 	}

@@ -597,11 +597,17 @@ func TestInterrupt(t *testing.T) {
 	if survey := document[struct{ Cells []struct{ N int } }](t, read()); len(survey.Cells) != 1 || survey.Cells[0].N != 200 {
 		t.Errorf("cells kept: %+v", survey)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), time.Second)
-	defer stop()
-	o := driveWith(ctx, "", on("retrain", "--resamples", "100000000", "--json", "-")...)
-	if d := document[estimateDocument](t, o.stdout); o.status != exitInterrupted || d.Status != "cancelled" || d.Resamples < 1 || d.TestError == nil {
-		t.Errorf("status %d, document %+v", o.status, d)
+	ctx, stop := context.WithCancel(t.Context())
+	var stdout bytes.Buffer
+	a := newApp(ctx, on("retrain", "--resamples", "100000000", "--json", "-"), strings.NewReader(""), &stdout, io.Discard)
+	a.console.Watch = func(done, total int) {
+		if total == 100000000 && done == 3 {
+			stop()
+		}
+	}
+	status := a.run()
+	if d := document[estimateDocument](t, stdout.String()); status != exitInterrupted || d.Status != "cancelled" || d.Resamples < 3 || d.TestError == nil {
+		t.Errorf("status %d, document %+v", status, d)
 	}
 }
 

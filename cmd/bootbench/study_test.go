@@ -46,6 +46,33 @@ func timeless(t *testing.T, text string) any {
 	return v
 }
 
+// refinedRounding is how far apart refined values of the same run may be, as a share of them: the rounding
+// of single precision in a fit depends, with the kernels of some processors, on its place in a block, and
+// that on which worker was free.
+const refinedRounding = 1e-5
+
+// sameStudy reports whether two documents hold the same answer, to the last bit but for refined values.
+func sameStudy(a, b any, refined bool) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		for name := range x {
+			ok = ok && (refined && name == "iterations" || sameStudy(x[name], y[name], refined || name == "refined"))
+		}
+		return ok && len(x) == len(y)
+	case []any:
+		y, ok := b.([]any)
+		for i := 0; ok && i < len(x); i++ {
+			ok = len(x) == len(y) && sameStudy(x[i], y[i], refined)
+		}
+		return ok && len(x) == len(y)
+	case float64:
+		y, ok := b.(float64)
+		return x == y || ok && refined && math.Abs(x-y) <= refinedRounding*math.Max(math.Abs(x), 1)
+	}
+	return a == b
+}
+
 // TestShards: parts in any order, one of them twice, merge to the answer of one
 // process, number by number; with a part missing merge names it.
 func TestShards(t *testing.T) {
@@ -71,7 +98,7 @@ func TestShards(t *testing.T) {
 		if name == "curve" { // in a piece, solves start from the last one
 			whole = append(whole[:len(whole):len(whole)], "--shard", "0/1", "--out", filepath.Join(t.TempDir(), "alone"))
 		}
-		if alone := timeless(t, must(t, append(whole[:len(whole):len(whole)], "--json", "-")...)); !reflect.DeepEqual(merged, alone) {
+		if alone := timeless(t, must(t, append(whole[:len(whole):len(whole)], "--json", "-")...)); !sameStudy(merged, alone, false) {
 			t.Errorf("%s: merged %v\nalone %v", name, merged, alone)
 		}
 		if o := drive(t, "", append(args[:len(args):len(args)], "--quiet", "--jitter", "0.1", "--shard", "0/3", "--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "another study") {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 type tuningDocument struct {
@@ -130,21 +127,10 @@ func TestTuneInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	checkpoint, file := filepath.Join(dir, "path"), filepath.Join(dir, "model.json")
 	args := []string{"tune", "synthetic:friedman1,n=200", "--ard", "--starts", "1", "--checkpoint", checkpoint, "--json", "-", "--quiet"}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(checkpoint); err == nil {
-				cancel()
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	var out strings.Builder
-	status := run(ctx, append(slices.Clone(args), "--model", file), strings.NewReader(""), &out, io.Discard)
-	d := document[tuningDocument](t, out.String())
-	if status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 || !strings.Contains(d.CommandLine, "--length-scale") {
-		t.Fatalf("status %d, %+v", status, d)
+	o := driveUntil(t, 3, nil, append(slices.Clone(args), "--model", file)...)
+	d := document[tuningDocument](t, o.stdout)
+	if o.status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 || !strings.Contains(d.CommandLine, "--length-scale") {
+		t.Fatalf("status %d, %+v", o.status, d)
 	}
 	must(t, "predict", "--model", file, "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
 	if o := drive(t, "", append(slices.Clone(args), "--resume", "--by", "loo")...); o.status != exitUsage || !strings.Contains(o.stderr, "--by is loo, was 632plus") {

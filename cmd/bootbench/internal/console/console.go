@@ -12,7 +12,8 @@ import (
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Quiet    bool // no progress and no warnings
+	Quiet    bool                  // no progress and no warnings
+	Watch    func(done, total int) // hears of all progress
 	answer   *errWriter
 	progress *progress
 }
@@ -51,7 +52,12 @@ func (c *Console) Lost() error {
 func (c *Console) ShowProgress() { c.progress = newProgress(c.Err, c.Quiet) }
 
 // Progress says that done of total are done under a label.
-func (c *Console) Progress(label string, done, total int) { c.progress.show(label, done, total) }
+func (c *Console) Progress(label string, done, total int) {
+	if c.Watch != nil {
+		c.Watch(done, total)
+	}
+	c.progress.show(label, done, total)
+}
 
 // Clear takes the progress bar off the terminal, so that others can print.
 func (c *Console) Clear() { c.progress.clear() }

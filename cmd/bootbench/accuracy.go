@@ -15,7 +15,7 @@ import (
 const surveyResamples = 5000
 
 func accuracyCommand(a *app) *cobra.Command {
-	var b retrainFlags
+	var b resamplingFlags
 	var r schemeFlags
 	var only []string
 	cmd := &cobra.Command{

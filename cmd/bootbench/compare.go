@@ -43,35 +43,37 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
   bootbench compare crabs --loss hinge --C 1 --estimators --splits 3
   bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
   bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd, args, &c) },
 	}
-	f := cmd.Flags()
-	c.register(f)
+	c.register(cmd.Flags())
 	registerOut(cmd, "compare.csv")
 	a.shards.register(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if c.model.engine.engine == model.ScaLAPACK.String() {
-			return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
-		}
-		if f.Changed("models") {
-			return a.compareModels(&c, args)
-		}
-		if c.estimators {
-			return a.compareEstimators(&c, args)
-		}
-		settings, err := c.settings(f)
-		if err != nil {
-			return err
-		}
-		cases, err := a.compareCases(&c, args, settings.Workers)
-		if err != nil {
-			return err
-		}
-		if err := a.split(cmd, args); err != nil {
-			return err
-		}
-		return a.compare(cases, settings)
-	}
 	return cmd
+}
+
+// runCompare compares what the flags say: models, estimates of a classifier's error, or the
+// theory with retraining.
+func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) error {
+	switch {
+	case c.model.engine.engine == model.ScaLAPACK.String():
+		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
+	case cmd.Flags().Changed("models"):
+		return a.compareModels(c, args)
+	case c.estimators:
+		return a.compareEstimators(c, args)
+	}
+	settings, err := c.settings(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	cases, err := a.compareCases(c, args, settings.Workers)
+	if err != nil {
+		return err
+	}
+	if err := a.split(cmd, args); err != nil {
+		return err
+	}
+	return a.compare(cases, settings)
 }
 
 // compareFlags are those of the command compare.
@@ -80,7 +82,7 @@ type compareFlags struct {
 	ratio      string
 	scheme     schemeFlags
 	sizes      []int
-	resampling retrainFlags
+	resampling resamplingFlags
 	solver     solverFlags
 	estimators bool
 	splits     int

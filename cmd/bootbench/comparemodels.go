@@ -129,7 +129,8 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	solution, err := a.solve(j, scheme, settings, "solve")
+	plan := plan{scheme: scheme, settings: settings, refine: refinement{resamples: autoResamples, optional: true}}
+	solution, err := a.solve(j, plan, "solve")
 	if err != nil {
 		return nil, theory, exact, err
 	}
@@ -139,7 +140,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 		return nil, theory, exact, err
 	}
 	exact.Influence = theory.Influence
-	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, refinement{resamples: autoResamples, optional: true})
+	refined, warnings, err := a.refine(j, solution, plan, blas64.General{})
 	if err != nil {
 		return nil, theory, exact, err
 	}

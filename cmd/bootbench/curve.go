@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,81 +31,67 @@ The JSON document has a list under "results", each like the document of estimate
   bootbench curve boston --ratio 0.5,1,2 --checkpoint curve.checkpoint --resume --quiet
   bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
 		Args: oneData,
-	}
-	f := cmd.Flags()
-	t.register(f)
-	f.StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
-	t.scheme.registerScheme(f)
-	t.test.register(f)
-	t.test.registerMetrics(f)
-	t.test.registerLevel(f)
-	t.refine.register(f, refineAuto)
-	a.trace.register(f)
-	a.checkpoint.register(cmd)
-	registerOut(cmd, "curve.csv")
-	a.shards.register(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		settings, err := t.solver.settings()
-		if err != nil {
-			return err
-		}
-		if err := t.test.checkLevel(); err != nil {
-			return err
-		}
-		list, err := ratios(ratio)
-		if err != nil {
-			return err
-		}
-		if t.scheme.scheme == "kfold" {
-			return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
-		}
-		for _, ratio := range list {
-			if err := t.scheme.check(ratio); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.curveOf(&t, args[0], ratio)
+			if err != nil {
 				return err
 			}
-		}
-		c, err := a.curveOf(&t, args[0], list, settings)
-		if err != nil {
-			return err
-		}
-		if err := a.split(cmd, args); err != nil {
-			return err
-		}
-		return a.curve(c)
+			if err := a.split(cmd, args); err != nil {
+				return err
+			}
+			return a.curve(c)
+		},
 	}
+	t.registerSolve(a, cmd)
+	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
+	t.scheme.registerScheme(cmd.Flags())
+	t.test.registerLevel(cmd.Flags())
+	registerOut(cmd, "curve.csv")
 	return cmd
 }
 
 // curve is what the command is to compute.
 type curve struct {
-	job      *job
-	schemes  []resample.Scheme
-	settings solver.Settings // those of the next solve: From is the last one's solution
-	test     *testFlags
-	refine   refinement
-	times    report.Times
+	plan    // of the next solve: its settings start from the last one's solution
+	job     *job
+	schemes []resample.Scheme
+	times   report.Times
 }
 
 // curveOf reads DATA and builds its model, to solve at a list of ratios.
-func (a *app) curveOf(t *theoryFlags, path string, ratios []float64, settings solver.Settings) (*curve, error) {
-	wanted, err := t.refine.settings()
+func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
+	p, err := t.plan()
+	if err := cmp.Or(err, t.test.checkLevel()); err != nil {
+		return nil, err
+	}
+	list, err := ratios(ratio)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.read(&t.model, &t.test, path)
+	if t.scheme.scheme == "kfold" {
+		return nil, usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
+	}
+	for _, ratio := range list {
+		if err := t.scheme.check(ratio); err != nil {
+			return nil, err
+		}
+	}
+	of, err := a.read(&t.model, &t.test, path)
 	if err != nil {
 		return nil, err
 	}
-	c := &curve{settings: settings, test: &t.test, refine: wanted}
-	if c.schemes, err = t.schemes(ratios, p.spec.Set.N()); err != nil {
-		return nil, err
+	c := &curve{plan: p, schemes: make([]resample.Scheme, len(list))}
+	for i, ratio := range list {
+		if c.schemes[i], err = t.scheme.of(ratio, of.spec.Set.N()); err != nil {
+			return nil, err
+		}
 	}
 	// The answers are kept in a checkpoint, too, so that it depends on all settings.
-	f := p.spec.Fingerprint().With("command", "curve").With("--scheme", t.scheme.scheme).With("--ratio", ratios)
-	if err := a.checkpoint.begin(p.spec.Set, withEstimate(f, settings, &t.test, wanted)); err != nil {
+	f := of.spec.Fingerprint().With("command", "curve").With("--scheme", t.scheme.scheme).With("--ratio", list)
+	if err := a.checkpoint.begin(of.spec.Set, p.withEstimate(f)); err != nil {
 		return nil, err
 	}
-	c.job, err = a.build(p)
+	c.job, err = a.build(of)
 	return c, err
 }
 
@@ -117,7 +104,7 @@ func (a *app) curve(c *curve) (err error) {
 	var tasks []bench.Task[report.Estimate]
 	for i, scheme := range c.schemes {
 		name := fmt.Sprintf("%s, ratio %v", c.job.Set.Name, scheme.Mean())
-		tasks = append(tasks, task(name, estimateKey(&c.job.Spec, scheme, c.settings, c.test, c.refine),
+		tasks = append(tasks, task(name, c.at(scheme).estimateKey(&c.job.Spec),
 			func() (report.Estimate, error) { return a.ratio(c, i) },
 			func(e report.Estimate) error { return checkEstimate(&e, c.job.Set.N()) }))
 	}
@@ -157,7 +144,7 @@ func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
 	}
 	scheme := c.schemes[i]
 	label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(c.schemes))
-	e, solution, err := a.estimateAt(c.job, scheme, c.settings, label, c.test, c.refine)
+	e, solution, err := a.estimateAt(c.job, c.at(scheme), label)
 	if err != nil {
 		return report.Estimate{}, err
 	}

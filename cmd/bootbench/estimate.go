@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,6 @@ import (
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/report"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -37,78 +37,62 @@ same command line, to go on from there when it runs again.`,
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --checkpoint solve.checkpoint --resume --quiet
   bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
 		Args: oneData,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runEstimate(cmd, args, &t, &law) },
 	}
-	f := cmd.Flags()
-	t.register(f)
-	t.scheme.register(f)
-	t.test.register(f)
-	t.test.registerMetrics(f)
-	t.test.registerLevel(f)
-	law.register(f, "examples")
-	t.refine.register(f, refineAuto)
-	a.trace.register(f)
-	a.checkpoint.register(cmd)
+	t.registerSolve(a, cmd)
+	t.scheme.register(cmd.Flags())
+	t.test.registerLevel(cmd.Flags())
+	law.register(cmd.Flags(), "examples")
 	registerOut(cmd, "points.csv")
-	a.shards.register(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		settings, err := t.solver.settings()
-		if err != nil {
-			return err
-		}
-		if err := t.test.checkLevel(); err != nil {
-			return err
-		}
-		if err := law.check(); err != nil {
-			return err
-		}
-		wanted, err := t.refine.settings()
-		if err != nil {
-			return err
-		}
-		j, scheme, err := a.solvable(&t, args[0], settings)
-		if err != nil {
-			return err
-		}
-		if err := a.splitRefinement(cmd, args, j, &wanted); err != nil {
-			return err
-		}
-		return a.estimate(j, scheme, settings, &t, &law, wanted)
-	}
 	return cmd
 }
 
-// solvable reads DATA and builds its model, for one solve, and says how DATA is
-// redrawn.
-func (a *app) solvable(t *theoryFlags, path string, settings solver.Settings) (*job, resample.Scheme, error) {
-	if err := t.scheme.check(t.scheme.ratio); err != nil {
-		return nil, nil, err
+// runEstimate reads flags and DATA before it estimates.
+func (a *app) runEstimate(cmd *cobra.Command, args []string, t *theoryFlags, law *lawFlags) error {
+	p, err := t.plan()
+	if err := cmp.Or(err, t.test.checkLevel(), law.check()); err != nil {
+		return err
 	}
-	p, err := a.read(&t.model, &t.test, path)
+	j, err := a.solvable(t, args[0], &p)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	scheme, err := t.scheme.of(t.scheme.ratio, p.spec.Set.N())
-	if err != nil {
-		return nil, nil, err
+	if err := a.splitRefinement(cmd, args, j, &p.refine); err != nil {
+		return err
 	}
-	if err := a.checkpoint.begin(p.spec.Set, solveFingerprint(&p.spec, scheme, settings)); err != nil {
-		return nil, nil, err
-	}
-	j, err := a.build(p)
-	return j, scheme, err
-}
-
-// estimate solves once and prints.
-func (a *app) estimate(j *job, scheme resample.Scheme, settings solver.Settings, t *theoryFlags, law *lawFlags, wanted refinement) error {
 	if err := law.checkRows(j.Set.N(), int64(t.model.maxMemory)); err != nil {
 		return err
 	}
-	law.collects(&wanted)
+	return a.estimate(j, p, law)
+}
+
+// solvable reads DATA and builds its model, for one solve, and adds to the plan how DATA is
+// redrawn.
+func (a *app) solvable(t *theoryFlags, path string, p *plan) (*job, error) {
+	if err := t.scheme.check(t.scheme.ratio); err != nil {
+		return nil, err
+	}
+	of, err := a.read(&t.model, &t.test, path)
+	if err != nil {
+		return nil, err
+	}
+	if p.scheme, err = t.scheme.of(t.scheme.ratio, of.spec.Set.N()); err != nil {
+		return nil, err
+	}
+	if err := a.checkpoint.begin(of.spec.Set, p.solveFingerprint(&of.spec)); err != nil {
+		return nil, err
+	}
+	return a.build(of)
+}
+
+// estimate solves once and prints.
+func (a *app) estimate(j *job, p plan, law *lawFlags) error {
+	law.collects(&p.refine)
 	a.announce(j)
 	if _, err := a.fit(j); err != nil { // before the solve: both use the same scratch memory
 		return err
 	}
-	e, solution, err := a.estimateAt(j, scheme, settings, "solve", &t.test, wanted)
+	e, solution, err := a.estimateAt(j, p, "solve")
 	if done, err := a.partOf(err); done {
 		return err
 	}

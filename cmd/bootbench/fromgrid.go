@@ -15,7 +15,7 @@ import (
 )
 
 // startFromGrid sets the flags that are not given to the best cell of --from-grid.
-func (t *tuneFlags) startFromGrid(m *modelFlags, set *dataset.Set) error {
+func (t *tuneFlags) startFromGrid(set *dataset.Set) error {
 	if t.grid == "" {
 		return nil
 	}
@@ -34,10 +34,10 @@ func (t *tuneFlags) startFromGrid(m *modelFlags, set *dataset.Set) error {
 	}
 	for _, name := range append([]string{"loss"}, gridNames()...) {
 		value, there := values[name]
-		if !there || m.given(name) || name == "gamma" && m.given("length-scale") || name == "length-scale" && m.given("gamma") {
+		if !there || t.model.given(name) || name == "gamma" && t.model.given("length-scale") || name == "length-scale" && t.model.given("gamma") {
 			continue
 		}
-		if err := m.flags.Set(name, value); err != nil {
+		if err := t.model.flags.Set(name, value); err != nil {
 			return usage.Errorf("--from-grid: %s: --%s: %w", t.grid, name, err)
 		}
 	}

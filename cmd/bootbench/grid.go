@@ -28,9 +28,7 @@ func gridNames() []string {
 }
 
 func gridCommand(a *app) *cobra.Command {
-	t := theoryFlags{test: testFlags{noPoints: true}}
-	var over []string
-	by := tune.LeftOut.String()
+	g := gridFlags{theoryFlags: theoryFlags{test: testFlags{noPoints: true}}, by: tune.LeftOut.String()}
 	cmd := &cobra.Command{
 		Use:   "grid DATA --over NAME=VALUES",
 		Short: "The estimate over a grid of parameters, and the best of them",
@@ -49,68 +47,69 @@ The least error of many is lower than what its model will do on new data.`,
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 0/2 --out study
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --out study`,
 		Args: oneData,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			grid, err := a.gridOf(cmd.Flags(), &g, args[0])
+			if err != nil {
+				return err
+			}
+			if err := a.split(cmd, args); err != nil {
+				return err
+			}
+			return a.grid(grid)
+		},
 	}
+	g.register(a, cmd, refineNone)
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringArrayVar(&over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
-	registerBy(f, &by)
-	t.register(f)
-	t.scheme.register(f)
-	t.test.registerTest(f)
-	t.test.registerMetrics(f)
-	t.refine.register(f, refineNone)
+	f.StringArrayVar(&g.over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
+	registerBy(f, &g.by)
+	g.scheme.register(f)
 	registerOut(cmd, "grid.csv")
-	a.shards.register(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		settings, err := t.solver.settings()
-		if err != nil {
-			return err
-		}
-		axes, err := gridAxes(f, over)
-		if err != nil {
-			return err
-		}
-		set, err := a.load(&t.model, args[0])
-		if err != nil {
-			return err
-		}
-		g := &grid{settings: settings, test: &t.test, axes: axes}
-		if g.by, err = byName(by); err != nil {
-			return err
-		}
-		if g.refine, err = t.refine.settings(); err != nil {
-			return err
-		}
-		g.cells, err = gridCells(f, axes, func(c *gridCell) error {
-			if c.problem, err = newProblem(&t.model, &t.test, set); err != nil {
-				return err
-			}
-			if err := t.scheme.check(t.scheme.ratio); err != nil {
-				return err
-			}
-			c.scheme, err = t.scheme.of(t.scheme.ratio, set.N())
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		resetAxes(f, axes)
-		if err := a.split(cmd, args); err != nil {
-			return err
-		}
-		return a.grid(g)
-	}
 	return cmd
+}
+
+// gridFlags are those of grid.
+type gridFlags struct {
+	theoryFlags
+	over []string
+	by   string
 }
 
 // grid is what the command is to compute.
 type grid struct {
-	by       tune.By
-	axes     []report.GridAxis
-	cells    []gridCell
-	settings solver.Settings
-	test     *testFlags
-	refine   refinement
+	plan
+	by    tune.By
+	axes  []report.GridAxis
+	cells []gridCell
+}
+
+// gridOf reads DATA, and a model of it for every cell.
+func (a *app) gridOf(f *pflag.FlagSet, flags *gridFlags, path string) (g *grid, err error) {
+	g = &grid{}
+	if g.plan, err = flags.plan(); err != nil {
+		return nil, err
+	}
+	if g.axes, err = gridAxes(f, flags.over); err != nil {
+		return nil, err
+	}
+	set, err := a.load(&flags.model, path)
+	if err != nil {
+		return nil, err
+	}
+	if g.by, err = byName(flags.by); err != nil {
+		return nil, err
+	}
+	g.cells, err = gridCells(f, g.axes, func(c *gridCell) error {
+		if c.problem, err = newProblem(&flags.model, &flags.test, set); err != nil {
+			return err
+		}
+		if err := flags.scheme.check(flags.scheme.ratio); err != nil {
+			return err
+		}
+		c.scheme, err = flags.scheme.of(flags.scheme.ratio, set.N())
+		return err
+	})
+	resetAxes(f, g.axes)
+	return g, err
 }
 
 // gridCell is a model and a scheme at a value of every axis.
@@ -239,7 +238,7 @@ func (a *app) grid(g *grid) error {
 	for i := range g.cells {
 		c := &g.cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
-		tasks = append(tasks, task(name+" of "+set.Name, under+name+": "+estimateKey(&c.problem.spec, c.scheme, g.settings, g.test, g.refine),
+		tasks = append(tasks, task(name+" of "+set.Name, under+name+": "+g.at(c.scheme).estimateKey(&c.problem.spec),
 			func() (report.GridCell, error) { return a.gridCell(g, i) },
 			func(r report.GridCell) error { return checkCell(&r, c.values, set.N()) }))
 	}
@@ -303,7 +302,7 @@ func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, f
 	if _, err := a.fit(j); err != nil {
 		return nil, 0, err
 	}
-	estimate, solution, err := a.estimateAt(j, c.scheme, g.settings, label, g.test, g.refine)
+	estimate, solution, err := a.estimateAt(j, g.at(c.scheme), label)
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err() // half a solve is none to keep
 	}

@@ -50,6 +50,16 @@ of the left-out residuals, in closed form.`,
   bootbench loo sonar --method approx
   bootbench loo pima --loss hinge --C 1 --method xialpha --rho 1 --json -`,
 		Args: oneData,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			j, err := a.job(&m, args[0])
+			if err != nil {
+				return err
+			}
+			return a.loo(j, &l)
+		},
 	}
 	f := cmd.Flags()
 	m.only = lossWords("loo")
@@ -58,16 +68,6 @@ of the left-out residuals, in closed form.`,
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
 	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")
 	registerOut(cmd, "")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if err := l.check(); err != nil {
-			return err
-		}
-		j, err := a.job(&m, args[0])
-		if err != nil {
-			return err
-		}
-		return a.loo(j, &l)
-	}
 	return cmd
 }
 

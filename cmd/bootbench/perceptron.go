@@ -32,17 +32,17 @@ func (p *perceptronFlags) register(f *pflag.FlagSet) {
 
 // asked checks the flags and reports whether they ask for the perceptron. If so, the
 // model is built as for the hard margin, a loss of labels without a parameter.
-func (p *perceptronFlags) asked(m *modelFlags, f *pflag.FlagSet) (bool, error) {
+func (p *perceptronFlags) asked(m *modelFlags) (bool, error) {
 	if m.loss != perceptronLoss {
 		for _, name := range []string{"form", "passes"} {
-			if f.Changed(name) {
+			if m.given(name) {
 				return false, usage.Errorf("--%s is for --loss perceptron", name)
 			}
 		}
 		return false, nil
 	}
 	for _, name := range slices.Concat(lossFlagNames[1:], []string{"tol", "bias", "no-bias"}) {
-		if f.Changed(name) {
+		if m.given(name) {
 			return false, usage.Errorf("--%s: --loss perceptron takes only --form and --passes", name)
 		}
 	}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/cmd/bootbench/internal/files"
@@ -14,7 +17,6 @@ import (
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -25,7 +27,6 @@ type predictFlags struct {
 	csv      string
 	interval intervalFlags
 	law      lawFlags
-	refine   refinement
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -61,65 +62,48 @@ no variance, no training data, and the speed of a product of matrices.`,
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --checkpoint houses.checkpoint --resume --quiet
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
 		Args: dataOrModel,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runPredict(cmd, args, &t, &p) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	t.registerSolve(a, cmd)
+	t.model.registerUnseen(cmd.Flags())
+	t.scheme.register(cmd.Flags())
+	p.register(cmd.Flags())
+	registerOut(cmd, "points.csv")
+	return cmd
+}
+
+func (p *predictFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
 	f.StringVar(&p.model, "model", "", "predict by a model file (`FILE`) of train, in the place of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
 	p.interval.register(f)
 	p.law.register(f, "new inputs")
 	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
-	t.register(f)
-	t.model.registerUnseen(f)
-	t.scheme.register(f)
-	t.test.register(f)
-	t.test.registerMetrics(f)
-	t.refine.register(f, refineAuto)
-	a.trace.register(f)
-	a.checkpoint.register(cmd)
-	registerOut(cmd, "points.csv")
-	a.shards.register(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		settings, err := t.solver.settings()
-		if err != nil {
-			return err
-		}
-		if err := p.interval.check(f); err != nil {
-			return err
-		}
-		if err := p.law.check(); err != nil {
-			return err
-		}
-		if p.refine, err = t.refine.settings(); err != nil {
-			return err
-		}
-		data := ""
-		if p.model == "" {
-			data = args[0]
-		}
-		if err := p.check(a, data); err != nil {
-			return err
-		}
-		if p.model != "" {
-			return a.predictByFile(p.model, &t.model, p, &t.test)
-		}
-		j, scheme, err := a.solvable(&t, args[0], settings)
-		if err != nil {
-			return err
-		}
-		inputs, err := a.loadInputs(&t.model, p.inputs, j.Set)
-		if err := a.ranks.agree(err); err != nil {
-			return err
-		}
-		if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
-			return err
-		}
-		if err := a.splitRefinement(cmd, args, j, &p.refine); err != nil {
-			return err
-		}
-		return a.predict(j, inputs, scheme, settings, p, &t.test)
+}
+
+// runPredict reads flags, DATA and the new inputs before it predicts.
+func (a *app) runPredict(cmd *cobra.Command, args []string, t *theoryFlags, p *predictFlags) error {
+	plan, err := t.plan()
+	if err := cmp.Or(err, p.interval.check(cmd.Flags()), p.law.check(), p.check(a, strings.Join(args, ""))); err != nil {
+		return err
 	}
-	return cmd
+	if p.model != "" {
+		return a.predictByFile(&t.model, p, &t.test)
+	}
+	j, err := a.solvable(t, args[0], &plan)
+	if err != nil {
+		return err
+	}
+	inputs, err := a.loadInputs(&t.model, p.inputs, j.Set)
+	if err := a.ranks.agree(err); err != nil {
+		return err
+	}
+	if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
+		return err
+	}
+	if err := a.splitRefinement(cmd, args, j, &plan.refine); err != nil {
+		return err
+	}
+	return a.predict(j, inputs, plan, p)
 }
 
 // loadInputs reads new inputs for a set.
@@ -131,6 +115,7 @@ func (a *app) loadInputs(m *modelFlags, path string, set *dataset.Set) (*dataset
 	return inputs, err
 }
 
+// check refuses files that cannot be read or written beside DATA, "" for none.
 func (p *predictFlags) check(a *app, data string) error {
 	p.csv = a.ownFile(p.csv)
 	switch {
@@ -150,87 +135,91 @@ func (p *predictFlags) check(a *app, data string) error {
 }
 
 // predict solves, predicts and prints.
-func (a *app) predict(j *job, inputs *dataset.Inputs, scheme resample.Scheme, settings solver.Settings, p predictFlags, t *testFlags) error {
-	if err := p.interval.checkSet(j); err != nil {
-		return err
-	}
-	if err := j.CheckPredict(inputs.M()); err != nil {
+func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags) error {
+	if err := cmp.Or(p.interval.checkSet(j), j.CheckPredict(inputs.M())); err != nil {
 		return err
 	}
 	a.announce(j)
 	began := time.Now()
-	solution, err := a.solve(j, scheme, settings, "solve")
+	solution, err := a.solve(j, plan, "solve")
 	if err != nil {
 		return err
 	}
 	j.times.Solve = time.Since(began).Seconds()
-	began = time.Now()
-	points, err := a.predictions(j, inputs, solution)
+	r, err := a.predictionReport(j, inputs, solution, plan, &p.interval)
 	if err != nil {
 		return err
 	}
-	if err := p.interval.add(points, j, inputs, solution); err != nil {
-		return err
-	}
-	j.times.Predict = time.Since(began).Seconds()
-	var calibrated *report.Calibration
-	if j.Set.Task == dataset.Classification {
-		addVote(points)
-		addClass(points, j.report.Labels)
-		if calibrated, err = j.addProbabilities(points, inputs, solution); err != nil {
-			return err
-		}
-	}
-	r := &report.Prediction{
-		Command: "predict", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
-		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean),
-		Points: points, Warnings: j.warnings(scheme, append(inputs.Notes, solution.Warnings...)),
-	}
-	addTestErrors(r, j, inputs.Y)
-	if r.Calibration = calibrated; calibrated != nil {
-		r.Warnings = withWarning(r.Warnings, j.calibrationWarning())
-	}
-	a.requireNumbers(&r.Status, &r.Warnings, points)
-	r.Interval = p.interval.report(points, j.Set.N())
-	r.Warnings = withWarning(r.Warnings, p.interval.warning(j.Set.N()))
-	if done, err := a.partOf(a.refinePrediction(r, j, inputs, solution, scheme, &p)); done {
+	if done, err := a.partOf(a.refinePrediction(r, j, inputs, solution, plan, p)); done {
 		return err
 	}
 	if err := j.addNewLaws(r, &p.law, inputs, solution); err != nil {
 		return err
 	}
-	if len(t.metrics) > 0 && points.Target != nil {
+	points := r.Points
+	if len(plan.test.metrics) > 0 && points.Target != nil {
 		r.Metrics = j.newMetrics(points)
-		r.Metrics.Keep(t.wants)
+		r.Metrics.Keep(plan.test.wants)
 	}
-	figures := append(report.PredictionFigure(points, r.Interval), append(report.ReliabilityFigure(calibrated), report.LawFigures(r.Laws)...)...)
-	if t.noPoints {
+	if plan.test.noPoints {
 		r.Points = nil
 	}
-	text := func(w io.Writer) error { return report.WriteText(w, r) }
-	switch p.csv {
+	r.Cost = a.cost(j.times)
+	figures := slices.Concat(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration), report.LawFigures(r.Laws))
+	return a.deliverPredictions(r, fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count), points, p.csv, r.Warnings, figures)
+}
+
+// deliverPredictions prints an answer about new inputs, and writes its points where --csv says.
+func (a *app) deliverPredictions(d report.Document, lead string, points *report.Points, csv string, warnings []string, figures []*report.Figure) error {
+	out := answer{document: d, csv: "points.csv", writeCSV: points.WriteCSV, warnings: warnings,
+		page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}, Figures: figures}}
+	switch csv {
 	case "":
 	case "-":
-		text = points.WriteCSV
+		out.text = points.WriteCSV
 	default:
-		if err := files.Replace(p.csv, points.WriteCSV); err != nil {
+		if err := files.Replace(csv, points.WriteCSV); err != nil {
 			return err
 		}
 	}
-	r.Cost = a.cost(j.times)
-	return a.deliver(answer{
-		text: text, document: r, csv: "points.csv", writeCSV: points.WriteCSV, warnings: r.Warnings,
-		page: report.Page{
-			Lead:    []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count)},
-			Answers: []report.Document{r}, Figures: figures,
-		},
-	})
+	return a.deliver(out)
+}
+
+// predictionReport is what a report says of the theory's predictions.
+func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan, interval *intervalFlags) (*report.Prediction, error) {
+	began := time.Now()
+	points, err := a.predictions(j, inputs, solution)
+	if err == nil {
+		err = interval.add(points, j, inputs, solution)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.times.Predict = time.Since(began).Seconds()
+	r := &report.Prediction{
+		Command: "predict", Subject: j.report, Resampling: resamplingReport(plan.scheme, j.Set.N()),
+		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean),
+		Points: points, Warnings: j.warnings(plan.scheme, append(inputs.Notes, solution.Warnings...)),
+	}
+	addTestErrors(r, j, inputs.Y)
+	if j.Set.Task == dataset.Classification {
+		addVote(points)
+		addClass(points, j.report.Labels)
+		if r.Calibration, err = j.addProbabilities(points, inputs, solution); err != nil {
+			return nil, err
+		}
+		r.Warnings = withWarning(r.Warnings, j.calibrationWarning())
+	}
+	a.requireNumbers(&r.Status, &r.Warnings, points)
+	r.Interval = interval.report(points, j.Set.N())
+	r.Warnings = withWarning(r.Warnings, interval.warning(j.Set.N()))
+	return r, nil
 }
 
 // refinePrediction adds what exact resamples say of the new inputs. Their kernel with all
 // sites is held whole: auto leaves it where that takes more than mostCross.
-func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs, solution *solver.Solution, scheme resample.Scheme, p *predictFlags) error {
-	wanted := p.refine
+func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan, p *predictFlags) error {
+	wanted := &plan.refine
 	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
 		return nil
 	}
@@ -243,8 +232,8 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 		wanted.onResample = replicates.Add
 	}
 	wanted.tests = j.refinedTests(&testFlags{})
-	p.law.collects(&wanted)
-	refined, warnings, err := a.refine(j, solution, scheme, cross, wanted)
+	p.law.collects(wanted)
+	refined, warnings, err := a.refine(j, solution, plan, cross)
 	if err != nil {
 		return err
 	}

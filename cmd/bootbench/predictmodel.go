@@ -40,7 +40,8 @@ func dataOrModel(cmd *cobra.Command, args []string) error {
 }
 
 // predictByFile predicts at new inputs by a model file.
-func (a *app) predictByFile(path string, m *modelFlags, p predictFlags, t *testFlags) error {
+func (a *app) predictByFile(m *modelFlags, p *predictFlags, t *testFlags) error {
+	path := p.model
 	if files.Same(p.csv, path) || files.Same(a.outputs.json, path) {
 		return usage.Errorf("--model: %s would be overwritten", path)
 	}
@@ -75,20 +76,7 @@ func (a *app) predictByFile(path string, m *modelFlags, p predictFlags, t *testF
 		r.Points = nil
 	}
 	r.Cost = a.cost(times)
-	out := answer{document: r, csv: "points.csv", writeCSV: points.WriteCSV, warnings: r.Warnings, page: report.Page{
-		Lead:    []string{fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count)},
-		Answers: []report.Document{r},
-	}}
-	switch p.csv {
-	case "":
-	case "-":
-		out.text = points.WriteCSV
-	default:
-		if err := files.Replace(p.csv, points.WriteCSV); err != nil {
-			return err
-		}
-	}
-	return a.deliver(out)
+	return a.deliverPredictions(r, fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count), points, p.csv, r.Warnings, nil)
 }
 
 // loadPredictor reads a model file.

@@ -133,7 +133,8 @@ func (j *job) fittingKey(scheme resample.Scheme, cross blas64.General) string {
 // recall has refinement take fits from where they are kept, and keep those that it makes:
 // in the parts of a study, or beside a checkpoint. It reports false where other processes
 // have some; end is to be called at the end.
-func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, scheme resample.Scheme, wanted refinement) (whole bool, end func(), err error) {
+func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, p plan) (whole bool, end func(), err error) {
+	wanted, scheme := p.refine, p.scheme
 	if !wanted.split && (a.checkpoint.keeper == nil || a.ranks != nil) { // ranks make all fits together
 		return true, func() {}, nil
 	}
@@ -164,12 +165,13 @@ func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution,
 // whose kernel rows are given. It is nil where nothing is asked for, where other parts
 // of a study have resamples, or where auto finds that it cannot be done; warnings then say
 // why.
-func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross blas64.General, wanted refinement) (result *multifidelity.Result, warnings []string, err error) {
+func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (result *multifidelity.Result, warnings []string, err error) {
+	wanted := p.refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
 	case wanted.resamples == 0 || s.Status == solver.Cancelled:
 		return nil, nil, nil
-	case resample.ProbZero(scheme, 1) == 0:
+	case resample.ProbZero(p.scheme, 1) == 0:
 		return nil, []string{"no resample leaves an example out: the left-out error is the theory's leave-one-out error, and is not refined"}, nil
 	case wanted.optional && !proximal:
 		return nil, nil, nil
@@ -181,12 +183,12 @@ func (a *app) refine(j *job, s *solver.Solution, scheme resample.Scheme, cross b
 			a.ranks.syncCancel()
 		},
 	}
-	whole, end, err := a.recall(&settings, j, s, scheme, wanted)
+	whole, end, err := a.recall(&settings, j, s, p)
 	if err != nil || !whole {
 		return nil, nil, err
 	}
 	defer end()
-	result, err = j.Refine(a.ctx, s, scheme, settings)
+	result, err = j.Refine(a.ctx, s, p.scheme, settings)
 	switch {
 	case errors.Is(err, retrain.ErrCancelled):
 		a.interrupted()

@@ -11,7 +11,6 @@ import (
 
 	"bootbench/batch"
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/linalg"
 	"bootbench/model"
 	"bootbench/resample"
@@ -19,19 +18,15 @@ import (
 )
 
 // by retrains by --method.
-func (r *retrainCommandFlags) by(a *app, j *job, scheme resample.Scheme, settings retrain.Settings) (*model.Retraining, error) {
-	method, err := model.ParseRetrainMethod(r.method)
-	if err != nil {
-		return nil, usage.Wrap(err)
-	}
-	return j.RetrainBy(a.ctx, method, scheme, model.RetrainSettings{Settings: settings, Batch: batch.Settings{Tolerance: r.fitTol}})
+func (r *retrainFlags) by(a *app, j *job, scheme resample.Scheme, settings retrain.Settings) (*model.Retraining, error) {
+	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings, Batch: batch.Settings{Tolerance: r.fitTol}})
 }
 
 // replicates are the predictions at the sites of all resamples, a row each.
 type replicates struct{ rows []float64 }
 
 // keepReplicates has every resample's predictions kept, where --replicates asks for them.
-func (r *retrainCommandFlags) keepReplicates(j *job, settings *retrain.Settings) (*replicates, error) {
+func (r *retrainFlags) keepReplicates(j *job, settings *retrain.Settings) (*replicates, error) {
 	if r.replicates == "" {
 		return nil, nil
 	}

@@ -20,19 +20,19 @@ import (
 	"bootbench/solver"
 )
 
-// retrainFlags say how much is retrained.
-type retrainFlags struct {
+// resamplingFlags say how many resamples are drawn and trained on.
+type resamplingFlags struct {
 	resamples, workers int
 	seed               uint64
 }
 
-func (r *retrainFlags) register(f *pflag.FlagSet, resamples int) {
+func (r *resamplingFlags) register(f *pflag.FlagSet, resamples int) {
 	f.IntVar(&r.resamples, "resamples", resamples, "number of retrainings, `B` from 1 to 1e9")
 	f.Uint64Var(&r.seed, "seed", 0, "seed of the random numbers, `SEED` at least 0; default 0")
 	f.IntVar(&r.workers, "workers", 0, "retrainings at a time, each on one thread, `W` at least 1; default: as many as processors")
 }
 
-func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
+func (r *resamplingFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	s := retrain.Settings{Resamples: r.resamples, Seed: r.seed, Workers: r.workers}
 	if r.resamples < 1 {
 		return s, usage.Errorf("--resamples is %d, must be at least 1", r.resamples)
@@ -51,7 +51,7 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 }
 
 func retrainCommand(a *app) *cobra.Command {
-	var r retrainCommandFlags
+	var r retrainFlags
 	cmd := &cobra.Command{
 		Use:   "retrain DATA",
 		Short: "The same averages by Monte-Carlo retraining, with standard errors",
@@ -66,66 +66,69 @@ covers the resamples that were finished.`,
   bootbench retrain houses.csv --loss square --noise 0.5 --resamples 200 --seed 7 --json -
   bootbench retrain houses.csv --loss square --noise 0.5 --resamples 100 --workers 1 --out results`,
 		Args: oneData,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runRetrain(cmd, args, &r) },
 	}
-	f := cmd.Flags()
-	r.model.register(f)
-	r.scheme.register(f)
-	r.resampling.register(f, retrain.DefaultResamples)
-	r.test.register(f)
-	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
-	f.StringVar(&r.method, "method", model.AutoMethod.String(), "how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
-	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance, "violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the prediction over resamples, `TOL` above 0")
-	f.StringVar(&r.replicates, "replicates", "", "write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
+	r.register(cmd.Flags())
 	registerOut(cmd, "points.csv")
 	a.shards.register(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		settings, err := r.settings(f)
-		if err != nil {
-			return err
-		}
-		p, err := a.read(&r.model, &r.test, args[0])
-		if err != nil {
-			return err
-		}
-		scheme, err := r.scheme.of(r.scheme.ratio, p.spec.Set.N())
-		if err != nil {
-			return err
-		}
-		j, err := a.build(p)
-		if err != nil {
-			return err
-		}
-		method, err := model.ParseRetrainMethod(r.method)
-		if err != nil {
-			return usage.Wrap(err)
-		}
-		planned := settings
-		planned.Tests = []loss.Test{j.test}
-		if err := j.CheckRetrain(method, scheme, model.RetrainSettings{Settings: planned}); err != nil {
-			return err
-		}
-		if err := a.split(cmd, args); err != nil {
-			return err
-		}
-		return a.retrain(j, scheme, settings, &r)
-	}
 	return cmd
 }
 
-// retrainCommandFlags are those of the command retrain.
-type retrainCommandFlags struct {
+// retrainFlags are those of the command retrain.
+type retrainFlags struct {
 	model      modelFlags
 	scheme     schemeFlags
 	test       testFlags
-	resampling retrainFlags
+	resampling resamplingFlags
 	maxSkipped float64
 	method     string
+	how        model.RetrainMethod // of method
 	fitTol     float64
 	replicates string
 }
 
+func (r *retrainFlags) register(f *pflag.FlagSet) {
+	r.model.register(f)
+	r.scheme.register(f)
+	r.resampling.register(f, retrain.DefaultResamples)
+	r.test.registerTest(f)
+	r.test.registerPoints(f)
+	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
+	f.StringVar(&r.method, "method", model.AutoMethod.String(), "how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
+	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance, "violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the prediction over resamples, `TOL` above 0")
+	f.StringVar(&r.replicates, "replicates", "", "write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
+}
+
+// runRetrain reads flags and DATA before it retrains.
+func (a *app) runRetrain(cmd *cobra.Command, args []string, r *retrainFlags) error {
+	settings, err := r.settings(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	p, err := a.read(&r.model, &r.test, args[0])
+	if err != nil {
+		return err
+	}
+	scheme, err := r.scheme.of(r.scheme.ratio, p.spec.Set.N())
+	if err != nil {
+		return err
+	}
+	j, err := a.build(p)
+	if err != nil {
+		return err
+	}
+	settings.Tests = []loss.Test{j.test}
+	if err := j.CheckRetrain(r.how, scheme, model.RetrainSettings{Settings: settings}); err != nil {
+		return err
+	}
+	if err := a.split(cmd, args); err != nil {
+		return err
+	}
+	return a.retrain(j, scheme, settings, r)
+}
+
 // settings are those of the retraining, its scheme checked too.
-func (r *retrainCommandFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
+func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	settings, err := r.resampling.settings(f)
 	if err != nil {
 		return settings, err
@@ -136,7 +139,7 @@ func (r *retrainCommandFlags) settings(f *pflag.FlagSet) (retrain.Settings, erro
 	if f.Changed("max-skipped") && r.scheme.scheme == "kfold" {
 		return settings, usage.Errorf("--max-skipped is not for --scheme kfold, whose folds all count")
 	}
-	if _, err := model.ParseRetrainMethod(r.method); err != nil {
+	if r.how, err = model.ParseRetrainMethod(r.method); err != nil {
 		return settings, usage.Wrap(err)
 	}
 	if !(r.fitTol > 0 && r.fitTol < 1) {
@@ -151,12 +154,12 @@ func (r *retrainCommandFlags) settings(f *pflag.FlagSet) (retrain.Settings, erro
 }
 
 // retrain retrains and prints.
-func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainCommandFlags) error {
+func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainFlags) error {
 	fitted, err := a.fit(j)
 	if err != nil {
 		return err
 	}
-	settings.Tests, settings.Patience = []loss.Test{j.test}, a.fitPatience()
+	settings.Patience = a.fitPatience()
 	settings.Progress = func(done, total int) {
 		a.console.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
 	}

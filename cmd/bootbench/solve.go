@@ -14,12 +14,12 @@ import (
 	"bootbench/dataset"
 	"bootbench/model"
 	"bootbench/report"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
 // solve solves, shows its progress under a label and sets the exit status.
-func (a *app) solve(j *job, scheme resample.Scheme, settings solver.Settings, label string) (*solver.Solution, error) {
+func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
+	settings := p.settings
 	var tracing error
 	settings.Progress = func(sweep solver.Sweep) {
 		if err := a.trace.note(label, sweep); tracing == nil {
@@ -32,7 +32,7 @@ func (a *app) solve(j *job, scheme resample.Scheme, settings solver.Settings, la
 	a.console.Progress(label, 0, 100)
 	keeper := a.checkpoint.keeper
 	keeper.Enter(&settings)
-	solution, err := j.Solve(a.ctx, scheme, settings)
+	solution, err := j.Solve(a.ctx, p.scheme, settings)
 	keeper.Leave(solution)
 	if err := a.ranks.agree(errors.Join(err, tracing)); err != nil {
 		return nil, err
@@ -44,27 +44,48 @@ func (a *app) solve(j *job, scheme resample.Scheme, settings solver.Settings, la
 	return solution, nil
 }
 
+// solveFitted solves around the fit to all data, which is made before: again, where the solve has
+// taken another kernel matrix.
+func (a *app) solveFitted(j *job, p plan, label string) (*solver.Solution, error) {
+	solution, err := a.solve(j, p, label)
+	if err != nil || j.full.on == j.Matrix() {
+		return solution, err
+	}
+	if _, err = a.fit(j); err != nil {
+		return nil, err
+	}
+	p.settings.From, p.settings.Resume = solution, nil
+	return a.solve(j, p, label)
+}
+
 // estimateAt is the answer for one resampling scheme, and the solution that the
 // next solve can start from.
-func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Settings, label string, t *testFlags, wanted refinement) (*report.Estimate, *solver.Solution, error) {
+func (a *app) estimateAt(j *job, p plan, label string) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
-	solution, err := a.solve(j, scheme, settings, label)
-	if err == nil && j.full.on != j.Matrix() { // the solve took another kernel matrix: fit to that first
-		if _, err = a.fit(j); err == nil {
-			settings.From, settings.Resume = solution, nil
-			solution, err = a.solve(j, scheme, settings, label)
-		}
-	}
+	solution, err := a.solveFitted(j, p, label)
 	if err != nil {
 		return nil, nil, err
 	}
-	fitted := j.full.f
+	e, err := a.theoryReport(j, p, solution)
+	if err != nil {
+		return nil, nil, err
+	}
+	times := j.times
+	times.Solve = time.Since(began).Seconds()
+	if err := a.refineEstimate(e, j, p, solution); err != nil {
+		return nil, nil, err
+	}
+	e.Cost = a.cost(times)
+	return e, solution, nil
+}
+
+// theoryReport is what a report says of a solution.
+func (a *app) theoryReport(j *job, p plan, solution *solver.Solution) (e *report.Estimate, err error) {
 	mean, left := solution.LeftOut(j.test)
-	errors := solver.Combine632(mean, j.test, j.Set.Y, j.perExample(fitted))
-	e := &report.Estimate{
-		Command: "estimate", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
-		Errors:      errorsReport(j.test, errors),
-		Convergence: j.convergenceReport(solution), Warnings: j.warnings(scheme, solution.Warnings),
+	e = &report.Estimate{
+		Command: "estimate", Subject: j.report, Resampling: resamplingReport(p.scheme, j.Set.N()),
+		Errors:      errorsReport(j.test, solver.Combine632(mean, j.test, j.Set.Y, j.perExample(j.full.f))),
+		Convergence: j.convergenceReport(solution), Warnings: j.warnings(p.scheme, solution.Warnings),
 	}
 	ensemble := solution.OutOfBag()
 	e.BaggedError, _ = ensemble.MeanLoss(j.test)
@@ -72,45 +93,46 @@ func (a *app) estimateAt(j *job, scheme resample.Scheme, settings solver.Setting
 		vote, _ := ensemble.VoteError()
 		e.VoteError = &vote
 		if e.Calibration, err = j.calibrationReport(solution); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	e.Quality, e.Examples.Each = j.quality(e.TestError, left), left
-	if err := a.addLeftOutMetrics(e, j, solution, t); err != nil {
-		return nil, nil, err
+	if err := a.addLeftOutMetrics(e, j, solution, p.test); err != nil {
+		return nil, err
 	}
-	if !t.noPoints {
-		e.Level = t.level
-		if e.Points, err = j.points(solution, ensemble, left, t.level); err != nil {
-			return nil, nil, err
+	if !p.test.noPoints {
+		e.Level = p.test.level
+		if e.Points, err = j.points(solution, ensemble, left, p.test.level); err != nil {
+			return nil, err
 		}
 	}
 	a.requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
-	times := j.times
-	times.Solve = time.Since(began).Seconds()
-	wanted.tests = j.refinedTests(t)
-	if wanted.optional && wanted.leavesOutFew(scheme) {
-		wanted.resamples = 0
+	return e, nil
+}
+
+// refineEstimate adds what exact resamples say.
+func (a *app) refineEstimate(e *report.Estimate, j *job, p plan, solution *solver.Solution) error {
+	p.refine.tests = j.refinedTests(p.test)
+	if p.refine.optional && p.refine.leavesOutFew(p.scheme) {
+		return nil
 	}
-	refined, warnings, err := a.refine(j, solution, scheme, blas64.General{}, wanted)
-	if err != nil {
-		return nil, nil, err
-	}
+	refined, warnings, err := a.refine(j, solution, p, blas64.General{})
 	e.Warnings = append(e.Warnings, warnings...)
-	if refined != nil && !isNumber(refined.TestError().Error) {
-		e.Warnings, refined = append(e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart), nil
+	if err != nil || refined == nil {
+		return err
 	}
-	if refined != nil {
-		e.Refined = j.refinedReport(refined, solution, fitted)
-		e.Refined.Metrics = j.refinedMetrics(refined, j.addRefinedProbabilities(e.Refined, refined), t)
-		e.Warnings = withWarning(e.Warnings, e.Refined.Warning())
-		e.Examples.Each = refined.TestError().Examples
-		if !t.noPoints {
-			e.Refined.Points = j.refinedPoints(refined)
-		}
+	if !isNumber(refined.TestError().Error) {
+		e.Warnings = append(e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
+		return nil
 	}
-	e.Cost = a.cost(times)
-	return e, solution, nil
+	e.Refined = j.refinedReport(refined, solution, j.full.f)
+	e.Refined.Metrics = j.refinedMetrics(refined, j.addRefinedProbabilities(e.Refined, refined), p.test)
+	e.Warnings = withWarning(e.Warnings, e.Refined.Warning())
+	e.Examples.Each = refined.TestError().Examples
+	if !p.test.noPoints {
+		e.Refined.Points = j.refinedPoints(refined)
+	}
+	return nil
 }
 
 const tooFarApart = "targets, kernel and parameters of the loss are too many orders of magnitude apart"
@@ -170,23 +192,24 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 }
 
 // estimateKey names everything that an estimate depends on.
-func estimateKey(spec *model.Spec, scheme resample.Scheme, settings solver.Settings, t *testFlags, wanted refinement) string {
-	return "estimate " + withEstimate(spec.Fingerprint().WithScheme(scheme), settings, t, wanted).String()
+func (p plan) estimateKey(spec *model.Spec) string {
+	return "estimate " + p.withEstimate(spec.Fingerprint().WithScheme(p.scheme)).String()
 }
 
 // withEstimate adds how an estimate is solved for and what is printed of it.
-func withEstimate(f model.Fingerprint, settings solver.Settings, t *testFlags, wanted refinement) model.Fingerprint {
+func (p plan) withEstimate(f model.Fingerprint) model.Fingerprint {
+	t, s := p.test, p.settings
 	if len(t.metrics) > 0 {
 		f = f.With("--metrics", strings.Join(t.metrics, ","))
 	}
-	return f.With("--method", settings.Method).With("--tol", settings.Tolerance).With("--max-sweeps", settings.MaxSweeps).
-		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine", wanted)
+	return f.With("--method", s.Method).With("--tol", s.Tolerance).With("--max-sweeps", s.MaxSweeps).
+		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine", p.refine)
 }
 
 // solveFingerprint names what a checkpoint of one solve must be of. Which command
 // prints it does not matter, nor how far it is to go.
-func solveFingerprint(spec *model.Spec, scheme resample.Scheme, settings solver.Settings) model.Fingerprint {
-	return spec.Fingerprint().WithScheme(scheme).With("command", "estimate or predict").With("--method", settings.Method)
+func (p plan) solveFingerprint(spec *model.Spec) model.Fingerprint {
+	return spec.Fingerprint().WithScheme(p.scheme).With("command", "estimate or predict").With("--method", p.settings.Method)
 }
 
 // checkEstimate refuses an estimate that was kept and cannot be that of n examples.

@@ -23,12 +23,12 @@ type testFlags struct {
 	metrics  []string
 }
 
-func (t *testFlags) register(f *pflag.FlagSet) {
-	t.registerTest(f)
+// registerPoints adds whether there is anything of each example.
+func (t *testFlags) registerPoints(f *pflag.FlagSet) {
 	f.BoolVar(&t.noPoints, "no-points", false, "leave the values per example out of the JSON document and the summary; default: they are in")
 }
 
-// registerTest adds the test loss alone.
+// registerTest adds the test loss.
 func (t *testFlags) registerTest(f *pflag.FlagSet) {
 	f.StringVar(&t.test, "test-loss", "", "by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,33 +50,36 @@ It has no bias term (--constant adds one), and ends with a pass without a mistak
   bootbench train houses.csv --loss square --noise 10% --gamma 0.05 --model houses.json
   bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.libsvm`,
 		Args: oneData,
+		RunE: func(_ *cobra.Command, args []string) error { return a.runTrain(args[0], &t) },
 	}
 	t.register(cmd.Flags())
 	registerOut(cmd, "")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if err := t.check(a, args[0]); err != nil {
-			return err
-		}
-		rule, err := t.perceptron.asked(&t.model, cmd.Flags())
-		if err != nil {
-			return err
-		}
-		j, err := a.job(&t.model, args[0])
-		if err != nil {
-			return err
-		}
-		if err := t.checkSettings(j.Loss); err != nil {
-			return err
-		}
-		if t.format, err = t.fileFormat(j, rule); err != nil {
-			return err
-		}
-		if rule {
-			return a.trainPerceptron(j, &t)
-		}
-		return a.train(j, &t)
-	}
 	return cmd
+}
+
+// runTrain reads flags and DATA before it trains.
+func (a *app) runTrain(path string, t *trainFlags) error {
+	if err := t.check(a, path); err != nil {
+		return err
+	}
+	rule, err := t.perceptron.asked(&t.model)
+	if err != nil {
+		return err
+	}
+	j, err := a.job(&t.model, path)
+	if err != nil {
+		return err
+	}
+	if t.model.given("tol") && !margin(j.Loss) {
+		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
+	}
+	if t.format, err = t.fileFormat(j, rule); err != nil {
+		return err
+	}
+	if rule {
+		return a.trainPerceptron(j, t)
+	}
+	return a.train(j, t)
 }
 
 func (t *trainFlags) register(f *pflag.FlagSet) {
@@ -100,10 +104,8 @@ func (t *trainFlags) check(a *app, data string) error {
 	case !(t.tol > 0 && t.tol < 1):
 		return usage.Errorf("--tol is %v, must be between 0 and 1", t.tol)
 	}
-	if t.format != "" {
-		if err := usage.OneOf("format", t.format, jsonFormat, libsvmFormat); err != nil {
-			return err
-		}
+	if err := usage.OneOf("format", cmp.Or(t.format, jsonFormat), jsonFormat, libsvmFormat); err != nil {
+		return err
 	}
 	return files.CheckWritable("model", t.path)
 }
@@ -115,14 +117,6 @@ func margin(l loss.Loss) bool {
 		return true
 	}
 	return false
-}
-
-// checkSettings refuses settings of trainers that the loss does not have.
-func (t *trainFlags) checkSettings(l loss.Loss) error {
-	if t.model.given("tol") && !margin(l) {
-		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", l.Name())
-	}
-	return nil
 }
 
 // train trains a model, writes its file and prints.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,12 +28,16 @@ func tuneNames() []string {
 	return append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
 }
 
-// tuneFlags are those of tune beside the model's.
+// tuneFlags are those of tune.
 type tuneFlags struct {
+	model    modelFlags
+	scheme   schemeFlags
+	test     testFlags
+	solver   solverFlags
 	over     []string
 	ard      bool
 	by       string
-	model    string // file
+	file     string // of the model that is chosen
 	grid     string // file
 	choice   string
 	settings tune.Settings
@@ -47,7 +52,7 @@ func (t *tuneFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&t.ard, "ard", false, "a length scale for each feature (automatic relevance determination); default: one for all")
 	registerBy(f, &t.by)
 	f.Lookup("by").Usage += "; default: 632plus for numbers, leftout for labels"
-	f.StringVar(&t.model, "model", "", "train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
+	f.StringVar(&t.file, "model", "", "train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
 	f.StringVar(&t.grid, "from-grid", "", "one descent, on all of DATA, from the best cell of a grid: its JSON document or grid.csv, `FILE`; flags that are given go before its values; default: none")
 	f.StringVar(&t.choice, "choice", choices[0], "`RULE`: least, the model of the least error, or one-se, the smoothest one (least C or most noise, all else equal) within a standard error of that")
 	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts, "descents, `N` at least 1, from the best of models all over the ranges, the values given or defaults among them")
@@ -76,10 +81,6 @@ func byName(name string) (tune.By, error) {
 }
 
 func tuneCommand(a *app) *cobra.Command {
-	var m modelFlags
-	var scheme schemeFlags
-	var test testFlags
-	var v solverFlags
 	var t tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune DATA",
@@ -102,49 +103,54 @@ on new data, by less than its standard error where few numbers are chosen.`,
   bootbench tune houses.csv --loss square --kernel matern52 --by evidence --budget 60s
   bootbench tune crabs --from-grid crabs.json --choice one-se`,
 		Args: oneData,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runTune(cmd, args[0], &t) },
 	}
 	f := cmd.Flags()
 	t.register(f)
-	m.register(f)
-	scheme.register(f)
-	test.registerTest(f)
-	v.registerLimits(f)
-	m.registerEngine(f)
+	t.model.register(f)
+	t.scheme.register(f)
+	t.test.registerTest(f)
+	t.solver.registerLimits(f)
+	t.model.registerEngine(f)
 	a.checkpoint.registerSearch(f)
 	registerOut(cmd, "")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		solving, err := v.settings()
-		if err != nil {
-			return err
-		}
-		if t.settings.Tolerance = solving.Tolerance; t.settings.Starts < 1 || t.settings.MaxEvaluations < 1 || t.settings.Budget < 0 {
-			return usage.Errorf("--starts and --max-evaluations must be at least 1, and --budget at least 0")
-		}
-		if err := scheme.check(scheme.ratio); err != nil {
-			return err
-		}
-		if err := t.shareOnRanks(a, cmd.Flags()); err != nil {
-			return err
-		}
-		if err := t.checkModel(a, args[0]); err != nil {
-			return err
-		}
-		if t.settings.Direct = t.grid != ""; t.settings.Direct && cmd.Flags().Changed("starts") {
-			return usage.Errorf("--starts and --from-grid: the best cell is the one start")
-		}
-		if err := t.chooseBy(); err != nil {
-			return err
-		}
-		p, err := a.tuneProblem(&t, &m, &scheme, &test, args[0])
-		if err != nil {
-			return err
-		}
-		if err := a.keepSearch(p, &t, &scheme); err != nil {
-			return err
-		}
-		return a.tune(cmd, p, &t, &m, &scheme, args[0])
-	}
 	return cmd
+}
+
+// runTune reads flags and DATA before it searches.
+func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
+	solving, err := t.solver.settings()
+	if err != nil {
+		return err
+	}
+	t.settings.Tolerance = solving.Tolerance
+	if err := cmp.Or(t.check(a, cmd.Flags(), path), t.scheme.check(t.scheme.ratio)); err != nil {
+		return err
+	}
+	p, err := a.tuneProblem(t, path)
+	if err != nil {
+		return err
+	}
+	law, err := t.scheme.of(t.scheme.ratio, p.Spec.Set.N())
+	if err != nil {
+		return err
+	}
+	if err := a.keepSearch(p, t, law); err != nil {
+		return err
+	}
+	return a.tune(cmd, p, t, path)
+}
+
+// check refuses what needs no data to be refused, and reads the settings of the search.
+func (t *tuneFlags) check(a *app, f *pflag.FlagSet, data string) error {
+	s := &t.settings
+	if s.Starts < 1 || s.MaxEvaluations < 1 || s.Budget < 0 {
+		return usage.Errorf("--starts and --max-evaluations must be at least 1, and --budget at least 0")
+	}
+	if s.Direct = t.grid != ""; s.Direct && f.Changed("starts") {
+		return usage.Errorf("--starts and --from-grid: the best cell is the one start")
+	}
+	return cmp.Or(t.shareOnRanks(a, f), t.checkModel(a, data), t.chooseBy())
 }
 
 // shareOnRanks has the ranks that hold a low-rank factor together search together, and refuses what
@@ -175,11 +181,7 @@ func (t *tuneFlags) chooseBy() error {
 }
 
 // keepSearch goes on from what a checkpoint holds, and keeps what follows.
-func (a *app) keepSearch(p *tune.Problem, t *tuneFlags, scheme *schemeFlags) error {
-	law, err := scheme.of(scheme.ratio, p.Spec.Set.N())
-	if err != nil {
-		return err
-	}
+func (a *app) keepSearch(p *tune.Problem, t *tuneFlags, law resample.Scheme) error {
 	f := p.Spec.Fingerprint().WithScheme(law).With("command", "tune").With("--by", p.By).With("--over", p.Over).With("--test-loss", p.Test.Name()).
 		With("--starts", t.settings.Starts).With("--seed", t.settings.Seed).With("--from-grid", t.settings.Direct)
 	if err := a.checkpoint.begin(p.Spec.Set, f); err != nil {
@@ -192,12 +194,12 @@ func (a *app) keepSearch(p *tune.Problem, t *tuneFlags, scheme *schemeFlags) err
 // checkModel refuses a model file that cannot be written.
 func (t *tuneFlags) checkModel(a *app, data string) error {
 	switch {
-	case t.model == "":
+	case t.file == "":
 		return nil
-	case t.model == "-" || files.Same(t.model, data) || files.Same(t.model, a.outputs.json) || files.Same(t.model, a.checkpoint.path) || files.Same(t.model, t.grid):
-		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json, --checkpoint or --from-grid", t.model)
+	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json, a.checkpoint.path, t.grid}, func(other string) bool { return files.Same(t.file, other) }):
+		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json, --checkpoint or --from-grid", t.file)
 	}
-	return files.CheckWritable("model", t.model)
+	return files.CheckWritable("model", t.file)
 }
 
 // writeModel trains the model that was chosen, with a bias where the theory had one, and
@@ -215,24 +217,26 @@ func (t *tuneFlags) writeModel(m *model.Model) error {
 		return err
 	}
 	p.Program, p.Loss = version(), m.Loss.Name()
-	return files.Replace(t.model, p.Write)
+	return files.Replace(t.file, p.Write)
 }
 
 // tuneProblem reads DATA and says what is chosen. A preset is not looked at: what is
 // chosen takes its place.
-func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test *testFlags, path string) (*tune.Problem, error) {
-	p := &tune.Problem{}
-	var err error
+func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 	a.console.Progress("reading", 0, 1)
-	set, err := a.load(m, path)
+	set, err := a.load(&t.model, path)
+	if err == nil {
+		err = t.startFromGrid(set)
+	}
 	if err := a.ranks.agree(err); err != nil {
 		return nil, err
 	}
-	if err := a.ranks.agree(t.startFromGrid(m, set)); err != nil {
+	p := &tune.Problem{Scheme: func(n int) (resample.CountDistribution, error) { return t.scheme.of(t.scheme.ratio, n) }}
+	if p.Spec, err = t.model.tunedSpec(set); err != nil {
 		return nil, err
 	}
-	if p.Spec, err = m.tunedSpec(set); err != nil {
-		return nil, err
+	if a.ranks != nil {
+		p.Spec.Grid = a.ranks
 	}
 	if t.by == "" {
 		if t.by = tune.Plus632.String(); p.Spec.Set.Task == dataset.Classification {
@@ -242,20 +246,14 @@ func (a *app) tuneProblem(t *tuneFlags, m *modelFlags, scheme *schemeFlags, test
 	if p.By, err = byName(t.by); err != nil {
 		return nil, err
 	}
-	if a.ranks != nil {
-		p.Spec.Grid = a.ranks
-	}
 	if p.Over, err = t.axes(&p.Spec); err != nil {
 		return nil, err
 	}
-	if err := t.begin(m, p); err != nil {
+	if err := t.begin(p); err != nil {
 		return nil, err
 	}
-	if p.Test, err = test.of(set); err != nil {
-		return nil, err
-	}
-	p.Scheme = func(n int) (resample.CountDistribution, error) { return scheme.of(scheme.ratio, n) }
-	return p, nil
+	p.Test, err = t.test.of(set)
+	return p, err
 }
 
 // tunedSpec is the model whose hyperparameters are to be chosen.
@@ -289,72 +287,87 @@ func (m *modelFlags) tunedSpec(set *dataset.Set) (model.Spec, error) {
 }
 
 // axes reads --over, and takes the scale of the kernel and what the loss takes by default.
-func (t *tuneFlags) axes(spec *model.Spec) ([]tune.Axis, error) {
-	k := &spec.Kernel
+func (t *tuneFlags) axes(spec *model.Spec) (axes []tune.Axis, err error) {
 	if t.ard {
-		switch {
-		case !k.Scaled():
-			return nil, usage.Errorf("--ard: kernel %v has no length scales", k.Kind)
-		case len(k.LengthScale) == 0:
-			k.LengthScale = []float64{tune.Start(spec, "length-scale")}
-			if k.Gamma > 0 {
-				k.LengthScale[0] = 1 / math.Sqrt(2*k.Gamma)
-			}
-			k.Gamma = 0
-		}
-		for len(k.LengthScale) < spec.Set.D() {
-			k.LengthScale = append(k.LengthScale, k.LengthScale[0])
-		}
-	}
-	names := t.over
-	if len(names) == 0 {
-		switch {
-		case len(k.LengthScale) > 0:
-			names = append(names, "length-scale")
-		case k.Scaled():
-			names = append(names, "gamma")
-		}
-		about, err := loss.About(spec.Loss.Name())
-		if err != nil {
+		if err := scaleEach(spec); err != nil {
 			return nil, err
 		}
-		names = append(names, about.Takes...)
+	}
+	k, names := &spec.Kernel, t.over
+	if len(names) == 0 {
+		names = overByDefault(spec)
 	}
 	if len(names) == 0 {
 		return nil, usage.Errorf("--over is required: --loss %s with --kernel %v has nothing that is chosen by default", spec.Loss.Name(), k.Kind)
 	}
-	var axes []tune.Axis
 	for _, text := range names {
-		name, bounds, bounded := strings.Cut(text, "=")
-		if name = strings.TrimSpace(name); name == "length-scale" && len(k.LengthScale) == 0 && k.Scaled() && k.Gamma == 0 {
-			k.LengthScale = []float64{tune.Start(spec, name)}
-		}
-		if err := usage.OneOf("over", name, tuneNames()...); err != nil {
+		axis, err := tuneAxis(text)
+		if err != nil {
 			return nil, err
 		}
-		axis := tune.Axis{Name: name}
-		if bounded {
-			from, to, _ := strings.Cut(bounds, ":")
-			var wrong [2]error
-			axis.From, wrong[0] = strconv.ParseFloat(from, 64)
-			axis.To, wrong[1] = strconv.ParseFloat(to, 64)
-			if wrong[0] != nil || wrong[1] != nil || !(axis.From > 0 && axis.From < axis.To) || math.IsInf(axis.To, 1) {
-				return nil, usage.Errorf("--over %s: bounds are FROM:TO, numbers above 0, the lower one first", text)
-			}
+		if axis.Name == "length-scale" && len(k.LengthScale) == 0 && k.Scaled() && k.Gamma == 0 {
+			k.LengthScale = []float64{tune.Start(spec, axis.Name)}
 		}
 		axes = append(axes, axis)
 	}
 	return axes, nil
 }
 
+// scaleEach gives each feature a length scale.
+func scaleEach(spec *model.Spec) error {
+	k := &spec.Kernel
+	switch {
+	case !k.Scaled():
+		return usage.Errorf("--ard: kernel %v has no length scales", k.Kind)
+	case len(k.LengthScale) > 0:
+	case k.Gamma > 0:
+		k.LengthScale, k.Gamma = []float64{1 / math.Sqrt(2*k.Gamma)}, 0
+	default:
+		k.LengthScale = []float64{tune.Start(spec, "length-scale")}
+	}
+	for len(k.LengthScale) < spec.Set.D() {
+		k.LengthScale = append(k.LengthScale, k.LengthScale[0])
+	}
+	return nil
+}
+
+// overByDefault are the scale of the kernel and what the loss takes.
+func overByDefault(spec *model.Spec) (names []string) {
+	switch k := &spec.Kernel; {
+	case len(k.LengthScale) > 0:
+		names = []string{"length-scale"}
+	case k.Scaled():
+		names = []string{"gamma"}
+	}
+	return append(names, lossParameters(spec.Loss)...)
+}
+
+// tuneAxis reads NAME or NAME=FROM:TO.
+func tuneAxis(text string) (axis tune.Axis, err error) {
+	name, bounds, bounded := strings.Cut(text, "=")
+	axis.Name = strings.TrimSpace(name)
+	if err := usage.OneOf("over", axis.Name, tuneNames()...); err != nil || !bounded {
+		return axis, err
+	}
+	from, to, _ := strings.Cut(bounds, ":")
+	axis.From, err = strconv.ParseFloat(from, 64)
+	if err == nil {
+		axis.To, err = strconv.ParseFloat(to, 64)
+	}
+	if err != nil || !(axis.From > 0 && axis.From < axis.To) || math.IsInf(axis.To, 1) {
+		return axis, usage.Errorf("--over %s: bounds are FROM:TO, numbers above 0, the lower one first", text)
+	}
+	return axis, nil
+}
+
 // begin sets what is chosen and was not given to where a search begins.
-func (t *tuneFlags) begin(m *modelFlags, p *tune.Problem) error {
+func (t *tuneFlags) begin(p *tune.Problem) error {
 	for _, axis := range p.Over {
 		over, err := p.Spec.Hyperparameters(axis.Name)
 		if err != nil {
 			return err
 		}
-		if m.given(axis.Name) || axis.Name == "length-scale" {
+		if t.model.given(axis.Name) || axis.Name == "length-scale" {
 			continue
 		}
 		for _, h := range over {
@@ -367,7 +380,7 @@ func (t *tuneFlags) begin(m *modelFlags, p *tune.Problem) error {
 }
 
 // tune chooses and prints.
-func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFlags, scheme *schemeFlags, path string) error {
+func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path string) error {
 	judged := 0
 	t.settings.Progress = func(e tune.Evaluation, least float64) {
 		judged++
@@ -380,34 +393,11 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 	if err != nil {
 		return err
 	}
-	d := &report.Tuning{
-		Command: "tune", By: p.By.String(), Best: map[string]any{}, Objective: r.Value, Choice: t.choice, Least: r.Least, Evaluations: len(r.Path), Failures: r.Failures,
-		StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...), Status: "complete", Warnings: append([]string{}, r.Bounds...),
-	}
-	if r.Stopped != "" {
-		d.Status = r.Stopped
-	}
-	for _, h := range r.Over {
-		d.Over = append(d.Over, h.String())
-		value := any(h.Value(&r.Spec))
-		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
-			value = r.Spec.Kernel.LengthScale
-		}
-		if w := loss.WeightsOf(r.Spec.Loss); h.Name == "class-weight" && w.Negative != 1 {
-			value = []float64{w.Negative, w.Positive}
-		}
-		d.Best[h.Name] = value
-	}
-	for _, e := range r.Path {
-		step := report.TuningStep{Start: e.Start, Examples: e.Examples, Values: e.Values, Failure: e.Failure}
-		if e.Failure == "" {
-			step.Objective = &e.Value
-		}
-		d.Path = append(d.Path, step)
-	}
-	built, err := a.tunedReport(d, cmd, p, r, m, scheme, path)
-	if err == nil && t.model != "" {
-		d.ModelFile, err = t.model, t.writeModel(built)
+	d := searchReport(r)
+	d.By, d.Choice = p.By.String(), t.choice
+	built, err := a.tunedReport(d, cmd, p, r, t, path)
+	if err == nil && t.file != "" {
+		d.ModelFile, err = t.file, t.writeModel(built)
 	}
 	if err != nil {
 		return err
@@ -428,8 +418,35 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, m *modelFl
 	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d}, Figures: d.Figures()}})
 }
 
+// searchReport is what a report says of a search.
+func searchReport(r *tune.Result) *report.Tuning {
+	d := &report.Tuning{
+		Command: "tune", Best: map[string]any{}, Objective: r.Value, Least: r.Least, Evaluations: len(r.Path), Failures: r.Failures,
+		StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...), Status: cmp.Or(r.Stopped, "complete"), Warnings: append([]string{}, r.Bounds...),
+	}
+	for _, h := range r.Over {
+		d.Over = append(d.Over, h.String())
+		value := any(h.Value(&r.Spec))
+		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
+			value = r.Spec.Kernel.LengthScale
+		}
+		if w := loss.WeightsOf(r.Spec.Loss); h.Name == "class-weight" && w.Negative != 1 {
+			value = []float64{w.Negative, w.Positive}
+		}
+		d.Best[h.Name] = value
+	}
+	for _, e := range r.Path {
+		step := report.TuningStep{Start: e.Start, Examples: e.Examples, Values: e.Values, Failure: e.Failure}
+		if e.Failure == "" {
+			step.Objective = &e.Value
+		}
+		d.Path = append(d.Path, step)
+	}
+	return d
+}
+
 // tunedReport fills in what is known of the model that was chosen, and returns it.
-func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, m *modelFlags, scheme *schemeFlags, path string) (*model.Model, error) {
+func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, t *tuneFlags, path string) (*model.Model, error) {
 	built, err := r.Model, error(nil)
 	if built == nil { // interrupted
 		a.interrupted()
@@ -438,14 +455,14 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 		}
 	}
 	for _, name := range lossParameters(built.Loss) {
-		*parameter(&m.used, name) = model.Hyperparameter{Name: name, Feature: -1}.Value(&built.Spec)
+		*parameter(&t.model.used, name) = model.Hyperparameter{Name: name, Feature: -1}.Value(&built.Spec)
 	}
-	m.used.ClassWeights = loss.WeightsOf(built.Loss)
-	law, err := scheme.of(scheme.ratio, built.Set.N())
+	t.model.used.ClassWeights = loss.WeightsOf(built.Loss)
+	law, err := t.scheme.of(t.scheme.ratio, built.Set.N())
 	if err != nil {
 		return nil, err
 	}
-	d.Subject, d.Resampling = subjectReport(built, m.used, ""), resamplingReport(law, built.Set.N())
+	d.Subject, d.Resampling = subjectReport(built, t.model.used, ""), resamplingReport(law, built.Set.N())
 	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, built.Loss.Name())
 	if len(built.Kernel.LengthScale) > 1 {
 		d.Features = featureNames(built.Set)

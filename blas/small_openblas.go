@@ -85,7 +85,7 @@ func (openBLAS) smallInvert(k blas64.Symmetric, root []float64, s *Small) int {
 	if k.N == 0 {
 		return 0
 	}
-	return int(C.bb_small_invert(smallSet().index, s.precision(), C.int(k.N), numbers(k.Data), C.int(k.Stride), numbers(root),
+	return int(C.bb_small_invert(smallSet().index, flag(s.single), C.int(k.N), numbers(k.Data), C.int(k.Stride), numbers(root),
 		numbers(s.work), numbers(s.Pivots), numbers(s.Above), numbers(s.Below)))
 }
 
@@ -93,7 +93,7 @@ func (openBLAS) smallSquare(s *Small, scale []float64, g blas64.Symmetric) {
 	if g.N == 0 {
 		return
 	}
-	C.bb_small_square(smallSet().index, s.precision(), C.int(g.N), numbers(s.work), numbers(scale), numbers(g.Data), C.int(g.Stride))
+	C.bb_small_square(smallSet().index, flag(s.single), C.int(g.N), numbers(s.work), numbers(scale), numbers(g.Data), C.int(g.Stride))
 }
 
 func (openBLAS) smallCouple(g blas64.Symmetric, chi, u []float64, s *Small, h blas64.General) {
@@ -117,10 +117,3 @@ func (openBLAS) smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []flo
 
 // numbers is where a slice that is not empty begins.
 func numbers(x []float64) *C.double { return (*C.double)(&x[0]) }
-
-func (s *Small) precision() C.int {
-	if s.single {
-		return 1
-	}
-	return 0
-}

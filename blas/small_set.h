@@ -1,14 +1,19 @@
-// All small kernels for one set of vectors. The file that includes this defines TARGET, BYTES and ROWS as
-// small_kernels.h has them, and SET, the name of a function of the set.
+// All kernels for one set of vectors. The file that includes this defines TARGET, BYTES and ROWS as
+// tile_kernels.h has them, and SET, the name of a function of the set.
 
 #include <math.h>
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "thin.h"
+
 #define REAL double
 #define SQRT sqrt
 #define NAME(x) SET(double_##x)
+#include "tile_kernels.h"
 #include "small_kernels.h"
+#include "thin_kernels.h"
+#include "tile_end.h"
 #undef REAL
 #undef SQRT
 #undef NAME
@@ -17,7 +22,10 @@
 #define SQRT sqrtf
 #define COUPLE
 #define NAME(x) SET(single_##x)
+#include "tile_kernels.h"
 #include "small_kernels.h"
+#include "thin_kernels.h"
+#include "tile_end.h"
 #undef NAME
 
 #define NAME(x) SET(x)

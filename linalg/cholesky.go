@@ -4,6 +4,7 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
@@ -361,7 +362,7 @@ func (e *CholeskyEngine) MulRows(dst, x blas64.General) {
 // scaleColumns writes a, column i times scale_i, into dst, which may be a.
 func scaleColumns(dst, a blas64.General, scale []float64) {
 	for r := range a.Rows {
-		mulTo(dst.Data[r*dst.Stride:], a.Data[r*a.Stride:r*a.Stride+a.Cols], scale)
+		floats.MulTo(grid(dst).row(r), grid(a).row(r), scale)
 	}
 }
 

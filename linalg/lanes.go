@@ -19,6 +19,7 @@ type lane struct {
 	number     int
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	list       []int          // of sites in such a block
+	packed     []float64      // what kernels of package blas work in, which take the place of twin and list
 	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.sum
 }
 
@@ -42,12 +43,14 @@ func laneCount(own int) int {
 	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), own/laneSites))
 }
 
-// newLanes takes from p what lanes for own sites of a factor of rank r hold, twins if wanted.
-func newLanes(p *core.Plan, own, r int, twins bool) lanes {
+// newLanes takes from p what lanes for own sites of a factor of rank r hold: for products of its rows if wanted.
+func newLanes(p *core.Plan, own, r int, products bool) lanes {
 	l, width := make(lanes, laneCount(own)), siteBlock(own, r)
 	for i := range l {
 		l[i].number, l[i].work = i, p.Matrix(r, width)
-		if twins {
+		if packed := blas.ThinWork(r); products && packed > 0 {
+			l[i].packed = p.Vector(packed)
+		} else if products {
 			l[i].twin, l[i].list = p.Matrix(r, width), p.Ints(width)
 		}
 		if i > 0 {
@@ -75,15 +78,20 @@ func sideBySide(count, first, last int, f func(lane, first, last int)) {
 	})
 }
 
-// eachBlock calls f for blocks of the numbers from first to last-1, with as many columns of work and twin.
-func (l lanes) eachBlock(first, last int, f func(l lane, first, last int)) {
-	width := l[0].work.Cols
+// each calls f for the lanes' parts of the numbers from first to last-1.
+func (l lanes) each(first, last int, f func(l lane, first, last int)) {
 	if l[0].work.Rows == 0 {
 		return
 	}
-	sideBySide(min(len(l), max(1, (last-first)/laneSites)), first, last, func(at, first, last int) {
+	sideBySide(min(len(l), max(1, (last-first)/laneSites)), first, last, func(at, first, last int) { f(l[at], first, last) })
+}
+
+// eachBlock calls f for blocks of the numbers from first to last-1, with as many columns of work and twin.
+func (l lanes) eachBlock(first, last int, f func(l lane, first, last int)) {
+	width := l[0].work.Cols
+	l.each(first, last, func(l lane, first, last int) {
 		for ; first < last; first += width {
-			end, cut := min(last, first+width), l[at]
+			end, cut := min(last, first+width), l
 			cut.work = core.Cols(cut.work, 0, end-first)
 			if cut.twin.Rows > 0 {
 				cut.twin = core.Cols(cut.twin, 0, end-first)
@@ -93,18 +101,18 @@ func (l lanes) eachBlock(first, last int, f func(l lane, first, last int)) {
 	})
 }
 
-// sum is eachBlock for an f that adds to the lower triangle of its lane's sum; what they have added, in
-// the order of lanes, is added to that of dst.
-func (l lanes) sum(dst blas64.General, first, last int, f func(l lane, first, last int)) {
+// sum calls f with lanes that add to the lower triangle of their sum; what they have added, in the order of lanes, is added to that
+// of dst.
+func (l lanes) sum(dst blas64.General, f func(into lanes)) {
 	into := append(lanes(nil), l...)
 	into[0].sum = dst
 	for _, other := range into[1:] {
 		clear(other.sum.Data)
 	}
-	into.eachBlock(first, last, f)
+	f(into)
 	for _, other := range into[1:] {
 		for q := range dst.Rows {
-			floats.Add(grid64(dst).row(q)[:q+1], grid64(other.sum).row(q)[:q+1])
+			floats.Add(grid(dst).row(q)[:q+1], grid(other.sum).row(q)[:q+1])
 		}
 	}
 }

@@ -232,25 +232,13 @@ func (k *LowRankPlusDiag) Bytes() int64 {
 // block writes R' at own sites first to last-1, counted from the first of them, column i scaled by scale_i unless
 // scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
-	k.eachRow(first, last, func(q int, row []float64) {
+	eachPanelRow(k.panels, first, last, func(q int, row []float64) {
 		if scale == nil {
-			copy(grid64(dst).row(q), row)
+			copy(grid(dst).row(q), row)
 		} else {
-			mulTo(grid64(dst).row(q), row, scale[first:last])
+			floats.MulTo(grid(dst).row(q), row, scale[first:last])
 		}
 	})
-}
-
-// eachRow calls f for the rows of R' at own sites first to last-1, counted from the first of them.
-func (k *LowRankPlusDiag) eachRow(first, last int, f func(q int, row []float64)) {
-	q := 0
-	for _, p := range k.panels {
-		part := grid64(core.Cols(p, first, last))
-		for r := range part.rows {
-			f(q, part.row(r))
-			q++
-		}
-	}
 }
 
 // rowsAt are the rows of R of any sites.
@@ -268,7 +256,7 @@ func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 // Rows writes the rows of R of own sites first to last-1 into dst, (last-first) x rank
 // row-major.
 func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
-	k.eachRow(first-k.share.First, last-k.share.First, func(q int, row []float64) {
+	eachPanelRow(k.panels, first-k.share.First, last-k.share.First, func(q int, row []float64) {
 		for i, v := range row {
 			dst[i*k.rank+q] = v
 		}
@@ -285,14 +273,13 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 		}
 	}
 	if sites == nil {
-		room.sum(lower, 0, k.share.Own(), func(l lane, first, last int) {
-			k.block(l.work, first, last, root)
-			addGram(l.sum, 1, l.work)
-		})
+		room.gram(lower, k.thin(), root)
 	} else {
-		room.sum(lower, 0, len(sites), func(l lane, first, last int) {
-			k.pick(l.work, sites[first:last], root)
-			addGram(l.sum, 1, l.work)
+		room.sum(lower, func(into lanes) {
+			into.eachBlock(0, len(sites), func(l lane, first, last int) {
+				k.pick(l.work, sites[first:last], root)
+				addGram(l.sum, 1, l.work)
+			})
 		})
 	}
 	k.share.Sum(lower.Data)
@@ -303,8 +290,8 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 
 // pick writes R' at the listed own sites, scaled, into dst (rank x len(sites)).
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
-	k.eachRow(0, k.share.Own(), func(q int, row []float64) {
-		pickTo(grid64(dst).row(q), row, sites, 0, scale)
+	eachPanelRow(k.panels, 0, k.share.Own(), func(q int, row []float64) {
+		pickTo(grid(dst).row(q), row, sites, 0, scale)
 	})
 }
 

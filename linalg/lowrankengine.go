@@ -34,7 +34,6 @@ type LowRankEngine struct {
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
 	ws      lowRankWorkspace
 	level   coarseLevel
-	squares *squares32 // nil before they are asked for
 }
 
 // lowRankWorkspace is what an engine of some rank computes in.
@@ -129,12 +128,6 @@ func (e *LowRankEngine) eachBlock(f func(l lane, first, last int)) {
 	e.ws.lanes.eachBlock(0, e.k.share.Own(), f)
 }
 
-// sumBlocks adds what f adds to the lane's sum for blocks of own sites to dst, and all processes' dst up.
-func (e *LowRankEngine) sumBlocks(dst blas64.General, f func(l lane, first, last int)) {
-	e.ws.lanes.sum(dst, 0, e.k.share.Own(), f)
-	e.k.share.Sum(dst.Data)
-}
-
 // Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
 func (e *LowRankEngine) Factorize(d []float64) error {
 	if err := e.k.share.Agree(core.Check(d, e.k.share.Own())); err != nil {
@@ -160,22 +153,13 @@ func (e *LowRankEngine) Factorize(d []float64) error {
 // norms of its columns in uNorm2. The inverse of L takes r^3/3 flops, and products with it are half as
 // long again as substitution in blocks, whose triangles are slow.
 func (e *LowRankEngine) solveFactor() error {
-	clear(e.uNorm2)
 	inverse, zero := e.ws.half, 0
 	copyLower(inverse, e.lower)
 	e.ws.lanes.alone(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
 	if zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
-	e.eachBlock(func(l lane, first, last int) {
-		solved := l.work
-		if e.kept() {
-			solved = e.keptAt(first, last)
-		}
-		e.k.block(solved, first, last, nil)
-		mulLower(inverse, solved)
-		addSquares(e.uNorm2[first:last], solved)
-	})
+	e.ws.lanes.norms(e.uNorm2, e.k.thin(), inverse, e.solved)
 	if e.refine { // alone
 		return e.orthonormalize(inverse)
 	}
@@ -191,10 +175,8 @@ func (e *LowRankEngine) orthonormalize(inverse blas64.General) error {
 	m := e.ws.form
 	clear(m.Data)
 	addGram(m, 1, inverse)
-	e.sumBlocks(m, func(l lane, first, last int) {
-		scaleColumns(l.work, e.keptAt(first, last), e.ws.scale[first:last])
-		addGram(l.sum, 1, l.work)
-	})
+	e.ws.lanes.gram(m, e.basis(), e.ws.scale)
+	e.k.share.Sum(m.Data)
 	if err := factorizeLower(m); err != nil {
 		return err
 	}
@@ -269,20 +251,8 @@ func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.Gene
 	return work
 }
 
-// eachRow calls f for the rows of what factor is, at sites first to last-1.
-func (e *LowRankEngine) eachRow(first, last int, f func(q int, row []float64)) {
-	if !e.kept() {
-		e.k.eachRow(first, last, f)
-		return
-	}
-	kept := grid64(e.keptAt(first, last))
-	for q := range kept.rows {
-		f(q, kept.row(q))
-	}
-}
-
 // addSquares adds the squared norms of the columns of a to sums.
-func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid64(a), grid64(a)) }
+func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), grid(a)) }
 
 // complements computes 1 - h of the listed own sites, or helps another member to do so for m of its sites, without the
 // difference. h_i is a

@@ -43,7 +43,7 @@ func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 		c.a[i] = e.k.residual[i] * v
 	}
 	c.m2 = e.thinGram(u)
-	e.thinForms([][]float64{c.q2}, c.m2)
+	e.thinForms(c.q2, c.m2)
 	for i, v := range c.q2 {
 		c.variance[i] = u[i]*(c.a[i]*c.a[i]+2*c.a[i]*e.uNorm2[i]) + v
 	}
@@ -58,17 +58,16 @@ func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 // so that quadratic forms of the rows of U are all it takes: 4 N r^2 flops.
 func (c *thinCrossed) MulVecOffDiag(dst, x []float64) {
 	e := c.engine
-	scale := e.ws.scale
+	q1, weighted := make([]float64, len(x)), make([]float64, len(x))
 	for i, v := range x {
-		scale[i] = v * c.a[i] * c.u[i]
+		weighted[i] = v * c.a[i] * c.u[i]
 	}
-	m3 := e.thinGram(scale)
-	m1 := e.thinGram(x)
+	m3, m1 := e.thinGram(weighted), e.thinGram(x)
 	if r := e.k.rank; r > 0 { // symmetrised: (m1 m2 + m2 m1)/2
 		blas64.Syr2k(gblas.NoTrans, 0.5, m1, c.m2, 1, blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: m3.Stride, Data: m3.Data})
 	}
-	q1 := make([]float64, len(x))
-	e.thinForms([][]float64{q1, dst}, m1, m3)
+	e.thinForms(q1, m1)
+	e.thinForms(dst, m3)
 	for i, v := range dst {
 		a, z := c.a[i], e.uNorm2[i]
 		h := a*a*x[i] + 2*a*x[i]*z + q1[i]
@@ -138,47 +137,21 @@ func (c *biasedCrossed) MulVecOffDiag(dst, x []float64) {
 	}
 }
 
-// thinGram is U' diag(x) U, see quadraticForm.
+// thinGram is U' diag(x) U.
 func (e *LowRankEngine) thinGram(x []float64) blas64.General {
-	m, root := newGeneral(e.k.rank, e.k.rank), make([]float64, len(x))
-	for i, v := range x {
-		root[i] = math.Sqrt(math.Abs(v))
-	}
-	e.sumBlocks(m, func(l lane, first, last int) {
-		e.thin(l.work, first, last)
-		sites, positive := bySign(l.list, x, first, last)
-		for q := range l.work.Rows {
-			pickTo(grid64(l.twin).row(q), grid64(l.work).row(q), sites, first, root)
-		}
-		addGram(l.sum, 1, core.Cols(l.twin, 0, positive))
-		addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
-	})
-	mirrorLower(m)
+	e.quadraticForm(e.basis(), x)
+	m := newGeneral(e.k.rank, e.k.rank)
+	copyRows(m, e.ws.form)
 	return m
 }
 
-// thinForms is dst_i = u_i' m u_i over the rows of U, for each of some symmetric m: twice that of the lower triangle with half
-// of its diagonal.
-func (e *LowRankEngine) thinForms(dst [][]float64, m ...blas64.General) {
-	lower := make([]blas64.General, len(m))
-	for c := range m {
-		clear(dst[c])
-		lower[c] = newGeneral(m[c].Rows, m[c].Rows)
-		copyLower(lower[c], m[c])
-		for q := range m[c].Rows {
-			lower[c].Data[q*(lower[c].Stride+1)] /= 2
-		}
-	}
-	e.eachBlock(func(l lane, first, last int) {
-		e.thin(l.work, first, last)
-		for c := range m {
-			copyRows(l.twin, l.work)
-			mulLower(lower[c], l.twin)
-			addProducts(dst[c][first:last], grid64(l.work), grid64(l.twin))
-		}
-	})
-	for c := range m {
-		floats.Scale(2, dst[c])
+// thinForms is dst_i = u_i' m u_i over the rows of U, for the lower triangle of a symmetric m.
+func (e *LowRankEngine) thinForms(dst []float64, m blas64.General) {
+	copyRows(e.ws.form, m)
+	mirrorLower(e.ws.form)
+	e.quadraticForms(dst, e.basis())
+	for i, v := range e.inverse {
+		dst[i] *= v * v
 	}
 }
 

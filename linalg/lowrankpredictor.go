@@ -19,8 +19,8 @@ func (e *LowRankEngine) InputDim() int { return max(1, e.k.rank) }
 // in O(rank^2). The new input has no share in any site's residual.
 func (e *LowRankEngine) Predictor(field, scatter []float64) Predictor {
 	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: e.coefficients(field)}
-	e.quadraticForm(scatter)
-	e.toPivots()
+	e.quadraticForm(e.basis(), scatter)
+	e.bothSides(e.toPivots)
 	copy(p.form.Data, e.ws.form.Data)
 	return p
 }

@@ -1,12 +1,11 @@
 package linalg
 
 import (
-	"math"
-
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
@@ -25,68 +24,31 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
-func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
-	clear(dst)
-	e.quadraticForm(x)
-	if !e.kept() {
-		e.toPivots()
+func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) { e.mulSquares(dst, x, e.basis()) }
+
+// Squares32 has its 2 N r^2 flops in single precision, where there are kernels for them; what is left of the diagonal of G is a
+// rounding error of it there.
+func (e *LowRankEngine) Squares32() Squares {
+	if blas.ThinWork(e.k.rank) == 0 {
+		return nil
 	}
-	for q := range e.k.rank { // half the diagonal: x'S x is twice x' times its lower triangle times x
-		row := e.ws.form.Data[q*e.ws.form.Stride : (q+1)*e.ws.form.Stride]
-		row[q] /= 2
-		clear(row[q+1:])
-	}
-	e.eachBlock(func(l lane, first, last int) {
-		v := e.factor(l.work, first, last)
-		copyRows(l.twin, v)
-		mulLower(e.ws.form, l.twin)
-		addProducts(dst[first:last], grid64(v), grid64(l.twin))
-	})
-	for i, v := range dst {
-		dst[i] = 2*v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
-	}
+	return squares32{e}
 }
 
-// quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it: a sum over the sites of x >= 0 less one over
-// the others, which are symmetric products of what |x|^1/2/e scales.
-func (e *LowRankEngine) quadraticForm(x []float64) {
-	e.rootScale(x)
-	clear(e.ws.form.Data)
-	e.sumBlocks(e.ws.form, func(l lane, first, last int) {
-		sites, positive := bySign(l.list, x, first, last)
-		scaled(grid64(l.twin), e, first, last, sites, positive)
-		addGram(l.sum, 1, core.Cols(l.twin, 0, positive))
-		addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
-	})
-	mirrorLower(e.ws.form)
-	if !e.kept() {
-		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
-	}
+type squares32 struct{ engine *LowRankEngine }
+
+func (s squares32) MulVecSquaredOffDiag(dst, x []float64) {
+	m := s.engine.basis()
+	m.Single = true
+	s.engine.mulSquares(dst, x, m)
 }
 
-// rootScale sets scale to |x|^1/2/e.
-func (e *LowRankEngine) rootScale(x []float64) {
-	for i, v := range x {
-		e.ws.scale[i] = math.Sqrt(math.Abs(v)) * e.inverse[i]
-	}
-}
+// Coupler is nil.
+func (e *LowRankEngine) Coupler() Coupler { return nil }
 
-// scaled writes sites first to last-1 of what factor is, times scale, into dst: in the order of sites, the first of which are
-// positive, unless all have one sign.
-func scaled[T number](dst grid[T], e *LowRankEngine, first, last int, sites []int, positive int) {
-	mixed := positive > 0 && positive < len(sites)
-	e.eachRow(first, last, func(q int, row []float64) {
-		if mixed {
-			pickTo(dst.row(q), row, sites, first, e.ws.scale)
-		} else {
-			mulTo(dst.row(q), row, e.ws.scale[first:last])
-		}
-	})
-}
-
-// toPivots turns form, S, into L^-T S L^-1: from the basis of L^-1 R' to that of R'.
-func (e *LowRankEngine) toPivots() {
-	e.bothSides(func(a blas64.General) { blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), a) })
+// toPivots overwrites a with L^-T a, which turns S, on both sides, from the basis of L^-1 R' to that of R'.
+func (e *LowRankEngine) toPivots(a blas64.General) {
+	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), a)
 }
 
 // bothSides turns form, S, into A S A', where solve overwrites its argument with A

@@ -58,7 +58,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 		c.panels = append(c.panels, core.Rows(k.panels[p], 0, min(k.panels[p].Rows, rank-above)))
 	}
 	SideBySide(len(c.residual), func(first, last int) {
-		k.eachRow(first, last, func(q int, row []float64) {
+		eachPanelRow(k.panels, first, last, func(q int, row []float64) {
 			if q >= rank {
 				for i, v := range row {
 					c.residual[first+i] += v * v

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
@@ -80,59 +79,37 @@ func mulLower(c, a blas64.General) {
 	}
 }
 
-// grid is a matrix in either precision.
-type grid[T number] struct {
-	rows, cols, stride int
-	data               []T
-}
+// grid is a matrix by its rows.
+type grid blas64.General
 
-func grid64(a blas64.General) grid[float64] { return grid[float64]{a.Rows, a.Cols, a.Stride, a.Data} }
-func grid32(a blas32.General) grid[float32] { return grid[float32]{a.Rows, a.Cols, a.Stride, a.Data} }
-
-func (g grid[T]) row(q int) []T {
-	return g.data[q*g.stride : q*g.stride+g.cols : q*g.stride+g.cols]
+func (g grid) row(q int) []float64 {
+	return g.Data[q*g.Stride : q*g.Stride+g.Cols : q*g.Stride+g.Cols]
 }
 
 // pickTo writes the listed elements of a, which are numbered from base, each scaled by what scale
 // has under that number, into dst.
-func pickTo[T number](dst []T, a []float64, list []int, base int, scale []float64) {
+func pickTo(dst, a []float64, list []int, base int, scale []float64) {
 	for c, i := range list {
-		dst[c] = T(a[i-base] * scale[i])
-	}
-}
-
-// mulTo writes the products of the elements of a and b, of one length, into dst.
-func mulTo[T number](dst []T, a, b []float64) {
-	dst, b = dst[:len(a)], b[:len(a)] // no checks in the loop
-	for i, v := range a {
-		dst[i] = T(v * b[i])
-	}
-}
-
-// convert rounds a into dst.
-func convert[T number](dst []T, a []float64) {
-	dst = dst[:len(a)]
-	for i, v := range a {
-		dst[i] = T(v)
+		dst[c] = a[i-base] * scale[i]
 	}
 }
 
 // addProducts adds the inner products of the columns of a and b to sums: of four rows at a time, so that sums
 // pass a quarter as often.
-func addProducts[T number](sums []float64, a, b grid[T]) {
+func addProducts(sums []float64, a, b grid) {
 	q := 0
-	for ; q+4 <= a.rows; q += 4 {
+	for ; q+4 <= a.Rows; q += 4 {
 		a0, a1, a2, a3 := a.row(q), a.row(q+1), a.row(q+2), a.row(q+3)
 		b0, b1, b2, b3 := b.row(q), b.row(q+1), b.row(q+2), b.row(q+3)
 		a1, a2, a3, b0, b1, b2, b3 = a1[:len(a0)], a2[:len(a0)], a3[:len(a0)], b0[:len(a0)], b1[:len(a0)], b2[:len(a0)], b3[:len(a0)]
 		for i, v := range a0 {
-			sums[i] += float64(v*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i]))
+			sums[i] += v*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i])
 		}
 	}
-	for ; q < a.rows; q++ {
+	for ; q < a.Rows; q++ {
 		other := b.row(q)
 		for i, v := range a.row(q) {
-			sums[i] += float64(v * other[i])
+			sums[i] += v * other[i]
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
@@ -22,10 +23,7 @@ import (
 // small is regression that compares in milliseconds.
 func small(t testing.TB, path string) model.Spec {
 	t.Helper()
-	set, err := dataset.Load(path, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load(path, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}}
 	spec.Kernel.Amplitude, spec.Kernel.Constant = 25, 200
 	return spec
@@ -36,10 +34,7 @@ func small(t testing.TB, path string) model.Spec {
 func compared(t *testing.T, s Settings, cases ...Case) []CompareRow {
 	t.Helper()
 	var emitted []CompareRow
-	rows, err := Compare(t.Context(), cases, s, func(r CompareRow) { emitted = append(emitted, r) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := need.One(Compare(t.Context(), cases, s, func(r CompareRow) { emitted = append(emitted, r) }))(t)
 	if a, b := fmt.Sprintf("%+v", rows), fmt.Sprintf("%+v", emitted); a != b { // as text, in which NaN is NaN
 		t.Fatalf("rows %s, emitted %s", a, b)
 	}
@@ -119,14 +114,8 @@ func TestPrefixes(t *testing.T) {
 		if r.N < 50 {
 			prefix.Set = spec.Set.Subset(order[:r.N])
 		}
-		m, err := model.Build(prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := need.One(model.Build(prefix))(t)
+		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		if want, _ := s.LeftOut(loss.SquareTest{}); r.TheoryError != want {
 			t.Errorf("n = %d: left-out error %v, want %v", r.N, r.TheoryError, want)
 		}
@@ -278,10 +267,7 @@ func TestFailedRow(t *testing.T) {
 // merged rows, so that both fits are one predictor; and it has the examples'
 // own targets.
 func TestDraws(t *testing.T) {
-	all, err := experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 1}}, Settings{Scheme: "poisson"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 1}}, Settings{Scheme: "poisson"}))(t)
 	x := all[0]
 	if err := x.build(); err != nil {
 		t.Fatal(err)
@@ -297,14 +283,8 @@ func TestDraws(t *testing.T) {
 				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
 			}
 		}
-		merged, err := x.model.NewTrainer()
-		if err != nil {
-			t.Fatal(err)
-		}
-		naive, err := gp.NewNaive(x.model.Gram, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		merged := need.One(x.model.NewTrainer())(t)
+		naive := need.One(gp.NewNaive(x.model.Gram, 1))(t)
 		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
 		for _, err := range []error{merged.Fit(d.counts, f), naive.Fit(d.rows, d.targets), naive.Predict(g)} {
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/svm"
@@ -19,10 +20,7 @@ import (
 
 func classifier(t *testing.T, path string, l loss.Loss) model.Spec {
 	t.Helper()
-	set, err := dataset.Load(path, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load(path, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: l}
 	spec.Kernel.Gamma = 1 / float64(set.D())
 	return spec
@@ -33,36 +31,21 @@ func classifier(t *testing.T, path string, l loss.Loss) model.Spec {
 func TestCompareEstimators(t *testing.T) {
 	spec := classifier(t, "crabs", loss.Hinge{C: 3})
 	s := EstimatorSettings{Train: 40, Splits: 3, Seed: 7, Folds: 40}
-	j, err := CompareEstimators(t.Context(), spec, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := need.One(CompareEstimators(t.Context(), spec, s))(t)
 	rng := rand.New(rand.NewPCG(s.Seed, 0))
 	truth, leftOut := 0.0, 0.0
 	for range s.Splits {
-		drawn, others, err := spec.Set.Split(s.Train, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn, others := need.Two(spec.Set.Split(s.Train, rng))(t)
 		rng.Perm(s.Train) // the folds
 		part := spec
 		part.Set = drawn
-		m, err := model.Build(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := need.One(model.Build(part))(t)
 		p := svm.Problem{Y: drawn.Y, Site: m.Site, C: make([]float64, s.Train)}
 		for i := range p.C {
 			p.C[i] = 3
 		}
-		all, err := m.CrossAll(blas64.General(others.X))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := svm.Train(m.Gram, p, svm.Settings{Tolerance: 1e-8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := need.One(m.CrossAll(blas64.General(others.X)))(t)
+		r := need.One(svm.Train(m.Gram, p, svm.Settings{Tolerance: 1e-8}))(t)
 		for i, y := range others.Y {
 			f := 0.0
 			for k, b := range r.Beta {
@@ -74,10 +57,7 @@ func TestCompareEstimators(t *testing.T) {
 		}
 		for i, y := range drawn.Y {
 			p.C[i] = 0
-			r, err := svm.Train(m.Gram, p, svm.Settings{Tolerance: 1e-8})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.One(svm.Train(m.Gram, p, svm.Settings{Tolerance: 1e-8}))(t)
 			if p.C[i] = 3; y*r.F[m.Site[i]] <= 0 {
 				leftOut += 1 / float64(s.Splits*s.Train)
 			}
@@ -137,10 +117,7 @@ func TestPrintEstimators(t *testing.T) {
 		{"pima", 200, loss.Hinge{C: 1}}, {"pima", 200, loss.HardMargin{}},
 		{"sonar", 120, loss.HardMargin{}},
 	} {
-		j, err := CompareEstimators(t.Context(), classifier(t, c.data, c.loss), EstimatorSettings{Train: c.train})
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := need.One(CompareEstimators(t.Context(), classifier(t, c.data, c.loss), EstimatorSettings{Train: c.train}))(t)
 		fmt.Printf("\n%s, %s, %d of %d, %d splits, held-out error %.4f +- %.4f (%d theory solves short of tolerance)\n",
 			j.Data, c.loss.Name(), j.Train, j.Train+j.HeldOut, j.Splits, j.Truth, j.TruthSE, j.UnfinishedTheory)
 		fmt.Println("estimator                        mean     bias      +-      rms       sd   seconds  retrained")

@@ -12,6 +12,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -32,10 +33,7 @@ func breadthSet(b *testing.B, name string, n int) *dataset.Set {
 		}
 		path = filepath.Join(os.Getenv("BOOTBENCH_DATA"), name+".csv")
 	}
-	set, err := dataset.Load(path, dataset.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	set := need.One(dataset.Load(path, dataset.Options{}))(b)
 	if n > set.N() {
 		b.Skip("not so many examples")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/model"
 	"bootbench/solver"
@@ -25,10 +26,7 @@ func scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) (
 // compared with the exact ones; figures that can be known by other means are as
 // they must be.
 func TestScale(t *testing.T) {
-	spec, err := WavesCase(600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := need.One(WavesCase(600))(t)
 	lowrank := spec
 	lowrank.Storage, lowrank.RankTol = model.LowRank, 1e-4
 	cases := []Case{{Name: "waves", Spec: spec, Ratio: 1, Sizes: []int{150, 600}}, {Name: "waves", Spec: lowrank, Ratio: 1, Sizes: []int{600}}}
@@ -60,10 +58,7 @@ func TestScale(t *testing.T) {
 // TestScaleRefuses: sizes out of range are bad input; cancelled, or with a rank that is too low, the
 // rows so far come with the error.
 func TestScaleRefuses(t *testing.T) {
-	spec, err := WavesCase(50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := need.One(WavesCase(50))(t)
 	if _, err := scale(context.Background(), []Case{{Spec: spec, Ratio: 1, Sizes: []int{51}}}, Settings{}, nil); !errors.Is(err, model.ErrInput) {
 		t.Errorf("more examples than there are: %v", err)
 	}
@@ -101,17 +96,11 @@ func TestGrowth(t *testing.T) {
 // TestScaleCases: the default sizes, and a case of a user's set: standard targets in regression (the
 // set itself unchanged), labels as they are in classification.
 func TestScaleCases(t *testing.T) {
-	cases, err := DefaultScale(5000, 20000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := need.One(DefaultScale(5000, 20000))(t)
 	if len(cases) != 3 || cases[0].Spec.Storage != model.Exact || len(cases[0].Sizes) != 2 || len(cases[1].Sizes) != 4 || cases[2].Sizes[3] != 20000 {
 		t.Errorf("%+v", cases)
 	}
-	set, err := dataset.Open("boston")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Open("boston"))(t)
 	c := UserCase(set, model.LowRank, 300)
 	mean, square := 0.0, 0.0
 	for _, y := range c.Spec.Set.Y {
@@ -121,10 +110,7 @@ func TestScaleCases(t *testing.T) {
 	if math.Abs(mean) > 1e-12 || math.Abs(square-1) > 1e-12 || set.Y[0] != 24 || c.Sizes[0] != 300 {
 		t.Errorf("mean %g, mean square %g, first target %g", mean, square, set.Y[0])
 	}
-	labels, err := dataset.Open("sonar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := need.One(dataset.Open("sonar"))(t)
 	if c := UserCase(labels, model.Exact); c.Spec.Loss.Name() != "hinge" || c.Spec.Set != labels {
 		t.Errorf("%+v", c.Spec)
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"bootbench/internal/need"
 )
 
 // shape writes a set as some program would.
@@ -107,10 +109,7 @@ func npz(arrays map[string][]byte) []byte {
 // spread takes n rows of a set from everywhere, so that no column is constant.
 func spread(t *testing.T, name string, n int) *Set {
 	t.Helper()
-	s, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(Open(name))(t)
 	rows := make([]int, n)
 	for k := range rows {
 		rows[k] = k * 37 % s.N()
@@ -237,10 +236,7 @@ func TestShapesOfTables(t *testing.T) {
 			} else {
 				path = write(t, c.file, c.content)
 			}
-			s, err := Load(path, c.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := need.One(Load(path, c.opt))(t)
 			if s.N() != c.want.N() || s.D() != c.want.D() || !sameBits(s.X.Data, c.want.X.Data) || !sameBits(s.Y, c.want.Y) || s.Task != c.want.Task {
 				t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task, s.Notes)
 			}
@@ -413,10 +409,7 @@ func manyTexts() []byte {
 
 // bzip2 has no writer in Go: this is "a,y\n1,2\n3,4\n" as the program packs it.
 func TestBzip2(t *testing.T) {
-	packed, err := base64.StdEncoding.DecodeString(bzip2Table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := need.One(base64.StdEncoding.DecodeString(bzip2Table))(t)
 	s, err := Load(write(t, "d.csv.bz2", packed), Options{})
 	if err != nil || !slices.Equal(s.X.Data, []float64{1, 3}) || !slices.Equal(s.Y, []float64{2, 4}) {
 		t.Errorf("read %+v, %v", s, err)
@@ -469,21 +462,12 @@ func TestEndlessFiles(t *testing.T) {
 
 // TestInputsOfTables: new inputs go the way of the training set.
 func TestInputsOfTables(t *testing.T) {
-	train, err := ReadTable(strings.NewReader("id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n"), "train.csv", Options{Drop: []string{"id"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train := need.One(ReadTable(strings.NewReader("id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n"), "train.csv", Options{Drop: []string{"id"}}))(t)
 	if !slices.Equal(train.Y, []float64{1, -1, 1}) || train.Labels.Positive != "yes" {
 		t.Fatalf("trained on %+v", train)
 	}
-	bare, err := ReadTable(strings.NewReader("1,2,7\n3,4,8\n"), "bare.csv", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gaps, err := ReadTable(strings.NewReader("a,b,y\n1,2,1\n,4,2\n3,8,3\n"), "gaps.csv", Options{Missing: MissingIndicator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare := need.One(ReadTable(strings.NewReader("1,2,7\n3,4,8\n"), "bare.csv", Options{}))(t)
+	gaps := need.One(ReadTable(strings.NewReader("a,b,y\n1,2,1\n,4,2\n3,8,3\n"), "gaps.csv", Options{Missing: MissingIndicator}))(t)
 	for name, c := range map[string]struct {
 		train   *Set
 		text    string

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
 )
 
 // distinctByPairs is the plain way: compare every pair of rows.
@@ -77,10 +79,7 @@ func TestDistinctStride(t *testing.T) {
 }
 
 func BenchmarkDistinct(b *testing.B) {
-	s, err := Load("synthetic:grid,n=20000", Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := need.One(Load("synthetic:grid,n=20000", Options{}))(b)
 	b.SetBytes(int64(8 * len(s.X.Data)))
 	for b.Loop() {
 		Distinct(s.X)

@@ -7,14 +7,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // The table in embedded/README.md must be true of every file.
 func TestEmbeddedFilesMatchTheirTable(t *testing.T) {
-	text, err := os.ReadFile("embedded/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile("embedded/README.md"))(t)
 	rows := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "| ") && strings.Contains(line, ".csv") {
@@ -26,14 +25,8 @@ func TestEmbeddedFilesMatchTheirTable(t *testing.T) {
 		t.Errorf("%d files in the table, %d embedded", len(rows), len(Names()))
 	}
 	for _, name := range Names() {
-		s, err := Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := embedded.ReadFile("embedded/" + name + ".csv")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.One(Open(name))(t)
+		content := need.One(embedded.ReadFile("embedded/" + name + ".csv"))(t)
 		want := fmt.Sprintf("| %s.csv | %d | %d | %s | %d | %x |",
 			name, s.N(), s.D(), s.Target, s.Summary().Duplicates, sha256.Sum256(content))
 		if rows[name] != want {
@@ -59,10 +52,7 @@ func TestEmbeddedContent(t *testing.T) {
 		{name: "sonar", task: Classification, positive: 111, mean: 14.0 / 208, distinct: 208, tolerance: 1e-12},
 		{name: "pima", task: Classification, positive: 177, mean: -178.0 / 532, distinct: 532, tolerance: 1e-12},
 	} {
-		s, err := Open(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.One(Open(c.name))(t)
 		sum, positive := 0.0, 0
 		for _, y := range s.Y {
 			sum += y
@@ -98,10 +88,7 @@ func TestOpenGivesAFreshSet(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	set, err := Open("wisconsin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(Open("wisconsin"))(t)
 	w := set.Summary()
 	if w.Name != "wisconsin" || w.N != 683 || w.D != 9 || w.Task != Classification || w.Duplicates != 234 || w.Source == "" {
 		t.Errorf("%+v", w)

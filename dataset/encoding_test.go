@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestEncoding: an encoding that went through JSON makes the inputs that the training set
@@ -55,10 +57,7 @@ func TestEncoding(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		text, err := json.Marshal(set.Encoding())
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.One(json.Marshal(set.Encoding()))(t)
 		var e Encoding
 		if err := json.Unmarshal(text, &e); err != nil {
 			t.Fatal(err)
@@ -81,10 +80,7 @@ func TestEncoding(t *testing.T) {
 
 // TestEncodingCheck: encodings that do not fit together are refused.
 func TestEncodingCheck(t *testing.T) {
-	set, err := ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{}))(t)
 	if err := set.Encoding().Check(); err != nil {
 		t.Fatal(err)
 	}

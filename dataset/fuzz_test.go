@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/kernel"
 )
 
@@ -60,10 +61,7 @@ func FuzzTable(f *testing.F) {
 			f.Add([]byte(seed), option)
 		}
 	}
-	worded, err := ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	worded := need.One(ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{}))(f)
 	f.Fuzz(func(t *testing.T, data []byte, option byte) {
 		opt := Options{MaxBytes: fuzzLimit, Missing: Missing(option % 4), NoHeader: option&4 != 0, UnseenZero: option&8 != 0}
 		if option&16 != 0 {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
 )
 
 func TestReadLIBSVM(t *testing.T) {
@@ -19,10 +21,7 @@ func TestReadLIBSVM(t *testing.T) {
 		"-1 qid:7 2:1e-3\n" +
 		"1\n" +
 		"-1 \t 4:4   "
-	s, err := ReadLIBSVM(strings.NewReader(text), "f.svm", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(ReadLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
 	want := []float64{
 		0.5, 0, -2, 0,
 		0, 1e-3, 0, 0,
@@ -77,10 +76,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 func TestReadLIBSVMSparse(t *testing.T) {
 	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
 	for _, storage := range []Storage{Auto, Sparse} {
-		s, err := ReadLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: storage})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.One(ReadLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: storage}))(t)
 		x := s.Sparse
 		if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 || s.Task != Classification {
 			t.Fatalf("read %+v", s)
@@ -159,10 +155,7 @@ func TestWriteLIBSVM(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v in %q", err, b.String())
 			}
-			sparse, err := ReadLIBSVM(&b, "f", Options{Storage: Sparse})
-			if err != nil {
-				t.Fatal(err)
-			}
+			sparse := need.One(ReadLIBSVM(&b, "f", Options{Storage: Sparse}))(t)
 			if !slices.Equal(dense.X.Data, s.X.Data) || dense.D() != d || !slices.Equal(dense.Y, s.Y) {
 				t.Fatalf("%v became %v", s.X, dense.X)
 			}

@@ -6,16 +6,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"bootbench/internal/need"
 )
 
 // TestNew: a set in memory is the set that a table of the same numbers is, and does not
 // change with the matrix that it was made of.
 func TestNew(t *testing.T) {
 	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), []float64{-1, 1}
-	s, err := New(x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(New(x, y))(t)
 	x.Set(0, 0, 9)
 	y[0] = 9
 	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) || s.Task != Classification ||

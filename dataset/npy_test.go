@@ -11,6 +11,8 @@ import (
 
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
+
+	"bootbench/internal/need"
 )
 
 // npyFile writes a NumPy file by its published layout.
@@ -94,10 +96,7 @@ func TestReadNPYOfAnotherWriter(t *testing.T) {
 	if err := npy.Write(&b, m); err != nil {
 		t.Fatal(err)
 	}
-	s, err := ReadNPY(&b, "f.npy", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(ReadNPY(&b, "f.npy", Options{}))(t)
 	for i := range rows {
 		for j := range cols - 1 {
 			if s.X.At(i, j) != m.At(i, j) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+
+	"bootbench/internal/need"
 )
 
 // house is a row of a Parquet file, with every kind of column that is read.
@@ -81,14 +83,8 @@ func TestParquet(t *testing.T) {
 		text += strings.Join([]string{h.Index, formatNumber(float64(h.Rooms)), area, formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100), formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
 	}
 	opt := Options{Missing: MissingMean}
-	want, err := ReadTable(strings.NewReader(text), "d.csv", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs, err := ReadInputsTable(strings.NewReader(text), "d.csv", want, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := need.One(ReadTable(strings.NewReader(text), "d.csv", opt))(t)
+	inputs := need.One(ReadInputsTable(strings.NewReader(text), "d.csv", want, opt))(t)
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli, &parquet.Lz4Raw} {
 		for _, page := range []int{200, 1 << 16} { // bytes
 			path := writeParquet(t, rows, parquet.Compression(codec), parquet.PageBufferSize(page))
@@ -156,10 +152,7 @@ func TestParquetRefused(t *testing.T) {
 	rows := houses(90)
 	good := writeParquet(t, rows)
 	refused("too large", good, Options{MaxBytes: 1000}, "limit")
-	raw, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := need.One(os.ReadFile(good))(t)
 	spoilt := filepath.Join(t.TempDir(), "d.parquet")
 	for _, b := range [][]byte{nil, []byte("a,b\n1,2\n"), raw[:len(raw)/2], raw[:len(raw)-3], raw[100:]} {
 		os.WriteFile(spoilt, b, 0o644)

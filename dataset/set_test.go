@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/need"
 )
 
 // wantError checks that err is an input error whose line contains every part.
@@ -88,10 +90,7 @@ func TestSplitIsAPartition(t *testing.T) {
 }
 
 func TestShuffledKeepsExamples(t *testing.T) {
-	s, err := Open("crabs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(Open("crabs"))(t)
 	shuffled := s.Shuffled(rand.New(rand.NewPCG(3, 3)))
 	if slices.Equal(shuffled.Y, s.Y) {
 		t.Error("the order did not change")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // write puts a file into a fresh directory and returns its path.
@@ -145,10 +147,7 @@ func TestLoadInputs(t *testing.T) {
 
 func TestLoadInputsOfTheTrainingSetItself(t *testing.T) {
 	for _, name := range []string{"pima", "synthetic:waves,n=9"} {
-		train, err := Load(name, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		train := need.One(Load(name, Options{}))(t)
 		in, err := LoadInputs(name, train, Options{})
 		if err != nil || !slices.Equal(in.X.Data, train.X.Data) || !slices.Equal(in.Y, train.Y) {
 			t.Errorf("%s: %v", name, err)

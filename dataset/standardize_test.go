@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
 )
 
 // moments computes mean and population standard deviation with 2000 bits, by
@@ -53,10 +55,7 @@ func TestColumnMomentsAgainstExactArithmetic(t *testing.T) {
 }
 
 func TestStandardize(t *testing.T) {
-	s, err := Open("boston")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(Open("boston"))(t)
 	before := slices.Clone(s.X.Data)
 	z, scaler := Standardize(s.X)
 	if !slices.Equal(before, s.X.Data) {

@@ -4,14 +4,13 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 func generate(t *testing.T, text string) *Set {
 	t.Helper()
-	s, err := Load(text, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(Load(text, Options{}))(t)
 	return s
 }
 
@@ -115,10 +114,7 @@ func TestWavesHaveUnitVarianceOverSeeds(t *testing.T) {
 	const seeds = 4000
 	y := make([]float64, seeds)
 	for k := range y {
-		s, err := Synthetic{Generator: "waves", N: 1, D: 3, Seed: uint64(k)}.Generate(Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.One(Synthetic{Generator: "waves", N: 1, D: 3, Seed: uint64(k)}.Generate(Options{}))(t)
 		y[k] = s.Y[0]
 	}
 	if mean, sd := moments(y); math.Abs(mean) > 5/math.Sqrt(seeds) || math.Abs(sd-1) > 5/math.Sqrt(2*seeds) {

@@ -9,12 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	"bootbench/blas"
-	"bootbench/gp"
-	"bootbench/linalg"
-
 	gonum "gonum.org/v1/gonum/blas"
 	"pgregory.net/rapid"
+
+	"bootbench/blas"
+	"bootbench/gp"
+	_ "bootbench/internal/fixedseed"
+	"bootbench/linalg"
 )
 
 // rbf is exp(-|x-x'|^2) over m random points of the unit cube in 3 dimensions.

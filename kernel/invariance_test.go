@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
+
+	_ "bootbench/internal/fixedseed"
 )
 
 // drawInputs draws up to 12 inputs of up to 4 features between -4 and 4, on a

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -61,10 +62,7 @@ func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross 
 func TestFullFit(t *testing.T) {
 	spec := grid(t, 90)
 	m := build(t, spec)
-	got, err := m.FullFit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.One(m.FullFit())(t)
 	all := make([]int, 90)
 	count, mean := make([]int, m.Sites()), make([]float64, m.Sites())
 	for i := range all {
@@ -75,10 +73,7 @@ func TestFullFit(t *testing.T) {
 	for s := range mean {
 		mean[s] /= float64(count[s])
 	}
-	direct, err := gp.FitFull(build(t, spec).Gram, 0.2, count, mean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	direct := need.One(gp.FitFull(build(t, spec).Gram, 0.2, count, mean))(t)
 	for s, want := range fitRows(t, m, 0.2, all, blas64.General{}) {
 		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
 		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)
@@ -90,10 +85,7 @@ func TestFullFit(t *testing.T) {
 // drawn rows, at the sites and at new inputs.
 func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
-	cross, err := m.CrossAll(matrix([][]float64{{0.5, 1.5}, {3, 3}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := need.One(m.CrossAll(matrix([][]float64{{0.5, 1.5}, {3, 3}})))(t)
 	seen := 0
 	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: 20, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
@@ -121,10 +113,7 @@ func TestSolve(t *testing.T) {
 	spec := grid(t, 40)
 	m, again := build(t, spec), build(t, spec)
 	law := resample.Poisson{Ratio: 0.7}
-	got, err := m.Solve(context.Background(), law, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.One(m.Solve(context.Background(), law, solver.Settings{}))(t)
 	want, err := solver.Solve(context.Background(), solver.Problem{
 		Gram: again.Gram, Site: again.Site, Y: spec.Set.Y, Loss: spec.Loss, Law: law,
 	}, solver.Settings{})

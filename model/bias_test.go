@@ -10,6 +10,7 @@ import (
 
 	"bootbench/batch"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -68,10 +69,7 @@ func TestBiasByBatch(t *testing.T) {
 			}
 			var retrained *retrain.Result
 			single := fits(func(s model.RetrainSettings) {
-				r, err := m.Retrain(context.Background(), law, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := need.One(m.Retrain(context.Background(), law, s))(t)
 				retrained = r
 			})
 			solution, err := m.Solve(context.Background(), law, solver.Settings{})
@@ -79,10 +77,7 @@ func TestBiasByBatch(t *testing.T) {
 				t.Fatal(err, solution)
 			}
 			together := fits(func(s model.RetrainSettings) {
-				_, stats, err := m.RetrainBatch(context.Background(), solution, law, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				_, stats := need.Two(m.RetrainBatch(context.Background(), solution, law, s))(t)
 				if stats.Fits < 50 {
 					t.Errorf("only %d of 60 fits come from batches", stats.Fits)
 				}
@@ -127,19 +122,10 @@ func TestBiasOfOneClass(t *testing.T) {
 				near(t, l.Name(), v, 1, 1e-3)
 			}
 		}}}
-		solution, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		single, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		solution := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+		single := need.One(m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, settings))(t)
 		one := lacking
-		together, _, err := m.RetrainBatch(context.Background(), solution, resample.Poisson{Ratio: 1}, settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		together, _ := need.Two(m.RetrainBatch(context.Background(), solution, resample.Poisson{Ratio: 1}, settings))(t)
 		if lacking != 2*one || len(single.Skipped) != len(together.Skipped) {
 			t.Errorf("%s: %d and %d resamples of one class, %d and %d skipped", l.Name(), one, lacking-one, len(single.Skipped), len(together.Skipped))
 		}
@@ -157,9 +143,6 @@ func newInputs(t *testing.T, m *model.Model) blas64.General {
 	for j, v := range x.Row(1) {
 		rows[0][j] = (rows[0][j] + v) / 2
 	}
-	cross, err := m.CrossAll(matrix(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := need.One(m.CrossAll(matrix(rows)))(t)
 	return cross
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -161,14 +162,8 @@ func TestPrecomputed(t *testing.T) {
 					kernels[r] = append(kernels[r], rbf(kernel.Spec{Gamma: 0.3, Amplitude: 1}, x, spec.Set.X.Row(i)))
 				}
 			}
-			crossA, err := a.CrossAll(matrix(fresh))
-			if err != nil {
-				t.Fatal(err)
-			}
-			crossB, err := b.CrossAll(matrix(kernels))
-			if err != nil {
-				t.Fatal(err)
-			}
+			crossA := need.One(a.CrossAll(matrix(fresh)))(t)
+			crossB := need.One(b.CrossAll(matrix(kernels)))(t)
 			for k, v := range crossA.Data {
 				near(t, "cross-kernel", crossB.Data[k], v, 1e-14)
 			}
@@ -222,10 +217,7 @@ func TestPreset(t *testing.T) {
 		// The textbook variance keeps at least 9 digits on these columns.
 		near(t, fmt.Sprint("kernel of ", pair), m.Gram.At(pair[0], pair[1]), math.Exp(-exponent), 1e-9)
 	}
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	if leftOut, _ := s.LeftOut(loss.SquareTest{}); math.Abs(leftOut-16.248) > 0.0006 {
 		t.Errorf("left-out error %v, want 16.248", leftOut)
 	}

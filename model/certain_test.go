@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -46,10 +47,7 @@ func TestCertain(t *testing.T) {
 			if err != nil || s.Status != solver.Converged {
 				t.Fatal(err, s)
 			}
-			fit, err := m.Fit(model.FitSettings{Tolerance: 1e-9})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fit := need.One(m.Fit(model.FitSettings{Tolerance: 1e-9}))(t)
 			bend := make([]float64, n) // 1/l''
 			for i, a := range fit.Weight {
 				y := c.set.Y[i]
@@ -60,10 +58,7 @@ func TestCertain(t *testing.T) {
 					bend[i] = 0
 				}
 			}
-			at, err := m.Predict(s, &dataset.Inputs{X: c.set.X})
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := need.One(m.Predict(s, &dataset.Inputs{X: c.set.X}))(t)
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] != 0 || math.Abs(at.Mean[i]-f) > 1e-5 || math.Abs(at.Var[i]) > 1e-9 {
 					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i], at.Mean[i], s.Var[i], at.Var[i], f)

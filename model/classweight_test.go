@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -141,14 +142,8 @@ func TestClassWeightsRetrained(t *testing.T) {
 		if err != nil || s.Status != solver.Converged {
 			t.Fatal(err, s.Status)
 		}
-		single, err := m.Retrain(context.Background(), law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		together, _, err := m.RetrainBatch(context.Background(), s, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		single := need.One(m.Retrain(context.Background(), law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
+		together, _ := need.Two(m.RetrainBatch(context.Background(), s, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
 		for i, v := range single.Var {
 			if sd := math.Sqrt(v); math.Abs(together.Mean[i]-single.Mean[i]) > 5e-3*sd {
 				t.Errorf("%s, bias %v, site %d: mean %v by batches, %v one by one", m.Loss.Name(), m.Bias, i, together.Mean[i], single.Mean[i])
@@ -172,10 +167,7 @@ func TestClassWeightsOfOne(t *testing.T) {
 			continue
 		}
 		solved := func(spec model.Spec) []float64 {
-			s, err := build(t, spec).Solve(context.Background(), law, solver.Settings{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := need.One(build(t, spec).Solve(context.Background(), law, solver.Settings{}))(t)
 			_, each := s.LeftOut(loss.ZeroOne{})
 			return append(slices.Concat(s.Mean, s.Var), each...)
 		}
@@ -192,10 +184,7 @@ func TestClassWeightsOfOne(t *testing.T) {
 // TestClassWeightsFlagless: the quick fit chooses C of the weighted loss.
 func TestClassWeightsFlagless(t *testing.T) {
 	set, w := load(t, "synthetic:blobs,n=60"), loss.ClassWeights{Negative: 1, Positive: 3}
-	fit, err := model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{ClassWeights: w}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit := need.One(model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{ClassWeights: w}}, nil))(t)
 	if l, ok := fit.Spec.Loss.(loss.Hinge); !ok || !(l.C > 0) || l.ClassWeights != w || !(fit.Spec.Kernel.Gamma > 0) {
 		t.Errorf("chosen: %+v", fit.Spec.Loss)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -24,10 +25,7 @@ func TestBusy(t *testing.T) {
 	m := build(t, grid(t, 200))
 	law := resample.Poisson{Ratio: 1}
 	ctx := context.Background()
-	earlier, err := m.Solve(ctx, law, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	earlier := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
 	want := slices.Clone(earlier.Var)
 	trials := map[string]func() error{
 		"solve":      func() error { _, err := m.Solve(ctx, law, solver.Settings{}); return err },
@@ -72,10 +70,7 @@ func TestManyAtOnce(t *testing.T) {
 	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin, "low rank": lowrank} {
 		t.Run(name, func(t *testing.T) {
 			m := build(t, spec)
-			alone, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 			want, wantLeftOut := slices.Clone(alone.Var), leftOut(alone)
 			row := make([]float64, alone.InputDim())
 			var group sync.WaitGroup

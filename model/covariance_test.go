@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -15,18 +16,9 @@ import (
 // diagonal is the variance. Both are sums over sites to rounding, of a solve to 1e-6.
 func TestCovariances(t *testing.T) {
 	m := build(t, grid(t, 80))
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	between, err := m.Covariances(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := m.Covariances(s, &dataset.Inputs{X: m.Set.X.Gather(m.First)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10}))(t)
+	between := need.One(m.Covariances(s, nil))(t)
+	fresh := need.One(m.Covariances(s, &dataset.Inputs{X: m.Set.X.Gather(m.First)}))(t)
 	for i := range m.Sites() {
 		for j := range m.Sites() {
 			a, b := between.Data[i*between.Stride+j], fresh.Data[i*fresh.Stride+j]

@@ -12,6 +12,7 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -37,10 +38,7 @@ func smooth(t testing.TB, n int) model.Spec {
 
 func solve(t testing.TB, m *model.Model) *solver.Solution {
 	t.Helper()
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9}))(t)
 	if s.Status != solver.Converged {
 		t.Fatalf("%v, residual %g", s.Status, s.Residual)
 	}
@@ -96,10 +94,7 @@ func TestLowRankReadOuts(t *testing.T) {
 			near(t, "diagonal", m.Matrix().At(i, i), 5+jitter, 1e-12)
 		}
 		s := solve(t, m)
-		whole, err := m.Dense()
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := need.One(m.Dense())(t)
 		want, err := solver.Solve(context.Background(), solver.Problem{
 			Gram: m.Factor.Dense(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: resample.Poisson{Ratio: 1},
 		}, solver.Settings{Tolerance: 1e-9})
@@ -119,21 +114,12 @@ func TestLowRankReadOuts(t *testing.T) {
 
 		fresh := blas64.General(load(t, "synthetic:waves,n=30,d=2,seed=5").X)
 		mean, variance := predictions(t, m, s, fresh)
-		cross, err := m.CrossAll(fresh)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantMean, wantVariance, err := want.Predict(slices.Clone(cross.Data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		cross := need.One(m.CrossAll(fresh))(t)
+		wantMean, wantVariance := need.Two(want.Predict(slices.Clone(cross.Data)))(t)
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 
-		fit, err := m.FullFit()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := need.One(m.FullFit())(t)
 		count, target := make([]int, m.Sites()), make([]float64, m.Sites())
 		for example, site := range m.Site {
 			count[site]++
@@ -142,10 +128,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		for site, c := range count {
 			target[site] /= float64(c)
 		}
-		full, err := gp.FitFull(whole, 0.05, count, target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		full := need.One(gp.FitFull(whole, 0.05, count, target))(t)
 		nearAll(t, "full fit", fit, full, 1e-9)
 	}
 }
@@ -160,10 +143,7 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	m := build(t, spec)
 	s := solve(t, m)
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
-	cross, err := m.CrossAll(fresh)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := need.One(m.CrossAll(fresh))(t)
 	const resamples = 200
 	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: resamples, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},

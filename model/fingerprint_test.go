@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -14,14 +15,8 @@ import (
 // TestFingerprint: whatever changes an answer changes the fingerprint, what only says
 // the same in other words does not, and the changes are told by flag.
 func TestFingerprint(t *testing.T) {
-	set, err := dataset.Open("boston")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := dataset.Open("crabs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Open("boston"))(t)
+	other := need.One(dataset.Open("crabs"))(t)
 	base := model.Spec{Set: set, Loss: loss.Square{Noise: 0.1}}
 	same := base
 	same.Kernel = kernel.Spec{Gamma: 1. / 26, Amplitude: 1} // the defaults of 13 features

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -17,19 +18,13 @@ import (
 // load reads an embedded or synthetic set.
 func load(t testing.TB, path string) *dataset.Set {
 	t.Helper()
-	set, err := dataset.Load(path, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load(path, dataset.Options{}))(t)
 	return set
 }
 
 func build(t testing.TB, spec model.Spec) *model.Model {
 	t.Helper()
-	m, err := model.Build(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.One(model.Build(spec))(t)
 	return m
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
@@ -72,10 +73,7 @@ func flagless(t *testing.T, path string) float64 {
 		open := model.Spec{Set: set.Subset(order[:train]), Standardize: true, NormalizeTarget: true}
 		fresh := set.Subset(order[train:min(set.N(), train+2000)])
 		began := time.Now()
-		fit, err := model.FitQuickly(t.Context(), open, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)
 		quickTime += time.Since(began)
 		began = time.Now()
 		best := gridSearch(t, open)
@@ -123,15 +121,9 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	t.Helper()
 	m := build(t, spec)
-	rows, err := m.CrossAll(blas64.General(fresh.X))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := need.One(m.CrossAll(blas64.General(fresh.X)))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
-	r, err := m.Retrain(t.Context(), all, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}, Cross: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(m.Retrain(t.Context(), all, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}, Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}
 	if m.Set.Task == dataset.Classification {
 		test = loss.ZeroOne{}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -56,14 +57,8 @@ func TestOwnLosses(t *testing.T) {
 		{ownGaussian{loss.Square{Noise: 0.2}}, loss.Square{Noise: 0.2}, 1e-6},
 	} {
 		own, known := blobs(t, c.own), blobs(t, c.known)
-		f, err := own.FullFit()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := known.FullFit()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := need.One(own.FullFit())(t)
+		want := need.One(known.FullFit())(t)
 		for i := range f {
 			if math.Abs(f[i]-want[i]) > c.tol {
 				t.Errorf("%s: full fit %v at site %d, want %v", c.own.Name(), f[i], i, want[i])
@@ -71,14 +66,8 @@ func TestOwnLosses(t *testing.T) {
 		}
 		s := retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}
 		scheme := resample.Poisson{Ratio: 1}
-		a, err := own.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := known.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := need.One(own.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s}))(t)
+		b := need.One(known.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s}))(t)
 		for i := range a.Mean {
 			if math.Abs(a.Mean[i]-b.Mean[i]) > c.tol {
 				t.Errorf("%s: retrained mean %v at site %d, want %v", c.own.Name(), a.Mean[i], i, b.Mean[i])

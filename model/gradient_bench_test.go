@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -35,10 +36,7 @@ func BenchmarkGradient(b *testing.B) {
 		{"synthetic:waves,n=4000,d=2", loss.Square{Noise: 0.1}, loss.SquareTest{}, 150},
 		{"synthetic:blobs,n=3000,d=2", hinge, loss.ZeroOne{}, 150},
 	} {
-		set, err := dataset.Load(c.set, dataset.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		set := need.One(dataset.Load(c.set, dataset.Options{}))(b)
 		scales := make([]float64, set.D())
 		for k := range scales {
 			scales[k] = math.Sqrt(float64(set.D()))
@@ -48,18 +46,9 @@ func BenchmarkGradient(b *testing.B) {
 			spec.Storage, spec.Rank = LowRank, c.rank
 		}
 		b.Run("set="+c.set+"/loss="+c.loss.Name(), func(b *testing.B) {
-			m, err := Build(spec)
-			if err != nil {
-				b.Fatal(err)
-			}
-			about, err := loss.About(c.loss.Name())
-			if err != nil {
-				b.Fatal(err)
-			}
-			over, err := m.Hyperparameters(append([]string{"length-scale"}, about.Takes...)...)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := need.One(Build(spec))(b)
+			about := need.One(loss.About(c.loss.Name()))(b)
+			over := need.One(m.Hyperparameters(append([]string{"length-scale"}, about.Takes...)...))(b)
 			least := [2]float64{math.Inf(1), math.Inf(1)}
 			for b.Loop() {
 				began := processSeconds()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -16,10 +17,7 @@ import (
 // models that are built and solved anew. Solves to 1e-10 leave 1e-8 in differences of steps
 // 1e-3, whose own error is a millionth of the third derivative.
 func TestGradient(t *testing.T) {
-	set, err := dataset.Load("synthetic:friedman1,n=30", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
 	scales := make([]float64, set.D())
 	for k := range scales {
 		scales[k] = 3 + float64(k)/3
@@ -48,10 +46,7 @@ func TestGradient(t *testing.T) {
 		c.spec.Standardize = true
 		objective := solver.Objective{Criterion: solver.Err632Plus, Test: c.test}
 		solved := func(spec Spec) (*Model, *solver.Solution) {
-			m, err := Build(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := need.One(Build(spec))(t)
 			s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
 			if err != nil || s.Status != solver.Converged {
 				t.Fatal(err, s.Status)
@@ -59,10 +54,7 @@ func TestGradient(t *testing.T) {
 			return m, s
 		}
 		m, s := solved(c.spec)
-		over, err := m.Hyperparameters(c.over...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		over := need.One(m.Hyperparameters(c.over...))(t)
 		value, gradient, err := m.Gradient(t.Context(), s, objective, over)
 		if err != nil || len(gradient) != len(over) {
 			t.Fatal(err, gradient)
@@ -77,10 +69,7 @@ func TestGradient(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, s := solved(moved)
-				v, err := s.Objective(objective)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := need.One(s.Objective(objective))(t)
 				return v
 			}
 			want := (at(1e-3) - at(-1e-3)) / 2e-3

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -88,17 +89,11 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		}
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same, _, err := m.RetrainBatch(context.Background(), s, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed, Tests: tests}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		same, _ := need.Two(m.RetrainBatch(context.Background(), s, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed, Tests: tests}}))(t)
 		if off := same.LeftOut[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.LeftOut[0].Error, 100*off)
 		}
-		refined, err := m.Refine(context.Background(), s, law, model.RefineSettings{Resamples: 60, Seed: 1, Tests: tests})
-		if err != nil {
-			t.Fatal(err)
-		}
+		refined := need.One(m.Refine(context.Background(), s, law, model.RefineSettings{Resamples: 60, Seed: 1, Tests: tests}))(t)
 		r := refined.TestError()
 		score := (r.Error - c.err) / math.Hypot(r.StandardError, c.se)
 		if !(math.Abs(score) < 2) {
@@ -140,10 +135,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 		writeLIBSVM(t, file("test"), z, m.Set.Y, times)
 		run(train, append(args, file("train"), file("model"))...)
 		run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
-		out, err := os.Open(file("out"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.One(os.Open(file("out")))(t)
 		defer out.Close()
 		total := 0.0
 		for _, i := range left {
@@ -168,10 +160,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 // writeLIBSVM writes inputs and targets to the last bit, each as often as counts say.
 func writeLIBSVM(t *testing.T, path string, x dataset.Matrix, y []float64, counts []int) {
 	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.One(os.Create(path))(t)
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	for i, k := range counts {

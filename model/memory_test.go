@@ -9,6 +9,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -102,10 +103,7 @@ func TestForecastsOfNewInputs(t *testing.T) {
 	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Amplitude: 25, Constant: 200}, Standardize: true}
 	m := build(t, spec)
 	law, ctx := resample.Poisson{Ratio: 1}, context.Background()
-	s, err := m.Solve(ctx, law, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
 	many := &dataset.Inputs{X: load(t, "synthetic:friedman1,n=40000,seed=2").X}
 	forecasts(t, "predicting", m.PredictBytes(many.M()), 0.15, func() {
 		if _, err := m.Predict(s, many); err != nil {
@@ -113,10 +111,7 @@ func TestForecastsOfNewInputs(t *testing.T) {
 		}
 	})
 	some := &dataset.Inputs{X: load(t, "synthetic:friedman1,n=3000,seed=2").X}
-	cross, err := m.CrossAllInputs(some)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := need.One(m.CrossAllInputs(some))(t)
 	how := model.RefineSettings{Resamples: 300, Workers: 2, Tests: []loss.Test{loss.SquareTest{}}, Cross: cross}
 	forecasts(t, "refining", m.RefineBytes(how), 0.15, func() {
 		if _, err := m.Refine(ctx, s, law, how); err != nil {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -281,26 +282,14 @@ func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
 	spec := model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.3}, Loss: loss.Square{Noise: 0.1}}
 	m := build(t, spec)
 	ctx, scheme := context.Background(), resample.KFold{Folds: 60, N: 60}
-	s, err := m.Solve(ctx, scheme, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	theory, err := m.ObservationIntervals(s, in, 0.8, model.PlainResiduals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross, err := m.CrossAllInputs(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(ctx, scheme, solver.Settings{}))(t)
+	theory := need.One(m.ObservationIntervals(s, in, 0.8, model.PlainResiduals))(t)
+	cross := need.One(m.CrossAllInputs(in))(t)
 	var kept model.Replicates
 	if _, err := m.Retrain(ctx, scheme, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60, OnResample: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
-	exact, err := m.ReplicateIntervals(&kept, 0.8, model.PlainResiduals)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := need.One(m.ReplicateIntervals(&kept, 0.8, model.PlainResiduals))(t)
 	for p, i := range theory {
 		if d := math.Max(math.Abs(i.Low-exact[p].Low), math.Abs(i.High-exact[p].High)); d > 0.05*(exact[p].High-exact[p].Low) {
 			t.Errorf("input %d: %v by the theory, %v by leaving out", p, i, exact[p])
@@ -313,10 +302,7 @@ func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
 func TestObservationRefusals(t *testing.T) {
 	set := load(t, "synthetic:waves,n=12,d=2")
 	m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.3}, Loss: loss.Square{Noise: 0.1}})
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	for _, level := range []float64{0, 1, -0.5, math.NaN(), 0.95} {
 		if _, err := m.ObservationIntervals(s, in, level, model.PlainResiduals); !errors.Is(err, model.ErrInput) || level == 0.95 && !strings.Contains(err.Error(), "takes 19") {

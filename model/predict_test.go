@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -21,27 +22,12 @@ import (
 // interval has the share of a normal law that it should. Inputs of another width, none, and a
 // solution whose G is no longer there are refused.
 func TestPredict(t *testing.T) {
-	set, err := dataset.Load("synthetic:friedman1,n=30", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Build(model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5}, Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
+	m := need.One(model.Build(model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5}, Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true}))(t)
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
-	p, err := m.Predict(s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	within, err := p.Intervals(0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := need.One(m.Predict(s, in))(t)
+	within := need.One(p.Intervals(0.9))(t)
 	sd := p.SD()
 	for i, site := range m.Site {
 		if want := s.Mean[site] + m.TargetMean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) || math.Abs(sd[i]*sd[i]-s.Var[site]) > 1e-9*s.Var[site] {
@@ -55,10 +41,7 @@ func TestPredict(t *testing.T) {
 	if _, err := p.Intervals(1); err == nil {
 		t.Error("an interval of level 1")
 	}
-	narrow, err := dataset.NewInputs(mat.NewDense(2, 3, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	narrow := need.One(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
 	if p, err := m.Predict(s, narrow); err == nil {
 		t.Errorf("3 features for 10: %+v", p)
 	}

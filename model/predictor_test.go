@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -27,22 +28,13 @@ import (
 func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *model.Fit, *model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
-	fit, err := m.Fit(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Predictor(fit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit := need.One(m.Fit(settings))(t)
+	p := need.One(m.Predictor(fit))(t)
 	var file bytes.Buffer
 	if err := p.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := model.ReadPredictor(bytes.NewReader(file.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := need.One(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
 	return m, fit, back, file.Bytes()
 }
 
@@ -114,10 +106,7 @@ func TestPredictor(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		cross, err := m.CrossAll(blas64.General(fresh))
-		if err != nil {
-			t.Fatal(err)
-		}
+		cross := need.One(m.CrossAll(blas64.General(fresh)))(t)
 		for q := range f {
 			want := fit.Bias + m.TargetMean
 			for s, w := range fit.Weight {
@@ -203,10 +192,7 @@ func TestPrecomputedPredictor(t *testing.T) {
 	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
 		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
 	}
-	f, err := p.Predict(&dataset.Inputs{X: set.X})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.One(p.Predict(&dataset.Inputs{X: set.X}))(t)
 	for i, v := range f {
 		if math.Abs(v-fit.F[m.Site[i]]) > 1e-12*(1+math.Abs(v)) {
 			t.Errorf("example %d: %v, by the trainer %v", i+1, v, fit.F[m.Site[i]])
@@ -270,10 +256,7 @@ func TestModelFileDamage(t *testing.T) {
 
 // threePoints is a set whose model file is short.
 func threePoints(t testing.TB) *dataset.Set {
-	set, err := dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
 	return set
 }
 
@@ -324,10 +307,7 @@ func FuzzModelFile(f *testing.F) {
 	sparse := load(f, "synthetic:text,n=8,d=1000")
 	matrix := &dataset.Set{X: dataset.NewMatrix(2, 2), Y: []float64{1, 2}, Features: []string{"a", "b"}, Target: "y"}
 	matrix.X.Data = []float64{2, 1, 1, 2}
-	table, err := dataset.ReadTable(strings.NewReader("t,a,y\nu,1,no\nv,,yes\nw,3,no\n"), "t.csv", dataset.Options{Missing: dataset.MissingIndicator})
-	if err != nil {
-		f.Fatal(err)
-	}
+	table := need.One(dataset.ReadTable(strings.NewReader("t,a,y\nu,1,no\nv,,yes\nw,3,no\n"), "t.csv", dataset.Options{Missing: dataset.MissingIndicator}))(f)
 	for _, spec := range []model.Spec{
 		{Set: threePoints(f), Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true},
 		{Set: table, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Kind: kernel.Poly}},

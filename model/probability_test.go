@@ -12,6 +12,7 @@ import (
 
 	"bootbench/calibration"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -34,10 +35,7 @@ func at(c calibration.Curve, field []float64) []float64 {
 // logistic curve of all held-out fields for the model trained on all data (svm-train -b 1).
 func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled []float64) {
 	t.Helper()
-	cross, err := m.CrossAllInputs(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := need.One(m.CrossAllInputs(in))(t)
 	average = make([]float64, in.M())
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(counts []int, f []float64)) {
@@ -49,10 +47,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 		}
 	}
 	fit := func(field, label []float64) calibration.Curve {
-		c, err := calibration.FitLogistic(field, label)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := need.One(calibration.FitLogistic(field, label))(t)
 		return c
 	}
 	run(resample.KFold{Folds: 5, N: n}, 5, func(counts []int, f []float64) {
@@ -87,10 +82,7 @@ func TestProbabilities(t *testing.T) {
 			return model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}
 		},
 		func(set *dataset.Set) model.Spec {
-			quick, err := model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			quick := need.One(model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true}, nil))(t)
 			return quick.Spec
 		},
 	} {
@@ -100,28 +92,13 @@ func TestProbabilities(t *testing.T) {
 			set := load(t, name)
 			var all [4]calibration.Scores
 			for split := range splits {
-				drawn, others, err := set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(uint64(split), 5)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				drawn, others := need.Two(set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(uint64(split), 5))))(t)
 				fresh := others.Head(1000)
 				m, in := build(t, train(drawn)), &dataset.Inputs{X: fresh.X}
-				s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := m.Probabilities(s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				points, err := m.Predict(s, in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ours, err := m.AtInputs(p, s, in, points)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+				p := need.One(m.Probabilities(s))(t)
+				points := need.One(m.Predict(s, in))(t)
+				ours := need.One(m.AtInputs(p, s, in, points))(t)
 				average, pooled := refitted(t, m, in)
 				for k, scores := range []calibration.Scores{calibration.Judge(ours, fresh.Y), calibration.Judge(average, fresh.Y), calibration.Judge(pooled, fresh.Y), calibration.Judge(p.LeftOut, drawn.Y)} {
 					for _, sum := range []*calibration.Scores{&all[k], &mean[k]} {
@@ -162,27 +139,15 @@ func TestProbabilities(t *testing.T) {
 func TestPosteriorProbabilities(t *testing.T) {
 	set := load(t, "synthetic:blobs,n=40,d=2")
 	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4}, Standardize: true})
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	p, err := m.Probabilities(s)
 	if err != nil || p.Method != "posterior" {
 		t.Fatal(p, err)
 	}
 	in := &dataset.Inputs{X: set.X}
-	points, err := m.Predict(s, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := m.AtInputs(p, s, in, points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := s.Engine()
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := need.One(m.Predict(s, in))(t)
+	got := need.One(m.AtInputs(p, s, in, points))(t)
+	engine := need.One(s.Engine())(t)
 	chi, _ := engine.Diag()
 	expect := func(mean, variance float64) float64 { return math.Erfc(-mean/math.Sqrt(2*(1+variance))) / 2 }
 	for i, site := range m.Site {

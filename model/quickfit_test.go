@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -38,10 +39,7 @@ func TestFitQuickly(t *testing.T) {
 	} {
 		set, fresh := load(t, c.train), load(t, c.fresh)
 		open := model.Spec{Set: set, Standardize: true, NormalizeTarget: true}
-		fit, err := model.FitQuickly(t.Context(), open, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)
 		if fit.Examples != 150 || fit.Models < 20 || !(fit.Value > 0) || !strings.Contains(fit.Criterion, "left-out") && !strings.Contains(fit.Criterion, "leave-one-out") && !strings.Contains(fit.Criterion, ".632+") {
 			t.Errorf("%+v", fit)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -30,10 +31,7 @@ func eight(t testing.TB, n int, gamma, noise float64) model.Spec {
 // solveAt solves at a ratio and returns the left-out square error.
 func solveAt(t testing.TB, m *model.Model, ratio float64) (float64, *solver.Solution) {
 	t.Helper()
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: ratio}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
 	mean, _ := s.LeftOut(loss.SquareTest{})
 	return mean, s
 }

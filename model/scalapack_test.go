@@ -12,6 +12,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/blas/scalapack"
+	"bootbench/internal/need"
 	"bootbench/linalg/dist"
 	"bootbench/model"
 	"bootbench/resample"
@@ -37,10 +38,7 @@ func TestMain(m *testing.M) {
 
 func newGrid(t testing.TB) dist.Grid {
 	t.Helper()
-	grid, err := world.NewGrid(0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grid := need.One(world.NewGrid(0, 0))(t)
 	return grid
 }
 

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -53,19 +54,10 @@ func TestSparseModel(t *testing.T) {
 			}
 		}
 		fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
-		cross, err := a.CrossAllInputs(&dataset.Inputs{Sparse: fresh.Sparse})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cross := need.One(a.CrossAllInputs(&dataset.Inputs{Sparse: fresh.Sparse}))(t)
 		whole := fresh.Sparse.Dense()
-		again, err := a.CrossAll(blas64.General(whole))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := b.CrossAllInputs(&dataset.Inputs{X: whole})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := need.One(a.CrossAll(blas64.General(whole)))(t)
+		want := need.One(b.CrossAllInputs(&dataset.Inputs{X: whole}))(t)
 		for i, v := range want.Data {
 			near(t, "kernel rows of sparse new inputs", cross.Data[i], v, 1e-12)
 			near(t, "kernel rows of dense new inputs", again.Data[i], v, 1e-12)
@@ -73,10 +65,7 @@ func TestSparseModel(t *testing.T) {
 	}
 	square := func(set *dataset.Set) float64 {
 		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.5}, Loss: loss.Square{Noise: 0.5}})
-		solution, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		solution := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		mean, _ := solution.LeftOut(loss.SquareTest{})
 		return mean
 	}
@@ -96,26 +85,14 @@ func TestSparseLowRank(t *testing.T) {
 	for c, set := range []*dataset.Set{sparse, dense} {
 		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5, Jitter: 0.1}, Loss: loss.Logistic{C: 1},
 			Bias: true, Storage: model.LowRank, Rank: 20})
-		s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		over, err := m.Hyperparameters("gamma", "amplitude", "constant", "jitter", "C")
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, gradient, err := m.Gradient(t.Context(), s, objective, over)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9}))(t)
+		over := need.One(m.Hyperparameters("gamma", "amplitude", "constant", "jitter", "C"))(t)
+		value, gradient := need.Two(m.Gradient(t.Context(), s, objective, over))(t)
 		in := &dataset.Inputs{Sparse: fresh.Sparse}
 		if c == 1 {
 			in = &dataset.Inputs{X: fresh.Sparse.Dense()}
 		}
-		cross, err := m.CrossAllInputs(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cross := need.One(m.CrossAllInputs(in))(t)
 		values[c] = append(append(gradient, value), cross.Data...)
 	}
 	for i, v := range values[1] {

@@ -14,6 +14,7 @@ import (
 	"bootbench/batch"
 	"bootbench/blas"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -145,14 +146,8 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	t.Helper()
 	m := build(t, spec)
 	scheme := resample.Poisson{Ratio: 1}
-	s, err := m.Solve(context.Background(), scheme, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross, err := m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
+	cross := need.One(m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1}))))(t)
 	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
 		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}, Pairs: [][2]int{{0, 1}}, Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
 	})

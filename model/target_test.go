@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -71,10 +72,7 @@ func TestTargetFarFromZero(t *testing.T) {
 		Loss: loss.Square{Noise: 3000}, NormalizeTarget: true,
 	}
 	left := func(spec model.Spec) float64 {
-		s, err := build(t, spec).Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.One(build(t, spec).Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		e, _ := s.LeftOut(loss.SquareTest{})
 		return e
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -47,24 +48,12 @@ func sharedAnswers(t *testing.T, spec model.Spec) map[string][]float64 {
 	for _, pivot := range m.Factor.Pivots() {
 		a["pivots"] = append(a["pivots"], float64(pivot))
 	}
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	refined, err := m.Refine(context.Background(), s, resample.Poisson{Ratio: 1}, model.RefineSettings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+	refined := need.One(m.Refine(context.Background(), s, resample.Poisson{Ratio: 1}, model.RefineSettings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}}))(t)
 	a["refined"] = []float64{refined.TestError().Error}
-	batch, err := m.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 12}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := need.One(m.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 12}}))(t)
 	a["batch mean"] = batch.Mean
-	single, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	single := need.One(m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 3}}))(t)
 	a["single mean"] = single.Mean
 	return a
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -27,14 +28,8 @@ func blobs(t *testing.T, l loss.Loss) *model.Model {
 func TestMarginTrainers(t *testing.T) {
 	for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 2}} {
 		m := blobs(t, l)
-		f, err := m.FullFit()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit, err := m.Fit(model.FitSettings{Tolerance: 1e-8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := need.One(m.FullFit())(t)
+		fit := need.One(m.Fit(model.FitSettings{Tolerance: 1e-8}))(t)
 		r := fit.SVM
 		for i, y := range m.Set.Y {
 			margin, weight := y*r.F[m.Site[i]], r.Alpha[i]
@@ -108,10 +103,7 @@ func TestRetrainBy(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01}, Loss: loss.SquaredHinge{C: 1}})
 	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
 	by := func(method model.RetrainMethod) *model.Retraining {
-		r, err := m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: settings})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: settings}))(t)
 		return r
 	}
 	together, single := by(model.AutoMethod), by(model.Single)

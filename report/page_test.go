@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestPage: a page is well-formed, holds every figure, line and cell, escapes
@@ -60,10 +62,7 @@ func TestFigureCSV(t *testing.T) {
 	if err := f.WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
-	got, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.One(csv.NewReader(&b).ReadAll())(t)
 	want := [][]string{{"panel", "series", "x", "y", "error"}, {"1", "a", "1", "0.1", "0.5"}, {"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}, {"2 inset", "b", "7", "8", ""}}
 	for i, row := range want {
 		if i >= len(got) || strings.Join(got[i], ",") != strings.Join(row, ",") {

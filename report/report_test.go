@@ -16,6 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/bench"
+	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/need"
 )
 
 type inner struct {
@@ -48,10 +50,7 @@ func TestJSONAgainstStandard(t *testing.T) {
 			p := part.Draw(t, "pair value")
 			v.Pair = &p
 		}
-		want, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := need.One(json.Marshal(v))(t)
 		var got bytes.Buffer
 		if err := WriteJSON(&got, v); err != nil {
 			t.Fatal(err)
@@ -137,10 +136,7 @@ func TestCompareSentence(t *testing.T) {
 // TestCompareTable: rows fit under their heads, and bounds are marked.
 func TestCompareTable(t *testing.T) {
 	var b bytes.Buffer
-	table, err := NewStreamTable(&b, &Comparison{Data: []string{"synthetic:waves,n=100", "dir/my data.csv"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := need.One(NewStreamTable(&b, &Comparison{Data: []string{"synthetic:waves,n=100", "dir/my data.csv"}}))(t)
 	for _, r := range rows() {
 		if err := table.Row(r); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bootbench/bench"
+	"bootbench/internal/need"
 	"bootbench/report"
 )
 
@@ -19,10 +20,7 @@ func TestScaleTable(t *testing.T) {
 	}
 	var b strings.Builder
 	scale := &report.Scale{Data: []string{rows[0].Data}}
-	table, err := report.NewStreamTable(&b, scale)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := need.One(report.NewStreamTable(&b, scale))(t)
 	for _, r := range rows {
 		if err := table.Row(r); err != nil {
 			t.Fatal(err)

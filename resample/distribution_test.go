@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "bootbench/internal/fixedseed"
 )
 
 // within fails unless got and want agree to tol relative to want (or to tol

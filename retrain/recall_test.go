@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/resample"
 	"bootbench/retrain"
 )
@@ -29,10 +30,7 @@ func TestRecall(t *testing.T) {
 	run := func(trainer func() (retrain.Trainer, error), s retrain.Settings) *retrain.Result {
 		t.Helper()
 		s.Seed, s.Workers, s.Tests = 9, 3, bothTests
-		r, err := retrain.Run(context.Background(), problem, trainer, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(retrain.Run(context.Background(), problem, trainer, s))(t)
 		r.Stats = retrain.Stats{}
 		return r
 	}

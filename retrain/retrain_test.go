@@ -12,15 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/blas"
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
-
-	"go.uber.org/goleak"
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -111,10 +112,7 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 
 func run(t testing.TB, p retrain.Problem, newTrainer func() (retrain.Trainer, error), s retrain.Settings) *retrain.Result {
 	t.Helper()
-	r, err := retrain.Run(context.Background(), p, newTrainer, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(retrain.Run(context.Background(), p, newTrainer, s))(t)
 	return r
 }
 
@@ -140,10 +138,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 	got := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: resamples, Seed: seed, Tests: bothTests})
 
 	joint, _, _ := inputs(n)
-	naive, err := gp.NewNaive(joint, learner.Noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	naive := need.One(gp.NewNaive(joint, learner.Noise))(t)
 	var counts [][]int
 	var fits [][]float64
 	for b := range resamples {
@@ -420,10 +415,7 @@ func TestCancelledRunIsAShorterRun(t *testing.T) {
 					cancel()
 				}
 			}}
-		r, err := retrain.Run(ctx, p, learner.Trainers(p), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(retrain.Run(ctx, p, learner.Trainers(p), s))(t)
 		if r.Status != retrain.Cancelled || !errors.Is(r.Status.Err(), retrain.ErrCancelled) {
 			t.Errorf("status is %v", r.Status)
 		}
@@ -479,10 +471,7 @@ func TestRunCancelledBeforeItStarts(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p, learner := regression(5)
-	r, err := retrain.Run(ctx, p, learner.Trainers(p), retrain.Settings{Tests: bothTests})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(retrain.Run(ctx, p, learner.Trainers(p), retrain.Settings{Tests: bothTests}))(t)
 	if r.Status != retrain.Cancelled || r.Resamples != 0 || !math.IsNaN(r.LeftOut[0].Error) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.Mean[0]) {
 		t.Errorf("nothing was done, yet the answer is %+v", r)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/dataset"
+	_ "bootbench/internal/fixedseed"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "bootbench/internal/fixedseed"
 )
 
 // libsvmFile is a file that LIBSVM made; see the README there.

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/model"
 )
@@ -36,10 +37,7 @@ type chooser func(b *testing.B, p Problem) (model.Spec, float64)
 // choice, means of splits. BOOTBENCH_TUNE names further data files, separated by commas.
 func BenchmarkBeside(b *testing.B) {
 	for _, name := range besideSets() {
-		set, err := dataset.Load(name, dataset.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		set := need.One(dataset.Load(name, dataset.Options{}))(b)
 		methods := []string{"632plus", "leftout", "quickfit", "grid"}
 		choosers := map[string]chooser{"632plus": tunes(Plus632, false), "leftout": tunes(LeftOut, false), "grid": gridSearch, "quickfit": quickFit, "svm-train": libsvmGrid, "evidence": tunes(Evidence, false), "loo": tunes(LeaveOneOut, false), "632plus,ard": tunes(Plus632, true)}
 		if set.Task == dataset.Regression {
@@ -87,10 +85,7 @@ func besideProblem(set *dataset.Set) Problem {
 
 // besideError is the mean loss of one fit on unseen data.
 func besideError(b *testing.B, spec model.Spec, test *dataset.Set) float64 {
-	m, err := model.Build(spec)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := need.One(model.Build(spec))(b)
 	f := besideFits(b, m, test, []loss.Loss{spec.Loss})[0]
 	return besideLoss(test, f)
 }
@@ -118,10 +113,7 @@ func besideFits(b *testing.B, m *model.Model, test *dataset.Set, losses []loss.L
 	}
 	for _, l := range losses {
 		m.Loss = l
-		fit, err := m.Fit(model.FitSettings{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		fit := need.One(m.Fit(model.FitSettings{}))(b)
 		f := make([]float64, test.N())
 		for i := range f {
 			f[i] = floats.Dot(cross[i*m.Sites():(i+1)*m.Sites()], fit.Weight) + fit.Bias + m.TargetMean
@@ -151,10 +143,7 @@ func tunes(by By, ard bool) chooser {
 			p.Over[0].Name = "length-scale"
 		}
 		before := cpuSeconds()
-		r, err := Run(b.Context(), p, Settings{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := need.One(Run(b.Context(), p, Settings{}))(b)
 		return r.Spec, cpuSeconds() - before
 	}
 }
@@ -164,10 +153,7 @@ func quickFit(b *testing.B, p Problem) (model.Spec, float64) {
 	before := cpuSeconds()
 	spec := p.Spec
 	spec.Loss, spec.Kernel.Gamma = nil, 0
-	q, err := model.FitQuickly(b.Context(), spec, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	q := need.One(model.FitQuickly(b.Context(), spec, nil))(b)
 	return q.Spec, cpuSeconds() - before
 }
 
@@ -205,10 +191,7 @@ func gridSearch(b *testing.B, p Problem) (model.Spec, float64) {
 			first, last := fold*set.N()/5, (fold+1)*set.N()/5
 			spec := p.Spec
 			spec.Kernel.Gamma, spec.Set = gamma, set.Subset(slices.Concat(order[:first], order[last:]))
-			m, err := model.Build(spec)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := need.One(model.Build(spec))(b)
 			held := set.Subset(order[first:last])
 			for k, f := range besideFits(b, m, held, losses) {
 				sums[k] += besideLoss(held, f) * float64(held.N())
@@ -244,10 +227,7 @@ func libsvmGrid(b *testing.B, p Problem) (model.Spec, float64) {
 	for c := -5; c <= 13; c += 2 {
 		for g := -15; g <= 3; g += 2 {
 			cmd := exec.Command("svm-train", "-q", "-v", "5", "-c", fmt.Sprint(math.Exp2(float64(c))), "-g", fmt.Sprint(math.Exp2(float64(g))), file)
-			out, err := cmd.Output()
-			if err != nil {
-				b.Fatal(err)
-			}
+			out := need.One(cmd.Output())(b)
 			cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 			var right float64
 			if _, err := fmt.Sscanf(string(out), "Cross Validation Accuracy = %g%%", &right); err != nil {
@@ -266,10 +246,7 @@ func libsvmGrid(b *testing.B, p Problem) (model.Spec, float64) {
 // is above the best, in per cent and in standard errors over examples.
 func BenchmarkSeeds(b *testing.B) {
 	for _, name := range besideSets() {
-		set, err := dataset.Load(name, dataset.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		set := need.One(dataset.Load(name, dataset.Options{}))(b)
 		b.Run("set="+besideName(name), func(b *testing.B) {
 			for b.Loop() {
 				train, _ := besideSplit(set, 0)
@@ -279,10 +256,7 @@ func BenchmarkSeeds(b *testing.B) {
 				}
 				least, most, se := math.Inf(1), 0.0, 0.0
 				for seed := range uint64(5) {
-					r, err := Run(b.Context(), p, Settings{Seed: seed})
-					if err != nil {
-						b.Fatal(err)
-					}
+					r := need.One(Run(b.Context(), p, Settings{Seed: seed}))(b)
 					if r.Value < least {
 						least, se = r.Value, r.StandardError
 					}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg/dist"
 	"bootbench/linalg/dist/disttest"
@@ -17,19 +18,13 @@ import (
 // Ranks that share a low-rank matrix search as one process does: the same first steps, to what the solves
 // leave (1e-4 of the value), and to the same bits on all ranks. A value that one of them alone has wrong is rank 0's.
 func TestRanksSearchTogether(t *testing.T) {
-	set, err := dataset.Load("synthetic:waves,n=150,d=3", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load("synthetic:waves,n=150,d=3", dataset.Options{}))(t)
 	p := Problem{
 		Spec: model.Spec{Set: set, Loss: loss.Square{Noise: 0.1}, Kernel: kernel.Spec{Gamma: 0.05}, Standardize: true, NormalizeTarget: true, Storage: model.LowRank, Rank: 40},
 		Over: []Axis{{Name: "gamma"}, {Name: "noise"}},
 	}
 	settings := Settings{Direct: true, MaxEvaluations: 4}
-	alone, err := Run(t.Context(), p, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := need.One(Run(t.Context(), p, settings))(t)
 	results := make([]*Result, 3)
 	disttest.OnRanks(1, len(results), func(g dist.Grid) {
 		p, settings := p, settings

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -50,18 +51,9 @@ func (m *memory) do(block Block, result any) (bool, error) {
 // small is an experiment on 30 examples and two new inputs.
 func small(t *testing.T) *experiment {
 	t.Helper()
-	set, err := dataset.Load("synthetic:friedman1,n=30,d=5", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Build(model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross, err := m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.9, 0.2, 0.3, 0.4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load("synthetic:friedman1,n=30,d=5", dataset.Options{}))(t)
+	m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}}))(t)
+	cross := need.One(m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.9, 0.2, 0.3, 0.4}}))(t)
 	return &experiment{name: "small", model: m, scheme: resample.Poisson{Ratio: 1}, tests: []loss.Test{loss.SquareTest{}}, cross: cross, bins: true}
 }
 
@@ -70,14 +62,8 @@ func (m *memory) run(t *testing.T, x *experiment, s Settings, resamples int) *Re
 	if m != nil {
 		s.Do = m.do
 	}
-	r, err := newRun(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := r.retrain(x, "small", resamples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(newRun(context.Background(), s))(t)
+	ref := need.One(r.retrain(x, "small", resamples))(t)
 	return ref
 }
 
@@ -112,10 +98,7 @@ func TestShare(t *testing.T) {
 	x, m := small(t), &memory{kept: map[string][]byte{}}
 	share := func(odd int) (*Reference, error) {
 		m.mine = func(number int) bool { return number%2 == odd }
-		r, err := newRun(context.Background(), Settings{Do: m.do})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(newRun(context.Background(), Settings{Do: m.do}))(t)
 		return r.retrain(x, "small", 300)
 	}
 	if _, err := share(1); !errors.Is(err, ErrElsewhere) || m.saves != 1 {
@@ -230,37 +213,19 @@ func TestPeaks(t *testing.T) {
 // TestCurve: the theory's line is that of single solves, and the sides agree
 // within the errors.
 func TestCurve(t *testing.T) {
-	spec, err := embedded("crabs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newRun(context.Background(), Settings{Resamples: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := need.One(embedded("crabs"))(t)
+	r := need.One(newRun(context.Background(), Settings{Resamples: 100}))(t)
+	c := need.One(r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP}))(t)
 	if len(c.Theory) != len(theoryRatios) || len(c.Naive) != len(naiveRatios) {
 		t.Fatalf("%d and %d points", len(c.Theory), len(c.Naive))
 	}
-	m, err := model.Build(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: theoryRatios[9]}, solver.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.One(model.Build(spec))(t)
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: theoryRatios[9]}, solver.Settings{}))(t)
 	if want, _ := s.LeftOut(loss.ZeroOne{}); math.Abs(c.Theory[9].Error-want) > 1e-5 {
 		t.Errorf("error %v at ratio %v, want %v", c.Theory[9].Error, c.Theory[9].Ratio, want)
 	}
 	for _, p := range c.Naive[:5] {
-		own, err := m.Solve(context.Background(), resample.Poisson{Ratio: p.Ratio}, solver.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: p.Ratio}, solver.Settings{}))(t)
 		want, _ := own.LeftOut(loss.ZeroOne{})
 		// 4 standard errors, and 15% that the theory may be off on this set.
 		if math.Abs(p.Error-want) > 4*p.SE+0.15*want {
@@ -274,10 +239,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := HeldOut(context.Background(), Settings{Resamples: -1}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("negative resamples: %v", err)
 	}
-	set, err := dataset.Load("synthetic:friedman1,n=600,d=6", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load("synthetic:friedman1,n=600,d=6", dataset.Options{}))(t)
 	if _, err := Robot(set); !errors.Is(err, model.ErrInput) {
 		t.Errorf("a set of 6 features for the robot arm: %v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestBridges runs the programs of doc/python.md and doc/r.md where their interpreters and
@@ -15,10 +17,7 @@ func TestBridges(t *testing.T) {
 	if args, ok := os.LookupEnv("BOOTBENCH_ARGS"); ok {
 		os.Exit(run(t.Context(), strings.Split(args, "\x1f"), os.Stdin, os.Stdout, os.Stderr))
 	}
-	self, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := need.One(filepath.Abs(os.Args[0]))(t)
 	for _, c := range []struct {
 		page, language, interpreter, needs string
 		says                               []string
@@ -31,10 +30,7 @@ func TestBridges(t *testing.T) {
 			if err != nil {
 				t.Skip("there is no " + c.interpreter)
 			}
-			text, err := os.ReadFile("../../doc/" + c.page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := need.One(os.ReadFile("../../doc/" + c.page))(t)
 			dir, says := t.TempDir(), c.says
 			blocks := regexp.MustCompile("(?s)```"+c.language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 			if exec.Command(interpreter, map[string]string{"python3": "-c", "Rscript": "-e"}[c.interpreter], c.needs).Run() != nil {

@@ -18,6 +18,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/checkpoint"
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/need"
 )
 
 // keeps is a command line on a set whose solve takes a dozen sweeps.
@@ -66,14 +67,8 @@ func alone(t testing.TB, path string) {
 // wholeCheckpoint reads a checkpoint that must be whole.
 func wholeCheckpoint(t testing.TB, path string) (d checkpoint.Document) {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := files.Seal{Kind: "checkpoint", Schema: 2}.Open(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := need.One(os.ReadFile(path))(t)
+	body := need.One(files.Seal{Kind: "checkpoint", Schema: 2}.Open(content))(t)
 	if err := json.Unmarshal(body, &d); err != nil {
 		t.Fatal(err)
 	}
@@ -208,10 +203,7 @@ func TestCheckpointRefusals(t *testing.T) {
 	if o := drive(t, "", estimate...); o.status != exitDone {
 		t.Fatal(o.stderr)
 	}
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := need.One(os.ReadFile(path))(t)
 	file := func(name string, content []byte) string {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			t.Fatal(err)

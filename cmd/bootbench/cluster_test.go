@@ -5,24 +5,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestClusterExamples: the scripts that scripts/slurm-test.sh runs are those that
 // doc/cluster.md shows.
 func TestClusterExamples(t *testing.T) {
-	page, err := os.ReadFile("../../doc/cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := need.One(os.ReadFile("../../doc/cluster.md"))(t)
 	files, err := filepath.Glob("../../doc/examples/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.One(os.ReadFile(file))(t)
 		shown := "    " + strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n    ") + "\n"
 		if !strings.Contains(string(page), shown) {
 			t.Errorf("doc/cluster.md does not show %s as it is", file)

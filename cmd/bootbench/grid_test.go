@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 type gridDocument struct {
@@ -125,10 +127,7 @@ func TestGridFailure(t *testing.T) {
 		g.Results[1].Failure != "" || g.Results[1].Estimate == nil || g.Best == nil || *g.Best != 1 || !strings.Contains(o.stderr, "kernel linear: failed") {
 		t.Errorf("%+v", o)
 	}
-	f, err := os.Open(filepath.Join(dir, "grid.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.One(os.Open(filepath.Join(dir, "grid.csv")))(t)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll() // refuses lines of different lengths
 	if err != nil || len(rows) != 3 || rows[0][0] != "kernel" || rows[1][0] != "linear" || rows[2][0] != "rbf" {
@@ -188,10 +187,7 @@ func TestGridInterrupted(t *testing.T) {
 	if status := run(ctx, args, strings.NewReader(""), &stopper{text: "converged", stop: cancel}, io.Discard); status != exitInterrupted {
 		t.Fatalf("status %d", status)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile(path))(t)
 	if g := document[gridDocument](t, string(text)); g.Status != "cancelled" || len(g.Results) == 0 || len(g.Results) == 8 {
 		t.Errorf("%+v", g)
 	}

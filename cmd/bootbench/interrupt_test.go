@@ -15,16 +15,14 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 )
 
 // child starts the program in a process of its own.
 func child(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	text, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(json.Marshal(args))(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestChild$")
 	c.Env = append(os.Environ(), childArgs+"="+string(text))
 	return c
@@ -208,10 +206,7 @@ func TestKilledAtRandom(t *testing.T) {
 // and takes it up once the other is gone, by whatever end.
 func TestCheckpointInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
-	release, err := files.Hold(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := need.One(files.Hold(path))(t)
 	args := keeps(path)
 	if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, "is in use by another run") {
 		t.Errorf("status %d, %q", o.status, o.stderr)

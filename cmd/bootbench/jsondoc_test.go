@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // keysOf are the keys of a document: a dot leads into an object, [] into a list.
@@ -28,10 +30,7 @@ func keysOf(value any, prefix string, keys map[string]bool) {
 // TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
 // these answers has, but for those that need a rare event.
 func TestJSONPage(t *testing.T) {
-	text, err := os.ReadFile("../../doc/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile("../../doc/json.md"))(t)
 	page := map[string]bool{}
 	code := regexp.MustCompile("`([^`]+)`")
 	for line := range strings.Lines(string(text)) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
+
+	"bootbench/internal/need"
 )
 
 // TestLaws: quantiles and the law of a row agree with each other, with mean and variance of
@@ -59,10 +61,7 @@ func TestLaws(t *testing.T) {
 				t.Errorf("%s: atoms %v", line, law.Atoms)
 			}
 		}
-		f, err := os.Open(npy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := need.One(os.Open(npy))(t)
 		var c mat.Dense
 		if err := npyio.Read(f, &c); err != nil {
 			t.Fatal(err)
@@ -122,10 +121,7 @@ func TestCompareModels(t *testing.T) {
 	}
 	ask("--models", at("soft.json"), at("bias.json"))
 	for k, name := range []string{"soft.json", "bias.json"} {
-		text, err := os.ReadFile(at(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.One(os.ReadFile(at(name)))(t)
 		if own := document[struct{ Test_error float64 }](t, string(text)); math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
 			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
 		}

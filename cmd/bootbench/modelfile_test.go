@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // soldHouses is a table as people have them: texts, a gap, classes by name.
@@ -175,10 +177,7 @@ func TestLibsvmRegression(t *testing.T) {
 	if out, err := exec.Command(predict, sparse, file, filepath.Join(dir, "out")).CombinedOutput(); err != nil {
 		t.Fatalf("%s, %v", out, err)
 	}
-	out, err := os.ReadFile(filepath.Join(dir, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := need.One(os.ReadFile(filepath.Join(dir, "out")))(t)
 	for i, line := range strings.Fields(string(out)) {
 		if v, err := strconv.ParseFloat(line, 64); err != nil || math.Abs(v-told.Points.Prediction[i]) > 1e-4 { // it prints 6 digits
 			t.Errorf("svm-predict says %s of example %d, the model %v", line, i+1, told.Points.Prediction[i])

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 )
 
 type normalized struct {
@@ -24,10 +25,7 @@ type normalized struct {
 // TestNormalizedAnswers: a file far from zero is answered in its own units by every
 // command that predicts. --no-normalize-target takes it as it is.
 func TestNormalizedAnswers(t *testing.T) {
-	set, err := dataset.Load("synthetic:friedman1,n=60", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
 	var text strings.Builder
 	text.WriteString("a,b,c,y\n")
 	for i, y := range set.Y {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestBrowser opens a page from disk in headless Chromium, where there is one:
@@ -66,10 +68,7 @@ func open(t *testing.T, browser, page string) (dom string, console, requests []s
 // browser asks for on its own has no origin.
 func requested(t *testing.T, path string) []string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile(path))(t)
 	var log struct {
 		Events []struct {
 			Params struct{ URL, Initiator string }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"bootbench/internal/need"
 )
 
 // TestPages: what README and the pages of doc link to is there, and the commands and flags
@@ -23,10 +25,7 @@ func TestPages(t *testing.T) {
 	flag := regexp.MustCompile(`--([A-Za-z][A-Za-z0-9-]*)`)
 	checked := 0
 	for _, page := range append(pages, root+"/README.md", root+"/CONTRIBUTING.md", root+"/SECURITY.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.One(os.ReadFile(page))(t)
 		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
 				t.Errorf("%s: %v", page, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
 
+	"bootbench/internal/need"
 	"bootbench/report"
 )
 
@@ -134,10 +135,7 @@ func TestRetrainMethods(t *testing.T) {
 	read := func(method string) (*report.Retraining, *mat.Dense) {
 		file := filepath.Join(dir, method+".npy")
 		r := decoded[report.Retraining](t, "retrain", "boston", "--resamples", "40", "--method", method, "--replicates", file)
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := need.One(os.Open(file))(t)
 		defer f.Close()
 		var m mat.Dense
 		if err := npyio.Read(f, &m); err != nil {

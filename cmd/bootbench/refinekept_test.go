@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/report"
 )
 
@@ -86,10 +87,7 @@ func TestResumeRefinement(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	line := []string{"estimate", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint", path}
 	want := decoded[report.Estimate](t, append(line, "--refine", "150")...).Refined
-	whole, err := os.ReadFile(path + ".fits")
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := need.One(os.ReadFile(path + ".fits"))(t)
 	damaged := append([]byte(nil), whole...)
 	damaged[len(damaged)/2] ^= 1
 	resume := append(line, "--refine", "150", "--resume")

@@ -24,6 +24,7 @@ import (
 
 	"bootbench/bench"
 	"bootbench/blas"
+	"bootbench/internal/need"
 )
 
 // small is a data set with its model that solves in milliseconds.
@@ -574,10 +575,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	read := func() string {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.One(os.ReadFile(path))(t)
 		return string(text)
 	}
 	interrupt("converged", on("curve", "--ratio", "0.5:2:50")...)
@@ -691,10 +689,7 @@ func TestFigureNumbers(t *testing.T) {
 func TestTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.tsv")
 	e := document[map[string]any](t, must(t, on("estimate", "--trace", path, "--json", "-")...))
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile(path))(t)
 	rows := strings.Split(strings.TrimSpace(string(text)), "\n")
 	last := strings.Split(rows[len(rows)-1], "\t")
 	head := strings.Split(rows[0], "\t")
@@ -781,10 +776,7 @@ func TestExamples(t *testing.T) {
 			}
 			stdin := ""
 			if input != "" {
-				text, err := os.ReadFile(input)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := need.One(os.ReadFile(input))(t)
 				stdin = string(text)
 			}
 			o := drive(t, stdin, args[1:]...)

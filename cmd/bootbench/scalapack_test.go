@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"bootbench/internal/need"
 )
 
 // The program under mpirun: scripts/mpi-test.sh builds it and says where it is.
@@ -155,15 +157,9 @@ func begin(t *testing.T, cmd *exec.Cmd, trace string) (ranks []int) {
 			break
 		}
 	}
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid, cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	children := need.One(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid, cmd.Process.Pid)))(t)
 	for _, field := range strings.Fields(string(children)) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pid := need.One(strconv.Atoi(field))(t)
 		ranks = append(ranks, pid)
 	}
 	if len(ranks) != 2 {

@@ -4,16 +4,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestInputsAreKept: no output takes the place of DATA or of new inputs, under another
 // spelling of its name either; the file is as it was.
 func TestInputsAreKept(t *testing.T) {
 	data := houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})
-	before, err := os.ReadFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := need.One(os.ReadFile(data))(t)
 	spelled := strings.Replace(data, "/houses.csv", "/./houses.csv", 1)
 	for _, line := range []string{
 		"estimate DATA --json SAME", "estimate DATA --covariance SAME", "estimate DATA --trace SAME", "estimate DATA --memprofile SAME",

@@ -17,6 +17,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/study"
+	"bootbench/internal/need"
 )
 
 // timeless is a document without what the clock decides.
@@ -116,10 +117,7 @@ func TestDamagedPart(t *testing.T) {
 	if err != nil || len(parts) != 1 {
 		t.Fatal(parts, err)
 	}
-	text, err := os.ReadFile(parts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile(parts[0]))(t)
 	if err := os.WriteFile(parts[0], text[:len(text)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -260,10 +258,7 @@ func TestCraftedStudies(t *testing.T) {
 		"invalid character":                             nil,
 	} {
 		dir := t.TempDir()
-		text, err := json.Marshal(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.One(json.Marshal(content))(t)
 		if content == nil {
 			text = []byte("{]")
 		}
@@ -325,15 +320,9 @@ func spoilPart(t *testing.T, dir string, spoil func(row []float64) []float64) {
 	if err != nil || len(parts) != 1 {
 		t.Fatal(parts, err)
 	}
-	content, err := os.ReadFile(parts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := need.One(os.ReadFile(parts[0]))(t)
 	seal := files.Seal{Kind: "part", Schema: study.Schema}
-	body, err := seal.Open(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := need.One(seal.Open(content))(t)
 	var head struct{ Version, Key string }
 	var p predictions
 	decoder := gob.NewDecoder(bytes.NewReader(body))

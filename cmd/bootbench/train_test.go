@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/svm"
 )
 
@@ -126,10 +127,7 @@ func TestTrain(t *testing.T) {
 // readModel reads labels, rho and support vectors of a model file of LIBSVM.
 func readModel(t *testing.T, path string) (m svm.ModelFile) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.One(os.ReadFile(path))(t)
 	header, vectors, _ := strings.Cut(string(text), "SV\n")
 	for line := range strings.Lines(header) {
 		fmt.Sscanf(line, "rho %g", &m.Rho)
@@ -138,10 +136,7 @@ func readModel(t *testing.T, path string) (m svm.ModelFile) {
 	m.Start = []int{0}
 	for line := range strings.Lines(vectors) {
 		coef, features, _ := strings.Cut(line, " ")
-		number, err := strconv.ParseFloat(coef, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		number := need.One(strconv.ParseFloat(coef, 64))(t)
 		m.Coef = append(m.Coef, number)
 		for field := range strings.FieldsSeq(features) {
 			var index int32

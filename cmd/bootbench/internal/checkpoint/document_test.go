@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -35,14 +36,8 @@ func oddCheckpoint() *Document {
 // TestCheckpointReadsBack: every number of a checkpoint reads back to the same bits.
 func TestCheckpointReadsBack(t *testing.T) {
 	d := oddCheckpoint()
-	content, err := d.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := decode(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := need.One(d.encode())(t)
+	back := need.One(decode(content))(t)
 	s, c := back.State, back.State.Search.Continuation
 	for _, list := range [][]float64{s.D, s.Next, s.Cavities, s.G, s.U, back.State.Search.History, c.Last, c.Previous, c.Origin.Cavities, c.Origin.D, c.Origin.G,
 		c.Origin.U, back.From.D, back.Results[0].Points.Mean, back.Judged[0].Values, back.Judged[0].Gradient} {
@@ -62,10 +57,7 @@ func TestCheckpointReadsBack(t *testing.T) {
 // TestCheckpointDamage: cut short anywhere, with anything after it, or with any one
 // bit turned, a checkpoint is refused.
 func TestCheckpointDamage(t *testing.T) {
-	content, err := oddCheckpoint().encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := need.One(oddCheckpoint().encode())(t)
 	for size := range content {
 		if _, err := decode(content[:size]); !errors.Is(err, files.ErrCutShort) {
 			t.Fatalf("%d bytes of %d: %v", size, len(content), err)

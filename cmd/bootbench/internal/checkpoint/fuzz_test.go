@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -19,25 +20,16 @@ import (
 // FuzzCheckpoint reads anything as a checkpoint, and as the body of one whose checksum fits.
 // A State that is read is resumed or refused; a solve that has converged from it is finite.
 func FuzzCheckpoint(f *testing.F) {
-	set, err := dataset.Load("synthetic:friedman1,n=6", dataset.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	solve := func(l loss.Loss, settings solver.Settings) (*solver.Solution, error) {
-		m, err := model.Build(model.Spec{Set: set, Loss: l, Kernel: kernel.Spec{Gamma: 0.1}})
-		if err != nil {
-			f.Fatal(err)
-		}
+	set := need.One(dataset.Load("synthetic:friedman1,n=6", dataset.Options{}))(f)
+	solve := func(t testing.TB, l loss.Loss, settings solver.Settings) (*solver.Solution, error) {
+		m := need.One(model.Build(model.Spec{Set: set, Loss: l, Kernel: kernel.Spec{Gamma: 0.1}}))(t)
 		return m.Solve(context.Background(), resample.Poisson{Ratio: 1}, settings)
 	}
 	losses := []loss.Loss{loss.Square{Noise: 1}, loss.EpsInsensitive{C: 1, Epsilon: 0.1}}
 	for _, l := range losses {
-		solve(l, solver.Settings{MaxSweeps: 2, Checkpoint: func(s *solver.State) error {
+		solve(f, l, solver.Settings{MaxSweeps: 2, Checkpoint: func(s *solver.State) error {
 			d := Document{State: s}
-			content, err := d.encode()
-			if err != nil {
-				f.Fatal(err)
-			}
+			content := need.One(d.encode())(f)
 			f.Add(content)
 			f.Add(content[len(seal.Head(nil)):])
 			body, _ := json.Marshal(d)
@@ -58,7 +50,7 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 		d.State.Stats.Sweeps %= 100
 		for _, l := range losses {
-			s, err := solve(l, solver.Settings{MaxSweeps: d.State.Stats.Sweeps + 2, Resume: d.State})
+			s, err := solve(t, l, solver.Settings{MaxSweeps: d.State.Stats.Sweeps + 2, Resume: d.State})
 			if err == nil && s.Status == solver.Converged && math.IsNaN(floats.Sum(s.Mean)+floats.Sum(s.Var)) {
 				t.Errorf("%s: converged with means %v, variances %v", l.Name(), s.Mean, s.Var)
 			}

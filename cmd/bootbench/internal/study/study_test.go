@@ -12,6 +12,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/need"
 )
 
 // TestParsePart reads parts from the flag and from schedulers.
@@ -99,10 +100,7 @@ func TestDamagedFile(t *testing.T) {
 		t.Fatalf("%v, %v", err, got)
 	}
 	path := filepath.Join(folder.Path(), s.name("a"))
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := need.One(os.ReadFile(path))(t)
 	refuse := func(what string, at int, text []byte) {
 		t.Helper()
 		if err := os.WriteFile(path, text, 0o644); err != nil {
@@ -145,10 +143,7 @@ func TestRefusedPart(t *testing.T) {
 		if err := keep(); err != nil {
 			t.Fatal(err)
 		}
-		merge, err := Merge(folder, &Record{Version: "v1", Parts: 1}, "v1", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		merge := need.One(Merge(folder, &Record{Version: "v1", Parts: 1}, "v1", nil))(t)
 		var result []float64
 		if filled, err := merge.Do(task(&result), &result); filled || err != nil {
 			t.Errorf("%s: %v, %v", want, filled, err)
@@ -156,10 +151,7 @@ func TestRefusedPart(t *testing.T) {
 		if err := merge.Complete(); err == nil || !strings.Contains(err.Error(), "the task (refused: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		part, err := Keep(folder, "v1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := need.One(Keep(folder, "v1"))(t)
 		result = nil
 		if filled, err := part.Do(task(&result), &result); !filled || err != nil || !reflect.DeepEqual(result, []float64{1, 2}) {
 			t.Errorf("%s: done again %v, %v, %v", want, filled, err, result)

@@ -30,3 +30,4 @@
 
 #define NAME(x) SET(x)
 #include "small_products.h"
+#include "small_kinks.h"

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/blas"
 	"bootbench/loss/internal/counts"
 	"bootbench/loss/internal/normal"
 	"bootbench/resample"
@@ -148,8 +149,10 @@ func (l *piecewise) setSum(parts []piecewise, k []float64) {
 type mixture struct {
 	kinks              []float64
 	p                  []float64
-	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
-	reach              []float64 // see setReach
+	slopes, curvatures []float64      // len(p) rows of len(kinks)+1
+	reach              []float64      // see setReach
+	curved             bool           // some curvature is not 0
+	rows               []blas.KinkRow // the same for vector kernels; nil: they know it not
 }
 
 // newMixture lists the losses of a site whose examples have targets y over its
@@ -166,7 +169,9 @@ func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 	for i, p := range joint.P {
 		x.add(p, parts, joint.Row(i))
 	}
+	x.curved = slices.ContainsFunc(x.curvatures, nonZero)
 	x.setReach()
+	x.setRows()
 	return x
 }
 

@@ -130,8 +130,18 @@ type kinkSums struct {
 	first, second, keep, pull   float64
 	firstByScale, secondByScale float64
 	keepByZ, keepByScale        float64
-	sd, z, scale                float64
-	curved                      bool
+	standardKink
+}
+
+// standardKink is the kink z of a mixture in standard deviations sd from the cavity's mean, and what carries
+// slopes to such units.
+type standardKink struct{ sd, z, scale float64 }
+
+// standardKink is known where the kink is not far from the cavity.
+func (x *mixture) standardKink(cav Cavity) (at standardKink, ok bool) {
+	at.sd = math.Sqrt(cav.Var)
+	at.z, at.scale = (x.kinks[0]-cav.Mean)/at.sd, 1/(cav.C*at.sd)
+	return at, math.Abs(at.z) <= maxKinkZ && at.scale > 0 && at.scale <= math.MaxFloat64
 }
 
 func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
@@ -140,9 +150,7 @@ func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
 
 // aroundKink sums over the rows, the derivatives if they are wanted.
 func (x *mixture) aroundKink(cav Cavity, derivatives bool) (s kinkSums, ok bool) {
-	s.sd = math.Sqrt(cav.Var)
-	s.z, s.scale = (x.kinks[0]-cav.Mean)/s.sd, 1/(cav.C*s.sd)
-	if !(math.Abs(s.z) <= maxKinkZ && s.scale <= math.MaxFloat64) {
+	if s.standardKink, ok = x.standardKink(cav); !ok {
 		return s, false
 	}
 	leftAt, rightAt := normal.Sides(s.z)
@@ -166,7 +174,6 @@ func (x *mixture) aroundKink(cav Cavity, derivatives bool) (s kinkSums, ok bool)
 		}
 		flat := flatMass(lo, hi, left, right)
 		if q, r := x.curvatures[2*i], x.curvatures[2*i+1]; q > 0 || r > 0 {
-			s.curved = true
 			one, other = *left, *right
 			left, right = &one, &other
 			flat += flatten(left, cav.C, q) + flatten(right, cav.C, r)
@@ -221,9 +228,14 @@ func sideBelow(z, reach float64) normal.Side {
 // where kinkMoments is, or where a loss is curved.
 func (x *mixture) kinkSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
 	s, ok := x.aroundKink(cav, true)
-	if !ok || s.curved {
+	if !ok || x.curved {
 		return m, by, false
 	}
+	return s.moments(x.kinks[0], cav), s.slopes(cav), true
+}
+
+// slopes are the derivatives of the moments by log C, Mean and log Var, of straight losses.
+func (s *kinkSums) slopes(cav Cavity) (by [3]Moments) {
 	for k, move := range [3]struct{ sd, z, scale float64 }{{0, 0, -s.scale}, {0, -1 / s.sd, 0}, {s.sd / 2, -s.z / 2, -s.scale / 2}} {
 		first := -s.keep*move.z + s.firstByScale*move.scale
 		second := -2*s.first*move.z + s.secondByScale*move.scale
@@ -234,7 +246,7 @@ func (x *mixture) kinkSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
 			Response: keep, Shrinkage: -keep,
 		}
 	}
-	return s.moments(x.kinks[0], cav), by, true
+	return by
 }
 
 // flatten brings a side of slope one to slope c/(c+q), and returns how much slope that takes.

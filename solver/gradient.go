@@ -341,14 +341,15 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 	models := map[int]*siteModel{}
 	for _, step := range []int{-1, 1} {
 		moved := *a.model
-		moved.sites = append([]site(nil), s.sites...)
+		sites := append([]site(nil), s.sites...)
 		l, law, err := path(float64(step) * gradientStep)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.share.Agree(bindLoss(moved.sites, s.y, l, law)); err != nil {
+		if err := s.share.Agree(bindLoss(sites, s.y, l, law)); err != nil {
 			return nil, err
 		}
+		moved.bind(sites)
 		models[step] = &moved
 	}
 	parts := make([]float64, len(a.cavity))

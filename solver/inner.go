@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 // innerIteration improves m_c and V_c while G stays, in O(M^2) a pass. A pass computes
@@ -118,9 +119,8 @@ func (p *innerIteration) run(x Cavities, tol float64) int {
 // pass writes into to what follows from at, by a product with G o G itself or around one.
 func (p *innerIteration) pass(whole bool) {
 	_, b := p.sites.engine.Diag()
-	p.sites.each(func(i int) {
-		cav := p.sites.cavity(p.at, i)
-		p.fields.G[i], p.fields.U[i] = matchMoments(cav, p.sites.moments(i, cav), b[i])
+	p.sites.eachMoments(p.at, func(i int, cav loss.Cavity, m loss.Moments) {
+		p.fields.G[i], p.fields.U[i] = matchMoments(cav, m, b[i])
 	})
 	if !whole {
 		p.sites.cavityFieldsBy(p.to, p.fields, p.squares.around)

@@ -15,6 +15,9 @@ func (x Cavities) logC() []float64 { return x[:len(x)/3] }
 func (x Cavities) mean() []float64 { return x[len(x)/3 : 2*len(x)/3] }
 func (x Cavities) logV() []float64 { return x[2*len(x)/3:] }
 
+// of are the three numbers of site i.
+func (x Cavities) of(i int) [3]float64 { return [3]float64{x.logC()[i], x.mean()[i], x.logV()[i]} }
+
 // towards moves x by the given part of the way to goal.
 func (x Cavities) towards(goal Cavities, part float64) {
 	for i, v := range goal {

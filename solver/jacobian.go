@@ -60,9 +60,7 @@ func newJacobian(w *workspace, n int) *jacobian {
 func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	s := t.sites
 	copy(t.image, image)
-	s.each(func(i int) {
-		t.slopes[i] = s.siteJacobian(i, [3]float64{x.Cavities.logC()[i], x.Cavities.mean()[i], x.Cavities.logV()[i]}, [3]float64{x.D[i], x.G[i], x.U[i]})
-	})
+	s.siteSlopes(t.slopes, x)
 	t.average(x.SiteParams)
 	if t.coupler = s.engine.Coupler(); t.coupler != nil {
 		t.coupler.Couple(t.products, x.U)
@@ -129,26 +127,6 @@ func copyLower(dst, a blas64.General) {
 }
 
 func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
-
-// siteJacobian is the derivative of d, g, u of site i, which are from at x = (log c, m_c, log V_c),
-// with respect to x, by forward differences: of the moments as their slopes carry them on, where
-// the loss knows these.
-func (s *siteModel) siteJacobian(i int, x, from [3]float64) (slopes [3][3]float64) {
-	cav := s.newCavity(x[0], x[1], x[2])
-	at, by, known := s.momentSlopes(i, cav)
-	for k := range x {
-		moved := x
-		moved[k] += differenceStep
-		to := s.newCavity(moved[0], moved[1], moved[2])
-		m := carried(at, by, [3]float64{moved[0] - x[0], to.Mean - cav.Mean, moved[2] - x[2]})
-		if !known {
-			m = s.sites[i].Moments(to)
-		}
-		d, g, u := s.siteParameterOf(i, to, s.thinned(to, m))
-		slopes[k] = [3]float64{(d - from[0]) / differenceStep, (g - from[1]) / differenceStep, (u - from[2]) / differenceStep}
-	}
-	return slopes
-}
 
 // momentSlopes are the moments of site i whose examples are there, with their derivatives, where known.
 func (s *siteModel) momentSlopes(i int, cav loss.Cavity) (m loss.Moments, by [3]loss.Moments, known bool) {

@@ -42,6 +42,7 @@ func cavityPrecision(chi, b float64) float64 {
 // cavities that follow off G (T5, T6): the two halves of a sweep.
 type siteModel struct {
 	sites     []site
+	bound     []loss.Site  // the same
 	share     linalg.Share // of all sites
 	engine    linalg.Engine
 	unit      float64     // root mean square of the targets
@@ -54,7 +55,8 @@ type siteModel struct {
 
 func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []float64) *siteModel {
 	n := len(sites)
-	s := &siteModel{sites: sites, share: gram.Sites(), engine: engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
+	s := &siteModel{share: gram.Sites(), engine: engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
+	s.bind(sites)
 	s.minVar, s.minInvD, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := floats.Dot(y, y); square > 0 {
 		s.unit = math.Sqrt(square / float64(len(y)))
@@ -65,6 +67,14 @@ func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []fl
 		s.minInvD[i] = k * minInverse
 	}
 	return s
+}
+
+// bind sets the sites.
+func (s *siteModel) bind(sites []site) {
+	s.sites, s.bound = sites, make([]loss.Site, len(sites))
+	for i := range sites {
+		s.bound[i] = sites[i].Site
+	}
 }
 
 // scale is what the mean of a cavity is measured in.
@@ -102,28 +112,6 @@ func (s *siteModel) thinned(cav loss.Cavity, m loss.Moments) loss.Moments {
 	return m
 }
 
-// sitesPerTask is the number of sites of one task: a few microseconds' work for the
-// fastest of losses. A task looks every sitesPerLook sites whether the solve has been
-// called off: the slowest of losses take some milliseconds per site.
-const (
-	sitesPerTask = 48
-	sitesPerLook = 8
-)
-
-// each runs f for every site, in parallel. Once the solve has been called off it leaves
-// out what is left: the caller must then not use what f has made.
-func (s *siteModel) each(f func(i int)) {
-	n := len(s.sites)
-	linalg.Parallel((n+sitesPerTask-1)/sitesPerTask, func(task int) {
-		for i := task * sitesPerTask; i < min(n, (task+1)*sitesPerTask); i++ {
-			if i%sitesPerLook == 0 && s.cancelled() {
-				return
-			}
-			f(i)
-		}
-	})
-}
-
 // response is c chi of a site, kept away from zero.
 func (s *siteModel) response(i int, c float64, m loss.Moments) float64 {
 	least := c * s.minInvD[i]
@@ -135,9 +123,7 @@ func (s *siteModel) response(i int, c float64, m loss.Moments) float64 {
 // largest d that response allows.
 func (s *siteModel) countClipped(x Cavities) (clamped, capped int) {
 	var low, high atomic.Int64
-	s.each(func(i int) {
-		cav := s.cavity(x, i)
-		m := s.moments(i, cav)
+	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
 		if m.Clamped {
 			low.Add(1)
 		}
@@ -155,18 +141,13 @@ func (s *siteModel) countClipped(x Cavities) (clamped, capped int) {
 //
 // u >= 0, since by Cauchy and Schwarz V V_c >= cov(f, h)^2 = (V_c c chi)^2.
 func (s *siteModel) siteParameters(dst SiteParams, x Cavities) {
-	s.each(func(i int) {
-		dst.D[i], dst.G[i], dst.U[i] = s.siteParameter(i, s.cavity(x, i))
+	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
+		dst.D[i], dst.G[i], dst.U[i] = s.siteParameter(i, cav, m)
 	})
 }
 
-// siteParameter is d, g, u of site i at a cavity.
-func (s *siteModel) siteParameter(i int, cav loss.Cavity) (d, g, u float64) {
-	return s.siteParameterOf(i, cav, s.moments(i, cav))
-}
-
-// siteParameterOf is siteParameter where the moments are known.
-func (s *siteModel) siteParameterOf(i int, cav loss.Cavity, m loss.Moments) (d, g, u float64) {
+// siteParameter is d, g, u of site i of moments m at a cavity.
+func (s *siteModel) siteParameter(i int, cav loss.Cavity, m loss.Moments) (d, g, u float64) {
 	response := s.response(i, cav.C, m)
 	g, u = matchMoments(cav, m, response)
 	return cav.C * m.Shrinkage / response, g, u
@@ -234,9 +215,8 @@ func (s *siteModel) maxChange(a, b Cavities) float64 {
 func (s *siteModel) consistencyError(x Cavities, p SiteParams) float64 {
 	chi, b := s.engine.Diag()
 	apart := make([]struct{ fields, shrinkage, most float64 }, len(s.sites))
-	s.each(func(i int) {
-		cav, at := s.cavity(x, i), &apart[i]
-		m := s.moments(i, cav)
+	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
+		at := &apart[i]
 		response := s.response(i, cav.C, m)
 		mean := b[i]*cav.Mean + chi[i]*p.G[i]
 		variance := b[i]*b[i]*cav.Var + chi[i]*chi[i]*p.U[i]

@@ -31,7 +31,7 @@ var floors = map[string][]string{
 	"resample":       {},
 	"calibration":    {},
 	"linalg":         {"blas", "linalg/internal/core"},
-	"loss":           {"loss/internal/counts", "loss/internal/normal", "loss/internal/quadrature", "resample"},
+	"loss":           {"blas", "loss/internal/counts", "loss/internal/normal", "loss/internal/quadrature", "resample"},
 	"kernel":         {"linalg"},
 	"train":          {"blas", "linalg"},
 	"gp":             {"blas", "linalg", "train"},

@@ -5,7 +5,7 @@ package blas
 //	f(x) = b (x-hi)+ - a (lo-x)+,   lo = z + Below scale,   hi = z + Above scale,
 //
 // Below <= 0 <= Above, with slopes a = c/(c+CurvedBelow) and b = c/(c+CurvedAbove). What lies below
-// lo < -Reach, or above hi > Reach, is left out. Reach is finite.
+// lo < -(Reach^2+min(z,0)^2)^1/2, or above hi > (Reach^2+max(z,0)^2)^1/2, is left out. Reach is finite.
 type KinkRow struct {
 	P, Below, Above, CurvedBelow, CurvedAbove, Reach float64
 }

@@ -112,14 +112,16 @@ typedef struct {
 	SIDE side;
 } NAME(end);
 
-// end_at is the end that a slope moves away from the kink, on the side of the sign. None of
-// it counts where even the lane nearest to the middle is out of reach.
-INLINE NAME(end) NAME(end_at)(NAME(end) kink, VEC scale, double nearest, double least, double slope, double reach, double sign) {
+// end_at is the end that a slope moves away from the kink, on the side of the sign. None of it counts where
+// even the lane nearest to the middle is out of reach; farthest is a lane whose kink is farthest from it.
+INLINE NAME(end) NAME(end_at)(NAME(end) kink, VEC scale, double nearest, double farthest, double least, double slope, double reach, double sign) {
 	if (slope == 0) return kink;
 	NAME(end) e = {{kink.at.z + slope * scale}};
-	if (sign * (nearest + slope * least) > reach) return e;
+	const double out = sign * (nearest + slope * least), square = reach * reach;
+	if (out > 0 && out * out > square + (sign * farthest > 0 ? farthest * farthest : 0)) return e;
+	const VEC z = kink.at.z, zero = {0}, beyond = NAME(where)(sign * z > 0, z, zero);
 	e.at = NAME(tail_at)(e.at.z);
-	NAME(keep)(&e.at, sign * e.at.z <= reach);
+	NAME(keep)(&e.at, (sign * e.at.z <= 0) | (e.at.z * e.at.z <= square + beyond * beyond));
 	e.side = NAME(side_of)(&e.at, sign);
 	return e;
 }
@@ -151,7 +153,7 @@ TARGET void NAME(kinks)(int number, int rows, const double *row, double *lane) {
 		const double *r = row;
 		for (int k = 0; k < rows; k++, r += 6) {
 			const double p = r[0], below = r[1], above = r[2];
-			NAME(end) lo = NAME(end_at)(down, scale, highest, least, below, r[5], -1), hi = NAME(end_at)(up, scale, lowest, least, above, r[5], 1);
+			NAME(end) lo = NAME(end_at)(down, scale, highest, lowest, least, below, r[5], -1), hi = NAME(end_at)(up, scale, lowest, highest, least, above, r[5], 1);
 			keep_z += p * (lo.at.density - hi.at.density);
 			const double pb = below > -INFINITY ? p * below : 0, pa = above < INFINITY ? p * above : 0;
 			first_scale -= pb * lo.side.p + pa * hi.side.p;

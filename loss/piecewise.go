@@ -152,7 +152,8 @@ type mixture struct {
 	slopes, curvatures []float64      // len(p) rows of len(kinks)+1
 	reach              []float64      // see setReach
 	curved             bool           // some curvature is not 0
-	rows               []blas.KinkRow // the same for vector kernels; nil: they know it not
+	rows               []blas.KinkRow // the same for vector kernels, nil: they know it not
+	fromZ, toZ         float64        // places of the kink, in standard deviations from a cavity's mean, that they know
 }
 
 // newMixture lists the losses of a site whose examples have targets y over its

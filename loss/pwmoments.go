@@ -137,12 +137,13 @@ type kinkSums struct {
 // slopes to such units.
 type standardKink struct{ sd, z, scale float64 }
 
-// standardKink is known where the kink is not far from the cavity.
-func (x *mixture) standardKink(cav Cavity) (at standardKink, ok bool) {
-	at.sd = math.Sqrt(cav.Var)
-	at.z, at.scale = (x.kinks[0]-cav.Mean)/at.sd, 1/(cav.C*at.sd)
-	return at, math.Abs(at.z) <= maxKinkZ && at.scale > 0 && at.scale <= math.MaxFloat64
+func (x *mixture) standardKink(cav Cavity) standardKink {
+	sd := math.Sqrt(cav.Var)
+	return standardKink{sd, (x.kinks[0] - cav.Mean) / sd, 1 / (cav.C * sd)}
 }
+
+// valid says whether slopes can be carried to these units.
+func (s standardKink) valid() bool { return s.scale > 0 && s.scale <= math.MaxFloat64 }
 
 func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
 	return Moments{Mean: kink + s.sd*s.first, Var: cav.Var * (s.second - s.first*s.first), Response: s.keep, Shrinkage: s.pull}
@@ -150,7 +151,7 @@ func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
 
 // aroundKink sums over the rows, the derivatives if they are wanted.
 func (x *mixture) aroundKink(cav Cavity, derivatives bool) (s kinkSums, ok bool) {
-	if s.standardKink, ok = x.standardKink(cav); !ok {
+	if s.standardKink = x.standardKink(cav); !(math.Abs(s.z) <= maxKinkZ && s.valid()) {
 		return s, false
 	}
 	leftAt, rightAt := normal.Sides(s.z)
@@ -163,11 +164,11 @@ func (x *mixture) aroundKink(cav Cavity, derivatives bool) (s kinkSums, ok bool)
 		var one, other normal.Side
 		if below < 0 {
 			lo += below * s.scale
-			one, left = sideBelow(lo, x.reach[i]), &one
+			one, left = sideBelow(lo, s.z, x.reach[i]), &one
 		}
 		if above > 0 {
 			hi += above * s.scale
-			other, right = sideBelow(-hi, x.reach[i]), &other
+			other, right = sideBelow(-hi, -s.z, x.reach[i]), &other
 		}
 		if derivatives {
 			s.addDerivatives(p, below, above, left, right)
@@ -216,9 +217,10 @@ func flatMass(lo, hi float64, left, right *normal.Side) float64 {
 	return 1 - left.P - right.P
 }
 
-// sideBelow is the side below z, none where it is a tail beyond reach.
-func sideBelow(z, reach float64) normal.Side {
-	if z < -reach {
+// sideBelow is the side below z < kink, none where it is a tail beyond reach, and beside that below the kink too.
+func sideBelow(z, kink, reach float64) normal.Side {
+	kink = math.Min(kink, 0)
+	if z < 0 && z*z > reach*reach+kink*kink {
 		return normal.Side{Rest: 1}
 	}
 	return normal.BelowAt(z)

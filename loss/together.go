@@ -11,9 +11,9 @@ import (
 // MomentsTogether computes, for those sites that vector kernels of the bound backend know, the moments of site i
 // under cav[i], and marks them as done. Other sites, and those marked before, are left alone.
 func MomentsTogether(dst []Moments, done []bool, sites []Site, cav []Cavity) {
-	aroundKinks(done, sites, cav, func(l *kinkLanes, number int, _ []Cavity, first int) {
+	aroundKinks(done, sites, cav, func(l *kinkLanes, number int, cav []Cavity, first int) {
 		for k, i := range l.sites[:number] {
-			l.moments(&dst[first+i], k)
+			l.moments(&dst[first+i], k, cav[i])
 			done[first+i] = true
 		}
 	})
@@ -27,7 +27,7 @@ func MomentSlopesTogether(dst []Moments, by [][3]Moments, done []bool, sites []S
 		}
 		for k, i := range l.sites[:number] {
 			s := l.sums(k)
-			l.moments(&dst[first+i], k)
+			l.moments(&dst[first+i], k, cav[i])
 			by[first+i] = s.slopes(cav[i])
 			done[first+i] = true
 		}
@@ -100,7 +100,7 @@ func (l *kinkLanes) fill(rows []blas.KinkRow, from int, cav []Cavity) (number in
 			continue
 		}
 		l.mixtures[i] = nil
-		if at, ok := x.standardKink(cav[i]); ok {
+		if at := x.standardKink(cav[i]); x.fromZ <= at.z && at.z <= x.toZ && at.valid() {
 			l.sites[number], l.sd[number], l.kinks[number] = i, at.sd, x.kinks[0]
 			l.Z[number], l.Scale[number], l.C[number] = at.z, at.scale, cav[i].C
 			number++
@@ -109,10 +109,13 @@ func (l *kinkLanes) fill(rows []blas.KinkRow, from int, cav []Cavity) (number in
 	return number
 }
 
-// moments are those of a lane.
-func (l *kinkLanes) moments(m *Moments, k int) {
+// moments are those of a lane. Far from the kink nothing bends the cavity's.
+func (l *kinkLanes) moments(m *Moments, k int, cav Cavity) {
 	first, sd := l.First[k], l.sd[k]
-	m.Mean, m.Var = l.kinks[k]+sd*first, sd*sd*(l.Second[k]-first*first)
+	m.Mean, m.Var = l.kinks[k]+sd*first, cav.Var*(l.Second[k]-first*first)
+	if math.Abs(l.Z[k]) > maxKinkZ {
+		m.Mean, m.Var = cav.Mean, cav.Var
+	}
 	m.Response, m.Shrinkage, m.Clamped = l.Keep[k], l.Pull[k], false
 }
 
@@ -125,19 +128,30 @@ func (l *kinkLanes) sums(k int) kinkSums {
 	}
 }
 
-// farthestReach is where any tail is 0.
-const farthestReach = 40
+// Places that vector kernels know.
+const (
+	farthestReach = 40 // where any tail is 0
+	farthestZ     = 36 // where they know tails
+)
 
-// setRows lists the rows for vector kernels, where they have one kink at which all are least.
+// setRows lists the rows for vector kernels, where they have one kink at which all are least, and from where to where
+// these may have it: far away if nothing moves there.
 func (x *mixture) setRows() {
 	if len(x.kinks) != 1 {
 		return
 	}
+	x.fromZ, x.toZ = -farthestZ, farthestZ
 	for i, p := range x.p {
 		below, above := x.slopes[2*i], x.slopes[2*i+1]
 		if !(below <= 0 && above >= 0) {
 			x.rows = nil
 			return
+		}
+		if below != 0 || x.curvatures[2*i] != 0 {
+			x.toZ = maxKinkZ
+		}
+		if above != 0 || x.curvatures[2*i+1] != 0 {
+			x.fromZ = -maxKinkZ
 		}
 		x.rows = append(x.rows, blas.KinkRow{P: p, Below: below, Above: above,
 			CurvedBelow: x.curvatures[2*i], CurvedAbove: x.curvatures[2*i+1], Reach: math.Min(x.reach[i], farthestReach)})

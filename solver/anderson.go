@@ -22,7 +22,8 @@ import (
 type anderson struct {
 	dX, dF [][]float64 // differences of successive x and f, a ring
 	x, f   []float64   // the last
-	count  int         // points since reset
+	move   []float64
+	count  int // points since reset
 	share  linalg.Share
 }
 
@@ -35,7 +36,7 @@ const (
 )
 
 func newAnderson(w *workspace, size, depth int, share linalg.Share) *anderson {
-	return &anderson{share: share, dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size), f: w.vector(size)}
+	return &anderson{share: share, dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size), f: w.vector(size), move: w.vector(size)}
 }
 
 // reset drops the history.
@@ -44,15 +45,15 @@ func (a *anderson) reset() { a.count = 0 }
 // step overwrites x with the next point, given fx = F(x).
 func (a *anderson) step(x, fx []float64) {
 	a.push(x, fx)
-	coefficients := a.solve()
+	clear(a.move)
+	for k, c := range a.solve() {
+		slot := a.slot(k)
+		floats.AddScaled(a.move, -c, a.dX[slot])
+		floats.AddScaled(a.move, -c, a.dF[slot])
+	}
 	for i, v := range fx {
-		move := 0.0
-		for k, c := range coefficients {
-			slot := a.slot(k)
-			move -= c * (a.dX[slot][i] + a.dF[slot][i])
-		}
 		x[i] = v
-		if math.Abs(move) <= maxExtrapolation {
+		if move := a.move[i]; math.Abs(move) <= maxExtrapolation {
 			x[i] += move
 		}
 	}

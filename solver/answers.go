@@ -48,15 +48,20 @@ var siteBatches = sync.Pool{New: func() any { return new(siteBatch) }}
 
 // eachMoments is each with the cavity and the moments of the site (T4).
 func (s *siteModel) eachMoments(x Cavities, f func(i int, cav loss.Cavity, m loss.Moments)) {
+	s.eachMomentsIn(func(i int) loss.Cavity { return s.cavity(x, i) }, f)
+}
+
+// eachMomentsIn is eachMoments in cavities of any kind.
+func (s *siteModel) eachMomentsIn(cavity func(i int) loss.Cavity, f func(i int, cav loss.Cavity, m loss.Moments)) {
 	s.tasks(func(first, last int) {
 		b := siteBatches.Get().(*siteBatch)
 		defer siteBatches.Put(b)
 		n := last - first
 		for k := range n {
-			b.cavities[k] = s.cavity(x, first+k)
+			b.cavities[k] = cavity(first + k)
 		}
 		clear(b.done[:n])
-		if s.ask(first, b.moments[:n], b.done[:n], b.cavities[:n]) {
+		if s.ask(s.bound[first:last], b.moments[:n], b.done[:n], b.cavities[:n]) {
 			for k, cav := range b.cavities[:n] {
 				f(first+k, cav, s.thinned(cav, b.moments[k]))
 			}
@@ -64,13 +69,12 @@ func (s *siteModel) eachMoments(x Cavities, f func(i int, cav loss.Cavity, m los
 	})
 }
 
-// ask computes the moments of those sites from first on that are not done, examples being there. It reports false
-// where the solve was called off meanwhile.
-func (s *siteModel) ask(first int, dst []loss.Moments, done []bool, cavities []loss.Cavity) bool {
+// ask computes the moments of those sites that are not done, examples being there. It reports false where the
+// solve was called off meanwhile.
+func (s *siteModel) ask(sites []loss.Site, dst []loss.Moments, done []bool, cavities []loss.Cavity) bool {
 	if s.cancelled() {
 		return false
 	}
-	sites := s.bound[first : first+len(dst)]
 	loss.MomentsTogether(dst, done, sites, cavities)
 	asked := 0
 	for k, site := range sites {
@@ -103,7 +107,7 @@ func (s *siteModel) siteSlopes(dst [][3][3]float64, x *Iterate) {
 					b.after[j] = carried(b.moments[j], b.by[j], [3]float64{to[0] - at[0], b.moved[j].Mean - cav.Mean, to[2] - at[2]})
 				}
 			}
-			if !s.ask(first, b.after[:n], b.done[:n], b.moved[:n]) {
+			if !s.ask(s.bound[first:last], b.after[:n], b.done[:n], b.moved[:n]) {
 				return
 			}
 			for j, to := range b.moved[:n] {

@@ -33,8 +33,8 @@ type jacobian struct {
 	slopes   [][3][3]float64 // of d, g, u of a site in its log c, m_c, log V_c
 	products blas64.General  // below the diagonal G o C, above it G o G unless coupler has that
 	scaled   blas64.General  // G diag(u)^1/2, nil before it is needed
-	image    Cavities
-	chi, c   []float64
+	readings []reading
+	chi      []float64
 	m, v     []float64 // mean and variance of the predictor
 	root     []float64 // u^1/2, at least minRoot
 	inverse  []float64 // 1/root
@@ -45,12 +45,19 @@ type jacobian struct {
 	product    [4][]float64   // with G o G of dd and du, with G o C of dd, with G of dg - m dd
 }
 
+// reading is how changes of the sums over the other sites change the cavity of a site.
+type reading struct {
+	logC, mean, logV float64 // units of sums in log c, in m_c and in log V_c, 0 where V_c is held
+	meanByC, meanByV float64 // by which m_c moves with log c and log V_c besides
+	variance         float64 // 2 V/chi
+}
+
 func newJacobian(w *workspace, n int) *jacobian {
-	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}, image: w.vector(3 * n), move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
-	if w.bytes += 72 * int64(n); !w.dry {
-		t.slopes = make([][3][3]float64, n)
+	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}, move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
+	if w.bytes += (72 + 48) * int64(n); !w.dry {
+		t.slopes, t.readings = make([][3][3]float64, n), make([]reading, n)
 	}
-	t.chi, t.c, t.m, t.v, t.root, t.inverse = w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n)
+	t.chi, t.m, t.v, t.root, t.inverse = w.vector(n), w.vector(n), w.vector(n), w.vector(n), w.vector(n)
 	t.product = [4][]float64(w.vectors(4, n))
 	return t
 }
@@ -59,9 +66,9 @@ func newJacobian(w *workspace, n int) *jacobian {
 // leads to image. It takes M^3 flops and some.
 func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	s := t.sites
-	copy(t.image, image)
 	s.siteSlopes(t.slopes, x)
 	t.average(x.SiteParams)
+	t.read(image)
 	if t.coupler = s.engine.Coupler(); t.coupler != nil {
 		t.coupler.Couple(t.products, x.U)
 		return
@@ -69,19 +76,33 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	t.couple(x.SiteParams)
 }
 
-// average computes chi, c, m and V of G, which stands at p.
+// average computes chi, m and V of G, which stands at p.
 func (t *jacobian) average(p SiteParams) {
 	s := t.sites
-	chi, b := s.engine.Diag()
+	chi, _ := s.engine.Diag()
 	copy(t.chi, chi)
-	for i := range chi {
-		t.c[i] = cavityPrecision(chi[i], b[i])
-	}
 	s.engine.MulVecOffDiag(t.m, p.G)
 	s.engine.MulVecSquaredOffDiag(t.v, p.U)
 	for i, v := range chi {
 		t.m[i] += v * p.G[i]
 		t.v[i] += v * v * p.U[i]
+	}
+}
+
+// read prepares what mulResidual says of the cavities in the image.
+func (t *jacobian) read(image Cavities) {
+	s := t.sites
+	_, b := s.engine.Diag()
+	for i, chi := range t.chi {
+		c, mean, variance := cavityPrecision(chi, b[i]), image.mean()[i], math.Exp(image.logV()[i])
+		scale := s.scale(variance)
+		t.readings[i] = reading{
+			logC: 1 / (chi * chi * c), mean: 1 / (chi * c * scale),
+			meanByC: t.m[i]/scale - mean, meanByV: 0.5 * mean * variance / (scale * scale), variance: 2 * t.v[i] / chi,
+		}
+		if variance > s.minVar[i] {
+			t.readings[i].logV = 1 / (chi * chi * c * c * variance)
+		}
 	}
 }
 
@@ -160,7 +181,6 @@ func (t *jacobian) multiply(dst []float64, uplo gblas.Uplo, x []float64) {
 
 // mulResidual is dst = (I - F') x.
 func (t *jacobian) mulResidual(dst, x []float64) {
-	s := t.sites
 	in, out := Cavities(x), Cavities(dst)
 	for i := range t.slopes {
 		d := &t.slopes[i]
@@ -176,19 +196,15 @@ func (t *jacobian) mulResidual(dst, x []float64) {
 		t.multiply(byD, gblas.Upper, t.move.D)
 		t.multiply(byU, gblas.Upper, t.move.U)
 		t.multiply(cross, gblas.Lower, t.move.D)
-		s.engine.MulVecOffDiag(byG, t.move.G)
+		t.sites.engine.MulVecOffDiag(byG, t.move.G)
 	}
-	for i, chi := range t.chi {
-		c, mean, variance := t.c[i], t.image.mean()[i], math.Exp(t.image.logV()[i])
-		scale := s.scale(variance)
-		logC := byD[i] / (chi * chi * c)
-		field := byG[i]/(chi*c) + t.m[i]*logC - mean*scale*logC
-		logV := 0.0
-		if variance > s.minVar[i] {
-			logV = (byU[i]-2*(cross[i]-t.v[i]/chi*byD[i]))/(chi*chi*c*c*variance) - 2*logC
+	for i, q := range t.readings {
+		logC, logV := q.logC*byD[i], 0.0
+		if q.logV > 0 {
+			logV = q.logV*(byU[i]-2*cross[i]+q.variance*byD[i]) - 2*logC
 		}
 		out.logC()[i] = in.logC()[i] - logC
-		out.mean()[i] = in.mean()[i] - (field/scale - 0.5*mean*logV*variance/(scale*scale))
+		out.mean()[i] = in.mean()[i] - (q.mean*byG[i] + q.meanByC*logC - q.meanByV*logV)
 		out.logV()[i] = in.logV()[i] - logV
 	}
 }

@@ -139,8 +139,13 @@ func (c *precisionIteration) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
+	own, count := typicalOf(c.share)
 	common := s.homogeneousCavity(func(cavity float64) float64 {
-		return meanOverTypical(c.share, func(i int) float64 { return precision(c.quadratic[i], cavity) })
+		sum := 0.0
+		for _, i := range own {
+			sum += precision(c.quadratic[i], cavity)
+		}
+		return c.share.SumOf(sum) / float64(count)
 	})
 	for i, q := range c.quadratic {
 		c.next[i] = precision(q, common)

@@ -82,17 +82,15 @@ func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
 	return math.Exp(ridders(excess, low, high))
 }
 
-// meanOverTypical is the mean of f, which takes the number of an own site, over some sites that stand for all.
-func meanOverTypical(share linalg.Share, f func(i int) float64) float64 {
-	stride := max(1, share.Total/typicalSites)
-	sum, count := 0.0, 0
-	for i := 0; i < share.Total; i += stride {
+// typicalOf are the own sites among some that stand for all, and the number of these.
+func typicalOf(share linalg.Share) (own []int, count int) {
+	for i := 0; i < share.Total; i += max(1, share.Total/typicalSites) {
 		if share.Holds(i) {
-			sum += f(i - share.First)
+			own = append(own, i-share.First)
 		}
 		count++
 	}
-	return share.SumOf(sum) / float64(count)
+	return own, count
 }
 
 // rootError is how far from the root of log c, or from its last guess, is near enough.

@@ -57,22 +57,42 @@ func (x *fixedPoint) startValue(warm bool) error {
 		return fmt.Errorf("start value: %w", err)
 	}
 	s.share = 1
-	c := s.homogeneousCavity(func(c float64) float64 {
-		if x.model.cancelled() {
+	c := s.homogeneousCavity(x.typicalResponse())
+	if x.settings.Start == nil {
+		x.model.eachMomentsIn(func(i int) loss.Cavity { return x.typicalCavity(i, c) }, func(i int, _ loss.Cavity, m loss.Moments) {
+			p.D[i] = typicalPrecision(c, m)
+		})
+	} else {
+		copy(p.D, x.settings.Start)
+	}
+	for i, d := range p.D {
+		p.G[i], p.U[i] = d*x.meanTarget(i), d*x.model.unit*x.model.unit
+	}
+	return nil
+}
+
+// typicalResponse is the mean d of typical sites as a function of their common c.
+func (x *fixedPoint) typicalResponse() func(c float64) float64 {
+	own, count := typicalOf(x.share)
+	sites, cavities := make([]loss.Site, len(own)), make([]loss.Cavity, len(own))
+	moments, done := make([]loss.Moments, len(own)), make([]bool, len(own))
+	for k, i := range own {
+		sites[k] = x.model.bound[i]
+	}
+	return func(c float64) float64 {
+		for k, i := range own {
+			cavities[k] = x.typicalCavity(i, c)
+		}
+		clear(done)
+		if !x.model.ask(sites, moments, done, cavities) {
 			return c
 		}
-		return meanOverTypical(x.share, func(i int) float64 { return x.typicalPrecision(i, c) })
-	})
-	x.model.each(func(i int) {
-		d := 0.0
-		if x.settings.Start != nil {
-			d = x.settings.Start[i]
-		} else {
-			d = x.typicalPrecision(i, c)
+		sum := 0.0
+		for k, m := range moments {
+			sum += typicalPrecision(c, x.model.thinned(cavities[k], m))
 		}
-		p.D[i], p.G[i], p.U[i] = d, d*x.meanTarget(i), d*x.model.unit*x.model.unit
-	})
-	return nil
+		return x.share.SumOf(sum) / float64(count)
+	}
 }
 
 // set converts the cavities of a Solution.
@@ -85,11 +105,13 @@ func (x Cavities) set(from []loss.Cavity, s *siteModel) {
 	}
 }
 
-// typicalPrecision is the d of site i at the cavity of a typical site.
-func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
-	y := x.problem.Y[x.sites[i].examples[0]]
-	unit := x.model.unit
-	m := x.model.moments(i, loss.Cavity{C: c, Mean: typicalMargin * y, Var: unit * unit})
+// typicalCavity is that of site i as a typical one.
+func (x *fixedPoint) typicalCavity(i int, c float64) loss.Cavity {
+	return loss.Cavity{C: c, Mean: typicalMargin * x.problem.Y[x.sites[i].examples[0]], Var: x.model.unit * x.model.unit}
+}
+
+// typicalPrecision is the d of a typical site.
+func typicalPrecision(c float64, m loss.Moments) float64 {
 	return c * m.Shrinkage / math.Max(m.Response, minResponse)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"bootbench/batch"
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -24,28 +25,19 @@ import (
 // l nil: the set's preset.
 func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *model.Model {
 	t.Helper()
-	set, err := dataset.Load(name, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load(name, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()), Jitter: jitter}, Loss: l}
 	if l == nil {
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
 	}
-	m, err := model.Build(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.One(model.Build(spec))(t)
 	return m
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
 	t.Helper()
-	s, err := m.Solve(context.Background(), law, solver.Settings{Tolerance: tol})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
 	return s
 }
 
@@ -54,10 +46,7 @@ func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Sche
 	t.Helper()
 	var all [][]float64
 	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	_, stats, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: settings, Cross: cross, Batch: how})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: settings, Cross: cross, Batch: how}))(t)
 	return all, stats
 }
 
@@ -184,18 +173,9 @@ func TestSameForAnyBlock(t *testing.T) {
 // inputs those at their sites, through a dense and a low-rank matrix.
 func TestNewInputs(t *testing.T) {
 	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
-		set, err := dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02}, Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cross, err := m.CrossAll(blas64.General(set.X.Gather([]int{5, 100, 199})))
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := need.One(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
+		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02}, Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
+		cross := need.One(m.CrossAll(blas64.General(set.X.Gather([]int{5, 100, 199}))))(t)
 		scheme := resample.Poisson{Ratio: 1}
 		s := solve(t, m, scheme, 1e-4)
 		settings := retrain.Settings{Resamples: 10}
@@ -221,10 +201,7 @@ func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer, err := m.NewBatch(s, scheme, model.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6, FirstIterate: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(m.NewBatch(s, scheme, model.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6, FirstIterate: true}}))(t)
 	n := m.Sites()
 	base, other := make([]int, n), make([]int, n)
 	resample.Draw(scheme, 1, 0, base)
@@ -288,10 +265,7 @@ func TestLittleMemory(t *testing.T) {
 	settings := retrain.Settings{Resamples: 20, Workers: 1}
 	want, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{})
 	size := func(how batch.Settings) int {
-		trainer, err := m.NewBatch(s, scheme, model.RetrainSettings{Settings: settings, Batch: how})
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := need.One(m.NewBatch(s, scheme, model.RetrainSettings{Settings: settings, Batch: how}))(t)
 		return trainer.NewBlock().Size()
 	}
 	const row = 110 * 208 // bytes: more than a resample takes, less than two
@@ -370,10 +344,7 @@ func TestSmallSchemes(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
 	s := solve(t, m, resample.Poisson{Ratio: 1}, 1e-4)
-	engine, err := s.Engine()
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := need.One(s.Engine())(t)
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: loss.Hinge{C: 1}, Y: m.Set.Y, Site: m.Site}
 	short := theory

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/calibration"
+	"bootbench/internal/need"
 )
 
 // draw draws n normal fields, and labels of which +1 has probability p at a field.
@@ -75,10 +76,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 // end.
 func TestIsotonic(t *testing.T) {
 	field, label := draw(80, 5, func(f float64) float64 { return sigmoid(f) })
-	c, err := calibration.FitIsotonic(field, label)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.One(calibration.FitIsotonic(field, label))(t)
 	order := make([]int, len(field))
 	sorted := slices.Clone(field)
 	floats.ArgsortStable(sorted, order)
@@ -120,10 +118,7 @@ func TestIsotonic(t *testing.T) {
 func TestSeparatedClasses(t *testing.T) {
 	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
 	for name, fit := range map[string]func(f, y []float64) (calibration.Curve, error){"logistic": calibration.FitLogistic, "isotonic": calibration.FitIsotonic} {
-		c, err := fit(field, label)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := need.One(fit(field, label))(t)
 		low, high := c.Probability(-1), c.Probability(1)
 		if !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
 			t.Errorf("%s: %v and %v beside the gap", name, low, high)

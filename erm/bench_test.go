@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/erm"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/svm"
 	"bootbench/train"
@@ -19,10 +20,7 @@ func BenchmarkResample(b *testing.B) {
 		w := make([]float64, len(y))
 		for _, loss := range []erm.Loss{hingeLoss(1), hardLoss{}, squaredHingeLoss(1), logisticLoss{1}, tubeLoss("eps", 1, 1, 0.1), huberLoss(1, 0.5), tubeLoss("absolute", 1, 1, 0), squareLoss(0.1)} {
 			b.Run(fmt.Sprintf("data=%s/loss=%s/trainer=erm", name, loss.Name()), func(b *testing.B) {
-				trainer, err := erm.NewTrainer(k, loss)
-				if err != nil {
-					b.Fatal(err)
-				}
+				trainer := need.One(erm.NewTrainer(k, loss))(b)
 				rng := rand.New(rand.NewPCG(13, 13))
 				steps, sweeps := 0, 0
 				for b.Loop() {
@@ -41,10 +39,7 @@ func BenchmarkResample(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("data=%s/loss=%s/trainer=svm", name, loss.Name()), func(b *testing.B) {
-				trainer, err := svm.NewTrainer(k)
-				if err != nil {
-					b.Fatal(err)
-				}
+				trainer := need.One(svm.NewTrainer(k))(b)
 				rng := rand.New(rand.NewPCG(13, 13))
 				box := make([]float64, len(y))
 				for b.Loop() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bootbench/erm"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
@@ -16,10 +17,7 @@ import (
 
 func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Result {
 	t.Helper()
-	trainer, err := erm.NewTrainer(k, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(erm.NewTrainer(k, l))(t)
 	r, err := trainer.TrainWithBias(p, erm.Settings{Tolerance: 1e-11})
 	if err != nil {
 		t.Fatal(l.Name(), err)
@@ -77,10 +75,7 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 	for range 3 {
 		bootstrap(rng, w)
 		r := trainWithBias(t, k, hingeLoss(1), train.Set{Y: y, Site: site, Weight: w})
-		want, err := svm.Train(k, svm.Problem{Y: y, Site: site, C: w, Bias: true}, svm.Settings{Tolerance: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := need.One(svm.Train(k, svm.Problem{Y: y, Site: site, C: w, Bias: true}, svm.Settings{Tolerance: 1e-9}))(t)
 		near(t, "predictor", r.F, want.F, 1e-6)
 		if math.Abs(r.Bias-want.Bias) > 1e-6 {
 			t.Errorf("bias %v, want %v", r.Bias, want.Bias)
@@ -93,10 +88,7 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 func TestOneClass(t *testing.T) {
 	k, _ := small(rand.New(rand.NewPCG(33, 1)), 3, 3, 0.1)
 	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}}
-	trainer, err := erm.NewTrainer(k, logisticLoss{2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(erm.NewTrainer(k, logisticLoss{2}))(t)
 	if _, err := trainer.TrainWithBias(set, erm.Settings{}); !errors.Is(err, train.ErrNoFiniteBias) {
 		t.Errorf("logistic loss of one class: %v", err)
 	}

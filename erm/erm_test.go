@@ -8,6 +8,7 @@ import (
 
 	"bootbench/erm"
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
@@ -80,10 +81,7 @@ func TestSquare(t *testing.T) {
 		for i, c := range count {
 			target[i] /= math.Max(1, float64(c))
 		}
-		fit, err := gp.NewTrainer(k, 0.3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := need.One(gp.NewTrainer(k, 0.3))(t)
 		if err := fit.Fit(count, target); err != nil {
 			t.Fatal(err)
 		}
@@ -230,10 +228,7 @@ func TestCertificate(t *testing.T) {
 		best := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-13})
 		loose, early := 0, 0
 		for steps := 1; steps < 12; steps++ {
-			r, err := trainOnce(k, l, p, erm.Settings{MaxSteps: steps, Tolerance: 1e-13})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.One(trainOnce(k, l, p, erm.Settings{MaxSteps: steps, Tolerance: 1e-13}))(t)
 			if r.Status == train.IterationLimit {
 				early++
 			}
@@ -304,28 +299,16 @@ func TestScale(t *testing.T) {
 // TestStart: a warm start changes the way, not the answer.
 func TestStart(t *testing.T) {
 	k, y, site := embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
-	trainer, err := erm.NewTrainer(k, logisticLoss{3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(erm.NewTrainer(k, logisticLoss{3}))(t)
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(8, 8)), p.Weight)
-	cold, err := trainer.Train(p, erm.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cold := need.One(trainer.Train(p, erm.Settings{}))(t)
 	want, steps := append([]float64(nil), cold.F...), cold.Steps
-	warm, err := trainer.Train(p, erm.Settings{Start: cold.A})
-	if err != nil {
-		t.Fatal(err)
-	}
+	warm := need.One(trainer.Train(p, erm.Settings{Start: cold.A}))(t)
 	near(t, "warm", warm.F, want, 1e-6)
 	if warm.Steps >= steps {
 		t.Errorf("%d steps from the solution, %d from nothing", warm.Steps, steps)
 	}
-	other, err := trainOnce(k, logisticLoss{3}, p, erm.Settings{Start: make([]float64, trainer.Sites())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := need.One(trainOnce(k, logisticLoss{3}, p, erm.Settings{Start: make([]float64, trainer.Sites())}))(t)
 	near(t, "a new trainer", other.F, want, 0)
 }

@@ -5,13 +5,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/dataset"
 	"bootbench/erm"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 var inf = math.Inf(1)
@@ -28,17 +29,11 @@ func losses() []erm.Loss {
 // inputs; gamma is in units of 1/d.
 func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []float64, site []int) {
 	t.Helper()
-	set, err := dataset.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
 	site, first := dataset.Distinct(x)
 	spec.Gamma /= float64(x.Cols)
-	k, err = spec.Gram(blas64.General(x.Gather(first)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k = need.One(spec.Gram(blas64.General(x.Gather(first))))(t)
 	return k, set.Y, site
 }
 
@@ -74,10 +69,7 @@ func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
 
 func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s erm.Settings) *erm.Result {
 	t.Helper()
-	r, err := trainOnce(k, l, p, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(trainOnce(k, l, p, s))(t)
 	if r.Status != train.Converged {
 		t.Fatalf("%s: %v, gap %g of %g after %d steps and %d sweeps", l.Name(), r.Status, r.Gap, r.Objective, r.Steps, r.Sweeps)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/erm"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -17,19 +18,13 @@ func TestLowRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 1))
 	whole, p := small(rng, 60, 90, 0)
 	for _, rank := range []int{0, 12, 40, 60} {
-		factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: whole}, linalg.RankOptions{MaxRank: max(1, rank)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		factor := need.One(linalg.PivotedCholesky(linalg.SymColumns{Sym: whole}, linalg.RankOptions{MaxRank: max(1, rank)}))(t)
 		if rank == 12 {
 			factor.AddDiag(0.01)
 		}
 		k := factor.Dense()
 		for _, l := range losses() {
-			trainer, err := erm.NewTrainer(factor, l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := need.One(erm.NewTrainer(factor, l))(t)
 			for trial := range 3 {
 				if trial > 0 {
 					bootstrap(rng, p.Weight)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bootbench/erm"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -73,10 +74,7 @@ func TestStatus(t *testing.T) {
 		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300}, train.Stalled, train.ErrStalled},
 		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300, MaxSteps: 1}, train.IterationLimit, train.ErrIterationLimit},
 	} {
-		r, err := trainOnce(c.k, c.l, c.p, c.s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(trainOnce(c.k, c.l, c.p, c.s))(t)
 		if r.Status != c.want || !errors.Is(r.Status.Err(), c.err) || strings.Contains(r.Status.String(), "unknown") {
 			t.Errorf("%s: %v after %d steps, gap %g, want %v", c.l.Name(), r.Status, r.Steps, r.Gap, c.want)
 		}

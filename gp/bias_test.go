@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -47,10 +48,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i], target[i] = rng.IntN(3), 5+rng.NormFloat64()
 	}
-	tr, err := gp.NewBiasedTrainer(k, 0.2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := need.One(gp.NewBiasedTrainer(k, 0.2))(t)
 	got := fit(t, tr, count, target)
 	want := limit(t, k, func(k *linalg.Sym) []float64 { return fit(t, newTrainer(t, k, 0.2), count, target) })
 	if off := farthest(got, want); !(off < 1e-7) {
@@ -66,10 +64,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i]++
 	}
-	full, err := gp.FitFullWithBias(k, 0.2, count, target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := need.One(gp.FitFullWithBias(k, 0.2, count, target))(t)
 	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
 		t.Errorf("the fit to all data is off by %g", off)
 	}
@@ -88,14 +83,8 @@ func TestBiasedPosterior(t *testing.T) {
 	}
 	set.Weight[0], set.Weight[1] = 1, 2
 	posterior := func(k *linalg.Sym, l gp.Likelihood, newEP func(*linalg.Sym, gp.Likelihood) (*gp.EP, error)) []float64 {
-		e, err := newEP(k, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := e.Fit(set, gp.EPSettings{Tolerance: 1e-10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.One(newEP(k, l))(t)
+		r := need.One(e.Fit(set, gp.EPSettings{Tolerance: 1e-10}))(t)
 		if r.Status != train.Converged {
 			t.Fatal(l.Name(), r.Status, r.Residual)
 		}
@@ -114,10 +103,7 @@ func TestBiasedPosterior(t *testing.T) {
 	for i := range set.Y {
 		set.Y[i] = 1
 	}
-	e, err := gp.NewBiasedEP(k, probit())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.One(gp.NewBiasedEP(k, probit()))(t)
 	if _, err := e.Fit(set, gp.EPSettings{}); !errors.Is(err, train.ErrNoFiniteBias) {
 		t.Errorf("labels of one class: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loo"
 )
@@ -55,10 +56,7 @@ func TestCriteria(t *testing.T) {
 		t.Fatal(err)
 	}
 	density := (floats.Dot(y, alpha.RawVector().Data) + factor.LogDet() + float64(n)*math.Log(2*math.Pi)) / 2
-	residuals, err := loo.Residuals(gram(0), site, y, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	residuals := need.One(loo.Residuals(gram(0), site, y, noise))(t)
 	for name, c := range map[string]struct {
 		of   func(k *linalg.Sym, noise float64) (*gp.Criterion, error)
 		want float64
@@ -67,10 +65,7 @@ func TestCriteria(t *testing.T) {
 		"leave-one-out": {func(k *linalg.Sym, noise float64) (*gp.Criterion, error) { return gp.LeaveOneOut(k, noise, site, y) }, floats.Dot(residuals, residuals) / float64(n)},
 	} {
 		at := func(step, logNoise float64) *gp.Criterion {
-			got, err := c.of(gram(step), noise*math.Exp(logNoise))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.One(c.of(gram(step), noise*math.Exp(logNoise)))(t)
 			return got
 		}
 		got := at(0, 0)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -91,14 +92,8 @@ func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varianc
 
 func posterior(t testing.TB, k *linalg.Sym, l gp.Likelihood, set train.Set) *gp.EPResult {
 	t.Helper()
-	e, err := gp.NewEP(k, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Fit(set, gp.EPSettings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.One(gp.NewEP(k, l))(t)
+	r := need.One(e.Fit(set, gp.EPSettings{}))(t)
 	if r.Status != train.Converged || !(r.Residual <= gp.DefaultEPTolerance) {
 		t.Fatalf("%s: %v after %d sweeps, residual %g", l.Name(), r.Status, r.Sweeps, r.Residual)
 	}
@@ -148,10 +143,7 @@ func TestEPGaussian(t *testing.T) {
 		for i, c := range count {
 			target[i] /= max(1, float64(c))
 		}
-		trainer, err := gp.NewTrainer(k, 0.3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := need.One(gp.NewTrainer(k, 0.3))(t)
 		if err := trainer.Fit(count, target); err != nil {
 			t.Fatal(err)
 		}
@@ -452,10 +444,7 @@ func outliers(rng *rand.Rand, k *linalg.Sym, set train.Set) {
 func TestEPStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 5))
 	k, set := plane(rng, 6, 1), examples(rng, 6, 12, true)
-	e, err := gp.NewEP(k, probit())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.One(gp.NewEP(k, probit()))(t)
 	for _, c := range []struct {
 		s    gp.EPSettings
 		want train.Status
@@ -465,10 +454,7 @@ func TestEPStatus(t *testing.T) {
 		{gp.EPSettings{MaxSweeps: 2}, train.IterationLimit, train.ErrIterationLimit},
 		{gp.EPSettings{Tolerance: 1e-300}, train.Stalled, gp.ErrNoFixedPoint},
 	} {
-		r, err := e.Fit(set, c.s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(e.Fit(set, c.s))(t)
 		if r.Status != c.want || !errors.Is(r.Err(), c.err) || strings.Contains(r.Status.String(), "unknown") {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
@@ -508,10 +494,7 @@ func TestEPRefusals(t *testing.T) {
 		if l == nil {
 			l = probit()
 		}
-		e, err := gp.NewEP(k, l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.One(gp.NewEP(k, l))(t)
 		if _, err := e.Fit(c.set, c.s); err == nil || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}

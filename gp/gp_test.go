@@ -15,6 +15,7 @@ import (
 	"bootbench/blas"
 	"bootbench/gp"
 	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 )
 
@@ -122,10 +123,7 @@ func fit(t testing.TB, tr *gp.Trainer, count []int, target []float64) []float64 
 
 func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *gp.Trainer {
 	t.Helper()
-	tr, err := gp.NewTrainer(k, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := need.One(gp.NewTrainer(k, noise))(t)
 	return tr
 }
 
@@ -153,10 +151,7 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 		noise := rapid.Float64Range(0.02, 2).Draw(rt, "noise")
 		k := rbf(rng, m)
 		tr := newTrainer(t, k, noise)
-		naive, err := gp.NewNaive(k, noise)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		naive := need.One(gp.NewNaive(k, noise))(rt)
 		for range 3 {
 			r := drawRows(rng, m, rapid.IntRange(0, 80).Draw(rt, "rows"))
 			want := oracle(k, noise, r)
@@ -216,10 +211,7 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 			count[i] = 1 + rng.IntN(3)
 			target[i] = rng.NormFloat64()
 		}
-		full, err := gp.FitFull(k, noise, count, target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		full := need.One(gp.FitFull(k, noise, count, target))(t)
 		for i := range m {
 			if farthest(before.Row(i), k.Row(i)) != 0 {
 				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
@@ -319,10 +311,7 @@ func TestNonFiniteKernelIsRefused(t *testing.T) {
 func TestBadInputIsRefused(t *testing.T) {
 	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
 	tr := newTrainer(t, k, 1)
-	naive, err := gp.NewNaive(k, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	naive := need.One(gp.NewNaive(k, 1))(t)
 	full := func(noise float64, count []int, target []float64) error {
 		_, err := gp.FitFull(k, noise, count, target)
 		return err
@@ -426,10 +415,7 @@ func BenchmarkFit(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("naive/backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
-			naive, err := gp.NewNaive(k, 0.1)
-			if err != nil {
-				b.Fatal(err)
-			}
+			naive := need.One(gp.NewNaive(k, 0.1))(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := errors.Join(naive.Fit(r.site, r.target), naive.Predict(f)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 )
 
@@ -48,10 +49,7 @@ func BenchmarkGramPlain(b *testing.B) {
 // exponentials on one goroutine.
 func BenchmarkGramStages(b *testing.B) {
 	const n, d = 2000, 8
-	in, err := Spec{}.Prepare(gaussian(rand.New(rand.NewPCG(1, 1)), n, d))
-	if err != nil {
-		b.Fatal(err)
-	}
+	in := need.One(Spec{}.Prepare(gaussian(rand.New(rand.NewPCG(1, 1)), n, d)))(b)
 	b.Run("stage=allocate", func(b *testing.B) {
 		for b.Loop() {
 			linalg.NewSym(n)
@@ -88,10 +86,7 @@ func BenchmarkGramStages(b *testing.B) {
 func BenchmarkCross(b *testing.B) {
 	const m, p, d = 2000, 256, 8
 	rng := rand.New(rand.NewPCG(1, 1))
-	in, err := Spec{}.Prepare(gaussian(rng, m, d))
-	if err != nil {
-		b.Fatal(err)
-	}
+	in := need.One(Spec{}.Prepare(gaussian(rng, m, d)))(b)
 	z, dst := gaussian(rng, p, d), general(p, m)
 	b.Run(fmt.Sprintf("kind=rbf/m=%d/p=%d/d=%d", m, p, d), func(b *testing.B) {
 		b.ReportAllocs()

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/need"
 )
 
 // Blocks against the whole matrix: rows and columns in any order, repeated, with a
@@ -27,18 +29,9 @@ func TestBlockIsCutFromGram(t *testing.T) {
 	}
 	rows, cols := []int{39, 3, 3, 17}, []int{38, 0, 21, 3, 5, 21, 39}
 	for _, spec := range []Spec{{Gamma: 0.3, Constant: 0.5, Jitter: 0.25}, {Kind: Matern32, Amplitude: 2}, {Kind: Poly, Coef0: 1}, {Kind: Linear}} {
-		dense, err := spec.Prepare(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fromSparse, err := spec.PrepareSparse(sparse)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gram, err := dense.Gram()
-		if err != nil {
-			t.Fatal(err)
-		}
+		dense := need.One(spec.Prepare(x))(t)
+		fromSparse := need.One(spec.PrepareSparse(sparse))(t)
+		gram := need.One(dense.Gram())(t)
 		for name, in := range map[string]interface {
 			Block(dst []float64, stride int, rows, cols []int)
 		}{"dense": dense, "sparse": fromSparse} {

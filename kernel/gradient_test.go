@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/need"
 )
 
 // byDifferences compares a derivative by the logarithm of a hyperparameter, which moved multiplies by a
@@ -51,10 +53,7 @@ func TestGradient(t *testing.T) {
 		{Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2}, {Kind: Poly, Gamma: 0.2, Degree: 1}, {Kind: Poly, Gamma: 0.4, Degree: 2, Constant: 1},
 	} {
 		value := func(s Spec) float64 {
-			k, err := s.Gram(x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := need.One(s.Gram(x))(t)
 			sum := 0.0
 			for i := range m {
 				for j := range m {
@@ -67,14 +66,8 @@ func TestGradient(t *testing.T) {
 			t.Helper()
 			byDifferences(t, s, value, what, got, moved)
 		}
-		in, err := s.Prepare(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := in.Gradient(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := need.One(s.Prepare(x))(t)
+		g := need.One(in.Gradient(w))(t)
 		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.amplitude() * f })
 		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
 		if s.Coef0 > 0 {
@@ -90,18 +83,9 @@ func TestGradient(t *testing.T) {
 	}
 	testGradientAt(t, x, w)
 	s := Spec{Kind: RBF, Gamma: 0.3, Amplitude: 2, Constant: 1, Jitter: 0.2}
-	in, err := s.Prepare(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := in.Gradient(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := in.Gram()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := need.One(s.Prepare(x))(t)
+	want := need.One(in.Gradient(w))(t)
+	k := need.One(in.Gram())(t)
 	got, err := s.Gradient(k, w) // rounding of k where it is small beside the constant
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +99,7 @@ func TestGradient(t *testing.T) {
 	if _, err := (Spec{Kind: Matern32}).Gradient(k, w); err == nil {
 		t.Error("a distance from a matern kernel")
 	}
-	in, err = Spec{}.Prepare(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in = need.One(Spec{}.Prepare(x))(t)
 	if _, err := in.Gradient(blas64.General{Rows: m, Cols: 1}); err == nil {
 		t.Error("derivatives by a matrix of another order")
 	}
@@ -132,14 +113,8 @@ func testGradientAt(t *testing.T, x, w blas64.General) {
 	diagonal := row(w, 11)
 	for _, s := range []Spec{{Kind: Matern52, LengthScale: []float64{0.7, 1.5, 4, 2}, Amplitude: 3, Constant: 0.5, Jitter: 0.1}, {Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2, Constant: 1, Jitter: 2}} {
 		value := func(s Spec) (sum float64) {
-			in, err := s.Prepare(x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			k, err := in.Gram()
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := need.One(s.Prepare(x))(t)
+			k := need.One(in.Gram())(t)
 			for i, v := range diagonal {
 				sum += v * k.At(i, i)
 				for q, site := range sites {
@@ -150,14 +125,8 @@ func testGradientAt(t *testing.T, x, w blas64.General) {
 			}
 			return sum
 		}
-		in, err := s.Prepare(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := in.GradientAt(in.Subset(sites), some, diagonal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := need.One(s.Prepare(x))(t)
+		g := need.One(in.GradientAt(in.Subset(sites), some, diagonal))(t)
 		check := func(what string, got float64, moved func(s *Spec, factor float64)) {
 			t.Helper()
 			byDifferences(t, s, value, what, got, moved)
@@ -186,10 +155,7 @@ func TestSparseColumns(t *testing.T) {
 	sparse, x := thin(rng, m, 12, 0.3)
 	s := Spec{Gamma: 0.2, Amplitude: 2, Constant: 0.5, Jitter: 0.1}
 	a := mustPrepareSparse(t, s, sparse)
-	b, err := s.Prepare(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.One(s.Prepare(x))(t)
 	sites, w, diagonal := []int{3, 0, 20}, general(3, m), make([]float64, m)
 	for i := range w.Data {
 		w.Data[i] = rng.NormFloat64()
@@ -207,18 +173,12 @@ func TestSparseColumns(t *testing.T) {
 				t.Fatalf("sites %d to %d: element %d is %g, want %g", first, last, i, got[i], v)
 			}
 		}
-		g, err := a.GradientAt(sites, first, blas64.General{Rows: 3, Cols: last - first, Stride: m, Data: w.Data[first:]}, diagonal[first:last])
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := need.One(a.GradientAt(sites, first, blas64.General{Rows: 3, Cols: last - first, Stride: m, Data: w.Data[first:]}, diagonal[first:last]))(t)
 		for i, v := range g.Numbers() {
 			sum[i] += v
 		}
 	}
-	want, err := b.GradientAt(b.Subset(sites), w, diagonal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := need.One(b.GradientAt(b.Subset(sites), w, diagonal))(t)
 	for i, v := range sum {
 		if math.Abs(v-want.Numbers()[i]) > 1e-11 {
 			t.Errorf("derivative %d: %g, want %g", i, v, want.Numbers()[i])

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/need"
 )
 
 // drawInputs draws up to 12 inputs of up to 4 features between -4 and 4, on a
@@ -54,10 +55,7 @@ func same(t *rapid.T, a Spec, x blas64.General, b Spec, y blas64.General, to fun
 }
 
 func gram(t *rapid.T, s Spec, x blas64.General) func(i, j int) float64 {
-	k, err := s.Gram(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(s.Gram(x))(t)
 	return k.At
 }
 
@@ -160,10 +158,7 @@ func TestCrossWithTrainingInputsIsGram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawInputs(t)
 		s := drawSpec(t, x.Cols)
-		in, err := s.Prepare(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := need.One(s.Prepare(x))(t)
 		cross := general(x.Rows, x.Rows)
 		if err := in.Cross(x, cross); err != nil {
 			t.Fatal(err)

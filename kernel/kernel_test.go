@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 )
 
@@ -67,19 +68,13 @@ func near(a, b, tol float64) bool {
 
 func mustGram(t testing.TB, s Spec, x blas64.General) *linalg.Sym {
 	t.Helper()
-	k, err := s.Gram(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(s.Gram(x))(t)
 	return k
 }
 
 func mustPrepare(t testing.TB, s Spec, x blas64.General) *Inputs {
 	t.Helper()
-	in, err := s.Prepare(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := need.One(s.Prepare(x))(t)
 	return in
 }
 
@@ -416,10 +411,7 @@ func TestGramAllocatesNoSecondMatrix(t *testing.T) {
 // TestComplete: a precomputed matrix becomes A k + B, plus the jitter on its diagonal (small
 // integers and powers of two: exact); what overflows and other kinds are refused.
 func TestComplete(t *testing.T) {
-	k, err := linalg.SymFromDense(2, []float64{2, 1, 1, 3}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(linalg.SymFromDense(2, []float64{2, 1, 1, 3}, 0))(t)
 	s := Spec{Kind: Precomputed, Amplitude: 2, Constant: 0.5, Jitter: 0.25}
 	if err := s.Complete(k); err != nil {
 		t.Fatal(err)
@@ -427,10 +419,7 @@ func TestComplete(t *testing.T) {
 	if k.At(0, 0) != 4.75 || k.At(0, 1) != 2.5 || k.At(1, 1) != 6.75 {
 		t.Errorf("got %v %v %v", k.At(0, 0), k.At(0, 1), k.At(1, 1))
 	}
-	huge, err := linalg.SymFromDense(2, []float64{1, 0, 0, 1e300}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	huge := need.One(linalg.SymFromDense(2, []float64{1, 0, 0, 1e300}, 0))(t)
 	expectError(t, Spec{Kind: Precomputed, Amplitude: 1e10}.Complete(huge), "entry (2, 2)")
 	expectError(t, Spec{}.Complete(k), "not precomputed")
 	expectError(t, Spec{Kind: Precomputed, Jitter: -1}.Complete(k), "jitter")

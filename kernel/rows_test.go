@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/need"
 )
 
 // doubled is every second row of a matrix, times two, from the last one on: inputs that stand
@@ -30,14 +32,8 @@ func TestPrepareRows(t *testing.T) {
 	copy(row(x, 8)[1:], row(x, 10)[1:])
 	fresh := gaussian(rand.New(rand.NewPCG(19, 5)), 7, 3)
 	for _, spec := range []Spec{{}, {Kind: Matern12, LengthScale: []float64{0.5, 1, 2}}, {Kind: Linear}} {
-		same, err := spec.Prepare(gather(doubled(x), nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := spec.PrepareRows(doubled(x), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		same := need.One(spec.Prepare(gather(doubled(x), nil)))(t)
+		in := need.One(spec.PrepareRows(doubled(x), nil))(t)
 		sites := []int{2, 1, 17}
 		for what, of := range map[string]func(in *Inputs) []float64{
 			"Gram":    func(in *Inputs) []float64 { g, _ := in.Gram(); return g.Raw().Data },

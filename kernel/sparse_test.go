@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
 )
 
 // thin is a rows x cols matrix of which about a share is not zero, in both forms.
@@ -37,10 +39,7 @@ func sparseOf(x blas64.General) CSR {
 
 func mustPrepareSparse(t testing.TB, s Spec, x CSR) *SparseInputs {
 	t.Helper()
-	in, err := s.PrepareSparse(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := need.One(s.PrepareSparse(x))(t)
 	return in
 }
 
@@ -52,10 +51,7 @@ func TestSparseGramAgreesWithPlain(t *testing.T) {
 		for _, m := range []int{1, 2, rowsAtOnce + 1, 70} {
 			x, dense := thin(rng, m, d, 0.15)
 			for name, s := range specs(d) {
-				got, err := mustPrepareSparse(t, s, x).Gram()
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.One(mustPrepareSparse(t, s, x).Gram())(t)
 				want := gramPlain(s, dense)
 				for i := range m {
 					for j := i; j < m; j++ {
@@ -79,10 +75,7 @@ func TestRowsAreGram(t *testing.T) {
 			in        Training
 			tolerance float64
 		}{"sparse": {sparse, 0}, "dense": {full, agree}} {
-			k, err := c.in.Gram()
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := need.One(c.in.Gram())(t)
 			row, diagonal := make([]float64, 50), make([]float64, 50)
 			if err := c.in.GramDiagonal(diagonal); err != nil {
 				t.Fatal(err)
@@ -172,10 +165,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 // (the spacing of float64 at 1e6) relative to the difference 1e-2.
 func TestSparseDistancesDoNotCancel(t *testing.T) {
 	x := sparseOf(inputs([]float64{1e6, 0, 1}, []float64{1e6 + 0.01, 0, 1}, []float64{0, 2, 0}))
-	k, err := mustPrepareSparse(t, Spec{Gamma: 5000}, x).Gram()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(mustPrepareSparse(t, Spec{Gamma: 5000}, x).Gram())(t)
 	if want := math.Exp(-0.5); math.Abs(k.At(0, 1)-want) > 1e-7 {
 		t.Errorf("K = %v, want %v", k.At(0, 1), want)
 	}
@@ -196,14 +186,8 @@ func TestSparseScaling(t *testing.T) {
 		for k, v := range x.Value {
 			shrunk.Value[k] = v / scale
 		}
-		a, err := Spec{LengthScale: []float64{scale}}.PrepareSparse(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Spec{LengthScale: []float64{1}}.PrepareSparse(shrunk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := need.One(Spec{LengthScale: []float64{scale}}.PrepareSparse(x))(t)
+		b := need.One(Spec{LengthScale: []float64{1}}.PrepareSparse(shrunk))(t)
 		ka, _ := a.Gram()
 		kb, _ := b.Gram()
 		for i := range m {

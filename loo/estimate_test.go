@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
@@ -24,10 +25,7 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 	for i := range m {
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	k, err := kernel.Spec{Gamma: 0.5}.Gram(blas64.General(x))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(kernel.Spec{Gamma: 0.5}.Gram(blas64.General(x)))(t)
 	p := Problem{Kernel: rows(t, k), Site: make([]int, n), Y: make([]float64, n), C: c, Bias: bias}
 	for i := range n {
 		p.Site[i] = rng.IntN(m)
@@ -220,10 +218,7 @@ func TestCancel(t *testing.T) {
 func TestInexact(t *testing.T) {
 	e := &estimate{problem: Problem{Y: []float64{1, -1}}, result: Result{Outcome: make([]Outcome, 2), Margin: make([]float64, 2)}}
 	k := linalg.NewSym(2)
-	trainer, err := svm.NewTrainer(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(svm.NewTrainer(k))(t)
 	e.trainer, e.full = trainer, &svm.Result{}
 	e.retrain(context.Background(), []int{1}) // the trainer has no solution to start from
 	r := e.finish()

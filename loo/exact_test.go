@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/svm"
 )
 
@@ -98,14 +99,8 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 	for i := range c {
 		c[i] = p.C
 	}
-	trainer, err := svm.NewRowTrainer(p.Kernel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trainer.Train(svm.Problem{Y: p.Y, C: c, Bias: true}, svm.Settings{Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(svm.NewRowTrainer(p.Kernel))(t)
+	r := need.One(trainer.Train(svm.Problem{Y: p.Y, C: c, Bias: true}, svm.Settings{Tolerance: 1e-9}))(t)
 	for i, y := range p.Y {
 		f := r.Bias
 		for j, a := range r.Alpha {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/svm"
@@ -18,33 +19,21 @@ import (
 // every example a site of its own, as LIBSVM has it.
 func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64) {
 	t.Helper()
-	set, err := dataset.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Open(name))(t)
 	z, _ := dataset.Standardize(set.X)
-	k, err := kernel.Spec{Gamma: width / float64(set.D())}.Gram(blas64.General(z))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(kernel.Spec{Gamma: width / float64(set.D())}.Gram(blas64.General(z)))(t)
 	return k, set.Y
 }
 
 func rows(t testing.TB, k *linalg.Sym) svm.Rows {
 	t.Helper()
-	r, err := svm.NewRows(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(svm.NewRows(k))(t)
 	return r
 }
 
 func run(t testing.TB, p Problem, s Settings) *Result {
 	t.Helper()
-	r, err := Estimate(context.Background(), p, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(Estimate(context.Background(), p, s))(t)
 	if r.Status != Complete {
 		t.Fatalf("%v: %v, unfinished %v", r.Method, r.Status, r.Unfinished)
 	}
@@ -54,10 +43,7 @@ func run(t testing.TB, p Problem, s Settings) *Result {
 // retrained is y_i f_-i by training without example i from nothing, for every i.
 func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	t.Helper()
-	trainer, err := svm.NewTrainer(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(svm.NewTrainer(k))(t)
 	q := svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y)), Bias: p.Bias}
 	for i := range q.C {
 		q.C[i] = p.C

@@ -13,15 +13,13 @@ import (
 	"time"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 )
 
 // writeLIBSVM writes z-scored inputs and labels to the last bit.
 func writeLIBSVM(t testing.TB, file string, x dataset.Matrix, y []float64) {
 	t.Helper()
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.One(os.Create(file))(t)
 	w := bufio.NewWriter(f)
 	for i, label := range y {
 		fmt.Fprintf(w, "%+g", label)
@@ -61,10 +59,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"crabs", "sonar", "wisconsin", "pima"} {
-		set, err := dataset.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := need.One(dataset.Open(name))(t)
 		z, _ := dataset.Standardize(set.X)
 		file := filepath.Join(dir, name)
 		writeLIBSVM(t, file, z, set.Y)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bootbench/gp"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -29,14 +30,8 @@ func TestResiduals(t *testing.T) {
 		for i := range y {
 			y[i] = rng.NormFloat64()
 		}
-		got, err := Residuals(k, site, y, noise)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trainer, err := gp.NewTrainer(k, noise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.One(Residuals(k, site, y, noise))(t)
+		trainer := need.One(gp.NewTrainer(k, noise))(t)
 		for i, v := range y {
 			count, mean := make([]int, m), make([]float64, m)
 			train.Sites(slices.Delete(slices.Clone(site), i, i+1)).Merge(slices.Delete(slices.Clone(y), i, i+1), nil, count, mean)

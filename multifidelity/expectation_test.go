@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/multifidelity"
 	"bootbench/resample"
@@ -74,10 +75,7 @@ func TestExpectation(t *testing.T) {
 		}
 		for _, scheme := range schemes(n) {
 			s := solve(t, m, scheme)
-			known, err := multifidelity.NewExpectation(multifidelity.Problem{Solution: s, Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: blas64.General{}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			known := need.One(multifidelity.NewExpectation(multifidelity.Problem{Solution: s, Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: blas64.General{}}))(t)
 			_, poisson := scheme.(resample.Poisson)
 			_, bernoulli := scheme.(resample.Bernoulli)
 			if has := known.Var != nil; has != (!c.merged || poisson || bernoulli) {

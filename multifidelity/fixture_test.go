@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -17,37 +18,25 @@ import (
 // l nil: the set's preset.
 func build(t testing.TB, name string, l loss.Loss, gammaD float64) *model.Model {
 	t.Helper()
-	set, err := dataset.Load(name, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load(name, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())}, Loss: l}
 	if l == nil {
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
 	}
-	m, err := model.Build(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.One(model.Build(spec))(t)
 	return m
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver.Solution {
 	t.Helper()
-	s, err := m.Solve(context.Background(), law, solver.Settings{Tolerance: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: 1e-6}))(t)
 	return s
 }
 
 // refine is Model.Refine without new inputs.
 func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme, settings model.RefineSettings) *multifidelity.Result {
 	t.Helper()
-	r, err := m.Refine(context.Background(), s, scheme, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(m.Refine(context.Background(), s, scheme, settings))(t)
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/batch"
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/multifidelity"
@@ -26,10 +27,7 @@ func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	for i := range x.Data {
 		x.Data[i] += 0.1
 	}
-	cross, err := m.CrossAll(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := need.One(m.CrossAll(x))(t)
 	return cross
 }
 
@@ -53,14 +51,8 @@ func TestPlain(t *testing.T) {
 		s := solve(t, m, scheme)
 		cross := inputs(t, m, 5)
 		tight := batch.Settings{Tolerance: 1e-8}
-		r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight})
-		if err != nil {
-			t.Fatal(err)
-		}
-		of, _, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, Cross: cross, Batch: tight})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight}))(t)
+		of, _ := need.Two(m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, Cross: cross, Batch: tight}))(t)
 		for _, v := range []struct {
 			name string
 			a, b []float64
@@ -93,14 +85,8 @@ func TestNewInputs(t *testing.T) {
 	} {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1}, resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solve(t, m, scheme)
-			cross, err := m.CrossAll(blas64.General(m.Set.X))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cross := need.One(m.CrossAll(blas64.General(m.Set.X)))(t)
+			r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}}))(t)
 			for i, site := range m.Site {
 				j := m.Sites() + i
 				sd := math.Sqrt(r.Points.Variance[site])
@@ -138,10 +124,7 @@ func TestAccuracy(t *testing.T) {
 func TestWithoutControl(t *testing.T) {
 	m := build(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Delta: 0.5}, 0.5) // some 8 targets at each input
 	scheme := resample.Poisson{Ratio: 1}
-	s, err := m.Solve(context.Background(), scheme, solver.Settings{Tolerance: 1e-2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{Tolerance: 1e-2}))(t)
 	r := refine(t, m, s, scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
 	if r.Control != "none" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
 		t.Errorf("control %q, warnings %q", r.Control, r.Warnings)
@@ -237,14 +220,8 @@ func TestRoughTheory(t *testing.T) {
 		tolerance float64
 	}{"solved": {model.Exact, 1e-8}, "rough": {model.Exact, 1e-2}, "low rank": {model.LowRank, 1e-8}} {
 		spec.Storage, spec.RankTol = c.storage, 1e-6
-		m, err := model.Build(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Solve(context.Background(), scheme, solver.Settings{Tolerance: c.tolerance})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := need.One(model.Build(spec))(t)
+		s := need.One(m.Solve(context.Background(), scheme, solver.Settings{Tolerance: c.tolerance}))(t)
 		results[name] = refine(t, m, s, scheme, settings)
 	}
 	of := results["solved"].TestError()
@@ -260,10 +237,7 @@ func TestErrorEstimates(t *testing.T) {
 	m := build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
 	r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
-	fit, err := m.FullFit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit := need.One(m.FullFit())(t)
 	apparent := 0.0
 	for i, y := range m.Set.Y {
 		apparent += (fit[m.Site[i]] - y) * (fit[m.Site[i]] - y) / float64(len(m.Set.Y))
@@ -323,10 +297,7 @@ func TestIndependentSites(t *testing.T) {
 		want += y * y / float64(len(m.Set.Y))
 	}
 	for _, resamples := range []int{20, 300} {
-		r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}}))(t)
 		if e := r.TestError(); math.Abs(e.Error-want) > 1e-5*want {
 			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.StandardError, want)
 		}

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // BenchmarkTrain is one training from nothing, on all data, to the default
@@ -76,10 +77,7 @@ func rings(b *testing.B, n int) (*linalg.Sym, Problem) {
 			y[i] = 1
 		}
 	}
-	k, err := kernel.Spec{Gamma: 0.05}.Gram(blas64.General(x))
-	if err != nil {
-		b.Fatal(err)
-	}
+	k := need.One(kernel.Spec{Gamma: 0.05}.Gram(blas64.General(x)))(b)
 	return k, Problem{Y: y, C: same(n, 1)}
 }
 
@@ -99,10 +97,7 @@ func BenchmarkResample(b *testing.B) {
 }
 
 func benchmarkResample(b *testing.B, k *linalg.Sym, p Problem, warm bool) {
-	trainer, err := NewTrainer(k)
-	if err != nil {
-		b.Fatal(err)
-	}
+	trainer := need.One(NewTrainer(k))(b)
 	var s Settings
 	if warm {
 		s.Start = mustTrain(b, k, p, Settings{}).Alpha

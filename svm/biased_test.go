@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -79,10 +80,7 @@ func TestBiasedGap(t *testing.T) {
 		if i, _ := contradiction(p); i >= 0 {
 			continue
 		}
-		r, err := Train(k, p, Settings{Tolerance: 1e-10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(Train(k, p, Settings{Tolerance: 1e-10}))(t)
 		if r.Status != train.Converged {
 			t.Fatalf("trial %d: %v, violation %g", trial, r.Status, r.Violation)
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"bootbench/internal/need"
 )
 
 // TestPairs follows coordinate ascent pair by pair on small problems: the
@@ -19,10 +21,7 @@ func TestPairs(t *testing.T) {
 		for i := range p.Y {
 			p.Site[i], p.C[i] = rng.IntN(m), 0.2+2*rng.Float64()
 		}
-		trainer, err := NewTrainer(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := need.One(NewTrainer(k))(t)
 		if err := trainer.boxes.sum(&p, trainer.kernel); err != nil {
 			t.Fatal(err)
 		}

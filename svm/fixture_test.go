@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 var hard = math.Inf(1)
@@ -53,25 +54,16 @@ func labels(rng *rand.Rand, n int) []float64 {
 // over its distinct inputs.
 func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Problem) {
 	t.Helper()
-	set, err := dataset.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
 	site, first := dataset.Distinct(x)
-	k, err := kernel.Spec{Gamma: width / float64(x.Cols)}.Gram(blas64.General(x.Gather(first)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Gram(blas64.General(x.Gather(first))))(t)
 	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
 }
 
 func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
 	t.Helper()
-	r, err := Train(k, p, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(Train(k, p, s))(t)
 	if r.Status != train.Converged {
 		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -125,10 +126,7 @@ func TestRepeatedExamples(t *testing.T) {
 func TestWarmStart(t *testing.T) {
 	for _, box := range []float64{hard, 2} {
 		k, p := fixedProblem(box)
-		trainer, err := NewTrainer(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := need.One(NewTrainer(k))(t)
 		cold := mustTrain(t, k, p, fine)
 		start := same(len(p.Y), 5)
 		for round := range 3 {
@@ -152,10 +150,7 @@ func TestWarmStart(t *testing.T) {
 // kernel matrix.
 func TestReuse(t *testing.T) {
 	k, p := fixedProblem(1)
-	trainer, err := NewTrainer(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(NewTrainer(k))(t)
 	another := trainer.Clone()
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 40 {
@@ -167,10 +162,7 @@ func TestReuse(t *testing.T) {
 		}
 		want := mustTrain(t, k, p, Settings{})
 		for _, tr := range []*Trainer{trainer, another} {
-			r, err := tr.Train(p, Settings{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.One(tr.Train(p, Settings{}))(t)
 			near(t, "alpha", r.Alpha, want.Alpha, 0)
 			near(t, "beta", r.Beta, want.Beta, 0)
 			near(t, "f", r.F, want.F, 0)
@@ -186,10 +178,7 @@ func TestAllocations(t *testing.T) {
 			p.C[i] = 0
 		}
 	}
-	trainer, err := NewTrainer(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(NewTrainer(k))(t)
 	fit := func() {
 		if _, err := trainer.Train(p, Settings{}); err != nil {
 			t.Fatal(err)

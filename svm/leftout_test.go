@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -30,10 +31,7 @@ func TestLeaveOut(t *testing.T) {
 		if i, _ := contradiction(p); i >= 0 {
 			continue
 		}
-		trainer, err := NewTrainer(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := need.One(NewTrainer(k))(t)
 		s := Settings{Tolerance: 1e-10}
 		full, err := trainer.Train(p, s)
 		if err != nil || full.Status != train.Converged {
@@ -60,10 +58,7 @@ func TestLeaveOut(t *testing.T) {
 
 func TestLeaveOutRefuses(t *testing.T) {
 	k, p := fixedProblem(1)
-	trainer, err := NewTrainer(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := need.One(NewTrainer(k))(t)
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
 		t.Errorf("untrained: %v", err)
 	}
@@ -113,10 +108,7 @@ func TestCache(t *testing.T) {
 		for _, kept := range []int{1, 30, 1000} {
 			from := &source{k: k}
 			cache := NewCache(from, int64(8*kept*k.N()))
-			trainer, err := NewRowTrainer(cache)
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := need.One(NewRowTrainer(cache))(t)
 			r, err := trainer.Train(p, Settings{Tolerance: 1e-9})
 			if err != nil || r.Status != train.Converged {
 				t.Fatal(err, r.Status)
@@ -191,10 +183,7 @@ func TestLinearKernel(t *testing.T) {
 			t.Errorf("w'x + bias is %v at input %d, want %v", f, i, r.F[i])
 		}
 	}
-	dense, err := NewRows(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dense := need.One(NewRows(k))(t)
 	for _, rows := range []Rows{dense, NewCache(&source{k: k}, 1)} {
 		if got := RadiusSquared(rows); got != largest-least {
 			t.Errorf("R^2 = %v, want %v", got, largest-least)

@@ -13,12 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // TestAgainstLIBSVM sets single trainings with a bias beside LIBSVM's svm_train on
@@ -62,20 +63,14 @@ func comparison(t *testing.T, name string) (*linalg.Sym, Problem) {
 		t.Fatal(err)
 	}
 	z, _ := dataset.Standardize(set.X)
-	k, err := kernel.Spec{Gamma: 1 / float64(set.D())}.Gram(blas64.General(z))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Gram(blas64.General(z)))(t)
 	return k, Problem{Y: set.Y}
 }
 
 // writeMatrix writes what scripts/libsvm.c reads.
 func writeMatrix(t *testing.T, file string, k *linalg.Sym, y []float64) {
 	t.Helper()
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.One(os.Create(file))(t)
 	w := bufio.NewWriter(f)
 	put := func(v ...float64) {
 		if err := binary.Write(w, binary.NativeEndian, v); err != nil {
@@ -104,10 +99,7 @@ func writeMatrix(t *testing.T, file string, k *linalg.Sym, y []float64) {
 func compareOnce(t *testing.T, program, file, name string, k *linalg.Sym, y []float64, c float64) {
 	const tolerance, repeats = 1e-3, 5
 	n := len(y)
-	out, err := exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance), fmt.Sprint(repeats)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := need.One(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance), fmt.Sprint(repeats)).Output())(t)
 	var seconds, rho float64
 	theirs, reader := make([]float64, n), strings.NewReader(string(out))
 	if _, err := fmt.Fscan(reader, &seconds, &rho); err != nil {

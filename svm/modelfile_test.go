@@ -18,15 +18,13 @@ import (
 	"pgregory.net/rapid"
 
 	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/need"
 )
 
 // libsvmFile is a file that LIBSVM made; see the README there.
 func libsvmFile(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "libsvm", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := need.One(os.ReadFile(filepath.Join("testdata", "libsvm", name)))(t)
 	return data
 }
 
@@ -154,10 +152,7 @@ func TestModelFilesOfLIBSVM(t *testing.T) {
 		for i, x := range all {
 			answers.Scan()
 			want := strings.Fields(answers.Text())
-			value, err := strconv.ParseFloat(want[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			value := need.One(strconv.ParseFloat(want[1], 64))(t)
 			g := decide(m, m.Coef, -m.Rho, x)
 			if math.Abs(g-value) > 1e-12 {
 				t.Errorf("%s: decision value %d is %v, LIBSVM has %v", c.name, i+1, g, value)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"bootbench/internal/need"
 	"bootbench/train"
 )
 
@@ -97,10 +98,7 @@ func TestEmbeddedSets(t *testing.T) {
 		for _, width := range []float64{0.05, 0.5, 4} {
 			for _, box := range []float64{hard, 100, 1} {
 				k, p := embedded(t, name, width, box)
-				r, err := Train(k, p, Settings{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := need.One(Train(k, p, Settings{}))(t)
 				if r.Status != train.Converged {
 					t.Errorf("%s width %g C %g: %v, violation %g, %d steps, %d climbs",
 						name, width, box, r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 )
 
@@ -44,18 +45,9 @@ func TestPerceptron(t *testing.T) {
 	for range 20 {
 		const margin = 0.1
 		x, y, k := cloud(rng, 50, 3, margin)
-		primal, err := TrainPerceptron(x, y, 10000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := NewRows(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dual, err := TrainDualPerceptron(rows, nil, y, 10000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		primal := need.One(TrainPerceptron(x, y, 10000))(t)
+		rows := need.One(NewRows(k))(t)
+		dual := need.One(TrainDualPerceptron(rows, nil, y, 10000))(t)
 		csr := SparseFeatures{Cols: x.Cols, Start: make([]int, x.Rows+1)}
 		for i := range x.Rows {
 			for c, v := range x.row(i) {
@@ -63,10 +55,7 @@ func TestPerceptron(t *testing.T) {
 			}
 			csr.Start[i+1] = len(csr.Value)
 		}
-		sparse, err := TrainPerceptron(csr, y, 10000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sparse := need.One(TrainPerceptron(csr, y, 10000))(t)
 		if !slices.Equal(primal.Alpha, sparse.Alpha) {
 			t.Errorf("sparse inputs: mistakes %v, dense %v", sparse.Mistakes, primal.Mistakes)
 		}
@@ -92,10 +81,7 @@ func TestPerceptron(t *testing.T) {
 func TestPerceptronByHand(t *testing.T) {
 	x := DenseFeatures{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 2, 1}}
 	// w: 1, then -1, then 0 in the first pass; 1, -1, 0 again in the second.
-	r, err := TrainPerceptron(x, []float64{1, -1, 1}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(TrainPerceptron(x, []float64{1, -1, 1}, 2))(t)
 	if r.Converged || !slices.Equal(r.Mistakes, []int{3, 3}) || !slices.Equal(r.Alpha, []float64{2, 2, 2}) || r.Weights[0] != 0 {
 		t.Errorf("%+v", r)
 	}

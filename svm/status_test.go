@@ -8,16 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/train"
 )
 
 func TestIterationLimit(t *testing.T) {
 	k, p := embedded(t, "sonar", 0.5, hard)
-	r, err := Train(k, p, Settings{MaxIterations: 40})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(Train(k, p, Settings{MaxIterations: 40}))(t)
 	if r.Status != train.IterationLimit || !errors.Is(r.Status.Err(), train.ErrIterationLimit) || r.Iterations != 40 {
 		t.Fatalf("%v after %d steps", r.Status, r.Iterations)
 	}
@@ -30,10 +28,7 @@ func TestIterationLimit(t *testing.T) {
 // make f uncertain by 1e-12.
 func TestStalled(t *testing.T) {
 	k, p := embedded(t, "pima", 0.5, hard)
-	r, err := Train(k, p, Settings{Tolerance: 1e-16})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.One(Train(k, p, Settings{Tolerance: 1e-16}))(t)
 	if r.Status != train.Stalled || !errors.Is(r.Status.Err(), train.ErrStalled) {
 		t.Fatalf("%v, violation %g", r.Status, r.Violation)
 	}
@@ -55,10 +50,7 @@ func TestDiverged(t *testing.T) {
 		}
 		k.Set(twin, twin, k.At(0, 0))
 		y[twin] = -y[0]
-		r, err := Train(k, Problem{Y: y, C: same(n, hard)}, Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.One(Train(k, Problem{Y: y, C: same(n, hard)}, Settings{}))(t)
 		if r.Status != train.Diverged || !errors.Is(r.Status.Err(), train.ErrDiverged) {
 			t.Fatalf("n = %d: %v after %d steps, violation %g", n, r.Status, r.Iterations, r.Violation)
 		}
@@ -109,10 +101,7 @@ func TestIndefinite(t *testing.T) {
 			k.Set(i, i, rng.Float64()+0.1)
 		}
 		for _, box := range []float64{1, hard} {
-			r, err := Train(k, Problem{Y: labels(rng, n), C: same(n, box)}, Settings{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.One(Train(k, Problem{Y: labels(rng, n), C: same(n, box)}, Settings{}))(t)
 			for _, f := range r.F {
 				if math.IsNaN(f) {
 					t.Fatalf("%v with f = NaN", r.Status)

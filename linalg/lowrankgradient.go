@@ -17,10 +17,12 @@ type FactorEngine interface {
 	Crossed(u []float64) Crossed
 }
 
-// Crossed are products with G o C.
+// Crossed are products with G o G and G o C.
 type Crossed interface {
-	// MulVecOffDiag is dst_i = sum_{j != i} G_ij C_ij x_j.
-	MulVecOffDiag(dst, x []float64)
+	// MulVecOffDiag is squared = (G o G) x and mixed = (G o G) y - 2 (G o C) x, without the diagonals.
+	MulVecOffDiag(squared, mixed, x, y []float64)
+	// Diagonal is that of C, a view.
+	Diagonal() []float64
 }
 
 // thinCrossed are those of a LowRankEngine.
@@ -50,28 +52,32 @@ func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 	return c
 }
 
-// MulVecOffDiag is the diagonal of H diag(u) G less G_ii C_ii x_i. With
+// Diagonal is that of C.
+func (c *thinCrossed) Diagonal() []float64 { return c.variance }
+
+// MulVecOffDiag: (G o C) x is the diagonal of H diag(u) G less G_ii C_ii x_i. With
 // U of Engine, A = diag(a), X = diag(x) and M1 = U'XU,
 //
 //	H = G X G = A X A + A X U U' + U U' X A + U M1 U',
 //
-// so that quadratic forms of the rows of U are all it takes: 4 N r^2 flops.
-func (c *thinCrossed) MulVecOffDiag(dst, x []float64) {
+// and (G o G) y is a quadratic form of the rows of U as well, so that sums of such forms are all it takes: 4 N r^2 flops.
+func (c *thinCrossed) MulVecOffDiag(squared, mixed, x, y []float64) {
 	e := c.engine
-	q1, weighted := make([]float64, len(x)), make([]float64, len(x))
 	for i, v := range x {
-		weighted[i] = v * c.a[i] * c.u[i]
+		mixed[i] = y[i] - 2*v*c.a[i]*c.u[i]
 	}
-	m3, m1 := e.thinGram(weighted), e.thinGram(x)
-	if r := e.k.rank; r > 0 { // symmetrised: (m1 m2 + m2 m1)/2
-		blas64.Syr2k(gblas.NoTrans, 0.5, m1, c.m2, 1, blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: m3.Stride, Data: m3.Data})
+	m3, m1 := e.thinGram(mixed), e.thinGram(x)
+	if r := e.k.rank; r > 0 { // symmetrised: (m1 m2 + m2 m1)/2, twice
+		blas64.Syr2k(gblas.NoTrans, -1, m1, c.m2, 1, blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: m3.Stride, Data: m3.Data})
 	}
-	e.thinForms(q1, m1)
-	e.thinForms(dst, m3)
-	for i, v := range dst {
+	e.thinForms(squared, m1)
+	e.thinForms(mixed, m3)
+	for i, q1 := range squared {
 		a, z := c.a[i], e.uNorm2[i]
-		h := a*a*x[i] + 2*a*x[i]*z + q1[i]
-		dst[i] = v + c.u[i]*a*h + a*a*x[i]*c.u[i]*z + a*x[i]*c.q2[i] - e.chi[i]*c.variance[i]*x[i]
+		h := a*a*x[i] + 2*a*x[i]*z + q1
+		cross := c.u[i]*a*h + a*a*x[i]*c.u[i]*z + a*x[i]*c.q2[i] - e.chi[i]*c.variance[i]*x[i]
+		squared[i] -= z * z * x[i]
+		mixed[i] -= z*z*y[i] + 2*cross
 	}
 }
 
@@ -103,6 +109,9 @@ func (e *BiasEngine) Crossed(u []float64) Crossed {
 	return c
 }
 
+// Diagonal is that of C.
+func (c *biasedCrossed) Diagonal() []float64 { return c.variance }
+
 // times is G0 x.
 func (c *biasedCrossed) times(x []float64) []float64 {
 	dst := make([]float64, len(x))
@@ -119,22 +128,41 @@ func (c *biasedCrossed) times(x []float64) []float64 {
 //	          + v o v (v o p)'x + (v o p + s v o v) (v o v)'x,
 //
 // and takes the diagonal away.
-func (c *biasedCrossed) MulVecOffDiag(dst, x []float64) {
+func (c *biasedCrossed) MulVecOffDiag(squared, mixed, x, y []float64) {
 	n := len(x)
-	c.inner.MulVecOffDiag(dst, x)
-	byV, byP := make([]float64, n), make([]float64, n)
-	floats.MulTo(byV, c.v, x)
+	c.inner.MulVecOffDiag(squared, mixed, x, y)
+	turnedV, byP := c.addSquared(squared, x), make([]float64, n)
+	c.addSquared(mixed, y)
 	floats.MulTo(byP, c.p, x)
-	sums := []float64{floats.Dot(c.v, byP), floats.Dot(c.v, byV)}
+	turnedP := c.times(byP)
+	sums := []float64{floats.Dot(c.v, byP), 0}
+	for i, v := range c.v {
+		sums[1] += v * v * x[i]
+	}
 	c.share.Sum(sums)
-	turnedV, turnedP := c.times(byV), c.times(byP)
-	floats.MulTo(byV, c.inner.u, turnedV)
-	pushed := c.times(byV)
+	floats.MulTo(byP, c.inner.u, turnedV)
+	pushed := c.times(byP)
 	for i, v := range c.v {
 		p, chi := c.p[i], c.engine.chi[i]
-		dst[i] += chi*c.inner.variance[i]*x[i] + v*(turnedP[i]+pushed[i]) + (p+c.s*v)*turnedV[i] +
-			v*v*sums[0] + v*(p+c.s*v)*sums[1] - c.chi[i]*c.variance[i]*x[i]
+		mixed[i] -= 2 * (chi*c.inner.variance[i]*x[i] + v*(turnedP[i]+pushed[i]) + (p+c.s*v)*turnedV[i] +
+			v*v*sums[0] + v*(p+c.s*v)*sums[1] - c.chi[i]*c.variance[i]*x[i])
 	}
+}
+
+// addSquared adds what the bias does to (G o G) x without the diagonal,
+//
+//	(G o G) x = (G0 o G0) x + 2 v o G0 (v o x) + v o v (v o v)'x,
+//
+// to dst and returns G0 (v o x).
+func (c *biasedCrossed) addSquared(dst, x []float64) []float64 {
+	byV := make([]float64, len(x))
+	floats.MulTo(byV, c.v, x)
+	turned, sum := c.times(byV), c.share.SumOf(floats.Dot(c.v, byV))
+	for i, v := range c.v {
+		inner, chi := c.engine.chi[i], c.chi[i]
+		dst[i] += (inner*inner-chi*chi)*x[i] + 2*v*turned[i] + v*v*sum
+	}
+	return turned
 }
 
 // thinGram is U' diag(x) U.

@@ -12,9 +12,8 @@ import (
 type coupling interface {
 	// averages are chi = diag(G), and mean and variance of the predictor.
 	averages() siteAverages
-	// squared is dst = (G o G) x and crossed dst = (G o C) x, C = G diag(u) G, without the diagonals.
-	squared(dst, x []float64)
-	crossed(dst, x []float64)
+	// products are squared = (G o G) x and mixed = (G o G) y - 2 (G o C) x, C = G diag(u) G, without the diagonals.
+	products(squared, mixed, x, y []float64)
 	// weights are the derivatives by the kernel matrix, given the solution of an adjoint and the weights
 	// of the mean predictor.
 	weights(a *adjoint, dual []float64) KernelWeights
@@ -35,9 +34,14 @@ func newDenseCoupling(model *siteModel, p SiteParams) denseCoupling {
 	return denseCoupling{t}
 }
 
-func (c denseCoupling) averages() siteAverages   { return siteAverages{c.chi, c.m, c.v} }
-func (c denseCoupling) squared(dst, x []float64) { c.multiply(dst, gblas.Upper, x) }
-func (c denseCoupling) crossed(dst, x []float64) { c.multiply(dst, gblas.Lower, x) }
+func (c denseCoupling) averages() siteAverages { return siteAverages{c.chi, c.m, c.v} }
+
+func (c denseCoupling) products(squared, mixed, x, y []float64) {
+	c.multiply(squared, gblas.Lower, x)
+	c.multiply(mixed, gblas.Upper, y)
+	floats.AddScaled(mixed, -2, squared)
+	c.multiply(squared, gblas.Upper, x)
+}
 
 // weights is the derivative by the elements of K. With T = I - D G = K^-1 G, dG = T' dK T, and
 // the derivative by G, read off as the cavities are,
@@ -93,19 +97,20 @@ type thinCoupling struct {
 func newThinCoupling(factor *linalg.LowRankPlusDiag, engine linalg.FactorEngine, p SiteParams) *thinCoupling {
 	n := len(p.D)
 	chi, _ := engine.Diag()
-	c := &thinCoupling{siteAverages{append([]float64(nil), chi...), make([]float64, n), make([]float64, n)}, factor, engine, engine.Crossed(p.U), p.U}
+	product := engine.Crossed(p.U)
+	c := &thinCoupling{siteAverages{append([]float64(nil), chi...), make([]float64, n), product.Diagonal()}, factor, engine, product, p.U}
 	engine.MulVecOffDiag(c.m, p.G)
-	engine.MulVecSquaredOffDiag(c.v, p.U)
 	for i, v := range chi {
 		c.m[i] += v * p.G[i]
-		c.v[i] += v * v * p.U[i]
 	}
 	return c
 }
 
-func (c *thinCoupling) averages() siteAverages   { return c.siteAverages }
-func (c *thinCoupling) squared(dst, x []float64) { c.engine.MulVecSquaredOffDiag(dst, x) }
-func (c *thinCoupling) crossed(dst, x []float64) { c.product.MulVecOffDiag(dst, x) }
+func (c *thinCoupling) averages() siteAverages { return c.siteAverages }
+
+func (c *thinCoupling) products(squared, mixed, x, y []float64) {
+	c.product.MulVecOffDiag(squared, mixed, x, y)
+}
 
 // weights applies the matrix W of denseCoupling.weights to rank rows. With y = x T = x - (x o d) G,
 //
@@ -168,17 +173,12 @@ func (c *thinCoupling) push(dst, x blas64.General, d []float64, work blas64.Gene
 // diagonal is that of T (-diag(byChi) + 2 diag(byV) G diag(u)) T'.
 func (c *thinCoupling) diagonal(a *adjoint, d []float64) []float64 {
 	n := len(d)
-	byChi, byV, cross := make([]float64, n), make([]float64, n), make([]float64, n)
-	c.squared(byChi, a.byChi)
-	c.squared(byV, a.byV)
-	c.crossed(cross, a.byV)
 	diagonal := make([]float64, n)
-	for i, chi := range c.chi {
-		squareChi := byChi[i] + chi*chi*a.byChi[i]
-		squareV := byV[i] + chi*chi*a.byV[i]
-		triple := cross[i] + chi*c.v[i]*a.byV[i]
-		diagonal[i] = -a.byChi[i]*(1-2*d[i]*chi) - d[i]*d[i]*squareChi +
-			2*(a.byV[i]*chi*c.u[i]-d[i]*(c.u[i]*squareV+a.byV[i]*c.v[i])+d[i]*d[i]*triple)
+	for i, chi := range c.chi { // by the products that pull has taken
+		squareV := a.move.U[i] + chi*chi*a.byV[i]
+		both := a.move.D[i] + c.m[i]*a.move.G[i] + chi*(chi*a.byChi[i]-2*c.v[i]*a.byV[i])
+		diagonal[i] = -a.byChi[i]*(1-2*d[i]*chi) - d[i]*d[i]*both +
+			2*(a.byV[i]*chi*c.u[i]-d[i]*(c.u[i]*squareV+a.byV[i]*c.v[i]))
 	}
 	return diagonal
 }

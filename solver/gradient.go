@@ -163,16 +163,15 @@ type adjoint struct {
 	slopes          [][3][3]float64 // of these, by each of its coordinates
 	lambda          []float64       // the solution
 	right           []float64       // derivatives of the objective where the site parameters stay
-	cross           []float64
-	byM, byChi, byV []float64  // by sum_j G_ij g_j, and as factors of G o G and of G o C
-	move            SiteParams // by d, g, u
+	byM, byChi, byV []float64       // by sum_j G_ij g_j, and as factors of G o G and of G o C
+	move            SiteParams      // by d, g, u
 }
 
 func newAdjoint(model *siteModel, c coupling, r *readout, s *Solution) *adjoint {
 	n, w := len(s.sites), &workspace{}
 	a := &adjoint{coupling: c, model: model, readout: r, cavity: s.Cavity, params: make([][3]float64, n), slopes: make([][3][3]float64, n)}
 	a.lambda, a.right = w.vector(3*n), w.vector(3*n)
-	a.byM, a.byChi, a.byV, a.cross = w.vector(n), w.vector(n), w.vector(n), w.vector(n)
+	a.byM, a.byChi, a.byV = w.vector(n), w.vector(n), w.vector(n)
 	a.move = SiteParams{w.vector(n), w.vector(n), w.vector(n)}
 	return a
 }
@@ -251,7 +250,7 @@ func (a *adjoint) differentiate() float64 {
 	return value
 }
 
-// solve solves (I - F_x)' lambda = right, restarting GMRES with what is left.
+// solve solves (I - F_x)' lambda = right, restarting GMRES with what is left, and leaves what pull makes of lambda.
 func (a *adjoint) solve(tolerance float64) error {
 	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth, a.model.share)
 	right := krylov.norm(a.right)
@@ -274,7 +273,6 @@ func (a *adjoint) solve(tolerance float64) error {
 	if worst := gradientWorst * right; !(size <= worst) {
 		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right side is left", size/right)
 	}
-	a.pull(a.lambda)
 	return nil
 }
 
@@ -307,11 +305,9 @@ func (a *adjoint) pull(x []float64) {
 		a.byChi[i] = (byC/cav.C + at.m[i]*byMean + 2*at.v[i]*byV/chi) / (chi * chi)
 	}
 	a.model.engine.MulVecOffDiag(a.move.G, a.byM)
-	a.squared(a.move.U, a.byV)
-	a.squared(a.move.D, a.byChi)
-	a.crossed(a.cross, a.byV)
-	for i, cross := range a.cross {
-		a.move.D[i] -= at.m[i]*a.move.G[i] + 2*cross
+	a.products(a.move.U, a.move.D, a.byV, a.byChi)
+	for i, m := range at.m {
+		a.move.D[i] -= m * a.move.G[i]
 	}
 }
 

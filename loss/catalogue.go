@@ -2,6 +2,7 @@ package loss
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,26 @@ type Parameters struct {
 	Scale   float64 `json:"scale,omitempty"`   // student: scale of the noise, in (0, 1e100]
 	// ClassWeights are those of a loss with Info.Weighted.
 	ClassWeights `json:"class_weight,omitempty"`
+}
+
+// Named points to the parameter that Info.Takes calls so; nil where there is none.
+func (p *Parameters) Named(name string) *float64 {
+	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta, "dof": &p.Dof, "scale": &p.Scale}[name]
+}
+
+// ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the
+// catalogue.
+func ParametersOf(l Loss) (p Parameters, ok bool) {
+	about, err := About(l.Name())
+	v := reflect.ValueOf(l)
+	if err != nil || v.Kind() != reflect.Struct {
+		return p, false
+	}
+	for _, name := range about.Takes { // the fields of losses have the names of these
+		*p.Named(name) = v.FieldByName(strings.ToUpper(name[:1]) + name[1:]).Float()
+	}
+	p.ClassWeights = WeightsOf(l)
+	return p, true
 }
 
 // Task says what targets a loss is for.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -39,36 +38,21 @@ func (s *Spec) Fingerprint() Fingerprint {
 	return f
 }
 
-// lossSettings are the name of a loss and its parameters, the fields of its struct
-// that loss.Parameters has too.
+// lossSettings are the name of a loss and its parameters.
 func lossSettings(l loss.Loss) Fingerprint {
 	f := Fingerprint{}.With("--loss", l.Name())
-	names, parameters, known := lossParameters(l)
+	p, known := loss.ParametersOf(l)
 	if !known {
 		return f.With("parameters", fmt.Sprintf("%+v", l))
 	}
-	for _, name := range names {
-		f = f.With("--"+name, parameters[name])
+	about, _ := loss.About(l.Name())
+	for _, name := range about.Takes {
+		f = f.With("--"+name, *p.Named(name))
 	}
-	if w := loss.WeightsOf(l); w.ClassWeight(-1) != 1 || w.ClassWeight(1) != 1 {
-		f = f.With("--class-weight", []float64{w.Negative, w.Positive})
+	if p.ClassWeight(-1) != 1 || p.ClassWeight(1) != 1 {
+		f = f.With("--class-weight", []float64{p.Negative, p.Positive})
 	}
 	return f
-}
-
-// lossParameters are the parameters of a loss of the catalogue by their names there, in
-// its order.
-func lossParameters(l loss.Loss) (names []string, parameters map[string]float64, known bool) {
-	v := reflect.ValueOf(l)
-	about, err := loss.About(l.Name())
-	if err != nil || v.Kind() != reflect.Struct {
-		return nil, nil, false
-	}
-	parameters = map[string]float64{}
-	for _, name := range about.Takes {
-		parameters[name] = v.FieldByName(fieldName(name)).Float()
-	}
-	return about.Takes, parameters, true
 }
 
 // WithScheme adds how examples are redrawn.

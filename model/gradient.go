@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
-	"strings"
 
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -63,85 +61,65 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 	return all, nil
 }
 
-// Value is that of the hyperparameter, defaults written out.
-func (h Hyperparameter) Value(s *Spec) float64 {
-	k := s.Kernel.WithDefaults(s.Set.D())
+// field points to the hyperparameter in a kernel; nil where it is one of the loss.
+func (h Hyperparameter) field(k *kernel.Spec) *float64 {
 	switch h.Name {
 	case "gamma":
-		return k.Gamma
+		return &k.Gamma
 	case "length-scale":
-		return k.LengthScale[max(0, h.Feature)]
+		return &k.LengthScale[max(0, h.Feature)]
 	case "coef0":
-		return k.Coef0
+		return &k.Coef0
 	case "amplitude":
-		return k.Amplitude
+		return &k.Amplitude
 	case "constant":
-		return k.Constant
+		return &k.Constant
 	case "jitter":
-		return k.Jitter
-	case "class-weight":
-		return loss.WeightsOf(s.Loss).ClassWeight(1)
-	}
-	return lossField(s.Loss, h.Name)
-}
-
-// Set changes the hyperparameter, and nothing that s shares with another Spec.
-func (h Hyperparameter) Set(s *Spec, value float64) error {
-	k := &s.Kernel
-	switch h.Name {
-	case "gamma":
-		k.Gamma = value
-	case "length-scale":
-		k.LengthScale = slices.Clone(k.LengthScale)
-		k.LengthScale[max(0, h.Feature)] = value
-	case "coef0":
-		k.Coef0 = value
-	case "amplitude":
-		k.Amplitude = value
-	case "constant":
-		k.Constant = value
-	case "jitter":
-		k.Jitter = value
-	default:
-		return h.setLoss(s, value)
+		return &k.Jitter
 	}
 	return nil
 }
 
+// Value is that of the hyperparameter, defaults written out.
+func (h Hyperparameter) Value(s *Spec) float64 {
+	k := s.Kernel.WithDefaults(s.Set.D())
+	if field := h.field(&k); field != nil {
+		return *field
+	}
+	p, _ := loss.ParametersOf(s.Loss)
+	if field := p.Named(h.Name); field != nil {
+		return *field
+	}
+	return p.ClassWeight(1)
+}
+
+// Set changes the hyperparameter, and nothing that s shares with another Spec.
+func (h Hyperparameter) Set(s *Spec, value float64) error {
+	if h.Name == "length-scale" {
+		s.Kernel.LengthScale = slices.Clone(s.Kernel.LengthScale)
+	}
+	if field := h.field(&s.Kernel); field != nil {
+		*field = value
+		return nil
+	}
+	return h.setLoss(s, value)
+}
+
 // setLoss makes the loss anew.
 func (h Hyperparameter) setLoss(s *Spec, value float64) error {
-	var p loss.Parameters
-	about, err := loss.About(s.Loss.Name())
-	if err != nil {
-		return inputError(err)
-	}
-	for _, name := range about.Takes {
-		field := reflect.ValueOf(&p).Elem().FieldByName(fieldName(name))
-		field.SetFloat(lossField(s.Loss, name))
-		if name == h.Name {
-			field.SetFloat(value)
-		}
-	}
-	p.ClassWeights = loss.WeightsOf(s.Loss)
-	if h.Name == "class-weight" {
+	p, _ := loss.ParametersOf(s.Loss)
+	if field := p.Named(h.Name); field != nil {
+		*field = value
+	} else if h.Name == "class-weight" {
 		p.ClassWeights = loss.ClassWeights{Negative: p.ClassWeight(-1), Positive: value}
 	}
-	made, err := loss.ByName(about.Name, p)
+	made, err := loss.ByName(s.Loss.Name(), p)
 	if err != nil {
 		return inputError(err)
 	}
 	s.Loss = made
 	return nil
 }
-
-// lossField is a parameter of a loss of the catalogue, whose fields have the names of
-// loss.Parameters.
-func lossField(l loss.Loss, name string) float64 {
-	return reflect.ValueOf(l).FieldByName(fieldName(name)).Float()
-}
-
-// fieldName is the name of a parameter's field.
-func fieldName(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
 // by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.

@@ -67,9 +67,8 @@ func (m *Model) Predictor(fit *Fit) (*Predictor, error) {
 		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(), Scales: m.transform,
 		TargetMean: m.TargetMean, Bias: fit.Bias, Training: m.trainingSummary(fit),
 	}
-	_, p.Parameters, _ = lossParameters(m.Loss)
-	if w := loss.WeightsOf(m.Loss); w != (loss.ClassWeights{}) {
-		p.Parameters["negative_weight"], p.Parameters["positive_weight"] = w.Negative, w.Positive
+	if of, known := loss.ParametersOf(m.Loss); known {
+		p.Parameters = parametersByName(m.Loss, of)
 	}
 	var rows []int
 	for site, w := range fit.Weight {
@@ -89,6 +88,19 @@ func (m *Model) Predictor(fit *Fit) (*Predictor, error) {
 		return nil, inputError(err)
 	}
 	return p, nil
+}
+
+// parametersByName are what a loss takes, and class weights if it has any.
+func parametersByName(l loss.Loss, p loss.Parameters) map[string]float64 {
+	byName := map[string]float64{}
+	about, _ := loss.About(l.Name())
+	for _, name := range about.Takes {
+		byName[name] = *p.Named(name)
+	}
+	if w := p.ClassWeights; w != (loss.ClassWeights{}) {
+		byName["negative_weight"], byName["positive_weight"] = w.Negative, w.Positive
+	}
+	return byName
 }
 
 func (m *Model) trainingSummary(fit *Fit) TrainingSummary {

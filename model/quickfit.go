@@ -64,7 +64,7 @@ func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) 
 	if spec.Set == nil || spec.Set.N() == 0 {
 		return nil, inputError(errors.New("there are no examples"))
 	}
-	q := &quickSearch{ctx: ctx, spec: spec, progress: progress, unit: 1}
+	q := &quickSearch{ctx: ctx, spec: spec, progress: progress, unit: 1, fit: QuickFit{Value: math.Inf(1)}}
 	q.spec.Bias = false
 	if err := q.begin(); err != nil {
 		return nil, inputError(err)
@@ -94,7 +94,15 @@ type quickSearch struct {
 	moves    int // beyond the grid
 	judge    func(spec Spec) (float64, error)
 
+	judged
 	built *Model // the last model whose kernel matrix was made
+}
+
+// judged are the points so far.
+type judged struct {
+	tried   [][]float64
+	best    []float64 // whose value is fit.Value
+	failure error     // the first
 }
 
 // begin finds what is open and how to judge it.
@@ -208,64 +216,62 @@ func (q *quickSearch) set(spec *Spec, point []float64) {
 
 // search judges the grid; where its best point lies on the edge, the neighbours beyond, as long as
 // one is better; and then twice the neighbours of the best point at half the distance. Beyond
-// the edge all neighbours count, as little noise goes with broad kernels. Of equals the first counts, the smoother model. One that cannot be trained is
-// passed over, unless none can.
+// the edge all neighbours count, as little noise goes with broad kernels.
 func (q *quickSearch) search() (best []float64, err error) {
-	var failure error
-	var tried [][]float64
-	least := math.Inf(1)
-	try := func(point []float64) error {
-		if slices.ContainsFunc(tried, func(p []float64) bool { return floats.EqualApprox(p, point, 1e-6) }) {
-			return nil
-		}
-		tried = append(tried, slices.Clone(point))
-		value, err := q.value(point)
-		if q.ctx.Err() != nil {
-			return q.ctx.Err()
-		}
-		if err != nil {
-			failure = cmp.Or(failure, err)
-			return nil
-		}
-		if value < least {
-			least, best = value, slices.Clone(point)
-		}
-		return nil
+	if err := q.try(product(q.axes)); err != nil {
+		return nil, err
 	}
-	for _, point := range product(q.axes) {
-		if err := try(point); err != nil {
-			return nil, err
-		}
-	}
-	if best == nil {
-		return nil, cmp.Or(failure, inputError(errors.New("no model could be judged")))
+	if q.best == nil {
+		return nil, cmp.Or(q.failure, inputError(errors.New("no model could be judged")))
 	}
 	for range q.moves {
-		before := least
-		for _, point := range q.beyond(best) {
-			if err := try(point); err != nil {
-				return nil, err
-			}
+		before := q.fit.Value
+		if err := q.try(q.beyond(q.best)); err != nil {
+			return nil, err
 		}
-		if !(least < before) {
+		if !(q.fit.Value < before) {
 			break
 		}
 	}
 	for round := range quickRounds {
-		center := slices.Clone(best)
-		for a, axis := range q.axes {
-			step := (axis[1] - axis[0]) / math.Exp2(float64(round+1))
-			for _, sign := range []float64{-1, 1} {
-				point := slices.Clone(center)
-				point[a] += sign * step
-				if err := try(point); err != nil {
-					return nil, err
-				}
-			}
+		if err := q.try(q.around(q.best, math.Exp2(-float64(round+1)))); err != nil {
+			return nil, err
 		}
 	}
-	q.fit.Value = least
-	return best, nil
+	return q.best, nil
+}
+
+// try judges points that were not judged before. Of equals the first counts, the smoother
+// model. One that cannot be trained is passed over, unless none can.
+func (q *quickSearch) try(points [][]float64) error {
+	for _, point := range points {
+		if slices.ContainsFunc(q.tried, func(p []float64) bool { return floats.EqualApprox(p, point, 1e-6) }) {
+			continue
+		}
+		q.tried = append(q.tried, point)
+		value, err := q.value(point)
+		switch {
+		case q.ctx.Err() != nil:
+			return q.ctx.Err()
+		case err != nil:
+			q.failure = cmp.Or(q.failure, err)
+		case value < q.fit.Value:
+			q.fit.Value, q.best = value, point
+		}
+	}
+	return nil
+}
+
+// around are the neighbours of a point along the axes, a share of a step away.
+func (q *quickSearch) around(center []float64, share float64) (points [][]float64) {
+	for a, axis := range q.axes {
+		for _, sign := range []float64{-1, 1} {
+			point := slices.Clone(center)
+			point[a] += sign * share * (axis[1] - axis[0])
+			points = append(points, point)
+		}
+	}
+	return points
 }
 
 // beyond are the neighbours of a point, a whole step away, that lie outside of the grid.

@@ -95,7 +95,7 @@ func (a *app) build(p *problem) (*job, error) {
 		return nil, err
 	}
 	a.limitGarbage(spec.MaxBytes)
-	subject := subjectReport(built, p.used, p.source)
+	subject := subjectReport(built, p.source)
 	if subject.ChosenBy = p.chosen; p.chosen != "" {
 		subject.CommandLine = a.commandLine()
 	}

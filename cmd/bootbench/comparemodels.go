@@ -110,7 +110,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	p := &problem{used: s.Model.Parameters}
+	p := &problem{}
 	if p.spec, err = s.spec(set, int64(c.model.maxMemory)); err != nil {
 		return nil, theory, exact, err
 	}

@@ -18,9 +18,8 @@ import (
 // problem is DATA and what is modelled of it, before any matrix.
 type problem struct {
 	spec   model.Spec
-	used   loss.Parameters // of the loss
-	source string          // of the preset
-	chosen string          // how the model was chosen; "": it was given
+	source string // of the preset
+	chosen string // how the model was chosen; "": it was given
 	test   loss.Test
 	readS  float64 // seconds that reading took
 }
@@ -32,7 +31,7 @@ func newProblem(m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error)
 		return nil, err
 	}
 	test, err := t.of(set)
-	return &problem{spec: spec, used: m.used, source: source, test: test}, err
+	return &problem{spec: spec, source: source, test: test}, err
 }
 
 // job is a problem with its model, and what a report says of them.
@@ -73,16 +72,16 @@ func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 }
 
 // subjectReport says what was modelled.
-func subjectReport(m *model.Model, used loss.Parameters, source string) report.Subject {
+func subjectReport(m *model.Model, source string) report.Subject {
 	r := report.Subject{
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
-		Loss: m.Loss.Name(), Parameters: used, Kernel: m.Kernel.WithDefaults(m.Set.D()), Standardized: m.Standardize, Preset: source,
+		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Standardized: m.Standardize, Preset: source,
 	}
 	r.Target, r.Labels, r.Notes = m.Set.Target, m.Set.Labels.Names(), m.Set.Notes
 	if m.NormalizeTarget && m.Set.Task == dataset.Regression {
 		r.TargetMean = &m.TargetMean
 	}
-	r.ClassWeights = loss.WeightsOf(m.Loss)
+	r.Parameters, _ = loss.ParametersOf(m.Loss)
 	r.Model = &report.Model{
 		Loss: r.Loss, Parameters: r.Parameters, Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
 		Amplitude: r.Kernel.Amplitude, Constant: r.Kernel.Constant, Jitter: r.Kernel.Jitter,

@@ -87,36 +87,36 @@ func lossesTopic() *cobra.Command {
 }
 
 // choose is the loss that was asked for, or the preset's, and its parameters; a
-// parameter that the user gives replaces the preset's. y are the targets.
-func (l *lossFlags) choose(preset model.Preset, known bool, y []float64) (loss.Loss, loss.Parameters, error) {
+// parameter that the user gives replaces the preset's.
+func (l *lossFlags) choose(preset model.Preset, known bool, set *dataset.Set) (loss.Loss, error) {
 	name := l.loss
 	switch {
 	case l.flags.Changed("loss"):
 	case known:
 		name = preset.Loss.Name()
 	default:
-		return nil, loss.Parameters{}, usage.Errorf("--loss is required (%s)", strings.Join(l.names(), ", "))
+		return nil, usage.Errorf("--loss is required (%s)", strings.Join(l.names(), ", "))
 	}
 	about, err := loss.About(name)
 	if err != nil {
-		return nil, loss.Parameters{}, usage.OneOf("loss", name, l.names()...)
+		return nil, usage.OneOf("loss", name, l.names()...)
 	}
 	if err := l.refuseForeign(about); err != nil {
-		return nil, loss.Parameters{}, err
+		return nil, err
 	}
-	l.parameters.Noise = l.noise.of(y)
+	l.parameters.Noise = l.noise.of(set.Y)
 	used := l.used(about)
 	if square, ok := preset.Loss.(loss.Square); ok && about.Name == square.Name() && !l.flags.Changed("noise") {
 		used.Noise = square.Noise
 	}
 	if about.Name == (loss.Square{}).Name() && used.Noise == 0 && !l.flags.Changed("noise") {
-		return nil, used, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")
+		return nil, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")
 	}
 	if err := checkParameters(about, used); err != nil {
-		return nil, used, err
+		return nil, err
 	}
 	chosen, err := loss.ByName(about.Name, used)
-	return chosen, used, usage.Wrap(err)
+	return chosen, usage.Wrap(err)
 }
 
 // refuseForeign refuses parameters of other losses.
@@ -138,28 +138,25 @@ func (l *lossFlags) refuseForeign(about loss.Info) error {
 }
 
 // weigh is a loss with the class weights that were asked for. The targets of set are labels.
-func (l *lossFlags) weigh(chosen loss.Loss, used *loss.Parameters, set *dataset.Set) (loss.Loss, error) {
+func (l *lossFlags) weigh(chosen loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	if l.weights == "" {
 		return chosen, nil
 	}
-	var err error
-	if used.ClassWeights, err = readClassWeights(l.weights, set); err != nil {
+	weights, err := readClassWeights(l.weights, set)
+	if err != nil {
 		return nil, err
 	}
-	weighted, err := loss.ByName(chosen.Name(), *used)
+	p, _ := loss.ParametersOf(chosen)
+	p.ClassWeights = weights
+	weighted, err := loss.ByName(chosen.Name(), p)
 	return weighted, usage.Wrap(err)
-}
-
-// parameter points to the parameter of a name.
-func parameter(p *loss.Parameters, name string) *float64 {
-	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta, "dof": &p.Dof, "scale": &p.Scale}[name]
 }
 
 // used are the parameters that the loss takes; the others are 0.
 func (l *lossFlags) used(about loss.Info) loss.Parameters {
 	var used loss.Parameters
 	for _, name := range about.Takes {
-		*parameter(&used, name) = *parameter(&l.parameters, name)
+		*used.Named(name) = *l.parameters.Named(name)
 	}
 	return used
 }
@@ -174,7 +171,7 @@ var parameterRange = map[string][2]float64{
 // checkParameters names the flag of a parameter that is out of range.
 func checkParameters(about loss.Info, used loss.Parameters) error {
 	for _, name := range about.Takes {
-		v := *parameter(&used, name)
+		v := *used.Named(name)
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return usage.Errorf("--%s is %v, must be finite", name, v)

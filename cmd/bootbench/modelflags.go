@@ -20,8 +20,7 @@ type modelFlags struct {
 	noStandardize, noNormalizeTarget, mapLabels bool
 	bias                                        biasFlags
 
-	used      loss.Parameters // of the loss that was chosen
-	engine    *engineFlags    // nil: exact
+	engine    *engineFlags // nil: exact
 	maxMemory size
 }
 
@@ -68,13 +67,13 @@ func (m *modelFlags) classify(set *dataset.Set) error {
 func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err error) {
 	preset, known := model.PresetFor(set)
 	spec = model.Spec{Set: set, MaxBytes: int64(m.maxMemory), Standardize: set.Sparse == nil}
-	if spec.Loss, m.used, err = m.choose(preset, known, set.Y); err != nil {
+	if spec.Loss, err = m.choose(preset, known, set); err != nil {
 		return spec, "", err
 	}
 	if err := fitTask(spec.Loss, set); err != nil {
 		return spec, "", err
 	}
-	if spec.Loss, err = m.weigh(spec.Loss, &m.used, set); err != nil {
+	if spec.Loss, err = m.weigh(spec.Loss, set); err != nil {
 		return spec, "", err
 	}
 	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {

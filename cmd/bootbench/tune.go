@@ -339,7 +339,8 @@ func overByDefault(spec *model.Spec) (names []string) {
 	case k.Scaled():
 		names = []string{"gamma"}
 	}
-	return append(names, lossParameters(spec.Loss)...)
+	about, _ := loss.About(spec.Loss.Name())
+	return append(names, about.Takes...)
 }
 
 // tuneAxis reads NAME or NAME=FROM:TO.
@@ -454,15 +455,11 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 			return nil, err
 		}
 	}
-	for _, name := range lossParameters(built.Loss) {
-		*parameter(&t.model.used, name) = model.Hyperparameter{Name: name, Feature: -1}.Value(&built.Spec)
-	}
-	t.model.used.ClassWeights = loss.WeightsOf(built.Loss)
 	law, err := t.scheme.of(t.scheme.ratio, built.Set.N())
 	if err != nil {
 		return nil, err
 	}
-	d.Subject, d.Resampling = subjectReport(built, t.model.used, ""), resamplingReport(law, built.Set.N())
+	d.Subject, d.Resampling = subjectReport(built, ""), resamplingReport(law, built.Set.N())
 	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, built.Loss.Name())
 	if len(built.Kernel.LengthScale) > 1 {
 		d.Features = featureNames(built.Set)
@@ -480,15 +477,6 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	d.Errors = errorsReport(p.Test, solver.Combine632(r.TestError, p.Test, built.Set.Y, (&job{Model: built}).perExample(fitted)))
 	d.Warnings = append(d.Warnings, r.Solution.Warnings...)
 	return built, nil
-}
-
-// lossParameters are the names of what a loss takes.
-func lossParameters(l loss.Loss) []string {
-	about, err := loss.About(l.Name())
-	if err != nil {
-		return nil
-	}
-	return about.Takes
 }
 
 // featureNames are the names of the features, or their numbers from 1.

@@ -1,7 +1,8 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
-#   make test   the test suite without the long checks: all packages on OpenBLAS, in pure Go
-#               those that it reaches (make test-long has everything, as go test ./... does)
+#   make test   the test suite without the long checks: all packages on OpenBLAS, with one thread
+#               for each since they run side by side, in pure Go those that it reaches
+#               (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
 .PHONY: run test test-long bench accuracy check soak man build openblas openmpi mpi mpi-test clean
 
@@ -34,7 +35,7 @@ mpi-test: openblas openmpi
 	sh scripts/mpi-test.sh $(RANKS)
 
 test: openblas
-	go test -tags $(TAGS) -short ./...
+	OPENBLAS_NUM_THREADS=1 go test -tags $(TAGS) -short ./...
 	go test -short ./blas $$(go list -f '$(USES_BLAS)' ./... | grep -v /cmd/)
 
 test-long: openblas

@@ -389,14 +389,11 @@ func TestLowRankBytes(t *testing.T) {
 	spec := smooth(t, 400)
 	spec.Storage, spec.Rank = model.LowRank, 128
 	var m *model.Model
-	bytes := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		for range b.N {
-			m = build(b, spec)
-			m.Matrix().Engine()
-		}
-	}).AllocedBytesPerOp()
-	if q := float64(bytes) / float64(linalg.LowRankBytes(m.Sites(), 128, 1)); q < 0.6 || q > 2 {
-		t.Errorf("%d bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128, 1))
+	bytes := allocated(func() {
+		m = build(t, spec)
+		m.Matrix().Engine()
+	})
+	if q := bytes / float64(linalg.LowRankBytes(m.Sites(), 128, 1)); q < 0.6 || q > 2 {
+		t.Errorf("%.0f bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128, 1))
 	}
 }

@@ -59,7 +59,7 @@ func TestNormalizedAnswers(t *testing.T) {
 	if raw.TargetMean != nil || raw.Kernel.Amplitude != 1 || raw.TestError < 1e5 {
 		t.Errorf("as it is: %+v", raw)
 	}
-	if preset := document[normalized](t, must(t, "estimate", "boston", "--json", "-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
+	if preset := document[normalized](t, must(t, "estimate", "boston", "--refine", "none", "--json", "-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
 		t.Errorf("preset: %+v", preset)
 	}
 	for _, bad := range []string{"x%", "%", "-5%", "0%", "0"} {

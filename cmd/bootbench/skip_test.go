@@ -21,12 +21,14 @@ func TestSkippedResamples(t *testing.T) {
 	if r.Skipped == 0 || r.Skipped+r.Resamples != 102 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "did not converge") {
 		t.Errorf("%+v", r)
 	}
-	dir := filepath.Join(t.TempDir(), "study")
-	for _, part := range []string{"0/2", "1/2"} {
-		must(t, append(args, "--shard", part, "--out", dir)...)
-	}
-	if merged := must(t, "merge", dir, "--quiet", "--json", "-"); !reflect.DeepEqual(timeless(t, merged), timeless(t, text)) {
-		t.Errorf("merged %.300s\nalone %.300s", merged, text)
+	if !testing.Short() {
+		dir := filepath.Join(t.TempDir(), "study")
+		for _, part := range []string{"0/2", "1/2"} {
+			must(t, append(args, "--shard", part, "--out", dir)...)
+		}
+		if merged := must(t, "merge", dir, "--quiet", "--json", "-"); !reflect.DeepEqual(timeless(t, merged), timeless(t, text)) {
+			t.Errorf("merged %.300s\nalone %.300s", merged, text)
+		}
 	}
 	if o := drive(t, "", "retrain", "boston", "--scheme", "kfold", "--max-skipped", "0.2"); o.status != exitUsage || !strings.Contains(o.stderr, "kfold") {
 		t.Errorf("with kfold: %+v", o)

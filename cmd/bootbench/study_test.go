@@ -79,7 +79,7 @@ func sameStudy(a, b any, refined bool) bool {
 func TestShards(t *testing.T) {
 	for name, args := range map[string][]string{
 		"retrain": on("retrain", "--resamples", "250", "--seed", "4"),
-		"curve":   on("curve", "--ratio", "0.5,1,2"),
+		"curve":   on("curve", "--ratio", "0.5,1,2", "--refine", "20"),
 	} {
 		dir := filepath.Join(t.TempDir(), "study")
 		part := func(shard string) string {

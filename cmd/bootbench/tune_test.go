@@ -126,7 +126,7 @@ func TestTuneUsage(t *testing.T) {
 func TestTuneInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	checkpoint, file := filepath.Join(dir, "path"), filepath.Join(dir, "model.json")
-	args := []string{"tune", "synthetic:friedman1,n=200", "--ard", "--starts", "1", "--checkpoint", checkpoint, "--json", "-", "--quiet"}
+	args := []string{"tune", "synthetic:friedman1,n=100", "--ard", "--starts", "1", "--checkpoint", checkpoint, "--json", "-", "--quiet"}
 	o := driveUntil(t, 3, nil, append(slices.Clone(args), "--model", file)...)
 	d := document[tuningDocument](t, o.stdout)
 	if o.status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 || !strings.Contains(d.CommandLine, "--length-scale") {
@@ -151,7 +151,7 @@ func TestTuneFromGrid(t *testing.T) {
 	g := document[gridDocument](t, must(t, "grid", data, "--loss", "hinge", "--over", "C=0.3,3", "--over", "gamma=0.02:0.5:3", "--by", "632plus", "--out", dir, "--json", "-", "--quiet"))
 	best := g.Results[*g.Best].Values
 	for name, loss := range map[string][]string{"result.json": nil, "grid.csv": {"--loss", "hinge"}} {
-		d := document[tuningDocument](t, must(t, append([]string{"tune", data, "--by", "632plus", "--from-grid", filepath.Join(dir, name), "--json", "-", "--quiet"}, loss...)...))
+		d := document[tuningDocument](t, must(t, append([]string{"tune", data, "--by", "632plus", "--from-grid", filepath.Join(dir, name), "--max-evaluations", "4", "--json", "-", "--quiet"}, loss...)...))
 		first := d.Path[0].Values // gamma, C
 		if fmt.Sprintf("%.4g %.4g", first[1], first[0]) != strings.Join(best, " ") || !strings.Contains(d.CommandLine, "--loss hinge") {
 			t.Errorf("%s: begins at %v, the best cell is %v: %s", name, first, best, d.CommandLine)
@@ -160,7 +160,7 @@ func TestTuneFromGrid(t *testing.T) {
 			t.Errorf("%s: objective %g at the cell, %g there in the grid; %g in the end", name, d.Path[0].Objective, want, d.Objective)
 		}
 	}
-	d := document[tuningDocument](t, must(t, "tune", data, "--from-grid", filepath.Join(dir, "result.json"), "--C", "7", "--over", "gamma", "--json", "-", "--quiet"))
+	d := document[tuningDocument](t, must(t, "tune", data, "--from-grid", filepath.Join(dir, "result.json"), "--C", "7", "--over", "gamma", "--max-evaluations", "2", "--json", "-", "--quiet"))
 	if !strings.Contains(d.CommandLine, "--C=7") {
 		t.Errorf("%s", d.CommandLine)
 	}

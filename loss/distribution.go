@@ -75,6 +75,22 @@ func (p TruncatedNormal) mass(a, b float64) float64 {
 	return p.Weight * normal.Prob(p.standard(math.Max(a, p.Lo)), p.standard(math.Min(b, p.Hi)))
 }
 
+// below is the piece's share of P(X <= x), and of the density there.
+func (p TruncatedNormal) below(x float64) (share, density float64) {
+	if x < p.Lo {
+		return 0, 0
+	}
+	if x > p.Hi {
+		return p.mass(p.Lo, p.Hi), 0
+	}
+	if math.IsInf(p.Lo, -1) {
+		side := normal.BelowAt(p.standard(x))
+		return p.Weight * side.P, p.Weight / p.SD * side.Density
+	}
+	end := normal.TailAt(p.standard(x))
+	return p.Weight * normal.ProbBetween(normal.TailAt(p.standard(p.Lo)), end), p.Weight / p.SD * end.Density
+}
+
 // Mean computes the expectation.
 func (d Distribution) Mean() float64 {
 	mean := 0.0
@@ -110,19 +126,39 @@ func (d Distribution) Var() float64 {
 
 // CDF computes P(X <= x).
 func (d Distribution) CDF(x float64) float64 {
-	sum := 0.0
+	share, _ := d.below(x, d.middles())
+	return share
+}
+
+// middles are the points of the curves at their means, where searches along them start.
+func (d Distribution) middles() []point {
+	near := make([]point, len(d.Curves))
+	for i, c := range d.Curves {
+		near[i] = c.f.at(c.Mean)
+	}
+	return near
+}
+
+// below computes P(X <= x), and the density at x of the continuous part. Searches along the curves start at
+// near, which becomes where they end.
+func (d Distribution) below(x float64, near []point) (share, density float64) {
 	for _, p := range d.Pieces {
-		sum += p.mass(math.Inf(-1), x)
+		s, v := p.below(x)
+		share += s
+		density += v
 	}
 	for _, a := range d.Atoms {
 		if a.At <= x {
-			sum += a.Weight
+			share += a.Weight
 		}
 	}
-	for _, c := range d.Curves {
-		sum += c.cdf(x)
+	for i, c := range d.Curves {
+		var s, v float64
+		s, v, near[i] = c.below(x, near[i])
+		share += s
+		density += v
 	}
-	return sum
+	return share, density
 }
 
 // Vote computes P(X > 0) + P(X = 0)/2, the share of votes for the positive class.
@@ -156,21 +192,13 @@ func (d Distribution) Prob(a, b float64) float64 {
 
 // Density computes the density at x of the continuous part, without the atoms.
 func (d Distribution) Density(x float64) float64 {
-	sum := 0.0
-	for _, p := range d.Pieces {
-		if p.Lo <= x && x <= p.Hi {
-			sum += p.Weight / p.SD * normal.PDF(p.standard(x))
-		}
-	}
-	for _, c := range d.Curves {
-		sum += c.density(x)
-	}
-	return sum
+	_, density := d.below(x, d.middles())
+	return density
 }
 
 // Quantile computes the least x with CDF(x) >= q, for q in (0, 1): an atom's place
-// exactly, else to 1e-13 of the distribution's extent, by Newton steps from the quantile
-// of the Gaussian with its moments, that bisect where they leave the bracket. q = 0 and
+// exactly, else to 1e-13 of the distribution's extent (1e-10 where it has curves), by Newton steps for the
+// normal quantile of CDF, from the quantile of a Gaussian about as wide, that bisect where they leave the bracket. q = 0 and
 // q = 1 give the ends of the support; q outside of [0, 1] and an empty distribution
 // give NaN.
 func (d Distribution) Quantile(q float64) float64 {
@@ -185,28 +213,40 @@ func (d Distribution) Quantile(q float64) float64 {
 		_, hi := d.span(math.Inf(1))
 		return hi
 	}
-	for _, a := range d.Atoms {
-		if d.CDF(a.At) >= q && d.Prob(math.Inf(-1), a.At) < q {
-			return a.At
-		}
-	}
+	near := d.middles()
 	lo, hi := d.span(40)
 	tol := 1e-13 * (hi - lo)
-	x := d.Mean() + math.Sqrt(d.Var())*mathext.NormalQuantile(q)
+	if len(d.Curves) > 0 {
+		tol = 1e-10 * (hi - lo) // their own
+	}
+	for _, a := range d.Atoms {
+		switch share, _ := d.below(a.At, near); {
+		case share < q:
+			lo = math.Max(lo, a.At)
+		case share-d.atomAt(a.At) < q:
+			return a.At
+		default:
+			hi = math.Min(hi, a.At)
+		}
+	}
+	x := d.gaussianQuantile(q, near)
 	if !(lo < x && x < hi) {
 		x = lo + 0.5*(hi-lo)
 	}
+	passed, rest := d.between(lo, hi)
+	goal := mathext.NormalQuantile(q)
 	for hi-lo > tol {
-		miss := q - d.CDF(x)
-		if miss > 0 {
+		share, density := rest.below(x, near)
+		if share += passed; share < q {
 			lo = x
 		} else {
 			hi = x
 		}
-		next := x + miss/d.Density(x)
+		z := mathext.NormalQuantile(math.Min(math.Max(0, share), 1)) // nearly straight in x
+		next := x + (goal-z)*normal.PDF(z)/density
 		if math.Abs(next-x) < tol { // close the bracket
 			next = x + tol
-			if miss <= 0 {
+			if share >= q {
 				next = x - tol
 			}
 		}
@@ -221,6 +261,58 @@ func (d Distribution) Quantile(q float64) float64 {
 	return hi
 }
 
+// between is what varies between lo and hi, where no atom lies, and the share of the rest that is below.
+func (d Distribution) between(lo, hi float64) (below float64, varies Distribution) {
+	for _, a := range d.Atoms {
+		if a.At <= lo {
+			below += a.Weight
+		}
+	}
+	for _, p := range d.Pieces {
+		switch {
+		case p.Hi <= lo:
+			below += p.mass(p.Lo, p.Hi)
+		case p.Lo < hi:
+			varies.Pieces = append(varies.Pieces, p)
+		}
+	}
+	varies.Curves = d.Curves
+	return below, varies
+}
+
+// atomAt is the weight of the atoms at x.
+func (d Distribution) atomAt(x float64) float64 {
+	weight := 0.0
+	for _, a := range d.Atoms {
+		if a.At == x {
+			weight += a.Weight
+		}
+	}
+	return weight
+}
+
+// gaussianQuantile is the quantile of a Gaussian about where the distribution is, and about as wide: pieces are
+// taken as whole or at the ends that cut them, curves as straight from their middles.
+func (d Distribution) gaussianQuantile(q float64, middles []point) float64 {
+	var mass, mean, square float64
+	add := func(weight, at, sd float64) {
+		mass += weight
+		mean += weight * at
+		square += weight * (at*at + sd*sd)
+	}
+	for _, p := range d.Pieces {
+		add(p.Weight, math.Min(math.Max(p.Lo, p.Mean), p.Hi), p.SD)
+	}
+	for _, a := range d.Atoms {
+		add(a.Weight, a.At, 0)
+	}
+	for i, c := range d.Curves {
+		add(c.Weight, middles[i].f, c.SD*middles[i].slope)
+	}
+	mean /= mass
+	return mean + math.Sqrt(math.Max(0, square/mass-mean*mean))*mathext.NormalQuantile(q)
+}
+
 // span is the least interval that holds the atoms, and every piece and curve to
 // reach standard deviations from its mean.
 func (d Distribution) span(reach float64) (lo, hi float64) {
@@ -233,7 +325,7 @@ func (d Distribution) span(reach float64) (lo, hi float64) {
 		lo, hi = math.Min(lo, a.At), math.Max(hi, a.At)
 	}
 	for _, c := range d.Curves {
-		lo, hi = math.Min(lo, c.extrapolate(c.Mean-reach*c.SD)), math.Max(hi, c.extrapolate(c.Mean+reach*c.SD))
+		lo, hi = math.Min(lo, c.straight(-reach)), math.Max(hi, c.straight(reach))
 	}
 	return lo, hi
 }

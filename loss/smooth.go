@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"bootbench/loss/internal/counts"
 	"bootbench/loss/internal/normal"
@@ -169,29 +170,82 @@ func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 // distribution is that of the predictor.
 func (x smoothMixture) distribution(cav Cavity) Distribution {
 	var d Distribution
-	s := math.Sqrt(cav.Var)
-	site := newSiteMap(x, cav)
-	at := func(_ int, h float64) (f, slope float64) {
-		f, slope, _ = site.evaluate(h)
-		return f, slope
-	}
-	if x.likelihood != nil && cav.C <= maxCavityPrecision && s > 0 {
-		ones := slices.Repeat([]float64{1}, len(x.P))
-		at = newQuadTable(x, cav.C, cav.Mean, knotReach*s, ones).alone
-	}
+	sd := math.Sqrt(cav.Var)
+	row := x.rowMaps(cav)
 	for i, p := range x.P {
-		site.setCounts(x.Row(i))
 		switch {
 		case counts.IsEmpty(x.Row(i)):
 			d.addGaussian(p, cav.Mean, cav.Var)
-		case s == 0:
-			f, _, _ := site.evaluate(cav.Mean)
-			d.Atoms = append(d.Atoms, Atom{At: f, Weight: p})
+		case sd == 0:
+			d.Atoms = append(d.Atoms, Atom{At: row(i).at(cav.Mean).f, Weight: p})
 		default:
-			f, _ := at(i, cav.Mean)
-			noise := x.noise(cav.C, math.Abs(cav.Mean)+knotReach*s, f)
-			d.Curves = append(d.Curves, newMappedNormal(p, cav.Mean, s, noise, func(h float64) (f, slope float64) { return at(i, h) }))
+			f := row(i)
+			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*sd, f.at(cav.Mean).f)
+			d.Curves = append(d.Curves, MappedNormal{Weight: p, Mean: cav.Mean, SD: sd, f: f, noise: noise})
 		}
 	}
 	return d
+}
+
+// rowMaps returns the predictor for each row of the counts.
+func (x smoothMixture) rowMaps(cav Cavity) func(row int) risingMap {
+	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
+		ones := slices.Repeat([]float64{1}, len(x.P))
+		table := &lockedTable{quadTable: newQuadTable(x, cav.C, cav.Mean, curveReach*math.Sqrt(cav.Var), ones)}
+		return func(row int) risingMap { return tableRow{table, row} }
+	}
+	return func(row int) risingMap {
+		m := newSiteMap(x, cav)
+		m.setCounts(x.Row(row))
+		if x.derivatives != nil {
+			return pushedRow{m}
+		}
+		return evaluatedRow{m}
+	}
+}
+
+// lockedTable is a table that several may look into at once.
+type lockedTable struct {
+	mu sync.Mutex
+	*quadTable
+}
+
+// tableRow is the predictor of a likelihood for one row of counts.
+type tableRow struct {
+	table *lockedTable
+	row   int
+}
+
+func (r tableRow) at(h float64) point {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	f, slope := r.table.alone(r.row, h)
+	return point{h, f, slope}
+}
+
+// evaluatedRow is the predictor for one row of counts, by its map.
+type evaluatedRow struct{ m *siteMap }
+
+func (r evaluatedRow) at(h float64) point {
+	m := *r.m // which remembers
+	f, slope, _ := m.evaluate(h)
+	return point{h, f, slope}
+}
+
+// pushedRow is evaluatedRow where the derivative of the loss is known: h = f + sum_j k_j l'(f, y_j)/c (T3).
+type pushedRow struct{ m *siteMap }
+
+func (r pushedRow) at(h float64) point { return evaluatedRow(r).at(h) }
+
+func (r pushedRow) crossing(x float64, beyond bool) point {
+	for _, k := range r.m.kinks {
+		if x == k.f {
+			if beyond {
+				return point{k.to, x, 0}
+			}
+			return point{k.from, x, 0}
+		}
+	}
+	push, curvature := r.m.push(x)
+	return point{x + push, x, 1 / (1 + curvature)}
 }

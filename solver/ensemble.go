@@ -3,6 +3,7 @@ package solver
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -58,8 +59,6 @@ func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
 // an example there has it.
 func (s *Solution) Votes() []float64 {
 	votes := make([]float64, len(s.sites))
-	for i := range votes {
-		votes[i] = s.Distribution(i).Vote()
-	}
+	linalg.Parallel(len(votes), func(i int) { votes[i] = loss.VoteShare(s.sites[i].Site, s.Cavity[i]) })
 	return votes
 }

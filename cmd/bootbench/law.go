@@ -77,10 +77,13 @@ func (l *lawFlags) checkRows(points int, limit int64) error {
 	return linalg.CheckMemory(16*int64(points)*int64(points), limit, fmt.Sprintf("the covariances of %d predictions", points))
 }
 
+// wanted reports whether quantiles or laws are asked for.
+func (l *lawFlags) wanted() bool { return len(l.rows)+len(l.quantiles) > 0 }
+
 // collects keeps the fits of exact resamples where quantiles or laws are asked for, beside
 // what sees them already.
 func (l *lawFlags) collects(wanted *refinement) {
-	if len(l.rows)+len(l.quantiles) == 0 {
+	if !l.wanted() {
 		return
 	}
 	before := wanted.onResample

@@ -249,15 +249,7 @@ type Retraining struct {
 	Command string `json:"command"`
 	Subject
 	Resampling
-	Method     string `json:"method"`               // "batch" or "single"
-	Training   string `json:"training"`             // how one resample is trained, and how exactly
-	Iterations int    `json:"iterations,omitempty"` // of all fits in batches
-	Status     string `json:"status"`               // "complete" or "cancelled"
-	Resamples  int    `json:"resamples"`
-	Seed       uint64 `json:"seed"`
-	Workers    int    `json:"workers"`
-	Empty      int    `json:"empty"`   // resamples without any example
-	Skipped    int    `json:"skipped"` // resamples beside these whose training did not converge
+	Draws
 	Errors
 	Ensemble
 	EnsembleSE
@@ -267,6 +259,19 @@ type Retraining struct {
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
 	Cost
+}
+
+// Draws are the resamples of a retraining, and how it trained on them.
+type Draws struct {
+	Method     string `json:"method"`               // "batch" or "single"
+	Training   string `json:"training"`             // how one resample is trained, and how exactly
+	Iterations int    `json:"iterations,omitempty"` // of all fits in batches
+	Status     string `json:"status"`               // "complete" or "cancelled"
+	Resamples  int    `json:"resamples"`
+	Seed       uint64 `json:"seed"`
+	Workers    int    `json:"workers"`
+	Empty      int    `json:"empty"`   // resamples without any example
+	Skipped    int    `json:"skipped"` // resamples beside these whose training did not converge
 }
 
 // LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are

@@ -15,32 +15,21 @@ import (
 // Figures show the objective over the grid: a curve for one axis, else a map over the
 // two axes with the most values, with the least over the others in each cell.
 func (g *Grid) Figures() []*Figure {
-	order := []int{}
-	for k := range g.Over {
-		order = append(order, k)
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return len(g.Over[j].Values) - len(g.Over[i].Values) })
-	if len(order) == 0 || len(g.Over[order[0]].Values) < 2 {
+	across, down := g.mapAxes()
+	if across < 0 {
 		return nil
 	}
-	across, down, folded := order[0], -1, ""
-	if len(order) > 1 && len(g.Over[order[1]].Values) > 1 {
-		down = order[1]
-		across, down = max(across, down), min(across, down)
-	}
-	if len(order) > 2 {
-		folded = " Each cell shows the least error over the other parameters."
-	}
-	what := "left-out error"
+	what, folded := "left-out error", ""
 	if g.byOther() {
 		what = g.By
 	}
-	f := &Figure{
-		Name: "grid-" + fileName(ShortName(g.Data)), Title: ShortName(g.Data) + ": " + what + " over the grid",
-		Caption: "Without retraining; the mark is the best cell." + folded,
-		Panels:  []Panel{{X: valueAxis(&g.Over[across]), Y: Axis{Label: what}, Legend: NoLegend}},
+	if len(g.Over) > 2 {
+		folded = " Each cell shows the least error over the other parameters."
 	}
-	p := &f.Panels[0]
+	p := Panel{X: valueAxis(&g.Over[across]), Y: Axis{Label: what}, Legend: NoLegend}
+	if down >= 0 {
+		p.Y = valueAxis(&g.Over[down])
+	}
 	for row, label := range g.rows(down) {
 		s := Series{Label: label, Mark: Joined}
 		if down >= 0 {
@@ -51,19 +40,42 @@ func (g *Grid) Figures() []*Figure {
 		}
 		p.Series = append(p.Series, s)
 	}
-	best := Series{Label: "best", Mark: Crosses, Colour: 1}
 	if g.Best != nil {
-		values := g.Results[*g.Best].Values
-		x := float64(slices.Index(g.Over[across].Values, values[across]) + 1)
-		if best.point(x, g.Results[*g.Best].value()); down >= 0 {
-			best.Mark, best.Y[0] = Frame, float64(slices.Index(g.Over[down].Values, values[down])+1)
+		p.Series = append(p.Series, g.bestMark(across, down))
+	}
+	return []*Figure{{
+		Name: "grid-" + fileName(ShortName(g.Data)), Title: ShortName(g.Data) + ": " + what + " over the grid",
+		Caption: "Without retraining; the mark is the best cell." + folded, Panels: []Panel{p},
+	}}
+}
+
+// mapAxes are the two axes with the most values, the later one across; down is -1 for a curve, and
+// across where there is nothing to draw.
+func (g *Grid) mapAxes() (across, down int) {
+	var order []int
+	for k, axis := range g.Over {
+		if len(axis.Values) > 1 {
+			order = append(order, k)
 		}
-		p.Series = append(p.Series, best)
 	}
-	if down >= 0 {
-		p.Y = valueAxis(&g.Over[down])
+	slices.SortStableFunc(order, func(i, j int) int { return len(g.Over[j].Values) - len(g.Over[i].Values) })
+	switch len(order) {
+	case 0:
+		return -1, -1
+	case 1:
+		return order[0], -1
 	}
-	return []*Figure{f}
+	return max(order[0], order[1]), min(order[0], order[1])
+}
+
+// bestMark marks the best cell.
+func (g *Grid) bestMark(across, down int) Series {
+	cell := &g.Results[*g.Best]
+	place := func(axis int) float64 { return float64(slices.Index(g.Over[axis].Values, cell.Values[axis]) + 1) }
+	if down < 0 {
+		return Series{Label: "best", Mark: Crosses, Colour: 1, X: []float64{place(across)}, Y: []float64{cell.value()}}
+	}
+	return Series{Label: "best", Mark: Frame, Colour: 1, X: []float64{place(across)}, Y: []float64{place(down)}}
 }
 
 // rows are the values of the axis of a map that runs upwards; one without a name for none.

@@ -8,21 +8,12 @@ import (
 
 // ModelPrediction is the answer of predict --model: one trained model at new inputs.
 type ModelPrediction struct {
-	Command   string           `json:"command"`
-	Model     string           `json:"model"` // its file, as ModelFile
-	ModelFile string           `json:"model_file"`
-	Data      string           `json:"data"` // that it was trained on
-	N         int              `json:"n"`
-	D         int              `json:"d"`
-	Task      string           `json:"task"`
-	Target    string           `json:"target"`
-	Labels    *dataset.Classes `json:"labels,omitempty"`
-	Loss      string           `json:"loss"`
-	Kernel    kernel.Spec      `json:"kernel"`
-	// SupportVectors is the number of sites of which the predictor is a sum.
-	SupportVectors int    `json:"support_vectors"`
-	Test           string `json:"test"` // the new inputs
-	Count          int    `json:"test_n"`
+	Command   string `json:"command"`
+	Model     string `json:"model"` // its file, as ModelFile
+	ModelFile string `json:"model_file"`
+	TrainedOn
+	Test  string `json:"test"` // the new inputs
+	Count int    `json:"test_n"`
 	// Known where the new inputs have targets.
 	TestLoss  string   `json:"test_loss,omitempty"`
 	TestError *float64 `json:"test_error,omitempty"`
@@ -31,6 +22,20 @@ type ModelPrediction struct {
 	Points    *Points  `json:"points,omitempty"`
 	Warnings  []string `json:"warnings"`
 	Cost
+}
+
+// TrainedOn is what a model file says of its model and the data that it was trained on.
+type TrainedOn struct {
+	Data   string           `json:"data"`
+	N      int              `json:"n"`
+	D      int              `json:"d"`
+	Task   string           `json:"task"`
+	Target string           `json:"target"`
+	Labels *dataset.Classes `json:"labels,omitempty"`
+	Loss   string           `json:"loss"`
+	Kernel kernel.Spec      `json:"kernel"`
+	// SupportVectors is the number of sites of which the predictor is a sum.
+	SupportVectors int `json:"support_vectors"`
 }
 
 // Judge adds what the targets of the new inputs say.

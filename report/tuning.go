@@ -12,6 +12,20 @@ import (
 type Tuning struct {
 	Command string `json:"command"`
 	Subject
+	Search
+	Status   string   `json:"status"`
+	Warnings []string `json:"warnings"`
+	Resampling
+	Errors
+	Cost
+
+	ModelFile string   `json:"-"`
+	Over      []string `json:"-"` // the columns of the path
+	Features  []string `json:"-"` // names of the features, if each has a length scale
+}
+
+// Search is how hyperparameters were looked for, and what was found.
+type Search struct {
 	By            string         `json:"by"`
 	Best          map[string]any `json:"best"`      // what was chosen, by the name of its flag
 	Objective     float64        `json:"objective"` // its value for the best
@@ -24,15 +38,6 @@ type Tuning struct {
 	Ends          []float64      `json:"ends"`
 	Path          []TuningStep   `json:"path"`
 	Sections      []TuningLine   `json:"sections,omitempty"` // with --out
-	Status        string         `json:"status"`
-	Warnings      []string       `json:"warnings"`
-	Resampling
-	Errors
-	Cost
-
-	ModelFile string   `json:"-"`
-	Over      []string `json:"-"` // the columns of the path
-	Features  []string `json:"-"` // names of the features, if each has a length scale
 }
 
 // TuningStep is a model that was judged.

@@ -11,6 +11,7 @@ import (
 	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/linalg"
 	"bootbench/model"
 	"bootbench/report"
@@ -146,7 +147,7 @@ func (a *app) compareEstimators(c *compareFlags, args []string) error {
 
 // compareCases are the cases at every ratio, checked before the work.
 func (a *app) compareCases(c *compareFlags, paths []string, workers int) ([]bench.Case, error) {
-	list, err := ratios(c.ratio)
+	list, err := values.Ratios(c.ratio)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -117,7 +118,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 	if p.test, err = (&testFlags{}).of(set); err != nil {
 		return nil, theory, exact, err
 	}
-	at, err := ratios(c.ratio)
+	at, err := values.Ratios(c.ratio)
 	if err != nil || len(at) != 1 {
 		return nil, theory, exact, usage.Errorf("--models compares at one --ratio, not %q", c.ratio)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -64,7 +65,7 @@ func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
 	if err := cmp.Or(err, t.test.checkLevel()); err != nil {
 		return nil, err
 	}
-	list, err := ratios(ratio)
+	list, err := values.Ratios(ratio)
 	if err != nil {
 		return nil, err
 	}

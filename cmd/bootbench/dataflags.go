@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
 
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 )
 
@@ -16,7 +16,7 @@ type dataFlags struct {
 	noHeader          bool
 	missing           dataset.Missing
 	positive          string
-	unseen            unseenFlag
+	unseen            values.Unseen
 	zeroBased         bool
 }
 
@@ -46,25 +46,3 @@ func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 		Positive: d.positive, UnseenZero: bool(d.unseen), ZeroBased: d.zeroBased,
 	}
 }
-
-// unseenFlag is error (false) or zero.
-type unseenFlag bool
-
-func (u *unseenFlag) String() string {
-	if *u {
-		return "zero"
-	}
-	return ""
-}
-
-// Set reads error or zero.
-func (u *unseenFlag) Set(text string) error {
-	if text != "error" && text != "zero" {
-		return fmt.Errorf("%q is neither error nor zero", text)
-	}
-	*u = text == "zero"
-	return nil
-}
-
-// Type is the kind of value, for pflag.
-func (u *unseenFlag) Type() string { return "how" }

@@ -19,6 +19,7 @@ const (
 	filesDir      = "cmd/bootbench/internal/files"
 	studyDir      = "cmd/bootbench/internal/study"
 	checkpointDir = "cmd/bootbench/internal/checkpoint"
+	valuesDir     = "cmd/bootbench/internal/values"
 )
 
 // floors says which packages of this module each package may import: only
@@ -52,8 +53,9 @@ var floors = map[string][]string{
 	consoleDir:       {},
 	filesDir:         {usageDir},
 	studyDir:         {filesDir, usageDir},
+	valuesDir:        {usageDir},
 	checkpointDir:    {filesDir, "loss", "model", "report", "solver", "tune", usageDir},
-	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir, consoleDir, filesDir, helpDir, studyDir, usageDir, "dataset", "gp", "kernel",
+	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir, consoleDir, filesDir, helpDir, studyDir, usageDir, valuesDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver", "svm", "train", "tune"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 )
 
 // FuzzOver reads anything as --over, and as ratios: it is refused as the user's fault, or a
@@ -23,7 +24,7 @@ func FuzzOver(f *testing.F) {
 		if err == nil && (len(axes) != 1 || len(axes[0].Values) == 0 || len(axes[0].Values) > mostCells) {
 			t.Errorf("%q: %v", text, axes)
 		}
-		if values, err := ratios(text); err == nil && len(values) == 0 {
+		if values, err := values.Ratios(text); err == nil && len(values) == 0 {
 			t.Errorf("%q holds no ratios", text)
 		}
 	})

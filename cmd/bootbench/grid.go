@@ -14,6 +14,7 @@ import (
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/linalg"
 	"bootbench/model"
 	"bootbench/report"
@@ -169,7 +170,7 @@ func gridValues(text string) ([]string, error) {
 		}
 		return values, nil
 	}
-	steps, err := ratios(text)
+	steps, err := values.Ratios(text)
 	if err != nil {
 		return nil, fmt.Errorf("%q is neither FROM:TO:COUNT, numbers above 0, nor a list", text)
 	}

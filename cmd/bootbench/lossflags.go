@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
@@ -19,7 +20,7 @@ import (
 type lossFlags struct {
 	loss       string
 	parameters loss.Parameters // but for the noise
-	noise      noiseFlag
+	noise      values.Variance
 	weights    string   // of classes
 	only       []string // the losses that the command can train; nil: all
 	flags      *pflag.FlagSet
@@ -104,7 +105,7 @@ func (l *lossFlags) choose(preset model.Preset, known bool, set *dataset.Set) (l
 	if err := l.refuseForeign(about); err != nil {
 		return nil, err
 	}
-	l.parameters.Noise = l.noise.of(set.Y)
+	l.parameters.Noise = l.noise.Of(set.Y)
 	used := l.used(about)
 	if square, ok := preset.Loss.(loss.Square); ok && about.Name == square.Name() && !l.flags.Changed("noise") {
 		used.Noise = square.Noise

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -21,7 +22,7 @@ type modelFlags struct {
 	bias                                        biasFlags
 
 	engine    *engineFlags // nil: exact
-	maxMemory size
+	maxMemory values.Size
 }
 
 // modelFlagNames are the flags that belong to DATA and have no meaning without it.

@@ -97,8 +97,10 @@ func loadPredictor(path string) (*model.Predictor, error) {
 func predictionByFile(path string, p *model.Predictor, inputs *dataset.Inputs, f []float64) *report.ModelPrediction {
 	e := p.Encoding
 	r := &report.ModelPrediction{
-		Command: "predict", Model: path, ModelFile: path, Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(), Target: e.Target, Labels: e.Labels.Names(),
-		Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight), Test: inputs.Name, Count: len(f),
+		Command: "predict", Model: path, ModelFile: path,
+		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(), Target: e.Target, Labels: e.Labels.Names(),
+			Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
+		Test: inputs.Name, Count: len(f),
 		Points: &report.Points{Names: inputs.RowNames, Prediction: f}, Warnings: []string{},
 	}
 	if e.Task == dataset.Classification {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
@@ -68,7 +69,7 @@ func (m *modelFlags) openSpec(set *dataset.Set) (spec model.Spec, open []string,
 	m.flags.Lookup("loss").Changed = true
 	if !m.given(parameter) {
 		open = append(open, parameter)
-		m.noise = noiseFlag{value: 1}
+		m.noise = values.NewVariance(1)
 	}
 	if spec, _, err = m.spec(set); err != nil {
 		return spec, nil, err

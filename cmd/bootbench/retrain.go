@@ -205,7 +205,10 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
-		Method: result.Method.String(), Training: j.Training(result.Method, fitTol), Iterations: result.Batch.Iterations, Status: result.Status.String(), Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
+		Draws: report.Draws{
+			Method: result.Method.String(), Training: j.Training(result.Method, fitTol), Iterations: result.Batch.Iterations, Status: result.Status.String(),
+			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
+		},
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
 		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: j.warnings(scheme, result.Warnings),
 		Points: &report.Points{

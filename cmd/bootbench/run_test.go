@@ -811,21 +811,6 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
-	for text, want := range map[string]int64{"1": 1, "500MB": 5e8, "8GiB": 8 << 30, "1.5k": 1536, "2 TB": 2e12, "64m": 64 << 20, "7B": 7} {
-		var b size
-		if err := b.Set(text); err != nil || int64(b) != want {
-			t.Errorf("%s: %d, %v", text, b, err)
-		}
-	}
-	for _, text := range []string{"", "0", "-1", "NaN", "1e30", "5XB", "GiB", "1iB", "0.1", "1 2"} {
-		var b size
-		if err := b.Set(text); err == nil {
-			t.Errorf("%q passes as %d bytes", text, b)
-		}
-	}
-}
-
 func TestHalves(t *testing.T) {
 	for n, want := range map[int][]int{100: {100}, 499: {499}, 500: {250, 500}, 2001: {250, 500, 1000, 2001}} {
 		if got := halves(n); !slices.Equal(got, want) {

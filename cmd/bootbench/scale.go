@@ -7,6 +7,7 @@ import (
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/model"
 	"bootbench/report"
@@ -14,7 +15,7 @@ import (
 
 func scaleCommand(a *app) *cobra.Command {
 	var exact, low int
-	var maxMemory size
+	var maxMemory values.Size
 	cmd := &cobra.Command{
 		Use:   "scale [DATA...]",
 		Short: "The exact and the low-rank engine across large N",

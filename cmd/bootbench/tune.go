@@ -14,6 +14,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
@@ -280,7 +281,7 @@ func (m *modelFlags) tunedSpec(set *dataset.Set) (model.Spec, error) {
 		}
 	}
 	if !m.given("noise") {
-		m.noise = noiseFlag{value: 1} // until begin sets it
+		m.noise = values.NewVariance(1) // until begin sets it
 	}
 	spec, _, err := m.spec(set)
 	return spec, err
@@ -422,8 +423,9 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 // searchReport is what a report says of a search.
 func searchReport(r *tune.Result) *report.Tuning {
 	d := &report.Tuning{
-		Command: "tune", Best: map[string]any{}, Objective: r.Value, Least: r.Least, Evaluations: len(r.Path), Failures: r.Failures,
-		StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...), Status: cmp.Or(r.Stopped, "complete"), Warnings: append([]string{}, r.Bounds...),
+		Command: "tune", Status: cmp.Or(r.Stopped, "complete"), Warnings: append([]string{}, r.Bounds...),
+		Search: report.Search{Best: map[string]any{}, Objective: r.Value, Least: r.Least, Evaluations: len(r.Path), Failures: r.Failures,
+			StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...)},
 	}
 	for _, h := range r.Over {
 		d.Over = append(d.Over, h.String())

@@ -1,4 +1,5 @@
-package main
+// Package values reads the values of flags that are more than a number or a text.
+package values
 
 import (
 	"fmt"
@@ -7,11 +8,11 @@ import (
 	"strings"
 )
 
-// size is a number of bytes on the command line, 0 where it is not given.
-type size int64
+// Size is a number of bytes on the command line, 0 where it is not given.
+type Size int64
 
 // String is the number as --help shows it.
-func (b *size) String() string {
+func (b *Size) String() string {
 	if *b == 0 {
 		return ""
 	}
@@ -19,11 +20,11 @@ func (b *size) String() string {
 }
 
 // Type is the flag's type in --help.
-func (b *size) Type() string { return "SIZE" }
+func (b *Size) Type() string { return "SIZE" }
 
 // Set reads a number with a unit: none or B, K, M, G, T with B (powers of 1000)
 // or with nothing or iB (powers of 1024), in any case.
-func (b *size) Set(text string) error {
+func (b *Size) Set(text string) error {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimRight(lower, "kmgtib")
 	unit, value := strings.TrimSpace(lower[len(digits):]), 0.0
@@ -33,7 +34,7 @@ func (b *size) Set(text string) error {
 	if err != nil || !known || !(bytes >= 1 && bytes < math.MaxInt64) {
 		return fmt.Errorf("%q is not a size such as 500MB or 8GiB", text)
 	}
-	*b = size(bytes)
+	*b = Size(bytes)
 	return nil
 }
 

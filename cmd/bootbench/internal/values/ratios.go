@@ -1,4 +1,4 @@
-package main
+package values
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
-// ratios reads "a:b:count", count ratios from a to b in equal factors, or a
+// Ratios reads "a:b:count", count ratios from a to b in equal factors, or a
 // list "a,b,c".
-func ratios(text string) ([]float64, error) {
+func Ratios(text string) ([]float64, error) {
 	bad := func() ([]float64, error) {
 		return nil, usage.Errorf("--ratio %q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0", text)
 	}

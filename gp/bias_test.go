@@ -72,8 +72,8 @@ func TestBiasIsLimit(t *testing.T) {
 
 // TestBiasedPosterior: so is expectation propagation, for a likelihood that is log-concave
 // and one that is not; and labels of one class leave the bias without a posterior.
-// Tolerance 1e-5: at K + 1e4 the means are known to 1e-10 of 100, and the tilted moments to what
-// a grid over that width gives.
+// Tolerance 1e-4: at K + 1e4 the means are known to 1e-10 of 100, and the tilted moments to what
+// a grid over that width gives, which leaves 2.5e-5 in the limit, or less by chance.
 func TestBiasedPosterior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(42, 1))
 	k := rbf(rng, 10)
@@ -96,7 +96,7 @@ func TestBiasedPosterior(t *testing.T) {
 		}
 		got := slices.Clone(posterior(k, l, gp.NewBiasedEP))
 		want := limit(t, k, func(k *linalg.Sym) []float64 { return posterior(k, l, gp.NewEP) })
-		if off := farthest(got, want); !(off < 1e-5) {
+		if off := farthest(got, want); !(off < 1e-4) {
 			t.Errorf("%s: off by %g", l.Name(), off)
 		}
 	}

@@ -63,7 +63,7 @@ type EPResult struct {
 	Precision, Shift []float64
 	// Residual is the distance between the moments, see EPSettings.Tolerance.
 	Residual float64
-	// Sweeps counts passes over the sites, each one factorisation.
+	// Sweeps counts passes over the sites.
 	Sweeps int
 	// Status says whether the tolerance was met.
 	Status train.Status
@@ -92,7 +92,7 @@ func (r *EPResult) Err() error {
 // likelihood that is not log-concave may have t_i < 0.
 //
 // One EP serves one goroutine; those that share a kernel matrix may run at the
-// same time. It takes 32 n^2 bytes for n active sites (train.Room).
+// same time. It takes 32 n^2 bytes and some for n active sites (train.Room).
 type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
@@ -104,7 +104,10 @@ type EP struct {
 	prior        []float64 // K over the active sites, n x n, upper triangle
 	factor       []float64
 	half         []float64
-	cov          []float64 // S, upper triangle
+	cov          []float64 // S, upper triangle, but for what is pending in a sweep
+	pending      pending
+	waiting      []float64 // workspace of pending
+	row, diag    []float64 // of S
 	mean         []float64
 	t, u         []float64 // the sites' Gaussians, of which S and mean are current
 	bestT, bestU []float64 // those at the smallest residual
@@ -175,8 +178,9 @@ func (e *EP) prepare(set *train.Set) error {
 	for _, matrix := range []*[]float64{&e.prior, &e.factor, &e.half, &e.cov} {
 		train.ResizeMatrix(matrix, e.n*e.n, room*room)
 	}
+	train.ResizeMatrix(&e.waiting, pendingLen(e.n), pendingLen(room))
 	train.GatherUpper(e.prior, e.n, e.kernel, e.set.Active)
-	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.root} {
+	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.root, &e.row, &e.diag} {
 		*v = train.Resize(*v, e.n)
 		clear(*v)
 	}
@@ -190,6 +194,7 @@ const (
 	stallDamp      = 5   // sweeps without a smaller residual before steps shrink as well
 	stallStop      = 100 // the same before giving up
 	maxHalvings    = 40  // of a step that would leave some site without a cavity
+	refreshSweeps  = 5   // after which S is computed anew, as it is at the end: it gathers roundings
 
 	// leastCavity is the least precision of a cavity, in units of the prior's.
 	minCavityPrecision = 0.01
@@ -209,7 +214,10 @@ func (e *EP) iterate(s EPSettings) error {
 		if r.Sweeps == 1 && err != nil {
 			return err
 		}
-		whole := err == nil && e.posterior()
+		whole := err == nil
+		if whole && (residual <= s.Tolerance || r.Sweeps%refreshSweeps == 0) {
+			whole = e.posterior()
+		}
 		switch {
 		case whole && residual < best:
 			best, since = residual, 0
@@ -259,8 +267,9 @@ func (e *EP) restoreBest() {
 // and S and m with it. residual is the largest distance of the moments that was found.
 // A site whose cavity is no distribution stays.
 func (e *EP) sweep(damping float64) (residual float64, err error) {
+	e.pending.begin(blas64.Symmetric{Uplo: gonum.Upper, N: e.n, Stride: e.n, Data: e.cov}, e.diag, e.waiting)
 	for i, site := range e.set.Active {
-		variance, m := e.cov[i*e.n+i], e.mean[i]
+		variance, m := e.diag[i], e.mean[i]
 		c := 1/variance - e.t[i]
 		if !(c > 0) {
 			residual = math.Inf(1)
@@ -277,6 +286,7 @@ func (e *EP) sweep(damping float64) (residual float64, err error) {
 		residual = max(residual, math.Abs(mean-m)/math.Sqrt(prior), math.Abs(v-variance)/prior)
 		e.updateSite(i, damping*(1/v-c-e.t[i]), damping*(mean/v-c*h-e.u[i]))
 	}
+	e.pending.flush()
 	return residual, nil
 }
 
@@ -287,20 +297,16 @@ func (e *EP) sweep(damping float64) (residual float64, err error) {
 // A negative dt increases the variances of other sites. Where that would leave a
 // site without a cavity, the step is halved.
 func (e *EP) updateSite(i int, dt, du float64) {
-	n := e.n
-	row := e.half[:n]
-	for j := range i {
-		row[j] = e.cov[j*n+i]
-	}
-	copy(row[i:], e.cov[i*n+i:(i+1)*n])
+	row := e.row
+	e.pending.row(row, i)
 	for try := 0; dt < 0 && !e.keepsCavities(i, dt, row); try++ {
 		if dt, du = dt/2, du/2; try == maxHalvings {
 			return
 		}
 	}
 	ratio := 1 / (1 + dt*row[i])
-	blas.Bound().Dsyr(gonum.Upper, n, -dt*ratio, row, 1, e.cov, n)
-	blas.Bound().Daxpy(n, (du-dt*e.mean[i])*ratio, row, 1, e.mean, 1)
+	e.pending.subtract(dt*ratio, row)
+	floats.AddScaled(e.mean, (du-dt*e.mean[i])*ratio, row)
 	e.t[i] += dt
 	e.u[i] += du
 }
@@ -316,7 +322,7 @@ func (e *EP) keepsCavities(i int, dt float64, row []float64) bool {
 		if j == i {
 			t += dt
 		}
-		if !(1/(e.cov[j*e.n+j]-row[j]*row[j]*ratio)-t > minCavityPrecision/e.prior[j*e.n+j]) {
+		if !(1/(e.diag[j]-row[j]*row[j]*ratio)-t > minCavityPrecision/e.prior[j*e.n+j]) {
 			return false
 		}
 	}

@@ -121,11 +121,9 @@ func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
 	}
 	for half, tries := halfRule, 0; tries <= ruleHalvings; half, tries = 2*half, tries+1 {
 		v := w.values[:2*half+1]
-		step := ruleReach / float64(half)
-		for i := range v {
-			v[i] = w.at(mean + sd*step*float64(i-half))
-		}
-		if m, ok := averageRule(v, step, sd*root); ok {
+		rule := ruleWeights[tries]
+		w.fill(v, mean-ruleReach*sd, sd*ruleReach/float64(half))
+		if m, ok := averageRule(v, rule, sd*root); ok {
 			m.Mean = at.sign*(mean+m.Mean/root) + at.shift
 			m.Var /= cav.C
 			return m, m.Response >= leastKeep
@@ -134,20 +132,30 @@ func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
 	return Moments{}, false
 }
 
-// averageRule averages the values at -reach ... reach standard deviations over the
+// ruleWeights are the densities at the points of the trapezoid rules.
+var ruleWeights = func() (rules [ruleHalvings + 1][]float64) {
+	for tries := range rules {
+		half := halfRule << tries
+		for i := range 2*half + 1 {
+			rules[tries] = append(rules[tries], normal.PDF(ruleReach*float64(i-half)/float64(half)))
+		}
+	}
+	return rules
+}()
+
+// averageRule averages the values at -ruleReach ... ruleReach standard deviations over the
 // cavity of the given standard deviation in units of 1/sqrt(c): Mean is that of f - m_c. It
 // reports false where every other point would give something else.
-func averageRule(v []averaged, step, sd float64) (m Moments, ok bool) {
+func averageRule(v []averaged, weights []float64, sd float64) (m Moments, ok bool) {
 	half := len(v) / 2
 	var sums [2]averaged
 	var mass [2]float64
-	for i := range v {
-		w := normal.PDF(step * float64(i-half))
-		s := &sums[i&1]
+	for i, w := range weights {
+		s, at := &sums[i&1], &v[i]
 		mass[i&1] += w
-		for q := range s {
-			s[q] += w * v[i][q]
-		}
+		s[0] += w * at[0]
+		s[1] += w * at[1]
+		s[2] += w * at[2]
 	}
 	total := mass[0] + mass[1]
 	for q := range sums[0] {
@@ -161,10 +169,10 @@ func averageRule(v []averaged, step, sd float64) (m Moments, ok bool) {
 	m.Shrinkage = (sums[0][2] + sums[1][2]) / total
 	m.Response = 1 - m.Shrinkage
 	scatter := 0.0 // of the mean over counts, over the cavity
-	for i := range v {
-		z := step * float64(i-half)
-		off := sd*z + v[i][0] - m.Mean
-		scatter += normal.PDF(z) * off * off
+	step := sd * ruleReach / float64(half)
+	for i, w := range weights {
+		off := step*float64(i-half) + v[i][0] - m.Mean
+		scatter += w * off * off
 	}
 	m.Var += scatter / total
 	return m, true
@@ -225,21 +233,45 @@ func (t *siteTable) patchWidthAt(row float64) float64 {
 	return math.Hypot(t.patchWidth, likelihoodPatch*math.Exp(-0.5*logCWidth*(row+0.5)))
 }
 
-// at is the table at a field in the window, by Clenshaw's recurrence.
-func (w *tableWindow) at(h float64) averaged {
+// fill evaluates the table at fields in the window, from one on in equal steps, two of a patch at once.
+func (w *tableWindow) fill(v []averaged, from, step float64) {
+	for i := 0; i < len(v); i++ {
+		j, x := w.place(from + step*float64(i))
+		if i+1 < len(v) {
+			if next, y := w.place(from + step*float64(i+1)); next == j {
+				v[i], v[i+1] = clenshaw(w.terms[j], x, y)
+				i++
+				continue
+			}
+		}
+		v[i], _ = clenshaw(w.terms[j], x, x)
+	}
+}
+
+// place is the number of a field's patch in the window, and where in it the field lies, from -1 to 1.
+func (w *tableWindow) place(h float64) (patch int, x float64) {
 	place := h / w.width
-	j := min(max(0, int(math.Floor(place))-w.first), len(w.terms)-1)
-	x := 2*(place-float64(w.first+j)) - 1
-	terms := w.terms[j]
-	var a1, a2, b1, b2, c1, c2 float64
+	patch = min(max(0, int(math.Floor(place))-w.first), len(w.terms)-1)
+	return patch, 2*(place-float64(w.first+patch)) - 1
+}
+
+// clenshaw adds up Chebyshev series at x and y by Clenshaw's recurrence, in six chains.
+func clenshaw(terms []averaged, x, y float64) (atX, atY averaged) {
+	var a, b, c, d, e, f, lastA, lastB, lastC, lastD, lastE, lastF float64
+	twoX, twoY := 2*x, 2*y
 	for k := len(terms) - 1; k > 0; k-- {
 		v := &terms[k]
-		a1, a2 = v[0]+2*x*a1-a2, a1
-		b1, b2 = v[1]+2*x*b1-b2, b1
-		c1, c2 = v[2]+2*x*c1-c2, c1
+		a, lastA = twoX*a+(v[0]-lastA), a
+		b, lastB = twoX*b+(v[1]-lastB), b
+		c, lastC = twoX*c+(v[2]-lastC), c
+		d, lastD = twoY*d+(v[0]-lastD), d
+		e, lastE = twoY*e+(v[1]-lastE), e
+		f, lastF = twoY*f+(v[2]-lastF), f
 	}
 	v := &terms[0]
-	return averaged{v[0] + x*a1 - a2, v[1] + x*b1 - b2, v[2] + x*c1 - c2}
+	atX = averaged{x*a + (v[0] - lastA), x*b + (v[1] - lastB), x*c + (v[2] - lastC)}
+	atY = averaged{y*d + (v[0] - lastD), y*e + (v[1] - lastE), y*f + (v[2] - lastF)}
+	return atX, atY
 }
 
 // chebyshev fills the polynomials T_0, T_1, ... at x.

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"math"
 	"sync"
 
 	"bootbench/linalg"
@@ -98,15 +99,7 @@ func (s *siteModel) siteSlopes(dst [][3][3]float64, x *Iterate) {
 		n := last - first
 		b.askSlopes(s, x.Cavities, first, n)
 		for k := range 3 {
-			for j, cav := range b.cavities[:n] {
-				at := x.Cavities.of(first + j)
-				to := at
-				to[k] += differenceStep
-				b.moved[j] = s.newCavity(to[0], to[1], to[2])
-				if b.done[j] = b.known[j]; b.known[j] {
-					b.after[j] = carried(b.moments[j], b.by[j], [3]float64{to[0] - at[0], b.moved[j].Mean - cav.Mean, to[2] - at[2]})
-				}
-			}
+			b.move(s, x.Cavities, first, n, k)
 			if !s.ask(s.bound[first:last], b.after[:n], b.done[:n], b.moved[:n]) {
 				return
 			}
@@ -117,6 +110,26 @@ func (s *siteModel) siteSlopes(dst [][3][3]float64, x *Iterate) {
 			}
 		}
 	})
+}
+
+// move steps along coordinate k, and carries known moments on.
+func (b *siteBatch) move(s *siteModel, x Cavities, first, n, k int) {
+	for j, cav := range b.cavities[:n] {
+		at := x.of(first + j)
+		to, moved := at, &b.moved[j]
+		to[k] += differenceStep
+		switch *moved = cav; k {
+		case 0:
+			moved.C = math.Exp(to[0])
+		case 1:
+			moved.Mean = s.scale(cav.Var) * to[1]
+		default:
+			*moved = s.newCavity(to[0], to[1], to[2])
+		}
+		if b.done[j] = b.known[j]; b.known[j] {
+			b.after[j] = carried(b.moments[j], b.by[j], [3]float64{to[0] - at[0], moved.Mean - cav.Mean, to[2] - at[2]})
+		}
+	}
 }
 
 // askSlopes asks n sites from first on for their moments and derivatives, where these are known.

@@ -37,11 +37,11 @@ func DefaultCases(sizes []int) ([]Case, error) {
 	if len(sizes) == 0 {
 		return cases, nil
 	}
-	friedman, err := Friedman(slices.Max(sizes))
+	spec, err := friedman(slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}
-	return append(cases, Case{Spec: friedman, Ratio: 1, Sizes: sizes}), nil
+	return append(cases, Case{Spec: spec, Ratio: 1, Sizes: sizes}), nil
 }
 
 // withGamma is a case with another width of the kernel, named after it.
@@ -50,10 +50,10 @@ func withGamma(spec model.Spec, width string, scale float64) Case {
 	return Case{Name: spec.Set.Name + " " + width, Spec: spec, Ratio: 1}
 }
 
-// Friedman is synthetic regression with a kernel that fits it: friedman1 in 10
+// friedman is synthetic regression with a kernel that fits it: friedman1 in 10
 // standardised inputs, noise variance 1 as generated, rbf with gamma 1/(2 d),
 // amplitude and constant of the size of the targets' variance and mean square.
-func Friedman(n int) (model.Spec, error) {
+func friedman(n int) (model.Spec, error) {
 	set, err := generate("friedman1", n)
 	return model.Spec{
 		Set: set, Standardize: true, Loss: loss.Square{Noise: 1},

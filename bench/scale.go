@@ -168,28 +168,19 @@ func Growth(rows []ScaleRow, of func(ScaleRow) float64) (p float64, ok bool) {
 	return p, true
 }
 
-// Sizes at which DefaultScale runs the exact engine and the low-rank one, and the
-// fixed rank at which the growth with N is that of N alone.
+// The smallest size of DefaultScale, and the fixed rank at which the growth with N is that of N
+// alone.
 const (
 	smallestScale = 2500
-	LargestExact  = 20000
-	LargestScale  = 100000
 	fixedRank     = 200
 )
 
 // DefaultScale are the experiments that show how far each engine goes: synthetic
 // regression (waves in 4 inputs) with the exact engine up to exact examples, and
 // with the low-rank engine, at a fixed rank and at a tolerance, up to lowrank
-// examples; sizes double from 2500. 0 for either means LargestExact and
-// LargestScale.
+// examples; sizes double from 2500.
 func DefaultScale(exact, lowrank int) ([]Case, error) {
-	if exact == 0 {
-		exact = LargestExact
-	}
-	if lowrank == 0 {
-		lowrank = LargestScale
-	}
-	spec, err := WavesCase(max(exact, lowrank))
+	spec, err := waves(max(exact, lowrank))
 	if err != nil {
 		return nil, err
 	}
@@ -212,10 +203,10 @@ func Doubling(most int) []int {
 	return sizes
 }
 
-// WavesCase is synthetic regression on a smooth function of 4 inputs, noise variance
+// waves is synthetic regression on a smooth function of 4 inputs, noise variance
 // 0.01 as generated, with the kernel that the function is a sample of: rbf with
 // gamma 1/(2 d).
-func WavesCase(n int) (model.Spec, error) {
+func waves(n int) (model.Spec, error) {
 	set, err := generate("waves", n)
 	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, err
 }

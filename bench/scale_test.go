@@ -26,7 +26,7 @@ func scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) (
 // compared with the exact ones; figures that can be known by other means are as
 // they must be.
 func TestScale(t *testing.T) {
-	spec := need.One(WavesCase(600))(t)
+	spec := need.One(waves(600))(t)
 	lowrank := spec
 	lowrank.Storage, lowrank.RankTol = model.LowRank, 1e-4
 	cases := []Case{{Name: "waves", Spec: spec, Ratio: 1, Sizes: []int{150, 600}}, {Name: "waves", Spec: lowrank, Ratio: 1, Sizes: []int{600}}}
@@ -58,7 +58,7 @@ func TestScale(t *testing.T) {
 // TestScaleRefuses: sizes out of range are bad input; cancelled, or with a rank that is too low, the
 // rows so far come with the error.
 func TestScaleRefuses(t *testing.T) {
-	spec := need.One(WavesCase(50))(t)
+	spec := need.One(waves(50))(t)
 	if _, err := scale(context.Background(), []Case{{Spec: spec, Ratio: 1, Sizes: []int{51}}}, Settings{}, nil); !errors.Is(err, model.ErrInput) {
 		t.Errorf("more examples than there are: %v", err)
 	}

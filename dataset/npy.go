@@ -134,24 +134,32 @@ func newArrayTable(name string, rows, cols int, opt Options) *table {
 	return t
 }
 
-// readArrays reads arrays in files that can be read from anywhere as one, row after row: all of it, or a rank's
-// even part of the rows.
-func readArrays(sources []arraySource, name string, opt Options, plan func(t *table) error) (*table, error) {
-	var files []arrayFile
-	rows := 0
+// readArrayHeaders reads those of arrays that stand in files as one table, and adds up their rows.
+func readArrayHeaders(sources []arraySource) (files []arrayFile, rows int, err error) {
 	for _, s := range sources {
 		h, err := readArrayHeader(bufio.NewReaderSize(s.stream, 1<<12))
+		switch {
+		case err != nil:
+		case h.rows < 1 || h.cols < 1:
+			err = fmt.Errorf("shape (%d, %d) holds no examples", h.rows, h.cols)
+		case len(files) > 0 && h.cols != files[0].h.cols:
+			err = fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", h.cols, sources[0].name, files[0].h.cols)
+		}
 		if err != nil {
-			return nil, inFile(s.name, err)
-		}
-		if h.rows < 1 || h.cols < 1 {
-			return nil, inFile(s.name, fmt.Errorf("shape (%d, %d) holds no examples", h.rows, h.cols))
-		}
-		if len(files) > 0 && h.cols != files[0].h.cols {
-			return nil, inFile(s.name, fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", h.cols, sources[0].name, files[0].h.cols))
+			return nil, 0, inFile(s.name, err)
 		}
 		files = append(files, arrayFile{h: h, from: s.file})
 		rows += h.rows
+	}
+	return files, rows, nil
+}
+
+// readArrays reads arrays in files that can be read from anywhere as one, row after row: all of it, or a rank's
+// even part of the rows.
+func readArrays(sources []arraySource, name string, opt Options, plan func(t *table) error) (*table, error) {
+	files, rows, err := readArrayHeaders(sources)
+	if err != nil {
+		return nil, err
 	}
 	first, last := 0, rows
 	if opt.Ranks != nil {

@@ -257,7 +257,7 @@ func (p *tablePart) record() tableRecord {
 // table is a part whose cells another rank has. like is one of the same columns.
 func (record tableRecord) table(like *table) *table {
 	t := &table{opt: like.opt, columns: slices.Clone(like.columns), used: like.used, features: like.features, stride: like.stride,
-		rows: record.Rows, blank: record.Blank, commas: decimals{possible: like.commas.possible, cell: record.Cell}}
+		rows: record.Rows, found: found{blank: record.Blank, commas: decimals{possible: like.commas.possible, cell: record.Cell}}}
 	if record.Comma {
 		t.commas.comma = 1
 	}

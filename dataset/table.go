@@ -65,6 +65,11 @@ type table struct {
 	last     *table  // holds the last column, an array of its own; nil: it stands with the others
 	rowNames []string
 
+	found
+}
+
+// found is what was met on the way through a table.
+type found struct {
 	memory  int // bytes of texts and names of rows
 	commas  decimals
 	blank   int // rows without any cell

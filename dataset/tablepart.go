@@ -17,7 +17,7 @@ func (p *tablePart) begin() {
 	names := p.rows.rowNames
 	*p.rows = table{
 		opt: t.opt, columns: append(p.rows.columns[:0], t.columns...), used: t.used, features: t.features, stride: t.stride,
-		commas: decimals{possible: t.commas.possible}, cells: cells, rowNames: names[:0],
+		found: found{commas: decimals{possible: t.commas.possible}}, cells: cells, rowNames: names[:0],
 	}
 	for j := range p.rows.columns {
 		c := &p.rows.columns[j]

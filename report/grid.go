@@ -290,22 +290,21 @@ func (g *Grid) document() *document {
 	return d
 }
 
+// gridLine is the solve of a cell in a line of WriteCSV.
+type gridLine struct {
+	Errors
+	Status     string  `json:"status"`
+	Residual   float64 `json:"residual"`
+	Sweeps     int     `json:"sweeps"`
+	SolveS     float64 `json:"solve_s"`
+	Difference float64 `json:"difference"`
+	SE         float64 `json:"difference_se"`
+	PValue     float64 `json:"p_value"`
+}
+
 // WriteCSV writes one line per cell: the value of every axis, the errors and the
 // solve. Of a cell that failed these are empty but for the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
-	type difference struct {
-		Value  float64 `json:"difference"`
-		SE     float64 `json:"difference_se"`
-		PValue float64 `json:"p_value"`
-	}
-	type line struct {
-		Errors
-		Status   string  `json:"status"`
-		Residual float64 `json:"residual"`
-		Sweeps   int     `json:"sweeps"`
-		SolveS   float64 `json:"solve_s"`
-		difference
-	}
 	out := csv.NewWriter(w)
 	var head []string
 	for _, a := range g.Over {
@@ -314,32 +313,44 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 	if g.byOther() {
 		head = append(head, "objective")
 	}
-	names := columnNames("", reflect.ValueOf(line{}))
+	names := columnNames("", reflect.ValueOf(gridLine{}))
 	out.Write(append(head, names...))
 	for _, c := range g.Results {
-		values := make([]string, len(names))
-		if e := c.Estimate; e != nil {
-			d := difference{math.NaN(), math.NaN(), math.NaN()}
-			if c.Difference != nil {
-				d = difference{c.Difference.Difference, c.Difference.StandardError, c.Difference.PValue}
-			}
-			values = cells(reflect.ValueOf(line{e.Errors, e.Status, e.Residual, e.Sweeps, e.Time.Solve, d}))
-		} else {
-			values[slices.Index(names, "status")] = "failed"
-		}
 		var at []string
 		for _, v := range c.Values {
 			at = append(at, textCell(v))
 		}
 		if g.byOther() {
-			objective := ""
-			if c.Objective != nil {
-				objective = numberCell(*c.Objective)
-			}
-			at = append(at, objective)
+			at = append(at, c.objectiveCell())
+		}
+		values := c.solveCells()
+		if values == nil {
+			values = make([]string, len(names))
+			values[slices.Index(names, "status")] = "failed"
 		}
 		out.Write(append(at, values...))
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// solveCells are the cells of a gridLine; nil where the cell failed.
+func (c *GridCell) solveCells() []string {
+	e := c.Estimate
+	if e == nil {
+		return nil
+	}
+	line := gridLine{e.Errors, e.Status, e.Residual, e.Sweeps, e.Time.Solve, math.NaN(), math.NaN(), math.NaN()}
+	if d := c.Difference; d != nil {
+		line.Difference, line.SE, line.PValue = d.Difference, d.StandardError, d.PValue
+	}
+	return cells(reflect.ValueOf(line))
+}
+
+// objectiveCell is empty where there is none.
+func (c *GridCell) objectiveCell() string {
+	if c.Objective == nil {
+		return ""
+	}
+	return numberCell(*c.Objective)
 }

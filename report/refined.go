@@ -45,7 +45,7 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	if r.TestError > 0 {
 		off = fmt.Sprintf(": the theory is off by %+.1f%% (standard error %.1f%%)", 100*(theory/r.TestError-1), 100*r.SE/r.TestError)
 	}
-	d.line("refined", "%s, standard error %.2g%s", number(r.TestError), r.SE, off)
+	d.line("refined", "%s%s", WithError(r.TestError, r.SE), off)
 	d.line("refined by", "%d exact resamples in %s s, worth %.0f plain retrainings", r.Resamples, seconds(r.Time.Total), r.EquivalentResamples)
 	if with632 {
 		d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus), number(r.BaggedError))

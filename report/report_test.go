@@ -256,3 +256,16 @@ func TestFormulaCells(t *testing.T) {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
+
+// TestWithError: a figure and its standard error are told apart from their absence.
+func TestWithError(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		v, se float64
+		want  string
+	}{{1.25, 0.123, "1.25, standard error 0.12"}, {1.25, nan, "1.25, standard error unknown"}, {nan, nan, "unknown"}} {
+		if got := WithError(c.v, c.se); got != c.want {
+			t.Errorf("%v +- %v is written %q, want %q", c.v, c.se, got, c.want)
+		}
+	}
+}

@@ -128,6 +128,17 @@ func number(v float64) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
+// WithError writes a figure with its standard error; either may be unknown, NaN.
+func WithError(v, se float64) string {
+	switch {
+	case math.IsNaN(v):
+		return number(v)
+	case math.IsNaN(se):
+		return number(v) + ", standard error unknown"
+	}
+	return fmt.Sprintf("%s, standard error %.2g", number(v), se)
+}
+
 // threeDigits writes a figure for a cell of a map.
 func threeDigits(v float64) string { return fmt.Sprintf("%.3g", v) }
 

@@ -103,10 +103,7 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 		if se == nil {
 			return number(v)
 		}
-		if math.IsNaN(v) {
-			return number(v)
-		}
-		return fmt.Sprintf("%s, standard error %.2g", number(v), of(se))
+		return WithError(v, of(se))
 	}
 	d.line("bagged error", "%s   (of the mean prediction)", with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
 	if e.VoteError != nil {

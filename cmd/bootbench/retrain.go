@@ -189,8 +189,8 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if flags.test.noPoints {
 		r.Points = nil
 	}
-	lead := fmt.Sprintf("Models trained on %d resamples err by %.5g, standard error %.2g (%s loss), on examples that they have not seen.",
-		r.Resamples, r.TestError, r.SE, r.TestLoss)
+	lead := fmt.Sprintf("Models trained on %d resamples err by %s (%s loss), on examples that they have not seen.",
+		r.Resamples, report.WithError(r.TestError, r.SE), r.TestLoss)
 	if err := a.deliver(pointsAnswer(r, lead, r.Warnings, r.Points, r.Labels)); err != nil {
 		return err
 	}

@@ -57,8 +57,12 @@ func keepInputs(cmd *cobra.Command) error {
 	return nil
 }
 
-// isAmong reports whether a file is one of those that DATA or a path like it names.
+// isAmong reports whether a file is one of those that DATA or a path like it names; standard
+// output is none of them.
 func isAmong(file, data string) bool {
+	if file == "-" {
+		return false
+	}
 	names, err := dataset.Files(data)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool { return files.Same(file, name) })
 }

@@ -27,3 +27,17 @@ func TestInputsAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestPipe: DATA from standard input and the answer to standard output are two streams.
+func TestPipe(t *testing.T) {
+	table := string(need.One(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t))
+	for _, command := range []string{"estimate", "loo", "retrain"} {
+		args := strings.Fields(command + " - --loss square --noise 1 --json - --quiet")
+		if command == "retrain" {
+			args = append(args, "--resamples", "5")
+		}
+		if o := drive(t, table, args...); o.status != exitDone || document[estimateDocument](t, o.stdout).N == 0 {
+			t.Errorf("%s: %+v", command, o)
+		}
+	}
+}

@@ -54,8 +54,8 @@ func (s store) load(key string, into any) error {
 	case head.Version != s.version:
 		return fmt.Errorf("%s is of version %s of the program, this is %s", s.name(key), head.Version, s.version)
 	}
-	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("%s is damaged: %w", s.name(key), err)
+	if err := decoder.Decode(into); err != nil { // its checksum fits: it is as it was written
+		return fmt.Errorf("%s is of another build of the program: %w", s.name(key), err)
 	}
 	return nil
 }

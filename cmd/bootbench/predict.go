@@ -64,10 +64,10 @@ no variance, no training data, and the speed of a product of matrices.`,
 		Args: dataOrModel,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPredict(cmd, args, &t, &p) },
 	}
+	p.register(cmd.Flags())
 	t.registerSolve(a, cmd)
 	t.model.registerUnseen(cmd.Flags())
 	t.scheme.register(cmd.Flags())
-	p.register(cmd.Flags())
 	registerOut(cmd, "points.csv")
 	return cmd
 }

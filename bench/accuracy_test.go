@@ -124,3 +124,15 @@ func TestAccuracyDrawn(t *testing.T) {
 		}
 	}
 }
+
+// TestRefinedSeconds: the time of refined estimates has the solve in it, where their standard error is
+// unknown, too.
+func TestRefinedSeconds(t *testing.T) {
+	for _, worth := range []float64{50, 0, math.NaN()} {
+		row := CompareRow{Theory: Theory{TheoryS: 0.5}, Refined: Refined{RefinedResamples: 10, RefinedS: 2, RefinedEquivalent: worth}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
+		row.relate([]float64{1}, &retrain.Result{Var: []float64{1}, VarSE: []float64{0.1}})
+		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(row.RefinedSpeedup) != math.IsNaN(want) || math.Abs(row.RefinedSpeedup-want) > 1e-12 {
+			t.Errorf("worth %v: %v s, %v times as fast", worth, row.RefinedS, row.RefinedSpeedup)
+		}
+	}
+}

@@ -286,7 +286,7 @@ func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
 	one := r.RetrainS / float64(r.RetrainResamples)
 	r.VarianceAccuracy = varianceAccuracy(variances, reference)
 	r.SpeedupEqualAccuracy = r.EqualResamples * one / r.TheoryS
-	if r.RefinedEquivalent > 0 {
+	if r.RefinedResamples > 0 {
 		r.RefinedS += r.TheoryS
 		r.RefinedSpeedup = r.RefinedEquivalent * one / r.RefinedS
 	}

@@ -140,7 +140,7 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 		return settings, usage.Errorf("--max-skipped is not for --scheme kfold, whose folds all count")
 	}
 	if r.how, err = model.ParseRetrainMethod(r.method); err != nil {
-		return settings, usage.Wrap(err)
+		return settings, usage.Errorf("--method: %w", err)
 	}
 	if !(r.fitTol > 0 && r.fitTol < 1) {
 		return settings, usage.Errorf("--fit-tol is %v, must lie between 0 and 1", r.fitTol)

@@ -23,7 +23,7 @@ func sameRefined(t *testing.T, a, b *report.Refined) {
 	}
 	for i, v := range b.Points.Variance { // three fits that end an iteration sooner move an average by 3*1e-3/150 standard deviations
 		mean, se := a.Points.Mean[i]-b.Points.Mean[i], a.Points.VarianceSE[i]-b.Points.VarianceSE[i]
-		if math.Abs(mean) > 2e-5*math.Sqrt(v) || math.Abs(se) > 2e-5*v {
+		if !(math.Abs(mean) <= 2e-5*math.Sqrt(v)) || !(math.Abs(se) <= 2e-5*v) {
 			t.Fatalf("input %d: mean off by %g, standard error by %g, of variance %g", i+1, mean, se, v)
 		}
 	}

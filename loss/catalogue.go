@@ -17,7 +17,7 @@ type Parameters struct {
 	Dof     float64 `json:"dof,omitempty"`     // student: degrees of freedom, in (0, 1e100]
 	Scale   float64 `json:"scale,omitempty"`   // student: scale of the noise, in (0, 1e100]
 	// ClassWeights are those of a loss with Info.Weighted.
-	ClassWeights `json:"class_weight,omitempty"`
+	ClassWeights `json:"class_weight,omitzero"`
 }
 
 // Named points to the parameter that Info.Takes calls so; nil where there is none.

@@ -13,7 +13,7 @@ import (
 // WriteJSON writes v as one indented JSON document and a line end. It differs
 // from encoding/json in three points: a number that JSON cannot hold (NaN, Inf)
 // becomes null, a nil slice becomes [], and a list of numbers stays on one line.
-// v is built of structs with json tags (name and omitempty are honoured), slices,
+// v is built of structs with json tags (name, omitempty and omitzero are honoured), slices,
 // pointers and what encoding/json makes of strings, booleans and numbers.
 func WriteJSON(w io.Writer, v any) error {
 	var e encoder
@@ -156,7 +156,7 @@ func allFields(v reflect.Value) []field {
 		case tag == "":
 			tag = t.Name
 		}
-		fields = append(fields, field{tag, v.Field(i), option == "omitempty" && isEmpty(v.Field(i))})
+		fields = append(fields, field{tag, v.Field(i), (option == "omitempty" || option == "omitzero") && isEmpty(v.Field(i))})
 	}
 	return fields
 }

@@ -197,7 +197,7 @@ const (
 	maxHalvings    = 40  // of a step that would leave some site without a cavity
 	refreshSweeps  = 5   // after which S is computed anew, as it is at the end: it gathers roundings
 
-	// leastCavity is the least precision of a cavity, in units of the prior's.
+	// minCavityPrecision is the least precision of a cavity, in units of the prior's.
 	minCavityPrecision = 0.01
 )
 

@@ -111,6 +111,7 @@ type EP struct {
 	mean         []float64
 	t, u         []float64 // the sites' Gaussians, of which S and mean are current
 	bestT, bestU []float64 // those at the smallest residual
+	sureT, sureU []float64 // the last of which S was computed anew
 	root         []float64
 	negative     []int
 	result       EPResult
@@ -196,7 +197,7 @@ const (
 	maxHalvings    = 40  // of a step that would leave some site without a cavity
 	refreshSweeps  = 5   // after which S is computed anew, as it is at the end: it gathers roundings
 
-	// leastCavity is the least precision of a cavity, in units of the prior's.
+	// minCavityPrecision is the least precision of a cavity, in units of the prior's.
 	minCavityPrecision = 0.01
 )
 
@@ -207,6 +208,7 @@ func (e *EP) iterate(s EPSettings) error {
 		return errors.New("the kernel matrix is not finite")
 	}
 	e.saveBest() // not the last fit's
+	e.saveSure()
 	r := &e.result
 	best, damping, since := math.Inf(1), initialDamping, 0
 	for r.Sweeps = 1; ; r.Sweeps++ {
@@ -216,7 +218,9 @@ func (e *EP) iterate(s EPSettings) error {
 		}
 		whole := err == nil
 		if whole && (residual <= s.Tolerance || r.Sweeps%refreshSweeps == 0) {
-			whole = e.posterior()
+			if whole = e.posterior(); whole {
+				e.saveSure()
+			}
 		}
 		switch {
 		case whole && residual < best:
@@ -224,7 +228,9 @@ func (e *EP) iterate(s EPSettings) error {
 			e.saveBest()
 			damping = min(damping*1.1, initialDamping)
 		case !whole:
-			e.restoreBest()
+			if !e.restoreBest() {
+				best = math.Inf(1)
+			}
 			damping = max(damping/2, minDamping)
 			since++
 		default:
@@ -243,20 +249,35 @@ func (e *EP) iterate(s EPSettings) error {
 		default:
 			continue
 		}
-		e.restoreBest()
+		if !e.restoreBest() {
+			r.Residual = math.Inf(1)
+		}
 		return nil
 	}
 }
 
-// saveBest saves the sites, and restoreBest returns to them.
+// saveBest saves the sites, and restoreBest returns to them; or it reports false and returns to those of saveSure, where
+// roundings gathered since leave no S at the best.
 func (e *EP) saveBest() {
 	e.bestT, e.bestU = append(e.bestT[:0], e.t...), append(e.bestU[:0], e.u...)
 }
 
-func (e *EP) restoreBest() {
+func (e *EP) restoreBest() bool {
 	copy(e.t, e.bestT)
 	copy(e.u, e.bestU)
+	if e.posterior() {
+		return true
+	}
+	copy(e.t, e.sureT)
+	copy(e.u, e.sureU)
+	e.saveBest()
 	e.posterior()
+	return false
+}
+
+// saveSure saves sites of which S was computed.
+func (e *EP) saveSure() {
+	e.sureT, e.sureU = append(e.sureT[:0], e.t...), append(e.sureU[:0], e.u...)
 }
 
 // sweep updates one site after the other by a share of the step to the moments of

@@ -198,7 +198,8 @@ func (d Distribution) Density(x float64) float64 {
 
 // Quantile computes the least x with CDF(x) >= q, for q in (0, 1): an atom's place
 // exactly, else to 1e-13 of the distribution's extent (1e-10 where it has curves), by Newton steps for the
-// normal quantile of CDF, from the quantile of a Gaussian about as wide, that bisect where they leave the bracket. q = 0 and
+// normal quantile of CDF, from the quantile of a Gaussian about as wide, that bisect where they leave the bracket, and
+// every other time where they are many. q = 0 and
 // q = 1 give the ends of the support; q outside of [0, 1] and an empty distribution
 // give NaN.
 func (d Distribution) Quantile(q float64) float64 {
@@ -235,7 +236,7 @@ func (d Distribution) Quantile(q float64) float64 {
 	}
 	passed, rest := d.between(lo, hi)
 	goal := mathext.NormalQuantile(q)
-	for hi-lo > tol {
+	for step := 0; hi-lo > tol; step++ {
 		share, density := rest.below(x, near)
 		if share += passed; share < q {
 			lo = x
@@ -250,7 +251,7 @@ func (d Distribution) Quantile(q float64) float64 {
 				next = x - tol
 			}
 		}
-		if !(lo < next && next < hi) {
+		if !(lo < next && next < hi) || step > newtonSteps && step%2 == 0 { // CDF may be level between
 			next = lo + 0.5*(hi-lo)
 		}
 		if next <= lo || next >= hi {

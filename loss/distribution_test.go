@@ -147,3 +147,22 @@ func BenchmarkQuantile(b *testing.B) {
 		law.Quantile(0.9)
 	}
 }
+
+// TestQuantileLevel: where the distribution function is level at q to its last bit, as between two peaks or beyond the
+// last, Newton steps are none, and the least x of the level is found all the same: to the width of the end of a Gaussian.
+func TestQuantileLevel(t *testing.T) {
+	inf := math.Inf(1)
+	peak := func(weight, mean float64) TruncatedNormal { return TruncatedNormal{weight, mean, 0.1, -inf, inf} }
+	for _, c := range []struct {
+		law     Distribution
+		q, x, y float64
+	}{
+		{Distribution{Pieces: []TruncatedNormal{peak(0.5, -4), peak(0.5, 4)}}, 0.5, -3.3, -3.1},
+		{Distribution{Pieces: []TruncatedNormal{peak(0.25, -4), peak(0.25, 0), peak(0.5, 4)}}, 0.5, 0.7, 0.9},
+		{testLaws()["hinge"], 1 - 0x1p-53, 5, 7},
+	} {
+		if got := c.law.Quantile(c.q); !(c.x <= got && got <= c.y) {
+			t.Errorf("quantile(%g) = %g, not between %g and %g", c.q, got, c.x, c.y)
+		}
+	}
+}

@@ -46,7 +46,11 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 		off = fmt.Sprintf(": the theory is off by %+.1f%% (standard error %.1f%%)", 100*(theory/r.TestError-1), 100*r.SE/r.TestError)
 	}
 	d.line("refined", "%s%s", WithError(r.TestError, r.SE), off)
-	d.line("refined by", "%d exact resamples in %s s, worth %.0f plain retrainings", r.Resamples, seconds(r.Time.Total), r.EquivalentResamples)
+	worth := ""
+	if r.EquivalentResamples > 0 { // else their errors tell nothing
+		worth = fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples)
+	}
+	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
 	if with632 {
 		d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus), number(r.BaggedError))
 	} else {

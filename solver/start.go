@@ -84,14 +84,17 @@ func (x *fixedPoint) typicalResponse() func(c float64) float64 {
 			cavities[k] = x.typicalCavity(i, c)
 		}
 		clear(done)
-		if !x.model.ask(sites, moments, done, cavities) {
-			return c
+		sum := math.NaN() // of a rank whose solve was called off, which all then know
+		if x.model.ask(sites, moments, done, cavities) {
+			sum = 0
+			for k, m := range moments {
+				sum += typicalPrecision(c, x.model.thinned(cavities[k], m))
+			}
 		}
-		sum := 0.0
-		for k, m := range moments {
-			sum += typicalPrecision(c, x.model.thinned(cavities[k], m))
+		if mean := x.share.SumOf(sum) / float64(count); !math.IsNaN(mean) {
+			return mean
 		}
-		return x.share.SumOf(sum) / float64(count)
+		return c
 	}
 }
 

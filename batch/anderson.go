@@ -18,7 +18,8 @@ type anderson[T number] struct {
 const relativeRidge = 1e-7
 
 func newAnderson[T number](depth, sites int) anderson[T] {
-	return anderson[T]{residual: newMatrix[T](depth, sites), image: newMatrix[T](depth, sites), gram: make([]float64, depth*depth)}
+	return anderson[T]{residual: newMatrix[T](depth, sites), image: newMatrix[T](depth, sites),
+		gram: make([]float64, depth*depth)}
 }
 
 // reset forgets the history.
@@ -30,8 +31,8 @@ func (a *anderson[T]) open() (residual, image []T) {
 	return a.residual.row(a.next), a.image.row(a.next)
 }
 
-// products takes the open row into the history and leaves in sums, 2 depth numbers, the inner products of the history with it, and
-// from depth on with the weighted residual, both over own sites.
+// products takes the open row into the history and leaves in sums, 2 depth numbers, the inner products of the
+// history with it, and from depth on with the weighted residual, both over own sites.
 func (a *anderson[T]) products(sums []float64, weighted, work []T) {
 	depth := a.residual.rows
 	a.held = min(a.held+1, depth)
@@ -45,8 +46,9 @@ func (a *anderson[T]) products(sums []float64, weighted, work []T) {
 	}
 }
 
-// close leaves in coefficients those of the history whose combination comes nearest to the weighted residual, given the
-// products over all sites. It returns how many there are: 0 where the least squares cannot be solved.
+// close leaves in coefficients those of the history whose combination comes nearest to the weighted residual,
+// given the products over all sites. It returns how many there are: 0 where the least squares cannot be
+// solved.
 func (a *anderson[T]) close(sums []float64, coefficients []T, small []float64) int {
 	depth, n := a.residual.rows, a.held
 	for k, v := range sums[:n] {

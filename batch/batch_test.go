@@ -26,7 +26,8 @@ import (
 func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *model.Model {
 	t.Helper()
 	set := need.One(dataset.Load(name, dataset.Options{}))(t)
-	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()), Jitter: jitter}, Loss: l}
+	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()),
+		Jitter: jitter}, Loss: l}
 	if l == nil {
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
@@ -42,20 +43,24 @@ func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol flo
 }
 
 // fits are the predictions of resamples by batch training.
-func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Scheme, cross blas64.General, settings retrain.Settings, how batch.Settings) ([][]float64, batch.Stats) {
+func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Scheme, cross blas64.General,
+	settings retrain.Settings, how batch.Settings) ([][]float64, batch.Stats) {
 	t.Helper()
 	var all [][]float64
 	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	_, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: settings, Cross: cross, Batch: how}))(t)
+	_, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme,
+		model.RetrainSettings{Settings: settings, Cross: cross, Batch: how}))(t)
 	return all, stats
 }
 
 // exactly are the same by the exact trainers.
-func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.General, settings retrain.Settings) [][]float64 {
+func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.General,
+	settings retrain.Settings) [][]float64 {
 	t.Helper()
 	var all [][]float64
 	settings.OnResample = func(_ int, _ []int, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: settings, Cross: cross}); err != nil {
+	if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: settings,
+		Cross: cross}); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -106,11 +111,18 @@ func TestMatchesExactTrainers(t *testing.T) {
 		{"synthetic:friedman1,n=150,seed=1", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, 0.5, 0, nil, 1e-4},
 		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
 		{"synthetic:friedman1,n=150,seed=1", loss.LeastAbsolute{C: 1}, 0.5, 0, nil, 1e-4},
-		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5}, // most inputs repeat, with targets of their own
+		// most inputs repeat, with targets of their own
+		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5},
 		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
 		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} }, 1e-5},
-		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }, 1e-3},
-		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme { return resample.Subsample{Size: n / 3, N: n} }, 1e-3},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme {
+			return resample.KFold{Folds: 5,
+				N: n}
+		}, 1e-3},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme {
+			return resample.Subsample{Size: n / 3,
+				N: n}
+		}, 1e-3},
 	} {
 		m := build(t, c.set, c.loss, c.gammaD, c.jitter)
 		t.Run(fmt.Sprintf("%s/%s", m.Set.Name, m.Loss.Name()), func(t *testing.T) {
@@ -120,7 +132,8 @@ func TestMatchesExactTrainers(t *testing.T) {
 			}
 			settings := retrain.Settings{Resamples: 20, Seed: 7}
 			s := solve(t, m, scheme, 1e-2) // a rough theory serves
-			got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-7, MaxIterations: 300})
+			got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-7,
+				MaxIterations: 300})
 			want := exactly(t, m, scheme, blas64.General{}, settings)
 			if len(got) != len(want) || stats.Exact > 0 || stats.Fits != 20 {
 				t.Fatalf("%d of %d fits, %+v", len(got), len(want), stats)
@@ -145,7 +158,8 @@ func TestResidualBoundsError(t *testing.T) {
 		s := solve(t, m, scheme, 1e-6)
 		settings := retrain.Settings{Resamples: 50}
 		loose, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{})
-		tight, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-8, MaxIterations: 1000})
+		tight, _ := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-8,
+			MaxIterations: 1000})
 		if e := farthest(loose, tight, deviations(s)); !(e <= c.factor*batch.DefaultTolerance) {
 			t.Errorf("%s: fits of residual %g err by %.1e standard deviations", c.set, batch.DefaultTolerance, e)
 		}
@@ -160,9 +174,11 @@ func TestSameForAnyBlock(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
 	const tolerance = 2e-5 // single precision
-	reference, _ := fits(t, m, s, scheme, blas64.General{}, retrain.Settings{Resamples: 70, Workers: 1}, batch.Settings{Tolerance: 1e-9})
+	reference, _ := fits(t, m, s, scheme, blas64.General{}, retrain.Settings{Resamples: 70, Workers: 1},
+		batch.Settings{Tolerance: 1e-9})
 	for _, c := range []struct{ size, workers, depth int }{{1, 1, 6}, {3, 2, 6}, {64, 2, 2}, {200, 1, 10}} {
-		got, _ := fits(t, m, s, scheme, blas64.General{}, retrain.Settings{Resamples: 70, Workers: c.workers}, batch.Settings{Tolerance: tolerance, Size: c.size, Depth: c.depth})
+		got, _ := fits(t, m, s, scheme, blas64.General{}, retrain.Settings{Resamples: 70, Workers: c.workers},
+			batch.Settings{Tolerance: tolerance, Size: c.size, Depth: c.depth})
 		if e := farthest(got, reference, deviations(s)); !(e <= 30*tolerance) {
 			t.Errorf("%+v: fits differ by %.1e standard deviations", c, e)
 		}
@@ -174,7 +190,8 @@ func TestSameForAnyBlock(t *testing.T) {
 func TestNewInputs(t *testing.T) {
 	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
 		set := need.One(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
-		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02}, Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
+		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02},
+			Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
 		cross := need.One(m.CrossAll(blas64.General(set.X.Gather([]int{5, 100, 199}))))(t)
 		scheme := resample.Poisson{Ratio: 1}
 		s := solve(t, m, scheme, 1e-4)
@@ -201,7 +218,8 @@ func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer := need.One(m.NewBatch(s, scheme, model.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6, FirstIterate: true}}))(t)
+	trainer := need.One(m.NewBatch(s, scheme, model.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
+		FirstIterate: true}}))(t)
 	n := m.Sites()
 	base, other := make([]int, n), make([]int, n)
 	resample.Draw(scheme, 1, 0, base)
@@ -232,7 +250,8 @@ func TestFirstIterate(t *testing.T) {
 			ended++
 		})
 	}
-	if f[known][0] != mark || !floats.EqualApprox(f[known][n:], f[0][n:], 1e-12) || trainer.Stats().Fits != 4 { // the place in a block may matter to the last bits
+	// the place in a block may matter to the last bits
+	if f[known][0] != mark || !floats.EqualApprox(f[known][n:], f[0][n:], 1e-12) || trainer.Stats().Fits != 4 {
 		t.Errorf("a known fit: %v, %+v", f[known][0], trainer.Stats())
 	}
 	for i := range n {
@@ -251,7 +270,8 @@ func TestLeftToExactTrainer(t *testing.T) {
 	s := solve(t, m, scheme, 1e-6)
 	settings := retrain.Settings{Resamples: 12}
 	got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{MaxIterations: 3})
-	if e := farthest(got, exactly(t, m, scheme, blas64.General{}, settings), deviations(s)); e != 0 || stats.Exact != 12 {
+	if e := farthest(got, exactly(t, m, scheme, blas64.General{}, settings), deviations(s)); e != 0 ||
+		stats.Exact != 12 {
 		t.Errorf("fits differ by %v standard deviations; %+v", e, stats)
 	}
 }
@@ -301,7 +321,8 @@ func TestUndefinedLoss(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, good, scheme, 1e-4)
 	bad := build(t, "sonar", loss.FromProximal(undefined{loss.Logistic{C: 1}}), 0.5, 0)
-	_, _, err := bad.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
+	_, _, err := bad.RetrainBatch(context.Background(), s, scheme,
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
 	var failed *retrain.FitError
 	if !errors.As(err, &failed) {
 		t.Errorf("the error is %v", err)
@@ -314,27 +335,30 @@ func TestSmallSchemes(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	scheme := resample.Poisson{Ratio: 0.02}
 	s := solve(t, m, scheme, 1e-6)
-	r, _, err := m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 50, OnResample: func(_ int, counts []int, f []float64) {
-		for _, k := range counts {
-			if k > 0 {
-				return
+	r, _, err := m.RetrainBatch(context.Background(), s, scheme,
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 50, OnResample: func(_ int, counts []int,
+			f []float64) {
+			for _, k := range counts {
+				if k > 0 {
+					return
+				}
 			}
-		}
-		for _, v := range f {
-			if v != 0 {
-				t.Errorf("an empty resample predicts %v", v)
+			for _, v := range f {
+				if v != 0 {
+					t.Errorf("an empty resample predicts %v", v)
+				}
 			}
-		}
-	}}})
+		}}})
 	if err != nil || r.Empty == 0 || r.Empty == 50 {
 		t.Fatalf("%v empty of 50, %v", r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, _, err = m.RetrainBatch(ctx, s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
-		if done == 300 {
-			cancel()
-		}
-	}}})
+	r, _, err = m.RetrainBatch(ctx, s, scheme,
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
+			if done == 300 {
+				cancel()
+			}
+		}}})
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples < 300 {
 		t.Errorf("cancelled at 300: %v, %v", r, err)
 	}
@@ -351,11 +375,16 @@ func TestRefuses(t *testing.T) {
 	short.Mean = short.Mean[1:]
 	for name, err := range map[string]error{
 		"another model's averages": second(batch.New(short, problem, blas64.General{}, nil, batch.Settings{})),
-		"no engine":                second(batch.New(batch.Theory{}, problem, blas64.General{}, nil, batch.Settings{})),
-		"no loss":                  second(batch.New(theory, batch.Problem{Y: m.Set.Y, Site: m.Site}, blas64.General{}, nil, batch.Settings{})),
-		"examples":                 second(batch.New(theory, batch.Problem{Loss: loss.Hinge{C: 1}, Y: m.Set.Y[1:]}, blas64.General{}, nil, batch.Settings{})),
-		"a negative tolerance":     second(batch.New(theory, problem, blas64.General{}, nil, batch.Settings{Tolerance: -1})),
-		"new inputs":               second(batch.New(theory, problem, blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: make([]float64, 3)}, nil, batch.Settings{})),
+		"no engine": second(batch.New(batch.Theory{}, problem, blas64.General{}, nil,
+			batch.Settings{})),
+		"no loss": second(batch.New(theory, batch.Problem{Y: m.Set.Y, Site: m.Site},
+			blas64.General{}, nil, batch.Settings{})),
+		"examples": second(batch.New(theory, batch.Problem{Loss: loss.Hinge{C: 1}, Y: m.Set.Y[1:]},
+			blas64.General{}, nil, batch.Settings{})),
+		"a negative tolerance": second(batch.New(theory, problem, blas64.General{}, nil,
+			batch.Settings{Tolerance: -1})),
+		"new inputs": second(batch.New(theory, problem, blas64.General{Rows: 1, Cols: 3, Stride: 3,
+			Data: make([]float64, 3)}, nil, batch.Settings{})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

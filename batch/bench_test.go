@@ -46,11 +46,13 @@ func BenchmarkFit(b *testing.B) {
 			scheme := resample.Poisson{Ratio: 1}
 			s := solve(b, m, scheme, 1e-6)
 			b.Run("method=batch", func(b *testing.B) {
-				r, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
+				r, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme,
+					model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
 				b.ReportMetric(float64(stats.Iterations)/float64(r.Resamples), "iterations")
 			})
 			b.Run("method=single", func(b *testing.B) {
-				if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}); err != nil {
+				if _, err := m.Retrain(context.Background(), scheme,
+					model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -64,12 +66,14 @@ func BenchmarkFitLowRank(b *testing.B) {
 	for _, n := range []int{20000} {
 		set := need.One(dataset.Load(fmt.Sprintf("synthetic:waves,n=%d,seed=1", n), dataset.Options{}))(b)
 		const noise = 0.05
-		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1}, Loss: loss.Square{Noise: noise}, Storage: model.LowRank, RankTol: 1e-4}))(b)
+		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1},
+			Loss: loss.Square{Noise: noise}, Storage: model.LowRank, RankTol: 1e-4}))(b)
 		scheme := resample.Poisson{Ratio: 1}
 		s := solve(b, m, scheme, 1e-2)
 		name := fmt.Sprintf("n=%d/rank=%d", n, m.Factor.Rank())
 		b.Run(name+"/method=batch", func(b *testing.B) {
-			r, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
+			r, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme,
+				model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
 			b.ReportMetric(float64(stats.Iterations)/float64(r.Resamples), "iterations")
 		})
 		b.Run(name+"/method=single", func(b *testing.B) {

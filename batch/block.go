@@ -44,9 +44,9 @@ func (b *Block) Size() int { return b.trainer.settings.Size }
 // Outputs is Trainer.Outputs.
 func (b *Block) Outputs() int { return b.trainer.Outputs() }
 
-// Start begins to train on counts. place is the caller's number for this fit; counts must not change, and f, length Outputs, is written, until
-// Step says that the fit has ended. Of a fit that is known, f holding it, only the first
-// iterate is computed.
+// Start begins to train on counts. place is the caller's number for this fit; counts must not change, and f,
+// length Outputs, is written, until Step says that the fit has ended. Of a fit that is known, f holding it,
+// only the first iterate is computed.
 func (b *Block) Start(place int, counts []int, f []float64, known bool) {
 	b.rows.start(resample{place, counts, f, known})
 }
@@ -109,7 +109,8 @@ func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
 		x: newMatrix[T](size, sites), f: newMatrix[T](size, sites),
 		h: make([]float64, sites), fitted: make([]float64, sites),
 		move:         make([]T, sites),
-		coefficients: make([]T, depth), small: make([]float64, depth*depth+depth), sums: make([]float64, 2*depth*size),
+		coefficients: make([]T, depth), small: make([]float64, depth*depth+depth),
+		sums: make([]float64, 2*depth*size),
 	}
 }
 
@@ -222,8 +223,8 @@ func (b *block[T]) evaluate(i int) {
 	row.residual = math.Sqrt(float64(worst))
 }
 
-// advance moves x of row i, whose residual evaluate has just left, by Anderson's step, of which the first n coefficients are
-// there.
+// advance moves x of row i, whose residual evaluate has just left, by Anderson's step, of which the first n
+// coefficients are there.
 func (b *block[T]) advance(i, n int) {
 	row, x := &b.rows[i], b.x.row(i)
 	for j, v := range row.weighted {

@@ -11,8 +11,9 @@ import (
 
 // Theory is what a solution of the theory lends to batch training: G and, over the M
 // sites, the averages around which resamples scatter. The solution need not have
-// converged: a residual of 1e-2 does. Where ranks share the sites (Engine.Sites), these are the own ones everywhere in
-// this package, examples those at them, and all ranks train the same resamples at the same time.
+// converged: a residual of 1e-2 does. Where ranks share the sites (Engine.Sites), these are the own ones
+// everywhere in this package, examples those at them, and all ranks train the same resamples at the same
+// time.
 type Theory struct {
 	Engine   linalg.Engine // stands at d, all of G available
 	SiteMean []float64     // g = E xi
@@ -63,7 +64,8 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 	share := t.Engine.Sites()
 	n := share.Own()
 	if len(t.SiteMean) != n || len(t.Mean) != n || len(t.Var) != n || len(t.Cavity) != n {
-		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d", len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)
+		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d",
+			len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)
 	}
 	chi, b := t.Engine.Diag()
 	s = &surrogate{mean: t.Mean, g: t.SiteMean}
@@ -82,7 +84,8 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 			deviation = math.Max(math.Abs(t.Mean[i]), tiny)
 		}
 		s.deviation[i] = deviation
-		if sum := s.c[i] + s.cavity[i] + 1/s.chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		if sum := s.c[i] + s.cavity[i] + 1/s.chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) ||
+			math.IsNaN(sum) || math.IsInf(sum, 0) {
 			err = fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start from them", share.First+i+1)
 		}
 	}

@@ -91,7 +91,8 @@ func (t *Trainer) Stats() Stats {
 // New prepares batch training around a theory. extra, P x M, takes xi to the predictions
 // at P new inputs (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact
 // makes a trainer for what does not converge.
-func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact, error), s Settings) (*Trainer, error) {
+func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact, error),
+	s Settings) (*Trainer, error) {
 	surrogate, err := newSurrogate(theory)
 	if err != nil {
 		return nil, err
@@ -102,7 +103,8 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 		return nil, err
 	}
 	if extra.Rows > 0 && extra.Cols != len(surrogate.c) {
-		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols, len(surrogate.c))
+		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols,
+			len(surrogate.c))
 	}
 	t := &Trainer{surrogate: surrogate, share: share, examples: examples, extra: extra, newExact: newExact}
 	if t.settings, err = s.withDefaults(); err != nil {
@@ -139,7 +141,9 @@ func (s Settings) withDefaults() (Settings, error) {
 		s.MaxBytes = DefaultMaxBytes
 	}
 	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 || s.Size < 1 {
-		return s, fmt.Errorf("batch training to a tolerance of %v in at most %d iterations, of depth %d, %d at a time, cannot be done", s.Tolerance, s.MaxIterations, s.Depth, s.Size)
+		return s, fmt.Errorf(
+			"batch training to a tolerance of %v in at most %d iterations, of depth %d, %d at a time, cannot be done",
+			s.Tolerance, s.MaxIterations, s.Depth, s.Size)
 	}
 	return s, nil
 }

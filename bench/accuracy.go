@@ -68,7 +68,8 @@ func SummarizeAccuracy(cells []AccuracyRow) AccuracySummary {
 		rms = append(rms, c.VarianceError)
 	}
 	if len(cells) > 0 {
-		s.MedianErrorOff, s.MedianVariance, s.MedianRMS, s.WorstErrorOff = median(off), median(ratio), median(rms), slices.Max(off)
+		s.MedianErrorOff, s.MedianVariance, s.MedianRMS, s.WorstErrorOff = median(off), median(ratio), median(rms),
+			slices.Max(off)
 	}
 	return s
 }
@@ -102,7 +103,8 @@ func AccuracyCases() ([]Case, error) {
 				for _, ratio := range accuracyRatios {
 					cases = append(cases, Case{Ratio: ratio, Spec: model.Spec{
 						Set: s.set, Standardize: true, Loss: l,
-						Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: width / float64(s.set.D()), Amplitude: s.amplitude, Constant: s.constant},
+						Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: width / float64(s.set.D()), Amplitude: s.amplitude,
+							Constant: s.constant},
 					}})
 				}
 			}
@@ -151,9 +153,11 @@ func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 		return c, err
 	}
 	s := x.setup()
-	c = AccuracyRow{Data: s.Data, N: s.N, Loss: s.Loss, Width: x.spec.Kernel.Gamma * float64(s.D), Scheme: s.Scheme, Ratio: s.Ratio}
+	c = AccuracyRow{Data: s.Data, N: s.N, Loss: s.Loss, Width: x.spec.Kernel.Gamma * float64(s.D),
+		Scheme: s.Scheme, Ratio: s.Ratio}
 	x.tell("theory", 0, 1)
-	theory, err := x.model.Solve(ctx, x.scheme, solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps})
+	theory, err := x.model.Solve(ctx, x.scheme, solver.Settings{Tolerance: x.settings.Tolerance,
+		MaxSweeps: x.settings.MaxSweeps})
 	if err != nil {
 		return c, err
 	}
@@ -163,7 +167,8 @@ func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 	c.Status, c.Residual = theory.Status.String(), theory.Residual
 	c.TheoryError, _ = theory.LeftOut(x.test)
 	variances := slices.Clone(theory.Var)
-	reference, err := x.retrain(ctx, func(ctx context.Context, scheme resample.Scheme, s model.RetrainSettings) (*retrain.Result, error) {
+	reference, err := x.retrain(ctx, func(ctx context.Context, scheme resample.Scheme,
+		s model.RetrainSettings) (*retrain.Result, error) {
 		result, _, err := x.model.RetrainBatch(ctx, theory, scheme, s)
 		return result, err
 	})
@@ -171,7 +176,8 @@ func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 		return c, err
 	}
 	c.RetrainError, c.RetrainSE = reference.LeftOut[0].Error, reference.LeftOut[0].SE
-	c.VarianceError, c.VarianceRatio = varianceAccuracy(variances, reference).VarianceError, medianRatio(variances, reference)
+	c.VarianceError, c.VarianceRatio = varianceAccuracy(variances, reference).VarianceError,
+		medianRatio(variances, reference)
 	return c, nil
 }
 

@@ -12,7 +12,8 @@ import (
 // judged is the accuracy of theory variances against a reference whose resamples
 // took 2 seconds in all, where the theory took half a second.
 func judged(theory []float64, reference *retrain.Result) CompareRow {
-	row := CompareRow{Retrained: Retrained{RetrainS: 2, RetrainResamples: reference.Resamples}, Theory: Theory{TheoryS: 0.5}}
+	row := CompareRow{Retrained: Retrained{RetrainS: 2, RetrainResamples: reference.Resamples},
+		Theory: Theory{TheoryS: 0.5}}
 	row.relate(theory, reference)
 	return row
 }
@@ -43,7 +44,8 @@ func TestAccuracyExact(t *testing.T) {
 	r := judged(theory, reference)
 	resamples := 200 * noise * noise / (own * own) // 1250
 	for name, pair := range map[string][2]float64{
-		"error": {r.VarianceError, own}, "noise": {r.VarianceNoise, noise}, "resamples": {r.EqualResamples, resamples},
+		"error": {r.VarianceError, own}, "noise": {r.VarianceNoise, noise}, "resamples": {r.EqualResamples,
+			resamples},
 		"speed-up": {r.SpeedupEqualAccuracy, resamples * (2.0 / 200) / 0.5},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-3*pair[1] {
@@ -61,12 +63,14 @@ func TestAccuracyExact(t *testing.T) {
 func TestAccuracyBounds(t *testing.T) {
 	reference := &retrain.Result{Resamples: 50, Var: []float64{1.2, 0.8}, VarSE: []float64{0.2, 0.2}}
 	r := judged([]float64{1, 1}, reference)
-	if !r.EqualIsBound || r.VarianceError != 0 || math.Abs(r.VarianceNoise-0.2) > 0.005 || r.EqualResamples != 50 || r.SpeedupEqualAccuracy != 4 {
+	if !r.EqualIsBound || r.VarianceError != 0 || math.Abs(r.VarianceNoise-0.2) > 0.005 ||
+		r.EqualResamples != 50 || r.SpeedupEqualAccuracy != 4 {
 		t.Errorf("all noise: %+v", r)
 	}
 	for name, se := range map[string]float64{"unknown": math.NaN(), "zero": 0} {
 		reference.VarSE = []float64{se, se}
-		if r := judged([]float64{1, 1}, reference); !r.EqualIsBound || r.EqualResamples != 0 || r.VarianceNoise != 0 || r.VarianceError != 0 {
+		if r := judged([]float64{1, 1}, reference); !r.EqualIsBound || r.EqualResamples != 0 ||
+			r.VarianceNoise != 0 || r.VarianceError != 0 {
 			t.Errorf("standard error %s: %+v", name, r)
 		}
 	}
@@ -119,7 +123,8 @@ func TestAccuracyDrawn(t *testing.T) {
 			t.Errorf("error %v, want %v: %+v", r.VarianceError, own, r)
 		}
 		// var(s^2) = 2 v^2/(R-1) for Gaussian numbers.
-		if want := math.Sqrt(2.0/(resamples-1)) * math.Sqrt(1+own*own/4); math.Abs(r.VarianceNoise-want) > 0.06*want {
+		if want := math.Sqrt(2.0/(resamples-1)) *
+			math.Sqrt(1+own*own/4); math.Abs(r.VarianceNoise-want) > 0.06*want {
 			t.Errorf("noise %v, want %v", r.VarianceNoise, want)
 		}
 	}
@@ -129,9 +134,11 @@ func TestAccuracyDrawn(t *testing.T) {
 // unknown, too.
 func TestRefinedSeconds(t *testing.T) {
 	for _, worth := range []float64{50, 0, math.NaN()} {
-		row := CompareRow{Theory: Theory{TheoryS: 0.5}, Refined: Refined{RefinedResamples: 10, RefinedS: 2, RefinedEquivalent: worth}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
+		row := CompareRow{Theory: Theory{TheoryS: 0.5}, Refined: Refined{RefinedResamples: 10, RefinedS: 2,
+			RefinedEquivalent: worth}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
 		row.relate([]float64{1}, &retrain.Result{Var: []float64{1}, VarSE: []float64{0.1}})
-		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(row.RefinedSpeedup) != math.IsNaN(want) || math.Abs(row.RefinedSpeedup-want) > 1e-12 {
+		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(row.RefinedSpeedup) != math.IsNaN(want) ||
+			math.Abs(row.RefinedSpeedup-want) > 1e-12 {
 			t.Errorf("worth %v: %v s, %v times as fast", worth, row.RefinedS, row.RefinedSpeedup)
 		}
 	}

@@ -105,7 +105,8 @@ type Task[R any] struct {
 }
 
 // tasks are the experiments of all cases, each computed by run.
-func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, context.Context) (R, error), check func(R) error) ([]Task[R], error) {
+func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, context.Context) (R, error),
+	check func(R) error) ([]Task[R], error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err
@@ -116,13 +117,14 @@ func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, c
 	}
 	all := make([]Task[R], len(todo))
 	for i, x := range todo {
-		all[i] = Task[R]{Name: x.name(), Key: kind + " " + x.key(), Check: check, Run: func(ctx context.Context) (row R, err error) {
-			defer func() { x.model = nil }() // its matrices are not needed any more
-			if row, err = run(x, ctx); err != nil {
-				err = fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
-			}
-			return row, err
-		}}
+		all[i] = Task[R]{Name: x.name(), Key: kind + " " + x.key(), Check: check,
+			Run: func(ctx context.Context) (row R, err error) {
+				defer func() { x.model = nil }() // its matrices are not needed any more
+				if row, err = run(x, ctx); err != nil {
+					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
+				}
+				return row, err
+			}}
 	}
 	return all, nil
 }
@@ -223,14 +225,16 @@ func (x *experiment) setup() Setup {
 
 // name tells readers which experiment it is.
 func (x *experiment) name() string {
-	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.progress.Data, x.progress.N, x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean())
+	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.progress.Data, x.progress.N,
+		x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean())
 }
 
 // key names everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
 	return x.spec.Fingerprint().WithScheme(x.scheme).With("name", x.progress.Data).With("--sizes", x.progress.N).
-		With("--resamples", s.Resamples).With("--seed", s.Seed).With("--tol", s.Tolerance).With("--max-sweeps", s.MaxSweeps).String()
+		With("--resamples", s.Resamples).With("--seed", s.Seed).With("--tol", s.Tolerance).With("--max-sweeps",
+		s.MaxSweeps).String()
 }
 
 // testFor is the test loss of a task: square loss, or the classification error.
@@ -298,7 +302,8 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 		return Refined{}, nil
 	}
 	result, err := x.model.Refine(ctx, theory, x.scheme, model.RefineSettings{
-		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
+		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers,
+		Tests:    []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("refining", done, total) },
 	})
 	if err := cmp.Or(ctx.Err(), err); err != nil {
@@ -344,7 +349,8 @@ func (x *experiment) repeats() int {
 }
 
 // retrain computes the reference by a method of the model.
-func (x *experiment) retrain(ctx context.Context, method func(context.Context, resample.Scheme, model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
+func (x *experiment) retrain(ctx context.Context, method func(context.Context, resample.Scheme,
+	model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
 	result, err := method(ctx, x.scheme, model.RetrainSettings{Settings: retrain.Settings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed, Workers: x.settings.Workers,
 		Tests:    []loss.Test{x.test},

@@ -55,11 +55,13 @@ func TestRows(t *testing.T) {
 		ratio       float64
 	}{{30, 30, 10, 1}, {60, 60, 10, 1}, {80, 24, 2, 2}} { // 24 of 25 levels were drawn
 		r := rows[i]
-		if r.N != want.n || r.Sites != want.sites || r.D != want.d || r.Ratio != want.ratio || r.Scheme != "poisson" || r.Loss != "square" ||
+		if r.N != want.n || r.Sites != want.sites || r.D != want.d || r.Ratio != want.ratio ||
+			r.Scheme != "poisson" || r.Loss != "square" ||
 			r.Data == "" || r.Backend == "" || r.Core == "" || r.Threads < 1 || r.RetrainResamples != 30 {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if r.Status != solver.Converged.String() || r.Residual > solver.DefaultTolerance || r.Sweeps < 1 || r.Refreshes.Exact < 1 {
+		if r.Status != solver.Converged.String() || r.Residual > solver.DefaultTolerance || r.Sweeps < 1 ||
+			r.Refreshes.Exact < 1 {
 			t.Errorf("row %d: %s, residual %v, %d sweeps, %+v", i, r.Status, r.Residual, r.Sweeps, r.Refreshes)
 		}
 		checkFigures(t, r)
@@ -96,7 +98,8 @@ func checkFigures(t *testing.T, r CompareRow) {
 	if r.EqualIsBound {
 		equal("bound", r.EqualResamples, resamples)
 	} else {
-		equal("equal resamples", r.EqualResamples, resamples*r.VarianceNoise*r.VarianceNoise/(r.VarianceError*r.VarianceError))
+		equal("equal resamples", r.EqualResamples,
+			resamples*r.VarianceNoise*r.VarianceNoise/(r.VarianceError*r.VarianceError))
 	}
 }
 
@@ -121,12 +124,14 @@ func TestPrefixes(t *testing.T) {
 		}
 	}
 	alone := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20}})[0]
-	if alone.TheoryError != rows[1].TheoryError || alone.RetrainError != rows[1].RetrainError || alone.VarianceNoise != rows[1].VarianceNoise {
+	if alone.TheoryError != rows[1].TheoryError || alone.RetrainError != rows[1].RetrainError ||
+		alone.VarianceNoise != rows[1].VarianceNoise {
 		t.Errorf("alone %+v, among others %+v", alone, rows[1])
 	}
 	settings.Seed = 10
 	other := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20, 50}})
-	if other[0].TheoryError == rows[1].TheoryError || other[1].TheoryError != rows[2].TheoryError || other[1].RetrainError == rows[2].RetrainError {
+	if other[0].TheoryError == rows[1].TheoryError || other[1].TheoryError != rows[2].TheoryError ||
+		other[1].RetrainError == rows[2].RetrainError {
 		t.Errorf("another seed gives %+v", other)
 	}
 }
@@ -143,7 +148,8 @@ func TestSettings(t *testing.T) {
 	if r.RetrainResamples != DefaultResamples || r.Status != solver.SweepLimit.String() || !(r.Residual > 0) {
 		t.Errorf("%d resamples, %s, residual %v", r.RetrainResamples, r.Status, r.Residual)
 	}
-	if tight := compared(t, Settings{Resamples: 5, Tolerance: 1e-10}, case1)[0]; tight.Residual > 1e-10 || tight.Sweeps <= r.Sweeps {
+	if tight := compared(t, Settings{Resamples: 5, Tolerance: 1e-10}, case1)[0]; tight.Residual > 1e-10 ||
+		tight.Sweeps <= r.Sweeps {
 		t.Errorf("residual %v after %d sweeps", tight.Residual, tight.Sweeps)
 	}
 	// One resample has no variance, so nothing is known of the theory's.
@@ -170,7 +176,8 @@ func TestProgress(t *testing.T) {
 			from, total int
 		}{{"theory", 0, 1}, {"refining", 1, 4}, {"fits", 0, timedFits}, {"retraining", 1, 4}} {
 			for done := phase.from; done <= phase.total; done++ {
-				want = append(want, Progress{Row: row + 1, Rows: 2, Data: spec.Set.Name, N: n, Phase: phase.name, Done: done, Total: phase.total})
+				want = append(want, Progress{Row: row + 1, Rows: 2, Data: spec.Set.Name, N: n, Phase: phase.name,
+					Done: done, Total: phase.total})
 			}
 		}
 	}
@@ -201,7 +208,8 @@ func TestCancel(t *testing.T) {
 				}
 			}}
 			emitted := 0
-			rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, settings, func(CompareRow) { emitted++ })
+			rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, settings,
+				func(CompareRow) { emitted++ })
 			if !errors.Is(err, context.Canceled) || len(rows) != at.kept || emitted != at.kept {
 				t.Errorf("%d rows, %d emitted, %v", len(rows), emitted, err)
 			}
@@ -211,7 +219,8 @@ func TestCancel(t *testing.T) {
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, Settings{Resamples: 3}, func(CompareRow) { cancel() })
+	rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, Settings{Resamples: 3},
+		func(CompareRow) { cancel() })
 	if !errors.Is(err, context.Canceled) || len(rows) != 1 {
 		t.Errorf("ended between rows: %d rows, %v", len(rows), err)
 	}
@@ -230,7 +239,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"one example", Case{Spec: spec, Ratio: 1, Sizes: []int{10, 1}}, Settings{}, "1 examples asked for"},
 		{"no examples", Case{Spec: spec, Ratio: 1, Sizes: []int{0}}, Settings{}, "0 examples asked for"},
-		{"too many", Case{Spec: spec, Ratio: 1, Sizes: []int{31}}, Settings{}, "31 examples asked for, synthetic:friedman1"},
+		{"too many", Case{Spec: spec, Ratio: 1, Sizes: []int{31}}, Settings{},
+			"31 examples asked for, synthetic:friedman1"},
 		{"no ratio", Case{Spec: spec}, Settings{}, "ratio"},
 		{"ratio", Case{Spec: spec, Ratio: math.NaN()}, Settings{}, "ratio"},
 		{"draws", Case{Spec: spec, Ratio: 0.01}, Settings{Scheme: "multinomial"}, "without a draw"},
@@ -257,8 +267,10 @@ func TestFailedRow(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=30")
 	bad := spec
 	bad.Kernel.Jitter = -1
-	rows, err := Compare(t.Context(), []Case{{Spec: spec, Ratio: 1}, {Spec: bad, Ratio: 1, Sizes: []int{20}}}, Settings{Resamples: 3}, nil)
-	if len(rows) != 1 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "n = 20") || !strings.Contains(err.Error(), spec.Set.Name) {
+	rows, err := Compare(t.Context(), []Case{{Spec: spec, Ratio: 1}, {Spec: bad, Ratio: 1, Sizes: []int{20}}},
+		Settings{Resamples: 3}, nil)
+	if len(rows) != 1 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "n = 20") ||
+		!strings.Contains(err.Error(), spec.Set.Name) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
@@ -267,7 +279,8 @@ func TestFailedRow(t *testing.T) {
 // merged rows, so that both fits are one predictor; and it has the examples'
 // own targets.
 func TestDraws(t *testing.T) {
-	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 1}}, Settings{Scheme: "poisson"}))(t)
+	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 1}},
+		Settings{Scheme: "poisson"}))(t)
 	x := all[0]
 	if err := x.build(); err != nil {
 		t.Fatal(err)
@@ -308,7 +321,8 @@ func TestDefaultCases(t *testing.T) {
 		t.Fatal(cases, err)
 	}
 	boston, friedman := cases[0], cases[9]
-	if boston.Spec.Set.Name != "boston" || boston.Spec.Standardize || boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil || boston.Ratio != 1 {
+	if boston.Spec.Set.Name != "boston" || boston.Spec.Standardize ||
+		boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil || boston.Ratio != 1 {
 		t.Errorf("first case %+v", boston)
 	}
 	if friedman.Spec.Set.N() != 90 || !slices.Equal(friedman.Sizes, []int{30, 90, 60}) || friedman.Ratio != 1 {
@@ -336,7 +350,8 @@ func TestMedian(t *testing.T) {
 	if s, err := medianSeconds(5, func(int) error { runs++; return nil }); runs != 5 || !(s >= 0) || err != nil {
 		t.Errorf("%d runs, %v s, %v", runs, s, err)
 	}
-	if _, err := medianSeconds(5, func(b int) error { runs++; return errors.New("no") }); err == nil || runs != 6 {
+	if _, err := medianSeconds(5, func(b int) error { runs++; return errors.New("no") }); err == nil ||
+		runs != 6 {
 		t.Errorf("%v after %d runs", err, runs-5)
 	}
 }

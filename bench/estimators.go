@@ -67,7 +67,8 @@ type EstimatorScore struct {
 // hard or soft margin without bias, which is what the analytic bootstrap is for:
 // the apparent error; the analytic bootstrap's left-out error and .632 at ratio 1,
 // and its limit at large ratios; leave-one-out by all methods; cross-validation.
-func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings) (*EstimatorComparison, error) {
+func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings) (*EstimatorComparison,
+	error) {
 	if spec.Set == nil {
 		return nil, badInput("there is no data set")
 	}
@@ -242,7 +243,8 @@ func (t *trainedPart) theory(ctx context.Context) error {
 
 // leaveOneOut runs the methods of package loo.
 func (t *trainedPart) leaveOneOut(ctx context.Context) error {
-	p := loo.Problem{Kernel: t.rows, Site: t.model.Site, Y: t.model.Set.Y, C: t.c, ClassWeight: loss.WeightsOf(t.model.Loss).ClassWeight}
+	p := loo.Problem{Kernel: t.rows, Site: t.model.Site, Y: t.model.Set.Y, C: t.c,
+		ClassWeight: loss.WeightsOf(t.model.Loss).ClassWeight}
 	results, err := loo.Compare(ctx, p, loo.Settings{})
 	if err != nil {
 		return err

@@ -92,7 +92,8 @@ func TestCompareEstimatorsRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if _, err := CompareEstimators(t.Context(), classifier(t, "crabs", loss.Square{Noise: 1}), EstimatorSettings{Train: 50}); !errors.Is(err, model.ErrInput) {
+	if _, err := CompareEstimators(t.Context(), classifier(t, "crabs", loss.Square{Noise: 1}),
+		EstimatorSettings{Train: 50}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("square loss: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -113,11 +114,13 @@ func TestPrintEstimators(t *testing.T) {
 		train int
 		loss  loss.Loss
 	}{
-		{"synthetic:rings,n=4000,d=4,seed=1", 150, loss.Hinge{C: 1}}, {"synthetic:rings,n=4000,d=4,seed=1", 150, loss.HardMargin{}},
+		{"synthetic:rings,n=4000,d=4,seed=1", 150, loss.Hinge{C: 1}}, {"synthetic:rings,n=4000,d=4,seed=1", 150,
+			loss.HardMargin{}},
 		{"pima", 200, loss.Hinge{C: 1}}, {"pima", 200, loss.HardMargin{}},
 		{"sonar", 120, loss.HardMargin{}},
 	} {
-		j := need.One(CompareEstimators(t.Context(), classifier(t, c.data, c.loss), EstimatorSettings{Train: c.train}))(t)
+		j := need.One(CompareEstimators(t.Context(), classifier(t, c.data, c.loss),
+			EstimatorSettings{Train: c.train}))(t)
 		fmt.Printf("\n%s, %s, %d of %d, %d splits, held-out error %.4f +- %.4f (%d theory solves short of tolerance)\n",
 			j.Data, c.loss.Name(), j.Train, j.Train+j.HeldOut, j.Splits, j.Truth, j.TruthSE, j.UnfinishedTheory)
 		fmt.Println("estimator                        mean     bias      +-      rms       sd   seconds  retrained")

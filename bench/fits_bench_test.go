@@ -50,16 +50,17 @@ func BenchmarkBreadth(b *testing.B) {
 			for _, gammaD := range []float64{0.01, 0.05, 0.2, 1} {
 				for _, noise := range []float64{0.1, 1e-3} {
 					for _, engine := range []model.Storage{model.Exact, model.Auto} {
-						b.Run(fmt.Sprintf("data=%s/n=%d/gammad=%g/noise=%g/engine=%v", name, n, gammaD, noise, engine), func(b *testing.B) {
-							if n > 1000 && blas.Bound().Name() != "openblas" {
-								b.Skip("minutes in pure Go")
-							}
-							set := breadthSet(b, name, n)
-							breadth(b, model.Spec{
-								Set: set, Standardize: true, Loss: loss.Square{Noise: noise}, Storage: engine,
-								Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
+						b.Run(fmt.Sprintf("data=%s/n=%d/gammad=%g/noise=%g/engine=%v", name, n, gammaD, noise, engine),
+							func(b *testing.B) {
+								if n > 1000 && blas.Bound().Name() != "openblas" {
+									b.Skip("minutes in pure Go")
+								}
+								set := breadthSet(b, name, n)
+								breadth(b, model.Spec{
+									Set: set, Standardize: true, Loss: loss.Square{Noise: noise}, Storage: engine,
+									Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
+								})
 							})
-						})
 					}
 				}
 			}
@@ -94,7 +95,8 @@ func breadth(b *testing.B, spec model.Spec) {
 				began = began.Add(exact.GramTime) // both sides need the kernel matrix
 			}
 		}
-		if s, err = m.Solve(context.Background(), scheme, solver.Settings{}); err != nil || s.Status != solver.Converged {
+		if s, err = m.Solve(context.Background(), scheme, solver.Settings{}); err != nil ||
+			s.Status != solver.Converged {
 			b.Fatal(s, err)
 		}
 		s.LeftOut(loss.SquareTest{})

@@ -64,7 +64,10 @@ type ExactOff struct {
 // work. Of the settings Seed, Tolerance, MaxSweeps and Progress count.
 func ScaleTasks(cases []Case, s Settings) ([]Task[ScaleRow], error) {
 	known := map[reference]exactAnswer{}
-	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow, error) { return x.scale(ctx, known) },
+	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow,
+		error) {
+		return x.scale(ctx, known)
+	},
 		func(r ScaleRow) error { return finite(r.Error) })
 }
 
@@ -117,8 +120,10 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 func (x *experiment) scaleRow(s *solver.Solution) ScaleRow {
 	of := x.setup()
 	row := ScaleRow{
-		Data: of.Data, Loss: of.Loss, Engine: model.Exact.String(), N: of.N, Sites: of.Sites, D: of.D, Ratio: of.Ratio,
-		Convergence: convergenceOf(s), Linear: s.Stats.Linear, Passes: s.Stats.Passes, PeakBytes: s.Bytes(), Machine: machine(),
+		Data: of.Data, Loss: of.Loss, Engine: model.Exact.String(), N: of.N, Sites: of.Sites, D: of.D,
+		Ratio:       of.Ratio,
+		Convergence: convergenceOf(s), Linear: s.Stats.Linear, Passes: s.Stats.Passes, PeakBytes: s.Bytes(),
+		Machine: machine(),
 	}
 	if a, ok := x.model.Approximation(); ok {
 		row.Engine, row.Rank, row.RankResidual = model.LowRank.String(), a.Rank, a.Residual

@@ -29,7 +29,8 @@ func TestScale(t *testing.T) {
 	spec := need.One(waves(600))(t)
 	lowrank := spec
 	lowrank.Storage, lowrank.RankTol = model.LowRank, 1e-4
-	cases := []Case{{Name: "waves", Spec: spec, Ratio: 1, Sizes: []int{150, 600}}, {Name: "waves", Spec: lowrank, Ratio: 1, Sizes: []int{600}}}
+	cases := []Case{{Name: "waves", Spec: spec, Ratio: 1, Sizes: []int{150, 600}}, {Name: "waves", Spec: lowrank,
+		Ratio: 1, Sizes: []int{600}}}
 	emitted := 0
 	rows, err := scale(context.Background(), cases, Settings{}, func(ScaleRow) { emitted++ })
 	if err != nil || len(rows) != 3 || emitted != 3 {
@@ -37,7 +38,8 @@ func TestScale(t *testing.T) {
 	}
 	for _, r := range rows {
 		if r.Status != "converged" || !(r.GramS > 0) || !(r.SolveS > 0) || !(r.SweepS > 0 && r.SweepS < r.SolveS) ||
-			math.Abs(r.TotalS-r.GramS-r.SolveS) > 1e-12 || r.Sites != r.N || r.D != 4 || r.Refreshes.Exact+r.Refreshes.Single < 2 || r.Linear < 1 {
+			math.Abs(r.TotalS-r.GramS-r.SolveS) > 1e-12 || r.Sites != r.N || r.D != 4 ||
+			r.Refreshes.Exact+r.Refreshes.Single < 2 || r.Linear < 1 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -45,7 +47,8 @@ func TestScale(t *testing.T) {
 	if exact.Engine != "exact" || exact.Rank != 0 || exact.Compared || exact.PeakBytes < linalg.SymBytes(600) {
 		t.Errorf("%+v", exact)
 	}
-	if approximate.Engine != "lowrank" || approximate.Rank < 50 || approximate.Rank > 500 || !(approximate.RankResidual <= 1e-4) {
+	if approximate.Engine != "lowrank" || approximate.Rank < 50 || approximate.Rank > 500 ||
+		!(approximate.RankResidual <= 1e-4) {
 		t.Errorf("%+v", approximate)
 	}
 	// The noise is 0.01, so a residual of 1e-4 is one percent of it.
@@ -59,7 +62,8 @@ func TestScale(t *testing.T) {
 // rows so far come with the error.
 func TestScaleRefuses(t *testing.T) {
 	spec := need.One(waves(50))(t)
-	if _, err := scale(context.Background(), []Case{{Spec: spec, Ratio: 1, Sizes: []int{51}}}, Settings{}, nil); !errors.Is(err, model.ErrInput) {
+	if _, err := scale(context.Background(), []Case{{Spec: spec, Ratio: 1, Sizes: []int{51}}}, Settings{},
+		nil); !errors.Is(err, model.ErrInput) {
 		t.Errorf("more examples than there are: %v", err)
 	}
 	done, cancel := context.WithCancel(context.Background())
@@ -97,7 +101,8 @@ func TestGrowth(t *testing.T) {
 // set itself unchanged), labels as they are in classification.
 func TestScaleCases(t *testing.T) {
 	cases := need.One(DefaultScale(5000, 20000))(t)
-	if len(cases) != 3 || cases[0].Spec.Storage != model.Exact || len(cases[0].Sizes) != 2 || len(cases[1].Sizes) != 4 || cases[2].Sizes[3] != 20000 {
+	if len(cases) != 3 || cases[0].Spec.Storage != model.Exact || len(cases[0].Sizes) != 2 ||
+		len(cases[1].Sizes) != 4 || cases[2].Sizes[3] != 20000 {
 		t.Errorf("%+v", cases)
 	}
 	set := need.One(dataset.Open("boston"))(t)

@@ -61,5 +61,6 @@ func unusedAVX512(info Info, hasAVX512 bool, coretype string) string {
 	if coretype != "" {
 		why = fmt.Sprintf("OPENBLAS_CORETYPE=%s is set", coretype)
 	}
-	return fmt.Sprintf("this processor has AVX-512, the %s kernels of OpenBLAS do not use it (%s)", info.Core, why)
+	return fmt.Sprintf("this processor has AVX-512, the %s kernels of OpenBLAS do not use it (%s)", info.Core,
+		why)
 }

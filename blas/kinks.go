@@ -1,6 +1,7 @@
 package blas
 
-// KinkRow is one of several maps of a standard normal x, all bent at one place z and of weight P in an average:
+// KinkRow is one of several maps of a standard normal x, all bent at one place z and of weight P in an
+// average:
 //
 //	f(x) = b (x-hi)+ - a (lo-x)+,   lo = z + Below scale,   hi = z + Above scale,
 //
@@ -13,8 +14,9 @@ type KinkRow struct {
 // MaxKinkLanes is the number of places in a KinkLanes.
 const MaxKinkLanes = 64
 
-// KinkLanes are many places, with averages over x and the rows: of f and its square, of its slope and of one less
-// that; and for slopes a = b = 1 derivatives of the first three. Those by z that are missing are -Keep and -2 First.
+// KinkLanes are many places, with averages over x and the rows: of f and its square, of its slope and of one
+// less that; and for slopes a = b = 1 derivatives of the first three. Those by z that are missing are -Keep
+// and -2 First.
 type KinkLanes struct {
 	Z, Scale, C                 [MaxKinkLanes]float64
 	First, Second, Keep, Pull   [MaxKinkLanes]float64

@@ -9,10 +9,12 @@ package blas
 // Fortran symbols of OpenBLAS's own LAPACK: column-major, no copies.
 // Trailing lengths of the character arguments follow gfortran's convention.
 void dpotrf_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
-void dtrtri_(const char *uplo, const char *diag, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t, size_t);
+void dtrtri_(const char *uplo, const char *diag, const int32_t *n, double *a, const int32_t *lda,
+	int32_t *info, size_t, size_t);
 void dlauum_(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info, size_t);
 void spotrf_(const char *uplo, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t);
-void strtri_(const char *uplo, const char *diag, const int32_t *n, float *a, const int32_t *lda, int32_t *info, size_t, size_t);
+void strtri_(const char *uplo, const char *diag, const int32_t *n, float *a, const int32_t *lda,
+	int32_t *info, size_t, size_t);
 void dsyev_(const char *job, const char *uplo, const int32_t *n, double *a, const int32_t *lda, double *w,
             double *work, const int32_t *lwork, int32_t *info, size_t, size_t);
 void openblas_set_num_threads(int);
@@ -51,7 +53,8 @@ static int32_t bb_trtri32(char uplo, int32_t n, float *a, int32_t lda) {
 	return info;
 }
 
-static int32_t bb_eigenvalues(char uplo, int32_t n, double *a, int32_t lda, double *w, double *work, int32_t lwork) {
+static int32_t bb_eigenvalues(char uplo, int32_t n, double *a, int32_t lda, double *w, double *work,
+	int32_t lwork) {
 	int32_t info;
 	char job = 'N';
 	dsyev_(&job, &uplo, &n, a, &lda, w, work, &lwork, &info, 1, 1);
@@ -173,7 +176,8 @@ func dpotrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int) {
 	if n == 0 {
 		return 0
 	}
-	if minor := int(C.bb_potrf(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))); minor != 0 {
+	if minor := int(C.bb_potrf(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]),
+		C.int32_t(lda))); minor != 0 {
 		return minor
 	}
 	return firstNaN(n, a, lda)
@@ -195,7 +199,8 @@ func spotrf(uplo blas.Uplo, n int, a []float32, lda int) (minor int) {
 	if n == 0 {
 		return 0
 	}
-	if minor := int(C.bb_potrf32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))); minor != 0 {
+	if minor := int(C.bb_potrf32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]),
+		C.int32_t(lda))); minor != 0 {
 		return minor
 	}
 	return firstNaN(n, a, lda)

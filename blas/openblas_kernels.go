@@ -67,7 +67,8 @@ const (
 
 // timesInverse is trsm as a product with the inverse of A, formed in square. It
 // leaves B as it is and returns false where that would cost too many digits.
-func timesInverse[T float, K kernels[T]](k K, square []T, condition float64, s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T, ldb int) bool {
+func timesInverse[T float, K kernels[T]](k K, square []T, condition float64, s blas.Side, uplo blas.Uplo,
+	t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T, ldb int) bool {
 	order := n
 	if s == blas.Left {
 		order = m
@@ -118,19 +119,23 @@ func squareOfTriangle[T float, K kernels[T]](k K, square []T, uplo blas.Uplo, n 
 	k.syrk(uplo, t, n, n, 1, square, n, 0, a, lda)
 }
 
-func (d double) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (d double) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int, beta float64, c []float64, ldc int) {
 	d.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-func (d double) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (d double) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
+	beta float64, c []float64, ldc int) {
 	d.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 }
 
-func (d double) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (d double) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	d.Dtrmm(s, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
 }
 
-func (d double) trsm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (d double) trsm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	if !timesInverse(d, d.leaf[:], conditionDouble, s, uplo, t, m, n, alpha, a, lda, b, ldb) {
 		d.Dtrsm(s, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
 	}
@@ -146,19 +151,23 @@ func (d double) lauum(uplo blas.Uplo, n int, a []float64, lda int) {
 	squareOfTriangle(d, d.leaf[:], uplo, n, a, lda)
 }
 
-func (s single) gemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (s single) gemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
+	ldb int, beta float32, c []float32, ldc int) {
 	s.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-func (s single) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+func (s single) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int,
+	beta float32, c []float32, ldc int) {
 	s.Ssyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 }
 
-func (s single) trmm(side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+func (s single) trmm(side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float32, a []float32,
+	lda int, b []float32, ldb int) {
 	s.Strmm(side, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
 }
 
-func (s single) trsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+func (s single) trsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float32, a []float32,
+	lda int, b []float32, ldb int) {
 	if !timesInverse(s, s.leaf[:], conditionSingle, side, uplo, t, m, n, alpha, a, lda, b, ldb) {
 		s.Strsm(side, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
 	}

@@ -142,9 +142,11 @@ func otherwise(t blas.Transpose) blas.Transpose {
 // subtractProduct is C -= A B', C being m x n and A and B having k columns.
 func (r recursion[T, K]) subtractProduct(m, n, k int, a, b, c block[T]) {
 	if c.upper {
-		r.kernels.gemm(blas.Trans, blas.NoTrans, n, m, k, -1, b.data, b.stride, a.data, a.stride, 1, c.data, c.stride)
+		r.kernels.gemm(blas.Trans, blas.NoTrans, n, m, k, -1, b.data, b.stride, a.data, a.stride, 1, c.data,
+			c.stride)
 	} else {
-		r.kernels.gemm(blas.NoTrans, blas.Trans, m, n, k, -1, a.data, a.stride, b.data, b.stride, 1, c.data, c.stride)
+		r.kernels.gemm(blas.NoTrans, blas.Trans, m, n, k, -1, a.data, a.stride, b.data, b.stride, 1, c.data,
+			c.stride)
 	}
 }
 

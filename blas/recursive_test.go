@@ -202,19 +202,23 @@ func TestConcurrentFactorisations(t *testing.T) {
 // tally is kernels that only count: flops of products, and of all else.
 type tally struct{ products, leaves *float64 }
 
-func (c tally) gemm(_, _ blas.Transpose, m, n, k int, _ float32, _ []float32, _ int, _ []float32, _ int, _ float32, _ []float32, _ int) {
+func (c tally) gemm(_, _ blas.Transpose, m, n, k int, _ float32, _ []float32, _ int, _ []float32, _ int,
+	_ float32, _ []float32, _ int) {
 	*c.products += 2 * float64(m) * float64(n) * float64(k)
 }
 
-func (c tally) syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float32, _ []float32, _ int, _ float32, _ []float32, _ int) {
+func (c tally) syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float32, _ []float32, _ int, _ float32,
+	_ []float32, _ int) {
 	*c.products += float64(n) * float64(n) * float64(k)
 }
 
-func (c tally) trmm(s blas.Side, _ blas.Uplo, _ blas.Transpose, m, n int, _ float32, _ []float32, _ int, _ []float32, _ int) {
+func (c tally) trmm(s blas.Side, _ blas.Uplo, _ blas.Transpose, m, n int, _ float32, _ []float32, _ int,
+	_ []float32, _ int) {
 	*c.products += triangleTimes(s, m, n)
 }
 
-func (c tally) trsm(s blas.Side, _ blas.Uplo, _ blas.Transpose, m, n int, _ float32, _ []float32, _ int, _ []float32, _ int) {
+func (c tally) trsm(s blas.Side, _ blas.Uplo, _ blas.Transpose, m, n int, _ float32, _ []float32, _ int,
+	_ []float32, _ int) {
 	*c.leaves += triangleTimes(s, m, n)
 }
 
@@ -231,7 +235,10 @@ func (c tally) potrf(_ blas.Uplo, n int, _ []float32, _ int) int {
 }
 func (c tally) trtri(_ blas.Uplo, n int, _ []float32, _ int) { c.leaf(n) }
 func (c tally) lauum(_ blas.Uplo, n int, _ []float32, _ int) { c.leaf(n) }
-func (c tally) leaf(n int)                                   { *c.leaves += float64(n) * float64(n) * float64(n) / 3 }
+func (c tally) leaf(n int) {
+	*c.leaves += float64(n) * float64(n) *
+		float64(n) / 3
+}
 
 // TestWorkIsInProducts counts flops, which no load of the machine disturbs. At
 // n = 4000 and leaves of 64 all but n^2/2 times 64 flops of potrf, its divisions

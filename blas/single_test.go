@@ -87,7 +87,10 @@ func BenchmarkSingle(b *testing.B) {
 					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 				})
 			}
-			run("gemm32", 2*cube, func() { s.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, source, lda, source, lda, 0, c, lda) })
+			run("gemm32", 2*cube, func() {
+				s.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, source, lda, source, lda, 0,
+					c, lda)
+			})
 			run("potrf32", cube/3, func() { s.Potrf32(blas.Lower, n, work, lda) })
 			run("trtri32", cube/3, func() { s.Trtri32(blas.Lower, n, work, lda) })
 			run("lauum32", cube/3, func() { s.Lauum32(blas.Lower, n, work, lda) })

@@ -6,11 +6,14 @@ package blas
 #cgo CFLAGS: -O3
 #cgo LDFLAGS: -lm
 char *openblas_get_corename(void);
-typedef int inverter(int order, const double *k, int ldk, const double *root, void *work, double *pivots, double *above, double *below);
+typedef int inverter(int order, const double *k, int ldk, const double *root, void *work, double *pivots,
+	double *above, double *below);
 typedef void squarer(int order, const void *work, const double *scale, double *g, int ldg);
-typedef void coupler(int order, const double *g, int ldg, const double *chi, const double *u, void *work, double *h, int ldh);
+typedef void coupler(int order, const double *g, int ldg, const double *chi, const double *u, void *work,
+	double *h, int ldh);
 typedef void squared(int order, const double *g, int ldg, const double *x, double *y);
-typedef void coupled(int order, const double *g, int ldg, const double *h, int ldh, const double *d, const double *u, const double *f,
+typedef void coupled(int order, const double *g, int ldg, const double *h, int ldh, const double *d,
+	const double *u, const double *f,
                      double *y0, double *y1, double *y2, double *y3);
 typedef void kinks(int number, int rows, const double *row, double *lane);
 inverter bb_avx512_double_invert, bb_avx512_single_invert, bb_avx2_double_invert, bb_avx2_single_invert;
@@ -20,18 +23,23 @@ squared bb_avx512_squared, bb_avx2_squared;
 coupled bb_avx512_coupled, bb_avx2_coupled;
 kinks bb_avx512_kinks, bb_avx2_kinks;
 
-static inverter *const inverters[2][2] = {{bb_avx512_double_invert, bb_avx512_single_invert}, {bb_avx2_double_invert, bb_avx2_single_invert}};
-static squarer *const squarers[2][2] = {{bb_avx512_double_square, bb_avx512_single_square}, {bb_avx2_double_square, bb_avx2_single_square}};
+static inverter *const inverters[2][2] = {{bb_avx512_double_invert, bb_avx512_single_invert},
+	{bb_avx2_double_invert, bb_avx2_single_invert}};
+static squarer *const squarers[2][2] = {{bb_avx512_double_square, bb_avx512_single_square},
+	{bb_avx2_double_square, bb_avx2_single_square}};
 
-static int bb_small_invert(int set, int single, int order, const double *k, int ldk, const double *root, double *work, double *pivots, double *above, double *below) {
+static int bb_small_invert(int set, int single, int order, const double *k, int ldk, const double *root,
+	double *work, double *pivots, double *above, double *below) {
 	return inverters[set][single](order, k, ldk, root, work, pivots, above, below);
 }
 
-static void bb_small_square(int set, int single, int order, const double *work, const double *scale, double *g, int ldg) {
+static void bb_small_square(int set, int single, int order, const double *work, const double *scale,
+	double *g, int ldg) {
 	squarers[set][single](order, work, scale, g, ldg);
 }
 
-static void bb_small_couple(int set, int order, const double *g, int ldg, const double *chi, const double *u, double *work, double *h, int ldh) {
+static void bb_small_couple(int set, int order, const double *g, int ldg, const double *chi, const double *u,
+	double *work, double *h, int ldh) {
 	(set ? bb_avx2_single_couple : bb_avx512_single_couple)(order, g, ldg, chi, u, work, h, ldh);
 }
 
@@ -43,7 +51,8 @@ static void bb_small_kinks(int set, int number, int rows, const double *row, dou
 	(set ? bb_avx2_kinks : bb_avx512_kinks)(number, rows, row, lane);
 }
 
-static void bb_small_coupled(int set, int order, const double *g, int ldg, const double *h, int ldh, const double *d, const double *u,
+static void bb_small_coupled(int set, int order, const double *g, int ldg, const double *h, int ldh,
+	const double *d, const double *u,
                              const double *f, double *y0, double *y1, double *y2, double *y3) {
 	(set ? bb_avx2_coupled : bb_avx512_coupled)(order, g, ldg, h, ldh, d, u, f, y0, y1, y2, y3);
 }
@@ -91,7 +100,8 @@ func (openBLAS) smallInvert(k blas64.Symmetric, root []float64, s *Small) int {
 	if k.N == 0 {
 		return 0
 	}
-	return int(C.bb_small_invert(smallSet().index, flag(s.single), C.int(k.N), numbers(k.Data), C.int(k.Stride), numbers(root),
+	return int(C.bb_small_invert(smallSet().index, flag(s.single), C.int(k.N), numbers(k.Data), C.int(k.Stride),
+		numbers(root),
 		numbers(s.work), numbers(s.Pivots), numbers(s.Above), numbers(s.Below)))
 }
 
@@ -99,12 +109,14 @@ func (openBLAS) smallSquare(s *Small, scale []float64, g blas64.Symmetric) {
 	if g.N == 0 {
 		return
 	}
-	C.bb_small_square(smallSet().index, flag(s.single), C.int(g.N), numbers(s.work), numbers(scale), numbers(g.Data), C.int(g.Stride))
+	C.bb_small_square(smallSet().index, flag(s.single), C.int(g.N), numbers(s.work), numbers(scale),
+		numbers(g.Data), C.int(g.Stride))
 }
 
 func (openBLAS) smallCouple(g blas64.Symmetric, chi, u []float64, s *Small, h blas64.General) {
 	if g.N > 0 {
-		C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u), numbers(s.work), numbers(h.Data), C.int(h.Stride))
+		C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u),
+			numbers(s.work), numbers(h.Data), C.int(h.Stride))
 	}
 }
 
@@ -116,7 +128,8 @@ func (openBLAS) smallSquared(g blas64.Symmetric, x, y []float64) {
 
 func (openBLAS) smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64) {
 	if g.N > 0 {
-		C.bb_small_coupled(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(h.Data), C.int(h.Stride),
+		C.bb_small_coupled(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(h.Data),
+			C.int(h.Stride),
 			numbers(d), numbers(u), numbers(f), numbers(y[0]), numbers(y[1]), numbers(y[2]), numbers(y[3]))
 	}
 }
@@ -124,7 +137,8 @@ func (openBLAS) smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []flo
 func (openBLAS) smallSetWidth() int { return smallSet().width }
 
 func (openBLAS) smallKinks(number int, rows []KinkRow, l *KinkLanes) {
-	C.bb_small_kinks(smallSet().index, C.int(number), C.int(len(rows)), (*C.double)(&rows[0].P), (*C.double)(&l.Z[0]))
+	C.bb_small_kinks(smallSet().index, C.int(number), C.int(len(rows)), (*C.double)(&rows[0].P),
+		(*C.double)(&l.Z[0]))
 }
 
 // numbers is where a slice that is not empty begins.

@@ -2,8 +2,9 @@ package blas
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// Thin is a matrix R of N rows, sites, and few columns, in products that cost N rank^2 flops: kernels that copy a block of sites to
-// where it stays in the cache, scale it on the way, and compute the lower half of what is symmetric.
+// Thin is a matrix R of N rows, sites, and few columns, in products that cost N rank^2 flops: kernels that
+// copy a block of sites to where it stays in the cache, scale it on the way, and compute the lower half of
+// what is symmetric.
 type Thin struct {
 	Panels []blas64.General // of R', some rows each, as many in all but the last, with one stride
 	Single bool             // products are in single precision; sums over blocks are in double
@@ -23,7 +24,8 @@ type thinKernels interface {
 	// thinWork is the number of float64 that the kernels work in, 0 where there are none.
 	thinWork(rank int) int
 	thinGram(m Thin, sum blas64.General, root []float64, first, last int, work []float64)
-	thinForms(m Thin, lower blas64.General, norms bool, dst []float64, kept blas64.General, first, last int, work []float64)
+	thinForms(m Thin, lower blas64.General, norms bool, dst []float64, kept blas64.General, first, last int,
+		work []float64)
 }
 
 // ThinWork is the number of float64 that the products of a Thin work in, 0 where there are no kernels.
@@ -51,7 +53,8 @@ func (m Thin) Norms(dst []float64, lower, kept blas64.General, first, last int, 
 	m.forms(lower, true, dst, kept, first, last, work)
 }
 
-func (m Thin) forms(lower blas64.General, norms bool, dst []float64, kept blas64.General, first, last int, work []float64) {
+func (m Thin) forms(lower blas64.General, norms bool, dst []float64, kept blas64.General, first, last int,
+	work []float64) {
 	if first < last {
 		bound.(thinKernels).thinForms(m, lower, norms, dst, kept, first, last, work)
 	}

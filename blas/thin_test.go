@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// TestThin: the products of a Thin are those of its definition, added up site by site, to the rounding of its precision times the
-// sum of sizes; of a range of sites, of panels of several heights, and nothing else is written.
+// TestThin: the products of a Thin are those of its definition, added up site by site, to the rounding of its
+// precision times the sum of sizes; of a range of sites, of panels of several heights, and nothing else is
+// written.
 func TestThin(t *testing.T) {
 	if ThinWork(1) == 0 {
 		t.Skip("no such kernels")
@@ -52,10 +53,12 @@ func checkThin(t *testing.T, rank, n int, single bool, tol float64) {
 				term := rows[p][i] * rows[q][i] * root[i] * math.Abs(root[i])
 				want, size = want+term, size+math.Abs(term)
 			}
-			near(t, fmt.Sprintf("gram %d %d", p, q), sum.Data[p*sum.Stride+q], want, 4*tol*(math.Abs(want)+size)*math.Sqrt(float64(last-first)))
+			near(t, fmt.Sprintf("gram %d %d", p, q), sum.Data[p*sum.Stride+q], want,
+				4*tol*(math.Abs(want)+size)*math.Sqrt(float64(last-first)))
 		}
 	}
-	norms, products, kept := normals(n, rng), normals(n, rng), blas64.General{Rows: rank, Cols: n, Stride: n + 1, Data: normals(rank*(n+1), rng)}
+	norms, products, kept := normals(n, rng), normals(n, rng), blas64.General{Rows: rank, Cols: n, Stride: n + 1,
+		Data: normals(rank*(n+1), rng)}
 	before, beforeKept := append([]float64(nil), norms...), append([]float64(nil), kept.Data...)
 	copy(products, norms)
 	m.Norms(norms, lower, kept, first, last, work)
@@ -90,7 +93,8 @@ func checkForms(t *testing.T, rows [][]float64, lower blas64.General, i int, nor
 			term := lower.Data[q*lower.Stride+p] * rows[p][i]
 			v, most = v+term, most+math.Abs(term)
 		}
-		wantNorm, wantForm, size = wantNorm+v*v, wantForm+v*rows[q][i], size+most*(math.Abs(v)+most+math.Abs(rows[q][i]))
+		wantNorm, wantForm, size = wantNorm+v*v, wantForm+v*rows[q][i],
+			size+most*(math.Abs(v)+most+math.Abs(rows[q][i]))
 	}
 	near(t, "norm", norm, wantNorm, 4*tol*size)
 	near(t, "form", form, wantForm, 4*tol*size)

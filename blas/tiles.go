@@ -15,11 +15,13 @@ type tiles struct{ pureGo }
 // blocks on one goroutine.
 const tile = 64
 
-func (p tiles) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (p tiles) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int, beta float64, c []float64, ldc int) {
 	p.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
+	beta float64, c []float64, ldc int) {
 	if n <= tile {
 		p.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -43,7 +45,8 @@ func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a
 	)
 }
 
-func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	order := n
 	if s == blas.Left {
 		order = m
@@ -87,7 +90,8 @@ func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alp
 	}
 }
 
-func (p tiles) trsm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (p tiles) trsm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	strips(s, m, n, b, ldb, func(m, n int, b []float64) {
 		p.Dtrsm(s, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
 	})

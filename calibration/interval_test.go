@@ -23,7 +23,8 @@ func TestJackknifePlusCounts(t *testing.T) {
 			}
 			low, high := calibration.JackknifePlus(slices.Clone(without), slices.Clone(residual), level)
 			wanted := level*float64(n+1) - 1e-9
-			if supported := calibration.CheckLevel(level, n) == nil; supported == math.IsInf(high, 1) || supported == math.IsInf(low, -1) || supported != (wanted <= float64(n)) {
+			if supported := calibration.CheckLevel(level, n) == nil; supported == math.IsInf(high, 1) ||
+				supported == math.IsInf(low, -1) || supported != (wanted <= float64(n)) {
 				t.Fatalf("n = %d, level %v: supported %v, interval %v to %v", n, level, supported, low, high)
 			} else if !supported {
 				continue
@@ -36,7 +37,8 @@ func TestJackknifePlusCounts(t *testing.T) {
 				beyond += indicator(m-residual[i] > low)
 			}
 			if within < wanted || below >= wanted || above < wanted || beyond >= wanted {
-				t.Errorf("n = %d, level %v: %v to %v holds %v and %v, without its ends %v and %v", n, level, low, high, within, above, below, beyond)
+				t.Errorf("n = %d, level %v: %v to %v holds %v and %v, without its ends %v and %v", n, level, low, high,
+					within, above, below, beyond)
 			}
 		}
 	}
@@ -60,7 +62,8 @@ func TestCheckLevel(t *testing.T) {
 		if err := calibration.CheckLevel(level, least); err != nil {
 			t.Error(err)
 		}
-		if err := calibration.CheckLevel(level, least-1); err == nil || !strings.Contains(err.Error(), "of at most 0.") {
+		if err := calibration.CheckLevel(level, least-1); err == nil || !strings.Contains(err.Error(),
+			"of at most 0.") {
 			t.Errorf("level %v of %d examples: %v", level, least-1, err)
 		}
 	}

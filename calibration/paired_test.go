@@ -15,7 +15,8 @@ func TestCompare(t *testing.T) {
 	a, b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, make([]float64, 10)
 	p := calibration.Compare(a, b, 0.95)
 	se := math.Sqrt(82.5/9) / math.Sqrt(10)
-	if math.Abs(p.Difference-5.5) > 1e-12 || math.Abs(p.StandardError-se) > 1e-12 || math.Abs(p.High-5.5-2.2621572*se) > 1e-6 || math.Abs(p.High+p.Low-11) > 1e-9 {
+	if math.Abs(p.Difference-5.5) > 1e-12 || math.Abs(p.StandardError-se) > 1e-12 ||
+		math.Abs(p.High-5.5-2.2621572*se) > 1e-6 || math.Abs(p.High+p.Low-11) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
 	for i := range b {

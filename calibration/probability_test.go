@@ -117,7 +117,8 @@ func TestIsotonic(t *testing.T) {
 // TestSeparatedClasses: the slope is finite, and no probability passes Platt's targets.
 func TestSeparatedClasses(t *testing.T) {
 	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
-	for name, fit := range map[string]func(f, y []float64) (calibration.Curve, error){"logistic": calibration.FitLogistic, "isotonic": calibration.FitIsotonic} {
+	for name, fit := range map[string]func(f, y []float64) (calibration.Curve,
+		error){"logistic": calibration.FitLogistic, "isotonic": calibration.FitIsotonic} {
 		c := need.One(fit(field, label))(t)
 		low, high := c.Probability(-1), c.Probability(1)
 		if !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
@@ -136,7 +137,8 @@ func TestNothingToLearn(t *testing.T) {
 			t.Errorf("%v: %v %v", field, c, err)
 		}
 	}
-	if _, err := calibration.FitCurve([]float64{1, 2}, []float64{1, 1}); !errors.Is(err, calibration.ErrOneClass) {
+	if _, err := calibration.FitCurve([]float64{1, 2}, []float64{1, 1}); !errors.Is(err,
+		calibration.ErrOneClass) {
 		t.Errorf("one class: %v", err)
 	}
 	fit, err := calibration.FitCurve([]float64{1, 2, 3, 4}, []float64{-1, -1, 1, -1})
@@ -150,7 +152,10 @@ func TestNothingToLearn(t *testing.T) {
 // three standard errors.
 func TestFitCurve(t *testing.T) {
 	step := func(f float64) float64 { return 0.05 + 0.45*indicator(f > -1) + 0.45*indicator(f > 1) }
-	for name, p := range map[string]func(float64) float64{"logistic": func(f float64) float64 { return sigmoid(2 * f) }, "isotonic": step} {
+	for name, p := range map[string]func(float64) float64{"logistic": func(f float64) float64 {
+		return sigmoid(
+			2 * f)
+	}, "isotonic": step} {
 		field, label := draw(2000, 6, p)
 		fit, err := calibration.FitCurve(field, label)
 		if err != nil || fit.Name() != name {
@@ -162,7 +167,8 @@ func TestFitCurve(t *testing.T) {
 			probability[i] = fit.Probability(f)
 		}
 		inside, outside := calibration.Judge(fit.CrossFitted, label), calibration.Judge(probability, known)
-		if math.Abs(inside.LogLoss-outside.LogLoss) > 0.03 || math.Abs(inside.Brier-outside.Brier) > 0.01 { // sd of a log loss about 0.4, over 2000^1/2
+		// sd of a log loss about 0.4, over 2000^1/2
+		if math.Abs(inside.LogLoss-outside.LogLoss) > 0.03 || math.Abs(inside.Brier-outside.Brier) > 0.01 {
 			t.Errorf("%s: %+v cross-fitted, %+v of new examples", name, inside, outside)
 		}
 	}

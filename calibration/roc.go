@@ -12,7 +12,8 @@ import (
 // probability that a positive example has the larger score, ties counting half. It is nil for
 // one class.
 func ROC(score, label []float64) (falsePositive, truePositive []float64, area float64) {
-	if !slices.ContainsFunc(label, func(y float64) bool { return y > 0 }) || !slices.ContainsFunc(label, func(y float64) bool { return y <= 0 }) {
+	if !slices.ContainsFunc(label, func(y float64) bool { return y > 0 }) ||
+		!slices.ContainsFunc(label, func(y float64) bool { return y <= 0 }) {
 		return nil, nil, 0
 	}
 	sorted, positive := slices.Clone(score), make([]bool, len(label))

@@ -169,66 +169,129 @@ func TestShapesOfTables(t *testing.T) {
 		names   bool // of columns survive
 		note    string
 	}{
-		"plain":                  {"d.csv", csv.write(boston), Options{}, boston, true, ""},
-		"tabs":                   {"d.tsv", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true, "tabs"},
-		"tabs in .txt":           {"d.txt", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true, "tabs"},
-		"semicolons":             {"d.csv", shape{separator: ";", header: true}.write(boston), Options{}, boston, true, "semicolons"},
-		"semicolon, comma":       {"d.csv", shape{separator: ";", header: true, comma: true}.write(boston), Options{}, boston, true, "decimal commas"},
-		"tab, comma":             {"d.txt", shape{separator: "\t", header: true, comma: true}.write(boston), Options{}, boston, true, "decimal commas"},
-		"semicolon, comma, bare": {"d.data", shape{separator: ";", comma: true}.write(boston), Options{}, boston, false, "no header"},
-		"blanks":                 {"d.txt", shape{separator: " ", header: true}.write(boston), Options{}, boston, true, "blanks"},
-		"aligned, no header":     {"housing.data", shape{separator: "   ", line: func(_ int, s string) string { return "  " + s + " " }}.write(boston), Options{}, boston, false, "no header"},
-		"comma blank":            {"d.csv", shape{separator: ", ", header: true}.write(boston), Options{}, boston, true, ""},
-		"no header":              {"d.data", shape{separator: ","}.write(boston), Options{}, boston, false, "no header"},
-		"no header, told":        {"d.csv", shape{separator: ","}.write(boston), Options{NoHeader: true}, boston, false, "no header"},
-		"no header, texts":       {"d.data", shape{separator: ",", label: sex}.write(pima), Options{}, pima, false, "no header"},
-		"CRLF":                   {"d.csv", shape{separator: ",", header: true, end: "\r\n"}.write(boston), Options{}, boston, true, ""},
-		"byte order mark":        {"d.csv", shape{separator: ";", header: true, before: "\ufeff"}.write(boston), Options{}, boston, true, "semicolons"},
-		"quoted names":           {"d.csv", shape{separator: ",", header: true, quoted: true}.write(boston), Options{}, boston, true, ""},
-		"comments":               {"d.csv", shape{separator: ",", header: true, before: "# source, date\n# made by hand\n\n", after: "# end\n"}.write(boston), Options{}, boston, true, "1 lines"},
-		"numpy.savetxt":          {"d.txt", shape{separator: " ", header: true, line: func(i int, s string) string { return strings.Repeat("# ", max(0, 1-i)) + s }}.write(boston), Options{}, boston, true, "comment"},
-		"pandas.to_csv":          {"d.csv", shape{separator: ",", header: true, index: true, corner: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.csv":            {"d.csv", shape{separator: ",", header: true, index: true, corner: true, quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.csv2":           {"d.csv", shape{separator: ";", header: true, index: true, corner: true, quoted: true, comma: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.table":          {"d.txt", shape{separator: " ", header: true, index: true, quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.table, tabs":    {"d.tsv", shape{separator: "\t", header: true, index: true, quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"gzip":                   {"d.csv.gz", gzipped(csv.write(boston)), Options{}, boston, true, ""},
-		"zstd":                   {"d.tsv.zst", zstandard(shape{separator: "\t", header: true}.write(boston)), Options{}, boston, true, "tabs"},
-		"gzip, unsaid":           {"d.csv", gzipped(csv.write(boston)), Options{}, boston, true, ""},
-		"gzip, sparse":           {"d.svm.gz", gzipped(sparse.Bytes()), Options{}, boston, false, ""},
-		"sparse .txt":            {"d.txt", sparse.Bytes(), Options{}, boston, false, ""},
-		"sparse .dat":            {"d.dat", sparse.Bytes(), Options{}, boston, false, ""},
-		"table .dat":             {"d.dat", shape{separator: " "}.write(boston), Options{}, boston, false, "no header"},
-		"sparse from 0":          {"d.svm", zero.Bytes(), Options{ZeroBased: true}, boston, false, ""},
-		"trailing separators":    {"d.csv", shape{separator: ",", header: true, line: func(_ int, s string) string { return s + "," }}.write(boston), Options{}, boston, true, ""},
-		"rows of separators":     {"d.csv", shape{separator: ",", header: true, after: strings.Repeat(",", 13) + "\n" + strings.Repeat(",", 13) + "\n"}.write(boston), Options{}, boston, true, "2 empty rows"},
-		"target by name":         {"d.csv", moved(csv.write(boston), 13, 0), Options{Target: "medv"}, boston, true, ""},
-		"target by number":       {"d.csv", moved(csv.write(boston), 13, 2), Options{Target: "3"}, boston, true, ""},
-		"drop":                   {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string { return []string{"note,", "any thing;,"}[min(i, 1)] + s }}.write(boston), Options{Drop: []string{"note"}}, boston, true, ""},
-		"drop by number":         {"d.csv", shape{separator: ",", line: func(i int, s string) string { return s + ",text" }}.write(boston), Options{NoHeader: true, Drop: []string{"15"}}, boston, false, "no header"},
-		"constant text":          {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string { return []string{"unit,", "cm,"}[min(i, 1)] + s }}.write(boston), Options{}, boston, true, `"unit" is "cm" in every row`},
-		"empty column":           {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string { return []string{"unit,", "NA,"}[min(i, 1)] + s }}.write(boston), Options{}, boston, true, "has no value"},
-		"names of rows":          {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) }}.write(boston), Options{}, boston, true, "names the rows"},
-		"names as numbers":       {"d.csv", []byte("0,1,2,3\n" + string(shape{separator: ","}.write(thin(boston, 3)))), Options{}, thin(boston, 3), false, ""},
-		"labels of text":         {"d.csv", shape{separator: ",", header: true, label: sex}.write(pima), Options{}, pima, true, "yes is +1"},
-		"labels of logic":        {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"FALSE", "TRUE"}[int(y+1)/2] }}.write(pima), Options{}, pima, true, "TRUE is +1"},
+		"plain": {"d.csv", csv.write(boston), Options{}, boston, true, ""},
+		"tabs": {"d.tsv", shape{separator: "\t", header: true}.write(boston), Options{}, boston,
+			true, "tabs"},
+		"tabs in .txt": {"d.txt", shape{separator: "\t", header: true}.write(boston), Options{}, boston,
+			true, "tabs"},
+		"semicolons": {"d.csv", shape{separator: ";", header: true}.write(boston), Options{}, boston,
+			true, "semicolons"},
+		"semicolon, comma": {"d.csv", shape{separator: ";", header: true, comma: true}.write(boston),
+			Options{}, boston, true, "decimal commas"},
+		"tab, comma": {"d.txt", shape{separator: "\t", header: true, comma: true}.write(boston),
+			Options{}, boston, true, "decimal commas"},
+		"semicolon, comma, bare": {"d.data", shape{separator: ";", comma: true}.write(boston), Options{}, boston,
+			false, "no header"},
+		"blanks": {"d.txt", shape{separator: " ", header: true}.write(boston), Options{}, boston,
+			true, "blanks"},
+		"aligned, no header": {"housing.data",
+			shape{separator: "   ", line: func(_ int, s string) string { return "  " + s + " " }}.write(boston),
+			Options{}, boston, false, "no header"},
+		"comma blank": {"d.csv", shape{separator: ", ", header: true}.write(boston), Options{}, boston,
+			true, ""},
+		"no header": {"d.data", shape{separator: ","}.write(boston), Options{}, boston, false,
+			"no header"},
+		"no header, told": {"d.csv", shape{separator: ","}.write(boston), Options{NoHeader: true}, boston,
+			false, "no header"},
+		"no header, texts": {"d.data", shape{separator: ",", label: sex}.write(pima), Options{}, pima, false,
+			"no header"},
+		"CRLF": {"d.csv", shape{separator: ",", header: true, end: "\r\n"}.write(boston),
+			Options{}, boston, true, ""},
+		"byte order mark": {"d.csv", shape{separator: ";", header: true, before: "\ufeff"}.write(boston),
+			Options{}, boston, true, "semicolons"},
+		"quoted names": {"d.csv", shape{separator: ",", header: true, quoted: true}.write(boston),
+			Options{}, boston, true, ""},
+		"comments": {"d.csv", shape{separator: ",", header: true,
+			before: "# source, date\n# made by hand\n\n", after: "# end\n"}.write(boston), Options{}, boston, true,
+			"1 lines"},
+		"numpy.savetxt": {"d.txt", shape{separator: " ", header: true,
+			line: func(i int, s string) string { return strings.Repeat("# ", max(0, 1-i)) + s }}.write(boston),
+			Options{}, boston, true, "comment"},
+		"pandas.to_csv": {"d.csv", shape{separator: ",", header: true, index: true,
+			corner: true}.write(boston), Options{}, boston, true, "names the rows"},
+		"R write.csv": {"d.csv", shape{separator: ",", header: true, index: true, corner: true,
+			quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
+		"R write.csv2": {"d.csv", shape{separator: ";", header: true, index: true, corner: true,
+			quoted: true, comma: true}.write(boston), Options{}, boston, true, "names the rows"},
+		"R write.table": {"d.txt", shape{separator: " ", header: true, index: true,
+			quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
+		"R write.table, tabs": {"d.tsv", shape{separator: "\t", header: true, index: true,
+			quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
+		"gzip": {"d.csv.gz", gzipped(csv.write(boston)), Options{}, boston, true, ""},
+		"zstd": {"d.tsv.zst", zstandard(shape{separator: "\t", header: true}.write(boston)),
+			Options{}, boston, true, "tabs"},
+		"gzip, unsaid": {"d.csv", gzipped(csv.write(boston)), Options{}, boston, true, ""},
+		"gzip, sparse": {"d.svm.gz", gzipped(sparse.Bytes()), Options{}, boston, false, ""},
+		"sparse .txt":  {"d.txt", sparse.Bytes(), Options{}, boston, false, ""},
+		"sparse .dat":  {"d.dat", sparse.Bytes(), Options{}, boston, false, ""},
+		"table .dat": {"d.dat", shape{separator: " "}.write(boston), Options{}, boston, false,
+			"no header"},
+		"sparse from 0": {"d.svm", zero.Bytes(), Options{ZeroBased: true}, boston, false, ""},
+		"trailing separators": {"d.csv", shape{separator: ",", header: true,
+			line: func(_ int, s string) string { return s + "," }}.write(boston), Options{}, boston, true, ""},
+		"rows of separators": {"d.csv", shape{separator: ",", header: true, after: strings.Repeat(",", 13) +
+			"\n" + strings.Repeat(",", 13) + "\n"}.write(boston), Options{}, boston, true, "2 empty rows"},
+		"target by name": {"d.csv", moved(csv.write(boston), 13, 0), Options{Target: "medv"}, boston, true,
+			""},
+		"target by number": {"d.csv", moved(csv.write(boston), 13, 2), Options{Target: "3"}, boston, true,
+			""},
+		"drop": {"d.csv", shape{separator: ",", header: true,
+			line: func(i int, s string) string {
+				return []string{"note,", "any thing;,"}[min(i, 1)] +
+					s
+			}}.write(boston), Options{Drop: []string{"note"}}, boston, true, ""},
+		"drop by number": {"d.csv",
+			shape{separator: ",", line: func(i int, s string) string { return s + ",text" }}.write(boston),
+			Options{NoHeader: true, Drop: []string{"15"}}, boston, false, "no header"},
+		"constant text": {"d.csv", shape{separator: ",", header: true,
+			line: func(i int, s string) string { return []string{"unit,", "cm,"}[min(i, 1)] + s }}.write(boston),
+			Options{}, boston, true, `"unit" is "cm" in every row`},
+		"empty column": {"d.csv", shape{separator: ",", header: true,
+			line: func(i int, s string) string { return []string{"unit,", "NA,"}[min(i, 1)] + s }}.write(boston),
+			Options{}, boston, true, "has no value"},
+		"names of rows": {"d.csv", shape{separator: ",", header: true,
+			line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) }}.write(boston), Options{},
+			boston, true, "names the rows"},
+		"names as numbers": {"d.csv",
+			[]byte("0,1,2,3\n" + string(shape{separator: ","}.write(thin(boston, 3)))), Options{}, thin(boston, 3),
+			false, ""},
+		"labels of text": {"d.csv", shape{separator: ",", header: true, label: sex}.write(pima), Options{},
+			pima, true, "yes is +1"},
+		"labels of logic": {"d.csv", shape{separator: ",", header: true,
+			label: func(y float64) string { return []string{"FALSE", "TRUE"}[int(y+1)/2] }}.write(pima), Options{},
+			pima, true, "TRUE is +1"},
 		"one label of three": {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string {
 			if strings.HasSuffix(s, ",1") || i == 0 {
 				return s
 			}
 			return strings.TrimSuffix(s, "-1") + []string{"2", "3"}[i%2]
 		}}.write(pima), Options{Positive: "1"}, pima, true, "1 is +1, not 1 is -1"},
-		"one text of three": {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"a", "sick"}[int(y+1)/2] }, line: func(i int, s string) string {
-			return strings.TrimSuffix(s, "a") + strings.Repeat([]string{"a", "b"}[i%2], len(s)-len(strings.TrimSuffix(s, "a")))
-		}}.write(pima), Options{Positive: "sick"}, pima, true, "sick is +1, not sick is -1"},
-		"label said":        {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"sick", "healthy"}[int(y+1)/2] }}.write(pima), Options{Positive: "healthy"}, pima, true, "healthy is +1"},
-		"labels 1 and 0":    {"d.csv", shape{separator: ",", header: true, label: func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }}.write(pima), Options{Positive: "0"}, pima, true, "0 is +1"},
-		"npz":               {"d.npz", npz(map[string][]byte{"X": x, "y": npyFile(1, "<f8", "False", "(40,)", elements("<f8", boston.Y...))}), Options{}, boston, false, ""},
-		"npz by columns":    {"d.npz", npz(map[string][]byte{"x": npyFile(1, "<f8", "True", "(40, 13)", elements("<f8", xColumns...)), "target": npyFile(1, "<f8", "False", "(40, 1)", elements("<f8", boston.Y...))}), Options{}, boston, false, ""},
-		"npz, truth values": {"d.npz", npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(40, 7)", elements("<f8", pima.X.Data...)), "y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1"},
-		"stdin, tabs":       {"-", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true, "tabs"},
-		"stdin, sparse":     {"-", sparse.Bytes(), Options{}, boston, false, ""},
-		"stdin, gzip":       {"-", gzipped(csv.write(boston)), Options{}, boston, true, ""},
+		"one text of three": {"d.csv", shape{separator: ",", header: true,
+			label: func(y float64) string { return []string{"a", "sick"}[int(y+1)/2] },
+			line: func(i int, s string) string {
+				return strings.TrimSuffix(s, "a") + strings.Repeat([]string{"a", "b"}[i%2],
+					len(s)-len(strings.TrimSuffix(s, "a")))
+			}}.write(pima), Options{Positive: "sick"}, pima, true, "sick is +1, not sick is -1"},
+		"label said": {"d.csv", shape{separator: ",", header: true,
+			label: func(y float64) string { return []string{"sick", "healthy"}[int(y+1)/2] }}.write(pima),
+			Options{Positive: "healthy"}, pima, true, "healthy is +1"},
+		"labels 1 and 0": {"d.csv", shape{separator: ",", header: true,
+			label: func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }}.write(pima),
+			Options{Positive: "0"}, pima, true, "0 is +1"},
+		"npz": {"d.npz",
+			npz(map[string][]byte{"X": x, "y": npyFile(1, "<f8", "False", "(40,)", elements("<f8", boston.Y...))}),
+			Options{}, boston, false, ""},
+		"npz by columns": {"d.npz",
+			npz(map[string][]byte{"x": npyFile(1, "<f8", "True", "(40, 13)", elements("<f8", xColumns...)),
+				"target": npyFile(1, "<f8", "False", "(40, 1)", elements("<f8", boston.Y...))}), Options{}, boston, false,
+			""},
+		"npz, truth values": {"d.npz",
+			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(40, 7)", elements("<f8", pima.X.Data...)),
+				"y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1"},
+		"stdin, tabs": {"-", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true,
+			"tabs"},
+		"stdin, sparse": {"-", sparse.Bytes(), Options{}, boston, false, ""},
+		"stdin, gzip":   {"-", gzipped(csv.write(boston)), Options{}, boston, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := c.file
@@ -238,16 +301,19 @@ func TestShapesOfTables(t *testing.T) {
 				path = write(t, c.file, c.content)
 			}
 			s := need.One(Load(path, c.opt))(t)
-			if s.N() != c.want.N() || s.D() != c.want.D() || !sameBits(s.X.Data, c.want.X.Data) || !sameBits(s.Y, c.want.Y) || s.Task != c.want.Task {
+			if s.N() != c.want.N() || s.D() != c.want.D() || !sameBits(s.X.Data, c.want.X.Data) ||
+				!sameBits(s.Y, c.want.Y) || s.Task != c.want.Task {
 				t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task, s.Notes)
 			}
 			if c.names && (!slices.Equal(s.Features, c.want.Features) || s.Target != c.want.Target) {
 				t.Errorf("columns %v, target %s", s.Features, s.Target)
 			}
-			if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, c.note) || c.note == "" && len(s.Notes) > 0 {
+			if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, c.note) || c.note == "" &&
+				len(s.Notes) > 0 {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
-			if strings.Contains(c.note, "names the rows") != (s.RowNames != nil) || s.RowNames != nil && (len(s.RowNames) != s.N() || !strings.HasSuffix(s.RowNames[6], "7")) {
+			if strings.Contains(c.note, "names the rows") != (s.RowNames != nil) || s.RowNames != nil &&
+				(len(s.RowNames) != s.N() || !strings.HasSuffix(s.RowNames[6], "7")) {
 				t.Errorf("names of rows %v", s.RowNames)
 			}
 		})
@@ -284,21 +350,34 @@ func TestEncodedTables(t *testing.T) {
 		y        []float64
 		note     string
 	}{
-		"two texts":      {"sex,a,y\nm,1,2\nf,2,3\nm,3,4\n", Options{}, "sex=m a", []float64{1, 1, 0, 2, 1, 3}, []float64{2, 3, 4}, `0 is "f", 1 is "m"`},
-		"three texts":    {"a,sp,y\n1,v,2\n2,u,3\n3,w,4\n", Options{}, "a sp=u sp=v sp=w", []float64{1, 0, 1, 0, 2, 1, 0, 0, 3, 0, 0, 1}, []float64{2, 3, 4}, "an indicator for each of 3"},
-		"truth":          {"a,ok,y\n1,TRUE,2\n2,FALSE,3\n", Options{}, "a ok=TRUE", []float64{1, 1, 2, 0}, []float64{2, 3}, "ok"},
+		"two texts": {"sex,a,y\nm,1,2\nf,2,3\nm,3,4\n", Options{}, "sex=m a", []float64{1, 1, 0, 2, 1, 3},
+			[]float64{2, 3, 4}, `0 is "f", 1 is "m"`},
+		"three texts": {"a,sp,y\n1,v,2\n2,u,3\n3,w,4\n", Options{}, "a sp=u sp=v sp=w",
+			[]float64{1, 0, 1, 0, 2, 1, 0, 0, 3, 0, 0, 1}, []float64{2, 3, 4}, "an indicator for each of 3"},
+		"truth": {"a,ok,y\n1,TRUE,2\n2,FALSE,3\n", Options{}, "a ok=TRUE", []float64{1, 1, 2, 0},
+			[]float64{2, 3}, "ok"},
 		"numbers quoted": {"a,y\n\"1\",\"2\"\n\"3\",\"4\"\n", Options{}, "a", []float64{1, 3}, []float64{2, 4}, ""},
-		"quoted texts":   {"a,t,y\n1,\"x, \"\"y\"\"\nz\",2\n2,w,3\n", Options{}, `a t=x, \"y\"\nz`, []float64{1, 1, 2, 0}, []float64{2, 3}, ""},
-		"drop rows":      {"a,b,y\n1,2,3\n,2,3\n4,NA,3\n7,8,9\n1,1,?\n", Options{Missing: MissingDrop}, "a b", []float64{1, 2, 7, 8}, []float64{3, 9}, "3 of 5 rows"},
-		"mean":           {"a,b,y\n1,2,3\nnan,2,3\n4,null,3\n7,8,9\n1,1,?\n", Options{Missing: MissingMean}, "a b", []float64{1, 2, 4, 2, 4, 4, 7, 8}, []float64{3, 3, 3, 9}, "mean of their column"},
-		"indicator":      {"a,b,y\n1,2,3\nN/A,2,3\n4,2.5,5\n", Options{Missing: MissingIndicator}, "a|a missing|b", []float64{1, 0, 2, 2.5, 1, 2, 4, 0, 2.5}, []float64{3, 3, 5}, "mean"},
-		"missing texts":  {"s,y\nu,1\nv,2\n,3\nv,4\n", Options{Missing: MissingMean}, "s=v", []float64{0, 1, 2. / 3, 1}, []float64{1, 2, 3, 4}, "mean"},
-		"and flags":      {"s,y\nu,1\nv,2\nw,3\n?,5\n", Options{Missing: MissingIndicator}, "s=u s=v s=w|s missing", []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1. / 3, 1. / 3, 1. / 3, 1}, []float64{1, 2, 3, 5}, "mean"},
-		"constant":       {"a,b,y\n1,5,3\n2,5,4\n", Options{}, "a b", []float64{1, 5, 2, 5}, []float64{3, 4}, `"b" is 5 in every row`},
-		"semicolon text": {"t,a,y\na;b,1,2\nc;d,2,3\na;b,2,3\n", Options{}, "t=c;d a", []float64{0, 1, 1, 2, 0, 2}, []float64{2, 3, 3}, ""},
-		"Latin-1":        {"gr\xf6sse,y\n1,2\n3,4\n", Options{}, "grösse", []float64{1, 3}, []float64{2, 4}, ""},
-		"texts, bare":    {"u,p,1\nv,q,2\nu,q,4\n", Options{NoHeader: true}, "x1=v x2=q", []float64{0, 0, 1, 1, 0, 1}, []float64{1, 2, 4}, "no header"},
-		"counting":       {"id,y\n" + numberedRows(12), Options{}, "id", countTo(12), countTo(12), "counts the rows: --drop id"},
+		"quoted texts": {"a,t,y\n1,\"x, \"\"y\"\"\nz\",2\n2,w,3\n", Options{}, `a t=x, \"y\"\nz`,
+			[]float64{1, 1, 2, 0}, []float64{2, 3}, ""},
+		"drop rows": {"a,b,y\n1,2,3\n,2,3\n4,NA,3\n7,8,9\n1,1,?\n", Options{Missing: MissingDrop}, "a b",
+			[]float64{1, 2, 7, 8}, []float64{3, 9}, "3 of 5 rows"},
+		"mean": {"a,b,y\n1,2,3\nnan,2,3\n4,null,3\n7,8,9\n1,1,?\n", Options{Missing: MissingMean}, "a b",
+			[]float64{1, 2, 4, 2, 4, 4, 7, 8}, []float64{3, 3, 3, 9}, "mean of their column"},
+		"indicator": {"a,b,y\n1,2,3\nN/A,2,3\n4,2.5,5\n", Options{Missing: MissingIndicator}, "a|a missing|b",
+			[]float64{1, 0, 2, 2.5, 1, 2, 4, 0, 2.5}, []float64{3, 3, 5}, "mean"},
+		"missing texts": {"s,y\nu,1\nv,2\n,3\nv,4\n", Options{Missing: MissingMean}, "s=v",
+			[]float64{0, 1, 2. / 3, 1}, []float64{1, 2, 3, 4}, "mean"},
+		"and flags": {"s,y\nu,1\nv,2\nw,3\n?,5\n", Options{Missing: MissingIndicator}, "s=u s=v s=w|s missing",
+			[]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1. / 3, 1. / 3, 1. / 3, 1}, []float64{1, 2, 3, 5}, "mean"},
+		"constant": {"a,b,y\n1,5,3\n2,5,4\n", Options{}, "a b", []float64{1, 5, 2, 5}, []float64{3, 4},
+			`"b" is 5 in every row`},
+		"semicolon text": {"t,a,y\na;b,1,2\nc;d,2,3\na;b,2,3\n", Options{}, "t=c;d a", []float64{0, 1, 1, 2, 0, 2},
+			[]float64{2, 3, 3}, ""},
+		"Latin-1": {"gr\xf6sse,y\n1,2\n3,4\n", Options{}, "grösse", []float64{1, 3}, []float64{2, 4}, ""},
+		"texts, bare": {"u,p,1\nv,q,2\nu,q,4\n", Options{NoHeader: true}, "x1=v x2=q",
+			[]float64{0, 0, 1, 1, 0, 1}, []float64{1, 2, 4}, "no header"},
+		"counting": {"id,y\n" + numberedRows(12), Options{}, "id", countTo(12), countTo(12),
+			"counts the rows: --drop id"},
 	} {
 		s, err := ReadTable(strings.NewReader(c.text), "f.csv", c.opt)
 		if err != nil {
@@ -312,7 +391,8 @@ func TestEncodedTables(t *testing.T) {
 			}
 		}
 		features := strings.Join(s.Features, "|")
-		if strings.ReplaceAll(features, " ", "|") != strings.ReplaceAll(c.features, " ", "|") || !slices.Equal(s.Y, c.y) {
+		if strings.ReplaceAll(features, " ", "|") != strings.ReplaceAll(c.features, " ", "|") ||
+			!slices.Equal(s.Y, c.y) {
 			t.Errorf("%s: features %q, targets %v", name, features, s.Y)
 		}
 		if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, c.note) {
@@ -351,43 +431,69 @@ func TestTablesRefused(t *testing.T) {
 		opt     Options
 		says    []string
 	}{
-		"missing":            {"d.csv", gap.write(boston), Options{}, []string{"line 11", `column "nox"`, "the first of 3 in 1 of the columns", "--missing drop, mean or indicator"}},
-		"three labels":       {"d.csv", []byte("a,y\n1,u\n2,v\n3,w\n"), Options{}, []string{`column "y"`, "3 texts", `"u", "v", "w"`, "two classes"}},
-		"one label":          {"d.csv", []byte("a,y\n1,u\n2,u\n3,u\n"), Options{}, []string{`only "u"`, "two classes"}},
-		"none of the texts":  {"d.csv", []byte("a,y\n1,u\n2,v\n3,t\n"), Options{Positive: "w"}, []string{"--positive", `"w"`, `"t", "u", "v"`}},
-		"none of the values": {"d.csv", []byte("a,y\n1,5\n2,6\n3,7\n"), Options{Positive: "8"}, []string{"--positive", `"8"`, "5, 6, 7"}},
-		"unknown label":      {"d.csv", []byte("a,y\n1,u\n2,v\n3,u\n"), Options{Positive: "w"}, []string{"--positive", `"w"`, `"u"`}},
-		"no target":          {"d.csv", csv.write(boston), Options{Target: "price"}, []string{"--target", `"price"`, "14 columns", `"crim"`}},
-		"no such column":     {"d.csv", csv.write(boston), Options{Drop: []string{"15"}}, []string{"--drop", `"15"`}},
-		"target dropped":     {"d.csv", csv.write(boston), Options{Drop: []string{"medv"}, Target: "medv"}, []string{"--target", "left out"}},
-		"nothing left":       {"d.csv", []byte("a,y\nu,1\nu,2\n"), Options{}, []string{"no column is left"}},
-		"target missing":     {"d.csv", []byte("a,y\n1,\n2,\n"), Options{Missing: MissingMean}, []string{"target has no value"}},
-		"all rows dropped":   {"d.csv", []byte("a,b,y\n1,,1\n,2,2\n"), Options{Missing: MissingDrop}, []string{"fewer than two rows", "mean"}},
-		"typing error":       {"d.csv", []byte("a,y\n1,2\n1o,3\n"), Options{}, []string{"line 3", `column "a"`, `"1o" is not a number`, "--drop"}},
-		"mixed decimals":     {"d.csv", []byte("a;y\n1,5;2\n1.5;3\n"), Options{}, []string{"line 3", "decimal point", "line 2", "comma"}},
-		"mixed, other way":   {"d.csv", []byte("a;y\n1.5;2\n1,5;3\n"), Options{}, []string{"line 3", "decimal comma", "line 2"}},
-		"thousands":          {"d.csv", []byte("a;y\n1.234,5;2\n2.500,0;3\n"), Options{}, []string{`column "a"`, `"1.234,5"`, "thousands"}},
-		"currency":           {"d.csv", []byte("a,y\n$5,2\n$7.50,3\n"), Options{}, []string{`column "a"`, `"$5"`, "currency"}},
-		"many texts":         {"d.csv", manyTexts(), Options{}, []string{`column "t"`, "1100 different texts", "--drop t"}},
-		"short line":         {"d.txt", []byte("a\tb\ty\n1\t2\t3\n4\t5\n"), Options{}, []string{"line 3", "2 cells", "3 columns"}},
-		"cell beyond names":  {"d.csv", []byte("a,y,\n1,2,\n3,4,5\n"), Options{}, []string{"line 3", `"5"`, "no name"}},
-		"Excel":              {"d.csv", append([]byte("PK\x03\x04"), 0, 0), Options{}, []string{"Excel", "CSV"}},
-		"Excel by name":      {"d.xlsx", nil, Options{}, []string{"unknown extension", "save the sheet as CSV"}},
-		"Parquet":            {"d.parquet", []byte("PAR1\x15\x00"), Options{}, []string{"not a Parquet file, or damaged"}},
-		"Parquet as text":    {"d.data", []byte("PAR1\x15\x00"), Options{}, []string{"Parquet", ".parquet"}},
-		"UTF-16":             {"d.csv", []byte("\xff\xfea\x00,\x00"), Options{}, []string{"UTF-16", "UTF-8"}},
-		"page":               {"d.csv", []byte("\n<!DOCTYPE html>\n<html>"), Options{}, []string{"web page"}},
-		"JSON":               {"d.txt", []byte(`[{"a": 1}]`), Options{}, []string{"JSON", "CSV"}},
-		"ARFF":               {"d.txt", []byte("@RELATION iris\n"), Options{}, []string{"ARFF"}},
-		"binary":             {"d.data", make([]byte, 1<<20), Options{}, []string{"NUL", "binary"}},
-		"damaged gzip":       {"d.csv.gz", gzipped(csv.write(boston))[:200], Options{}, []string{"d.csv.gz"}},
-		"no gzip":            {"d.csv.gz", []byte("\x1f\x8b\x00"), Options{}, []string{"unpacking"}},
-		"no archive":         {"d.npz", []byte("a,y\n1,2\n"), Options{}, []string{"not a NumPy archive"}},
-		"archive without X":  {"d.npz", npz(map[string][]byte{"u": nil}), Options{}, []string{`"u"`, "np.savez"}},
-		"archive without y":  {"d.npz", npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(2, 1)", elements("<f8", 1, 2))}), Options{}, []string{"no array y"}},
-		"y of other length":  {"d.npz", npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(2, 1)", elements("<f8", 1, 2)), "y": npyFile(1, "<f8", "False", "(3,)", elements("<f8", 1, 2, 3))}), Options{}, []string{"(3, 1)", "2 rows"}},
-		"sparse from 0":      {"d.svm", []byte("1 0:1\n2 1:1\n"), Options{}, []string{"line 1", "start at 1", "--zero-based"}},
-		"sparse, target":     {"d.svm", []byte("1 1:1\n2 1:1\n"), Options{Target: "y"}, []string{"--target"}},
+		"missing": {"d.csv", gap.write(boston), Options{}, []string{"line 11", `column "nox"`,
+			"the first of 3 in 1 of the columns", "--missing drop, mean or indicator"}},
+		"three labels": {"d.csv", []byte("a,y\n1,u\n2,v\n3,w\n"), Options{}, []string{`column "y"`, "3 texts",
+			`"u", "v", "w"`, "two classes"}},
+		"one label": {"d.csv", []byte("a,y\n1,u\n2,u\n3,u\n"), Options{},
+			[]string{`only "u"`, "two classes"}},
+		"none of the texts": {"d.csv", []byte("a,y\n1,u\n2,v\n3,t\n"), Options{Positive: "w"},
+			[]string{"--positive", `"w"`, `"t", "u", "v"`}},
+		"none of the values": {"d.csv", []byte("a,y\n1,5\n2,6\n3,7\n"), Options{Positive: "8"},
+			[]string{"--positive", `"8"`, "5, 6, 7"}},
+		"unknown label": {"d.csv", []byte("a,y\n1,u\n2,v\n3,u\n"), Options{Positive: "w"},
+			[]string{"--positive", `"w"`, `"u"`}},
+		"no target": {"d.csv", csv.write(boston), Options{Target: "price"}, []string{"--target", `"price"`,
+			"14 columns", `"crim"`}},
+		"no such column": {"d.csv", csv.write(boston), Options{Drop: []string{"15"}},
+			[]string{"--drop", `"15"`}},
+		"target dropped": {"d.csv", csv.write(boston), Options{Drop: []string{"medv"}, Target: "medv"},
+			[]string{"--target", "left out"}},
+		"nothing left": {"d.csv", []byte("a,y\nu,1\nu,2\n"), Options{}, []string{"no column is left"}},
+		"target missing": {"d.csv", []byte("a,y\n1,\n2,\n"), Options{Missing: MissingMean},
+			[]string{"target has no value"}},
+		"all rows dropped": {"d.csv", []byte("a,b,y\n1,,1\n,2,2\n"), Options{Missing: MissingDrop},
+			[]string{"fewer than two rows", "mean"}},
+		"typing error": {"d.csv", []byte("a,y\n1,2\n1o,3\n"), Options{}, []string{"line 3", `column "a"`,
+			`"1o" is not a number`, "--drop"}},
+		"mixed decimals": {"d.csv", []byte("a;y\n1,5;2\n1.5;3\n"), Options{},
+			[]string{"line 3", "decimal point", "line 2", "comma"}},
+		"mixed, other way": {"d.csv", []byte("a;y\n1.5;2\n1,5;3\n"), Options{},
+			[]string{"line 3", "decimal comma", "line 2"}},
+		"thousands": {"d.csv", []byte("a;y\n1.234,5;2\n2.500,0;3\n"), Options{},
+			[]string{`column "a"`, `"1.234,5"`, "thousands"}},
+		"currency": {"d.csv", []byte("a,y\n$5,2\n$7.50,3\n"), Options{}, []string{`column "a"`, `"$5"`,
+			"currency"}},
+		"many texts": {"d.csv", manyTexts(), Options{}, []string{`column "t"`, "1100 different texts",
+			"--drop t"}},
+		"short line": {"d.txt", []byte("a\tb\ty\n1\t2\t3\n4\t5\n"), Options{}, []string{"line 3", "2 cells",
+			"3 columns"}},
+		"cell beyond names": {"d.csv", []byte("a,y,\n1,2,\n3,4,5\n"), Options{},
+			[]string{"line 3", `"5"`, "no name"}},
+		"Excel":         {"d.csv", append([]byte("PK\x03\x04"), 0, 0), Options{}, []string{"Excel", "CSV"}},
+		"Excel by name": {"d.xlsx", nil, Options{}, []string{"unknown extension", "save the sheet as CSV"}},
+		"Parquet": {"d.parquet", []byte("PAR1\x15\x00"), Options{},
+			[]string{"not a Parquet file, or damaged"}},
+		"Parquet as text":   {"d.data", []byte("PAR1\x15\x00"), Options{}, []string{"Parquet", ".parquet"}},
+		"UTF-16":            {"d.csv", []byte("\xff\xfea\x00,\x00"), Options{}, []string{"UTF-16", "UTF-8"}},
+		"page":              {"d.csv", []byte("\n<!DOCTYPE html>\n<html>"), Options{}, []string{"web page"}},
+		"JSON":              {"d.txt", []byte(`[{"a": 1}]`), Options{}, []string{"JSON", "CSV"}},
+		"ARFF":              {"d.txt", []byte("@RELATION iris\n"), Options{}, []string{"ARFF"}},
+		"binary":            {"d.data", make([]byte, 1<<20), Options{}, []string{"NUL", "binary"}},
+		"damaged gzip":      {"d.csv.gz", gzipped(csv.write(boston))[:200], Options{}, []string{"d.csv.gz"}},
+		"no gzip":           {"d.csv.gz", []byte("\x1f\x8b\x00"), Options{}, []string{"unpacking"}},
+		"no archive":        {"d.npz", []byte("a,y\n1,2\n"), Options{}, []string{"not a NumPy archive"}},
+		"archive without X": {"d.npz", npz(map[string][]byte{"u": nil}), Options{}, []string{`"u"`, "np.savez"}},
+		"archive without y": {"d.npz",
+			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(2, 1)", elements("<f8", 1, 2))}), Options{},
+			[]string{"no array y"}},
+		"y of other length": {"d.npz",
+			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(2, 1)", elements("<f8", 1, 2)),
+				"y": npyFile(1, "<f8", "False", "(3,)", elements("<f8", 1, 2, 3))}), Options{},
+			[]string{"(3, 1)", "2 rows"}},
+		"sparse from 0": {"d.svm", []byte("1 0:1\n2 1:1\n"), Options{}, []string{"line 1", "start at 1",
+			"--zero-based"}},
+		"sparse, target": {"d.svm", []byte("1 1:1\n2 1:1\n"), Options{Target: "y"}, []string{"--target"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Load(write(t, c.file, c.content), c.opt)
@@ -463,12 +569,14 @@ func TestEndlessFiles(t *testing.T) {
 
 // TestInputsOfTables: new inputs go the way of the training set.
 func TestInputsOfTables(t *testing.T) {
-	train := need.One(ReadTable(strings.NewReader("id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n"), "train.csv", Options{Drop: []string{"id"}}))(t)
+	train := need.One(ReadTable(strings.NewReader("id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n"),
+		"train.csv", Options{Drop: []string{"id"}}))(t)
 	if !slices.Equal(train.Y, []float64{1, -1, 1}) || train.Labels.Positive != "yes" {
 		t.Fatalf("trained on %+v", train)
 	}
 	bare := need.One(ReadTable(strings.NewReader("1,2,7\n3,4,8\n"), "bare.csv", Options{}))(t)
-	gaps := need.One(ReadTable(strings.NewReader("a,b,y\n1,2,1\n,4,2\n3,8,3\n"), "gaps.csv", Options{Missing: MissingIndicator}))(t)
+	gaps := need.One(ReadTable(strings.NewReader("a,b,y\n1,2,1\n,4,2\n3,8,3\n"), "gaps.csv",
+		Options{Missing: MissingIndicator}))(t)
 	for name, c := range map[string]struct {
 		train   *Set
 		text    string
@@ -477,22 +585,28 @@ func TestInputsOfTables(t *testing.T) {
 		note    string
 		rowName string // the first
 	}{
-		"by name":        {train, "a,color\n5,green\n", Options{}, []float64{0, 1, 0, 5}, nil, "", ""},
-		"more columns":   {train, "when,a,color,y\nnow,5,green,no\n", Options{}, []float64{0, 1, 0, 5}, []float64{-1}, `"when"`, ""},
-		"names of rows":  {train, ",a,color,y\nBerlin,5,blue,yes\n", Options{}, []float64{1, 0, 0, 5}, []float64{1}, "", "Berlin"},
-		"unseen as zero": {train, "a,color\n5,pink\n", Options{UnseenZero: true}, []float64{0, 0, 0, 5}, nil, "1 cells hold texts that train.csv lacks", ""},
+		"by name": {train, "a,color\n5,green\n", Options{}, []float64{0, 1, 0, 5}, nil, "", ""},
+		"more columns": {train, "when,a,color,y\nnow,5,green,no\n", Options{}, []float64{0, 1, 0, 5},
+			[]float64{-1}, `"when"`, ""},
+		"names of rows": {train, ",a,color,y\nBerlin,5,blue,yes\n", Options{}, []float64{1, 0, 0, 5}, []float64{1},
+			"", "Berlin"},
+		"unseen as zero": {train, "a,color\n5,pink\n", Options{UnseenZero: true}, []float64{0, 0, 0, 5}, nil,
+			"1 cells hold texts that train.csv lacks", ""},
 		"targets absent": {train, "a,color,y\n5,red,\n", Options{}, []float64{0, 0, 1, 5}, nil, "", ""},
 		"bare, all":      {bare, "5,6,9\n", Options{}, []float64{5, 6}, []float64{9}, "", ""},
 		"bare, inputs":   {bare, "5,6\n7,8\n", Options{}, []float64{5, 6, 7, 8}, nil, "", ""},
-		"mean of train":  {gaps, "a,b\n,\n7,?\n,5\n", Options{Missing: MissingMean}, []float64{7, 0, 14. / 3, 2, 1, 5}, nil, "mean", ""},
-		"rows dropped":   {gaps, "a,b\n7,?\n1,5\n", Options{Missing: MissingDrop}, []float64{1, 0, 5}, nil, "1 of 2 rows", "2"},
+		"mean of train": {gaps, "a,b\n,\n7,?\n,5\n", Options{Missing: MissingMean}, []float64{7, 0, 14. / 3, 2, 1,
+			5}, nil, "mean", ""},
+		"rows dropped": {gaps, "a,b\n7,?\n1,5\n", Options{Missing: MissingDrop}, []float64{1, 0, 5}, nil,
+			"1 of 2 rows", "2"},
 	} {
 		in, err := ReadInputsTable(strings.NewReader(c.text), "new.csv", c.train, c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !slices.Equal(in.X.Data, c.x) || !slices.Equal(in.Y, c.y) || !strings.Contains(strings.Join(in.Notes, ";"), c.note) {
+		if !slices.Equal(in.X.Data, c.x) || !slices.Equal(in.Y, c.y) ||
+			!strings.Contains(strings.Join(in.Notes, ";"), c.note) {
 			t.Errorf("%s: read %+v", name, in)
 		}
 		if c.rowName != "" && (len(in.RowNames) == 0 || in.RowNames[0] != c.rowName) {
@@ -505,8 +619,10 @@ func TestInputsOfTables(t *testing.T) {
 		opt   Options
 		says  []string
 	}{
-		"unseen":          {train, "a,color\n5,pink\n", Options{}, []string{"line 2", `column "color"`, `"pink"`, "--unseen zero"}},
-		"unseen label":    {train, "a,color,y\n5,red,maybe\n", Options{UnseenZero: true}, []string{"line 2", `column "y"`, `"maybe"`}},
+		"unseen": {train, "a,color\n5,pink\n", Options{}, []string{"line 2", `column "color"`, `"pink"`,
+			"--unseen zero"}},
+		"unseen label": {train, "a,color,y\n5,red,maybe\n", Options{UnseenZero: true},
+			[]string{"line 2", `column "y"`, `"maybe"`}},
 		"lacks a column":  {train, "color,y\nred,yes\n", Options{}, []string{`"a"`, "missing"}},
 		"text for number": {train, "a,color\nfive,red\n", Options{}, []string{"line 2", `"five" is not a number`}},
 		"no names":        {train, "5,red\n6,red\n", Options{NoHeader: true}, nil},

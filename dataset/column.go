@@ -84,7 +84,9 @@ func (c *column) numberOf(cell []byte, zeroUnseen bool) (int, error) {
 		c.unseen++
 		return unseenText, nil
 	case c.others == othersRefused:
-		return 0, fmt.Errorf("%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(s), listTexts(c.texts))
+		return 0, fmt.Errorf(
+			"%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(s),
+			listTexts(c.texts))
 	}
 	if c.number == nil {
 		c.number = map[string]int{}

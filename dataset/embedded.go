@@ -20,7 +20,8 @@ type origin struct {
 func origins() []origin {
 	return []origin{
 		{"boston", Regression, "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
-		{"crabs", Classification, "Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
+		{"crabs", Classification,
+			"Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
 		{"crabs_sp", Classification, "crabs with the colour form as sixth feature (R package MASS)"},
 		{"wisconsin", Classification, "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
 		{"sonar", Classification, "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},

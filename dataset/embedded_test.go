@@ -48,7 +48,8 @@ func TestEmbeddedContent(t *testing.T) {
 		{name: "boston", task: Regression, mean: 22.5328, distinct: 506, tolerance: 5e-5},
 		{name: "crabs", task: Classification, positive: 100, distinct: 200},
 		{name: "crabs_sp", task: Classification, positive: 100, distinct: 200},
-		{name: "wisconsin", task: Classification, positive: 239, mean: -205.0 / 683, distinct: 449, tolerance: 1e-12},
+		{name: "wisconsin", task: Classification, positive: 239, mean: -205.0 / 683, distinct: 449,
+			tolerance: 1e-12},
 		{name: "sonar", task: Classification, positive: 111, mean: 14.0 / 208, distinct: 208, tolerance: 1e-12},
 		{name: "pima", task: Classification, positive: 177, mean: -178.0 / 532, distinct: 532, tolerance: 1e-12},
 	} {
@@ -64,7 +65,8 @@ func TestEmbeddedContent(t *testing.T) {
 			t.Errorf("%s: target mean %v, want %v", c.name, got, c.mean)
 		}
 		_, first := Distinct(s.X)
-		if s.Task != c.task || guessTask(s.Y) != c.task || positive != c.positive || len(first) != c.distinct || s.Source == "" {
+		if s.Task != c.task || guessTask(s.Y) != c.task || positive != c.positive || len(first) != c.distinct ||
+			s.Source == "" {
 			t.Errorf("%s: task %v, %d positive, %d distinct", c.name, s.Task, positive, len(first))
 		}
 		if err := s.Check(s.Task); err != nil {
@@ -90,7 +92,8 @@ func TestOpenGivesAFreshSet(t *testing.T) {
 func TestSummary(t *testing.T) {
 	set := need.One(Open("wisconsin"))(t)
 	w := set.Summary()
-	if w.Name != "wisconsin" || w.N != 683 || w.D != 9 || w.Task != Classification || w.Duplicates != 234 || w.Source == "" {
+	if w.Name != "wisconsin" || w.N != 683 || w.D != 9 || w.Task != Classification || w.Duplicates != 234 ||
+		w.Source == "" {
 		t.Errorf("%+v", w)
 	}
 }

@@ -32,7 +32,8 @@ func (t *table) set() (*Set, error) {
 	kept := shareOf(t.shared.all(), t.count(rows))
 	n := kept.total(t.count(rows))
 	if n < 2 {
-		return nil, t.bad(errors.New("fewer than two rows have all values: --missing mean or indicator keeps the others"))
+		return nil, t.bad(errors.New(
+			"fewer than two rows have all values: --missing mean or indicator keeps the others"))
 	}
 	if err := t.opt.checkSize(t.opt.share(n), s.width); err != nil {
 		return nil, t.bad(err)
@@ -43,7 +44,8 @@ func (t *table) set() (*Set, error) {
 	}
 	t.notes = append(t.notes, s.describe()...)
 	t.describe(s, x)
-	set := &Set{Name: t.file, Source: t.file, Target: s.target, X: kept.even(x), Ranks: kept.all(), RowNames: kept.gatherTexts(t.namesOf(rows)), Notes: t.notes, schema: s}
+	set := &Set{Name: t.file, Source: t.file, Target: s.target, X: kept.even(x), Ranks: kept.all(),
+		RowNames: kept.gatherTexts(t.namesOf(rows)), Notes: t.notes, schema: s}
 	for _, e := range s.columns {
 		set.Features = append(set.Features, e.features()...)
 	}
@@ -79,7 +81,8 @@ func (t *table) settle() error {
 			return &Error{Column: c.name, Err: errors.New("the target has no value")}
 		case c.role != asFeature:
 		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
-			return &Error{Column: c.name, Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), c.name)}
+			return &Error{Column: c.name,
+				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), c.name)}
 		case c.missing == t.total():
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))
@@ -89,7 +92,9 @@ func (t *table) settle() error {
 		case c.kind == texts && len(c.texts) == t.total() && t.total() >= fewRows:
 			t.takeRowNames(c)
 		case c.kind == texts && len(c.texts) > mostLevels:
-			return &Error{Column: c.name, Err: fmt.Errorf("%d different texts are too many for indicators: --drop %s leaves the column out", len(c.texts), c.name)}
+			return &Error{Column: c.name,
+				Err: fmt.Errorf("%d different texts are too many for indicators: --drop %s leaves the column out",
+					len(c.texts), c.name)}
 		default:
 			left++
 		}
@@ -102,10 +107,12 @@ func (t *table) settle() error {
 
 // isWord reports whether a text is more than digits with the signs of numbers.
 func isWord(s string) bool {
-	return strings.Trim(s, "+-") == "" || strings.Trim(s, "+-0123456789.,'%$\u20ac\u00a3\u00a5 \u00a0") != "" || !strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
+	return strings.Trim(s, "+-") == "" || strings.Trim(s, "+-0123456789.,'%$\u20ac\u00a3\u00a5 \u00a0") != "" ||
+		!strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
 }
 
-// takeRowNames makes a text column, which has another text in every row, the names of the rows, unless they have some.
+// takeRowNames makes a text column, which has another text in every row, the names of the rows, unless they
+// have some.
 func (t *table) takeRowNames(c *column) {
 	c.role = unused
 	if t.named() {
@@ -266,7 +273,8 @@ func (t *table) matrix(s *schema, rows []int) Matrix {
 	return x
 }
 
-// means are those of what is no NaN in the columns of a matrix whose rows ranks hold together, nil for one process.
+// means are those of what is no NaN in the columns of a matrix whose rows ranks hold together, nil for one
+// process.
 func means(r Ranks, x Matrix) []float64 {
 	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -341,7 +349,8 @@ func runOf(x Matrix) (r run) {
 	for i := range x.Rows {
 		row := x.Row(i)
 		if i == 0 {
-			r = run{First: row, Constant: slices.Repeat([]bool{true}, x.Cols), Counts: slices.Repeat([]bool{true}, x.Cols)}
+			r = run{First: row, Constant: slices.Repeat([]bool{true}, x.Cols), Counts: slices.Repeat([]bool{true},
+				x.Cols)}
 		} else {
 			r.follow(row)
 		}

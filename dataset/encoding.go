@@ -44,7 +44,8 @@ type EncodedColumn struct {
 
 // Encoding says how the features of new inputs are made for a predictor trained on s.
 func (s *Set) Encoding() *Encoding {
-	e := &Encoding{Name: s.Name, Task: s.Task, Features: s.D(), FirstIndex: 1, Target: s.Target, Labels: s.Labels}
+	e := &Encoding{Name: s.Name, Task: s.Task, Features: s.D(), FirstIndex: 1, Target: s.Target,
+		Labels: s.Labels}
 	if s.zeroBased {
 		e.FirstIndex = 0
 	}
@@ -52,7 +53,8 @@ func (s *Set) Encoding() *Encoding {
 		return e
 	}
 	from := schemaOf(s)
-	e.Header, e.Headless, e.RowName, e.Missing, e.Means = from.header, from.headless, from.rowName, from.missing, s.means()
+	e.Header, e.Headless, e.RowName, e.Missing, e.Means = from.header, from.headless, from.rowName, from.missing,
+		s.means()
 	for _, c := range from.columns {
 		e.Columns = append(e.Columns, EncodedColumn{Name: c.name, Levels: c.levels, Flag: c.flag})
 	}
@@ -97,7 +99,8 @@ func (e *Encoding) empty() (*Set, error) {
 		return s, nil
 	}
 	s.X, s.mean = Matrix{Cols: e.Features, Stride: e.Features}, e.Means
-	s.schema = &schema{header: e.Header, headless: e.Headless, target: e.Target, rowName: e.RowName, missing: e.Missing}
+	s.schema = &schema{header: e.Header, headless: e.Headless, target: e.Target, rowName: e.RowName,
+		missing: e.Missing}
 	for _, c := range e.Columns {
 		s.schema.add(encoded{name: c.Name, levels: c.Levels, flag: c.Flag})
 		s.Features = append(s.Features, s.schema.columns[len(s.schema.columns)-1].features()...)

@@ -26,16 +26,23 @@ func TestEncoding(t *testing.T) {
 			"same.csv":  table,
 			"other.csv": ",y,two,new,kind,size\nq,yes,v,7,green,\nr,no,u,8,red,4\n",
 			"bare.csv":  "kind,two,size\nblue,v,3\n",
-			"unseen":    "!kind,two,size\npink,v,3\n", "lacks": "!kind,size\nred,3\n", "label": "!kind,two,size,y\nblue,v,3,maybe\n",
+			"unseen":    "!kind,two,size\npink,v,3\n", "lacks": "!kind,size\nred,3\n",
+			"label": "!kind,two,size,y\nblue,v,3,maybe\n",
 		}},
-		{"c.csv", "code,size,y\n1,1,red\n2,2,green\n1,4,blue\n03,5,red\n", Options{Categorical: []string{"code"}, Positive: "red"}, map[string]string{
+		{"c.csv", "code,size,y\n1,1,red\n2,2,green\n1,4,blue\n03,5,red\n", Options{Categorical: []string{"code"},
+			Positive: "red"}, map[string]string{
 			"same.csv": "size,y,code\n3,red,1\n2,pink,03\n7,blue,2\n", "unseen.csv": "!code,size\n3,1\n",
 		}},
-		{"l.csv", "1,2,1\n3,4,2\n5,7,3.0\n", Options{NoHeader: true, Positive: "3"}, map[string]string{"l2.csv": "1,2,3\n3,4,7\n"}},
-		{"n.csv", "1,2,1\n3,4,-1\n5,7,1\n", Options{NoHeader: true}, map[string]string{"n2.csv": "1,2\n3,4\n", "n3.csv": "1,2,1\n3,4,-1\n", "wide.csv": "!1,2,3,4\n1,2,3,4\n"}},
-		{"d.svm", sparse, Options{}, map[string]string{"a.svm": "1 2:1\n2 1:4\n", "b.svm": "2:1\n", "wide.svm": "!1 4:1\n"}},
-		{"z.svm", strings.ReplaceAll(sparse, "3:", "0:"), Options{ZeroBased: true, Storage: Dense, Positive: "1"}, map[string]string{"label.svm": "!1 2:1\n3 0:4\n"}},
-		{"s.svm", sparse, Options{Storage: Sparse}, map[string]string{"a.svm": "1 2:1\n2 9:4\n", "bare.svm": "9:1\n", "dense.csv": "!a,b\n1,2\n"}},
+		{"l.csv", "1,2,1\n3,4,2\n5,7,3.0\n", Options{NoHeader: true, Positive: "3"},
+			map[string]string{"l2.csv": "1,2,3\n3,4,7\n"}},
+		{"n.csv", "1,2,1\n3,4,-1\n5,7,1\n", Options{NoHeader: true}, map[string]string{"n2.csv": "1,2\n3,4\n",
+			"n3.csv": "1,2,1\n3,4,-1\n", "wide.csv": "!1,2,3,4\n1,2,3,4\n"}},
+		{"d.svm", sparse, Options{}, map[string]string{"a.svm": "1 2:1\n2 1:4\n", "b.svm": "2:1\n",
+			"wide.svm": "!1 4:1\n"}},
+		{"z.svm", strings.ReplaceAll(sparse, "3:", "0:"), Options{ZeroBased: true, Storage: Dense, Positive: "1"},
+			map[string]string{"label.svm": "!1 2:1\n3 0:4\n"}},
+		{"s.svm", sparse, Options{Storage: Sparse}, map[string]string{"a.svm": "1 2:1\n2 9:4\n",
+			"bare.svm": "9:1\n", "dense.csv": "!a,b\n1,2\n"}},
 	} {
 		dir := t.TempDir()
 		put := func(name, text string) string {

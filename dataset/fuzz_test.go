@@ -25,8 +25,10 @@ func requireSound(t *testing.T, s *Set, err error) {
 	if s.Sparse != nil {
 		return // as requireSoundSparse finds
 	}
-	if s.N() < 2 || s.D() < 1 || len(s.X.Data) != s.N()*s.D() || s.X.Stride != s.D() || len(s.Y) != s.N() || len(s.Features) != s.D() {
-		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names", s.N(), s.D(), len(s.X.Data), len(s.Y), len(s.Features))
+	if s.N() < 2 || s.D() < 1 || len(s.X.Data) != s.N()*s.D() || s.X.Stride != s.D() || len(s.Y) != s.N() ||
+		len(s.Features) != s.D() {
+		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names", s.N(), s.D(), len(s.X.Data), len(s.Y),
+			len(s.Features))
 	}
 	if 8*len(s.X.Data) > fuzzLimit {
 		t.Fatalf("%d numbers exceed the limit", len(s.X.Data))
@@ -39,7 +41,8 @@ func requireSound(t *testing.T, s *Set, err error) {
 	if len(s.RowNames) > 0 && len(s.RowNames) != s.N() {
 		t.Fatalf("%d names of %d rows", len(s.RowNames), s.N())
 	}
-	if !slices.ContainsFunc(append([]string{s.Target}, s.Features...), func(h string) bool { return !isNumeric(h) && !isMissing([]byte(h)) }) {
+	if !slices.ContainsFunc(append([]string{s.Target}, s.Features...),
+		func(h string) bool { return !isNumeric(h) && !isMissing([]byte(h)) }) {
 		return // such names are read as numbers
 	}
 	if strings.HasPrefix(s.Features[0], "#") {
@@ -54,7 +57,8 @@ func FuzzTable(f *testing.F) {
 	for _, seed := range []string{
 		"a,b,y\n1,2,3\n4,5,6\n", "\ufeffa,y\r\n1,2\r\n-1e-3,4\r\n", "1,2\n3,4\n", "a,y\n1,\n", "a,a\n1,2\n",
 		"\"a\"\"b\",y\n\"1\",2\n3,4", "a,y\n0x1p-2,1_0\n", "a,y\nnan,inf\n", "", ",\n,\n", "a,y\n1,2,3\n",
-		"a;b;y\n1,5;u;no\n2;v;yes\n?;u;no\n", "a b y\n1 2 3 4\n5 6 7 8\n", "# a y\n 1  2\n 3  4 \n", "0,1,2,3\n5,6,7,8\n1,2,3,4\n",
+		"a;b;y\n1,5;u;no\n2;v;yes\n?;u;no\n", "a b y\n1 2 3 4\n5 6 7 8\n", "# a y\n 1  2\n 3  4 \n",
+		"0,1,2,3\n5,6,7,8\n1,2,3,4\n",
 		",t,y\nr,\"x\n\"\"\",1\ns,NA,2\n", "a\ty\t\n1\t2\t\n\t\t\n3\t4\t\n", "t,y\nu,1\nv,2\nw,3\n",
 	} {
 		for option := range byte(16) {
@@ -63,7 +67,8 @@ func FuzzTable(f *testing.F) {
 	}
 	worded := need.One(ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{}))(f)
 	f.Fuzz(func(t *testing.T, data []byte, option byte) {
-		opt := Options{MaxBytes: fuzzLimit, Missing: Missing(option % 4), NoHeader: option&4 != 0, UnseenZero: option&8 != 0}
+		opt := Options{MaxBytes: fuzzLimit, Missing: Missing(option % 4), NoHeader: option&4 != 0,
+			UnseenZero: option&8 != 0}
 		if option&16 != 0 {
 			opt.Target = "1"
 		}
@@ -83,7 +88,8 @@ func FuzzTable(f *testing.F) {
 		for _, train := range trains {
 			in, err := ReadInputsTable(bytes.NewReader(data), "fuzz", train, opt)
 			requireInputs(t, in, err, train)
-			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean && opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
+			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean &&
+				opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
 				t.Fatalf("read as new inputs, the set differs: %v", err)
 			}
 		}
@@ -92,7 +98,8 @@ func FuzzTable(f *testing.F) {
 
 func FuzzLIBSVM(f *testing.F) {
 	for _, seed := range []string{
-		"+1 1:0.5 3:2\n-1 2:1\n", "1 qid:3 1:1 # c\n2\n", "1 0:1\n", "1 2:1 1:1\n", "1:1\n2:2\n", "1 524288:1\n1 1:1\n",
+		"+1 1:0.5 3:2\n-1 2:1\n", "1 qid:3 1:1 # c\n2\n", "1 0:1\n", "1 2:1 1:1\n", "1:1\n2:2\n",
+		"1 524288:1\n1 1:1\n",
 		"1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n", "\ufeff1 1:2\n2 1:3",
 	} {
 		f.Add([]byte(seed))
@@ -128,8 +135,10 @@ func FuzzNPY(f *testing.F) {
 	})
 }
 
-// requireSameInChunks reads a text again in some seven chunks, to the same set, bit for bit, or the same error.
-func requireSameInChunks(t *testing.T, data []byte, want *Set, wantErr error, read func(r io.Reader, name string, opt Options) (*Set, error), opt Options) {
+// requireSameInChunks reads a text again in some seven chunks, to the same set, bit for bit, or the same
+// error.
+func requireSameInChunks(t *testing.T, data []byte, want *Set, wantErr error,
+	read func(r io.Reader, name string, opt Options) (*Set, error), opt Options) {
 	opt.chunk = 1 + len(data)/7
 	got, err := read(bytes.NewReader(data), "fuzz", opt)
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
@@ -143,7 +152,8 @@ func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
 		wantError(t, err)
 		return
 	}
-	if in.X.Rows < 1 || in.X.Cols != train.D() || len(in.X.Data) != in.X.Rows*in.X.Cols || (in.Y != nil && len(in.Y) != in.X.Rows) {
+	if in.X.Rows < 1 || in.X.Cols != train.D() || len(in.X.Data) != in.X.Rows*in.X.Cols ||
+		(in.Y != nil && len(in.Y) != in.X.Rows) {
 		t.Fatalf("unsound inputs: %d x %d, %d numbers, %d targets", in.X.Rows, in.X.Cols, len(in.X.Data), len(in.Y))
 	}
 	for _, v := range append(in.X.Data, in.Y...) {
@@ -162,7 +172,8 @@ func requireSoundSparse(t *testing.T, data []byte) {
 		return
 	}
 	x := s.Sparse
-	if err := kernel.CSR(*x).Check(); err != nil || x.Rows != s.N() || x.Cols != s.D() || len(s.Y) != x.Rows || x.Rows < 2 || x.Cols < 1 {
+	if err := kernel.CSR(*x).Check(); err != nil || x.Rows != s.N() || x.Cols != s.D() || len(s.Y) != x.Rows ||
+		x.Rows < 2 || x.Cols < 1 {
 		t.Fatalf("unsound sparse set: %v", err)
 	}
 	if 16*(x.Rows+x.Cols)+12*len(x.Index) > fuzzLimit || slices.Contains(x.Value, 0) {

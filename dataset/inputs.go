@@ -93,7 +93,8 @@ func inputsOf(s, train *Set) (*Inputs, error) {
 }
 
 func notSparse(name string, train *Set) error {
-	return &Error{File: name, Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", train.Name)}
+	return &Error{File: name,
+		Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", train.Name)}
 }
 
 // readInputsLIBSVM reads sparse lines, either all with a label or all without,
@@ -116,7 +117,8 @@ func readInputsLIBSVM(files []stream, name string, train *Set, opt Options) (*In
 		return in, nil
 	}
 	if s.x.Cols > train.D() {
-		return nil, &Error{File: name, Line: s.widest, Err: fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, train.Name, train.D())}
+		return nil, &Error{File: name, Line: s.widest, Err: fmt.Errorf("feature index %d, but %s has %d features",
+			s.x.Cols, train.Name, train.D())}
 	}
 	s.x.Cols = train.D()
 	if err := opt.checkSize(s.x.Rows, s.x.Cols); err != nil {

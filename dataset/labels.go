@@ -32,7 +32,8 @@ func CheckLabels(y []float64) error {
 	case len(y) == 0:
 		return &Error{Err: errors.New("no labels")}
 	case len(values) == 1 && (values[0] == -1 || values[0] == 1):
-		return &Error{Err: fmt.Errorf("all %d labels are %v: examples of both classes are needed", len(y), values[0])}
+		return &Error{Err: fmt.Errorf("all %d labels are %v: examples of both classes are needed", len(y),
+			values[0])}
 	case len(values) == 2:
 		return &Error{Err: fmt.Errorf("%w, not %v and %v (--map-labels takes %v to -1 and %v to +1)",
 			ErrLabels, values[0], values[1], values[0], values[1])}
@@ -100,7 +101,8 @@ func (l *Labels) known() []string {
 
 // Classify makes classes of targets with two values: the larger becomes +1, the
 // smaller -1, unless positive names the value that becomes +1 ("" names none). Of
-// targets with more values, positive becomes +1 and all others -1. A set whose file has texts as targets has classes already.
+// targets with more values, positive becomes +1 and all others -1. A set whose file has texts as targets has
+// classes already.
 func (s *Set) Classify(positive string) error {
 	if s.Labels != nil {
 		if positive == "" || positive == s.Labels.Positive {
@@ -117,7 +119,9 @@ func (s *Set) Classify(positive string) error {
 		return s.take(oneAgainstRest(formatNumber(one)))
 	}
 	if len(values) > 2 && positive != "" {
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is no value of the target, found %s", quote(positive), listValues(values, complete))}
+		return &Error{File: s.Name, Column: s.Target,
+			Err: fmt.Errorf("--positive: %s is no value of the target, found %s", quote(positive),
+				listValues(values, complete))}
 	}
 	if len(values) != 2 {
 		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf(
@@ -167,11 +171,15 @@ func (s *Set) classifyTexts(found []string, positive string) error {
 	case len(order) > 2 && slices.Contains(order, positive):
 		labels = oneAgainstRest(positive)
 	case len(order) > 2 && positive != "":
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is none of the %d texts of the target (%s)", quote(positive), len(order), listTexts(order))}
+		return &Error{File: s.Name, Column: s.Target,
+			Err: fmt.Errorf("--positive: %s is none of the %d texts of the target (%s)", quote(positive), len(order),
+				listTexts(order))}
 	case len(order) > 2:
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed, --positive LABEL sets one of them against the rest", len(order), listTexts(order))}
+		return &Error{File: s.Name, Column: s.Target,
+			Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed, --positive LABEL sets one of them against the rest", len(order), listTexts(order))}
 	case len(order) < 2:
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the target holds only %s: two classes are needed", listTexts(order))}
+		return &Error{File: s.Name, Column: s.Target,
+			Err: fmt.Errorf("the target holds only %s: two classes are needed", listTexts(order))}
 	default:
 		labels.Negative, labels.Positive = order[0], order[1]
 	}
@@ -207,11 +215,13 @@ func (s *Set) flip() error {
 }
 
 func (s *Set) noteLabels() {
-	s.Notes = append(s.Notes[:len(s.Notes):len(s.Notes)], fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target), s.Labels.Positive, s.Labels.Negative))
+	s.Notes = append(s.Notes[:len(s.Notes):len(s.Notes)], fmt.Sprintf("classes of %s: %s is +1, %s is -1",
+		quote(s.Target), s.Labels.Positive, s.Labels.Negative))
 }
 
 func (s *Set) errPositive(positive, a, b string) error {
-	return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is neither %s nor %s", quote(positive), quote(a), quote(b))}
+	return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is neither %s nor %s",
+		quote(positive), quote(a), quote(b))}
 }
 
 // apply takes further targets to -1 and +1; of a text column they are the numbers
@@ -220,7 +230,8 @@ func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
 	low, high, _ := l.Numbers()
 	if l.Texts {
 		if c == nil || c.kind != texts {
-			return nil, &Error{Err: fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative), quote(l.Positive))}
+			return nil, &Error{Err: fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative),
+				quote(l.Positive))}
 		}
 		low, high = 0, float64(len(l.known())-1)
 	}
@@ -232,7 +243,8 @@ func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
 		case l.Rest || v == low:
 			labels[i] = -1
 		default:
-			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %s nor %s", v, l.Negative, l.Positive)}
+			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %s nor %s", v, l.Negative,
+				l.Positive)}
 		}
 	}
 	return labels, nil

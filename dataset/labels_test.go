@@ -83,7 +83,8 @@ func TestClassify(t *testing.T) {
 		if !slices.Equal(s.Y, c.want) || s.Task != Classification || CheckLabels(s.Y) != nil {
 			t.Errorf("%v became %v", c.y, s.Y)
 		}
-		if s.Labels == nil && c.negative != "" || s.Labels != nil && (s.Labels.Negative != c.negative || s.Labels.Positive != c.positive2 || len(s.Notes) == 0) {
+		if s.Labels == nil && c.negative != "" || s.Labels != nil && (s.Labels.Negative != c.negative ||
+			s.Labels.Positive != c.positive2 || len(s.Notes) == 0) {
 			t.Errorf("%v: labels %+v", c.y, s.Labels)
 		}
 		if s.Labels == nil {

@@ -18,10 +18,10 @@ import (
 //	label index:value index:value ...   # comment
 //
 // Indices count features from 1, or from 0 with Options.ZeroBased, and ascend
-// within a line; what is not given is zero. A field qid:... after the label is ignored, as are empty lines and
-// comments. There are as many features as the largest index. The inputs are held
-// sparse or dense as Options.Storage says, by default after their shape; dense
-// features are named x1, x2, ... Options.MaxBytes bounds them.
+// within a line; what is not given is zero. A field qid:... after the label is ignored, as are empty lines
+// and comments. There are as many features as the largest index. The inputs are held sparse or dense as
+// Options.Storage says, by default after their shape; dense features are named x1, x2, ... Options.MaxBytes
+// bounds them.
 func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	return readSparseSet([]stream{{name, r}}, name, opt)
 }
@@ -38,12 +38,14 @@ func readSparseSet(files []stream, name string, opt Options) (*Set, error) {
 // set makes a training set of sparse lines.
 func (s *sparse) set(name string, opt Options) (*Set, error) {
 	if !s.labelled {
-		return nil, s.bad(name, &Error{Line: s.firstLine, Err: errors.New("the label is missing: a line is \"label index:value ...\"")})
+		return nil, s.bad(name, &Error{Line: s.firstLine,
+			Err: errors.New("the label is missing: a line is \"label index:value ...\"")})
 	}
 	if s.x.Cols == 0 {
 		return nil, &Error{File: name, Err: errors.New("no example has a feature")}
 	}
-	set := &Set{Name: name, Source: name, Task: guessTask(s.labels), Target: "y", Y: s.labels, zeroBased: opt.ZeroBased}
+	set := &Set{Name: name, Source: name, Task: guessTask(s.labels), Target: "y", Y: s.labels,
+		zeroBased: opt.ZeroBased}
 	if err := set.hold(&s.x, opt); err != nil {
 		return nil, &Error{File: name, Err: err}
 	}
@@ -51,7 +53,8 @@ func (s *sparse) set(name string, opt Options) (*Set, error) {
 		return nil, &Error{File: name, Err: errOneExample}
 	}
 	if opt.Target != "" || len(opt.Drop)+len(opt.Categorical) > 0 {
-		return nil, &Error{File: name, Err: errors.New("sparse lines have no columns that --target, --drop or --categorical could name")}
+		return nil, &Error{File: name,
+			Err: errors.New("sparse lines have no columns that --target, --drop or --categorical could name")}
 	}
 	if opt.Positive != "" {
 		return set, set.Classify(opt.Positive)
@@ -108,7 +111,8 @@ func sparseLimit(opt Options) int { return int(min(longestEntry, max(longestCell
 
 // read appends the examples of all lines, in chunks.
 func (s *sparse) read(lines *lineReader, opt Options) error {
-	chunks := chunkReader{lines: lines, size: opt.chunk, records: wholeLines, newPart: func() part { return &sparsePart{whole: s, opt: opt} }}
+	chunks := chunkReader{lines: lines, size: opt.chunk, records: wholeLines,
+		newPart: func() part { return &sparsePart{whole: s, opt: opt} }}
 	chunks.serial = func(lines *lineReader) error { return s.addLines(lines, opt) }
 	return chunks.read()
 }
@@ -152,7 +156,8 @@ type sparsePart struct {
 
 func (p *sparsePart) begin() {
 	x := p.own.x
-	p.own = sparse{x: CSR{Start: append(x.Start[:0], 0), Index: x.Index[:0], Value: x.Value[:0]}, labels: p.own.labels[:0]}
+	p.own = sparse{x: CSR{Start: append(x.Start[:0], 0), Index: x.Index[:0], Value: x.Value[:0]},
+		labels: p.own.labels[:0]}
 }
 
 func (p *sparsePart) parse(lines *lineReader) error { return p.own.addLines(lines, p.opt) }
@@ -271,7 +276,8 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 	case index < base:
 		return 0, 0, &Error{Err: fmt.Errorf("feature index %d: indices start at %d", index, base)}
 	case index < previous+base:
-		return 0, 0, &Error{Err: fmt.Errorf("feature index %d follows %d: indices must ascend", index, previous+base-1)}
+		return 0, 0, &Error{Err: fmt.Errorf("feature index %d follows %d: indices must ascend", index,
+			previous+base-1)}
 	case index == math.MaxInt:
 		return 0, 0, &Error{Err: fmt.Errorf("feature index in %s is out of range", quote(field))}
 	}

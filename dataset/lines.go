@@ -88,7 +88,8 @@ type recordReader struct {
 	cells     [][]byte
 }
 
-var errQuote = errors.New(`a stray quote ("): a cell with quotes stands in quotes, and quotes in it are doubled`)
+var errQuote = errors.New(
+	`a stray quote ("): a cell with quotes stands in quotes, and quotes in it are doubled`)
 
 // next returns the next record, valid until the next call. Empty lines are skipped.
 func (r *recordReader) next() (record, error) {
@@ -158,7 +159,8 @@ func (r *recordReader) split(line []byte) error {
 		case len(cell) > longestCell:
 			return fmt.Errorf("%w: cell %d has more than %s", ErrMemory, len(r.cells)+1, humanBytes(longestCell))
 		case len(r.cells) == mostColumns:
-			return fmt.Errorf("%w: more than %d columns; lines are examples, columns are features", ErrMemory, mostColumns)
+			return fmt.Errorf("%w: more than %d columns; lines are examples, columns are features", ErrMemory,
+				mostColumns)
 		}
 		r.cells = append(r.cells, cell)
 		if !more {
@@ -176,7 +178,8 @@ func (r *recordReader) cut(line []byte) (cell, rest []byte, more bool, err error
 		}
 		after := r.trimLeft(rest)
 		if r.separator == ' ' {
-			return cell, after, len(after) > 0 && len(after) < len(rest), quoteEnd(len(after) == 0 || len(after) < len(rest))
+			return cell, after, len(after) > 0 && len(after) < len(rest),
+				quoteEnd(len(after) == 0 || len(after) < len(rest))
 		}
 		more = len(after) > 0 && after[0] == r.separator
 		if more {

@@ -17,11 +17,13 @@ func TestNew(t *testing.T) {
 	s := need.One(New(x, y))(t)
 	x.Set(0, 0, 9)
 	y[0] = 9
-	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) || s.Task != Classification ||
+	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) ||
+		s.Task != Classification ||
 		!slices.Equal(s.Features, []string{"x1", "x2", "x3"}) || s.Target != "y" {
 		t.Errorf("%+v", s)
 	}
-	if turned, err := New(x.T(), []float64{1, 2, 5}); err != nil || turned.D() != 2 || turned.Task != Regression || turned.X.At(2, 1) != 6 {
+	if turned, err := New(x.T(), []float64{1, 2, 5}); err != nil || turned.D() != 2 ||
+		turned.Task != Regression || turned.X.At(2, 1) != 6 {
 		t.Errorf("a view: %+v, %v", turned, err)
 	}
 	for name, try := range map[string]func() error{

@@ -54,7 +54,8 @@ func (s arraySource) set(opt Options) (*Set, error) {
 // planTrainingArray is planTraining for an array, which must hold a feature and a target.
 func (t *table) planTrainingArray() error {
 	if len(t.columns) < 2 {
-		return fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", t.rows, len(t.columns))
+		return fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", t.rows,
+			len(t.columns))
 	}
 	return t.planTraining()
 }
@@ -143,7 +144,8 @@ func readArrayHeaders(sources []arraySource) (files []arrayFile, rows int, err e
 		case h.rows < 1 || h.cols < 1:
 			err = fmt.Errorf("shape (%d, %d) holds no examples", h.rows, h.cols)
 		case len(files) > 0 && h.cols != files[0].h.cols:
-			err = fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", h.cols, sources[0].name, files[0].h.cols)
+			err = fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", h.cols,
+				sources[0].name, files[0].h.cols)
 		}
 		if err != nil {
 			return nil, 0, inFile(s.name, err)
@@ -154,8 +156,8 @@ func readArrayHeaders(sources []arraySource) (files []arrayFile, rows int, err e
 	return files, rows, nil
 }
 
-// readArrays reads arrays in files that can be read from anywhere as one, row after row: all of it, or a rank's
-// even part of the rows.
+// readArrays reads arrays in files that can be read from anywhere as one, row after row: all of it, or a
+// rank's even part of the rows.
 func readArrays(sources []arraySource, name string, opt Options, plan func(t *table) error) (*table, error) {
 	files, rows, err := readArrayHeaders(sources)
 	if err != nil {
@@ -163,7 +165,8 @@ func readArrays(sources []arraySource, name string, opt Options, plan func(t *ta
 	}
 	first, last := 0, rows
 	if opt.Ranks != nil {
-		first, last = bound(rows, opt.Ranks.Rank(), opt.Ranks.Size()), bound(rows, opt.Ranks.Rank()+1, opt.Ranks.Size())
+		first, last = bound(rows, opt.Ranks.Rank(), opt.Ranks.Size()), bound(rows, opt.Ranks.Rank()+1,
+			opt.Ranks.Size())
 	}
 	cols := files[0].h.cols
 	if err := opt.checkSize(opt.share(rows), cols); err != nil {
@@ -366,7 +369,8 @@ func (h *arrayHeader) setType(value string) error {
 		return errors.New("arrays with named fields are not supported: save one float64 array of two dimensions")
 	}
 	switch {
-	case slices.Contains([]string{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"}, name[min(1, len(name)):]):
+	case slices.Contains([]string{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"},
+		name[min(1, len(name)):]):
 		h.kind, h.size = name[1], int(name[2]-'0')
 	default:
 		return fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them", quote(name))

@@ -18,7 +18,8 @@ import (
 
 // npyFile writes a NumPy file by its published layout.
 func npyFile(version byte, descr, order, shape string, body []byte) []byte {
-	return npyRaw(version, fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }      \n", descr, order, shape), body)
+	return npyRaw(version, fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }      \n", descr,
+		order, shape), body)
 }
 
 func npyRaw(version byte, header string, body []byte) []byte {
@@ -59,7 +60,8 @@ func TestReadNPY(t *testing.T) {
 				if err != nil {
 					t.Fatalf("version %d, %s, Fortran %s: %v", version, descr, order, err)
 				}
-				if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4}) || !slices.Equal(s.Y, []float64{0.5, 1.5}) || s.Task != Regression {
+				if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4}) || !slices.Equal(s.Y, []float64{0.5, 1.5}) ||
+					s.Task != Regression {
 					t.Errorf("version %d, %s, Fortran %s: read %v, %v", version, descr, order, s.X, s.Y)
 				}
 			}
@@ -78,8 +80,10 @@ func TestReadNPYIntegers(t *testing.T) {
 			t.Errorf("%s: read %+v, %v", descr, s, err)
 		}
 	}
-	s, err := ReadNPY(bytes.NewReader(npyFile(1, "|b1", "True", "(2, 2)", []byte{1, 0, 0, 1})), "f.npy", Options{Positive: "0"})
-	if err != nil || !slices.Equal(s.X.Data, []float64{1, 0}) || !slices.Equal(s.Y, []float64{1, -1}) || s.Labels.Positive != "0" {
+	s, err := ReadNPY(bytes.NewReader(npyFile(1, "|b1", "True", "(2, 2)", []byte{1, 0, 0, 1})), "f.npy",
+		Options{Positive: "0"})
+	if err != nil || !slices.Equal(s.X.Data, []float64{1, 0}) || !slices.Equal(s.Y, []float64{1, -1}) ||
+		s.Labels.Positive != "0" {
 		t.Errorf("booleans: read %+v, %v", s, err)
 	}
 }
@@ -117,21 +121,23 @@ func TestReadNPYRefuses(t *testing.T) {
 		file []byte
 		says []string
 	}{
-		"empty":            {nil, []string{"not a NumPy"}},
-		"another file":     {[]byte("a,b,c\n1,2,3\n4,5,6\n"), []string{"not a NumPy"}},
-		"version 9":        {npyFile(9, "<f8", "False", "(2, 2)", four), []string{"version 9"}},
-		"header cut":       {ok("(2, 2)", four)[:20], []string{"damaged"}},
-		"length cut":       {ok("(2, 2)", four)[:9], []string{"damaged"}},
-		"header huge":      {append([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), four...), []string{"damaged"}},
-		"no dictionary":    {npyRaw(1, "hello", four), []string{"damaged"}},
-		"no line end":      {npyRaw(1, "{'shape': (2, 2), 'descr': '<f8'}", four), []string{"damaged"}},
-		"no colon":         {npyRaw(1, "{'shape' (2, 2), 'descr' '<f8', 'fortran_order' False}", four), []string{"damaged"}},
-		"order unknown":    {npyFile(1, "<f8", "Maybe", "(2, 2)", four), []string{"damaged"}},
-		"complex":          {npyFile(1, "<c16", "False", "(2, 2)", four), []string{`"<c16"`, "astype"}},
-		"no byte order":    {npyFile(1, "|i8", "False", "(2, 2)", four), []string{`"|i8"`, "byte order"}},
-		"objects":          {npyFile(1, "|O", "False", "(2, 2)", four), []string{`"|O"`}},
-		"half precision":   {npyFile(1, "<f2", "False", "(2, 2)", four), []string{`"<f2"`}},
-		"named fields":     {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n", four), []string{"named fields"}},
+		"empty":         {nil, []string{"not a NumPy"}},
+		"another file":  {[]byte("a,b,c\n1,2,3\n4,5,6\n"), []string{"not a NumPy"}},
+		"version 9":     {npyFile(9, "<f8", "False", "(2, 2)", four), []string{"version 9"}},
+		"header cut":    {ok("(2, 2)", four)[:20], []string{"damaged"}},
+		"length cut":    {ok("(2, 2)", four)[:9], []string{"damaged"}},
+		"header huge":   {append([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), four...), []string{"damaged"}},
+		"no dictionary": {npyRaw(1, "hello", four), []string{"damaged"}},
+		"no line end":   {npyRaw(1, "{'shape': (2, 2), 'descr': '<f8'}", four), []string{"damaged"}},
+		"no colon": {npyRaw(1, "{'shape' (2, 2), 'descr' '<f8', 'fortran_order' False}", four),
+			[]string{"damaged"}},
+		"order unknown":  {npyFile(1, "<f8", "Maybe", "(2, 2)", four), []string{"damaged"}},
+		"complex":        {npyFile(1, "<c16", "False", "(2, 2)", four), []string{`"<c16"`, "astype"}},
+		"no byte order":  {npyFile(1, "|i8", "False", "(2, 2)", four), []string{`"|i8"`, "byte order"}},
+		"objects":        {npyFile(1, "|O", "False", "(2, 2)", four), []string{`"|O"`}},
+		"half precision": {npyFile(1, "<f2", "False", "(2, 2)", four), []string{`"<f2"`}},
+		"named fields": {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n",
+			four), []string{"named fields"}},
 		"no dimension":     {ok("()", four), []string{"two dimensions"}},
 		"one dimension":    {ok("(4,)", four), []string{"(4, 1)", "target column"}},
 		"three dimensions": {ok("(2, 2, 1)", four), []string{"(2, 2, 1)", "two dimensions"}},
@@ -146,8 +152,10 @@ func TestReadNPYRefuses(t *testing.T) {
 		"too many":         {ok("(3, 1)", four), []string{"more bytes", "(3, 1)"}},
 		"a lie":            {ok("(100000000, 2)", four), []string{"ends before"}},
 		"too large":        {ok("(1000000000, 4000000000)", four), []string{"1000000000 rows", "EiB", "limit"}},
-		"NaN":              {ok("(2, 2)", elements("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`, "missing"}},
-		"Inf":              {ok("(2, 2)", elements("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`, "+Inf"}},
+		"NaN": {ok("(2, 2)", elements("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`,
+			"missing"}},
+		"Inf": {ok("(2, 2)", elements("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`,
+			"+Inf"}},
 	} {
 		_, err := ReadNPY(bytes.NewReader(c.file), "f.npy", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.npy: ")...) })

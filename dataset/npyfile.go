@@ -83,7 +83,8 @@ func (p *placed) holds(t *table, s *schema) bool {
 		return false
 	}
 	for j, f := range p.place {
-		if f >= 0 && (t.columns[j].role != asFeature || s.columns[f].name != t.columns[j].name || s.columns[f].at != f || s.columns[f].levels != nil) {
+		if f >= 0 && (t.columns[j].role != asFeature || s.columns[f].name != t.columns[j].name ||
+			s.columns[f].at != f || s.columns[f].levels != nil) {
 			return false
 		}
 	}
@@ -116,8 +117,8 @@ func (f *arrayFile) read(to *placed) error {
 	return cmp.Or(failures...)
 }
 
-// readRows reads rows first to last-1 of those to be read, whose elements stand together in the file or, in Fortran
-// order, in each column.
+// readRows reads rows first to last-1 of those to be read, whose elements stand together in the file or, in
+// Fortran order, in each column.
 func (f *arrayFile) readRows(to *placed, first, last int, buffer []byte, values []float64) error {
 	rows, cols, size := last-first, f.h.cols, f.h.size
 	pieces, length, stride := 1, rows*cols, 0

@@ -51,7 +51,8 @@ func TestArrayFileReadsWhatTheStreamReads(t *testing.T) {
 		want, wantErr := ReadNPY(bytes.NewReader(file), path, opt)
 		got, err := Load(path, opt)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
-			t.Fatalf("trial %d, %s, %d x %d, %+v: %v, %v; as a stream %v, %v", trial, descr, rows, cols, opt, got, err, want, wantErr)
+			t.Fatalf("trial %d, %s, %d x %d, %+v: %v, %v; as a stream %v, %v", trial, descr, rows, cols, opt, got, err,
+				want, wantErr)
 		}
 		if want == nil {
 			continue
@@ -79,7 +80,8 @@ func TestArrayFileCutWhileItIsRead(t *testing.T) {
 	columns := make([]column, h.cols)
 	for _, h.fortran = range []bool{false, true} {
 		f := arrayFile{h: h, rows: h.rows, from: bytes.NewReader(make([]byte, 4*1000*300-1))}
-		if err := f.read(newPlaced(h.rows, columns)); err == nil || !strings.Contains(err.Error(), "ends before the 1000 x 300") {
+		if err := f.read(newPlaced(h.rows, columns)); err == nil || !strings.Contains(err.Error(),
+			"ends before the 1000 x 300") {
 			t.Errorf("Fortran order %v: %v", h.fortran, err)
 		}
 	}

@@ -57,7 +57,8 @@ func readArchive(f *source, opt Options) (*table, error) {
 		return nil, err
 	}
 	if y.rows != t.rows || len(y.columns) != 1 {
-		return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows, len(y.columns), t.rows)
+		return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows,
+			len(y.columns), t.rows)
 	}
 	t.append(y)
 	return t, nil
@@ -79,13 +80,15 @@ func readMember(archive *zip.Reader, file string, opt Options, names ...string) 
 			return nil, err
 		}
 		defer r.Close()
-		t, err := arraySource{name: file, stream: r}.read(opt, func(*table) error { return nil }) // roles come with both arrays
+		// roles come with both arrays
+		t, err := arraySource{name: file, stream: r}.read(opt, func(*table) error { return nil })
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", quote(name), err)
 		}
 		return t, nil
 	}
-	return nil, fmt.Errorf("%w %s among %s: np.savez(file, X=X, y=y) writes it", errNoMember, strings.ToUpper(names[0]), listTexts(found))
+	return nil, fmt.Errorf("%w %s among %s: np.savez(file, X=X, y=y) writes it", errNoMember,
+		strings.ToUpper(names[0]), listTexts(found))
 }
 
 // append adds the only column of another array, called y.

@@ -61,7 +61,9 @@ type chunkReader struct {
 	records func(text []byte) int // the length of the whole records of a text that starts with one
 	serial  func(lines *lineReader) error
 	newPart func() part
-	size    int // bytes of a chunk, at least; 0: chunkBytes where there are several processors, negative: all is read by serial
+	// bytes of a chunk, at least; 0: chunkBytes where there are several processors, negative: all is read by
+	// serial
+	size int
 
 	queue, free []*chunk
 }

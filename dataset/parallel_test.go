@@ -111,7 +111,8 @@ func TestChunksReadWhatOneReaderReads(t *testing.T) {
 
 // New inputs find the texts of the training set, or refuse others at the same place.
 func TestChunksOfNewInputs(t *testing.T) {
-	train := need.One(ReadTable(strings.NewReader("a,t,b,u,y\n1,red,2,v,1\n2,green,3,w,0\n3,blue,5,v,1\n"), "train", Options{Drop: []string{"u"}}))(t)
+	train := need.One(ReadTable(strings.NewReader("a,t,b,u,y\n1,red,2,v,1\n2,green,3,w,0\n3,blue,5,v,1\n"),
+		"train", Options{Drop: []string{"u"}}))(t)
 	rng := rand.New(rand.NewPCG(19, 2))
 	for trial := range 100 {
 		text := messyTable(rng)

@@ -47,7 +47,8 @@ func readParquetTable(f *source, opt Options, plan func(t *table) error) (t *tab
 	if err != nil {
 		return t, err
 	}
-	file, err := parquet.OpenFile(f.file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, err := parquet.OpenFile(f.file, info.Size(), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	if err != nil {
 		return t, fmt.Errorf("not a Parquet file, or damaged: %v", err)
 	}
@@ -156,7 +157,8 @@ func (r *parquetReader) readColumn(c *column, node *parquet.Column) error {
 }
 
 // readPage appends the cells of a page that begins after a row.
-func (r *parquetReader) readPage(c *column, page parquet.Page, row int, decode func(v parquet.Value, row int) (float64, error)) (int, error) {
+func (r *parquetReader) readPage(c *column, page parquet.Page, row int, decode func(v parquet.Value,
+	row int) (float64, error)) (int, error) {
 	values, buffer := page.Values(), make([]parquet.Value, 1024)
 	for {
 		n, err := values.ReadValues(buffer)
@@ -193,11 +195,13 @@ func (r *parquetReader) readPage(c *column, page parquet.Page, row int, decode f
 }
 
 // decoder is how the values of a column become cells, texts as those of a text file.
-func (r *parquetReader) decoder(c *column, node *parquet.Column) (func(v parquet.Value, row int) (float64, error), error) {
+func (r *parquetReader) decoder(c *column, node *parquet.Column) (func(v parquet.Value, row int) (float64,
+	error), error) {
 	number, text := decoders(node)
 	switch {
 	case text == nil && number == nil:
-		return nil, fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", describe(node))
+		return nil, fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out",
+			describe(node))
 	case c.role == asRowName:
 		return func(v parquet.Value, _ int) (float64, error) {
 			if text != nil {

@@ -35,7 +35,8 @@ var heats = []string{"gas", "oil", "wood"}
 func houses(n int) (rows []house) {
 	for i := range n {
 		area := 50 + float64(i)/3
-		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, uint64(i % 4), heats[i*i%3], i%5 < 2, int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
+		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, uint64(i % 4), heats[i*i%3], i%5 < 2,
+			int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
 		if i%11 == 4 {
 			h.Area = nil
 		}
@@ -80,20 +81,26 @@ func TestParquet(t *testing.T) {
 		if h.Garden {
 			garden = "True"
 		}
-		text += strings.Join([]string{h.Index, formatNumber(float64(h.Rooms)), area, formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100), formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
+		text += strings.Join([]string{h.Index, formatNumber(float64(h.Rooms)), area,
+			formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100),
+			formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
 	}
 	opt := Options{Missing: MissingMean}
 	want := need.One(ReadTable(strings.NewReader(text), "d.csv", opt))(t)
 	inputs := need.One(ReadInputsTable(strings.NewReader(text), "d.csv", want, opt))(t)
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli, &parquet.Lz4Raw} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
+		&parquet.Brotli, &parquet.Lz4Raw} {
 		for _, page := range []int{200, 1 << 16} { // bytes
 			path := writeParquet(t, rows, parquet.Compression(codec), parquet.PageBufferSize(page))
 			got, err := Load(path, opt)
 			if err != nil {
 				t.Fatal(codec, page, err)
 			}
-			if !slices.Equal(got.X.Data, want.X.Data) || !slices.Equal(got.Y, want.Y) || !slices.Equal(got.Features, want.Features) || !slices.Equal(got.RowNames, want.RowNames) || got.Target != "price" {
-				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20], want.Features, want.X.Data[:20])
+			if !slices.Equal(got.X.Data, want.X.Data) || !slices.Equal(got.Y, want.Y) ||
+				!slices.Equal(got.Features, want.Features) || !slices.Equal(got.RowNames, want.RowNames) ||
+				got.Target != "price" {
+				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20], want.Features,
+					want.X.Data[:20])
 			}
 			in, err := LoadInputs(path, want, opt)
 			if err != nil || !slices.Equal(in.X.Data, inputs.X.Data) || !slices.Equal(in.Y, inputs.Y) {
@@ -104,7 +111,8 @@ func TestParquet(t *testing.T) {
 	if _, err := Load(writeParquet(t, rows), Options{}); err == nil || !strings.Contains(err.Error(), "row 5") {
 		t.Errorf("missing cells: %v", err)
 	}
-	labels, err := Load(writeParquet(t, rows), Options{Missing: MissingMean, Target: "garden", Drop: []string{"price"}})
+	labels, err := Load(writeParquet(t, rows), Options{Missing: MissingMean, Target: "garden",
+		Drop: []string{"price"}})
 	if err != nil || labels.Task != Classification || labels.Labels.Positive != "True" {
 		t.Errorf("a boolean target: %v %+v", err, labels)
 	}
@@ -143,11 +151,14 @@ func TestParquetRefused(t *testing.T) {
 	}
 	list := writeParquet(t, []nested{{[]float64{1}, 1, 2}, {nil, 2, 3}})
 	refused("lists", list, Options{}, `column "a"`, "lists", "--drop")
-	if set, err := Load(list, Options{Drop: []string{"a"}}); err != nil || set.D() != 1 || !slices.Equal(set.Y, []float64{2, 3}) {
+	if set, err := Load(list, Options{Drop: []string{"a"}}); err != nil || set.D() != 1 ||
+		!slices.Equal(set.Y, []float64{2, 3}) {
 		t.Errorf("dropped: %v", err)
 	}
-	refused("times", writeParquet(t, []dated{{time.Now(), 1, 2}, {time.Now(), 2, 3}}), Options{}, `column "when"`, "TIMESTAMP", "--drop")
-	refused("infinity", writeParquet(t, []infinite{{1, 2}, {math.Inf(1), 3}}), Options{}, `column "x"`, "row 2", "finite")
+	refused("times", writeParquet(t, []dated{{time.Now(), 1, 2}, {time.Now(), 2, 3}}), Options{},
+		`column "when"`, "TIMESTAMP", "--drop")
+	refused("infinity", writeParquet(t, []infinite{{1, 2}, {math.Inf(1), 3}}), Options{}, `column "x"`, "row 2",
+		"finite")
 	refused("one row", writeParquet(t, []infinite{{1, 2}}), Options{}, "at least two are needed")
 	rows := houses(90)
 	good := writeParquet(t, rows)

@@ -14,8 +14,8 @@ import (
 
 // Reading by ranks, each its part of the bytes of text files or of the rows of arrays. What the parts hold is
 // told to all and joined by each, as chunks of a text are by one process (parallel.go). Where that may not be
-// what one process reads, or anything is wrong, all ranks read everything, so that answers and errors are those of
-// one process.
+// what one process reads, or anything is wrong, all ranks read everything, so that answers and errors are
+// those of one process.
 
 // loadPart reads this rank's part of plain files of one format; nil on all ranks where that cannot be done.
 func loadPart(files []*source, name string, opt Options) *Set {
@@ -58,8 +58,8 @@ func loadPart(files []*source, name string, opt Options) *Set {
 // samples is the number of places at which ranks compare files, and sampleLength the bytes there.
 const samples, sampleLength = 64, 1 << 12
 
-// alike reports whether ranks see the same files, by their sizes and samples of their bytes, and whether these are files
-// of which parts can be read.
+// alike reports whether ranks see the same files, by their sizes and samples of their bytes, and whether
+// these are files of which parts can be read.
 func alike(r Ranks, files []*source) bool {
 	h := sha256.New()
 	err := func() error {
@@ -113,8 +113,8 @@ type body struct {
 	from, to int64
 }
 
-// partsOf cuts the bodies of files, seen as one text, into as many parts of whole lines as there are ranks, and
-// returns those of one.
+// partsOf cuts the bodies of files, seen as one text, into as many parts of whole lines as there are ranks,
+// and returns those of one.
 func partsOf(bodies []body, rank, size int) ([]body, error) {
 	total := int64(0)
 	for _, b := range bodies {
@@ -226,8 +226,9 @@ func (t *table) readPart(files []*source) (*tablePart, error) {
 	p := &tablePart{whole: t, rows: &table{}}
 	p.begin()
 	for _, b := range parts {
-		p.records = recordReader{separator: t.dialect.separator, records: 1, skipped: p.records.skipped, unpaired: p.records.unpaired,
-			lines: &lineReader{b: bufio.NewReaderSize(b.stream(), 2*sampleBytes), limit: t.lineLimit()}}
+		p.records = recordReader{separator: t.dialect.separator, records: 1, skipped: p.records.skipped,
+			unpaired: p.records.unpaired,
+			lines:    &lineReader{b: bufio.NewReaderSize(b.stream(), 2*sampleBytes), limit: t.lineLimit()}}
 		if err := p.rows.readRows(&p.records); err != nil {
 			return nil, err
 		}
@@ -242,7 +243,8 @@ func (t *table) readPart(files []*source) (*tablePart, error) {
 func (p *tablePart) record() tableRecord {
 	rows := p.rows
 	d := rows.commas
-	record := tableRecord{Rows: rows.rows, Blank: rows.blank, Skipped: p.records.skipped, Comma: d.comma > 0, Point: d.point > 0, Cell: d.cell}
+	record := tableRecord{Rows: rows.rows, Blank: rows.blank, Skipped: p.records.skipped, Comma: d.comma > 0,
+		Point: d.point > 0, Cell: d.cell}
 	for _, j := range rows.used {
 		c := &rows.columns[j]
 		r := columnRecord{Kind: c.kind, Missing: c.missing}
@@ -256,8 +258,10 @@ func (p *tablePart) record() tableRecord {
 
 // table is a part whose cells another rank has. like is one of the same columns.
 func (record tableRecord) table(like *table) *table {
-	t := &table{opt: like.opt, columns: slices.Clone(like.columns), used: like.used, features: like.features, stride: like.stride,
-		rows: record.Rows, found: found{blank: record.Blank, commas: decimals{possible: like.commas.possible, cell: record.Cell}}}
+	t := &table{opt: like.opt, columns: slices.Clone(like.columns), used: like.used, features: like.features,
+		stride: like.stride,
+		rows:   record.Rows, found: found{blank: record.Blank, commas: decimals{possible: like.commas.possible,
+			cell: record.Cell}}}
 	if record.Comma {
 		t.commas.comma = 1
 	}
@@ -289,8 +293,8 @@ type sparseRecord struct {
 	Rows, Cols, Stored int
 }
 
-// loadSparsePart reads this rank's part of sparse lines; nil on all ranks where the whole must be read, and where inputs are
-// held sparse.
+// loadSparsePart reads this rank's part of sparse lines; nil on all ranks where the whole must be read, and
+// where inputs are held sparse.
 func loadSparsePart(files []*source, name string, opt Options) *Set {
 	r := opt.Ranks
 	s := &sparse{x: CSR{Start: []int{0}}}
@@ -302,7 +306,8 @@ func loadSparsePart(files []*source, name string, opt Options) *Set {
 		all.Rows, all.Cols, all.Stored = all.Rows+record.Rows, max(all.Cols, record.Cols), all.Stored+record.Stored
 	}
 	if all.Failed || all.Rows < 2 || all.Cols == 0 || opt.Storage.sparse(all.Rows, all.Cols, all.Stored) ||
-		opt.Target != "" || len(opt.Drop)+len(opt.Categorical) > 0 || opt.checkSize(opt.share(all.Rows), all.Cols) != nil {
+		opt.Target != "" || len(opt.Drop)+len(opt.Categorical) > 0 || opt.checkSize(opt.share(all.Rows),
+		all.Cols) != nil {
 		return nil
 	}
 	s.x.Cols = all.Cols

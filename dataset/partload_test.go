@@ -14,7 +14,8 @@ import (
 	"bootbench/linalg/dist/disttest"
 )
 
-// loadOnRanks loads a set on ranks and puts the inputs together again. inParts says whether each has read its part only.
+// loadOnRanks loads a set on ranks and puts the inputs together again. inParts says whether each has read its
+// part only.
 func loadOnRanks(t *testing.T, path string, opt Options, count int) (set *Set, inParts bool, err error) {
 	t.Helper()
 	sets, errs := make([]*Set, count), make([]error, count)
@@ -42,7 +43,8 @@ func loadOnRanks(t *testing.T, path string, opt Options, count int) (set *Set, i
 	return sets[0], inParts, errs[0]
 }
 
-// compareSets compares what one process has read with what ranks have: all but inputs that are means of others to the last bit.
+// compareSets compares what one process has read with what ranks have: all but inputs that are means of
+// others to the last bit.
 func compareSets(t *testing.T, about string, got, want *Set, err, wantErr error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
@@ -69,9 +71,9 @@ func compareSets(t *testing.T, about string, got, want *Set, err, wantErr error)
 	}
 }
 
-// Ranks that read parts of a text hold together the set that one process reads, or have its error, whatever the table
-// has to trouble them: types and texts that only one of them sees, missing cells, quoted line ends, errors. Some are
-// read in parts.
+// Ranks that read parts of a text hold together the set that one process reads, or have its error, whatever
+// the table has to trouble them: types and texts that only one of them sees, missing cells, quoted line ends,
+// errors. Some are read in parts.
 func TestRanksReadWhatOneProcessReads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 5))
 	inParts, refused := 0, 0
@@ -140,8 +142,8 @@ func TestRanksReadArrays(t *testing.T) {
 	}
 }
 
-// Where a rank sees no file, or another one, all have an error: of a file of another size, and of one of the same size
-// that differs where it is compared.
+// Where a rank sees no file, or another one, all have an error: of a file of another size, and of one of the
+// same size that differs where it is compared.
 func TestRanksRefuseOtherFiles(t *testing.T) {
 	rows := strings.Repeat("1,2\n3,4\n", 5)
 	first := write(t, "a.csv", []byte("a,y\n"+rows))
@@ -164,22 +166,27 @@ func TestRanksRefuseOtherFiles(t *testing.T) {
 	}
 }
 
-// Files whose names a pattern matches are the table of their rows, in one process and on ranks, with or without a header
-// in each; an error names the file and its line there.
+// Files whose names a pattern matches are the table of their rows, in one process and on ranks, with or
+// without a header in each; an error names the file and its line there.
 func TestFilesAreOneTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []string
 		whole string // the table that they are; "": an error
 		says  string
 	}{
-		"headers":         {[]string{"a,b,y\n1,red,2\n2,blue,3\n", "a,b,y\n# a comment\n4,green,5", "a,b,y\n", "a,b,y\n6,red,7\n8,,9\n"}, "a,b,y\n1,red,2\n2,blue,3\n# a comment\n4,green,5\n6,red,7\n8,,9\n", ""},
-		"no headers":      {[]string{"1.5,2\n3,4\n", "5,6", "7,8\n9,1\n"}, "1.5,2\n3,4\n5,6\n7,8\n9,1\n", ""},
-		"row names":       {[]string{",a,y\nfirst,1,2\nsecond,3,4\n", ",a,y\nthird,5,6\nfourth,7,8\n"}, ",a,y\nfirst,1,2\nsecond,3,4\nthird,5,6\nfourth,7,8\n", ""},
-		"other columns":   {[]string{"a,b,y\n1,2,3\n4,5,6\n", "a,c,y\n7,8,9\n"}, "", `1.csv: line 1: column 2 is "c", of`},
-		"more columns":    {[]string{"a,y\n1,2\n4,5\n", "a,b,y\n7,8,9\n"}, "", "1.csv: line 1: 3 columns, "},
-		"a text":          {[]string{"a,y\n1,2\n4,5\n", "a,y\n3,3\nx,4\n"}, "", `1.csv: line 3: column "a": "x" is not a number`},
-		"a missing value": {[]string{"a,y\n1,2\n4,5\n", "a,y\n3,3\n,4\n"}, "", `1.csv: line 3: column "a": a missing value`},
-		"an empty file":   {[]string{"a,y\n1,2\n4,5\n", ""}, "", "1.csv: the file is empty"},
+		"headers": {[]string{"a,b,y\n1,red,2\n2,blue,3\n", "a,b,y\n# a comment\n4,green,5", "a,b,y\n",
+			"a,b,y\n6,red,7\n8,,9\n"}, "a,b,y\n1,red,2\n2,blue,3\n# a comment\n4,green,5\n6,red,7\n8,,9\n", ""},
+		"no headers": {[]string{"1.5,2\n3,4\n", "5,6", "7,8\n9,1\n"}, "1.5,2\n3,4\n5,6\n7,8\n9,1\n", ""},
+		"row names": {[]string{",a,y\nfirst,1,2\nsecond,3,4\n", ",a,y\nthird,5,6\nfourth,7,8\n"},
+			",a,y\nfirst,1,2\nsecond,3,4\nthird,5,6\nfourth,7,8\n", ""},
+		"other columns": {[]string{"a,b,y\n1,2,3\n4,5,6\n", "a,c,y\n7,8,9\n"}, "",
+			`1.csv: line 1: column 2 is "c", of`},
+		"more columns": {[]string{"a,y\n1,2\n4,5\n", "a,b,y\n7,8,9\n"}, "", "1.csv: line 1: 3 columns, "},
+		"a text": {[]string{"a,y\n1,2\n4,5\n", "a,y\n3,3\nx,4\n"}, "",
+			`1.csv: line 3: column "a": "x" is not a number`},
+		"a missing value": {[]string{"a,y\n1,2\n4,5\n", "a,y\n3,3\n,4\n"}, "",
+			`1.csv: line 3: column "a": a missing value`},
+		"an empty file": {[]string{"a,y\n1,2\n4,5\n", ""}, "", "1.csv: the file is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -211,7 +218,8 @@ func TestFilesAreOneTable(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "x*.csv"), Options{}); err == nil || !strings.Contains(err.Error(), "no file has such a name") {
+	if _, err := Load(filepath.Join(t.TempDir(), "x*.csv"), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "no file has such a name") {
 		t.Errorf("a pattern without files: %v", err)
 	}
 }

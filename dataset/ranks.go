@@ -184,7 +184,8 @@ func distinctOverRanks(r Ranks, x Matrix, n int) (site, firsts []int) {
 		for keys := r.BroadcastBytes(own, p); len(keys) > 0; keys = keys[size:] {
 			if k := key(keys[:size]); int(binary.LittleEndian.Uint32(keys)%uint32(r.Size())) == r.Rank() {
 				if before, repeated := seen[k]; repeated {
-					pairs = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(pairs, uint64(at)), uint64(before))
+					pairs = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(pairs, uint64(at)),
+						uint64(before))
 				} else {
 					seen[k] = at
 				}
@@ -196,7 +197,8 @@ func distinctOverRanks(r Ranks, x Matrix, n int) (site, firsts []int) {
 	var repeated []repetition
 	for p := range r.Size() {
 		for list := r.BroadcastBytes(pairs, p); len(list) > 0; list = list[16:] {
-			repeated = append(repeated, repetition{int(binary.LittleEndian.Uint64(list)), int(binary.LittleEndian.Uint64(list[8:]))})
+			repeated = append(repeated, repetition{int(binary.LittleEndian.Uint64(list)),
+				int(binary.LittleEndian.Uint64(list[8:]))})
 		}
 	}
 	slices.SortFunc(repeated, func(a, b repetition) int { return cmp.Compare(a.row, b.row) })

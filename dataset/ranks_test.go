@@ -32,8 +32,8 @@ func repeating(n, d int, rng *rand.Rand) *dataset.Set {
 	return s
 }
 
-// What ranks that hold parts of the inputs say of a set is what one process says of the whole: sums over rows to
-// rounding, the rest to the last bit; from fewer rows than ranks on.
+// What ranks that hold parts of the inputs say of a set is what one process says of the whole: sums over rows
+// to rounding, the rest to the last bit; from fewer rows than ranks on.
 func TestRanksHoldOneSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 3))
 	for _, n := range []int{1, 2, 5, 64, 301} {
@@ -51,7 +51,8 @@ func TestRanksHoldOneSet(t *testing.T) {
 				}
 				from, to := part.Own()
 				if part.X.Rows != to-from || part.N() != n || part.D() != set.D() {
-					t.Errorf("rank %d of %d holds %d rows, its own are %d to %d of %d", r.Rank(), ranks, part.X.Rows, from, to, n)
+					t.Errorf("rank %d of %d holds %d rows, its own are %d to %d of %d", r.Rank(), ranks, part.X.Rows, from,
+						to, n)
 				}
 				if s, f := part.Distinct(); !slices.Equal(s, site) || !slices.Equal(f, first) {
 					t.Errorf("%d ranks: sites %v, first %v; of one process %v, %v", ranks, s, f, site, first)
@@ -65,7 +66,8 @@ func TestRanksHoldOneSet(t *testing.T) {
 						t.Errorf("%d ranks: scales %v, of one process %v", ranks, got, want)
 					}
 				}
-				if !reflect.DeepEqual(part.Rows(list), positive(set.X.Gather(list))) || !reflect.DeepEqual(positive(part.Whole().X), positive(set.X)) {
+				if !reflect.DeepEqual(part.Rows(list), positive(set.X.Gather(list))) ||
+					!reflect.DeepEqual(positive(part.Whole().X), positive(set.X)) {
 					t.Errorf("%d ranks: other rows", ranks)
 				}
 				shares[r.Rank()] = part.Share(first)
@@ -95,7 +97,8 @@ func positive(x dataset.Matrix) dataset.Matrix {
 // Ranks that read other data than rank 0 refuse them, all with an error.
 func TestRanksRefuseOtherData(t *testing.T) {
 	onRanks(3, func(r dataset.Ranks) {
-		_, err := dataset.Load(fmt.Sprintf("synthetic:waves,n=20,d=2,seed=%d", 1+r.Rank()/2), dataset.Options{Ranks: r})
+		_, err := dataset.Load(fmt.Sprintf("synthetic:waves,n=20,d=2,seed=%d", 1+r.Rank()/2),
+			dataset.Options{Ranks: r})
 		if err == nil {
 			t.Errorf("rank %d takes them", r.Rank())
 		}

@@ -266,9 +266,11 @@ func (s *schema) describe() (notes []string) {
 	for _, e := range s.columns {
 		switch {
 		case len(e.levels) == 2:
-			notes = append(notes, fmt.Sprintf("column %s holds texts: 0 is %s, 1 is %s", quote(e.name), quote(e.levels[0]), quote(e.levels[1])))
+			notes = append(notes, fmt.Sprintf("column %s holds texts: 0 is %s, 1 is %s", quote(e.name),
+				quote(e.levels[0]), quote(e.levels[1])))
 		case len(e.levels) > 2:
-			notes = append(notes, fmt.Sprintf("column %s holds texts: an indicator for each of %d (%s)", quote(e.name), len(e.levels), strings.ReplaceAll(listTexts(e.levels), `"`, "")))
+			notes = append(notes, fmt.Sprintf("column %s holds texts: an indicator for each of %d (%s)", quote(e.name),
+				len(e.levels), strings.ReplaceAll(listTexts(e.levels), `"`, "")))
 		}
 	}
 	return notes

@@ -187,7 +187,8 @@ type Summary struct {
 // Summary describes the set.
 func (s *Set) Summary() Summary {
 	_, first := s.Distinct()
-	return Summary{Name: s.Name, N: s.N(), D: s.D(), Task: s.Task, Duplicates: s.N() - len(first), Source: s.Source}
+	return Summary{Name: s.Name, N: s.N(), D: s.D(), Task: s.Task, Duplicates: s.N() - len(first),
+		Source: s.Source}
 }
 
 // numbered names n columns x1, x2, ..., for formats that carry no names.

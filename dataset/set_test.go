@@ -49,7 +49,8 @@ func TestMatrixIsABlasMatrix(t *testing.T) {
 func TestSubsetCopies(t *testing.T) {
 	s := small()
 	sub := s.Subset([]int{2, 0, 2})
-	if !slices.Equal(sub.X.Data, []float64{3, 30, 1, 10, 3, 30}) || !slices.Equal(sub.Y, []float64{2.5, 0.5, 2.5}) {
+	if !slices.Equal(sub.X.Data, []float64{3, 30, 1, 10, 3, 30}) ||
+		!slices.Equal(sub.Y, []float64{2.5, 0.5, 2.5}) {
 		t.Fatalf("subset is %v, %v", sub.X.Data, sub.Y)
 	}
 	sub.X.Data[0], sub.Y[0] = -1, -1
@@ -105,7 +106,8 @@ func TestShuffledKeepsExamples(t *testing.T) {
 }
 
 func TestTaskString(t *testing.T) {
-	if Regression.String() != "regression" || Classification.String() != "classification" || Task(7).String() != "task 7" {
+	if Regression.String() != "regression" || Classification.String() != "classification" ||
+		Task(7).String() != "task 7" {
 		t.Error("names of the tasks changed")
 	}
 }

@@ -30,8 +30,9 @@ import (
 // other extension. A file whose name is that of an embedded set is reached as
 // ./NAME.
 //
-// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error. Of text and .npy files
-// that are not packed it reads its part only. Ranks compare the sizes of files and samples of their bytes.
+// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error. Of text and .npy
+// files that are not packed it reads its part only. Ranks compare the sizes of files and samples of their
+// bytes.
 func Load(path string, opt Options) (*Set, error) {
 	if opt.Ranks == nil {
 		return load(path, opt)
@@ -105,16 +106,18 @@ func together(files []*source, path string) (name string, texts []stream, err er
 		case len(files) == 1:
 			path = f.name
 		case f.format != files[0].format:
-			return path, nil, &Error{File: f.name, Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", files[0].name)}
+			return path, nil, &Error{File: f.name,
+				Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", files[0].name)}
 		case f.format == npzFormat || f.format == parquetFormat:
-			return path, nil, &Error{File: path, Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
+			return path, nil, &Error{File: path,
+				Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
 		}
 	}
 	return path, texts, nil
 }
 
-// Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those that it matches as a
-// pattern, in the order of their names.
+// Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those
+// that it matches as a pattern, in the order of their names.
 func Files(path string) ([]string, error) {
 	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[") {
 		return []string{path}, nil
@@ -237,13 +240,15 @@ func (s *source) openFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil && s.format == unknownFormat && filepath.Ext(path) == "" && !strings.ContainsAny(path, `/\`):
-		return &Error{File: path, Err: fmt.Errorf("neither a file nor an embedded set (%s)", strings.Join(Names(), ", "))}
+		return &Error{File: path, Err: fmt.Errorf("neither a file nor an embedded set (%s)",
+			strings.Join(Names(), ", "))}
 	case err != nil:
 		return &Error{File: path, Err: reason(err)}
 	case info.IsDir():
 		return &Error{File: path, Err: errors.New("is a directory")}
 	case s.format == unknownFormat:
-		return &Error{File: path, Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or .parquet is needed%s", cureFor(path))}
+		return &Error{File: path,
+			Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or .parquet is needed%s", cureFor(path))}
 	}
 	if s.file, err = os.Open(path); err != nil {
 		return &Error{File: path, Err: reason(err)}
@@ -296,7 +301,8 @@ func (s *source) unpack(b *bufio.Reader) error {
 		r, err = gzip.NewReader(b)
 	case bytes.HasPrefix(lead, []byte("\x28\xb5\x2f\xfd")):
 		// One goroutine and a window of at most 64 MiB bound the memory.
-		s.unzip, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<26))
+		s.unzip, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(1<<26))
 		r = s.unzip
 	case bytes.HasPrefix(lead, []byte("BZh")):
 		r = bzip2.NewReader(b)

@@ -35,7 +35,8 @@ func TestLoadGoesByExtension(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if s.Name != path || !slices.Equal(s.X.Data, []float64{1, 2, 3, 4}) || !slices.Equal(s.Y, []float64{0.5, 1.5}) {
+		if s.Name != path || !slices.Equal(s.X.Data, []float64{1, 2, 3, 4}) ||
+			!slices.Equal(s.Y, []float64{0.5, 1.5}) {
 			t.Errorf("%s: read %+v", name, s)
 		}
 	}
@@ -120,7 +121,8 @@ func TestLoadInputs(t *testing.T) {
 		if strings.Contains(name, "short") {
 			want[1] = 0
 		}
-		if !slices.Equal(in.X.Data, want) || in.X.Cols != 2 || !slices.Equal(in.Y, c.y) || (in.Y == nil) != (c.y == nil) {
+		if !slices.Equal(in.X.Data, want) || in.X.Cols != 2 || !slices.Equal(in.Y, c.y) ||
+			(in.Y == nil) != (c.y == nil) {
 			t.Errorf("%s: read %+v", name, in)
 		}
 	}
@@ -128,12 +130,14 @@ func TestLoadInputs(t *testing.T) {
 		path string
 		says []string
 	}{
-		"missing file":     {"none.csv", []string{"none.csv: ", "no such file"}},
-		"missing column":   {write(t, "d.csv", []byte("a,t\n1,2\n")), []string{"line 1", `"b"`, "missing", "small"}},
-		"no header":        {write(t, "d.csv", []byte("1,2\n3,4\n")), []string{"line 1", "header"}},
-		"no rows":          {write(t, "d.csv", []byte("a,b\n")), []string{"no examples"}},
-		"text":             {write(t, "d.csv", []byte("t,b,a\n1,2,z\n")), []string{"line 2", `column "a"`, `"z"`}},
-		"svm too wide":     {write(t, "d.svm", []byte("1 1:1\n1 3:1\n1 2:1\n")), []string{"line 2", "index 3", "2 features"}},
+		"missing file": {"none.csv", []string{"none.csv: ", "no such file"}},
+		"missing column": {write(t, "d.csv", []byte("a,t\n1,2\n")), []string{"line 1", `"b"`, "missing",
+			"small"}},
+		"no header": {write(t, "d.csv", []byte("1,2\n3,4\n")), []string{"line 1", "header"}},
+		"no rows":   {write(t, "d.csv", []byte("a,b\n")), []string{"no examples"}},
+		"text":      {write(t, "d.csv", []byte("t,b,a\n1,2,z\n")), []string{"line 2", `column "a"`, `"z"`}},
+		"svm too wide": {write(t, "d.svm", []byte("1 1:1\n1 3:1\n1 2:1\n")), []string{"line 2", "index 3",
+			"2 features"}},
 		"svm half labels":  {write(t, "d.svm", []byte("1:1\n1 1:1\n")), []string{"line 2", "label"}},
 		"npy narrow":       {write(t, "d.npy", array("(2, 1)", 1, 2)), []string{"1 columns", "2 features"}},
 		"npy wide":         {write(t, "d.npy", array("(1, 4)", 1, 2, 3, 4)), []string{"4 columns", "2 features"}},

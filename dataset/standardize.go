@@ -32,7 +32,8 @@ func (s *Set) Standardizer() Standardizer {
 // training set says nothing of its scale.
 func (s Standardizer) Apply(x Matrix) (Matrix, error) {
 	if x.Cols != len(s.Mean) {
-		return Matrix{}, &Error{Err: fmt.Errorf("inputs with %d features, the training set has %d", x.Cols, len(s.Mean))}
+		return Matrix{}, &Error{Err: fmt.Errorf("inputs with %d features, the training set has %d", x.Cols,
+			len(s.Mean))}
 	}
 	return s.transform(x), nil
 }

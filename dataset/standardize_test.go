@@ -117,7 +117,8 @@ func TestStandardizeConstantColumn(t *testing.T) {
 
 func TestStandardizeExtremes(t *testing.T) {
 	for _, column := range [][]float64{
-		{-math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}, {0, math.SmallestNonzeroFloat64}, {1, 1 + 0x1p-52}, {1e-310, 3e-310},
+		{-math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}, {0, math.SmallestNonzeroFloat64}, {1, 1 + 0x1p-52},
+		{1e-310, 3e-310},
 	} {
 		z, _ := Standardize(Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column})
 		for _, v := range z.Data { // among n values none is more than sqrt(n) deviations away

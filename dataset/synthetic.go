@@ -48,13 +48,16 @@ type drawSparse func(rng *rand.Rand, x *CSR) float64
 func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
-		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, friedman1, nil},
+		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, friedman1,
+			nil},
 		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, waves, nil},
 		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, grid, nil},
 		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, blobs, nil},
 		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, rings, nil},
-		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, checker, nil},
-		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", Classification, 5000, 100, 0.4, 10, nil, text},
+		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, checker,
+			nil},
+		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", Classification, 5000, 100, 0.4, 10,
+			nil, text},
 	}
 }
 
@@ -200,7 +203,8 @@ func findGenerator(name string) (Generator, error) {
 
 // String writes the specification as ParseSynthetic reads it.
 func (s Synthetic) String() string {
-	return fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Generator, s.N, s.Seed, s.D, s.Noise)
+	return fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Generator, s.N, s.Seed, s.D,
+		s.Noise)
 }
 
 // Generate draws the set. Its size is bounded by Options.MaxBytes.

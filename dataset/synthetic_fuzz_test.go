@@ -4,7 +4,9 @@ import "testing"
 
 // FuzzSynthetic reads anything as a synthetic set and draws it within a bound of memory.
 func FuzzSynthetic(f *testing.F) {
-	for _, text := range []string{"friedman1,n=20", "waves,n=5,d=2,seed=1,noise=0.5", "grid,n=9,d=1", "rings,n=10,noise=1e308", "blobs,d=0", "words,n=10,d=2000", "friedman1,n=-1", "checker,n=9223372036854775807", "\n"} {
+	for _, text := range []string{"friedman1,n=20", "waves,n=5,d=2,seed=1,noise=0.5", "grid,n=9,d=1",
+		"rings,n=10,noise=1e308", "blobs,d=0", "words,n=10,d=2000", "friedman1,n=-1",
+		"checker,n=9223372036854775807", "\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -25,7 +25,8 @@ func sameInputs(a, b *Set) bool {
 
 func TestSyntheticPrefix(t *testing.T) {
 	for _, g := range Generators() {
-		long, short := generate(t, "synthetic:"+g.Name+",n=300,seed=5"), generate(t, "synthetic:"+g.Name+",n=100,seed=5")
+		long, short := generate(t, "synthetic:"+g.Name+",n=300,seed=5"),
+			generate(t, "synthetic:"+g.Name+",n=100,seed=5")
 		head := long.Head(100)
 		if !sameInputs(head, short) || !slices.Equal(head.Y, short.Y) {
 			t.Errorf("%s: the first 100 of 300 examples are not the draw of 100", g.Name)
@@ -41,7 +42,9 @@ func TestSyntheticPrefix(t *testing.T) {
 }
 
 func TestSyntheticNameReproducesTheSet(t *testing.T) {
-	for _, text := range []string{"synthetic:grid", "synthetic:waves,n=50,seed=18446744073709551615,d=7,noise=0.25", "synthetic:rings,noise=0,d=3,n=10", "synthetic:text,n=20,d=300"} {
+	for _, text := range []string{"synthetic:grid",
+		"synthetic:waves,n=50,seed=18446744073709551615,d=7,noise=0.25", "synthetic:rings,noise=0,d=3,n=10",
+		"synthetic:text,n=20,d=300"} {
 		a := generate(t, text)
 		b := generate(t, a.Name)
 		if a.Name != b.Name || !sameInputs(a, b) || !slices.Equal(a.Y, b.Y) {
@@ -53,7 +56,8 @@ func TestSyntheticNameReproducesTheSet(t *testing.T) {
 // Published results name seeds, so the stream must never change.
 func TestSyntheticStreamIsFixed(t *testing.T) {
 	x := generate(t, "synthetic:friedman1,n=2,seed=1").X
-	if got, want := x.Data[:3], []float64{0.22924348765716995, 0.646292072487908, 0.6113641858093656}; !slices.Equal(got, want) {
+	if got, want := x.Data[:3], []float64{0.22924348765716995, 0.646292072487908,
+		0.6113641858093656}; !slices.Equal(got, want) {
 		t.Errorf("the first inputs are %v, they were %v", got, want)
 	}
 }
@@ -93,7 +97,8 @@ func TestFriedman1Moments(t *testing.T) {
 func TestRegressionNoise(t *testing.T) {
 	const n = 20000
 	for _, name := range []string{"friedman1", "waves", "grid"} {
-		clean, noisy := generate(t, "synthetic:"+name+",n=20000,noise=0"), generate(t, "synthetic:"+name+",n=20000,noise=2")
+		clean, noisy := generate(t, "synthetic:"+name+",n=20000,noise=0"),
+			generate(t, "synthetic:"+name+",n=20000,noise=2")
 		if !slices.Equal(clean.X.Data, noisy.X.Data) {
 			t.Fatalf("%s: the inputs depend on the noise", name)
 		}
@@ -125,7 +130,8 @@ func TestWavesHaveUnitVarianceOverSeeds(t *testing.T) {
 // The rule sign(sum x) is the best one for blobs: its error is Phi(-1/noise).
 func TestBlobsBestError(t *testing.T) {
 	const n = 40000
-	for text, noise := range map[string]float64{"synthetic:blobs,n=40000": 1, "synthetic:blobs,n=40000,d=5,noise=0.5": 0.5} {
+	for text, noise := range map[string]float64{"synthetic:blobs,n=40000": 1,
+		"synthetic:blobs,n=40000,d=5,noise=0.5": 0.5} {
 		s := generate(t, text)
 		wrong := 0
 		for i, y := range s.Y {

@@ -151,8 +151,8 @@ func (t *table) read(f stream, plan func(t *table) error) error {
 	return nil
 }
 
-// begin reads the header of a file and returns its first record, an example unless that is the header. The first
-// file says what columns there are; others must have the same.
+// begin reads the header of a file and returns its first record, an example unless that is the header. The
+// first file says what columns there are; others must have the same.
 func (t *table) begin(f stream, plan func(t *table) error) (records *recordReader, first record, err error) {
 	lines := newLineReader(f.r, t.lineLimit())
 	t.files.begin(f.name, lines)
@@ -197,11 +197,15 @@ func (t *table) sameHeader(records *recordReader) (first record, err error) {
 		return first, err
 	}
 	if len(other.columns) != len(t.columns) {
-		return first, &Error{Line: first.line, Err: fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", len(other.columns), t.files.names[0], len(t.columns))}
+		return first, &Error{Line: first.line,
+			Err: fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", len(other.columns),
+				t.files.names[0], len(t.columns))}
 	}
 	for j, c := range other.columns {
 		if name := t.columns[j].name; c.name != name && !t.headless {
-			return first, &Error{Line: first.line, Err: fmt.Errorf("column %d is %s, of %s %s: files of one table have the same columns", j+1, quote(c.name), t.files.names[0], quote(name))}
+			return first, &Error{Line: first.line,
+				Err: fmt.Errorf("column %d is %s, of %s %s: files of one table have the same columns", j+1, quote(c.name),
+					t.files.names[0], quote(name))}
 		}
 	}
 	return first, nil
@@ -210,7 +214,8 @@ func (t *table) sameHeader(records *recordReader) (first record, err error) {
 // readRows reads the rows from where a reader is.
 func (t *table) readRows(records *recordReader) error {
 	chunks := chunkReader{lines: records.lines, size: t.opt.chunk, records: wholeRecords, newPart: func() part {
-		return &tablePart{whole: t, reader: records, rows: &table{}, records: recordReader{separator: records.separator}}
+		return &tablePart{whole: t, reader: records, rows: &table{},
+			records: recordReader{separator: records.separator}}
 	}}
 	chunks.serial = func(lines *lineReader) error {
 		records.lines = lines
@@ -331,7 +336,8 @@ func isBlank(rec record) bool {
 // addRow appends the cells of a row.
 func (t *table) addRow(rec record) error {
 	if len(rec.cells) != len(t.columns) {
-		return &Error{Line: rec.line, Err: fmt.Errorf("%d cells, but the header names %d columns", len(rec.cells), len(t.columns))}
+		return &Error{Line: rec.line, Err: fmt.Errorf("%d cells, but the header names %d columns", len(rec.cells),
+			len(t.columns))}
 	}
 	t.rows++
 	if err := t.checkSize(); err != nil {
@@ -344,7 +350,8 @@ func (t *table) addRow(rec record) error {
 			continue
 		case asNothing:
 			if len(cell) > 0 {
-				return &Error{Line: rec.line, Err: fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(string(cell)))}
+				return &Error{Line: rec.line, Err: fmt.Errorf("column %d has a cell, %s, but no name", j+1,
+					quote(string(cell)))}
 			}
 			continue
 		case asRowName:
@@ -378,7 +385,8 @@ func (t *table) checkSize() error {
 		return err
 	}
 	if limit := t.opt.maxBytes(); int64(t.memory) > limit {
-		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s", ErrMemory, t.rows, humanBytes(float64(t.memory)), humanBytes(float64(limit)))
+		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s", ErrMemory, t.rows,
+			humanBytes(float64(t.memory)), humanBytes(float64(limit)))
 	}
 	return nil
 }
@@ -409,7 +417,8 @@ func (t *table) value(c *column, cell []byte, line int) (float64, error) {
 	case isMissing(cell):
 		return math.NaN(), nil
 	case c.kind == numbers:
-		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the column out)", quote(string(cell)), c.name)
+		return 0, fmt.Errorf(
+			"%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the column out)", quote(string(cell)), c.name)
 	}
 	c.kind = texts
 	before := len(c.texts)
@@ -425,7 +434,8 @@ func (t *table) checkNumber(cell []byte, v float64, line int) error {
 	if t.commas.possible && t.commas.point == 0 && bytes.IndexByte(cell, '.') >= 0 {
 		t.commas.point = line
 		if t.commas.comma > 0 {
-			return fmt.Errorf("%s has a decimal point, %s has a decimal comma", quote(string(cell)), t.files.where(t.commas.comma))
+			return fmt.Errorf("%s has a decimal point, %s has a decimal comma", quote(string(cell)),
+				t.files.where(t.commas.comma))
 		}
 	}
 	return checkFinite(v)
@@ -433,7 +443,8 @@ func (t *table) checkNumber(cell []byte, v float64, line int) error {
 
 func (t *table) checkComma(cell []byte, line int) error {
 	if t.commas.point > 0 {
-		return fmt.Errorf("%s has a decimal comma, %s has a decimal point", quote(string(cell)), t.files.where(t.commas.point))
+		return fmt.Errorf("%s has a decimal comma, %s has a decimal point", quote(string(cell)),
+			t.files.where(t.commas.point))
 	}
 	if t.commas.comma == 0 {
 		t.commas.comma, t.commas.cell = line, string(cell)

@@ -29,10 +29,12 @@ func TestReadTable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !slices.Equal(s.Features, []string{"a", "b"}) || s.Target != "y" || s.Task != Classification || s.Name != "f.csv" {
+		if !slices.Equal(s.Features, []string{"a", "b"}) || s.Target != "y" || s.Task != Classification ||
+			s.Name != "f.csv" {
 			t.Errorf("%s: read %+v", name, s)
 		}
-		if s.N() != 2 || s.D() != 2 || s.X.Stride != 2 || !slices.Equal(s.X.Data, want) || !slices.Equal(s.Y, []float64{1, -1}) {
+		if s.N() != 2 || s.D() != 2 || s.X.Stride != 2 || !slices.Equal(s.X.Data, want) ||
+			!slices.Equal(s.Y, []float64{1, -1}) {
 			t.Errorf("%s: read %v, %v", name, s.X, s.Y)
 		}
 	}
@@ -55,22 +57,24 @@ func TestReadTableRefuses(t *testing.T) {
 		"same names":        {"a,b,a\n1,2,3\n", []string{"line 1", "columns 1 and 3", `"a"`}},
 		"short row":         {"a,b,y\n1,2,3\n1,2\n", []string{"line 3", "2 cells", "3 columns"}},
 		"long row":          {"a,b,y\n\n1,2,3,4\n", []string{"line 3", "4 cells", "3 columns"}},
-		"text":              {"a,b,y\n1,2,3\n1,NA,3\n", []string{"line 3", `column "b"`, "missing value, the first of 1"}},
-		"text in target":    {"a,y\n1,2\n1,good\n", []string{"line 3", `column "y"`, `"good"`}},
-		"NaN":               {"a,y\n1,2\nNaN,3\n", []string{"line 3", `column "a"`, "missing", "--missing drop"}},
-		"Inf":               {"a,y\n1,2\n1,-Inf\n", []string{"line 3", `column "y"`, "-Inf", "finite"}},
-		"overflow":          {"a,y\n1,2\n1e999,2\n", []string{"line 3", `column "a"`, "range"}},
-		"empty cell":        {"a,b,y\n1,2,3\n1,,3\n", []string{"line 3", `column "b"`, "missing value"}},
-		"blank cell":        {"a,y\n1,2\n1,  \n", []string{"line 3", `column "y"`, "missing value"}},
-		"stray quote":       {"a,y\n1,2\n1\",2\n", []string{"line 3", "\""}},
-		"open quote":        {"a,y\n1,\"2\n", []string{"line", "\""}},
-		"long cell":         {"a,y\n1,2\n" + strings.Repeat("x", 1e5) + ",2\n", []string{"line 3", "...", "not a number"}},
-		"break in a name":   {"\"a\nb\",y\n1,2\nx,2\n", []string{"line 1", `"a\nb"`, "control"}},
-		"break in a cell":   {"a,y\n1,2\n\"x\n\",2\n", []string{"line 3", `column "a"`}},
-		"decimal commas":    {"a,y\n1,5,2\n", []string{"line 2", "3 cells"}},
-		"tabs, short":       {"a\tb\ty\n1\t2\t3\n1\t2\n", []string{"line 3", "2 cells"}},
-		"hidden control":    {"a,y\n1\x00,2\n", []string{"line 2", "NUL", "binary"}},
-		"not text":          {"\x93NUMPY\x01\x00", []string{"NumPy", ".npy"}},
+		"text": {"a,b,y\n1,2,3\n1,NA,3\n", []string{"line 3", `column "b"`,
+			"missing value, the first of 1"}},
+		"text in target": {"a,y\n1,2\n1,good\n", []string{"line 3", `column "y"`, `"good"`}},
+		"NaN":            {"a,y\n1,2\nNaN,3\n", []string{"line 3", `column "a"`, "missing", "--missing drop"}},
+		"Inf":            {"a,y\n1,2\n1,-Inf\n", []string{"line 3", `column "y"`, "-Inf", "finite"}},
+		"overflow":       {"a,y\n1,2\n1e999,2\n", []string{"line 3", `column "a"`, "range"}},
+		"empty cell":     {"a,b,y\n1,2,3\n1,,3\n", []string{"line 3", `column "b"`, "missing value"}},
+		"blank cell":     {"a,y\n1,2\n1,  \n", []string{"line 3", `column "y"`, "missing value"}},
+		"stray quote":    {"a,y\n1,2\n1\",2\n", []string{"line 3", "\""}},
+		"open quote":     {"a,y\n1,\"2\n", []string{"line", "\""}},
+		"long cell": {"a,y\n1,2\n" + strings.Repeat("x", 1e5) + ",2\n",
+			[]string{"line 3", "...", "not a number"}},
+		"break in a name": {"\"a\nb\",y\n1,2\nx,2\n", []string{"line 1", `"a\nb"`, "control"}},
+		"break in a cell": {"a,y\n1,2\n\"x\n\",2\n", []string{"line 3", `column "a"`}},
+		"decimal commas":  {"a,y\n1,5,2\n", []string{"line 2", "3 cells"}},
+		"tabs, short":     {"a\tb\ty\n1\t2\t3\n1\t2\n", []string{"line 3", "2 cells"}},
+		"hidden control":  {"a,y\n1\x00,2\n", []string{"line 2", "NUL", "binary"}},
+		"not text":        {"\x93NUMPY\x01\x00", []string{"NumPy", ".npy"}},
 	} {
 		_, err := ReadTable(strings.NewReader(c.text), "f.csv", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.csv: ")...) })
@@ -98,7 +102,8 @@ func TestReadersReportAFailingStream(t *testing.T) {
 	wantError(t, err, "f: ", "wire")
 	_, err = ReadLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
 	wantError(t, err, "f: ")
-	_, err = ReadNPY(broken{bytes.NewReader(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))}, "f", Options{})
+	_, err = ReadNPY(broken{bytes.NewReader(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))}, "f",
+		Options{})
 	wantError(t, err, "f: ", "wire")
 }
 
@@ -142,7 +147,8 @@ func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 	if err != nil {
 		t.Fatalf("read again: %v", err)
 	}
-	if !slices.Equal(again.Features, s.Features) || again.Target != s.Target || !sameBits(again.X.Data, s.X.Data) || !sameBits(again.Y, s.Y) {
+	if !slices.Equal(again.Features, s.Features) || again.Target != s.Target ||
+		!sameBits(again.X.Data, s.X.Data) || !sameBits(again.Y, s.Y) {
 		t.Fatalf("wrote %+v, read %+v", s, again)
 	}
 }

@@ -16,8 +16,9 @@ func (p *tablePart) begin() {
 	cells.reset()
 	names := p.rows.rowNames
 	*p.rows = table{
-		opt: t.opt, columns: append(p.rows.columns[:0], t.columns...), used: t.used, features: t.features, stride: t.stride,
-		found: found{commas: decimals{possible: t.commas.possible}}, cells: cells, rowNames: names[:0],
+		opt: t.opt, columns: append(p.rows.columns[:0], t.columns...), used: t.used, features: t.features,
+		stride: t.stride,
+		found:  found{commas: decimals{possible: t.commas.possible}}, cells: cells, rowNames: names[:0],
 	}
 	for j := range p.rows.columns {
 		c := &p.rows.columns[j]
@@ -45,10 +46,11 @@ func (p *tablePart) join() bool {
 	return true
 }
 
-// joinRows appends rows that were read by themselves, but for their cells, where those before do not change what
-// they mean: by what a column holds, by decimal commas and points, or by a limit of memory.
+// joinRows appends rows that were read by themselves, but for their cells, where those before do not change
+// what they mean: by what a column holds, by decimal commas and points, or by a limit of memory.
 func (t *table) joinRows(rows *table) bool {
-	if t.opt.checkSize(t.opt.share(t.rows+rows.rows), t.features) != nil || !t.commas.agree(rows.commas) || !t.agree(rows) {
+	if t.opt.checkSize(t.opt.share(t.rows+rows.rows), t.features) != nil || !t.commas.agree(rows.commas) ||
+		!t.agree(rows) {
 		return false
 	}
 	if t.commas.comma == 0 && rows.commas.comma > 0 {

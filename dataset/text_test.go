@@ -47,7 +47,8 @@ func TestTextLaw(t *testing.T) {
 		sum := 0.0
 		for k := range steps {
 			z := -5 + 10*(float64(k)+0.5)/steps
-			sum += 10.0 / steps * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * -math.Expm1(100*math.Exp(0.4*z)*math.Log1p(-p))
+			sum += 10.0 / steps * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) *
+				-math.Expm1(100*math.Exp(0.4*z)*math.Log1p(-p))
 		}
 		return sum
 	}
@@ -55,7 +56,8 @@ func TestTextLaw(t *testing.T) {
 	for w := range 200 {
 		p := 1 / (float64(w) + 3.7) / total
 		got := holds[w] / n
-		if slack := 5 * math.Sqrt(got*(1-got)/n); got > share(p*math.Exp(0.35))+slack || got < share(p*math.Exp(-0.35))-slack {
+		if slack := 5 * math.Sqrt(got*(1-got)/n); got > share(p*math.Exp(0.35))+slack ||
+			got < share(p*math.Exp(-0.35))-slack {
 			t.Errorf("word %d is in a share %v of the documents, a neutral text has %v", w, got, share(p))
 		}
 		mean += got / 200

@@ -22,7 +22,8 @@ func Write(w io.Writer, path string, s *Set) error {
 // shortest form that reads back to the same float64. Sparse inputs are refused.
 func WriteCSV(w io.Writer, s *Set) error {
 	if s.Sparse != nil {
-		return &Error{File: s.Name, Err: errors.New("sparse inputs have no columns for a CSV file: WriteLIBSVM writes them")}
+		return &Error{File: s.Name,
+			Err: errors.New("sparse inputs have no columns for a CSV file: WriteLIBSVM writes them")}
 	}
 	out := csv.NewWriter(w)
 	record := append(append([]string{}, s.Features...), s.Target)

@@ -18,7 +18,8 @@ func BenchmarkResample(b *testing.B) {
 	for _, name := range []string{"sonar", "crabs", "wisconsin", "pima"} {
 		k, y, site := embedded(b, name, kernel.Spec{Gamma: 0.5})
 		w := make([]float64, len(y))
-		for _, loss := range []erm.Loss{hingeLoss(1), hardLoss{}, squaredHingeLoss(1), logisticLoss{1}, tubeLoss("eps", 1, 1, 0.1), huberLoss(1, 0.5), tubeLoss("absolute", 1, 1, 0), squareLoss(0.1)} {
+		for _, loss := range []erm.Loss{hingeLoss(1), hardLoss{}, squaredHingeLoss(1), logisticLoss{1},
+			tubeLoss("eps", 1, 1, 0.1), huberLoss(1, 0.5), tubeLoss("absolute", 1, 1, 0), squareLoss(0.1)} {
 			b.Run(fmt.Sprintf("data=%s/loss=%s/trainer=erm", name, loss.Name()), func(b *testing.B) {
 				trainer := need.One(erm.NewTrainer(k, loss))(b)
 				rng := rand.New(rand.NewPCG(13, 13))

@@ -46,7 +46,8 @@ func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
 		move := r.Bias - t.flat.bias
 		t.flat.bias = r.Bias
 		switch {
-		case r.Status != train.Converged || math.Abs(move) <= biasTolerance*(math.Sqrt(t.flat.constant)+math.Abs(r.Bias)):
+		case r.Status != train.Converged ||
+			math.Abs(move) <= biasTolerance*(math.Sqrt(t.flat.constant)+math.Abs(r.Bias)):
 			return r, nil
 		case round == maxRounds:
 			r.Status = train.IterationLimit

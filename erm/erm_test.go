@@ -234,7 +234,8 @@ func TestCertificate(t *testing.T) {
 			}
 			tiny := 1e-12 * best.Objective
 			if r.Objective < best.Objective-tiny || r.Objective-r.Gap > best.Objective+tiny || r.Gap < 0 {
-				t.Errorf("%s after %d steps: optimum in [%v, %v], is %v", l.Name(), steps, r.Objective-r.Gap, r.Objective, best.Objective)
+				t.Errorf("%s after %d steps: optimum in [%v, %v], is %v", l.Name(), steps, r.Objective-r.Gap, r.Objective,
+					best.Objective)
 			}
 			if r.Objective-best.Objective > 1e-6*best.Objective {
 				loose++

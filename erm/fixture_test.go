@@ -71,7 +71,8 @@ func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s erm.Setti
 	t.Helper()
 	r := need.One(trainOnce(k, l, p, s))(t)
 	if r.Status != train.Converged {
-		t.Fatalf("%s: %v, gap %g of %g after %d steps and %d sweeps", l.Name(), r.Status, r.Gap, r.Objective, r.Steps, r.Sweeps)
+		t.Fatalf("%s: %v, gap %g of %g after %d steps and %d sweeps", l.Name(), r.Status, r.Gap, r.Objective,
+			r.Steps, r.Sweeps)
 	}
 	return r
 }

@@ -80,7 +80,8 @@ func (t *Trainer) setSite(i int, z float64) error {
 		value = t.set.value(i, p)
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(slope) {
-		return &InfeasibleError{Loss: t.set.loss.Name(), Site: t.set.Active[i], Example: t.set.Example[t.set.First[i]]}
+		return &InfeasibleError{Loss: t.set.loss.Name(), Site: t.set.Active[i],
+			Example: t.set.Example[t.set.First[i]]}
 	}
 	q.z[i], q.p[i], q.value[i] = z, p, value
 	q.slope[i] = min(max(slope, 0), 1)

@@ -62,7 +62,8 @@ func (s *lowRank) sweep(f, a []float64, visit func(i int, f float64) (float64, e
 }
 
 // sweepOwn is sweep for own sites begin to end-1, whose f it leaves as they were visited.
-func (s *lowRank) sweepOwn(f, a []float64, begin, end int, visit func(i int, f float64) (float64, error)) error {
+func (s *lowRank) sweepOwn(f, a []float64, begin, end int, visit func(i int, f float64) (float64,
+	error)) error {
 	rank, residual := s.between.Rank(), s.between.Residual()
 	for first := begin; first < end; first += sweepSites {
 		last := min(end, first+sweepSites)

@@ -119,7 +119,8 @@ func (t *Trainer) newtonStep() (share float64, err error) {
 		}
 		after := q.dual()
 		noise := 1e-15 * (math.Abs(before) + math.Abs(after))
-		if gain := after - before; gain > 1e-4*share*slope+noise || gain >= -noise && q.primalResidual() < residual {
+		if gain := after - before; gain > 1e-4*share*slope+noise || gain >= -noise &&
+			q.primalResidual() < residual {
 			return share, nil
 		}
 	}

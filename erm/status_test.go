@@ -30,7 +30,8 @@ func TestInfeasible(t *testing.T) {
 	p.Weight[2] = 0
 	r := mustTrain(t, identity(2), hardLoss{}, p, erm.Settings{})
 	near(t, "f", r.F, []float64{1, 1}, 1e-12)
-	if _, err := trainOnce(linalg.NewSym(2), hardLoss{}, p, erm.Settings{}); !errors.As(err, &e) || e.Site != 1 || e.Example != 0 {
+	if _, err := trainOnce(linalg.NewSym(2), hardLoss{}, p, erm.Settings{}); !errors.As(err, &e) ||
+		e.Site != 1 || e.Example != 0 {
 		t.Errorf("no variance: %v", err)
 	}
 	if e != nil && !strings.Contains(e.Error(), "site 2, with example 1") {
@@ -72,10 +73,12 @@ func TestStatus(t *testing.T) {
 		{line, hingeLoss(1), odd, erm.Settings{}, train.Converged, nil},
 		{line, hardLoss{}, odd, erm.Settings{}, train.Diverged, train.ErrDiverged},
 		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300}, train.Stalled, train.ErrStalled},
-		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300, MaxSteps: 1}, train.IterationLimit, train.ErrIterationLimit},
+		{k, logisticLoss{1}, p, erm.Settings{Tolerance: 1e-300, MaxSteps: 1}, train.IterationLimit,
+			train.ErrIterationLimit},
 	} {
 		r := need.One(trainOnce(c.k, c.l, c.p, c.s))(t)
-		if r.Status != c.want || !errors.Is(r.Status.Err(), c.err) || strings.Contains(r.Status.String(), "unknown") {
+		if r.Status != c.want || !errors.Is(r.Status.Err(), c.err) || strings.Contains(r.Status.String(),
+			"unknown") {
 			t.Errorf("%s: %v after %d steps, gap %g, want %v", c.l.Name(), r.Status, r.Steps, r.Gap, c.want)
 		}
 		for _, v := range append(r.F, r.A...) {
@@ -91,7 +94,8 @@ func TestRefusals(t *testing.T) {
 	bad, negative := identity(2), identity(2)
 	bad.Set(0, 1, inf)
 	negative.Set(1, 1, -1)
-	for says, k := range map[string]*linalg.Sym{"element (1, 2) is +Inf": bad, "element (2, 2) is -1": negative} {
+	for says, k := range map[string]*linalg.Sym{"element (1, 2) is +Inf": bad,
+		"element (2, 2) is -1": negative} {
 		if _, err := erm.NewTrainer(k, hingeLoss(1)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}
@@ -116,7 +120,8 @@ func TestRefusals(t *testing.T) {
 		"1 starting":            {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Start: one[:1]}},
 		"weight of site 1 is N": {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Start: []float64{nan, 1}}},
 	} {
-		if _, err := trainOnce(identity(2), hingeLoss(1), c.p, c.s); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := trainOnce(identity(2), hingeLoss(1), c.p, c.s); err == nil || !strings.Contains(err.Error(),
+			says) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}

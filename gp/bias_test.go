@@ -23,8 +23,8 @@ func shifted(k *linalg.Sym, c float64) *linalg.Sym {
 	return s
 }
 
-// limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4 what is left are
-// terms in 1e-9 and 100 times the rounding of the last, 1e-12.
+// limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4
+// what is left are terms in 1e-9 and 100 times the rounding of the last, 1e-12.
 func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
 	t.Helper()
 	var f [3][]float64
@@ -50,7 +50,10 @@ func TestBiasIsLimit(t *testing.T) {
 	}
 	tr := need.One(gp.NewBiasedTrainer(k, 0.2))(t)
 	got := fit(t, tr, count, target)
-	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 { return fit(t, newTrainer(t, k, 0.2), count, target) })
+	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
+		return fit(t, newTrainer(t, k, 0.2), count,
+			target)
+	})
 	if off := farthest(got, want); !(off < 1e-7) {
 		t.Errorf("the fit is off by %g", off)
 	}
@@ -82,7 +85,8 @@ func TestBiasedPosterior(t *testing.T) {
 		set.Y[i], set.Weight[i] = float64(2*(i%2)-1), float64(rng.IntN(3))
 	}
 	set.Weight[0], set.Weight[1] = 1, 2
-	posterior := func(k *linalg.Sym, l gp.Likelihood, newEP func(*linalg.Sym, gp.Likelihood) (*gp.EP, error)) []float64 {
+	posterior := func(k *linalg.Sym, l gp.Likelihood, newEP func(*linalg.Sym, gp.Likelihood) (*gp.EP,
+		error)) []float64 {
 		e := need.One(newEP(k, l))(t)
 		r := need.One(e.Fit(set, gp.EPSettings{Tolerance: 1e-10}))(t)
 		if r.Status != train.Converged {

@@ -37,7 +37,8 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	if err := site.Check(len(y), n); err != nil {
 		return nil, err
 	}
-	q := &posterior{count: make([]int, n), y: make([]float64, n), s: make([]float64, n), alpha: make([]float64, n)}
+	q := &posterior{count: make([]int, n), y: make([]float64, n), s: make([]float64, n),
+		alpha: make([]float64, n)}
 	site.Merge(y, nil, q.count, q.y)
 	if err := checkFull(n, noise, q.count, q.y); err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 // mul is dst = P x.
 func (q *posterior) mul(dst, x []float64) {
 	n := len(x)
-	blas64.Gemv(gonum.NoTrans, 1, q.p, blas64.Vector{N: n, Inc: 1, Data: x}, 0, blas64.Vector{N: n, Inc: 1, Data: dst})
+	blas64.Gemv(gonum.NoTrans, 1, q.p, blas64.Vector{N: n, Inc: 1, Data: x}, 0,
+		blas64.Vector{N: n, Inc: 1, Data: dst})
 }
 
 // own is P_ii.
@@ -95,7 +97,8 @@ func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Cri
 		within += off * off
 	}
 	c := &Criterion{Kernel: q.p}
-	c.Value = (floats.Dot(q.y, q.alpha)+q.logDeterminant+m*math.Log(2*math.Pi))/2 + (examples-m)/2*math.Log(2*math.Pi*noise) + within/(2*noise)
+	c.Value = (floats.Dot(q.y, q.alpha)+q.logDeterminant+m*math.Log(2*math.Pi))/2 +
+		(examples-m)/2*math.Log(2*math.Pi*noise) + within/(2*noise)
 	c.Noise = (examples-m)/2 - within/(2*noise)
 	for i, n := range q.count {
 		c.Value += math.Log(float64(n)) / 2

@@ -61,8 +61,14 @@ func TestCriteria(t *testing.T) {
 		of   func(k *linalg.Sym, noise float64) (*gp.Criterion, error)
 		want float64
 	}{
-		"evidence":      {func(k *linalg.Sym, noise float64) (*gp.Criterion, error) { return gp.Evidence(k, noise, site, y) }, density / float64(n)},
-		"leave-one-out": {func(k *linalg.Sym, noise float64) (*gp.Criterion, error) { return gp.LeaveOneOut(k, noise, site, y) }, floats.Dot(residuals, residuals) / float64(n)},
+		"evidence": {func(k *linalg.Sym, noise float64) (*gp.Criterion, error) {
+			return gp.Evidence(k, noise,
+				site, y)
+		}, density / float64(n)},
+		"leave-one-out": {func(k *linalg.Sym, noise float64) (*gp.Criterion, error) {
+			return gp.LeaveOneOut(k,
+				noise, site, y)
+		}, floats.Dot(residuals, residuals) / float64(n)},
 	} {
 		at := func(step, logNoise float64) *gp.Criterion {
 			got := need.One(c.of(gram(step), noise*math.Exp(logNoise)))(t)
@@ -74,8 +80,9 @@ func TestCriteria(t *testing.T) {
 		}
 		const h = 1e-4
 		for what, pair := range map[string][2]float64{
-			"kernel": {2 * got.Kernel.Data[moved[0]*got.Kernel.Stride+moved[1]], (at(h, 0).Value - at(-h, 0).Value) / (2 * h)},
-			"noise":  {got.Noise, (at(0, h).Value - at(0, -h).Value) / (2 * h)},
+			"kernel": {2 * got.Kernel.Data[moved[0]*got.Kernel.Stride+moved[1]],
+				(at(h, 0).Value - at(-h, 0).Value) / (2 * h)},
+			"noise": {got.Noise, (at(0, h).Value - at(0, -h).Value) / (2 * h)},
 		} {
 			if math.Abs(pair[0]-pair[1]) > 1e-6*(math.Abs(pair[1])+math.Abs(got.Value)) {
 				t.Errorf("%s by %s: %g, differences %g", name, what, pair[0], pair[1])

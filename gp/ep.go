@@ -149,7 +149,8 @@ func (e *EP) Fit(set train.Set, s EPSettings) (*EPResult, error) {
 		}
 	}
 	m, r := e.Sites(), &e.result
-	*r = EPResult{Alpha: train.Resize(r.Alpha, m), Mean: train.Resize(r.Mean, m), Precision: train.Resize(r.Precision, m), Shift: train.Resize(r.Shift, m)}
+	*r = EPResult{Alpha: train.Resize(r.Alpha, m), Mean: train.Resize(r.Mean, m),
+		Precision: train.Resize(r.Precision, m), Shift: train.Resize(r.Shift, m)}
 	if err := e.iterate(s); err != nil {
 		return nil, err
 	}
@@ -256,8 +257,8 @@ func (e *EP) iterate(s EPSettings) error {
 	}
 }
 
-// saveBest saves the sites, and restoreBest returns to them; or it reports false and returns to those of saveSure, where
-// roundings gathered since leave no S at the best.
+// saveBest saves the sites, and restoreBest returns to them; or it reports false and returns to those of
+// saveSure, where roundings gathered since leave no S at the best.
 func (e *EP) saveBest() {
 	e.bestT, e.bestU = append(e.bestT[:0], e.t...), append(e.bestU[:0], e.u...)
 }
@@ -300,7 +301,8 @@ func (e *EP) sweep(damping float64) (residual float64, err error) {
 		y, k := e.set.Of(i)
 		_, mean, v := e.likelihood.TiltedMoments(c, h, y, k)
 		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(v > 0) || math.IsInf(v, 1) {
-			return 0, fmt.Errorf("the %s likelihood has mean %v and variance %v at site %d, for a cavity of mean %v and variance %v",
+			return 0, fmt.Errorf(
+				"the %s likelihood has mean %v and variance %v at site %d, for a cavity of mean %v and variance %v",
 				e.likelihood.Name(), mean, v, site+1, h, 1/c)
 		}
 		prior := e.prior[i*e.n+i]

@@ -374,7 +374,8 @@ func TestEPFixedPoint(t *testing.T) {
 				cavity := 1/s[i][i] - r.Precision[i]
 				_, tilted, v := c.l.TiltedMoments(cavity, (mean/s[i][i]-r.Shift[i])/cavity, y, w)
 				if math.Abs(tilted-mean) > 1e-7 || math.Abs(v-s[i][i]) > 1e-7 {
-					t.Errorf("%s: site %d has moments %v, %v; its tilted distribution %v, %v", c.l.name, i, mean, s[i][i], tilted, v)
+					t.Errorf("%s: site %d has moments %v, %v; its tilted distribution %v, %v", c.l.name, i, mean, s[i][i],
+						tilted, v)
 				}
 			}
 		}

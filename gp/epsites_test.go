@@ -16,8 +16,8 @@ func (sharp) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance f
 	return 0, (c*h + 4*k[0]*y[0]) / (c + 4*k[0]), 1 / (c + 4*k[0])
 }
 
-// TestEPSitesWithoutPosterior: where the sites of the smallest residual have no S, which is not computed after every
-// sweep, those that had one the last time take their place.
+// TestEPSitesWithoutPosterior: where the sites of the smallest residual have no S, which is not computed
+// after every sweep, those that had one the last time take their place.
 func TestEPSitesWithoutPosterior(t *testing.T) {
 	k := linalg.NewSym(2)
 	k.Set(0, 0, 1)

@@ -25,7 +25,8 @@ func FitFullWithBias(k *linalg.Sym, noise float64, count []int, target []float64
 	})
 }
 
-func fitFull(k *linalg.Sym, noise float64, count []int, target []float64, solve func(s *system, b []float64, site []int, ridge []float64) error) ([]float64, error) {
+func fitFull(k *linalg.Sym, noise float64, count []int, target []float64, solve func(s *system, b []float64,
+	site []int, ridge []float64) error) ([]float64, error) {
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, err
 	}
@@ -62,7 +63,8 @@ func FitByEngine(k linalg.Kernel, noise float64, count []int, target []float64) 
 
 // FitWithLeverages is FitByEngine, and b = 1 - d diag(G): 1 - b_i is the share of a
 // site's mean target in the fit there.
-func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []float64) (fit, b []float64, err error) {
+func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []float64) (fit, b []float64,
+	err error) {
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, nil, err
 	}

@@ -113,7 +113,10 @@ func (in *SparseInputs) Diagonal(dst []float64) error { return in.variances(dst,
 // Columns is that of Inputs.
 func (in *SparseInputs) Columns(dst []float64, sites []int, first, last int) error {
 	m := last - first
-	return eachRow(len(sites), func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &in.train, sites[p], first) },
+	return eachRow(len(sites), func(p int) int {
+		return in.covariances(dst[p*m:(p+1)*m], &in.train, sites[p],
+			first)
+	},
 		func(p, i int) error { return in.notFinite(sites[p], first+i) })
 }
 

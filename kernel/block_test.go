@@ -28,7 +28,8 @@ func TestBlockIsCutFromGram(t *testing.T) {
 		sparse.Start = append(sparse.Start, len(sparse.Index))
 	}
 	rows, cols := []int{39, 3, 3, 17}, []int{38, 0, 21, 3, 5, 21, 39}
-	for _, spec := range []Spec{{Gamma: 0.3, Constant: 0.5, Jitter: 0.25}, {Kind: Matern32, Amplitude: 2}, {Kind: Poly, Coef0: 1}, {Kind: Linear}} {
+	for _, spec := range []Spec{{Gamma: 0.3, Constant: 0.5, Jitter: 0.25}, {Kind: Matern32, Amplitude: 2},
+		{Kind: Poly, Coef0: 1}, {Kind: Linear}} {
 		dense := need.One(spec.Prepare(x))(t)
 		fromSparse := need.One(spec.PrepareSparse(sparse))(t)
 		gram := need.One(dense.Gram())(t)

@@ -39,14 +39,16 @@ func (x CSR) Check() error {
 		}
 	}
 	if end := x.Start[x.Rows]; end != len(x.Index) || end != len(x.Value) {
-		return fmt.Errorf("a sparse matrix of %d entries has %d columns and %d values", end, len(x.Index), len(x.Value))
+		return fmt.Errorf("a sparse matrix of %d entries has %d columns and %d values", end, len(x.Index),
+			len(x.Value))
 	}
 	for i := range x.Rows {
 		index, value := x.Row(i)
 		previous := -1
 		for k, c := range index {
 			if int(c) <= previous || int(c) >= x.Cols {
-				return fmt.Errorf("sparse row %d: column %d after %d, of %d columns, which must ascend", i+1, int(c)+1, previous+1, x.Cols)
+				return fmt.Errorf("sparse row %d: column %d after %d, of %d columns, which must ascend", i+1, int(c)+1,
+					previous+1, x.Cols)
 			}
 			previous = int(c)
 			if math.IsNaN(value[k]) || math.IsInf(value[k], 0) {
@@ -67,7 +69,8 @@ type columns struct {
 
 // transpose sorts the entries of x, with the given values, by column.
 func transpose(x CSR, value []float64) columns {
-	t := columns{start: make([]int, x.Cols+1), row: make([]int32, len(x.Index)), value: make([]float64, len(x.Index))}
+	t := columns{start: make([]int, x.Cols+1), row: make([]int32, len(x.Index)),
+		value: make([]float64, len(x.Index))}
 	for _, c := range x.Index {
 		t.start[c+1]++
 	}

@@ -27,7 +27,8 @@ type Gradient struct {
 // hyperparameters, at 3 M^2 d flops and 8 M^2 bytes.
 func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	if weights.Rows != in.m || weights.Cols != in.m {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols, in.m)
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols,
+			in.m)
 	}
 	g := in.contractAll(weights)
 	for i := range in.m {
@@ -37,11 +38,12 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 }
 
 // GradientAt is Gradient where the derivatives are by the covariances of others, which With or Subset has
-// made, with all inputs, weights (others x M), and by the diagonal of Gram with its jitter (length M), at 4 M d flops for each
-// of the others. Those of parts of the inputs add up.
+// made, with all inputs, weights (others x M), and by the diagonal of Gram with its jitter (length M), at 4 M
+// d flops for each of the others. Those of parts of the inputs add up.
 func (in *Inputs) GradientAt(others *Inputs, weights blas64.General, diagonal []float64) (*Gradient, error) {
 	if weights.Rows != others.m || weights.Cols != len(diagonal) || len(diagonal) != in.m {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d", weights.Rows, weights.Cols, len(diagonal), others.m, in.m)
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d",
+			weights.Rows, weights.Cols, len(diagonal), others.m, in.m)
 	}
 	s := in.spec
 	g := in.contract(&others.train, weights)
@@ -107,12 +109,14 @@ func (in *Inputs) contractAll(weights blas64.General) *Gradient {
 	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
 	g := &Gradient{}
 	if m > 0 {
-		blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: omega.Data})
+		blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m,
+			Data: omega.Data})
 	}
 	parts := make([][2]Gradient, m)
 	linalg.Parallel(m, func(q int) {
 		k, w := row(omega, q), row(weights, q)
-		parts[q] = [2]Gradient{in.contractRow(&in.train, q, q, k[q:q+1], w[q:q+1]), in.contractRow(&in.train, q, q+1, k[q+1:], w[q+1:])}
+		parts[q] = [2]Gradient{in.contractRow(&in.train, q, q, k[q:q+1], w[q:q+1]), in.contractRow(&in.train, q,
+			q+1, k[q+1:], w[q+1:])}
 	})
 	for _, part := range parts {
 		g.add(part[0], 1)
@@ -222,7 +226,8 @@ func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error)
 		return nil, err
 	}
 	if weights.Rows != k.N() || weights.Cols != k.N() {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols, k.N())
+		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols,
+			k.N())
 	}
 	g := &Gradient{}
 	for i := range k.N() {
@@ -247,7 +252,8 @@ func (s Spec) knownByValue() error {
 	return nil
 }
 
-// addByValue adds a covariance's share, w being the derivative by it: with k'(r^2) r^2 = k log k of rbf kernels.
+// addByValue adds a covariance's share, w being the derivative by it: with k'(r^2) r^2 = k log k of rbf
+// kernels.
 func (g *Gradient) addByValue(s Spec, w, value float64) {
 	value -= s.Constant
 	g.Amplitude += w * value
@@ -258,7 +264,8 @@ func (g *Gradient) addByValue(s Spec, w, value float64) {
 }
 
 // GradientAt is that of Inputs, of rbf kernels.
-func (in *SparseInputs) GradientAt(sites []int, first int, weights blas64.General, diagonal []float64) (*Gradient, error) {
+func (in *SparseInputs) GradientAt(sites []int, first int, weights blas64.General,
+	diagonal []float64) (*Gradient, error) {
 	if err := in.spec.knownByValue(); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 // byDifferences compares a derivative by the logarithm of a hyperparameter, which moved multiplies by a
 // factor, with differences of a value: of fourth order in steps of 1e-3, they err by some 1e-12
 // of the fifth derivative, and by rounding over 1e-3.
-func byDifferences(t *testing.T, s Spec, value func(s Spec) float64, what string, got float64, moved func(s *Spec, factor float64)) {
+func byDifferences(t *testing.T, s Spec, value func(s Spec) float64, what string, got float64,
+	moved func(s *Spec, factor float64)) {
 	t.Helper()
 	at := func(step float64) float64 {
 		moving := s
@@ -48,9 +49,11 @@ func TestGradient(t *testing.T) {
 	for _, s := range []Spec{
 		{Kind: RBF, LengthScale: scales, Amplitude: 3, Constant: 0.5, Jitter: 0.1},
 		{Kind: RBF, Gamma: 0.3}, {Kind: Matern12, Gamma: 0.3, Constant: 2}, {Kind: Matern12, LengthScale: scales},
-		{Kind: Matern32, LengthScale: scales, Jitter: 1}, {Kind: Matern52, LengthScale: scales, Amplitude: 0.2}, {Kind: Matern52, Gamma: 1},
+		{Kind: Matern32, LengthScale: scales, Jitter: 1}, {Kind: Matern52, LengthScale: scales, Amplitude: 0.2},
+		{Kind: Matern52, Gamma: 1},
 		{Kind: Linear, Amplitude: 2, Constant: 1, Jitter: 0.3},
-		{Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2}, {Kind: Poly, Gamma: 0.2, Degree: 1}, {Kind: Poly, Gamma: 0.4, Degree: 2, Constant: 1},
+		{Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2}, {Kind: Poly, Gamma: 0.2, Degree: 1},
+		{Kind: Poly, Gamma: 0.4, Degree: 2, Constant: 1},
 	} {
 		value := func(s Spec) float64 {
 			k := need.One(s.Gram(x))(t)
@@ -90,7 +93,8 @@ func TestGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, pair := range map[string][2]float64{"gamma": {got.Gamma, want.Gamma}, "amplitude": {got.Amplitude, want.Amplitude},
+	for name, pair := range map[string][2]float64{"gamma": {got.Gamma, want.Gamma}, "amplitude": {got.Amplitude,
+		want.Amplitude},
 		"constant": {got.Constant, want.Constant}, "jitter": {got.Jitter, want.Jitter}} {
 		if math.Abs(pair[0]-pair[1]) > 1e-10*(1+math.Abs(pair[1])) {
 			t.Errorf("from the matrix, by %s: %g, want %g", name, pair[0], pair[1])
@@ -111,7 +115,8 @@ func testGradientAt(t *testing.T, x, w blas64.General) {
 	sites := []int{5, 0, 9}
 	some := blas64.General{Rows: len(sites), Cols: w.Cols, Stride: w.Stride, Data: w.Data}
 	diagonal := row(w, 11)
-	for _, s := range []Spec{{Kind: Matern52, LengthScale: []float64{0.7, 1.5, 4, 2}, Amplitude: 3, Constant: 0.5, Jitter: 0.1}, {Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2, Constant: 1, Jitter: 2}} {
+	for _, s := range []Spec{{Kind: Matern52, LengthScale: []float64{0.7, 1.5, 4, 2}, Amplitude: 3,
+		Constant: 0.5, Jitter: 0.1}, {Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2, Constant: 1, Jitter: 2}} {
 		value := func(s Spec) (sum float64) {
 			in := need.One(s.Prepare(x))(t)
 			k := need.One(in.Gram())(t)
@@ -147,8 +152,8 @@ func testGradientAt(t *testing.T, x, w blas64.General) {
 	}
 }
 
-// TestSparseColumns: columns of sparse inputs, by parts of the sites, and the derivatives by them are those of the same inputs
-// held dense; of kinds other than rbf there are none.
+// TestSparseColumns: columns of sparse inputs, by parts of the sites, and the derivatives by them are those
+// of the same inputs held dense; of kinds other than rbf there are none.
 func TestSparseColumns(t *testing.T) {
 	const m = 25
 	rng := rand.New(rand.NewPCG(19, 3))
@@ -173,7 +178,8 @@ func TestSparseColumns(t *testing.T) {
 				t.Fatalf("sites %d to %d: element %d is %g, want %g", first, last, i, got[i], v)
 			}
 		}
-		g := need.One(a.GradientAt(sites, first, blas64.General{Rows: 3, Cols: last - first, Stride: m, Data: w.Data[first:]}, diagonal[first:last]))(t)
+		g := need.One(a.GradientAt(sites, first, blas64.General{Rows: 3, Cols: last - first, Stride: m,
+			Data: w.Data[first:]}, diagonal[first:last]))(t)
 		for i, v := range g.Numbers() {
 			sum[i] += v
 		}
@@ -184,7 +190,8 @@ func TestSparseColumns(t *testing.T) {
 			t.Errorf("derivative %d: %g, want %g", i, v, want.Numbers()[i])
 		}
 	}
-	if _, err := mustPrepareSparse(t, Spec{Kind: Matern32}, sparse).GradientAt(sites, 0, w, diagonal); err == nil {
+	if _, err := mustPrepareSparse(t, Spec{Kind: Matern32}, sparse).GradientAt(sites, 0, w,
+		diagonal); err == nil {
 		t.Error("a distance from a matern kernel")
 	}
 }

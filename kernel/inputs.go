@@ -35,8 +35,9 @@ func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
 	return s.PrepareRows(matrixRows(x), nil)
 }
 
-// PrepareRows is Prepare for inputs in another form, which it keeps. Distances are computed from a centre of the
-// inputs, nil for their mean: processes that have parts of them agree to the last bit where their centres do.
+// PrepareRows is Prepare for inputs in another form, which it keeps. Distances are computed from a centre of
+// the inputs, nil for their mean: processes that have parts of them agree to the last bit where their centres
+// do.
 func (s Spec) PrepareRows(x Rows, centre []float64) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
@@ -219,7 +220,8 @@ func centres(x blas64.General) []float64 {
 func checkMatrix(what string, x blas64.General) error {
 	if x.Rows < 0 || x.Cols < 0 || x.Stride < max(1, x.Cols) ||
 		x.Rows > 0 && x.Cols > 0 && len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
-		return fmt.Errorf("%s: %d numbers do not hold %d x %d with stride %d", what, len(x.Data), x.Rows, x.Cols, x.Stride)
+		return fmt.Errorf("%s: %d numbers do not hold %d x %d with stride %d", what, len(x.Data), x.Rows, x.Cols,
+			x.Stride)
 	}
 	return nil
 }

@@ -104,7 +104,8 @@ func TestOverflowNamesThePair(t *testing.T) {
 		{"linear", Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e154}, []float64{-1e155}), "rows 2 and 3"},
 		{"distance", Spec{}, inputs([]float64{0}, []float64{0}, []float64{0}, []float64{1e200}), "rows 1 and 4"},
 		{"difference", Spec{Kind: Matern52}, inputs([]float64{1e308}, []float64{-1e308}), "rows 1 and 2"},
-		{"gamma", Spec{Kind: Matern12, Gamma: 1e308}, inputs([]float64{0}, []float64{0}, []float64{1e100}), "rows 1 and 3"},
+		{"gamma", Spec{Kind: Matern12, Gamma: 1e308}, inputs([]float64{0}, []float64{0}, []float64{1e100}),
+			"rows 1 and 3"},
 		{"amplitude", Spec{Kind: Linear, Amplitude: 1e300}, inputs([]float64{1}, []float64{1e9}), "rows 1 and 2"},
 		{"far column", Spec{Kind: Linear}, longRow(2*tile, 1e200), "rows 1024 and 1024"},
 	} {

@@ -103,7 +103,8 @@ func TestTranslationLeavesDistanceKernels(t *testing.T) {
 func TestUnitsCancelAgainstLengthScales(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawInputs(t)
-		a := Spec{Kind: rapid.SampledFrom([]Kind{RBF, Matern12, Matern32, Matern52}).Draw(t, "kind"), LengthScale: make([]float64, x.Cols)}
+		a := Spec{Kind: rapid.SampledFrom([]Kind{RBF, Matern12, Matern32, Matern52}).Draw(t, "kind"),
+			LengthScale: make([]float64, x.Cols)}
 		b := Spec{Kind: a.Kind, LengthScale: make([]float64, x.Cols)}
 		unit := make([]float64, x.Cols)
 		for j := range unit {
@@ -123,7 +124,8 @@ func TestGammaIsALengthScale(t *testing.T) {
 		l := rapid.Float64Range(0.1, 10).Draw(t, "length scale")
 		scaled := Spec{Kind: kind, LengthScale: []float64{l}}
 		same(t, scaled, x, Spec{Kind: kind, Gamma: 1 / (2 * l * l)}, x, itself)
-		same(t, Spec{Kind: kind}, x, Spec{Kind: kind, LengthScale: []float64{math.Sqrt(float64(x.Cols))}}, x, itself)
+		same(t, Spec{Kind: kind}, x, Spec{Kind: kind, LengthScale: []float64{math.Sqrt(float64(x.Cols))}}, x,
+			itself)
 	})
 }
 

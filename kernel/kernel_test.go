@@ -142,7 +142,8 @@ func TestHandComputedValues(t *testing.T) {
 		{"linear", Spec{Kind: Linear}, angled, 11, 5},
 		{"poly (11/4 + 1)^2, (5/4 + 1)^2", Spec{Kind: Poly, Degree: 2, Coef0: 1}, angled, 14.0625, 5.0625},
 		{"poly (11/4)^3, (5/4)^3", Spec{Kind: Poly}, angled, 20.796875, 1.953125},
-		{"2 k + 3, 0.25 on the diagonal", Spec{Kind: Linear, Amplitude: 2, Constant: 3, Jitter: 0.25}, angled, 25, 13.25},
+		{"2 k + 3, 0.25 on the diagonal", Spec{Kind: Linear, Amplitude: 2, Constant: 3, Jitter: 0.25}, angled, 25,
+			13.25},
 	} {
 		k := mustGram(t, c.spec, c.x)
 		if !near(k.At(0, 1), c.off, 4e-16) || !near(k.At(0, 0), c.diag, 4e-16) {
@@ -171,7 +172,10 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 		w := e.Values(nil)
 		return w[0] / w[m-1]
 	}
-	if got := lowest(func(i, j int) float64 { return squaredDistance(row(x, i), row(x, j), []float64{1, 1, 1}) }); got > -0.1 {
+	if got := lowest(func(i, j int) float64 {
+		return squaredDistance(row(x, i), row(x, j),
+			[]float64{1, 1, 1})
+	}); got > -0.1 {
 		t.Fatalf("the distance passes for a covariance: %v", got)
 	}
 	for name, s := range specs(d) {

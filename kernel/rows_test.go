@@ -23,8 +23,8 @@ func (x doubled) Row(dst []float64, i int) []float64 {
 	return dst
 }
 
-// Inputs in another form have the covariances of the matrix that they stand for, bit for bit: between near rows
-// too, whose distances come from the rows themselves.
+// Inputs in another form have the covariances of the matrix that they stand for, bit for bit: between near
+// rows too, whose distances come from the rows themselves.
 func TestPrepareRows(t *testing.T) {
 	x := gaussian(rand.New(rand.NewPCG(19, 4)), 60, 3)
 	copy(row(x, 4), row(x, 2))
@@ -36,8 +36,13 @@ func TestPrepareRows(t *testing.T) {
 		in := need.One(spec.PrepareRows(doubled(x), nil))(t)
 		sites := []int{2, 1, 17}
 		for what, of := range map[string]func(in *Inputs) []float64{
-			"Gram":    func(in *Inputs) []float64 { g, _ := in.Gram(); return g.Raw().Data },
-			"Columns": func(in *Inputs) []float64 { to := make([]float64, 3*20); _ = in.Columns(to, sites, 5, 25); return to },
+			"Gram": func(in *Inputs) []float64 { g, _ := in.Gram(); return g.Raw().Data },
+			"Columns": func(in *Inputs) []float64 {
+				to := make([]float64, 3*20)
+				_ = in.Columns(to, sites, 5,
+					25)
+				return to
+			},
 			"Block": func(in *Inputs) []float64 {
 				to := make([]float64, 9)
 				in.Block(to, 3, sites, sites)

@@ -100,13 +100,15 @@ func (in *SparseInputs) Cross(z CSR, dst []float64) error {
 		return fmt.Errorf("room for %d covariances of %d x %d", len(dst), z.Rows, m)
 	}
 	fresh := in.points(z)
-	return eachRow(z.Rows, func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &fresh, p, 0) }, in.newNotFinite)
+	return eachRow(z.Rows, func(p int) int { return in.covariances(dst[p*m:(p+1)*m], &fresh, p, 0) },
+		in.newNotFinite)
 }
 
 // checkNew checks new inputs against the training inputs.
 func (in *SparseInputs) checkNew(z CSR) error {
 	if len(in.scale) > 1 && z.Cols != in.D() {
-		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale", z.Cols, in.D())
+		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale",
+			z.Cols, in.D())
 	}
 	return z.Check()
 }

@@ -93,7 +93,8 @@ func TestRowsAreGram(t *testing.T) {
 					t.Fatalf("%s %s: the diagonal has %v at %d, the matrix %v", form, name, diagonal[i], i, k.At(i, i))
 				}
 			}
-			if c.in.Row(row, 50) == nil || c.in.Row(row, -1) == nil || c.in.Row(row[:49], 0) == nil || c.in.GramDiagonal(row[:1]) == nil {
+			if c.in.Row(row, 50) == nil || c.in.Row(row, -1) == nil || c.in.Row(row[:49], 0) == nil ||
+				c.in.GramDiagonal(row[:1]) == nil {
 				t.Errorf("%s %s: a row that is not there was written", form, name)
 			}
 		}
@@ -234,7 +235,8 @@ func TestSparseRefuses(t *testing.T) {
 	in := mustPrepareSparse(t, Spec{Kind: Poly, Gamma: 1, Degree: 9}, sound())
 	huge := sound()
 	huge.Value[1] = 1e200
-	if err := in.Cross(huge, make([]float64, 4)); err == nil || !strings.Contains(err.Error(), "new row 1 and training row 1 is not finite") {
+	if err := in.Cross(huge, make([]float64, 4)); err == nil || !strings.Contains(err.Error(),
+		"new row 1 and training row 1 is not finite") {
 		t.Errorf("overflow in Cross: %v", err)
 	}
 	if err := in.Cross(sound(), make([]float64, 3)); err == nil {
@@ -244,7 +246,8 @@ func TestSparseRefuses(t *testing.T) {
 	if _, err := over.Gram(); err == nil || !strings.Contains(err.Error(), "rows 1 and 1 is not finite") {
 		t.Errorf("overflow in Gram: %v", err)
 	}
-	if err := over.GramDiagonal(make([]float64, 2)); err == nil || !strings.Contains(err.Error(), "row 1 with itself is not finite") {
+	if err := over.GramDiagonal(make([]float64, 2)); err == nil || !strings.Contains(err.Error(),
+		"row 1 with itself is not finite") {
 		t.Errorf("overflow in the diagonal: %v", err)
 	}
 }

@@ -39,21 +39,22 @@ func BenchmarkRefresh(b *testing.B) {
 				if !ok {
 					continue
 				}
-				b.Run(fmt.Sprintf("what=%s/engine=%s/backend=%s/n=%d", what, name, blas.Bound().Name(), n), func(b *testing.B) {
-					b.ReportAllocs()
-					best, bestGemm := math.Inf(1), math.Inf(1)
-					for range b.N {
-						b.StopTimer()
-						bestGemm = min(bestGemm, gemm.seconds())
-						b.StartTimer()
-						began := time.Now()
-						call()
-						best = min(best, time.Since(began).Seconds())
-					}
-					flops := refreshFlops(what, n)
-					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-					b.ReportMetric(flops/best/(gemm.flops()/bestGemm), "of-dgemm")
-				})
+				b.Run(fmt.Sprintf("what=%s/engine=%s/backend=%s/n=%d", what, name, blas.Bound().Name(), n),
+					func(b *testing.B) {
+						b.ReportAllocs()
+						best, bestGemm := math.Inf(1), math.Inf(1)
+						for range b.N {
+							b.StopTimer()
+							bestGemm = min(bestGemm, gemm.seconds())
+							b.StartTimer()
+							began := time.Now()
+							call()
+							best = min(best, time.Since(began).Seconds())
+						}
+						flops := refreshFlops(what, n)
+						b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+						b.ReportMetric(flops/best/(gemm.flops()/bestGemm), "of-dgemm")
+					})
 			}
 		}
 	}
@@ -126,25 +127,26 @@ func BenchmarkUpdate(b *testing.B) {
 			for i := range move {
 				move[i] = 0.1 * d[i]
 			}
-			b.Run(fmt.Sprintf("share=%.3g/backend=%s/n=%d", 1/float64(parts), blas.Bound().Name(), n), func(b *testing.B) {
-				update, refresh := math.Inf(1), math.Inf(1)
-				for range b.N {
-					b.StopTimer()
-					began := time.Now()
-					if err := e.Factorize(d); err != nil {
-						b.Fatal(err)
+			b.Run(fmt.Sprintf("share=%.3g/backend=%s/n=%d", 1/float64(parts), blas.Bound().Name(), n),
+				func(b *testing.B) {
+					update, refresh := math.Inf(1), math.Inf(1)
+					for range b.N {
+						b.StopTimer()
+						began := time.Now()
+						if err := e.Factorize(d); err != nil {
+							b.Fatal(err)
+						}
+						e.FormG()
+						refresh = min(refresh, time.Since(began).Seconds())
+						b.StartTimer()
+						began = time.Now()
+						if err := e.RankUpdate(firstSites(len(move)), move); err != nil {
+							b.Fatal(err)
+						}
+						update = min(update, time.Since(began).Seconds())
 					}
-					e.FormG()
-					refresh = min(refresh, time.Since(began).Seconds())
-					b.StartTimer()
-					began = time.Now()
-					if err := e.RankUpdate(firstSites(len(move)), move); err != nil {
-						b.Fatal(err)
-					}
-					update = min(update, time.Since(began).Seconds())
-				}
-				b.ReportMetric(update/refresh, "of-refresh")
-			})
+					b.ReportMetric(update/refresh, "of-refresh")
+				})
 		}
 	}
 }
@@ -162,7 +164,8 @@ func BenchmarkMulRows(b *testing.B) {
 		whole, whole32 := newGeneral(n, n), e.Product32().(dense32).g
 		e.CopyG(whole)
 		for _, count := range []int{64, 256} {
-			x, y, x32, y32 := newGeneral(count, n), newGeneral(count, n), newGeneral32(count, n), newGeneral32(count, n)
+			x, y, x32, y32 := newGeneral(count, n), newGeneral(count, n), newGeneral32(count, n),
+				newGeneral32(count, n)
 			for i := range x.Data {
 				x.Data[i] = float64(i%7) - 3
 			}
@@ -173,21 +176,26 @@ func BenchmarkMulRows(b *testing.B) {
 				name        string
 				call, plain func()
 			}{
-				{"double", func() { e.MulRows(y, x) }, func() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0, y) }},
-				{"single", func() { dense32{whole32}.MulRows(y32, x32) }, func() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0, y) }},
+				{"double", func() { e.MulRows(y, x) }, func() {
+					blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0,
+						y)
+				}},
+				{"single", func() { dense32{whole32}.MulRows(y32, x32) },
+					func() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0, y) }},
 			} {
-				b.Run(fmt.Sprintf("precision=%s/rows=%d/backend=%s/n=%d", what.name, count, blas.Bound().Name(), n), func(b *testing.B) {
-					best, bestPlain := math.Inf(1), math.Inf(1)
-					for range b.N {
-						began := time.Now()
-						what.plain()
-						middle := time.Now()
-						what.call()
-						best, bestPlain = min(best, time.Since(middle).Seconds()), min(bestPlain, middle.Sub(began).Seconds())
-					}
-					b.ReportMetric(2*float64(count)*float64(n)*float64(n)/best/1e9, "GFLOP/s")
-					b.ReportMetric(bestPlain/best, "of-dgemm")
-				})
+				b.Run(fmt.Sprintf("precision=%s/rows=%d/backend=%s/n=%d", what.name, count, blas.Bound().Name(), n),
+					func(b *testing.B) {
+						best, bestPlain := math.Inf(1), math.Inf(1)
+						for range b.N {
+							began := time.Now()
+							what.plain()
+							middle := time.Now()
+							what.call()
+							best, bestPlain = min(best, time.Since(middle).Seconds()), min(bestPlain, middle.Sub(began).Seconds())
+						}
+						b.ReportMetric(2*float64(count)*float64(n)*float64(n)/best/1e9, "GFLOP/s")
+						b.ReportMetric(bestPlain/best, "of-dgemm")
+					})
 			}
 		}
 	}
@@ -222,7 +230,8 @@ type product struct{ a, c blas64.General }
 
 func newProduct(n int) product {
 	square := func() blas64.General {
-		return blas64.General{Rows: n, Cols: n, Stride: n, Data: drawSites(n*n, siteRegimes["even"], rand.New(rand.NewPCG(3, 3)))}
+		return blas64.General{Rows: n, Cols: n, Stride: n, Data: drawSites(n*n, siteRegimes["even"],
+			rand.New(rand.NewPCG(3, 3)))}
 	}
 	return product{square(), square()}
 }

@@ -331,7 +331,8 @@ func (e *BiasEngine) Row(dst []float64, i int) {
 
 // Product32 is that of the engine on K, and z.
 func (e *BiasEngine) Product32() Product32 {
-	p := &biased32{inner: e.inner.Product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z)), share: e.Sites()}
+	p := &biased32{inner: e.inner.Product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z)),
+		share: e.Sites()}
 	for i, z := range e.z {
 		p.z[i], p.part[i] = float32(z), float32(z/e.w)
 	}
@@ -437,8 +438,8 @@ func rowsFrom(a blas64.General, first, rows int) blas64.General {
 	return blas64.General{Rows: rows, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
 }
 
-// BiasVariance is z(x)/w at a new input with kernel vector k, over all sites (see Whole), 0 without a bias: with t of
-// Responses,
+// BiasVariance is z(x)/w at a new input with kernel vector k, over all sites (see Whole), 0 without a bias:
+// with t of Responses,
 //
 //	G(x, x) = K(x, x) - t(x)'(d o k) + z(x)/w.
 func BiasVariance(e Engine, k []float64) float64 {

@@ -191,7 +191,8 @@ func TestBiasUpdates(t *testing.T) {
 			}
 		}
 		if !(off[0] < 1e-2 && off[1] < off[0]/5) {
-			t.Errorf("%T: predictions are off by %.1e and, a tenth as far, %.1e", e.(*BiasEngine).inner, off[0], off[1])
+			t.Errorf("%T: predictions are off by %.1e and, a tenth as far, %.1e", e.(*BiasEngine).inner, off[0],
+				off[1])
 		}
 	}
 }

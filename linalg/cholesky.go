@@ -158,7 +158,8 @@ func eachRow(n int, f func(i int)) {
 
 // factorize leaves L^-1 in the triangle, and chi and b in the engine. least is
 // added to every element of B.
-func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf, trtri func(gblas.Uplo, int, []T, int) int) error {
+func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf,
+	trtri func(gblas.Uplo, int, []T, int) int) error {
 	formB(e, t, least)
 	if minor := potrf(gblas.Lower, t.n, t.data, t.stride); minor != 0 {
 		return &PivotError{Minor: minor, N: t.n}
@@ -195,9 +196,9 @@ func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
 	})
 }
 
-// formHeight is the number of rows of B of order n that are formed at a time, a multiple of 4: many, since from each row of K,
-// which lies in a page of its own, so many numbers are read in a row (n = 4000, two threads: 32 take 37 ms, 128 27, 256
-// 25), but enough tasks for all threads.
+// formHeight is the number of rows of B of order n that are formed at a time, a multiple of 4: many, since
+// from each row of K, which lies in a page of its own, so many numbers are read in a row (n = 4000, two
+// threads: 32 take 37 ms, 128 27, 256 25), but enough tasks for all threads.
 func formHeight(n int) int { return max(tile, min(256, n/64*4)) }
 
 // formFourColumns writes rows first to last-1 of columns j to j+3 of B, all of them

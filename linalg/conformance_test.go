@@ -583,7 +583,8 @@ func TestPredictDiagBounds(t *testing.T) {
 	e.PredictDiag(move, chi, b)
 	copy(moved, d)
 	moved[3] += 5
-	if want, wantB := reference(k, moved); relative(chi[3], want[3*n+3], 0) > 1e-12 || relative(b[3], wantB[3], 0) > 1e-12 {
+	if want, wantB := reference(k, moved); relative(chi[3], want[3*n+3], 0) > 1e-12 ||
+		relative(b[3], wantB[3], 0) > 1e-12 {
 		t.Errorf("own move: chi %g, want %g", chi[3], want[3*n+3])
 	}
 }

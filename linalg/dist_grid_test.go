@@ -222,7 +222,8 @@ func TestBlockCyclicRefuses(t *testing.T) {
 		if _, err := dist.NewBlockCyclic(g, big, 64, 0, math.MaxInt64); !errors.Is(err, linalg.ErrMemory) {
 			t.Errorf("a part of 2^39 numbers: %v", err)
 		}
-		if _, err := dist.NewBlockCyclic(g, symBlocks{linalg.NewSym(100)}, 64, 0, 8*100*100); !errors.Is(err, linalg.ErrMemory) {
+		if _, err := dist.NewBlockCyclic(g, symBlocks{linalg.NewSym(100)}, 64, 0, 8*100*100); !errors.Is(err,
+			linalg.ErrMemory) {
 			t.Errorf("no memory for two ranks: %v", err)
 		}
 		k := linalg.NewSym(100)
@@ -234,7 +235,8 @@ func TestBlockCyclicRefuses(t *testing.T) {
 			return
 		}
 		var entry *linalg.EntryError
-		if err := spread.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 || !math.IsInf(entry.Value, 1) {
+		if err := spread.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 ||
+			!math.IsInf(entry.Value, 1) {
 			t.Errorf("an infinite element: %v", err)
 		}
 	})

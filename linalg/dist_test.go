@@ -24,7 +24,8 @@ func TestDistributedEqualsExact(t *testing.T) {
 			rng := linalg.Seeded(17)
 			k := linalg.GaussianGram(n, true, rng)
 			d := linalg.DrawSites(n, linalg.SiteRegimes["even"], rng)
-			exact, e := linalg.NewCholeskyEngine(linalg.GaussianGram(n, true, linalg.Seeded(17))), linalg.Engines[name](k)
+			exact, e := linalg.NewCholeskyEngine(linalg.GaussianGram(n, true, linalg.Seeded(17))),
+				linalg.Engines[name](k)
 			for _, engine := range []linalg.Engine{exact, e} {
 				if err := engine.Factorize(d); err != nil {
 					t.Fatal(err)
@@ -35,8 +36,10 @@ func TestDistributedEqualsExact(t *testing.T) {
 			chi, b, wantChi, wantB := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 			valid, want := e.PredictDiag(move, chi, b), exact.PredictDiag(move, wantChi, wantB)
 			for i := range chi {
-				if valid != want || linalg.Relative(chi[i], wantChi[i], 0) > 1e-10 || linalg.Relative(b[i], wantB[i], 0) > 1e-10 {
-					t.Errorf("estimate at %d: %v, %v (%v), want %v, %v (%v)", i, chi[i], b[i], valid, wantChi[i], wantB[i], want)
+				if valid != want || linalg.Relative(chi[i], wantChi[i], 0) > 1e-10 || linalg.Relative(b[i], wantB[i],
+					0) > 1e-10 {
+					t.Errorf("estimate at %d: %v, %v (%v), want %v, %v (%v)", i, chi[i], b[i], valid, wantChi[i], wantB[i],
+						want)
 				}
 			}
 			sites, delta := rng.Perm(n)[:moved], make([]float64, moved)

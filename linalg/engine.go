@@ -15,8 +15,8 @@ import (
 // Engine computes G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
 // vector d >= 0 that changes. Vectors over the sites, columns of matrices among them, are of the own
 // ones of Sites, all N of them but on ranks that share a low-rank factor, unless said
-// otherwise: these call every method together, N, Sites, Diag, Precisions, Valid and Bytes apart. An engine is not safe for concurrent use; it runs in parallel
-// inside.
+// otherwise: these call every method together, N, Sites, Diag, Precisions, Valid and Bytes apart. An engine
+// is not safe for concurrent use; it runs in parallel inside.
 //
 // Factorize makes the diagonal of G available; FormG then makes all of G
 // available, from the same factorisation. The two are apart because most

@@ -25,8 +25,8 @@ type lane struct {
 
 type lanes []lane
 
-// alone runs f, which calls BLAS on matrices of the order of the rank: on one thread where there are lanes, for BLAS's
-// other threads wait for more work spinning, some 0.1 s, in the way of the lanes.
+// alone runs f, which calls BLAS on matrices of the order of the rank: on one thread where there are lanes,
+// for BLAS's other threads wait for more work spinning, some 0.1 s, in the way of the lanes.
 func (l lanes) alone(f func()) {
 	if len(l) > 1 {
 		blas.SingleThreaded(f)
@@ -43,7 +43,8 @@ func laneCount(own int) int {
 	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), own/laneSites))
 }
 
-// newLanes takes from p what lanes for own sites of a factor of rank r hold: for products of its rows if wanted.
+// newLanes takes from p what lanes for own sites of a factor of rank r hold: for products of its rows if
+// wanted.
 func newLanes(p *core.Plan, own, r int, products bool) lanes {
 	l, width := make(lanes, laneCount(own)), siteBlock(own, r)
 	for i := range l {
@@ -60,13 +61,14 @@ func newLanes(p *core.Plan, own, r int, products bool) lanes {
 	return l
 }
 
-// SideBySide calls f for parts of the numbers below n, in as many goroutines as there are threads, each with BLAS on one.
+// SideBySide calls f for parts of the numbers below n, in as many goroutines as there are threads, each with
+// BLAS on one.
 func SideBySide(n int, f func(first, last int)) {
 	sideBySide(laneCount(n), 0, n, func(_, first, last int) { f(first, last) })
 }
 
-// sideBySide deals numbers from first to last-1 out to so many lanes, in order, and calls f for each, at the same time
-// and with BLAS on one thread if there are several.
+// sideBySide deals numbers from first to last-1 out to so many lanes, in order, and calls f for each, at the
+// same time and with BLAS on one thread if there are several.
 func sideBySide(count, first, last int, f func(lane, first, last int)) {
 	if count == 1 {
 		f(0, first, last)
@@ -83,7 +85,8 @@ func (l lanes) each(first, last int, f func(l lane, first, last int)) {
 	if l[0].work.Rows == 0 {
 		return
 	}
-	sideBySide(min(len(l), max(1, (last-first)/laneSites)), first, last, func(at, first, last int) { f(l[at], first, last) })
+	sideBySide(min(len(l), max(1, (last-first)/laneSites)), first, last,
+		func(at, first, last int) { f(l[at], first, last) })
 }
 
 // eachBlock calls f for blocks of the numbers from first to last-1, with as many columns of work and twin.
@@ -101,8 +104,8 @@ func (l lanes) eachBlock(first, last int, f func(l lane, first, last int)) {
 	})
 }
 
-// sum calls f with lanes that add to the lower triangle of their sum; what they have added, in the order of lanes, is added to that
-// of dst.
+// sum calls f with lanes that add to the lower triangle of their sum; what they have added, in the order of
+// lanes, is added to that of dst.
 func (l lanes) sum(dst blas64.General, f func(into lanes)) {
 	into := append(lanes(nil), l...)
 	into[0].sum = dst

@@ -11,8 +11,8 @@ import (
 	"bootbench/blas"
 )
 
-// TestLanes: three lanes compute what one does, to the rounding of sums in another order (that of single precision in
-// Squares32), and the same bits each time.
+// TestLanes: three lanes compute what one does, to the rounding of sums in another order (that of single
+// precision in Squares32), and the same bits each time.
 func TestLanes(t *testing.T) {
 	const n = 3*laneSites + 100
 	rng := rand.New(rand.NewPCG(18, 4))
@@ -51,7 +51,8 @@ func onThreads(threads int, f func() [][]float64) [][]float64 {
 	return f()
 }
 
-// lowRankAnswers are the factor, the refresh, the products, a trainer's solution and products in single precision.
+// lowRankAnswers are the factor, the refresh, the products, a trainer's solution and products in single
+// precision.
 func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count int) (all [][]float64) {
 	f := mustFactorise(t, k, RankOptions{MaxRank: 40})
 	e := NewLowRankEngine(f)

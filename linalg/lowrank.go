@@ -113,7 +113,8 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k
 	}
-	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, jitter: k.jitter, panels: make([]blas64.General, len(k.panels)), share: k.share.subset(sites)}
+	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, jitter: k.jitter, panels: make([]blas64.General,
+		len(k.panels)), share: k.share.subset(sites)}
 	own := sites[s.share.First:s.share.Last]
 	pick := func(from []float64) []float64 {
 		to := make([]float64, len(own))
@@ -200,7 +201,8 @@ func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 	if k.rank == 0 || len(rows) == 0 {
 		return
 	}
-	blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(k.triangle), blas64.General{Rows: len(rows) / k.rank, Cols: k.rank, Stride: k.rank, Data: rows})
+	blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(k.triangle), blas64.General{Rows: len(rows) / k.rank,
+		Cols: k.rank, Stride: k.rank, Data: rows})
 }
 
 // Vectors writes the kernel with all sites, P x N row-major, of new inputs that
@@ -229,8 +231,8 @@ func (k *LowRankPlusDiag) Bytes() int64 {
 	return 8 * int64(k.share.Own()) * int64(len(k.panels)*k.panelRows()+2)
 }
 
-// block writes R' at own sites first to last-1, counted from the first of them, column i scaled by scale_i unless
-// scale is nil, into dst (rank x (last-first)).
+// block writes R' at own sites first to last-1, counted from the first of them, column i scaled by scale_i
+// unless scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
 	eachPanelRow(k.panels, first, last, func(q int, row []float64) {
 		if scale == nil {
@@ -243,7 +245,8 @@ func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []flo
 
 // rowsAt are the rows of R of any sites.
 func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
-	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank), Data: make([]float64, len(sites)*max(1, k.rank))}
+	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank),
+		Data: make([]float64, len(sites)*max(1, k.rank))}
 	for r, site := range sites {
 		if k.share.Holds(site) {
 			k.Rows(rows.Data[r*rows.Stride:], site, site+1)
@@ -344,7 +347,8 @@ func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
 	k.share.Sum(dst)
 }
 
-// eachPanel calls f for the panels, whose first row is row q of R', at own sites first to last-1 of each of so many lanes.
+// eachPanel calls f for the panels, whose first row is row q of R', at own sites first to last-1 of each of
+// so many lanes.
 func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.General, first, last int)) {
 	sideBySide(count, 0, k.share.Own(), func(lane, first, last int) {
 		q := 0

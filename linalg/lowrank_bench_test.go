@@ -35,18 +35,19 @@ func BenchmarkLowRank(b *testing.B) {
 			{"refresh", 2, func() error { return e.Factorize(d) }},
 			{"square", 2, func() error { e.MulVecSquaredOffDiag(x, d); return nil }},
 		} {
-			b.Run(fmt.Sprintf("what=%s/backend=%s/n=%d/rank=%d", step.what, blas.Bound().Name(), n, r), func(b *testing.B) {
-				b.ReportAllocs()
-				gemm := gemmRate(2000) // in the same seconds
-				for b.Loop() {
-					if err := step.run(); err != nil {
-						b.Fatal(err)
+			b.Run(fmt.Sprintf("what=%s/backend=%s/n=%d/rank=%d", step.what, blas.Bound().Name(), n, r),
+				func(b *testing.B) {
+					b.ReportAllocs()
+					gemm := gemmRate(2000) // in the same seconds
+					for b.Loop() {
+						if err := step.run(); err != nil {
+							b.Fatal(err)
+						}
 					}
-				}
-				rate := step.flops * n * float64(r) * float64(r) * float64(b.N) / b.Elapsed().Seconds() / 1e9
-				b.ReportMetric(rate, "GFLOP/s")
-				b.ReportMetric(rate/gemm, "of-dgemm")
-			})
+					rate := step.flops * n * float64(r) * float64(r) * float64(b.N) / b.Elapsed().Seconds() / 1e9
+					b.ReportMetric(rate, "GFLOP/s")
+					b.ReportMetric(rate/gemm, "of-dgemm")
+				})
 		}
 	}
 }

@@ -48,12 +48,13 @@ type lowRankWorkspace struct {
 const blockBytes = 4 << 20
 
 // keptBytes is the size up to which L^-1 R', of all sites, is kept: members of a team then do
-// what one process does, in a share of its memory. Beyond that it takes as much memory as R and saves no time: waves,
-// n = 50000, rank 200, 2.5 s of processor time and 156 MiB without it, 2.6 s and 289 MiB with it.
+// what one process does, in a share of its memory. Beyond that it takes as much memory as R and saves no
+// time: waves, n = 50000, rank 200, 2.5 s of processor time and 156 MiB without it, 2.6 s and 289 MiB with
+// it.
 const keptBytes = 16 << 20
 
-// siteBlock is the number of sites in such a block, of so many own ones: as many as leave the block in the cache, but
-// not so few that dsyrk and dtrmm slow down.
+// siteBlock is the number of sites in such a block, of so many own ones: as many as leave the block in the
+// cache, but not so few that dsyrk and dtrmm slow down.
 func siteBlock(own, rank int) int {
 	return min(own, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
@@ -254,9 +255,8 @@ func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.Gene
 // addSquares adds the squared norms of the columns of a to sums.
 func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), grid(a)) }
 
-// complements computes 1 - h of the listed own sites, or helps another member to do so for m of its sites, without the
-// difference. h_i is a
-// diagonal element of the projector P on the columns of [w^1/2 R; I], and
+// complements computes 1 - h of the listed own sites, or helps another member to do so for m of its sites,
+// without the difference. h_i is a diagonal element of the projector P on the columns of [w^1/2 R; I], and
 //
 //	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
 //

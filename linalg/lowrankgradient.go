@@ -40,7 +40,8 @@ func (e *LowRankEngine) Crossed(u []float64) Crossed { return e.crossed(u) }
 
 func (e *LowRankEngine) crossed(u []float64) *thinCrossed {
 	n := len(u)
-	c := &thinCrossed{engine: e, u: u, a: make([]float64, n), q2: make([]float64, n), variance: make([]float64, n)}
+	c := &thinCrossed{engine: e, u: u, a: make([]float64, n), q2: make([]float64, n),
+		variance: make([]float64, n)}
 	for i, v := range e.inverse {
 		c.a[i] = e.k.residual[i] * v
 	}
@@ -60,7 +61,8 @@ func (c *thinCrossed) Diagonal() []float64 { return c.variance }
 //
 //	H = G X G = A X A + A X U U' + U U' X A + U M1 U',
 //
-// and (G o G) y is a quadratic form of the rows of U as well, so that sums of such forms are all it takes: 4 N r^2 flops.
+// and (G o G) y is a quadratic form of the rows of U as well, so that sums of such forms are all it takes: 4
+// N r^2 flops.
 func (c *thinCrossed) MulVecOffDiag(squared, mixed, x, y []float64) {
 	e := c.engine
 	for i, v := range x {
@@ -68,7 +70,8 @@ func (c *thinCrossed) MulVecOffDiag(squared, mixed, x, y []float64) {
 	}
 	m3, m1 := e.thinGram(mixed), e.thinGram(x)
 	if r := e.k.rank; r > 0 { // symmetrised: (m1 m2 + m2 m1)/2, twice
-		blas64.Syr2k(gblas.NoTrans, -1, m1, c.m2, 1, blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: m3.Stride, Data: m3.Data})
+		blas64.Syr2k(gblas.NoTrans, -1, m1, c.m2, 1, blas64.Symmetric{Uplo: gblas.Lower, N: r, Stride: m3.Stride,
+			Data: m3.Data})
 	}
 	e.thinForms(squared, m1)
 	e.thinForms(mixed, m3)
@@ -81,7 +84,8 @@ func (c *thinCrossed) MulVecOffDiag(squared, mixed, x, y []float64) {
 	}
 }
 
-// biasedCrossed are those of G = G0 + v v', v = z/w^1/2. With C0 = G0 diag(u) G0, p = G0 (u o v) and s = v'(u o v),
+// biasedCrossed are those of G = G0 + v v', v = z/w^1/2. With C0 = G0 diag(u) G0, p = G0 (u o v) and s = v'(u
+// o v),
 //
 //	C = C0 + v p' + p v' + s v v'.
 type biasedCrossed struct {
@@ -98,7 +102,8 @@ type biasedCrossed struct {
 func (e *BiasEngine) Crossed(u []float64) Crossed {
 	low := e.inner.(*LowRankEngine)
 	n := len(u)
-	c := &biasedCrossed{inner: low.crossed(u), engine: low, share: e.Sites(), v: make([]float64, n), variance: make([]float64, n), chi: e.sites.Chi}
+	c := &biasedCrossed{inner: low.crossed(u), engine: low, share: e.Sites(), v: make([]float64, n),
+		variance: make([]float64, n), chi: e.sites.Chi}
 	floats.ScaleTo(c.v, 1/math.Sqrt(e.w), e.z)
 	weighted := make([]float64, n)
 	floats.MulTo(weighted, u, c.v)
@@ -184,13 +189,14 @@ func (e *LowRankEngine) thinForms(dst []float64, m blas64.General) {
 }
 
 // ColumnWeights takes derivatives by the elements of K~, a symmetric W, to those by the columns of K
-// at the pivots, which stay where they are. mul computes dst = x W for rows x over own sites, diagonal is that of W there. With C these
-// columns, Q their rows at the pivots and B = C Q^-1, K~ = C Q^-1 C' but for its diagonal, which is that of K:
+// at the pivots, which stay where they are. mul computes dst = x W for rows x over own sites, diagonal is
+// that of W there. With C these columns, Q their rows at the pivots and B = C Q^-1, K~ = C Q^-1 C' but for
+// its diagonal, which is that of K:
 //
 //	dE = sum_ij P_ij dC_ij + sum_q P~_q dQ_q + sum_i W_ii dK_ii,   P = 2 (W - diag(W)) B,   P~ = -1/2 B' P.
 //
-// dQ are rows of dC, so that P~ is added to P there. The result is rank x own sites: its transpose, of which a member of a
-// team has the columns of its own sites.
+// dQ are rows of dC, so that P~ is added to P there. The result is rank x own sites: its transpose, of which
+// a member of a team has the columns of its own sites.
 func (k *LowRankPlusDiag) ColumnWeights(mul func(dst, x blas64.General), diagonal []float64) blas64.General {
 	r, own := k.rank, k.share.Own()
 	b, p := newGeneral(r, own), newGeneral(r, own)

@@ -26,8 +26,8 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) { e.mulSquares(dst, x, e.basis()) }
 
-// Squares32 has its 2 N r^2 flops in single precision, where there are kernels for them; what is left of the diagonal of G is a
-// rounding error of it there.
+// Squares32 has its 2 N r^2 flops in single precision, where there are kernels for them; what is left of the
+// diagonal of G is a rounding error of it there.
 func (e *LowRankEngine) Squares32() Squares {
 	if blas.ThinWork(e.k.rank) == 0 {
 		return nil
@@ -58,7 +58,8 @@ func (e *LowRankEngine) bothSides(solve func(a blas64.General)) {
 		return
 	}
 	for range 2 {
-		sideBySide(len(e.ws.lanes), 0, e.k.rank, func(_, first, last int) { solve(core.Cols(e.ws.form, first, last)) })
+		sideBySide(len(e.ws.lanes), 0, e.k.rank,
+			func(_, first, last int) { solve(core.Cols(e.ws.form, first, last)) })
 		transpose(e.ws.half, e.ws.form)
 		e.ws.form, e.ws.half = e.ws.half, e.ws.form
 	}
@@ -108,7 +109,8 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	scaled := newGeneral(x.Rows, e.k.share.Own())
 	scaleColumns(scaled, x, e.inverse)
 	t := e.ws.lanes.product(x.Rows, 0, e.k.share.Own(), func(l lane, first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(l.work, first, last), 1, l.sum)
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(l.work, first, last), 1,
+			l.sum)
 	})
 	e.k.share.Sum(t.Data)
 	if !e.kept() && e.k.rank > 0 {
@@ -117,7 +119,8 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	}
 	scaleColumns(dst, x, e.k.residual) // x e diag(a)
 	e.eachBlock(func(l lane, first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(l.work, first, last), 1, core.Cols(dst, first, last))
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(l.work, first, last), 1,
+			core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
 }

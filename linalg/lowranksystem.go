@@ -14,8 +14,8 @@ import (
 //
 //	w = v o (b - R M^-1 R'(v o b)),   M = I + R' diag(v) R,
 //
-// in r^2 flops per site of the system, then 8 N r per right side. e is kept above leastShift of K_ii, and every
-// solution is corrected once by what it leaves: a small e loses digits of b - R(..).
+// in r^2 flops per site of the system, then 8 N r per right side. e is kept above leastShift of K_ii, and
+// every solution is corrected once by what it leaves: a small e loses digits of b - R(..).
 type LowRankSystem struct {
 	k       *LowRankPlusDiag
 	least   []float64 // of own sites: smallest delta + e

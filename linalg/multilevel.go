@@ -51,7 +51,8 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 	if rank == 0 {
 		return nil
 	}
-	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK, jitter: k.jitter, diag: k.diag, share: k.share}
+	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK,
+		jitter: k.jitter, diag: k.diag, share: k.share}
 	c.triangle = core.Cols(core.Rows(k.triangle, 0, rank), 0, rank)
 	c.residual = append([]float64(nil), k.residual...)
 	for above, p := 0, 0; above < rank; above, p = above+k.panels[p].Rows, p+1 {

@@ -45,7 +45,8 @@ func TestCoarser(t *testing.T) {
 		coarser, ok = coarser.(*LowRankPlusDiag).Coarsen()
 		levels++
 	}
-	if small := mustFactorise(t, SymColumns{plane(n, 3, rand.New(rand.NewPCG(1, 11)))}, RankOptions{MaxRank: minCoarser*smallestLevel - 1}); levels < 3 || levels > 6 {
+	if small := mustFactorise(t, SymColumns{plane(n, 3, rand.New(rand.NewPCG(1, 11)))},
+		RankOptions{MaxRank: minCoarser*smallestLevel - 1}); levels < 3 || levels > 6 {
 		t.Errorf("%d levels from rank %d", levels, f.Rank())
 	} else if _, ok := small.Coarsen(); ok {
 		t.Errorf("a level below rank %d", small.Rank())

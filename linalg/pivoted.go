@@ -57,7 +57,8 @@ func (e *RankError) Error() string {
 		limit = fmt.Sprintf("rank %d, for which there is memory,", e.Rank)
 	}
 	return fmt.Sprintf("at %s the mean residual of the kernel is %.2g of its mean variance, above the tolerance of %.2g: "+
-		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Residual, e.Tolerance)
+		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Residual,
+		e.Tolerance)
 }
 
 // Unwrap is ErrRank.
@@ -92,8 +93,8 @@ const (
 
 // PivotedCholesky computes K ~ R R' + diag(residual) by randomly pivoted Cholesky
 // factorisation (RPCholesky in blocks: Chen, Epperly, Tropp and Webber 2023), straight
-// from the columns of K: K itself is never formed. The diagonal is exact, so that the trace norm of what is left out is the sum of
-// the residuals at most. It costs N r^2 flops and r kernel columns, some more for
+// from the columns of K: K itself is never formed. The diagonal is exact, so that the trace norm of what is
+// left out is the sum of the residuals at most. It costs N r^2 flops and r kernel columns, some more for
 // candidates that are turned down.
 //
 // Candidates are drawn in blocks with probability proportional to their
@@ -113,7 +114,8 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 			if o.Tol == 0 && o.PerRank == 0 {
 				break
 			}
-			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: f.goal() / f.traceK, Memory: f.byMemory, Factor: f.finish()}
+			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: f.goal() / f.traceK,
+				Memory: f.byMemory, Factor: f.finish()}
 		}
 		if err := f.step(); err != nil {
 			return nil, err
@@ -231,7 +233,8 @@ func (f *factorisation) done() bool {
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
 	f.size = min(2*f.size, f.panelRows())
-	if err := f.share.Agree(f.columns.Columns(f.candidates(len(sites)).Data, sites, f.share.First, f.share.Last)); err != nil {
+	if err := f.share.Agree(f.columns.Columns(f.candidates(len(sites)).Data, sites, f.share.First,
+		f.share.Last)); err != nil {
 		return err
 	}
 	f.subtract(sites)
@@ -304,7 +307,8 @@ func (f *factorisation) subtract(sites []int) {
 		for ; first < end; first += chunkSites {
 			last, q := min(end, first+chunkSites), 0
 			for _, p := range f.panels {
-				blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1, core.Cols(rows, first, last))
+				blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1,
+					core.Cols(rows, first, last))
 				q += p.Rows
 			}
 		}
@@ -339,7 +343,8 @@ func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.Genera
 	for len(chosen) < b {
 		best := -1
 		for r, site := range sites {
-			if left[r] > f.floor[site] && left[r] >= minKeptResidual*f.residual[site] && (best < 0 || left[r] > left[best]) {
+			if left[r] > f.floor[site] && left[r] >= minKeptResidual*f.residual[site] &&
+				(best < 0 || left[r] > left[best]) {
 				best = r
 			}
 		}

@@ -58,7 +58,8 @@ func TestFactoriseKeepsItsPromise(t *testing.T) {
 			for j := i + 1; j < n; j++ {
 				left := math.Abs(k.At(i, j) - dense.At(i, j))
 				if left > math.Sqrt(residual[i]*residual[j])+rounding || left > largest+rounding {
-					t.Fatalf("tolerance %g: %g is left at (%d, %d), above %g", tolerance, left, i, j, math.Sqrt(residual[i]*residual[j]))
+					t.Fatalf("tolerance %g: %g is left at (%d, %d), above %g", tolerance, left, i, j,
+						math.Sqrt(residual[i]*residual[j]))
 				}
 				if (i+j)%97 == 0 && math.Abs(f.At(i, j)-dense.At(i, j)) > rounding {
 					t.Fatalf("element (%d, %d) is %g, multiplied out %g", i, j, f.At(i, j), dense.At(i, j))
@@ -110,7 +111,8 @@ func TestOffset(t *testing.T) {
 		}
 	}
 	with := mustFactorise(t, SymColumns{k}, RankOptions{Tol: 1e-3, Offset: 1000})
-	if trace, _ := with.Accuracy(); !(trace <= 1e-3) || with.Rank() < without.Rank()-8 || with.Rank() > without.Rank()+8 {
+	if trace, _ := with.Accuracy(); !(trace <= 1e-3) || with.Rank() < without.Rank()-8 ||
+		with.Rank() > without.Rank()+8 {
 		t.Errorf("rank %d with the offset, %d without; residual %g", with.Rank(), without.Rank(), trace)
 	}
 }
@@ -119,11 +121,13 @@ func TestFactoriseLimits(t *testing.T) {
 	k := SymColumns{plane(300, 0.1, rand.New(rand.NewPCG(4, 7)))}
 	_, err := PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxRank: 20})
 	var short *RankError
-	if !errors.As(err, &short) || short.Rank != 20 || short.Memory || !(short.Residual > 1e-2) || !errors.Is(err, ErrRank) {
+	if !errors.As(err, &short) || short.Rank != 20 || short.Memory || !(short.Residual > 1e-2) ||
+		!errors.Is(err, ErrRank) {
 		t.Errorf("rank limit: %v", err)
 	}
 	room := LowRankBytes(300, 30, 1)
-	if _, err = PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxBytes: room}); !errors.As(err, &short) || !short.Memory || LowRankBytes(300, short.Rank, 1) > room {
+	if _, err = PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxBytes: room}); !errors.As(err, &short) ||
+		!short.Memory || LowRankBytes(300, short.Rank, 1) > room {
 		t.Errorf("memory limit: %v", err)
 	}
 	if f := mustFactorise(t, k, RankOptions{MaxRank: 20}); f.Rank() != 20 {

@@ -33,7 +33,8 @@ func single(k *Sym) triangle[float32] {
 	if s.N == 0 {
 		return triangle[float32]{stride: 2 * s.Stride}
 	}
-	return triangle[float32]{s.N, 2 * s.Stride, unsafe.Slice((*float32)(unsafe.Pointer(&s.Data[0])), 2*len(s.Data))}
+	return triangle[float32]{s.N, 2 * s.Stride, unsafe.Slice((*float32)(unsafe.Pointer(&s.Data[0])),
+		2*len(s.Data))}
 }
 
 // SingleError is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal

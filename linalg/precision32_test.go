@@ -15,7 +15,8 @@ import (
 func TestSingle(t *testing.T) {
 	if _, ok := blas.Bound().(blas.Single); !ok {
 		e := NewCholeskyEngine(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
-		if err := e.FactorizeSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) || !math.IsInf(e.SingleError(make([]float64, 5)), 1) {
+		if err := e.FactorizeSingle(make([]float64, 5)); !errors.Is(err, ErrSingle) ||
+			!math.IsInf(e.SingleError(make([]float64, 5)), 1) {
 			t.Errorf("a backend without single precision: error %v", err)
 		}
 		return
@@ -28,7 +29,8 @@ func TestSingle(t *testing.T) {
 			narrow.Set(i, j, math.Exp(-2*float64(j-i)))
 		}
 	}
-	for name, k := range map[string]*Sym{"smooth": gaussianGram(n, false, rng), "twins": gaussianGram(n, true, rng), "narrow": narrow} {
+	for name, k := range map[string]*Sym{"smooth": gaussianGram(n, false, rng), "twins": gaussianGram(n, true,
+		rng), "narrow": narrow} {
 		for _, level := range []float64{0.01, 1, 1000} {
 			d := drawSites(n, siteRegimes["even"], rng)
 			for i := range d {

@@ -50,13 +50,14 @@ func TestMain(m *testing.M) {
 		}
 		rows, cols := grid.Shape()
 		for _, block := range []int{1, 7, 64, 128} {
-			linalg.Engines[fmt.Sprintf("scalapack/grid=%dx%d/block=%d", rows, cols, block)] = func(k *linalg.Sym) linalg.Engine {
-				spread, err := dist.NewBlockCyclic(grid, symBlocks{k}, block, 0, 1<<40)
-				if err != nil {
-					panic(err)
+			linalg.Engines[fmt.Sprintf("scalapack/grid=%dx%d/block=%d", rows, cols, block)] =
+				func(k *linalg.Sym) linalg.Engine {
+					spread, err := dist.NewBlockCyclic(grid, symBlocks{k}, block, 0, 1<<40)
+					if err != nil {
+						panic(err)
+					}
+					return spread.Engine()
 				}
-				return spread.Engine()
-			}
 		}
 	}
 	status := m.Run()
@@ -78,7 +79,8 @@ func BenchmarkRanks(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	k, d := linalg.GaussianGram(n, false, linalg.Seeded(1)), linalg.DrawSites(n, linalg.SiteRegimes["even"], linalg.Seeded(2))
+	k, d := linalg.GaussianGram(n, false, linalg.Seeded(1)), linalg.DrawSites(n, linalg.SiteRegimes["even"],
+		linalg.Seeded(2))
 	builds := map[string]func(k *linalg.Sym) linalg.Engine{}
 	for name, build := range linalg.Engines {
 		if strings.HasSuffix(name, "block=64") || strings.HasSuffix(name, "block=128") {
@@ -95,7 +97,8 @@ func BenchmarkRanks(b *testing.B) {
 			if what == "diag" {
 				flops *= 2. / 3
 			}
-			b.Run(fmt.Sprintf("what=%s/ranks=%d/threads=%d/engine=%s/n=%d", what, ranks, blas.Bound().Threads(), name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("what=%s/ranks=%d/threads=%d/engine=%s/n=%d", what, ranks, blas.Bound().Threads(), name,
+				n), func(b *testing.B) {
 				for range b.N {
 					call()
 				}
@@ -108,7 +111,8 @@ func BenchmarkRanks(b *testing.B) {
 // A factor over real ranks is that of one process, see TestTeamEqualsOneProcess.
 func TestDistributedTeamEqualsOneProcess(t *testing.T) {
 	const n = 150
-	k, d := linalg.GaussianGram(n, false, linalg.Seeded(4)), linalg.DrawSites(n, linalg.SiteRegimes["even"], linalg.Seeded(5))
+	k, d := linalg.GaussianGram(n, false, linalg.Seeded(4)), linalg.DrawSites(n, linalg.SiteRegimes["even"],
+		linalg.Seeded(5))
 	want := lowRankAnswers(t, k, linalg.RankOptions{Tol: 1e-8}, d)
 	got := lowRankAnswers(t, k, linalg.RankOptions{Tol: 1e-8, Team: dist.NewTeam(square)}, d)
 	for what, want := range want {

@@ -27,8 +27,8 @@ func ShareOut(team Team, n int) Share {
 	return shareWithin(team, bounds)
 }
 
-// shareBound is the first of n sites that belongs to a member of so many; that of the one after the last is n. Package dataset,
-// which imports nothing, deals rows by the same rule.
+// shareBound is the first of n sites that belongs to a member of so many; that of the one after the last is
+// n. Package dataset, which imports nothing, deals rows by the same rule.
 func shareBound(n, member, members int) int { return int(int64(n) * int64(member) / int64(members)) }
 
 func shareWithin(team Team, bounds []int) Share {

@@ -21,7 +21,8 @@ func TestShareReduces(t *testing.T) {
 			sum += v
 		}
 		before, after := share.Around(sum)
-		if total := share.SumOf(sum); total != 20 || before+sum+after != 20 || share.First == 0 && before != 0 || share.Last == len(x) && after != 0 {
+		if total := share.SumOf(sum); total != 20 || before+sum+after != 20 || share.First == 0 && before != 0 ||
+			share.Last == len(x) && after != 0 {
 			t.Errorf("rank %d: sum %v, %v before and %v after", g.Rank(), total, before, after)
 		}
 		if got := share.Gather(own); !slices.Equal(got, x) {

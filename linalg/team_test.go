@@ -35,7 +35,8 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	}
 	rows := func(count int) blas64.General { // of own columns
 		whole := draw(count * (n + 3))
-		return blas64.General{Rows: count, Cols: share.Own(), Stride: n + 3, Data: whole[min(share.First, len(whole)):]}
+		return blas64.General{Rows: count, Cols: share.Own(), Stride: n + 3,
+			Data: whole[min(share.First, len(whole)):]}
 	}
 	gatherRows := func(of blas64.General) (all []float64) {
 		for r := range of.Rows {
@@ -95,7 +96,8 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	e.CopyG(whole)
 	a["all of G"] = whole.Data
 	single := func(from blas64.General) blas32.General {
-		to := blas32.General{Rows: from.Rows, Cols: from.Cols, Stride: from.Stride, Data: make([]float32, len(from.Data))}
+		to := blas32.General{Rows: from.Rows, Cols: from.Cols, Stride: from.Stride,
+			Data: make([]float32, len(from.Data))}
 		for i, v := range from.Data {
 			to.Data[i] = float32(v)
 		}
@@ -123,8 +125,10 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	return a
 }
 
-// addBiased adds what an engine with a bias answers, of own sites and with vectors over all of them (linalg.Whole).
-func addBiased(t *testing.T, a map[string][]float64, f *linalg.LowRankPlusDiag, share linalg.Share, x, d []float64, draw func(count int) []float64) {
+// addBiased adds what an engine with a bias answers, of own sites and with vectors over all of them
+// (linalg.Whole).
+func addBiased(t *testing.T, a map[string][]float64, f *linalg.LowRankPlusDiag, share linalg.Share, x,
+	d []float64, draw func(count int) []float64) {
 	t.Helper()
 	e := linalg.WithBias(f).Engine()
 	if err := e.Factorize(d); err != nil {
@@ -174,7 +178,8 @@ func TestTeamEqualsOneProcess(t *testing.T) {
 		regime     string
 		accuracy   float64
 	}{
-		{2, 3, "even", 1e-12}, {40, 2, "even", 1e-9}, {40, 3, "zeros", 1e-9}, {150, 4, "even", 1e-9}, {150, 2, "strong", 1e-4}, {150, 3, "decades", 1e-4},
+		{2, 3, "even", 1e-12}, {40, 2, "even", 1e-9}, {40, 3, "zeros", 1e-9}, {150, 4, "even", 1e-9},
+		{150, 2, "strong", 1e-4}, {150, 3, "decades", 1e-4},
 	} {
 		t.Run(fmt.Sprintf("n=%d/members=%d/d=%s", c.n, c.members, c.regime), func(t *testing.T) {
 			k := linalg.GaussianGram(c.n, false, linalg.Seeded(4))
@@ -191,7 +196,8 @@ func TestTeamEqualsOneProcess(t *testing.T) {
 				for rank := range got {
 					accuracy := teamAccuracy(what, c.accuracy)
 					compareVectors(t, fmt.Sprintf("%s on rank %d", what, rank), want, got[rank][what], accuracy)
-					if !slices.EqualFunc(got[rank][what], got[0][what], func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) }) {
+					if !slices.EqualFunc(got[rank][what], got[0][what],
+						func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) }) {
 						t.Errorf("%s: rank %d has other bits than rank 0", what, rank)
 					}
 				}
@@ -222,7 +228,8 @@ func TestTeamRefuses(t *testing.T) {
 	k := linalg.GaussianGram(60, false, linalg.Seeded(4))
 	k.Set(50, 55, 3) // no correlation
 	disttest.OnRanks(1, 2, func(g dist.Grid) {
-		if _, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, linalg.RankOptions{Team: dist.NewTeam(g)}); err == nil {
+		if _, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k},
+			linalg.RankOptions{Team: dist.NewTeam(g)}); err == nil {
 			t.Errorf("rank %d: an indefinite matrix has a factor", g.Rank())
 		}
 	})

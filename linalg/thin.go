@@ -10,10 +10,11 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// The products that cost N r^2 flops, over own sites: by kernels of package blas, or where it has none by products of blocks of R'
-// by BLAS.
+// The products that cost N r^2 flops, over own sites: by kernels of package blas, or where it has none by
+// products of blocks of R' by BLAS.
 
-// gram adds R' diag(root o |root|) R to the lower triangle of dst. What lies right of its diagonal is changed in no useful way.
+// gram adds R' diag(root o |root|) R to the lower triangle of dst. What lies right of its diagonal is changed
+// in no useful way.
 func (l lanes) gram(dst blas64.General, m blas.Thin, root []float64) {
 	l.sum(dst, func(into lanes) {
 		if len(l[0].packed) > 0 {
@@ -39,8 +40,8 @@ func (l lane) addGram(m blas.Thin, root []float64, first, last int) {
 	addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
 }
 
-// forms writes x_i'A x_i to dst_i, for rows x_i of R and a symmetric A that it overwrites: twice that of its lower triangle with half
-// of its diagonal.
+// forms writes x_i'A x_i to dst_i, for rows x_i of R and a symmetric A that it overwrites: twice that of its
+// lower triangle with half of its diagonal.
 func (l lanes) forms(dst []float64, m blas.Thin, a blas64.General) {
 	for q := range a.Rows {
 		row := grid(a).row(q)
@@ -61,7 +62,8 @@ func (l lanes) forms(dst []float64, m blas.Thin, a blas64.General) {
 	floats.Scale(2, dst)
 }
 
-// norms writes |L x_i|^2 to dst_i, for rows x_i of R and a lower triangle L, and L R' to kept unless that is empty.
+// norms writes |L x_i|^2 to dst_i, for rows x_i of R and a lower triangle L, and L R' to kept unless that is
+// empty.
 func (l lanes) norms(dst []float64, m blas.Thin, lower, kept blas64.General) {
 	clear(dst)
 	if len(l[0].packed) > 0 {

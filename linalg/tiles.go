@@ -12,8 +12,8 @@ import (
 
 // Triangular work cut into products of rectangles: dgemm is the one kernel that
 // every backend runs at full speed and on all threads (gonum's own dsyrk, dtrsm
-// and dtrmm run at a tenth of it; OpenBLAS's dsyrk at three quarters and more). The rest of a triangle that a rectangle covers
-// beyond it costs a share bandRows/(2 order) of the flops.
+// and dtrmm run at a tenth of it; OpenBLAS's dsyrk at three quarters and more). The rest of a triangle that a
+// rectangle covers beyond it costs a share bandRows/(2 order) of the flops.
 
 // bandRows is the height of the bands that a triangle is cut into.
 const bandRows = 64
@@ -32,11 +32,13 @@ func addGram(c blas64.General, alpha float64, a blas64.General) {
 		return
 	}
 	if fastTriangles() {
-		blas64.Syrk(gblas.NoTrans, alpha, a, 1, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride, Data: c.Data})
+		blas64.Syrk(gblas.NoTrans, alpha, a, 1, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride,
+			Data: c.Data})
 		return
 	}
 	eachBand(c.Rows, func(first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(a, first, last), core.Rows(a, 0, last), 1, core.Cols(core.Rows(c, first, last), 0, last))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(a, first, last), core.Rows(a, 0, last), 1,
+			core.Cols(core.Rows(c, first, last), 0, last))
 	})
 }
 
@@ -49,13 +51,15 @@ func fastTriangles() bool { return blas.Bound().Name() == blas.OpenBLAS }
 // little from a second thread, does without that share.
 func LowerGram(c, a blas64.General) {
 	if bound := blas.Bound(); bound.Name() == blas.OpenBLAS && bound.Threads() == 1 && c.Rows > 0 {
-		blas64.Syrk(gblas.NoTrans, 1, a, 0, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride, Data: c.Data})
+		blas64.Syrk(gblas.NoTrans, 1, a, 0, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride,
+			Data: c.Data})
 		return
 	}
 	height := max(bandRows, c.Rows/8)
 	for first := 0; first < c.Rows; first += height {
 		last := min(c.Rows, first+height)
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Rows(a, first, last), core.Rows(a, 0, last), 0, core.Cols(core.Rows(c, first, last), 0, last))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Rows(a, first, last), core.Rows(a, 0, last), 0,
+			core.Cols(core.Rows(c, first, last), 0, last))
 	}
 }
 
@@ -73,7 +77,8 @@ func mulLower(c, a blas64.General) {
 		band := core.Rows(a, first, last)
 		blas64.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(core.Cols(core.Rows(c, first, last), first, last)), band)
 		if first > 0 {
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(core.Rows(c, first, last), 0, first), core.Rows(a, 0, first), 1, band)
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(core.Rows(c, first, last), 0, first),
+				core.Rows(a, 0, first), 1, band)
 		}
 		last = first
 	}
@@ -101,7 +106,8 @@ func addProducts(sums []float64, a, b grid) {
 	for ; q+4 <= a.Rows; q += 4 {
 		a0, a1, a2, a3 := a.row(q), a.row(q+1), a.row(q+2), a.row(q+3)
 		b0, b1, b2, b3 := b.row(q), b.row(q+1), b.row(q+2), b.row(q+3)
-		a1, a2, a3, b0, b1, b2, b3 = a1[:len(a0)], a2[:len(a0)], a3[:len(a0)], b0[:len(a0)], b1[:len(a0)], b2[:len(a0)], b3[:len(a0)]
+		a1, a2, a3, b0, b1, b2, b3 = a1[:len(a0)], a2[:len(a0)], a3[:len(a0)], b0[:len(a0)], b1[:len(a0)],
+			b2[:len(a0)], b3[:len(a0)]
 		for i, v := range a0 {
 			sums[i] += v*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i])
 		}
@@ -137,9 +143,11 @@ func solveLower(l, a blas64.General) {
 	eachBand(l.Rows, func(first, last int) {
 		band := core.Rows(a, first, last)
 		if first > 0 {
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(core.Rows(l, first, last), 0, first), core.Rows(a, 0, first), 1, band)
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(core.Rows(l, first, last), 0, first),
+				core.Rows(a, 0, first), 1, band)
 		}
-		corner := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: last - first, Stride: l.Stride, Data: l.Data[first*l.Stride+first:]}
+		corner := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: last - first, Stride: l.Stride,
+			Data: l.Data[first*l.Stride+first:]}
 		blas64.Trsm(gblas.Left, gblas.NoTrans, 1, corner, band)
 	})
 }

@@ -78,11 +78,13 @@ func (e *CholeskyEngine) findFactor(maxBytes int64) {
 	most, columns := n, SymColumns{e.k}
 	if n > smallFactor {
 		most = n / 2
-		if _, err := PivotedCholesky(columns, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4, MaxBytes: maxBytes}); err != nil {
+		if _, err := PivotedCholesky(columns, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4,
+			MaxBytes: maxBytes}); err != nil {
 			return
 		}
 	}
-	factor, err := PivotedCholesky(columns, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes, rounding: factorTol})
+	factor, err := PivotedCholesky(columns, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes,
+		rounding: factorTol})
 	if err != nil || factor.rank == n && factor.smallestPivot() > regular*e.k.largestDiag() {
 		return
 	}

@@ -281,7 +281,8 @@ func TestUseFactorBudget(t *testing.T) {
 	for i := range d {
 		d[i] = 1e6
 	}
-	for room, want := range map[int64]bool{-1: false, 1: false, LowRankBytes(n, 4, 1): false, LowRankBytes(n, 20, 1): true, 0: true} {
+	for room, want := range map[int64]bool{-1: false, 1: false, LowRankBytes(n, 4, 1): false,
+		LowRankBytes(n, 20, 1): true, 0: true} {
 		e := NewCholeskyEngine(k)
 		rank, used := e.UseFactor(d, room)
 		if used != want {

@@ -5,15 +5,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Whole is the engine e, at its present d, with vectors over all sites on every rank: e itself where they are. It
-// is for read-outs that need all of them: products gather N numbers a row, and d stays.
+// Whole is the engine e, at its present d, with vectors over all sites on every rank: e itself where they
+// are. It is for read-outs that need all of them: products gather N numbers a row, and d stays.
 func Whole(e Engine) Engine {
 	share := e.Sites()
 	if share.Alone() {
 		return e
 	}
 	chi, b := e.Diag()
-	w := &wholeEngine{Engine: e, share: share, chi: share.Gather(chi), b: share.Gather(b), d: share.Gather(e.Precisions())}
+	w := &wholeEngine{Engine: e, share: share, chi: share.Gather(chi), b: share.Gather(b),
+		d: share.Gather(e.Precisions())}
 	if biased, ok := e.(*BiasEngine); ok {
 		w.z, w.w = share.Gather(biased.z), biased.w
 	}
@@ -49,7 +50,8 @@ func (e *wholeEngine) Row(dst []float64, i int) {
 
 func (e *wholeEngine) MulRows(dst, x blas64.General) {
 	own := func(a blas64.General) blas64.General {
-		return blas64.General{Rows: a.Rows, Cols: e.share.Own(), Stride: a.Stride, Data: a.Data[min(e.share.First, len(a.Data)):]}
+		return blas64.General{Rows: a.Rows, Cols: e.share.Own(), Stride: a.Stride,
+			Data: a.Data[min(e.share.First, len(a.Data)):]}
 	}
 	e.Engine.MulRows(own(dst), own(x))
 	for r := range dst.Rows {
@@ -66,7 +68,8 @@ type wholeProduct struct {
 
 func (p wholeProduct) MulRows(dst, x blas32.General) {
 	own := func(a blas32.General) blas32.General {
-		return blas32.General{Rows: a.Rows, Cols: p.share.Own(), Stride: a.Stride, Data: a.Data[min(p.share.First, len(a.Data)):]}
+		return blas32.General{Rows: a.Rows, Cols: p.share.Own(), Stride: a.Stride,
+			Data: a.Data[min(p.share.First, len(a.Data)):]}
 	}
 	p.product.MulRows(own(dst), own(x))
 	for r := range dst.Rows {

@@ -23,7 +23,8 @@ func TestClassWeights(t *testing.T) {
 			return c.minus
 		}}
 		exact, fast := run(t, p, Settings{}), run(t, p, Settings{Method: Fast})
-		if d := exact.Errors - c.errors; d > len(exact.Ties) || -d > len(exact.Ties) || fast.Errors != exact.Errors {
+		if d := exact.Errors - c.errors; d > len(exact.Ties) || -d > len(exact.Ties) ||
+			fast.Errors != exact.Errors {
 			t.Errorf("%v: exact %d errors, fast %d, ties %v", c, exact.Errors, fast.Errors, exact.Ties)
 		}
 		if bound := run(t, p, Settings{Method: XiAlpha}); bound.Errors < exact.Errors {

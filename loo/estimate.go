@@ -193,7 +193,8 @@ func (e *estimate) finish() *Result {
 		}
 	}
 	r.Skipped = known - r.Retrained
-	r.Error, r.Recall, r.Precision = ratio(loss, float64(known)), ratio(hits, float64(positive)), ratio(hits, hits+alarms)
+	r.Error, r.Recall, r.Precision = ratio(loss, float64(known)), ratio(hits, float64(positive)),
+		ratio(hits, hits+alarms)
 	slices.Sort(r.Unfinished)
 	if len(r.Unfinished) > 0 && r.Status == Complete {
 		r.Status = Inexact

@@ -59,7 +59,8 @@ func TestSharedSites(t *testing.T) {
 				}
 				if wrong := !(margin > 0); math.Abs(margin) > 1e-6 &&
 					(fast.Outcome[i].zeroOne() == 1 != wrong || wrong && bound.Outcome[i] != Wrong) {
-					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin, fast.Outcome[i], bound.Outcome[i])
+					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin, fast.Outcome[i],
+						bound.Outcome[i])
 				}
 			}
 		}
@@ -95,7 +96,8 @@ func TestApproximateWhereExact(t *testing.T) {
 				}
 				compared[kind]++
 				if want := p.Y[i] * left.f[p.Site[i]]; math.Abs(approx.Margin[i]-want) > 1e-6 {
-					t.Errorf("C %v, bias %v, %s example %d: margin %v, trained anew %v", c, bias, kind, i, approx.Margin[i], want)
+					t.Errorf("C %v, bias %v, %s example %d: margin %v, trained anew %v", c, bias, kind, i, approx.Margin[i],
+						want)
 				}
 			}
 		}
@@ -179,7 +181,8 @@ func TestRecall(t *testing.T) {
 				alarms++
 			}
 		}
-		if r.Recall != hits/(hits+misses) || r.Precision != hits/(hits+alarms) || float64(r.Errors) != misses+alarms {
+		if r.Recall != hits/(hits+misses) || r.Precision != hits/(hits+alarms) ||
+			float64(r.Errors) != misses+alarms {
 			t.Errorf("%v: %+v", m, r)
 		}
 	}
@@ -189,14 +192,15 @@ func TestCancel(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	last := 0
-	r, err := Estimate(ctx, Problem{Kernel: rows(t, k), Y: y, C: 1, Bias: true}, Settings{Workers: 2, Progress: func(done, total int) {
-		if last = max(last, done); done == 40 {
-			cancel()
-		}
-		if total != len(y) {
-			t.Errorf("%d of %d", done, total)
-		}
-	}})
+	r, err := Estimate(ctx, Problem{Kernel: rows(t, k), Y: y, C: 1, Bias: true},
+		Settings{Workers: 2, Progress: func(done, total int) {
+			if last = max(last, done); done == 40 {
+				cancel()
+			}
+			if total != len(y) {
+				t.Errorf("%d of %d", done, total)
+			}
+		}})
 	if err != nil || r.Status != Cancelled || r.Status.Err() == nil {
 		t.Fatal(err, r.Status)
 	}
@@ -209,14 +213,16 @@ func TestCancel(t *testing.T) {
 			wrong++
 		}
 	}
-	if pending != len(y)-r.Retrained || r.Retrained < 40 || last != r.Retrained || wrong != r.Errors || r.Skipped != 0 {
+	if pending != len(y)-r.Retrained || r.Retrained < 40 || last != r.Retrained || wrong != r.Errors ||
+		r.Skipped != 0 {
 		t.Errorf("%d pending, %d retrained, %d told, %d wrong of %d", pending, r.Retrained, last, wrong, r.Errors)
 	}
 }
 
 // TestInexact: a retraining that misses its tolerance is listed.
 func TestInexact(t *testing.T) {
-	e := &estimate{problem: Problem{Y: []float64{1, -1}}, result: Result{Outcome: make([]Outcome, 2), Margin: make([]float64, 2)}}
+	e := &estimate{problem: Problem{Y: []float64{1, -1}}, result: Result{Outcome: make([]Outcome, 2),
+		Margin: make([]float64, 2)}}
 	k := linalg.NewSym(2)
 	trainer := need.One(svm.NewTrainer(k))(t)
 	e.trainer, e.full = trainer, &svm.Result{}
@@ -296,13 +302,15 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err, len(results))
 	}
 	for i, s := range Comparison(Settings{}) {
-		if own := run(t, p, s); own.Errors != results[i].Errors || own.Method != results[i].Method || own.Rho != results[i].Rho {
+		if own := run(t, p, s); own.Errors != results[i].Errors || own.Method != results[i].Method ||
+			own.Rho != results[i].Rho {
 			t.Errorf("%v: %d errors, compared %d", s.Method, own.Errors, results[i].Errors)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if results, err = Compare(ctx, p, Settings{}); err != nil || len(results) != 1 || results[0].Status != Cancelled {
+	if results, err = Compare(ctx, p, Settings{}); err != nil || len(results) != 1 ||
+		results[0].Status != Cancelled {
 		t.Errorf("cancelled: %v, %d results", err, len(results))
 	}
 }
@@ -342,7 +350,8 @@ func TestTies(t *testing.T) {
 	for _, m := range []Method{Exact, Fast, Approximate} {
 		r := run(t, p, Settings{Method: m})
 		if r.Error != 0.5 || r.Errors != 0 || r.Tied != 6 || r.Recall != 0.5 || r.Precision != 0.5 {
-			t.Errorf("%v: error %v, %d errors, %d ties, recall %v, precision %v; want 0.5, 0, 6, 0.5, 0.5", m, r.Error, r.Errors, r.Tied, r.Recall, r.Precision)
+			t.Errorf("%v: error %v, %d errors, %d ties, recall %v, precision %v; want 0.5, 0, 6, 0.5, 0.5", m, r.Error,
+				r.Errors, r.Tied, r.Recall, r.Precision)
 		}
 	}
 }

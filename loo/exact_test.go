@@ -27,7 +27,8 @@ var libsvmCounts = []cell{
 	{"sonar", 1, 0.1, 72}, {"sonar", 1, 1, 32}, {"sonar", 1, 10, 25}, {"sonar", 1, 100, 25},
 	{"sonar", 0.5, 0.1, 64}, {"sonar", 0.5, 1, 38}, {"sonar", 0.5, 10, 23}, {"sonar", 0.5, 100, 24},
 	{"wisconsin", 1, 0.1, 23}, {"wisconsin", 1, 1, 21}, {"wisconsin", 1, 10, 28}, {"wisconsin", 1, 100, 35},
-	{"wisconsin", 0.5, 0.1, 20}, {"wisconsin", 0.5, 1, 19}, {"wisconsin", 0.5, 10, 27}, {"wisconsin", 0.5, 100, 37},
+	{"wisconsin", 0.5, 0.1, 20}, {"wisconsin", 0.5, 1, 19}, {"wisconsin", 0.5, 10, 27},
+	{"wisconsin", 0.5, 100, 37},
 	{"pima", 1, 0.1, 123}, {"pima", 1, 1, 128}, {"pima", 1, 10, 141}, {"pima", 1, 100, 165},
 	{"pima", 0.5, 0.1, 112}, {"pima", 0.5, 1, 117}, {"pima", 0.5, 10, 124}, {"pima", 0.5, 100, 142},
 }
@@ -60,7 +61,8 @@ func TestCells(t *testing.T) {
 		}
 		approx := run(t, p, Settings{Method: Approximate})
 		off = append(off, math.Abs(approx.Error-exact.Error))
-		t.Logf("%v: retrained %d of %d (%d with the bias free), approximation off by %+d", c, fast.Retrained, len(y), fast.BiasFree,
+		t.Logf("%v: retrained %d of %d (%d with the bias free), approximation off by %+d", c, fast.Retrained,
+			len(y), fast.BiasFree,
 			approx.Errors-exact.Errors)
 	}
 	if m := median(off); m > 0.01 {
@@ -118,10 +120,12 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		demanded := y*f > 0 && (y*f-drop <= 0 || room <= r.Alpha[i])
 		skipped := fast.Outcome[i] == SafelyCorrect || fast.Outcome[i] == SafelyWrong
 		if edge := min(math.Abs(y*f), math.Abs(y*f-drop)); skipped == demanded && edge > 2e-5 {
-			t.Errorf("example %d: margin %v, drop %v, room %v for %v: skipped %v", i, y*f, drop, room, r.Alpha[i], skipped)
+			t.Errorf("example %d: margin %v, drop %v, room %v for %v: skipped %v", i, y*f, drop, room, r.Alpha[i],
+				skipped)
 		}
 		if fast.Outcome[i].zeroOne() != exact.Outcome[i].zeroOne() {
-			t.Errorf("example %d: fast %v, exact %v with margin %v", i, fast.Outcome[i], exact.Outcome[i], exact.Margin[i])
+			t.Errorf("example %d: fast %v, exact %v with margin %v", i, fast.Outcome[i], exact.Outcome[i],
+				exact.Margin[i])
 		}
 		if exact.Margin[i] > y*f+1e-5 {
 			t.Errorf("example %d: the margin rises from %v to %v", i, y*f, exact.Margin[i])

@@ -66,7 +66,8 @@ func TestAgainstLIBSVM(t *testing.T) {
 		for _, width := range []float64{1, 0.5} {
 			for _, c := range []float64{0.1, 1, 10, 100} {
 				gamma := strconv.FormatFloat(width/float64(set.D()), 'g', 17, 64)
-				out, took := svmTrain(t, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c), "-e", "0.001", "-m", "400",
+				out, took := svmTrain(t, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c), "-e", "0.001", "-m",
+					"400",
 					"-q", "-v", fmt.Sprint(set.N()), file)
 				share, err := strconv.ParseFloat(accuracy.FindStringSubmatch(out)[1], 64)
 				if err != nil {
@@ -76,10 +77,13 @@ func TestAgainstLIBSVM(t *testing.T) {
 				exact, exactTook := timed(t, name, width, c, Exact)
 				fast, fastTook := timed(t, name, width, c, Fast)
 				fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %.4f (%.3f), fast %.4f (%.3f), %.1f%% retrained\n",
-					name, width, c, counted, exact.Errors, len(exact.Ties), took.Seconds(), exactTook.Seconds(), exactTook.Seconds()/took.Seconds(),
+					name, width, c, counted, exact.Errors, len(exact.Ties), took.Seconds(), exactTook.Seconds(),
+					exactTook.Seconds()/took.Seconds(),
 					fastTook.Seconds(), fastTook.Seconds()/took.Seconds(), 100*float64(fast.Retrained)/float64(set.N()))
-				if d := exact.Errors - counted; d > len(exact.Ties) || -d > len(exact.Ties) || fast.Errors != exact.Errors {
-					t.Errorf("%s: exact %d, fast %d, svm-train %d, ties %v", name, exact.Errors, fast.Errors, counted, exact.Ties)
+				if d := exact.Errors - counted; d > len(exact.Ties) || -d > len(exact.Ties) ||
+					fast.Errors != exact.Errors {
+					t.Errorf("%s: exact %d, fast %d, svm-train %d, ties %v", name, exact.Errors, fast.Errors, counted,
+						exact.Ties)
 				}
 			}
 		}

@@ -233,7 +233,8 @@ func (p *Problem) check() error {
 		}
 	}
 	if len(seen) != 2 {
-		return fmt.Errorf("leave-one-out needs examples of two classes, found %d among %d examples", len(seen), len(p.Y))
+		return fmt.Errorf("leave-one-out needs examples of two classes, found %d among %d examples", len(seen),
+			len(p.Y))
 	}
 	return nil
 }

@@ -67,7 +67,8 @@ func inverseDiagonal(l []float64, n, stride int) []float64 {
 }
 
 // merge checks what Residuals are computed from, and merges the examples of a site.
-func merge(k *linalg.Sym, site []int, y []float64, noise float64) (sites train.Sites, count []int, mean []float64, err error) {
+func merge(k *linalg.Sym, site []int, y []float64, noise float64) (sites train.Sites, count []int,
+	mean []float64, err error) {
 	if !(noise > 0) || math.IsInf(noise, 1) {
 		return nil, nil, nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)
 	}

@@ -34,7 +34,8 @@ func TestResiduals(t *testing.T) {
 		trainer := need.One(gp.NewTrainer(k, noise))(t)
 		for i, v := range y {
 			count, mean := make([]int, m), make([]float64, m)
-			train.Sites(slices.Delete(slices.Clone(site), i, i+1)).Merge(slices.Delete(slices.Clone(y), i, i+1), nil, count, mean)
+			train.Sites(slices.Delete(slices.Clone(site), i, i+1)).Merge(slices.Delete(slices.Clone(y), i, i+1), nil,
+				count, mean)
 			if err := trainer.Fit(count, mean); err != nil {
 				t.Fatal(err)
 			}

@@ -12,12 +12,14 @@ import (
 func TestProxEach(t *testing.T) {
 	losses := []Proximal{
 		Square{Noise: 0.3}, HardMargin{}, Hinge{C: 0.7}, SquaredHinge{C: 2}, Logistic{C: 3}, Logistic{C: 1e4},
-		EpsInsensitive{C: 0.5, Epsilon: 0.2}, EpsInsensitive{C: 0.5}, LeastAbsolute{C: 1.5}, Huber{C: 2, Delta: 0.4}, pinball{0.3},
+		EpsInsensitive{C: 0.5, Epsilon: 0.2}, EpsInsensitive{C: 0.5}, LeastAbsolute{C: 1.5},
+		Huber{C: 2, Delta: 0.4}, pinball{0.3},
 		batchedPinball{pinball{0.3}}, FromProximal(batchedPinball{pinball{0.3}}).(Proximal),
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
-	c, h, y, k, f := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	c, h, y, k, f := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n)
 	for i := range n {
 		c[i], h[i], k[i] = math.Exp(6*rng.NormFloat64()), 3*rng.NormFloat64(), float64(rng.IntN(6))
 		y[i] = float64(2*rng.IntN(2) - 1)
@@ -47,7 +49,8 @@ func TestProxEach(t *testing.T) {
 		}
 		copy(f, h) // dst may be h
 		ProxEach(l, f, c, f, y, k)
-		if want, _ := l.Prox(c[0], h[0], y[:1], k[:1]); math.Abs(f[0]-want) > 1e-12*(1+math.Abs(want)+math.Abs(h[0])) {
+		if want, _ := l.Prox(c[0], h[0], y[:1],
+			k[:1]); math.Abs(f[0]-want) > 1e-12*(1+math.Abs(want)+math.Abs(h[0])) {
 			t.Errorf("%s in place: %v, want %v", l.Name(), f[0], want)
 		}
 	}

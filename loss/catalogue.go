@@ -22,7 +22,8 @@ type Parameters struct {
 
 // Named points to the parameter that Info.Takes calls so; nil where there is none.
 func (p *Parameters) Named(name string) *float64 {
-	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta, "dof": &p.Dof, "scale": &p.Scale}[name]
+	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta,
+		"dof": &p.Dof, "scale": &p.Scale}[name]
 }
 
 // ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the
@@ -92,13 +93,15 @@ func catalogue() []entry {
 			func(p Parameters) parametricLoss { return EpsInsensitive{p.C, p.Epsilon} }},
 		{Info{"absolute", nil, "C |f-y|", Regression, c, false},
 			func(p Parameters) parametricLoss { return LeastAbsolute{p.C} }},
-		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression, []string{"C", "delta"}, false},
+		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression,
+			[]string{"C", "delta"}, false},
 			func(p Parameters) parametricLoss { return Huber{p.C, p.Delta} }},
 		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil, false},
 			func(Parameters) parametricLoss { return Probit{} }},
 		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, false},
 			func(Parameters) parametricLoss { return Logit{} }},
-		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"}, false},
+		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"},
+			false},
 			func(p Parameters) parametricLoss { return Student{p.Dof, p.Scale} }},
 	}
 }

@@ -40,16 +40,20 @@ func TestClassWeightsByC(t *testing.T) {
 	for _, w := range []ClassWeights{{}, {1, 1}, {0.5, 4}} {
 		for i, l := range weighted(w) {
 			for _, y := range []float64{-1, 1} {
-				one := []Proximal{Hinge{C: 0.7 * w.ClassWeight(y)}, SquaredHinge{C: 0.7 * w.ClassWeight(y)}, Logistic{C: 0.7 * w.ClassWeight(y)}}[i]
-				targets, got, want := slices.Repeat([]float64{y}, len(h)), make([]float64, len(h)), make([]float64, len(h))
+				one := []Proximal{Hinge{C: 0.7 * w.ClassWeight(y)}, SquaredHinge{C: 0.7 * w.ClassWeight(y)},
+					Logistic{C: 0.7 * w.ClassWeight(y)}}[i]
+				targets, got, want := slices.Repeat([]float64{y}, len(h)), make([]float64, len(h)),
+					make([]float64, len(h))
 				ProxEach(l, got, c, h, targets, k)
 				ProxEach(one, want, c, h, targets, k)
 				for j := range h {
 					f, slope := l.Prox(c[j], h[j], []float64{y}, k[j:j+1])
 					wantF, wantSlope := one.Prox(c[j], h[j], []float64{y}, k[j:j+1])
 					cav := Cavity{c[j], h[j], 0.5}
-					if got[j] != want[j] || f != wantF || slope != wantSlope || l.Value(h[j], y) != one.Value(h[j], y) || momentsAt(t, l, y, cav) != momentsAt(t, one, y, cav) {
-						t.Errorf("%s %+v at %v, label %v: %v, %v, %v, want %v, %v, %v", l.Name(), w, h[j], y, got[j], f, slope, want[j], wantF, wantSlope)
+					if got[j] != want[j] || f != wantF || slope != wantSlope || l.Value(h[j], y) != one.Value(h[j], y) ||
+						momentsAt(t, l, y, cav) != momentsAt(t, one, y, cav) {
+						t.Errorf("%s %+v at %v, label %v: %v, %v, %v, want %v, %v, %v", l.Name(), w, h[j], y, got[j], f, slope,
+							want[j], wantF, wantSlope)
 					}
 				}
 			}

@@ -44,34 +44,54 @@ func conformanceCases() []conformanceCase {
 func regressionCases() []conformanceCase {
 	all := []Test{SquareTest{}, Absolute{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}}
 	return []conformanceCase{
-		{"eps/one", EpsInsensitive{1, 0.3}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"eps/narrow", EpsInsensitive{0.4, 1e-3}, []float64{-0.2}, resample.Poisson{Ratio: 2}, Cavity{0.7, 0.4, 2}, all, false},
-		{"eps/wide", EpsInsensitive{5, 2}, []float64{0.5}, resample.Multinomial{Size: 12, N: 10}, Cavity{1.3, -1.9, 0.3}, all, false},
-		{"eps/copies", EpsInsensitive{0.7, 0.2}, []float64{1, 1}, resample.Poisson{Ratio: 0.4}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"eps/two targets", EpsInsensitive{0.7, 0.2}, []float64{1, -0.5}, resample.Poisson{Ratio: 0.3}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"absolute/one", LeastAbsolute{0.8}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"absolute/three targets", LeastAbsolute{0.8}, []float64{1, 0.3, -2}, resample.Poisson{Ratio: 0.05}, Cavity{0.9, 0.6, 1.5}, all, false},
+		{"eps/one", EpsInsensitive{1, 0.3}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all,
+			false},
+		{"eps/narrow", EpsInsensitive{0.4, 1e-3}, []float64{-0.2}, resample.Poisson{Ratio: 2}, Cavity{0.7, 0.4, 2},
+			all, false},
+		{"eps/wide", EpsInsensitive{5, 2}, []float64{0.5}, resample.Multinomial{Size: 12, N: 10},
+			Cavity{1.3, -1.9, 0.3}, all, false},
+		{"eps/copies", EpsInsensitive{0.7, 0.2}, []float64{1, 1}, resample.Poisson{Ratio: 0.4},
+			Cavity{1.3, 0.2, 0.6}, all, false},
+		{"eps/two targets", EpsInsensitive{0.7, 0.2}, []float64{1, -0.5}, resample.Poisson{Ratio: 0.3},
+			Cavity{1.3, 0.2, 0.6}, all, false},
+		{"absolute/one", LeastAbsolute{0.8}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all,
+			false},
+		{"absolute/three targets", LeastAbsolute{0.8}, []float64{1, 0.3, -2}, resample.Poisson{Ratio: 0.05},
+			Cavity{0.9, 0.6, 1.5}, all, false},
 		{"huber/one", Huber{3, 0.4}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"huber/like square", Huber{3, 40}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"huber/two targets", Huber{1, 0.5}, []float64{1, -0.5}, resample.Poisson{Ratio: 0.3}, Cavity{0.6, 0.2, 2}, all, false},
+		{"huber/like square", Huber{3, 40}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all,
+			false},
+		{"huber/two targets", Huber{1, 0.5}, []float64{1, -0.5}, resample.Poisson{Ratio: 0.3}, Cavity{0.6, 0.2, 2},
+			all, false},
 	}
 }
 
 func smoothCases() []conformanceCase {
 	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}}
 	return []conformanceCase{
-		{"hinge2/one", SquaredHinge{C: 1}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"hinge2/steep", SquaredHinge{C: 30}, []float64{-1}, resample.Poisson{Ratio: 0.2}, Cavity{2, 1.4, 0.5}, all, false},
-		{"hinge2/conflict", SquaredHinge{C: 0.7}, []float64{1, -1}, resample.Poisson{Ratio: 0.3}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"hinge2/one", SquaredHinge{C: 1}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all,
+			false},
+		{"hinge2/steep", SquaredHinge{C: 30}, []float64{-1}, resample.Poisson{Ratio: 0.2}, Cavity{2, 1.4, 0.5}, all,
+			false},
+		{"hinge2/conflict", SquaredHinge{C: 0.7}, []float64{1, -1}, resample.Poisson{Ratio: 0.3},
+			Cavity{1.3, 0.2, 0.6}, all, false},
 		{"logistic/one", Logistic{C: 1}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"logistic/wide", Logistic{C: 8}, []float64{-1}, resample.Multinomial{Size: 10, N: 10}, Cavity{0.3, 3, 40}, all, false},
-		{"logistic/conflict", Logistic{C: 2}, []float64{1, -1}, resample.Poisson{Ratio: 0.2}, Cavity{0.8, -0.4, 1.5}, all, false},
-		{"hinge2/weighted conflict", SquaredHinge{0.7, ClassWeights{0.5, 3}}, []float64{1, -1}, resample.Poisson{Ratio: 0.3}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"logistic/weighted", Logistic{1, ClassWeights{4, 0.3}}, []float64{-1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"logistic/weighted conflict", Logistic{2, ClassWeights{0.5, 3}}, []float64{1, -1}, resample.Poisson{Ratio: 0.2}, Cavity{0.8, -0.4, 1.5}, all, false},
-		{"user/log-cosh", FromProximal(logCosh{2}), []float64{0.7}, resample.Poisson{Ratio: 1}, Cavity{0.8, -0.4, 1.5}, all, false},
-		{"user/pinball", FromProximal(pinball{0.8}), []float64{0.7}, resample.Poisson{Ratio: 0.3}, Cavity{0.8, 1.4, 1.5}, all, false},
-		{"user/pinball with breakpoints", FromProximal(knownPinball{pinball{0.8}}), []float64{0.7}, resample.Poisson{Ratio: 0.3}, Cavity{0.8, 1.4, 1.5}, all, false},
+		{"logistic/wide", Logistic{C: 8}, []float64{-1}, resample.Multinomial{Size: 10, N: 10}, Cavity{0.3, 3, 40},
+			all, false},
+		{"logistic/conflict", Logistic{C: 2}, []float64{1, -1}, resample.Poisson{Ratio: 0.2},
+			Cavity{0.8, -0.4, 1.5}, all, false},
+		{"hinge2/weighted conflict", SquaredHinge{0.7, ClassWeights{0.5, 3}}, []float64{1, -1},
+			resample.Poisson{Ratio: 0.3}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"logistic/weighted", Logistic{1, ClassWeights{4, 0.3}}, []float64{-1}, resample.Poisson{Ratio: 1},
+			Cavity{2, 0.4, 0.5}, all, false},
+		{"logistic/weighted conflict", Logistic{2, ClassWeights{0.5, 3}}, []float64{1, -1},
+			resample.Poisson{Ratio: 0.2}, Cavity{0.8, -0.4, 1.5}, all, false},
+		{"user/log-cosh", FromProximal(logCosh{2}), []float64{0.7}, resample.Poisson{Ratio: 1},
+			Cavity{0.8, -0.4, 1.5}, all, false},
+		{"user/pinball", FromProximal(pinball{0.8}), []float64{0.7}, resample.Poisson{Ratio: 0.3},
+			Cavity{0.8, 1.4, 1.5}, all, false},
+		{"user/pinball with breakpoints", FromProximal(knownPinball{pinball{0.8}}), []float64{0.7},
+			resample.Poisson{Ratio: 0.3}, Cavity{0.8, 1.4, 1.5}, all, false},
 	}
 }
 
@@ -85,26 +105,38 @@ func (c conformanceCase) smooth() bool {
 }
 
 func squareCases() []conformanceCase {
-	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}, Prediction{}, Vote{}}
+	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}, Prediction{},
+		Vote{}}
 	square := all[:1]
 	return []conformanceCase{
 		{"square/one", Square{0.3}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"square/sharp", Square{0.01}, []float64{-1}, resample.Poisson{Ratio: 0.5}, Cavity{1.5, 0.7, 0.2}, all, false},
+		{"square/sharp", Square{0.01}, []float64{-1}, resample.Poisson{Ratio: 0.5}, Cavity{1.5, 0.7, 0.2}, all,
+			false},
 		{"square/vague", Square{20}, []float64{2.5}, resample.Poisson{Ratio: 3}, Cavity{4, -1, 0.01}, all, false},
-		{"square/multinomial", Square{0.5}, []float64{1}, resample.Multinomial{Size: 12, N: 10}, Cavity{0.7, -0.3, 1.1}, all, false},
-		{"square/copies", Square{0.4}, []float64{1, 1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"square/multinomial copies", Square{0.4}, []float64{-1, -1}, resample.Multinomial{Size: 3, N: 4}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"square/two targets", Square{0.4}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, square, true},
-		{"square/three targets", Square{1.5}, []float64{1, -0.5, 2}, resample.Poisson{Ratio: 0.2}, Cavity{0.8, 0.6, 0.3}, square, true},
-		{"square/bernoulli", Square{0.5}, []float64{1}, resample.Bernoulli{Rate: 0.7}, Cavity{0.7, -0.3, 1.1}, all, false},
-		{"square/always", Square{0.5}, []float64{1, 1}, resample.Bernoulli{Rate: 1}, Cavity{0.7, -0.3, 1.1}, all, false},
-		{"square/folds", Square{0.4}, []float64{1, -1}, resample.KFold{Folds: 5, N: 40}, Cavity{1.3, 0.2, 0.6}, square, true},
-		{"square/four targets, subsample", Square{0.4}, []float64{1, -1, 3, 0.5}, resample.Subsample{Size: 7, N: 10}, Cavity{1.3, 0.2, 0.6}, square, true},
+		{"square/multinomial", Square{0.5}, []float64{1}, resample.Multinomial{Size: 12, N: 10},
+			Cavity{0.7, -0.3, 1.1}, all, false},
+		{"square/copies", Square{0.4}, []float64{1, 1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all,
+			false},
+		{"square/multinomial copies", Square{0.4}, []float64{-1, -1}, resample.Multinomial{Size: 3, N: 4},
+			Cavity{1.3, 0.2, 0.6}, all, false},
+		{"square/two targets", Square{0.4}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6},
+			square, true},
+		{"square/three targets", Square{1.5}, []float64{1, -0.5, 2}, resample.Poisson{Ratio: 0.2},
+			Cavity{0.8, 0.6, 0.3}, square, true},
+		{"square/bernoulli", Square{0.5}, []float64{1}, resample.Bernoulli{Rate: 0.7}, Cavity{0.7, -0.3, 1.1}, all,
+			false},
+		{"square/always", Square{0.5}, []float64{1, 1}, resample.Bernoulli{Rate: 1}, Cavity{0.7, -0.3, 1.1}, all,
+			false},
+		{"square/folds", Square{0.4}, []float64{1, -1}, resample.KFold{Folds: 5, N: 40}, Cavity{1.3, 0.2, 0.6},
+			square, true},
+		{"square/four targets, subsample", Square{0.4}, []float64{1, -1, 3, 0.5},
+			resample.Subsample{Size: 7, N: 10}, Cavity{1.3, 0.2, 0.6}, square, true},
 	}
 }
 
 func marginCases() []conformanceCase {
-	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}, Prediction{}, Vote{}}
+	all := []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.5, 0.8}, Prediction{},
+		Vote{}}
 	hard := HardMargin{}
 	return []conformanceCase{
 		{"hard/one", hard, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
@@ -114,25 +146,37 @@ func marginCases() []conformanceCase {
 		{"hard/sharp", hard, []float64{-1}, resample.Poisson{Ratio: 1}, Cavity{1, -0.999, 1e-5}, all, false},
 		{"hard/wide", hard, []float64{-1}, resample.Multinomial{Size: 12, N: 10}, Cavity{1e-3, 3, 900}, all, false},
 		{"hard/copies", hard, []float64{1, 1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"hard/many copies", hard, []float64{-1, -1}, resample.Poisson{Ratio: 1.5}, Cavity{1.3, -1.4, 0.3}, all, false},
+		{"hard/many copies", hard, []float64{-1, -1}, resample.Poisson{Ratio: 1.5}, Cavity{1.3, -1.4, 0.3}, all,
+			false},
 		{"hinge/one", Hinge{C: 1}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"hinge/steep", Hinge{C: 100}, []float64{-1}, resample.Poisson{Ratio: 0.1}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/steep", Hinge{C: 100}, []float64{-1}, resample.Poisson{Ratio: 0.1}, Cavity{2, 0.4, 0.5}, all,
+			false},
 		{"hinge/flat", Hinge{C: 1e-3}, []float64{-1}, resample.Poisson{Ratio: 2}, Cavity{0.5, 0.1, 2}, all, false},
 		{"hinge/often", Hinge{C: 0.3}, []float64{1}, resample.Poisson{Ratio: 20}, Cavity{4, -2, 0.4}, all, false},
-		{"hinge/beyond", Hinge{C: 1}, []float64{1}, resample.Multinomial{Size: 10, N: 10}, Cavity{2, 6, 1.5}, all, false},
+		{"hinge/beyond", Hinge{C: 1}, []float64{1}, resample.Multinomial{Size: 10, N: 10}, Cavity{2, 6, 1.5}, all,
+			false},
 		{"hinge/pushed", Hinge{C: 0.5}, []float64{-1}, resample.Poisson{Ratio: 1}, Cavity{0.8, 5, 1}, all, false},
 		{"hinge/sharp", Hinge{C: 0.2}, []float64{1}, resample.Poisson{Ratio: 1}, Cavity{1, 0.7, 1e-4}, all, false},
-		{"hinge/copies", Hinge{C: 0.7}, []float64{1, 1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"hinge/conflict", Hinge{C: 0.7}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"hinge/weighted", Hinge{1, ClassWeights{3, 0.5}}, []float64{-1}, resample.Poisson{Ratio: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"hinge/weighted conflict", Hinge{0.7, ClassWeights{0.5, 3}}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"hinge/wide conflict", Hinge{C: 40}, []float64{1, -1}, resample.Poisson{Ratio: 0.3}, Cavity{2, -3, 30}, all, false},
+		{"hinge/copies", Hinge{C: 0.7}, []float64{1, 1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1.3, 0.2, 0.6},
+			all, false},
+		{"hinge/conflict", Hinge{C: 0.7}, []float64{1, -1}, resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6},
+			all, false},
+		{"hinge/weighted", Hinge{1, ClassWeights{3, 0.5}}, []float64{-1}, resample.Poisson{Ratio: 1},
+			Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/weighted conflict", Hinge{0.7, ClassWeights{0.5, 3}}, []float64{1, -1},
+			resample.Poisson{Ratio: 0.6}, Cavity{1.3, 0.2, 0.6}, all, false},
+		{"hinge/wide conflict", Hinge{C: 40}, []float64{1, -1}, resample.Poisson{Ratio: 0.3}, Cavity{2, -3, 30},
+			all, false},
 		{"hard/folds", hard, []float64{1}, resample.KFold{Folds: 20, N: 40}, Cavity{2, 0.4, 0.5}, all, false},
-		{"hard/copies, subsample", hard, []float64{1, 1, 1}, resample.Subsample{Size: 7, N: 10}, Cavity{2, 0.4, 0.5}, all, false},
-		{"hinge/folds", Hinge{C: 1}, []float64{-1}, resample.KFold{Folds: 5, N: 40}, Cavity{2, 0.4, 0.5}, all, false},
+		{"hard/copies, subsample", hard, []float64{1, 1, 1}, resample.Subsample{Size: 7, N: 10},
+			Cavity{2, 0.4, 0.5}, all, false},
+		{"hinge/folds", Hinge{C: 1}, []float64{-1}, resample.KFold{Folds: 5, N: 40}, Cavity{2, 0.4, 0.5}, all,
+			false},
 		{"hinge/always", Hinge{C: 1}, []float64{-1}, resample.Bernoulli{Rate: 1}, Cavity{2, 0.4, 0.5}, all, false},
-		{"hinge/conflict, subsample", Hinge{C: 0.7}, []float64{1, -1, -1}, resample.Subsample{Size: 7, N: 10}, Cavity{1.3, 0.2, 0.6}, all, false},
-		{"hinge/two against one", Hinge{C: 0.5}, []float64{1, -1, 1}, resample.Poisson{Ratio: 0.1}, Cavity{1, -0.3, 1.1}, all, false},
+		{"hinge/conflict, subsample", Hinge{C: 0.7}, []float64{1, -1, -1}, resample.Subsample{Size: 7, N: 10},
+			Cavity{1.3, 0.2, 0.6}, all, false},
+		{"hinge/two against one", Hinge{C: 0.5}, []float64{1, -1, 1}, resample.Poisson{Ratio: 0.1},
+			Cavity{1, -0.3, 1.1}, all, false},
 	}
 }
 
@@ -198,7 +242,8 @@ func (c conformanceCase) checkMoments(t *testing.T, site Site, fields []field) {
 	c.near(t, "variance", got.Var, variance, 2)
 	c.near(t, "keep", got.Response, slope, 0)
 	c.near(t, "pull", got.Shrinkage, 1-slope, 0)
-	if !(got.Shrinkage >= 0 && got.Shrinkage <= 1 && got.Response > 0 && got.Response <= 1+1e-15 && got.Var >= 0) {
+	if !(got.Shrinkage >= 0 && got.Shrinkage <= 1 && got.Response > 0 && got.Response <= 1+1e-15 &&
+		got.Var >= 0) {
 		t.Errorf("moments out of range: %+v", got)
 	}
 }

@@ -40,7 +40,8 @@ func Normal(mean, variance float64) (d Distribution) {
 // addGaussian adds a Gaussian, or an atom where its variance is 0.
 func (d *Distribution) addGaussian(weight, mean, variance float64) {
 	if variance > 0 {
-		d.Pieces = append(d.Pieces, TruncatedNormal{Weight: weight, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)})
+		d.Pieces = append(d.Pieces, TruncatedNormal{Weight: weight, Mean: mean, SD: math.Sqrt(variance),
+			Lo: math.Inf(-1), Hi: math.Inf(1)})
 	} else {
 		d.Atoms = append(d.Atoms, Atom{At: mean, Weight: weight})
 	}
@@ -198,10 +199,9 @@ func (d Distribution) Density(x float64) float64 {
 
 // Quantile computes the least x with CDF(x) >= q, for q in (0, 1): an atom's place
 // exactly, else to 1e-13 of the distribution's extent (1e-10 where it has curves), by Newton steps for the
-// normal quantile of CDF, from the quantile of a Gaussian about as wide, that bisect where they leave the bracket, and
-// every other time where they are many. q = 0 and
-// q = 1 give the ends of the support; q outside of [0, 1] and an empty distribution
-// give NaN.
+// normal quantile of CDF, from the quantile of a Gaussian about as wide, that bisect where they leave the
+// bracket, and every other time where they are many. q = 0 and q = 1 give the ends of the support; q outside
+// of [0, 1] and an empty distribution give NaN.
 func (d Distribution) Quantile(q float64) float64 {
 	if !(q >= 0 && q <= 1) || len(d.Pieces)+len(d.Atoms)+len(d.Curves) == 0 {
 		return math.NaN()
@@ -292,8 +292,8 @@ func (d Distribution) atomAt(x float64) float64 {
 	return weight
 }
 
-// gaussianQuantile is the quantile of a Gaussian about where the distribution is, and about as wide: pieces are
-// taken as whole or at the ends that cut them, curves as straight from their middles.
+// gaussianQuantile is the quantile of a Gaussian about where the distribution is, and about as wide: pieces
+// are taken as whole or at the ends that cut them, curves as straight from their middles.
 func (d Distribution) gaussianQuantile(q float64, middles []point) float64 {
 	var mass, mean, square float64
 	add := func(weight, at, sd float64) {
@@ -383,7 +383,8 @@ func (p TruncatedNormal) average(g func(f float64) float64, breaks []float64) fl
 	slices.Sort(cuts)
 	sum := 0.0
 	for i := 1; i < len(cuts); i++ {
-		sum += quadrature.Panels(func(z float64) float64 { return g(p.Mean+p.SD*z) * normal.PDF(z) }, cuts[i-1], cuts[i], panelWidth)
+		sum += quadrature.Panels(func(z float64) float64 { return g(p.Mean+p.SD*z) * normal.PDF(z) }, cuts[i-1],
+			cuts[i], panelWidth)
 	}
 	return p.Weight * sum
 }

@@ -68,8 +68,10 @@ func TestLawAgainstQuadrature(t *testing.T) {
 		mean := sum(-inf, inf, func(x float64) float64 { return x })
 		relative(t, name+" mass", law.Prob(-inf, inf), 1, 1e-14)
 		relative(t, name+" mean", law.Mean(), mean, 1e-13)
-		relative(t, name+" variance", law.Var(), sum(-inf, inf, func(x float64) float64 { return (x - mean) * (x - mean) }), 1e-13)
-		for _, b := range [][2]float64{{-1, 0}, {0, 1}, {1, 1.2}, {0.999, 1.001}, {1, 1.00001}, {2, 3}, {3, 2}, {-40, -30}} {
+		relative(t, name+" variance", law.Var(),
+			sum(-inf, inf, func(x float64) float64 { return (x - mean) * (x - mean) }), 1e-13)
+		for _, b := range [][2]float64{{-1, 0}, {0, 1}, {1, 1.2}, {0.999, 1.001}, {1, 1.00001}, {2, 3}, {3, 2},
+			{-40, -30}} {
 			if got, want := law.Prob(b[0], b[1]), sum(b[0], b[1], one); math.Abs(got-want) > 1e-14 {
 				t.Errorf("%s: mass on %v is %g, quadrature %g", name, b, got, want)
 			}
@@ -124,7 +126,8 @@ func TestQuantileEnds(t *testing.T) {
 		q, x float64
 	}{
 		{"gaussian", 0, -inf}, {"gaussian", 1, inf}, {"clipped", 0, 1}, {"clipped", 0.5, 1}, {"clipped", 1, inf},
-		{"atoms", 0, -1}, {"atoms", 0.5, -1}, {"atoms", 0.51, 2}, {"atoms", 0.75, 2}, {"atoms", 0.76, 3}, {"atoms", 1, 3},
+		{"atoms", 0, -1}, {"atoms", 0.5, -1}, {"atoms", 0.51, 2}, {"atoms", 0.75, 2}, {"atoms", 0.76, 3},
+		{"atoms", 1, 3},
 	} {
 		if got := laws[c.law].Quantile(c.q); got != c.x {
 			t.Errorf("%s: quantile(%g) = %g, want %g", c.law, c.q, got, c.x)
@@ -148,8 +151,9 @@ func BenchmarkQuantile(b *testing.B) {
 	}
 }
 
-// TestQuantileLevel: where the distribution function is level at q to its last bit, as between two peaks or beyond the
-// last, Newton steps are none, and the least x of the level is found all the same: to the width of the end of a Gaussian.
+// TestQuantileLevel: where the distribution function is level at q to its last bit, as between two peaks or
+// beyond the last, Newton steps are none, and the least x of the level is found all the same: to the width of
+// the end of a Gaussian.
 func TestQuantileLevel(t *testing.T) {
 	inf := math.Inf(1)
 	peak := func(weight, mean float64) TruncatedNormal { return TruncatedNormal{weight, mean, 0.1, -inf, inf} }

@@ -117,8 +117,10 @@ func TestTiltedMoments(t *testing.T) {
 			for _, h := range []float64{-3, -0.2, 0.5, 4} {
 				for _, k := range [][]float64{{1, 0}, {3, 0}, {1, 2}, {9, 0}, {0, 0}} {
 					logZ, mean, variance := c.l.TiltedMoments(precision, h, c.targets, k)
-					wantZ, wantMean, wantVar := tilted(c.l, precision, h, c.targets, k, math.Min(fine, 1/math.Sqrt(precision)))
-					if !(math.Abs(logZ-wantZ) <= 1e-8 && math.Abs(mean-wantMean) <= 1e-9/math.Sqrt(precision) && math.Abs(variance/wantVar-1) <= 1e-8) {
+					wantZ, wantMean, wantVar := tilted(c.l, precision, h, c.targets, k,
+						math.Min(fine, 1/math.Sqrt(precision)))
+					if !(math.Abs(logZ-wantZ) <= 1e-8 && math.Abs(mean-wantMean) <= 1e-9/math.Sqrt(precision) &&
+						math.Abs(variance/wantVar-1) <= 1e-8) {
 						t.Errorf("%s c=%g h=%g k=%v: %.12g, %.12g, %.12g; quadrature %.12g, %.12g, %.12g",
 							name, precision, h, k, logZ, mean, variance, wantZ, wantMean, wantVar)
 					}
@@ -194,14 +196,16 @@ func TestLikelihoodMoments(t *testing.T) {
 			p *= nu / (k + 1)
 		}
 		got := site.Moments(cav)
-		if math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.Var-(square-mean*mean)) > 2e-9 || math.Abs(got.Response-keep) > 1e-9 {
+		if math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.Var-(square-mean*mean)) > 2e-9 ||
+			math.Abs(got.Response-keep) > 1e-9 {
 			t.Errorf("%s: %+v, double quadrature %g, %g, %g", name, got, mean, square-mean*mean, keep)
 		}
 		whole := site.Distribution(cav)
 		if math.Abs(whole.Mean()-got.Mean) > 1e-7 || math.Abs(whole.Var()-got.Var) > 1e-7 {
 			t.Errorf("%s: law %g, %g; moments %+v", name, whole.Mean(), whole.Var(), got)
 		}
-		relative(t, name+" left out", site.LeftOut(cav, 0, SquareTest{}), (cav.Mean-y[0])*(cav.Mean-y[0])+cav.Var, 1e-12)
+		relative(t, name+" left out", site.LeftOut(cav, 0, SquareTest{}), (cav.Mean-y[0])*(cav.Mean-y[0])+cav.Var,
+			1e-12)
 	}
 }
 
@@ -229,7 +233,8 @@ func TestLikelihoodExtremes(t *testing.T) {
 		}).Draw(t, "likelihood")
 		c := power(t, "log c", -8, 8)
 		h := rapid.Float64Range(-1, 1).Draw(t, "h") * power(t, "log h", -2, 3)
-		y, k := []float64{1, -1}, []float64{float64(rapid.IntRange(0, 30).Draw(t, "k")), float64(rapid.IntRange(0, 2).Draw(t, "k"))}
+		y, k := []float64{1, -1}, []float64{float64(rapid.IntRange(0, 30).Draw(t, "k")),
+			float64(rapid.IntRange(0, 2).Draw(t, "k"))}
 		logZ, mean, variance := l.TiltedMoments(c, h, y, k)
 		if math.IsNaN(logZ+mean+variance) || math.IsInf(logZ+mean+variance, 0) || !(variance > 0) {
 			t.Fatalf("%+v c=%g h=%g k=%v: %g, %g, %g", l, c, h, k, logZ, mean, variance)

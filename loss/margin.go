@@ -51,7 +51,8 @@ func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, err
 		return nil, err
 	}
 	if slices.Contains(y, -y[0]) {
-		return nil, fmt.Errorf("loss: equal inputs with opposite labels have no hard margin; a jitter or the hinge loss allows them")
+		return nil, fmt.Errorf(
+			"loss: equal inputs with opposite labels have no hard margin; a jitter or the hinge loss allows them")
 	}
 	return newPiecewiseSite(y, law, l.example), nil
 }
@@ -126,7 +127,9 @@ func (l SquaredHinge) example(y float64) twoKinkLoss { return marginLoss(y, 0, 2
 // beyond; steep = +Inf is the hard margin.
 func marginLoss(y, steep, curved float64) twoKinkLoss {
 	if y > 0 {
-		return twoKinkLoss{n: 1, kinks: [2]float64{1}, slopes: [3]float64{-steep, 0}, curvatures: [3]float64{curved, 0}}
+		return twoKinkLoss{n: 1, kinks: [2]float64{1}, slopes: [3]float64{-steep, 0}, curvatures: [3]float64{curved,
+			0}}
 	}
-	return twoKinkLoss{n: 1, kinks: [2]float64{-1}, slopes: [3]float64{0, steep}, curvatures: [3]float64{0, curved}}
+	return twoKinkLoss{n: 1, kinks: [2]float64{-1}, slopes: [3]float64{0, steep},
+		curvatures: [3]float64{0, curved}}
 }

@@ -140,7 +140,8 @@ func TestHingeDigits(t *testing.T) {
 	}{{1e-12, 1, 4}, {1, 2, 40}, {1, 1e-4, 40}, {1, 1e4, 40}, {50, 0.2, 130}} {
 		site := margin(t, Hinge{C: l.slope}, []float64{1}, resample.Poisson{Ratio: l.nu})
 		for _, cav := range extremeCavities(2) {
-			if z := (1 - cav.Mean) / math.Sqrt(cav.Var); slices.Contains([]float64{-4.01, -0.5, 0, 5, 20}, z) || (l.nu == 50 && cav.Var != 1) || cav.Var > 1 {
+			if z := (1 - cav.Mean) / math.Sqrt(cav.Var); slices.Contains([]float64{-4.01, -0.5, 0, 5, 20}, z) ||
+				(l.nu == 50 && cav.Var != 1) || cav.Var > 1 {
 				continue // to save time
 			}
 			want := b.hingeFormula(l.slope, l.nu, l.last, cav)
@@ -192,7 +193,8 @@ func TestMarginMirror(t *testing.T) {
 		back := Cavity{cav.C, -cav.Mean, cav.Var}
 		m, n := site.Moments(cav), other.Moments(back)
 		scale := math.Max(1, math.Abs(cav.Mean)) + math.Sqrt(cav.Var)
-		if math.Abs(m.Mean+n.Mean) > 1e-13*scale || math.Abs(m.Var-n.Var) > 1e-13*scale*scale || math.Abs(m.Response-n.Response) > 1e-13 {
+		if math.Abs(m.Mean+n.Mean) > 1e-13*scale || math.Abs(m.Var-n.Var) > 1e-13*scale*scale ||
+			math.Abs(m.Response-n.Response) > 1e-13 {
 			t.Fatalf("%s %v: %+v, mirrored %+v", l.Name(), y, m, n)
 		}
 		for _, test := range []Test{ZeroOne{}, Absolute{}} {
@@ -250,7 +252,8 @@ func TestMarginRanges(t *testing.T) {
 			t.Fatalf("%s %v %+v: law has mass %.15g", l.Name(), y, cav, mass)
 		}
 		if math.Abs(whole.Mean()-m.Mean) > 1e-12*scale || math.Abs(whole.Var()-m.Var) > 1e-11*scale*scale {
-			t.Fatalf("%s %v C=%g nu=%g %+v: law %.15g, %.15g; moments %+v", l.Name(), y, slope, law.Ratio, cav, whole.Mean(), whole.Var(), m)
+			t.Fatalf("%s %v C=%g nu=%g %+v: law %.15g, %.15g; moments %+v", l.Name(), y, slope, law.Ratio, cav,
+				whole.Mean(), whole.Var(), m)
 		}
 		if e := site.LeftOut(cav, 0, ZeroOne{}); !(e >= 0 && e <= 1+1e-14) {
 			t.Fatalf("left-out error %g", e)
@@ -330,7 +333,8 @@ func TestLeftOutErrors(t *testing.T) {
 	for _, y := range []float64{-1, 1} {
 		labels := []float64{y, y, y}
 		a := y * cav.Mean
-		relative(t, "hard", margin(t, HardMargin{}, labels, law).LeftOut(cav, 1, ZeroOne{}), phi(-a/s)*math.Exp(-(n-1)*nu), 1e-14)
+		relative(t, "hard", margin(t, HardMargin{}, labels, law).LeftOut(cav, 1, ZeroOne{}),
+			phi(-a/s)*math.Exp(-(n-1)*nu), 1e-14)
 		want, p := 0.0, math.Exp(-(n-1)*nu)
 		for k := 0.0; k < 60; k++ {
 			want += p * phi((-k*0.9/cav.C-a)/s)
@@ -382,15 +386,18 @@ func TestAroundKinks(t *testing.T) {
 			l Loss
 			y []float64
 		}{
-			{HardMargin{}, []float64{-1}}, {Hinge{C: slope}, []float64{1}}, {SquaredHinge{C: slope}, []float64{1}}, {Hinge{C: slope}, []float64{1, -1}},
-			{SquaredHinge{C: slope}, []float64{-1, 1}}, {EpsInsensitive{C: slope, Epsilon: 0.2}, []float64{0.3}}, {EpsInsensitive{C: slope, Epsilon: 1}, []float64{0.3, 1.1}},
+			{HardMargin{}, []float64{-1}}, {Hinge{C: slope}, []float64{1}}, {SquaredHinge{C: slope}, []float64{1}},
+			{Hinge{C: slope}, []float64{1, -1}},
+			{SquaredHinge{C: slope}, []float64{-1, 1}}, {EpsInsensitive{C: slope, Epsilon: 0.2}, []float64{0.3}},
+			{EpsInsensitive{C: slope, Epsilon: 1}, []float64{0.3, 1.1}},
 			{Huber{C: slope, Delta: 0.5}, []float64{-0.7}}, {LeastAbsolute{C: slope}, []float64{0.1, -2, 1}},
 		}).Draw(t, "loss")
 		site, err := c.l.Site(c.y, law)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cav := Cavity{C: math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log c")), Mean: rapid.Float64Range(-4, 4).Draw(t, "mean"), Var: math.Pow(10, rapid.Float64Range(-3, 2).Draw(t, "log V"))}
+		cav := Cavity{C: math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log c")), Mean: rapid.Float64Range(-4,
+			4).Draw(t, "mean"), Var: math.Pow(10, rapid.Float64Range(-3, 2).Draw(t, "log V"))}
 		if rapid.Bool().Draw(t, "far off") {
 			cav.Mean = c.y[0] + math.Sqrt(cav.Var)*rapid.Float64Range(-16, 16).Draw(t, "z")
 		}
@@ -424,10 +431,12 @@ func TestAroundKinks(t *testing.T) {
 		y    []float64
 		nu   float64
 		c, v float64
-	}{{Hinge{C: 10}, []float64{1, -1}, 10, 10, 32}, {EpsInsensitive{C: 1, Epsilon: 0.1}, []float64{1}, 1, 30, 0.0075}} {
+	}{{Hinge{C: 10}, []float64{1, -1}, 10, 10, 32}, {EpsInsensitive{C: 1, Epsilon: 0.1}, []float64{1}, 1, 30,
+		0.0075}} {
 		x := margin(t, c.l, c.y, resample.Poisson{Ratio: c.nu}).all
 		for z := -16.0; z <= 16; z += 0.25 {
-			if m, ok := x.severalKinkMoments(Cavity{C: c.c, Mean: 1 + math.Sqrt(c.v)*z, Var: c.v}); ok && !(m.Shrinkage >= 0) {
+			if m, ok := x.severalKinkMoments(Cavity{C: c.c, Mean: 1 + math.Sqrt(c.v)*z, Var: c.v}); ok &&
+				!(m.Shrinkage >= 0) {
 				t.Errorf("%s at %g: %+v", c.l.Name(), z, m)
 			}
 		}
@@ -443,7 +452,8 @@ func TestMomentSlopes(t *testing.T) {
 	for _, c := range []struct {
 		l Loss
 		y []float64
-	}{{HardMargin{}, []float64{1}}, {Hinge{C: 1}, []float64{-1, -1}}, {Hinge{C: 30}, []float64{1}}, {LeastAbsolute{0.7}, []float64{0.4}}} {
+	}{{HardMargin{}, []float64{1}}, {Hinge{C: 1}, []float64{-1, -1}}, {Hinge{C: 30}, []float64{1}},
+		{LeastAbsolute{0.7}, []float64{0.4}}} {
 		site := margin(t, c.l, c.y, law)
 		for _, cav := range []Cavity{{2, 0.3, 0.6}, {0.5, -2, 4}, {3, 2.5, 0.2}, {1, 0.2, 0.05}} {
 			m, by, ok := site.MomentSlopes(cav)
@@ -470,7 +480,8 @@ func TestMomentSlopes(t *testing.T) {
 			}
 		}
 	}
-	for _, site := range []*piecewiseSite{margin(t, SquaredHinge{C: 1}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1, -1}, law)} {
+	for _, site := range []*piecewiseSite{margin(t, SquaredHinge{C: 1}, []float64{1}, law),
+		margin(t, Hinge{C: 1}, []float64{1, -1}, law)} {
 		if _, _, ok := site.MomentSlopes(Cavity{1, 0, 1}); ok {
 			t.Errorf("slopes of %+v", site.all.kinks)
 		}
@@ -480,11 +491,13 @@ func TestMomentSlopes(t *testing.T) {
 func TestMarginRefusals(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
 	for _, l := range []Loss{HardMargin{}, Hinge{C: 1}} {
-		if _, err := l.Site([]float64{1, 0.5}, law); err == nil || !strings.Contains(err.Error(), "target 2 of a site is 0.5") {
+		if _, err := l.Site([]float64{1, 0.5}, law); err == nil || !strings.Contains(err.Error(),
+			"target 2 of a site is 0.5") {
 			t.Errorf("%s: label 0.5: %v", l.Name(), err)
 		}
 	}
-	if _, err := (HardMargin{}).Site([]float64{1, 1, -1}, law); err == nil || !strings.Contains(err.Error(), "opposite labels") {
+	if _, err := (HardMargin{}).Site([]float64{1, 1, -1}, law); err == nil || !strings.Contains(err.Error(),
+		"opposite labels") {
 		t.Errorf("opposite labels: %v", err)
 	}
 	for _, c := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101} {
@@ -502,7 +515,8 @@ func TestMarginAllocations(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
 	sink := 0.0
 	for _, site := range []Site{
-		margin(t, HardMargin{}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1, -1}, law),
+		margin(t, HardMargin{}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1}, law),
+		margin(t, Hinge{C: 1}, []float64{1, -1}, law),
 	} {
 		if n := testing.AllocsPerRun(100, func() { sink += site.Moments(Cavity{1.5, 0.2, 1}).Var }); n != 0 {
 			t.Errorf("%g allocations per sweep of one site", n)

@@ -153,7 +153,8 @@ type mixture struct {
 	reach              []float64      // see setReach
 	curved             bool           // some curvature is not 0
 	rows               []blas.KinkRow // the same for vector kernels, nil: they know it not
-	fromZ, toZ         float64        // places of the kink, in standard deviations from a cavity's mean, that they know
+	// places of the kink, in standard deviations from a cavity's mean, that they know
+	fromZ, toZ float64
 }
 
 // newMixture lists the losses of a site whose examples have targets y over its
@@ -188,7 +189,8 @@ func (x *mixture) add(p float64, parts []piecewise, k []float64) {
 	if last < 0 {
 		return
 	}
-	if before := x.row(last); slices.Equal(before.slopes, row.slopes) && slices.Equal(before.curvatures, row.curvatures) {
+	if before := x.row(last); slices.Equal(before.slopes, row.slopes) && slices.Equal(before.curvatures,
+		row.curvatures) {
 		x.p = x.p[:last+1]
 		x.p[last] += p
 		x.slopes, x.curvatures = x.slopes[:(last+1)*n], x.curvatures[:(last+1)*n]
@@ -242,7 +244,8 @@ func (x *mixture) distribution(cav Cavity) Distribution {
 				hi = x.kinks[j]
 				to = standardize(hi, cav.Mean-row.slopeAt(j, hi)/cav.C, s)
 			}
-			d.addTruncated(p, from, to, TruncatedNormal{Mean: row.segmentProx(j, cav.C, cav.Mean), SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
+			d.addTruncated(p, from, to, TruncatedNormal{Mean: row.segmentProx(j, cav.C, cav.Mean),
+				SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
 			if j < len(x.kinks) {
 				from = math.Max(to, standardize(hi, cav.Mean-row.slopes[j+1]/cav.C, s))
 				atoms[j] += p * normal.Prob(to, from)

@@ -46,10 +46,10 @@ type Batch interface {
 // map, which may be Differentiable. Where its derivatives are then straight between at
 // most two breakpoints, as samplesPerSegment places of each segment tell, its moments
 // have closed forms. So have those of a map alone whose loss turns out to be of that kind
-// within 64 sizes 1 + |y| of the target, as 176 of its points there tell. Else they are averages over the Gaussian cavity
-// by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard deviation (mean), of its variance (variance) and of 1
-// (response, shrinkage). Where the map is affine between bends the averages are
-// closed forms. The distribution of the predictor carries the map as a cubic
+// within 64 sizes 1 + |y| of the target, as 176 of its points there tell. Else they are averages over the
+// Gaussian cavity by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard
+// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). Where the map is affine
+// between bends the averages are closed forms. The distribution of the predictor carries the map as a cubic
 // spline, to 1e-7 of the standard deviation.
 //
 // Shrinkage is 1 - slope averaged: where the loss hardly acts, it has an absolute
@@ -133,7 +133,8 @@ func piecewiseExample(d Differentiable, y float64) (l twoKinkLoss, ok bool) {
 			f := inside(i)
 			a, b := d.Derivatives(f, y)
 			line := l.slopes[j] + second*(f-anchor)
-			if !(math.Abs(b-second) <= 1e-12*second) || !(math.Abs(a-line) <= 1e-12*(math.Abs(first)+math.Abs(l.slopes[j])+math.Abs(second*(f-anchor)))) {
+			if !(math.Abs(b-second) <= 1e-12*second) ||
+				!(math.Abs(a-line) <= 1e-12*(math.Abs(first)+math.Abs(l.slopes[j])+math.Abs(second*(f-anchor)))) {
 				return l, false
 			}
 		}

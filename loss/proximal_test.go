@@ -71,7 +71,8 @@ func TestProx(t *testing.T) {
 				const dh = 1e-5
 				up, slopeUp := c.loss.Prox(curvature, h+dh, y, k)
 				down, slopeDown := c.loss.Prox(curvature, h-dh, y, k)
-				if between := (up - down) / (2 * dh); math.Abs(slope-between) > 1e-5 && math.Abs(slopeUp-slopeDown) < 0.01 {
+				if between := (up - down) / (2 * dh); math.Abs(slope-between) > 1e-5 &&
+					math.Abs(slopeUp-slopeDown) < 0.01 {
 					t.Fatalf("%s c=%g h=%g k=%v: slope %g, difference %g", name, curvature, h, k, slope, between)
 				}
 				if counts.IsEmpty(k) && (f != h || slope != 1) {
@@ -173,7 +174,8 @@ func TestMomentsAgainstQuadrature(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountDistribution, cav Cavity, want Moments, tol float64) {
+func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountDistribution, cav Cavity,
+	want Moments, tol float64) {
 	t.Helper()
 	site, err := l.Site(y, law)
 	if err != nil {
@@ -207,7 +209,8 @@ func TestSquareIsPiecewise(t *testing.T) {
 				site, _ := parabola{Square{noise}}.Site(y, law)
 				got := site.Moments(cav)
 				scale := math.Abs(cav.Mean) + 2
-				if math.Abs(got.Mean-want.Mean) > 1e-14*scale || math.Abs(got.Var-want.Var) > 1e-12*want.Var+1e-25*scale*scale {
+				if math.Abs(got.Mean-want.Mean) > 1e-14*scale ||
+					math.Abs(got.Var-want.Var) > 1e-12*want.Var+1e-25*scale*scale {
 					t.Errorf("noise %g, targets %v, %+v: %+v, closed form %+v", noise, y, cav, got, want)
 				}
 				relative(t, "keep", got.Response, want.Response, 1e-12)
@@ -230,7 +233,8 @@ func TestHuberLimits(t *testing.T) {
 		return site.Moments(cav)
 	}
 	for _, c := range []struct{ huber, limit Loss }{
-		{Huber{4, 1e3}, Square{0.25}}, {Huber{3e9, 1e-9}, LeastAbsolute{3}}, {EpsInsensitive{2, 0}, LeastAbsolute{2}},
+		{Huber{4, 1e3}, Square{0.25}}, {Huber{3e9, 1e-9}, LeastAbsolute{3}},
+		{EpsInsensitive{2, 0}, LeastAbsolute{2}},
 	} {
 		a, b := moments(c.huber), moments(c.limit)
 		relative(t, c.limit.Name()+" mean", a.Mean, b.Mean, 3e-9)
@@ -281,12 +285,14 @@ func TestExtremes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cav := Cavity{C: power(t, "log c", -8, 8), Mean: rapid.Float64Range(-1, 1).Draw(t, "mean") * power(t, "log mean", -2, 3)}
+		cav := Cavity{C: power(t, "log c", -8, 8), Mean: rapid.Float64Range(-1, 1).Draw(t, "mean") * power(t,
+			"log mean", -2, 3)}
 		if !rapid.Bool().Draw(t, "point") {
 			cav.Var = power(t, "log V", -12, 6)
 		}
 		m := site.Moments(cav)
-		if !(m.Var >= 0 && m.Shrinkage >= 0 && m.Shrinkage <= 1+1e-12 && m.Response >= 0 && m.Response <= 1+1e-12) ||
+		if !(m.Var >= 0 && m.Shrinkage >= 0 && m.Shrinkage <= 1+1e-12 && m.Response >= 0 &&
+			m.Response <= 1+1e-12) ||
 			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Shrinkage+m.Response-1) > 1e-9 {
 			t.Fatalf("%+v %v %+v: %+v", l, y, cav, m)
 		}
@@ -342,7 +348,8 @@ func TestCurves(t *testing.T) {
 		for _, q := range []float64{1e-6, 0.1, 0.5, 0.93, 1 - 1e-6} {
 			x := whole.Quantile(q)
 			if whole.CDF(x) < q-1e-12 || whole.CDF(x-1e-7) >= q+1e-12 {
-				t.Errorf("%s: quantile(%g) = %g, CDF there %g, before %g", l.Name(), q, x, whole.CDF(x), whole.CDF(x-1e-7))
+				t.Errorf("%s: quantile(%g) = %g, CDF there %g, before %g", l.Name(), q, x, whole.CDF(x),
+					whole.CDF(x-1e-7))
 			}
 		}
 		if lo, hi := whole.Quantile(0), whole.Quantile(1); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
@@ -360,8 +367,14 @@ func TestAbout(t *testing.T) {
 	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1, Delta: 0.5, Dof: 4, Scale: 0.2}
 	bad := map[string]func(p *Parameters, v float64){
 		"noise": func(p *Parameters, v float64) { p.Noise = v }, "C": func(p *Parameters, v float64) { p.C = v },
-		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v }, "delta": func(p *Parameters, v float64) { p.Delta = v },
-		"dof": func(p *Parameters, v float64) { p.Dof = v }, "scale": func(p *Parameters, v float64) { p.Scale = v },
+		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v }, "delta": func(p *Parameters,
+			v float64) {
+			p.Delta = v
+		},
+		"dof": func(p *Parameters, v float64) { p.Dof = v }, "scale": func(p *Parameters, v float64) {
+			p.Scale =
+				v
+		},
 	}
 	for _, name := range Names() {
 		info, err := About(name)
@@ -380,7 +393,8 @@ func TestAbout(t *testing.T) {
 				if slices.Contains(info.Takes, parameter) != (err != nil) {
 					t.Errorf("%s with %s = %g: %v", name, parameter, v, err)
 				}
-				if err != nil && (l != nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(parameter))) {
+				if err != nil && (l != nil || !strings.Contains(strings.ToLower(err.Error()),
+					strings.ToLower(parameter))) {
 					t.Errorf("%s with %s = %g: %v, %v", name, parameter, v, l, err)
 				}
 			}
@@ -405,20 +419,23 @@ func TestAbout(t *testing.T) {
 func TestParameterRefusals(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101} {
-		for _, l := range []Loss{Hinge{C: v}, SquaredHinge{C: v}, Logistic{C: v}, EpsInsensitive{v, 1}, LeastAbsolute{v}, Huber{v, 1}, Huber{1, v}} {
+		for _, l := range []Loss{Hinge{C: v}, SquaredHinge{C: v}, Logistic{C: v}, EpsInsensitive{v, 1},
+			LeastAbsolute{v}, Huber{v, 1}, Huber{1, v}} {
 			if _, err := l.Site([]float64{1}, law); err == nil {
 				t.Errorf("%T%v takes a site", l, l)
 			}
 		}
 	}
-	if _, err := (EpsInsensitive{1, -0.1}).Site([]float64{1}, law); err == nil || !strings.Contains(err.Error(), "epsilon") {
+	if _, err := (EpsInsensitive{1, -0.1}).Site([]float64{1}, law); err == nil || !strings.Contains(err.Error(),
+		"epsilon") {
 		t.Errorf("epsilon below 0: %v", err)
 	}
 	many := make([]float64, maxTargets+1)
 	for i := range many {
 		many[i] = float64(i)
 	}
-	if _, err := (LeastAbsolute{1}).Site(many, law); err == nil || !strings.Contains(err.Error(), "201 different targets") {
+	if _, err := (LeastAbsolute{1}).Site(many, law); err == nil || !strings.Contains(err.Error(),
+		"201 different targets") {
 		t.Errorf("many targets: %v", err)
 	}
 }
@@ -434,7 +451,8 @@ func TestLattice(t *testing.T) {
 	exact := newMixture(of, y, law)
 	rule := mixtureOf(of, counts.Lattice(y, law))
 	within := func(name string, got, want Moments) {
-		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd || math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Shrinkage-want.Shrinkage) > 5e-3 {
+		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd ||
+			math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Shrinkage-want.Shrinkage) > 5e-3 {
 			t.Errorf("%s: lattice %+v, exact %+v", name, got, want)
 		}
 	}

@@ -90,7 +90,8 @@ func (s *segmentIntegrator) addSegment(a *accumulator, from, to *normal.Tail, l 
 
 // Limits of moments around a kink.
 const (
-	maxKinkZ       = 16    // of the cavity's mean, in standard deviations: beyond it they lose more than three digits
+	// of the cavity's mean, in standard deviations: beyond it they lose more than three digits
+	maxKinkZ       = 16
 	negligibleTail = 1e-17 // beside the row without examples
 )
 
@@ -99,7 +100,8 @@ const (
 func (x *mixture) setReach() {
 	empty := 0.0
 	for i, p := range x.p {
-		if row := x.row(i); !slices.ContainsFunc(row.slopes, nonZero) && !slices.ContainsFunc(row.curvatures, nonZero) {
+		if row := x.row(i); !slices.ContainsFunc(row.slopes, nonZero) && !slices.ContainsFunc(row.curvatures,
+			nonZero) {
 			empty = p
 		}
 	}
@@ -146,7 +148,8 @@ func (x *mixture) standardKink(cav Cavity) standardKink {
 func (s standardKink) valid() bool { return s.scale > 0 && s.scale <= math.MaxFloat64 }
 
 func (s *kinkSums) moments(kink float64, cav Cavity) Moments {
-	return Moments{Mean: kink + s.sd*s.first, Var: cav.Var * (s.second - s.first*s.first), Response: s.keep, Shrinkage: s.pull}
+	return Moments{Mean: kink + s.sd*s.first, Var: cav.Var * (s.second - s.first*s.first), Response: s.keep,
+		Shrinkage: s.pull}
 }
 
 // aroundKink sums over the rows, the derivatives if they are wanted.
@@ -217,7 +220,8 @@ func flatMass(lo, hi float64, left, right *normal.Side) float64 {
 	return 1 - left.P - right.P
 }
 
-// sideBelow is the side below z < kink, none where it is a tail beyond reach, and beside that below the kink too.
+// sideBelow is the side below z < kink, none where it is a tail beyond reach, and beside that below the kink
+// too.
 func sideBelow(z, kink, reach float64) normal.Side {
 	kink = math.Min(kink, 0)
 	if z < 0 && z*z > reach*reach+kink*kink {
@@ -238,7 +242,8 @@ func (x *mixture) kinkSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
 
 // slopes are the derivatives of the moments by log C, Mean and log Var, of straight losses.
 func (s *kinkSums) slopes(cav Cavity) (by [3]Moments) {
-	for k, move := range [3]struct{ sd, z, scale float64 }{{0, 0, -s.scale}, {0, -1 / s.sd, 0}, {s.sd / 2, -s.z / 2, -s.scale / 2}} {
+	for k, move := range [3]struct{ sd, z, scale float64 }{{0, 0, -s.scale}, {0, -1 / s.sd, 0},
+		{s.sd / 2, -s.z / 2, -s.scale / 2}} {
 		first := -s.keep*move.z + s.firstByScale*move.scale
 		second := -2*s.first*move.z + s.secondByScale*move.scale
 		keep := s.keepByZ*move.z + s.keepByScale*move.scale

@@ -59,7 +59,8 @@ type quadTable struct {
 func newQuadTable(x smoothMixture, c, mean, reach float64, weight []float64) *quadTable {
 	t := &quadTable{
 		smoothMixture: x, c: c, weight: weight,
-		absent: make([]bool, len(x.P)), reach: make([]float64, len(x.P)), power: make([]float64, len(x.Targets)), panels: map[int]*tablePanel{},
+		absent: make([]bool, len(x.P)), reach: make([]float64, len(x.P)), power: make([]float64, len(x.Targets)),
+		panels: map[int]*tablePanel{},
 	}
 	t.half = reach / max(1, math.Ceil(reach*math.Sqrt(c)/tableReach))
 	t.half = max(t.half, 0.01/math.Sqrt(c), 1e-12*math.Abs(mean)) * (1 + 1e-9) // both ends are in

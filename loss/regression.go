@@ -18,7 +18,8 @@ type EpsInsensitive struct {
 
 func (l EpsInsensitive) check() error {
 	if !(l.Epsilon >= 0 && l.Epsilon <= maxParameter) {
-		return fmt.Errorf("loss: epsilon must be at least 0 and at most %g, got %g", float64(maxParameter), l.Epsilon)
+		return fmt.Errorf("loss: epsilon must be at least 0 and at most %g, got %g", float64(maxParameter),
+			l.Epsilon)
 	}
 	return checkPositive("C", l.C)
 }

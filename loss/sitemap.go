@@ -51,7 +51,8 @@ func (m *siteMap) response(p float64, k []float64) response {
 		Rate: 1, Strip: m.strip / m.sd, Scale: m.scale / (m.sd * math.Sqrt(m.cav.C)),
 		Single: true, Breaks: m.breaks,
 	})
-	return response{base: f, shift: m.sd * t[0], variance: m.cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2], pull: t[3]}
+	return response{base: f, shift: m.sd * t[0], variance: m.cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2],
+		pull: t[3]}
 }
 
 // Terms evaluates the predictor at z standard deviations from the cavity's mean.
@@ -164,9 +165,11 @@ func (m *siteMap) solve(h, lo, hi, start float64) (f, curvature float64) {
 		}
 		shrink := math.Abs(move) / math.Abs(f-before.f)
 		next := math.Abs(third*move) / (1 + curvature) // relative change to come
-		converged := math.Abs(move) <= tol || step > 0 && shrink <= 0.1 && next*change <= m.tol && next*math.Abs(move) <= tol
+		converged := math.Abs(move) <= tol || step > 0 && shrink <= 0.1 && next*change <= m.tol &&
+			next*math.Abs(move) <= tol
 		before = point{f: f, slope: curvature}
-		if f += move; !converged && (!(lo <= f && f <= hi) || step > 0 && shrink > 0.5) { // from one flat place to another
+		// from one flat place to another
+		if f += move; !converged && (!(lo <= f && f <= hi) || step > 0 && shrink > 0.5) {
 			f = lo + 0.5*(hi-lo)
 			converged = hi-lo <= tol
 		}

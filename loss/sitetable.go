@@ -13,19 +13,20 @@ import (
 
 // Limits of tables.
 const (
-	minAlike        = 16    // sites from which a table pays
-	logCWidth       = 0.5   // of a patch
-	logCOrder       = 12    // Chebyshev points of a patch in log c
-	fieldOrder      = 24    // the same in h
-	patchTol        = 1e-12 // coefficients that are left out; the last two of each direction must be below 100 times it
-	maxWindow       = 40    // patches within reach of a cavity at most
-	leastTableSD    = 0.02  // of the cavities that are served, in units of 1/sqrt(c)
-	leastKeep       = 1e-3  // response below which its relative digits count
-	halfRule        = 12    // points of the trapezoid rule on either side of the mean
-	ruleHalvings    = 2     // of its step, where its halves differ
-	ruleReach       = 7.2   // standard deviations; leaves out 1e-12 of the mass
-	likelihoodPatch = 3     // width in h of patches, in standard deviations of the posterior
-	ruleTol         = 3e-6  // by which its two halves may differ: the whole errs by about the square
+	minAlike   = 16  // sites from which a table pays
+	logCWidth  = 0.5 // of a patch
+	logCOrder  = 12  // Chebyshev points of a patch in log c
+	fieldOrder = 24  // the same in h
+	// coefficients that are left out; the last two of each direction must be below 100 times it
+	patchTol        = 1e-12
+	maxWindow       = 40   // patches within reach of a cavity at most
+	leastTableSD    = 0.02 // of the cavities that are served, in units of 1/sqrt(c)
+	leastKeep       = 1e-3 // response below which its relative digits count
+	halfRule        = 12   // points of the trapezoid rule on either side of the mean
+	ruleHalvings    = 2    // of its step, where its halves differ
+	ruleReach       = 7.2  // standard deviations; leaves out 1e-12 of the mass
+	likelihoodPatch = 3    // width in h of patches, in standard deviations of the posterior
+	ruleTol         = 3e-6 // by which its two halves may differ: the whole errs by about the square
 )
 
 // averaged are the functions in a table, averages over the counts at a field h: of f - h, the
@@ -99,7 +100,8 @@ func Share(sites []Site) {
 			continue
 		}
 		first := group[0]
-		table := &siteTable{smoothMixture: newSmoothMixture(first.predictor, first.standard.targets, first.law), patches: map[patchKey]*tablePatch{}}
+		table := &siteTable{smoothMixture: newSmoothMixture(first.predictor, first.standard.targets, first.law),
+			patches: map[patchKey]*tablePatch{}}
 		for _, s := range group {
 			s.table = table
 		}

@@ -70,7 +70,8 @@ func TestSharedTable(t *testing.T) {
 				unit = math.Max(unit, 1/math.Sqrt(cav.C))
 			}
 			if math.Abs(got.Mean-want.Mean) > 1e-9*unit || math.Abs(got.Var-want.Var) > 1e-9*unit*unit ||
-				math.Abs(got.Shrinkage-want.Shrinkage) > 1e-9 || math.Abs(got.Response-want.Response) > 1e-9 || got.Clamped != want.Clamped {
+				math.Abs(got.Shrinkage-want.Shrinkage) > 1e-9 || math.Abs(got.Response-want.Response) > 1e-9 ||
+				got.Clamped != want.Clamped {
 				t.Errorf("%s %v, %+v: %+v, of its own %+v", c.loss.Name(), s.targets, cav, got, want)
 			}
 		}

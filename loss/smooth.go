@@ -117,7 +117,8 @@ func (m Moments) clamp() Moments {
 func (x smoothMixture) jointMoments(cav Cavity) Moments {
 	s := math.Sqrt(cav.Var)
 	n := len(x.P)
-	m := mixedMap{table: newQuadTable(x, cav.C, cav.Mean, cavityReach*s, x.P), cav: cav, sd: s, unit: s, f: make([]float64, n), slope: make([]float64, n)}
+	m := mixedMap{table: newQuadTable(x, cav.C, cav.Mean, cavityReach*s, x.P), cav: cav, sd: s, unit: s,
+		f: make([]float64, n), slope: make([]float64, n)}
 	m.table.all(cav.Mean, m.f, m.slope)
 	for i, p := range x.P {
 		m.base += p * m.f[i]
@@ -129,7 +130,8 @@ func (x smoothMixture) jointMoments(cav Cavity) Moments {
 		Tol: 0.1 * normalError, Noise: x.prior + x.noise(cav.C, cav.Mean, m.base)/m.unit,
 		Rate: s / m.unit, Scale: x.scale / (s * math.Sqrt(cav.C)),
 	})
-	return Moments{Mean: m.base + m.unit*t[0], Var: m.unit * m.unit * math.Max(0, t[1]-t[0]*t[0]), Response: t[2], Shrinkage: t[3]}
+	return Moments{Mean: m.base + m.unit*t[0], Var: m.unit * m.unit * math.Max(0, t[1]-t[0]*t[0]),
+		Response: t[2], Shrinkage: t[3]}
 }
 
 // cavityReach is how far tables go, in standard deviations of the cavity.

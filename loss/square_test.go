@@ -122,11 +122,13 @@ func TestSquareScaling(t *testing.T) {
 		}
 		big := Cavity{cav.C / (a * a), cav.Mean * a, cav.Var * a * a}
 		m, n := s.Moments(cav), r.Moments(big)
-		if math.Abs(n.Mean/a-m.Mean) > 1e-12*10 || math.Abs(n.Var/(a*a)-m.Var) > 1e-12*100 || math.Abs(n.Shrinkage-m.Shrinkage) > 1e-13 {
+		if math.Abs(n.Mean/a-m.Mean) > 1e-12*10 || math.Abs(n.Var/(a*a)-m.Var) > 1e-12*100 ||
+			math.Abs(n.Shrinkage-m.Shrinkage) > 1e-13 {
 			t.Fatalf("moments %+v, scaled by %g %+v", m, a, n)
 		}
 		copy := len(y) - 1
-		if l, k := s.LeftOut(cav, copy, SquareTest{}), r.LeftOut(big, 0, SquareTest{}); math.Abs(k/(a*a)-l) > 1e-11*100 {
+		if l, k := s.LeftOut(cav, copy, SquareTest{}),
+			r.LeftOut(big, 0, SquareTest{}); math.Abs(k/(a*a)-l) > 1e-11*100 {
 			t.Fatalf("left-out loss %g, scaled %g", l, k/(a*a))
 		}
 	})
@@ -184,14 +186,16 @@ func TestTarget(t *testing.T) {
 
 func TestSquareRefusals(t *testing.T) {
 	for _, s2 := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-320} {
-		if _, err := ByName("square", Parameters{Noise: s2}); err == nil || !strings.Contains(err.Error(), "noise") {
+		if _, err := ByName("square", Parameters{Noise: s2}); err == nil || !strings.Contains(err.Error(),
+			"noise") {
 			t.Errorf("square of noise %g: %v", s2, err)
 		}
 		if _, err := (Square{s2}).Site([]float64{1}, resample.Poisson{Ratio: 1}); err == nil {
 			t.Errorf("Square{%g}.Site passes", s2)
 		}
 	}
-	if l, err := ByName("square", Parameters{Noise: 2}); err != nil || l.Name() != "square" || l.Value(3, 1) != 1 {
+	if l, err := ByName("square", Parameters{Noise: 2}); err != nil || l.Name() != "square" ||
+		l.Value(3, 1) != 1 {
 		t.Errorf("square of noise 2: %v, %v", l, err)
 	}
 }

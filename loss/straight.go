@@ -108,7 +108,8 @@ func (s *straightPiece) holds(at point) bool {
 	if s.kink || at.slope == 0 {
 		return s.kink && at.slope == 0 && math.Abs(at.f-s.first.f) <= at.off()
 	}
-	return math.Abs((1-at.slope)-s.curvature*at.slope) <= straightTol && math.Abs(at.h-at.f-s.derivative(at.f)) <= (1+s.curvature)*at.off()
+	return math.Abs((1-at.slope)-s.curvature*at.slope) <= straightTol &&
+		math.Abs(at.h-at.f-s.derivative(at.f)) <= (1+s.curvature)*at.off()
 }
 
 // findStraight asks the map of target y for the pieces of its loss. It is nil where they are no
@@ -219,7 +220,8 @@ func agrees(p Proximal, l *straightLoss, y float64) bool {
 		exact := loss.piecewise()
 		for j, kink := range exact.kinks {
 			from, to := kink+exact.slopeAt(j, kink)/at.c, kink+exact.slopes[j+1]/at.c
-			for _, h := range []float64{from - 3*size, from - 1e-3*size, 0.5 * (from + to), to + 1e-3*size, to + 3*size} {
+			for _, h := range []float64{from - 3*size, from - 1e-3*size, 0.5 * (from + to), to + 1e-3*size,
+				to + 3*size} {
 				f, slope := p.Prox(at.c, h, []float64{y}, []float64{at.k})
 				want, wantSlope := exact.prox(at.c, h)
 				off := point{h: h, f: f}.off()

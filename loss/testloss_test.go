@@ -25,7 +25,8 @@ func average(test Test, mean, s, y float64, bends []float64) float64 {
 	slices.Sort(cuts)
 	sum := 0.0
 	for i := 1; i < len(cuts); i++ {
-		sum += integral(func(z float64) float64 { return test.Value(mean+s*z, y) * gauss(z) }, cuts[i-1], cuts[i], 0.5)
+		sum += integral(func(z float64) float64 { return test.Value(mean+s*z, y) * gauss(z) }, cuts[i-1], cuts[i],
+			0.5)
 	}
 	return sum
 }
@@ -36,7 +37,8 @@ func average(test Test, mean, s, y float64, bends []float64) float64 {
 // (1e-16/s), which the slope z of the log density multiplies.
 func TestGaussianAverages(t *testing.T) {
 	const y = 1.0
-	narrow, wide, corner, tight := SmoothEps{0.1, 0.1}, SmoothEps{0.5, 1}, SmoothEps{0.3, 0}, SmoothEps{0.1, 0.01}
+	narrow, wide, corner, tight := SmoothEps{0.1, 0.1}, SmoothEps{0.5, 1}, SmoothEps{0.3, 0},
+		SmoothEps{0.1, 0.01}
 	cases := []struct {
 		test  Test
 		bends []float64

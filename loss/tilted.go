@@ -24,7 +24,8 @@ func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, vari
 	log := logTilted(c, h, y, k, l.LogDensity)
 	mode, width := peak(l, c, h, y, k)
 	reach := tiltReach/math.Sqrt(c) + width
-	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep, single: true}
+	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep,
+		single: true}
 	t.resolve(0, 1/math.Sqrt(c+floats.Sum(k)))
 	logZ, mean, variance = t.moments()
 	return logZ + 0.5*math.Log(c/(2*math.Pi)), mean, variance

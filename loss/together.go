@@ -8,8 +8,8 @@ import (
 	"bootbench/blas"
 )
 
-// MomentsTogether computes, for those sites that vector kernels of the bound backend know, the moments of site i
-// under cav[i], and marks them as done. Other sites, and those marked before, are left alone.
+// MomentsTogether computes, for those sites that vector kernels of the bound backend know, the moments of
+// site i under cav[i], and marks them as done. Other sites, and those marked before, are left alone.
 func MomentsTogether(dst []Moments, done []bool, sites []Site, cav []Cavity) {
 	aroundKinks(done, sites, cav, func(l *kinkLanes, number int, cav []Cavity, first int) {
 		for k, i := range l.sites[:number] {
@@ -46,9 +46,10 @@ type kinkLanes struct {
 
 var kinkLanesPool = sync.Pool{New: func() any { return new(kinkLanes) }}
 
-// aroundKinks has found called for sites of equal rows, whose sums are then in lanes: with the cavities of as many
-// sites as there are lanes at most, from one on.
-func aroundKinks(done []bool, sites []Site, cav []Cavity, found func(l *kinkLanes, number int, cav []Cavity, first int)) {
+// aroundKinks has found called for sites of equal rows, whose sums are then in lanes: with the cavities of as
+// many sites as there are lanes at most, from one on.
+func aroundKinks(done []bool, sites []Site, cav []Cavity, found func(l *kinkLanes, number int, cav []Cavity,
+	first int)) {
 	if !blas.HasKinks() {
 		return
 	}
@@ -123,7 +124,8 @@ func (l *kinkLanes) moments(m *Moments, k int, cav Cavity) {
 func (l *kinkLanes) sums(k int) kinkSums {
 	return kinkSums{
 		first: l.First[k], second: l.Second[k], keep: l.Keep[k], pull: l.Pull[k],
-		firstByScale: l.FirstByScale[k], secondByScale: l.SecondByScale[k], keepByZ: l.KeepByZ[k], keepByScale: l.KeepByScale[k],
+		firstByScale: l.FirstByScale[k], secondByScale: l.SecondByScale[k], keepByZ: l.KeepByZ[k],
+		keepByScale:  l.KeepByScale[k],
 		standardKink: standardKink{l.sd[k], l.Z[k], l.Scale[k]},
 	}
 }
@@ -134,8 +136,8 @@ const (
 	farthestZ     = 36 // where they know tails
 )
 
-// setRows lists the rows for vector kernels, where they have one kink at which all are least, and from where to where
-// these may have it: far away if nothing moves there.
+// setRows lists the rows for vector kernels, where they have one kink at which all are least, and from where
+// to where these may have it: far away if nothing moves there.
 func (x *mixture) setRows() {
 	if len(x.kinks) != 1 {
 		return
@@ -154,7 +156,8 @@ func (x *mixture) setRows() {
 			x.fromZ = -maxKinkZ
 		}
 		x.rows = append(x.rows, blas.KinkRow{P: p, Below: below, Above: above,
-			CurvedBelow: x.curvatures[2*i], CurvedAbove: x.curvatures[2*i+1], Reach: math.Min(x.reach[i], farthestReach)})
+			CurvedBelow: x.curvatures[2*i], CurvedAbove: x.curvatures[2*i+1],
+			Reach: math.Min(x.reach[i], farthestReach)})
 	}
 }
 

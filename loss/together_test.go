@@ -48,8 +48,9 @@ func togetherCavity(rng *rand.Rand) Cavity {
 }
 
 // TestMomentsTogether holds vector kernels to the sums as they stand, site by site, over rare and
-// frequent examples, far from the kink and near it. Tails agree to some roundings and to z^2 of those in the exponent; the
-// variance carries those of the mean square, and the shrinkage those of 1% of its largest value; far off, that of z beside a narrow flat part.
+// frequent examples, far from the kink and near it. Tails agree to some roundings and to z^2 of those in the
+// exponent; the variance carries those of the mean square, and the shrinkage those of 1% of its largest
+// value; far off, that of z beside a narrow flat part.
 func TestMomentsTogether(t *testing.T) {
 	if !blas.HasKinks() {
 		t.Skip("no vector kernels here")
@@ -114,7 +115,8 @@ func TestMomentsTogether(t *testing.T) {
 	}
 }
 
-// BenchmarkMomentsTogether is the time of an average by vector kernels, and beside it by one site after the other.
+// BenchmarkMomentsTogether is the time of an average by vector kernels, and beside it by one site after the
+// other.
 func BenchmarkMomentsTogether(b *testing.B) {
 	for _, l := range []Loss{HardMargin{}, Hinge{C: 1}, SquaredHinge{C: 1}} {
 		sites, cav := make([]Site, 48), make([]Cavity, 48)

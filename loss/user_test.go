@@ -118,7 +118,8 @@ func TestEvaluations(t *testing.T) {
 			name string
 			loss Proximal
 			most int
-		}{{"known", l, 0}, {"unknown", struct{ Proximal }{l}, 0}, {"three, unknown", struct{ Proximal }{threeKinks{calls: &calls}}, 60}} {
+		}{{"known", l, 0}, {"unknown", struct{ Proximal }{l}, 0},
+			{"three, unknown", struct{ Proximal }{threeKinks{calls: &calls}}, 60}} {
 			site, err := FromProximal(c.loss).Site([]float64{1}, resample.Poisson{Ratio: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -171,7 +172,8 @@ func TestRoundedProximal(t *testing.T) {
 		if calls > 2500 {
 			t.Errorf("rounded to %g: %d evaluations", tol, calls)
 		}
-		if e := 10*tol + 1e-9; math.Abs(got.Mean-want.Mean) > e || math.Abs(got.Var-want.Var) > e || math.Abs(got.Response-want.Response) > e {
+		if e := 10*tol + 1e-9; math.Abs(got.Mean-want.Mean) > e || math.Abs(got.Var-want.Var) > e ||
+			math.Abs(got.Response-want.Response) > e {
 			t.Errorf("rounded to %g: %+v, exactly %+v", tol, got, want)
 		}
 	}
@@ -196,8 +198,8 @@ func TestStraightDerivatives(t *testing.T) {
 }
 
 // TestStraightMaps: losses that are known by their maps alone, but straight, are those of the
-// catalogue that they copy: to rounding, and to its own error where the map is rounded. Search and moves from one
-// target to others take some hundred evaluations, averages none. Losses that are not of that kind are
+// catalogue that they copy: to rounding, and to its own error where the map is rounded. Search and moves from
+// one target to others take some hundred evaluations, averages none. Losses that are not of that kind are
 // averaged as before: smooth, of three kinks, a barrier, without a least value.
 func TestStraightMaps(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
@@ -208,8 +210,10 @@ func TestStraightMaps(t *testing.T) {
 		y     []float64
 		tol   float64
 	}{
-		{Hinge{C: 0.7}, Hinge{C: 0.7}, []float64{-1}, 1e-12}, {SquaredHinge{C: 3}, SquaredHinge{C: 3}, []float64{1, -1}, 1e-12},
-		{EpsInsensitive{2, 0.3}, EpsInsensitive{2, 0.3}, []float64{0.8, 5}, 1e-12}, {Huber{2, 0.4}, Huber{2, 0.4}, []float64{-130}, 1e-9},
+		{Hinge{C: 0.7}, Hinge{C: 0.7}, []float64{-1}, 1e-12}, {SquaredHinge{C: 3}, SquaredHinge{C: 3},
+			[]float64{1, -1}, 1e-12},
+		{EpsInsensitive{2, 0.3}, EpsInsensitive{2, 0.3}, []float64{0.8, 5}, 1e-12}, {Huber{2, 0.4}, Huber{2, 0.4},
+			[]float64{-130}, 1e-9},
 		{LeastAbsolute{0.5}, LeastAbsolute{0.5}, []float64{1e4}, 1e-6},
 		{bisected{pinball{0.5}, 1e-12, &calls}, LeastAbsolute{0.5}, []float64{0.4}, 1e-10},
 	} {
@@ -233,17 +237,20 @@ func TestStraightMaps(t *testing.T) {
 				if calls > 0 {
 					t.Errorf("%s: %d evaluations", c.like.Name(), calls)
 				}
-				if !(math.Abs(a.Mean-b.Mean) <= c.tol && math.Abs(a.Var-b.Var) <= c.tol && math.Abs(a.Response-b.Response) <= c.tol && math.Abs(a.Shrinkage-b.Shrinkage) <= c.tol) {
+				if !(math.Abs(a.Mean-b.Mean) <= c.tol && math.Abs(a.Var-b.Var) <= c.tol &&
+					math.Abs(a.Response-b.Response) <= c.tol && math.Abs(a.Shrinkage-b.Shrinkage) <= c.tol) {
 					t.Errorf("%s %v: %+v, want %+v", c.like.Name(), y, a, b)
 				}
 			}
 			far := Cavity{2, y[0] + 1e3*(1+math.Abs(y[0])), 4}
-			if a, b := got.Moments(far), want.Moments(far); math.Abs(a.Mean-b.Mean) > 1e-8*far.Mean || math.Abs(a.Var-b.Var) > 1e-8*(4+b.Var) {
+			if a, b := got.Moments(far), want.Moments(far); math.Abs(a.Mean-b.Mean) > 1e-8*far.Mean ||
+				math.Abs(a.Var-b.Var) > 1e-8*(4+b.Var) {
 				t.Errorf("%s, far off: %+v, want %+v", c.like.Name(), a, b)
 			}
 		}
 	}
-	for _, p := range []Proximal{logCosh{2}, bisected{pinball{0.3}, 1e-8, &calls}, HardMargin{}, threeKinks{calls: &calls}, Logistic{C: 1}, wavy{}} {
+	for _, p := range []Proximal{logCosh{2}, bisected{pinball{0.3}, 1e-8, &calls}, HardMargin{},
+		threeKinks{calls: &calls}, Logistic{C: 1}, wavy{}} {
 		s, _ := FromProximal(struct{ Proximal }{p}).Site([]float64{1}, law)
 		if _, ok := s.(*smoothSite); !ok {
 			t.Errorf("%s: %T", p.Name(), s)

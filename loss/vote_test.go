@@ -10,7 +10,8 @@ import (
 // TestVoteShare: the vote is that of the distribution. Distributions of smooth losses carry their
 // map to 1e-7 of the standard deviation.
 func TestVoteShare(t *testing.T) {
-	for _, l := range []Loss{Hinge{C: 3}, HardMargin{}, SquaredHinge{C: 1}, Logistic{C: 4}, EpsInsensitive{C: 1, Epsilon: 1}, Square{Noise: 0.3}, Probit{}} {
+	for _, l := range []Loss{Hinge{C: 3}, HardMargin{}, SquaredHinge{C: 1}, Logistic{C: 4},
+		EpsInsensitive{C: 1, Epsilon: 1}, Square{Noise: 0.3}, Probit{}} {
 		for _, y := range [][]float64{{1}, {-1}, {-1, -1}} {
 			s, err := l.Site(y, resample.Poisson{Ratio: 1.5})
 			if err != nil {

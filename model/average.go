@@ -19,14 +19,16 @@ import (
 // (see RankError), Auto makes a finer one or takes the exact engine, and solves again;
 // earlier solutions of this model are then no longer its. Where neither fits into memory the
 // status is TooCoarse.
-func (m *Model) Solve(ctx context.Context, law resample.CountDistribution, settings solver.Settings) (*solver.Solution, error) {
+func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
+	settings solver.Settings) (*solver.Solution, error) {
 	if m.Factor == nil {
 		return m.solveOnce(ctx, law, settings)
 	}
 	return m.solveAccurately(ctx, law, settings)
 }
 
-func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution, settings solver.Settings) (*solver.Solution, error) {
+func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution,
+	settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.solveRoom()
 	}

@@ -87,24 +87,27 @@ func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
 	cross := need.One(m.CrossAll(matrix([][]float64{{0.5, 1.5}, {3, 3}})))(t)
 	seen := 0
-	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{
-		Resamples: 20, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
-		OnResample: func(b int, counts []int, f []float64) {
-			var drawn []int
-			for i, k := range counts {
-				drawn = append(drawn, slices.Repeat([]int{i}, k)...)
-			}
-			for p, want := range fitRows(t, m, 0.2, drawn, cross) {
-				near(t, fmt.Sprintf("resample %d, place %d", b, p), f[p], want, 1e-11)
-			}
-			seen++
-		},
-	}, Cross: cross})
+	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{
+			Resamples: 20, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
+			OnResample: func(b int, counts []int, f []float64) {
+				var drawn []int
+				for i, k := range counts {
+					drawn = append(drawn, slices.Repeat([]int{i}, k)...)
+				}
+				for p, want := range fitRows(t, m, 0.2, drawn, cross) {
+					near(t, fmt.Sprintf("resample %d, place %d", b, p), f[p], want, 1e-11)
+				}
+				seen++
+			},
+		}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen != 20 || result.Resamples != 20 || len(result.Mean) != m.Sites()+2 || len(result.LeftOut[0].Examples) != 40 {
-		t.Errorf("%d resamples seen, %d places, %d examples", seen, len(result.Mean), len(result.LeftOut[0].Examples))
+	if seen != 20 || result.Resamples != 20 || len(result.Mean) != m.Sites()+2 ||
+		len(result.LeftOut[0].Examples) != 40 {
+		t.Errorf("%d resamples seen, %d places, %d examples", seen, len(result.Mean),
+			len(result.LeftOut[0].Examples))
 	}
 }
 
@@ -135,7 +138,8 @@ func TestScratch(t *testing.T) {
 	if _, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
+	if _, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m.Sites() {
@@ -148,11 +152,13 @@ func TestScratch(t *testing.T) {
 // TestUnknownLoss: what no trainer knows cannot be retrained or fitted.
 func TestUnknownLoss(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=20"), Loss: labelsOnly{loss.Square{Noise: 1}}})
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.Is(err, model.ErrInput) || !contains(err, `no trainer for loss "labels-only"`) {
 		t.Errorf("retraining: %v", err)
 	}
-	if _, err := m.FullFit(); !errors.Is(err, model.ErrInput) || !contains(err, `no trainer for loss "labels-only"`) {
+	if _, err := m.FullFit(); !errors.Is(err, model.ErrInput) ||
+		!contains(err, `no trainer for loss "labels-only"`) {
 		t.Errorf("full fit: %v", err)
 	}
 }
@@ -177,7 +183,8 @@ func TestFailedFits(t *testing.T) {
 		t.Errorf("full fit: %v", err)
 	}
 	var one *retrain.FitError
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.As(err, &one) || !errors.As(err, &full) {
 		t.Errorf("retraining: %v", err)
 	}

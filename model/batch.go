@@ -19,9 +19,11 @@ import (
 
 // NewBatch prepares batch training around a solution of this model, which may be a rough
 // one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
-func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings RetrainSettings) (*batch.Trainer, error) {
+func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme,
+	settings RetrainSettings) (*batch.Trainer, error) {
 	if _, ok := m.Loss.(loss.Proximal); !ok {
-		return nil, inputError(fmt.Errorf("batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
+		return nil, inputError(fmt.Errorf(
+			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
 	}
 	s = s.Whole()
 	engine, err := s.Engine()
@@ -32,7 +34,8 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme, settings Re
 }
 
 // newBatch is NewBatch with the responses of the new inputs, over the sites of a part.
-func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, p part, scheme resample.Scheme, settings RetrainSettings, responses blas64.General) (*batch.Trainer, error) {
+func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, p part, scheme resample.Scheme,
+	settings RetrainSettings, responses blas64.General) (*batch.Trainer, error) {
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), Y: p.y, Site: p.site}
 	if m.Bias && m.Set.Task == dataset.Classification {
@@ -55,7 +58,8 @@ const leastBlock = 8 << 20
 // boundedBlocks are the settings of batches whose blocks take, all workers together, at
 // most half of a kernel matrix that is held whole (at 3000 sites blocks of 52 resamples, whose fits take
 // 1.2 times as long as in blocks of 128; of 32, 1.5 times), half of what Spec.MaxBytes leaves
-// beside the matrix, its engine and the copy of G in single precision, and never more than by default, all ranks together.
+// beside the matrix, its engine and the copy of G in single precision, and never more than by default, all
+// ranks together.
 func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 	how := settings.Batch
 	if how.MaxBytes != 0 {
@@ -68,7 +72,8 @@ func (m *Model) boundedBlocks(settings RetrainSettings) batch.Settings {
 	case workers == 0:
 		workers = runtime.GOMAXPROCS(0)
 	}
-	how.MaxBytes = batch.DefaultMaxBytes / int64(m.members()) // resamples of a block are as many as in one process
+	// resamples of a block are as many as in one process
+	how.MaxBytes = batch.DefaultMaxBytes / int64(m.members())
 	copied := m.copyBytes()
 	if copied > 0 {
 		how.MaxBytes = min(how.MaxBytes, max(leastBlock, copied/int64(workers)))
@@ -97,4 +102,5 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 	}
 }
 
-var errLeftOver = inputError(errors.New("a resample that batches do not train to the tolerance needs the whole kernel matrix, which ranks do not have: take --engine lowrank, or --refine none"))
+var errLeftOver = inputError(errors.New(
+	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which ranks do not have: take --engine lowrank, or --refine none"))

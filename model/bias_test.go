@@ -27,10 +27,13 @@ func biasCells(t *testing.T) map[string]model.Spec {
 	boston = boston.Subset(rangeOf(120))
 	cells := map[string]model.Spec{}
 	for _, l := range []loss.Loss{loss.Hinge{C: 0.5}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
-		cells[l.Name()] = model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: true, Kernel: kernel.Spec{Gamma: 0.3}}
+		cells[l.Name()] = model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: true,
+			Kernel: kernel.Spec{Gamma: 0.3}}
 	}
-	for _, l := range []loss.Loss{loss.Square{Noise: 10}, loss.Huber{C: 0.1, Delta: 3}, loss.EpsInsensitive{C: 0.3, Epsilon: 1}} {
-		cells[l.Name()] = model.Spec{Set: boston, Loss: l, Standardize: true, Bias: true, Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 30}}
+	for _, l := range []loss.Loss{loss.Square{Noise: 10}, loss.Huber{C: 0.1, Delta: 3},
+		loss.EpsInsensitive{C: 0.3, Epsilon: 1}} {
+		cells[l.Name()] = model.Spec{Set: boston, Loss: l, Standardize: true, Bias: true,
+			Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 30}}
 	}
 	return cells
 }
@@ -44,9 +47,9 @@ func rangeOf(n int) []int {
 }
 
 // TestBiasByBatch: resamples trained together, as products with G, are those trained one by
-// one with the equality constraint sum a = 0, at the sites and at new inputs: within the tolerance 1e-3 of package svm, 1e-5 of f of the
-// others. The theory agrees with them as it does without a bias: its left-out error within
-// 3 standard errors and 4% of its own.
+// one with the equality constraint sum a = 0, at the sites and at new inputs: within the tolerance 1e-3 of
+// package svm, 1e-5 of f of the others. The theory agrees with them as it does without a bias: its left-out
+// error within 3 standard errors and 4% of its own.
 func TestBiasByBatch(t *testing.T) {
 	for name, spec := range biasCells(t) {
 		if testing.Short() && (name == "logistic" || name == "huber" || name == "hinge2") {
@@ -60,7 +63,8 @@ func TestBiasByBatch(t *testing.T) {
 			}
 			law := resample.Poisson{Ratio: 1}
 			cross := newInputs(t, m)
-			settings := model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60, Seed: 1, Tests: []loss.Test{test}}, Batch: batch.Settings{Tolerance: 1e-6, MaxIterations: 400}}
+			settings := model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60, Seed: 1,
+				Tests: []loss.Test{test}}, Batch: batch.Settings{Tolerance: 1e-6, MaxIterations: 400}}
 			fits := func(run func(model.RetrainSettings)) (all [][]float64) {
 				s := settings
 				s.OnResample = func(_ int, _ []int, f []float64) { all = append(all, slices.Clone(f)) }
@@ -113,23 +117,27 @@ func TestBiasOfOneClass(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
 		m := build(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
 		lacking, seen := 0, 0
-		settings := model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, MaxSkipped: 0.5, OnResample: func(_ int, counts []int, f []float64) {
-			if seen++; counts[4]+counts[9] > 0 {
-				return
-			}
-			lacking++
-			for _, v := range f {
-				near(t, l.Name(), v, 1, 1e-3)
-			}
-		}}}
+		settings := model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, MaxSkipped: 0.5,
+			OnResample: func(_ int, counts []int, f []float64) {
+				if seen++; counts[4]+counts[9] > 0 {
+					return
+				}
+				lacking++
+				for _, v := range f {
+					near(t, l.Name(), v, 1, 1e-3)
+				}
+			}}}
 		solution := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		single := need.One(m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, settings))(t)
 		one := lacking
-		together, _ := need.Two(m.RetrainBatch(context.Background(), solution, resample.Poisson{Ratio: 1}, settings))(t)
+		together, _ := need.Two(m.RetrainBatch(context.Background(), solution, resample.Poisson{Ratio: 1},
+			settings))(t)
 		if lacking != 2*one || len(single.Skipped) != len(together.Skipped) {
-			t.Errorf("%s: %d and %d resamples of one class, %d and %d skipped", l.Name(), one, lacking-one, len(single.Skipped), len(together.Skipped))
+			t.Errorf("%s: %d and %d resamples of one class, %d and %d skipped", l.Name(), one, lacking-one,
+				len(single.Skipped), len(together.Skipped))
 		}
-		if logistic := l.Name() == "logistic"; logistic != (one == 0) || logistic != (len(single.Skipped) > 0) || seen+len(single.Skipped)+len(together.Skipped) != 200 {
+		if logistic := l.Name() == "logistic"; logistic != (one == 0) || logistic != (len(single.Skipped) > 0) ||
+			seen+len(single.Skipped)+len(together.Skipped) != 200 {
 			t.Errorf("%s: %d of one class trained, %d skipped", l.Name(), one, len(single.Skipped))
 		}
 	}

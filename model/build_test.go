@@ -37,7 +37,8 @@ func TestSites(t *testing.T) {
 				if jitter > 0 {
 					wantSites = 200
 				}
-				if m.Sites() != wantSites || m.Gram.N() != wantSites || m.Merged() != 200-wantSites || len(m.Site) != 200 {
+				if m.Sites() != wantSites || m.Gram.N() != wantSites || m.Merged() != 200-wantSites ||
+					len(m.Site) != 200 {
 					t.Fatalf("%d sites, order %d, %d merged", m.Sites(), m.Gram.N(), m.Merged())
 				}
 				z := asTheyAre(spec.Set.X)
@@ -102,7 +103,8 @@ func TestTask(t *testing.T) {
 // TestUnits: with standardising, the units of a feature do not matter, nor does
 // a feature that is the same everywhere.
 func TestUnits(t *testing.T) {
-	spec := model.Spec{Set: load(t, "synthetic:waves,n=40"), Kernel: kernel.Spec{Gamma: 0.2}, Loss: loss.Square{Noise: 1}, Standardize: true}
+	spec := model.Spec{Set: load(t, "synthetic:waves,n=40"), Kernel: kernel.Spec{Gamma: 0.2},
+		Loss: loss.Square{Noise: 1}, Standardize: true}
 	changed := spec
 	set := *spec.Set
 	set.X = dataset.NewMatrix(40, 5)
@@ -234,7 +236,8 @@ func TestMarginPresets(t *testing.T) {
 			t.Errorf("%s has no preset", name)
 		}
 		if set.Task == dataset.Classification {
-			if _, hard := preset.Loss.(loss.HardMargin); !hard || !preset.Standardize || preset.Kernel.Gamma != scale[name]/float64(set.D()) {
+			if _, hard := preset.Loss.(loss.HardMargin); !hard || !preset.Standardize ||
+				preset.Kernel.Gamma != scale[name]/float64(set.D()) {
 				t.Errorf("%s: preset %+v", name, preset)
 			}
 		}
@@ -271,38 +274,60 @@ func TestRefusals(t *testing.T) {
 		{"no set", with(func(s *model.Spec) { s.Set = nil }), model.ErrInput, "no data set or no loss"},
 		{"no loss", with(func(s *model.Spec) { s.Loss = nil }), model.ErrInput, "no data set or no loss"},
 		{"no examples", with(func(s *model.Spec) { s.Set = s.Set.Head(0) }), model.ErrInput, "no targets"},
-		{"too few targets", with(func(s *model.Spec) { s.Set.Y = s.Set.Y[:7] }), model.ErrInput, "7 targets for 12 examples"},
-		{"too few numbers", with(func(s *model.Spec) { s.Set.X.Data = s.Set.X.Data[:7] }), model.ErrInput, "7 numbers do not hold 12 x 2"},
+		{"too few targets", with(func(s *model.Spec) { s.Set.Y = s.Set.Y[:7] }), model.ErrInput,
+			"7 targets for 12 examples"},
+		{"too few numbers", with(func(s *model.Spec) { s.Set.X.Data = s.Set.X.Data[:7] }), model.ErrInput,
+			"7 numbers do not hold 12 x 2"},
 		{"narrow stride", with(func(s *model.Spec) { s.Set.X.Stride = 1 }), model.ErrInput, "with stride 1"},
-		{"no loss at all", with(func(s *model.Spec) { s.Loss = loss.Square{Noise: -1} }), model.ErrInput, "noise variance"},
+		{"no loss at all", with(func(s *model.Spec) { s.Loss = loss.Square{Noise: -1} }), model.ErrInput,
+			"noise variance"},
 		{"equal targets", with(func(s *model.Spec) { clear(s.Set.Y) }), model.ErrInput, "all 12 targets are 0"},
-		{"no labels", with(func(s *model.Spec) { s.Loss = labelsOnly{loss.Square{Noise: 1}} }), model.ErrInput, "labels must be -1 and +1"},
+		{"no labels", with(func(s *model.Spec) { s.Loss = labelsOnly{loss.Square{Noise: 1}} }), model.ErrInput,
+			"labels must be -1 and +1"},
 		{"one label", with(func(s *model.Spec) {
 			s.Loss = labelsOnly{loss.Square{Noise: 1}}
 			for i := range s.Set.Y {
 				s.Set.Y[i] = 1
 			}
 		}), model.ErrInput, "all 12 labels are 1"},
-		{"feature", with(func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }), model.ErrInput, "row 4, feature 2 is NaN"},
-		{"feature standardised", with(func(s *model.Spec) { s.Standardize = true; s.Set.X.Row(3)[1] = math.Inf(1) }), model.ErrInput, "row 4, feature 2 is +Inf"},
-		{"target", with(func(s *model.Spec) { s.Set.Y[11] = math.NaN() }), model.ErrInput, "target of row 12 is NaN"},
+		{"feature", with(func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }), model.ErrInput,
+			"row 4, feature 2 is NaN"},
+		{"feature standardised", with(func(s *model.Spec) {
+			s.Standardize = true
+			s.Set.X.Row(3)[1] =
+				math.Inf(1)
+		}), model.ErrInput, "row 4, feature 2 is +Inf"},
+		{"target", with(func(s *model.Spec) { s.Set.Y[11] = math.NaN() }), model.ErrInput,
+			"target of row 12 is NaN"},
 		{"kind", with(func(s *model.Spec) { s.Kernel.Kind = 99 }), model.ErrInput, "99"},
 		{"gamma", with(func(s *model.Spec) { s.Kernel.Gamma = -1 }), model.ErrInput, "gamma"},
-		{"length scales", with(func(s *model.Spec) { s.Kernel = kernel.Spec{LengthScale: []float64{1, 2, 3}} }), model.ErrInput, "3 length scales for 2 features"},
+		{"length scales", with(func(s *model.Spec) { s.Kernel = kernel.Spec{LengthScale: []float64{1, 2, 3}} }),
+			model.ErrInput, "3 length scales for 2 features"},
 		{"jitter", with(func(s *model.Spec) { s.Kernel.Jitter = -1 }), model.ErrInput, "jitter"},
 		{"jitter NaN", with(func(s *model.Spec) { s.Kernel.Jitter = math.NaN() }), model.ErrInput, "jitter"},
-		{"overflow", with(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Linear, Amplitude: 1e308} }), model.ErrInput, "not finite"},
+		{"overflow", with(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Linear, Amplitude: 1e308} }),
+			model.ErrInput, "not finite"},
 		{"memory", with(func(s *model.Spec) { s.MaxBytes = 1000 }), linalg.ErrMemory, "the theory for"},
-		{"matrix standardised", matrixOf(func(s *model.Spec) { s.Standardize = true }), model.ErrInput, "cannot be standardised"},
-		{"matrix not square", matrixOf(func(s *model.Spec) { s.Set = s.Set.Head(11) }), model.ErrInput, "as many features as examples, got 12 and 11"},
-		{"matrix asymmetric", matrixOf(func(s *model.Spec) { s.Set.X.Row(2)[5] += 0.01 }), model.ErrInput, "entries (3, 6)"},
-		{"matrix with gap", matrixOf(func(s *model.Spec) { s.Set.X.Row(2)[5] = math.NaN() }), model.ErrInput, "row 3, feature 6 is NaN"},
-		{"matrix with gamma", matrixOf(func(s *model.Spec) { s.Kernel.Gamma = 1 }), model.ErrInput, "takes no gamma"},
-		{"matrix overflow", matrixOf(func(s *model.Spec) { s.Kernel.Amplitude = math.MaxFloat64; s.Kernel.Constant = math.MaxFloat64 }), model.ErrInput, "not finite"},
+		{"matrix standardised", matrixOf(func(s *model.Spec) { s.Standardize = true }), model.ErrInput,
+			"cannot be standardised"},
+		{"matrix not square", matrixOf(func(s *model.Spec) { s.Set = s.Set.Head(11) }), model.ErrInput,
+			"as many features as examples, got 12 and 11"},
+		{"matrix asymmetric", matrixOf(func(s *model.Spec) { s.Set.X.Row(2)[5] += 0.01 }), model.ErrInput,
+			"entries (3, 6)"},
+		{"matrix with gap", matrixOf(func(s *model.Spec) { s.Set.X.Row(2)[5] = math.NaN() }), model.ErrInput,
+			"row 3, feature 6 is NaN"},
+		{"matrix with gamma", matrixOf(func(s *model.Spec) { s.Kernel.Gamma = 1 }), model.ErrInput,
+			"takes no gamma"},
+		{"matrix overflow", matrixOf(func(s *model.Spec) {
+			s.Kernel.Amplitude = math.MaxFloat64
+			s.Kernel.Constant =
+				math.MaxFloat64
+		}), model.ErrInput, "not finite"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := model.Build(c.spec)
-			if m != nil || !errors.Is(err, c.is) || errors.Is(err, model.ErrInput) == errors.Is(err, linalg.ErrMemory) {
+			if m != nil || !errors.Is(err, c.is) || errors.Is(err, model.ErrInput) == errors.Is(err,
+				linalg.ErrMemory) {
 				t.Fatalf("model %v, error %v", m, err)
 			}
 			if !contains(err, c.says) {
@@ -384,15 +409,18 @@ func skipUnderRace(t *testing.T) {
 // known for what: the matrix is large beside that.)
 func TestTheoryBytes(t *testing.T) {
 	skipUnderRace(t)
-	regression := model.Spec{Set: load(t, "synthetic:friedman1,n=1200"), Kernel: kernel.Spec{Amplitude: 25, Constant: 200},
+	regression := model.Spec{Set: load(t, "synthetic:friedman1,n=1200"), Kernel: kernel.Spec{Amplitude: 25,
+		Constant: 200},
 		Loss: loss.Square{Noise: 10}, Standardize: true}
-	margin := model.Spec{Set: load(t, "synthetic:rings,n=500,d=5"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	margin := model.Spec{Set: load(t, "synthetic:rings,n=500,d=5"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	lowrank := regression
 	lowrank.Set, lowrank.Storage, lowrank.Rank = load(t, "synthetic:friedman1,n=6000"), model.LowRank, 256
 	tube, logistic := regression, margin
 	tube.Set, tube.Loss = load(t, "synthetic:friedman1,n=400"), loss.EpsInsensitive{C: 1, Epsilon: 0.1}
 	logistic.Loss = loss.Logistic{C: 1}
-	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "eps": tube, "logistic": logistic, "low rank": lowrank} {
+	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "eps": tube,
+		"logistic": logistic, "low rank": lowrank} {
 		least := 0.9
 		if name == "square" {
 			least = 0.6
@@ -421,7 +449,8 @@ func TestTheoryBytes(t *testing.T) {
 // keeps to that.
 func TestLittleMemory(t *testing.T) {
 	skipUnderRace(t)
-	spec := model.Spec{Set: load(t, "synthetic:rings,n=400,d=5"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	spec := model.Spec{Set: load(t, "synthetic:rings,n=400,d=5"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	plenty := build(t, spec)
 	whole := plenty.TheoryBytes()
 	want := solve(t, plenty)
@@ -450,7 +479,8 @@ func TestLittleMemory(t *testing.T) {
 	if _, err := model.Build(spec); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("one byte short: %v", err)
 	}
-	square := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1}, Standardize: true}
+	square := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
+		Standardize: true}
 	square.MaxBytes = build(t, square).TheoryBytes()
 	build(t, square)
 	square.MaxBytes--

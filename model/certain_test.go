@@ -30,9 +30,10 @@ func TestCertain(t *testing.T) {
 		second func(f, y float64) float64 // l'' where it is one
 		cost   float64                    // of a margin loss
 	}{
-		"hard":     {labels, loss.HardMargin{}, nil, math.Inf(1)},
-		"hinge":    {labels, loss.Hinge{C: 10}, nil, 10},
-		"logistic": {labels, loss.Logistic{C: 100}, func(f, _ float64) float64 { return 50 / (1 + math.Cosh(f)) }, 0},
+		"hard":  {labels, loss.HardMargin{}, nil, math.Inf(1)},
+		"hinge": {labels, loss.Hinge{C: 10}, nil, 10},
+		"logistic": {labels, loss.Logistic{C: 100}, func(f, _ float64) float64 { return 50 / (1 + math.Cosh(f)) },
+			0},
 		"huber": {regression, loss.Huber{C: 10, Delta: 1}, func(f, y float64) float64 {
 			if math.Abs(f-y) > 1 {
 				return 0
@@ -60,12 +61,15 @@ func TestCertain(t *testing.T) {
 			}
 			at := need.One(m.Predict(s, &dataset.Inputs{X: c.set.X}))(t)
 			for i, f := range fit.F {
-				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] != 0 || math.Abs(at.Mean[i]-f) > 1e-5 || math.Abs(at.Var[i]) > 1e-9 {
-					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i], at.Mean[i], s.Var[i], at.Var[i], f)
+				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] != 0 || math.Abs(at.Mean[i]-f) > 1e-5 ||
+					math.Abs(at.Var[i]) > 1e-9 {
+					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i],
+						at.Mean[i], s.Var[i], at.Var[i], f)
 				}
 				precision := 1 / conditional(m.Gram, bend, i)
 				mean := f - fit.Weight[i]/precision
-				if math.Abs(s.Cavity[i].Mean-mean) > 1e-4*(1+math.Abs(mean)) || math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var != 0 {
+				if math.Abs(s.Cavity[i].Mean-mean) > 1e-4*(1+math.Abs(mean)) ||
+					math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var != 0 {
 					t.Errorf("site %d: cavity %+v, want precision %g, mean %g", i, s.Cavity[i], precision, mean)
 				}
 			}

@@ -40,7 +40,8 @@ func TestClassWeightsAgainstLIBSVM(t *testing.T) {
 		{"sonar", 1, loss.ClassWeights{Negative: 1, Positive: 5}, -83.229106, -0.146178, 148, 60},
 	} {
 		set := load(t, c.name)
-		m := build(t, model.Spec{Set: set, Standardize: true, Bias: true, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c, ClassWeights: c.weights}})
+		m := build(t, model.Spec{Set: set, Standardize: true, Bias: true,
+			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c, ClassWeights: c.weights}})
 		fit, err := m.Fit(model.FitSettings{Tolerance: 1e-8})
 		if err != nil || fit.Err() != nil {
 			t.Fatal(c.name, err, fit.Err())
@@ -49,8 +50,10 @@ func TestClassWeightsAgainstLIBSVM(t *testing.T) {
 		for s, w := range fit.Weight {
 			square += w * (fit.F[s] - fit.Bias)
 		}
-		if objective := square/2 - floats.Sum(r.Alpha); math.Abs(objective/c.objective-1) > 1e-6 || math.Abs(fit.Bias+c.rho) > 1e-6 || r.Free+r.Bounded != c.vectors || r.Bounded != c.most {
-			t.Errorf("%s: objective %.6f, bias %.6f, %d support vectors, %d at their bounds; svm-train %+v", c.name, objective, fit.Bias, r.Free+r.Bounded, r.Bounded, c)
+		if objective := square/2 - floats.Sum(r.Alpha); math.Abs(objective/c.objective-1) > 1e-6 ||
+			math.Abs(fit.Bias+c.rho) > 1e-6 || r.Free+r.Bounded != c.vectors || r.Bounded != c.most {
+			t.Errorf("%s: objective %.6f, bias %.6f, %d support vectors, %d at their bounds; svm-train %+v", c.name,
+				objective, fit.Bias, r.Free+r.Bounded, r.Bounded, c)
 		}
 	}
 }
@@ -65,9 +68,11 @@ func weightedSpecs(t *testing.T, w loss.ClassWeights) []model.Spec {
 		copy(set.X.Row(i+9), set.X.Row((i+109)%200))
 	}
 	var all []model.Spec
-	for _, l := range []loss.Loss{loss.Hinge{C: 0.5, ClassWeights: w}, loss.SquaredHinge{C: 0.5, ClassWeights: w}, loss.Logistic{C: 1, ClassWeights: w}} {
+	for _, l := range []loss.Loss{loss.Hinge{C: 0.5, ClassWeights: w},
+		loss.SquaredHinge{C: 0.5, ClassWeights: w}, loss.Logistic{C: 1, ClassWeights: w}} {
 		for _, bias := range []bool{false, true} {
-			all = append(all, model.Spec{Set: set, Loss: l, Standardize: true, Bias: bias, Kernel: kernel.Spec{Gamma: 0.3}})
+			all = append(all, model.Spec{Set: set, Loss: l, Standardize: true, Bias: bias,
+				Kernel: kernel.Spec{Gamma: 0.3}})
 		}
 	}
 	return all
@@ -120,7 +125,8 @@ func TestClassWeightsOptimality(t *testing.T) {
 		}
 		for s, a := range fit.Weight {
 			if !(a >= lo[s]-tol && a <= hi[s]+tol) {
-				t.Errorf("%s, bias %v, site %d: weight %v, must lie in [%v, %v]", m.Loss.Name(), m.Bias, s, a, lo[s], hi[s])
+				t.Errorf("%s, bias %v, site %d: weight %v, must lie in [%v, %v]", m.Loss.Name(), m.Bias, s, a, lo[s],
+					hi[s])
 			}
 		}
 		if m.Bias && math.Abs(floats.Sum(fit.Weight)) > 1e-6 {
@@ -142,11 +148,14 @@ func TestClassWeightsRetrained(t *testing.T) {
 		if err != nil || s.Status != solver.Converged {
 			t.Fatal(err, s.Status)
 		}
-		single := need.One(m.Retrain(context.Background(), law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
-		together, _ := need.Two(m.RetrainBatch(context.Background(), s, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
+		single := need.One(m.Retrain(context.Background(), law,
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
+		together, _ := need.Two(m.RetrainBatch(context.Background(), s, law,
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
 		for i, v := range single.Var {
 			if sd := math.Sqrt(v); math.Abs(together.Mean[i]-single.Mean[i]) > 5e-3*sd {
-				t.Errorf("%s, bias %v, site %d: mean %v by batches, %v one by one", m.Loss.Name(), m.Bias, i, together.Mean[i], single.Mean[i])
+				t.Errorf("%s, bias %v, site %d: mean %v by batches, %v one by one", m.Loss.Name(), m.Bias, i,
+					together.Mean[i], single.Mean[i])
 			}
 		}
 		theory, _ := s.LeftOut(tests[0])
@@ -160,7 +169,8 @@ func TestClassWeightsRetrained(t *testing.T) {
 // the last bit; the fingerprint is that of no weights, and another with others.
 func TestClassWeightsOfOne(t *testing.T) {
 	law := resample.Poisson{Ratio: 1}
-	plain, other := weightedSpecs(t, loss.ClassWeights{}), weightedSpecs(t, loss.ClassWeights{Negative: 1, Positive: 2})
+	plain, other := weightedSpecs(t, loss.ClassWeights{}),
+		weightedSpecs(t, loss.ClassWeights{Negative: 1, Positive: 2})
 	balanced := loss.Balanced(plain[0].Set.Y)
 	for k, spec := range weightedSpecs(t, balanced) {
 		if spec.Bias {
@@ -184,12 +194,16 @@ func TestClassWeightsOfOne(t *testing.T) {
 // TestClassWeightsFlagless: the quick fit chooses C of the weighted loss.
 func TestClassWeightsFlagless(t *testing.T) {
 	set, w := load(t, "synthetic:blobs,n=60"), loss.ClassWeights{Negative: 1, Positive: 3}
-	fit := need.One(model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{ClassWeights: w}}, nil))(t)
-	if l, ok := fit.Spec.Loss.(loss.Hinge); !ok || !(l.C > 0) || l.ClassWeights != w || !(fit.Spec.Kernel.Gamma > 0) {
+	fit := need.One(model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true,
+		Loss: loss.Hinge{ClassWeights: w}}, nil))(t)
+	if l, ok := fit.Spec.Loss.(loss.Hinge); !ok || !(l.C > 0) || l.ClassWeights != w ||
+		!(fit.Spec.Kernel.Gamma > 0) {
 		t.Errorf("chosen: %+v", fit.Spec.Loss)
 	}
-	numbers := &dataset.Set{Name: "numbers", X: set.X, Y: slices.Repeat([]float64{0.5, 2}, 30), Task: dataset.Regression}
-	if _, err := model.FitQuickly(context.Background(), model.Spec{Set: numbers, Loss: loss.Hinge{ClassWeights: w}}, nil); err == nil {
+	numbers := &dataset.Set{Name: "numbers", X: set.X, Y: slices.Repeat([]float64{0.5, 2}, 30),
+		Task: dataset.Regression}
+	if _, err := model.FitQuickly(context.Background(),
+		model.Spec{Set: numbers, Loss: loss.Hinge{ClassWeights: w}}, nil); err == nil {
 		t.Error("class weights of numbers")
 	}
 }

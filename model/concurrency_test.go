@@ -31,9 +31,14 @@ func TestBusy(t *testing.T) {
 		"solve":      func() error { _, err := m.Solve(ctx, law, solver.Settings{}); return err },
 		"fit":        func() error { _, err := m.FullFit(); return err },
 		"covariance": func() error { return earlier.Covariance(make([]float64, m.Sites()), 0) },
-		"predict":    func() error { _, _, err := earlier.Predict(make([]float64, earlier.InputDim())); return err },
+		"predict": func() error {
+			_, _,
+				err := earlier.Predict(make([]float64, earlier.InputDim()))
+			return err
+		},
 		"batch": func() error {
-			_, _, err := m.RetrainBatch(ctx, earlier, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+			_, _, err := m.RetrainBatch(ctx, earlier, law,
+				model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 			return err
 		},
 		"refine": func() error {
@@ -52,7 +57,8 @@ func TestBusy(t *testing.T) {
 				t.Errorf("%s beside a solve: %v", name, err)
 			}
 		}
-		if _, err := m.Retrain(ctx, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
+		if _, err := m.Retrain(ctx, law,
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
 			t.Errorf("retraining beside a solve: %v", err)
 		}
 	}})
@@ -64,7 +70,8 @@ func TestBusy(t *testing.T) {
 // TestManyAtOnce: of solves, fits and predictions by many goroutines on one model every
 // one that is not refused has the answer of one that is alone.
 func TestManyAtOnce(t *testing.T) {
-	margin := model.Spec{Set: load(t, "synthetic:rings,n=60,d=3"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	margin := model.Spec{Set: load(t, "synthetic:rings,n=60,d=3"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	lowrank := grid(t, 200)
 	lowrank.Set, lowrank.Storage, lowrank.RankTol = load(t, "synthetic:friedman1,n=80"), model.LowRank, 1e-6
 	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin, "low rank": lowrank} {
@@ -126,7 +133,8 @@ func (faulty) Prox(c, h float64, y, k []float64) (f, slope float64) { panic("a f
 // TestFaultOfLoss: a panic of a user's loss, on whatever goroutine, is one on the goroutine
 // that asked, where it can be recovered, and the model can be used again.
 func TestFaultOfLoss(t *testing.T) {
-	spec := model.Spec{Set: load(t, "synthetic:rings,n=700,d=3"), Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	spec := model.Spec{Set: load(t, "synthetic:rings,n=700,d=3"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	m := build(t, spec)
 	m.Loss = faulty{loss.Hinge{C: 1}}
 	ctx, law := context.Background(), resample.Poisson{Ratio: 1}

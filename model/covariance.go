@@ -28,7 +28,8 @@ func (m *Model) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.Gene
 		return blas64.General{}, err
 	}
 	defer release()
-	plain, weighted := rowsOf(make([]float64, in.M()*m.Sites()), m.Sites()), rowsOf(make([]float64, in.M()*m.Sites()), m.Sites())
+	plain, weighted := rowsOf(make([]float64, in.M()*m.Sites()), m.Sites()),
+		rowsOf(make([]float64, in.M()*m.Sites()), m.Sites())
 	err = m.eachResponse(s, engine, in, func(p int, _, g []float64) {
 		copy(plain.Data[p*plain.Stride:], g)
 		for site, u := range s.SiteVariance {

@@ -37,7 +37,8 @@ func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64
 // described is the kernel with the sites that describe a new input: all of them, or the
 // pivots of a factor.
 func (m *Model) described() *inputKernel {
-	k := &inputKernel{spec: m.Kernel, transform: m.transform, dense: m.inputs, sparse: m.sparse, chosen: m.First, examples: m.Set.N()}
+	k := &inputKernel{spec: m.Kernel, transform: m.transform, dense: m.inputs, sparse: m.sparse, chosen: m.First,
+		examples: m.Set.N()}
 	if m.Factor == nil {
 		return k
 	}
@@ -76,7 +77,8 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 		if in.Sparse != nil {
 			return k.sparse.Cross(sparseRows(kernel.CSR(*in.Sparse), first, count), rows)
 		}
-		return k.rows(blas64.General{Rows: count, Cols: in.X.Cols, Stride: in.X.Stride, Data: in.X.Data[first*in.X.Stride:]}, rows)
+		return k.rows(blas64.General{Rows: count, Cols: in.X.Cols, Stride: in.X.Stride,
+			Data: in.X.Data[first*in.X.Stride:]}, rows)
 	}, f)
 }
 
@@ -137,7 +139,8 @@ func inputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(
 
 // batches hands f the rows of count new inputs, width numbers each, batch after
 // batch, which fill computes from new input number first on.
-func batches(count, width int, fill func(first, count int, rows []float64) error, f func(first int, rows []float64) error) error {
+func batches(count, width int, fill func(first, count int, rows []float64) error,
+	f func(first int, rows []float64) error) error {
 	batch := inputsAtATime(count, width)
 	rows := make([]float64, batch*width)
 	for first := 0; first < count; first += batch {
@@ -156,7 +159,8 @@ func batches(count, width int, fill func(first, count int, rows []float64) error
 // sparseRows are count rows of x from row first on, a view but for the starts.
 func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
 	from, end := x.Start[first], x.Start[first+count]
-	part := kernel.CSR{Rows: count, Cols: x.Cols, Start: make([]int, count+1), Index: x.Index[from:end], Value: x.Value[from:end]}
+	part := kernel.CSR{Rows: count, Cols: x.Cols, Start: make([]int, count+1), Index: x.Index[from:end],
+		Value: x.Value[from:end]}
 	for i := range part.Start {
 		part.Start[i] = x.Start[first+i] - from
 	}
@@ -177,7 +181,8 @@ func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 	count := in.M()
 	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
 	need := 8 * int64(count) * int64(m.Sites())
-	if err := m.checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count, m.Sites())); err != nil {
+	if err := m.checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
+		m.Sites())); err != nil {
 		return all, err
 	}
 	all.Data = make([]float64, count*m.Sites())

@@ -32,7 +32,8 @@ func TestCross(t *testing.T) {
 			}
 			for r := range fresh {
 				for s, first := range m.First {
-					near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), cross.Data[r*cross.Stride+s], rbf(spec.Kernel, others[r], own[first]), 1e-12)
+					near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), cross.Data[r*cross.Stride+s],
+						rbf(spec.Kernel, others[r], own[first]), 1e-12)
 				}
 			}
 		})
@@ -43,7 +44,8 @@ func TestCross(t *testing.T) {
 // after batch of bounded size. What a callback writes into its rows harms no
 // later batch.
 func TestBatches(t *testing.T) {
-	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=600,d=5"), Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 1}, Loss: loss.Square{Noise: 1}}
+	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=600,d=5"), Kernel: kernel.Spec{Gamma: 0.1,
+		Amplitude: 1}, Loss: loss.Square{Noise: 1}}
 	m := build(t, spec)
 	const most = 16 << 20
 	count := 2*(most/(8*600)) + 1 // the last batch holds one input
@@ -93,7 +95,8 @@ func TestCrossRefusals(t *testing.T) {
 		{"width standardised", standardised, matrix([][]float64{{1, 2, 3}}), "3 features"},
 		{"not a number", features, matrix([][]float64{{1, 2}, {math.NaN(), 1}}), "row 2, feature 1 is NaN"},
 		{"not finite", standardised, matrix([][]float64{{1, 2}, {1, math.Inf(1)}}), "row 2, feature 2"},
-		{"short", features, blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 5)}, "5 numbers do not hold 3 x 2"},
+		{"short", features, blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 5)},
+			"5 numbers do not hold 3 x 2"},
 		{"negative", features, blas64.General{Rows: -1, Cols: 2, Stride: 2}, "do not hold -1 x 2"},
 		{"width of a matrix", matrixModel, matrix([][]float64{{1, 2}}), "2 kernel values for 12 examples"},
 		{"matrix not finite", matrixModel, large, "new row 1 and example 1 is +Inf"},
@@ -111,7 +114,8 @@ func TestCrossRefusals(t *testing.T) {
 	}
 	m := build(t, features)
 	own, calls := errors.New("enough"), 0
-	if err := m.Cross(matrix([][]float64{{1, 2}}), func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
+	if err := m.Cross(matrix([][]float64{{1, 2}}),
+		func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 	if cross, err := m.CrossAll(blas64.General{Cols: 2, Stride: 2}); err != nil || cross.Rows != 0 {

@@ -131,7 +131,8 @@ func (m *Model) hold() error {
 	case LowRank:
 		err := m.approximate()
 		if noRankFits(err) {
-			return fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be", linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
+			return fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be",
+				linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
 		}
 		return err
 	case Auto:
@@ -148,7 +149,8 @@ func (m *Model) hold() error {
 // checkExact refuses a kernel matrix that would not fit, and names the engine
 // that would.
 func (m *Model) checkExact() error {
-	err := linalg.CheckMemory(m.buildBytes(), m.MaxBytes, fmt.Sprintf("the theory for %d distinct inputs", m.Sites()))
+	err := linalg.CheckMemory(m.buildBytes(), m.MaxBytes, fmt.Sprintf("the theory for %d distinct inputs",
+		m.Sites()))
 	if err == nil || m.Kernel.Kind == kernel.Precomputed {
 		return err
 	}
@@ -282,7 +284,8 @@ func (m *Model) probe(loosest float64, most int) error {
 			return err
 		}
 		tolerance = math.Pow(math.Min(loosest, tolerance), 1/float64(part))
-		if _, err = linalg.PivotedCholesky(columns, linalg.RankOptions{Tol: tolerance, MaxRank: rank, Offset: m.Spec.Kernel.Constant}); err != nil {
+		if _, err = linalg.PivotedCholesky(columns, linalg.RankOptions{Tol: tolerance, MaxRank: rank,
+			Offset: m.Spec.Kernel.Constant}); err != nil {
 			return err
 		}
 	}
@@ -297,7 +300,8 @@ func (m *Model) factorise(loosest float64, most int) error {
 		return err
 	}
 	tol, perRank := m.limits()
-	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(), Offset: m.Spec.Kernel.Constant, Team: m.team}
+	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(),
+		Offset: m.Spec.Kernel.Constant, Team: m.team}
 	if loosest < 1 { // it takes the place of what is allowed per pivot
 		limit.PerRank = 0
 		if limit.Tol = loosest; tol > 0 {
@@ -307,8 +311,10 @@ func (m *Model) factorise(loosest float64, most int) error {
 	if m.Spec.Rank > 0 {
 		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
 		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank, m.members()) + m.vectorBytes() + m.marginBytes(-1)
-		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs", m.Spec.Rank, m.Sites())); err != nil {
-			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(), m.members(), m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
+		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs",
+			m.Spec.Rank, m.Sites())); err != nil {
+			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(),
+				m.members(), m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)
@@ -394,7 +400,8 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	defer m.making.Unlock()
 	if m.Gram == nil {
 		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
-			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())); err != nil {
+			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,",
+				m.Sites())); err != nil {
 			return nil, err
 		}
 		m.Gram = m.Factor.Dense()
@@ -405,8 +412,9 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 // Approximation says how a low-rank kernel matrix was come by, and how good it
 // is.
 type Approximation struct {
-	Rank      int
-	Residual  float64 // mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm
+	Rank int
+	// mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm
+	Residual  float64
 	Largest   float64 // largest residual: no element of K - R R' is larger; in units of the kernel
 	Automatic bool    // chosen by Auto
 }
@@ -427,6 +435,8 @@ func (m *Model) Warnings() []string {
 	if !approximate || !a.Automatic {
 		return m.notes
 	}
-	return append(slices.Clone(m.notes), fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual %.1e of the kernel's variance, "+
-		"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(), a.Residual))
+	return append(slices.Clone(m.notes),
+		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual %.1e of the kernel's variance, "+
+			"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(),
+			a.Residual))
 }

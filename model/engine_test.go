@@ -63,7 +63,8 @@ func nearAll(t testing.TB, what string, a, b []float64, tol float64) {
 }
 
 // predictions are mean and variance at new inputs, as a user asks for them.
-func predictions(t testing.TB, m *model.Model, s *solver.Solution, x blas64.General) (mean, variance []float64) {
+func predictions(t testing.TB, m *model.Model, s *solver.Solution, x blas64.General) (mean,
+	variance []float64) {
 	t.Helper()
 	err := m.Cross(x, func(_ int, rows []float64) error {
 		a, b, err := s.Predict(rows)
@@ -145,9 +146,10 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
 	cross := need.One(m.CrossAll(fresh))(t)
 	const resamples = 200
-	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{
-		Resamples: resamples, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
-	}, Cross: cross})
+	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{
+			Resamples: resamples, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
+		}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,8 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	mean, variance := predictions(t, m, s, fresh)
 	for i := range mean {
 		site := m.Sites() + i
-		if off := math.Abs(mean[i] - r.Mean[site]); off > 5*math.Sqrt(r.Var[site]/resamples)+0.1*math.Sqrt(variance[i]) {
+		if off := math.Abs(mean[i] -
+			r.Mean[site]); off > 5*math.Sqrt(r.Var[site]/resamples)+0.1*math.Sqrt(variance[i]) {
 			t.Errorf("new input %d: mean %g, retraining %g, sd %g", i, mean[i], r.Mean[site], math.Sqrt(r.Var[site]))
 		}
 	}
@@ -236,7 +239,8 @@ func TestAuto(t *testing.T) {
 	many.Set = load(t, "synthetic:waves,n=1500,d=2")
 	many.MaxBytes = linalg.SymBytes(1500) / 2
 	_, err := model.Build(many)
-	if !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "lowrank engine would fit, up to rank ") {
+	if !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(),
+		"lowrank engine would fit, up to rank ") {
 		t.Errorf("exact in little memory: %v", err)
 	}
 	many.RankTol = 1e-2
@@ -286,7 +290,8 @@ func TestAutoIsExact(t *testing.T) {
 			}
 			slices.Sort(off)
 			if math.Abs(got/want-1) > 1e-6 || mean > 1e-3 || off[len(off)/2] > 2e-6 || off[len(off)-1] > 1e-4 {
-				t.Errorf("noise %g, ratio %g: error off by %.1e, means %.1e, variances %.1e, %.1e at most", noise, ratio, got/want-1, mean, off[len(off)/2], off[len(off)-1])
+				t.Errorf("noise %g, ratio %g: error off by %.1e, means %.1e, variances %.1e, %.1e at most", noise, ratio,
+					got/want-1, mean, off[len(off)/2], off[len(off)-1])
 			}
 		}
 	}
@@ -317,7 +322,8 @@ func TestLowRankRefusals(t *testing.T) {
 	if err := change(func(s *model.Spec) { s.MaxRank, s.RankTol = 5, 1e-6 }); !errors.Is(err, linalg.ErrRank) {
 		t.Errorf("rank limit: %v", err)
 	}
-	if err := change(func(s *model.Spec) { s.MaxBytes, s.Rank = 1<<16, 100 }); !errors.Is(err, linalg.ErrMemory) {
+	if err := change(func(s *model.Spec) { s.MaxBytes, s.Rank = 1<<16, 100 }); !errors.Is(err,
+		linalg.ErrMemory) {
 		t.Errorf("a rank that does not fit: %v", err)
 	}
 	spec.Rank = 12

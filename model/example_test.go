@@ -129,7 +129,8 @@ func Example_csv() {
 	}
 	sd := predicted.SD()
 	for i, mean := range predicted.Mean {
-		fmt.Printf("area %.0f, age %.0f: price %.0f, sd over resamples %.0f\n", inputs.X.At(i, 0), inputs.X.At(i, 1), mean, sd[i])
+		fmt.Printf("area %.0f, age %.0f: price %.0f, sd over resamples %.0f\n", inputs.X.At(i, 0),
+			inputs.X.At(i, 1), mean, sd[i])
 	}
 	// Output:
 	// 8 examples at 7 distinct inputs
@@ -152,7 +153,8 @@ func Example_memory() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.25}, Loss: loss.Logistic{C: 2}})
+	m, err := model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.25},
+		Loss: loss.Logistic{C: 2}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -182,7 +184,8 @@ func Example_memory() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("at (1, 1): mean %.1f, 95%% of the resamples from %.1f to %.1f\n", predicted.Mean[0], within[0].Low, within[0].High)
+	fmt.Printf("at (1, 1): mean %.1f, 95%% of the resamples from %.1f to %.1f\n", predicted.Mean[0],
+		within[0].Low, within[0].High)
 	// Output:
 	// left-out error: theory 0.13, retraining 0.13
 	// at (1, 1): mean 2.9, 95% of the resamples from 2.4 to 3.3

@@ -26,9 +26,12 @@ type Fingerprint []Setting
 func (s *Spec) Fingerprint() Fingerprint {
 	k := s.Kernel.WithDefaults(s.Set.D())
 	f := append(Fingerprint{{"data", s.Set.Digest()}}, lossSettings(s.Loss)...).
-		With("--kernel", k.Kind).With("--gamma", k.Gamma).With("--length-scale", k.LengthScale).With("--degree", k.Degree).With("--coef0", k.Coef0).
-		With("--amplitude", k.Amplitude).With("--constant", k.Constant).With("--jitter", k.Jitter).With("--no-standardize", !s.Standardize).
-		With("--engine", s.Storage).With("--rank-tol", s.RankTol).With("--rank-error", s.RankError).With("--max-rank", s.MaxRank).With("rank", s.Rank)
+		With("--kernel", k.Kind).With("--gamma", k.Gamma).With("--length-scale", k.LengthScale).With("--degree",
+		k.Degree).With("--coef0", k.Coef0).
+		With("--amplitude", k.Amplitude).With("--constant", k.Constant).With("--jitter",
+		k.Jitter).With("--no-standardize", !s.Standardize).
+		With("--engine", s.Storage).With("--rank-tol", s.RankTol).With("--rank-error",
+		s.RankError).With("--max-rank", s.MaxRank).With("rank", s.Rank)
 	if s.Bias {
 		f = f.With("--bias", true)
 	}

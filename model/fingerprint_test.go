@@ -39,12 +39,15 @@ func TestFingerprint(t *testing.T) {
 	} {
 		changed := base
 		change(&changed)
-		if got := strings.Join(changed.Fingerprint().Changes(base.Fingerprint()), "; "); !strings.HasPrefix(got, says) {
+		if got := strings.Join(changed.Fingerprint().Changes(base.Fingerprint()), "; "); !strings.HasPrefix(got,
+			says) {
 			t.Errorf("%q, want %q", got, says)
 		}
 	}
-	poisson, kfold := base.Fingerprint().WithScheme(resample.Poisson{Ratio: 2}), base.Fingerprint().WithScheme(resample.KFold{Folds: 5, N: 506})
-	if got := strings.Join(kfold.Changes(poisson), "; "); got != "--scheme is kfold, was poisson; --folds is 5, was not set; --ratio is not set, was 2" {
+	poisson, kfold := base.Fingerprint().WithScheme(resample.Poisson{Ratio: 2}),
+		base.Fingerprint().WithScheme(resample.KFold{Folds: 5, N: 506})
+	if got := strings.Join(kfold.Changes(poisson),
+		"; "); got != "--scheme is kfold, was poisson; --folds is 5, was not set; --ratio is not set, was 2" {
 		t.Error(got)
 	}
 }

@@ -102,7 +102,8 @@ func (m *Model) fitMargin(c float64, settings FitSettings) (*Fit, error) {
 
 // fitProximal trains on a kernel matrix, or on a factor of it, whose weights are then no
 // predictor's at new inputs.
-func (m *Model) fitProximal(k linalg.Kernel, l loss.Proximal, set train.Set, settings FitSettings) (*Fit, error) {
+func (m *Model) fitProximal(k linalg.Kernel, l loss.Proximal, set train.Set, settings FitSettings) (*Fit,
+	error) {
 	trainer, err := erm.NewTrainer(k, l)
 	if err != nil {
 		return nil, inputError(err)

@@ -60,7 +60,8 @@ const splits = 20
 func flagless(t *testing.T, path string) float64 {
 	t.Helper()
 	set := load(t, path)
-	if set.Task == dataset.Regression && slices.Max(set.Y) == 1 && len(slices.Compact(slices.Sorted(slices.Values(set.Y)))) == 2 {
+	if set.Task == dataset.Regression && slices.Max(set.Y) == 1 &&
+		len(slices.Compact(slices.Sorted(slices.Values(set.Y)))) == 2 {
 		if err := set.Classify(""); err != nil {
 			t.Fatal(err)
 		}
@@ -84,8 +85,10 @@ func flagless(t *testing.T, path string) float64 {
 	for i := range quick {
 		ratio = append(ratio, quick[i]-search[i])
 	}
-	fmt.Printf("| %s | %d | %.4g | %.2f | %.4g | %.2f | %+.1f%% +- %.1f%% |\n", strings.TrimSuffix(filepath.Base(path), ".csv"), train,
-		ours, quickTime.Seconds()/splits, theirs, searchTime.Seconds()/splits, 100*(ours/theirs-1), 100*stat.StdErr(stat.StdDev(ratio, nil), splits)/theirs)
+	fmt.Printf("| %s | %d | %.4g | %.2f | %.4g | %.2f | %+.1f%% +- %.1f%% |\n",
+		strings.TrimSuffix(filepath.Base(path), ".csv"), train,
+		ours, quickTime.Seconds()/splits, theirs, searchTime.Seconds()/splits, 100*(ours/theirs-1),
+		100*stat.StdErr(stat.StdDev(ratio, nil), splits)/theirs)
 	return ours/theirs - 1
 }
 
@@ -104,7 +107,8 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			if open.Set.Task == dataset.Classification {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
-			r, err := build(t, spec).Retrain(t.Context(), resample.KFold{Folds: 5, N: open.Set.N()}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
+			r, err := build(t, spec).Retrain(t.Context(), resample.KFold{Folds: 5, N: open.Set.N()},
+				model.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
 				t.Logf("%v: %v", spec.Loss, err)
 				continue
@@ -123,7 +127,8 @@ func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	m := build(t, spec)
 	rows := need.One(m.CrossAll(blas64.General(fresh.X)))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
-	r := need.One(m.Retrain(t.Context(), all, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}, Cross: rows}))(t)
+	r := need.One(m.Retrain(t.Context(), all, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2},
+		Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}
 	if m.Set.Task == dataset.Classification {
 		test = loss.ZeroOne{}

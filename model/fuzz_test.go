@@ -31,13 +31,15 @@ func FuzzPrecomputed(f *testing.F) {
 	add(1, 2, 2, 1)
 	add(1e-320, 0, 0, 1e300)
 	add(1, 1, 1, 1, 1, 1, 1, 1, 1)
-	losses := []loss.Loss{loss.Square{Noise: 0.1}, loss.Hinge{C: 1}, loss.HardMargin{}, loss.Logistic{C: 1}, loss.EpsInsensitive{C: 1, Epsilon: 0.1}}
+	losses := []loss.Loss{loss.Square{Noise: 0.1}, loss.Hinge{C: 1}, loss.HardMargin{}, loss.Logistic{C: 1},
+		loss.EpsInsensitive{C: 1, Epsilon: 0.1}}
 	f.Fuzz(func(t *testing.T, content []byte, symmetric bool, which uint8) {
 		n := min(5, int(math.Sqrt(float64(len(content)/8))))
 		if n < 2 {
 			return
 		}
-		set := &dataset.Set{Name: "K", X: dataset.Matrix{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}, Y: make([]float64, n)}
+		set := &dataset.Set{Name: "K", X: dataset.Matrix{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)},
+			Y: make([]float64, n)}
 		for k := range set.X.Data {
 			set.X.Data[k] = math.Float64frombits(binary.LittleEndian.Uint64(content[8*k:]))
 		}
@@ -59,7 +61,8 @@ func FuzzPrecomputed(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if sum := floats.Sum(s.Mean) + floats.Sum(s.Var); s.Status == solver.Converged && (math.IsNaN(sum) || math.IsInf(sum, 0)) {
+		if sum := floats.Sum(s.Mean) + floats.Sum(s.Var); s.Status == solver.Converged &&
+			(math.IsNaN(sum) || math.IsInf(sum, 0)) {
 			t.Errorf("%s, K = %v: converged with means %v, variances %v", l.Name(), set.X.Data, s.Mean, s.Var)
 		}
 	})

@@ -76,7 +76,8 @@ func TestOwnLosses(t *testing.T) {
 			t.Errorf("%s: class missing with probability %v, want %v", c.own.Name(), got, want)
 		}
 	}
-	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1}, Loss: ownHinge{loss.Hinge{C: 1}}})
+	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1},
+		Loss: ownHinge{loss.Hinge{C: 1}}})
 	if m.MissingClass(resample.Poisson{Ratio: 0.4}) == 0 {
 		t.Error("no resample lacks a class")
 	}

@@ -13,8 +13,10 @@ import (
 
 // Hyperparameter is a positive number of a Spec, by the name of its flag.
 type Hyperparameter struct {
-	Name    string // gamma, length-scale, coef0, amplitude, constant, jitter, class-weight (of the label +1), or one of loss.Info.Takes
-	Feature int    // of a length scale of one feature, from 0; else -1
+	// gamma, length-scale, coef0, amplitude, constant, jitter, class-weight (of the label +1), or one of
+	// loss.Info.Takes
+	Name    string
+	Feature int // of a length scale of one feature, from 0; else -1
 }
 
 // String is the name, with the number of the feature from 1.
@@ -45,7 +47,8 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 			has = about.Weighted
 		}
 		if !has {
-			return nil, inputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name, s.Kernel.Kind, s.Loss.Name()))
+			return nil, inputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name,
+				s.Kernel.Kind, s.Loss.Name()))
 		}
 		if slices.ContainsFunc(all, func(h Hyperparameter) bool { return h.Name == name }) {
 			return nil, inputError(fmt.Errorf("%s is named twice", name))
@@ -123,9 +126,10 @@ func (h Hyperparameter) setLoss(s *Spec, value float64) error {
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
 // by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix or one of low rank, whose pivots stay where they are; of sparse inputs its
-// kernel must be rbf.
-func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective, over []Hyperparameter) (value float64, gradient []float64, err error) {
+// The model must have an exact kernel matrix or one of low rank, whose pivots stay where they are; of sparse
+// inputs its kernel must be rbf.
+func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective,
+	over []Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []solver.Path
 	for _, h := range over {
 		if h.ofLoss() && h.factor() == 0 {
@@ -160,7 +164,8 @@ func (h Hyperparameter) factor() float64 {
 
 // GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those by a
 // factor of the loss, and others of the loss in their own order.
-func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor float64, byLoss []float64) (gradient []float64) {
+func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor float64,
+	byLoss []float64) (gradient []float64) {
 	for _, h := range over {
 		if power := h.factor(); power != 0 {
 			gradient = append(gradient, power*byFactor)
@@ -211,7 +216,8 @@ func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, 
 }
 
 func (h Hyperparameter) ofLoss() bool {
-	return !slices.Contains([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"}, h.Name)
+	return !slices.Contains([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"},
+		h.Name)
 }
 
 // of is the derivative by the logarithm of a hyperparameter of the kernel.

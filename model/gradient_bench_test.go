@@ -41,7 +41,8 @@ func BenchmarkGradient(b *testing.B) {
 		for k := range scales {
 			scales[k] = math.Sqrt(float64(set.D()))
 		}
-		spec := Spec{Set: set, Loss: c.loss, Standardize: true, NormalizeTarget: true, Kernel: kernel.Spec{LengthScale: scales}}
+		spec := Spec{Set: set, Loss: c.loss, Standardize: true, NormalizeTarget: true,
+			Kernel: kernel.Spec{LengthScale: scales}}
 		if c.rank > 0 {
 			spec.Storage, spec.Rank = LowRank, c.rank
 		}
@@ -57,7 +58,8 @@ func BenchmarkGradient(b *testing.B) {
 					b.Fatal(err, s.Status)
 				}
 				solved := processSeconds()
-				if _, _, err := m.Gradient(b.Context(), s, solver.Objective{Criterion: solver.LeftOutError, Test: c.test}, over); err != nil {
+				if _, _, err := m.Gradient(b.Context(), s, solver.Objective{Criterion: solver.LeftOutError, Test: c.test},
+					over); err != nil {
 					b.Fatal(err)
 				}
 				least[0], least[1] = math.Min(least[0], solved-began), math.Min(least[1], processSeconds()-solved)

@@ -36,12 +36,16 @@ func TestGradient(t *testing.T) {
 	}{
 		{Spec{Set: set, Loss: loss.Square{Noise: 2}, Kernel: scaled, NormalizeTarget: true}, loss.SquareTest{},
 			[]string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
-		{Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52, LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
+		{Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52,
+			LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
 			[]string{"epsilon", "C", "length-scale"}},
-		{Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32, Gamma: 0.1}}, loss.ZeroOne{}, []string{"gamma", "C"}},
-		{Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7, Positive: 1.5}}, Kernel: kernel.Spec{Gamma: 0.1}, Bias: true}, loss.ZeroOne{},
+		{Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32, Gamma: 0.1}},
+			loss.ZeroOne{}, []string{"gamma", "C"}},
+		{Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7, Positive: 1.5}},
+			Kernel: kernel.Spec{Gamma: 0.1}, Bias: true}, loss.ZeroOne{},
 			[]string{"class-weight", "C", "gamma"}},
-		{Spec{Set: &labels, Loss: loss.Logistic{C: 2}, Kernel: kernel.Spec{Gamma: 0.1}}, loss.ZeroOne{}, []string{"class-weight"}},
+		{Spec{Set: &labels, Loss: loss.Logistic{C: 2}, Kernel: kernel.Spec{Gamma: 0.1}}, loss.ZeroOne{},
+			[]string{"class-weight"}},
 	} {
 		c.spec.Standardize = true
 		objective := solver.Objective{Criterion: solver.Err632Plus, Test: c.test}
@@ -77,7 +81,8 @@ func TestGradient(t *testing.T) {
 				t.Errorf("%s by %v: %g, differences %g", c.spec.Loss.Name(), h, gradient[k], want)
 			}
 		}
-		for _, names := range [][]string{{"delta"}, {"noise", "C"}, {"degree"}, {c.over[0], c.over[0]}, {"gamma", "length-scale"}} {
+		for _, names := range [][]string{{"delta"}, {"noise", "C"}, {"degree"}, {c.over[0], c.over[0]},
+			{"gamma", "length-scale"}} {
 			if _, err := m.Hyperparameters(names...); !errors.Is(err, ErrInput) {
 				t.Errorf("%s: hyperparameters %v: %v", c.spec.Loss.Name(), names, err)
 			}

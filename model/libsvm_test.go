@@ -57,7 +57,8 @@ const libsvmResamples, libsvmSeed = 100, 17
 func (c libsvmCell) model(t *testing.T) (*model.Model, loss.Test) {
 	t.Helper()
 	set := load(t, c.name)
-	spec := model.Spec{Set: set, Standardize: true, Bias: true, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c}}
+	spec := model.Spec{Set: set, Standardize: true, Bias: true, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())},
+		Loss: loss.Hinge{C: c.c}}
 	test := loss.Test(loss.ZeroOne{})
 	if c.epsilon > 0 {
 		spec.Loss, test = loss.EpsInsensitive{C: c.c, Epsilon: c.epsilon}, loss.SquareTest{}
@@ -89,21 +90,27 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		}
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same, _ := need.Two(m.RetrainBatch(context.Background(), s, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed, Tests: tests}}))(t)
+		same, _ := need.Two(m.RetrainBatch(context.Background(), s, law,
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed,
+				Tests: tests}}))(t)
 		if off := same.LeftOut[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.LeftOut[0].Error, 100*off)
 		}
-		refined := need.One(m.Refine(context.Background(), s, law, model.RefineSettings{Resamples: 60, Seed: 1, Tests: tests}))(t)
+		refined := need.One(m.Refine(context.Background(), s, law, model.RefineSettings{Resamples: 60, Seed: 1,
+			Tests: tests}))(t)
 		r := refined.TestError()
 		score := (r.Error - c.err) / math.Hypot(r.StandardError, c.se)
 		if !(math.Abs(score) < 2) {
 			t.Errorf("%v: refined %g +- %.2g, %.1f standard errors off", c, r.Error, r.StandardError, score)
 		}
 		contradicted := len(refined.Against(s).Contradictions()) > 0
-		if contradicted != (c.name == "crabs") || !contradicted && !(math.Abs(theory-c.err) < 2*math.Hypot(r.StandardError, c.se)) {
-			t.Errorf("%v: theory %g, refined %g +- %.2g, contradicted: %v", c, theory, r.Error, r.StandardError, contradicted)
+		if contradicted != (c.name == "crabs") || !contradicted &&
+			!(math.Abs(theory-c.err) < 2*math.Hypot(r.StandardError, c.se)) {
+			t.Errorf("%v: theory %g, refined %g +- %.2g, contradicted: %v", c, theory, r.Error, r.StandardError,
+				contradicted)
 		}
-		t.Logf("%v: theory %.5g (%+.1f), same resamples %.5g, refined %.5g +- %.2g (%+.1f)", c, theory, (theory-c.err)/c.se, same.LeftOut[0].Error, r.Error, r.StandardError, score)
+		t.Logf("%v: theory %.5g (%+.1f), same resamples %.5g, refined %.5g +- %.2g (%+.1f)", c, theory,
+			(theory-c.err)/c.se, same.LeftOut[0].Error, r.Error, r.StandardError, score)
 	}
 }
 
@@ -118,36 +125,39 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	args := []string{"-q", "-t", "2", "-g", fmt.Sprintf("%.17g", m.Kernel.Gamma), "-c", fmt.Sprint(c.c), "-e", "0.001", "-s", "0"}
+	args := []string{"-q", "-t", "2", "-g", fmt.Sprintf("%.17g", m.Kernel.Gamma), "-c", fmt.Sprint(c.c), "-e",
+		"0.001", "-s", "0"}
 	if c.epsilon > 0 {
 		args = append(args, "-s", "3", "-p", fmt.Sprint(c.epsilon))
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed, OnResample: func(_ int, counts []int, _ []float64) {
-		var left []int
-		times := make([]int, n)
-		for i, k := range counts {
-			if k == 0 {
-				left, times[i] = append(left, i), 1
-			}
-		}
-		writeLIBSVM(t, file("train"), z, m.Set.Y, counts)
-		writeLIBSVM(t, file("test"), z, m.Set.Y, times)
-		run(train, append(args, file("train"), file("model"))...)
-		run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
-		out := need.One(os.Open(file("out")))(t)
-		defer out.Close()
-		total := 0.0
-		for _, i := range left {
-			var f float64
-			if _, err := fmt.Fscan(out, &f); err != nil {
-				t.Fatal(err)
-			}
-			l := test.Value(f, m.Set.Y[i])
-			sums[i], absent[i], total = sums[i]+l, absent[i]+1, total+l
-		}
-		means = append(means, total/float64(len(left)))
-	}}})
+	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed,
+			OnResample: func(_ int, counts []int, _ []float64) {
+				var left []int
+				times := make([]int, n)
+				for i, k := range counts {
+					if k == 0 {
+						left, times[i] = append(left, i), 1
+					}
+				}
+				writeLIBSVM(t, file("train"), z, m.Set.Y, counts)
+				writeLIBSVM(t, file("test"), z, m.Set.Y, times)
+				run(train, append(args, file("train"), file("model"))...)
+				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
+				out := need.One(os.Open(file("out")))(t)
+				defer out.Close()
+				total := 0.0
+				for _, i := range left {
+					var f float64
+					if _, err := fmt.Fscan(out, &f); err != nil {
+						t.Fatal(err)
+					}
+					l := test.Value(f, m.Set.Y[i])
+					sums[i], absent[i], total = sums[i]+l, absent[i]+1, total+l
+				}
+				means = append(means, total/float64(len(left)))
+			}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,8 @@ func (m *Model) FitBytes() int64 {
 // RetrainBytes is the memory that RetrainBy takes at most beside the kernel matrix: trainers for
 // the sites that a resample draws, or the theory and blocks around it; the draws that
 // circulate; and the averages. The few fits that batches leave over are not counted.
-func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistribution, settings RetrainSettings) int64 {
+func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistribution,
+	settings RetrainSettings) int64 {
 	workers := int64(settings.Workers)
 	if workers == 0 {
 		workers = int64(runtime.GOMAXPROCS(0))
@@ -94,7 +95,8 @@ func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistributio
 	}
 	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
 	shared, each := m.trainerBytes(int(drawn))
-	return averages + shared + workers*(each+8*(retrain.DrawsPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
+	return averages + shared +
+		workers*(each+8*(retrain.DrawsPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
 }
 
 // trainerVectors is about how many vectors over the sites a trainer has.
@@ -120,7 +122,8 @@ func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
 	if resamples == 0 {
 		resamples = retrain.DefaultResamples
 	}
-	return bytes + batch.Bytes(workers, int(sites), m.ownOf(m.Set.N()), int(outputs), resamples, m.boundedBlocks(settings))
+	return bytes + batch.Bytes(workers, int(sites), m.ownOf(m.Set.N()), int(outputs), resamples,
+		m.boundedBlocks(settings))
 }
 
 // PredictBytes is the memory that the theory's predictions at new inputs take beside its
@@ -139,18 +142,22 @@ const (
 // are held whole.
 func (m *Model) RefineBytes(settings RefineSettings) int64 {
 	outputs := int64(m.ownOf(m.Sites()) + settings.Cross.Rows)
-	bytes := 8 * (multifidelity.NumbersPerPoint*outputs + multifidelity.NumbersPerExample*int64(m.ownOf(m.Set.N())))
+	bytes := 8 * (multifidelity.NumbersPerPoint*outputs +
+		multifidelity.NumbersPerExample*int64(m.ownOf(m.Set.N())))
 	if settings.Replicates {
 		bytes += 8 * outputs * int64(settings.Resamples)
 	}
-	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers, Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
+	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers,
+		Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
 	training.Batch.FirstIterate = true
 	return bytes + m.batchBytes(training, 2*outputs)
 }
 
 // CheckRetrain refuses a retraining that would not fit into memory.
-func (m *Model) CheckRetrain(method RetrainMethod, law resample.CountDistribution, settings RetrainSettings) error {
-	return m.checkBeside(m.RetrainBytes(method, law, settings), fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
+func (m *Model) CheckRetrain(method RetrainMethod, law resample.CountDistribution,
+	settings RetrainSettings) error {
+	return m.checkBeside(m.RetrainBytes(method, law, settings),
+		fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
 }
 
 // CheckPredict refuses the theory's predictions at new inputs that would not fit into memory.

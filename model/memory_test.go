@@ -26,13 +26,15 @@ import (
 func TestForecasts(t *testing.T) {
 	skipUnderRace(t)
 	labels, regression := load(t, "synthetic:rings,n=500,d=5"), load(t, "synthetic:friedman1,n=500")
-	few, fewLabels := load(t, "synthetic:friedman1,n=250"), load(t, "synthetic:rings,n=250,d=5") // for what is slow
+	// for what is slow
+	few, fewLabels := load(t, "synthetic:friedman1,n=250"), load(t, "synthetic:rings,n=250,d=5")
 	law, ctx := resample.Poisson{Ratio: 1}, context.Background()
 	for _, c := range []struct {
 		set  *dataset.Set
 		loss loss.Loss
 	}{
-		{regression, loss.Square{Noise: 1}}, {regression, loss.EpsInsensitive{C: 1, Epsilon: 0.1}}, {regression, loss.LeastAbsolute{C: 1}},
+		{regression, loss.Square{Noise: 1}}, {regression, loss.EpsInsensitive{C: 1, Epsilon: 0.1}},
+		{regression, loss.LeastAbsolute{C: 1}},
 		{regression, loss.Huber{C: 1, Delta: 1}}, {few, loss.Student{Dof: 4, Scale: 1}},
 		{labels, loss.HardMargin{}}, {labels, loss.Hinge{C: 1}}, {labels, loss.SquaredHinge{C: 1}},
 		{labels, loss.Logistic{C: 1}}, {fewLabels, loss.Probit{}}, {fewLabels, loss.Logit{}},
@@ -100,7 +102,8 @@ func together(workers int) func(b int, f []float64) (bool, error) {
 // some; one byte less than a forecast is refused.
 func TestForecastsOfNewInputs(t *testing.T) {
 	skipUnderRace(t)
-	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Amplitude: 25, Constant: 200}, Standardize: true}
+	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
+		Kernel: kernel.Spec{Amplitude: 25, Constant: 200}, Standardize: true}
 	m := build(t, spec)
 	law, ctx := resample.Poisson{Ratio: 1}, context.Background()
 	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)

@@ -43,7 +43,9 @@ type Spec struct {
 	Bias bool
 
 	Storage Storage // form of the kernel matrix; default Exact
-	RankTol float64 // low rank: mean residual over the mean of K_ii (constant apart) to reach; default: by RankError for the square loss, DefaultRankTol for others
+	// low rank: mean residual over the mean of K_ii (constant apart) to reach; default: by RankError for the
+	// square loss, DefaultRankTol for others
+	RankTol float64
 	// RankError is the relative change of the left-out error up to which low rank may go;
 	// default DefaultRankError.
 	RankError float64
@@ -80,14 +82,15 @@ type Model struct {
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
-	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs; with shared those of own sites
-	shared    *sharedInputs         // nil unless ranks hold the inputs together
-	sparse    *kernel.SparseInputs  // nil but for sparse inputs
-	reason    string                // why Auto took the low-rank engine
-	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
-	notes     []string              // what was not done as asked
-	making    *sync.Mutex           // of Gram, see Dense
-	team      linalg.Team           // that shares Factor; nil: this process has all of it
+	// nil for a precomputed kernel and sparse inputs; with shared those of own sites
+	inputs  *kernel.Inputs
+	shared  *sharedInputs        // nil unless ranks hold the inputs together
+	sparse  *kernel.SparseInputs // nil but for sparse inputs
+	reason  string               // why Auto took the low-rank engine
+	limited bool                 // the factor is coarser than it should be, for MaxRank or memory
+	notes   []string             // what was not done as asked
+	making  *sync.Mutex          // of Gram, see Dense
+	team    linalg.Team          // that shares Factor; nil: this process has all of it
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -415,9 +418,11 @@ func (m *Model) vectorBytes() int64 {
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	const whole = 12 // numbers of a site on every rank: targets, the map to sites, and read-outs over the examples
+	// numbers of a site on every rank: targets, the map to sites, and read-outs over the examples
+	const whole = 12
 	own := int64(m.ownOf(m.Sites()))
-	return maps + 8*(whole*sites+own*int64(41-whole+m.Set.D())) // the kernel's scaled inputs and their norms among them
+	// the kernel's scaled inputs and their norms among them
+	return maps + 8*(whole*sites+own*int64(41-whole+m.Set.D()))
 }
 
 // ownOf is how many of n sites or examples a process has, those of it that has most.

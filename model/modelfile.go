@@ -26,7 +26,8 @@ const (
 // headOf is the file up to the model, whose text without blanks is body.
 func headOf(body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":`, modelFormat, modelSchema, hex.EncodeToString(sum[:]))
+	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":`, modelFormat, modelSchema,
+		hex.EncodeToString(sum[:]))
 }
 
 // Write writes p as a model file, from which every number reads back to the same bits.
@@ -67,13 +68,15 @@ func decodePredictor(content []byte) (*Predictor, error) {
 	}
 	switch {
 	case bytes.HasPrefix(content, []byte("svm_type ")):
-		return nil, errors.New("is a model file of LIBSVM, which has no columns, scales and labels: train with --format json, or predict with svm-predict")
+		return nil, errors.New(
+			"is a model file of LIBSVM, which has no columns, scales and labels: train with --format json, or predict with svm-predict")
 	case err != nil && bytes.Contains(content[:min(len(content), 100)], []byte(modelFormat)):
 		return nil, errors.New("is cut short or damaged")
 	case err != nil || head.Format != modelFormat:
 		return nil, errors.New("is no model file of bootbench")
 	case head.Schema != modelSchema:
-		return nil, fmt.Errorf("is a model file of version %d, this program reads version %d", head.Schema, modelSchema)
+		return nil, fmt.Errorf("is a model file of version %d, this program reads version %d", head.Schema,
+			modelSchema)
 	}
 	body, found := compact.Bytes(), false
 	if at := bytes.Index(body, []byte(`,"model":`)); at >= 0 {

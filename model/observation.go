@@ -36,7 +36,8 @@ const (
 // with m_{-i} that at x_i itself, and the residual is |y_i - m_{-i}|. Under kfold it is
 // CV+ averaged over partitions, with a fold for every example the jackknife+. Of P inputs it
 // costs O(P M^2), as their variances do. Targets are those of Set: TargetMean is not added.
-func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, level float64, unit Residuals) ([]solver.Interval, error) {
+func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, level float64,
+	unit Residuals) ([]solver.Interval, error) {
 	outOfBag, variances := m.leftOutMoments(s)
 	s = s.Whole()
 	engine, release, err := s.Hold()
@@ -75,7 +76,8 @@ func variance(g, u []float64) (sum float64) {
 
 // eachResponse calls f for every new input, several at a time, with its kernel k(x) with the
 // sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
-func (m *Model) eachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
+func (m *Model) eachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs,
+	f func(p int, k, g []float64)) error {
 	return m.CrossInputs(in, func(first int, rows []float64) error {
 		cross := m.kernelRows(rows, s.InputDim())
 		response := linalg.Responses(engine, cross)
@@ -187,7 +189,8 @@ func (m *Model) ReplicateIntervals(r *Replicates, level float64, unit Residuals)
 			without[i] = mean[at]
 		}
 		all := make([]float64, fits.Rows)
-		blas64.Copy(blas64.Vector{N: fits.Rows, Inc: fits.Stride, Data: fits.Data[at:]}, blas64.Vector{N: fits.Rows, Inc: 1, Data: all})
+		blas64.Copy(blas64.Vector{N: fits.Rows, Inc: fits.Stride, Data: fits.Data[at:]},
+			blas64.Vector{N: fits.Rows, Inc: 1, Data: all})
 		intervals[p] = left.interval(without, stat.PopVariance(all, nil))
 	})
 	return intervals, nil

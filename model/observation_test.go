@@ -69,9 +69,12 @@ func coverageSets(t *testing.T, folder string) []coverageSet {
 	add("friedman1", "friedman1", nil)
 	add("waves", "waves", nil)
 	add("grid (repeated inputs)", "grid", nil)
-	add("friedman1, Student-t of 2 degrees", "friedman1", func(rng *rand.Rand, _ []float64) float64 { return student(rng, 2) })
-	add("friedman1, noise grows with x4", "friedman1", func(rng *rand.Rand, x []float64) float64 { return 4 * x[3] * x[3] * rng.NormFloat64() })
-	add("waves, exponential noise", "waves,d=3", func(rng *rand.Rand, _ []float64) float64 { return 0.4 * (rng.ExpFloat64() - 1) })
+	add("friedman1, Student-t of 2 degrees", "friedman1",
+		func(rng *rand.Rand, _ []float64) float64 { return student(rng, 2) })
+	add("friedman1, noise grows with x4", "friedman1",
+		func(rng *rand.Rand, x []float64) float64 { return 4 * x[3] * x[3] * rng.NormFloat64() })
+	add("waves, exponential noise", "waves,d=3",
+		func(rng *rand.Rand, _ []float64) float64 { return 0.4 * (rng.ExpFloat64() - 1) })
 	add("waves, 5% of errors ten times", "waves,d=3", func(rng *rand.Rand, _ []float64) float64 {
 		scale := 0.2
 		if rng.Float64() < 0.05 {
@@ -79,13 +82,15 @@ func coverageSets(t *testing.T, folder string) []coverageSet {
 		}
 		return scale * rng.NormFloat64()
 	})
-	add("waves, uneven Student-t of 3", "waves,d=2", func(rng *rand.Rand, x []float64) float64 { return 0.3 * math.Abs(x[0]) * student(rng, 3) })
+	add("waves, uneven Student-t of 3", "waves,d=2",
+		func(rng *rand.Rand, x []float64) float64 { return 0.3 * math.Abs(x[0]) * student(rng, 3) })
 	return sets
 }
 
 // coverage sums what intervals of one kind do, over levels.
 type coverage struct {
-	held, heldWide, width [3]float64 // shares of the targets, and of those in the third where predictions vary most
+	// shares of the targets, and of those in the third where predictions vary most
+	held, heldWide, width [3]float64
 }
 
 var coverageLevels = [3]float64{0.8, 0.9, 0.95}
@@ -121,7 +126,8 @@ const (
 
 // measureCoverage trains on 250 examples, and looks at new ones: with the hyperparameters that
 // the program takes where it is told nothing, or some.
-func measureCoverage(t *testing.T, set *dataset.Set, quick bool, splits, fresh, resamples int) (all [kinds]coverage) {
+func measureCoverage(t *testing.T, set *dataset.Set, quick bool, splits, fresh,
+	resamples int) (all [kinds]coverage) {
 	ctx := context.Background()
 	check := func(err error) {
 		t.Helper()
@@ -139,7 +145,8 @@ func measureCoverage(t *testing.T, set *dataset.Set, quick bool, splits, fresh, 
 			check(err)
 			spec = found.Spec
 		} else {
-			spec.Kernel.Gamma, spec.Loss = 0.3/float64(train.D()), loss.Square{Noise: 0.1 * stat.Variance(train.Y, nil)}
+			spec.Kernel.Gamma, spec.Loss = 0.3/float64(train.D()),
+				loss.Square{Noise: 0.1 * stat.Variance(train.Y, nil)}
 		}
 		m := build(t, spec)
 		s, err := m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{})
@@ -148,12 +155,14 @@ func measureCoverage(t *testing.T, set *dataset.Set, quick bool, splits, fresh, 
 		cross, err := m.CrossAllInputs(in)
 		check(err)
 		var many, few model.Replicates
-		result, _, err := m.RetrainBatch(ctx, s, resample.Poisson{Ratio: 1}, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: resamples, Seed: uint64(split), OnResample: func(b int, counts []int, f []float64) {
-			many.Add(b, counts, f)
-			if b < 200 {
-				few.Add(b, counts, f)
-			}
-		}}})
+		result, _, err := m.RetrainBatch(ctx, s, resample.Poisson{Ratio: 1}, model.RetrainSettings{Cross: cross,
+			Settings: retrain.Settings{Resamples: resamples, Seed: uint64(split), OnResample: func(b int, counts []int,
+				f []float64) {
+				many.Add(b, counts, f)
+				if b < 200 {
+					few.Add(b, counts, f)
+				}
+			}}})
 		check(err)
 		floats.AddConst(-m.TargetMean, test.Y)
 		variances := result.Var[m.Sites():]
@@ -199,7 +208,8 @@ func TestObservationCoverage(t *testing.T) {
 	folder := os.Getenv("BOOTBENCH_SURVEY")
 	sets, splits, fresh, resamples, within := coverageSets(t, folder), 10, 1000, 1000, 0.03
 	if folder == "" {
-		sets, splits, fresh, resamples, within = []coverageSet{sets[0], sets[4], sets[len(sets)-1]}, 3, 250, 200, 0.06
+		sets, splits, fresh, resamples, within = []coverageSet{sets[0], sets[4], sets[len(sets)-1]}, 3, 250, 200,
+			0.06
 	}
 	table, total := &strings.Builder{}, [3]float64{}
 	for _, c := range sets {
@@ -214,15 +224,18 @@ func TestObservationCoverage(t *testing.T) {
 			if ratio := theory.width[l] / all[by1000].width[l]; math.Abs(ratio-1) > 0.04 {
 				t.Errorf("%s, level %v: %v times the width of retraining's intervals", c.name, level, ratio)
 			}
-			fmt.Fprintf(table, "  %.3f %.3f %.3f %5.3f", theory.held[l], all[by200].held[l], all[by1000].held[l], theory.width[l]/all[by1000].width[l])
+			fmt.Fprintf(table, "  %.3f %.3f %.3f %5.3f", theory.held[l], all[by200].held[l], all[by1000].held[l],
+				theory.width[l]/all[by1000].width[l])
 		}
 		fmt.Fprintf(table, "\n%-34s", "  scaled")
 		for l := range coverageLevels {
 			scaled := all[byTheoryScaled]
-			fmt.Fprintf(table, "  %.3f %.3f %.3f %5.3f", scaled.held[l], all[by200Scaled].held[l], all[by1000].held[l], scaled.width[l]/all[by1000].width[l])
+			fmt.Fprintf(table, "  %.3f %.3f %.3f %5.3f", scaled.held[l], all[by200Scaled].held[l], all[by1000].held[l],
+				scaled.width[l]/all[by1000].width[l])
 		}
 		const at = 1 // level 0.9
-		fmt.Fprintf(table, "  where predictions vary most: plain %.3f, scaled %.3f\n", all[byTheory].heldWide[at], all[byTheoryScaled].heldWide[at])
+		fmt.Fprintf(table, "  where predictions vary most: plain %.3f, scaled %.3f\n", all[byTheory].heldWide[at],
+			all[byTheoryScaled].heldWide[at])
 		if all[byTheoryScaled].heldWide[at] < all[byTheory].heldWide[at] {
 			t.Errorf("%s: scaled residuals hold less where predictions vary most", c.name)
 		}
@@ -252,7 +265,8 @@ func TestWithoutEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	var kept model.Replicates
-	if _, _, err = m.RetrainBatch(ctx, s, resample.Poisson{Ratio: 1}, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 4000, OnResample: kept.Add}}); err != nil {
+	if _, _, err = m.RetrainBatch(ctx, s, resample.Poisson{Ratio: 1}, model.RetrainSettings{Cross: cross,
+		Settings: retrain.Settings{Resamples: 4000, OnResample: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, unit := range []model.Residuals{model.PlainResiduals, model.ScaledResiduals} {
@@ -278,7 +292,8 @@ func TestWithoutEach(t *testing.T) {
 // one. The theory takes other examples as absent with probability 1/n too, which moves
 // an end by far less than a residual's typical distance to the next.
 func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
-	set, in := load(t, "synthetic:waves,n=60,d=2,noise=0.3"), &dataset.Inputs{X: load(t, "synthetic:waves,n=90,d=2,noise=0.3").X}
+	set, in := load(t, "synthetic:waves,n=60,d=2,noise=0.3"),
+		&dataset.Inputs{X: load(t, "synthetic:waves,n=90,d=2,noise=0.3").X}
 	spec := model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.3}, Loss: loss.Square{Noise: 0.1}}
 	m := build(t, spec)
 	ctx, scheme := context.Background(), resample.KFold{Folds: 60, N: 60}
@@ -286,12 +301,14 @@ func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
 	theory := need.One(m.ObservationIntervals(s, in, 0.8, model.PlainResiduals))(t)
 	cross := need.One(m.CrossAllInputs(in))(t)
 	var kept model.Replicates
-	if _, err := m.Retrain(ctx, scheme, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60, OnResample: kept.Add}}); err != nil {
+	if _, err := m.Retrain(ctx, scheme, model.RetrainSettings{Cross: cross,
+		Settings: retrain.Settings{Resamples: 60, OnResample: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
 	exact := need.One(m.ReplicateIntervals(&kept, 0.8, model.PlainResiduals))(t)
 	for p, i := range theory {
-		if d := math.Max(math.Abs(i.Low-exact[p].Low), math.Abs(i.High-exact[p].High)); d > 0.05*(exact[p].High-exact[p].Low) {
+		if d := math.Max(math.Abs(i.Low-exact[p].Low),
+			math.Abs(i.High-exact[p].High)); d > 0.05*(exact[p].High-exact[p].Low) {
 			t.Errorf("input %d: %v by the theory, %v by leaving out", p, i, exact[p])
 		}
 	}
@@ -305,11 +322,13 @@ func TestObservationRefusals(t *testing.T) {
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	for _, level := range []float64{0, 1, -0.5, math.NaN(), 0.95} {
-		if _, err := m.ObservationIntervals(s, in, level, model.PlainResiduals); !errors.Is(err, model.ErrInput) || level == 0.95 && !strings.Contains(err.Error(), "takes 19") {
+		if _, err := m.ObservationIntervals(s, in, level, model.PlainResiduals); !errors.Is(err, model.ErrInput) ||
+			level == 0.95 && !strings.Contains(err.Error(), "takes 19") {
 			t.Errorf("level %v: %v", level, err)
 		}
 	}
-	if _, err := m.ReplicateIntervals(&model.Replicates{}, 0.5, model.PlainResiduals); !errors.Is(err, model.ErrInput) {
+	if _, err := m.ReplicateIntervals(&model.Replicates{}, 0.5, model.PlainResiduals); !errors.Is(err,
+		model.ErrInput) {
 		t.Errorf("no resamples: %v", err)
 	}
 	if _, err := m.ObservationIntervals(s, in, 0.9, model.ScaledResiduals); err != nil {

@@ -76,7 +76,8 @@ func TestPairedCoverage(t *testing.T) {
 			}
 			p := calibration.Compare(errors[0], errors[1], 0.95)
 			difference, plain = append(difference, p.Difference), append(plain, p)
-			infinitesimal = append(infinitesimal, calibration.CompareByInfluence(p.Difference, influence[0], influence[1], 0.95))
+			infinitesimal = append(infinitesimal, calibration.CompareByInfluence(p.Difference, influence[0],
+				influence[1], 0.95))
 		}
 		mean, sd := stat.MeanStdDev(difference, nil)
 		held := func(all []calibration.Paired) (share, se float64) {
@@ -90,7 +91,8 @@ func TestPairedCoverage(t *testing.T) {
 		}
 		byExamples, se := held(plain)
 		share, infinitesimalSE := held(infinitesimal)
-		t.Logf("%s, n = %d, %s | %.3g | %.3g | %.3g | %.3f | %.3g | %.3f |", c.set, c.n, c.name, mean, sd, se, byExamples, infinitesimalSE, share)
+		t.Logf("%s, n = %d, %s | %.3g | %.3g | %.3g | %.3f | %.3g | %.3f |", c.set, c.n, c.name, mean, sd, se,
+			byExamples, infinitesimalSE, share)
 		if share < 0.95-3*math.Sqrt(0.95*0.05/float64(draws)) {
 			t.Errorf("the interval holds the mean difference in %v", share)
 		}

@@ -26,7 +26,8 @@ func (m *Model) ownPart() part {
 	p := part{sites: m.Factor.Sites(), examples: []int{}}
 	for i, site := range m.Site {
 		if p.sites.Holds(site) {
-			p.examples, p.y, p.site = append(p.examples, i), append(p.y, m.Set.Y[i]), append(p.site, site-p.sites.First)
+			p.examples, p.y, p.site = append(p.examples, i), append(p.y, m.Set.Y[i]),
+				append(p.site, site-p.sites.First)
 		}
 	}
 	return p
@@ -40,8 +41,8 @@ func (p part) columns(a blas64.General) blas64.General {
 	return blas64.General{Rows: a.Rows, Cols: p.sites.Own(), Stride: a.Stride, Data: a.Data[p.sites.First:]}
 }
 
-// ofOneClass reports whether a resample, of which the counts of own examples are given, has examples of one class only: then
-// the best bias is not the only one, or not finite.
+// ofOneClass reports whether a resample, of which the counts of own examples are given, has examples of one
+// class only: then the best bias is not the only one, or not finite.
 func (p part) ofOneClass(counts []int) bool {
 	drawn := make([]float64, 2)
 	for i, k := range counts {

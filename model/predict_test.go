@@ -23,15 +23,18 @@ import (
 // solution whose G is no longer there are refused.
 func TestPredict(t *testing.T) {
 	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
-	m := need.One(model.Build(model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5}, Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true}))(t)
+	m := need.One(model.Build(model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5}, Loss: loss.Square{Noise: 1},
+		Standardize: true, NormalizeTarget: true}))(t)
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	p := need.One(m.Predict(s, in))(t)
 	within := need.One(p.Intervals(0.9))(t)
 	sd := p.SD()
 	for i, site := range m.Site {
-		if want := s.Mean[site] + m.TargetMean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) || math.Abs(sd[i]*sd[i]-s.Var[site]) > 1e-9*s.Var[site] {
-			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], sd[i]*sd[i], want, s.Var[site])
+		if want := s.Mean[site] + m.TargetMean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) ||
+			math.Abs(sd[i]*sd[i]-s.Var[site]) > 1e-9*s.Var[site] {
+			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], sd[i]*sd[i], want,
+				s.Var[site])
 		}
 		law := distuv.Normal{Mu: p.Mean[i], Sigma: sd[i]}
 		if share := law.CDF(within[i].High) - law.CDF(within[i].Low); math.Abs(share-0.9) > 1e-12 {

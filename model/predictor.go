@@ -25,7 +25,8 @@ type Predictor struct {
 	Program    string             `json:"program,omitempty"` // version that trained it
 	Loss       string             `json:"loss"`
 	Parameters map[string]float64 `json:"parameters,omitempty"` // of the loss, where it is one of the catalogue
-	Kernel     kernel.Spec        `json:"kernel"`               // defaults written out; the jitter tells what it was
+	// defaults written out; the jitter tells what it was
+	Kernel kernel.Spec `json:"kernel"`
 	// Encoding says how the columns of files become features; Scales, nil without
 	// standardising, what is done to these.
 	Encoding   *dataset.Encoding     `json:"encoding"`
@@ -64,7 +65,8 @@ func (m *Model) Predictor(fit *Fit) (*Predictor, error) {
 		return nil, inputError(errors.New("the fit is not one of this model"))
 	}
 	p := &Predictor{
-		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(), Scales: m.transform,
+		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(),
+		Scales:     m.transform,
 		TargetMean: m.TargetMean, Bias: fit.Bias, Training: m.trainingSummary(fit),
 	}
 	if of, known := loss.ParametersOf(m.Loss); known {
@@ -108,7 +110,8 @@ func (m *Model) trainingSummary(fit *Fit) TrainingSummary {
 	if m.Set.Task == dataset.Classification {
 		test = loss.ZeroOne{}
 	}
-	t := TrainingSummary{Examples: m.Set.N(), Sites: m.Sites(), Status: fit.Status.String(), TestLoss: test.Name()}
+	t := TrainingSummary{Examples: m.Set.N(), Sites: m.Sites(), Status: fit.Status.String(),
+		TestLoss: test.Name()}
 	for i, y := range m.Set.Y {
 		t.Apparent += test.Value(fit.F[m.Site[i]], y) / float64(m.Set.N())
 	}
@@ -135,7 +138,8 @@ func (p *Predictor) prepare() error {
 		}
 	}
 	p.kernel = &inputKernel{spec: p.Kernel, transform: p.Scales, examples: d}
-	if s := p.Scales; s != nil && (p.Support.Dense == nil || len(s.Mean) != d || len(s.SD) != d || slices.Min(s.SD) < 0) {
+	if s := p.Scales; s != nil && (p.Support.Dense == nil || len(s.Mean) != d || len(s.SD) != d ||
+		slices.Min(s.SD) < 0) {
 		return fmt.Errorf("%d means and %d scales do not fit %d dense features", len(s.Mean), len(s.SD), d)
 	}
 	switch {
@@ -148,7 +152,8 @@ func (p *Predictor) prepare() error {
 }
 
 func (p *Predictor) prepareDense(d, count int) (err error) {
-	if p.Support.Sparse != nil || p.Support.Examples != nil || p.Encoding.Sparse() || len(p.Support.Dense) != d*count {
+	if p.Support.Sparse != nil || p.Support.Examples != nil || p.Encoding.Sparse() ||
+		len(p.Support.Dense) != d*count {
 		return fmt.Errorf("%d numbers do not hold %d sites of %d features", len(p.Support.Dense), count, d)
 	}
 	x := dataset.Matrix{Rows: count, Cols: d, Stride: d, Data: p.Support.Dense}
@@ -164,10 +169,12 @@ func (p *Predictor) prepareDense(d, count int) (err error) {
 
 func (p *Predictor) prepareSparse(d, count int) (err error) {
 	x := p.Support.Sparse
-	if p.Support.Dense != nil || p.Support.Examples != nil || !p.Encoding.Sparse() || x.Rows != count || x.Cols != d {
+	if p.Support.Dense != nil || p.Support.Examples != nil || !p.Encoding.Sparse() || x.Rows != count ||
+		x.Cols != d {
 		return fmt.Errorf("%d sparse rows of %d do not hold %d sites of %d features", x.Rows, x.Cols, count, d)
 	}
-	if err := linalg.CheckMemory(16*int64(d)+32*int64(len(x.Value)), 0, fmt.Sprintf("%d sites of %d features", count, d)); err != nil {
+	if err := linalg.CheckMemory(16*int64(d)+32*int64(len(x.Value)), 0, fmt.Sprintf("%d sites of %d features",
+		count, d)); err != nil {
 		return err
 	}
 	p.kernel.chosen = make([]int, count)
@@ -201,7 +208,8 @@ func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 		for i := range part {
 			part[i] = p.Bias + p.TargetMean
 		}
-		blas64.Gemv(blas.NoTrans, 1, blas64.General{Rows: len(part), Cols: s, Stride: s, Data: rows}, weight, 1, blas64.Vector{N: len(part), Inc: 1, Data: part})
+		blas64.Gemv(blas.NoTrans, 1, blas64.General{Rows: len(part), Cols: s, Stride: s, Data: rows}, weight, 1,
+			blas64.Vector{N: len(part), Inc: 1, Data: part})
 		return nil
 	})
 	return f, err

@@ -25,7 +25,8 @@ import (
 )
 
 // predictor trains, writes a model file and reads it.
-func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *model.Fit, *model.Predictor, []byte) {
+func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *model.Fit,
+	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
 	fit := need.One(m.Fit(settings))(t)
@@ -53,7 +54,8 @@ func TestPredictor(t *testing.T) {
 		bias   bool
 	}{
 		{numbers, loss.Square{Noise: 0.5}, rbf, false},
-		{numbers, loss.Huber{C: 3, Delta: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1, 2, 3, 1, 2, 3, 1, 2, 3, 4}}, false},
+		{numbers, loss.Huber{C: 3, Delta: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1, 2, 3,
+			1, 2, 3, 1, 2, 3, 4}}, false},
 		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
 		{numbers, loss.LeastAbsolute{C: 2}, kernel.Spec{Kind: kernel.Linear}, false},
 		{numbers, loss.Student{Dof: 4, Scale: 2}, rbf, false},
@@ -69,7 +71,8 @@ func TestPredictor(t *testing.T) {
 		{text, loss.Logistic{C: 1}, kernel.Spec{Gamma: 0.5}, true},
 	} {
 		name := fmt.Sprintf("%d %s %v", i, c.loss.Name(), c.kernel.Kind)
-		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil, NormalizeTarget: true, Bias: c.bias}
+		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil,
+			NormalizeTarget: true, Bias: c.bias}
 		m, fit, p, _ := predictor(t, spec, model.FitSettings{})
 		if err := fit.Err(); err != nil {
 			t.Fatal(name, err)
@@ -130,7 +133,8 @@ func eachFourth(n int) (rows []int) {
 // trainer predicts at a new input.
 func TestPredictorByHand(t *testing.T) {
 	set := load(t, "synthetic:friedman1,n=25")
-	m, _, p, file := predictor(t, model.Spec{Set: set, Standardize: true, NormalizeTarget: true, Kernel: kernel.Spec{Gamma: 0.1, Constant: 2}, Loss: loss.Square{Noise: 1}}, model.FitSettings{})
+	m, _, p, file := predictor(t, model.Spec{Set: set, Standardize: true, NormalizeTarget: true,
+		Kernel: kernel.Spec{Gamma: 0.1, Constant: 2}, Loss: loss.Square{Noise: 1}}, model.FitSettings{})
 	var read struct {
 		Model struct {
 			Kernel     struct{ Gamma, Amplitude, Constant float64 }
@@ -168,9 +172,10 @@ func TestPredictorByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all float64 // a resample that holds each example once
-	_, err = m.Retrain(context.Background(), resample.Subsample{Size: set.N(), N: set.N()}, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{
-		Resamples: 1, OnResample: func(_ int, _ []int, f []float64) { all = f[m.Sites()] + m.TargetMean },
-	}})
+	_, err = m.Retrain(context.Background(), resample.Subsample{Size: set.N(), N: set.N()},
+		model.RetrainSettings{Cross: cross, Settings: retrain.Settings{
+			Resamples: 1, OnResample: func(_ int, _ []int, f []float64) { all = f[m.Sites()] + m.TargetMean },
+		}})
 	if err != nil || math.Abs(got[0]-all) > 1e-9*math.Abs(all) {
 		t.Errorf("predicted %v, by the trainer %v, %v", got[0], all, err)
 	}
@@ -179,7 +184,8 @@ func TestPredictorByHand(t *testing.T) {
 // TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
 // example, of which the file takes those with a weight.
 func TestPrecomputedPredictor(t *testing.T) {
-	set := &dataset.Set{Task: dataset.Classification, X: dataset.NewMatrix(4, 4), Y: []float64{1, -1, 1, -1}, Features: []string{"a", "b", "c", "d"}, Target: "y"}
+	set := &dataset.Set{Task: dataset.Classification, X: dataset.NewMatrix(4, 4), Y: []float64{1, -1, 1, -1},
+		Features: []string{"a", "b", "c", "d"}, Target: "y"}
 	for i := range 4 {
 		for j := range 4 {
 			set.X.Row(i)[j] = set.Y[i]*set.Y[j]*float64((i+1)*(j+1)) + 0.5
@@ -188,7 +194,8 @@ func TestPrecomputedPredictor(t *testing.T) {
 			}
 		}
 	}
-	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed, Constant: 1}, Loss: loss.HardMargin{}}, model.FitSettings{Tolerance: 1e-9})
+	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed, Constant: 1},
+		Loss: loss.HardMargin{}}, model.FitSettings{Tolerance: 1e-9})
 	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
 		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
 	}
@@ -206,7 +213,8 @@ func TestPrecomputedPredictor(t *testing.T) {
 // TestModelFileDamage: cut short anywhere, with anything after it, or with any one bit
 // turned, a model file is refused; laid out anew it is not.
 func TestModelFileDamage(t *testing.T) {
-	_, _, p, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1}, Standardize: true}, model.FitSettings{})
+	_, _, p, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
+		Standardize: true}, model.FitSettings{})
 	refused := func(content []byte) error {
 		_, err := model.ReadPredictor(bytes.NewReader(content))
 		return err
@@ -230,7 +238,8 @@ func TestModelFileDamage(t *testing.T) {
 		string(file) + "x":             "cut short or damaged",
 		string(file[:len(file)/2]):     "cut short or damaged",
 		`{"format":"bootbench model"}`: "version 0",
-		strings.Replace(string(file), `"schema":1`, `"schema":2`, 1):               "version 2, this program reads version 1",
+		strings.Replace(string(file), `"schema":1`, `"schema":2`,
+			1): "version 2, this program reads version 1",
 		strings.Replace(string(file), `"target_mean":0`, `"target_mean":1`, 1):     "checksum",
 		strings.Replace(string(file), `{"format"`, `{"note":"edited","format"`, 1): "checksum",
 	} {
@@ -268,7 +277,8 @@ func body(file []byte) string {
 
 // TestModelFileMisfits: models under a true checksum that do not fit together are refused.
 func TestModelFileMisfits(t *testing.T) {
-	_, _, _, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1}, Standardize: true}, model.FitSettings{})
+	_, _, _, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
+		Standardize: true}, model.FitSettings{})
 	good := body(file)
 	if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))); err != nil {
 		t.Fatal(err)
@@ -290,12 +300,14 @@ func TestModelFileMisfits(t *testing.T) {
 		"two supports":    strings.Replace(good, `"support":{`, `"support":{"examples":[0,0,0],`, 1),
 		"no support":      regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good, `"support":{}`),
 		"precomputed":     strings.Replace(good, `"kind":"rbf"`, `"kind":"precomputed"`, 1),
-		"sparse":          regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good, `"support":{"sparse":{"rows":3,"cols":1,"start":[0,9,1,1],"index":[0],"value":[1]}}`),
+		"sparse": regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good,
+			`"support":{"sparse":{"rows":3,"cols":1,"start":[0,9,1,1],"index":[0],"value":[1]}}`),
 	} {
 		if bad == good {
 			t.Fatalf("%s: nothing is changed", name)
 		}
-		if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))); !errors.Is(err, model.ErrInput) {
+		if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))); !errors.Is(err,
+			model.ErrInput) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -305,9 +317,11 @@ func TestModelFileMisfits(t *testing.T) {
 // from what it is written as.
 func FuzzModelFile(f *testing.F) {
 	sparse := load(f, "synthetic:text,n=8,d=1000")
-	matrix := &dataset.Set{X: dataset.NewMatrix(2, 2), Y: []float64{1, 2}, Features: []string{"a", "b"}, Target: "y"}
+	matrix := &dataset.Set{X: dataset.NewMatrix(2, 2), Y: []float64{1, 2}, Features: []string{"a", "b"},
+		Target: "y"}
 	matrix.X.Data = []float64{2, 1, 1, 2}
-	table := need.One(dataset.ReadTable(strings.NewReader("t,a,y\nu,1,no\nv,,yes\nw,3,no\n"), "t.csv", dataset.Options{Missing: dataset.MissingIndicator}))(f)
+	table := need.One(dataset.ReadTable(strings.NewReader("t,a,y\nu,1,no\nv,,yes\nw,3,no\n"), "t.csv",
+		dataset.Options{Missing: dataset.MissingIndicator}))(f)
 	for _, spec := range []model.Spec{
 		{Set: threePoints(f), Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true},
 		{Set: table, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Kind: kernel.Poly}},

@@ -61,7 +61,8 @@ func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
 func (m *Model) RefinedProbabilities(r *multifidelity.Result) (*Probabilities, error) {
 	square := r.Test(loss.SquareTest{}.Name())
 	if square == nil {
-		return nil, inputError(errors.New("probabilities of refined estimates need the square test loss among their tests"))
+		return nil, inputError(errors.New(
+			"probabilities of refined estimates need the square test loss among their tests"))
 	}
 	var mean, variance, y []float64
 	var known []int
@@ -145,7 +146,8 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 //	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
 //
 // with a bias that of linalg.BiasVariance.
-func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Inputs, at *Predictions) ([]float64, error) {
+func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Inputs,
+	at *Predictions) ([]float64, error) {
 	if p.own == nil {
 		return p.ByCurve(at.Mean, at.Var), nil
 	}

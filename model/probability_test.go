@@ -40,9 +40,10 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(counts []int, f []float64)) {
 		t.Helper()
-		if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Cross: cross, Settings: retrain.Settings{
-			Resamples: count, OnResample: func(_ int, counts []int, f []float64) { take(counts, f) },
-		}}); err != nil {
+		if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Cross: cross,
+			Settings: retrain.Settings{
+				Resamples: count, OnResample: func(_ int, counts []int, f []float64) { take(counts, f) },
+			}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,11 +76,14 @@ func TestProbabilities(t *testing.T) {
 	folder := os.Getenv("BOOTBENCH_SURVEY")
 	names, splits := []string{"pima", "crabs", "wisconsin", "synthetic:rings,n=600,d=3"}, 1
 	if folder != "" {
-		names, splits = []string{"pima", "crabs", "crabs_sp", "wisconsin", "sonar", filepath.Join(folder, "magic.csv"), "synthetic:blobs,n=1500,d=4,noise=1.2", "synthetic:blobs,n=1500,d=20,noise=0.7", "synthetic:rings,n=1500,d=3", "synthetic:checker,n=1500"}, 10
+		names, splits = []string{"pima", "crabs", "crabs_sp", "wisconsin", "sonar",
+			filepath.Join(folder, "magic.csv"), "synthetic:blobs,n=1500,d=4,noise=1.2",
+			"synthetic:blobs,n=1500,d=20,noise=0.7", "synthetic:rings,n=1500,d=3", "synthetic:checker,n=1500"}, 10
 	}
 	for _, train := range []func(set *dataset.Set) model.Spec{
 		func(set *dataset.Set) model.Spec {
-			return model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}
+			return model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1},
+				Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}
 		},
 		func(set *dataset.Set) model.Spec {
 			quick := need.One(model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true}, nil))(t)
@@ -100,7 +104,9 @@ func TestProbabilities(t *testing.T) {
 				points := need.One(m.Predict(s, in))(t)
 				ours := need.One(m.AtInputs(p, s, in, points))(t)
 				average, pooled := refitted(t, m, in)
-				for k, scores := range []calibration.Scores{calibration.Judge(ours, fresh.Y), calibration.Judge(average, fresh.Y), calibration.Judge(pooled, fresh.Y), calibration.Judge(p.LeftOut, drawn.Y)} {
+				for k, scores := range []calibration.Scores{calibration.Judge(ours, fresh.Y),
+					calibration.Judge(average, fresh.Y), calibration.Judge(pooled, fresh.Y), calibration.Judge(p.LeftOut,
+						drawn.Y)} {
 					for _, sum := range []*calibration.Scores{&all[k], &mean[k]} {
 						weight := 1 / float64(splits)
 						if sum == &mean[k] {
@@ -138,7 +144,8 @@ func TestProbabilities(t *testing.T) {
 // variance is that of its cavity.
 func TestPosteriorProbabilities(t *testing.T) {
 	set := load(t, "synthetic:blobs,n=40,d=2")
-	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4}, Standardize: true})
+	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4},
+		Standardize: true})
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	p, err := m.Probabilities(s)
 	if err != nil || p.Method != "posterior" {
@@ -151,7 +158,8 @@ func TestPosteriorProbabilities(t *testing.T) {
 	chi, _ := engine.Diag()
 	expect := func(mean, variance float64) float64 { return math.Erfc(-mean/math.Sqrt(2*(1+variance))) / 2 }
 	for i, site := range m.Site {
-		if want := expect(s.Mean[site], s.Var[site]+chi[site]); math.Abs(got[i]-want) > 1e-7 { // moments of the table: 1e-9, and of the solve
+		// moments of the table: 1e-9, and of the solve
+		if want := expect(s.Mean[site], s.Var[site]+chi[site]); math.Abs(got[i]-want) > 1e-7 {
 			t.Errorf("example %d: %v, want %v", i+1, got[i], want)
 		}
 		cavity := s.Cavity[site]

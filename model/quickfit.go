@@ -55,11 +55,11 @@ type QuickFit struct {
 
 // FitQuickly fills in what spec leaves open, by a small search that is the same every
 // time: Kernel.Gamma where it is 0, the kernel has one and there is no LengthScale; and
-// where Loss is nil, or hinge with class weights but no C, the square loss and its noise for a regression, judged by exact
-// leave-one-out, and for labels the hinge loss and its C, judged by the .632+ estimate of
-// the theory. Models are judged without bias, so that the choice does not depend on whether
-// spec has one. A loss that is given must be one of the two. progress, if not nil, is told
-// how many models of about how many are judged.
+// where Loss is nil, or hinge with class weights but no C, the square loss and its noise for a regression,
+// judged by exact leave-one-out, and for labels the hinge loss and its C, judged by the .632+ estimate of the
+// theory. Models are judged without bias, so that the choice does not depend on whether spec has one. A loss
+// that is given must be one of the two. progress, if not nil, is told how many models of about how many are
+// judged.
 func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) (*QuickFit, error) {
 	if spec.Set == nil || spec.Set.N() == 0 {
 		return nil, inputError(errors.New("there are no examples"))
@@ -371,7 +371,8 @@ func (q *quickSearch) plus(spec Spec) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s, err := m.Solve(q.ctx, resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: quickTolerance, MaxSweeps: 50})
+	s, err := m.Solve(q.ctx, resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: quickTolerance,
+		MaxSweeps: 50})
 	if err != nil {
 		return 0, err
 	}

@@ -30,17 +30,23 @@ func TestFitQuickly(t *testing.T) {
 		test         loss.Test
 		losses       func(variance float64) []loss.Loss
 	}{
-		{"synthetic:friedman1,n=150,seed=5", "synthetic:friedman1,n=1000,seed=6", loss.SquareTest{}, func(v float64) []loss.Loss {
-			return []loss.Loss{loss.Square{Noise: 0.01 * v}, loss.Square{Noise: 0.05 * v}, loss.Square{Noise: 0.2 * v}, loss.Square{Noise: 0.5 * v}}
-		}},
-		{"synthetic:blobs,n=150,seed=5", "synthetic:blobs,n=1000,seed=6", loss.ZeroOne{}, func(float64) []loss.Loss {
-			return []loss.Loss{loss.Hinge{C: 0.1}, loss.Hinge{C: 1}, loss.Hinge{C: 10}}
-		}},
+		{"synthetic:friedman1,n=150,seed=5", "synthetic:friedman1,n=1000,seed=6", loss.SquareTest{},
+			func(v float64) []loss.Loss {
+				return []loss.Loss{loss.Square{Noise: 0.01 * v}, loss.Square{Noise: 0.05 * v},
+					loss.Square{Noise: 0.2 * v},
+					loss.Square{Noise: 0.5 * v}}
+			}},
+		{"synthetic:blobs,n=150,seed=5", "synthetic:blobs,n=1000,seed=6", loss.ZeroOne{},
+			func(float64) []loss.Loss {
+				return []loss.Loss{loss.Hinge{C: 0.1}, loss.Hinge{C: 1}, loss.Hinge{C: 10}}
+			}},
 	} {
 		set, fresh := load(t, c.train), load(t, c.fresh)
 		open := model.Spec{Set: set, Standardize: true, NormalizeTarget: true}
 		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)
-		if fit.Examples != 150 || fit.Models < 20 || !(fit.Value > 0) || !strings.Contains(fit.Criterion, "left-out") && !strings.Contains(fit.Criterion, "leave-one-out") && !strings.Contains(fit.Criterion, ".632+") {
+		if fit.Examples != 150 || fit.Models < 20 || !(fit.Value > 0) || !strings.Contains(fit.Criterion,
+			"left-out") && !strings.Contains(fit.Criterion, "leave-one-out") && !strings.Contains(fit.Criterion,
+			".632+") {
 			t.Errorf("%+v", fit)
 		}
 		best := math.Inf(1)
@@ -100,16 +106,19 @@ func TestFitQuicklyKeeps(t *testing.T) {
 		t.Errorf("given length scale: %+v, %v", fit, err)
 	}
 	large := load(t, "synthetic:blobs,n=2000")
-	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: large, Standardize: true, Loss: loss.Hinge{C: 1}}, nil); err != nil || fit.Examples > 301 || fit.Spec.Set != large {
+	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: large, Standardize: true,
+		Loss: loss.Hinge{C: 1}}, nil); err != nil || fit.Examples > 301 || fit.Spec.Set != large {
 		t.Errorf("many examples: %+v, %v", fit, err)
 	}
 	text := load(t, "synthetic:text,n=120")
-	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: text}, nil); err != nil || !(fit.Spec.Kernel.Gamma > 0.01) {
+	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: text}, nil); err != nil ||
+		!(fit.Spec.Kernel.Gamma > 0.01) {
 		t.Errorf("sparse lines: %+v, %v", fit, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, spec := range map[string]model.Spec{"no data": {}, "another loss": {Set: set, Loss: loss.HardMargin{}}, "labels": {Set: set, Loss: loss.Hinge{C: 1}}} {
+	for name, spec := range map[string]model.Spec{"no data": {},
+		"another loss": {Set: set, Loss: loss.HardMargin{}}, "labels": {Set: set, Loss: loss.Hinge{C: 1}}} {
 		if _, err := model.FitQuickly(t.Context(), spec, nil); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -69,7 +69,8 @@ func (m *Model) RankError(s *solver.Solution) float64 {
 
 // solveAccurately solves, and where the rank turns out to be too low takes a finer factor,
 // or the exact engine, if the engine is Auto's choice.
-func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribution, settings solver.Settings) (*solver.Solution, error) {
+func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribution,
+	settings solver.Settings) (*solver.Solution, error) {
 	for tightened := 0; ; tightened++ {
 		s, err := m.solveOnce(ctx, law, settings)
 		if err != nil || s.Status != solver.Converged {
@@ -95,8 +96,9 @@ func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribut
 // noteRankError says in the answer how coarse the factor is. It is no answer to a goal
 // that was given, or that Auto keeps.
 func (m *Model) noteRankError(s *solver.Solution, off float64) {
-	s.Warnings = append(s.Warnings, fmt.Sprintf("rank %d may change the left-out error by %.4g%%, where %.2g%% is the goal: allow a higher rank or more memory, or take the exact engine",
-		m.Factor.Rank(), 100*off, 100*m.rankGoal()))
+	s.Warnings = append(s.Warnings,
+		fmt.Sprintf("rank %d may change the left-out error by %.4g%%, where %.2g%% is the goal: allow a higher rank or more memory, or take the exact engine",
+			m.Factor.Rank(), 100*off, 100*m.rankGoal()))
 	if m.Spec.RankTol == 0 && (m.Spec.Storage == Auto || m.limited) || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}

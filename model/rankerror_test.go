@@ -56,7 +56,8 @@ func TestRankError(t *testing.T) {
 					got, s := solveAt(t, m, ratio)
 					off, stated := math.Abs(got/want-1), m.RankError(s)
 					if !(off <= stated) || tol == 0 && !(stated <= model.DefaultRankError) {
-						t.Errorf("gamma %g, noise %g, ratio %g, tolerance %g: off by %.2g, stated %.2g", gamma, noise, ratio, tol, off, stated)
+						t.Errorf("gamma %g, noise %g, ratio %g, tolerance %g: off by %.2g, stated %.2g", gamma, noise, ratio,
+							tol, off, stated)
 					}
 					warned := strings.Contains(strings.Join(s.Warnings, "; "), "may change the left-out error")
 					if warned != (stated > model.DefaultRankError) || s.Status != solver.Converged {
@@ -114,7 +115,8 @@ func TestAutoKeepsRankError(t *testing.T) {
 	check("little memory", m)
 	m.MaxBytes = 0
 	got, s := solveAt(t, m, 1)
-	if s.Status != solver.Converged || m.RankError(s) > model.DefaultRankError || math.Abs(got/want-1) > model.DefaultRankError {
+	if s.Status != solver.Converged || m.RankError(s) > model.DefaultRankError ||
+		math.Abs(got/want-1) > model.DefaultRankError {
 		t.Errorf("with more memory: error %g, exactly %g, stated %.2g; %v", got, want, m.RankError(s), s.Status)
 	}
 	spec.MaxRank = 30
@@ -122,7 +124,8 @@ func TestAutoKeepsRankError(t *testing.T) {
 
 	// By the rule for losses without a noise, a residual of 1e-4, this factor is too coarse.
 	hinge := model.Spec{
-		Set: load(t, "synthetic:blobs,n=1500,d=8"), Standardize: true, Loss: loss.Hinge{C: 1000}, Kernel: kernel.Spec{Gamma: 0.002},
+		Set: load(t, "synthetic:blobs,n=1500,d=8"), Standardize: true, Loss: loss.Hinge{C: 1000},
+		Kernel:  kernel.Spec{Gamma: 0.002},
 		Storage: model.Auto, MaxBytes: linalg.SymBytes(1500),
 	}
 	m = build(t, hinge)
@@ -149,12 +152,15 @@ func TestLimitedRank(t *testing.T) {
 		limit(&limited)
 		m := build(t, limited)
 		_, s := solveAt(t, m, 1)
-		if a, _ := m.Approximation(); s.Status != solver.TooCoarse || a.Rank == 0 || name == "rank" && a.Rank != 20 || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "1% is the goal") }) {
+		if a, _ := m.Approximation(); s.Status != solver.TooCoarse || a.Rank == 0 || name == "rank" &&
+			a.Rank != 20 || !slices.ContainsFunc(s.Warnings,
+			func(w string) bool { return strings.Contains(w, "1% is the goal") }) {
 			t.Errorf("%s: rank %d, %v, %q", name, a.Rank, s.Status, s.Warnings)
 		}
 	}
 	spec.MaxBytes = 300_000
-	if _, err := model.Build(spec); !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "for about") {
+	if _, err := model.Build(spec); !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(),
+		"for about") {
 		t.Errorf("no room: %v", err)
 	}
 }

@@ -70,7 +70,8 @@ const DefaultMaxResamples = 100000
 // resamples exactly, around the solution, with their first iterates as control variates
 // (see package multifidelity). When ctx ends the finished
 // resamples count, two periods at least.
-func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme, settings RefineSettings) (*multifidelity.Result, error) {
+func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
+	settings RefineSettings) (*multifidelity.Result, error) {
 	began := time.Now()
 	if s != nil {
 		_, release, err := s.Hold()
@@ -97,7 +98,8 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 	}
 	result := r.estimator.Result()
 	stats := r.trainer.Stats()
-	result.Status, result.Method, result.Iterations, result.Exact = r.status, "batch", stats.Iterations, stats.Exact
+	result.Status, result.Method, result.Iterations, result.Exact = r.status, "batch", stats.Iterations,
+		stats.Exact
 	result.Warnings = append(result.Warnings, r.warnings...)
 	result.Time = multifidelity.Time{Fits: time.Since(start), Total: time.Since(began)}
 	return result, nil
@@ -118,17 +120,23 @@ type refinement struct {
 	inStep    bool // see retrain.Settings
 }
 
-func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settings RefineSettings) (*refinement, error) {
+func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
+	settings RefineSettings) (*refinement, error) {
 	proximal, ok := m.Loss.(loss.Proximal)
 	switch {
 	case !ok:
-		return nil, inputError(fmt.Errorf("refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean", m.Loss.Name()))
+		return nil, inputError(fmt.Errorf(
+			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean",
+			m.Loss.Name()))
 	case s == nil || s.Sites() != m.Sites():
 		return nil, inputError(errors.New("the solution is not one of this model"))
 	case settings.Resamples < 2:
-		return nil, inputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2", settings.Resamples))
-	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 && len(settings.Tests) == 0:
-		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v", len(settings.Tests), settings.Accuracy))
+		return nil, inputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2",
+			settings.Resamples))
+	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 &&
+		len(settings.Tests) == 0:
+		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v",
+			len(settings.Tests), settings.Accuracy))
 	}
 	engine, err := s.Engine()
 	if err != nil {
@@ -139,33 +147,43 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme, settin
 	if m.MaxBytes > 0 {
 		bytes += 8 * int64(len(settings.Cross.Data))
 	}
-	if err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(), settings.Cross.Rows)); err != nil {
+	if err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
+		settings.Cross.Rows)); err != nil {
 		return nil, err
 	}
 	part := m.ownPart()
 	responses := linalg.Responses(engine, part.columns(settings.Cross))
-	r := &refinement{problem: m.retraining(scheme, settings.Cross), part: part, settings: settings, period: resample.Period(scheme), inStep: m.onRanks()}
+	r := &refinement{problem: m.retraining(scheme, settings.Cross), part: part, settings: settings,
+		period: resample.Period(scheme), inStep: m.onRanks()}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
 	r.problem.Own, r.problem.Sites = part.examples, part.sites.Own()
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: part.y, Site: part.site, Own: part.examples, Scheme: scheme, Responses: responses,
-	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs, Replicates: settings.Replicates})
+		Solution: s, Loss: proximal, Y: part.y, Site: part.site, Own: part.examples, Scheme: scheme,
+		Responses: responses,
+	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs,
+		Replicates: settings.Replicates})
 	if err != nil {
 		return nil, inputError(err)
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.newBatch(s, engine, part, scheme, RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross, Batch: r.settings.Batch}, responses)
+	r.trainer, err = m.newBatch(s, engine, part, scheme,
+		RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross,
+			Batch: r.settings.Batch}, responses)
 	return r, err
 }
 
 // run trains on the resamples up to target.
 func (r *refinement) run(ctx context.Context) error {
 	first := r.done
-	status, err := retrain.VisitBlocks(ctx, r.problem, func() (retrain.BlockTrainer, error) { return r.trainer.NewBlock(), nil }, retrain.Settings{
-		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers, InStep: r.inStep, Lookup: r.settings.Lookup, Patience: r.settings.Patience,
+	status, err := retrain.VisitBlocks(ctx, r.problem, func() (retrain.BlockTrainer,
+		error) {
+		return r.trainer.NewBlock(), nil
+	}, retrain.Settings{
+		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
+		InStep: r.inStep, Lookup: r.settings.Lookup, Patience: r.settings.Patience,
 		OnResample: func(b int, counts []int, f []float64) {
 			r.done++
 			r.estimator.Add(counts, f)
@@ -197,7 +215,8 @@ func (r *refinement) next() int {
 		return r.done
 	}
 	if r.done >= r.settings.MaxResamples {
-		r.warnings = append(r.warnings, fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
 		return r.done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)

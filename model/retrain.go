@@ -60,7 +60,8 @@ type RetrainSettings struct {
 }
 
 // Retrain computes the averages by Monte Carlo, one resample at a time.
-func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme, settings RetrainSettings) (*retrain.Result, error) {
+func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
+	settings RetrainSettings) (*retrain.Result, error) {
 	problem := m.retraining(scheme, settings.Cross)
 	trainers, err := m.trainers(problem, settings.Cross)
 	if err != nil {
@@ -78,7 +79,8 @@ func (m *Model) inStep(s retrain.Settings) retrain.Settings {
 // RetrainBatch is Retrain with all resamples trained together, around a solution of this
 // model (see package batch): the same draws, and the same fits within
 // batch.Settings.Tolerance.
-func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme, settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
+func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
+	settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
 	_, release, err := s.Hold()
 	if err != nil {
 		return nil, batch.Stats{}, err
@@ -88,14 +90,18 @@ func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme res
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, settings.Cross), func() (retrain.BlockTrainer, error) { return trainer.NewBlock(), nil }, m.inStep(settings.Settings))
+	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, settings.Cross), func() (retrain.BlockTrainer,
+		error) {
+		return trainer.NewBlock(), nil
+	}, m.inStep(settings.Settings))
 	return result, trainer.Stats(), err
 }
 
 // RetrainBy is Retrain by a method. Batches are trained around a rough solution of the
 // theory, which is made for the purpose; where there is none, resamples are trained one by
 // one, unless method is Batch: then that is an error.
-func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme, settings RetrainSettings) (*Retraining, error) {
+func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme,
+	settings RetrainSettings) (*Retraining, error) {
 	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
 		r, err := m.retrainAround(ctx, scheme, settings)
 		if err == nil || method == Batch || ctx.Err() != nil {
@@ -110,7 +116,8 @@ func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resa
 // save no iterations.
 const roughTolerance = 1e-2
 
-func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme, settings RetrainSettings) (*Retraining, error) {
+func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme,
+	settings RetrainSettings) (*Retraining, error) {
 	began := time.Now()
 	s, err := m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
 	if err != nil {
@@ -139,7 +146,8 @@ func (m *Model) batchPays(settings retrain.Settings) bool {
 		resamples = retrain.DefaultResamples
 	}
 	_, proximal := m.Loss.(loss.Proximal)
-	return proximal && m.Spread == nil && settings.Lookup == nil && resamples >= batchResamples && m.Sites() >= batchSites
+	return proximal && m.Spread == nil && settings.Lookup == nil && resamples >= batchResamples &&
+		m.Sites() >= batchSites
 }
 
 // retraining is what retraining under a scheme resamples.

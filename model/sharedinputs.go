@@ -54,7 +54,8 @@ func (s *sharedInputs) Diagonal(dst []float64) error {
 func (s *sharedInputs) Columns(dst []float64, sites []int, first, last int) error {
 	m := last - first
 	if first != s.share.First || last != s.share.Last {
-		return fmt.Errorf("columns of sites %d to %d, where the inputs of %d to %d are", first+1, last, s.share.First+1, s.share.Last)
+		return fmt.Errorf("columns of sites %d to %d, where the inputs of %d to %d are", first+1, last,
+			s.share.First+1, s.share.Last)
 	}
 	return s.own.Cross(s.at(sites), blas64.General{Rows: len(sites), Cols: m, Stride: m, Data: dst})
 }

@@ -42,7 +42,8 @@ func text(t testing.TB) (sparse, dense *dataset.Set) {
 // averages that follow.
 func TestSparseModel(t *testing.T) {
 	sparse, dense := text(t)
-	for _, k := range []kernel.Spec{{Kind: kernel.Linear}, {Gamma: 0.7, Jitter: 0.1}, {Kind: kernel.Poly, Gamma: 1, Coef0: 1, Degree: 2, Constant: 1}} {
+	for _, k := range []kernel.Spec{{Kind: kernel.Linear}, {Gamma: 0.7, Jitter: 0.1},
+		{Kind: kernel.Poly, Gamma: 1, Coef0: 1, Degree: 2, Constant: 1}} {
 		a := build(t, model.Spec{Set: sparse, Kernel: k, Loss: loss.Hinge{C: 1}})
 		b := build(t, model.Spec{Set: dense, Kernel: k, Loss: loss.Hinge{C: 1}})
 		if a.Sites() != b.Sites() || a.Merged() != b.Merged() || k.Jitter == 0 && a.Merged() != 1 {
@@ -64,7 +65,8 @@ func TestSparseModel(t *testing.T) {
 		}
 	}
 	square := func(set *dataset.Set) float64 {
-		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.5}, Loss: loss.Square{Noise: 0.5}})
+		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.5},
+			Loss: loss.Square{Noise: 0.5}})
 		solution := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		mean, _ := solution.LeftOut(loss.SquareTest{})
 		return mean
@@ -75,15 +77,17 @@ func TestSparseModel(t *testing.T) {
 	}
 }
 
-// TestSparseLowRank: on a factor of sparse inputs, too, the left-out error, the kernel rows of new inputs and the gradient are those
-// of the same inputs held dense. Both factors have the same pivots, so that only rounding differs.
+// TestSparseLowRank: on a factor of sparse inputs, too, the left-out error, the kernel rows of new inputs and
+// the gradient are those of the same inputs held dense. Both factors have the same pivots, so that only
+// rounding differs.
 func TestSparseLowRank(t *testing.T) {
 	sparse, dense := text(t)
 	objective := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
 	fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
 	var values [2][]float64
 	for c, set := range []*dataset.Set{sparse, dense} {
-		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5, Jitter: 0.1}, Loss: loss.Logistic{C: 1},
+		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5,
+			Jitter: 0.1}, Loss: loss.Logistic{C: 1},
 			Bias: true, Storage: model.LowRank, Rank: 20})
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9}))(t)
 		over := need.One(m.Hyperparameters("gamma", "amplitude", "constant", "jitter", "C"))(t)
@@ -107,7 +111,8 @@ func TestSparseIsNotStandardized(t *testing.T) {
 	plain := build(t, spec)
 	spec.Standardize = true
 	m := build(t, spec)
-	if m.Standardize || len(m.Warnings()) != 1 || !strings.Contains(m.Warnings()[0], "sparse") || len(plain.Warnings()) != 0 {
+	if m.Standardize || len(m.Warnings()) != 1 || !strings.Contains(m.Warnings()[0], "sparse") ||
+		len(plain.Warnings()) != 0 {
 		t.Errorf("standardised: %v, warnings %q and %q", m.Standardize, m.Warnings(), plain.Warnings())
 	}
 	for i := range m.Sites() {

@@ -66,7 +66,8 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 	_, left := s.LeftOut(loss.SquareTest{})
 	covariance, all := make([]float64, s.Sites()), s.Whole()
 	all.Covariance(covariance, 1)
-	a := map[string][]float64{"fitted": fitted, "mean": all.Mean, "variance": all.Var, "left out": left, "covariance": covariance}
+	a := map[string][]float64{"fitted": fitted, "mean": all.Mean, "variance": all.Var, "left out": left,
+		"covariance": covariance}
 	for _, c := range all.Cavity {
 		a["log c"] = append(a["log c"], math.Log(c.C))
 		a["cavity mean"] = append(a["cavity mean"], c.Mean)
@@ -97,17 +98,20 @@ func spreadCases(t *testing.T) map[string]model.Spec {
 	t.Helper()
 	regression := load(t, "synthetic:friedman1,n=80,seed=3")
 	sonar := load(t, "sonar")
-	sonar = &dataset.Set{Name: "sonar", X: sonar.X.Gather(every(sonar.N(), 3)), Y: gather(sonar.Y, every(sonar.N(), 3)), Task: sonar.Task}
+	sonar = &dataset.Set{Name: "sonar", X: sonar.X.Gather(every(sonar.N(), 3)),
+		Y: gather(sonar.Y, every(sonar.N(), 3)), Task: sonar.Task}
 	classes := kernel.Spec{Gamma: 0.5 / float64(sonar.D())}
 	sparse, _ := text(t)
 	return map[string]model.Spec{
-		"sparse":     {Set: sparse, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 0.7, Jitter: 0.1}},
-		"square":     {Set: regression, Loss: loss.Square{Noise: 0.5}, Kernel: kernel.Spec{Amplitude: 20, Constant: 100}, Standardize: true},
-		"merged":     grid(t, 90),
-		"hard":       {Set: sonar, Loss: loss.HardMargin{}, Kernel: classes, Standardize: true},
-		"hinge":      {Set: sonar, Loss: loss.Hinge{C: 1}, Kernel: classes, Standardize: true},
-		"squared":    {Set: sonar, Loss: loss.SquaredHinge{C: 2}, Kernel: classes, Standardize: true},
-		"insensible": {Set: regression, Loss: loss.EpsInsensitive{C: 1, Epsilon: 0.5}, Kernel: kernel.Spec{Kind: kernel.Matern32, Amplitude: 20, Constant: 100}, Standardize: true},
+		"sparse": {Set: sparse, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 0.7, Jitter: 0.1}},
+		"square": {Set: regression, Loss: loss.Square{Noise: 0.5}, Kernel: kernel.Spec{Amplitude: 20,
+			Constant: 100}, Standardize: true},
+		"merged":  grid(t, 90),
+		"hard":    {Set: sonar, Loss: loss.HardMargin{}, Kernel: classes, Standardize: true},
+		"hinge":   {Set: sonar, Loss: loss.Hinge{C: 1}, Kernel: classes, Standardize: true},
+		"squared": {Set: sonar, Loss: loss.SquaredHinge{C: 2}, Kernel: classes, Standardize: true},
+		"insensible": {Set: regression, Loss: loss.EpsInsensitive{C: 1, Epsilon: 0.5},
+			Kernel: kernel.Spec{Kind: kernel.Matern32, Amplitude: 20, Constant: 100}, Standardize: true},
 	}
 }
 
@@ -149,13 +153,15 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1}))))(t)
 	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
-		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}, Pairs: [][2]int{{0, 1}}, Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
+		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}, Pairs: [][2]int{{0, 1}},
+		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	test := r.TestError()
-	return map[string][]float64{"left-out error": {test.Error, test.StandardError, test.BaggedError}, "means": r.Points.Mean, "variances": r.Points.Variance, "covariance": r.Covariance}
+	return map[string][]float64{"left-out error": {test.Error, test.StandardError, test.BaggedError},
+		"means": r.Points.Mean, "variances": r.Points.Variance, "covariance": r.Covariance}
 }
 
 // refines are the cases that TestSpreadRefines and its like on ranks have.
@@ -197,13 +203,17 @@ func TestSpreadRefuses(t *testing.T) {
 		"-tags openblas,mpi": change(func(s *model.Spec) { s.Grid = nil }),
 		"precomputed one":    change(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Precomputed} }),
 		"blocks of -1 x -1":  change(func(s *model.Spec) { s.Block = -1 }),
-		"kernel poly of":     change(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Poly, Degree: 400, Coef0: 1e300} }),
+		"kernel poly of": change(func(s *model.Spec) {
+			s.Kernel = kernel.Spec{Kind: kernel.Poly, Degree: 400,
+				Coef0: 1e300}
+		}),
 	} {
 		if _, err := model.Build(spec); !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q is not in: %v", says, err)
 		}
 	}
-	if _, err := model.Build(change(func(s *model.Spec) { s.MaxBytes = 1000 })); !errors.Is(err, linalg.ErrMemory) {
+	if _, err := model.Build(change(func(s *model.Spec) { s.MaxBytes = 1000 })); !errors.Is(err,
+		linalg.ErrMemory) {
 		t.Errorf("1000 bytes: %v", err)
 	}
 	m := build(t, square)

@@ -21,7 +21,8 @@ func (m *Model) shareFactor() error {
 			return err
 		}
 	} else if m.Sites() < m.Grid.Size() {
-		return fmt.Errorf("%d distinct inputs on %d ranks: each rank needs one, take fewer ranks or one process", m.Sites(), m.Grid.Size())
+		return fmt.Errorf("%d distinct inputs on %d ranks: each rank needs one, take fewer ranks or one process",
+			m.Sites(), m.Grid.Size())
 	}
 	if _, ok := m.proximal(); !ok {
 		return fmt.Errorf("loss %q is not trained on a low-rank factor, and the ranks that share one have no other kernel matrix: take --engine scalapack, or one process", m.Loss.Name())
@@ -42,8 +43,8 @@ func (s *Spec) sharesFactor() bool {
 	return s.Storage == LowRank && s.Grid != nil && s.Grid.Size() > 1
 }
 
-// shareInputs leaves to ranks that share a factor their part of the inputs, unless these are a kernel matrix, and
-// to others all of them.
+// shareInputs leaves to ranks that share a factor their part of the inputs, unless these are a kernel matrix,
+// and to others all of them.
 func (s *Spec) shareInputs() (err error) {
 	if s.sharesFactor() && s.Kernel.Kind != kernel.Precomputed {
 		s.Set, err = s.Set.Spread(dist.NewTeam(s.Grid))
@@ -65,4 +66,5 @@ func (m *Model) members() int {
 // same at the same time.
 func (m *Model) onRanks() bool { return m.team != nil || m.Spread != nil }
 
-var errNotWhole = inputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another engine, or one process"))
+var errNotWhole = inputError(errors.New(
+	"a kernel matrix that is spread over ranks is nowhere whole: take another engine, or one process"))

@@ -49,11 +49,14 @@ func sharedAnswers(t *testing.T, spec model.Spec) map[string][]float64 {
 		a["pivots"] = append(a["pivots"], float64(pivot))
 	}
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	refined := need.One(m.Refine(context.Background(), s, resample.Poisson{Ratio: 1}, model.RefineSettings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}}))(t)
+	refined := need.One(m.Refine(context.Background(), s, resample.Poisson{Ratio: 1},
+		model.RefineSettings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}}))(t)
 	a["refined"] = []float64{refined.TestError().Error}
-	batch := need.One(m.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 12}}))(t)
+	batch := need.One(m.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 12}}))(t)
 	a["batch mean"] = batch.Mean
-	single := need.One(m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 3}}))(t)
+	single := need.One(m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 3}}))(t)
 	a["single mean"] = single.Mean
 	return a
 }
@@ -150,8 +153,9 @@ func TestSharedFactorRefuses(t *testing.T) {
 	})
 }
 
-// Ranks that share a factor find the objective and the derivatives of one process by all hyperparameters, to the
-// residual of the linear equations (1e-6), and all of them the same bits. Their number is no matter, nor that one holds no pivot.
+// Ranks that share a factor find the objective and the derivatives of one process by all hyperparameters, to
+// the residual of the linear equations (1e-6), and all of them the same bits. Their number is no matter, nor
+// that one holds no pivot.
 func TestSharedFactorHasTheGradient(t *testing.T) {
 	for name, c := range map[string]struct {
 		loss loss.Loss
@@ -159,11 +163,15 @@ func TestSharedFactorHasTheGradient(t *testing.T) {
 		kind kernel.Spec
 		over []string
 	}{
-		"square": {loss.Square{Noise: 2}, loss.SquareTest{}, kernel.Spec{LengthScale: []float64{3, 3, 4, 4, 5, 5, 6, 6, 7, 7}, Constant: 1, Jitter: 0.01}, []string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
-		"eps":    {loss.EpsInsensitive{C: 0.5, Epsilon: 1}, loss.SquareTest{}, kernel.Spec{Kind: kernel.Poly, Gamma: 0.01, Coef0: 1, Amplitude: 1}, []string{"epsilon", "C", "gamma", "coef0"}},
+		"square": {loss.Square{Noise: 2}, loss.SquareTest{},
+			kernel.Spec{LengthScale: []float64{3, 3, 4, 4, 5, 5, 6, 6, 7, 7}, Constant: 1, Jitter: 0.01},
+			[]string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
+		"eps": {loss.EpsInsensitive{C: 0.5, Epsilon: 1}, loss.SquareTest{}, kernel.Spec{Kind: kernel.Poly,
+			Gamma: 0.01, Coef0: 1, Amplitude: 1}, []string{"epsilon", "C", "gamma", "coef0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := model.Spec{Set: load(t, "synthetic:friedman1,n=90"), Loss: c.loss, Kernel: c.kind, Standardize: true, NormalizeTarget: c.kind.Amplitude == 0, Storage: model.LowRank, Rank: 25}
+			spec := model.Spec{Set: load(t, "synthetic:friedman1,n=90"), Loss: c.loss, Kernel: c.kind,
+				Standardize: true, NormalizeTarget: c.kind.Amplitude == 0, Storage: model.LowRank, Rank: 25}
 			answer := func(spec model.Spec) []float64 {
 				m := build(t, spec)
 				s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9})
@@ -176,7 +184,8 @@ func TestSharedFactorHasTheGradient(t *testing.T) {
 					t.Error(err)
 					return nil
 				}
-				value, gradient, err := m.Gradient(context.Background(), s, solver.Objective{Criterion: solver.Err632Plus, Test: c.test}, over)
+				value, gradient, err := m.Gradient(context.Background(), s, solver.Objective{Criterion: solver.Err632Plus,
+					Test: c.test}, over)
 				if err != nil {
 					t.Error(err)
 				}

@@ -30,7 +30,8 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 		return retrain.GP{Kernel: k, Noise: square.Noise, Bias: m.Bias, Cross: cross}.Trainers(p), nil
 	}
 	if c, ok := marginCost(m.Loss); ok {
-		return retrain.SVM{Kernel: k, C: c, ClassWeights: loss.WeightsOf(m.Loss), Bias: m.Bias, Cross: cross}.Trainers(p), nil
+		return retrain.SVM{Kernel: k, C: c, ClassWeights: loss.WeightsOf(m.Loss), Bias: m.Bias,
+			Cross: cross}.Trainers(p), nil
 	}
 	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
 		return retrain.EP{Kernel: k, Likelihood: likelihood, Bias: m.Bias, Cross: cross}.Trainers(p), nil
@@ -113,9 +114,11 @@ func (m *Model) untrainable() error {
 // Training says how a resample is trained by a method, and how exactly.
 func (m *Model) Training(method RetrainMethod, batchTolerance float64) string {
 	if method == Batch {
-		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations", batchTolerance)
+		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
+			batchTolerance)
 	}
-	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms", erm.DefaultTolerance)
+	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
+		erm.DefaultTolerance)
 	if _, ok := m.trainedOnFactor(); ok {
 		return newton + ", on the low-rank factor"
 	}

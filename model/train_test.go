@@ -19,7 +19,8 @@ import (
 
 func blobs(t *testing.T, l loss.Loss) *model.Model {
 	t.Helper()
-	return build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40,noise=0.5"), Kernel: kernel.Spec{Gamma: 0.5}, Loss: l, Standardize: true})
+	return build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40,noise=0.5"), Kernel: kernel.Spec{Gamma: 0.5},
+		Loss: l, Standardize: true})
 }
 
 // TestMarginTrainers: the full fit and retraining obey the Kuhn-Tucker
@@ -37,11 +38,13 @@ func TestMarginTrainers(t *testing.T) {
 				t.Errorf("%s: full fit %v, training %v", name, f[m.Site[i]], r.F[m.Site[i]])
 			}
 			switch {
-			case weight > 0 && margin > 1+1e-7, name == "hard" && margin < 1-1e-7, name == "hinge" && weight < 2 && margin < 1-1e-7:
+			case weight > 0 && margin > 1+1e-7, name == "hard" && margin < 1-1e-7, name == "hinge" && weight < 2 &&
+				margin < 1-1e-7:
 				t.Errorf("%s, example %d: margin %v with weight %v", name, i, margin, weight)
 			}
 		}
-		result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
+		result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
 		if err != nil || result.Resamples != 20 || !(result.LeftOut[0].Error < 0.5) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
@@ -55,14 +58,15 @@ func TestMarginExtras(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
-		OnResample: func(_ int, _ []int, f []float64) {
-			for e, example := range []int{3, 9} {
-				if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
-					t.Errorf("new input %d: %v, site %v", e, got, want)
+	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
+			OnResample: func(_ int, _ []int, f []float64) {
+				for e, example := range []int{3, 9} {
+					if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
+						t.Errorf("new input %d: %v, site %v", e, got, want)
+					}
 				}
-			}
-		}}, Cross: cross})
+			}}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,20 +104,24 @@ func TestMissingClass(t *testing.T) {
 // 1/sqrt(300). Auto takes batches where there are resamples and sites enough, and single
 // fits where the loss is a likelihood.
 func TestRetrainBy(t *testing.T) {
-	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01}, Loss: loss.SquaredHinge{C: 1}})
+	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01},
+		Loss: loss.SquaredHinge{C: 1}})
 	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
 	by := func(method model.RetrainMethod) *model.Retraining {
-		r := need.One(m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: settings}))(t)
+		r := need.One(m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1},
+			model.RetrainSettings{Settings: settings}))(t)
 		return r
 	}
 	together, single := by(model.AutoMethod), by(model.Single)
-	if together.Method != model.Batch || together.Batch.Fits+together.Batch.Exact != 300 || single.Method != model.Single {
+	if together.Method != model.Batch || together.Batch.Fits+together.Batch.Exact != 300 ||
+		single.Method != model.Single {
 		t.Errorf("methods %v (%+v) and %v", together.Method, together.Batch, single.Method)
 	}
 	for i, v := range single.Var {
 		sd := math.Sqrt(v)
 		if math.Abs(together.Mean[i]-single.Mean[i]) > 2e-3*sd || math.Abs(together.Var[i]/v-1) > 1e-2 {
-			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i], together.Var[i], single.Mean[i], v)
+			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i], together.Var[i],
+				single.Mean[i], v)
 		}
 	}
 	if a, b := together.LeftOut[0], single.LeftOut[0]; math.Abs(a.Error-b.Error) > 0.1*b.SE {
@@ -123,8 +131,10 @@ func TestRetrainBy(t *testing.T) {
 	if r := by(model.AutoMethod); r.Method != model.Single {
 		t.Errorf("20 resamples by %v", r.Method)
 	}
-	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2}, Loss: loss.Probit{}})
-	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1}, model.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
+	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2},
+		Loss: loss.Probit{}})
+	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("batches of a likelihood: %v", err)
 	}
 }

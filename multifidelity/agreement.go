@@ -32,7 +32,8 @@ const (
 
 // Against compares with the solution that was refined.
 func (r *Result) Against(s *solver.Solution) Agreement {
-	a := Agreement{ErrorOff: math.NaN(), ErrorScore: math.NaN(), judged: s.Status == solver.Converged && r.Resamples >= leastJudged}
+	a := Agreement{ErrorOff: math.NaN(), ErrorScore: math.NaN(), judged: s.Status == solver.Converged &&
+		r.Resamples >= leastJudged}
 	if len(r.Tests) > 0 {
 		test := r.TestError()
 		theory, _ := s.LeftOut(test.Test)
@@ -66,10 +67,13 @@ func (a Agreement) Contradictions() []string {
 		return nil
 	}
 	if math.Abs(a.ErrorScore) > significant && math.Abs(a.ErrorOff) > largeErrorOff {
-		all = append(all, fmt.Sprintf("its left-out error is off by %+.1f%%, %.0f standard errors", 100*a.ErrorOff, math.Abs(a.ErrorScore)))
+		all = append(all, fmt.Sprintf("its left-out error is off by %+.1f%%, %.0f standard errors", 100*a.ErrorOff,
+			math.Abs(a.ErrorScore)))
 	}
-	if a.VarianceScore > significant && (a.VarianceRatio > largeVarianceSide || a.VarianceRatio < 1/largeVarianceSide) {
-		all = append(all, fmt.Sprintf("its variances are %.2g times the right ones, median over the inputs", a.VarianceRatio))
+	if a.VarianceScore > significant && (a.VarianceRatio > largeVarianceSide ||
+		a.VarianceRatio < 1/largeVarianceSide) {
+		all = append(all, fmt.Sprintf("its variances are %.2g times the right ones, median over the inputs",
+			a.VarianceRatio))
 	}
 	return all
 }

@@ -28,7 +28,8 @@ func newCovariances(pairs [][2]int, points int) (*covariances, error) {
 			return nil, fmt.Errorf("there is no pair of points %d and %d among %d", p[0]+1, p[1]+1, points)
 		}
 	}
-	return &covariances{pairs: pairs, products: newRegression[float64](len(pairs), pairControls, pairResponses), unit: make([]float64, len(pairs)*pairVariables)}, nil
+	return &covariances{pairs: pairs, products: newRegression[float64](len(pairs), pairControls, pairResponses),
+		unit: make([]float64, len(pairs)*pairVariables)}, nil
 }
 
 // know takes the covariances of the first iterate, sum_l G_il G_jl Var xi_l for independent
@@ -90,6 +91,7 @@ func (c *covariances) estimate(n int, p plan, move [2]float64) (value, se float6
 	p.prior = [][]float64{{1, 0, 0}, {0, 1, 0}, {move[1], move[0], 1}}
 	e := c.products.estimate(n, p)
 	a, b := e.mean[0], e.mean[1]
-	variance := e.cov[2][2] + b*b*e.cov[0][0] + a*a*e.cov[1][1] - 2*b*e.cov[2][0] - 2*a*e.cov[2][1] + 2*a*b*e.cov[0][1]
+	variance := e.cov[2][2] + b*b*e.cov[0][0] + a*a*e.cov[1][1] - 2*b*e.cov[2][0] - 2*a*e.cov[2][1] +
+		2*a*b*e.cov[0][1]
 	return e.mean[2] - a*b + e.cov[0][1], math.Sqrt(math.Max(0, variance))
 }

@@ -29,16 +29,22 @@ func bootstrap(int) resample.Scheme { return resample.Poisson{Ratio: 1} }
 var coverageCases = []coverageCase{
 	{"synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, loss.SquareTest{}, bootstrap},
 	{"synthetic:blobs,n=100,seed=1", loss.Hinge{C: 1}, loss.ZeroOne{}, bootstrap},
-	{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{}, func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
+	{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{},
+		func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
 	{"synthetic:friedman1,n=60,seed=2", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, loss.Absolute{}, bootstrap},
-	{"synthetic:friedman1,n=100,seed=3", loss.Huber{C: 1, Delta: 0.5}, loss.SquareTest{}, func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
+	{"synthetic:friedman1,n=100,seed=3", loss.Huber{C: 1, Delta: 0.5}, loss.SquareTest{},
+		func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
 	{"crabs", loss.Logistic{C: 2}, loss.ZeroOne{}, bootstrap},
-	{"crabs", loss.Hinge{C: 1}, loss.ZeroOne{}, func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
+	{"crabs", loss.Hinge{C: 1}, loss.ZeroOne{},
+		func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
 	{"sonar", loss.HardMargin{}, loss.ZeroOne{}, bootstrap},
-	{"sonar", loss.SquaredHinge{C: 1}, loss.SquareTest{}, func(int) resample.Scheme { return resample.Bernoulli{Rate: 0.7} }},
+	{"sonar", loss.SquaredHinge{C: 1}, loss.SquareTest{},
+		func(int) resample.Scheme { return resample.Bernoulli{Rate: 0.7} }},
 	{"synthetic:rings,n=150,seed=2", loss.HardMargin{}, loss.ZeroOne{}, bootstrap},
-	{"synthetic:friedman1,n=80,seed=4", loss.Square{Noise: 0.3}, loss.SquareTest{}, func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }},
-	{"synthetic:friedman1,n=120,seed=5", loss.LeastAbsolute{C: 1}, loss.Absolute{}, func(int) resample.Scheme { return resample.Poisson{Ratio: 2} }},
+	{"synthetic:friedman1,n=80,seed=4", loss.Square{Noise: 0.3}, loss.SquareTest{},
+		func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }},
+	{"synthetic:friedman1,n=120,seed=5", loss.LeastAbsolute{C: 1}, loss.Absolute{},
+		func(int) resample.Scheme { return resample.Poisson{Ratio: 2} }},
 }
 
 // scores are z-scores of one kind of estimate: against the reference, in units of the
@@ -93,7 +99,8 @@ func (s scores) String() string {
 	for _, name := range []string{"left-out", "mean", "variance", "covariance", "vote", "examples", "bagged"} {
 		z := s[name]
 		mean, sd := stat.MeanStdDev(z, nil)
-		text += fmt.Sprintf("\n  %-10s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z), mean, sd, s.covered(name))
+		text += fmt.Sprintf("\n  %-10s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z), mean, sd,
+			s.covered(name))
 	}
 	return text
 }
@@ -121,7 +128,8 @@ func TestCoverage(t *testing.T) {
 		m := build(t, c.set, c.loss, 0.5)
 		scheme := c.scheme(len(m.Set.Y))
 		s := solve(t, m, scheme)
-		settings := model.RefineSettings{Resamples: many, Tests: []loss.Test{c.test}, Plain: true, Seed: 1 << 40, Pairs: [][2]int{{0, 1}, {2, 7}, {10, 3}}}
+		settings := model.RefineSettings{Resamples: many, Tests: []loss.Test{c.test}, Plain: true, Seed: 1 << 40,
+			Pairs: [][2]int{{0, 1}, {2, 7}, {10, 3}}}
 		reference := refine(t, m, s, scheme, settings)
 		own := scores{}
 		settings.Resamples, settings.Plain = resamples, false
@@ -140,7 +148,8 @@ func TestCoverage(t *testing.T) {
 	}
 	t.Logf("all:%v", all)
 	for _, name := range []string{"left-out", "mean"} {
-		if mean, sd := stat.MeanStdDev(all[name], nil); math.Abs(mean) > bound || math.Abs(sd-1) > bound/math.Sqrt2 {
+		if mean, sd := stat.MeanStdDev(all[name], nil); math.Abs(mean) > bound ||
+			math.Abs(sd-1) > bound/math.Sqrt2 {
 			t.Errorf("z-scores of %s have mean %.2g and standard deviation %.3g", name, mean, sd)
 		}
 	}
@@ -161,7 +170,8 @@ func TestSteady(t *testing.T) {
 	scheme := bootstrap(0)
 	s := solve(t, m, scheme)
 	scatter := func(resamples int) float64 {
-		p := refine(t, m, s, scheme, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}, Seed: 3}).Points
+		p := refine(t, m, s, scheme, model.RefineSettings{Resamples: resamples,
+			Tests: []loss.Test{loss.SquareTest{}}, Seed: 3}).Points
 		var logs []float64
 		for i, v := range p.Variance {
 			logs = append(logs, math.Log(p.VarianceSE[i]/v))

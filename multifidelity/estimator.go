@@ -87,7 +87,8 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 			p.Site[i] = i
 		}
 	}
-	e := &Estimator{problem: p, settings: s, period: resample.Period(p.Scheme), absent: make([]int, len(p.Y)), nextFit: firstFit}
+	e := &Estimator{problem: p, settings: s, period: resample.Period(p.Scheme), absent: make([]int, len(p.Y)),
+		nextFit: firstFit}
 	if !s.Plain {
 		known, err := NewExpectation(p)
 		if err != nil {
@@ -141,14 +142,16 @@ func (p *Problem) check() error {
 				example = p.Own[i]
 			}
 			if site < 0 || site >= m || s.SiteOf(example) != sites.First+site {
-				err = fmt.Errorf("example %d is not on the site %d of %d where the solution has it", example+1, sites.First+site+1, m)
+				err = fmt.Errorf("example %d is not on the site %d of %d where the solution has it", example+1,
+					sites.First+site+1, m)
 			}
 		}
 	}
 	return sites.Agree(err)
 }
 
-// ofOwn are the own elements of a vector over all examples; spread puts such a vector together from the own ones.
+// ofOwn are the own elements of a vector over all examples; spread puts such a vector together from the own
+// ones.
 func (p *Problem) ofOwn(all []float64) []float64 {
 	if p.Own == nil {
 		return all
@@ -205,7 +208,8 @@ func (e *Estimator) Add(counts []int, f []float64) {
 	if e.examples != nil {
 		e.addLeftOut(group, counts, exact, first)
 	}
-	e.covariances.add(func(j int) float64 { return first[j] - e.known.Mean[j] }, func(j int) float64 { return exact[j] - e.center[j] }, e.known != nil)
+	e.covariances.add(func(j int) float64 { return first[j] - e.known.Mean[j] },
+		func(j int) float64 { return exact[j] - e.center[j] }, e.known != nil)
 	if e.settings.Replicates {
 		e.replicates = append(e.replicates, slices.Clone(e.problem.wherever(exact)))
 	}

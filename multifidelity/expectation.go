@@ -59,7 +59,8 @@ type forces struct{ mean, variance []float64 }
 func NewExpectation(p Problem) (*Expectation, error) {
 	law, known := newJointCounts(p.Scheme)
 	if !known {
-		return nil, fmt.Errorf("%w: the joint law of the counts under scheme %q is not known", ErrUnknown, p.Scheme.Name())
+		return nil, fmt.Errorf("%w: the joint law of the counts under scheme %q is not known", ErrUnknown,
+			p.Scheme.Name())
 	}
 	engine, err := p.Solution.Engine()
 	if err != nil {
@@ -91,7 +92,8 @@ func NewExpectation(p Problem) (*Expectation, error) {
 		e.forceVar = whole.variance
 		e.Var, e.AbsentVar = x.independentVar(whole.variance), x.absentVar(x.offDiagVar(given.variance), own)
 	case x.alone():
-		e.Var, e.AbsentVar = x.pairVar(law, whole.variance), x.absentVar(x.offDiagPairVar(others, given.variance), own)
+		e.Var, e.AbsentVar = x.pairVar(law, whole.variance), x.absentVar(x.offDiagPairVar(others, given.variance),
+			own)
 	}
 	return e, nil
 }

@@ -16,7 +16,8 @@ import (
 
 // firstIterate is F1 at the sites for given counts, straight from T13: the forces of the
 // sites' proximal maps at the theory's cavities, and f = G xi.
-func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int, counts []int, f []float64) {
+func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int, counts []int,
+	f []float64) {
 	engine, err := s.Engine()
 	if err != nil {
 		panic(err)
@@ -61,7 +62,8 @@ func TestExpectation(t *testing.T) {
 		{"synthetic:friedman1,n=60,seed=1", loss.Square{Noise: 1}, false},
 		{"synthetic:friedman1,n=60,seed=1", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, false},
 		{"synthetic:grid,n=60,d=2", loss.Square{Noise: 0.5}, true},
-		{"synthetic:grid,n=20,d=2", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, true}, // joint counts of different targets
+		// joint counts of different targets
+		{"synthetic:grid,n=20,d=2", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, true},
 		{"synthetic:rings,n=60,seed=1", loss.Hinge{C: 1}, false},
 	} {
 		m := build(t, c.set, c.loss, 0.5)
@@ -75,7 +77,8 @@ func TestExpectation(t *testing.T) {
 		}
 		for _, scheme := range schemes(n) {
 			s := solve(t, m, scheme)
-			known := need.One(multifidelity.NewExpectation(multifidelity.Problem{Solution: s, Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: blas64.General{}}))(t)
+			known := need.One(multifidelity.NewExpectation(multifidelity.Problem{Solution: s,
+				Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: blas64.General{}}))(t)
 			_, poisson := scheme.(resample.Poisson)
 			_, bernoulli := scheme.(resample.Bernoulli)
 			if has := known.Var != nil; has != (!c.merged || poisson || bernoulli) {

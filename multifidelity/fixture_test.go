@@ -19,7 +19,8 @@ import (
 func build(t testing.TB, name string, l loss.Loss, gammaD float64) *model.Model {
 	t.Helper()
 	set := need.One(dataset.Load(name, dataset.Options{}))(t)
-	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())}, Loss: l}
+	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
+		Loss: l}
 	if l == nil {
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
@@ -35,7 +36,8 @@ func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver
 }
 
 // refine is Model.Refine without new inputs.
-func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme, settings model.RefineSettings) *multifidelity.Result {
+func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme,
+	settings model.RefineSettings) *multifidelity.Result {
 	t.Helper()
 	r := need.One(m.Refine(context.Background(), s, scheme, settings))(t)
 	return r

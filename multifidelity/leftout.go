@@ -61,7 +61,9 @@ const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	n := len(p.Y)
-	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n), early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2), share: p.sites, examples: float64(p.examples), scale: 1 / (float64(p.examples) * p0)}
+	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
+		early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2), share: p.sites,
+		examples: float64(p.examples), scale: 1 / (float64(p.examples) * p0)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
 	l.theory = p.ofOwn(l.theory)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
@@ -71,7 +73,8 @@ func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 		if step == 0 {
 			continue
 		}
-		below, at, above := test.Gaussian(cavity.Mean-step, cavity.Var, y), test.Gaussian(cavity.Mean, cavity.Var, y), test.Gaussian(cavity.Mean+step, cavity.Var, y)
+		below, at, above := test.Gaussian(cavity.Mean-step, cavity.Var, y), test.Gaussian(cavity.Mean, cavity.Var,
+			y), test.Gaussian(cavity.Mean+step, cavity.Var, y)
 		l.slope[i], l.curve[i] = (above-below)/(2*step), (above-2*at+below)/(2*step*step)
 	}
 	return l
@@ -126,7 +129,8 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 // estimate is the left-out error with its standard error, and the ratio of its variance
 // without controls to that with them; first and second are the sizes of the controls.
 func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain float64) {
-	p := plan{plain: plain, floor: []float64{rounding * first * first, rounding * second * second}, prior: [][]float64{{1, 1}, {1, 1}}, like: []int{0, 0}}
+	p := plan{plain: plain, floor: []float64{rounding * first * first, rounding * second * second},
+		prior: [][]float64{{1, 1}, {1, 1}}, like: []int{0, 0}}
 	controlled, raw := pooled{}, pooled{}
 	controlled.add(l.early.estimate(0, p), 1)
 	raw.add(l.early.estimate(0, plan{plain: true}), 1)

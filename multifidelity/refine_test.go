@@ -23,7 +23,8 @@ import (
 // inputs are the first rows of a set, moved a little, as new inputs.
 func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	t.Helper()
-	x := blas64.General{Rows: rows, Cols: m.Set.D(), Stride: m.Set.D(), Data: append([]float64(nil), m.Set.X.Data[:rows*m.Set.D()]...)}
+	x := blas64.General{Rows: rows, Cols: m.Set.D(), Stride: m.Set.D(), Data: append([]float64(nil),
+		m.Set.X.Data[:rows*m.Set.D()]...)}
 	for i := range x.Data {
 		x.Data[i] += 0.1
 	}
@@ -32,9 +33,10 @@ func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
 }
 
 // TestPlain: without control the estimates of points and examples are those of retraining on the
-// same draws, to 1e-6 where fits are solved to 1e-8: what a block holds beside a fit changes its rounding. The left-out error, which centers losses about what the
-// resamples before have shown instead of each example's own mean, agrees to a third of its standard
-// error, and so do the two standard errors, retraining's from 20 groups erring by 16%.
+// same draws, to 1e-6 where fits are solved to 1e-8: what a block holds beside a fit changes its rounding.
+// The left-out error, which centers losses about what the resamples before have shown instead of each
+// example's own mean, agrees to a third of its standard error, and so do the two standard errors,
+// retraining's from 20 groups erring by 16%.
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		set    string
@@ -44,20 +46,25 @@ func TestPlain(t *testing.T) {
 	}{
 		{"synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, loss.SquareTest{}, bootstrap},
 		{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{}, bootstrap}, // inputs repeat
-		{"synthetic:blobs,n=100,seed=1", loss.Logistic{C: 1}, loss.ZeroOne{}, func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
+		{"synthetic:blobs,n=100,seed=1", loss.Logistic{C: 1}, loss.ZeroOne{},
+			func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
 	} {
 		m := build(t, c.set, c.loss, 0.5)
 		scheme := c.scheme(len(m.Set.Y))
 		s := solve(t, m, scheme)
 		cross := inputs(t, m, 5)
 		tight := batch.Settings{Tolerance: 1e-8}
-		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight}))(t)
-		of, _ := need.Two(m.RetrainBatch(context.Background(), s, scheme, model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}}, Cross: cross, Batch: tight}))(t)
+		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200,
+			Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight}))(t)
+		of, _ := need.Two(m.RetrainBatch(context.Background(), s, scheme,
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}},
+				Cross: cross, Batch: tight}))(t)
 		for _, v := range []struct {
 			name string
 			a, b []float64
 		}{
-			{"mean", r.Points.Mean, of.Mean}, {"its error", r.Points.MeanSE, of.MeanSE}, {"variance", r.Points.Variance, of.Var},
+			{"mean", r.Points.Mean, of.Mean}, {"its error", r.Points.MeanSE, of.MeanSE},
+			{"variance", r.Points.Variance, of.Var},
 			{"vote", r.Points.Vote, of.Vote}, {"left-out errors", r.TestError().Examples, of.LeftOut[0].Examples},
 		} {
 			for i := range v.b {
@@ -67,8 +74,10 @@ func TestPlain(t *testing.T) {
 			}
 		}
 		e := r.TestError()
-		if !(math.Abs(e.Error-of.LeftOut[0].Error) < e.StandardError/3) || !(math.Abs(e.StandardError/of.LeftOut[0].SE-1) < 0.5) {
-			t.Errorf("%s: left-out error %v +- %v, of retraining %v +- %v", c.set, e.Error, e.StandardError, of.LeftOut[0].Error, of.LeftOut[0].SE)
+		if !(math.Abs(e.Error-of.LeftOut[0].Error) < e.StandardError/3) ||
+			!(math.Abs(e.StandardError/of.LeftOut[0].SE-1) < 0.5) {
+			t.Errorf("%s: left-out error %v +- %v, of retraining %v +- %v", c.set, e.Error, e.StandardError,
+				of.LeftOut[0].Error, of.LeftOut[0].SE)
 		}
 		if r.Control != "none" || math.Abs(e.EquivalentResamples-200) > 1e-9 {
 			t.Errorf("control %q, worth %v resamples", r.Control, e.EquivalentResamples)
@@ -83,15 +92,19 @@ func TestNewInputs(t *testing.T) {
 		build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5),
 		build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5),
 	} {
-		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1}, resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
+		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
+			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solve(t, m, scheme)
 			cross := need.One(m.CrossAll(blas64.General(m.Set.X)))(t)
-			r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}}))(t)
+			r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 100,
+				Tests: []loss.Test{loss.SquareTest{}}}))(t)
 			for i, site := range m.Site {
 				j := m.Sites() + i
 				sd := math.Sqrt(r.Points.Variance[site])
-				if math.Abs(r.Points.Mean[site]-r.Points.Mean[j]) > 1e-4*sd || math.Abs(r.Points.Variance[site]-r.Points.Variance[j]) > 1e-3*sd*sd {
-					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i, r.Points.Mean[j], r.Points.Variance[j], r.Points.Mean[site], r.Points.Variance[site])
+				if math.Abs(r.Points.Mean[site]-r.Points.Mean[j]) > 1e-4*sd ||
+					math.Abs(r.Points.Variance[site]-r.Points.Variance[j]) > 1e-3*sd*sd {
+					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i, r.Points.Mean[j],
+						r.Points.Variance[j], r.Points.Mean[site], r.Points.Variance[site])
 				}
 			}
 		}
@@ -126,7 +139,8 @@ func TestWithoutControl(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{Tolerance: 1e-2}))(t)
 	r := refine(t, m, s, scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
-	if r.Control != "none" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
+	if r.Control != "none" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
+		"too many different targets") {
 		t.Errorf("control %q, warnings %q", r.Control, r.Warnings)
 	}
 }
@@ -154,7 +168,8 @@ func TestRefusals(t *testing.T) {
 			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 1, Tests: tests})
 		}},
 		{"accuracy of -1", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: -1, Tests: tests})
+			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: -1,
+				Tests: tests})
 		}},
 		{"0 tests", func() (*multifidelity.Result, error) {
 			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: 0.1})
@@ -166,10 +181,12 @@ func TestRefusals(t *testing.T) {
 			return other.Refine(context.Background(), stale, scheme, model.RefineSettings{Resamples: 9})
 		}},
 		{"posterior mean", func() (*multifidelity.Result, error) {
-			return probit.Refine(context.Background(), solve(t, probit, scheme), scheme, model.RefineSettings{Resamples: 9})
+			return probit.Refine(context.Background(), solve(t, probit, scheme), scheme,
+				model.RefineSettings{Resamples: 9})
 		}},
 	} {
-		if _, err := c.do(); err == nil || !strings.Contains(err.Error(), c.says) || !errors.Is(err, model.ErrInput) {
+		if _, err := c.do(); err == nil || !strings.Contains(err.Error(), c.says) ||
+			!errors.Is(err, model.ErrInput) {
 			t.Errorf("%v, expected %q", err, c.says)
 		}
 	}
@@ -184,32 +201,37 @@ func TestCancel(t *testing.T) {
 	s := solve(t, m, scheme)
 	ctx, cancel := context.WithCancel(context.Background())
 	seen, kept := 0, [][]float64{}
-	r, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100000, Tests: []loss.Test{loss.SquareTest{}}, OnResample: func(_ int, _ []int, f []float64) {
-		kept = append(kept, slices.Clone(f))
-		if seen++; seen == 30 {
-			cancel()
-		}
-	}})
-	if err != nil || r.Status != retrain.Cancelled || r.Resamples != seen || seen < 30 || seen > 10000 || !(r.TestError().StandardError > 0) {
+	r, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100000,
+		Tests: []loss.Test{loss.SquareTest{}}, OnResample: func(_ int, _ []int, f []float64) {
+			kept = append(kept, slices.Clone(f))
+			if seen++; seen == 30 {
+				cancel()
+			}
+		}})
+	if err != nil || r.Status != retrain.Cancelled || r.Resamples != seen || seen < 30 || seen > 10000 ||
+		!(r.TestError().StandardError > 0) {
 		t.Errorf("%v after %d resamples: %+v", err, seen, r)
 	}
-	if _, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100}); !errors.Is(err, retrain.ErrCancelled) {
+	if _, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100}); !errors.Is(err,
+		retrain.ErrCancelled) {
 		t.Errorf("without resamples: %v", err)
 	}
 	settings := model.RefineSettings{Resamples: 200, Tests: []loss.Test{loss.SquareTest{}}}
 	want := refine(t, m, s, scheme, settings)
 	settings.Lookup = func(b int, f []float64) (bool, error) { return b < 30, copyFit(f, kept[min(b, 29)]) }
 	r = refine(t, m, s, scheme, settings)
-	if a, b := r.TestError(), want.TestError(); math.Abs(a.Error-b.Error) > 1e-5*b.Error || math.Abs(a.StandardError-b.StandardError) > 1e-5*b.Error || r.Iterations >= want.Iterations {
-		t.Errorf("resumed %v +- %v, %d iterations, undisturbed %v +- %v, %d iterations", a.Error, a.StandardError, r.Iterations, b.Error, b.StandardError, want.Iterations)
+	if a, b := r.TestError(), want.TestError(); math.Abs(a.Error-b.Error) > 1e-5*b.Error ||
+		math.Abs(a.StandardError-b.StandardError) > 1e-5*b.Error || r.Iterations >= want.Iterations {
+		t.Errorf("resumed %v +- %v, %d iterations, undisturbed %v +- %v, %d iterations", a.Error, a.StandardError,
+			r.Iterations, b.Error, b.StandardError, want.Iterations)
 	}
 }
 
 func copyFit(dst, src []float64) error { copy(dst, src); return nil }
 
 // TestRoughTheory: what the theory has not solved, or a low-rank matrix approximates, costs
-// variance alone. From a residual of 1e-2 and from a low-rank kernel of nearly full rank the left-out error agrees with that from
-// the converged solution, on the same draws, to half of its standard error.
+// variance alone. From a residual of 1e-2 and from a low-rank kernel of nearly full rank the left-out error
+// agrees with that from the converged solution, on the same draws, to half of its standard error.
 func TestRoughTheory(t *testing.T) {
 	spec := build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5).Spec
 	scheme := resample.Poisson{Ratio: 1}
@@ -226,8 +248,10 @@ func TestRoughTheory(t *testing.T) {
 	}
 	of := results["solved"].TestError()
 	for name, r := range results {
-		if e := r.TestError(); !(math.Abs(e.Error-of.Error) < 0.5*of.StandardError) || !(e.EquivalentResamples > 0.7*of.EquivalentResamples) {
-			t.Errorf("%s: %v +- %v worth %.0f resamples, solved %v +- %v worth %.0f", name, e.Error, e.StandardError, e.EquivalentResamples, of.Error, of.StandardError, of.EquivalentResamples)
+		if e := r.TestError(); !(math.Abs(e.Error-of.Error) < 0.5*of.StandardError) ||
+			!(e.EquivalentResamples > 0.7*of.EquivalentResamples) {
+			t.Errorf("%s: %v +- %v worth %.0f resamples, solved %v +- %v worth %.0f", name, e.Error, e.StandardError,
+				e.EquivalentResamples, of.Error, of.StandardError, of.EquivalentResamples)
 		}
 	}
 }
@@ -236,7 +260,8 @@ func TestRoughTheory(t *testing.T) {
 func TestErrorEstimates(t *testing.T) {
 	m := build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
-	r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
+	r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 50,
+		Tests: []loss.Test{loss.SquareTest{}}})
 	fit := need.One(m.FullFit())(t)
 	apparent := 0.0
 	for i, y := range m.Set.Y {
@@ -273,13 +298,16 @@ func TestReplicates(t *testing.T) {
 			t.Errorf("interval %v, want %v and %v (%v)", i, seen[5], seen[95], err)
 		}
 		for n, j := range []int{4, 81} {
-			if v := r.Points.Variance[j]; math.Abs(r.Covariance[n]-v) > 1e-6*v && plain || // sums of points are in single precision
+			// sums of points are in single precision
+			if v := r.Points.Variance[j]; math.Abs(r.Covariance[n]-v) > 1e-6*v && plain ||
 				math.Abs(r.Covariance[n]-v) > 0.5*r.Points.VarianceSE[j] {
-				t.Errorf("plain %v, point %d: covariance with itself %v +- %v, variance %v +- %v", plain, j, r.Covariance[n], r.CovarianceSE[n], v, r.Points.VarianceSE[j])
+				t.Errorf("plain %v, point %d: covariance with itself %v +- %v, variance %v +- %v", plain, j,
+					r.Covariance[n], r.CovarianceSE[n], v, r.Points.VarianceSE[j])
 			}
 		}
 	}
-	if _, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 9, Pairs: [][2]int{{0, 80}}}); err == nil {
+	if _, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 9,
+		Pairs: [][2]int{{0, 80}}}); err == nil {
 		t.Error("a pair that does not exist is accepted")
 	}
 }
@@ -297,7 +325,8 @@ func TestIndependentSites(t *testing.T) {
 		want += y * y / float64(len(m.Set.Y))
 	}
 	for _, resamples := range []int{20, 300} {
-		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}}}))(t)
+		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: resamples,
+			Tests: []loss.Test{loss.SquareTest{}}}))(t)
 		if e := r.TestError(); math.Abs(e.Error-want) > 1e-5*want {
 			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.StandardError, want)
 		}

@@ -126,7 +126,8 @@ func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
 
 // Result reads the estimates off. Resamples of an unfinished period do not count.
 func (e *Estimator) Result() *Result {
-	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings, y: e.problem.spread(e.problem.Y), siteOf: e.problem.Solution.SiteOf}
+	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings,
+		y: e.problem.spread(e.problem.Y), siteOf: e.problem.Solution.SiteOf}
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
@@ -138,7 +139,8 @@ func (e *Estimator) Result() *Result {
 }
 
 func (e *Estimator) readPoints(points *Points) {
-	fields := []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote, &points.VoteSE}
+	fields := []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote,
+		&points.VoteSE}
 	for _, field := range fields {
 		*field = make([]float64, len(e.center))
 	}
@@ -212,13 +214,15 @@ func (e *Estimator) readTests(r *Result) {
 		r.Warnings = append(r.Warnings, "no example is ever left out: there is no left-out error")
 		for _, test := range e.settings.Tests {
 			nan := math.NaN()
-			r.Tests = append(r.Tests, TestError{Test: test, Error: nan, StandardError: nan, EquivalentResamples: nan, BaggedError: nan, BaggedSE: nan})
+			r.Tests = append(r.Tests, TestError{Test: test, Error: nan, StandardError: nan, EquivalentResamples: nan,
+				BaggedError: nan, BaggedSE: nan})
 		}
 		return
 	}
 	n := len(e.absent)
 	for _, l := range e.leftOut {
-		r.Tests = append(r.Tests, TestError{Test: l.test, Examples: make([]float64, n), ExamplesSE: make([]float64, n)})
+		r.Tests = append(r.Tests, TestError{Test: l.test, Examples: make([]float64, n),
+			ExamplesSE: make([]float64, n)})
 	}
 	bags := make([]bag, n)
 	linalg.Parallel(n, func(i int) {
@@ -237,7 +241,8 @@ func (e *Estimator) readTests(r *Result) {
 	}
 	r.OutOfBag = e.problem.spread(r.OutOfBag)
 	if never = e.problem.sites.SumOf(never); never > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, e.problem.examples))
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, e.problem.examples))
 	}
 	for t, l := range e.leftOut {
 		test := &r.Tests[t]
@@ -265,7 +270,8 @@ func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
 // examplePlan is how the controls of an example are used.
 func (e *Estimator) examplePlan(i int) plan {
 	d := math.Sqrt(absentVar(e.problem.Solution, e.problem.Site[i]))
-	p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}, prior: [][]float64{{1, 0}}}
+	p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d},
+		prior: [][]float64{{1, 0}}}
 	for _, l := range e.leftOut {
 		p.prior = append(p.prior, []float64{l.slope[i], l.curve[i]})
 	}

@@ -26,9 +26,11 @@ func (a *Accuracy) WriteCSV(w io.Writer) error { return writeRows(w, a.Cells) }
 // Lead says how near the two are.
 func (a *Accuracy) Lead() []string {
 	s := a.Summary
-	return []string{fmt.Sprintf("%d of %d solves converged. Median over the cells: left-out error off by %.1f%%, ratio of the variances per point off by %.1f%% "+
-		"(root mean square over points %.1f%%), against %d retrainings a cell. In %d cells the errors differ by at most two standard errors of retraining; the largest difference is %.0f%%.",
-		s.Converged, s.Cells, 100*s.MedianErrorOff, 100*s.MedianVariance, 100*s.MedianRMS, a.Resamples, s.WithinTwoSE, 100*s.WorstErrorOff)}
+	return []string{fmt.Sprintf(
+		"%d of %d solves converged. Median over the cells: left-out error off by %.1f%%, ratio of the variances per point off by %.1f%% "+
+			"(root mean square over points %.1f%%), against %d retrainings a cell. In %d cells the errors differ by at most two standard errors of retraining; the largest difference is %.0f%%.",
+		s.Converged, s.Cells, 100*s.MedianErrorOff, 100*s.MedianVariance, 100*s.MedianRMS, a.Resamples,
+		s.WithinTwoSE, 100*s.WorstErrorOff)}
 }
 
 func (a *Accuracy) document() *document {
@@ -52,8 +54,10 @@ func (a *Accuracy) head() *document {
 
 func (*Accuracy) columns() []column {
 	return []column{
-		{head: "data", width: 10, left: true}, {head: "n", width: 4}, {head: "loss", width: 9, left: true}, {head: "gamma d", width: 7}, {head: "ratio", width: 5},
-		{head: "theory", width: 9}, {head: "retrained", width: 9}, {head: "+-", width: 7}, {head: "error off", width: 9},
+		{head: "data", width: 10, left: true}, {head: "n", width: 4}, {head: "loss", width: 9, left: true},
+		{head: "gamma d", width: 7}, {head: "ratio", width: 5},
+		{head: "theory", width: 9}, {head: "retrained", width: 9}, {head: "+-", width: 7},
+		{head: "error off", width: 9},
 		{head: "var ratio", width: 9}, {head: "var rms", width: 7}, {head: "status", left: true},
 	}
 }
@@ -63,8 +67,10 @@ func (*Accuracy) cells(r bench.AccuracyRow) []string {
 	if r.VarianceError > 0 {
 		rms = fmt.Sprintf("%.1f%%", 100*r.VarianceError)
 	}
-	return []string{ShortName(r.Data), fmt.Sprint(r.N), r.Loss, fmt.Sprint(r.Width), fmt.Sprint(r.Ratio), number(r.TheoryError), number(r.RetrainError),
-		fmt.Sprintf("%.2g", r.RetrainSE), fmt.Sprintf("%+.1f%%", 100*r.ErrorOff()), fmt.Sprintf("%.3f", r.VarianceRatio), rms, r.Status}
+	return []string{ShortName(r.Data), fmt.Sprint(r.N), r.Loss, fmt.Sprint(r.Width), fmt.Sprint(r.Ratio),
+		number(r.TheoryError), number(r.RetrainError),
+		fmt.Sprintf("%.2g", r.RetrainSE), fmt.Sprintf("%+.1f%%", 100*r.ErrorOff()),
+		fmt.Sprintf("%.3f", r.VarianceRatio), rms, r.Status}
 }
 
 func (a *Accuracy) end() *document {
@@ -79,7 +85,8 @@ func (a *Accuracy) end() *document {
 // Figures set the theory's errors against those of retraining, and show its
 // variances, loss by loss.
 func (a *Accuracy) Figures() []*Figure {
-	errors := Panel{X: Axis{Label: "left-out error by retraining, relative to the largest of its set"}, Y: Axis{Label: "theory over retraining"}, Legend: TopRight}
+	errors := Panel{X: Axis{Label: "left-out error by retraining, relative to the largest of its set"},
+		Y: Axis{Label: "theory over retraining"}, Legend: TopRight}
 	variances := Panel{X: errors.X, Y: Axis{Label: "median ratio of variances"}, Legend: NoLegend}
 	largest := map[string]float64{}
 	for _, c := range a.Cells {

@@ -26,12 +26,15 @@ func (c *Curve) Figures() []*Figure {
 	if len(left.X) > 0 {
 		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
 	}
-	series, caption := []Series{left, plus}, "Left-out and .632+ error of training sets of S = ratio x n examples, without retraining."
+	series, caption := []Series{left, plus},
+		"Left-out and .632+ error of training sets of S = ratio x n examples, without retraining."
 	if len(refined.X) > 0 {
-		series, caption = append(series, refined), caption+" Refined: the left-out error by exact resamples, with two standard errors."
+		series, caption = append(series, refined),
+			caption+" Refined: the left-out error by exact resamples, with two standard errors."
 	}
 	return []*Figure{{
-		Name: "curve-" + fileName(ShortName(c.Data)), Title: ShortName(c.Data) + ": error against the size of resamples",
+		Name:    "curve-" + fileName(ShortName(c.Data)),
+		Title:   ShortName(c.Data) + ": error against the size of resamples",
 		Caption: caption, Panels: []Panel{{X: ratios, Y: Axis{Label: "error"}, Series: series}},
 	}}
 }
@@ -49,7 +52,8 @@ func PointFigures(name string, p *Points) []*Figure {
 	figures := []*Figure{{
 		Name: name + "-spread", Title: "spread of the predictor over resamples",
 		Caption: "Standard deviation over resamples of the prediction at every example, against its mean.",
-		Panels:  []Panel{{X: Axis{Label: "mean prediction"}, Y: Axis{Label: "standard deviation"}, Series: []Series{spread}, Legend: NoLegend}},
+		Panels: []Panel{{X: Axis{Label: "mean prediction"}, Y: Axis{Label: "standard deviation"},
+			Series: []Series{spread}, Legend: NoLegend}},
 	}}
 	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
 		figures = append([]*Figure{targetFigure(name, p)}, figures...)
@@ -66,7 +70,8 @@ func PointFigures(name string, p *Points) []*Figure {
 	return append(figures, &Figure{
 		Name: name + "-errors", Title: "errors of the examples",
 		Caption: "Expected loss of every example over the resamples that leave it out, in rising order.",
-		Panels:  []Panel{{X: Axis{Label: "share of the examples, %", Min: 0, Max: 100}, Y: Axis{Label: "left-out loss"}, Series: []Series{errors}, Legend: NoLegend}},
+		Panels: []Panel{{X: Axis{Label: "share of the examples, %", Min: 0, Max: 100},
+			Y: Axis{Label: "left-out loss"}, Series: []Series{errors}, Legend: NoLegend}},
 	})
 }
 
@@ -79,7 +84,8 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 	caption := "The bars are the spread of the trained predictor, not that of new observations."
 	mean := Series{Mark: Dots, Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*interval.Level)}
 	target := Series{Label: "target", Mark: Crosses, Colour: 1}
-	band := [2]Series{{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of new observations", 100*interval.Level)}, {Mark: Line, Colour: 2}}
+	band := [2]Series{{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of new observations",
+		100*interval.Level)}, {Mark: Line, Colour: 2}}
 	order := make([]int, len(p.Mean))
 	floats.ArgsortStable(slices.Clone(p.Mean), order)
 	for at, i := range order {
@@ -103,7 +109,8 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 	return []*Figure{{
 		Name: "predict", Title: "predictions at new inputs",
 		Caption: "Mean prediction over resamples in rising order. " + caption,
-		Panels:  []Panel{{X: Axis{Label: "new input, by mean prediction"}, Y: Axis{Label: "prediction"}, Series: series, Legend: TopLeft}},
+		Panels: []Panel{{X: Axis{Label: "new input, by mean prediction"}, Y: Axis{Label: "prediction"},
+			Series: series, Legend: TopLeft}},
 	}}
 }
 
@@ -127,7 +134,8 @@ func (l *LeaveOneOut) Figures() []*Figure {
 		if m.Rho > 0 {
 			label += fmt.Sprintf(", rho %v", m.Rho)
 		}
-		p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds}, Y: []float64{m.Error}})
+		p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds},
+			Y: []float64{m.Error}})
 	}
 	return []*Figure{{
 		Name: "loo-methods", Title: "leave-one-out: cost and estimate",

@@ -22,11 +22,12 @@ type Subject struct {
 	Task   string `json:"task"`
 	Loss   string `json:"loss"`
 	loss.Parameters
-	Kernel       kernel.Spec      `json:"kernel"` // with its defaults
-	Standardized bool             `json:"standardized"`
-	Target       string           `json:"target,omitempty"`      // column of the file
-	TargetMean   *float64         `json:"target_mean,omitempty"` // taken off the targets, and added to predictions; nil: nothing is
-	Labels       *dataset.Classes `json:"labels,omitempty"`      // where the file has others than -1 and +1
+	Kernel       kernel.Spec `json:"kernel"` // with its defaults
+	Standardized bool        `json:"standardized"`
+	Target       string      `json:"target,omitempty"` // column of the file
+	// taken off the targets, and added to predictions; nil: nothing is
+	TargetMean *float64         `json:"target_mean,omitempty"`
+	Labels     *dataset.Classes `json:"labels,omitempty"` // where the file has others than -1 and +1
 	// Notes say what was found in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
@@ -106,8 +107,9 @@ type Convergence struct {
 // Points are values per example in the order of the file, or per new input.
 // Lists that a command does not have are left out.
 type Points struct {
-	Names      []string  `json:"names,omitempty"`      // of the rows
-	Prediction []float64 `json:"prediction,omitempty"` // of one trained model; of a classifier its sign says the class
+	Names []string `json:"names,omitempty"` // of the rows
+	// of one trained model; of a classifier its sign says the class
+	Prediction []float64 `json:"prediction,omitempty"`
 	Mean       []float64 `json:"mean,omitempty"`
 	Variance   []float64 `json:"variance,omitempty"`
 	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
@@ -280,13 +282,14 @@ type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
 	LeaveOneOutMethod
-	Quality        *Quality            `json:"quality,omitempty"`
-	Points         *Points             `json:"points,omitempty"`
-	Bias           bool                `json:"bias"`            // the predictor has a bias term
-	SupportVectors int                 `json:"support_vectors"` // 0 for regression
-	Violation      float64             `json:"violation"`       // of the Kuhn-Tucker conditions by the training, in units of y f
-	Methods        []LeaveOneOutMethod `json:"methods,omitempty"`
-	Warnings       []string            `json:"warnings"`
+	Quality        *Quality `json:"quality,omitempty"`
+	Points         *Points  `json:"points,omitempty"`
+	Bias           bool     `json:"bias"`            // the predictor has a bias term
+	SupportVectors int      `json:"support_vectors"` // 0 for regression
+	// of the Kuhn-Tucker conditions by the training, in units of y f
+	Violation float64             `json:"violation"`
+	Methods   []LeaveOneOutMethod `json:"methods,omitempty"`
+	Warnings  []string            `json:"warnings"`
 	Cost
 }
 

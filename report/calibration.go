@@ -40,7 +40,8 @@ func NewCalibration(method string, leftOut, label []float64) *Calibration {
 	}
 	for bin, n := range count {
 		if n > 0 {
-			c.Predicted, c.Observed, c.Count = append(c.Predicted, sum[bin]/float64(n)), append(c.Observed, positive[bin]/float64(n)), append(c.Count, n)
+			c.Predicted, c.Observed, c.Count = append(c.Predicted, sum[bin]/float64(n)),
+				append(c.Observed, positive[bin]/float64(n)), append(c.Count, n)
 		}
 	}
 	return c

@@ -43,7 +43,8 @@ func (c *Comparison) head() *document {
 	d.legend(
 		[2]string{"theory s", "seconds of the theory"},
 		[2]string{"fits", "theory s in bootstrap fits, repeated rows merged"},
-		[2]string{"theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error"},
+		[2]string{"theory error",
+			"left-out error by the theory; retrained +-: by retraining, with its standard error"},
 		[2]string{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
 		[2]string{"speed-up", "time of as many retrainings as reach the same error in the variances, over theory s"},
 		[2]string{"refined +-", "left-out error by exact resamples around the theory, with its standard error"},
@@ -56,9 +57,11 @@ func (c *Comparison) columns() []column {
 	return []column{
 		{head: "data", width: nameWidth(c.Data), left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
 		{head: "theory s", width: 8},
-		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9}, {head: "+-", width: 6},
+		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9},
+		{head: "+-", width: 6},
 		{head: "var error", width: 9}, {head: "speed-up", width: 8},
-		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: "refined s", width: 9}, {head: "faster", width: 6},
+		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: "refined s", width: 9},
+		{head: "faster", width: 6},
 	}
 }
 
@@ -69,11 +72,14 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 	}
 	refined := [4]string{"-", "-", "-", "-"}
 	if r.RefinedS > 0 {
-		refined = [4]string{number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS), fmt.Sprintf("%.3g", r.RefinedSpeedup)}
+		refined = [4]string{number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS),
+			fmt.Sprintf("%.3g", r.RefinedSpeedup)}
 	}
 	return []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS),
-		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
-		variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy), refined[0], refined[1], refined[2], refined[3]}
+		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError),
+		fmt.Sprintf("%.2g", r.RetrainSE),
+		variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy), refined[0], refined[1], refined[2],
+		refined[3]}
 }
 
 func (c *Comparison) end() *document {
@@ -141,7 +147,8 @@ func compareSentence(rows []bench.CompareRow) string {
 		ShortName(last.Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
 		naiveFits(rows),
 		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
-		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }), deviation(relative, deviations))
+		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
+		deviation(relative, deviations))
 	if first.RefinedS > 0 && last.RefinedS > 0 {
 		text += fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to the same standard error takes %s times as long.",
 			span(rows, func(r bench.CompareRow) float64 { return r.RefinedSpeedup }))
@@ -159,7 +166,8 @@ func naiveFits(rows []bench.CompareRow) string {
 	if rows[0].NaiveFitS == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s naive ones)", span(rows, func(r bench.CompareRow) float64 { return r.NaiveFitsEquivalent }))
+	return fmt.Sprintf(" (%s naive ones)",
+		span(rows, func(r bench.CompareRow) float64 { return r.NaiveFitsEquivalent }))
 }
 
 // deviation words a relative difference that is worth so many standard errors

@@ -44,10 +44,13 @@ func timeFigure(rows []bench.CompareRow) *Figure {
 		Panels: []Panel{{
 			X: sizeAxis(rows), Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft,
 			Series: []Series{
-				against(equal, Joined, 0, rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
+				against(equal, Joined, 0, rows,
+					func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
 				against("theory", Joined, 1, rows, func(r bench.CompareRow) float64 { return r.TheoryS }),
-				against("one naive bootstrap fit", Joined, 2, rows, func(r bench.CompareRow) float64 { return r.NaiveFitS }),
-				against("one bootstrap fit, rows merged", Joined, 3, rows, func(r bench.CompareRow) float64 { return r.ResampleFitS }),
+				against("one naive bootstrap fit", Joined, 2, rows,
+					func(r bench.CompareRow) float64 { return r.NaiveFitS }),
+				against("one bootstrap fit, rows merged", Joined, 3, rows,
+					func(r bench.CompareRow) float64 { return r.ResampleFitS }),
 			},
 		}},
 	}
@@ -55,20 +58,23 @@ func timeFigure(rows []bench.CompareRow) *Figure {
 
 func errorFigure(rows []bench.CompareRow) *Figure {
 	theory := against("theory", Line, 0, rows, func(r bench.CompareRow) float64 { return r.TheoryError })
-	retrained := against("retraining, two standard errors", Dots, 1, rows, func(r bench.CompareRow) float64 { return r.RetrainError })
+	retrained := against("retraining, two standard errors", Dots, 1, rows,
+		func(r bench.CompareRow) float64 { return r.RetrainError })
 	for _, r := range rows {
 		retrained.Err = append(retrained.Err, 2*r.RetrainSE)
 	}
 	return &Figure{
 		Name: compareName(rows) + "-error", Title: ShortName(rows[0].Data) + ": left-out error",
 		Caption: "Error on left-out examples: the theory, and retraining with two of its standard errors.",
-		Panels:  []Panel{{X: sizeAxis(rows), Y: Axis{Label: "left-out error"}, Series: []Series{theory, retrained}}},
+		Panels: []Panel{{X: sizeAxis(rows), Y: Axis{Label: "left-out error"},
+			Series: []Series{theory, retrained}}},
 	}
 }
 
 // against plots a figure of merit against the rows' positions; 0 means that it is
 // not known.
-func against(label string, mark Mark, colour int, rows []bench.CompareRow, of func(bench.CompareRow) float64) Series {
+func against(label string, mark Mark, colour int, rows []bench.CompareRow,
+	of func(bench.CompareRow) float64) Series {
 	s := Series{Label: label, Mark: mark, Colour: colour}
 	for _, r := range rows {
 		s.point(position(rows, r), orNaN(of(r)))

@@ -26,8 +26,10 @@ func (c *Curve) head() *document {
 
 func (*Curve) columns() []column {
 	return []column{
-		{head: "ratio", width: 9}, {head: "S", width: 9}, {head: "distinct", width: 9}, {head: "left-out", width: 10},
-		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: ".632", width: 10}, {head: ".632+", width: 10}, {head: "sweeps", width: 6}, {head: "seconds", width: 8},
+		{head: "ratio", width: 9}, {head: "S", width: 9}, {head: "distinct", width: 9},
+		{head: "left-out", width: 10},
+		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: ".632", width: 10}, {head: ".632+", width: 10},
+		{head: "sweeps", width: 6}, {head: "seconds", width: 8},
 		{head: "status", left: true},
 	}
 }

@@ -20,7 +20,8 @@ import (
 // palette holds colours that readers with any colour vision can tell apart
 // (Okabe and Ito).
 var palette = [...]color.RGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255}, {230, 159, 0, 255}, {90, 90, 90, 255},
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255},
+	{230, 159, 0, 255}, {90, 90, 90, 255},
 }
 
 // The house style: lengths that stay readable at half size.
@@ -77,7 +78,8 @@ func (f *Figure) legible() *Figure {
 			parts[k] = append(parts[k], s)
 		}
 		if len(parts) > 1 {
-			p.X, p.Y = p.X.over(p.Series, func(s *Series) []float64 { return s.X }), p.Y.over(p.Series, func(s *Series) []float64 { return s.Y })
+			p.X, p.Y = p.X.over(p.Series, func(s *Series) []float64 { return s.X }),
+				p.Y.over(p.Series, func(s *Series) []float64 { return s.Y })
 		}
 		for k := range max(1, len(parts)) {
 			part := p

@@ -49,7 +49,8 @@ func (e *Examples) document() *document {
 		predicted = "share of left-out predictions " + e.Labels.Name(1)
 	}
 	d.paragraph("The examples with the largest left-out errors:")
-	d.table([]column{{head: "row", left: true}, {head: "target"}, {head: predicted}, {head: "left-out error"}}, rows)
+	d.table([]column{{head: "row", left: true}, {head: "target"}, {head: predicted}, {head: "left-out error"}},
+		rows)
 	return d
 }
 
@@ -72,10 +73,12 @@ func (e *Examples) confusion(d *document) {
 	var rows [][]string
 	for of, label := range []float64{-1, 1} {
 		all := count[of][0] + count[of][1]
-		rows = append(rows, []string{e.Labels.Name(label), fmt.Sprintf("%.1f", count[of][0]), fmt.Sprintf("%.1f", count[of][1]), fmt.Sprintf("%.1f%%", 100*count[of][1-of]/max(all, 1))})
+		rows = append(rows, []string{e.Labels.Name(label), fmt.Sprintf("%.1f", count[of][0]),
+			fmt.Sprintf("%.1f", count[of][1]), fmt.Sprintf("%.1f%%", 100*count[of][1-of]/max(all, 1))})
 	}
 	d.paragraph("Examples by label and by left-out prediction, averaged over resamples:")
-	d.table([]column{{head: "label", left: true}, {head: "predicted " + e.Labels.Name(-1)}, {head: "predicted " + e.Labels.Name(1)}, {head: "wrong"}}, rows)
+	d.table([]column{{head: "label", left: true}, {head: "predicted " + e.Labels.Name(-1)},
+		{head: "predicted " + e.Labels.Name(1)}, {head: "wrong"}}, rows)
 }
 
 // targetFigure sets the left-out predictions of a regression against the targets.

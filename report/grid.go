@@ -20,11 +20,12 @@ type Grid struct {
 	Task     string     `json:"task"`
 	TestLoss string     `json:"test_loss"`
 	Over     []GridAxis `json:"over"`
-	Status   string     `json:"status"`           // "complete" or "cancelled"
-	By       string     `json:"by"`               // objective by which cells are compared
-	Best     *int       `json:"best,omitempty"`   // place in Results, from 0, of the least of it
-	OneSE    *int       `json:"one_se,omitempty"` // the same of the smoothest model within one standard error of the best
-	Results  []GridCell `json:"results"`          // the last axis fastest
+	Status   string     `json:"status"`         // "complete" or "cancelled"
+	By       string     `json:"by"`             // objective by which cells are compared
+	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least of it
+	// the same of the smoothest model within one standard error of the best
+	OneSE    *int       `json:"one_se,omitempty"`
+	Results  []GridCell `json:"results"` // the last axis fastest
 	Warnings []string   `json:"warnings"`
 	Refines  bool       `json:"-"` // whether the table has columns for refined errors
 	Cost
@@ -92,7 +93,8 @@ func (g *Grid) told() string {
 	if len(close) > shown {
 		list += fmt.Sprintf("; and %d more", len(close)-shown)
 	}
-	return fmt.Sprintf("Of %d other cells these examples cannot tell %d from the best: %s.", compared, len(close), list)
+	return fmt.Sprintf("Of %d other cells these examples cannot tell %d from the best: %s.", compared,
+		len(close), list)
 }
 
 // value is the objective of a cell that has converged, else NaN.
@@ -191,7 +193,8 @@ func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
 func (g *Grid) cells(c GridCell) []string {
 	if c.Estimate == nil {
-		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.columns())-len(g.Over)-1), []string{"failed: " + c.Failure})
+		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.columns())-len(g.Over)-1),
+			[]string{"failed: " + c.Failure})
 	}
 	e := c.Estimate
 	var errors []string
@@ -204,7 +207,8 @@ func (g *Grid) cells(c GridCell) []string {
 		errors = append(errors, refined, se)
 	}
 	e632, plus := e.grounded()
-	return slices.Concat(c.Values, errors, []string{e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status})
+	return slices.Concat(c.Values, errors, []string{e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve),
+		e.Status})
 }
 
 func (g *Grid) head() *document {

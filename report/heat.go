@@ -73,7 +73,8 @@ func (g *Grid) bestMark(across, down int) Series {
 	cell := &g.Results[*g.Best]
 	place := func(axis int) float64 { return float64(slices.Index(g.Over[axis].Values, cell.Values[axis]) + 1) }
 	if down < 0 {
-		return Series{Label: "best", Mark: Crosses, Colour: 1, X: []float64{place(across)}, Y: []float64{cell.value()}}
+		return Series{Label: "best", Mark: Crosses, Colour: 1, X: []float64{place(across)},
+			Y: []float64{cell.value()}}
 	}
 	return Series{Label: "best", Mark: Frame, Colour: 1, X: []float64{place(across)}, Y: []float64{place(down)}}
 }
@@ -103,7 +104,8 @@ func valueAxis(a *GridAxis) Axis {
 func (g *Grid) least(across, column, down, row int) float64 {
 	least := math.NaN()
 	for _, c := range g.Results {
-		if c.Values[across] != g.Over[across].Values[column] || down >= 0 && c.Values[down] != g.Over[down].Values[row] {
+		if c.Values[across] != g.Over[across].Values[column] || down >= 0 &&
+			c.Values[down] != g.Over[down].Values[row] {
 			continue
 		}
 		if v := c.value(); !math.IsNaN(v) && !(v >= least) {
@@ -143,7 +145,8 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 			light := float64(rank) / float64(max(1, len(all)-1))
 			shade := func(from uint8) uint8 { return uint8(float64(from) + (250-float64(from))*light) }
 			left, right, low, high := x(s.X[i]-0.5), x(s.X[i]+0.5), y(float64(row)+0.5), y(float64(row)+1.5)
-			c.FillPolygon(color.RGBA{shade(86), shade(180), shade(233), 255}, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+			c.FillPolygon(color.RGBA{shade(86), shade(180), shade(233), 255}, []vg.Point{{X: left, Y: low},
+				{X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
 			if len(s.Y) <= mostNumbers {
 				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, threeDigits(v))
 			}
@@ -153,7 +156,8 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 
 // frame is the outline of the cell of a map around a point.
 func frame(x, y float64) (*plotter.Line, error) {
-	line, err := plotter.NewLine(plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y - 0.5}})
+	line, err := plotter.NewLine(plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5},
+		{X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y - 0.5}})
 	if err == nil {
 		line.LineStyle = draw.LineStyle{Color: palette[1], Width: 2 * lineWidth}
 	}

@@ -18,7 +18,8 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 		for k, rest := len(axes)-1, i; k >= 0; k-- {
 			values[k], rest = axes[k].Values[rest%len(axes[k].Values)], rest/len(axes[k].Values)
 		}
-		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{Errors: Errors{TestError: e}, Convergence: Convergence{Status: "converged"}}})
+		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{Errors: Errors{TestError: e},
+			Convergence: Convergence{Status: "converged"}}})
 	}
 	g.FindBest()
 	return g
@@ -27,7 +28,8 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 // TestGridFigures: a map has the least error of the cells that share a place, the best one is
 // marked, and what lies on an edge is told, but not of names or of two values.
 func TestGridFigures(t *testing.T) {
-	c, gamma, kind := GridAxis{"C", []string{"1", "10", "100"}}, GridAxis{"gamma", []string{"0.1", "1", "2", "4"}}, GridAxis{"kernel", []string{"rbf", "linear"}}
+	c, gamma, kind := GridAxis{"C", []string{"1", "10", "100"}},
+		GridAxis{"gamma", []string{"0.1", "1", "2", "4"}}, GridAxis{"kernel", []string{"rbf", "linear"}}
 	errors := []float64{9, 8, 7, 6, 5, 4, 3, 2, 9, 8, 1, 6, 9, 9, 9, 9, 0.5, 9, 9, 9, 9, 9, 9, 9}
 	g := gridOf(errors, c, gamma, kind)
 	p := g.Figures()[0].Panels[0]
@@ -37,7 +39,8 @@ func TestGridFigures(t *testing.T) {
 	for row := range 3 {
 		for column := range 4 {
 			at := 8*row + 2*column
-			if least := min(errors[at], errors[at+1]); p.Series[row].Y[column] != least || p.Series[row].X[column] != float64(column+1) {
+			if least := min(errors[at], errors[at+1]); p.Series[row].Y[column] != least ||
+				p.Series[row].X[column] != float64(column+1) {
 				t.Errorf("cell %d, %d: %v, least %v", row, column, p.Series[row].Y[column], least)
 			}
 		}
@@ -49,7 +52,8 @@ func TestGridFigures(t *testing.T) {
 		t.Error(edge)
 	}
 	curve := gridOf([]float64{3, 1, 2}, c)
-	if p := curve.Figures()[0].Panels[0]; !slices.Equal(p.Series[0].Y, []float64{3, 1, 2}) || p.Series[1].X[0] != 2 || p.Series[1].Y[0] != 1 || curve.edges() != "" {
+	if p := curve.Figures()[0].Panels[0]; !slices.Equal(p.Series[0].Y, []float64{3, 1, 2}) ||
+		p.Series[1].X[0] != 2 || p.Series[1].Y[0] != 1 || curve.edges() != "" {
 		t.Errorf("%+v, %q", p, curve.edges())
 	}
 	for _, g := range []*Grid{g, curve} {
@@ -69,10 +73,12 @@ func TestGridFigures(t *testing.T) {
 func TestLegible(t *testing.T) {
 	var p Panel
 	for i := range 9 {
-		p.Series = append(p.Series, Series{Label: fmt.Sprint(i), Colour: i, X: []float64{float64(i), 2}, Y: []float64{1, float64(-i)}})
+		p.Series = append(p.Series, Series{Label: fmt.Sprint(i), Colour: i, X: []float64{float64(i), 2},
+			Y: []float64{1, float64(-i)}})
 	}
 	f := (&Figure{Panels: []Panel{p, {Series: p.Series[:7]}}}).legible()
-	if len(f.Panels) != 3 || len(f.Panels[0].Series) != 7 || len(f.Panels[1].Series) != 2 || len(f.Panels[2].Series) != 7 {
+	if len(f.Panels) != 3 || len(f.Panels[0].Series) != 7 || len(f.Panels[1].Series) != 2 ||
+		len(f.Panels[2].Series) != 7 {
 		t.Fatalf("%+v", f.Panels)
 	}
 	for _, p := range f.Panels[:2] {
@@ -103,14 +109,17 @@ func TestDecadeTicks(t *testing.T) {
 // TestExamples: the worst come first by name, and the confusion matrix adds up the shares
 // of the votes.
 func TestExamples(t *testing.T) {
-	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5}, Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
+	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
+		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
 	var b bytes.Buffer
-	if err := WriteText(&b, &Examples{Points: p, Labels: &dataset.Classes{Negative: "well", Positive: "sick"}}); err != nil {
+	if err := WriteText(&b, &Examples{Points: p, Labels: &dataset.Classes{Negative: "well",
+		Positive: "sick"}}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
 	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
-	if fields(2) != "well 0.0 1.0 100.0%" || fields(3) != "sick 0.8 1.2 37.5%" || fields(6) != "ash well 100% 1" || fields(8) != "oak sick 75% 0.25" {
+	if fields(2) != "well 0.0 1.0 100.0%" || fields(3) != "sick 0.8 1.2 37.5%" ||
+		fields(6) != "ash well 100% 1" || fields(8) != "oak sick 75% 0.25" {
 		t.Error(b.String())
 	}
 }

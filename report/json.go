@@ -156,7 +156,8 @@ func allFields(v reflect.Value) []field {
 		case tag == "":
 			tag = t.Name
 		}
-		fields = append(fields, field{tag, v.Field(i), (option == "omitempty" || option == "omitzero") && isEmpty(v.Field(i))})
+		fields = append(fields, field{tag, v.Field(i), (option == "omitempty" || option == "omitzero") &&
+			isEmpty(v.Field(i))})
 	}
 	return fields
 }

@@ -109,7 +109,8 @@ func LawFigures(laws []Law) (figures []*Figure) {
 		figures = append(figures, &Figure{
 			Name: "law-" + fileName(l.Row), Title: "law of the prediction at row " + l.Row,
 			Caption: "Share of the resamples that predict at most so much.",
-			Panels:  []Panel{{X: Axis{Label: "prediction"}, Y: Axis{Label: "share of the resamples", Min: 0, Max: 1}, Series: series, Legend: TopLeft}},
+			Panels: []Panel{{X: Axis{Label: "prediction"}, Y: Axis{Label: "share of the resamples", Min: 0, Max: 1},
+				Series: series, Legend: TopLeft}},
 		})
 	}
 	return figures

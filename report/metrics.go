@@ -41,7 +41,8 @@ type namedMetric struct {
 
 func (m *Metrics) named() []namedMetric {
 	return []namedMetric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
-		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced}, {"auc", "AUC", &m.AUC}, {"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
+		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced}, {"auc", "AUC", &m.AUC},
+		{"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
 		{Jackknife, "jackknife standard error", &m.Jackknife}}
 }
 
@@ -104,7 +105,8 @@ func ROCFigure(mean, label []float64) []*Figure {
 	return []*Figure{{
 		Name: "roc", Title: fmt.Sprintf("receiver operating characteristic: area %.3f", area),
 		Caption: "Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
-		Panels: []Panel{{X: Axis{Label: "share of -1 above", Min: 0, Max: 1}, Y: Axis{Label: "share of +1 above", Min: 0, Max: 1}, Legend: NoLegend, Series: []Series{
+		Panels: []Panel{{X: Axis{Label: "share of -1 above", Min: 0, Max: 1}, Y: Axis{Label: "share of +1 above",
+			Min: 0, Max: 1}, Legend: NoLegend, Series: []Series{
 			{Mark: Line, X: x, Y: y}, {Mark: Dashed, Colour: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}},
 	}}
 }

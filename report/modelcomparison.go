@@ -86,7 +86,8 @@ func (c *ModelComparison) document() *document {
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
 	show := func(label string, p Difference) {
-		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Difference), number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
+		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Difference),
+			number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
 	}
 	show("difference", c.Theory)
 	best := c.Theory

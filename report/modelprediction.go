@@ -59,7 +59,8 @@ func (p *ModelPrediction) Title() string { return "Predictions of " + ShortName(
 
 func (p *ModelPrediction) document() *document {
 	d := &document{}
-	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss, p.SupportVectors, p.N, p.Data)
+	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss,
+		p.SupportVectors, p.N, p.Data)
 	d.line("kernel", "%s", KernelText(p.Kernel))
 	d.source(Subject{Target: p.Target, Labels: p.Labels})
 	d.line("new inputs", "%s: %d", p.Test, p.Count)

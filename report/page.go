@@ -66,7 +66,8 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		view.Figures = append(view.Figures, figureView{f.Name, f.Title, f.Caption, svg, len(f.legible().Panels) > 1})
+		view.Figures = append(view.Figures, figureView{f.Name, f.Title, f.Caption, svg,
+			len(f.legible().Panels) > 1})
 	}
 	return pageTemplate.Execute(w, view)
 }

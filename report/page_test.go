@@ -17,16 +17,21 @@ import (
 // TestPage: a page is well-formed, holds every figure, line and cell, escapes
 // what users name, and asks for nothing from elsewhere.
 func TestPage(t *testing.T) {
-	e := &Estimate{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Errors: Errors{TestError: 1.25, TestLoss: "square"},
+	e := &Estimate{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Errors: Errors{TestError: 1.25,
+		TestLoss: "square"},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
-	p := Page{Title: e.Title(), Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'", Answers: []Document{e},
-		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"}, Files: []string{"result.json"}}
+	p := Page{Title: e.Title(), Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'",
+		Answers: []Document{e},
+		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"},
+		Files: []string{"result.json"}}
 	var b bytes.Buffer
 	if err := p.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"Lead sentence.", "careful &lt;now&gt;", "&lt;b&gt;&amp;.csv", "left-out error", "1.25", `id="points-spread"`, `id="points-errors"`, `href="result.json"`, "prefers-color-scheme: dark"} {
+	for _, want := range []string{"Lead sentence.", "careful &lt;now&gt;", "&lt;b&gt;&amp;.csv",
+		"left-out error", "1.25", `id="points-spread"`, `id="points-errors"`, `href="result.json"`,
+		"prefers-color-scheme: dark"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -56,14 +61,16 @@ func TestPage(t *testing.T) {
 func TestFigureCSV(t *testing.T) {
 	f := Figure{Panels: []Panel{
 		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()}, Err: []float64{0.5}}}},
-		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}}, Inset: &Panel{Series: []Series{{Label: "b", X: []float64{7}, Y: []float64{8}}}}},
+		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}},
+			Inset: &Panel{Series: []Series{{Label: "b", X: []float64{7}, Y: []float64{8}}}}},
 	}}
 	var b bytes.Buffer
 	if err := f.WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
 	got := need.One(csv.NewReader(&b).ReadAll())(t)
-	want := [][]string{{"panel", "series", "x", "y", "error"}, {"1", "a", "1", "0.1", "0.5"}, {"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}, {"2 inset", "b", "7", "8", ""}}
+	want := [][]string{{"panel", "series", "x", "y", "error"}, {"1", "a", "1", "0.1", "0.5"},
+		{"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}, {"2 inset", "b", "7", "8", ""}}
 	for i, row := range want {
 		if i >= len(got) || strings.Join(got[i], ",") != strings.Join(row, ",") {
 			t.Fatalf("got %v, want %v", got, want)

@@ -93,7 +93,8 @@ func curveDots(c *paper.Curve, label string, colour int) Series {
 func RobustFigure(curves []*paper.Curve) *Figure {
 	p := Panel{X: ratioAxis(), Y: Axis{Label: "bootstrapped eps-insensitive loss"}}
 	for i, c := range curves {
-		p.Series = append(p.Series, curveLine(c, "adatap", c.Name+", theory", Line, i), curveDots(c, c.Name+", retraining", i))
+		p.Series = append(p.Series, curveLine(c, "adatap", c.Name+", theory", Line, i),
+			curveDots(c, c.Name+", retraining", i))
 	}
 	return &Figure{
 		Name: "m03-figure-1-right", Title: "M03 figure 1, right: another test loss",
@@ -115,8 +116,10 @@ func MomentsFigure(m *paper.Moments) *Figure {
 	}
 	return &Figure{
 		Name: "m03-figure-2", Title: "M03 figure 2: new inputs",
-		Caption: fmt.Sprintf("Mean and variance over resamples of the prediction at 50 held-out inputs of the Boston housing data, N = 456, S = N; retraining on %d resamples with two standard errors.", m.Naive.Resamples),
-		Panels:  []Panel{panel("mean prediction", m.Mean, m.NaiveMean, m.NaiveMeanSE), panel("variance", m.Var, m.NaiveVar, m.NaiveVarSE)},
+		Caption: fmt.Sprintf(
+			"Mean and variance over resamples of the prediction at 50 held-out inputs of the Boston housing data, N = 456, S = N; retraining on %d resamples with two standard errors.", m.Naive.Resamples),
+		Panels: []Panel{panel("mean prediction", m.Mean, m.NaiveMean, m.NaiveMeanSE),
+			panel("variance", m.Var, m.NaiveVar, m.NaiveVarSE)},
 	}
 }
 
@@ -132,8 +135,10 @@ func DensityFigures(l *paper.PredictorDensities) []*Figure {
 	}
 	good, bad := l.Typical[:3], l.Typical[3:]
 	return []*Figure{
-		{Name: "m03-figure-3", Title: "M03 figure 3: laws that the theory describes", Caption: caption(good), Panels: lawPanels(good, "prediction")},
-		{Name: "m03-figure-4", Title: "M03 figure 4: laws with more structure than the theory gives", Caption: caption(bad), Panels: lawPanels(bad, "prediction")},
+		{Name: "m03-figure-3", Title: "M03 figure 3: laws that the theory describes", Caption: caption(good),
+			Panels: lawPanels(good, "prediction")},
+		{Name: "m03-figure-4", Title: "M03 figure 4: laws with more structure than the theory gives",
+			Caption: caption(bad), Panels: lawPanels(bad, "prediction")},
 	}
 }
 
@@ -161,13 +166,16 @@ func DistanceFigure(l *paper.PredictorDensities) *Figure {
 	for _, v := range d.L1 {
 		counts[int(v/width)]++
 	}
-	tail := Panel{Legend: NoLegend, X: Axis{Min: 0.16, Max: edges[len(edges)-1] + width}, Y: Axis{Min: 0, Max: 20},
+	tail := Panel{Legend: NoLegend, X: Axis{Min: 0.16, Max: edges[len(edges)-1] + width},
+		Y:      Axis{Min: 0, Max: 20},
 		Series: []Series{{Mark: Bars, X: edges[8:], Y: counts[8:]}}}
 	return &Figure{
 		Name: "m03-figure-5", Title: "M03 figure 5: distance of the laws",
-		Caption: fmt.Sprintf("L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The inset enlarges the tail.",
+		Caption: fmt.Sprintf(
+			"L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The inset enlarges the tail.",
 			d.Resamples, l.Examples, 100*d.Close, 100*d.Far, d.Largest),
-		Panels: []Panel{{X: Axis{Label: "L1 distance"}, Y: Axis{Label: "inputs"}, Legend: NoLegend, Series: []Series{{Mark: Bars, X: edges, Y: counts}}, Inset: &tail}},
+		Panels: []Panel{{X: Axis{Label: "L1 distance"}, Y: Axis{Label: "inputs"}, Legend: NoLegend,
+			Series: []Series{{Mark: Bars, X: edges, Y: counts}}, Inset: &tail}},
 	}
 }
 
@@ -175,7 +183,8 @@ func DistanceFigure(l *paper.PredictorDensities) *Figure {
 // enlarged.
 func ClassificationFigure(curves []*paper.Curve) *Figure {
 	p := Panel{X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error"}, Legend: TopLeft}
-	enlarged := Panel{Title: "wisconsin, enlarged", X: ratioAxis(), Y: Axis{Label: "bootstrapped classification error"}, Legend: NoLegend}
+	enlarged := Panel{Title: "wisconsin, enlarged", X: ratioAxis(),
+		Y: Axis{Label: "bootstrapped classification error"}, Legend: NoLegend}
 	for i, c := range curves {
 		p.Series = append(p.Series, curveLine(c, "adatap", c.Name, Line, i), curveDots(c, "", i))
 		if c.Name == "wisconsin" {
@@ -198,13 +207,15 @@ func FieldFigure(f *paper.Fields) *Figure {
 		vote.pointErr(p, f.NaiveNegative[i], 2*f.NaiveSE[i])
 	}
 	panels = append(panels, Panel{
-		Title: "probability of the label -1", Legend: TopLeft, X: Axis{Label: "theory", Min: 0, Max: 1}, Y: Axis{Label: "retraining", Min: 0, Max: 1},
+		Title: "probability of the label -1", Legend: TopLeft, X: Axis{Label: "theory", Min: 0, Max: 1},
+		Y:      Axis{Label: "retraining", Min: 0, Max: 1},
 		Series: []Series{{Mark: Dotted, Colour: 6, X: []float64{0, 1}, Y: []float64{0, 1}}, vote},
 	})
 	return &Figure{
 		Name: "m04-figure-1-right", Title: "M04 figure 1, right: new inputs of the sonar data",
-		Caption: fmt.Sprintf("Law over resamples of the internal field at two of %d held-out inputs, N = S = %d, chosen by the rank of their L1 distance; and how often the classifier says -1, theory against retraining with two standard errors.", f.Held, f.Examples),
-		Panels:  panels,
+		Caption: fmt.Sprintf(
+			"Law over resamples of the internal field at two of %d held-out inputs, N = S = %d, chosen by the rank of their L1 distance; and how often the classifier says -1, theory against retraining with two standard errors.", f.Held, f.Examples),
+		Panels: panels,
 	}
 }
 
@@ -245,9 +256,11 @@ func (d *document) distances(l *paper.PredictorDensities) {
 	}
 	var rows [][]string
 	for _, c := range l.Choices {
-		rows = append(rows, []string{c.Scheme, fmt.Sprint(c.Offset), fmt.Sprint(c.Resamples), with(c.Close, c.CloseSE, 100), with(c.Far, c.FarSE, 100), with(c.Largest, c.LargestSE, 1)})
+		rows = append(rows, []string{c.Scheme, fmt.Sprint(c.Offset), fmt.Sprint(c.Resamples),
+			with(c.Close, c.CloseSE, 100), with(c.Far, c.FarSE, 100), with(c.Largest, c.LargestSE, 1)})
 	}
-	d.table([]column{{head: "scheme", left: true}, {head: "edge"}, {head: "resamples"}, {head: "<= 0.1, %"}, {head: ">= 0.2, %"}, {head: "largest"}}, rows)
+	d.table([]column{{head: "scheme", left: true}, {head: "edge"}, {head: "resamples"}, {head: "<= 0.1, %"},
+		{head: ">= 0.2, %"}, {head: "largest"}}, rows)
 	d.gap()
 }
 
@@ -257,10 +270,12 @@ func (d *document) timing(rows []bench.CompareRow) {
 	d.paragraph("Time of the theory at S = N against single trainings. M03 claims at most 15 retrainings (all S rows) for N <= 500 and 25 for N <= 2500; M04 claims less than one training on the data for broad kernels.")
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{ShortName(r.Data), r.Loss, fmt.Sprint(r.N), seconds(r.TheoryS), seconds(r.FitS), seconds(r.ResampleFitS), naiveSeconds(r),
+		cells = append(cells, []string{ShortName(r.Data), r.Loss, fmt.Sprint(r.N), seconds(r.TheoryS),
+			seconds(r.FitS), seconds(r.ResampleFitS), naiveSeconds(r),
 			fmt.Sprintf("%.3g", r.TheoryS/r.FitS), fmt.Sprintf("%.3g", r.FitsEquivalent), naiveRatio(r)})
 	}
-	d.table([]column{{head: "data", left: true}, {head: "loss", left: true}, {head: "n"}, {head: "theory s"}, {head: "full fit s"}, {head: "merged fit s"}, {head: "naive fit s"},
+	d.table([]column{{head: "data", left: true}, {head: "loss", left: true}, {head: "n"}, {head: "theory s"},
+		{head: "full fit s"}, {head: "merged fit s"}, {head: "naive fit s"},
 		{head: "theory / full"}, {head: "/ merged"}, {head: "/ naive"}}, cells)
 	d.gap()
 }
@@ -274,10 +289,12 @@ func (d *document) leaveOneOut(rows []paper.LeaveOneOutRow) {
 		if r.LinearKernel {
 			kernel = "linear"
 		}
-		cells = append(cells, []string{ShortName(r.Data), fmt.Sprint(r.N), kernel, fmt.Sprintf("%.2f%%", 100*r.Retrained), seconds(r.FastS), seconds(r.ExactS), seconds(r.TrainS),
+		cells = append(cells, []string{ShortName(r.Data), fmt.Sprint(r.N), kernel,
+			fmt.Sprintf("%.2f%%", 100*r.Retrained), seconds(r.FastS), seconds(r.ExactS), seconds(r.TrainS),
 			fmt.Sprint(r.Errors), fmt.Sprint(r.ExactErrors), fmt.Sprint(r.Approximate), fmt.Sprint(r.XiAlpha)})
 	}
-	d.table([]column{{head: "data", left: true}, {head: "n"}, {head: "kernel", left: true}, {head: "retrained"}, {head: "fast s"}, {head: "exact s"}, {head: "one training s"},
+	d.table([]column{{head: "data", left: true}, {head: "n"}, {head: "kernel", left: true}, {head: "retrained"},
+		{head: "fast s"}, {head: "exact s"}, {head: "one training s"},
 		{head: "fast errors"}, {head: "exact"}, {head: "approx"}, {head: "xi-alpha"}}, cells)
 	d.gap()
 }

@@ -14,18 +14,21 @@ import (
 
 // Quality puts a test error in proportion.
 type Quality struct {
-	Baseline  float64  `json:"baseline"` // test error of the best constant prediction
-	Constant  string   `json:"constant"` // that prediction, in the file's own labels
-	RSquared  *float64 `json:"r_squared,omitempty"`
-	RMSE      *float64 `json:"rmse,omitempty"`
-	Balanced  *float64 `json:"balanced_error,omitempty"` // mean of the shares of either class that are misclassified
-	ExampleSE float64  `json:"example_se"`               // standard error of the test error: with other examples it would be another
+	Baseline float64  `json:"baseline"` // test error of the best constant prediction
+	Constant string   `json:"constant"` // that prediction, in the file's own labels
+	RSquared *float64 `json:"r_squared,omitempty"`
+	RMSE     *float64 `json:"rmse,omitempty"`
+	// mean of the shares of either class that are misclassified
+	Balanced *float64 `json:"balanced_error,omitempty"`
+	// standard error of the test error: with other examples it would be another
+	ExampleSE float64 `json:"example_se"`
 }
 
 // NewQuality judges test errors per example, NaN where unknown, against targets y in units
 // of the file; their mean is testError. labels are nil for -1 and +1. R^2 and RMSE are of
 // the square loss; nil is returned for no targets.
-func NewQuality(test loss.Test, testError float64, y, perExample []float64, labels *dataset.Classes) *Quality {
+func NewQuality(test loss.Test, testError float64, y, perExample []float64,
+	labels *dataset.Classes) *Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
 		return nil
@@ -76,7 +79,8 @@ func (q *Quality) judgeLabels(y, perExample []float64, labels *dataset.Classes) 
 	}
 	q.Constant = labels.Name(larger)
 	if len(errors[0]) > 0 && len(errors[1]) > 0 {
-		balanced := (floats.Sum(errors[0])/float64(len(errors[0])) + floats.Sum(errors[1])/float64(len(errors[1]))) / 2
+		balanced := (floats.Sum(errors[0])/float64(len(errors[0])) +
+			floats.Sum(errors[1])/float64(len(errors[1]))) / 2
 		q.Balanced = &balanced
 	}
 }

@@ -23,7 +23,8 @@ func TestQuality(t *testing.T) {
 	near("R^2", *q.RSquared, 1-2/(14.0/3))
 	near("RMSE", *q.RMSE, math.Sqrt2)
 	near("standard error", q.ExampleSE, 1/math.Sqrt(3))
-	if q.Constant != "3" || q.Balanced != nil || q.Warning(2) != "" || !strings.Contains(q.Warning(5), "learned nothing") {
+	if q.Constant != "3" || q.Balanced != nil || q.Warning(2) != "" || !strings.Contains(q.Warning(5),
+		"learned nothing") {
 		t.Errorf("%+v", q)
 	}
 	// The median 2 is off by 1, 0, 4.
@@ -34,7 +35,8 @@ func TestQuality(t *testing.T) {
 	}
 	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
 	// two that are known, that of "no" 0.4.
-	q = NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(), 0.4}, &dataset.Classes{Negative: "no", Positive: "yes"})
+	q = NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(), 0.4},
+		&dataset.Classes{Negative: "no", Positive: "yes"})
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	if q.Constant != "yes" || q.Warning(0.25) == "" {

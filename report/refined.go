@@ -43,7 +43,8 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	}
 	off := ""
 	if r.TestError > 0 {
-		off = fmt.Sprintf(": the theory is off by %+.1f%% (standard error %.1f%%)", 100*(theory/r.TestError-1), 100*r.SE/r.TestError)
+		off = fmt.Sprintf(": the theory is off by %+.1f%% (standard error %.1f%%)", 100*(theory/r.TestError-1),
+			100*r.SE/r.TestError)
 	}
 	d.line("refined", "%s%s", WithError(r.TestError, r.SE), off)
 	worth := ""
@@ -52,7 +53,8 @@ func (d *document) refined(r *Refined, theory float64, with632 bool) {
 	}
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
 	if with632 {
-		d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus), number(r.BaggedError))
+		d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus),
+			number(r.BaggedError))
 	} else {
 		d.line("refined", "bagged error %s", number(r.BaggedError))
 	}
@@ -82,7 +84,8 @@ func (r *Refined) Warning() string {
 	if r == nil || len(r.Contradicts) == 0 {
 		return ""
 	}
-	return "the exact resamples contradict the theory: " + strings.Join(r.Contradicts, ", and ") + "; trust the refined values"
+	return "the exact resamples contradict the theory: " + strings.Join(r.Contradicts, ", and ") +
+		"; trust the refined values"
 }
 
 // compared says how far the theory's means and deviations at new inputs are off, root mean

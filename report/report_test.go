@@ -104,12 +104,14 @@ func rows() []bench.CompareRow {
 		Setup:      bench.Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
 		Theory:     bench.Theory{TheoryS: 1, TheoryError: 2, Convergence: bench.Convergence{Status: "converged"}},
 		SingleFits: bench.SingleFits{ResampleFitS: 0.1, NaiveFitS: 0.2}, FitsEquivalent: 10, NaiveFitsEquivalent: 5,
-		Retrained:        bench.Retrained{RetrainError: 2.2, RetrainSE: 0.1},
-		VarianceAccuracy: bench.VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120, SpeedupEqualAccuracy: 12},
+		Retrained: bench.Retrained{RetrainError: 2.2, RetrainSE: 0.1},
+		VarianceAccuracy: bench.VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120,
+			SpeedupEqualAccuracy: 12},
 	}
 	second, third := row, row
 	second.N, second.FitsEquivalent, second.EqualIsBound = 100, 8, true
-	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", math.NaN(), math.NaN(), "stalled"
+	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", math.NaN(), math.NaN(),
+		"stalled"
 	return []bench.CompareRow{row, second, third}
 }
 
@@ -121,7 +123,8 @@ func TestCompareSentence(t *testing.T) {
 		t.Fatalf("groups %v", groups)
 	}
 	for i, parts := range [][]string{
-		{"waves, n = 50 to 100", "8 to 10 bootstrap fits", "at least 120 fits", "at least 12 times", "9.1%, 2.0 standard errors"},
+		{"waves, n = 50 to 100", "8 to 10 bootstrap fits", "at least 120 fits", "at least 12 times",
+			"9.1%, 2.0 standard errors"},
 		{"my data.csv, n = 50", "cannot judge", "At n = 50 the theory did not converge (stalled)."},
 	} {
 		text := compareSentence(groups[i])
@@ -136,7 +139,8 @@ func TestCompareSentence(t *testing.T) {
 // TestCompareTable: rows fit under their heads, and bounds are marked.
 func TestCompareTable(t *testing.T) {
 	var b bytes.Buffer
-	table := need.One(NewStreamTable(&b, &Comparison{Data: []string{"synthetic:waves,n=100", "dir/my data.csv"}}))(t)
+	table := need.One(NewStreamTable(&b,
+		&Comparison{Data: []string{"synthetic:waves,n=100", "dir/my data.csv"}}))(t)
 	for _, r := range rows() {
 		if err := table.Row(r); err != nil {
 			t.Fatal(err)
@@ -168,19 +172,22 @@ func TestRowsCSV(t *testing.T) {
 	for j, name := range records[0] {
 		column[name] = j
 	}
-	for _, name := range []string{"data", "n", "theory_s", "refreshes_exact", "retrain_error", "equal_is_bound"} {
+	for _, name := range []string{"data", "n", "theory_s", "refreshes_exact", "retrain_error",
+		"equal_is_bound"} {
 		if _, ok := column[name]; !ok {
 			t.Errorf("no column %s in %v", name, records[0])
 		}
 	}
-	if records[1][column["retrain_error"]] != "2.2" || records[3][column["retrain_error"]] != "" || records[2][column["equal_is_bound"]] != "true" {
+	if records[1][column["retrain_error"]] != "2.2" || records[3][column["retrain_error"]] != "" ||
+		records[2][column["equal_is_bound"]] != "true" {
 		t.Errorf("records %v", records)
 	}
 }
 
 // TestCurveCSV: columns are the same with an engine that has a rank and without.
 func TestCurveCSV(t *testing.T) {
-	c := Curve{Results: []Estimate{{}, {Convergence: Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}}}}
+	c := Curve{Results: []Estimate{{},
+		{Convergence: Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}}}}
 	var b bytes.Buffer
 	if err := c.WriteCSV(&b); err != nil {
 		t.Fatal(err)
@@ -203,16 +210,20 @@ func TestFigures(t *testing.T) {
 		{Resampling: Resampling{Ratio: 2}, Errors: Errors{TestError: 2, Err632Plus: math.NaN()}},
 	}}).Figures()
 	empty := (&Comparison{Rows: []bench.CompareRow{{Setup: bench.Setup{Data: "none", N: 10}}}}).Figures()
-	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0}, Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
+	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0},
+		Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
-		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"}, Legend: TopLeft, Above: "counts", Top: []Tick{{1, "one"}, {99, "outside"}},
+		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"}, Legend: TopLeft, Above: "counts",
+		Top:   []Tick{{1, "one"}, {99, "outside"}},
 		Inset: &Panel{Series: []Series{{Mark: Bars, X: []float64{0, 1}, Y: []float64{2, math.NaN()}}}},
 	}, {}}}
 	for m := Line; m <= Outline; m++ {
 		everything.Panels[0].Series = append(everything.Panels[0].Series,
-			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)}, Err: []float64{0.1, math.NaN()}})
+			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)},
+				Err: []float64{0.1, math.NaN()}})
 	}
-	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve, PointFigures("points", points), PredictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
+	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve, PointFigures("points", points),
+		PredictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
 		names[p.Name] = true
@@ -235,7 +246,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
-	for _, name := range []string{"compare-waves-time", "compare-waves-error", "compare-dir-my-data-csv-time", "curve-a-b-c-csv", "points-spread", "points-errors", "predict"} {
+	for _, name := range []string{"compare-waves-time", "compare-waves-error", "compare-dir-my-data-csv-time",
+		"curve-a-b-c-csv", "points-spread", "points-errors", "predict"} {
 		if !names[name] {
 			t.Errorf("no picture %s among %v", name, names)
 		}
@@ -245,13 +257,15 @@ func TestFigures(t *testing.T) {
 // TestFormulaCells: a text that a spreadsheet would take for a formula gets an apostrophe,
 // numbers stay as they are.
 func TestFormulaCells(t *testing.T) {
-	for text, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "+b": "'+b", "-b": "'-b", "@x": "'@x", "-1": "-1", "+1e3": "+1e3", "\tx": "'\tx", "-1,5": "'-1,5"} {
+	for text, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "+b": "'+b", "-b": "'-b",
+		"@x": "'@x", "-1": "-1", "+1e3": "+1e3", "\tx": "'\tx", "-1,5": "'-1,5"} {
 		if got := textCell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 	var b strings.Builder
-	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0}, Error: []float64{0}, Class: []string{"@c"}}
+	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0},
+		Error: []float64{0}, Class: []string{"@c"}}
 	if err := p.WriteCSV(&b); err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
@@ -263,7 +277,8 @@ func TestWithError(t *testing.T) {
 	for _, c := range []struct {
 		v, se float64
 		want  string
-	}{{1.25, 0.123, "1.25, standard error 0.12"}, {1.25, nan, "1.25, standard error unknown"}, {nan, nan, "unknown"}} {
+	}{{1.25, 0.123, "1.25, standard error 0.12"}, {1.25, nan, "1.25, standard error unknown"},
+		{nan, nan, "unknown"}} {
 		if got := WithError(c.v, c.se); got != c.want {
 			t.Errorf("%v +- %v is written %q, want %q", c.v, c.se, got, c.want)
 		}

@@ -47,9 +47,12 @@ func (s *Scale) head() *document {
 
 func (s *Scale) columns() []column {
 	return []column{
-		{head: "data", width: nameWidth(s.Data), left: true}, {head: "engine", width: 7, left: true}, {head: "n", width: 6}, {head: "rank", width: 5},
-		{head: "kernel s", width: 8}, {head: "solve s", width: 8}, {head: "sweep s", width: 8}, {head: "refreshes", width: 9}, {head: "products", width: 8},
-		{head: "memory", width: 11}, {head: "error", width: 9}, {head: "error off", width: 9}, {head: "var off", width: 8},
+		{head: "data", width: nameWidth(s.Data), left: true}, {head: "engine", width: 7, left: true},
+		{head: "n", width: 6}, {head: "rank", width: 5},
+		{head: "kernel s", width: 8}, {head: "solve s", width: 8}, {head: "sweep s", width: 8},
+		{head: "refreshes", width: 9}, {head: "products", width: 8},
+		{head: "memory", width: 11}, {head: "error", width: 9}, {head: "error off", width: 9},
+		{head: "var off", width: 8},
 	}
 }
 
@@ -61,8 +64,10 @@ func (*Scale) cells(r bench.ScaleRow) []string {
 	if r.Compared {
 		errorOff, varianceOff = fmt.Sprintf("%.2g%%", 100*r.ErrorOff), fmt.Sprintf("%.2g%%", 100*r.VarianceOff)
 	}
-	return []string{ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS), seconds(r.SweepS),
-		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes), mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
+	return []string{ShortName(r.Data), r.Engine, fmt.Sprint(r.N), rank, seconds(r.GramS), seconds(r.SolveS),
+		seconds(r.SweepS),
+		fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes),
+		mebibytes(r.PeakBytes), number(r.Error), errorOff, varianceOff}
 }
 
 func (s *Scale) end() *document {
@@ -91,7 +96,8 @@ func (s *Scale) Figures() []*Figure {
 	if len(s.Rows) == 0 {
 		return nil
 	}
-	times := Panel{X: Axis{Label: "examples n", Log: true}, Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft}
+	times := Panel{X: Axis{Label: "examples n", Log: true}, Y: Axis{Label: "seconds", Log: true},
+		Legend: TopLeft}
 	memory := Panel{X: times.X, Y: Axis{Label: "GiB", Log: true}, Legend: NoLegend}
 	for i, group := range scaleGroups(s.Rows) {
 		seconds := Series{Label: ShortName(group[0].Data) + ", " + group[0].Engine, Mark: Joined, Colour: i}
@@ -103,14 +109,18 @@ func (s *Scale) Figures() []*Figure {
 		times.Series, memory.Series = append(times.Series, seconds), append(memory.Series, bytes)
 	}
 	return []*Figure{{
-		Name: "scale", Title: "the theory across N", Caption: "Seconds of the whole solve, kernel matrix or factor included, and memory, of the exact and the low-rank engine.",
-		Panels: []Panel{times, memory},
+		Name: "scale", Title: "the theory across N",
+		Caption: "Seconds of the whole solve, kernel matrix or factor included, and memory, of the exact and the low-rank engine.",
+		Panels:  []Panel{times, memory},
 	}}
 }
 
 // scaleGroups splits rows into runs of the same data set, loss and engine.
 func scaleGroups(rows []bench.ScaleRow) [][]bench.ScaleRow {
-	return runs(rows, func(a, b bench.ScaleRow) bool { return a.Data == b.Data && a.Loss == b.Loss && a.Engine == b.Engine })
+	return runs(rows, func(a, b bench.ScaleRow) bool {
+		return a.Data == b.Data && a.Loss == b.Loss &&
+			a.Engine == b.Engine
+	})
 }
 
 // growthSentence says how the time and memory of rows of one data set and engine
@@ -119,7 +129,8 @@ func growthSentence(rows []bench.ScaleRow) string {
 	first, last := rows[0], rows[len(rows)-1]
 	text := ""
 	if total, ok := bench.Growth(rows, func(r bench.ScaleRow) float64 { return r.TotalS }); ok {
-		text = fmt.Sprintf("%s, %s engine, n = %d to %d: the time grows like n^%.2f", ShortName(last.Data), last.Engine, first.N, last.N, total)
+		text = fmt.Sprintf("%s, %s engine, n = %d to %d: the time grows like n^%.2f", ShortName(last.Data),
+			last.Engine, first.N, last.N, total)
 		if sweep, ok := bench.Growth(rows, func(r bench.ScaleRow) float64 { return r.SweepS }); ok {
 			text += fmt.Sprintf(", that of a sweep like n^%.2f", sweep)
 		}

@@ -13,9 +13,12 @@ import (
 // with the exact engine, and a single low-rank row says nothing.
 func TestScaleTable(t *testing.T) {
 	rows := []bench.ScaleRow{
-		{Data: "synthetic:waves,n=9", Engine: "exact", N: 100, ScaleTimes: bench.ScaleTimes{TotalS: 1, SweepS: 0.1}, PeakBytes: 1 << 20, Convergence: bench.Convergence{Status: "converged"}},
-		{Data: "synthetic:waves,n=9", Engine: "exact", N: 200, ScaleTimes: bench.ScaleTimes{TotalS: 4, SweepS: 0.8}, PeakBytes: 4 << 20, Convergence: bench.Convergence{Status: "stalled"}},
-		{Data: "synthetic:waves,n=9", Engine: "lowrank", N: 200, Rank: 31, ScaleTimes: bench.ScaleTimes{TotalS: 1}, PeakBytes: 1 << 20, Convergence: bench.Convergence{Status: "converged"},
+		{Data: "synthetic:waves,n=9", Engine: "exact", N: 100, ScaleTimes: bench.ScaleTimes{TotalS: 1, SweepS: 0.1},
+			PeakBytes: 1 << 20, Convergence: bench.Convergence{Status: "converged"}},
+		{Data: "synthetic:waves,n=9", Engine: "exact", N: 200, ScaleTimes: bench.ScaleTimes{TotalS: 4, SweepS: 0.8},
+			PeakBytes: 4 << 20, Convergence: bench.Convergence{Status: "stalled"}},
+		{Data: "synthetic:waves,n=9", Engine: "lowrank", N: 200, Rank: 31, ScaleTimes: bench.ScaleTimes{TotalS: 1},
+			PeakBytes: 1 << 20, Convergence: bench.Convergence{Status: "converged"},
 			ExactOff: bench.ExactOff{Compared: true, ErrorOff: 0.0125, VarianceOff: 0.031}, Linear: 7},
 	}
 	var b strings.Builder

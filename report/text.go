@@ -56,12 +56,14 @@ func KernelText(k kernel.Spec) string {
 	case n == 1:
 		scale = fmt.Sprintf("length scale %.4g", k.LengthScale[0])
 	case n > 1:
-		scale = fmt.Sprintf("%d length scales from %.4g to %.4g", n, slices.Min(k.LengthScale), slices.Max(k.LengthScale))
+		scale = fmt.Sprintf("%d length scales from %.4g to %.4g", n, slices.Min(k.LengthScale),
+			slices.Max(k.LengthScale))
 	}
 	if k.Degree != 0 {
 		polynomial = fmt.Sprintf("degree %d, coef0 %.4g", k.Degree, k.Coef0)
 	}
-	return join(k.Kind.String(), scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude), nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
+	return join(k.Kind.String(), scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude),
+		nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
 }
 
 // nonzero formats a value, "" for 0.
@@ -105,15 +107,18 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 		}
 		return WithError(v, of(se))
 	}
-	d.line("bagged error", "%s   (of the mean prediction)", with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
+	d.line("bagged error", "%s   (of the mean prediction)",
+		with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
 	if e.VoteError != nil {
-		d.line("vote error", "%s   (of the majority)", with(*e.VoteError, func(s *EnsembleSE) float64 { return *s.VoteError }))
+		d.line("vote error", "%s   (of the majority)",
+			with(*e.VoteError, func(s *EnsembleSE) float64 { return *s.VoteError }))
 	}
 }
 
 // convergence prints how the theory's solve ended, and a verdict on it.
 func (d *document) convergence(c Convergence, verdict string) {
-	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s%s", c.Status, c.Residual, c.Sweeps, refreshes(c.Refreshes), c.Method, verdict)
+	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s%s", c.Status, c.Residual, c.Sweeps,
+		refreshes(c.Refreshes), c.Method, verdict)
 	if c.Rank > 0 {
 		off := "more than 100%"
 		if c.RankError <= 1 {
@@ -125,7 +130,8 @@ func (d *document) convergence(c Convergence, verdict string) {
 
 // refreshes lists the ways in which G was updated.
 func refreshes(r solver.Refreshes) string {
-	return join(fmt.Sprintf("%d exact", r.Exact), nonzero("%d single precision", r.Single), nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal))
+	return join(fmt.Sprintf("%d exact", r.Exact), nonzero("%d single precision", r.Single),
+		nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal))
 }
 
 func (d *document) cost(c Cost) {
@@ -141,7 +147,8 @@ func (d *document) cost(c Cost) {
 		parts = " (" + parts + ")"
 	}
 	d.line("seconds", "%s%s", seconds(c.Time.Total), parts)
-	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name, c.Backend.Core, c.Backend.Threads)
+	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
+		c.Backend.Core, c.Backend.Threads)
 }
 
 // points summarises values per example by their quantiles.
@@ -153,8 +160,10 @@ func (d *document) points(points *Points) {
 	for i, v := range points.Variance {
 		sd[i] = math.Sqrt(v)
 	}
-	columns := []column{{head: "over examples", left: true}, {head: "min"}, {head: "25%"}, {head: "median"}, {head: "75%"}, {head: "max"}}
-	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd), quartiles("variance", points.Variance)}
+	columns := []column{{head: "over examples", left: true}, {head: "min"}, {head: "25%"}, {head: "median"},
+		{head: "75%"}, {head: "max"}}
+	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd),
+		quartiles("variance", points.Variance)}
 	if len(points.Error) > 0 {
 		rows = append(rows, quartiles("error", points.Error))
 	}
@@ -215,14 +224,16 @@ func (r *Prediction) document() *document {
 	d.resampling(r.Resampling, r.N)
 	d.line("new inputs", "%s: %d", r.Test, r.Count)
 	if r.TestError != nil {
-		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError), number(*r.BaggedError), r.TestLoss)
+		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError),
+			number(*r.BaggedError), r.TestLoss)
 		d.quality(r.Quality)
 	}
 	d.interval(r.Interval)
 	d.metrics("metrics", r.Metrics)
 	d.calibration("probabilities", r.Calibration)
 	if r.Refined != nil {
-		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total), r.Refined.compared(r.Points))
+		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total),
+			r.Refined.compared(r.Points))
 		d.calibration("refined", r.Refined.Calibration)
 	}
 	d.convergence(r.Convergence, r.Refined.verdict())
@@ -275,7 +286,8 @@ func (r *Retraining) document() *document {
 	d.combined(r.Errors, r.Resampling)
 	d.ensemble(r.Ensemble, &r.EnsembleSE)
 	d.quality(r.Quality)
-	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples, nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
+	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples,
+		nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
 	d.line("trained by", "%s", r.Training)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
@@ -297,13 +309,15 @@ func (l *LeaveOneOut) document() *document {
 	case len(l.Methods) > 0:
 		d.methods(l.Methods)
 	default:
-		d.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors, l.Retrained+l.Skipped, l.Method)
+		d.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors,
+			l.Retrained+l.Skipped, l.Method)
 		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
 		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	}
 	if l.Task == "classification" {
 		d.quality(l.Quality)
-		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias), l.Violation)
+		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias),
+			l.Violation)
 	}
 	d.cost(l.Cost)
 	return d
@@ -318,7 +332,8 @@ func biased(b bool) string {
 
 // methods prints a comparison of methods.
 func (d *document) methods(all []LeaveOneOutMethod) {
-	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"}, {head: "recall"},
+	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"},
+		{head: "recall"},
 		{head: "precision"}, {head: "ties"}, {head: "retrained"}, {head: "seconds"}}
 	var rows [][]string
 	for _, m := range all {
@@ -344,7 +359,8 @@ func (l *Datasets) document() *document {
 		if s.Preset != "" {
 			preset = s.Preset
 		}
-		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates), preset, s.Source})
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
+			preset, s.Source})
 	}
 	d.table([]column{{head: "embedded", left: true}, {head: "n"}, {head: "d"}, {head: "task", left: true},
 		{head: "duplicates"}, {head: "preset", left: true}, {head: "source", left: true}}, rows)
@@ -353,7 +369,8 @@ func (l *Datasets) document() *document {
 		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
 	}
 	d.gap()
-	d.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"}, {head: "about", left: true}}, rows)
+	d.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"},
+		{head: "about", left: true}}, rows)
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
 	return d
@@ -365,7 +382,8 @@ func (m *Machine) Title() string { return "Machine and libraries" }
 func (m *Machine) document() *document {
 	d := &document{}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
-	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads, join(m.Backends...))
+	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
+		join(m.Backends...))
 	if m.Config != "" {
 		d.line("configuration", "%s", m.Config)
 	}
@@ -389,8 +407,10 @@ func (s *Subject) parameters() string {
 	if w := s.ClassWeights; w != (loss.ClassWeights{}) {
 		weights = fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
 	}
-	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights + nonzero(", epsilon = %v", s.Epsilon) +
-		nonzero(", delta = %v", s.Delta) + nonzero(", %v degrees of freedom", s.Dof) + nonzero(", scale %v", s.Scale)
+	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights +
+		nonzero(", epsilon = %v", s.Epsilon) +
+		nonzero(", delta = %v", s.Delta) + nonzero(", %v degrees of freedom", s.Dof) + nonzero(", scale %v",
+		s.Scale)
 }
 
 // interval prints what the intervals at new inputs hold.

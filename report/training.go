@@ -12,19 +12,20 @@ type Perceptron struct {
 type Training struct {
 	Command string `json:"command"`
 	Subject
-	Model          string      `json:"model"`             // its file, as ModelFile
-	ModelFile      string      `json:"model_file"`        // other answers have the hyperparameters under model
-	Format         string      `json:"format"`            // json or libsvm
-	Labels         []int       `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
-	Bias           bool        `json:"bias"`              // the predictor has a bias term
-	SupportVectors int         `json:"support_vectors"`   // sites of which the predictor is a sum
-	Bounded        *int        `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
-	TestLoss       string      `json:"test_loss"`
-	Apparent       float64     `json:"apparent_error"`      // mean test loss on DATA
-	Violation      *float64    `json:"violation,omitempty"` // of a margin loss: of the Kuhn-Tucker conditions, in units of y f
-	Status         string      `json:"status"`
-	Perceptron     *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
-	Warnings       []string    `json:"warnings"`
+	Model          string  `json:"model"`             // its file, as ModelFile
+	ModelFile      string  `json:"model_file"`        // other answers have the hyperparameters under model
+	Format         string  `json:"format"`            // json or libsvm
+	Labels         []int   `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
+	Bias           bool    `json:"bias"`              // the predictor has a bias term
+	SupportVectors int     `json:"support_vectors"`   // sites of which the predictor is a sum
+	Bounded        *int    `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
+	TestLoss       string  `json:"test_loss"`
+	Apparent       float64 `json:"apparent_error"` // mean test loss on DATA
+	// of a margin loss: of the Kuhn-Tucker conditions, in units of y f
+	Violation  *float64    `json:"violation,omitempty"`
+	Status     string      `json:"status"`
+	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
+	Warnings   []string    `json:"warnings"`
 	Cost
 }
 
@@ -45,9 +46,11 @@ func (t *Training) document() *document {
 		for _, c := range m.Mistakes {
 			total += c
 		}
-		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form, len(m.Mistakes), total, t.SupportVectors)
+		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form,
+			len(m.Mistakes), total, t.SupportVectors)
 	} else if t.Bounded != nil {
-		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e", t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
+		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e",
+			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
 	} else {
 		d.line("training", "a sum over %d of the sites", t.SupportVectors)
 	}

@@ -103,7 +103,8 @@ func (t *Tuning) document() *document {
 		least = fmt.Sprintf("   (%s; the least is %s)", t.Choice, number(t.Least))
 	}
 	d.line("objective", "%s%s", number(t.Objective), least)
-	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError), number(t.StandardError), t.TestLoss)
+	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError),
+		number(t.StandardError), t.TestLoss)
 	d.combined(t.Errors, t.Resampling)
 	if t.ModelFile != "" {
 		d.line("model file", "%s", t.ModelFile)

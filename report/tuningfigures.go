@@ -41,12 +41,14 @@ func (t *Tuning) pathFigure(name string) *Figure {
 // sectionFigure has a panel for each hyperparameter.
 func (t *Tuning) sectionFigure(name string) *Figure {
 	f := &Figure{Name: name, Title: ShortName(t.Data) + ": around the choice",
-		Caption: fmt.Sprintf("The objective where one hyperparameter moves and the others stay, of %d examples; the line is the value that was chosen.", t.Sections[0].Examples)}
+		Caption: fmt.Sprintf(
+			"The objective where one hyperparameter moves and the others stay, of %d examples; the line is the value that was chosen.", t.Sections[0].Examples)}
 	for _, s := range t.Sections {
 		p := Panel{X: Axis{Label: s.Name, Log: true}, Y: Axis{Label: t.By}, Legend: NoLegend}
 		p.Series = append(p.Series, Series{Mark: Joined, X: s.Values, Y: s.Objective})
 		if chosen, ok := t.Best[s.Name].(float64); ok && len(s.Objective) > 0 {
-			p.Series = append(p.Series, Series{Mark: Dashed, Colour: 1, X: []float64{chosen, chosen}, Y: []float64{slices.Min(s.Objective), slices.Max(s.Objective)}})
+			p.Series = append(p.Series, Series{Mark: Dashed, Colour: 1, X: []float64{chosen, chosen},
+				Y: []float64{slices.Min(s.Objective), slices.Max(s.Objective)}})
 		}
 		f.Panels = append(f.Panels, p)
 	}
@@ -56,7 +58,8 @@ func (t *Tuning) sectionFigure(name string) *Figure {
 // relevanceFigure has one over the length scale of each feature: the model changes by about so much of its
 // size when the feature does by one.
 func (t *Tuning) relevanceFigure(name string) *Figure {
-	p := Panel{X: Axis{Label: "feature", Min: 0.5, Max: float64(len(t.Features)) + 0.5}, Y: Axis{Label: "1 / length scale"}, Legend: NoLegend}
+	p := Panel{X: Axis{Label: "feature", Min: 0.5, Max: float64(len(t.Features)) + 0.5},
+		Y: Axis{Label: "1 / length scale"}, Legend: NoLegend}
 	bars := Series{Mark: Bars}
 	every := int(math.Ceil(float64(len(t.Features)) / 20))
 	for k, v := range t.Kernel.LengthScale {

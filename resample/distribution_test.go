@@ -96,7 +96,8 @@ func TestMoments(t *testing.T) {
 			within(t, "Counts.Mean", Poisson{Ratio: nu}.Counts(n).Mean(), mean, 1e-14)
 		}
 	}
-	for _, s := range []Multinomial{{1, 1}, {5, 1}, {1, 2}, {3, 2}, {100, 7}, {50, 100}, {1, 5000}, {500, 500}, {40000, 20}, {1000000, 10}} {
+	for _, s := range []Multinomial{{1, 1}, {5, 1}, {1, 2}, {3, 2}, {100, 7}, {50, 100}, {1, 5000}, {500, 500},
+		{40000, 20}, {1000000, 10}} {
 		for _, n := range []int{1, 3} {
 			total, mean, variance := moments(s.Counts(n))
 			p := 1 / float64(s.N)
@@ -126,7 +127,8 @@ func TestConvolution(t *testing.T) {
 	laws := []CountDistribution{
 		Poisson{0.01}, Poisson{1}, Poisson{6.3}, Poisson{60},
 		Multinomial{1, 1}, Multinomial{3, 2}, Multinomial{10, 10}, Multinomial{300, 5}, Cache(Poisson{2}),
-		Bernoulli{0.01}, Bernoulli{0.7}, Bernoulli{1}, Subsample{3, 7}, Subsample{7, 7}, KFold{2, 9}, KFold{10, 10}, KFold{1000, 1000},
+		Bernoulli{0.01}, Bernoulli{0.7}, Bernoulli{1}, Subsample{3, 7}, Subsample{7, 7}, KFold{2, 9}, KFold{10, 10},
+		KFold{1000, 1000},
 	}
 	for _, law := range laws {
 		if c := law.Counts(0); c.First != 0 || len(c.P) != 1 || c.P[0] != 1 {
@@ -204,7 +206,8 @@ func TestProbZero(t *testing.T) {
 	for _, s := range []struct {
 		law    CountDistribution
 		absent float64
-	}{{Bernoulli{0.75}, 0.25}, {Bernoulli{1}, 0}, {Subsample{3, 12}, 0.75}, {Subsample{4, 4}, 0}, {KFold{4, 9}, 0.25}, {KFold{1000, 1000}, 1e-3}} {
+	}{{Bernoulli{0.75}, 0.25}, {Bernoulli{1}, 0}, {Subsample{3, 12}, 0.75}, {Subsample{4, 4}, 0},
+		{KFold{4, 9}, 0.25}, {KFold{1000, 1000}, 1e-3}} {
 		for n, want := 0, 1.0; n <= 9; n, want = n+1, want*s.absent {
 			within(t, fmt.Sprintf("ProbZero(%v, %d)", s.law, n), ProbZero(s.law, n), want, 1e-13)
 		}
@@ -285,7 +288,8 @@ func TestByName(t *testing.T) {
 			t.Errorf("ByName(%s) = %v, %v", name, s, err)
 		}
 	}
-	for ratio, want := range map[float64]Scheme{3: Multinomial{30, 10}, 0.7: Multinomial{7, 10}, 0.06: Multinomial{1, 10}} {
+	for ratio, want := range map[float64]Scheme{3: Multinomial{30, 10}, 0.7: Multinomial{7, 10},
+		0.06: Multinomial{1, 10}} {
 		if s, err := ByName("multinomial", Options{Ratio: ratio, N: 10}); err != nil || s != want {
 			t.Errorf("multinomial of ratio %g = %v, %v", ratio, s, err)
 		}
@@ -298,12 +302,14 @@ func TestByName(t *testing.T) {
 // TestCheck: schemes at their zero values are refused, which the theory and retraining would
 // otherwise average over nothing, and those with a ratio pass.
 func TestCheck(t *testing.T) {
-	for _, law := range []CountDistribution{Poisson{}, Poisson{Ratio: math.NaN()}, Poisson{Ratio: 2e9}, Bernoulli{}, Multinomial{}, Subsample{}, KFold{}, KFold{Folds: 1, N: 1}} {
+	for _, law := range []CountDistribution{Poisson{}, Poisson{Ratio: math.NaN()}, Poisson{Ratio: 2e9},
+		Bernoulli{}, Multinomial{}, Subsample{}, KFold{}, KFold{Folds: 1, N: 1}} {
 		if err := Check(law); err == nil {
 			t.Errorf("%+v passes", law)
 		}
 	}
-	for _, law := range []CountDistribution{Poisson{Ratio: 1}, Bernoulli{Rate: 1}, Multinomial{Size: 3, N: 9}, KFold{Folds: 2, N: 2}} {
+	for _, law := range []CountDistribution{Poisson{Ratio: 1}, Bernoulli{Rate: 1}, Multinomial{Size: 3, N: 9},
+		KFold{Folds: 2, N: 2}} {
 		if err := Check(law); err != nil {
 			t.Errorf("%+v: %v", law, err)
 		}

@@ -14,7 +14,8 @@ import (
 
 // chiSquare is Pearson's statistic of observed counts against a law, with bins
 // merged from the left until each expects at least ten, and its bins less one.
-func chiSquare(observed map[int]int, total int, prob func(k int) float64, last int) (statistic, freedom float64) {
+func chiSquare(observed map[int]int, total int, prob func(k int) float64, last int) (statistic,
+	freedom float64) {
 	expect, seen, bins := 0.0, 0, 0.0
 	left, unseen := float64(total), total
 	for k := 0; k <= last; k++ {
@@ -108,7 +109,8 @@ func TestPairs(t *testing.T) {
 		one, another float64 // P(i absent), P(j absent | i absent)
 	}{
 		{Subsample{3, n}, 4. / 7, 3. / 6}, {Subsample{6, n}, 1. / 7, 0},
-		{KFold{2, n}, 1. / 2, (4*3 + 3*2) / 42.}, {KFold{3, n}, 1. / 3, (3*2 + 2*1 + 2*1) / 42.}, {KFold{7, n}, 1. / 7, 0},
+		{KFold{2, n}, 1. / 2, (4*3 + 3*2) / 42.}, {KFold{3, n}, 1. / 3, (3*2 + 2*1 + 2*1) / 42.},
+		{KFold{7, n}, 1. / 7, 0},
 	} {
 		for _, series := range []bool{false, true} {
 			var absent [n][n]float64
@@ -135,7 +137,8 @@ func TestPairs(t *testing.T) {
 						want = c.one
 					}
 					if math.Abs(absent[i][j]-want) > 4.5*0.0035 || want == 0 && absent[i][j] != 0 {
-						t.Errorf("%s %v, series %v: %d and %d are absent with frequency %.4f, want %.4f", c.s.Name(), c.s, series, i, j, absent[i][j], want)
+						t.Errorf("%s %v, series %v: %d and %d are absent with frequency %.4f, want %.4f", c.s.Name(), c.s,
+							series, i, j, absent[i][j], want)
 					}
 				}
 			}
@@ -163,7 +166,8 @@ func TestPoissonSearch(t *testing.T) {
 
 // TestSamplersRepeat: a draw is a function of its random stream.
 func TestSamplersRepeat(t *testing.T) {
-	for _, s := range []Scheme{Poisson{1.3}, Multinomial{100, 80}, Bernoulli{0.5}, Subsample{30, 80}, KFold{3, 80}} {
+	for _, s := range []Scheme{Poisson{1.3}, Multinomial{100, 80}, Bernoulli{0.5}, Subsample{30, 80},
+		KFold{3, 80}} {
 		a, b := make([]int, 80), make([]int, 80)
 		s.Sample(rand.New(rand.NewPCG(5, 6)), a)
 		s.Sample(rand.New(rand.NewPCG(5, 6)), b)

@@ -63,7 +63,8 @@ func (o Options) check(name string) error {
 		}
 	case "kfold":
 		if o.Folds < 2 || o.Folds > o.N {
-			return fmt.Errorf("resample: cross-validation of %d examples takes 2 to %d folds, got %d", o.N, o.N, o.Folds)
+			return fmt.Errorf("resample: cross-validation of %d examples takes 2 to %d folds, got %d", o.N, o.N,
+				o.Folds)
 		}
 	default:
 		return fmt.Errorf("resample: unknown scheme %q (known: %s)", name, strings.Join(Names(), ", "))
@@ -75,7 +76,8 @@ func (o Options) check(name string) error {
 // left at its zero value, or has more than can be counted.
 func Check(law CountDistribution) error {
 	if mean := law.Mean(); !(mean > 0 && mean <= maxRatio) {
-		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its fields", law, mean, maxRatio)
+		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its fields",
+			law, mean, maxRatio)
 	}
 	return nil
 }

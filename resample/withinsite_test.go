@@ -11,7 +11,8 @@ import (
 // for independent counts, which is exact for both laws. Tolerance: sums of a
 // window's positive terms, from which probabilities of 1e-17 are missing.
 func TestWithinSiteVarOfIndependentCounts(t *testing.T) {
-	for _, law := range []CountDistribution{Poisson{0.3}, Poisson{2}, Bernoulli{0.4}, Bernoulli{0.99}, KFold{5, 50}, Subsample{3, 4}} {
+	for _, law := range []CountDistribution{Poisson{0.3}, Poisson{2}, Bernoulli{0.4}, Bernoulli{0.99},
+		KFold{5, 50}, Subsample{3, 4}} {
 		for n := 1; n <= 6; n++ {
 			for k := 0; k <= n; k++ {
 				want := WithinSiteVar(law, n, k)
@@ -42,7 +43,8 @@ func TestWithinSiteVarOfSamplers(t *testing.T) {
 		n, k int
 	}{
 		{Multinomial{9, 9}, 9, 3}, {Multinomial{20, 9}, 9, 4},
-		{Subsample{4, 9}, 9, 1}, {Subsample{6, 9}, 9, 2}, {KFold{3, 9}, 9, 2}, {Bernoulli{0.5}, 9, 1}, {Poisson{1}, 9, 2},
+		{Subsample{4, 9}, 9, 1}, {Subsample{6, 9}, 9, 2}, {KFold{3, 9}, 9, 2}, {Bernoulli{0.5}, 9, 1},
+		{Poisson{1}, 9, 2},
 	} {
 		t.Run(fmt.Sprintf("%s/k=%d", c.s.Name(), c.k), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 7))
@@ -73,7 +75,8 @@ func TestWithinSiteVarOfSamplers(t *testing.T) {
 // 40000 draws: a mean count is good to 0.003.
 func TestConditionalOnAbsent(t *testing.T) {
 	for _, s := range []Scheme{
-		Poisson{1}, Multinomial{5, 5}, Bernoulli{0.5}, Subsample{3, 5}, Subsample{1, 2}, KFold{2, 5}, KFold{5, 5}, KFold{3, 7},
+		Poisson{1}, Multinomial{5, 5}, Bernoulli{0.5}, Subsample{3, 5}, Subsample{1, 2}, KFold{2, 5}, KFold{5, 5},
+		KFold{3, 7},
 	} {
 		t.Run(fmt.Sprintf("%s/%v", s.Name(), s), func(t *testing.T) {
 			n := 5
@@ -101,7 +104,8 @@ func TestConditionalOnAbsent(t *testing.T) {
 				absent--
 			}
 			law := ConditionalOnAbsent(s)
-			if math.Abs(drawn/draws-law.Mean()) > 0.015*(law.Mean()+1) || math.Abs(absent/draws-ProbZero(law, 1)) > 0.015 {
+			if math.Abs(drawn/draws-law.Mean()) > 0.015*(law.Mean()+1) ||
+				math.Abs(absent/draws-ProbZero(law, 1)) > 0.015 {
 				t.Errorf("the others are drawn %.4f times, absent with probability %.4f; the law has %.4f, %.4f",
 					drawn/draws, absent/draws, law.Mean(), ProbZero(law, 1))
 			}

@@ -126,7 +126,9 @@ func (a *accumulator) result() *Result {
 func (a *accumulator) warnings(r *Result) []string {
 	var lines []string
 	if period := a.averages.leftOut.period; r.Resamples%period != 0 {
-		lines = append(lines, fmt.Sprintf("%d resamples are no whole number of partitions into %d folds: the last one counts in part", r.Resamples, period))
+		lines = append(lines, fmt.Sprintf(
+			"%d resamples are no whole number of partitions into %d folds: the last one counts in part", r.Resamples,
+			period))
 	}
 	never := 0
 	for _, absent := range r.Absent {
@@ -135,13 +137,17 @@ func (a *accumulator) warnings(r *Result) []string {
 		}
 	}
 	if never > 0 && len(r.LeftOut) > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d examples were never left out and do not count in the left-out error", never, len(r.Absent)))
+		lines = append(lines, fmt.Sprintf(
+			"%d of %d examples were never left out and do not count in the left-out error", never, len(r.Absent)))
 	}
 	if skipped := len(r.Skipped); skipped > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d resamples are not in the averages, for their training did not converge (the first: %v)", skipped, a.done, r.Skipped[0]))
+		lines = append(lines, fmt.Sprintf(
+			"%d of %d resamples are not in the averages, for their training did not converge (the first: %v)", skipped,
+			a.done, r.Skipped[0]))
 	}
 	if r.Empty > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d resamples were empty and predict the prior mean 0", r.Empty, r.Resamples))
+		lines = append(lines, fmt.Sprintf("%d of %d resamples were empty and predict the prior mean 0", r.Empty,
+			r.Resamples))
 	}
 	return lines
 }

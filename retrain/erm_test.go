@@ -70,7 +70,8 @@ func TestGeneralTrainersAreRegression(t *testing.T) {
 		got := run(t, p, newTrainer, s)
 		for i := range want.Mean {
 			if !near(got.Mean[i], want.Mean[i], 1e-6) || !near(got.Var[i], want.Var[i], 1e-6) {
-				t.Errorf("%s: moments %v, %v of site %d, want %v, %v", name, got.Mean[i], got.Var[i], i, want.Mean[i], want.Var[i])
+				t.Errorf("%s: moments %v, %v of site %d, want %v, %v", name, got.Mean[i], got.Var[i], i, want.Mean[i],
+					want.Var[i])
 			}
 		}
 		if !near(got.LeftOut[0].Error, want.LeftOut[0].Error, 1e-6) {
@@ -101,11 +102,12 @@ func TestGeneralTrainersRefuse(t *testing.T) {
 	p, regress := regression(8)
 	k := linalg.NewSym(3)
 	for name, newTrainer := range map[string]func() (retrain.Trainer, error){
-		"erm kernel":     retrain.ERM{Kernel: k, Loss: absolute{}, Cross: regress.Cross}.Trainers(p),
-		"erm cross":      retrain.ERM{Kernel: regress.Kernel, Loss: absolute{}}.Trainers(p),
-		"erm loss":       retrain.ERM{Kernel: regress.Kernel, Cross: regress.Cross}.Trainers(p),
-		"ep kernel":      retrain.EP{Kernel: k, Likelihood: gaussian{1}, Cross: regress.Cross}.Trainers(p),
-		"ep cross":       retrain.EP{Kernel: regress.Kernel, Likelihood: gaussian{1}, Cross: blas64.General{Rows: 1}}.Trainers(p),
+		"erm kernel": retrain.ERM{Kernel: k, Loss: absolute{}, Cross: regress.Cross}.Trainers(p),
+		"erm cross":  retrain.ERM{Kernel: regress.Kernel, Loss: absolute{}}.Trainers(p),
+		"erm loss":   retrain.ERM{Kernel: regress.Kernel, Cross: regress.Cross}.Trainers(p),
+		"ep kernel":  retrain.EP{Kernel: k, Likelihood: gaussian{1}, Cross: regress.Cross}.Trainers(p),
+		"ep cross": retrain.EP{Kernel: regress.Kernel, Likelihood: gaussian{1},
+			Cross: blas64.General{Rows: 1}}.Trainers(p),
 		"ep likelihood":  retrain.EP{Kernel: regress.Kernel, Cross: regress.Cross}.Trainers(p),
 		"erm without p":  retrain.ERM{Kernel: regress.Kernel, Loss: absolute{}}.Trainers(retrain.Problem{}),
 		"ep without any": retrain.EP{Kernel: regress.Kernel, Likelihood: gaussian{1}}.Trainers(retrain.Problem{}),
@@ -117,7 +119,8 @@ func TestGeneralTrainersRefuse(t *testing.T) {
 	// A loss that two examples of one site cannot meet together.
 	var failed *retrain.FitError
 	var infeasible *erm.InfeasibleError
-	_, err := retrain.Run(context.Background(), p, retrain.ERM{Kernel: regress.Kernel, Loss: strict{}, Cross: regress.Cross}.Trainers(p), retrain.Settings{Resamples: 20})
+	_, err := retrain.Run(context.Background(), p, retrain.ERM{Kernel: regress.Kernel, Loss: strict{},
+		Cross: regress.Cross}.Trainers(p), retrain.Settings{Resamples: 20})
 	if !errors.As(err, &failed) || !errors.As(err, &infeasible) {
 		t.Errorf("contradicting examples: %v", err)
 	}

@@ -27,7 +27,8 @@ func TestLeaveOneOut(t *testing.T) {
 	}
 	k.AddDiag(v)
 	p := retrain.Problem{Y: y, Scheme: resample.KFold{Folds: n, N: n}}
-	r := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p), retrain.Settings{Resamples: n, Tests: bothTests, Workers: 3})
+	r := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p), retrain.Settings{Resamples: n,
+		Tests: bothTests, Workers: 3})
 	total, want := 0.0, 0.0
 	for _, v := range y {
 		total += v
@@ -35,18 +36,25 @@ func TestLeaveOneOut(t *testing.T) {
 	for i, target := range y {
 		f := w * (total - target) / (v + noise + w*float64(n-1))
 		want += (f - target) * (f - target) / float64(n)
-		if r.Absent[i] != 1 || !near(r.LeftOut[0].Examples[i], (f-target)*(f-target), 1e-12) || !near(r.OutOfBag.Mean[i], f, 1e-12) {
-			t.Errorf("example %d, left out %d times, has loss %v, mean %v; want %v, %v", i, r.Absent[i], r.LeftOut[0].Examples[i], r.OutOfBag.Mean[i], (f-target)*(f-target), f)
+		if r.Absent[i] != 1 || !near(r.LeftOut[0].Examples[i], (f-target)*(f-target), 1e-12) ||
+			!near(r.OutOfBag.Mean[i], f, 1e-12) {
+			t.Errorf("example %d, left out %d times, has loss %v, mean %v; want %v, %v", i, r.Absent[i],
+				r.LeftOut[0].Examples[i], r.OutOfBag.Mean[i], (f-target)*(f-target), f)
 		}
 	}
-	if !near(r.LeftOut[0].Error, want, 1e-12) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.VarSE[0]) || len(r.Warnings) != 0 {
-		t.Errorf("error %v +- %v, want %v and no standard error from one partition; warnings %q", r.LeftOut[0].Error, r.LeftOut[0].SE, want, r.Warnings)
+	if !near(r.LeftOut[0].Error, want, 1e-12) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.VarSE[0]) ||
+		len(r.Warnings) != 0 {
+		t.Errorf("error %v +- %v, want %v and no standard error from one partition; warnings %q",
+			r.LeftOut[0].Error, r.LeftOut[0].SE, want, r.Warnings)
 	}
 	// Two partitions of single examples are the same: no Monte-Carlo error.
-	twice := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p), retrain.Settings{Resamples: 2 * n, Tests: bothTests})
+	twice := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p), retrain.Settings{Resamples: 2 * n,
+		Tests: bothTests})
 	for i := range y {
-		if !near(twice.Var[i], r.Var[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) || !near(twice.VarSE[i], 0, 1e-12) {
-			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Var[i], twice.VarSE[i], twice.MeanSE[i], r.Var[i])
+		if !near(twice.Var[i], r.Var[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
+			!near(twice.VarSE[i], 0, 1e-12) {
+			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Var[i], twice.VarSE[i],
+				twice.MeanSE[i], r.Var[i])
 		}
 	}
 	if !near(twice.LeftOut[0].SE, 0, 1e-12) {
@@ -124,8 +132,10 @@ func TestFoldsAreCalibrated(t *testing.T) {
 	exactVar := exactSquare/subsets - exactMean*exactMean
 	var value, squaredSE [3][]float64
 	for seed := range uint64(seeds) {
-		r := run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: 80, Seed: seed, Workers: 1, Tests: bothTests[:1]})
-		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]}, {r.Var[0], r.VarSE[0]}} {
+		r := run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: 80, Seed: seed, Workers: 1,
+			Tests: bothTests[:1]})
+		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
+			{r.Var[0], r.VarSE[0]}} {
 			value[q] = append(value[q], pair[0])
 			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
 		}
@@ -136,7 +146,8 @@ func TestFoldsAreCalibrated(t *testing.T) {
 		ratio := math.Sqrt(reported / spread)
 		t.Logf("%s: %.5f +- %.5f, reported standard error / spread = %.3f", name, mean, meanSE, ratio)
 		if q != 1 && math.Abs(ratio-1) > 0.15 {
-			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported), math.Sqrt(spread))
+			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported),
+				math.Sqrt(spread))
 		}
 		switch name {
 		case "mean": // the halves of a partition add up to a constant: no error at all

@@ -28,8 +28,8 @@ type Problem struct {
 	Extra int
 	// Scheme draws the examples' counts.
 	Scheme resample.Scheme
-	// Own are the numbers of the examples whose counts trainers and Settings.OnResample are told, where ranks share
-	// the sites: Sites are then the own ones. It is for VisitBlocks in step. Nil: all.
+	// Own are the numbers of the examples whose counts trainers and Settings.OnResample are told, where ranks
+	// share the sites: Sites are then the own ones. It is for VisitBlocks in step. Nil: all.
 	Own []int
 }
 
@@ -85,7 +85,8 @@ type Settings struct {
 // negative numbers.
 func (s Settings) withDefaults(period int) (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 || s.First < 0 {
-		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples, s.First, s.Workers)
+		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples,
+			s.First, s.Workers)
 	}
 	if !(s.MaxSkipped >= 0 && s.MaxSkipped <= 1) {
 		return s, fmt.Errorf("a share of %v of the resamples cannot be skipped", s.MaxSkipped)

@@ -48,20 +48,22 @@ func TestRecall(t *testing.T) {
 		}})
 	}
 	var fits atomic.Int64
-	recalled := run(func() (retrain.Trainer, error) { return refusing{&fits}, nil }, retrain.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
-		copy(f, kept[b])
-		return true, nil
-	}})
+	recalled := run(func() (retrain.Trainer, error) { return refusing{&fits}, nil },
+		retrain.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
+			copy(f, kept[b])
+			return true, nil
+		}})
 	if !reflect.DeepEqual(whole, recalled) || fits.Load() > 0 {
 		t.Errorf("recalled %+v\nwant %+v\n%d fits", recalled, whole, fits.Load())
 	}
 	lost := errors.New("lost")
-	_, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{Resamples: 5, Lookup: func(b int, _ []float64) (bool, error) {
-		if b == 3 {
-			return false, lost
-		}
-		return false, nil
-	}})
+	_, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{Resamples: 5,
+		Lookup: func(b int, _ []float64) (bool, error) {
+			if b == 3 {
+				return false, lost
+			}
+			return false, nil
+		}})
 	var fit *retrain.FitError
 	if !errors.Is(err, lost) || !errors.As(err, &fit) || fit.Resample != 3 {
 		t.Errorf("a block that cannot be read: %v", err)

@@ -110,7 +110,8 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 	return k, x, rng
 }
 
-func run(t testing.TB, p retrain.Problem, newTrainer func() (retrain.Trainer, error), s retrain.Settings) *retrain.Result {
+func run(t testing.TB, p retrain.Problem, newTrainer func() (retrain.Trainer, error),
+	s retrain.Settings) *retrain.Result {
 	t.Helper()
 	r := need.One(retrain.Run(context.Background(), p, newTrainer, s))(t)
 	return r
@@ -161,8 +162,10 @@ func TestRunMatchesBruteForce(t *testing.T) {
 	for i, test := range bothTests {
 		examples, overall := bruteLeftOut(p, counts, fits, test, func(int) bool { return true })
 		r := got.LeftOut[i]
-		if r.Test != test.Name() || !near(r.Error, overall, 1e-10) || !near(r.SE, bruteSE(p, counts, fits, test), 1e-9) {
-			t.Errorf("%s: error %v +- %v, brute force %v +- %v", r.Test, r.Error, r.SE, overall, bruteSE(p, counts, fits, test))
+		if r.Test != test.Name() || !near(r.Error, overall, 1e-10) || !near(r.SE, bruteSE(p, counts, fits, test),
+			1e-9) {
+			t.Errorf("%s: error %v +- %v, brute force %v +- %v", r.Test, r.Error, r.SE, overall,
+				bruteSE(p, counts, fits, test))
 		}
 		for j := range examples {
 			if !near(r.Examples[j], examples[j], 1e-10) {
@@ -240,12 +243,14 @@ func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64,
 	for i := range p.Y {
 		mean, vote := ensemble(i, -1)
 		if !near(got.OutOfBag.Mean[i], mean, 1e-10) || !near(got.OutOfBag.Vote[i], vote, 1e-14) {
-			t.Errorf("example %d: ensemble %v with vote %v, brute force %v, %v", i, got.OutOfBag.Mean[i], got.OutOfBag.Vote[i], mean, vote)
+			t.Errorf("example %d: ensemble %v with vote %v, brute force %v, %v", i, got.OutOfBag.Mean[i],
+				got.OutOfBag.Vote[i], mean, vote)
 		}
 	}
 	for k, test := range bothTests {
 		want, se := errorOf(func(mean, _, y float64) float64 { return test.Value(mean, y) })
-		if e := got.OutOfBag.Errors[k]; e.Test != test.Name() || !near(e.Error, want, 1e-10) || !near(e.SE, se, 1e-9) {
+		if e := got.OutOfBag.Errors[k]; e.Test != test.Name() || !near(e.Error, want, 1e-10) ||
+			!near(e.SE, se, 1e-9) {
 			t.Errorf("ensemble under %s: %v +- %v, brute force %v +- %v", e.Test, e.Error, e.SE, want, se)
 		}
 	}
@@ -259,12 +264,14 @@ func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64,
 		return 1
 	})
 	if !near(got.OutOfBag.VoteError, want, 1e-12) || !near(got.OutOfBag.VoteErrorSE, se, 1e-9) {
-		t.Errorf("vote misses %v +- %v, brute force %v +- %v", got.OutOfBag.VoteError, got.OutOfBag.VoteErrorSE, want, se)
+		t.Errorf("vote misses %v +- %v, brute force %v +- %v", got.OutOfBag.VoteError, got.OutOfBag.VoteErrorSE,
+			want, se)
 	}
 }
 
 // bruteLeftOut is Efron's estimate over the resamples b that keep(b).
-func bruteLeftOut(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test, keep func(b int) bool) (examples []float64, overall float64) {
+func bruteLeftOut(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test,
+	keep func(b int) bool) (examples []float64, overall float64) {
 	n := 0.0
 	for i, y := range p.Y {
 		sum, absent := 0.0, 0.0
@@ -314,7 +321,8 @@ func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
 		s4 += d * d * d * d
 	}
 	variance = s2 / (n - 1)
-	k4 := (-6*s1*s1*s1*s1 + 12*n*s1*s1*s2 - 3*n*(n-1)*s2*s2 - 4*n*(n+1)*s1*s3 + n*n*(n+1)*s4) / (n * (n - 1) * (n - 2) * (n - 3))
+	k4 := (-6*s1*s1*s1*s1 + 12*n*s1*s1*s2 - 3*n*(n-1)*s2*s2 - 4*n*(n+1)*s1*s3 + n*n*(n+1)*s4) /
+		(n * (n - 1) * (n - 2) * (n - 3))
 	return mean, math.Sqrt(variance / n), variance, math.Sqrt((2*n*variance*variance + (n-1)*k4) / (n * (n + 1)))
 }
 
@@ -370,7 +378,8 @@ func answersOfWorkers(t *testing.T) {
 		}
 		r := run(t, p, learner.Trainers(p), s)
 		if r.Status != retrain.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
-			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status, r.Resamples, finished, r.Stats.Workers)
+			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status, r.Resamples,
+				finished, r.Stats.Workers)
 		}
 		if want == "" {
 			want = text(r)
@@ -422,7 +431,8 @@ func TestCancelledRunIsAShorterRun(t *testing.T) {
 		if r.Resamples < 50 || r.Resamples > 50+3*workers {
 			t.Errorf("cancelled after 50 resamples, stopped after %d", r.Resamples)
 		}
-		shorter := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: r.Resamples, Seed: 8, Tests: bothTests})
+		shorter := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: r.Resamples, Seed: 8,
+			Tests: bothTests})
 		if text(r) != text(shorter) {
 			t.Errorf("cancelled run:\n%s\nshorter run:\n%s", text(r), text(shorter))
 		}
@@ -472,7 +482,8 @@ func TestRunCancelledBeforeItStarts(t *testing.T) {
 	cancel()
 	p, learner := regression(5)
 	r := need.One(retrain.Run(ctx, p, learner.Trainers(p), retrain.Settings{Tests: bothTests}))(t)
-	if r.Status != retrain.Cancelled || r.Resamples != 0 || !math.IsNaN(r.LeftOut[0].Error) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.Mean[0]) {
+	if r.Status != retrain.Cancelled || r.Resamples != 0 || !math.IsNaN(r.LeftOut[0].Error) ||
+		!math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.Mean[0]) {
 		t.Errorf("nothing was done, yet the answer is %+v", r)
 	}
 }
@@ -496,7 +507,8 @@ func TestFailedFitIsNamed(t *testing.T) {
 		return shrunkMean{p.Y}.Fit(counts, f)
 	})
 	for _, workers := range []int{1, 2, 5} {
-		r, err := retrain.Run(context.Background(), p, constant(failing), retrain.Settings{Resamples: 100000, Seed: 5, Workers: workers})
+		r, err := retrain.Run(context.Background(), p, constant(failing), retrain.Settings{Resamples: 100000,
+			Seed: 5, Workers: workers})
 		var fit *retrain.FitError
 		if r != nil || !errors.As(err, &fit) || !errors.Is(err, cause) || fit.Resample != want {
 			t.Errorf("%d workers: result %v, error %v; want failure at resample %d", workers, r, err, want)
@@ -553,14 +565,17 @@ func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
 // Over 400 seeds the standard errors must match the spread of what they belong
 // to. An empirical standard deviation of 400 values is good to 3.5%, the mean
 // square of their reported errors to 2-3%, and the jackknife of a ratio is
-// biased by some percent at 200 resamples: 15% is beyond the reach of chance and far below a forgotten factor.
+// biased by some percent at 200 resamples: 15% is beyond the reach of chance and far below a forgotten
+// factor.
 func TestStandardErrorsAreCalibrated(t *testing.T) {
 	const seeds = 400
 	p := retrain.Problem{Y: []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}, Scheme: resample.Poisson{Ratio: 1}}
 	var value, squaredSE [3][]float64
 	for seed := range uint64(seeds) {
-		r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{Resamples: 200, Seed: seed, Workers: 1, Tests: bothTests[:1]})
-		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]}, {r.Var[0], r.VarSE[0]}} {
+		r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{Resamples: 200, Seed: seed, Workers: 1,
+			Tests: bothTests[:1]})
+		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
+			{r.Var[0], r.VarSE[0]}} {
 			value[q] = append(value[q], pair[0])
 			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
 		}
@@ -571,7 +586,8 @@ func TestStandardErrorsAreCalibrated(t *testing.T) {
 		ratio := math.Sqrt(reported / spread)
 		t.Logf("%s: reported standard error / spread = %.3f", name, ratio)
 		if math.Abs(ratio-1) > 0.15 {
-			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported), math.Sqrt(spread))
+			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported),
+				math.Sqrt(spread))
 		}
 	}
 }
@@ -614,13 +630,15 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("zero settings gave %+v", r)
 	}
 	p = retrain.Problem{Y: p.Y, Scheme: resample.KFold{Folds: 3, N: len(p.Y)}}
-	if r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{}); r.Resamples != 1002 || len(r.Warnings) != 0 {
+	if r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{}); r.Resamples != 1002 ||
+		len(r.Warnings) != 0 {
 		t.Errorf("three folds gave %d resamples, warnings %q", r.Resamples, r.Warnings)
 	}
 }
 
 func TestStatusNames(t *testing.T) {
-	for status, name := range map[retrain.Status]string{retrain.Complete: "complete", retrain.Cancelled: "cancelled", 7: "Status(7)"} {
+	for status, name := range map[retrain.Status]string{retrain.Complete: "complete",
+		retrain.Cancelled: "cancelled", 7: "Status(7)"} {
 		if status.String() != name {
 			t.Errorf("%d is %q", int(status), status)
 		}
@@ -642,7 +660,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{p: retrain.Problem{}, gp: learner, says: "no examples"},
 		{p: change(func(p *retrain.Problem) { p.Scheme = nil }), gp: learner, says: "no resampling scheme"},
 		{p: change(func(p *retrain.Problem) { p.Extra = -1 }), gp: learner, says: "-1 extra"},
-		{p: change(func(p *retrain.Problem) { p.Y = []float64{0, 0, math.NaN(), 0, 0} }), gp: learner, says: "example 3 is NaN"},
+		{p: change(func(p *retrain.Problem) { p.Y = []float64{0, 0, math.NaN(), 0, 0} }), gp: learner,
+			says: "example 3 is NaN"},
 		{p: change(func(p *retrain.Problem) { p.Site = p.Site[:4] }), gp: learner, says: "has length 4"},
 		{p: change(func(p *retrain.Problem) { p.Sites = 2 }), gp: learner, says: "example 3 is on site 3 of 2"},
 		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fit 3 sites"},
@@ -689,13 +708,15 @@ func TestFaultOfTrainer(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		func() {
 			defer func() {
-				if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "a fault of the trainer" || len(fault.Stack) == 0 {
+				if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "a fault of the trainer" ||
+					len(fault.Stack) == 0 {
 					t.Errorf("%d workers: recovered %v", workers, fault)
 				}
 			}()
 			fits := new(atomic.Int64)
 			retrain.Run(context.Background(), retrain.Problem{Y: []float64{1, 2}, Scheme: resample.Poisson{Ratio: 1}},
-				func() (retrain.Trainer, error) { return faultyTrainer{fits}, nil }, retrain.Settings{Resamples: 1000, Workers: workers})
+				func() (retrain.Trainer, error) { return faultyTrainer{fits}, nil }, retrain.Settings{Resamples: 1000,
+					Workers: workers})
 		}()
 	}
 }

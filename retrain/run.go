@@ -29,13 +29,15 @@ func Run(ctx context.Context, p Problem, newTrainer func() (Trainer, error), s S
 // RunBlocks is Run with trainers that train many resamples at a time. When ctx
 // ends it waits for the step in progress; of the resamples in a block those that
 // have ended count.
-func RunBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (*Result, error) {
+func RunBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (*Result,
+	error) {
 	return averaged(ctx, p, s, blocks(newTrainer))
 }
 
 // VisitBlocks trains as RunBlocks does but averages nothing: Settings.OnResample takes
 // what there is.
-func VisitBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (Status, error) {
+func VisitBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (Status,
+	error) {
 	a, err := run(ctx, p, s, blocks(newTrainer), false)
 	if err != nil {
 		return Cancelled, err
@@ -61,7 +63,8 @@ func averaged(ctx context.Context, p Problem, s Settings, newWorker func() (work
 
 // run lets workers of any kind work until the accumulator, averaging or not, has all
 // resamples.
-func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error), averaging bool) (*accumulator, error) {
+func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error),
+	averaging bool) (*accumulator, error) {
 	p, err := p.withDefaults()
 	if err != nil {
 		return nil, err

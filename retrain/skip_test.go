@@ -37,31 +37,33 @@ func TestSkip(t *testing.T) {
 	var skipped []int
 	var sum, squares, n, positive float64
 	loss, absent := make([]float64, len(y)), make([]float64, len(y))
-	run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: resamples, Seed: 3, OnResample: func(b int, counts []int, f []float64) {
-		if counts[0] == 2 {
-			skipped = append(skipped, b)
-			return
-		}
-		n++
-		sum += f[0]
-		squares += f[0] * f[0]
-		switch { // a resample without examples predicts 0: half a vote
-		case f[0] > 0:
-			positive++
-		case f[0] == 0:
-			positive += 0.5
-		}
-		for i, k := range counts {
-			if k == 0 {
-				absent[i]++
-				loss[i] += (f[i] - y[i]) * (f[i] - y[i])
+	run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: resamples, Seed: 3,
+		OnResample: func(b int, counts []int, f []float64) {
+			if counts[0] == 2 {
+				skipped = append(skipped, b)
+				return
 			}
-		}
-	}})
+			n++
+			sum += f[0]
+			squares += f[0] * f[0]
+			switch { // a resample without examples predicts 0: half a vote
+			case f[0] > 0:
+				positive++
+			case f[0] == 0:
+				positive += 0.5
+			}
+			for i, k := range counts {
+				if k == 0 {
+					absent[i]++
+					loss[i] += (f[i] - y[i]) * (f[i] - y[i])
+				}
+			}
+		}})
 	if len(skipped) < 5 || len(skipped) > 40 {
 		t.Fatalf("%d of %d resamples are skipped: no test of much", len(skipped), resamples)
 	}
-	settings := retrain.Settings{Resamples: resamples, Seed: 3, Tests: bothTests, MaxSkipped: float64(len(skipped)) / resamples}
+	settings := retrain.Settings{Resamples: resamples, Seed: 3, Tests: bothTests,
+		MaxSkipped: float64(len(skipped)) / resamples}
 	want := ""
 	for _, workers := range []int{1, 3} {
 		settings.Workers = workers
@@ -80,19 +82,25 @@ func TestSkip(t *testing.T) {
 				t.Errorf("resample %d: %v", s.Resample, s)
 			}
 		}
-		if !slices.Equal(found, skipped) || r.Resamples != resamples-len(skipped) || r.Status != retrain.Complete || progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
-			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples, r.Status, r.Stats.Fits, found, skipped)
+		if !slices.Equal(found, skipped) || r.Resamples != resamples-len(skipped) || r.Status != retrain.Complete ||
+			progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
+			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples, r.Status,
+				r.Stats.Fits, found, skipped)
 		}
 		mean := sum / n
-		if !near(r.Mean[0], mean, 1e-12) || !near(r.Var[0], (squares-n*mean*mean)/(n-1), 1e-10) || !near(r.Vote[0], positive/n, 1e-15) {
-			t.Errorf("mean %v, variance %v, vote %v, want %v, %v, %v", r.Mean[0], r.Var[0], r.Vote[0], mean, (squares-n*mean*mean)/(n-1), positive/n)
+		if !near(r.Mean[0], mean, 1e-12) || !near(r.Var[0], (squares-n*mean*mean)/(n-1), 1e-10) ||
+			!near(r.Vote[0], positive/n, 1e-15) {
+			t.Errorf("mean %v, variance %v, vote %v, want %v, %v, %v", r.Mean[0], r.Var[0], r.Vote[0], mean,
+				(squares-n*mean*mean)/(n-1), positive/n)
 		}
 		for i := range y {
 			if r.Absent[i] != int(absent[i]) || !near(r.LeftOut[0].Examples[i], loss[i]/absent[i], 1e-12) {
-				t.Errorf("example %d: left out %d times, loss %v, want %v, %v", i, r.Absent[i], r.LeftOut[0].Examples[i], absent[i], loss[i]/absent[i])
+				t.Errorf("example %d: left out %d times, loss %v, want %v, %v", i, r.Absent[i], r.LeftOut[0].Examples[i],
+					absent[i], loss[i]/absent[i])
 			}
 		}
-		if warning := strings.Join(r.Warnings, "\n"); !strings.Contains(warning, fmt.Sprintf("%d of 200 resamples are not in the averages", len(skipped))) {
+		if warning := strings.Join(r.Warnings, "\n"); !strings.Contains(warning,
+			fmt.Sprintf("%d of 200 resamples are not in the averages", len(skipped))) {
 			t.Errorf("warnings %q", r.Warnings)
 		}
 		if want == "" {
@@ -124,7 +132,8 @@ func TestSkip(t *testing.T) {
 		t.Errorf("the answer from memory differs:\n%s\n%s", got, want)
 	}
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
-		if _, err := retrain.Run(context.Background(), p, constant(shrunkMean{y}), retrain.Settings{MaxSkipped: share}); err == nil {
+		if _, err := retrain.Run(context.Background(), p, constant(shrunkMean{y}),
+			retrain.Settings{MaxSkipped: share}); err == nil {
 			t.Errorf("a share of %v passes", share)
 		}
 	}
@@ -138,14 +147,19 @@ func TestSkipOnlyUnconverged(t *testing.T) {
 	p := retrain.Problem{Y: y, Scheme: resample.Poisson{Ratio: 0.7}}
 	checkFailure(t, p, constant(trainerFunc(func([]int, []float64) error { return errNoFixedPoint })), s, 0)
 	p.Scheme = resample.KFold{Folds: 3, N: len(y)}
-	checkFailure(t, p, constant(trainerFunc(func([]int, []float64) error { return &retrain.UnconvergedError{Err: errNoFixedPoint} })), s, 0)
+	checkFailure(t, p, constant(trainerFunc(func([]int,
+		[]float64) error {
+		return &retrain.UnconvergedError{Err: errNoFixedPoint}
+	})), s, 0)
 }
 
 // checkFailure runs into the failure of a resample.
-func checkFailure(t *testing.T, p retrain.Problem, newTrainer func() (retrain.Trainer, error), s retrain.Settings, b int) {
+func checkFailure(t *testing.T, p retrain.Problem, newTrainer func() (retrain.Trainer, error),
+	s retrain.Settings, b int) {
 	t.Helper()
 	var failed *retrain.FitError
-	if _, err := retrain.Run(context.Background(), p, newTrainer, s); !errors.As(err, &failed) || failed.Resample != b || !errors.Is(err, errNoFixedPoint) {
+	if _, err := retrain.Run(context.Background(), p, newTrainer, s); !errors.As(err, &failed) ||
+		failed.Resample != b || !errors.Is(err, errNoFixedPoint) {
 		t.Errorf("%v, want the failure of resample %d", err, b)
 	}
 }

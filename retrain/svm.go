@@ -49,7 +49,8 @@ func (v SVM) Trainers(p Problem) func() (Trainer, error) {
 					box[i] = w * (v.C * v.ClassWeights.ClassWeight(p.Y[i]))
 				}
 			}
-			r, err := trainer.Train(svm.Problem{Y: p.Y, Site: p.Site, C: box, Bias: v.Bias}, svm.Settings{Tolerance: v.Tolerance})
+			r, err := trainer.Train(svm.Problem{Y: p.Y, Site: p.Site, C: box, Bias: v.Bias},
+				svm.Settings{Tolerance: v.Tolerance})
 			if err != nil {
 				return fitted{}, err
 			}

@@ -20,7 +20,8 @@ type fitted struct {
 
 // weighted is the maker of trainers for a method in which an example that is drawn
 // k times has weight k. newFit binds the method to p and to the weights.
-func (p Problem) weighted(kernel linalg.Kernel, cross blas64.General, newFit func(p Problem, weight []float64) (weightedFit, error)) func() (Trainer, error) {
+func (p Problem) weighted(kernel linalg.Kernel, cross blas64.General,
+	newFit func(p Problem, weight []float64) (weightedFit, error)) func() (Trainer, error) {
 	return func() (Trainer, error) {
 		p, err := p.withDefaults()
 		if err != nil {

@@ -36,7 +36,8 @@ const (
 )
 
 func newAnderson(w *workspace, size, depth int, share linalg.Share) *anderson {
-	return &anderson{share: share, dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size), f: w.vector(size), move: w.vector(size)}
+	return &anderson{share: share, dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size),
+		f: w.vector(size), move: w.vector(size)}
 }
 
 // reset drops the history.

@@ -53,7 +53,8 @@ func (s *siteModel) eachMoments(x Cavities, f func(i int, cav loss.Cavity, m los
 }
 
 // eachMomentsIn is eachMoments in cavities of any kind.
-func (s *siteModel) eachMomentsIn(cavity func(i int) loss.Cavity, f func(i int, cav loss.Cavity, m loss.Moments)) {
+func (s *siteModel) eachMomentsIn(cavity func(i int) loss.Cavity, f func(i int, cav loss.Cavity,
+	m loss.Moments)) {
 	s.tasks(func(first, last int) {
 		b := siteBatches.Get().(*siteBatch)
 		defer siteBatches.Put(b)
@@ -90,8 +91,8 @@ func (s *siteModel) ask(sites []loss.Site, dst []loss.Moments, done []bool, cavi
 	return true
 }
 
-// siteSlopes computes the derivatives of d, g, u of all sites at an iterate with respect to log c, m_c, log V_c, by
-// forward differences: of the moments as their slopes carry them on, where the loss knows these.
+// siteSlopes computes the derivatives of d, g, u of all sites at an iterate with respect to log c, m_c, log
+// V_c, by forward differences: of the moments as their slopes carry them on, where the loss knows these.
 func (s *siteModel) siteSlopes(dst [][3][3]float64, x *Iterate) {
 	s.tasks(func(first, last int) {
 		b := siteBatches.Get().(*siteBatch)
@@ -106,7 +107,8 @@ func (s *siteModel) siteSlopes(dst [][3][3]float64, x *Iterate) {
 			for j, to := range b.moved[:n] {
 				i := first + j
 				d, g, u := s.siteParameter(i, to, s.thinned(to, b.after[j]))
-				dst[i][k] = [3]float64{(d - x.D[i]) / differenceStep, (g - x.G[i]) / differenceStep, (u - x.U[i]) / differenceStep}
+				dst[i][k] = [3]float64{(d - x.D[i]) / differenceStep, (g - x.G[i]) / differenceStep,
+					(u - x.U[i]) / differenceStep}
 			}
 		}
 	})
@@ -127,7 +129,8 @@ func (b *siteBatch) move(s *siteModel, x Cavities, first, n, k int) {
 			*moved = s.newCavity(to[0], to[1], to[2])
 		}
 		if b.done[j] = b.known[j]; b.known[j] {
-			b.after[j] = carried(b.moments[j], b.by[j], [3]float64{to[0] - at[0], moved.Mean - cav.Mean, to[2] - at[2]})
+			b.after[j] = carried(b.moments[j], b.by[j], [3]float64{to[0] - at[0], moved.Mean - cav.Mean,
+				to[2] - at[2]})
 		}
 	}
 }

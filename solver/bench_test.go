@@ -26,13 +26,14 @@ func friedman(b *testing.B, n int) solver.Problem {
 	}
 	variance := standardizer.SD[0] * standardizer.SD[0]
 	k, _ := gram(b, kernel.Spec{Kind: kernel.RBF, Gamma: 0.5 / 10, Amplitude: variance}, set.X)
-	return solver.Problem{Gram: k, Y: y, Loss: loss.Square{Noise: 0.1 * variance}, Law: resample.Poisson{Ratio: 1}}
+	return solver.Problem{Gram: k, Y: y, Loss: loss.Square{Noise: 0.1 * variance},
+		Law: resample.Poisson{Ratio: 1}}
 }
 
 // BenchmarkSolve takes away one means after the other. flops/n3 counts what the
 // refreshes cost by order of magnitude, and single precision half of it:
-// what is left when the machine is noisy; units are all of G at dgemm's rate. The fit of one resample at ratio 1, its
-// repeated rows merged, takes 0.084 of it.
+// what is left when the machine is noisy; units are all of G at dgemm's rate. The fit of one resample at
+// ratio 1, its repeated rows merged, takes 0.084 of it.
 func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{500, 1000, 2000, 4000} {
 		for _, c := range []struct {

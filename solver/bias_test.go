@@ -85,13 +85,16 @@ func biasProblems() map[string]struct {
 	}{}
 	add := func(l loss.Loss, y []float64, test loss.Test) {
 		p := problems[l.Name()]
-		p.Problem, p.test = solver.Problem{Gram: k, Site: site, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1.5}}, test
+		p.Problem, p.test = solver.Problem{Gram: k, Site: site, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1.5}},
+			test
 		problems[l.Name()] = p
 	}
-	for _, l := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Huber{C: 2, Delta: 0.5}, loss.EpsInsensitive{C: 2, Epsilon: 0.1}} {
+	for _, l := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Huber{C: 2, Delta: 0.5},
+		loss.EpsInsensitive{C: 2, Epsilon: 0.1}} {
 		add(l, targets, loss.SquareTest{})
 	}
-	for _, l := range []loss.Loss{loss.Hinge{C: 0.7}, loss.SquaredHinge{C: 0.7}, loss.Logistic{C: 1}, loss.HardMargin{}, loss.Probit{}} {
+	for _, l := range []loss.Loss{loss.Hinge{C: 0.7}, loss.SquaredHinge{C: 0.7}, loss.Logistic{C: 1},
+		loss.HardMargin{}, loss.Probit{}} {
 		add(l, labels, loss.ZeroOne{})
 	}
 	return problems
@@ -142,7 +145,8 @@ func TestBiasLowRank(t *testing.T) {
 	}
 	targets, labels := make([]float64, n), make([]float64, n)
 	for i, v := range x {
-		targets[i], labels[i] = 3+math.Sin(5*v)+0.3*rng.NormFloat64(), math.Copysign(1, math.Sin(5*v)+0.5+0.5*rng.NormFloat64())
+		targets[i], labels[i] = 3+math.Sin(5*v)+0.3*rng.NormFloat64(),
+			math.Copysign(1, math.Sin(5*v)+0.5+0.5*rng.NormFloat64())
 	}
 	for _, p := range []solver.Problem{
 		{Y: targets, Loss: loss.Square{Noise: 0.1}, Law: resample.Poisson{Ratio: 1}},

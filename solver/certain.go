@@ -48,7 +48,8 @@ func (r *run) solveCertain(fit *WholeFit) error {
 	r.Stats.Sweeps, r.Stats.Refreshes.Exact = 1, 1
 	chi, b := r.engine.Diag()
 	n, unit := len(r.sites), floats.Norm(r.problem.Y, math.Inf(1))
-	r.Mean, r.Var, r.SiteMean, r.SiteVariance = append([]float64(nil), fit.F...), make([]float64, n), make([]float64, n), make([]float64, n)
+	r.Mean, r.Var, r.SiteMean, r.SiteVariance = append([]float64(nil), fit.F...), make([]float64, n),
+		make([]float64, n), make([]float64, n)
 	r.Cavity = make([]loss.Cavity, n)
 	for i, a := range fit.Weight {
 		c := cavityPrecision(chi[i], b[i])
@@ -60,7 +61,9 @@ func (r *run) solveCertain(fit *WholeFit) error {
 	r.Residual = r.share.Max(r.Residual)
 	if !(r.Residual <= math.Max(r.settings.Tolerance, certainTolerance)) {
 		r.Status = Stalled
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the fit to all data, which every resample is, meets its optimality conditions to %.1e only", r.Residual))
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("the fit to all data, which every resample is, meets its optimality conditions to %.1e only",
+				r.Residual))
 	}
 	r.settleTies()
 	return nil

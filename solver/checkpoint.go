@@ -32,7 +32,8 @@ func (r *run) offer(state func() *State) {
 // warnCheckpoints says what was not kept.
 func (r *run) warnCheckpoints() {
 	if c := r.checkpoints; c.failed > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d checkpoints could not be kept: %v", c.failed, c.offered, c.cause))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d checkpoints could not be kept: %v", c.failed,
+			c.offered, c.cause))
 	}
 }
 
@@ -97,10 +98,12 @@ func (x *fixedPoint) checkpoint(next Cavities) {
 		search.History = x.anderson.history()
 		if c := search.Continuation; c != nil {
 			copied := *c
-			copied.Last, copied.Previous, copied.Origin = slices.Clone(c.Last), slices.Clone(c.Previous), c.Origin.clone()
+			copied.Last, copied.Previous, copied.Origin = slices.Clone(c.Last), slices.Clone(c.Previous),
+				c.Origin.clone()
 			search.Continuation = &copied
 		}
-		return &State{Stats: x.Stats, Iterate: x.accepted.clone(), Monitor: x.monitor, Next: slices.Clone(next), Search: &search}
+		return &State{Stats: x.Stats, Iterate: x.accepted.clone(), Monitor: x.monitor, Next: slices.Clone(next),
+			Search: &search}
 	})
 }
 

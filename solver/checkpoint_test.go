@@ -78,7 +78,8 @@ func interruptibles(t testing.TB) []interruptible {
 		return solver.Problem{Gram: k, Y: set.Y, Loss: loss.Square{Noise: 0.1}, Law: resample.Poisson{Ratio: 1}}
 	}
 	low := func(p solver.Problem) solver.Problem {
-		factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: p.Gram.(*linalg.Sym)}, linalg.RankOptions{Tol: 1e-6})
+		factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: p.Gram.(*linalg.Sym)},
+			linalg.RankOptions{Tol: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,12 +99,14 @@ func interruptibles(t testing.TB) []interruptible {
 		// Without Newton's method a State says where the sweep in progress goes.
 		{"hinge, no Newton", blobs(80, loss.Hinge{C: 10}), solver.Settings{Disable: solver.Newton}, 1, sweeping, 0},
 		{"logistic", blobs(30, loss.Logistic{C: 1}), solver.Settings{}, 1, sweeping, 0},
-		{"logistic, exact steps", blobs(30, loss.Logistic{C: 1}), solver.Settings{Disable: solver.AllAccelerations}, 1, sweeping, 0},
+		{"logistic, exact steps", blobs(30, loss.Logistic{C: 1}), solver.Settings{Disable: solver.AllAccelerations},
+			1, sweeping, 0},
 		{"hard, by the factor", overlap{"checker,n=100", 0.05, hard, 1, nil}.problem(t), solver.Settings{}, 3,
 			[]solver.Phase{solver.FixedPoint, solver.VerifyLowRank}, 0},
 		{"hard, by a path", overlap{"blobs,n=200", 1, hard, 5, nil}.problem(t), solver.Settings{}, 17,
 			[]solver.Phase{solver.FixedPoint, solver.VerifyLowRank, solver.OnPath}, 0},
-		{"hinge, by plain sweeps", overlap{"blobs,n=54,seed=3,d=5", 8, loss.Hinge{C: 1}, 2, nearCopies}.problem(t), solver.Settings{}, 97,
+		{"hinge, by plain sweeps", overlap{"blobs,n=54,seed=3,d=5", 8, loss.Hinge{C: 1}, 2, nearCopies}.problem(t),
+			solver.Settings{}, 97,
 			[]solver.Phase{solver.FixedPoint, solver.OnPath, solver.FinalPolish, solver.PlainSweeps}, 0},
 	}
 }
@@ -143,7 +146,8 @@ func TestResumeFromEverySweep(t *testing.T) {
 					t.Errorf("a finished solve takes %d refreshes to answer", more)
 				}
 				if most = max(most, more); more > 1 || more > 0 && state.Next != nil && cell.off == 0 {
-					t.Errorf("from sweep %d: %d refreshes more than the undisturbed %d", state.Stats.Sweeps, more, refreshes(whole.Stats))
+					t.Errorf("from sweep %d: %d refreshes more than the undisturbed %d", state.Stats.Sweeps, more,
+						refreshes(whole.Stats))
 				}
 			}
 			for _, stage := range cell.stages {
@@ -159,7 +163,8 @@ func TestResumeFromEverySweep(t *testing.T) {
 // identical insists on the same answer to the last bit.
 func identical(t testing.TB, a, b *solver.Solution) {
 	t.Helper()
-	if !slices.Equal(a.SitePrecision, b.SitePrecision) || !slices.Equal(a.SiteMean, b.SiteMean) || !slices.Equal(a.SiteVariance, b.SiteVariance) ||
+	if !slices.Equal(a.SitePrecision, b.SitePrecision) || !slices.Equal(a.SiteMean, b.SiteMean) ||
+		!slices.Equal(a.SiteVariance, b.SiteVariance) ||
 		!slices.Equal(a.Cavity, b.Cavity) || !slices.Equal(a.Mean, b.Mean) || !slices.Equal(a.Var, b.Var) {
 		t.Errorf("the answers differ, by %.1e in the means", far(a.Mean, b.Mean, 1e-3))
 	}
@@ -242,7 +247,8 @@ func TestCheckpointFails(t *testing.T) {
 		}
 		s := mustConverge(t, cell.Problem, settings)
 		identical(t, s, whole)
-		want := fmt.Sprintf("%d of %d checkpoints could not be kept: no space left on device", len(states)-1, len(states))
+		want := fmt.Sprintf("%d of %d checkpoints could not be kept: no space left on device", len(states)-1,
+			len(states))
 		if !slices.Contains(s.Warnings, want) {
 			t.Errorf("warnings %q, want %q", s.Warnings, want)
 		}
@@ -283,7 +289,8 @@ func TestForeignState(t *testing.T) {
 			s.D = make([]float64, 200)
 			s.Cavities, s.G, s.U = make([]float64, 600), s.D, s.D
 		}},
-		{"path without Newton", interruptible{Problem: path.Problem, Settings: solver.Settings{Disable: solver.Newton}}, ofPath[at], func(*solver.State) {}},
+		{"path without Newton", interruptible{Problem: path.Problem,
+			Settings: solver.Settings{Disable: solver.Newton}}, ofPath[at], func(*solver.State) {}},
 		{"short d", square, ofSquare[0], func(s *solver.State) { s.D = s.D[1:] }},
 		{"negative d", square, ofSquare[0], func(s *solver.State) { s.D[3] = -1 }},
 		{"d not a number", square, ofSquare[0], func(s *solver.State) { s.D[3] = math.NaN() }},

@@ -27,7 +27,8 @@ const (
 // iteration returns to where it was.
 func (x *fixedPoint) continuation(ctx context.Context) Status {
 	if x.search.Continuation == nil {
-		x.search.Continuation = &Continuation{End: x.maxLogP0(), Growth: math.Log(pathGrowth), FirstSweep: x.Stats.Sweeps, Origin: x.accepted.clone(), Status: x.Status}
+		x.search.Continuation = &Continuation{End: x.maxLogP0(), Growth: math.Log(pathGrowth),
+			FirstSweep: x.Stats.Sweeps, Origin: x.accepted.clone(), Status: x.Status}
 	}
 	c := x.search.Continuation
 	x.tol = pathTol

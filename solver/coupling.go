@@ -12,7 +12,8 @@ import (
 type coupling interface {
 	// averages are chi = diag(G), and mean and variance of the predictor.
 	averages() siteAverages
-	// products are squared = (G o G) x and mixed = (G o G) y - 2 (G o C) x, C = G diag(u) G, without the diagonals.
+	// products are squared = (G o G) x and mixed = (G o G) y - 2 (G o C) x, C = G diag(u) G, without the
+	// diagonals.
 	products(squared, mixed, x, y []float64)
 	// weights are the derivatives by the kernel matrix, given the solution of an adjoint and the weights
 	// of the mean predictor.
@@ -98,7 +99,8 @@ func newThinCoupling(factor *linalg.LowRankPlusDiag, engine linalg.FactorEngine,
 	n := len(p.D)
 	chi, _ := engine.Diag()
 	product := engine.Crossed(p.U)
-	c := &thinCoupling{siteAverages{append([]float64(nil), chi...), make([]float64, n), product.Diagonal()}, factor, engine, product, p.U}
+	c := &thinCoupling{siteAverages{append([]float64(nil), chi...), make([]float64, n), product.Diagonal()},
+		factor, engine, product, p.U}
 	engine.MulVecOffDiag(c.m, p.G)
 	for i, v := range chi {
 		c.m[i] += v * p.G[i]

@@ -80,7 +80,8 @@ func TestVotes(t *testing.T) {
 			t.Errorf("site %d with labels %v: vote %.4f, drawn %.4f", i, labels, votes[i], positive)
 		}
 	}
-	for _, c := range [][3]float64{{0, 1, 0.5}, {1, 0, 1}, {-1, 0, 0}, {0, 0, 0.5}, {1.2815515655446004, 1, 0.9}, {-2.5631031310892007, 4, 0.1}} {
+	for _, c := range [][3]float64{{0, 1, 0.5}, {1, 0, 1}, {-1, 0, 0}, {0, 0, 0.5}, {1.2815515655446004, 1, 0.9},
+		{-2.5631031310892007, 4, 0.1}} {
 		sameNumber(t, "vote at a new input", loss.Vote{}.Gaussian(c[0], c[1], 0), c[2], 1e-12)
 	}
 }
@@ -90,12 +91,14 @@ func TestVotes(t *testing.T) {
 // at the ends. They cannot be the same under the square loss, where the law is a
 // mixture, but are so for certain counts: one Gaussian.
 func TestIntervals(t *testing.T) {
-	for _, c := range []struct{ level, reach float64 }{{0.95, 1.9599639845400543}, {0.5, 0.6744897501960817}, {0.99, 2.5758293035489008}} {
+	for _, c := range []struct{ level, reach float64 }{{0.95, 1.9599639845400543}, {0.5, 0.6744897501960817},
+		{0.99, 2.5758293035489008}} {
 		got := solver.NormalInterval(3, 4, c.level)
 		sameNumber(t, "low", got.Low, 3-2*c.reach, 1e-13)
 		sameNumber(t, "high", got.High, 3+2*c.reach, 1e-13)
 	}
-	if i := solver.NormalInterval(1, 0, 0.9); i.Low != 1 || i.High != 1 || !holds(i, 1) || holds(i, 0.9) || holds(i, 1.1) {
+	if i := solver.NormalInterval(1, 0, 0.9); i.Low != 1 || i.High != 1 || !holds(i, 1) || holds(i, 0.9) ||
+		holds(i, 1.1) {
 		t.Errorf("without variance: %v", i)
 	}
 	_, s := readable(t, 8)
@@ -144,8 +147,10 @@ func TestSuits632(t *testing.T) {
 		law  resample.CountDistribution
 		want bool
 	}{
-		{resample.Poisson{Ratio: 1}, true}, {resample.Multinomial{Size: 30, N: 30}, true}, {resample.Subsample{Size: 632, N: 1000}, true},
-		{resample.Poisson{Ratio: 2}, false}, {resample.Poisson{Ratio: 0.5}, false}, {resample.KFold{Folds: 10, N: 50}, false},
+		{resample.Poisson{Ratio: 1}, true}, {resample.Multinomial{Size: 30, N: 30}, true},
+		{resample.Subsample{Size: 632, N: 1000}, true},
+		{resample.Poisson{Ratio: 2}, false}, {resample.Poisson{Ratio: 0.5}, false},
+		{resample.KFold{Folds: 10, N: 50}, false},
 		{resample.Subsample{Size: 1, N: 2}, false},
 	} {
 		if got := solver.Is632Applicable(c.law); got != c.want {

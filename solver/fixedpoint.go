@@ -78,9 +78,10 @@ func (x *fixedPoint) fail(t *trouble) Status {
 
 // Limits of an evaluation.
 const (
-	maxHalvings          = 8    // halvings of a step whose G does not factorise
-	singleMaxError       = 2e-3 // what single precision may err by
-	consistencyMaxChange = 100  // change of the cavities, in tolerances, up to which the two sides of T6 are compared
+	maxHalvings    = 8    // halvings of a step whose G does not factorise
+	singleMaxError = 2e-3 // what single precision may err by
+	// change of the cavities, in tolerances, up to which the two sides of T6 are compared
+	consistencyMaxChange = 100
 )
 
 // evaluate takes the sweep from the trial cavities, which makes the trial the accepted
@@ -188,7 +189,8 @@ func (x *fixedPoint) reportProgress() {
 	if x.accepted.SinglePrecision {
 		kind = "single"
 	}
-	x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.accepted.Residual, Elapsed: time.Since(x.began), Step: x.g.lap()})
+	x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.accepted.Residual,
+		Elapsed: time.Since(x.began), Step: x.g.lap()})
 }
 
 // resetAcceleration forgets how the iteration went so far.

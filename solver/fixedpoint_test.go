@@ -41,7 +41,8 @@ func smallProblem(rng *rand.Rand) solver.Problem {
 // gaussianSide is the left column of the theory at the site parameters of s,
 // all from (K^-1 + diag d)^-1 by dense inversion (T5), and the cavities that
 // the single-site identities then give (T6), each by the plain difference.
-func gaussianSide(t rapid.TB, k linalg.Kernel, s *solver.Solution) (chi, m, v []float64, cavities []loss.Cavity) {
+func gaussianSide(t rapid.TB, k linalg.Kernel, s *solver.Solution) (chi, m, v []float64,
+	cavities []loss.Cavity) {
 	g := denseG(t, k, s.SitePrecision)
 	for i, d := range s.SitePrecision {
 		var mean, variance float64
@@ -69,7 +70,8 @@ func TestFixedPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for trial := range 150 {
 		p := smallProblem(rng)
-		settings := solver.Settings{Tolerance: 1e-11, Disable: solver.AllAccelerations * solver.Accelerations(trial%2)}
+		settings := solver.Settings{Tolerance: 1e-11,
+			Disable: solver.AllAccelerations * solver.Accelerations(trial%2)}
 		t.Run(fmt.Sprintf("%d/m=%d,n=%d", trial, p.Gram.N(), len(p.Y)), func(t *testing.T) {
 			checkFixedPoint(t, p, settings)
 		})
@@ -98,7 +100,8 @@ func checkFixedPoint(t *testing.T, p solver.Problem, settings solver.Settings) {
 func TestResidual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 2))
 	_, k := line(rng, 8, 0.7, 0.05)
-	p := solver.Problem{Gram: k, Y: normals(rng, 27), Loss: loss.Square{Noise: 1e-4}, Law: resample.Poisson{Ratio: 0.8}}
+	p := solver.Problem{Gram: k, Y: normals(rng, 27), Loss: loss.Square{Noise: 1e-4},
+		Law: resample.Poisson{Ratio: 0.8}}
 	for e := range p.Y {
 		p.Site = append(p.Site, max(0, e-19))
 	}

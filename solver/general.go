@@ -49,7 +49,8 @@ func (r *run) newFixedPoint() *fixedPoint {
 	x := newVectors(w, n, r.share)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
 	x.inner.squares.enabled = r.enabled(CoarseKernels)
-	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, r.share.Total
+	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius,
+		r.share.Total
 	if r.share.Alone() && r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(w, n)
 		x.newton.jacobian.sites = s
@@ -60,7 +61,8 @@ func (r *run) newFixedPoint() *fixedPoint {
 // newVectors allocates what every iteration needs.
 func newVectors(w *workspace, n int, share linalg.Share) *fixedPoint {
 	newPoint := func() point { return point{newIterate(w, n), w.vector(3 * n)} }
-	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n, share), anderson: newAnderson(w, 3*n, andersonDepth, share)}
+	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n, share),
+		anderson: newAnderson(w, 3*n, andersonDepth, share)}
 }
 
 // dense reports whether the kernel matrix is held whole.
@@ -72,15 +74,15 @@ func (r *run) dense() bool {
 // WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic
 // takes beside the kernel matrix and its engine: vectors over the sites, and where
 // there is room for them (Settings.MaxBytes) Newton's two matrices. dense says that the
-// kernel matrix is held whole; on ranks, sites are those of one. If it is singular within rounding, a factor of it may come
-// on top, again where there is room.
+// kernel matrix is held whole; on ranks, sites are those of one. If it is singular within rounding, a factor
+// of it may come on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 	return workspaceBytes(sites, dense, newtonFits(sites, dense, room))
 }
 
 // workspaceBytes is WorkspaceBytes with Newton's matrices or without. Few sites, whose products have
-// kernels of their own, need one of the two. (An engine with a bias has no such kernels: 3 MiB at most are then
-// not counted.)
+// kernels of their own, need one of the two. (An engine with a bias has no such kernels: 3 MiB at most are
+// then not counted.)
 func workspaceBytes(sites int, dense, newton bool) int64 {
 	w := &workspace{dry: true}
 	newVectors(w, sites, linalg.Share{})
@@ -128,7 +130,8 @@ func (x *fixedPoint) addWarnings() {
 	x.Stats.Capped = capped
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
 	if clamped > 0 {
-		warn("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0", clamped)
+		warn("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0",
+			clamped)
 	}
 	if x.Status == Converged {
 		return

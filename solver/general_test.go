@@ -107,7 +107,8 @@ func TestGeneralFixedPoint(t *testing.T) {
 	checked := 0
 	for trial := range 120 {
 		p := smallClassifier(rng)
-		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-9, Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
+		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-9,
+			Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
 		finite(t, s)
 		if slices.Max(s.SitePrecision)*p.Gram.At(0, 0) > 1e5 {
 			continue
@@ -128,7 +129,8 @@ func TestGeneralFixedPoint(t *testing.T) {
 			same(t, "variance (T4)", []float64{moments.Var, 1}, []float64{v[i], 1}, tol)
 		}
 		if t.Failed() {
-			t.Fatalf("trial %d: %v, law %v, %d sites, %d examples, %+v", trial, p.Loss, p.Law, p.Gram.N(), len(p.Y), s.Stats)
+			t.Fatalf("trial %d: %v, law %v, %d sites, %d examples, %+v", trial, p.Loss, p.Law, p.Gram.N(), len(p.Y),
+				s.Stats)
 		}
 	}
 	if checked < 60 {
@@ -216,7 +218,8 @@ func TestKuhnTucker(t *testing.T) {
 		for i := range y {
 			y[i] = float64(2*rng.IntN(2) - 1)
 		}
-		s := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: loss.HardMargin{}, Law: resample.Poisson{Ratio: ratio}}, solver.Settings{})
+		s := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: loss.HardMargin{},
+			Law: resample.Poisson{Ratio: ratio}}, solver.Settings{})
 		finite(t, s)
 		const tol = 1e-4
 		inverseK := inverse(t, denseOf(k))
@@ -235,7 +238,8 @@ func TestKuhnTucker(t *testing.T) {
 				support = append(support, i)
 			}
 		}
-		part := inverse(t, denseOf(symmetric(len(support), func(i, j int) float64 { return k.At(support[i], support[j]) })))
+		part := inverse(t, denseOf(symmetric(len(support),
+			func(i, j int) float64 { return k.At(support[i], support[j]) })))
 		wrong := 0.0
 		for i, at := range support {
 			alpha := 0.0
@@ -290,16 +294,20 @@ func TestGeneralStatuses(t *testing.T) {
 	stopped(t, s, err, solver.Stalled)
 
 	broken := &faulty{failAt: func(refresh int) bool { return refresh >= 4 && refresh < 12 }}
-	s, err = solver.Solve(background, ordinaryMargin(), broken.with(solver.Settings{Disable: solver.AllAccelerations}))
+	s, err = solver.Solve(background, ordinaryMargin(),
+		broken.with(solver.Settings{Disable: solver.AllAccelerations}))
 	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Disable: solver.AllAccelerations}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3,
+		Disable: solver.AllAccelerations}), 1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
-	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
+	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil ||
+		!errors.Is(err, errFaulty) {
 		t.Errorf("no refresh ever: %v", err)
 	}
 	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 4 }}
-	if s, err := solver.Solve(background, ordinaryMargin(), rest.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
+	if s, err := solver.Solve(background, ordinaryMargin(), rest.with(solver.Settings{})); s != nil ||
+		!errors.Is(err, errFaulty) {
 		t.Errorf("no refresh after the third: %v", err)
 	}
 }
@@ -332,7 +340,8 @@ func TestNotFinite(t *testing.T) {
 	}
 	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))
 	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3, Disable: solver.AllAccelerations}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3,
+		Disable: solver.AllAccelerations}), 1e-12)
 	if s, err := solver.Solve(context.Background(), ordinaryMargin(), with(1)); s != nil || err == nil {
 		t.Error("a NaN from the start passes")
 	}
@@ -418,7 +427,8 @@ func TestStartFromSolution(t *testing.T) {
 		t.Errorf("%d sweeps warm, %d cold", warm.Stats.Sweeps, cold.Stats.Sweeps)
 	}
 	small := ordinaryMargin()
-	if _, err := solver.Solve(context.Background(), small, solver.Settings{From: near}); !errors.Is(err, solver.ErrProblem) {
+	if _, err := solver.Solve(context.Background(), small, solver.Settings{From: near}); !errors.Is(err,
+		solver.ErrProblem) {
 		t.Errorf("a start of other size: %v", err)
 	}
 	square := ordinary()
@@ -513,7 +523,8 @@ func BenchmarkGrid(b *testing.B) {
 // BenchmarkMargin is the time of a solve for the paper's four sets at ratio 1, in units of
 // the time that all of G takes at dgemm's rate, n^3 flops: the least times of both, in turn.
 func BenchmarkMargin(b *testing.B) {
-	for _, c := range []cell{{"crabs", 0.5, 1}, {"sonar", 0.5, 1}, {"wisconsin", 0.5, 1}, {"pima", 0.5, 1}, {"sonar", 0.125, 1}, {"pima", 0.125, 1}} {
+	for _, c := range []cell{{"crabs", 0.5, 1}, {"sonar", 0.5, 1}, {"wisconsin", 0.5, 1}, {"pima", 0.5, 1},
+		{"sonar", 0.125, 1}, {"pima", 0.125, 1}} {
 		for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 1}} {
 			b.Run(fmt.Sprintf("set=%s/gammad=%g/loss=%s", c.set, c.gammaD, name), func(b *testing.B) {
 				p := c.problem(b)

@@ -20,7 +20,8 @@ type gmres struct {
 }
 
 func newGMRES(w *workspace, size, depth int, share linalg.Share) *gmres {
-	k := &gmres{share: share, basis: w.vectors(depth+1, size), image: w.vector(size), columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
+	k := &gmres{share: share, basis: w.vectors(depth+1, size), image: w.vector(size),
+		columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
 	for i := range k.columns {
 		k.columns[i] = w.vector(i + 2)
 	}

@@ -26,8 +26,9 @@ type Gradient struct {
 
 // KernelWeights are derivatives of an objective by the elements of a kernel matrix. Of one that is held
 // whole, Elements is M x M and symmetric: the objective changes by sum_ij Elements_ij dK_ij. Of a
-// low-rank one Elements is rank x M, or of the sites of this process, by the columns of K at the Pivots, which stay where they are,
-// and Diagonal by the diagonal of K, jitter included: by sum_qj Elements_qj dK(pivot q, j) + sum_i Diagonal_i dK_ii.
+// low-rank one Elements is rank x M, or of the sites of this process, by the columns of K at the Pivots,
+// which stay where they are, and Diagonal by the diagonal of K, jitter included: by sum_qj Elements_qj
+// dK(pivot q, j) + sum_i Diagonal_i dK_ii.
 type KernelWeights struct {
 	Elements blas64.General
 	Pivots   []int // nil: all sites
@@ -63,7 +64,8 @@ const (
 // The solution must be that of ADATAP on a kernel matrix that is held whole or of low rank,
 // whose G has not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
 // system, 0 for DefaultGradientTolerance.
-func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient, error) {
+func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient,
+	error) {
 	a, value, release, err := s.adjointOf(ctx, o, tolerance)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Elements.Data) {
+	if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) ||
+		floats.HasNaN(g.Kernel.Elements.Data) {
 		err = errors.New("the gradient is not a number at this solution")
 	}
 	return g, s.share.Agree(err)
@@ -91,14 +94,16 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 
 // adjointOf solves the adjoint equations of an objective. Until release is called the engine is
 // held.
-func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64) (a *adjoint, value float64, release func(), err error) {
+func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64) (a *adjoint, value float64,
+	release func(), err error) {
 	if tolerance == 0 {
 		tolerance = DefaultGradientTolerance
 	}
 	_, whole := s.kernel.(linalg.Exclusive)
 	factor := linalg.FactorOf(s.kernel)
 	if !whole && factor == nil || s.Method != ADATAP {
-		return nil, 0, nil, badProblem("a gradient is for the method adatap on a kernel matrix that is held whole, or of low rank: take the exact engine")
+		return nil, 0, nil, badProblem(
+			"a gradient is for the method adatap on a kernel matrix that is held whole, or of low rank: take the exact engine")
 	}
 	r, err := s.readout(o)
 	if err != nil {
@@ -169,7 +174,8 @@ type adjoint struct {
 
 func newAdjoint(model *siteModel, c coupling, r *readout, s *Solution) *adjoint {
 	n, w := len(s.sites), &workspace{}
-	a := &adjoint{coupling: c, model: model, readout: r, cavity: s.Cavity, params: make([][3]float64, n), slopes: make([][3][3]float64, n)}
+	a := &adjoint{coupling: c, model: model, readout: r, cavity: s.Cavity, params: make([][3]float64, n),
+		slopes: make([][3][3]float64, n)}
 	a.lambda, a.right = w.vector(3*n), w.vector(3*n)
 	a.byM, a.byChi, a.byV = w.vector(n), w.vector(n), w.vector(n)
 	a.move = SiteParams{w.vector(n), w.vector(n), w.vector(n)}
@@ -250,7 +256,8 @@ func (a *adjoint) differentiate() float64 {
 	return value
 }
 
-// solve solves (I - F_x)' lambda = right, restarting GMRES with what is left, and leaves what pull makes of lambda.
+// solve solves (I - F_x)' lambda = right, restarting GMRES with what is left, and leaves what pull makes of
+// lambda.
 func (a *adjoint) solve(tolerance float64) error {
 	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth, a.model.share)
 	right := krylov.norm(a.right)
@@ -333,7 +340,8 @@ func (s *Solution) dualWeights() []float64 {
 
 // along are the derivatives of the objective where each site alone goes along a path through
 // losses and distributions of counts.
-func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, resample.CountDistribution, error)) ([]float64, error) {
+func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, resample.CountDistribution,
+	error)) ([]float64, error) {
 	models := map[int]*siteModel{}
 	for _, step := range []int{-1, 1} {
 		moved := *a.model
@@ -353,7 +361,8 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 		slope := difference(func(step int) outputs {
 			return a.at(models[step], i, a.cavity[i], models[step].moments(i, a.cavity[i]))
 		})
-		parts[i] = a.slope.dot(slope.sums) + slope.params[0]*a.move.D[i] + slope.params[1]*a.move.G[i] + slope.params[2]*a.move.U[i]
+		parts[i] = a.slope.dot(slope.sums) + slope.params[0]*a.move.D[i] + slope.params[1]*a.move.G[i] +
+			slope.params[2]*a.move.U[i]
 	})
 	return parts, nil
 }

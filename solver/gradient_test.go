@@ -80,26 +80,35 @@ func TestGradient(t *testing.T) {
 		{"square, .632+", noise, poisson, of(solver.Err632Plus, square), true, false},
 		{"square, .632", noise, poisson, of(solver.Err632, square), false, false},
 		{"square, variance", noise, poisson, of(solver.MeanVariance, square), true, false},
-		{"square, absolute", noise, resample.Poisson{Ratio: 2}, solver.Objective{Test: loss.Absolute{}}, false, false},
+		{"square, absolute", noise, resample.Poisson{Ratio: 2}, solver.Objective{Test: loss.Absolute{}}, false,
+			false},
 		{"square, folds", noise, resample.KFold{Folds: 5, N: slopeExamples}, square, true, false},
 		{"hinge", hinge, poisson, zeroOne, false, false},
 		{"hinge, sites", hinge, poisson, of(solver.Err632Plus, zeroOne), true, false},
-		{"hinge, multinomial", hinge, resample.Multinomial{N: slopeExamples, Size: slopeExamples}, of(solver.Err632, zeroOne), false, false},
+		{"hinge, multinomial", hinge, resample.Multinomial{N: slopeExamples, Size: slopeExamples},
+			of(solver.Err632, zeroOne), false, false},
 		{"hinge, variance", hinge, poisson, of(solver.MeanVariance, zeroOne), false, false},
-		{"hinge2", func(v float64) loss.Loss { return loss.SquaredHinge{C: math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false, false},
+		{"hinge2", func(v float64) loss.Loss { return loss.SquaredHinge{C: math.Exp(v)} }, poisson,
+			of(solver.Err632Plus, zeroOne), false, false},
 		{"hard", func(float64) loss.Loss { return loss.HardMargin{} }, poisson, zeroOne, false, false},
-		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, zeroOne), false, false},
-		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} }, poisson, square, false, false},
-		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} }, poisson, of(solver.Err632Plus, square), true, false},
-		{"huber, delta", func(v float64) loss.Loss { return loss.Huber{C: 5, Delta: 0.5 * math.Exp(v)} }, poisson, square, false, false},
-		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson, of(solver.Err632Plus, square), false, false},
+		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson,
+			of(solver.Err632Plus, zeroOne), false, false},
+		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} },
+			poisson, square, false, false},
+		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} },
+			poisson, of(solver.Err632Plus, square), true, false},
+		{"huber, delta", func(v float64) loss.Loss { return loss.Huber{C: 5, Delta: 0.5 * math.Exp(v)} }, poisson,
+			square, false, false},
+		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson,
+			of(solver.Err632Plus, square), false, false},
 		{"square, bias", noise, poisson, square, true, true},
 		{"hinge, bias", hinge, poisson, of(solver.Err632Plus, zeroOne), true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const length = -0.2
 			p, lengths := c.problem(t, length, 0)
-			g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(context.Background(), c.objective, []solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
+			g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(context.Background(), c.objective,
+				[]solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +130,9 @@ func TestGradient(t *testing.T) {
 				t.Errorf("value %g, want %g", g.Value, v)
 			}
 			const h = 1e-3
-			if power := math.Log(c.loss(1).Value(3, -1) / c.loss(0).Value(3, -1)); math.Abs(math.Abs(power)-1) < 1e-12 { // e^v or e^-v times the loss
+			// e^v or e^-v times the loss
+			if power := math.Log(c.loss(1).Value(3, -1) / c.loss(0).Value(3,
+				-1)); math.Abs(math.Abs(power)-1) < 1e-12 {
 				if math.Abs(power*g.Factor-g.Loss[0]) > 1e-6*(math.Abs(g.Loss[0])+1e-2*g.Value) {
 					t.Errorf("derivative by the factor %g, along the path %g", power*g.Factor, g.Loss[0])
 				}
@@ -143,11 +154,13 @@ func TestGradient(t *testing.T) {
 
 // TestGradientRefusals: what has no gradient says so.
 func TestGradientRefusals(t *testing.T) {
-	c := slopeCase{loss: func(float64) loss.Loss { return loss.Square{Noise: 0.1} }, law: resample.Poisson{Ratio: 1}}
+	c := slopeCase{loss: func(float64) loss.Loss { return loss.Square{Noise: 0.1} },
+		law: resample.Poisson{Ratio: 1}}
 	p, _ := c.problem(t, 0, 0)
 	smooth := solver.Objective{Test: loss.SquareTest{}}
 	plain := mustConverge(t, p, solver.Settings{})
-	if _, err := plain.Gradient(t.Context(), solver.Objective{Criterion: solver.Err632Plus, Test: loss.Absolute{}}, nil, 0); !errors.Is(err, solver.ErrProblem) {
+	if _, err := plain.Gradient(t.Context(), solver.Objective{Criterion: solver.Err632Plus,
+		Test: loss.Absolute{}}, nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf(".632+ of the absolute error: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
@@ -155,14 +168,17 @@ func TestGradientRefusals(t *testing.T) {
 	if _, err := plain.Gradient(cancelled, smooth, nil, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := plain.Gradient(t.Context(), smooth, []solver.Path{func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }}, 0); !errors.Is(err, solver.ErrProblem) {
+	if _, err := plain.Gradient(t.Context(), smooth,
+		[]solver.Path{func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }}, 0); !errors.Is(err,
+		solver.ErrProblem) {
 		t.Errorf("a loss that is none: %v", err)
 	}
 	mustConverge(t, p, solver.Settings{})
 	if _, err := plain.Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrOverwritten) {
 		t.Errorf("overwritten: %v", err)
 	}
-	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth, nil, 0); !errors.Is(err, solver.ErrProblem) {
+	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth,
+		nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("another method: %v", err)
 	}
 }
@@ -214,11 +230,16 @@ func TestGradientLowRank(t *testing.T) {
 	zeroOne := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
 	poisson := resample.Poisson{Ratio: 1}
 	for _, c := range []slopeCase{
-		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square, true, false},
-		{"variance", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, solver.Objective{Criterion: solver.MeanVariance}, false, false},
-		{"hinge", func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }, poisson, zeroOne, false, false},
-		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square, true, true},
-		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, zeroOne, false, true},
+		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square,
+			true, false},
+		{"variance", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson,
+			solver.Objective{Criterion: solver.MeanVariance}, false, false},
+		{"hinge", func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }, poisson, zeroOne, false,
+			false},
+		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square,
+			true, true},
+		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, zeroOne,
+			false, true},
 	} {
 		const length = -0.9 // short: six pivots leave a residual
 		at := func(v float64) (*linalg.Sym, *linalg.Sym, solver.Problem) {
@@ -239,7 +260,8 @@ func TestGradientLowRank(t *testing.T) {
 		if c.bias {
 			p.Gram = linalg.WithBias(factor)
 		}
-		g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(t.Context(), c.objective, []solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
+		g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(t.Context(), c.objective,
+			[]solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -159,7 +159,8 @@ func TestHarsh(t *testing.T) {
 }
 
 func (h harsh) check(t *testing.T, noise, ratio float64) {
-	p := solver.Problem{Gram: symmetric(h.n, h.k), Site: h.site, Loss: loss.Square{Noise: noise}, Law: resample.Poisson{Ratio: ratio}}
+	p := solver.Problem{Gram: symmetric(h.n, h.k), Site: h.site, Loss: loss.Square{Noise: noise},
+		Law: resample.Poisson{Ratio: ratio}}
 	for e := range max(h.n, len(h.site)) {
 		p.Y = append(p.Y, math.Sin(float64(7*e+1)))
 	}

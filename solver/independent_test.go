@@ -59,7 +59,8 @@ func ownLosses(c, noise float64) []struct {
 	f      ownMap
 } {
 	softmax := func(c, h, y, k, cost float64) float64 {
-		return zeroOf(math.Min(h, h+y*k*cost/c), math.Max(h, h+y*k*cost/c), func(f float64) float64 { return c*(f-h) - k*cost*y/(1+math.Exp(y*f)) })
+		return zeroOf(math.Min(h, h+y*k*cost/c), math.Max(h, h+y*k*cost/c),
+			func(f float64) float64 { return c*(f-h) - k*cost*y/(1+math.Exp(y*f)) })
 	}
 	return []struct {
 		loss   loss.Loss
@@ -67,9 +68,13 @@ func ownLosses(c, noise float64) []struct {
 		smooth bool
 		f      ownMap
 	}{
-		{loss.Square{Noise: noise}, false, true, func(c, h, y, k float64) float64 { return (c*h + k*y/noise) / (c + k/noise) }},
+		{loss.Square{Noise: noise}, false, true,
+			func(c, h, y, k float64) float64 { return (c*h + k*y/noise) / (c + k/noise) }},
 		{loss.HardMargin{}, true, false, func(_, h, y, k float64) float64 { return y * math.Max(1, y*h) }},
-		{loss.Hinge{C: c}, true, false, func(p, h, y, k float64) float64 { return y * math.Max(y*h, math.Min(1, y*h+k*c/p)) }},
+		{loss.Hinge{C: c}, true, false, func(p, h, y, k float64) float64 {
+			return y * math.Max(y*h,
+				math.Min(1, y*h+k*c/p))
+		}},
 		{loss.SquaredHinge{C: c}, true, false, func(p, h, y, k float64) float64 {
 			if y*h >= 1 {
 				return h
@@ -206,10 +211,10 @@ func lineProblem(rng *rand.Rand, n int, length, amplitude float64, labels bool) 
 	return k, y
 }
 
-// TestFixedPointAnew: for every loss, and every scheme in make soak, the solution of small problems is the fixed
-// point as recomputed by other means. The trapezoidal rule with 3600 points over 18 standard
-// deviations errs by a few 1e-6 where the map has kinks, the inner one of likelihoods, with
-// 200 points outside, by 1e-6; the solver stops at a residual of 1e-8.
+// TestFixedPointAnew: for every loss, and every scheme in make soak, the solution of small problems is the
+// fixed point as recomputed by other means. The trapezoidal rule with 3600 points over 18 standard deviations
+// errs by a few 1e-6 where the map has kinks, the inner one of likelihoods, with 200 points outside, by 1e-6;
+// the solver stops at a residual of 1e-8.
 func TestFixedPointAnew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
@@ -228,7 +233,8 @@ func TestFixedPointAnew(t *testing.T) {
 			if l.smooth {
 				points = 200
 			}
-			s := mustSolve(t, solver.Problem{Gram: k, Y: y, Loss: l.loss, Law: scheme}, solver.Settings{Tolerance: 1e-8})
+			s := mustSolve(t, solver.Problem{Gram: k, Y: y, Loss: l.loss, Law: scheme},
+				solver.Settings{Tolerance: 1e-8})
 			if s.Status != solver.Converged {
 				t.Errorf("%s, %s: %v", l.loss.Name(), scheme.Name(), s.Status)
 				continue
@@ -265,8 +271,10 @@ func TestHardCasesHonest(t *testing.T) {
 		l := losses[number%len(losses)]
 		n := 3 + rng.IntN(5)
 		k, y := lineProblem(rng, n, length, math.Pow(10, 2*rng.Float64()-1), l.labels)
-		for scheme, law := range map[resample.Scheme][]float64{resample.Poisson{Ratio: ratio}: ownLaws(n, ratio)[resample.Poisson{Ratio: ratio}]} {
-			s, err := solver.Solve(t.Context(), solver.Problem{Gram: k, Y: y, Loss: l.loss, Law: scheme}, solver.Settings{Tolerance: 1e-7})
+		for scheme, law := range map[resample.Scheme][]float64{resample.Poisson{Ratio: ratio}: ownLaws(n,
+			ratio)[resample.Poisson{Ratio: ratio}]} {
+			s, err := solver.Solve(t.Context(), solver.Problem{Gram: k, Y: y, Loss: l.loss, Law: scheme},
+				solver.Settings{Tolerance: 1e-7})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,12 +287,14 @@ func TestHardCasesHonest(t *testing.T) {
 				points = 200
 			}
 			if off := ownDeviation(k, s, y, law, l.f, points); !(off <= largest) {
-				largest, worst = off, fmt.Sprintf("%d: %s, C %.3g, noise %.3g, ratio %.3g, length %.3g, n %d", number, l.loss.Name(), cost, noise, ratio, length, n)
+				largest, worst = off, fmt.Sprintf("%d: %s, C %.3g, noise %.3g, ratio %.3g, length %.3g, n %d", number,
+					l.loss.Name(), cost, noise, ratio, length, n)
 				if !(off < 1e-4) {
 					t.Errorf("%s: converged, and the fixed point is missed by %.1e", worst, off)
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d converged, the fixed point missed by %.1e at most, case %s", converged, cases, largest, worst)
+	t.Logf("%d of %d converged, the fixed point missed by %.1e at most, case %s", converged, cases, largest,
+		worst)
 }

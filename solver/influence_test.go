@@ -31,8 +31,10 @@ func (d drawnOften) Site(y []float64, law resample.CountDistribution) (loss.Site
 func TestInfluence(t *testing.T) {
 	poisson, zeroOne := resample.Poisson{Ratio: 1}, solver.Objective{Test: loss.ZeroOne{}}
 	for _, c := range []slopeCase{
-		{"square, sites", func(float64) loss.Loss { return loss.Square{Noise: 0.3} }, poisson, solver.Objective{Test: loss.SquareTest{}}, true, false},
-		{"eps, bias", func(float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2} }, resample.Poisson{Ratio: 0.7}, solver.Objective{Test: loss.Absolute{}}, false, true},
+		{"square, sites", func(float64) loss.Loss { return loss.Square{Noise: 0.3} }, poisson,
+			solver.Objective{Test: loss.SquareTest{}}, true, false},
+		{"eps, bias", func(float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2} },
+			resample.Poisson{Ratio: 0.7}, solver.Objective{Test: loss.Absolute{}}, false, true},
 		{"hinge", func(float64) loss.Loss { return loss.Hinge{C: 1} }, poisson, zeroOne, false, false},
 		{"hinge2, bias", func(float64) loss.Loss { return loss.SquaredHinge{C: 1} }, poisson, zeroOne, false, true},
 	} {

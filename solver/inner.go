@@ -83,8 +83,10 @@ const (
 )
 
 func newInnerIteration(w *workspace, n int, share linalg.Share) *innerIteration {
-	return &innerIteration{fields: SiteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n), to: w.vector(3 * n),
-		anderson: newAnderson(w, 2*n, innerDepth, share), squares: squares{at: w.vector(n), there: w.vector(n), move: w.vector(n)}}
+	return &innerIteration{fields: SiteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n),
+		to:       w.vector(3 * n),
+		anderson: newAnderson(w, 2*n, innerDepth, share), squares: squares{at: w.vector(n), there: w.vector(n),
+			move: w.vector(n)}}
 }
 
 // run moves x by up to innerPasses passes, until one moves it by less than

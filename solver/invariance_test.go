@@ -125,7 +125,8 @@ func TestBlocks(t *testing.T) {
 			both.Site = append(both.Site, m+siteOf(q, e))
 		}
 		a, b, c := mustConverge(rt, p, tight), mustConverge(rt, q, tight), mustConverge(rt, both, tight)
-		same(rt, "d", c.SitePrecision, append(append([]float64(nil), a.SitePrecision...), b.SitePrecision...), invariant)
+		same(rt, "d", c.SitePrecision, append(append([]float64(nil), a.SitePrecision...), b.SitePrecision...),
+			invariant)
 		same(rt, "mean", c.Mean, append(append([]float64(nil), a.Mean...), b.Mean...), invariant)
 		same(rt, "variance", c.Var, append(append([]float64(nil), a.Var...), b.Var...), invariant)
 	})

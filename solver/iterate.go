@@ -58,7 +58,8 @@ type Iterate struct {
 }
 
 func newIterate(w *workspace, sites int) Iterate {
-	return Iterate{Cavities: w.vector(3 * sites), SiteParams: SiteParams{w.vector(sites), w.vector(sites), w.vector(sites)}}
+	return Iterate{Cavities: w.vector(3 * sites), SiteParams: SiteParams{w.vector(sites), w.vector(sites),
+		w.vector(sites)}}
 }
 
 // clone copies the vectors too.
@@ -83,8 +84,9 @@ type Monitor struct {
 	Best       Best    `json:"best"`   // since the start of the phase
 	Recent     Best    `json:"recent"` // since inner iterations were last turned on or off
 	Previous   float64 `json:"previous"`
-	StepLength float64 `json:"step_length"`     // part of a sweep that is taken, in (0, 1]
-	Plain      bool    `json:"plain,omitempty"` // predictions (square loss) or inner iterations (others) are left out
+	StepLength float64 `json:"step_length"` // part of a sweep that is taken, in (0, 1]
+	// predictions (square loss) or inner iterations (others) are left out
+	Plain bool `json:"plain,omitempty"`
 }
 
 // Best is the smallest value seen, and the number of sweeps since.

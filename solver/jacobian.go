@@ -53,7 +53,8 @@ type reading struct {
 }
 
 func newJacobian(w *workspace, n int) *jacobian {
-	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)}, move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
+	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)},
+		move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
 	if w.bytes += (72 + 48) * int64(n); !w.dry {
 		t.slopes, t.readings = make([][3][3]float64, n), make([]reading, n)
 	}

@@ -38,7 +38,8 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := (&run{problem: p, settings: settings, Solution: &Solution{examples: examples{sites: sites}, reader: reader{engine: linalg.NewCholeskyEngine(k)}}}).newFixedPoint()
+	x := (&run{problem: p, settings: settings, Solution: &Solution{examples: examples{sites: sites},
+		reader: reader{engine: linalg.NewCholeskyEngine(k)}}}).newFixedPoint()
 	untroubled(t, x.start())
 	untroubled(t, dampedSweep{}.advance(t.Context(), x))
 	return x
@@ -185,9 +186,11 @@ func TestThinned(t *testing.T) {
 		return site
 	}
 	s := &siteModel{sites: []site{{Site: bind(ratio)}}, unit: 1, presence: share}
-	for _, cav := range []loss.Cavity{{C: 2, Mean: 0.5, Var: 1}, {C: 1, Mean: -3, Var: 0.2}, {C: 7, Mean: 2, Var: 4}} {
+	for _, cav := range []loss.Cavity{{C: 2, Mean: 0.5, Var: 1}, {C: 1, Mean: -3, Var: 0.2},
+		{C: 7, Mean: 2, Var: 4}} {
 		got, want := s.moments(0, cav), bind(thinner).Moments(cav)
-		for _, pair := range [][2]float64{{got.Mean, want.Mean}, {got.Var, want.Var}, {got.Response, want.Response}, {got.Shrinkage, want.Shrinkage}} {
+		for _, pair := range [][2]float64{{got.Mean, want.Mean}, {got.Var, want.Var}, {got.Response, want.Response},
+			{got.Shrinkage, want.Shrinkage}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-13*math.Abs(pair[1]) {
 				t.Errorf("%+v: %+v, want %+v", cav, got, want)
 			}

@@ -24,7 +24,8 @@ import (
 //	f = K sum_j k_j y_j/(s2 + K sum_j k_j).
 //
 // It returns the mean and variance of f, and the expected (f - y_j)^2 given k_j = 0.
-func aloneMoments(variance, noise float64, y []float64, law resample.CountDistribution) (mean, v float64, leftOut []float64) {
+func aloneMoments(variance, noise float64, y []float64, law resample.CountDistribution) (mean, v float64,
+	leftOut []float64) {
 	one := law.Counts(1)
 	leftOut = make([]float64, len(y))
 	absent := make([]float64, len(y))
@@ -82,25 +83,26 @@ func TestDecoupled(t *testing.T) {
 			resample.Bernoulli{Rate: 0.4}, resample.KFold{Folds: 20, N: 100},
 		} {
 			for _, noise := range []float64{1e-3, 0.3, 10} {
-				t.Run(fmt.Sprintf("sites=%d/%s/ratio=%g/noise=%g", len(c.k), law.Name(), law.Mean(), noise), func(t *testing.T) {
-					p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: law}
-					gram := linalg.NewSym(len(c.k))
-					p.Gram = gram
-					var mean, variance, leftOut []float64
-					for i, k := range c.k {
-						gram.Set(i, i, k)
-						for _, y := range c.y[i] {
-							p.Site, p.Y = append(p.Site, i), append(p.Y, y)
+				t.Run(fmt.Sprintf("sites=%d/%s/ratio=%g/noise=%g", len(c.k), law.Name(), law.Mean(), noise),
+					func(t *testing.T) {
+						p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: law}
+						gram := linalg.NewSym(len(c.k))
+						p.Gram = gram
+						var mean, variance, leftOut []float64
+						for i, k := range c.k {
+							gram.Set(i, i, k)
+							for _, y := range c.y[i] {
+								p.Site, p.Y = append(p.Site, i), append(p.Y, y)
+							}
+							m, v, l := aloneMoments(k, noise, c.y[i], p.Law)
+							mean, variance, leftOut = append(mean, m), append(variance, v), append(leftOut, l...)
 						}
-						m, v, l := aloneMoments(k, noise, c.y[i], p.Law)
-						mean, variance, leftOut = append(mean, m), append(variance, v), append(leftOut, l...)
-					}
-					s := mustConverge(t, p, solver.Settings{Tolerance: 1e-12})
-					same(t, "mean", s.Mean, mean, 1e-9)
-					same(t, "variance", s.Var, variance, 1e-9)
-					_, each := s.LeftOut(loss.SquareTest{})
-					same(t, "left-out loss", each, leftOut, 1e-9)
-				})
+						s := mustConverge(t, p, solver.Settings{Tolerance: 1e-12})
+						same(t, "mean", s.Mean, mean, 1e-9)
+						same(t, "variance", s.Var, variance, 1e-9)
+						_, each := s.LeftOut(loss.SquareTest{})
+						same(t, "left-out loss", each, leftOut, 1e-9)
+					})
 			}
 		}
 	}
@@ -182,7 +184,8 @@ func TestManyDraws(t *testing.T) {
 	}
 	var last [3]float64
 	for n, ratio := range []float64{100, 1000, 10000, 100000} {
-		p := solver.Problem{Gram: gram, Y: y, Loss: loss.Square{Noise: ratio * noise}, Law: resample.Poisson{Ratio: ratio}}
+		p := solver.Problem{Gram: gram, Y: y, Loss: loss.Square{Noise: ratio * noise},
+			Law: resample.Poisson{Ratio: ratio}}
 		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
 		leftOut, _ := s.LeftOut(loss.SquareTest{})
 		off := [3]float64{0, 0, math.Abs(leftOut - loo)}
@@ -237,7 +240,8 @@ func TestNothingDrawn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 4))
 	_, gram := line(rng, 6, 0.5, 0.01)
 	p := solver.Problem{Gram: gram, Y: normals(rng, 6), Loss: loss.Square{Noise: 0.1}, Law: exactly{0}}
-	if _, err := solver.Solve(context.Background(), p, solver.Settings{}); !errors.Is(err, solver.ErrProblem) || !strings.Contains(err.Error(), "ratio") {
+	if _, err := solver.Solve(context.Background(), p, solver.Settings{}); !errors.Is(err, solver.ErrProblem) ||
+		!strings.Contains(err.Error(), "ratio") {
 		t.Errorf("%v", err)
 	}
 }

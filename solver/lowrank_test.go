@@ -38,7 +38,8 @@ func TestLowRankMargin(t *testing.T) {
 	}
 	for i, m := range whole.Mean {
 		// Both stop at a residual of 1e-6, relative to the predictor's size.
-		if math.Abs(low.Mean[i]-m) > 1e-4*(1+math.Abs(m)) || math.Abs(low.Var[i]-whole.Var[i]) > 1e-3*(1e-2+whole.Var[i]) {
+		if math.Abs(low.Mean[i]-m) > 1e-4*(1+math.Abs(m)) ||
+			math.Abs(low.Var[i]-whole.Var[i]) > 1e-3*(1e-2+whole.Var[i]) {
 			t.Fatalf("site %d: mean %v, %v, variance %v, %v", i, low.Mean[i], m, low.Var[i], whole.Var[i])
 		}
 	}

@@ -196,7 +196,8 @@ func TestStartOnly(t *testing.T) {
 func TestStartOnlyClamps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	_, k := line(rng, 40, 1.3, 0)
-	p := solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 1e-8}, Law: resample.Poisson{Ratio: 1}}
+	p := solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 1e-8},
+		Law: resample.Poisson{Ratio: 1}}
 	s := mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
 	if s.Stats.Clamps == 0 || !strings.Contains(strings.Join(s.Warnings, " "), "raised to zero") {
 		t.Errorf("%+v, warnings %q", s.Stats, s.Warnings)
@@ -217,7 +218,8 @@ func TestStartValue(t *testing.T) {
 	// here within 2%, and 11% without the stretching.
 	rng := rand.New(rand.NewPCG(18, 2))
 	_, many := line(rng, 400, 0.1, 0.01)
-	p = solver.Problem{Gram: many, Y: normals(rng, 400), Loss: loss.Square{Noise: 1}, Law: resample.Poisson{Ratio: 1}}
+	p = solver.Problem{Gram: many, Y: normals(rng, 400), Loss: loss.Square{Noise: 1},
+		Law: resample.Poisson{Ratio: 1}}
 	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
 	sameNumber(t, "1/A1(c) - c, by a quarter", oneSiteResponse(t, p, s.SitePrecision), s.SitePrecision[0], 0.05)
 
@@ -278,7 +280,8 @@ func TestWarmStart(t *testing.T) {
 // (TestRetraining).
 func TestMethodsDiffer(t *testing.T) {
 	seen := map[solver.Method]float64{}
-	for _, method := range []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational, solver.MeanField} {
+	for _, method := range []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational,
+		solver.MeanField} {
 		s := mustSolve(t, ordinary(), solver.Settings{Method: method})
 		finite(t, s)
 		seen[method], _ = s.LeftOut(loss.SquareTest{})

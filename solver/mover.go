@@ -16,7 +16,8 @@ type gMover struct {
 
 // newMover leaves out single precision where there are too few sites for it to gain.
 func (r *run) newMover() gMover {
-	return gMover{engine: r.engine, counts: &r.Stats.Refreshes, noSingle: !r.enabled(SinglePrecision) || len(r.sites) < minSizeSingle}
+	return gMover{engine: r.engine, counts: &r.Stats.Refreshes, noSingle: !r.enabled(SinglePrecision) ||
+		len(r.sites) < minSizeSingle}
 }
 
 // minSizeSingle is the number of sites from which single precision gains.

@@ -21,7 +21,8 @@ func nestedProblem(t testing.TB, noise, ratio float64) solver.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return solver.Problem{Gram: factor, Y: set.Y, Loss: loss.Square{Noise: noise}, Law: resample.Poisson{Ratio: ratio}}
+	return solver.Problem{Gram: factor, Y: set.Y, Loss: loss.Square{Noise: noise},
+		Law: resample.Poisson{Ratio: ratio}}
 }
 
 // sameReadOuts fails unless the read-outs agree to tol: d, means beside the standard
@@ -34,8 +35,10 @@ func sameReadOuts(t *testing.T, what string, a, b *solver.Solution, tol float64)
 		t.Errorf("%s: left-out error %g, %g", what, errorA, errorB)
 	}
 	for i, v := range b.Var {
-		if math.Abs(a.SitePrecision[i]-b.SitePrecision[i]) > tol*b.SitePrecision[i] || math.Abs(a.Var[i]-v) > tol*v || math.Abs(a.Mean[i]-b.Mean[i]) > tol*math.Sqrt(v) {
-			t.Fatalf("%s, site %d: d %g, %g, mean %g, %g, variance %g, %g", what, i, a.SitePrecision[i], b.SitePrecision[i], a.Mean[i], b.Mean[i], a.Var[i], v)
+		if math.Abs(a.SitePrecision[i]-b.SitePrecision[i]) > tol*b.SitePrecision[i] ||
+			math.Abs(a.Var[i]-v) > tol*v || math.Abs(a.Mean[i]-b.Mean[i]) > tol*math.Sqrt(v) {
+			t.Fatalf("%s, site %d: d %g, %g, mean %g, %g, variance %g, %g", what, i, a.SitePrecision[i],
+				b.SitePrecision[i], a.Mean[i], b.Mean[i], a.Var[i], v)
 		}
 	}
 }
@@ -51,11 +54,13 @@ func TestCoarser(t *testing.T) {
 				s.Tolerance = 1e-9
 				return mustConverge(t, p, s)
 			}
-			with, without, plain := tight(solver.Settings{}), tight(solver.Settings{Disable: solver.CoarseKernels}), tight(solver.Settings{Disable: solver.AllAccelerations})
+			with, without, plain := tight(solver.Settings{}), tight(solver.Settings{Disable: solver.CoarseKernels}),
+				tight(solver.Settings{Disable: solver.AllAccelerations})
 			name := fmt.Sprintf("noise %g, ratio %g", noise, ratio)
 			sameReadOuts(t, name+", left out", with, without, 1e-7)
 			sameReadOuts(t, name+", plain", with, plain, 1e-7)
-			if a, b := with.Stats, without.Stats; a.Refreshes.Exact >= b.Refreshes.Exact || a.Linear > b.Linear+1 || b.Refreshes.Diagonal > 0 {
+			if a, b := with.Stats, without.Stats; a.Refreshes.Exact >= b.Refreshes.Exact || a.Linear > b.Linear+1 ||
+				b.Refreshes.Diagonal > 0 {
 				t.Errorf("%s: %+v with coarser factors, %+v without", name, a, b)
 			}
 			got, want := make([]float64, len(with.SitePrecision)), make([]float64, len(with.SitePrecision))

@@ -11,17 +11,19 @@ import (
 
 // Limits of Newton's method.
 const (
-	newtonMaxDense   = 12000 // sites up to which it is tried on a kernel matrix that is held whole, if there is room
-	newtonMaxLowRank = 2000  // the same on a low-rank one, beside which its matrices are large
-	newtonRadius     = 0.3   // distance up to which it is tried
-	radiusDecrease   = 4     // by what the radius shrinks below the distance where it fails
-	newtonHalvings   = 3     // halvings of a step that does not come nearer
-	newtonMaxStep    = 5     // largest step of a coordinate
-	newtonMaxSteps   = 12    // steps in a row
-	singleMinNewton  = 0.02  // what a step is expected to leave, the square of the distance, from which on it may be in single precision
-	gmresDepth       = 40    // products with the Jacobian per step at most
-	gmresLoosest     = 0.1   // relative residual of the linear system far off
-	gmresTightest    = 1e-4  // and at the end
+	// sites up to which it is tried on a kernel matrix that is held whole, if there is room
+	newtonMaxDense   = 12000
+	newtonMaxLowRank = 2000 // the same on a low-rank one, beside which its matrices are large
+	newtonRadius     = 0.3  // distance up to which it is tried
+	radiusDecrease   = 4    // by what the radius shrinks below the distance where it fails
+	newtonHalvings   = 3    // halvings of a step that does not come nearer
+	newtonMaxStep    = 5    // largest step of a coordinate
+	newtonMaxSteps   = 12   // steps in a row
+	// what a step is expected to leave, the square of the distance, from which on it may be in single precision
+	singleMinNewton = 0.02
+	gmresDepth      = 40   // products with the Jacobian per step at most
+	gmresLoosest    = 0.1  // relative residual of the linear system far off
+	gmresTightest   = 1e-4 // and at the end
 )
 
 // newton solves image = cavities by an inexact Newton method: every step solves
@@ -35,7 +37,8 @@ type newton struct {
 }
 
 func newNewton(w *workspace, n int) *newton {
-	return &newton{jacobian: newJacobian(w, n), gmres: newGMRES(w, 3*n, gmresDepth, linalg.ShareOut(nil, n)), step: w.vector(3 * n), right: w.vector(3 * n), from: w.vector(3 * n)}
+	return &newton{jacobian: newJacobian(w, n), gmres: newGMRES(w, 3*n, gmresDepth, linalg.ShareOut(nil, n)),
+		step: w.vector(3 * n), right: w.vector(3 * n), from: w.vector(3 * n)}
 }
 
 // newtonMaxSites is the number of sites up to which Newton's method is tried.

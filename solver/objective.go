@@ -60,7 +60,8 @@ func (s *Solution) readout(o Objective) (*readout, error) {
 	switch o.Test.(type) {
 	case loss.SquareTest, loss.ZeroOne:
 	default:
-		return nil, badProblem("a smooth .632 estimate is for the test losses square and zero-one, not for %s", o.Test.Name())
+		return nil, badProblem("a smooth .632 estimate is for the test losses square and zero-one, not for %s",
+			o.Test.Name())
 	}
 	if !(r.absent < 1) {
 		return nil, badProblem("no example is ever drawn: there is no apparent error")

@@ -4,7 +4,8 @@ import "context"
 
 // phase is a row of the table.
 type phase struct {
-	enter func(x *fixedPoint) *trouble                    // where it starts; left out when the solve resumes in its middle
+	// where it starts; left out when the solve resumes in its middle
+	enter func(x *fixedPoint) *trouble
 	run   func(x *fixedPoint, ctx context.Context) Status // what it does
 	next  func(x *fixedPoint) (p Phase, more bool)        // what follows, by Status; false: the search is over
 }
@@ -23,10 +24,11 @@ var phases = [...]phase{
 
 // Limits of the search.
 const (
-	stallContinuation = 12  // sweeps without a smaller distance before a continuation is tried
-	stallStop         = 60  // the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
-	stallPlain        = 200 // the same of damped sweeps, which find their way slowly
-	roundingFactor    = 20  // residual over the tolerance up to which patience may beat rounding
+	stallContinuation = 12 // sweeps without a smaller distance before a continuation is tried
+	// the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
+	stallStop      = 60
+	stallPlain     = 200 // the same of damped sweeps, which find their way slowly
+	roundingFactor = 20  // residual over the tolerance up to which patience may beat rounding
 )
 
 // runPhases searches for the fixed point. Without Newton's method there is one phase.

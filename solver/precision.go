@@ -30,18 +30,20 @@ type precisionIteration struct {
 
 // Limits of the iteration.
 const (
-	maxUpdateShare    = 16    // a rank update moves at most M/maxUpdateShare sites
-	maxUpdates        = 8     // rank updates between two factorisations
-	negligible        = 0.1   // share of the tolerance below which a site need not move
-	stallDamp         = 4     // sweeps without a new best residual before damping
-	stallStopSquare   = 12    // the same before giving up
-	relativeFloor     = 1e-3  // part of the largest d chi that the relative change of small d is measured against
-	parallelSites     = 256   // sites per task
-	singleResidual    = 0.02  // residual from which a refresh in double precision leads to the end
-	coarseTol         = 1e-4  // residual on a coarser kernel, whose fixed point is off by more
-	maxPredictions    = 40    // predicted steps between two refreshes
-	predictionTol     = 0.01  // they stop when they change d by this share of the square of the last residual
-	quadraticConstant = 0.008 // residual after predicted steps, in squares of the longest step, until it is known; 0.004 to 0.07 were seen
+	maxUpdateShare  = 16  // a rank update moves at most M/maxUpdateShare sites
+	maxUpdates      = 8   // rank updates between two factorisations
+	negligible      = 0.1 // share of the tolerance below which a site need not move
+	stallDamp       = 4   // sweeps without a new best residual before damping
+	stallStopSquare = 12  // the same before giving up
+	// part of the largest d chi that the relative change of small d is measured against
+	relativeFloor  = 1e-3
+	parallelSites  = 256  // sites per task
+	singleResidual = 0.02 // residual from which a refresh in double precision leads to the end
+	coarseTol      = 1e-4 // residual on a coarser kernel, whose fixed point is off by more
+	maxPredictions = 40   // predicted steps between two refreshes
+	predictionTol  = 0.01 // they stop when they change d by this share of the square of the last residual
+	// residual after predicted steps, in squares of the longest step, until it is known; 0.004 to 0.07 were seen
+	quadraticConstant = 0.008
 )
 
 // solveQuadratic iterates d to its fixed point and leaves G there.
@@ -73,7 +75,8 @@ func (r *run) solveQuadratic(ctx context.Context) error {
 
 func (r *run) newPrecisionIteration() *precisionIteration {
 	n := len(r.sites)
-	c := &precisionIteration{run: r, g: r.newMover(), accepted: make([]float64, n), next: make([]float64, n), monitor: newMonitor(),
+	c := &precisionIteration{run: r, g: r.newMover(), accepted: make([]float64, n), next: make([]float64, n),
+		monitor:    newMonitor(),
 		prediction: newPrediction(n)}
 	c.g.noSingle = c.g.noSingle || r.Method != ADATAP
 	return c
@@ -201,7 +204,8 @@ func (c *precisionIteration) moveG(sweep int) (kind string, err error) {
 			return "", err
 		}
 	}
-	if sweep < c.settings.MaxSweeps && c.prediction.residual() > singleResidual && c.g.factorizeSingle(c.next, singleResidual/4) {
+	if sweep < c.settings.MaxSweeps && c.prediction.residual() > singleResidual &&
+		c.g.factorizeSingle(c.next, singleResidual/4) {
 		c.updates, c.single = 0, true
 		return "single", nil
 	}
@@ -217,7 +221,8 @@ func (c *precisionIteration) factorize() error {
 // fewMoving lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a rank update can serve them.
 func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
-	if !c.share.Alone() || !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single || c.updates >= maxUpdates {
+	if !c.share.Alone() || !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single ||
+		c.updates >= maxUpdates {
 		return nil, nil
 	}
 	d := c.engine.Precisions()

@@ -22,7 +22,8 @@ func sizeable() solver.Problem {
 	rng := rand.New(rand.NewPCG(31, 1))
 	x, z := normals(rng, n), normals(rng, n)
 	k := symmetric(n, func(i, j int) float64 { return rbf(x[i], x[j], 0.3) * rbf(z[i], z[j], 0.3) })
-	return solver.Problem{Gram: k, Y: normals(rng, n), Loss: loss.Square{Noise: 0.05}, Law: resample.Poisson{Ratio: 1}}
+	return solver.Problem{Gram: k, Y: normals(rng, n), Loss: loss.Square{Noise: 0.05},
+		Law: resample.Poisson{Ratio: 1}}
 }
 
 func hasSingle() bool {
@@ -153,8 +154,10 @@ func TestStoppedInSinglePrecision(t *testing.T) {
 	stopped(t, s, err, solver.Cancelled)
 	limited := mustSolve(t, p, solver.Settings{MaxSweeps: 1})
 	for i := range s.SitePrecision {
-		if s.SitePrecision[i] != limited.SitePrecision[i] || s.Var[i] != limited.Var[i] || s.Residual != limited.Residual {
-			t.Fatalf("site %d: d %g, %g with a limit; residual %g and %g", i, s.SitePrecision[i], limited.SitePrecision[i], s.Residual, limited.Residual)
+		if s.SitePrecision[i] != limited.SitePrecision[i] || s.Var[i] != limited.Var[i] ||
+			s.Residual != limited.Residual {
+			t.Fatalf("site %d: d %g, %g with a limit; residual %g and %g", i, s.SitePrecision[i],
+				limited.SitePrecision[i], s.Residual, limited.Residual)
 		}
 	}
 }
@@ -178,9 +181,10 @@ func (e *refusing) Factorize(d []float64) error {
 // is there one, since the last G is gone: an error that names the figures.
 func TestMemoryRefused(t *testing.T) {
 	for left := range 3 {
-		s, err := solver.Solve(context.Background(), ordinary(), solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
-			return &refusing{linalg.NewCholeskyEngine(k.(*linalg.Sym)), left}
-		}})
+		s, err := solver.Solve(context.Background(), ordinary(),
+			solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
+				return &refusing{linalg.NewCholeskyEngine(k.(*linalg.Sym)), left}
+			}})
 		if s != nil || !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "1 TiB") {
 			t.Errorf("refused after %d: %v", left, err)
 		}
@@ -190,7 +194,8 @@ func TestMemoryRefused(t *testing.T) {
 // TestTrace: every sweep tells what was done, for how long, and to how many sites.
 func TestTrace(t *testing.T) {
 	var told []solver.Sweep
-	s := mustConverge(t, sizeable(), solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
+	s := mustConverge(t, sizeable(),
+		solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
 	count := map[string]int{}
 	for i, sweep := range told {
 		count[sweep.Kind]++
@@ -201,11 +206,13 @@ func TestTrace(t *testing.T) {
 			t.Errorf("sweep %d moved %d sites of %d", i+1, sweep.Moved, s.Sites())
 		}
 		if i > 0 && sweep.Estimates <= told[i-1].Estimates {
-			t.Errorf("sweep %d after %d approximate steps, the one before after %d", i+1, sweep.Estimates, told[i-1].Estimates)
+			t.Errorf("sweep %d after %d approximate steps, the one before after %d", i+1, sweep.Estimates,
+				told[i-1].Estimates)
 		}
 	}
 	r := s.Stats.Refreshes
-	if count["exact"] != r.Exact || count["single"] != r.Single || count["woodbury"] != r.Woodbury || len(told) != r.Exact+r.Single+r.Woodbury {
+	if count["exact"] != r.Exact || count["single"] != r.Single || count["woodbury"] != r.Woodbury ||
+		len(told) != r.Exact+r.Single+r.Woodbury {
 		t.Errorf("told %v, counted %+v", count, r)
 	}
 	if s.Stats.Sweeps != len(told)+r.Diagonal {
@@ -241,7 +248,8 @@ func TestRankUpdates(t *testing.T) {
 	if r := warm.Stats.Refreshes; r.Woodbury == 0 || r.Exact != 1 {
 		t.Errorf("%+v from a neighbour of which one block differs", r)
 	}
-	without := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance, Disable: solver.RankUpdates})
+	without := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance,
+		Disable: solver.RankUpdates})
 	sameAnswer(t, without, want, 30*tolerance)
 	if r := without.Stats.Refreshes; r.Woodbury > 0 || r.Exact <= 1 {
 		t.Errorf("%+v without updates", r)

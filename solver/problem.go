@@ -30,7 +30,8 @@ import (
 // distinct inputs. It is not changed by a solve, the scratch triangle of Gram
 // apart.
 type Problem struct {
-	Gram linalg.Kernel              // M x M kernel matrix over the sites, amplitude, constant and jitter included
+	// M x M kernel matrix over the sites, amplitude, constant and jitter included
+	Gram linalg.Kernel
 	Site []int                      // site of each example, length N; nil: example i is site i
 	Y    []float64                  // target of each example, length N, on every rank
 	Loss loss.Loss                  // training loss

@@ -14,9 +14,9 @@ import (
 	"bootbench/solver"
 )
 
-// A solve that one process or ranks began goes on in the other, and ends where one that was not stopped does: both to the
-// tolerance, 1e-8 of the scale of cavities, hence 1e-6 of means and variances near 1. The states in between are
-// over all sites on every rank.
+// A solve that one process or ranks began goes on in the other, and ends where one that was not stopped does:
+// both to the tolerance, 1e-8 of the scale of cavities, hence 1e-6 of means and variances near 1. The states
+// in between are over all sites on every rank.
 func TestRanksTakeUpStates(t *testing.T) {
 	set := synthetic(t, "synthetic:blobs,n=120,d=2,seed=5")
 	k, _ := gram(t, kernel.Spec{Gamma: 0.1}, set.X)
@@ -28,7 +28,8 @@ func TestRanksTakeUpStates(t *testing.T) {
 				return nil
 			}
 			settings.Tolerance, settings.Disable = 1e-8, solver.Newton
-			s, err := solver.Solve(context.Background(), solver.Problem{Gram: factor, Y: set.Y, Loss: l, Law: resample.Poisson{Ratio: 1}}, settings)
+			s, err := solver.Solve(context.Background(), solver.Problem{Gram: factor, Y: set.Y, Loss: l,
+				Law: resample.Poisson{Ratio: 1}}, settings)
 			if err != nil || s.Status != solver.Converged {
 				t.Errorf("%s: %v, %v", l.Name(), s, err)
 				return nil
@@ -52,7 +53,8 @@ func TestRanksTakeUpStates(t *testing.T) {
 		agree := func(where string, got *solver.Solution) {
 			t.Helper()
 			for i, m := range want.Mean {
-				if got == nil || len(got.Mean) != len(want.Mean) || math.Abs(got.Mean[i]-m) > 1e-6 || math.Abs(got.Var[i]-want.Var[i]) > 1e-6 {
+				if got == nil || len(got.Mean) != len(want.Mean) || math.Abs(got.Mean[i]-m) > 1e-6 ||
+					math.Abs(got.Var[i]-want.Var[i]) > 1e-6 {
 					t.Fatalf("%s, %s: site %d is off", l.Name(), where, i)
 				}
 			}

@@ -229,7 +229,8 @@ func TestTestError(t *testing.T) {
 			})
 		}
 	}
-	for _, which := range []string{"between", "worse than no information", "no overfitting", "worse than shuffled"} {
+	for _, which := range []string{"between", "worse than no information", "no overfitting",
+		"worse than shuffled"} {
 		if seen[which] == 0 {
 			t.Errorf("no case of %q", which)
 		}

@@ -142,9 +142,11 @@ func TestRetraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	friedman := newExperiment(t, "synthetic:friedman1,n=90,seed=3,d=5", kernel.Spec{Kind: kernel.RBF, Amplitude: 20, Constant: 200}, 80, 2)
+	friedman := newExperiment(t, "synthetic:friedman1,n=90,seed=3,d=5", kernel.Spec{Kind: kernel.RBF,
+		Amplitude: 20, Constant: 200}, 80, 2)
 	waves := newExperiment(t, "synthetic:waves,n=80,seed=2,d=2", kernel.Spec{Kind: kernel.RBF}, 70, 0.05)
-	grid := newExperiment(t, "synthetic:grid,n=110,seed=4,d=2", kernel.Spec{Kind: kernel.RBF, Amplitude: 2}, 100, 0.25)
+	grid := newExperiment(t, "synthetic:grid,n=110,seed=4,d=2", kernel.Spec{Kind: kernel.RBF, Amplitude: 2}, 100,
+		0.25)
 	if grid.problem.Gram.N() > 25 {
 		t.Fatal("the inputs of grid are not repeated")
 	}

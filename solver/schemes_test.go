@@ -35,7 +35,8 @@ func TestFixedPointWithoutReplacement(t *testing.T) {
 			p.Law = resample.KFold{Folds: 2 + rng.IntN(n), N: n + 1}
 		}
 		t.Run(fmt.Sprintf("%d/%T/n=%d", trial, p.Law, n), func(t *testing.T) {
-			checkFixedPoint(t, p, solver.Settings{Tolerance: 1e-11, Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
+			checkFixedPoint(t, p, solver.Settings{Tolerance: 1e-11,
+				Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
 		})
 	}
 }
@@ -70,7 +71,8 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 			p.Law = scheme
 			got, _ := mustConverge(t, p, solver.Settings{}).LeftOut(loss.SquareTest{})
-			t.Logf("left-out error %.5f by independent absences, exactly %.5f: %+.3f/N", got, want, (got/want-1)*float64(c.n))
+			t.Logf("left-out error %.5f by independent absences, exactly %.5f: %+.3f/N", got, want,
+				(got/want-1)*float64(c.n))
 			if off := (got/want - 1) * float64(c.n); !(off > 0.1 && off < 2) {
 				t.Errorf("left-out error %g, exactly %g: off by %.2f/N", got, want, off)
 			}
@@ -108,12 +110,14 @@ func TestAlwaysPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, law := range []resample.CountDistribution{resample.Bernoulli{Rate: 1}, resample.Subsample{Size: 40, N: 40}} {
+		for _, law := range []resample.CountDistribution{resample.Bernoulli{Rate: 1}, resample.Subsample{Size: 40,
+			N: 40}} {
 			s := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: l, Law: law}, solver.Settings{})
 			finite(t, s)
 			for i, f := range full.F {
 				if math.Abs(s.Mean[i]-f) > 2e-3 || s.Var[i] > 1e-6 {
-					t.Errorf("%s %v: site %d has mean %g, variance %g; trained once %g", l.Name(), l, i, s.Mean[i], s.Var[i], f)
+					t.Errorf("%s %v: site %d has mean %g, variance %g; trained once %g", l.Name(), l, i, s.Mean[i], s.Var[i],
+						f)
 				}
 			}
 		}
@@ -163,7 +167,8 @@ func TestClassifiersWithoutReplacement(t *testing.T) {
 			r := retrain.Problem{Y: p.Y, Scheme: c.scheme}
 			tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
 			f := make([][]float64, n)
-			mc, err := retrain.Run(context.Background(), r, retrain.SVM{Kernel: p.Gram.(*linalg.Sym), C: c.cost}.Trainers(r),
+			mc, err := retrain.Run(context.Background(), r, retrain.SVM{Kernel: p.Gram.(*linalg.Sym),
+				C: c.cost}.Trainers(r),
 				retrain.Settings{Resamples: 2000, Seed: 23, Tests: tests, OnResample: func(_ int, _ []int, at []float64) {
 					for i, v := range at {
 						f[i] = append(f[i], v)

@@ -62,8 +62,10 @@ type Settings struct {
 	Tolerance float64       // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int           // exact or low-rank refreshes of G at most; default 1000
 	Start     []float64     // d to start from, one per own site; default: M03-61/62
-	From      *Solution     // a Solution of a neighbouring problem on the same sites to start from, or Solution.Whole of one, in the place of Start; default: none
-	Seed      uint64        // of the random subset that the start value is computed from; default 0
+	// a Solution of a neighbouring problem on the same sites to start from, or Solution.Whole of one, in the
+	// place of Start; default: none
+	From *Solution
+	Seed uint64 // of the random subset that the start value is computed from; default 0
 
 	// StallLimit is the number of sweeps without a smaller residual (square loss) or
 	// distance between cavities after which a solve ends as Stalled; default 12
@@ -118,7 +120,8 @@ func (s Settings) withDefaults(share linalg.Share) (Settings, error) {
 			s.From = &Solution{SitePrecision: share.Of(d), Cavity: s.From.Cavity[share.First:share.Last]}
 		}
 		if len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites {
-			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision), sites)
+			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision),
+				sites)
 		}
 		s.Start = s.From.SitePrecision
 	}

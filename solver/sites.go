@@ -41,12 +41,13 @@ func cavityPrecision(chi, b float64) float64 {
 // siteModel maps cavities to site parameters, site by site (T4, T6), and reads the
 // cavities that follow off G (T5, T6): the two halves of a sweep.
 type siteModel struct {
-	sites     []site
-	bound     []loss.Site  // the same
-	share     linalg.Share // of all sites
-	engine    linalg.Engine
-	unit      float64     // root mean square of the targets
-	presence  float64     // probability with which a site's examples are there at all: 1, or less along a continuation
+	sites  []site
+	bound  []loss.Site  // the same
+	share  linalg.Share // of all sites
+	engine linalg.Engine
+	unit   float64 // root mean square of the targets
+	// probability with which a site's examples are there at all: 1, or less along a continuation
+	presence  float64
 	minVar    []float64   // smallest V_c
 	minInvD   []float64   // smallest 1/d
 	off       []float64   // workspace: products with G without its diagonal
@@ -55,7 +56,8 @@ type siteModel struct {
 
 func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []float64) *siteModel {
 	n := len(sites)
-	s := &siteModel{share: gram.Sites(), engine: engine, unit: 1, presence: 1, cancelled: func() bool { return false }}
+	s := &siteModel{share: gram.Sites(), engine: engine, unit: 1, presence: 1,
+		cancelled: func() bool { return false }}
 	s.bind(sites)
 	s.minVar, s.minInvD, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := floats.Dot(y, y); square > 0 {

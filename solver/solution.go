@@ -16,10 +16,9 @@ import (
 
 // Solution is the last iterate of a solve, and what follows from it. Vectors
 // over sites have length M, over examples length N. On ranks that share a low-rank kernel matrix the
-// fields are of the own sites (linalg.Share), what methods return over examples or new inputs is whole, and all ranks
-// call them together. Its read-outs use the
-// engine and K's scratch triangle: they are valid until somebody else uses
-// that, and must not run at the same time.
+// fields are of the own sites (linalg.Share), what methods return over examples or new inputs is whole, and
+// all ranks call them together. Its read-outs use the engine and K's scratch triangle: they are valid until
+// somebody else uses that, and must not run at the same time.
 //
 // For the square loss the Residual is the largest relative change of d by one more sweep.
 // For other losses it is the largest change of the cavities by one more sweep (log c, m_c in
@@ -79,14 +78,18 @@ type reader struct {
 func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) {
 	perExample = make([]float64, len(s.y))
 	linalg.Parallel(len(s.sites), func(i int) {
-		s.sites[i].eachLeftOut(s.Cavity[i], s.y, test, func(example int, value float64) { perExample[example] = value })
+		s.sites[i].eachLeftOut(s.Cavity[i], s.y, test, func(example int, value float64) {
+			perExample[example] =
+				value
+		})
 	})
 	s.share.Sum(perExample)
 	return floats.Sum(perExample) / float64(len(perExample)), perExample
 }
 
-// Whole are the averages of s over all sites on every rank, with an engine that has them whole (linalg.Whole): for
-// read-outs that need all of them, and for a later solve to start from. It has no examples.
+// Whole are the averages of s over all sites on every rank, with an engine that has them whole
+// (linalg.Whole): for read-outs that need all of them, and for a later solve to start from. It has no
+// examples.
 func (s *Solution) Whole() *Solution {
 	if s.share.Alone() {
 		return s
@@ -99,8 +102,10 @@ func (s *Solution) Whole() *Solution {
 		parts[0][i], parts[1][i], parts[2][i] = cav.C, cav.Mean, cav.Var
 	}
 	gather := s.share.Gather
-	whole := &Solution{SitePrecision: gather(s.SitePrecision), SiteMean: gather(s.SiteMean), SiteVariance: gather(s.SiteVariance),
-		Mean: gather(s.Mean), Var: gather(s.Var), Cavity: make([]loss.Cavity, s.share.Total), reader: reader{kernel: s.kernel, engine: linalg.Whole(s.engine)}}
+	whole := &Solution{SitePrecision: gather(s.SitePrecision), SiteMean: gather(s.SiteMean),
+		SiteVariance: gather(s.SiteVariance),
+		Mean:         gather(s.Mean), Var: gather(s.Var), Cavity: make([]loss.Cavity, s.share.Total),
+		reader: reader{kernel: s.kernel, engine: linalg.Whole(s.engine)}}
 	for k := range parts {
 		parts[k] = gather(parts[k])
 	}
@@ -150,7 +155,8 @@ func (s *Solution) PerExample(overSites []float64) []float64 {
 
 // ErrOverwritten says that G is gone from which a Solution would be read: another solve or
 // a full fit has overwritten it since.
-var ErrOverwritten = errors.New("the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read it off before, or build a model for each")
+var ErrOverwritten = errors.New(
+	"the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read it off before, or build a model for each")
 
 // Engine is the engine that holds G at the solution's d, or ErrOverwritten.
 func (s *Solution) Engine() (linalg.Engine, error) {
@@ -250,7 +256,8 @@ func (s *Solution) readCavities() {
 		s.engine.MulVecSquaredOffDiag(s.Var, s.SiteVariance)
 	}
 	for i := range s.Cavity {
-		s.Cavity[i] = loss.Cavity{C: cavityPrecision(chi[i], b[i]), Mean: s.Mean[i] / b[i], Var: s.Var[i] / (b[i] * b[i])}
+		s.Cavity[i] = loss.Cavity{C: cavityPrecision(chi[i], b[i]), Mean: s.Mean[i] / b[i],
+			Var: s.Var[i] / (b[i] * b[i])}
 		if s.Cavity[i].Var < 0 {
 			s.Cavity[i].Var = 0
 			s.Stats.Clamps++

@@ -52,7 +52,8 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	}
 	quadratic := quadraticSites(sites)
 	if quadratic == nil && settings.Method != ADATAP {
-		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem, settings.Method, p.Loss.Name())
+		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem,
+			settings.Method, p.Loss.Name())
 	}
 	if settings.Method == Variational && resample.WithinSiteVar(p.Law, 2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
@@ -64,7 +65,8 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		}
 		defer release()
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, share, p.at, p.Y, p.Law, p.Loss}, reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
+	s := &Solution{Method: settings.Method, examples: examples{sites, share, p.at, p.Y, p.Law, p.Loss},
+		reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()
@@ -97,9 +99,10 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 
 // finite reports whether all averages at the sites are numbers.
 func (s *Solution) finite() bool {
-	return !s.anywhere(slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance), func(v float64) bool {
-		return math.IsNaN(v) || math.IsInf(v, 0)
-	}))
+	return !s.anywhere(slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance),
+		func(v float64) bool {
+			return math.IsNaN(v) || math.IsInf(v, 0)
+		}))
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
@@ -127,15 +130,18 @@ func (r *run) fields() {
 // warn words what the caller should know of the answer.
 func (r *run) warn() {
 	if r.Stats.Clamps > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d negative variances of sites were raised to zero", r.Stats.Clamps))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d negative variances of sites were raised to zero",
+			r.Stats.Clamps))
 	}
 	if condition := r.condition(); condition > illConditioned {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
-			condition, condition*rounding))
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
+				condition, condition*rounding))
 	}
 	r.warnCheckpoints()
 	if r.Status != Converged {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status, r.Residual, r.Stats.Sweeps))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status,
+			r.Residual, r.Stats.Sweeps))
 	}
 }
 

@@ -9,8 +9,9 @@ import (
 
 // Limits of the start value.
 const (
-	startDistance = 1   // stands for that of the start value: too far for acceleration
-	typicalMargin = 1.5 // depth, in standard deviations, of a typical site's cavity in its own class (M04 section 5)
+	startDistance = 1 // stands for that of the start value: too far for acceleration
+	// depth, in standard deviations, of a typical site's cavity in its own class (M04 section 5)
+	typicalMargin = 1.5
 )
 
 // start evaluates the start value.
@@ -59,9 +60,10 @@ func (x *fixedPoint) startValue(warm bool) error {
 	s.share = 1
 	c := s.homogeneousCavity(x.typicalResponse())
 	if x.settings.Start == nil {
-		x.model.eachMomentsIn(func(i int) loss.Cavity { return x.typicalCavity(i, c) }, func(i int, _ loss.Cavity, m loss.Moments) {
-			p.D[i] = typicalPrecision(c, m)
-		})
+		x.model.eachMomentsIn(func(i int) loss.Cavity { return x.typicalCavity(i, c) },
+			func(i int, _ loss.Cavity, m loss.Moments) {
+				p.D[i] = typicalPrecision(c, m)
+			})
 	} else {
 		copy(p.D, x.settings.Start)
 	}
@@ -110,7 +112,8 @@ func (x Cavities) set(from []loss.Cavity, s *siteModel) {
 
 // typicalCavity is that of site i as a typical one.
 func (x *fixedPoint) typicalCavity(i int, c float64) loss.Cavity {
-	return loss.Cavity{C: c, Mean: typicalMargin * x.problem.Y[x.sites[i].examples[0]], Var: x.model.unit * x.model.unit}
+	return loss.Cavity{C: c, Mean: typicalMargin * x.problem.Y[x.sites[i].examples[0]],
+		Var: x.model.unit * x.model.unit}
 }
 
 // typicalPrecision is the d of a typical site.

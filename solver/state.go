@@ -24,11 +24,12 @@ type State struct {
 // Search is what the iteration for losses that are not quadratic remembers beside its
 // iterate.
 type Search struct {
-	Phase           Phase         `json:"phase"`
-	SweepsConverged bool          `json:"sweeps_converged"`       // in phase FixedPoint
-	NewtonRadius    float64       `json:"newton_radius"`          // distance up to which Newton's method is tried
-	History         []float64     `json:"history,omitempty"`      // of Anderson acceleration
-	Continuation    *Continuation `json:"continuation,omitempty"` // in phase OnPath
+	Phase           Phase `json:"phase"`
+	SweepsConverged bool  `json:"sweeps_converged"` // in phase FixedPoint
+	// distance up to which Newton's method is tried
+	NewtonRadius float64       `json:"newton_radius"`
+	History      []float64     `json:"history,omitempty"`      // of Anderson acceleration
+	Continuation *Continuation `json:"continuation,omitempty"` // in phase OnPath
 }
 
 // whole is a State of own sites over all of them, own the other way round.
@@ -70,7 +71,8 @@ func (s *State) check(sites int) error {
 		vectors = append(vectors, stateVector{"next", s.Next, 3 * sites, false})
 	}
 	m := s.Monitor
-	if !nonNegative(s.Residual, m.Best.Value, m.Recent.Value, m.Previous) || m.Best.Since < 0 || m.Recent.Since < 0 || !(m.StepLength > 0 && m.StepLength <= 1) || s.Stats.Sweeps < 1 {
+	if !nonNegative(s.Residual, m.Best.Value, m.Recent.Value, m.Previous) || m.Best.Since < 0 ||
+		m.Recent.Since < 0 || !(m.StepLength > 0 && m.StepLength <= 1) || s.Stats.Sweeps < 1 {
 		return badState("residual %v, %+v, sweep %d", s.Residual, m, s.Stats.Sweeps)
 	}
 	if err := checkVectors(vectors...); err != nil || s.Search == nil {
@@ -87,7 +89,8 @@ func (x *Iterate) check(of string, sites int) error {
 	if !nonNegative(x.Residual, x.Distance) {
 		return badState("%sresidual %v, distance %v", of, x.Residual, x.Distance)
 	}
-	return checkVectors(stateVector{of + "cavities", x.Cavities, 3 * sites, false}, stateVector{of + "d", x.D, sites, true},
+	return checkVectors(stateVector{of + "cavities", x.Cavities, 3 * sites, false},
+		stateVector{of + "d", x.D, sites, true},
 		stateVector{of + "g", x.G, sites, false}, stateVector{of + "u", x.U, sites, true})
 }
 
@@ -108,7 +111,8 @@ func (s *Search) check(sites int) error {
 }
 
 func (c *Continuation) check(sites int) error {
-	if !nonNegative(c.At, c.To, c.End, c.Growth, c.Step) || c.To == 0 || c.Growth == 0 || c.Halvings < 0 || c.Status != Stalled && c.Status != NumericalFailure {
+	if !nonNegative(c.At, c.To, c.End, c.Growth, c.Step) || c.To == 0 || c.Growth == 0 || c.Halvings < 0 ||
+		c.Status != Stalled && c.Status != NumericalFailure {
 		return badState("a continuation from %v to %v, growth %v, halved %d times, step %v, status %d",
 			c.At, c.To, c.Growth, c.Halvings, c.Step, int(c.Status))
 	}
@@ -149,9 +153,10 @@ type Continuation struct {
 	FirstSweep int      `json:"first_sweep"`        // Stats.Sweeps at the start
 	Last       Cavities `json:"last,omitempty"`     // at At
 	Previous   Cavities `json:"previous,omitempty"` // one point before
-	Step       float64  `json:"step"`               // log of the factor from there to At; 0: there is no such point
-	Origin     Iterate  `json:"origin"`
-	Status     Status   `json:"status"` // of the solve at Origin
+	// log of the factor from there to At; 0: there is no such point
+	Step   float64 `json:"step"`
+	Origin Iterate `json:"origin"`
+	Status Status  `json:"status"` // of the solve at Origin
 }
 
 func badState(format string, args ...any) error {

@@ -10,16 +10,20 @@ type Status int
 
 // A Solution that is not Converged still holds its last iterate and residual.
 const (
-	Converged        Status = iota // residual at or below the tolerance
-	SweepLimit                     // MaxSweeps reached
-	Stalled                        // the residual no longer falls, damping or not
-	NumericalFailure               // a factorisation broke down, or the variance equations have no positive solution
-	Cancelled                      // the context ended the solve
-	TooCoarse                      // converged, on a low-rank kernel that may have moved the answer by more than it should
-	Undetermined                   // did not converge, and rounding of the kernel matrix moves the answer by more than the tolerance
+	Converged  Status = iota // residual at or below the tolerance
+	SweepLimit               // MaxSweeps reached
+	Stalled                  // the residual no longer falls, damping or not
+	// a factorisation broke down, or the variance equations have no positive solution
+	NumericalFailure
+	Cancelled // the context ended the solve
+	// converged, on a low-rank kernel that may have moved the answer by more than it should
+	TooCoarse
+	// did not converge, and rounding of the kernel matrix moves the answer by more than the tolerance
+	Undetermined
 )
 
-var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled", "too coarse a rank", "undetermined by rounding"}
+var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled",
+	"too coarse a rank", "undetermined by rounding"}
 
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statusNames) {
@@ -48,11 +52,13 @@ type Refreshes struct {
 type Stats struct {
 	Sweeps    int       // updates of d, approximate ones included
 	Refreshes Refreshes // what they cost
-	Passes    int       // passes on the cavities' means and variances while G stayed (losses that are not quadratic)
-	Damped    int       // sweeps that took a part of the step only
-	Clamps    int       // cavity variances raised to zero
-	Capped    int       // sites whose d is held at the most that rounding gives a meaning to (losses that are not quadratic)
-	Linear    int       // iterations of linear solves: for the variances, or in Newton's method
+	// passes on the cavities' means and variances while G stayed (losses that are not quadratic)
+	Passes int
+	Damped int // sweeps that took a part of the step only
+	Clamps int // cavity variances raised to zero
+	// sites whose d is held at the most that rounding gives a meaning to (losses that are not quadratic)
+	Capped int
+	Linear int // iterations of linear solves: for the variances, or in Newton's method
 }
 
 // Sweep is one refresh of G and the update of d that followed, as told to Progress.

@@ -18,7 +18,8 @@ import (
 func ordinary() solver.Problem {
 	rng := rand.New(rand.NewPCG(17, 1))
 	_, k := line(rng, 40, 0.5, 0.01)
-	return solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 0.05}, Law: resample.Poisson{Ratio: 1}}
+	return solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 0.05},
+		Law: resample.Poisson{Ratio: 1}}
 }
 
 // faulty is an exact engine with something wrong.
@@ -123,7 +124,8 @@ func TestCancelled(t *testing.T) {
 			t.Fatalf("site %d: d %g, %g with a limit", i, s.SitePrecision[i], limited.SitePrecision[i])
 		}
 	}
-	if s, err := solver.Solve(ctx, ordinary(), solver.Settings{}); s != nil || !errors.Is(err, context.Canceled) {
+	if s, err := solver.Solve(ctx, ordinary(), solver.Settings{}); s != nil ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before the start: %v", err)
 	}
 }
@@ -131,7 +133,8 @@ func TestCancelled(t *testing.T) {
 // TestProgress: every sweep is told, in order, with the residual that decides.
 func TestProgress(t *testing.T) {
 	var told []solver.Sweep
-	s := mustConverge(t, ordinary(), solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
+	s := mustConverge(t, ordinary(),
+		solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
 	count := map[string]int{}
 	for i, sweep := range told {
 		count[sweep.Kind]++
@@ -157,19 +160,23 @@ func TestProgress(t *testing.T) {
 // TestBrokenRefresh: when G cannot follow d, the answer is that of the sweep before.
 func TestBrokenRefresh(t *testing.T) {
 	third := &faulty{failAt: func(refresh int) bool { return refresh == 3 }}
-	s, err := solver.Solve(context.Background(), ordinary(), third.with(solver.Settings{Disable: solver.AllAccelerations}))
+	s, err := solver.Solve(context.Background(), ordinary(),
+		third.with(solver.Settings{Disable: solver.AllAccelerations}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if !strings.Contains(strings.Join(s.Warnings, "\n"), errFaulty.Error()) {
 		t.Errorf("warnings %q do not name the cause", s.Warnings)
 	}
-	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Disable: solver.AllAccelerations, MaxSweeps: 2}), 1e-12)
+	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Disable: solver.AllAccelerations, MaxSweeps: 2}),
+		1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
-	if s, err := solver.Solve(context.Background(), ordinary(), first.with(solver.Settings{})); s != nil || !errors.Is(err, errFaulty) {
+	if s, err := solver.Solve(context.Background(), ordinary(), first.with(solver.Settings{})); s != nil ||
+		!errors.Is(err, errFaulty) {
 		t.Errorf("no refresh ever: %v", err)
 	}
 	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 3 }}
-	if s, err := solver.Solve(context.Background(), ordinary(), rest.with(solver.Settings{Disable: solver.AllAccelerations})); s != nil || !errors.Is(err, errFaulty) {
+	if s, err := solver.Solve(context.Background(), ordinary(),
+		rest.with(solver.Settings{Disable: solver.AllAccelerations})); s != nil || !errors.Is(err, errFaulty) {
 		t.Errorf("no refresh after the second: %v", err)
 	}
 }
@@ -191,14 +198,16 @@ func TestIndefinite(t *testing.T) {
 	p.Loss = loss.Square{Noise: 1e-4}
 	var pivot *linalg.PivotError
 	_, err := solver.Solve(context.Background(), p, solver.Settings{})
-	if !errors.Is(err, solver.ErrProblem) || !errors.As(err, &pivot) || !strings.Contains(err.Error(), "jitter") {
+	if !errors.Is(err, solver.ErrProblem) || !errors.As(err, &pivot) || !strings.Contains(err.Error(),
+		"jitter") {
 		t.Errorf("error %v", err)
 	}
 	start := make([]float64, 40)
 	for i := range start {
 		start[i] = 0.5 / a
 	}
-	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start, Disable: solver.AllAccelerations})
+	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start,
+		Disable: solver.AllAccelerations})
 	stopped(t, s, err, solver.NumericalFailure)
 }
 
@@ -206,7 +215,8 @@ func TestIndefinite(t *testing.T) {
 // positive solution, here because G o G is given too large, are a failure.
 func TestNoPositiveVariance(t *testing.T) {
 	boosted := &faulty{boost: 1e4}
-	s, err := solver.Solve(context.Background(), ordinary(), boosted.with(solver.Settings{Disable: solver.AllAccelerations}))
+	s, err := solver.Solve(context.Background(), ordinary(),
+		boosted.with(solver.Settings{Disable: solver.AllAccelerations}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if s.Residual > solver.DefaultTolerance {
 		t.Errorf("d has residual %g", s.Residual)
@@ -232,13 +242,15 @@ func TestStalled(t *testing.T) {
 func TestNames(t *testing.T) {
 	for status, want := range map[solver.Status]string{
 		solver.Converged: "converged", solver.SweepLimit: "sweep limit", solver.Stalled: "stalled",
-		solver.NumericalFailure: "numerical failure", solver.Cancelled: "cancelled", solver.Undetermined: "undetermined by rounding", -1: "Status(-1)", 9: "Status(9)",
+		solver.NumericalFailure: "numerical failure", solver.Cancelled: "cancelled",
+		solver.Undetermined: "undetermined by rounding", -1: "Status(-1)", 9: "Status(9)",
 	} {
 		if status.String() != want || (status.Err() == nil) != (status == solver.Converged) {
 			t.Errorf("status %d: %q, error %v", int(status), status, status.Err())
 		}
 	}
-	for _, method := range []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational, solver.MeanField} {
+	for _, method := range []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational,
+		solver.MeanField} {
 		if back, err := solver.MethodByName(method.String()); err != nil || back != method {
 			t.Errorf("method %d: %q reads back as %v, %v", int(method), method, back, err)
 		}
@@ -246,7 +258,8 @@ func TestNames(t *testing.T) {
 	if solver.Method(-1).String() != "Method(-1)" || solver.Method(9).String() != "Method(9)" {
 		t.Error("unknown methods have names")
 	}
-	if _, err := solver.MethodByName("exact"); err == nil || !strings.Contains(err.Error(), "adatap, start, variational, meanfield") {
+	if _, err := solver.MethodByName("exact"); err == nil || !strings.Contains(err.Error(),
+		"adatap, start, variational, meanfield") {
 		t.Errorf("unknown name: %v", err)
 	}
 }
@@ -280,10 +293,20 @@ func TestRefusals(t *testing.T) {
 		{"target 3 is NaN", func(s *setup) { s.problem.Y[2] = math.NaN() }},
 		{"target 1 is -Inf", func(s *setup) { s.problem.Y[0] = math.Inf(-1) }},
 		{"kernel of input 5 with itself is -1", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, -1) }},
-		{"kernel of input 5 with itself is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.NaN()) }},
-		{"kernel of input 5 with itself is +Inf", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.Inf(1)) }},
-		{"example 40 stands at site 41 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 40 }},
-		{"example 40 stands at site 0 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = -1 }},
+		{"kernel of input 5 with itself is NaN",
+			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.NaN()) }},
+		{"kernel of input 5 with itself is +Inf",
+			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.Inf(1)) }},
+		{"example 40 stands at site 41 of 40", func(s *setup) {
+			s.problem.Site = upTo(39)
+			s.problem.Site[39] =
+				40
+		}},
+		{"example 40 stands at site 0 of 40", func(s *setup) {
+			s.problem.Site = upTo(39)
+			s.problem.Site[39] =
+				-1
+		}},
 		{"site 40 holds no example", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 1 }},
 		{"site 1: loss: noise variance must be positive", func(s *setup) { s.problem.Loss = loss.Square{} }},
 		{`for quadratic training losses, not for "quartic"`, func(s *setup) {
@@ -297,8 +320,10 @@ func TestRefusals(t *testing.T) {
 		{"tolerance is NaN", func(s *setup) { s.settings.Tolerance = math.NaN() }},
 		{"sweep limit is -3", func(s *setup) { s.settings.MaxSweeps = -3 }},
 		{"7 start values for 40 sites", func(s *setup) { s.settings.Start = make([]float64, 7) }},
-		{"start value of site 2 is -1, must be finite and >= 0", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = -1 }},
-		{"start value of site 2 is NaN", func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
+		{"start value of site 2 is -1, must be finite and >= 0",
+			func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = -1 }},
+		{"start value of site 2 is NaN",
+			func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
 		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
 		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
 		{"no accelerations 128", func(s *setup) { s.settings.Disable = 128 }},
@@ -307,7 +332,8 @@ func TestRefusals(t *testing.T) {
 			s := setup{problem: ordinary()}
 			c.spoils(&s)
 			solution, err := solver.Solve(context.Background(), s.problem, s.settings)
-			if solution != nil || !errors.Is(err, solver.ErrProblem) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			if solution != nil || !errors.Is(err, solver.ErrProblem) || !strings.Contains(err.Error(), c.says) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("solution %t, error %v", solution != nil, err)
 			}
 		})

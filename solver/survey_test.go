@@ -182,7 +182,8 @@ func TestHingeAtNearCopies(t *testing.T) {
 		p := o.problem(t)
 		a := mustConverge(t, p, solver.Settings{})
 		isFixedPoint(t, p, a)
-		same(t, o.String()+": mean", a.Mean, mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations}).Mean, 1e-4)
+		same(t, o.String()+": mean", a.Mean,
+			mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations}).Mean, 1e-4)
 	}
 }
 
@@ -214,11 +215,13 @@ func surveyCells() map[string][]overlap {
 		for _, n := range []int{100, 200, 400} {
 			for _, gammaD := range []float64{0.05, 0.25, 1} {
 				for _, ratio := range ratios {
-					cells["plane"] = append(cells["plane"], overlap{fmt.Sprintf("%s,n=%d", set, n), gammaD, hard, ratio, nil})
+					cells["plane"] = append(cells["plane"], overlap{fmt.Sprintf("%s,n=%d", set, n), gammaD, hard, ratio,
+						nil})
 				}
 			}
 		}
-		for kind, spoil := range map[string]func(*dataset.Set){"outliers": outliers, "near copies": nearCopies, "rare class": rare} {
+		for kind, spoil := range map[string]func(*dataset.Set){"outliers": outliers, "near copies": nearCopies,
+			"rare class": rare} {
 			for _, gammaD := range []float64{0.25, 8} {
 				for _, ratio := range ratios {
 					cells[kind] = append(cells[kind], overlap{set + ",n=100,seed=3,d=5", gammaD, hard, ratio, spoil})
@@ -228,14 +231,16 @@ func surveyCells() map[string][]overlap {
 		for _, c := range []float64{0.01, 1, 100, 1e4} {
 			for _, gammaD := range []float64{0.05, 1} {
 				for _, ratio := range ratios {
-					cells["hinge"] = append(cells["hinge"], overlap{set + ",n=200,seed=2", gammaD, loss.Hinge{C: c}, ratio, nil})
+					cells["hinge"] = append(cells["hinge"], overlap{set + ",n=200,seed=2", gammaD, loss.Hinge{C: c}, ratio,
+						nil})
 				}
 			}
 		}
 		for _, d := range []int{5, 20} {
 			for _, gammaD := range []float64{0.01, 0.25, 1, 30} {
 				for _, ratio := range ratios {
-					cells["more inputs"] = append(cells["more inputs"], overlap{fmt.Sprintf("%s,n=150,seed=4,d=%d", set, d), gammaD, hard, ratio, nil})
+					cells["more inputs"] = append(cells["more inputs"], overlap{fmt.Sprintf("%s,n=150,seed=4,d=%d", set, d),
+						gammaD, hard, ratio, nil})
 				}
 			}
 		}
@@ -252,7 +257,8 @@ func BenchmarkSurvey(b *testing.B) {
 				for b.Loop() {
 					var converged, refreshes, pinned float64
 					for _, o := range cells {
-						s := mustSolve(b, o.problem(b), solver.Settings{Disable: solver.Accelerations(steps) * solver.AllAccelerations})
+						s := mustSolve(b, o.problem(b),
+							solver.Settings{Disable: solver.Accelerations(steps) * solver.AllAccelerations})
 						if s.Status == solver.Converged {
 							converged++
 							refreshes += float64(s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single)

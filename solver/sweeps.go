@@ -8,12 +8,13 @@ import (
 // Limits of sweeps. Counts are refreshes per converged cell of BenchmarkGrid without
 // Newton's method, where they came to 13.4, 98.8% of the cells converging.
 const (
-	andersonMaxDistance = 0.3  // distance up to which sweeps are accelerated; never: 18.4
-	minStep             = 0.2  // of a damped sweep; undamped: 12.0, but 96.4% converge
-	stepGrowth          = 1.4  // of the step after a sweep that came nearer
-	stallToggle         = 4    // sweeps without a smaller distance before inner iterations are left out, or taken up again
-	plainMinDistance    = 1e-2 // distance below which the phase of plain sweeps has Newton's method finish
-	singleMinDistance   = 0.1  // distance from which a sweep may be in single precision
+	andersonMaxDistance = 0.3 // distance up to which sweeps are accelerated; never: 18.4
+	minStep             = 0.2 // of a damped sweep; undamped: 12.0, but 96.4% converge
+	stepGrowth          = 1.4 // of the step after a sweep that came nearer
+	// sweeps without a smaller distance before inner iterations are left out, or taken up again
+	stallToggle       = 4
+	plainMinDistance  = 1e-2 // distance below which the phase of plain sweeps has Newton's method finish
+	singleMinDistance = 0.1  // distance from which a sweep may be in single precision
 )
 
 // andersonSweep is a sweep accelerated by Anderson's method.

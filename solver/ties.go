@@ -48,9 +48,11 @@ func (r *run) settleTies() {
 	n := r.share.Total
 	ties, alone = int(r.share.SumOf(float64(ties))), int(r.share.SumOf(float64(alone)))
 	if alone > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out prediction is 0 there, and counts as half an error", alone, n))
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out prediction is 0 there, and counts as half an error", alone, n))
 	}
 	if ties > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as half an error", ties, n))
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as half an error", ties, n))
 	}
 }

@@ -55,7 +55,8 @@ func TestTinyLeftOutMeans(t *testing.T) {
 // cancel but for rounding, the left-out prediction is a tie: half an error, of the mean and
 // of the vote as well, and a warning.
 func TestTies(t *testing.T) {
-	alone := solver.Problem{Gram: linalg.NewSym(6), Loss: loss.Square{Noise: 0.1}, Law: resample.Poisson{Ratio: 1}}
+	alone := solver.Problem{Gram: linalg.NewSym(6), Loss: loss.Square{Noise: 0.1},
+		Law: resample.Poisson{Ratio: 1}}
 	for i := range 6 {
 		alone.Gram.(*linalg.Sym).Set(i, i, 1)
 		alone.Site, alone.Y = append(alone.Site, i), append(alone.Y, float64(2*(i%3/2)-1))
@@ -71,7 +72,8 @@ func TestTies(t *testing.T) {
 		}
 	}
 	s := mustConverge(t, ring, solver.Settings{})
-	if each := s.OutOfBag().Mean[0]; each != 0 || !strings.Contains(strings.Join(s.Warnings, "; "), "at 1 of 7 inputs the sign") {
+	if each := s.OutOfBag().Mean[0]; each != 0 || !strings.Contains(strings.Join(s.Warnings, "; "),
+		"at 1 of 7 inputs the sign") {
 		t.Errorf("left-out mean %g; warnings %q", each, s.Warnings)
 	}
 	for what, p := range map[string]solver.Problem{"nothing over": alone} {

@@ -55,7 +55,8 @@ func movedBy(p solver.Problem, s *solver.Solution) float64 {
 	worst := 0.0
 	for i := range logC {
 		scale := math.Sqrt(1 + math.Exp(logV[i]))
-		for _, change := range []float64{logC[i] - otherC[i], (mean[i] - otherMean[i]) / scale, logV[i] - otherV[i]} {
+		for _, change := range []float64{logC[i] - otherC[i], (mean[i] - otherMean[i]) / scale,
+			logV[i] - otherV[i]} {
 			if math.IsNaN(change) {
 				return math.Inf(1)
 			}
@@ -73,8 +74,10 @@ func TestUndeterminedExactly(t *testing.T) {
 	hard := loss.HardMargin{}
 	cells := []overlap{{"blobs,n=100,seed=3,d=5", 0.25, hard, 20, nearCopies}}
 	if !testing.Short() {
-		cells = append(cells, overlap{"checker,n=100", 0.25, hard, 20, nil}, overlap{"blobs,n=100", 0.05, hard, 20, nil},
-			overlap{"rings,n=100,seed=3,d=5", 8, hard, 20, nearCopies}, overlap{"blobs,n=100,seed=3,d=5", 8, hard, 5, nearCopies})
+		cells = append(cells, overlap{"checker,n=100", 0.25, hard, 20, nil}, overlap{"blobs,n=100", 0.05, hard, 20,
+			nil},
+			overlap{"rings,n=100,seed=3,d=5", 8, hard, 20, nearCopies}, overlap{"blobs,n=100,seed=3,d=5", 8, hard, 5,
+				nearCopies})
 	}
 	for _, o := range cells {
 		p := o.problem(t)

@@ -26,7 +26,8 @@ const (
 func (r *run) variances() {
 	n := len(r.sites)
 	chi, b := r.engine.Diag()
-	l := &varianceSystem{run: r, t: make([]float64, n), t0: make([]float64, n), diag: make([]float64, n), chi: chi, offDiag: make([]float64, n)}
+	l := &varianceSystem{run: r, t: make([]float64, n), t0: make([]float64, n), diag: make([]float64, n),
+		chi: chi, offDiag: make([]float64, n)}
 	q := make([]float64, n)
 	r.engine.MulVecOffDiag(q, r.SiteMean)
 	for i := range q {
@@ -78,7 +79,8 @@ type varianceSystem struct {
 // raised, the off-diagonal products that the read-outs need come with it.
 func (l *varianceSystem) solve(u []float64) bool {
 	tol := varianceTol * l.settings.Tolerance
-	positive := l.solveCoarse(u, tol) || l.solveTwoLevel(l.engine.Squares32(), u, tol) || l.pcg(l.engine, u, l.offDiag, l.t0, tol)
+	positive := l.solveCoarse(u, tol) || l.solveTwoLevel(l.engine.Squares32(), u, tol) ||
+		l.pcg(l.engine, u, l.offDiag, l.t0, tol)
 	raised := false
 	for i, v := range u {
 		if !(v >= 0) {

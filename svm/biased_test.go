@@ -197,7 +197,8 @@ func TestBiasedStart(t *testing.T) {
 		}
 		near(t, "alpha", mustTrain(t, k, p, Settings{Tolerance: 1e-9, Start: start}).Alpha, want, 1e-6)
 	}
-	if r := mustTrain(t, k, p, Settings{Tolerance: 1e-6, Start: want}); r.Iterations > 0 || r.ActiveSetSteps > 0 {
+	if r := mustTrain(t, k, p, Settings{Tolerance: 1e-6, Start: want}); r.Iterations > 0 ||
+		r.ActiveSetSteps > 0 {
 		t.Errorf("%d steps and %d climbs from the optimum", r.Iterations, r.ActiveSetSteps)
 	}
 }

@@ -34,7 +34,8 @@ type dual struct {
 
 // resize makes room for n weights and leaves their values undefined.
 func (q *dual) resize(n int) {
-	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag, &q.snapDistance} {
+	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
+		&q.snapDistance} {
 		*v = train.Resize(*v, n)
 	}
 }

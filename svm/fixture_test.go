@@ -65,7 +65,8 @@ func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
 	t.Helper()
 	r := need.One(Train(k, p, s))(t)
 	if r.Status != train.Converged {
-		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
+		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations,
+			r.ActiveSetSteps)
 	}
 	return r
 }

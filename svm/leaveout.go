@@ -68,7 +68,8 @@ func (t *Trainer) leaveOut(i, at int) LeftOut {
 	}
 	t.result = Result{F: w.f}
 	status := t.maximize(&w.problem, &w.settings, false)
-	left := LeftOut{F: q.f[at] + q.bias(), Iterations: t.result.Iterations, ActiveSetSteps: t.result.ActiveSetSteps, Status: status}
+	left := LeftOut{F: q.f[at] + q.bias(), Iterations: t.result.Iterations,
+		ActiveSetSteps: t.result.ActiveSetSteps, Status: status}
 	t.result = full
 	w.copy(q, func(kept, current []float64) { copy(current, kept) })
 	return left

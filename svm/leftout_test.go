@@ -115,7 +115,8 @@ func TestCache(t *testing.T) {
 			}
 			near(t, "alpha", r.Alpha, want.Alpha, 1e-6)
 			if len(cache.kept) > max(kept, KeptRows) || from.asked != cache.Computed {
-				t.Errorf("%d rows kept of %d, %d computed, %d asked for", len(cache.kept), kept, cache.Computed, from.asked)
+				t.Errorf("%d rows kept of %d, %d computed, %d asked for", len(cache.kept), kept, cache.Computed,
+					from.asked)
 			}
 			if kept > k.N() && from.asked > k.N() {
 				t.Errorf("%d rows computed", from.asked)

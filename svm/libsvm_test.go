@@ -99,7 +99,8 @@ func writeMatrix(t *testing.T, file string, k *linalg.Sym, y []float64) {
 func compareOnce(t *testing.T, program, file, name string, k *linalg.Sym, y []float64, c float64) {
 	const tolerance, repeats = 1e-3, 5
 	n := len(y)
-	out := need.One(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance), fmt.Sprint(repeats)).Output())(t)
+	out := need.One(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance),
+		fmt.Sprint(repeats)).Output())(t)
 	var seconds, rho float64
 	theirs, reader := make([]float64, n), strings.NewReader(string(out))
 	if _, err := fmt.Fscan(reader, &seconds, &rho); err != nil {
@@ -128,8 +129,10 @@ func compareOnce(t *testing.T, program, file, name string, k *linalg.Sym, y []fl
 	if r.Dual < objective-tolerance*c*float64(n) {
 		t.Errorf("%s, C = %g: objective %v at tolerance, LIBSVM's %v", name, c, r.Dual, objective)
 	}
-	fmt.Printf("%-10s %4g %9.2f %14.2f %6.2f %8.2f %6.2f %11.2f %8.2f  %13.1e  %9.1e  %8.1e\n", name, c, 1e3*seconds, 1e3*warm, warm/seconds,
-		1e3*cold, cold/seconds, 1e3*plain, 1e3*plainCold, (exact.Dual-objective)/exact.Dual, off/c, math.Abs(exact.Bias+rho))
+	fmt.Printf("%-10s %4g %9.2f %14.2f %6.2f %8.2f %6.2f %11.2f %8.2f  %13.1e  %9.1e  %8.1e\n", name, c,
+		1e3*seconds, 1e3*warm, warm/seconds,
+		1e3*cold, cold/seconds, 1e3*plain, 1e3*plainCold, (exact.Dual-objective)/exact.Dual, off/c,
+		math.Abs(exact.Bias+rho))
 }
 
 // leastTime is the least wall time of a training in seconds: by a trainer that

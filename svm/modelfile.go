@@ -73,7 +73,8 @@ func (k FileKernel) String() string {
 // kernel start, index and value are nil. Kernel and its parameters are left as
 // they are. An amplitude A and a constant B of the kernel, for which the format
 // has no place, belong into A y_i a_i and bias + B sum_i y_i a_i.
-func (m *ModelFile) SetPredictor(weight []float64, bias float64, start []int, index []int32, value []float64) error {
+func (m *ModelFile) SetPredictor(weight []float64, bias float64, start []int, index []int32,
+	value []float64) error {
 	if m.Kernel != FilePrecomputed && len(start) != len(weight)+1 {
 		return fmt.Errorf("%d weights, but %d row starts", len(weight), len(start))
 	}
@@ -113,8 +114,10 @@ func (m *ModelFile) Check() error {
 		return fmt.Errorf("the kernel %v is not one of model files", m.Kernel)
 	case m.Label[0] == m.Label[1]:
 		return fmt.Errorf("both classes have the label %d", m.Label[0])
-	case m.Degree < 0 || !(m.Gamma >= 0 && m.Gamma <= math.MaxFloat64) || !isFiniteNumber(m.Coef0) || !isFiniteNumber(m.Rho):
-		return fmt.Errorf("degree %d, gamma %v, coef0 %v or rho %v is out of range", m.Degree, m.Gamma, m.Coef0, m.Rho)
+	case m.Degree < 0 || !(m.Gamma >= 0 && m.Gamma <= math.MaxFloat64) || !isFiniteNumber(m.Coef0) ||
+		!isFiniteNumber(m.Rho):
+		return fmt.Errorf("degree %d, gamma %v, coef0 %v or rho %v is out of range", m.Degree, m.Gamma, m.Coef0,
+			m.Rho)
 	case m.NSV[0] < 0 || m.NSV[0] > n || m.NSV[1] != n-m.NSV[0]:
 		return fmt.Errorf("%d and %d support vectors of the classes, but %d coefficients", m.NSV[0], m.NSV[1], n)
 	}
@@ -142,8 +145,10 @@ func (m *ModelFile) checkSerial() error {
 }
 
 func (m *ModelFile) checkVectors() error {
-	if len(m.Start) != len(m.Coef)+1 || m.Start[0] != 0 || m.Start[len(m.Coef)] != len(m.Index) || len(m.Index) != len(m.Value) || len(m.Serial) > 0 {
-		return fmt.Errorf("%d coefficients, %d starts, %d indices, %d values and %d numbers do not fit", len(m.Coef), len(m.Start), len(m.Index), len(m.Value), len(m.Serial))
+	if len(m.Start) != len(m.Coef)+1 || m.Start[0] != 0 || m.Start[len(m.Coef)] != len(m.Index) ||
+		len(m.Index) != len(m.Value) || len(m.Serial) > 0 {
+		return fmt.Errorf("%d coefficients, %d starts, %d indices, %d values and %d numbers do not fit",
+			len(m.Coef), len(m.Start), len(m.Index), len(m.Value), len(m.Serial))
 	}
 	for k := range m.Coef {
 		if m.Start[k+1] < m.Start[k] || m.Start[k+1] > len(m.Index) {
@@ -152,7 +157,8 @@ func (m *ModelFile) checkVectors() error {
 		previous := int32(-1)
 		for e := m.Start[k]; e < m.Start[k+1]; e++ {
 			if m.Index[e] <= previous || !isFiniteNumber(m.Value[e]) {
-				return fmt.Errorf("support vector %d: feature %d after %d, with the value %v", k+1, int(m.Index[e])+1, int(previous)+1, m.Value[e])
+				return fmt.Errorf("support vector %d: feature %d after %d, with the value %v", k+1, int(m.Index[e])+1,
+					int(previous)+1, m.Value[e])
 			}
 			previous = m.Index[e]
 		}

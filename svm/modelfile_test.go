@@ -141,7 +141,8 @@ func TestModelFilesOfLIBSVM(t *testing.T) {
 		name, test string
 		kernel     FileKernel
 	}{
-		{"linear", "test.svm", FileLinear}, {"rbf", "test.svm", FileRBF}, {"poly", "test.svm", FilePoly}, {"precomputed", "test.pre", FilePrecomputed},
+		{"linear", "test.svm", FileLinear}, {"rbf", "test.svm", FileRBF}, {"poly", "test.svm", FilePoly},
+		{"precomputed", "test.pre", FilePrecomputed},
 	} {
 		m := readModel(t, string(libsvmFile(t, c.name+".model")))
 		if m.Kernel != c.kernel {
@@ -197,7 +198,8 @@ func TestModelFileOfPredictor(t *testing.T) {
 		}
 		n := rapid.IntRange(1, 8).Draw(t, "n")
 		number := rapid.Float64Range(-2, 2)
-		weight, bias := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), number), n, n).Draw(t, "weight"), number.Draw(t, "bias")
+		weight, bias := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), number), n, n).Draw(t, "weight"),
+			number.Draw(t, "bias")
 		whole := &ModelFile{Kernel: m.Kernel, Degree: m.Degree, Gamma: m.Gamma, Coef0: m.Coef0}
 		if m.Kernel != FilePrecomputed {
 			whole.Start = []int{0}

@@ -82,7 +82,8 @@ func TestPerceptronByHand(t *testing.T) {
 	x := DenseFeatures{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 2, 1}}
 	// w: 1, then -1, then 0 in the first pass; 1, -1, 0 again in the second.
 	r := need.One(TrainPerceptron(x, []float64{1, -1, 1}, 2))(t)
-	if r.Converged || !slices.Equal(r.Mistakes, []int{3, 3}) || !slices.Equal(r.Alpha, []float64{2, 2, 2}) || r.Weights[0] != 0 {
+	if r.Converged || !slices.Equal(r.Mistakes, []int{3, 3}) || !slices.Equal(r.Alpha, []float64{2, 2, 2}) ||
+		r.Weights[0] != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -16,7 +16,8 @@ import (
 func TestIterationLimit(t *testing.T) {
 	k, p := embedded(t, "sonar", 0.5, hard)
 	r := need.One(Train(k, p, Settings{MaxIterations: 40}))(t)
-	if r.Status != train.IterationLimit || !errors.Is(r.Status.Err(), train.ErrIterationLimit) || r.Iterations != 40 {
+	if r.Status != train.IterationLimit || !errors.Is(r.Status.Err(), train.ErrIterationLimit) ||
+		r.Iterations != 40 {
 		t.Fatalf("%v after %d steps", r.Status, r.Iterations)
 	}
 	if v := plainViolation(k, p, r.Alpha); !(v > 1e-3) || math.Abs(v-r.Violation) > 1e-9 {
@@ -148,7 +149,8 @@ func TestZeroRow(t *testing.T) {
 	}
 	p.C[4] = hard
 	var infeasible *InfeasibleError
-	if _, err := Train(k, p, Settings{}); !errors.As(err, &infeasible) || infeasible.I != 4 || infeasible.J != -1 {
+	if _, err := Train(k, p, Settings{}); !errors.As(err, &infeasible) || infeasible.I != 4 ||
+		infeasible.J != -1 {
 		t.Errorf("error %v", err)
 	}
 }

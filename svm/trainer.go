@@ -60,7 +60,8 @@ func NewTrainer(k *linalg.Sym) (*Trainer, error) {
 func NewRowTrainer(k Rows) (*Trainer, error) {
 	for i := range k.N() {
 		if v := k.Diag(i); !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, v)
+			return nil, fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
+				v)
 		}
 	}
 	return newTrainer(k), nil
@@ -107,7 +108,8 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	r := &t.result
 	m := t.Sites()
 	n := len(p.Y)
-	*r = Result{Alpha: train.Resize(r.Alpha, n), Slack: train.Resize(r.Slack, n), Beta: train.Resize(r.Beta, m), F: train.Resize(r.F, m)}
+	*r = Result{Alpha: train.Resize(r.Alpha, n), Slack: train.Resize(r.Slack, n), Beta: train.Resize(r.Beta, m),
+		F: train.Resize(r.F, m)}
 	t.prepare(&p, s.Start)
 	r.Status = t.maximize(&p, &s, true)
 	t.finish(&p)

@@ -44,7 +44,8 @@ func CheckKernel(k *linalg.Sym) error {
 // checkRow checks row i of K from its diagonal element on.
 func checkRow(row []float64, i int) error {
 	if row[0] < 0 {
-		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, row[0])
+		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
+			row[0])
 	}
 	if allFinite(row) {
 		return nil

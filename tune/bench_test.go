@@ -31,15 +31,18 @@ const (
 // chooser chooses a model for a training set, and says what CPU seconds that took.
 type chooser func(b *testing.B, p Problem) (model.Spec, float64)
 
-// BenchmarkBeside chooses gamma and noise or C by the objectives of this package, as estimate without flags does, by 5-fold cross-validation over
-// 10 x 10 values with the exact trainers of this program, and, where svm-train is
-// installed, by grid.py's grid with that, and reports the error on unseen data of the model and the CPU seconds of the
-// choice, means of splits. BOOTBENCH_TUNE names further data files, separated by commas.
+// BenchmarkBeside chooses gamma and noise or C by the objectives of this package, as estimate without flags
+// does, by 5-fold cross-validation over 10 x 10 values with the exact trainers of this program, and, where
+// svm-train is installed, by grid.py's grid with that, and reports the error on unseen data of the model and
+// the CPU seconds of the choice, means of splits. BOOTBENCH_TUNE names further data files, separated by
+// commas.
 func BenchmarkBeside(b *testing.B) {
 	for _, name := range besideSets() {
 		set := need.One(dataset.Load(name, dataset.Options{}))(b)
 		methods := []string{"632plus", "leftout", "quickfit", "grid"}
-		choosers := map[string]chooser{"632plus": tunes(Plus632, false), "leftout": tunes(LeftOut, false), "grid": gridSearch, "quickfit": quickFit, "svm-train": libsvmGrid, "evidence": tunes(Evidence, false), "loo": tunes(LeaveOneOut, false), "632plus,ard": tunes(Plus632, true)}
+		choosers := map[string]chooser{"632plus": tunes(Plus632, false), "leftout": tunes(LeftOut, false),
+			"grid": gridSearch, "quickfit": quickFit, "svm-train": libsvmGrid, "evidence": tunes(Evidence, false),
+			"loo": tunes(LeaveOneOut, false), "632plus,ard": tunes(Plus632, true)}
 		if set.Task == dataset.Regression {
 			methods = append(methods, "evidence", "loo", "632plus,ard")
 		} else if _, err := exec.LookPath("svm-train"); err == nil {
@@ -71,12 +74,14 @@ func besideSplit(set *dataset.Set, seed uint64) (train, test *dataset.Set) {
 
 // besideProblem leaves gamma and noise or C open.
 func besideProblem(set *dataset.Set) Problem {
-	p := Problem{Spec: model.Spec{Set: set, Standardize: true, NormalizeTarget: true, Loss: loss.Square{Noise: 1}}, Over: []Axis{{Name: "gamma"}, {Name: "noise"}}}
+	p := Problem{Spec: model.Spec{Set: set, Standardize: true, NormalizeTarget: true,
+		Loss: loss.Square{Noise: 1}}, Over: []Axis{{Name: "gamma"}, {Name: "noise"}}}
 	if set.Task == dataset.Classification {
 		p.Spec.Loss, p.Over[1].Name = loss.Hinge{C: 1}, "C"
 	}
 	for _, axis := range p.Over {
-		if err := (model.Hyperparameter{Name: axis.Name, Feature: -1}).Set(&p.Spec, Start(&p.Spec, axis.Name)); err != nil {
+		if err := (model.Hyperparameter{Name: axis.Name, Feature: -1}).Set(&p.Spec,
+			Start(&p.Spec, axis.Name)); err != nil {
 			panic(err)
 		}
 	}
@@ -102,7 +107,8 @@ func besideLoss(test *dataset.Set, f []float64) (sum float64) {
 	return sum / float64(len(f))
 }
 
-// besideFits are the predictions of fits of a model with other losses, whose kernel values with the test set are computed once.
+// besideFits are the predictions of fits of a model with other losses, whose kernel values with the test set
+// are computed once.
 func besideFits(b *testing.B, m *model.Model, test *dataset.Set, losses []loss.Loss) (all [][]float64) {
 	cross := make([]float64, 0, test.N()*m.Sites())
 	if err := m.CrossInputs(&dataset.Inputs{X: test.X}, func(_ int, rows []float64) error {
@@ -206,7 +212,8 @@ func gridSearch(b *testing.B, p Problem) (model.Spec, float64) {
 	return best, cpuSeconds() - before
 }
 
-// libsvmGrid is grid.py's search: svm-train -v 5 over log2 C from -5 to 13 and log2 gamma from -15 to 3 in steps of 2.
+// libsvmGrid is grid.py's search: svm-train -v 5 over log2 C from -5 to 13 and log2 gamma from -15 to 3 in
+// steps of 2.
 func libsvmGrid(b *testing.B, p Problem) (model.Spec, float64) {
 	set := p.Spec.Set
 	sd := set.PopulationSD()
@@ -226,7 +233,8 @@ func libsvmGrid(b *testing.B, p Problem) (model.Spec, float64) {
 	best.Bias = true // as svm-train has it
 	for c := -5; c <= 13; c += 2 {
 		for g := -15; g <= 3; g += 2 {
-			cmd := exec.Command("svm-train", "-q", "-v", "5", "-c", fmt.Sprint(math.Exp2(float64(c))), "-g", fmt.Sprint(math.Exp2(float64(g))), file)
+			cmd := exec.Command("svm-train", "-q", "-v", "5", "-c", fmt.Sprint(math.Exp2(float64(c))), "-g",
+				fmt.Sprint(math.Exp2(float64(g))), file)
 			out := need.One(cmd.Output())(b)
 			cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 			var right float64
@@ -272,7 +280,8 @@ func BenchmarkSeeds(b *testing.B) {
 
 // besideSets are the data of the benchmarks.
 func besideSets() []string {
-	sets := []string{"boston", "synthetic:friedman1,n=1000", "synthetic:waves,n=800,d=2,noise=0.3", "crabs", "crabs_sp", "wisconsin", "sonar", "pima"}
+	sets := []string{"boston", "synthetic:friedman1,n=1000", "synthetic:waves,n=800,d=2,noise=0.3", "crabs",
+		"crabs_sp", "wisconsin", "sonar", "pima"}
 	if more := os.Getenv("BOOTBENCH_TUNE"); more != "" {
 		sets = append(sets, strings.Split(more, ",")...)
 	}

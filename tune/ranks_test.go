@@ -16,11 +16,13 @@ import (
 )
 
 // Ranks that share a low-rank matrix search as one process does: the same first steps, to what the solves
-// leave (1e-4 of the value), and to the same bits on all ranks. A value that one of them alone has wrong is rank 0's.
+// leave (1e-4 of the value), and to the same bits on all ranks. A value that one of them alone has wrong is
+// rank 0's.
 func TestRanksSearchTogether(t *testing.T) {
 	set := need.One(dataset.Load("synthetic:waves,n=150,d=3", dataset.Options{}))(t)
 	p := Problem{
-		Spec: model.Spec{Set: set, Loss: loss.Square{Noise: 0.1}, Kernel: kernel.Spec{Gamma: 0.05}, Standardize: true, NormalizeTarget: true, Storage: model.LowRank, Rank: 40},
+		Spec: model.Spec{Set: set, Loss: loss.Square{Noise: 0.1}, Kernel: kernel.Spec{Gamma: 0.05},
+			Standardize: true, NormalizeTarget: true, Storage: model.LowRank, Rank: 40},
 		Over: []Axis{{Name: "gamma"}, {Name: "noise"}},
 	}
 	settings := Settings{Direct: true, MaxEvaluations: 4}
@@ -47,7 +49,8 @@ func TestRanksSearchTogether(t *testing.T) {
 		}
 		for k, e := range r.Path {
 			want := alone.Path[k]
-			if !slices.Equal(e.Values, results[0].Path[k].Values) || e.Value != results[0].Path[k].Value || !slices.Equal(e.Gradient, results[0].Path[k].Gradient) {
+			if !slices.Equal(e.Values, results[0].Path[k].Values) || e.Value != results[0].Path[k].Value ||
+				!slices.Equal(e.Gradient, results[0].Path[k].Gradient) {
 				t.Errorf("rank %d, model %d: %+v, on rank 0 %+v", rank, k, e, results[0].Path[k])
 			}
 			if !(math.Abs(e.Value-want.Value) <= 1e-4*want.Value) {

@@ -22,16 +22,17 @@ import (
 
 // Sizes and limits of the search.
 const (
-	screenExamples   = 100  // examples on which models all over the ranges are judged, if there are so many more
-	startExamples    = 200  // the same of the starts
-	worthSubset      = 1.25 // by how many times more
-	screenPoints     = 6    // per coordinate
-	screenReach      = 4    // they lie within a factor e^4 of the first
-	screenApart      = 1    // difference of logarithms from which on two starts are not one
-	screenTolerance  = 1e-2 // of solves of these models
-	looseTolerance   = 1e-3 // of solves from the starts
-	closeTolerance   = 1e-4 // of solves on all data
-	nearValue        = 0.03 // relative difference from the best end up to which another is judged on all data too
+	screenExamples  = 100  // examples on which models all over the ranges are judged, if there are so many more
+	startExamples   = 200  // the same of the starts
+	worthSubset     = 1.25 // by how many times more
+	screenPoints    = 6    // per coordinate
+	screenReach     = 4    // they lie within a factor e^4 of the first
+	screenApart     = 1    // difference of logarithms from which on two starts are not one
+	screenTolerance = 1e-2 // of solves of these models
+	looseTolerance  = 1e-3 // of solves from the starts
+	closeTolerance  = 1e-4 // of solves on all data
+	// relative difference from the best end up to which another is judged on all data too
+	nearValue        = 0.03
 	samePlace        = 0.5  // difference of logarithms below which it is in the same place
 	nearEnd          = 0.3  // the same where a start follows an earlier one to its end, and need not
 	asGood           = 5e-3 // relative difference from the end of an earlier start at which a start ends, too
@@ -77,7 +78,9 @@ func newSearch(p Problem, settings Settings) (*search, error) {
 		at := defaults[axis.Name]
 		at.from, at.to = cmp.Or(axis.From, at.from), cmp.Or(axis.To, at.to)
 		if !(at.from > 0 && at.from < at.to) || math.IsInf(at.to, 1) {
-			return nil, fmt.Errorf("%w: %s cannot lie between %g and %g: the bounds must be above 0, the lower one first", model.ErrInput, axis.Name, at.from, at.to)
+			return nil, fmt.Errorf(
+				"%w: %s cannot lie between %g and %g: the bounds must be above 0, the lower one first", model.ErrInput,
+				axis.Name, at.from, at.to)
 		}
 		for _, h := range over {
 			if slices.Contains(s.result.Over, h) {
@@ -166,7 +169,8 @@ func (s *search) probe(ctx context.Context, best Evaluation) {
 	for k, c := range r.coordinates {
 		for _, step := range []float64{-probeStep, probeStep} {
 			x := make([]float64, len(r.coordinates))
-			if x[k] = step; step <= c.lo || step >= c.hi || !(r.value(r.outside(x)) < best.Value-probeGain*math.Abs(best.Value)) {
+			if x[k] = step; step <= c.lo || step >= c.hi ||
+				!(r.value(r.outside(x)) < best.Value-probeGain*math.Abs(best.Value)) {
 				continue
 			}
 			on := s.descent(ctx, s.spec, closeTolerance, r.best.Values, false)
@@ -187,7 +191,8 @@ func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
 	r := s.descent(ctx, s.part(screenExamples), screenTolerance, s.values(&s.spec), tied)
 	r.start = 1
 	points := mat.NewDense(screenPoints*len(r.coordinates), len(r.coordinates), nil)
-	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(r.coordinates), nil), Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
+	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(r.coordinates), nil),
+		Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
 	points.Apply(func(_, _ int, v float64) float64 { return screenReach * (2*v - 1) }, points)
 	r.value(r.origin())
 	for i := range points.RawMatrix().Rows {
@@ -274,7 +279,8 @@ type descent struct {
 	ctx     context.Context
 }
 
-func (s *search) descent(ctx context.Context, spec model.Spec, tolerance float64, from []float64, tied bool) *descent {
+func (s *search) descent(ctx context.Context, spec model.Spec, tolerance float64, from []float64,
+	tied bool) *descent {
 	return &descent{search: s, judge: &judge{problem: &s.problem, tolerance: tolerance}, spec: spec, unit: 1,
 		coordinates: s.coordinates(from, tied), from: from, best: Evaluation{Value: math.Inf(1)}, ctx: ctx}
 }
@@ -300,12 +306,14 @@ func (r *descent) run() (Evaluation, bool) {
 	}
 	z := r.origin()
 	// Whatever ends it, a line search without progress, say, the best model is kept.
-	converged := &noProgress{FunctionConverge: optimize.FunctionConverge{Relative: progressRelative, Iterations: progressSteps}, slope: r.unit * gentleSlope}
+	converged := &noProgress{FunctionConverge: optimize.FunctionConverge{Relative: progressRelative,
+		Iterations: progressSteps}, slope: r.unit * gentleSlope}
 	if r.problem.By == Evidence {
 		converged.Relative, converged.Absolute, converged.slope = 0, progressAbsolute, math.Inf(1)
 	}
 	if r.spec.Set.N() < r.search.spec.Set.N() {
-		converged.Relative, converged.Absolute, converged.slope = progressLoose*converged.Relative, progressLoose*converged.Absolute, math.Inf(1)
+		converged.Relative, converged.Absolute, converged.slope = progressLoose*converged.Relative,
+			progressLoose*converged.Absolute, math.Inf(1)
 	}
 	_, _ = optimize.Minimize(optimize.Problem{Func: r.value, Grad: r.gradient}, z, &optimize.Settings{
 		Converger: converged, GradientThreshold: 1e-6, Recorder: r,
@@ -347,7 +355,8 @@ func (r *descent) Record(*optimize.Location, optimize.Operation, *optimize.Stats
 
 // near reports whether the logarithms of all values differ by less than a distance.
 func (e Evaluation) near(other Evaluation, distance float64) bool {
-	return slices.EqualFunc(e.Values, other.Values, func(a, b float64) bool { return math.Abs(math.Log(a/b)) < distance })
+	return slices.EqualFunc(e.Values, other.Values,
+		func(a, b float64) bool { return math.Abs(math.Log(a/b)) < distance })
 }
 
 // model is the specification at a point, and the values of the hyperparameters.

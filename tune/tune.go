@@ -63,23 +63,27 @@ type Problem struct {
 	// start; of the kernel's, 0 stands for a default. Of LowRank the pivots follow the
 	// hyperparameters, which the gradient leaves out: its tolerance bounds what the search can tell apart.
 	// Parts of the data are held exactly.
-	Spec   model.Spec
-	Over   []Axis
-	By     By
-	Test   loss.Test                                       // not looked at by Evidence
-	Scheme func(n int) (resample.CountDistribution, error) // how n examples are redrawn; not for LeaveOneOut and Evidence
+	Spec model.Spec
+	Over []Axis
+	By   By
+	Test loss.Test // not looked at by Evidence
+	// how n examples are redrawn; not for LeaveOneOut and Evidence
+	Scheme func(n int) (resample.CountDistribution, error)
 }
 
 // Settings steer the search. The zero value means the defaults.
 type Settings struct {
-	Starts         int           // from the best of models all over the ranges, the given values among them; default 3
+	// from the best of models all over the ranges, the given values among them; default 3
+	Starts         int
 	MaxEvaluations int           // models judged at most; default 1000
 	Budget         time.Duration // of the search; default: none
 	Seed           uint64        // of the models that are looked at before the starts; default 0
 	Tolerance      float64       // of the last solve; default solver.DefaultTolerance
-	Direct         bool          // one descent, on all data, from the values of Problem.Spec: Starts is not looked at
-	Choice         Choice        // default Least
-	Kept           []Evaluation  // path of a Run of the same Problem and Settings, which is gone again without judging
+	// one descent, on all data, from the values of Problem.Spec: Starts is not looked at
+	Direct bool
+	Choice Choice // default Least
+	// path of a Run of the same Problem and Settings, which is gone again without judging
+	Kept []Evaluation
 	// Progress, if set, is told of every model that is judged, and of the least value so far on
 	// as many examples.
 	Progress func(e Evaluation, least float64)
@@ -110,12 +114,13 @@ const (
 
 // Evaluation is a model that was judged.
 type Evaluation struct {
-	Start    int       `json:"start"`              // number of the start, from 1; 0 after the starts
-	Examples int       `json:"examples"`           // that it was judged on
-	Values   []float64 `json:"values"`             // of Result.Over
-	Value    float64   `json:"value"`              // of the objective; 0 where it failed
-	Gradient []float64 `json:"gradient,omitempty"` // of it by the logarithms of the values, where that was needed
-	Failure  string    `json:"failure,omitempty"`  // why it failed
+	Start    int       `json:"start"`    // number of the start, from 1; 0 after the starts
+	Examples int       `json:"examples"` // that it was judged on
+	Values   []float64 `json:"values"`   // of Result.Over
+	Value    float64   `json:"value"`    // of the objective; 0 where it failed
+	// of it by the logarithms of the values, where that was needed
+	Gradient []float64 `json:"gradient,omitempty"`
+	Failure  string    `json:"failure,omitempty"` // why it failed
 }
 
 // Result is the choice.
@@ -263,11 +268,13 @@ func (p *Problem) complete() error {
 	_, squares := p.Test.(loss.SquareTest)
 	switch {
 	case p.By == Evidence && !square:
-		return fmt.Errorf("%w: the evidence is for the square loss, not for %s: choose by 632plus or leftout", model.ErrInput, spec.Loss.Name())
+		return fmt.Errorf("%w: the evidence is for the square loss, not for %s: choose by 632plus or leftout",
+			model.ErrInput, spec.Loss.Name())
 	case p.By == LeaveOneOut && zeroOne:
 		return fmt.Errorf("%w: the zero-one loss of leave-one-out is no smooth function: choose by 632plus or leftout, or with the test loss square", model.ErrInput)
 	case p.By == LeaveOneOut && square && !squares:
-		return fmt.Errorf("%w: exact leave-one-out is of the test loss square, not of %s", model.ErrInput, p.Test.Name())
+		return fmt.Errorf("%w: exact leave-one-out is of the test loss square, not of %s", model.ErrInput,
+			p.Test.Name())
 	case p.By == Plus632 && !zeroOne && !squares:
 		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose by leftout", model.ErrInput, p.Test.Name())
 	case spec.Storage == model.ScaLAPACK:
@@ -284,7 +291,8 @@ func (p *Problem) complete() error {
 		spec.RankTol, spec.MaxRank = 0, 0
 	}
 	if spec.Kernel.Amplitude == 0 {
-		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && spec.Set.Task == dataset.Regression && spec.Kernel.Kind != kernel.Precomputed {
+		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && spec.Set.Task == dataset.Regression &&
+			spec.Kernel.Kind != kernel.Precomputed {
 			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Y, nil), math.SmallestNonzeroFloat64)
 		}
 	}

@@ -30,7 +30,8 @@ func regression(t *testing.T, name string, by By) Problem {
 }
 
 func labels(t *testing.T, name string) Problem {
-	return Problem{Spec: model.Spec{Set: load(t, name), Standardize: true, Loss: loss.Hinge{C: 3}}, Over: []Axis{{Name: "gamma"}, {Name: "C"}}}
+	return Problem{Spec: model.Spec{Set: load(t, name), Standardize: true, Loss: loss.Hinge{C: 3}},
+		Over: []Axis{{Name: "gamma"}, {Name: "C"}}}
 }
 
 // TestRun: no model of a grid around it is better than the one that was chosen, but for
@@ -42,20 +43,25 @@ func TestRun(t *testing.T) {
 		Problem
 		reach float64
 	}{
-		".632+":                {regression(t, "synthetic:friedman1,n=50", Plus632), wide},
-		"left-out":             {regression(t, "synthetic:friedman1,n=50", LeftOut), wide},
-		"leave-one-out":        {regression(t, "synthetic:friedman1,n=50", LeaveOneOut), wide},
-		"evidence":             {regression(t, "synthetic:friedman1,n=50", Evidence), wide},
-		"hinge":                {labels(t, "synthetic:blobs,n=60"), wide},
-		"leave-one-out, huber": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"), Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}}, Over: []Axis{{Name: "gamma"}}, By: LeaveOneOut}, near},
-		"length scale, matern": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"), NormalizeTarget: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52, LengthScale: []float64{1}}}, Over: []Axis{{Name: "length-scale"}, {Name: "constant"}}}, wide},
+		".632+":         {regression(t, "synthetic:friedman1,n=50", Plus632), wide},
+		"left-out":      {regression(t, "synthetic:friedman1,n=50", LeftOut), wide},
+		"leave-one-out": {regression(t, "synthetic:friedman1,n=50", LeaveOneOut), wide},
+		"evidence":      {regression(t, "synthetic:friedman1,n=50", Evidence), wide},
+		"hinge":         {labels(t, "synthetic:blobs,n=60"), wide},
+		"leave-one-out, huber": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
+			Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}}, Over: []Axis{{Name: "gamma"}},
+			By: LeaveOneOut}, near},
+		"length scale, matern": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
+			NormalizeTarget: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52,
+				LengthScale: []float64{1}}}, Over: []Axis{{Name: "length-scale"}, {Name: "constant"}}}, wide},
 	} {
 		p := c.Problem
 		r, err := Run(t.Context(), p, Settings{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if len(r.Ends) != DefaultStarts || r.Failures > 0 || r.Stopped != "" || r.Solution.Status != solver.Converged || !(r.StandardError > 0) {
+		if len(r.Ends) != DefaultStarts || r.Failures > 0 || r.Stopped != "" ||
+			r.Solution.Status != solver.Converged || !(r.StandardError > 0) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if left, _ := r.Solution.LeftOut(mustComplete(t, p).Test); left != r.TestError {
@@ -74,13 +80,15 @@ func TestRun(t *testing.T) {
 				}
 				other := need.One(j.value(t.Context(), spec))(t)
 				if other.value < r.Value-0.005*math.Abs(r.Value) {
-					t.Errorf("%s: %g at %v, chosen %g at %v", name, other.value, values(r.Over, &spec), r.Value, values(r.Over, &r.Spec))
+					t.Errorf("%s: %g at %v, chosen %g at %v", name, other.value, values(r.Over, &spec), r.Value,
+						values(r.Over, &r.Spec))
 				}
 			}
 		}
 		again, err := Run(t.Context(), p, Settings{})
 		if err != nil || again.Value != r.Value || len(again.Path) != len(r.Path) {
-			t.Errorf("%s: %v: again %g after %d models, before %g after %d", name, err, again.Value, len(again.Path), r.Value, len(r.Path))
+			t.Errorf("%s: %v: again %g after %d models, before %g after %d", name, err, again.Value, len(again.Path),
+				r.Value, len(r.Path))
 		}
 	}
 }
@@ -134,11 +142,13 @@ func TestPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := r.Path[len(r.Path)-1]
-	if r.StartExamples != startExamples || r.Path[0].Examples != screenExamples || r.Path[0].Start != 1 || last.Examples != 451 || last.Start != 0 {
+	if r.StartExamples != startExamples || r.Path[0].Examples != screenExamples || r.Path[0].Start != 1 ||
+		last.Examples != 451 || last.Start != 0 {
 		t.Errorf("on %d, first %+v, last %+v", r.StartExamples, r.Path[0], last)
 	}
 	parts := slices.IndexFunc(r.Path, func(e Evaluation) bool { return e.Examples == 451 })
-	if r, err = Run(t.Context(), regression(t, "synthetic:friedman1,n=451", Evidence), Settings{Starts: 2, MaxEvaluations: parts}); err != nil || len(r.Path) != parts {
+	if r, err = Run(t.Context(), regression(t, "synthetic:friedman1,n=451", Evidence),
+		Settings{Starts: 2, MaxEvaluations: parts}); err != nil || len(r.Path) != parts {
 		t.Errorf("stopped before the first model on all data: %d evaluations, %v", len(r.Path), err)
 	}
 }
@@ -148,19 +158,21 @@ func TestPart(t *testing.T) {
 func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	least := math.Inf(1)
-	r, err := Run(ctx, regression(t, "synthetic:friedman1,n=40", Plus632), Settings{Progress: func(e Evaluation, best float64) {
-		if least = math.Min(least, e.Value); best != least {
-			t.Errorf("best %g, want %g", best, least)
-		}
-		if e.Start == 1 && e.Value < least+1 && least < 18 {
-			cancel()
-		}
-	}})
+	r, err := Run(ctx, regression(t, "synthetic:friedman1,n=40", Plus632),
+		Settings{Progress: func(e Evaluation, best float64) {
+			if least = math.Min(least, e.Value); best != least {
+				t.Errorf("best %g, want %g", best, least)
+			}
+			if e.Start == 1 && e.Value < least+1 && least < 18 {
+				cancel()
+			}
+		}})
 	if err != nil || r.Stopped != "cancelled" || r.Solution != nil || r.Value != least {
 		t.Errorf("cancelled: %v, %+v, best %g", err, r, least)
 	}
 	p := regression(t, "synthetic:friedman1,n=40", LeaveOneOut)
-	if r, err = Run(t.Context(), p, Settings{MaxEvaluations: 4}); err != nil || r.Stopped != "evaluations" || len(r.Path) != 4 || r.Solution == nil {
+	if r, err = Run(t.Context(), p, Settings{MaxEvaluations: 4}); err != nil || r.Stopped != "evaluations" ||
+		len(r.Path) != 4 || r.Solution == nil {
 		t.Errorf("evaluations: %v, %+v", err, r)
 	}
 	for budget := 20 * time.Millisecond; ; budget *= 4 {
@@ -177,7 +189,8 @@ func TestStops(t *testing.T) {
 		t.Errorf("budget: %v, %+v", err, r)
 	}
 	p.Over[1] = Axis{Name: "noise", From: 20, To: 30}
-	if r, err = Run(t.Context(), p, Settings{Starts: 1}); err != nil || len(r.Bounds) != 1 || !strings.Contains(r.Bounds[0], "noise is on its lower bound 20") {
+	if r, err = Run(t.Context(), p, Settings{Starts: 1}); err != nil || len(r.Bounds) != 1 ||
+		!strings.Contains(r.Bounds[0], "noise is on its lower bound 20") {
 		t.Errorf("bounds: %v, %v", err, r.Bounds)
 	}
 }
@@ -190,7 +203,8 @@ func TestFailures(t *testing.T) {
 	first := s.values(&s.spec)
 	d := s.descent(t.Context(), s.spec, 1e-3, first, false)
 	d.spec.MaxBytes = 1
-	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 || !strings.Contains(s.result.Path[0].Failure, "not enough memory") {
+	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 ||
+		!strings.Contains(s.result.Path[0].Failure, "not enough memory") {
 		t.Errorf("%g, %+v", v, s.result)
 	}
 	d.spec.MaxBytes = 0
@@ -198,7 +212,8 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%g, %+v", v, s.result)
 	}
 	p.Spec.MaxBytes = 1
-	if _, err := Run(t.Context(), p, Settings{MaxEvaluations: 3}); err == nil || !strings.Contains(err.Error(), "not enough memory") {
+	if _, err := Run(t.Context(), p, Settings{MaxEvaluations: 3}); err == nil || !strings.Contains(err.Error(),
+		"not enough memory") {
 		t.Errorf("none: %v", err)
 	}
 }
@@ -206,19 +221,26 @@ func TestFailures(t *testing.T) {
 // TestBadProblems: what has no answer says so before any work.
 func TestBadProblems(t *testing.T) {
 	for what, p := range map[string]Problem{
-		"no C in a model":         {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "C"}}},
-		"nothing to choose":       {Spec: regression(t, "boston", Plus632).Spec},
-		"between 2 and 1":         {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise", From: 2, To: 1}}},
-		"named twice":             {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}, {Name: "noise"}}},
-		"evidence is for":         {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: Evidence},
-		"no smooth function":      {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
-		"choose by leftout":       {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}},
-		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}}, Test: loss.Absolute{}, By: LeaveOneOut},
-		"models without bias":     {Spec: biased(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
-		"of the exact engine":     {Spec: lowRank(regression(t, "boston", Plus632).Spec), Over: []Axis{{Name: "noise"}}, By: Evidence},
-		"no loss":                 {Over: []Axis{{Name: "noise"}}},
+		"no C in a model":   {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "C"}}},
+		"nothing to choose": {Spec: regression(t, "boston", Plus632).Spec},
+		"between 2 and 1": {Spec: regression(t, "boston", Plus632).Spec,
+			Over: []Axis{{Name: "noise", From: 2, To: 1}}},
+		"named twice": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"},
+			{Name: "noise"}}},
+		"evidence is for":    {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: Evidence},
+		"no smooth function": {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
+		"choose by leftout": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
+			Test: loss.Absolute{}},
+		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
+			Test: loss.Absolute{}, By: LeaveOneOut},
+		"models without bias": {Spec: biased(regression(t, "boston", Plus632).Spec),
+			Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
+		"of the exact engine": {Spec: lowRank(regression(t, "boston", Plus632).Spec),
+			Over: []Axis{{Name: "noise"}}, By: Evidence},
+		"no loss": {Over: []Axis{{Name: "noise"}}},
 	} {
-		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), what) {
+		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) ||
+			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -238,7 +260,8 @@ func TestBadProblems(t *testing.T) {
 func TestKept(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=40", Plus632)
 	var path []Evaluation
-	whole, err := Run(t.Context(), p, Settings{Starts: 1, Keep: func(now []Evaluation) { path = slices.Clone(now) }})
+	whole, err := Run(t.Context(), p,
+		Settings{Starts: 1, Keep: func(now []Evaluation) { path = slices.Clone(now) }})
 	if err != nil || len(path) != len(whole.Path) {
 		t.Fatal(err, len(path))
 	}
@@ -246,8 +269,10 @@ func TestKept(t *testing.T) {
 		kept := slices.Clone(path[:size])
 		kept[0].Value += 1e-9
 		r, err := Run(t.Context(), p, Settings{Starts: 1, Kept: kept})
-		if err != nil || r.Path[0].Value != kept[0].Value || len(r.Path) < len(path)-2 || math.Abs(r.Value-whole.Value) > 2e-3*whole.Value {
-			t.Errorf("%d kept: %v, %d models to %g, before %d to %g", size, err, len(r.Path), r.Value, len(path), whole.Value)
+		if err != nil || r.Path[0].Value != kept[0].Value || len(r.Path) < len(path)-2 ||
+			math.Abs(r.Value-whole.Value) > 2e-3*whole.Value {
+			t.Errorf("%d kept: %v, %d models to %g, before %d to %g", size, err, len(r.Path), r.Value, len(path),
+				whole.Value)
 		}
 	}
 	other := []Evaluation{{Start: 1, Examples: 40, Values: []float64{1, 2}, Value: -1}}
@@ -259,15 +284,18 @@ func TestKept(t *testing.T) {
 // TestOneStandardError: the model has more noise, or less C, and else the values of the best; its
 // objective is within a standard error of the least.
 func TestOneStandardError(t *testing.T) {
-	for name, p := range map[string]Problem{"noise": regression(t, "synthetic:friedman1,n=50", Plus632), "C": labels(t, "synthetic:blobs,n=60")} {
+	for name, p := range map[string]Problem{"noise": regression(t, "synthetic:friedman1,n=50", Plus632),
+		"C": labels(t, "synthetic:blobs,n=60")} {
 		least := need.One(Run(t.Context(), p, Settings{Starts: 1}))(t)
 		smooth := need.One(Run(t.Context(), p, Settings{Starts: 1, Choice: OneStandardError}))(t)
 		a, b := values(least.Over, &least.Spec), values(smooth.Over, &smooth.Spec)
 		if more := (b[1] - a[1]) * map[string]float64{"noise": 1, "C": -1}[name]; a[0] != b[0] || !(more > 0) {
 			t.Errorf("%s: values %v, of the least %v", name, b, a)
 		}
-		if smooth.Least != least.Value || !(smooth.Value > least.Value) || smooth.Value > least.Value+least.StandardError {
-			t.Errorf("%s: objective %g, least %g, standard error %g", name, smooth.Value, least.Value, least.StandardError)
+		if smooth.Least != least.Value || !(smooth.Value > least.Value) ||
+			smooth.Value > least.Value+least.StandardError {
+			t.Errorf("%s: objective %g, least %g, standard error %g", name, smooth.Value, least.Value,
+				least.StandardError)
 		}
 	}
 }
@@ -277,7 +305,9 @@ func TestDirect(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=200", LeaveOneOut)
 	p.Spec.Kernel.Gamma, p.Spec.Loss = 0.05, loss.Square{Noise: 2}
 	r, err := Run(t.Context(), p, Settings{Direct: true})
-	if err != nil || len(r.Ends) != 0 || r.Path[0].Examples != 200 || math.Abs(r.Path[0].Values[0]/0.05-1) > 1e-9 || math.Abs(r.Path[0].Values[1]/2-1) > 1e-9 || !(r.Value <= r.Path[0].Value) {
+	if err != nil || len(r.Ends) != 0 || r.Path[0].Examples != 200 ||
+		math.Abs(r.Path[0].Values[0]/0.05-1) > 1e-9 || math.Abs(r.Path[0].Values[1]/2-1) > 1e-9 ||
+		!(r.Value <= r.Path[0].Value) {
 		t.Errorf("%v: %+v", err, r)
 	}
 }
@@ -292,14 +322,17 @@ func TestSeeds(t *testing.T) {
 		if first == nil {
 			first = r
 		}
-		if math.Abs(r.Value-first.Value) > 0.01*first.Value || math.Abs(math.Log(r.Spec.Kernel.Gamma/first.Spec.Kernel.Gamma)) > 0.2 {
-			t.Errorf("seed %d: %g at %v, first %g at %v", seed, r.Value, values(r.Over, &r.Spec), first.Value, values(first.Over, &first.Spec))
+		if math.Abs(r.Value-first.Value) > 0.01*first.Value ||
+			math.Abs(math.Log(r.Spec.Kernel.Gamma/first.Spec.Kernel.Gamma)) > 0.2 {
+			t.Errorf("seed %d: %g at %v, first %g at %v", seed, r.Value, values(r.Over, &r.Spec), first.Value,
+				values(first.Over, &first.Spec))
 		}
 	}
 }
 
 // TestSections: in the middle of a section is the model that was chosen, with its objective up to the looser
-// solve; no place along it is better than that by more than the descent's end leaves, and the bounds are kept.
+// solve; no place along it is better than that by more than the descent's end leaves, and the bounds are
+// kept.
 func TestSections(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=50", Plus632)
 	r := need.One(Run(t.Context(), p, Settings{Starts: 1}))(t)
@@ -326,7 +359,8 @@ func TestLowRank(t *testing.T) {
 	p.Spec.Storage, p.Spec.RankTol = model.LowRank, 1e-6
 	low := need.One(Run(t.Context(), p, Settings{Starts: 1}))(t)
 	if low.Model.Factor == nil || math.Abs(low.Value/whole.Value-1) > 1e-2 || low.Failures > 0 {
-		t.Errorf("objective %g at %v, %d failures, exact %g at %v", low.Value, values(low.Over, &low.Spec), low.Failures, whole.Value, values(whole.Over, &whole.Spec))
+		t.Errorf("objective %g at %v, %d failures, exact %g at %v", low.Value, values(low.Over, &low.Spec),
+			low.Failures, whole.Value, values(whole.Over, &whole.Spec))
 	}
 }
 
@@ -343,6 +377,7 @@ func TestProbe(t *testing.T) {
 	beyond.Spec.Kernel.Gamma, beyond.Spec.Loss = 0.0028, loss.Hinge{C: 12400}
 	v, err := Value(t.Context(), beyond, 1e-5)
 	if err != nil || !(r.Value < 1.005*v) || !(slices.Min(r.Ends) > 1.02*v) {
-		t.Errorf("%v: starts ended at %v, the search at %v, %v; beyond the ridge %v", err, r.Ends, r.Value, values(r.Over, &r.Spec), v)
+		t.Errorf("%v: starts ended at %v, the search at %v, %v; beyond the ridge %v", err, r.Ends, r.Value,
+			values(r.Over, &r.Spec), v)
 	}
 }

@@ -67,7 +67,8 @@ const robotScale = 3
 func Robot(set *dataset.Set) (model.Spec, error) {
 	const n = 500
 	if set.N() < n || set.D() != 8 {
-		return model.Spec{}, fmt.Errorf("%w: %s has %d examples of %d features; the robot arm has at least %d of 8", model.ErrInput, set.Name, set.N(), set.D(), n)
+		return model.Spec{}, fmt.Errorf("%w: %s has %d examples of %d features; the robot arm has at least %d of 8",
+			model.ErrInput, set.Name, set.N(), set.D(), n)
 	}
 	head := set.Head(n)
 	head.Name = "robot arm"
@@ -75,12 +76,14 @@ func Robot(set *dataset.Set) (model.Spec, error) {
 	for j, sd := range scales {
 		scales[j] = sd * math.Sqrt(robotScale/2.)
 	}
-	return model.Spec{Set: head, Kernel: kernel.Spec{Kind: kernel.RBF, LengthScale: scales}, Loss: loss.Square{Noise: 0.01}}, nil
+	return model.Spec{Set: head, Kernel: kernel.Spec{Kind: kernel.RBF, LengthScale: scales},
+		Loss: loss.Square{Noise: 0.01}}, nil
 }
 
 // RegressionCurves are M03 figure 1, left: the theory, its three weaker
 // relatives and retraining.
-func RegressionCurves(ctx context.Context, spec model.Spec, test loss.Test, methods []solver.Method, s Settings) (*Curve, error) {
+func RegressionCurves(ctx context.Context, spec model.Spec, test loss.Test, methods []solver.Method,
+	s Settings) (*Curve, error) {
 	r, err := newRun(ctx, s)
 	if err != nil {
 		return nil, err
@@ -137,8 +140,10 @@ func (r *run) curve(spec model.Spec, test loss.Test, methods []solver.Method) (*
 		}
 	}
 	err = eachPart(naiveRatios, func(ratio float64) error {
-		x := &experiment{name: spec.Set.Name, model: m, scheme: resample.Poisson{Ratio: ratio}, tests: []loss.Test{test}}
-		ref, err := r.retrain(x, fmt.Sprintf("%s, %s loss, ratio %.3g", spec.Set.Name, test.Name(), ratio), r.Resamples)
+		x := &experiment{name: spec.Set.Name, model: m, scheme: resample.Poisson{Ratio: ratio},
+			tests: []loss.Test{test}}
+		ref, err := r.retrain(x, fmt.Sprintf("%s, %s loss, ratio %.3g", spec.Set.Name, test.Name(), ratio),
+			r.Resamples)
 		if err == nil {
 			c.Naive = append(c.Naive, Point{Method: "retraining", Ratio: ratio, Error: ref.Error[0], SE: ref.SE[0]})
 		}
@@ -164,7 +169,8 @@ func (r *run) theory(c *Curve, m *model.Model, test loss.Test, method solver.Met
 			return r.ctx.Err()
 		}
 		error, _ := s.LeftOut(test)
-		c.Theory = append(c.Theory, Point{Method: method.String(), Ratio: ratio, Error: error, Status: s.Status.String()})
+		c.Theory = append(c.Theory, Point{Method: method.String(), Ratio: ratio, Error: error,
+			Status: s.Status.String()})
 		if from = nil; s.Status == solver.Converged {
 			from = s
 		}

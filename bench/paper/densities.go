@@ -67,7 +67,8 @@ func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, erro
 		return nil, err
 	}
 	out := &PredictorDensities{Examples: spec.Set.N()}
-	err = eachPart([]string{"poisson", "multinomial"}, func(name string) error { return r.densities(out, m, name) })
+	err = eachPart([]string{"poisson", "multinomial"},
+		func(name string) error { return r.densities(out, m, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,8 @@ const jackknifeGroups = 20
 
 // summary is the shares of near and far places and the largest distance, one
 // group of blocks left out.
-func summary(ref *Reference, laws []loss.Distribution, offset float64, leave int) (close, far, largest float64, l1 []float64) {
+func summary(ref *Reference, laws []loss.Distribution, offset float64, leave int) (close, far,
+	largest float64, l1 []float64) {
 	l1 = make([]float64, len(laws))
 	for i := range laws {
 		l1[i] = ref.distance(i, laws[i], offset, leave)

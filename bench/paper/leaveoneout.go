@@ -56,7 +56,8 @@ func LeaveOneOutTable(ctx context.Context, s Settings) ([]LeaveOneOutRow, error)
 // leftOut runs every method on a set.
 func leftOut(ctx context.Context, set *dataset.Set) (LeaveOneOutRow, error) {
 	row := LeaveOneOutRow{Data: set.Name, N: set.N(), GammaD: 1, C: 1, LinearKernel: set.Sparse != nil}
-	spec := model.Spec{Set: set, Standardize: set.Sparse == nil, Loss: loss.Hinge{C: row.C}, Kernel: kernel.Spec{Gamma: row.GammaD / float64(set.D())}}
+	spec := model.Spec{Set: set, Standardize: set.Sparse == nil, Loss: loss.Hinge{C: row.C},
+		Kernel: kernel.Spec{Gamma: row.GammaD / float64(set.D())}}
 	if row.LinearKernel {
 		spec.Kernel = kernel.Spec{Kind: kernel.Linear}
 	}

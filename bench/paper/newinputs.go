@@ -119,7 +119,8 @@ func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 		fields[i] = gaussian(m.Mean[i], m.Var[i])
 		l1[i] = m.Naive.distance(sites+i, fields[i], 0, -1)
 		p := out.NaiveNegative[i]
-		out.Negative, out.NaiveSE = append(out.Negative, fields[i].CDF(0)), append(out.NaiveSE, math.Sqrt(p*(1-p)/float64(m.Naive.Resamples)))
+		out.Negative, out.NaiveSE = append(out.Negative, fields[i].CDF(0)),
+			append(out.NaiveSE, math.Sqrt(p*(1-p)/float64(m.Naive.Resamples)))
 	}
 	order := ranked(l1)
 	for _, c := range []struct {
@@ -135,5 +136,6 @@ func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 
 // gaussian is the distribution of the predictor at a new input (M03-48).
 func gaussian(mean, variance float64) loss.Distribution {
-	return loss.Distribution{Pieces: []loss.TruncatedNormal{{Weight: 1, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)}}}
+	return loss.Distribution{Pieces: []loss.TruncatedNormal{{Weight: 1, Mean: mean, SD: math.Sqrt(variance),
+		Lo: math.Inf(-1), Hi: math.Inf(1)}}}
 }

@@ -56,7 +56,8 @@ var ErrElsewhere = errors.New("a part is computed elsewhere")
 
 func (s Settings) withDefaults() (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 {
-		return s, fmt.Errorf("%w: cannot retrain on %d resamples with %d workers", model.ErrInput, s.Resamples, s.Workers)
+		return s, fmt.Errorf("%w: cannot retrain on %d resamples with %d workers", model.ErrInput, s.Resamples,
+			s.Workers)
 	}
 	if s.Resamples == 0 {
 		s.Resamples = DefaultResamples

@@ -52,9 +52,12 @@ func (m *memory) do(block Block, result any) (bool, error) {
 func small(t *testing.T) *experiment {
 	t.Helper()
 	set := need.One(dataset.Load("synthetic:friedman1,n=30,d=5", dataset.Options{}))(t)
-	m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}}))(t)
-	cross := need.One(m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.9, 0.2, 0.3, 0.4}}))(t)
-	return &experiment{name: "small", model: m, scheme: resample.Poisson{Ratio: 1}, tests: []loss.Test{loss.SquareTest{}}, cross: cross, bins: true}
+	m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1},
+		Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}}))(t)
+	cross := need.One(m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5,
+		0.5, 0.1, 0.9, 0.2, 0.3, 0.4}}))(t)
+	return &experiment{name: "small", model: m, scheme: resample.Poisson{Ratio: 1},
+		tests: []loss.Test{loss.SquareTest{}}, cross: cross, bins: true}
 }
 
 func (m *memory) run(t *testing.T, x *experiment, s Settings, resamples int) *Reference {
@@ -81,7 +84,8 @@ func TestResume(t *testing.T) {
 		t.Errorf("300 resamples, saved %d blocks, %d resamples", m.saves, resumed.Resamples)
 	}
 	plain := (*memory)(nil).run(t, x, Settings{Workers: 1}, 300)
-	if !reflect.DeepEqual(resumed.Mean, plain.Mean) || !reflect.DeepEqual(resumed.Error, plain.Error) || !reflect.DeepEqual(resumed.blocks[2].Bins, plain.blocks[2].Bins) {
+	if !reflect.DeepEqual(resumed.Mean, plain.Mean) || !reflect.DeepEqual(resumed.Error, plain.Error) ||
+		!reflect.DeepEqual(resumed.blocks[2].Bins, plain.blocks[2].Bins) {
 		t.Error("the resumed run differs from one in a piece")
 	}
 	m.run(t, x, Settings{Seed: 1}, 100)
@@ -156,8 +160,10 @@ func TestReference(t *testing.T) {
 				negative += 1 / float64(len(all))
 			}
 		}
-		if math.Abs(mean-ref.Mean[place]) > 1e-12*math.Abs(mean)+1e-13 || math.Abs(negative-ref.negative[place]) > 1e-12 {
-			t.Fatalf("place %d: mean %v, %v; negative %v, %v", place, mean, ref.Mean[place], negative, ref.negative[place])
+		if math.Abs(mean-ref.Mean[place]) > 1e-12*math.Abs(mean)+1e-13 ||
+			math.Abs(negative-ref.negative[place]) > 1e-12 {
+			t.Fatalf("place %d: mean %v, %v; negative %v, %v", place, mean, ref.Mean[place], negative,
+				ref.negative[place])
 		}
 		for _, offset := range []float64{0, 0.1} {
 			first, shares := ref.histogram(place, 0.2, offset, -1)
@@ -189,7 +195,8 @@ func TestDistance(t *testing.T) {
 	// Edges at odd multiples of 0.1 split it: shares 0.6 and 0.4 against half each
 	// of the mass within one standard deviation.
 	within := math.Erf(1/math.Sqrt2) / 2
-	if got, want := ref.distance(0, law, 0.1, -1), (math.Abs(0.6-within)+math.Abs(0.4-within)+1-2*within)/2; math.Abs(got-want) > 1e-12 {
+	if got, want := ref.distance(0, law, 0.1, -1),
+		(math.Abs(0.6-within)+math.Abs(0.4-within)+1-2*within)/2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("distance %v with shifted bins, want %v", got, want)
 	}
 }
@@ -199,7 +206,8 @@ func TestPeaks(t *testing.T) {
 	mixture := func(means ...float64) loss.Distribution {
 		var l loss.Distribution
 		for _, m := range means {
-			l.Pieces = append(l.Pieces, loss.TruncatedNormal{Weight: 1 / float64(len(means)), Mean: m, SD: 1, Lo: math.Inf(-1), Hi: math.Inf(1)})
+			l.Pieces = append(l.Pieces, loss.TruncatedNormal{Weight: 1 / float64(len(means)), Mean: m, SD: 1,
+				Lo: math.Inf(-1), Hi: math.Inf(1)})
 		}
 		return l
 	}

@@ -30,8 +30,9 @@ type Reference struct {
 // block is the average over blockSize resamples. Its fields are exported for the
 // sake of encoding.
 type block struct {
-	Error, SE, Mean, Var, MeanSE, VarSE, Negative []float64         // Negative counts resamples
-	Bins                                          []map[int32]int32 // per place: resamples by number of the fine bin
+	Error, SE, Mean, Var, MeanSE, VarSE, Negative []float64 // Negative counts resamples
+	// per place: resamples by number of the fine bin
+	Bins []map[int32]int32
 }
 
 // experiment is what is retrained.
@@ -50,8 +51,10 @@ func (x *experiment) key(seed uint64, number int) string {
 	for _, t := range x.tests {
 		tests = append(tests, t.Name())
 	}
-	return x.model.Fingerprint().WithScheme(x.scheme).With("name", x.name).With("--test-loss", tests).With("new inputs", x.cross.Rows).
-		With("bins", x.bins).With("--seed", seed).With("block", fmt.Sprintf("%d of %d resamples", number, blockSize)).String()
+	return x.model.Fingerprint().WithScheme(x.scheme).With("name", x.name).With("--test-loss",
+		tests).With("new inputs", x.cross.Rows).
+		With("bins", x.bins).With("--seed", seed).With("block", fmt.Sprintf("%d of %d resamples", number,
+		blockSize)).String()
 }
 
 // retrain draws at least the given number of resamples in whole blocks.
@@ -61,7 +64,8 @@ func (r *run) retrain(x *experiment, part string, resamples int) (*Reference, er
 	for number := range count {
 		var b block
 		filled, err := r.do(Block{
-			Number: number, Key: x.key(r.Seed, number), Name: fmt.Sprintf("%s, ratio %v, block %d", x.name, x.scheme.Mean(), number+1),
+			Number: number, Key: x.key(r.Seed, number), Name: fmt.Sprintf("%s, ratio %v, block %d", x.name,
+				x.scheme.Mean(), number+1),
 			Compute: func() error { return r.draw(&b, x, part, number, count) },
 			Check:   func() error { return b.check(x) },
 		}, &b)
@@ -97,7 +101,8 @@ func (b *block) check(x *experiment) error {
 		finite bool
 	}{
 		{b.Error, len(x.tests), false}, {b.SE, len(x.tests), false}, // NaN where no resample left an example out
-		{b.Mean, places, true}, {b.Var, places, true}, {b.MeanSE, places, true}, {b.VarSE, places, true}, {b.Negative, places, true},
+		{b.Mean, places, true}, {b.Var, places, true}, {b.MeanSE, places, true}, {b.VarSE, places, true},
+		{b.Negative, places, true},
 	} {
 		if len(list.values) != list.length {
 			return fmt.Errorf("a list has %d numbers, not %d", len(list.values), list.length)
@@ -120,7 +125,8 @@ func (r *run) draw(b *block, x *experiment, part string, number, count int) erro
 	settings := retrain.Settings{
 		// The streams of different seeds are independent; those of neighbouring
 		// blocks must not be those of a neighbouring Seed.
-		Resamples: blockSize, Seed: r.Seed ^ (uint64(number)+1)*0x9e3779b97f4a7c15, Workers: r.Workers, Tests: x.tests,
+		Resamples: blockSize, Seed: r.Seed ^ (uint64(number)+1)*0x9e3779b97f4a7c15, Workers: r.Workers,
+		Tests:      x.tests,
 		Progress:   func(done, _ int) { r.tell(part, number*blockSize+done, count*blockSize) },
 		OnResample: func(_ int, _ []int, f []float64) { b.observe(f, x.bins) },
 	}
@@ -183,9 +189,12 @@ func (ref *Reference) average() {
 		}
 		return out
 	}
-	ref.Error, ref.SE = mean(func(b *block) []float64 { return b.Error }), error(func(b *block) []float64 { return b.SE })
-	ref.Mean, ref.MeanSE = mean(func(b *block) []float64 { return b.Mean }), error(func(b *block) []float64 { return b.MeanSE })
-	ref.Var, ref.VarSE = mean(func(b *block) []float64 { return b.Var }), error(func(b *block) []float64 { return b.VarSE })
+	ref.Error, ref.SE = mean(func(b *block) []float64 { return b.Error }),
+		error(func(b *block) []float64 { return b.SE })
+	ref.Mean, ref.MeanSE = mean(func(b *block) []float64 { return b.Mean }),
+		error(func(b *block) []float64 { return b.MeanSE })
+	ref.Var, ref.VarSE = mean(func(b *block) []float64 { return b.Var }),
+		error(func(b *block) []float64 { return b.VarSE })
 	ref.negative = mean(func(b *block) []float64 { return b.Negative })
 	for i := range ref.negative {
 		ref.negative[i] /= blockSize

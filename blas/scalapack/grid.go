@@ -11,12 +11,18 @@ void Cblacs_gridinit(int *, char *, int, int);
 // Fortran symbols. Trailing lengths of the character arguments follow gfortran's
 // convention; the PBLAS (pdtrmm, pdsyrk) are written in C and
 // have none.
-void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc, int *info, size_t);
-void pdtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *ia, const int *ja, const int *desc, int *info, size_t, size_t);
-void pdlauum_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc, size_t);
-void pdtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n, const double *alpha,
-             const double *a, const int *ia, const int *ja, const int *desca, double *b, const int *ib, const int *jb, const int *descb);
-void pdsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a, const int *ia, const int *ja,
+void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc,
+	int *info, size_t);
+void pdtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *ia, const int *ja,
+	const int *desc, int *info, size_t, size_t);
+void pdlauum_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc,
+	size_t);
+void pdtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
+	const int *n, const double *alpha,
+             const double *a, const int *ia, const int *ja, const int *desca, double *b, const int *ib,
+	const int *jb, const int *descb);
+void pdsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha,
+	const double *a, const int *ia, const int *ja,
              const int *desca, const double *beta, double *c, const int *ic, const int *jc, const int *descc);
 
 // pilaenv_ takes the place of ScaLAPACK's own, which is meant to be replaced: the
@@ -41,7 +47,8 @@ static void bb_pdlauum(int n, double *a, int at, const int *desc) {
 }
 
 // bb_pdtrmm multiplies the m x n matrix at (ib, jb) by the lower triangle at (at, at).
-static void bb_pdtrmm(char side, char trans, int m, int n, double alpha, double *a, int at, int ib, int jb, const int *desc) {
+static void bb_pdtrmm(char side, char trans, int m, int n, double alpha, double *a, int at, int ib, int jb,
+	const int *desc) {
 	pdtrmm_(&side, "L", &trans, "N", &m, &n, &alpha, a, &at, &at, desc, a, &ib, &jb, desc);
 }
 

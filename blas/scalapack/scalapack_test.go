@@ -149,7 +149,8 @@ func checkFactorisations(t *testing.T, g *Grid, n, block int) {
 		want, _ := part(g, n, block, whole)
 		for i, v := range want {
 			if !(math.Abs(a[i]-v) < 1e-13) {
-				t.Fatalf("%s, n = %d, blocks of %d: element %d of rank %d is %v, want %v", step, n, block, i, g.Rank(), a[i], v)
+				t.Fatalf("%s, n = %d, blocks of %d: element %d of rank %d is %v, want %v", step, n, block, i, g.Rank(),
+					a[i], v)
 			}
 		}
 	}

@@ -140,7 +140,8 @@ type DivergenceError struct {
 }
 
 func (e *DivergenceError) Error() string {
-	return fmt.Sprintf("rank %d is at %q, meeting %d, and another rank is not: the ranks have diverged", e.Rank, e.Place, e.Count)
+	return fmt.Sprintf("rank %d is at %q, meeting %d, and another rank is not: the ranks have diverged", e.Rank,
+		e.Place, e.Count)
 }
 
 // Barrier waits for the other ranks and returns the largest value that one brings. If

@@ -28,7 +28,8 @@ theory's difference, and how far its variances per point are off.`,
 		Args:    noArguments,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&only, "data", nil, "only these sets, `NAME,NAME,...` of crabs, wisconsin, sonar, pima, boston, friedman1, waves; default: all")
+	f.StringSliceVar(&only, "data", nil,
+		"only these sets, `NAME,NAME,...` of crabs, wisconsin, sonar, pima, boston, friedman1, waves; default: all")
 	b.register(f, surveyResamples)
 	r.registerScheme(f)
 	registerOut(cmd, "accuracy.csv")
@@ -52,7 +53,8 @@ theory's difference, and how far its variances per point are off.`,
 			return err
 		}
 		return a.accuracy(cases, bench.Settings{
-			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers, Scheme: r.scheme, Folds: r.folds,
+			Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers, Scheme: r.scheme,
+			Folds: r.folds,
 		})
 	}
 	return cmd

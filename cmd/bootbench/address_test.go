@@ -55,7 +55,8 @@ func TestAddressSpace(t *testing.T) {
 			switch code := c.ProcessState.ExitCode(); {
 			case code == exitDone || code == exitNotConverged:
 				answered++
-			case code == exitUsage && strings.Count(said.String(), "\n") == 1 && strings.Contains(said.String(), "not enough memory"):
+			case code == exitUsage && strings.Count(said.String(), "\n") == 1 && strings.Contains(said.String(),
+				"not enough memory"):
 				refused++
 			default:
 				t.Errorf("%s with %d MiB: %v, %.300s", line, mib, c.ProcessState, said.String())

@@ -9,7 +9,8 @@ import (
 // oneData refuses anything but one DATA.
 func oneData(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d", cmd.Name(), len(args))
+		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d",
+			cmd.Name(), len(args))
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ type biasFlags struct {
 }
 
 func (b *biasFlags) register(f *pflag.FlagSet) {
-	f.BoolVar(&b.on, "bias", false, "add a constant to the predictor that costs nothing, as LIBSVM does: the limit of a large --constant; default: none, but for --loss hinge of loo and train")
+	f.BoolVar(&b.on, "bias", false,
+		"add a constant to the predictor that costs nothing, as LIBSVM does: the limit of a large --constant; default: none, but for --loss hinge of loo and train")
 	f.BoolVar(&b.off, "no-bias", false, "add none; default: see --bias")
 }
 

@@ -22,7 +22,8 @@ func TestBridges(t *testing.T) {
 		page, language, interpreter, needs string
 		says                               []string
 	}{
-		{"python.md", "python", "python3", "import numpy", []string{"left-out error ", "refined ", "'loss': 'square'", "worst row ", "mean [", "covariance "}},
+		{"python.md", "python", "python3", "import numpy", []string{"left-out error ", "refined ",
+			"'loss': 'square'", "worst row ", "mean [", "covariance "}},
 		{"r.md", "r", "Rscript", "library(jsonlite)", []string{"left-out error ", "refined ", "worst row "}},
 	} {
 		t.Run(c.page, func(t *testing.T) {
@@ -33,7 +34,8 @@ func TestBridges(t *testing.T) {
 			text := need.One(os.ReadFile("../../doc/" + c.page))(t)
 			dir, says := t.TempDir(), c.says
 			blocks := regexp.MustCompile("(?s)```"+c.language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-			if exec.Command(interpreter, map[string]string{"python3": "-c", "Rscript": "-e"}[c.interpreter], c.needs).Run() != nil {
+			if exec.Command(interpreter, map[string]string{"python3": "-c", "Rscript": "-e"}[c.interpreter],
+				c.needs).Run() != nil {
 				if c.interpreter == "Rscript" {
 					t.Skip("there is no jsonlite")
 				}
@@ -61,7 +63,8 @@ func TestBridges(t *testing.T) {
 				t.Fatal(err)
 			}
 			command := exec.Command(interpreter, script)
-			command.Dir, command.Env = dir, append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+			command.Dir, command.Env = dir,
+				append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 			out, err := command.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)

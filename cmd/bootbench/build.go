@@ -17,8 +17,13 @@ import (
 
 // load reads DATA.
 func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
-	if asked := slices.IndexFunc(dataFlagNames, func(name string) bool { return name != "unseen" && m.given(name) }); asked >= 0 && slices.Contains(dataset.Names(), path) {
-		return nil, usage.Errorf("--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file", dataFlagNames[asked], path, path)
+	if asked := slices.IndexFunc(dataFlagNames, func(name string) bool {
+		return name != "unseen" &&
+			m.given(name)
+	}); asked >= 0 && slices.Contains(dataset.Names(), path) {
+		return nil, usage.Errorf(
+			"--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file",
+			dataFlagNames[asked], path, path)
 	}
 	options := m.options(a.stdin())
 	if a.ranks != nil && a.ranks.Size() > 1 && m.sharesInputs() {
@@ -34,7 +39,8 @@ func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
 // sharesInputs reports whether ranks hold the inputs of DATA together: those of a low-rank factor, unless
 // they are a kernel matrix.
 func (m *modelFlags) sharesInputs() bool {
-	return m.engine != nil && m.engine.engine == model.LowRank.String() && m.kernel != kernel.Precomputed.String()
+	return m.engine != nil && m.engine.engine == model.LowRank.String() &&
+		m.kernel != kernel.Precomputed.String()
 }
 
 // stdin is standard input, until the run ends.

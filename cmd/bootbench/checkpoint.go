@@ -18,8 +18,10 @@ type checkpointFlags struct {
 
 func (c *checkpointFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.path, "checkpoint", "", "after every sweep, once a second at most, keep in `FILE` what --resume needs, and in FILE.fits every exact resample; a checkpoint that is there is replaced; default: none")
-	f.BoolVar(&c.resume, "resume", false, "go on from --checkpoint, whose data and settings must be the same but for --tol and --max-sweeps (curve: those too); default: start afresh, as where there is no FILE yet")
+	f.StringVar(&c.path, "checkpoint", "",
+		"after every sweep, once a second at most, keep in `FILE` what --resume needs, and in FILE.fits every exact resample; a checkpoint that is there is replaced; default: none")
+	f.BoolVar(&c.resume, "resume", false,
+		"go on from --checkpoint, whose data and settings must be the same but for --tol and --max-sweeps (curve: those too); default: start afresh, as where there is no FILE yet")
 }
 
 // begin says what is solved, and refuses a checkpoint of something else.
@@ -27,5 +29,6 @@ func (c *checkpointFlags) begin(set *dataset.Set, f model.Fingerprint) error {
 	if c.keeper == nil {
 		return nil
 	}
-	return c.keeper.Begin(checkpoint.Document{Data: checkpoint.Data{Name: set.Name, N: set.N(), D: set.D(), Digest: set.Digest()}, Settings: f})
+	return c.keeper.Begin(checkpoint.Document{Data: checkpoint.Data{Name: set.Name, N: set.N(), D: set.D(),
+		Digest: set.Digest()}, Settings: f})
 }

@@ -23,7 +23,8 @@ import (
 
 // keeps is a command line on a set whose solve takes a dozen sweeps.
 func keeps(path string, more ...string) []string {
-	return slices.Concat([]string{"estimate", "synthetic:blobs,n=120,d=4,seed=5", "--loss", "hinge", "--C", "10", "--refine", "none", "--checkpoint", path, "--json", "-"}, more)
+	return slices.Concat([]string{"estimate", "synthetic:blobs,n=120,d=4,seed=5", "--loss", "hinge", "--C", "10",
+		"--refine", "none", "--checkpoint", path, "--json", "-"}, more)
 }
 
 // answerOf is a document without what differs from run to run: times, memory, and
@@ -130,13 +131,16 @@ func TestResumeEstimate(t *testing.T) {
 	if sweeps := wholeCheckpoint(t, path).State.Stats.Sweeps; sweeps > total+2 {
 		t.Errorf("%d sweeps, resumed twice, undisturbed %d", sweeps, total)
 	}
-	if o = drive(t, "", keeps(path, "--quiet", "--resume", "--tol", "1e-8")...); o.status != exitDone || o.stderr != "" {
+	if o = drive(t, "", keeps(path, "--quiet", "--resume", "--tol", "1e-8")...); o.status != exitDone ||
+		o.stderr != "" {
 		t.Errorf("another tolerance: %d, %q", o.status, o.stderr)
 	}
 	// predict takes up what estimate has solved.
-	predict := append([]string{"predict"}, keeps(path, "--test", "synthetic:blobs,n=20,d=4,seed=6", "--quiet")[1:]...)
+	predict := append([]string{"predict"}, keeps(path, "--test", "synthetic:blobs,n=20,d=4,seed=6",
+		"--quiet")[1:]...)
 	o = drive(t, "", append(predict, "--resume")...)
-	afresh := drive(t, "", append([]string{"predict"}, keeps(filepath.Join(t.TempDir(), "other"), "--test", "synthetic:blobs,n=20,d=4,seed=6", "--tol", "1e-8")[1:]...)...)
+	afresh := drive(t, "", append([]string{"predict"}, keeps(filepath.Join(t.TempDir(), "other"), "--test",
+		"synthetic:blobs,n=20,d=4,seed=6", "--tol", "1e-8")[1:]...)...)
 	if o.status != exitDone || afresh.status != exitDone {
 		t.Fatalf("%+v, %+v", o, afresh)
 	}
@@ -154,7 +158,8 @@ func TestResumeCurve(t *testing.T) {
 		"square": small, "hinge": {"synthetic:blobs,n=60,d=4,seed=5", "--loss", "hinge", "--C", "10"},
 	} {
 		path := filepath.Join(t.TempDir(), "curve.checkpoint")
-		args := slices.Concat([]string{"curve"}, model, []string{"--refine", "none", "--ratio", "0.5,1,2,4", "--json", "-", "--checkpoint", path})
+		args := slices.Concat([]string{"curve"}, model, []string{"--refine", "none", "--ratio", "0.5,1,2,4",
+			"--json", "-", "--checkpoint", path})
 		whole := drive(t, "", args...)
 		if whole.status != exitDone {
 			t.Fatalf("%+v", whole)
@@ -185,7 +190,8 @@ func TestResumeCurve(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, ratio := range []string{"0.5", "1", "2", "4"} {
-				if solved := strings.Contains(string(text), fmt.Sprintf("ratio %s, %d of 4", ratio, i+1)); solved != (i >= finished) {
+				if solved := strings.Contains(string(text), fmt.Sprintf("ratio %s, %d of 4", ratio,
+					i+1)); solved != (i >= finished) {
 					t.Errorf("%s: %d ratios were finished; ratio %s is solved: %v", name, finished, ratio, solved)
 				}
 			}
@@ -221,17 +227,24 @@ func TestCheckpointRefusals(t *testing.T) {
 		{on("estimate", "--checkpoint", filepath.Join(folder, "no", "file")), "no such file"},
 		{on("estimate", "--checkpoint", folder), "is a directory"},
 		{on("estimate", "--checkpoint", "/dev/null"), "is no regular file"},
-		{on("estimate", "--checkpoint", file("mine.csv", []byte("a,y\n1,2\n"))), "is no checkpoint of bootbench, and is not replaced"},
-		{on("estimate", "--resume", "--checkpoint", file("text", []byte("a,y\n1,2\n"))), "text is no checkpoint of bootbench"},
+		{on("estimate", "--checkpoint", file("mine.csv", []byte("a,y\n1,2\n"))),
+			"is no checkpoint of bootbench, and is not replaced"},
+		{on("estimate", "--resume", "--checkpoint", file("text", []byte("a,y\n1,2\n"))),
+			"text is no checkpoint of bootbench"},
 		{on("estimate", "--resume", "--checkpoint", file("short", before[:len(before)-7])), "short is cut short"},
-		{on("estimate", "--resume", "--checkpoint", file("damaged", damaged)), "damaged is damaged: its checksum does not fit"},
-		{on("estimate", "--resume", "--checkpoint", file("later", bytes.Replace(before, []byte("checkpoint 2"), []byte("checkpoint 7"), 1))), "later is of version 7"},
-		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=61"}, small[1:], []string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
-		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=60,seed=2"}, small[1:], []string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
+		{on("estimate", "--resume", "--checkpoint", file("damaged", damaged)),
+			"damaged is damaged: its checksum does not fit"},
+		{on("estimate", "--resume", "--checkpoint", file("later", bytes.Replace(before, []byte("checkpoint 2"),
+			[]byte("checkpoint 7"), 1))), "later is of version 7"},
+		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=61"}, small[1:], []string{"--checkpoint", path,
+			"--resume"}), "is of other data: synthetic:friedman1,n=60"},
+		{slices.Concat([]string{"estimate", "synthetic:friedman1,n=60,seed=2"}, small[1:],
+			[]string{"--checkpoint", path, "--resume"}), "is of other data: synthetic:friedman1,n=60"},
 		{set("--noise", "2"), "--noise is 2, was 1"},
 		{set("--ratio", "2"), "--ratio is 2, was 1"},
 		{set("--scheme", "multinomial"), "--scheme is multinomial, was poisson"},
-		{set("--scheme", "kfold"), "--scheme is kfold, was poisson; --folds is 10, was not set; --ratio is not set, was 1"},
+		{set("--scheme", "kfold"),
+			"--scheme is kfold, was poisson; --folds is 10, was not set; --ratio is not set, was 1"},
 		{set("--gamma", "0.3"), "--gamma is 0.3, was 0.05"},
 		{set("--length-scale", "2"), "--gamma is 0, was 0.05; --length-scale is 2, was empty"},
 		{set("--kernel", "matern32"), "--kernel is matern32, was rbf"},
@@ -244,13 +257,16 @@ func TestCheckpointRefusals(t *testing.T) {
 		{set("--rank-tol", "0.01"), "--rank-tol is 0.01, was 0"},
 		{set("--max-rank", "7"), "--max-rank is 7, was 0"},
 		{set("--method", "start"), "--method is start, was adatap"},
-		{slices.Concat([]string{"estimate", small[0], "--loss", "eps", "--C", "3", "--amplitude", "25", "--constant", "200", "--checkpoint", path, "--resume"}),
+		{slices.Concat([]string{"estimate", small[0], "--loss", "eps", "--C", "3", "--amplitude", "25",
+			"--constant", "200", "--checkpoint", path, "--resume"}),
 			"--loss is eps, was square; --C is 3, was not set; --epsilon is 0.1, was not set; --noise is not set, was 1"},
 		{on("curve", "--checkpoint", path, "--resume"), "command is curve, was estimate or predict"},
-		{on("curve", "--checkpoint", path, "--shard", "0/2", "--out", t.TempDir()), "--checkpoint: parts of a study"},
+		{on("curve", "--checkpoint", path, "--shard", "0/2", "--out", t.TempDir()),
+			"--checkpoint: parts of a study"},
 	} {
 		o := drive(t, "", c.args...)
-		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) || strings.Count(o.stderr, "\n") != 1 {
+		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) ||
+			strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%v: status %d, %q, want %q", c.args, o.status, o.stderr, c.says)
 		}
 		after, err := os.ReadFile(path)
@@ -270,7 +286,8 @@ func TestCheckpointRefusals(t *testing.T) {
 		"--level is 0.9, was 0.95":      {"--level", "0.9"},
 		"--no-points is true, was fals": {"--no-points"},
 	} {
-		if o := drive(t, "", slices.Concat(curve, []string{"--resume"}, flags)...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
+		if o := drive(t, "", slices.Concat(curve, []string{"--resume"}, flags)...); o.status != exitUsage ||
+			!strings.Contains(o.stderr, says) {
 			t.Errorf("%v: status %d, %q, want %q", flags, o.status, o.stderr, says)
 		}
 	}
@@ -285,9 +302,11 @@ func TestCheckpointNotWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := driveUntil(t, 0, syscall.ENOSPC, keeps(path)...)
-	curve := driveUntil(t, 0, syscall.ENOSPC, on("curve", "--ratio", "1,2", "--checkpoint", path, "--json", "-")...)
+	curve := driveUntil(t, 0, syscall.ENOSPC, on("curve", "--ratio", "1,2", "--checkpoint", path, "--json",
+		"-")...)
 	for _, o := range []outcome{full, curve} {
-		if o.status != exitDone || !strings.HasPrefix(o.stderr, "bootbench: warning: --checkpoint: no space left on device; the solve goes on\n") {
+		if o.status != exitDone || !strings.HasPrefix(o.stderr,
+			"bootbench: warning: --checkpoint: no space left on device; the solve goes on\n") {
 			t.Errorf("status %d, %q", o.status, o.stderr)
 		}
 		if !strings.Contains(o.stdout, "could not be kept: no space left on device") {
@@ -393,7 +412,8 @@ func haltAtSecond() {
 func TestKilled(t *testing.T) {
 	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		path := filepath.Join(t.TempDir(), "solve.checkpoint")
-		args := []string{"estimate", "synthetic:blobs,n=200,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine", "exact", "--refine", "none", "--json", "-", "--quiet", "--checkpoint", path}
+		args := []string{"estimate", "synthetic:blobs,n=200,d=4,seed=5", "--loss", "hinge", "--C", "10", "--engine",
+			"exact", "--refine", "none", "--json", "-", "--quiet", "--checkpoint", path}
 		child := child(t, args...)
 		child.Env = append(child.Env, childHalts+"=1")
 		ended := begun(t, child, func() bool {

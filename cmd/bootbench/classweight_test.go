@@ -51,16 +51,21 @@ func TestClassWeights(t *testing.T) {
 	if want.ClassWeight == nil || want.ClassWeight.Negative != 2 || want.ClassWeight.Positive != 3 {
 		t.Errorf("2,3 became %+v", want.ClassWeight)
 	}
-	for _, same := range []string{numbers + estimate + " --class-weight 1=3,-1=2", texts + estimate + " --class-weight yes=3,no=2", texts + estimate + " --class-weight no=2,yes=3"} {
+	for _, same := range []string{numbers + estimate + " --class-weight 1=3,-1=2",
+		texts + estimate + " --class-weight yes=3,no=2", texts + estimate + " --class-weight no=2,yes=3"} {
 		if got := ask("estimate " + same); got.TestError != want.TestError {
 			t.Errorf("%s: %v, want %v", same, got.TestError, want.TestError)
 		}
 	}
-	if one, pair := ask("estimate "+numbers+estimate+" --class-weight 1.5"), ask("estimate "+numbers+" --loss logistic --C 1 --gamma 0.4 --refine none --class-weight 2,3"); math.Abs(one.TestError-pair.TestError) > 1e-6 { // 2 x 1.5 is 1 x 3
+	// 2 x 1.5 is 1 x 3
+	if one, pair := ask("estimate "+numbers+estimate+" --class-weight 1.5"),
+		ask("estimate "+numbers+" --loss logistic --C 1 --gamma 0.4 --refine none --class-weight 2,3"); math.Abs(
+		one.TestError-pair.TestError) > 1e-6 {
 		t.Errorf("C 2 times 1 and 1.5: %v, C 1 times 2 and 3: %v", one.TestError, pair.TestError)
 	}
 	balanced := ask("estimate " + texts + estimate + " --class-weight balanced").ClassWeight
-	if balanced == nil || math.Abs(balanced.Negative-40./54) > 1e-15 || math.Abs(balanced.Positive-40./26) > 1e-15 {
+	if balanced == nil || math.Abs(balanced.Negative-40./54) > 1e-15 ||
+		math.Abs(balanced.Positive-40./26) > 1e-15 {
 		t.Errorf("balanced: %+v", balanced)
 	}
 	plain := ask("estimate crabs --loss hinge --C 1 --refine none")
@@ -68,13 +73,17 @@ func TestClassWeights(t *testing.T) {
 		t.Errorf("balanced on 100 of each: %v, without %v", even.TestError, plain.TestError)
 	}
 
-	model, answer, other := filepath.Join(dir, "m.json"), filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	model, answer, other := filepath.Join(dir, "m.json"), filepath.Join(dir, "a.json"),
+		filepath.Join(dir, "b.json")
 	svm := " --loss hinge --C 1 --gamma 0.4 --class-weight balanced"
 	for _, line := range []string{
-		"curve " + texts + svm + " --ratio 1,2 --refine none", "retrain " + texts + svm + " --resamples 20", "loo " + texts + svm + " --method all",
-		"train " + texts + svm + " --model " + model, "predict " + texts + svm + " --test " + texts + " --refine none", "estimate " + texts + " --class-weight balanced --refine none",
+		"curve " + texts + svm + " --ratio 1,2 --refine none", "retrain " + texts + svm + " --resamples 20",
+		"loo " + texts + svm + " --method all",
+		"train " + texts + svm + " --model " + model, "predict " + texts + svm + " --test " + texts +
+			" --refine none", "estimate " + texts + " --class-weight balanced --refine none",
 	} {
-		if d := ask(line); d.ClassWeight == nil || d.ClassWeight.Negative != balanced.Negative || d.ClassWeight.Positive != balanced.Positive {
+		if d := ask(line); d.ClassWeight == nil || d.ClassWeight.Negative != balanced.Negative ||
+			d.ClassWeight.Positive != balanced.Positive {
 			t.Errorf("%s: %+v", line, d.ClassWeight)
 		}
 	}
@@ -82,25 +91,33 @@ func TestClassWeights(t *testing.T) {
 		t.Errorf("model file %s, %v", file, err)
 	}
 	must(t, "predict", "--model", model, "--test", texts, "--quiet")
-	must(t, "estimate", texts, "--loss", "hinge", "--C", "1", "--class-weight", "yes=2", "--json", answer, "--quiet")
+	must(t, "estimate", texts, "--loss", "hinge", "--C", "1", "--class-weight", "yes=2", "--json", answer,
+		"--quiet")
 	must(t, "estimate", texts, "--loss", "hinge", "--C", "1", "--json", other, "--quiet")
 	if text := must(t, "compare", texts, "--models", answer, other, "--quiet"); !strings.Contains(text, "2") {
 		t.Errorf("two models: %s", text)
 	}
-	must(t, "compare", texts, "--loss", "hinge", "--C", "1", "--class-weight", "yes=2", "--sizes", "40", "--quiet")
-	if grid := must(t, "grid", texts, "--loss", "hinge", "--C", "1", "--over", "class-weight=0.5,2,balanced", "--json", "-", "--quiet"); strings.Count(grid, `"class_weight": {`) < 3 && strings.Count(grid, `"class_weight":{`) < 3 {
+	must(t, "compare", texts, "--loss", "hinge", "--C", "1", "--class-weight", "yes=2", "--sizes", "40",
+		"--quiet")
+	if grid := must(t, "grid", texts, "--loss", "hinge", "--C", "1", "--over", "class-weight=0.5,2,balanced",
+		"--json", "-", "--quiet"); strings.Count(grid, `"class_weight": {`) < 3 &&
+		strings.Count(grid, `"class_weight":{`) < 3 {
 		t.Errorf("grid: %s", grid)
 	}
 
-	tuned := ask("tune " + texts + " --loss hinge --C 1 --over class-weight=0.2:20,gamma --starts 1 --max-evaluations 20 --test-loss square")
-	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) || !strings.Contains(tuned.Again, "--class-weight ") {
+	tuned := ask("tune " + texts +
+		" --loss hinge --C 1 --over class-weight=0.2:20,gamma --starts 1 --max-evaluations 20 --test-loss square")
+	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) ||
+		!strings.Contains(tuned.Again, "--class-weight ") {
 		t.Errorf("tuned: %v, %s", tuned.Best, tuned.Again)
 	}
-	both := ask("tune " + texts + " --loss hinge --class-weight no=2 --over class-weight,C --starts 1 --max-evaluations 12")
+	both := ask("tune " + texts +
+		" --loss hinge --class-weight no=2 --over class-weight,C --starts 1 --max-evaluations 12")
 	if w, ok := both.Best["class-weight"].([]any); !ok || len(w) != 2 || w[0] != 2.0 {
 		t.Errorf("tuned beside a weight of 2: %v, %s", both.Best, both.Again)
 	}
-	if again := ask(strings.TrimPrefix(both.Again, "bootbench ") + " --refine none"); math.Abs(again.TestError-both.TestError) > 1e-6 {
+	if again := ask(strings.TrimPrefix(both.Again, "bootbench ") +
+		" --refine none"); math.Abs(again.TestError-both.TestError) > 1e-6 {
 		t.Errorf("%s: %v, tuned %v", both.Again, again.TestError, both.TestError)
 	}
 }

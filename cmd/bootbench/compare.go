@@ -92,16 +92,21 @@ type compareFlags struct {
 
 func (c *compareFlags) register(f *pflag.FlagSet) {
 	c.model.register(f)
-	f.StringVar(&c.ratio, "ratio", "1", "size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in equal factors")
+	f.StringVar(&c.ratio, "ratio", "1",
+		"size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in equal factors")
 	c.scheme.registerScheme(f)
-	f.IntSliceVar(&c.sizes, "sizes", nil, "numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
-		"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
+	f.IntSliceVar(&c.sizes, "sizes", nil,
+		"numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
+			"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
 	c.resampling.register(f, bench.DefaultResamples)
 	c.solver.registerLimits(f)
 	c.model.registerEngine(f)
-	f.BoolVar(&c.estimators, "estimators", false, "judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
-	f.StringSliceVar(&c.models, "models", nil, "compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the difference of their left-out errors on the same resamples, with its interval and p-value; default: theory against retraining")
-	f.IntVar(&c.splits, "splits", bench.DefaultSplits, "--estimators: number of random splits, an integer `K` of at least 2")
+	f.BoolVar(&c.estimators, "estimators", false,
+		"judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
+	f.StringSliceVar(&c.models, "models", nil,
+		"compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the difference of their left-out errors on the same resamples, with its interval and p-value; default: theory against retraining")
+	f.IntVar(&c.splits, "splits", bench.DefaultSplits,
+		"--estimators: number of random splits, an integer `K` of at least 2")
 }
 
 // settings are those of the comparison.
@@ -125,7 +130,8 @@ func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) 
 
 // compareEstimators reads the one DATA and judges on it.
 func (a *app) compareEstimators(c *compareFlags, args []string) error {
-	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine", "rank-tol", "rank-error", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
+	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine",
+		"rank-tol", "rank-error", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
 		if c.model.flags.Changed(flag) {
 			return usage.Errorf("--%s has no part in --estimators", flag)
 		}
@@ -267,8 +273,10 @@ func (r *schemeFlags) checkCase(c *bench.Case, workers int) error {
 	largest := float64(slices.Max(c.Sizes))
 	drawn := largest * -math.Expm1(-c.Ratio)
 	rows := largest * c.Ratio // of the naive fit
-	need := 8 * (2*largest*largest + max(float64(workers)*drawn*drawn, rows*rows+drawn*drawn, 3*math.Pow(min(largest, 4000), 2)))
-	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), c.Spec.MaxBytes, fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
+	need := 8 * (2*largest*largest + max(float64(workers)*drawn*drawn, rows*rows+drawn*drawn,
+		3*math.Pow(min(largest, 4000), 2)))
+	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), c.Spec.MaxBytes,
+		fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
 }
 
 // compare runs the cases.

@@ -32,7 +32,8 @@ func loadModel(path string) (*savedModel, error) {
 	}
 	var s savedModel
 	if err := json.Unmarshal(text, &s); err != nil || s.Model == nil {
-		return nil, usage.Errorf("--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate DATA --json %s)", path, path)
+		return nil, usage.Errorf(
+			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate DATA --json %s)", path, path)
 	}
 	return &s, nil
 }
@@ -40,7 +41,8 @@ func loadModel(path string) (*savedModel, error) {
 // spec is the model for a set.
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
 	m := s.Model
-	spec = model.Spec{Set: set, MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
+	spec = model.Spec{Set: set, MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize &&
+		set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
 	spec.Kernel = kernel.Spec{
 		Kind: m.Kernel, Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,
 		Amplitude: m.Amplitude, Constant: m.Constant, Jitter: m.Jitter,
@@ -77,7 +79,8 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 	}
 	if len(data) == 0 {
 		if models[0].Data != models[1].Data {
-			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0], models[0].Data, files[1], models[1].Data)
+			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0], models[0].Data,
+				files[1], models[1].Data)
 		}
 		data = []string{models[0].Data}
 	}
@@ -92,7 +95,8 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		d.Models = append(d.Models, *row)
 	}
 	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0].Each) != len(theory[1].Each) {
-		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no common error", files[0], files[1])
+		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no common error",
+			files[0], files[1])
 	}
 	d.Data, d.N = data[0], len(theory[0].Each)
 	d.Theory = *report.NewDifference(theory[0], theory[1], d.Level)
@@ -100,13 +104,15 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		d.Refined = report.NewDifference(refined[0], refined[1], d.Level)
 	}
 	d.Cost = a.cost(report.Times{})
-	return a.deliver(answer{document: d, warnings: d.Warnings(), page: report.Page{Answers: []report.Document{d}}})
+	return a.deliver(answer{document: d, warnings: d.Warnings(),
+		page: report.Page{Answers: []report.Document{d}}})
 }
 
 // leftOutOf are the left-out errors of the examples by the theory, and by exact resamples
 // where the loss has them: none else. Their influences are the theory's, none where that has
 // no derivative.
-func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings solver.Settings) (row *report.ComparedModel, theory, exact report.LeftOutErrors, err error) {
+func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
+	settings solver.Settings) (row *report.ComparedModel, theory, exact report.LeftOutErrors, err error) {
 	set, err := a.load(&c.model, data)
 	if err != nil {
 		return nil, theory, exact, err
@@ -130,12 +136,14 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string, settings so
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	plan := plan{scheme: scheme, settings: settings, refine: refinement{resamples: autoResamples, optional: true}}
+	plan := plan{scheme: scheme, settings: settings, refine: refinement{resamples: autoResamples,
+		optional: true}}
 	solution, err := a.solve(j, plan, "solve")
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: report.KernelText(j.report.Kernel), TestLoss: j.test.Name(), Status: solution.Status.String()}
+	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: report.KernelText(j.report.Kernel),
+		TestLoss: j.test.Name(), Status: solution.Status.String()}
 	row.TestError, theory.Each = solution.LeftOut(j.test)
 	if theory.Influence, err = solution.Influence(a.ctx, j.Loss, j.test); a.isInterrupt(err) {
 		return nil, theory, exact, err

@@ -44,7 +44,8 @@ The JSON document has a list under "results", each like the document of estimate
 		},
 	}
 	t.registerSolve(a, cmd)
-	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20", "ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
+	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20",
+		"ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
 	t.scheme.registerScheme(cmd.Flags())
 	t.test.registerLevel(cmd.Flags())
 	registerOut(cmd, "curve.csv")
@@ -109,7 +110,8 @@ func (a *app) curve(c *curve) (err error) {
 			func() (report.Estimate, error) { return a.ratio(c, i) },
 			func(e report.Estimate) error { return checkEstimate(&e, c.job.Set.N()) }))
 	}
-	doc := &report.Curve{Command: "curve", Subject: c.job.report, Scheme: c.schemes[0].Name(), TestLoss: c.job.test.Name()}
+	doc := &report.Curve{Command: "curve", Subject: c.job.report, Scheme: c.schemes[0].Name(),
+		TestLoss: c.job.test.Name()}
 	return runRows(a, rowRun[report.Estimate]{
 		tasks: tasks, document: doc, csv: "curve.csv",
 		status: func(e report.Estimate) string { return e.Status },

@@ -21,28 +21,36 @@ type dataFlags struct {
 }
 
 // dataFlagNames are flags that decide what is read.
-var dataFlagNames = []string{"target", "drop", "categorical", "no-header", "missing", "positive", "unseen", "zero-based"}
+var dataFlagNames = []string{"target", "drop", "categorical", "no-header", "missing", "positive", "unseen",
+	"zero-based"}
 
 func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&d.target, "target", "", "column of the target, its `NAME` or number from 1; default: the last")
-	f.StringSliceVar(&d.drop, "drop", nil, "columns to leave out, `NAMES` or numbers from 1, separated by commas; default: none")
-	f.StringSliceVar(&d.categorical, "categorical", nil, "columns whose numbers are codes of categories, `NAMES` or numbers from 1, separated by commas: they become indicators, as texts do; default: none")
-	f.BoolVar(&d.noHeader, "no-header", false, "take the first line of a table for an example; default: decided by looking")
-	f.TextVar(&d.missing, "missing", dataset.MissingError, "what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of the column) or indicator (the mean, and a feature that says so); default: error")
+	f.StringSliceVar(&d.drop, "drop", nil,
+		"columns to leave out, `NAMES` or numbers from 1, separated by commas; default: none")
+	f.StringSliceVar(&d.categorical, "categorical", nil,
+		"columns whose numbers are codes of categories, `NAMES` or numbers from 1, separated by commas: they become indicators, as texts do; default: none")
+	f.BoolVar(&d.noHeader, "no-header", false,
+		"take the first line of a table for an example; default: decided by looking")
+	f.TextVar(&d.missing, "missing", dataset.MissingError,
+		"what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of the column) or indicator (the mean, and a feature that says so); default: error")
 	f.Lookup("missing").DefValue = ""
-	f.StringVar(&d.positive, "positive", "", "`LABEL` of the class +1, as DATA writes it, against all others; default: the larger of two numbers, the later of two texts")
+	f.StringVar(&d.positive, "positive", "",
+		"`LABEL` of the class +1, as DATA writes it, against all others; default: the larger of two numbers, the later of two texts")
 	f.BoolVar(&d.zeroBased, "zero-based", false, "indices of sparse lines count from 0; default: from 1")
 }
 
 // registerUnseen adds what only commands with new inputs take.
 func (d *dataFlags) registerUnseen(f *pflag.FlagSet) {
-	f.Var(&d.unseen, "unseen", "what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
+	f.Var(&d.unseen, "unseen",
+		"what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
 }
 
 // options are the flags for the readers.
 func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 	return dataset.Options{
-		MaxBytes: maxBytes, Stdin: stdin, Target: d.target, Drop: d.drop, Categorical: d.categorical, NoHeader: d.noHeader, Missing: d.missing,
+		MaxBytes: maxBytes, Stdin: stdin, Target: d.target, Drop: d.drop, Categorical: d.categorical,
+		NoHeader: d.noHeader, Missing: d.missing,
 		Positive: d.positive, UnseenZero: bool(d.unseen), ZeroBased: d.zeroBased,
 	}
 }

@@ -26,9 +26,11 @@ func TestDataFlags(t *testing.T) {
 			Target []float64 `json:"target"`
 		} `json:"points"`
 	}
-	flags := []string{path, "--loss", "hinge", "--target", "y", "--drop", "id", "--positive", "no", "--json", "-", "--quiet"}
+	flags := []string{path, "--loss", "hinge", "--target", "y", "--drop", "id", "--positive", "no", "--json",
+		"-", "--quiet"}
 	a := document[answer](t, must(t, append([]string{"estimate", "--missing", "drop"}, flags...)...))
-	if a.N != 4 || a.D != 2 || a.Target != "y" || a.Labels.Positive != "no" || a.Labels.Negative != "yes" || len(a.Notes) == 0 {
+	if a.N != 4 || a.D != 2 || a.Target != "y" || a.Labels.Positive != "no" || a.Labels.Negative != "yes" ||
+		len(a.Notes) == 0 {
 		t.Errorf("%+v", a)
 	}
 	a = document[answer](t, must(t, append([]string{"estimate", "--missing", "indicator"}, flags...)...))
@@ -37,21 +39,25 @@ func TestDataFlags(t *testing.T) {
 	}
 	fresh := write(t, "new.txt", "\tsex\ta\twhen\nBerlin\tf\t2\tnow\nRome\tx\t2\tnow\n")
 	predict := append([]string{"predict", "--test", fresh, "--missing", "mean"}, flags...)
-	if o := drive(t, "", predict...); o.status != exitUsage || !strings.Contains(o.stderr, `"x" is none of the texts`) || !strings.Contains(o.stderr, "--unseen zero") {
+	if o := drive(t, "", predict...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, `"x" is none of the texts`) || !strings.Contains(o.stderr, "--unseen zero") {
 		t.Errorf("an unseen text: %d, %s", o.status, o.stderr)
 	}
 	a = document[answer](t, must(t, append(predict, "--unseen", "zero")...))
 	if !slices.Equal(a.Points.Names, []string{"Berlin", "Rome"}) || a.Points.Target != nil {
 		t.Errorf("%+v", a)
 	}
-	if o := drive(t, "", append(predict, "--unseen", "one")...); o.status != exitUsage || !strings.Contains(o.stderr, "neither error nor zero") {
+	if o := drive(t, "", append(predict, "--unseen", "one")...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "neither error nor zero") {
 		t.Errorf("--unseen one: %d, %s", o.status, o.stderr)
 	}
 	for _, c := range []struct{ flag, value, says string }{
 		{"--missing", "guess", "none of error, drop, mean, indicator"},
-		{"--missing", "error", "--missing drop, mean or indicator"}, {"--target", "z", `no column "z"`}, {"--positive", "maybe", `"maybe" is neither`},
+		{"--missing", "error", "--missing drop, mean or indicator"}, {"--target", "z", `no column "z"`},
+		{"--positive", "maybe", `"maybe" is neither`},
 	} {
-		args := append([]string{"estimate", path, "--loss", "hinge", "--target", "y", "--missing", "mean"}, c.flag, c.value)
+		args := append([]string{"estimate", path, "--loss", "hinge", "--target", "y", "--missing", "mean"}, c.flag,
+			c.value)
 		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, c.says) {
 			t.Errorf("%s %s: %d, %s", c.flag, c.value, o.status, o.stderr)
 		}
@@ -60,13 +66,16 @@ func TestDataFlags(t *testing.T) {
 	if o := drive(t, "", "estimate", codes); o.status != exitUsage || !strings.Contains(o.stderr, "--positive") {
 		t.Errorf("three classes: %d, %s", o.status, o.stderr)
 	}
-	a = document[answer](t, must(t, "estimate", codes, "--positive", "red", "--categorical", "month", "--loss", "hinge", "--json", "-", "--quiet"))
-	if a.D != 4 || a.Labels.Positive != "red" || a.Labels.Negative != "not red" || !slices.Equal(a.Points.Target, []float64{1, -1, -1, 1, 1}) {
+	a = document[answer](t, must(t, "estimate", codes, "--positive", "red", "--categorical", "month", "--loss",
+		"hinge", "--json", "-", "--quiet"))
+	if a.D != 4 || a.Labels.Positive != "red" || a.Labels.Negative != "not red" || !slices.Equal(a.Points.Target,
+		[]float64{1, -1, -1, 1, 1}) {
 		t.Errorf("%+v", a)
 	}
 	zero := write(t, "d.svm", "1 0:1\n-1 1:1\n1 0:2 1:1\n")
 	must(t, "estimate", zero, "--loss", "hinge", "--zero-based", "--quiet")
-	must(t, "estimate", write(t, "bare.data", "1 2 3\n4 5 7\n3 1 2\n"), "--loss", "square", "--noise", "1", "--no-header", "--quiet")
+	must(t, "estimate", write(t, "bare.data", "1 2 3\n4 5 7\n3 1 2\n"), "--loss", "square", "--noise", "1",
+		"--no-header", "--quiet")
 }
 
 // TestExport: what is exported reads back as the set.
@@ -78,12 +87,14 @@ func TestExport(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		model := []string{"--loss", "square", "--noise", "0.01", "--gamma", "0.1", "--no-normalize-target"}
-		a, b := ask(t, append([]string{"estimate", path}, model...)...), ask(t, append([]string{"estimate", "boston"}, model...)...)
+		a, b := ask(t, append([]string{"estimate", path}, model...)...),
+			ask(t, append([]string{"estimate", "boston"}, model...)...)
 		if a.TestError != b.TestError {
 			t.Errorf("%s: left-out error %v, of the embedded set %v", name, a.TestError, b.TestError)
 		}
 	}
-	for _, args := range [][]string{{"datasets", "x.csv"}, {"datasets", "--export", "boston"}, {"datasets", "--export", "nothing", "x.csv"}} {
+	for _, args := range [][]string{{"datasets", "x.csv"}, {"datasets", "--export", "boston"},
+		{"datasets", "--export", "nothing", "x.csv"}} {
 		if o := drive(t, "", args...); o.status != exitUsage {
 			t.Errorf("%v: %d, %s", args, o.status, o.stderr)
 		}

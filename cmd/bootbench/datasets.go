@@ -42,7 +42,8 @@ lines if its name ends in .svm, .libsvm or .dat, else as CSV.`,
 			return a.print(list)
 		},
 	}
-	cmd.Flags().StringVar(&export, "export", "", "write the set `NAME`, embedded or synthetic, to FILE; default: none")
+	cmd.Flags().StringVar(&export, "export", "",
+		"write the set `NAME`, embedded or synthetic, to FILE; default: none")
 	return cmd
 }
 
@@ -73,7 +74,8 @@ func listing() (*report.Datasets, error) {
 		})
 	}
 	for _, g := range dataset.Generators() {
-		list.Synthetic = append(list.Synthetic, report.Generator{Name: g.Name, Task: g.Task.String(), D: g.D, Noise: g.Noise, About: g.About})
+		list.Synthetic = append(list.Synthetic, report.Generator{Name: g.Name, Task: g.Task.String(), D: g.D,
+			Noise: g.Noise, About: g.About})
 	}
 	return list, nil
 }

@@ -101,12 +101,14 @@ func (a *app) estimate(j *job, p plan, law *lawFlags) error {
 	}
 	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
 	e.Warnings = withWarning(e.Warnings, j.fewWarning())
-	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.", e.TestError, e.TestLoss)
+	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.",
+		e.TestError, e.TestLoss)
 	r := pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels)
 	if j.Set.Task == dataset.Classification {
 		r.page.Figures = append(r.page.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)...)
 	}
-	r.page.Figures = slices.Concat(r.page.Figures, report.ReliabilityFigure(e.Calibration), report.LawFigures(e.Laws))
+	r.page.Figures = slices.Concat(r.page.Figures, report.ReliabilityFigure(e.Calibration),
+		report.LawFigures(e.Laws))
 	return a.deliver(r)
 }
 
@@ -141,8 +143,10 @@ func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) err
 }
 
 // pointsAnswer is an answer with values per example, unless these are nil.
-func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points, labels *dataset.Classes) answer {
-	r := answer{document: d, warnings: warnings, page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}}}
+func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points,
+	labels *dataset.Classes) answer {
+	r := answer{document: d, warnings: warnings, page: report.Page{Lead: []string{lead},
+		Answers: []report.Document{d}}}
 	if points != nil {
 		r.csv, r.writeCSV, r.page.Figures = "points.csv", points.WriteCSV, report.PointFigures("points", points)
 		r.page.Answers = append(r.page.Answers, &report.Examples{Points: points, Labels: labels})

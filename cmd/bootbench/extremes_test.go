@@ -23,9 +23,11 @@ func TestExtremes(t *testing.T) {
 		says  string
 	}{
 		{regression, "--noise 1e-155", "--noise"}, {regression, "--noise 1e155", "--noise"},
-		{regression, "--amplitude 1e-320", "--amplitude"}, {regression, "--jitter 1e308", "--jitter"}, {regression, "--constant 1e300", "--constant"},
+		{regression, "--amplitude 1e-320", "--amplitude"}, {regression, "--jitter 1e308", "--jitter"},
+		{regression, "--constant 1e300", "--constant"},
 		{labels, "--C 1e30", "--C"}, {labels, "--C 1e-300", "--C"},
-		{regression[:2], "--loss student --dof 1e-10", "--dof"}, {regression[:2], "--loss student --scale 1e-155", "--scale"},
+		{regression[:2], "--loss student --dof 1e-10", "--dof"}, {regression[:2], "--loss student --scale 1e-155",
+			"--scale"},
 		{append([]string{"retrain"}, regression[1:]...), "--resamples 9223372036854775807", "--resamples"},
 		{[]string{"estimate", large, "--loss", "square"}, "--noise 1", "target of row 1"},
 	} {
@@ -34,7 +36,8 @@ func TestExtremes(t *testing.T) {
 			t.Errorf("%s: status %d, %q", c.flags, o.status, o.stderr)
 		}
 	}
-	for _, flags := range []string{"--noise 1e-100", "--noise 1e100", "--amplitude 1e-100", "--amplitude 1e100", "--jitter 1e100", "--constant 1e100"} {
+	for _, flags := range []string{"--noise 1e-100", "--noise 1e100", "--amplitude 1e-100", "--amplitude 1e100",
+		"--jitter 1e100", "--constant 1e100"} {
 		o := drive(t, "", append(append([]string{}, regression...), strings.Fields(flags)...)...)
 		for line := range strings.Lines(o.stdout) {
 			if o.status == exitDone && strings.Contains(line, "error ") && strings.Contains(line, "NaN") {

@@ -27,11 +27,16 @@ func writesAll(dir string) map[string][]string {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	solve := []string{"synthetic:blobs,n=40,d=3,seed=5", "--loss", "hinge", "--C", "10", "--quiet"}
 	return map[string][]string{
-		"estimate": slices.Concat([]string{"estimate"}, solve, []string{"--refine", "none", "--checkpoint", in("checkpoint"), "--resume", "--json", in("answer"), "--out", in("out")}),
-		"predict":  slices.Concat([]string{"predict"}, solve, []string{"--refine", "none", "--test", solve[0], "--csv", in("csv"), "--json", in("answer")}),
-		"retrain":  slices.Concat([]string{"retrain"}, solve, []string{"--resamples", "4", "--replicates", in("replicates"), "--json", in("answer")}),
-		"curve":    slices.Concat([]string{"curve"}, solve, []string{"--refine", "none", "--ratio", "1,2", "--checkpoint", in("checkpoint"), "--json", in("answer")}),
-		"part":     slices.Concat([]string{"retrain"}, solve, []string{"--resamples", "4", "--out", in("study"), "--shard", "0/1", "--json", in("answer")}),
+		"estimate": slices.Concat([]string{"estimate"}, solve, []string{"--refine", "none", "--checkpoint",
+			in("checkpoint"), "--resume", "--json", in("answer"), "--out", in("out")}),
+		"predict": slices.Concat([]string{"predict"}, solve, []string{"--refine", "none", "--test", solve[0],
+			"--csv", in("csv"), "--json", in("answer")}),
+		"retrain": slices.Concat([]string{"retrain"}, solve, []string{"--resamples", "4", "--replicates",
+			in("replicates"), "--json", in("answer")}),
+		"curve": slices.Concat([]string{"curve"}, solve, []string{"--refine", "none", "--ratio", "1,2",
+			"--checkpoint", in("checkpoint"), "--json", in("answer")}),
+		"part": slices.Concat([]string{"retrain"}, solve, []string{"--resamples", "4", "--out", in("study"),
+			"--shard", "0/1", "--json", in("answer")}),
 	}
 }
 
@@ -52,7 +57,8 @@ func answerFile(t testing.TB, path string) any {
 func withoutTimes(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range []string{"time", "memory", "fit_s", "sweeps", "refreshes", "residual", "warnings", "command_line"} {
+		for _, name := range []string{"time", "memory", "fit_s", "sweeps", "refreshes", "residual", "warnings",
+			"command_line"} {
 			delete(v, name)
 		}
 		for name := range v {
@@ -115,9 +121,11 @@ func TestFileFaults(t *testing.T) {
 				switch {
 				case o.status == exitDone && !sameAnswer(answer, want):
 					t.Errorf("%s fails: status 0 with another answer", failed)
-				case o.status == exitDone && !strings.Contains(failed, "checkpoint") && !strings.HasPrefix(failed, "link"):
+				case o.status == exitDone && !strings.Contains(failed, "checkpoint") &&
+					!strings.HasPrefix(failed, "link"):
 					t.Errorf("%s fails: status 0", failed)
-				case o.status != exitDone && (o.status != exitFailed && o.status != exitUsage || !strings.Contains(o.stderr, errInjected.Error()) || strings.Count(o.stderr, "\n") != 1):
+				case o.status != exitDone && (o.status != exitFailed && o.status != exitUsage ||
+					!strings.Contains(o.stderr, errInjected.Error()) || strings.Count(o.stderr, "\n") != 1):
 					t.Errorf("%s fails: %+v", failed, o)
 				case answer != nil && !sameAnswer(answer, want):
 					t.Errorf("%s fails: half an answer is there", failed)
@@ -128,7 +136,8 @@ func TestFileFaults(t *testing.T) {
 					}
 					return nil
 				})
-				if o := drive(t, "", args...); o.status != exitDone || !sameAnswer(answerFile(t, filepath.Join(dir, "answer")), want) {
+				if o := drive(t, "", args...); o.status != exitDone ||
+					!sameAnswer(answerFile(t, filepath.Join(dir, "answer")), want) {
 					t.Errorf("after %s failed: %+v", failed, o)
 				}
 			}
@@ -158,7 +167,8 @@ func TestFactorisationFaults(t *testing.T) {
 	}
 	for _, name := range names {
 		for _, command := range []string{"estimate", "retrain"} {
-			args := slices.Concat([]string{command}, losses[name], []string{"--quiet", "--json", "-", "--threads", "1"})
+			args := slices.Concat([]string{command}, losses[name], []string{"--quiet", "--json", "-", "--threads",
+				"1"})
 			if command == "retrain" {
 				if name == "lowrank" {
 					continue
@@ -186,7 +196,8 @@ func TestFactorisationFaults(t *testing.T) {
 					if o.status != exitDone {
 						continue
 					}
-					if got := document[estimateDocument](t, o.stdout).TestError; got == nil || math.Abs(*got-*want) > 1e-3*math.Abs(*want) {
+					if got := document[estimateDocument](t, o.stdout).TestError; got == nil ||
+						math.Abs(*got-*want) > 1e-3*math.Abs(*want) {
 						t.Errorf("factorisation %d of %s fails: status 0 with %v, not %v", at, name, deref(got), *want)
 					}
 				}
@@ -222,7 +233,8 @@ func TestDiskFull(t *testing.T) {
 			c.Stderr = &said
 			c.Run()
 			status := c.ProcessState.ExitCode()
-			if status != exitFailed && status != exitUsage && !(status == exitDone && size > 0) || status != exitDone && strings.Count(said.String(), "\n") != 1 {
+			if status != exitFailed && status != exitUsage && !(status == exitDone && size > 0) ||
+				status != exitDone && strings.Count(said.String(), "\n") != 1 {
 				t.Errorf("%s with files of %d bytes: %v, %q", name, size, c.ProcessState, said.String())
 			}
 			for _, file := range filesIn(dir) {

@@ -47,7 +47,8 @@ type fitting struct {
 }
 
 // retrained is the result, nil where other processes have parts of it.
-func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainFlags) (*model.Retraining, error) {
+func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings,
+	flags *retrainFlags) (*model.Retraining, error) {
 	if a.shards.study == nil {
 		return flags.by(a, j, scheme, settings)
 	}

@@ -34,7 +34,8 @@ func (t *tuneFlags) startFromGrid(set *dataset.Set) error {
 	}
 	for _, name := range append([]string{"loss"}, gridNames()...) {
 		value, there := values[name]
-		if !there || t.model.given(name) || name == "gamma" && t.model.given("length-scale") || name == "length-scale" && t.model.given("gamma") {
+		if !there || t.model.given(name) || name == "gamma" && t.model.given("length-scale") ||
+			name == "length-scale" && t.model.given("gamma") {
 			continue
 		}
 		if err := t.model.flags.Set(name, value); err != nil {
@@ -51,8 +52,10 @@ func gridDocumentBest(content []byte, set *dataset.Set) (map[string]string, erro
 	case err != nil || g.Command != "grid":
 		return nil, usage.Errorf("is no answer of grid")
 	case g.N != set.N() || g.D != set.D():
-		return nil, usage.Errorf("is of other data: %s with %d examples of %d features, where %s has %d of %d", g.Data, g.N, g.D, set.Name, set.N(), set.D())
-	case g.Best == nil || *g.Best < 0 || *g.Best >= len(g.Results) || len(g.Results[*g.Best].Values) != len(g.Over):
+		return nil, usage.Errorf("is of other data: %s with %d examples of %d features, where %s has %d of %d",
+			g.Data, g.N, g.D, set.Name, set.N(), set.D())
+	case g.Best == nil || *g.Best < 0 || *g.Best >= len(g.Results) ||
+		len(g.Results[*g.Best].Values) != len(g.Over):
 		return nil, usage.Errorf("has no best cell: none has converged")
 	}
 	best := &g.Results[*g.Best]
@@ -70,7 +73,8 @@ func gridDocumentBest(content []byte, set *dataset.Set) (map[string]string, erro
 // none with the least left-out error, of those that have converged.
 func gridTableBest(content []byte) (map[string]string, error) {
 	rows, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
-	if err != nil || len(rows) == 0 || slices.Index(rows[0], "test_error") < 0 || slices.Index(rows[0], "status") < 0 {
+	if err != nil || len(rows) == 0 || slices.Index(rows[0], "test_error") < 0 ||
+		slices.Index(rows[0], "status") < 0 {
 		return nil, usage.Errorf("is neither a JSON document nor the table of grid")
 	}
 	head := rows[0]

@@ -11,7 +11,8 @@ import (
 // FuzzOver reads anything as --over, and as ratios: it is refused as the user's fault, or a
 // bounded number of values.
 func FuzzOver(f *testing.F) {
-	for _, text := range []string{"gamma=0.1,0.2", "C=1:2:3", "noise=0.1:10:100001", "noise=0.1:11:100000", "gamma=", "=", "C=1:1:2", "noise=1e-320:1e308:9", "C=NaN:1:2"} {
+	for _, text := range []string{"gamma=0.1,0.2", "C=1:2:3", "noise=0.1:10:100001", "noise=0.1:11:100000",
+		"gamma=", "=", "C=1:1:2", "noise=1e-320:1e308:9", "C=NaN:1:2"} {
 		f.Add(text)
 	}
 	a := newApp(context.Background(), nil, nil, nil, nil)

@@ -25,7 +25,8 @@ import (
 
 // gridNames are the flags that a grid may run over.
 func gridNames() []string {
-	return append([]string{"ratio", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
+	return append([]string{"ratio", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude",
+		"constant", "jitter"}, lossFlagNames[1:]...)
 }
 
 func gridCommand(a *app) *cobra.Command {
@@ -60,7 +61,8 @@ The least error of many is lower than what its model will do on new data.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&g.over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
+	f.StringArrayVar(&g.over, "over", nil,
+		"values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
 	registerBy(f, &g.by)
 	g.register(a, cmd, refineNone)
 	g.scheme.register(f)
@@ -232,14 +234,16 @@ func (a *app) grid(g *grid) error {
 	set := g.cells[0].problem.spec.Set
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: g.cells[0].problem.test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{}, Refines: g.refine.resamples > 0,
+		TestLoss: g.cells[0].problem.test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{},
+		Refines: g.refine.resamples > 0,
 	}
 	under := "grid by " + g.by.String() + " "
 	var tasks []bench.Task[report.GridCell]
 	for i := range g.cells {
 		c := &g.cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
-		tasks = append(tasks, task(name+" of "+set.Name, under+name+": "+g.at(c.scheme).estimateKey(&c.problem.spec),
+		tasks = append(tasks, task(name+" of "+set.Name,
+			under+name+": "+g.at(c.scheme).estimateKey(&c.problem.spec),
 			func() (report.GridCell, error) { return a.gridCell(g, i) },
 			func(r report.GridCell) error { return checkCell(&r, c.values, set.N()) }))
 	}
@@ -284,7 +288,8 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 		return cell, nil
 	}
 	examples := estimate.Examples
-	if cell.Estimate, estimate.Examples = estimate, (report.LeftOutErrors{}); !floats.HasNaN(examples.Each) && len(examples.Each) > 1 {
+	if cell.Estimate, estimate.Examples = estimate, (report.LeftOutErrors{}); !floats.HasNaN(examples.Each) &&
+		len(examples.Each) > 1 {
 		cell.Examples = &examples
 	}
 	if g.by != tune.LeftOut {
@@ -315,7 +320,8 @@ func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, f
 	case tune.Plus632:
 		objective, err = solution.Objective(solver.Objective{Criterion: solver.Err632Plus, Test: c.problem.test})
 	case tune.LeaveOneOut, tune.Evidence:
-		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test}, g.settings.Tolerance)
+		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test},
+			g.settings.Tolerance)
 	}
 	return estimate, objective, err
 }

@@ -38,9 +38,12 @@ type gridDocument struct {
 // the best is the least of them.
 func TestGrid(t *testing.T) {
 	base := []string{"synthetic:friedman1,n=60", "--loss", "square", "--amplitude", "25", "--constant", "200"}
-	g := document[gridDocument](t, must(t, append([]string{"grid", "--json", "-", "--over", "noise=0.5,2", "--over", "length-scale=1:4:3", "--over", "ratio=0.5,1"}, base...)...))
+	g := document[gridDocument](t,
+		must(t, append([]string{"grid", "--json", "-", "--over", "noise=0.5,2", "--over", "length-scale=1:4:3",
+			"--over", "ratio=0.5,1"}, base...)...))
 	lengths := []string{"1", "2", "4"}
-	if g.Data != "synthetic:friedman1,n=60,seed=1,d=10,noise=1" || len(g.Over) != 3 || g.Status != "complete" || len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
+	if g.Data != "synthetic:friedman1,n=60,seed=1,d=10,noise=1" || len(g.Over) != 3 || g.Status != "complete" ||
+		len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
 		t.Fatalf("%+v", g)
 	}
 	best, at := 1e300, 0
@@ -49,8 +52,11 @@ func TestGrid(t *testing.T) {
 		if !reflect.DeepEqual(c.Values, values) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
-		alone := document[estimateDocument](t, must(t, append([]string{"estimate", "--json", "-", "--no-points", "--quiet", "--noise", values[0], "--length-scale", values[1], "--ratio", values[2]}, base...)...))
-		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || *c.Estimate.Err632 != *alone.Err632 || c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
+		alone := document[estimateDocument](t,
+			must(t, append([]string{"estimate", "--json", "-", "--no-points", "--quiet", "--noise", values[0],
+				"--length-scale", values[1], "--ratio", values[2]}, base...)...))
+		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || *c.Estimate.Err632 != *alone.Err632 ||
+			c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
 			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
 		}
 		if *alone.TestError < best {
@@ -65,7 +71,8 @@ func TestGrid(t *testing.T) {
 // TestGridBy: cells are compared by the objective that tune descends along, and the smoothest cell is the one
 // of least C, then least gamma, within a standard error of the best.
 func TestGridBy(t *testing.T) {
-	args := []string{"synthetic:friedman1,n=60", "--loss", "square", "--over", "noise=0.5,2,8", "--over", "gamma=0.01,0.1", "--json", "-", "--quiet"}
+	args := []string{"synthetic:friedman1,n=60", "--loss", "square", "--over", "noise=0.5,2,8", "--over",
+		"gamma=0.01,0.1", "--json", "-", "--quiet"}
 	for _, by := range []string{"leftout", "632plus", "loo", "evidence"} {
 		g := document[gridDocument](t, must(t, append([]string{"grid", "--by", by}, args...)...))
 		value := func(i int) float64 {
@@ -82,7 +89,8 @@ func TestGridBy(t *testing.T) {
 			if i != 3 {
 				continue
 			}
-			d := document[tuningDocument](t, must(t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0], "--gamma", g.Results[i].Values[1], "--over", "noise,gamma",
+			d := document[tuningDocument](t, must(t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0],
+				"--gamma", g.Results[i].Values[1], "--over", "noise,gamma",
 				"--starts", "1", "--max-evaluations", "1", "--json", "-", "--quiet"))
 			if math.Abs(d.Path[0].Objective/value(i)-1) > 0.01 {
 				t.Errorf("%s, cell %d: %g, tune has %g", by, i, value(i), d.Path[0].Objective)
@@ -107,7 +115,9 @@ func TestGridShards(t *testing.T) {
 	args := []string{"grid", "crabs", "--loss", "hinge", "--over", "C=0.1:10:3", "--over", "kernel=rbf,linear"}
 	dir := filepath.Join(t.TempDir(), "study")
 	must(t, append(args, "--shard", "1/2", "--out", dir)...)
-	if o := drive(t, "", "merge", dir); o.status != exitFailed || !strings.Contains(o.stderr, "3 tasks are missing: C 0.1, kernel rbf of crabs") || !strings.Contains(o.stderr, "parts 0 of 2") {
+	if o := drive(t, "", "merge", dir); o.status != exitFailed ||
+		!strings.Contains(o.stderr, "3 tasks are missing: C 0.1, kernel rbf of crabs") ||
+		!strings.Contains(o.stderr, "parts 0 of 2") {
 		t.Errorf("a part missing: %+v", o)
 	}
 	must(t, append(args, "--shard", "0/2", "--out", dir)...)
@@ -121,10 +131,13 @@ func TestGridShards(t *testing.T) {
 // not the best.
 func TestGridFailure(t *testing.T) {
 	dir := t.TempDir()
-	o := drive(t, "", "grid", "pima", "--loss", "hard", "--over", "kernel=linear,rbf", "--out", dir, "--json", "-")
+	o := drive(t, "", "grid", "pima", "--loss", "hard", "--over", "kernel=linear,rbf", "--out", dir, "--json",
+		"-")
 	g := document[gridDocument](t, o.stdout)
-	if o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate != nil || !strings.Contains(g.Results[0].Failure, "hard margins contradict") ||
-		g.Results[1].Failure != "" || g.Results[1].Estimate == nil || g.Best == nil || *g.Best != 1 || !strings.Contains(o.stderr, "kernel linear: failed") {
+	if o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate != nil ||
+		!strings.Contains(g.Results[0].Failure, "hard margins contradict") ||
+		g.Results[1].Failure != "" || g.Results[1].Estimate == nil || g.Best == nil || *g.Best != 1 ||
+		!strings.Contains(o.stderr, "kernel linear: failed") {
 		t.Errorf("%+v", o)
 	}
 	f := need.One(os.Open(filepath.Join(dir, "grid.csv")))(t)
@@ -134,14 +147,18 @@ func TestGridFailure(t *testing.T) {
 		t.Errorf("%v, %v", rows, err)
 	}
 	// No memory for one: the others are kept.
-	o = drive(t, "", "grid", "synthetic:friedman1,n=2000", "--loss", "square", "--noise", "0.1", "--engine", "lowrank",
+	o = drive(t, "", "grid", "synthetic:friedman1,n=2000", "--loss", "square", "--noise", "0.1", "--engine",
+		"lowrank",
 		"--rank-tol", "1e-4", "--over", "gamma=0.0005,0.5", "--max-memory", "12MB", "--json", "-", "--quiet")
-	if g := document[gridDocument](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate == nil || !strings.Contains(g.Results[1].Failure, "memory") {
+	if g := document[gridDocument](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 ||
+		g.Results[0].Estimate == nil || !strings.Contains(g.Results[1].Failure, "memory") {
 		t.Errorf("no memory: %+v", o)
 	}
 	// Not converged: told by the exit status, and never the best.
-	o = drive(t, "", "grid", "crabs", "--loss", "hinge", "--over", "C=1,2", "--max-sweeps", "1", "--json", "-", "--quiet")
-	if g := document[gridDocument](t, o.stdout); o.status != exitNotConverged || g.Best != nil || len(g.Results) != 2 {
+	o = drive(t, "", "grid", "crabs", "--loss", "hinge", "--over", "C=1,2", "--max-sweeps", "1", "--json", "-",
+		"--quiet")
+	if g := document[gridDocument](t, o.stdout); o.status != exitNotConverged || g.Best != nil ||
+		len(g.Results) != 2 {
 		t.Errorf("not converged: %+v", o)
 	}
 }
@@ -169,7 +186,8 @@ func TestGridRefuses(t *testing.T) {
 		{[]string{"--over", "C=1:1.0000001:3"}, "twice"},
 		{[]string{"--over", "kernel=precomputed"}, "as many features as examples"},
 		{[]string{"--over", "C=1", "--engine", "scalapack"}, "MPI"},
-		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--out", filepath.Join(t.TempDir(), "study")}, "--shards is for"},
+		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--out", filepath.Join(t.TempDir(), "study")},
+			"--shards is for"},
 	} {
 		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)
 		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.want) {
@@ -184,11 +202,13 @@ func TestGridInterrupted(t *testing.T) {
 	defer cancel()
 	path := filepath.Join(t.TempDir(), "grid.json")
 	args := []string{"grid", "crabs", "--loss", "hinge", "--over", "C=0.1:10:8", "--json", path, "--quiet"}
-	if status := run(ctx, args, strings.NewReader(""), &stopper{text: "converged", stop: cancel}, io.Discard); status != exitInterrupted {
+	if status := run(ctx, args, strings.NewReader(""), &stopper{text: "converged", stop: cancel},
+		io.Discard); status != exitInterrupted {
 		t.Fatalf("status %d", status)
 	}
 	text := need.One(os.ReadFile(path))(t)
-	if g := document[gridDocument](t, string(text)); g.Status != "cancelled" || len(g.Results) == 0 || len(g.Results) == 8 {
+	if g := document[gridDocument](t, string(text)); g.Status != "cancelled" || len(g.Results) == 0 ||
+		len(g.Results) == 8 {
 		t.Errorf("%+v", g)
 	}
 }

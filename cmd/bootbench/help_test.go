@@ -30,7 +30,8 @@ func TestHelpPages(t *testing.T) {
 // none of them is refused, and another is.
 func TestWords(t *testing.T) {
 	for _, c := range commands() {
-		little, ok := map[string][]string{"estimate": {"--refine", "none"}, "loo": {}, "retrain": {"--resamples", "2"}}[c.Name()]
+		little, ok := map[string][]string{"estimate": {"--refine", "none"}, "loo": {},
+			"retrain": {"--resamples", "2"}}[c.Name()]
 		if !ok {
 			continue
 		}
@@ -40,15 +41,18 @@ func TestWords(t *testing.T) {
 				if f.Name == "loss" && word == "probit" || word == "logit" {
 					continue // half a second each
 				}
-				args := slices.Concat([]string{c.Name(), "synthetic:blobs,n=12,d=2", "--quiet", "--loss", "hinge"}, little, []string{"--" + f.Name, word})
+				args := slices.Concat([]string{c.Name(), "synthetic:blobs,n=12,d=2", "--quiet", "--loss", "hinge"},
+					little, []string{"--" + f.Name, word})
 				o := drive(t, "", args...)
-				if refused := o.status == exitUsage && strings.Contains(o.stderr, `"`+word+`"`); refused != (word == "nosuch") {
+				if refused := o.status == exitUsage &&
+					strings.Contains(o.stderr, `"`+word+`"`); refused != (word == "nosuch") {
 					t.Errorf("%v: %q", args, o.stderr)
 				}
 			}
 		})
 	}
-	for want, args := range map[string][]string{"exact\nfast\nxialpha\n": {"loo", "boston", "--method", ""}, "sonar\n": {"estimate", "so"}} {
+	for want, args := range map[string][]string{"exact\nfast\nxialpha\n": {"loo", "boston", "--method", ""},
+		"sonar\n": {"estimate", "so"}} {
 		if o := drive(t, "", append([]string{"__completeNoDesc"}, args...)...); !strings.Contains(o.stdout, want) {
 			t.Errorf("%v completed: %+v", args, o)
 		}
@@ -78,14 +82,17 @@ func TestTeaching(t *testing.T) {
 		{boston("--gamma", "scale"), "1/d for d standardised features"},
 		{boston("--gamma", "0.1,0.2"), "grid DATA --over gamma=0.1,0.2 computes all"},
 		{boston("--ratio", "1,2"), "curve DATA --ratio 1,2 computes all"},
-		{boston("--noise", "5x"), `--noise takes a number, or a share of the target's variance such as 10%, not "5x"`},
+		{boston("--noise", "5x"),
+			`--noise takes a number, or a share of the target's variance such as 10%, not "5x"`},
 		{boston("--folds", "2.5"), `--folds takes a whole number, not "2.5"`},
 		{boston("--target", "medv"), "datasets --export boston FILE"},
 		{boston("--max-memory", "1KiB"), " MiB, 1 KiB are available"},
-		{[]string{"estimate", "pima", "--loss", "hard", "--kernel", "linear"}, "--loss hinge --C 1, --kernel rbf, which separates more than linear"},
+		{[]string{"estimate", "pima", "--loss", "hard", "--kernel", "linear"},
+			"--loss hinge --C 1, --kernel rbf, which separates more than linear"},
 	} {
 		o := drive(t, "", c.args...)
-		if !strings.Contains(o.stderr, c.says) || strings.Count(o.stderr, "\n") != 1 || o.stdout != "" || o.status != exitUsage && o.status != exitFailed {
+		if !strings.Contains(o.stderr, c.says) || strings.Count(o.stderr, "\n") != 1 || o.stdout != "" ||
+			o.status != exitUsage && o.status != exitFailed {
 			t.Errorf("%v: status %d, %q", c.args, o.status, o.stderr)
 		}
 	}

@@ -100,7 +100,8 @@ func TestInterruptedInTime(t *testing.T) {
 		"compare synthetic:friedman1,n=4000 --loss square --noise 1",
 		"train synthetic:blobs,n=6000,d=5 --loss logistic --C 100 --gamma 0.1 --model MODEL",
 	} {
-		for _, after := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second, 8 * time.Second} {
+		for _, after := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second,
+			8 * time.Second} {
 			args := strings.Fields(strings.Replace(line, "MODEL", filepath.Join(t.TempDir(), "model"), 1))
 			c := child(t, append(args, "--quiet")...)
 			var said strings.Builder
@@ -115,7 +116,8 @@ func TestInterruptedInTime(t *testing.T) {
 			took := time.Since(sent)
 			code := c.ProcessState.ExitCode()
 			t.Logf("%5.2f s, status %d, %v after the start: %s", took.Seconds(), code, after, line)
-			if took > bound || code != exitInterrupted && (code != exitDone && code != exitNotConverged || took > 100*time.Millisecond) {
+			if took > bound || code != exitInterrupted && (code != exitDone && code != exitNotConverged ||
+				took > 100*time.Millisecond) {
 				t.Errorf("%s, interrupted after %v: status %d after %v, %s", line, after, code, took, said.String())
 			}
 			if code != exitInterrupted {
@@ -166,7 +168,8 @@ func TestKilledAtRandom(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	args := func(dir string) []string {
-		return []string{"curve", "synthetic:blobs,n=150,d=4,seed=5", "--loss", "hinge", "--C", "10", "--ratio", "0.5,1,2,4", "--engine", "exact", "--refine", "none", "--quiet",
+		return []string{"curve", "synthetic:blobs,n=150,d=4,seed=5", "--loss", "hinge", "--C", "10", "--ratio",
+			"0.5,1,2,4", "--engine", "exact", "--refine", "none", "--quiet",
 			"--json", filepath.Join(dir, "answer"), "--checkpoint", filepath.Join(dir, "checkpoint"), "--resume"}
 	}
 	whole := t.TempDir()
@@ -208,7 +211,8 @@ func TestCheckpointInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	release := need.One(files.Hold(path))(t)
 	args := keeps(path)
-	if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, "is in use by another run") {
+	if o := drive(t, "", args...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "is in use by another run") {
 		t.Errorf("status %d, %q", o.status, o.stderr)
 	}
 	release()

@@ -34,9 +34,11 @@ type intervalFlags struct {
 }
 
 func (i *intervalFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&i.of, "interval", ofEstimator, "what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ with --scheme kfold)")
+	f.StringVar(&i.of, "interval", ofEstimator,
+		"what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ with --scheme kfold)")
 	f.Float64Var(&i.level, "level", 0.95, "share of it that the interval holds, `LEVEL` between 0 and 1")
-	f.StringVar(&i.residuals, "residuals", plainResiduals, "of --interval observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or examples are few)")
+	f.StringVar(&i.residuals, "residuals", plainResiduals,
+		"of --interval observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or examples are few)")
 }
 
 func (i *intervalFlags) check(f *pflag.FlagSet) error {

@@ -21,7 +21,8 @@ func TestIntervalOfObservations(t *testing.T) {
 	}
 	ask := func(args ...string) (a answer) {
 		t.Helper()
-		line := append(strings.Fields("predict synthetic:friedman1,n=60 --test synthetic:friedman1,n=40,seed=2 --loss square --noise 1 --level 0.8 --json -"), args...)
+		line := append(strings.Fields(
+			"predict synthetic:friedman1,n=60 --test synthetic:friedman1,n=40,seed=2 --loss square --noise 1 --level 0.8 --json -"), args...)
 		if err := json.Unmarshal([]byte(must(t, line...)), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -41,13 +42,15 @@ func TestIntervalOfObservations(t *testing.T) {
 				held++
 			}
 		}
-		if math.Abs(a.Coverage-held/40) > 1e-12 || math.Abs(a.Mean_width-width(a.Points)) > 1e-9 || a.Interval != "observation" || a.Level != 0.8 {
+		if math.Abs(a.Coverage-held/40) > 1e-12 || math.Abs(a.Mean_width-width(a.Points)) > 1e-9 ||
+			a.Interval != "observation" || a.Level != 0.8 {
 			t.Errorf("%s: %+v", more, a)
 		}
 		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) { // 200 resamples
 			t.Errorf("%s: refined intervals have %v times the width", more, ratio)
 		}
-		if estimator := ask(strings.Fields(strings.ReplaceAll(more, "--residuals scaled", ""))...); !(width(estimator.Points) < a.Mean_width) || estimator.Interval != "estimator" {
+		if estimator := ask(strings.Fields(strings.ReplaceAll(more, "--residuals scaled",
+			""))...); !(width(estimator.Points) < a.Mean_width) || estimator.Interval != "estimator" {
 			t.Errorf("%s: intervals of the estimator are as wide", more)
 		}
 	}
@@ -62,15 +65,18 @@ func TestIntervalRefusals(t *testing.T) {
 		"synthetic:friedman1,n=60 --interval of":                      "estimator, observation",
 		"synthetic:friedman1,n=60 --residuals scaled":                 "belongs to --interval observation",
 	} {
-		o := drive(t, "", append([]string{"predict", "--loss", "square", "--noise", "1", "--test", "synthetic:friedman1,n=5"}, strings.Fields(line)...)...)
+		o := drive(t, "", append([]string{"predict", "--loss", "square", "--noise", "1", "--test",
+			"synthetic:friedman1,n=5"}, strings.Fields(line)...)...)
 		if o.status != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}
-	if o := drive(t, "", "predict", "crabs", "--test", "crabs", "--interval", "observation"); o.status != exitUsage || !strings.Contains(o.stderr, "gives a probability") {
+	if o := drive(t, "", "predict", "crabs", "--test", "crabs", "--interval",
+		"observation"); o.status != exitUsage || !strings.Contains(o.stderr, "gives a probability") {
 		t.Errorf("labels: %+v", o)
 	}
-	if o := drive(t, "", strings.Fields("predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval observation --level 0.8")...); o.status != exitDone || !strings.Contains(o.stderr, "from 15 examples are rough") {
+	if o := drive(t, "", strings.Fields(
+		"predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval observation --level 0.8")...); o.status != exitDone || !strings.Contains(o.stderr, "from 15 examples are rough") {
 		t.Errorf("few examples: %+v", o)
 	}
 }
@@ -86,28 +92,33 @@ func TestProbabilityOfLabels(t *testing.T) {
 		}
 		Points struct{ Probability, Vote, P_negative []float64 }
 	}
-	if err := json.Unmarshal([]byte(must(t, strings.Fields("predict crabs --test crabs --refine none --json -")...)), &a); err != nil {
+	if err := json.Unmarshal([]byte(must(t,
+		strings.Fields("predict crabs --test crabs --refine none --json -")...)), &a); err != nil {
 		t.Fatal(err)
 	}
 	examples := 0
 	for _, n := range a.Calibration.Count {
 		examples += n
 	}
-	if a.Calibration.Method != "logistic" || !(a.Calibration.Log_loss > 0 && a.Calibration.Log_loss < 0.69) || examples != 200 {
+	if a.Calibration.Method != "logistic" || !(a.Calibration.Log_loss > 0 && a.Calibration.Log_loss < 0.69) ||
+		examples != 200 {
 		t.Errorf("%+v", a.Calibration)
 	}
 	for i, p := range a.Points.Probability {
 		vote := a.Points.Vote[i]
-		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.P_negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 || math.Abs(vote-0.5) > 0.49 && math.Abs(p-vote) < 1e-6 {
+		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.P_negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 ||
+			math.Abs(vote-0.5) > 0.49 && math.Abs(p-vote) < 1e-6 {
 			t.Errorf("input %d: probability %v, share of votes %v", i+1, p, vote)
 		}
 	}
 	one := write(t, "one.csv", "a,b,y\n"+strings.Repeat("1,2,no\n2,1,no\n3,1,no\n5,2,no\n", 6)+"9,9,yes\n")
-	if o := drive(t, "", "predict", one, "--test", one, "--loss", "hinge", "--refine", "none"); o.status != exitDone || !strings.Contains(o.stderr, "one example of class yes") {
+	if o := drive(t, "", "predict", one, "--test", one, "--loss", "hinge", "--refine",
+		"none"); o.status != exitDone || !strings.Contains(o.stderr, "one example of class yes") {
 		t.Errorf("a class of one: %+v", o)
 	}
 	few := write(t, "few.csv", "a,b,y\n1,2,no\n2,1,no\n3,1,yes\n5,2,yes\n")
-	if o := drive(t, "", "predict", few, "--test", few, "--loss", "hinge", "--refine", "none"); o.status != exitDone || !strings.Contains(o.stderr, "from 4 examples are rough") {
+	if o := drive(t, "", "predict", few, "--test", few, "--loss", "hinge", "--refine",
+		"none"); o.status != exitDone || !strings.Contains(o.stderr, "from 4 examples are rough") {
 		t.Errorf("four examples: %+v", o)
 	}
 }

@@ -60,13 +60,16 @@ func (j *job) perExample(overSites []float64) []float64 {
 func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 	all := append(append([]string{}, j.Warnings()...), others...)
 	if share := j.EmptyShare(scheme); share > 0.05 {
-		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count", 100*share))
+		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
+			100*share))
 	}
 	switch share := j.MissingClass(scheme); {
 	case share > 0.5:
-		all = append(all, fmt.Sprintf("%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+		all = append(all, fmt.Sprintf(
+			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
 	case j.Bias && share > 0.01:
-		all = append(all, fmt.Sprintf("%.2g%% of the resamples lack one of the two classes: their bias is the label of the other, or infinite, which the theory does not see", 100*share))
+		all = append(all, fmt.Sprintf(
+			"%.2g%% of the resamples lack one of the two classes: their bias is the label of the other, or infinite, which the theory does not see", 100*share))
 	}
 	return all
 }
@@ -74,7 +77,8 @@ func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 // subjectReport says what was modelled.
 func subjectReport(m *model.Model, source string) report.Subject {
 	r := report.Subject{
-		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(), Task: m.Set.Task.String(),
+		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(),
+		Task: m.Set.Task.String(),
 		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Standardized: m.Standardize, Preset: source,
 	}
 	r.Target, r.Labels, r.Notes = m.Set.Target, m.Set.Labels.Names(), m.Set.Notes
@@ -83,7 +87,8 @@ func subjectReport(m *model.Model, source string) report.Subject {
 	}
 	r.Parameters, _ = loss.ParametersOf(m.Loss)
 	r.Model = &report.Model{
-		Loss: r.Loss, Parameters: r.Parameters, Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma, LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
+		Loss: r.Loss, Parameters: r.Parameters, Kernel: r.Kernel.Kind, Gamma: r.Kernel.Gamma,
+		LengthScale: r.Kernel.LengthScale, Degree: r.Kernel.Degree, Coef0: r.Kernel.Coef0,
 		Amplitude: r.Kernel.Amplitude, Constant: r.Kernel.Constant, Jitter: r.Kernel.Jitter,
 		Bias: m.Bias, Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
 	}
@@ -93,7 +98,8 @@ func subjectReport(m *model.Model, source string) report.Subject {
 // resamplingReport says how n examples are redrawn.
 func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
 	r := report.Resampling{
-		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)), Is632Applicable: solver.Is632Applicable(scheme),
+		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)),
+		Is632Applicable: solver.Is632Applicable(scheme),
 	}
 	if kfold, ok := scheme.(resample.KFold); ok {
 		r.Folds = kfold.Folds

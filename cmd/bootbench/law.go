@@ -29,9 +29,12 @@ type lawFlags struct {
 }
 
 func (l *lawFlags) register(f *pflag.FlagSet, points string) {
-	f.Float64SliceVar(&l.quantiles, "quantiles", nil, "quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as 0.05,0.5,0.95; default: none")
-	f.StringVar(&l.law, "law", "", "the whole law over resamples of the prediction at some "+points+", atoms included: `ROWS` from 1, such as 1,5,10-12; default: none")
-	f.StringVar(&l.covariance, "covariance", "", "write the covariances over resamples of the predictions at all "+points+" to `FILE`.npy; default: none")
+	f.Float64SliceVar(&l.quantiles, "quantiles", nil,
+		"quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as 0.05,0.5,0.95; default: none")
+	f.StringVar(&l.law, "law", "",
+		"the whole law over resamples of the prediction at some "+points+", atoms included: `ROWS` from 1, such as 1,5,10-12; default: none")
+	f.StringVar(&l.covariance, "covariance", "",
+		"write the covariances over resamples of the predictions at all "+points+" to `FILE`.npy; default: none")
 }
 
 // check reads what can be read before DATA is.
@@ -50,7 +53,8 @@ func (l *lawFlags) check() error {
 				last, err = strconv.Atoi(to)
 			}
 			if err != nil || first < 1 || last < first || last-first >= mostLaws {
-				return usage.Errorf("--law is %q, must be row numbers from 1 such as 1,5,10-12, at most %d", l.law, mostLaws)
+				return usage.Errorf("--law is %q, must be row numbers from 1 such as 1,5,10-12, at most %d", l.law,
+					mostLaws)
 			}
 			for row := first; row <= last; row++ {
 				l.rows = append(l.rows, row-1)
@@ -74,7 +78,8 @@ func (l *lawFlags) checkRows(points int, limit int64) error {
 	if l.covariance == "" {
 		return nil
 	}
-	return linalg.CheckMemory(16*int64(points)*int64(points), limit, fmt.Sprintf("the covariances of %d predictions", points))
+	return linalg.CheckMemory(16*int64(points)*int64(points), limit,
+		fmt.Sprintf("the covariances of %d predictions", points))
 }
 
 // wanted reports whether quantiles or laws are asked for.
@@ -126,10 +131,11 @@ func (l *lawFlags) add(p lawPoints, refined *report.Points) (laws []report.Law) 
 		})
 	}
 	if len(l.quantiles) > 0 && refined != nil && len(l.fits) > 0 {
-		refined.QuantileLevels, refined.Quantiles = l.quantiles, l.quantilesOf(points, func(point int) func(q float64) float64 {
-			values := l.replicates(p, point)
-			return func(q float64) float64 { return report.Quantile(values, q) }
-		})
+		refined.QuantileLevels, refined.Quantiles = l.quantiles,
+			l.quantilesOf(points, func(point int) func(q float64) float64 {
+				values := l.replicates(p, point)
+				return func(q float64) float64 { return report.Quantile(values, q) }
+			})
 	}
 	for _, row := range l.rows {
 		laws = append(laws, report.NewLaw(p.Name(row), p.law(row), p.shift, l.replicates(p, row)))
@@ -161,7 +167,8 @@ func (l *lawFlags) writeCovariance(compute func() (blas64.General, error)) error
 	if err != nil {
 		return err
 	}
-	return files.Replace(l.covariance, func(w io.Writer) error { return npyio.Write(w, mat.NewDense(c.Rows, c.Cols, c.Data)) })
+	return files.Replace(l.covariance,
+		func(w io.Writer) error { return npyio.Write(w, mat.NewDense(c.Rows, c.Cols, c.Data)) })
 }
 
 // exampleCovariances spreads a matrix over sites onto the examples.

@@ -38,23 +38,27 @@ func TestLaws(t *testing.T) {
 				Atoms       []struct{ At, Weight float64 }
 			}
 		}
-		args := append(strings.Fields(line), "--law", "2,4-5", "--quantiles", "0.1,0.5,0.9", "--covariance", npy, "--json", "-", "--quiet")
+		args := append(strings.Fields(line), "--law", "2,4-5", "--quantiles", "0.1,0.5,0.9", "--covariance", npy,
+			"--json", "-", "--quiet")
 		if err := json.Unmarshal([]byte(must(t, args...)), &a); err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Laws) != 3 || a.Laws[1].Row != "4" || len(a.Points.Quantiles) != 3 || len(a.Refined.Points.Quantiles) != 3 {
+		if len(a.Laws) != 3 || a.Laws[1].Row != "4" || len(a.Points.Quantiles) != 3 ||
+			len(a.Refined.Points.Quantiles) != 3 {
 			t.Fatalf("%s: %+v", line, a.Laws)
 		}
 		for k, row := range []int{1, 3, 4} {
 			law := a.Laws[k]
 			for i, x := range law.At { // the law and the quantiles are one function
 				for l, q := range []float64{0.1, 0.5, 0.9} {
-					if quantile := a.Points.Quantiles[l][row]; x < quantile-1e-9 && law.CDF[i] > q+1e-9 || x > quantile+1e-9 && law.CDF[i] < q-1e-9 {
+					if quantile := a.Points.Quantiles[l][row]; x < quantile-1e-9 && law.CDF[i] > q+1e-9 ||
+						x > quantile+1e-9 && law.CDF[i] < q-1e-9 {
 						t.Errorf("%s, row %s: CDF %v at %v, quantile %v at %v", line, law.Row, law.CDF[i], x, q, quantile)
 					}
 				}
 				if math.Abs(law.CDF[i]-law.Refined_cdf[i]) > 0.2 {
-					t.Errorf("%s, row %s at %v: %v by the theory, %v by exact resamples", line, law.Row, x, law.CDF[i], law.Refined_cdf[i])
+					t.Errorf("%s, row %s at %v: %v by the theory, %v by exact resamples", line, law.Row, x, law.CDF[i],
+						law.Refined_cdf[i])
 				}
 			}
 			if (len(law.Atoms) > 0) != strings.Contains(line, "hinge") {
@@ -84,18 +88,22 @@ func TestLawRefusals(t *testing.T) {
 		"--law 201":                 "row 201 of 200",
 		"--covariance /none/at/all": "covariance",
 	} {
-		if o := drive(t, "", append([]string{"estimate", "crabs"}, strings.Fields(args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+		if o := drive(t, "", append([]string{"estimate", "crabs"},
+			strings.Fields(args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
 		}
 	}
 }
 
 // TestCompareModels: a model does not differ from itself; a better one by the difference of
-// the two answers, each of which is what its own file says, bias included; what is no answer, or of other data, is refused.
+// the two answers, each of which is what its own file says, bias included; what is no answer, or of other
+// data, is refused.
 func TestCompareModels(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for name, line := range map[string]string{"hard.json": "estimate sonar", "soft.json": "estimate sonar --loss hinge --C 1", "bias.json": "estimate sonar --loss hinge --C 1 --bias", "crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
+	for name, line := range map[string]string{"hard.json": "estimate sonar",
+		"soft.json": "estimate sonar --loss hinge --C 1", "bias.json": "estimate sonar --loss hinge --C 1 --bias",
+		"crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
 		must(t, append(strings.Fields(line), "--refine", "none", "--json", at(name))...)
 	}
 	type difference struct{ Value, Standard_error, Lower, Upper, P_value float64 }
@@ -106,23 +114,28 @@ func TestCompareModels(t *testing.T) {
 	}
 	ask := func(args ...string) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(must(t, append(append([]string{"compare"}, args...), "--json", "-")...)), &a); err != nil {
+		if err := json.Unmarshal([]byte(must(t, append(append([]string{"compare"}, args...), "--json", "-")...)),
+			&a); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ask("--models", at("hard.json"), at("hard.json"))
-	if a.Difference.Value != 0 || a.Difference.P_value != 1 || math.Abs(a.Refined_difference.Value) > refinedRounding*a.Models[0].Refined_test_error {
+	if a.Difference.Value != 0 || a.Difference.P_value != 1 ||
+		math.Abs(a.Refined_difference.Value) > refinedRounding*a.Models[0].Refined_test_error {
 		t.Errorf("a model and itself: %+v", a)
 	}
 	ask("sonar", "--models", at("hard.json")+","+at("soft.json"))
 	d, r := a.Difference, a.Refined_difference
-	if math.Abs(d.Value-(a.Models[0].Test_error-a.Models[1].Test_error)) > 1e-9 || !(d.Lower < d.Value && d.Value < d.Upper && d.Upper < 0 && d.P_value < 0.05 && r.P_value < 0.05) || math.Abs(r.Value-d.Value) > 0.01 {
+	if math.Abs(d.Value-(a.Models[0].Test_error-a.Models[1].Test_error)) > 1e-9 ||
+		!(d.Lower < d.Value && d.Value < d.Upper && d.Upper < 0 && d.P_value < 0.05 && r.P_value < 0.05) ||
+		math.Abs(r.Value-d.Value) > 0.01 {
 		t.Errorf("%+v", a)
 	}
 	ask("--models", at("soft.json"), at("bias.json"))
 	for k, name := range []string{"soft.json", "bias.json"} {
 		text := need.One(os.ReadFile(at(name)))(t)
-		if own := document[struct{ Test_error float64 }](t, string(text)); math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
+		if own := document[struct{ Test_error float64 }](t,
+			string(text)); math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
 			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
 		}
 	}
@@ -133,7 +146,9 @@ func TestCompareModels(t *testing.T) {
 		"sonar " + at("hard.json") + " " + at("boston.json"): "13 length scales for 60 features",
 	} {
 		all := strings.Fields(args)
-		if o := drive(t, "", append([]string{"compare", "--models"}, append(all[len(all)-1:], all[:len(all)-1]...)...)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+		if o := drive(t, "", append([]string{"compare", "--models"},
+			append(all[len(all)-1:], all[:len(all)-1]...)...)...); o.status != exitUsage ||
+			!strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
 		}
 	}

@@ -37,7 +37,8 @@ func emptyModelFile(j *job) (*svm.ModelFile, error) {
 	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.Task == dataset.Regression}
 	switch {
 	case j.Standardize:
-		return nil, usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)", place)
+		return nil, usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
+			place)
 	case k.Jitter != 0:
 		return nil, usage.Errorf("--jitter is %v: %s it", k.Jitter, place)
 	case len(k.LengthScale) > 1:
@@ -55,7 +56,8 @@ func emptyModelFile(j *job) (*svm.ModelFile, error) {
 	case kernel.Precomputed:
 		file.Kernel = svm.FilePrecomputed
 	default:
-		return nil, usage.Errorf("--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has all)", k.Kind)
+		return nil, usage.Errorf(
+			"--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has all)", k.Kind)
 	}
 	return file, nil
 }
@@ -72,7 +74,8 @@ func libsvmFile(j *job, p *model.Predictor) (*svm.ModelFile, error) {
 	}
 	rows := p.Support.Sparse
 	if d := p.Encoding.Features; rows == nil {
-		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d, Data: p.Support.Dense})
+		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
+			Data: p.Support.Dense})
 	}
 	weight, bias := make([]float64, len(p.Weight)), p.Bias+p.TargetMean
 	for i, w := range p.Weight {

@@ -191,7 +191,8 @@ func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut
 	}
 	shown := a.fillLeftOut(r, results, l.method == allMethods)
 	r.Bias = p.Bias
-	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha { // a bound is no worse than a constant by being high
+	// a bound is no worse than a constant by being high
+	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
 		j.judgeLeftOut(r, loss.ZeroOne{}, shown.ZeroOne())
 	}
 	return nil
@@ -205,7 +206,8 @@ func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool
 			r.Methods = append(r.Methods, row)
 		}
 		if !all || result.Method == loo.Fast || len(results) == 1 {
-			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors, result.Violation
+			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors,
+				result.Violation
 		}
 		if result.Status == loo.Inexact {
 			a.status = exitNotConverged
@@ -220,8 +222,9 @@ func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool
 
 func leftOutReport(result *loo.Result) report.LeaveOneOutMethod {
 	row := report.LeaveOneOutMethod{
-		Method: result.Method.String(), Error: result.Error, Errors: result.Errors, Retrained: result.Retrained, Skipped: result.Skipped,
-		Recall: result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.BiasFree,
+		Method: result.Method.String(), Error: result.Error, Errors: result.Errors, Retrained: result.Retrained,
+		Skipped: result.Skipped,
+		Recall:  result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.BiasFree,
 		Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),
 	}
 	for _, i := range result.Ties {

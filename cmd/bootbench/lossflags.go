@@ -41,9 +41,11 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 		byTask[about.Task] = append(byTask[about.Task], name)
 		takes = append(takes, about.Takes...)
 	}
-	f.StringVar(&l.loss, "loss", "", fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (of which square takes labels, too; bootbench help losses has the formulas); "+
-		"default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare",
-		strings.Join(byTask[loss.Classification], ", "), strings.Join(append(byTask[loss.Regression], byTask[loss.Either]...), ", ")))
+	f.StringVar(&l.loss, "loss", "",
+		fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (of which square takes labels, too; bootbench help losses has the formulas); "+
+			"default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare",
+			strings.Join(byTask[loss.Classification], ", "),
+			strings.Join(append(byTask[loss.Regression], byTask[loss.Either]...), ", ")))
 	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; from 1e-100 to 1e100; required with --loss square unless DATA has a preset")
 	p := &l.parameters
 	for _, v := range []struct {
@@ -62,7 +64,8 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 			f.Float64Var(v.to, v.name, v.byDefault, v.usage)
 		}
 	}
-	f.StringVar(&l.weights, "class-weight", "", "hinge, hinge2, logistic: `W` multiplies C of the examples of a class: balanced (n/2 over the examples of the class), LABEL=A,LABEL=B, two numbers for the classes -1 and +1, or one for +1; from 1e-10 to 1e10; default: 1 each")
+	f.StringVar(&l.weights, "class-weight", "",
+		"hinge, hinge2, logistic: `W` multiplies C of the examples of a class: balanced (n/2 over the examples of the class), LABEL=A,LABEL=B, two numbers for the classes -1 and +1, or one for +1; from 1e-10 to 1e10; default: 1 each")
 }
 
 // names are the losses that the command can train.
@@ -79,7 +82,8 @@ func lossesTopic() *cobra.Command {
 	b.WriteString("Training losses l(y, f) of a target or label y and a prediction f. The model is the\nminimum of their sum and half the squared norm of f in the kernel's space, or, where\na probability p is given, the mean of the posterior with that likelihood.\n\n")
 	for _, name := range loss.Names() {
 		if about, err := loss.About(name); err == nil {
-			what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers", loss.Either: "both"}[about.Task]
+			what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers",
+				loss.Either: "both"}[about.Task]
 			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
 		}
 	}
@@ -166,7 +170,8 @@ func (l *lossFlags) used(about loss.Info) loss.Parameters {
 // squares and ratios of it leave the range of numbers, or nobody's data. An epsilon may
 // also be 0.
 var parameterRange = map[string][2]float64{
-	"noise": {1e-100, 1e100}, "C": {1e-30, 1e15}, "epsilon": {0, 1e30}, "delta": {1e-30, 1e30}, "dof": {0.1, 1e15}, "scale": {1e-30, 1e30},
+	"noise": {1e-100, 1e100}, "C": {1e-30, 1e15}, "epsilon": {0, 1e30}, "delta": {1e-30, 1e30},
+	"dof": {0.1, 1e15}, "scale": {1e-30, 1e30},
 }
 
 // checkParameters names the flag of a parameter that is out of range.
@@ -181,7 +186,8 @@ func checkParameters(about loss.Info, used loss.Parameters) error {
 		case name != "epsilon" && !(v > 0):
 			return usage.Errorf("--%s is %v, must be above 0", name, v)
 		case v < parameterRange[name][0] || v > parameterRange[name][1]:
-			return usage.Errorf("--%s is %v, must lie between %v and %v", name, v, parameterRange[name][0], parameterRange[name][1])
+			return usage.Errorf("--%s is %v, must lie between %v and %v", name, v, parameterRange[name][0],
+				parameterRange[name][1])
 		}
 	}
 	return nil

@@ -50,7 +50,8 @@ func machine() *report.Machine {
 	if !ok {
 		return m
 	}
-	told := map[string]bool{"gonum.org/v1/gonum": true, "gonum.org/v1/netlib": true, "github.com/klauspost/cpuid/v2": true}
+	told := map[string]bool{"gonum.org/v1/gonum": true, "gonum.org/v1/netlib": true,
+		"github.com/klauspost/cpuid/v2": true}
 	for _, dep := range build.Deps {
 		if told[dep.Path] {
 			m.Modules = append(m.Modules, report.Module{Path: dep.Path, Version: dep.Version})

@@ -29,30 +29,42 @@ type malformed struct {
 }
 
 // wholeData are data sets that nothing is wrong with.
-var wholeData = []string{"good.csv", "labels.csv", "K.csv", "Knumbers.csv", "names.csv", "near.csv", "contra.csv", "good.svm", "constant.csv", "flat.csv", "oneclass.csv", "large.csv", "two.csv", "-", "synthetic:friedman1,n=30,seed=3", "synthetic:rings,n=20,d=2"}
+var wholeData = []string{"good.csv", "labels.csv", "K.csv", "Knumbers.csv", "names.csv", "near.csv",
+	"contra.csv", "good.svm", "constant.csv", "flat.csv", "oneclass.csv", "large.csv", "two.csv", "-",
+	"synthetic:friedman1,n=30,seed=3", "synthetic:rings,n=20,d=2"}
 
 // oddValues are what a flag is given, by its type.
 var oddValues = map[string][]string{
-	"int":     {"0", "-1", "1", "2", "3", "10", "1000000", "9223372036854775807", "9223372036854775808", "1.5", "x", ""},
-	"uint64":  {"0", "1", "18446744073709551615", "-1", "x"},
-	"float64": {"0", "1", "0.5", "2", "-1", "1e-320", "1e-155", "1e155", "1e308", "1e-10", "1e-3", "1e30", "1e400", "NaN", "Inf", "-Inf", "x", ""},
-	"list":    {"1", "0.1,1", "0.1:2:3", "1,,2", "1:2", "0", "-1,1", "NaN", "1e-320,1e308", "x", "", ","},
-	"text":    {"", "x", "0", "-", "1,2", "a=b", "\x00", "..", "é", "--", "%s%n", strings.Repeat("x", 300)},
+	"int": {"0", "-1", "1", "2", "3", "10", "1000000", "9223372036854775807", "9223372036854775808", "1.5",
+		"x", ""},
+	"uint64": {"0", "1", "18446744073709551615", "-1", "x"},
+	"float64": {"0", "1", "0.5", "2", "-1", "1e-320", "1e-155", "1e155", "1e308", "1e-10", "1e-3", "1e30",
+		"1e400", "NaN", "Inf", "-Inf", "x", ""},
+	"list": {"1", "0.1,1", "0.1:2:3", "1,,2", "1:2", "0", "-1,1", "NaN", "1e-320,1e308", "x", "", ","},
+	"text": {"", "x", "0", "-", "1,2", "a=b", "\x00", "..", "é", "--", "%s%n", strings.Repeat("x", 300)},
 }
 
 // wholeValues are values that flags take, mostly.
 var wholeValues = map[string][]string{
-	"loss": {"square", "hard", "hinge", "hinge2", "logistic", "eps", "huber", "absolute", "probit", "logit", "student", "perceptron"}, "noise": {"1", "0.01", "10%", "0%", "1e-100", "1e100"},
-	"kernel": {"rbf", "linear", "poly", "matern32", "precomputed"}, "scheme": {"poisson", "multinomial", "subsample", "bernoulli", "kfold"},
-	"method": {"adatap", "start", "meanfield", "variational", "exact", "fast", "xialpha", "approx", "all", "batch", "single", "auto"},
-	"engine": {"exact", "lowrank", "auto"}, "refine": {"auto", "none", "2", "5"}, "test-loss": {"square", "absolute", "zero-one", "smooth-eps"},
-	"ratio": {"0.01", "0.5", "1", "3", "50"}, "resamples": {"2", "5", "20"}, "max-memory": {"1MB", "1GiB"}, "folds": {"2", "5"}, "rank-error": {"1%", "50%"}, "accuracy": {"50%"},
-	"over": {"noise=0.1:10:3", "gamma=1,2", "C=1", "C=", "nosuch=1", "ratio=1"}, "figure": {"m03-2", "nosuch"}, "sizes": {"5,10", "0", "20"}, "missing": {"drop", "mean", "indicator", "error"},
-	"shard": {"0/2", "1/2", "2/2", "auto", "0/0"}, "backend": {"gonum", "openblas", "nosuch"}, "threads": {"1", "2"}, "target": {"y", "1", "nosuch"}, "max-sweeps": {"1", "3"},
+	"loss": {"square", "hard", "hinge", "hinge2", "logistic", "eps", "huber", "absolute", "probit", "logit",
+		"student", "perceptron"}, "noise": {"1", "0.01", "10%", "0%", "1e-100", "1e100"},
+	"kernel": {"rbf", "linear", "poly", "matern32", "precomputed"}, "scheme": {"poisson", "multinomial",
+		"subsample", "bernoulli", "kfold"},
+	"method": {"adatap", "start", "meanfield", "variational", "exact", "fast", "xialpha", "approx", "all",
+		"batch", "single", "auto"},
+	"engine": {"exact", "lowrank", "auto"}, "refine": {"auto", "none", "2", "5"},
+	"test-loss": {"square", "absolute", "zero-one", "smooth-eps"},
+	"ratio":     {"0.01", "0.5", "1", "3", "50"}, "resamples": {"2", "5", "20"}, "max-memory": {"1MB", "1GiB"},
+	"folds": {"2", "5"}, "rank-error": {"1%", "50%"}, "accuracy": {"50%"},
+	"over": {"noise=0.1:10:3", "gamma=1,2", "C=1", "C=", "nosuch=1", "ratio=1"}, "figure": {"m03-2", "nosuch"},
+	"sizes": {"5,10", "0", "20"}, "missing": {"drop", "mean", "indicator", "error"},
+	"shard": {"0/2", "1/2", "2/2", "auto", "0/0"}, "backend": {"gonum", "openblas", "nosuch"},
+	"threads": {"1", "2"}, "target": {"y", "1", "nosuch"}, "max-sweeps": {"1", "3"},
 }
 
 // outputFlags name what a command may write.
-var outputFlags = []string{"json", "csv", "out", "checkpoint", "trace", "cpuprofile", "memprofile", "replicates", "model", "export", "covariance"}
+var outputFlags = []string{"json", "csv", "out", "checkpoint", "trace", "cpuprofile", "memprofile",
+	"replicates", "model", "export", "covariance"}
 
 // line is a command line, the files it names, and whether it reads standard input.
 func (m *malformed) line(number int) (args, named []string) {
@@ -171,20 +183,43 @@ func brokenData(t testing.TB) []string {
 	}
 	good := table(24, 3, value, normal)
 	files := map[string]string{
-		"good.csv": good, "labels.csv": table(24, 3, label, normal), "names.csv": table(12, 2, func(i int) string { return []string{"=cmd", "+b"}[i%2] }, normal),
-		"empty.csv": "", "header.csv": "a,b,y\n", "one.csv": "a,y\n1,2\n", "two.csv": "a,y\n1,2\n2,1\n", "column.csv": "y\n1\n2\n3\n",
-		"constant.csv": table(10, 2, value, always("1")), "flat.csv": table(10, 2, func(int) string { return "3" }, normal), "oneclass.csv": table(10, 2, func(int) string { return "1" }, normal),
-		"three.csv": table(12, 2, func(i int) string { return "abc"[i%3 : i%3+1] }, normal), "nan.csv": table(8, 2, value, always("NaN")), "inf.csv": table(8, 2, func(int) string { return "inf" }, normal),
-		"hugey.csv": table(8, 2, func(i int) string { return fmt.Sprintf("%de155", i) }, normal), "hugex.csv": table(8, 2, value, always("1e308")), "range.csv": table(9, 2, value, func(i, j int) string { return fmt.Sprintf("1e%d", 300*(i%3-1)) }),
-		"tiny.csv": table(8, 2, func(i int) string { return fmt.Sprintf("%de-320", i) }, func(i, j int) string { return fmt.Sprintf("%de-320", i+j) }), "large.csv": table(10, 2, func(i int) string { return fmt.Sprintf("%de49", i-4) }, normal),
-		"ragged.csv": "a,b,y\n1,2,3\n1,2\n1,2,3,4\n", "quotes.csv": "a,y\n\"1,2\n3,4\n", "bytes.csv": "a,y\n\x00\xff\xfe,1\n", "bom.csv": "\ufeff" + good, "missing.csv": table(12, 2, value, func(i, j int) string { return []string{"", "NA", "1", "2"}[(i+j)%4] }),
-		"longline.csv": strings.Repeat("1,", 200000) + "\n1\n", "crlf.csv": strings.ReplaceAll(good, "\n", "\r\n"), "contra.csv": "a,b,y\n1,2,1\n1,2,-1\n3,4,1\n4,4,-1\n", "near.csv": table(20, 2, label, func(i, j int) string { return fmt.Sprintf("%.17g", float64(i/2)+1e-13*float64(i)) }),
-		"K.csv": table(8, 8, label, gram("2", "0.5")), "Kbad.csv": table(8, 8, label, gram("0.5", "2")), "Ktiny.csv": table(8, 8, label, gram("1e-320", "0")), "Kasym.csv": table(8, 8, label, func(i, j int) string { return fmt.Sprint(i) }), "Knumbers.csv": table(8, 8, value, gram("2", "0.5")), "Kzero.csv": table(8, 8, label, always("0")), "Khuge.csv": table(8, 8, label, gram("1e300", "0")),
-		"good.csv.gz": packed(good), "cut.csv.gz": packed(good)[:40], "good.svm": "1 1:0.5 3:2\n-1 2:1\n1 1:1\n-1 3:0.1\n", "bad.svm": "1 3:1 2:1\n-1 0:1\n", "wide.svm": "1 999999999:1\n-1 1:1\n",
-		"cut.npy": "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }", "junk.npz": "PK\x03\x04junk", "junk.npy": "junk", "a b.csv": good, "x.xlsx": "PK", "study/study.json": `{"schema":2,"command":"estimate","parts":1e9}`,
+		"good.csv": good, "labels.csv": table(24, 3, label, normal),
+		"names.csv": table(12, 2, func(i int) string { return []string{"=cmd", "+b"}[i%2] }, normal),
+		"empty.csv": "", "header.csv": "a,b,y\n", "one.csv": "a,y\n1,2\n", "two.csv": "a,y\n1,2\n2,1\n",
+		"column.csv":   "y\n1\n2\n3\n",
+		"constant.csv": table(10, 2, value, always("1")), "flat.csv": table(10, 2, func(int) string { return "3" },
+			normal), "oneclass.csv": table(10, 2, func(int) string { return "1" }, normal),
+		"three.csv": table(12, 2, func(i int) string { return "abc"[i%3 : i%3+1] }, normal),
+		"nan.csv":   table(8, 2, value, always("NaN")), "inf.csv": table(8, 2, func(int) string { return "inf" },
+			normal),
+		"hugey.csv": table(8, 2, func(i int) string { return fmt.Sprintf("%de155", i) }, normal),
+		"hugex.csv": table(8, 2, value, always("1e308")), "range.csv": table(9, 2, value,
+			func(i, j int) string { return fmt.Sprintf("1e%d", 300*(i%3-1)) }),
+		"tiny.csv": table(8, 2, func(i int) string { return fmt.Sprintf("%de-320", i) },
+			func(i, j int) string { return fmt.Sprintf("%de-320", i+j) }),
+		"large.csv":  table(10, 2, func(i int) string { return fmt.Sprintf("%de49", i-4) }, normal),
+		"ragged.csv": "a,b,y\n1,2,3\n1,2\n1,2,3,4\n", "quotes.csv": "a,y\n\"1,2\n3,4\n",
+		"bytes.csv": "a,y\n\x00\xff\xfe,1\n", "bom.csv": "\ufeff" + good, "missing.csv": table(12, 2, value,
+			func(i, j int) string { return []string{"", "NA", "1", "2"}[(i+j)%4] }),
+		"longline.csv": strings.Repeat("1,", 200000) + "\n1\n", "crlf.csv": strings.ReplaceAll(good, "\n", "\r\n"),
+		"contra.csv": "a,b,y\n1,2,1\n1,2,-1\n3,4,1\n4,4,-1\n", "near.csv": table(20, 2, label,
+			func(i, j int) string { return fmt.Sprintf("%.17g", float64(i/2)+1e-13*float64(i)) }),
+		"K.csv": table(8, 8, label, gram("2", "0.5")), "Kbad.csv": table(8, 8, label, gram("0.5", "2")),
+		"Ktiny.csv": table(8, 8, label, gram("1e-320", "0")), "Kasym.csv": table(8, 8, label,
+			func(i, j int) string { return fmt.Sprint(i) }), "Knumbers.csv": table(8, 8, value, gram("2", "0.5")),
+		"Kzero.csv": table(8, 8, label, always("0")), "Khuge.csv": table(8, 8, label, gram("1e300", "0")),
+		"good.csv.gz": packed(good), "cut.csv.gz": packed(good)[:40],
+		"good.svm": "1 1:0.5 3:2\n-1 2:1\n1 1:1\n-1 3:0.1\n", "bad.svm": "1 3:1 2:1\n-1 0:1\n",
+		"wide.svm": "1 999999999:1\n-1 1:1\n",
+		"cut.npy":  "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }", "junk.npz": "PK\x03\x04junk", "junk.npy": "junk", "a b.csv": good, "x.xlsx": "PK", "study/study.json": `{"schema":2,"command":"estimate","parts":1e9}`,
 	}
-	names := []string{"", "-", "nosuch", "nosuch.csv", ".", "study", "/dev/null", strings.Repeat("d", 300) + ".csv", "crabs", "synthetic:friedman1,n=12", "synthetic:rings,n=20,d=2", "synthetic:friedman1,n=30,seed=3",
-		"synthetic:", "synthetic:nosuch", "synthetic:friedman1,n=0", "synthetic:friedman1,n=-1", "synthetic:friedman1,n=1e9", "synthetic:friedman1,n=9223372036854775807", "synthetic:blobs,n=10,d=0", "synthetic:grid,n=9,d=1000000000", "synthetic:rings,n=10,seed=x", "synthetic:rings,,", "synthetic:rings,n=10,noise=1e308"}
+	names := []string{"", "-", "nosuch", "nosuch.csv", ".", "study", "/dev/null",
+		strings.Repeat("d", 300) + ".csv", "crabs", "synthetic:friedman1,n=12", "synthetic:rings,n=20,d=2",
+		"synthetic:friedman1,n=30,seed=3",
+		"synthetic:", "synthetic:nosuch", "synthetic:friedman1,n=0", "synthetic:friedman1,n=-1",
+		"synthetic:friedman1,n=1e9", "synthetic:friedman1,n=9223372036854775807", "synthetic:blobs,n=10,d=0",
+		"synthetic:grid,n=9,d=1000000000", "synthetic:rings,n=10,seed=x", "synthetic:rings,,",
+		"synthetic:rings,n=10,noise=1e308"}
 	for name, content := range files {
 		os.MkdirAll(filepath.Dir(name), 0o755)
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
@@ -204,7 +239,8 @@ const (
 
 // TestMalformed: thousands of command lines, most of them wrong, end with one of the
 // program's statuses, without a fault, say on one line why they are refused, write no file
-// that they do not name (of a checkpoint also FILE.fits, as the help says), and give no answer that is not finite with status 0.
+// that they do not name (of a checkpoint also FILE.fits, as the help says), and give no answer that is not
+// finite with status 0.
 func TestMalformed(t *testing.T) {
 	lines := 200
 	if soaking() {
@@ -239,7 +275,8 @@ func TestMalformed(t *testing.T) {
 				return file == name || file == name+".fits" || strings.HasPrefix(file, name+"/")
 			})
 			own = own || args[0] == "man" && slices.Contains(args[1:], filepath.Dir(file))
-			own = own || args[0] == "paper" && strings.HasPrefix(file, "paper/") || args[0] == "merge" && strings.HasPrefix(file, "study/")
+			own = own || args[0] == "paper" && strings.HasPrefix(file, "paper/") || args[0] == "merge" &&
+				strings.HasPrefix(file, "study/")
 			if !own {
 				t.Errorf("%d %q: %s is written", number, args, file)
 			}

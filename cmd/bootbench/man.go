@@ -27,7 +27,8 @@ func manCommand(a *app) *cobra.Command {
 			}
 			pages := newRoot(a)
 			forManual(pages)
-			return doc.GenManTree(pages, &doc.GenManHeader{Section: "1", Source: "bootbench " + version(), Manual: "User commands"}, args[0])
+			return doc.GenManTree(pages, &doc.GenManHeader{Section: "1", Source: "bootbench " + version(),
+				Manual: "User commands"}, args[0])
 		},
 	}
 }

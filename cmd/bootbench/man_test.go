@@ -34,12 +34,16 @@ func TestManual(t *testing.T) {
 			}
 		})
 	}
-	if loo, _ := os.ReadFile(filepath.Join(dir, "bootbench-loo.1")); pages < 15 || !strings.Contains(string(loo), "\n  fast     the same answer") && !strings.Contains(string(loo), "\nfast     the same answer") {
+	if loo, _ := os.ReadFile(filepath.Join(dir, "bootbench-loo.1")); pages < 15 || !strings.Contains(string(loo),
+		"\n  fast     the same answer") && !strings.Contains(string(loo), "\nfast     the same answer") {
 		t.Errorf("%d pages, a list without its lines: %.900s", pages, loo)
 	}
-	for page, flag := range map[string]string{"grid": "over", "predict": "test"} { // what is required comes first
+	// what is required comes first
+	for page, flag := range map[string]string{"grid": "over", "predict": "test"} {
 		text, _ := os.ReadFile(filepath.Join(dir, "bootbench-"+page+".1"))
-		if _, flags, _ := strings.Cut(string(text), ".SH OPTIONS"); !strings.HasPrefix(strings.ReplaceAll(strings.TrimLeft(flags, "\n"), `\-`, "-"), `\fB--`+flag) {
+		if _, flags, _ := strings.Cut(string(text),
+			".SH OPTIONS"); !strings.HasPrefix(strings.ReplaceAll(strings.TrimLeft(flags, "\n"), `\-`, "-"),
+			`\fB--`+flag) {
 			t.Errorf("%s: --%s is not the first of %.200q", page, flag, flags)
 		}
 	}

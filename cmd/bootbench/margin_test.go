@@ -84,22 +84,26 @@ func TestPredictMargin(t *testing.T) {
 // The methods agree as they must: fast is exact, xialpha is not below, and the
 // table holds them all.
 func TestLOO(t *testing.T) {
-	for _, flags := range [][]string{{"--loss", "hard"}, {"--loss", "hinge", "--C", "10"}, {"--loss", "hinge", "--no-bias"}} {
+	for _, flags := range [][]string{{"--loss", "hard"}, {"--loss", "hinge", "--C", "10"},
+		{"--loss", "hinge", "--no-bias"}} {
 		loo := func(more ...string) marginAnswer {
 			return ask(t, append(append([]string{"loo", "crabs"}, flags...), more...)...)
 		}
 		exact, fast := loo("--method", "exact"), loo()
-		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 || fast.Error != float64(fast.Errors)/200 {
+		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 ||
+			fast.Error != float64(fast.Errors)/200 {
 			t.Errorf("%v: exact %+v, fast %+v", flags, exact.leftOut, fast.leftOut)
 		}
 		bound, approx := loo("--method", "xialpha"), loo("--method", "approx")
-		if bound.Errors < exact.Errors || bound.Rho != 2 || bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
+		if bound.Errors < exact.Errors || bound.Rho != 2 || bound.Skipped != 200 ||
+			!(bound.Recall > 0 && bound.Precision > 0) {
 			t.Errorf("%v: xialpha %+v", flags, bound.leftOut)
 		}
 		if approx.Errors == 0 || approx.Errors > 20 || approx.Skipped != 200 {
 			t.Errorf("%v: approx %+v", flags, approx.leftOut)
 		}
-		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors || all.Errors != fast.Errors {
+		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
+			all.Errors != fast.Errors {
 			t.Errorf("%v: all %+v", flags, all.Methods)
 		}
 	}
@@ -111,7 +115,8 @@ func TestLOO(t *testing.T) {
 			t.Errorf("%v: %d, %s", args, o.status, o.stderr)
 		}
 	}
-	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout, "xialpha") {
+	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout,
+		"xialpha") {
 		t.Errorf("table: %s", o.stdout)
 	}
 }
@@ -135,11 +140,13 @@ func TestMapLabels(t *testing.T) {
 		}
 	}
 	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2\n0,0.5,0\n")
-	if o := drive(t, "", "estimate", three, "--loss", "hinge"); o.status != exitUsage || !strings.Contains(o.stderr, "two classes are needed, found the values 0, 1, 2") {
+	if o := drive(t, "", "estimate", three, "--loss", "hinge"); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "two classes are needed, found the values 0, 1, 2") {
 		t.Errorf("three labels: %d, %s", o.status, o.stderr)
 	}
 	third := write(t, "third.csv", "a,b,y\n1,2,2\n")
-	if o := drive(t, "", "predict", path, "--test", third, "--loss", "hinge", "--map-labels"); o.status != exitUsage {
+	if o := drive(t, "", "predict", path, "--test", third, "--loss", "hinge",
+		"--map-labels"); o.status != exitUsage {
 		t.Errorf("a third value: status %d, %s", o.status, o.stderr)
 	}
 }

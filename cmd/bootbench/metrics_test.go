@@ -59,9 +59,12 @@ func TestMetrics(t *testing.T) {
 	if se := a.Metrics["jackknife_se"] / se; se < 1./3 || se > 3 {
 		t.Errorf("the jackknife's standard error is %g of that of 200 draws", se)
 	}
-	for _, line := range []string{"estimate crabs --refine none --metrics", "estimate crabs --refine none --metrics all", "estimate --metrics crabs --refine none", "curve crabs --ratio 1 --metrics=all"} {
+	for _, line := range []string{"estimate crabs --refine none --metrics",
+		"estimate crabs --refine none --metrics all", "estimate --metrics crabs --refine none",
+		"curve crabs --ratio 1 --metrics=all"} {
 		out := must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)
-		if !strings.Contains(out, `"balanced_error"`) || !strings.Contains(out, `"jackknife_se"`) || !strings.Contains(out, `"log_loss"`) {
+		if !strings.Contains(out, `"balanced_error"`) || !strings.Contains(out, `"jackknife_se"`) ||
+			!strings.Contains(out, `"log_loss"`) {
 			t.Errorf("%s: %s", line, out)
 		}
 	}
@@ -84,7 +87,9 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}
-	d := document[struct{ Warnings []string }](t, must(t, strings.Fields("estimate boston --scheme subsample --ratio 0.5 --metrics jackknife --refine none --json - --quiet")...))
+	d := document[struct{ Warnings []string }](t,
+		must(t, strings.Fields(
+			"estimate boston --scheme subsample --ratio 0.5 --metrics jackknife --refine none --json - --quiet")...))
 	if len(d.Warnings) == 0 || !strings.HasPrefix(d.Warnings[len(d.Warnings)-1], "no jackknife: ") {
 		t.Errorf("%q", d.Warnings)
 	}
@@ -93,7 +98,8 @@ func TestMetrics(t *testing.T) {
 // TestRefinedProbabilities: those from the left-out fields of exact resamples are near the
 // theory's, within the 0.1 by which 100 resamples move them on this set.
 func TestRefinedProbabilities(t *testing.T) {
-	a := document[metricsDocument](t, must(t, strings.Fields("predict crabs --test crabs --loss hinge --C 1 --refine 100 --json - --quiet")...))
+	a := document[metricsDocument](t,
+		must(t, strings.Fields("predict crabs --test crabs --loss hinge --C 1 --refine 100 --json - --quiet")...))
 	if len(a.Refined.Points.Probability) != 200 {
 		t.Fatal(len(a.Refined.Points.Probability))
 	}
@@ -116,26 +122,32 @@ func TestGridDifferences(t *testing.T) {
 	models := []string{}
 	for _, c := range []string{"0.1", "10"} {
 		models = append(models, filepath.Join(dir, c+".json"))
-		must(t, "estimate", "crabs", "--loss", "hinge", "--gamma", "0.2", "--C", c, "--refine", "none", "--json", models[len(models)-1], "--quiet")
+		must(t, "estimate", "crabs", "--loss", "hinge", "--gamma", "0.2", "--C", c, "--refine", "none", "--json",
+			models[len(models)-1], "--quiet")
 	}
-	want := document[struct{ Difference, Refined_difference difference }](t, must(t, append([]string{"compare", "--json", "-", "--quiet", "--models"}, models...)...))
+	want := document[struct{ Difference, Refined_difference difference }](t,
+		must(t, append([]string{"compare", "--json", "-", "--quiet", "--models"}, models...)...))
 	for _, c := range []struct {
 		flags    string
 		want     difference
 		rounding float64
-	}{{"--refine none --metrics jackknife", want.Difference, 5e-8}, {"--refine 200 --metrics jackknife", want.Refined_difference, refinedRounding}} {
+	}{{"--refine none --metrics jackknife", want.Difference, 5e-8}, {"--refine 200 --metrics jackknife",
+		want.Refined_difference, refinedRounding}} {
 		g := document[struct {
 			Best    int
 			Results []struct {
 				Difference *difference
 				Examples   any
 			}
-		}](t, must(t, append(strings.Fields("grid crabs --loss hinge --gamma 0.2 --over C=0.1,10 --json - --quiet"), strings.Fields(c.flags)...)...))
+		}](t, must(t, append(strings.Fields("grid crabs --loss hinge --gamma 0.2 --over C=0.1,10 --json - --quiet"),
+			strings.Fields(c.flags)...)...))
 		if g.Best != 1 || g.Results[1].Difference != nil || g.Results[0].Examples != nil {
 			t.Fatalf("%+v", g)
 		}
 		d := *g.Results[0].Difference
-		if math.Abs(d.Value-c.want.Value) > 2.1e-4 || math.Abs(d.Standard_error-c.want.Standard_error) > c.rounding*c.want.Standard_error || math.Abs(d.P_value-c.want.P_value) > c.rounding || d.By != "jackknife" {
+		if math.Abs(d.Value-c.want.Value) > 2.1e-4 ||
+			math.Abs(d.Standard_error-c.want.Standard_error) > c.rounding*c.want.Standard_error ||
+			math.Abs(d.P_value-c.want.P_value) > c.rounding || d.By != "jackknife" {
 			t.Errorf("%s: %+v, want %+v", c.flags, d, c.want)
 		}
 	}

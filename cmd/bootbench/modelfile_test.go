@@ -44,8 +44,10 @@ func TestModelFile(t *testing.T) {
 		}
 		turned += strings.Join([]string{c[0], c[4], c[3], c[1], c[2]}, ",") + "\n"
 	}
-	for path, text := range map[string]string{data: soldHouses, filepath.Join(dir, "turned.csv"): turned, filepath.Join(dir, "odd.csv"): "kind,area,age\nvilla,9,9\n",
-		filepath.Join(dir, "less.csv"): "kind,area\nhut,9\n", filepath.Join(dir, "cut.json"): "{\"format\":\"bootbench model\","} {
+	for path, text := range map[string]string{data: soldHouses, filepath.Join(dir, "turned.csv"): turned,
+		filepath.Join(dir, "odd.csv"):  "kind,area,age\nvilla,9,9\n",
+		filepath.Join(dir, "less.csv"): "kind,area\nhut,9\n",
+		filepath.Join(dir, "cut.json"): "{\"format\":\"bootbench model\","} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +55,8 @@ func TestModelFile(t *testing.T) {
 	trained := document[struct {
 		Apparent float64 `json:"apparent_error"`
 		Format   string
-	}](t, must(t, "train", data, "--loss", "logistic", "--C", "3", "--missing", "mean", "--model", model, "--json", "-", "--quiet"))
+	}](t, must(t, "train", data, "--loss", "logistic", "--C", "3", "--missing", "mean", "--model", model,
+		"--json", "-", "--quiet"))
 	if err := os.Remove(data); err != nil { // the file is enough
 		t.Fatal(err)
 	}
@@ -65,18 +68,22 @@ func TestModelFile(t *testing.T) {
 			Prediction   []float64
 			Error        []float64
 		}
-	}](t, must(t, "predict", "--model", model, "--test", filepath.Join(dir, "turned.csv"), "--json", "-", "--quiet"))
+	}](t, must(t, "predict", "--model", model, "--test", filepath.Join(dir, "turned.csv"), "--json", "-",
+		"--quiet"))
 	if trained.Format != "json" || math.Abs(told.TestError-trained.Apparent) > 1e-12 || told.N != 10 {
 		t.Errorf("trained %+v, told %+v", trained, told)
 	}
 	for i, class := range told.Points.Class {
 		c := strings.Split(lines[i+1], ",")
 		right := class == c[4]
-		if (class == "yes") != (told.Points.Prediction[i] > 0) || right == (told.Points.Error[i] == 1) || told.Points.Names[i] != c[0] {
-			t.Errorf("row %d: %s, %v, error %v, name %s, is %s", i+1, class, told.Points.Prediction[i], told.Points.Error[i], told.Points.Names[i], lines[i+1])
+		if (class == "yes") != (told.Points.Prediction[i] > 0) || right == (told.Points.Error[i] == 1) ||
+			told.Points.Names[i] != c[0] {
+			t.Errorf("row %d: %s, %v, error %v, name %s, is %s", i+1, class, told.Points.Prediction[i],
+				told.Points.Error[i], told.Points.Names[i], lines[i+1])
 		}
 	}
-	table, err := csv.NewReader(strings.NewReader(must(t, "predict", "--model", model, "--test", filepath.Join(dir, "turned.csv"), "--csv", "-", "--quiet"))).ReadAll()
+	table, err := csv.NewReader(strings.NewReader(must(t, "predict", "--model", model, "--test",
+		filepath.Join(dir, "turned.csv"), "--csv", "-", "--quiet"))).ReadAll()
 	if err != nil || len(table) != 11 || strings.Join(table[0], " ") != "row prediction error target class" {
 		t.Errorf("%v, %v", table, err)
 	}
@@ -91,12 +98,15 @@ func TestModelFile(t *testing.T) {
 		{"--test boston", "its features are not those"},
 		{"--test " + filepath.Join(dir, "turned.csv") + " --csv " + model, "would be overwritten"},
 	} {
-		if o := drive(t, "", append([]string{"predict", "--model", model}, strings.Fields(c.args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, c.want) {
+		if o := drive(t, "", append([]string{"predict", "--model", model},
+			strings.Fields(c.args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, c.want) {
 			t.Errorf("%s: %+v", c.args, o)
 		}
 	}
-	for path, want := range map[string]string{"cut.json": "cut short", "odd.csv": "is no model file", "none": "no such file"} {
-		if o := drive(t, "", "predict", "--model", filepath.Join(dir, path), "--test", "boston"); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+	for path, want := range map[string]string{"cut.json": "cut short", "odd.csv": "is no model file",
+		"none": "no such file"} {
+		if o := drive(t, "", "predict", "--model", filepath.Join(dir, path), "--test",
+			"boston"); o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", path, o)
 		}
 	}
@@ -107,8 +117,10 @@ func TestModelFile(t *testing.T) {
 // its target, whose mean was taken off: what training calls its error is that of the file.
 func TestModelFileUnits(t *testing.T) {
 	for name, line := range map[string]string{
-		"chosen": "synthetic:friedman1,n=60", "sparse": "synthetic:text,n=60,d=2000 --loss hinge --C 1 --kernel linear",
-		"perceptron": "crabs --loss perceptron --kernel linear", "student": "synthetic:friedman1,n=25 --loss student --scale 3",
+		"chosen":     "synthetic:friedman1,n=60",
+		"sparse":     "synthetic:text,n=60,d=2000 --loss hinge --C 1 --kernel linear",
+		"perceptron": "crabs --loss perceptron --kernel linear",
+		"student":    "synthetic:friedman1,n=25 --loss student --scale 3",
 	} {
 		model := filepath.Join(t.TempDir(), "m.json")
 		type answer struct {
@@ -116,7 +128,8 @@ func TestModelFileUnits(t *testing.T) {
 			TestError float64 `json:"test_error"`
 		}
 		data := strings.Fields(line)[0]
-		o := drive(t, "", append([]string{"train", "--model", model, "--json", "-", "--quiet"}, strings.Fields(line)...)...)
+		o := drive(t, "", append([]string{"train", "--model", model, "--json", "-", "--quiet"},
+			strings.Fields(line)...)...)
 		if o.status != exitDone && o.status != exitNotConverged {
 			t.Fatal(name, o)
 		}
@@ -145,15 +158,19 @@ func TestLibsvmRegression(t *testing.T) {
 	if err := os.WriteFile(sparse, []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	args := strings.Fields("--loss eps --C 5 --epsilon 0.05 --gamma 0.4 --amplitude 2 --constant 0.3 --no-standardize --quiet --model")
+	args := strings.Fields(
+		"--loss eps --C 5 --epsilon 0.05 --gamma 0.4 --amplitude 2 --constant 0.3 --no-standardize --quiet --model")
 	file := filepath.Join(dir, "svr.libsvm")
 	must(t, append(append([]string{"train", data}, args...), file)...)
 	must(t, append(append([]string{"train", data}, args...), filepath.Join(dir, "svr.json"))...)
 	told := document[struct {
 		Points struct{ Prediction []float64 }
-	}](t, must(t, "predict", "--model", filepath.Join(dir, "svr.json"), "--test", data, "--json", "-", "--quiet"))
+	}](t, must(t, "predict", "--model", filepath.Join(dir, "svr.json"), "--test", data, "--json", "-",
+		"--quiet"))
 	text, err := os.ReadFile(file)
-	if err != nil || !strings.HasPrefix(string(text), "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\ntotal_sv ") || strings.Contains(string(text), "label") {
+	if err != nil || !strings.HasPrefix(string(text),
+		"svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\ntotal_sv ") || strings.Contains(string(text),
+		"label") {
 		t.Fatalf("%.200s, %v", text, err)
 	}
 	m := readModel(t, file)
@@ -179,7 +196,8 @@ func TestLibsvmRegression(t *testing.T) {
 	}
 	out := need.One(os.ReadFile(filepath.Join(dir, "out")))(t)
 	for i, line := range strings.Fields(string(out)) {
-		if v, err := strconv.ParseFloat(line, 64); err != nil || math.Abs(v-told.Points.Prediction[i]) > 1e-4 { // it prints 6 digits
+		// it prints 6 digits
+		if v, err := strconv.ParseFloat(line, 64); err != nil || math.Abs(v-told.Points.Prediction[i]) > 1e-4 {
 			t.Errorf("svm-predict says %s of example %d, the model %v", line, i+1, told.Points.Prediction[i])
 		}
 	}

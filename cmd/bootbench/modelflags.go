@@ -26,18 +26,23 @@ type modelFlags struct {
 }
 
 // modelFlagNames are the flags that belong to DATA and have no meaning without it.
-var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "no-normalize-target", "map-labels", "bias", "no-bias"}, lossFlagNames)
+var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "no-normalize-target",
+	"map-labels", "bias", "no-bias"}, lossFlagNames)
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	m.lossFlags.register(f)
 	m.kernelFlags.register(f)
 	m.dataFlags.register(f)
-	f.BoolVar(&m.noStandardize, "no-standardize", false, "take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
-	f.BoolVar(&m.noNormalizeTarget, "no-normalize-target", false, "regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is predicted, and the amplitude is its variance, unless DATA has a preset")
-	f.BoolVar(&m.mapLabels, "map-labels", false, "say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
+	f.BoolVar(&m.noStandardize, "no-standardize", false,
+		"take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
+	f.BoolVar(&m.noNormalizeTarget, "no-normalize-target", false,
+		"regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is predicted, and the amplitude is its variance, unless DATA has a preset")
+	f.BoolVar(&m.mapLabels, "map-labels", false,
+		"say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
 	m.bias.register(f)
-	f.Var(&m.maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
+	f.Var(&m.maxMemory, "max-memory",
+		"memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
 }
 
 // registerEngine adds the choice of the engine. Commands without it hold the
@@ -118,7 +123,8 @@ func fitTask(l loss.Loss, set *dataset.Set) error {
 	case err != nil:
 		return nil
 	case about.Task == loss.Regression && set.Task == dataset.Classification:
-		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", l.Name(), set.Name)
+		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", l.Name(),
+			set.Name)
 	case about.Task == loss.Classification && set.Task == dataset.Regression:
 		return set.Classify("")
 	}

@@ -34,9 +34,11 @@ func TestNormalizedAnswers(t *testing.T) {
 	path := write(t, "far.csv", text.String())
 	flags := []string{"--loss", "square", "--noise", "20%", "--json", "-", "--quiet"}
 	variance := 100 * stat.PopVariance(set.Y, nil)
-	for _, command := range [][]string{{"estimate", path}, {"predict", path, "--test", path}, {"retrain", path, "--resamples", "20"}} {
+	for _, command := range [][]string{{"estimate", path}, {"predict", path, "--test", path},
+		{"retrain", path, "--resamples", "20"}} {
 		a := document[normalized](t, must(t, append(command, flags...)...))
-		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 || math.Abs(a.Noise/variance-0.2) > 1e-9 || math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
+		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 || math.Abs(a.Noise/variance-0.2) > 1e-9 ||
+			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
 			t.Errorf("%s: %+v", command[0], a)
 		}
 		for i, y := range set.Y {
@@ -45,9 +47,11 @@ func TestNormalizedAnswers(t *testing.T) {
 				t.Fatalf("%s: example %d is off by %v", command[0], i, off)
 			}
 			if r := a.Refined; r != nil && math.Abs(r.Points.Mean[i]-a.Points.Mean[i]) > math.Sqrt(variance) {
-				t.Fatalf("%s: refined mean of example %d is %v, of the theory %v", command[0], i, r.Points.Mean[i], a.Points.Mean[i])
+				t.Fatalf("%s: refined mean of example %d is %v, of the theory %v", command[0], i, r.Points.Mean[i],
+					a.Points.Mean[i])
 			}
-			if command[0] != "retrain" && !(a.Points.Lower[i] <= a.Points.Mean[i] && a.Points.Mean[i] <= a.Points.Upper[i]) {
+			if command[0] != "retrain" && !(a.Points.Lower[i] <= a.Points.Mean[i] &&
+				a.Points.Mean[i] <= a.Points.Upper[i]) {
 				t.Fatalf("%s: interval of example %d", command[0], i)
 			}
 		}
@@ -55,15 +59,18 @@ func TestNormalizedAnswers(t *testing.T) {
 			t.Errorf("%s: test error %v, variance %v", command[0], a.TestError, variance)
 		}
 	}
-	raw := document[normalized](t, must(t, append([]string{"estimate", path, "--no-normalize-target"}, flags...)...))
+	raw := document[normalized](t, must(t, append([]string{"estimate", path, "--no-normalize-target"},
+		flags...)...))
 	if raw.TargetMean != nil || raw.Kernel.Amplitude != 1 || raw.TestError < 1e5 {
 		t.Errorf("as it is: %+v", raw)
 	}
-	if preset := document[normalized](t, must(t, "estimate", "boston", "--refine", "none", "--json", "-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
+	if preset := document[normalized](t, must(t, "estimate", "boston", "--refine", "none", "--json",
+		"-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
 		t.Errorf("preset: %+v", preset)
 	}
 	for _, bad := range []string{"x%", "%", "-5%", "0%", "0"} {
-		if o := drive(t, "", "estimate", path, "--loss", "square", "--noise="+bad); o.status != exitUsage || !strings.Contains(o.stderr, "--noise") {
+		if o := drive(t, "", "estimate", path, "--loss", "square", "--noise="+bad); o.status != exitUsage ||
+			!strings.Contains(o.stderr, "--noise") {
 			t.Errorf("--noise %s: %d, %s", bad, o.status, o.stderr)
 		}
 	}

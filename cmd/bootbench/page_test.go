@@ -47,7 +47,8 @@ func open(t *testing.T, browser, page string) (dom string, console, requests []s
 	t.Helper()
 	dir := t.TempDir()
 	log := filepath.Join(dir, "net.json")
-	command := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+	command := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-background-networking", "--disable-component-update",
 		"--disable-sync", "--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"), "--log-net-log="+log,
 		"--enable-logging=stderr", "--dump-dom", "file://"+page)
 	var stderr strings.Builder

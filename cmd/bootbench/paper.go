@@ -30,7 +30,8 @@ type paperFigure struct {
 func paperFigures() []paperFigure {
 	return []paperFigure{
 		{"m03-1-left", (*paperRun).regression}, {"m03-1-right", (*paperRun).robust}, {"m03-2", (*paperRun).moments},
-		{"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification}, {"m04-1-right", (*paperRun).fields},
+		{"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification},
+		{"m04-1-right", (*paperRun).fields},
 		{"times", (*paperRun).times},
 	}
 }
@@ -71,11 +72,15 @@ more resamples draws the missing ones only.`,
 		Args:    noArguments,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&only, "figure", nil, "compute only these, `ID,ID,...` of "+strings.Join(paperIDs(), ", ")+"; default: all")
-	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples, fmt.Sprintf("retrainings per point of a learning curve, `R` from 1 to 1e6, in blocks of 100; moments and laws take %d times as many", paper.MomentsFactor))
+	f.StringSliceVar(&only, "figure", nil, "compute only these, `ID,ID,...` of "+strings.Join(paperIDs(),
+		", ")+"; default: all")
+	f.IntVar(&p.settings.Resamples, "resamples", paper.DefaultResamples,
+		fmt.Sprintf("retrainings per point of a learning curve, `R` from 1 to 1e6, in blocks of 100; moments and laws take %d times as many", paper.MomentsFactor))
 	f.Uint64Var(&p.settings.Seed, "seed", 0, "seed `N` of the resamples; default 0")
-	f.IntVar(&p.settings.Workers, "workers", 0, "retrainings at a time, `W` at least 1; default: one for each processor")
-	f.StringVar(&pumadyn, "pumadyn", "", "CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
+	f.IntVar(&p.settings.Workers, "workers", 0,
+		"retrainings at a time, `W` at least 1; default: one for each processor")
+	f.StringVar(&pumadyn, "pumadyn", "",
+		"CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
 	a.shards.register(cmd)
 	f.String("out", "paper", "folder `DIR` to write into, made if it is not there")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -128,7 +133,8 @@ func (p *paperRun) run(figures []paperFigure) error {
 		}
 	}
 	p.settings.Do = func(b paper.Block, result any) (bool, error) {
-		return shared.study.Do(study.Task{Number: b.Number, Name: b.Name, Key: "paper " + b.Key, Compute: b.Compute, Check: b.Check}, result)
+		return shared.study.Do(study.Task{Number: b.Number, Name: b.Name, Key: "paper " + b.Key, Compute: b.Compute,
+			Check: b.Check}, result)
 	}
 	if err := p.compute(figures); err != nil {
 		return err
@@ -203,7 +209,8 @@ func (p *paperRun) write(done []*report.Figure) error {
 		Times       []bench.CompareRow     `json:"times,omitempty"`
 		LeaveOneOut []paper.LeaveOneOutRow `json:"leave_one_out,omitempty"`
 		Warnings    []string               `json:"warnings"`
-	}{"paper", p.settings.Resamples, p.settings.Seed, nil, p.tables.Timing, p.tables.LeaveOneOut, append([]string{}, p.warnings...)}
+	}{"paper", p.settings.Resamples, p.settings.Seed, nil, p.tables.Timing, p.tables.LeaveOneOut,
+		append([]string{}, p.warnings...)}
 	for _, f := range done {
 		doc.Figures = append(doc.Figures, entry{f.Name, f.Caption})
 	}
@@ -211,7 +218,8 @@ func (p *paperRun) write(done []*report.Figure) error {
 	if err := p.file("result.json", func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	return p.page(&report.Page{Title: p.tables.Title(), Answers: []report.Document{&p.tables}, Figures: done, Warnings: p.warnings})
+	return p.page(&report.Page{Title: p.tables.Title(), Answers: []report.Document{&p.tables}, Figures: done,
+		Warnings: p.warnings})
 }
 
 // oneFigure draws what was computed, unless that failed.

@@ -26,8 +26,10 @@ type perceptronFlags struct {
 }
 
 func (p *perceptronFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&p.form, "form", "dual", "perceptron: `FORM` dual, with weights of the examples, or primal, with weights of the features, for --kernel linear; both make the same mistakes")
-	f.IntVar(&p.passes, "passes", 100, "perceptron: at most `I` passes over DATA, at least 1; it ends with one that makes no mistake")
+	f.StringVar(&p.form, "form", "dual",
+		"perceptron: `FORM` dual, with weights of the examples, or primal, with weights of the features, for --kernel linear; both make the same mistakes")
+	f.IntVar(&p.passes, "passes", 100,
+		"perceptron: at most `I` passes over DATA, at least 1; it ends with one that makes no mistake")
 }
 
 // asked checks the flags and reports whether they ask for the perceptron. If so, the
@@ -77,11 +79,13 @@ func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
 	if total > 0 && !slices.ContainsFunc(r.Weight, func(b float64) bool { return b != 0 }) {
 		return usage.Errorf("--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold that", len(learned.Mistakes))
 	}
-	t := &report.Training{Perceptron: &report.Perceptron{Form: p.form, Mistakes: learned.Mistakes}, Status: "converged"}
+	t := &report.Training{Perceptron: &report.Perceptron{Form: p.form, Mistakes: learned.Mistakes},
+		Status: "converged"}
 	if !learned.Converged {
 		t.Status = "pass limit"
 		a.status = exitNotConverged
-		t.Warnings = append(t.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more --passes, or --loss hinge", len(learned.Mistakes)))
+		t.Warnings = append(t.Warnings,
+			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more --passes, or --loss hinge", len(learned.Mistakes)))
 	}
 	return a.writeModel(j, r, t, flags)
 }
@@ -96,11 +100,14 @@ func (p *perceptronFlags) learn(j *job) (*svm.Perceptron, error) {
 		return svm.TrainDualPerceptron(rows, j.Site, j.Set.Y, p.passes)
 	}
 	if k := j.report.Kernel; j.Kernel.Kind != kernel.Linear || k.Constant != 0 {
-		return nil, usage.Errorf("--form primal is for --kernel linear with --constant 0; --form dual is for every kernel")
+		return nil, usage.Errorf(
+			"--form primal is for --kernel linear with --constant 0; --form dual is for every kernel")
 	}
 	if x := j.Set.Sparse; x != nil {
-		return svm.TrainPerceptron(svm.SparseFeatures{Cols: x.Cols, Start: x.Start, Index: x.Index, Value: x.Value}, j.Set.Y, p.passes)
+		return svm.TrainPerceptron(svm.SparseFeatures{Cols: x.Cols, Start: x.Start, Index: x.Index, Value: x.Value},
+			j.Set.Y, p.passes)
 	}
 	x := j.Set.X
-	return svm.TrainPerceptron(svm.DenseFeatures{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: x.Data}, j.Set.Y, p.passes)
+	return svm.TrainPerceptron(svm.DenseFeatures{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: x.Data},
+		j.Set.Y, p.passes)
 }

@@ -73,17 +73,21 @@ no variance, no training data, and the speed of a product of matrices.`,
 }
 
 func (p *predictFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&p.inputs, "test", "", "new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
-	f.StringVar(&p.model, "model", "", "predict by a model file (`FILE`) of train, in the place of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
+	f.StringVar(&p.inputs, "test", "",
+		"new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
+	f.StringVar(&p.model, "model", "",
+		"predict by a model file (`FILE`) of train, in the place of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
 	p.interval.register(f)
 	p.law.register(f, "new inputs")
-	f.StringVar(&p.csv, "csv", "", "write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
+	f.StringVar(&p.csv, "csv", "",
+		"write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
 }
 
 // runPredict reads flags, DATA and the new inputs before it predicts.
 func (a *app) runPredict(cmd *cobra.Command, args []string, t *theoryFlags, p *predictFlags) error {
 	plan, err := t.plan()
-	if err := cmp.Or(err, p.interval.check(cmd.Flags()), p.law.check(), p.check(a, strings.Join(args, ""))); err != nil {
+	if err := cmp.Or(err, p.interval.check(cmd.Flags()), p.law.check(),
+		p.check(a, strings.Join(args, ""))); err != nil {
 		return err
 	}
 	if p.model != "" {
@@ -165,12 +169,16 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags
 		r.Points = nil
 	}
 	r.Cost = a.cost(j.times)
-	figures := slices.Concat(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration), report.LawFigures(r.Laws))
-	return a.deliverPredictions(r, fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count), points, p.csv, r.Warnings, figures)
+	figures := slices.Concat(report.PredictionFigure(points, r.Interval),
+		report.ReliabilityFigure(r.Calibration), report.LawFigures(r.Laws))
+	return a.deliverPredictions(r,
+		fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count), points, p.csv,
+		r.Warnings, figures)
 }
 
 // deliverPredictions prints an answer about new inputs, and writes its points where --csv says.
-func (a *app) deliverPredictions(d report.Document, lead string, points *report.Points, csv string, warnings []string, figures []*report.Figure) error {
+func (a *app) deliverPredictions(d report.Document, lead string, points *report.Points, csv string,
+	warnings []string, figures []*report.Figure) error {
 	out := answer{document: d, csv: "points.csv", writeCSV: points.WriteCSV, warnings: warnings,
 		page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}, Figures: figures}}
 	switch csv {
@@ -186,7 +194,8 @@ func (a *app) deliverPredictions(d report.Document, lead string, points *report.
 }
 
 // predictionReport is what a report says of the theory's predictions.
-func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan, interval *intervalFlags) (*report.Prediction, error) {
+func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan,
+	interval *intervalFlags) (*report.Prediction, error) {
 	began := time.Now()
 	points, err := a.predictions(j, inputs, solution)
 	if err == nil {
@@ -218,7 +227,8 @@ func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.
 
 // refinePrediction adds what exact resamples say of the new inputs. Their kernel with all
 // sites is held whole: auto leaves it where that takes more than mostCross.
-func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan, p *predictFlags) error {
+func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs,
+	solution *solver.Solution, plan plan, p *predictFlags) error {
 	wanted := &plan.refine
 	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
 		return nil
@@ -244,7 +254,8 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	r.Refined = j.refinedReport(refined, solution, nil)
 	r.Warnings = withWarning(r.Warnings, r.Refined.Warning())
 	at, m := refined.Points, j.Sites()
-	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:], VarianceSE: at.VarianceSE[m:]}
+	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:],
+		VarianceSE: at.VarianceSE[m:]}
 	if probabilities := j.addRefinedProbabilities(r.Refined, refined); probabilities != nil {
 		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
 	}
@@ -261,9 +272,13 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 }
 
 // addNewLaws adds what is asked for of the laws at new inputs, which are normal by the theory.
-func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.Inputs, s *solver.Solution) error {
+func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.Inputs,
+	s *solver.Solution) error {
 	points := lawPoints{
-		Points: r.Points, law: func(i int) loss.Distribution { return loss.Normal(r.Points.Mean[i]-j.TargetMean, r.Points.Variance[i]) },
+		Points: r.Points, law: func(i int) loss.Distribution {
+			return loss.Normal(r.Points.Mean[i]-j.TargetMean,
+				r.Points.Variance[i])
+		},
 		place: func(i int) int { return j.Sites() + i }, width: j.Sites() + inputs.M(), shift: j.TargetMean,
 	}
 	var refined *report.Points

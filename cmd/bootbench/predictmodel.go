@@ -19,7 +19,8 @@ import (
 
 // modelPredictFlags are the flags of predict that mean something with --model: what the
 // others say stands in the file.
-var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header", "max-memory", "test-loss", "no-points", "metrics",
+var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header",
+	"max-memory", "test-loss", "no-points", "metrics",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
 
 // dataOrModel refuses anything but one DATA, or --model.
@@ -76,7 +77,8 @@ func (a *app) predictByFile(m *modelFlags, p *predictFlags, t *testFlags) error 
 		r.Points = nil
 	}
 	r.Cost = a.cost(times)
-	return a.deliverPredictions(r, fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count), points, p.csv, r.Warnings, nil)
+	return a.deliverPredictions(r, fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count),
+		points, p.csv, r.Warnings, nil)
 }
 
 // loadPredictor reads a model file.
@@ -94,11 +96,13 @@ func loadPredictor(path string) (*model.Predictor, error) {
 }
 
 // predictionByFile is the answer without a judgement.
-func predictionByFile(path string, p *model.Predictor, inputs *dataset.Inputs, f []float64) *report.ModelPrediction {
+func predictionByFile(path string, p *model.Predictor, inputs *dataset.Inputs,
+	f []float64) *report.ModelPrediction {
 	e := p.Encoding
 	r := &report.ModelPrediction{
 		Command: "predict", Model: path, ModelFile: path,
-		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(), Target: e.Target, Labels: e.Labels.Names(),
+		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
+			Target: e.Target, Labels: e.Labels.Names(),
 			Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
 		Test: inputs.Name, Count: len(f),
 		Points: &report.Points{Names: inputs.RowNames, Prediction: f}, Warnings: []string{},

@@ -15,7 +15,8 @@ import (
 )
 
 // addProbabilities adds the probabilities of the label +1 at new inputs.
-func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs, s *solver.Solution) (*report.Calibration, error) {
+func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs,
+	s *solver.Solution) (*report.Calibration, error) {
 	all, err := j.Probabilities(s)
 	if err != nil {
 		return nil, err

@@ -24,13 +24,16 @@ type process struct {
 }
 
 func (p *process) register(f *pflag.FlagSet) {
-	f.StringVar(&p.backend, "backend", "", "linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the program was built with it (tag openblas)")
+	f.StringVar(&p.backend, "backend", "",
+		"linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the program was built with it (tag openblas)")
 	f.IntVar(&p.threads, "threads", 0, "processors to use, an integer of at least 1 (`T`); default: all of them")
 }
 
 func (p *process) registerProfiles(f *pflag.FlagSet) {
-	f.StringVar(&p.cpuProfile, "cpuprofile", "", "write a CPU profile for go tool pprof to `FILE`; default: none")
-	f.StringVar(&p.memProfile, "memprofile", "", "write a heap profile, as at the end, for go tool pprof to `FILE`; default: none")
+	f.StringVar(&p.cpuProfile, "cpuprofile", "",
+		"write a CPU profile for go tool pprof to `FILE`; default: none")
+	f.StringVar(&p.memProfile, "memprofile", "",
+		"write a heap profile, as at the end, for go tool pprof to `FILE`; default: none")
 }
 
 // bind binds the backend and bounds the threads, before any linear algebra.

@@ -27,7 +27,10 @@ func (a *app) quickFit(m *modelFlags, set *dataset.Set) (about string, err error
 	if err != nil {
 		return "", err
 	}
-	fit, err := model.FitQuickly(a.ctx, spec, func(done, total int) { a.console.Progress("choosing a model", done, total) })
+	fit, err := model.FitQuickly(a.ctx, spec, func(done, total int) {
+		a.console.Progress("choosing a model",
+			done, total)
+	})
 	if err != nil {
 		return "", err
 	}

@@ -49,7 +49,8 @@ func wantsRanks(args []string, lookup func(string) (string, bool)) bool {
 			command = arg
 		}
 	}
-	lowRank := engine == model.LowRank.String() && !parts && slices.Contains(rankCommands, command) && severalProcesses(lookup)
+	lowRank := engine == model.LowRank.String() && !parts && slices.Contains(rankCommands, command) &&
+		severalProcesses(lookup)
 	return lowRank || engine == model.ScaLAPACK.String()
 }
 

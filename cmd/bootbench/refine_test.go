@@ -37,7 +37,8 @@ func decoded[D any](t *testing.T, args ...string) D {
 func TestRefined(t *testing.T) {
 	e := decoded[report.Estimate](t, "estimate", "sonar")
 	alone := decoded[report.Estimate](t, "estimate", "sonar", "--refine", "none")
-	if alone.Refined != nil || alone.TestError != e.TestError || e.Refined == nil || e.Refined.Resamples != autoResamples || e.Refined.Method != "batch" {
+	if alone.Refined != nil || alone.TestError != e.TestError || e.Refined == nil ||
+		e.Refined.Resamples != autoResamples || e.Refined.Method != "batch" {
 		t.Fatalf("refined %+v, alone %+v", e.Refined, alone.Refined)
 	}
 	plain := decoded[report.Retraining](t, "retrain", "sonar", "--resamples", "600", "--seed", "9")
@@ -47,7 +48,8 @@ func TestRefined(t *testing.T) {
 	}
 	for i := range plain.Points.Mean {
 		z := (r.Points.Mean[i] - plain.Points.Mean[i]) / math.Hypot(r.Points.MeanSE[i], plain.Points.MeanSE[i])
-		v := (r.Points.Variance[i] - plain.Points.Variance[i]) / math.Hypot(r.Points.VarianceSE[i], plain.Points.VarianceSE[i])
+		v := (r.Points.Variance[i] - plain.Points.Variance[i]) / math.Hypot(r.Points.VarianceSE[i],
+			plain.Points.VarianceSE[i])
 		if !(math.Abs(z) < 5 && math.Abs(v) < 5) {
 			t.Errorf("example %d: mean off by %.1f standard errors, variance by %.1f", i+1, z, v)
 		}
@@ -59,15 +61,16 @@ func TestRefined(t *testing.T) {
 
 // TestAccuracy: refinement goes on until the standard error is what was asked for.
 func TestAccuracy(t *testing.T) {
-	e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "hinge", "--C", "1", "--accuracy", "1%", "--no-points")
+	e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "hinge", "--C", "1", "--accuracy", "1%",
+		"--no-points")
 	if r := e.Refined; r == nil || !(r.SE <= 0.0101*r.TestError) || r.Points != nil {
 		t.Errorf("refined %+v", r)
 	}
 }
 
 // TestRefineElsewhere: predict refines new inputs, which are training inputs here; curve
-// does, too, grid where it is asked to, both in their tables; a likelihood is left as it is by auto, and refused
-// where a number is asked for.
+// does, too, grid where it is asked to, both in their tables; a likelihood is left as it is by auto, and
+// refused where a number is asked for.
 func TestRefineElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
@@ -86,7 +89,8 @@ func TestRefineElsewhere(t *testing.T) {
 	if len(c.Results) != 2 || c.Results[1].Refined == nil || c.Results[1].Refined.Resamples != 20 {
 		t.Errorf("curve: %+v", c.Results)
 	}
-	if c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "1", "--no-points"); c.Results[0].Refined == nil {
+	if c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "1",
+		"--no-points"); c.Results[0].Refined == nil {
 		t.Error("curve does not refine by itself")
 	}
 	if g := decoded[report.Grid](t, "grid", "sonar", "--over", "ratio=1"); g.Results[0].Estimate.Refined != nil {
@@ -96,12 +100,15 @@ func TestRefineElsewhere(t *testing.T) {
 	if e := decoded[report.Estimate](t, "estimate", "crabs", "--ratio", "5", "--no-points"); e.Refined != nil {
 		t.Error("auto refines what hardly a resample leaves out")
 	}
-	for _, scheme := range [][]string{{"--ratio", "5", "--refine", "20"}, {"--scheme", "kfold", "--folds", "100"}} {
-		if e := decoded[report.Estimate](t, append([]string{"estimate", "crabs", "--no-points"}, scheme...)...); e.Refined == nil {
+	for _, scheme := range [][]string{{"--ratio", "5", "--refine", "20"}, {"--scheme", "kfold", "--folds",
+		"100"}} {
+		if e := decoded[report.Estimate](t, append([]string{"estimate", "crabs", "--no-points"},
+			scheme...)...); e.Refined == nil {
 			t.Errorf("%v: not refined", scheme)
 		}
 	}
-	for _, args := range [][]string{{"curve", "sonar", "--ratio", "1", "--refine", "20"}, {"grid", "sonar", "--over", "ratio=1", "--refine", "20"}} {
+	for _, args := range [][]string{{"curve", "sonar", "--ratio", "1", "--refine", "20"},
+		{"grid", "sonar", "--over", "ratio=1", "--refine", "20"}} {
 		text := must(t, args...)
 		value := strconv.FormatFloat(e.TestError, 'g', 5, 64)
 		row := regexp.MustCompile(`\n *1 .*` + regexp.QuoteMeta(value) + ` +(0\.\d+) +(0\.\d+) .*converged`)
@@ -109,7 +116,8 @@ func TestRefineElsewhere(t *testing.T) {
 			t.Errorf("%v: no refined error with its standard error beside %s in %s", args[0], value, text)
 		}
 	}
-	if e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "probit", "--no-points"); e.Refined != nil {
+	if e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "probit",
+		"--no-points"); e.Refined != nil {
 		t.Error("a likelihood is refined")
 	}
 	for says, args := range map[string][]string{
@@ -134,7 +142,8 @@ func TestRetrainMethods(t *testing.T) {
 	dir := t.TempDir()
 	read := func(method string) (*report.Retraining, *mat.Dense) {
 		file := filepath.Join(dir, method+".npy")
-		r := decoded[report.Retraining](t, "retrain", "boston", "--resamples", "40", "--method", method, "--replicates", file)
+		r := decoded[report.Retraining](t, "retrain", "boston", "--resamples", "40", "--method", method,
+			"--replicates", file)
 		f := need.One(os.Open(file))(t)
 		defer f.Close()
 		var m mat.Dense
@@ -178,14 +187,17 @@ func TestContradicted(t *testing.T) {
 	if err := json.Unmarshal(need.One(os.ReadFile(answer))(t), &e); err != nil {
 		t.Fatal(err)
 	}
-	if r := e.Refined; e.Status != "converged" || len(r.Contradicts) != 2 || !(r.VarianceRatio < 0.05) || !(e.TestError > 1.05*r.TestError) || !strings.Contains(strings.Join(e.Warnings, "\n"), r.Contradicts[1]) {
+	if r := e.Refined; e.Status != "converged" || len(r.Contradicts) != 2 || !(r.VarianceRatio < 0.05) ||
+		!(e.TestError > 1.05*r.TestError) || !strings.Contains(strings.Join(e.Warnings, "\n"), r.Contradicts[1]) {
 		t.Errorf("%+v, %q", r, e.Warnings)
 	}
-	if !strings.Contains(said.stdout, "CONTRADICTED by the exact resamples") || !strings.Contains(said.stderr, "contradict the theory") {
+	if !strings.Contains(said.stdout, "CONTRADICTED by the exact resamples") || !strings.Contains(said.stderr,
+		"contradict the theory") {
 		t.Errorf("%+v", said)
 	}
 	for _, fine := range [][]string{{"estimate", "sonar", "--no-points"}, append(bad, "--refine", "10")} {
-		if e := decoded[report.Estimate](t, fine...); len(e.Refined.Contradicts) != 0 || strings.Contains(strings.Join(e.Warnings, "\n"), "contradict") {
+		if e := decoded[report.Estimate](t, fine...); len(e.Refined.Contradicts) != 0 ||
+			strings.Contains(strings.Join(e.Warnings, "\n"), "contradict") {
 			t.Errorf("%v: %+v", fine, e.Refined.Contradicts)
 		}
 	}

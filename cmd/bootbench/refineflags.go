@@ -45,8 +45,10 @@ const (
 )
 
 func (r *refineFlags) register(f *pflag.FlagSet, byDefault string) {
-	f.StringVar(&r.refine, "refine", byDefault, fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can and each example is left out by %d or more), none, or a number from 2", autoResamples, leastLeftOut))
-	f.StringVar(&r.accuracy, "accuracy", "", "refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: --refine decides")
+	f.StringVar(&r.refine, "refine", byDefault,
+		fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can and each example is left out by %d or more), none, or a number from 2", autoResamples, leastLeftOut))
+	f.StringVar(&r.accuracy, "accuracy", "",
+		"refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: --refine decides")
 }
 
 // refinement is what refineFlags ask for.
@@ -82,12 +84,14 @@ func (r *refineFlags) settings() (refinement, error) {
 		out = refinement{resamples: autoResamples, optional: true}
 	case refineNone:
 		if r.accuracy != "" {
-			return out, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take --refine auto")
+			return out, usage.Errorf(
+				"--accuracy needs exact resamples, which --refine none leaves out: take --refine auto")
 		}
 	default:
 		n, err := strconv.Atoi(r.refine)
 		if err != nil || n < 2 || n > model.DefaultMaxResamples {
-			return out, usage.Errorf("--refine is %q, must be auto, none or a number of resamples from 2 to %d", r.refine, model.DefaultMaxResamples)
+			return out, usage.Errorf("--refine is %q, must be auto, none or a number of resamples from 2 to %d",
+				r.refine, model.DefaultMaxResamples)
 		}
 		out.resamples = n
 	}
@@ -96,7 +100,8 @@ func (r *refineFlags) settings() (refinement, error) {
 	}
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(r.accuracy, "%"), 64)
 	if err != nil || !strings.HasSuffix(r.accuracy, "%") || !(percent > 0 && percent < 100) {
-		return out, usage.Errorf("--accuracy is %q, must be a share in percent between 0%% and 100%%, such as 0.5%%", r.accuracy)
+		return out, usage.Errorf(
+			"--accuracy is %q, must be a share in percent between 0%% and 100%%, such as 0.5%%", r.accuracy)
 	}
 	out.accuracy, out.optional = percent/100, false
 	return out, nil
@@ -115,7 +120,8 @@ func (a *app) splitRefinement(cmd *cobra.Command, data []string, j *job, wanted 
 	case wanted.accuracy > 0:
 		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides on the way: give --refine R in its place")
 	case !proximal:
-		return usage.Errorf("--shard splits exact resamples, which loss %s has none of: do without it", j.Loss.Name())
+		return usage.Errorf("--shard splits exact resamples, which loss %s has none of: do without it",
+			j.Loss.Name())
 	}
 	wanted.split, wanted.optional = true, false
 	return a.split(cmd, data)
@@ -133,7 +139,8 @@ func (j *job) fittingKey(scheme resample.Scheme, cross blas64.General) string {
 // recall has refinement take fits from where they are kept, and keep those that it makes:
 // in the parts of a study, or beside a checkpoint. It reports false where other processes
 // have some; end is to be called at the end.
-func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, p plan) (whole bool, end func(), err error) {
+func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, p plan) (whole bool,
+	end func(), err error) {
 	wanted, scheme := p.refine, p.scheme
 	if !wanted.split && (a.checkpoint.keeper == nil || a.ranks != nil) { // ranks make all fits together
 		return true, func() {}, nil
@@ -142,9 +149,11 @@ func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution,
 	if wanted.split {
 		settings.Lookup, err = a.splitFits(fitting{
 			key: "refine " + key, name: j.Set.Name, inputs: inputs,
-			settings: retrain.Settings{Resamples: settings.Count(scheme), Seed: settings.Seed, Progress: settings.Progress},
+			settings: retrain.Settings{Resamples: settings.Count(scheme), Seed: settings.Seed,
+				Progress: settings.Progress},
 			run: func(block retrain.Settings) (*retrain.Result, error) {
-				result, _, err := j.RetrainBatch(a.ctx, s, scheme, model.RetrainSettings{Settings: block, Cross: settings.Cross})
+				result, _, err := j.RetrainBatch(a.ctx, s, scheme, model.RetrainSettings{Settings: block,
+					Cross: settings.Cross})
 				return result, err
 			},
 		})
@@ -165,7 +174,8 @@ func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution,
 // whose kernel rows are given. It is nil where nothing is asked for, where other parts
 // of a study have resamples, or where auto finds that it cannot be done; warnings then say
 // why.
-func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (result *multifidelity.Result, warnings []string, err error) {
+func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (result *multifidelity.Result,
+	warnings []string, err error) {
 	wanted := p.refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
@@ -177,7 +187,8 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 		return nil, nil, nil
 	}
 	settings := model.RefineSettings{
-		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test}, wanted.tests...), OnResample: wanted.onResample, Patience: a.fitPatience(),
+		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test},
+			wanted.tests...), OnResample: wanted.onResample, Patience: a.fitPatience(),
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 			a.ranks.syncCancel()
@@ -209,8 +220,10 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 func (j *job) refinedReport(r *multifidelity.Result, s *solver.Solution, fitted []float64) *report.Refined {
 	test, agreement := r.TestError(), r.Against(s)
 	out := &report.Refined{
-		Resamples: r.Resamples, Method: r.Method, Iterations: r.Iterations, Exact: r.Exact, EquivalentResamples: test.EquivalentResamples,
-		TestError: test.Error, SE: test.StandardError, BaggedError: test.BaggedError, BaggedSE: test.BaggedSE,
+		Resamples: r.Resamples, Method: r.Method, Iterations: r.Iterations, Exact: r.Exact,
+		EquivalentResamples: test.EquivalentResamples,
+		TestError:           test.Error, SE: test.StandardError, BaggedError: test.BaggedError,
+		BaggedSE:      test.BaggedSE,
 		VarianceRatio: agreement.VarianceRatio, Contradicts: agreement.Contradictions(),
 		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds()},
 	}

@@ -21,7 +21,8 @@ func sameRefined(t *testing.T, a, b *report.Refined) {
 	if !near(a.TestError, b.TestError) || !near(a.SE, b.SE) || !near(a.BaggedError, b.BaggedError) {
 		t.Errorf("%v +- %v, %v +- %v", a.TestError, a.SE, b.TestError, b.SE)
 	}
-	for i, v := range b.Points.Variance { // three fits that end an iteration sooner move an average by 3*1e-3/150 standard deviations
+	// three fits that end an iteration sooner move an average by 3*1e-3/150 standard deviations
+	for i, v := range b.Points.Variance {
 		mean, se := a.Points.Mean[i]-b.Points.Mean[i], a.Points.VarianceSE[i]-b.Points.VarianceSE[i]
 		if !(math.Abs(mean) <= 2e-5*math.Sqrt(v)) || !(math.Abs(se) <= 2e-5*v) {
 			t.Fatalf("input %d: mean off by %g, standard error by %g, of variance %g", i+1, mean, se, v)
@@ -46,16 +47,19 @@ func TestRefinementInParts(t *testing.T) {
 		if o := part("1/2"); o.status != exitDone || !strings.Contains(o.stdout, "part 1 of 2: 1 tasks are done") {
 			t.Fatalf("%+v", o)
 		}
-		if o := drive(t, "", "merge", dir); o.status != exitFailed || !strings.Contains(o.stderr, "1 tasks are missing: resamples 1 to 100") {
+		if o := drive(t, "", "merge", dir); o.status != exitFailed ||
+			!strings.Contains(o.stderr, "1 tasks are missing: resamples 1 to 100") {
 			t.Errorf("merged too soon: %+v", o)
 		}
 		if o := part("0/2"); o.status != exitDone {
 			t.Fatalf("%+v", o)
 		}
 		if command == "estimate" {
-			sameRefined(t, decoded[report.Estimate](t, "merge", dir).Refined, decoded[report.Estimate](t, args...).Refined)
+			sameRefined(t, decoded[report.Estimate](t, "merge", dir).Refined,
+				decoded[report.Estimate](t, args...).Refined)
 		} else {
-			sameRefined(t, decoded[report.Prediction](t, "merge", dir).Refined, decoded[report.Prediction](t, args...).Refined)
+			sameRefined(t, decoded[report.Prediction](t, "merge", dir).Refined, decoded[report.Prediction](t,
+				args...).Refined)
 		}
 	}
 	for says, more := range map[string][]string{
@@ -101,7 +105,8 @@ func TestResumeRefinement(t *testing.T) {
 		if err := os.WriteFile(path+".fits", content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if o := drive(t, "", append(resume, "--no-points")...); o.status != exitDone || !strings.Contains(o.stderr, says) {
+		if o := drive(t, "", append(resume, "--no-points")...); o.status != exitDone ||
+			!strings.Contains(o.stderr, says) {
 			t.Errorf("%s: %+v", says, o)
 		}
 		if now, err := os.ReadFile(path + ".fits"); err != nil || len(now) != len(whole) {
@@ -109,13 +114,15 @@ func TestResumeRefinement(t *testing.T) {
 		}
 		sameRefined(t, decoded[report.Estimate](t, resume...).Refined, want)
 	}
-	if o := drive(t, "", "predict", "sonar", "--test", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint", path, "--refine", "10", "--resume"); o.status != exitDone || strings.Contains(o.stderr, "fits\n") {
+	if o := drive(t, "", "predict", "sonar", "--test", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint",
+		path, "--refine", "10", "--resume"); o.status != exitDone || strings.Contains(o.stderr, "fits\n") {
 		t.Errorf("other inputs: %d, %s", o.status, o.stderr)
 	}
 	if err := os.WriteFile(path+".fits", []byte("mine, not a program's"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if o := drive(t, "", resume...); o.status != exitUsage || !strings.Contains(o.stderr, "is no fits of bootbench") {
+	if o := drive(t, "", resume...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "is no fits of bootbench") {
 		t.Errorf("a file of the user's: %+v", o)
 	}
 }

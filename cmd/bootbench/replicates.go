@@ -18,8 +18,10 @@ import (
 )
 
 // by retrains by --method.
-func (r *retrainFlags) by(a *app, j *job, scheme resample.Scheme, settings retrain.Settings) (*model.Retraining, error) {
-	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings, Batch: batch.Settings{Tolerance: r.fitTol}})
+func (r *retrainFlags) by(a *app, j *job, scheme resample.Scheme,
+	settings retrain.Settings) (*model.Retraining, error) {
+	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings,
+		Batch: batch.Settings{Tolerance: r.fitTol}})
 }
 
 // replicates are the predictions at the sites of all resamples, a row each.
@@ -54,5 +56,6 @@ func (r *replicates) write(path string, j *job) error {
 	}
 	floats.AddConst(j.TargetMean, all)
 	n := j.Set.N()
-	return files.Replace(path, func(w io.Writer) error { return npyio.Write(w, mat.NewDense(len(all)/n, n, all)) })
+	return files.Replace(path,
+		func(w io.Writer) error { return npyio.Write(w, mat.NewDense(len(all)/n, n, all)) })
 }

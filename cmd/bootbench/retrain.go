@@ -29,7 +29,8 @@ type resamplingFlags struct {
 func (r *resamplingFlags) register(f *pflag.FlagSet, resamples int) {
 	f.IntVar(&r.resamples, "resamples", resamples, "number of retrainings, `B` from 1 to 1e9")
 	f.Uint64Var(&r.seed, "seed", 0, "seed of the random numbers, `SEED` at least 0; default 0")
-	f.IntVar(&r.workers, "workers", 0, "retrainings at a time, each on one thread, `W` at least 1; default: as many as processors")
+	f.IntVar(&r.workers, "workers", 0,
+		"retrainings at a time, each on one thread, `W` at least 1; default: as many as processors")
 }
 
 func (r *resamplingFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
@@ -93,10 +94,14 @@ func (r *retrainFlags) register(f *pflag.FlagSet) {
 	r.resampling.register(f, retrain.DefaultResamples)
 	r.test.registerTest(f)
 	r.test.registerPoints(f)
-	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05, "share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
-	f.StringVar(&r.method, "method", model.AutoMethod.String(), "how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
-	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance, "violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the prediction over resamples, `TOL` above 0")
-	f.StringVar(&r.replicates, "replicates", "", "write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
+	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05,
+		"share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
+	f.StringVar(&r.method, "method", model.AutoMethod.String(),
+		"how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
+	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance,
+		"violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the prediction over resamples, `TOL` above 0")
+	f.StringVar(&r.replicates, "replicates", "",
+		"write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
 }
 
 // runRetrain reads flags and DATA before it retrains.
@@ -201,18 +206,23 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 }
 
 // retrainReport is what a report says of a retraining.
-func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, fitTol float64, result *model.Retraining, fitted []float64) *report.Retraining {
+func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, fitTol float64,
+	result *model.Retraining, fitted []float64) *report.Retraining {
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
 		Draws: report.Draws{
-			Method: result.Method.String(), Training: j.Training(result.Method, fitTol), Iterations: result.Batch.Iterations, Status: result.Status.String(),
-			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, Skipped: len(result.Skipped),
+			Method: result.Method.String(), Training: j.Training(result.Method, fitTol),
+			Iterations: result.Batch.Iterations, Status: result.Status.String(),
+			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
+			Skipped: len(result.Skipped),
 		},
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
-		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)), Warnings: j.warnings(scheme, result.Warnings),
+		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
+		Warnings: j.warnings(scheme, result.Warnings),
 		Points: &report.Points{
-			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var), Error: left.Examples,
+			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var),
+			Error:  left.Examples,
 			MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarSE), OOBMean: bag.Mean,
 		},
 	}

@@ -68,10 +68,13 @@ type commandGroup struct {
 // around them, and those that study the method itself.
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
-		{"main", "Commands:", []*cobra.Command{compareCommand(a), estimateCommand(a), curveCommand(a), predictCommand(a),
+		{"main", "Commands:", []*cobra.Command{compareCommand(a), estimateCommand(a), curveCommand(a),
+			predictCommand(a),
 			retrainCommand(a), looCommand(a), gridCommand(a), tuneCommand(a), trainCommand(a)}},
-		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a, newRoot), infoCommand(a), versionCommand(a), lossesTopic(), manCommand(a)}},
-		{"studies", "Studies of the method (see compare --estimators, too):", []*cobra.Command{paperCommand(a), accuracyCommand(a), scaleCommand(a)}},
+		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a, newRoot),
+			infoCommand(a), versionCommand(a), lossesTopic(), manCommand(a)}},
+		{"studies", "Studies of the method (see compare --estimators, too):", []*cobra.Command{paperCommand(a),
+			accuracyCommand(a), scaleCommand(a)}},
 	}
 }
 
@@ -81,7 +84,8 @@ func registerShared(a *app, root *cobra.Command) {
 	f.SortFlags = false
 	a.outputs.register(f)
 	a.process.register(f)
-	f.BoolVar(&a.console.Quiet, "quiet", false, "no progress bars and no warnings on standard error; default: bars on a terminal only")
+	f.BoolVar(&a.console.Quiet, "quiet", false,
+		"no progress bars and no warnings on standard error; default: bars on a terminal only")
 	a.process.registerProfiles(f)
 }
 

@@ -38,8 +38,9 @@ func runRows[R any](a *app, c rowRun[R]) error {
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
 	delivered := a.deliver(answer{
-		text: func(io.Writer) error { return table.End() }, document: json, csv: c.csv, writeCSV: d.WriteCSV, warnings: warnings,
-		page: report.Page{Lead: d.Lead(), Answers: []report.Document{d}, Figures: d.Figures()},
+		text: func(io.Writer) error { return table.End() }, document: json, csv: c.csv, writeCSV: d.WriteCSV,
+		warnings: warnings,
+		page:     report.Page{Lead: d.Lead(), Answers: []report.Document{d}, Figures: d.Figures()},
 	})
 	switch {
 	case delivered != nil:
@@ -113,5 +114,6 @@ func doTask[R any](a *app, number int, t bench.Task[R]) (row R, filled bool, err
 
 // task is a row that a command computes itself.
 func task[R any](name, key string, run func() (R, error), check func(R) error) bench.Task[R] {
-	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() }, Check: check}
+	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() },
+		Check: check}
 }

@@ -28,7 +28,8 @@ import (
 )
 
 // small is a data set with its model that solves in milliseconds.
-var small = []string{"synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--amplitude", "25", "--constant", "200"}
+var small = []string{"synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--amplitude", "25",
+	"--constant", "200"}
 
 // on is a command line of a command on the small set.
 func on(command string, more ...string) []string {
@@ -115,11 +116,14 @@ type estimateDocument struct {
 
 func TestEstimateDocument(t *testing.T) {
 	d := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-"))
-	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" || d.Ratio != 1 || d.Status != "converged" {
+	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" ||
+		d.Ratio != 1 || d.Status != "converged" {
 		t.Errorf("wrong head: %+v", d)
 	}
-	if d.TestError == nil || d.Apparent == nil || d.Err632 == nil || d.Err632Plus == nil || d.Residual == nil || d.Refreshes == nil ||
-		d.Refreshes.Exact == nil || d.Refreshes.Woodbury == nil || d.Refreshes.Diagonal == nil || d.Warnings == nil || d.Points == nil {
+	if d.TestError == nil || d.Apparent == nil || d.Err632 == nil || d.Err632Plus == nil || d.Residual == nil ||
+		d.Refreshes == nil ||
+		d.Refreshes.Exact == nil || d.Refreshes.Woodbury == nil || d.Refreshes.Diagonal == nil ||
+		d.Warnings == nil || d.Points == nil {
 		t.Fatalf("fields are missing: %+v", d)
 	}
 	if d.Time.Read == nil || d.Time.Gram == nil || d.Time.Solve == nil || d.Time.Total == nil {
@@ -136,7 +140,8 @@ func TestEstimateDocument(t *testing.T) {
 		t.Errorf("backend %+v", d.Backend)
 	}
 	if len(d.Points.Mean) != 506 || len(d.Points.Variance) != 506 || len(d.Points.Error) != 506 {
-		t.Fatalf("%d means, %d variances, %d errors", len(d.Points.Mean), len(d.Points.Variance), len(d.Points.Error))
+		t.Fatalf("%d means, %d variances, %d errors", len(d.Points.Mean), len(d.Points.Variance),
+			len(d.Points.Error))
 	}
 	mean := 0.0
 	for _, e := range d.Points.Error {
@@ -154,7 +159,8 @@ func TestEstimateDocument(t *testing.T) {
 	if *d.Residual > 1e-6 {
 		t.Errorf("residual %v", *d.Residual)
 	}
-	if brief := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-", "--no-points")); brief.Points != nil {
+	if brief := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-",
+		"--no-points")); brief.Points != nil {
 		t.Error("--no-points leaves points")
 	}
 }
@@ -165,18 +171,23 @@ func TestPreset(t *testing.T) {
 		t.Skip("the run without -short has it")
 	}
 	read := func(flags ...string) estimateDocument {
-		return document[estimateDocument](t, must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points", "--quiet"}, flags...)...))
+		return document[estimateDocument](t,
+			must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points", "--quiet"}, flags...)...))
 	}
-	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized || d.Preset != "M03 section 5" {
+	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
+		d.Preset != "M03 section 5" {
 		t.Errorf("preset: %+v", d)
 	}
-	if d := read("--noise", "0.1"); d.Noise != 0.1 || len(d.Kernel.LengthScale) != 13 || d.Standardized || d.Preset != "M03 section 5, changed" {
+	if d := read("--noise", "0.1"); d.Noise != 0.1 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
+		d.Preset != "M03 section 5, changed" {
 		t.Errorf("noise changed: %+v", d)
 	}
-	if d := read("--kernel", "matern52"); d.Noise != 0.01 || d.Kernel.Kind != "matern52" || len(d.Kernel.LengthScale) != 0 || d.Kernel.Gamma != 1.0/26 || !d.Standardized {
+	if d := read("--kernel", "matern52"); d.Noise != 0.01 || d.Kernel.Kind != "matern52" ||
+		len(d.Kernel.LengthScale) != 0 || d.Kernel.Gamma != 1.0/26 || !d.Standardized {
 		t.Errorf("kernel changed: %+v", d)
 	}
-	if d := read("--gamma", "0.2", "--no-standardize", "--noise", "2"); d.Kernel.Gamma != 0.2 || d.Standardized || d.Preset != "" {
+	if d := read("--gamma", "0.2", "--no-standardize", "--noise", "2"); d.Kernel.Gamma != 0.2 ||
+		d.Standardized || d.Preset != "" {
 		t.Errorf("all changed: %+v", d)
 	}
 }
@@ -209,15 +220,20 @@ func TestOrder(t *testing.T) {
 		order[i] = i
 	}
 	shuffled := slices.Clone(order)
-	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) {
+		shuffled[i], shuffled[j] = shuffled[j],
+			shuffled[i]
+	})
 	read := func(path string) estimateDocument {
-		return document[estimateDocument](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5", "--tol", "1e-10", "--json", "-"))
+		return document[estimateDocument](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5",
+			"--tol", "1e-10", "--json", "-"))
 	}
 	straight, mixed := read(houses(t, "a.csv", order)), read(houses(t, "b.csv", shuffled))
 	for at, i := range shuffled {
 		// Converged to 1e-10, both orders agree far better than 1e-6.
 		a, b := straight.Points.Variance[i], mixed.Points.Variance[at]
-		if math.Abs(a-b) > 1e-6*a || math.Abs(straight.Points.Error[i]-mixed.Points.Error[at]) > 1e-6*(1+straight.Points.Error[i]) {
+		if math.Abs(a-b) > 1e-6*a ||
+			math.Abs(straight.Points.Error[i]-mixed.Points.Error[at]) > 1e-6*(1+straight.Points.Error[i]) {
 			t.Fatalf("example %d: variance %v, in another order %v", i, a, b)
 		}
 	}
@@ -237,7 +253,8 @@ func TestRetrainAgrees(t *testing.T) {
 	if len(r.Points.Mean) != 60 || len(r.Points.Variance) != 60 || len(r.Points.Error) != 60 {
 		t.Errorf("points of retraining: %d", len(r.Points.Mean))
 	}
-	again := document[estimateDocument](t, must(t, on("retrain", "--resamples", "400", "--workers", "1", "--json", "-")...))
+	again := document[estimateDocument](t, must(t, on("retrain", "--resamples", "400", "--workers", "1",
+		"--json", "-")...))
 	if *again.TestError != *r.TestError {
 		t.Errorf("the number of workers changes the answer: %v, %v", *again.TestError, *r.TestError)
 	}
@@ -254,7 +271,8 @@ func TestRetrainErrors(t *testing.T) {
 		t.Fatalf("errors are missing: %+v", r)
 	}
 	if *r.Apparent != *theory.Apparent || *r.Shuffled != *theory.Shuffled {
-		t.Errorf("apparent error %v, no information %v; estimate has %v, %v", *r.Apparent, *r.Shuffled, *theory.Apparent, *theory.Shuffled)
+		t.Errorf("apparent error %v, no information %v; estimate has %v, %v", *r.Apparent, *r.Shuffled,
+			*theory.Apparent, *theory.Shuffled)
 	}
 	if want := 0.368**r.Apparent + 0.632**r.TestError; math.Abs(*r.Err632-want) > 1e-12*want {
 		t.Errorf("err632 is %v, want %v", *r.Err632, want)
@@ -281,7 +299,8 @@ type curveDocument struct {
 }
 
 func TestCurve(t *testing.T) {
-	c := document[curveDocument](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points", "--refine", "none")...))
+	c := document[curveDocument](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points",
+		"--refine", "none")...))
 	if c.Command != "curve" || c.Status != "complete" || len(c.Results) != 5 {
 		t.Fatalf("document %+v", c)
 	}
@@ -295,7 +314,8 @@ func TestCurve(t *testing.T) {
 	if off := math.Abs(*alone.TestError - *c.Results[3].TestError); off > 1e-4**alone.TestError {
 		t.Errorf("warm start gives %v, cold start %v", *c.Results[3].TestError, *alone.TestError)
 	}
-	if text := must(t, on("curve", "--ratio", "0.5,1")...); !strings.Contains(text, "left-out") || strings.Count(text, "converged") != 2 {
+	if text := must(t, on("curve", "--ratio", "0.5,1")...); !strings.Contains(text, "left-out") ||
+		strings.Count(text, "converged") != 2 {
 		t.Errorf("table: %s", text)
 	}
 }
@@ -309,7 +329,8 @@ func TestPredict(t *testing.T) {
 		Points      struct{ Mean, Variance, SD, Lower, Upper, Target, Error []float64 }
 	}](t, must(t, append(args, "--json", "-", "--level", "0.5")...))
 	p := d.Points
-	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 || d.TestError == nil || d.BaggedError == nil {
+	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 || d.TestError == nil ||
+		d.BaggedError == nil {
 		t.Fatalf("document %+v", d)
 	}
 	mean := 0.0
@@ -325,7 +346,8 @@ func TestPredict(t *testing.T) {
 		t.Errorf("test error %v, want %v; bagged %v", *d.TestError, mean, *d.BaggedError)
 	}
 	csv := must(t, append(args, "--csv", "-")...)
-	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 || lines[0] != "row,mean,variance,error,sd,lower,upper,target" {
+	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 ||
+		lines[0] != "row,mean,variance,error,sd,lower,upper,target" {
 		t.Errorf("CSV: %q", csv)
 	}
 	// At the training inputs themselves, estimate and predict say the same.
@@ -334,7 +356,8 @@ func TestPredict(t *testing.T) {
 	for i := range e.Points.Mean {
 		if math.Abs(e.Points.Mean[i]-same.Points.Mean[i]) > 1e-6*math.Abs(e.Points.Mean[i]) ||
 			math.Abs(e.Points.Variance[i]-same.Points.Variance[i]) > 1e-6*e.Points.Variance[i] {
-			t.Fatalf("point %d: %v +- %v, predicted %v +- %v", i, e.Points.Mean[i], e.Points.Variance[i], same.Points.Mean[i], same.Points.Variance[i])
+			t.Fatalf("point %d: %v +- %v, predicted %v +- %v", i, e.Points.Mean[i], e.Points.Variance[i],
+				same.Points.Mean[i], same.Points.Variance[i])
 		}
 	}
 }
@@ -365,15 +388,18 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("rows %+v", rows)
 	}
 	for _, r := range rows {
-		if r.Theory == nil || r.Error == nil || r.Fit == nil || r.Merged == nil || r.Naive == nil || r.Retrained == nil || r.SE == nil ||
-			r.Resamples == nil || r.Fits == nil || r.Speedup == nil || r.Peak == nil || r.Refresh == nil || r.Dgemm == nil {
+		if r.Theory == nil || r.Error == nil || r.Fit == nil || r.Merged == nil || r.Naive == nil ||
+			r.Retrained == nil || r.SE == nil ||
+			r.Resamples == nil || r.Fits == nil || r.Speedup == nil || r.Peak == nil || r.Refresh == nil ||
+			r.Dgemm == nil {
 			t.Fatalf("fields are missing: %+v", r)
 		}
 		if want := *r.Theory / *r.Merged; math.Abs(*r.Fits-want) > 1e-9*want {
 			t.Errorf("%v fits, want %v", *r.Fits, want)
 		}
 	}
-	for _, name := range []string{"result.json", "report.html", "compare.csv", "compare-friedman1-time.csv", "compare-friedman1-time.svg", "compare-friedman1-time.png",
+	for _, name := range []string{"result.json", "report.html", "compare.csv", "compare-friedman1-time.csv",
+		"compare-friedman1-time.svg", "compare-friedman1-time.png",
 		"compare-friedman1-error.svg", "compare-friedman1-error.png"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
@@ -392,7 +418,8 @@ func TestCompare(t *testing.T) {
 // and that is enough for variances to show errors of a few percent.
 func TestCompareHelp(t *testing.T) {
 	help := must(t, "compare", "--help")
-	if !strings.Contains(help, fmt.Sprintf("number of retrainings, B from 1 to 1e9 (default %d)", bench.DefaultResamples)) || bench.DefaultResamples < 400 {
+	if !strings.Contains(help, fmt.Sprintf("number of retrainings, B from 1 to 1e9 (default %d)",
+		bench.DefaultResamples)) || bench.DefaultResamples < 400 {
 		t.Errorf("default of %d resamples, help: %s", bench.DefaultResamples, help)
 	}
 	rows := document[[]compareRow](t, must(t, on("compare", "--sizes", "20", "--json", "-")...))
@@ -409,7 +436,8 @@ func TestDatasetsAndInfo(t *testing.T) {
 		}
 		Synthetic []struct{ Name string }
 	}](t, must(t, "datasets", "--json", "-"))
-	if len(d.Sets) < 5 || d.Sets[0].Name != "boston" || d.Sets[0].N != 506 || d.Sets[0].Preset == "" || len(d.Synthetic) < 3 {
+	if len(d.Sets) < 5 || d.Sets[0].Name != "boston" || d.Sets[0].N != 506 || d.Sets[0].Preset == "" ||
+		len(d.Synthetic) < 3 {
 		t.Errorf("listing %+v", d)
 	}
 	m := document[struct {
@@ -518,7 +546,8 @@ func TestRefusals(t *testing.T) {
 		if o.status != exitUsage || o.stdout != "" {
 			t.Errorf("%v: status %d, standard output %.80q", c.args, o.status, o.stdout)
 		}
-		if strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, c.says) {
+		if strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "bootbench: ") ||
+			!strings.Contains(o.stderr, c.says) {
 			t.Errorf("%v: %q does not say %q on one line", c.args, o.stderr, c.says)
 		}
 	}
@@ -527,16 +556,19 @@ func TestRefusals(t *testing.T) {
 func TestNotConverged(t *testing.T) {
 	o := drive(t, "", on("estimate", "--max-sweeps", "1", "--json", "-")...)
 	d := document[estimateDocument](t, o.stdout)
-	if o.status != exitNotConverged || d.Status != "sweep limit" || d.Residual == nil || !(*d.Residual > 1e-6) || d.TestError == nil {
+	if o.status != exitNotConverged || d.Status != "sweep limit" || d.Residual == nil || !(*d.Residual > 1e-6) ||
+		d.TestError == nil {
 		t.Errorf("status %d, document %+v", o.status, d)
 	}
 	if len(d.Warnings) != 1 || !strings.Contains(o.stderr, "not converged") {
 		t.Errorf("warnings %v, standard error %q", d.Warnings, o.stderr)
 	}
-	if o := drive(t, "", on("estimate", "--max-sweeps", "1", "--quiet")...); o.stderr != "" || !strings.Contains(o.stdout, "sweep limit") {
+	if o := drive(t, "", on("estimate", "--max-sweeps", "1", "--quiet")...); o.stderr != "" ||
+		!strings.Contains(o.stdout, "sweep limit") {
 		t.Errorf("quiet: %+v", o)
 	}
-	if o := drive(t, "", on("compare", "--max-sweeps", "1", "--resamples", "3", "--quiet")...); o.status != exitNotConverged {
+	if o := drive(t, "", on("compare", "--max-sweeps", "1", "--resamples", "3",
+		"--quiet")...); o.status != exitNotConverged {
 		t.Errorf("compare: status %d", o.status)
 	}
 }
@@ -560,7 +592,8 @@ func (s *stopper) Write(b []byte) (int, error) {
 func TestInterrupt(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range [][]string{on("estimate"), on("curve"), on("retrain"), on("compare"), on("predict", "--test", "synthetic:friedman1,n=3")} {
+	for _, args := range [][]string{on("estimate"), on("curve"), on("retrain"), on("compare"),
+		on("predict", "--test", "synthetic:friedman1,n=3")} {
 		if o := driveWith(ended, "", args...); o.status != exitInterrupted {
 			t.Errorf("%s: status %d, %q", args[0], o.status, o.stderr)
 		}
@@ -570,7 +603,8 @@ func TestInterrupt(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var stderr bytes.Buffer
-		if status := run(ctx, append(args, "--json", path), strings.NewReader(""), &stopper{text: text, stop: cancel}, &stderr); status != exitInterrupted {
+		if status := run(ctx, append(args, "--json", path), strings.NewReader(""),
+			&stopper{text: text, stop: cancel}, &stderr); status != exitInterrupted {
 			t.Errorf("%v: status %d, %q", args, status, stderr.String())
 		}
 	}
@@ -592,19 +626,22 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("rows kept: %+v", rows)
 	}
 	interrupt("\ncrabs ", "accuracy", "--data", "crabs", "--resamples", "3")
-	if survey := document[struct{ Cells []struct{ N int } }](t, read()); len(survey.Cells) != 1 || survey.Cells[0].N != 200 {
+	if survey := document[struct{ Cells []struct{ N int } }](t, read()); len(survey.Cells) != 1 ||
+		survey.Cells[0].N != 200 {
 		t.Errorf("cells kept: %+v", survey)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var stdout bytes.Buffer
-	a := newApp(ctx, on("retrain", "--resamples", "100000000", "--json", "-"), strings.NewReader(""), &stdout, io.Discard)
+	a := newApp(ctx, on("retrain", "--resamples", "100000000", "--json", "-"), strings.NewReader(""), &stdout,
+		io.Discard)
 	a.console.Watch = func(done, total int) {
 		if total == 100000000 && done == 3 {
 			stop()
 		}
 	}
 	status := a.run()
-	if d := document[estimateDocument](t, stdout.String()); status != exitInterrupted || d.Status != "cancelled" || d.Resamples < 3 || d.TestError == nil {
+	if d := document[estimateDocument](t, stdout.String()); status != exitInterrupted ||
+		d.Status != "cancelled" || d.Resamples < 3 || d.TestError == nil {
 		t.Errorf("status %d, document %+v", status, d)
 	}
 }
@@ -616,7 +653,8 @@ func TestInterruptedInput(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var stderr bytes.Buffer
-	if status := run(ctx, []string{"estimate", "-", "--loss", "square", "--noise", "1"}, silent, io.Discard, &stderr); status != exitInterrupted {
+	if status := run(ctx, []string{"estimate", "-", "--loss", "square", "--noise", "1"}, silent, io.Discard,
+		&stderr); status != exitInterrupted {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}
 }
@@ -633,7 +671,8 @@ func TestFailures(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		status := run(t.Context(), on("estimate"), strings.NewReader(""), broken{fail}, &stderr)
-		if status != exitFailed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), name) {
+		if status != exitFailed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(),
+			name) {
 			t.Errorf("%s: status %d, %q", name, status, stderr.String())
 		}
 	}
@@ -678,8 +717,10 @@ func TestFiles(t *testing.T) {
 func TestFigureNumbers(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "scale", "--exact", "60", "--lowrank", "60", "--out", dir)
-	for name, head := range map[string]string{"scale.csv": "data,loss,engine,", "scale-figure.csv": "panel,series,x,y,error"} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text), head) {
+	for name, head := range map[string]string{"scale.csv": "data,loss,engine,",
+		"scale-figure.csv": "panel,series,x,y,error"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text),
+			head) {
 			t.Errorf("%s: %v, %.60q", name, err, text)
 		}
 	}
@@ -715,7 +756,8 @@ func TestPaper(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || o.status != exitDone {
 		t.Errorf("%v: %+v", err, o)
 	}
-	for _, name := range []string{"report.html", "result.json", "m04-figure-1-right.svg", "m04-figure-1-right.csv"} {
+	for _, name := range []string{"report.html", "result.json", "m04-figure-1-right.svg",
+		"m04-figure-1-right.csv"} {
 		if _, err := os.Stat(filepath.Join("paper", name)); err != nil {
 			t.Error(err)
 		}
@@ -738,7 +780,8 @@ func TestShellWord(t *testing.T) {
 
 // trueWarnings are what examples may say: that the exact resamples are far from the theory, that
 // starts of a search did not end alike.
-var trueWarnings = regexp.MustCompile(`bootbench: warning: .*(the exact resamples contradict the theory|starts ended at a worse place).*\n`)
+var trueWarnings = regexp.MustCompile(
+	`bootbench: warning: .*(the exact resamples contradict the theory|starts ended at a worse place).*\n`)
 
 // TestExamples runs every example of every command's help.
 func TestExamples(t *testing.T) {
@@ -805,7 +848,8 @@ func TestHelp(t *testing.T) {
 			}
 		}
 		c.LocalFlags().VisitAll(check)
-		if o := drive(t, "", c.Name(), "--help"); c.Runnable() && c.HasParent() && (o.status != exitDone || !strings.Contains(o.stdout, "Examples:")) {
+		if o := drive(t, "", c.Name(), "--help"); c.Runnable() && c.HasParent() &&
+			(o.status != exitDone || !strings.Contains(o.stdout, "Examples:")) {
 			t.Errorf("%s --help: %+v", c.Name(), o)
 		}
 	}
@@ -824,13 +868,19 @@ func TestHalves(t *testing.T) {
 // output is alone there.
 func FuzzArguments(f *testing.F) {
 	words := []string{
-		"estimate", "curve", "predict", "retrain", "compare", "datasets", "info", "help", "completion", "--help", "--version",
+		"estimate", "curve", "predict", "retrain", "compare", "datasets", "info", "help", "completion", "--help",
+		"--version",
 		"synthetic:friedman1,n=12", "synthetic:grid,n=20,d=1", "synthetic:blobs,n=10", "crabs", "-", "nosuch", "",
-		"--loss", "square", "hinge", "--noise", "1", "0", "-1", "NaN", "1e-300", "1e300", "--kernel", "linear", "poly", "precomputed",
-		"--gamma", "--degree", "--length-scale", "1,2", "--coef0", "--amplitude", "--constant", "--jitter", "--no-standardize",
-		"--ratio", "0.5:2:3", "0.5", "--scheme", "multinomial", "--sizes", "5,10", "--resamples", "2", "--seed", "--workers",
-		"--test", "--level", "--csv", "--json", "--test-loss", "absolute", "zero-one", "--no-points", "--tol", "--max-sweeps", "3",
-		"--method", "start", "meanfield", "variational", "--engine", "exact", "--quiet", "--max-memory", "1KiB", "1GiB", "--",
+		"--loss", "square", "hinge", "--noise", "1", "0", "-1", "NaN", "1e-300", "1e300", "--kernel", "linear",
+		"poly", "precomputed",
+		"--gamma", "--degree", "--length-scale", "1,2", "--coef0", "--amplitude", "--constant", "--jitter",
+		"--no-standardize",
+		"--ratio", "0.5:2:3", "0.5", "--scheme", "multinomial", "--sizes", "5,10", "--resamples", "2", "--seed",
+		"--workers",
+		"--test", "--level", "--csv", "--json", "--test-loss", "absolute", "zero-one", "--no-points", "--tol",
+		"--max-sweeps", "3",
+		"--method", "start", "meanfield", "variational", "--engine", "exact", "--quiet", "--max-memory", "1KiB",
+		"1GiB", "--",
 	}
 	f.Add([]byte{0, 11, 18, 19, 21, 22}, "0.5")
 	f.Add([]byte{4, 11, 18, 19, 21, 22, 46, 47, 48, 49}, "")
@@ -850,7 +900,8 @@ func FuzzArguments(f *testing.F) {
 				return
 			}
 		}
-		if slices.Contains(args, "compare") && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "synthetic:") }) {
+		if slices.Contains(args, "compare") &&
+			!slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "synthetic:") }) {
 			return // the default comparison takes a minute
 		}
 		o := drive(t, "a,y\n1,2\n2,3\n3,5\n", args...)

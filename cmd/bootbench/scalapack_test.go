@@ -36,7 +36,8 @@ func onTwoRanks(t *testing.T, args ...string) *exec.Cmd {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	t.Cleanup(cancel)
-	return exec.CommandContext(ctx, "mpirun", append([]string{"--allow-run-as-root", "--oversubscribe", "--quiet"}, args...)...)
+	return exec.CommandContext(ctx, "mpirun", append([]string{"--allow-run-as-root", "--oversubscribe",
+		"--quiet"}, args...)...)
 }
 
 // finish runs a command to its end.
@@ -56,9 +57,12 @@ func TestScaLAPACKAnswersAsExact(t *testing.T) {
 	for _, data := range []string{"boston", "sonar"} {
 		var documents []map[string]any
 		for _, cmd := range []*exec.Cmd{
-			onTwoRanks(t, "-np", "2", "bootbench", "estimate", data, "--engine", "scalapack", "--tol", "1e-10", "--json", "-"),
-			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine=scalapack", "--tol", "1e-10", "--json", "-"),
-			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine", "exact", "--tol", "1e-10", "--json", "-"),
+			onTwoRanks(t, "-np", "2", "bootbench", "estimate", data, "--engine", "scalapack", "--tol", "1e-10",
+				"--json", "-"),
+			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine=scalapack", "--tol", "1e-10",
+				"--json", "-"),
+			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine", "exact", "--tol", "1e-10", "--json",
+				"-"),
 		} {
 			stdout, stderr, status := finish(t, cmd)
 			var document map[string]any
@@ -119,18 +123,23 @@ func TestScaLAPACKFaults(t *testing.T) {
 		status int
 		says   string
 	}{
-		"bad usage":       {append([]string{"-np", "2"}, with("--tol", "7")...), exitUsage, "--tol is 7"},
-		"no such data":    {[]string{"-np", "2", "bootbench", "estimate", "nosuch", "--engine", "scalapack"}, exitUsage, "nosuch: neither"},
-		"cannot write":    {append([]string{"-np", "2"}, with("--json", "/nonexistent/file")...), exitUsage, "--json: /nonexistent"},
-		"not converged":   {append([]string{"-np", "2"}, with("--max-sweeps", "1")...), exitNotConverged, "not converged"},
-		"part of a study": {append([]string{"-np", "2"}, "bootbench", "curve", "boston", "--engine", "scalapack", "--shard", "0/2", "--out", t.TempDir()), exitUsage, "--shard splits"},
+		"bad usage": {append([]string{"-np", "2"}, with("--tol", "7")...), exitUsage, "--tol is 7"},
+		"no such data": {[]string{"-np", "2", "bootbench", "estimate", "nosuch", "--engine", "scalapack"},
+			exitUsage, "nosuch: neither"},
+		"cannot write": {append([]string{"-np", "2"}, with("--json", "/nonexistent/file")...), exitUsage,
+			"--json: /nonexistent"},
+		"not converged": {append([]string{"-np", "2"}, with("--max-sweeps", "1")...), exitNotConverged,
+			"not converged"},
+		"part of a study": {append([]string{"-np", "2"}, "bootbench", "curve", "boston", "--engine", "scalapack",
+			"--shard", "0/2", "--out", t.TempDir()), exitUsage, "--shard splits"},
 		"one rank fails":  {together(estimate, with("--tol", "7")), exitUsage, "--tol is 7"},
 		"other data":      {together(estimate, other), exitUsage, "rank 1: these data are not those of rank 0"},
 		"other decisions": {together(estimate, with("--tol", "1e-3")), exitFailed, "the ranks have diverged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, status := finish(t, onTwoRanks(t, c.args...))
-			if status != c.status || !strings.Contains(stderr, c.says) || status != exitFailed && strings.Count(stderr, c.says) != 1 {
+			if status != c.status || !strings.Contains(stderr, c.says) || status != exitFailed &&
+				strings.Count(stderr, c.says) != 1 {
 				t.Errorf("status %d, want %d, and %q once in:\n%s", status, c.status, c.says, stderr)
 			}
 		})
@@ -140,8 +149,10 @@ func TestScaLAPACKFaults(t *testing.T) {
 // slow is thousands of solves, each sweep of which leaves a line in a file.
 func slow(t *testing.T) (cmd *exec.Cmd, trace string) {
 	trace = filepath.Join(t.TempDir(), "trace")
-	return onTwoRanks(t, "-np", "2", "bootbench", "curve", "synthetic:friedman1,n=300,seed=1", "--loss", "square", "--noise", "1", "--amplitude", "25", "--constant", "200",
-		"--ratio", "0.1:10:4000", "--refine", "none", "--engine", "scalapack", "--no-points", "--json", "-", "--trace", trace), trace
+	return onTwoRanks(t, "-np", "2", "bootbench", "curve", "synthetic:friedman1,n=300,seed=1", "--loss",
+		"square", "--noise", "1", "--amplitude", "25", "--constant", "200",
+		"--ratio", "0.1:10:4000", "--refine", "none", "--engine", "scalapack", "--no-points", "--json", "-",
+		"--trace", trace), trace
 }
 
 // someSolves is the bytes of a trace of some of them: two hundred sweeps.
@@ -160,7 +171,8 @@ func begin(t *testing.T, cmd *exec.Cmd, file string, bytes int64) (ranks []int) 
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	children := need.One(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid, cmd.Process.Pid)))(t)
+	children := need.One(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid,
+		cmd.Process.Pid)))(t)
 	for _, field := range strings.Fields(string(children)) {
 		pid := need.One(strconv.Atoi(field))(t)
 		ranks = append(ranks, pid)
@@ -200,12 +212,14 @@ func gone(t *testing.T, pid int) {
 // ends where an undisturbed run does.
 func TestScaLAPACKResumes(t *testing.T) {
 	for name, model := range map[string][]string{
-		"square": {"synthetic:friedman1,n=1500,seed=1", "--loss", "square", "--noise", "0.1", "--amplitude", "25", "--constant", "200", "--ratio", "0.3"},
-		"hinge":  {"synthetic:rings,n=1200,seed=1", "--loss", "hinge", "--C", "1", "--gamma", "0.2"},
+		"square": {"synthetic:friedman1,n=1500,seed=1", "--loss", "square", "--noise", "0.1", "--amplitude", "25",
+			"--constant", "200", "--ratio", "0.3"},
+		"hinge": {"synthetic:rings,n=1200,seed=1", "--loss", "hinge", "--C", "1", "--gamma", "0.2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "checkpoint")
-			estimate := append(append([]string{"-np", "2", "bootbench", "estimate"}, model...), "--tol", "1e-9", "--engine", "scalapack", "--no-points", "--quiet", "--json", "-")
+			estimate := append(append([]string{"-np", "2", "bootbench", "estimate"}, model...), "--tol", "1e-9",
+				"--engine", "scalapack", "--no-points", "--quiet", "--json", "-")
 			kept := append(append([]string{}, estimate...), "--checkpoint", file, "--resume")
 			document := func(args []string) map[string]any {
 				stdout, stderr, status := finish(t, onTwoRanks(t, args...))
@@ -256,7 +270,8 @@ func TestScaLAPACKIsInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Wait()
-		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.Contains(stdout.String(), "cancelled") {
+		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.Contains(stdout.String(),
+			"cancelled") {
 			t.Errorf("status %d\n%s", status, stdout.String())
 		}
 	}

@@ -28,9 +28,11 @@ features and target.`,
   bootbench scale houses.csv --exact 60 --lowrank 60`,
 	}
 	f := cmd.Flags()
-	f.IntVar(&exact, "exact", 5000, "largest number of examples `N` for the exact engine, at least 2; N, N/2, ... down to 2500")
+	f.IntVar(&exact, "exact", 5000,
+		"largest number of examples `N` for the exact engine, at least 2; N, N/2, ... down to 2500")
 	f.IntVar(&low, "lowrank", 50000, "the same for the low-rank engine")
-	f.Var(&maxMemory, "max-memory", "memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left")
+	f.Var(&maxMemory, "max-memory",
+		"memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left")
 	registerOut(cmd, "scale.csv")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		cases, err := a.scaleCases(args, exact, low, int64(maxMemory))
@@ -63,7 +65,8 @@ func (a *app) scaleCases(paths []string, exact, low int, maxBytes int64) ([]benc
 		if err != nil {
 			return nil, err
 		}
-		cases = append(cases, bench.UserCase(set, model.Exact, bench.Doubling(min(exact, set.N()))...), bench.UserCase(set, model.LowRank, bench.Doubling(min(low, set.N()))...))
+		cases = append(cases, bench.UserCase(set, model.Exact, bench.Doubling(min(exact, set.N()))...),
+			bench.UserCase(set, model.LowRank, bench.Doubling(min(low, set.N()))...))
 	}
 	for i := range cases {
 		cases[i].Spec.MaxBytes = maxBytes

@@ -25,14 +25,17 @@ type schemeFlags struct {
 const defaultFolds = 10
 
 func (r *schemeFlags) register(f *pflag.FlagSet) {
-	f.Float64Var(&r.ratio, "ratio", 1, "size of a resample over that of DATA, `NU` = S/N, above 0; without replacement at most 1")
+	f.Float64Var(&r.ratio, "ratio", 1,
+		"size of a resample over that of DATA, `NU` = S/N, above 0; without replacement at most 1")
 	r.registerScheme(f)
 }
 
 func (r *schemeFlags) registerScheme(f *pflag.FlagSet) {
 	r.flags = f
-	f.StringVar(&r.scheme, "scheme", "poisson", "resampling `SCHEME`: poisson (S is Poisson, mean NU N), multinomial (S = NU N draws with replacement: the bootstrap, or m out of n), subsample (S = NU N without replacement), bernoulli (each example with probability NU) or kfold (cross-validation: all folds but one)")
-	f.IntVar(&r.folds, "folds", defaultFolds, "kfold: number of folds, an integer `K` from 2 to N; N is leave-one-out")
+	f.StringVar(&r.scheme, "scheme", "poisson",
+		"resampling `SCHEME`: poisson (S is Poisson, mean NU N), multinomial (S = NU N draws with replacement: the bootstrap, or m out of n), subsample (S = NU N without replacement), bernoulli (each example with probability NU) or kfold (cross-validation: all folds but one)")
+	f.IntVar(&r.folds, "folds", defaultFolds,
+		"kfold: number of folds, an integer `K` from 2 to N; N is leave-one-out")
 }
 
 // check refuses what is wrong whatever DATA is.
@@ -51,7 +54,8 @@ func (r *schemeFlags) check(ratio float64) error {
 	case !(ratio > 0) || math.IsInf(ratio, 0):
 		return usage.Errorf("--ratio is %v, must be above 0 and finite", ratio)
 	case ratio > 1 && (r.scheme == "subsample" || r.scheme == "bernoulli"):
-		return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio, r.scheme)
+		return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio,
+			r.scheme)
 	}
 	return nil
 }

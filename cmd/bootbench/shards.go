@@ -20,7 +20,8 @@ type shardFlags struct {
 
 func (s *shardFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.wanted, "shard", "", "do only part `I/N` of the work, I from 0 to N-1, and keep it in --out, for bootbench merge; auto: as SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (with --shards) or OMPI_COMM_WORLD_RANK say; default: all of the work")
+	f.StringVar(&s.wanted, "shard", "",
+		"do only part `I/N` of the work, I from 0 to N-1, and keep it in --out, for bootbench merge; auto: as SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (with --shards) or OMPI_COMM_WORLD_RANK say; default: all of the work")
 	f.IntVar(&s.count, "shards", 0, "number `N` of parts for --shard auto; default: as the environment says")
 }
 
@@ -30,10 +31,13 @@ func shards(cmd *cobra.Command) bool { return cmd.Flags().Lookup("shard") != nil
 // studySettings are the flags that decide an answer. A study records those of them
 // that were given, and merge takes no others: no flag that names a file to write is
 // among them.
-var studySettings = slices.Concat(dataFlagNames, modelFlagNames, schemeFlagNames, solverFlagNames, testFlagNames, refineFlagNames, engineFlagNames, []string{
-	"backend", "max-memory", "resamples", "seed", "max-skipped", "fit-tol", // how it is computed
-	"quantiles", "law", "metrics", "by", "over", "sizes", "data", "figure", "pumadyn", "test", "interval", "residuals", // and of what
-})
+var studySettings = slices.Concat(dataFlagNames, modelFlagNames, schemeFlagNames, solverFlagNames,
+	testFlagNames, refineFlagNames, engineFlagNames, []string{
+		"backend", "max-memory", "resamples", "seed", "max-skipped", "fit-tol", // how it is computed
+		// and of what
+		"quantiles", "law", "metrics", "by", "over", "sizes", "data", "figure", "pumadyn", "test", "interval",
+		"residuals",
+	})
 
 // recordSettings are the settings that were given to a command.
 func recordSettings(cmd *cobra.Command) []study.Setting {

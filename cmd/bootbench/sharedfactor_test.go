@@ -21,7 +21,8 @@ import (
 
 // lowRank is a command line of a model of 3000 sites on two ranks, the command first.
 func lowRank(command string, more ...string) []string {
-	return append([]string{"-np", "2", "bootbench", command, "synthetic:waves,n=3000,d=3,seed=1", "--engine", "lowrank"}, more...)
+	return append([]string{"-np", "2", "bootbench", command, "synthetic:waves,n=3000,d=3,seed=1", "--engine",
+		"lowrank"}, more...)
 }
 
 var squareModel = []string{"--loss", "square", "--noise", "10%", "--gamma", "0.05"}
@@ -30,7 +31,8 @@ var squareModel = []string{"--loss", "square", "--noise", "10%", "--gamma", "0.0
 // mpirun starts alone.
 func ranksDocument(t *testing.T, args []string) (document map[string]any) {
 	t.Helper()
-	stdout, stderr, status := finish(t, onTwoRanks(t, append(append([]string{}, args...), "--quiet", "--json", "-")...))
+	stdout, stderr, status := finish(t, onTwoRanks(t, append(append([]string{}, args...), "--quiet", "--json",
+		"-")...))
 	if err := json.Unmarshal([]byte(stdout), &document); err != nil || status != exitDone {
 		t.Fatalf("%v, status %d\n%s", err, status, stderr)
 	}
@@ -47,12 +49,15 @@ func TestScaLAPACKLowRankAnswersAsOne(t *testing.T) {
 	table := manyFiles(t)
 	labels := []string{"--loss", "hinge", "--C", "1", "--gamma", "0.05", "--bias"}
 	for name, args := range map[string][]string{
-		"square":  lowRank("estimate", append(squareModel, "--refine", "20")...),
-		"hinge":   append(append([]string{"-np", "2", "bootbench", "estimate", "synthetic:rings,n=2000,seed=1", "--engine", "lowrank"}, labels...), "--refine", "10", "--rank-error", "50%"),
-		"predict": lowRank("predict", append(squareModel, "--test", test, "--interval", "observation", "--refine", "10")...),
-		"curve":   lowRank("curve", append(squareModel, "--ratio", "0.5,1", "--no-points")...),
-		"files":   {"-np", "2", "bootbench", "estimate", table, "--engine", "lowrank", "--missing", "mean", "--rank-error", "50%", "--refine", "none"},
-		"grid":    lowRank("grid", append(squareModel[:4:4], "--over", "gamma=0.03,0.05")...),
+		"square": lowRank("estimate", append(squareModel, "--refine", "20")...),
+		"hinge": append(append([]string{"-np", "2", "bootbench", "estimate", "synthetic:rings,n=2000,seed=1",
+			"--engine", "lowrank"}, labels...), "--refine", "10", "--rank-error", "50%"),
+		"predict": lowRank("predict", append(squareModel, "--test", test, "--interval", "observation", "--refine",
+			"10")...),
+		"curve": lowRank("curve", append(squareModel, "--ratio", "0.5,1", "--no-points")...),
+		"files": {"-np", "2", "bootbench", "estimate", table, "--engine", "lowrank", "--missing", "mean",
+			"--rank-error", "50%", "--refine", "none"},
+		"grid": lowRank("grid", append(squareModel[:4:4], "--over", "gamma=0.03,0.05")...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ranksDocument(t, args)
@@ -62,16 +67,19 @@ func TestScaLAPACKLowRankAnswersAsOne(t *testing.T) {
 	}
 }
 
-// manyFiles is a table of 900 rows in three files of different lengths: numbers, texts, missing cells and rows that repeat.
+// manyFiles is a table of 900 rows in three files of different lengths: numbers, texts, missing cells and
+// rows that repeat.
 func manyFiles(t *testing.T) (pattern string) {
 	rng, folder := rand.New(rand.NewPCG(19, 7)), t.TempDir()
 	for k, rows := range []int{500, 90, 310} {
 		text := "a,colour,b,y\n"
 		for range rows {
 			a, colour := rng.IntN(30), [...]string{"red", "green", "blue", ""}[rng.IntN(4)]
-			text += fmt.Sprintf("%d,%s,%d,%g\n", a, colour, rng.IntN(9), math.Sin(float64(a)/5)+float64(len(colour))+0.3*rng.NormFloat64())
+			text += fmt.Sprintf("%d,%s,%d,%g\n", a, colour, rng.IntN(9),
+				math.Sin(float64(a)/5)+float64(len(colour))+0.3*rng.NormFloat64())
 		}
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("rows-%d.csv", k)), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("rows-%d.csv", k)), []byte(text),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,10 +135,13 @@ func TestScaLAPACKLowRankFaults(t *testing.T) {
 		status int
 		says   string
 	}{
-		"other data":  {other, exitUsage, "these data are not those of rank 0"},
-		"hard margin": {[]string{"-np", "2", "bootbench", "estimate", "crabs", "--loss", "hard", "--engine", "lowrank"}, exitUsage, "take --engine scalapack"},
-		"rank limit":  {lowRank("estimate", append(squareModel, "--max-rank", "20", "--refine", "none")...), exitNotConverged, "rank 20 may change the left-out error"},
-		"memory":      {lowRank("estimate", append(squareModel, "--max-memory", "1M")...), exitUsage, "not enough memory"},
+		"other data": {other, exitUsage, "these data are not those of rank 0"},
+		"hard margin": {[]string{"-np", "2", "bootbench", "estimate", "crabs", "--loss", "hard", "--engine",
+			"lowrank"}, exitUsage, "take --engine scalapack"},
+		"rank limit": {lowRank("estimate", append(squareModel, "--max-rank", "20", "--refine", "none")...),
+			exitNotConverged, "rank 20 may change the left-out error"},
+		"memory": {lowRank("estimate", append(squareModel, "--max-memory", "1M")...), exitUsage,
+			"not enough memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, status := finish(t, onTwoRanks(t, c.args...))
@@ -159,10 +170,12 @@ func work(t *testing.T, pid int, seconds int) {
 // A signal to one rank ends the exact resamples on all at the same one, and those that are
 // there count; a rank that is killed among them takes the others with it.
 func TestScaLAPACKLowRankIsInterrupted(t *testing.T) {
-	for name, signal := range map[string]syscall.Signal{"interrupted": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+	for name, signal := range map[string]syscall.Signal{"interrupted": syscall.SIGTERM,
+		"killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
 			trace := filepath.Join(t.TempDir(), "trace")
-			cmd := onTwoRanks(t, lowRank("estimate", append(squareModel, "--refine", "100000", "--no-points", "--trace", trace)...)...)
+			cmd := onTwoRanks(t, lowRank("estimate", append(squareModel, "--refine", "100000", "--no-points",
+				"--trace", trace)...)...)
 			var stdout bytes.Buffer
 			cmd.Stdout = &stdout
 			ranks := begin(t, cmd, trace, 0)
@@ -172,7 +185,8 @@ func TestScaLAPACKLowRankIsInterrupted(t *testing.T) {
 			}
 			cmd.Wait()
 			status := cmd.ProcessState.ExitCode()
-			if signal == syscall.SIGTERM && (status != exitInterrupted || !strings.Contains(stdout.String(), "refined by")) || status == exitDone {
+			if signal == syscall.SIGTERM && (status != exitInterrupted || !strings.Contains(stdout.String(),
+				"refined by")) || status == exitDone {
 				t.Errorf("status %d\n%s", status, stdout.String())
 			}
 			gone(t, ranks[0])
@@ -184,7 +198,8 @@ func TestScaLAPACKLowRankIsInterrupted(t *testing.T) {
 // where an undisturbed run does.
 func TestScaLAPACKLowRankResumes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkpoint")
-	args := lowRank("estimate", "--loss", "eps", "--C", "1", "--epsilon", "0.1", "--gamma", "0.05", "--tol", "1e-9", "--refine", "none", "--no-points")
+	args := lowRank("estimate", "--loss", "eps", "--C", "1", "--epsilon", "0.1", "--gamma", "0.05", "--tol",
+		"1e-9", "--refine", "none", "--no-points")
 	whole := ranksDocument(t, args)
 	kept := append(append([]string{}, args...), "--checkpoint", file, "--resume")
 	cmd := onTwoRanks(t, append([]string{}, kept...)...)

@@ -26,7 +26,8 @@ func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
 			tracing = err
 		}
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
-		a.console.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual), int(max(0, min(100, done))), 100)
+		a.console.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
+			int(max(0, min(100, done))), 100)
 		a.ranks.syncCancel()
 	}
 	a.console.Progress(label, 0, 100)
@@ -154,9 +155,11 @@ func (a *app) requireNumbers(status *string, warnings *[]string, points *report.
 }
 
 // points are the read-outs per example, with intervals of the given level.
-func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64, level float64) (*report.Points, error) {
+func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64,
+	level float64) (*report.Points, error) {
 	p := &report.Points{
-		Names: j.Set.RowNames, Mean: solution.PerExample(solution.Mean), Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
+		Names: j.Set.RowNames, Mean: solution.PerExample(solution.Mean),
+		Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
 	}
 	intervals, err := solution.PercentileIntervals(level)
 	if err != nil {
@@ -187,7 +190,8 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 	return report.Convergence{
 		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
 		Residual: solution.Residual, Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
-		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest, RankError: j.RankError(solution),
+		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
+		RankError: j.RankError(solution),
 	}
 }
 
@@ -203,13 +207,15 @@ func (p plan) withEstimate(f model.Fingerprint) model.Fingerprint {
 		f = f.With("--metrics", strings.Join(t.metrics, ","))
 	}
 	return f.With("--method", s.Method).With("--tol", s.Tolerance).With("--max-sweeps", s.MaxSweeps).
-		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine", p.refine)
+		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine",
+		p.refine)
 }
 
 // solveFingerprint names what a checkpoint of one solve must be of. Which command
 // prints it does not matter, nor how far it is to go.
 func (p plan) solveFingerprint(spec *model.Spec) model.Fingerprint {
-	return spec.Fingerprint().WithScheme(p.scheme).With("command", "estimate or predict").With("--method", p.settings.Method)
+	return spec.Fingerprint().WithScheme(p.scheme).With("command", "estimate or predict").With("--method",
+		p.settings.Method)
 }
 
 // checkEstimate refuses an estimate that was kept and cannot be that of n examples.

@@ -19,13 +19,16 @@ type solverFlags struct {
 
 func (v *solverFlags) register(f *pflag.FlagSet) {
 	v.registerLimits(f)
-	f.StringVar(&v.method, "method", "adatap", "approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and Opper 2003")
+	f.StringVar(&v.method, "method", "adatap",
+		"approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and Opper 2003")
 }
 
 // registerLimits adds those that every method has.
 func (v *solverFlags) registerLimits(f *pflag.FlagSet) {
-	f.Float64Var(&v.tol, "tol", solver.DefaultTolerance, "largest relative change of a site parameter at convergence, `TOL` between 0 and 1")
-	f.IntVar(&v.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps, "refreshes of the response matrix at most, `K` at least 1")
+	f.Float64Var(&v.tol, "tol", solver.DefaultTolerance,
+		"largest relative change of a site parameter at convergence, `TOL` between 0 and 1")
+	f.IntVar(&v.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps,
+		"refreshes of the response matrix at most, `K` at least 1")
 }
 
 func (v *solverFlags) settings() (solver.Settings, error) {

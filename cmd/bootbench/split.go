@@ -33,7 +33,8 @@ func (a *app) split(cmd *cobra.Command, data []string) (err error) {
 	if err != nil {
 		return err
 	}
-	record := study.Record{Version: version(), Command: cmd.Name(), Data: data, Digests: s.digests, Settings: recordSettings(cmd)}
+	record := study.Record{Version: version(), Command: cmd.Name(), Data: data, Digests: s.digests,
+		Settings: recordSettings(cmd)}
 	s.study, err = study.Begin(a.outputs.folder, record, part, parts)
 	return err
 }
@@ -41,7 +42,8 @@ func (a *app) split(cmd *cobra.Command, data []string) (err error) {
 // partDone ends a part of a study: the answer is for merge to print.
 func (a *app) partDone() error {
 	return a.text(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%v in %s; bootbench merge %s puts all parts together\n", a.shards.study, a.outputs.out, shellWord(a.outputs.out))
+		_, err := fmt.Fprintf(w, "%v in %s; bootbench merge %s puts all parts together\n", a.shards.study,
+			a.outputs.out, shellWord(a.outputs.out))
 		return err
 	})
 }
@@ -76,7 +78,8 @@ func (a *app) place(path string) string {
 // here.
 func (a *app) readData(path string, options dataset.Options) (*dataset.Set, error) {
 	if path == "-" && (a.shards.wanted != "" || a.merged != nil) {
-		return nil, usage.Errorf("standard input cannot be split by --shard: every part and merge read DATA; save it as a file")
+		return nil, usage.Errorf(
+			"standard input cannot be split by --shard: every part and merge read DATA; save it as a file")
 	}
 	if isAmong(a.outputs.json, path) || isAmong(a.checkpoint.path, path) {
 		return nil, usage.Errorf("DATA %s is the file of --json or --checkpoint", path)

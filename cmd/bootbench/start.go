@@ -43,7 +43,8 @@ func keepInputs(cmd *cobra.Command) error {
 	if test := cmd.Flags().Lookup("test"); test != nil {
 		inputs = append(inputs, test.Value.String())
 	}
-	for _, name := range []string{"json", "csv", "covariance", "replicates", "trace", "cpuprofile", "memprofile"} {
+	for _, name := range []string{"json", "csv", "covariance", "replicates", "trace", "cpuprofile",
+		"memprofile"} {
 		output := cmd.Flags().Lookup(name)
 		if output == nil || output.Value.String() == "-" {
 			continue

@@ -15,10 +15,13 @@ func TestInputsAreKept(t *testing.T) {
 	before := need.One(os.ReadFile(data))(t)
 	spelled := strings.Replace(data, "/houses.csv", "/./houses.csv", 1)
 	for _, line := range []string{
-		"estimate DATA --json SAME", "estimate DATA --covariance SAME", "estimate DATA --trace SAME", "estimate DATA --memprofile SAME",
-		"estimate PATTERN --json SAME", "retrain DATA --replicates SAME", "predict boston --test DATA --csv SAME", "predict boston --test DATA --json SAME",
+		"estimate DATA --json SAME", "estimate DATA --covariance SAME", "estimate DATA --trace SAME",
+		"estimate DATA --memprofile SAME",
+		"estimate PATTERN --json SAME", "retrain DATA --replicates SAME", "predict boston --test DATA --csv SAME",
+		"predict boston --test DATA --json SAME",
 	} {
-		args := strings.Fields(strings.NewReplacer("DATA", data, "SAME", spelled, "PATTERN", strings.Replace(data, "houses.csv", "hou*.csv", 1)).Replace(line))
+		args := strings.Fields(strings.NewReplacer("DATA", data, "SAME", spelled, "PATTERN",
+			strings.Replace(data, "houses.csv", "hou*.csv", 1)).Replace(line))
 		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, "would be lost") {
 			t.Errorf("%s: status %d, %q", line, o.status, o.stderr)
 		}

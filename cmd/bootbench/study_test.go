@@ -86,7 +86,9 @@ func TestShards(t *testing.T) {
 			return must(t, append(args[:len(args):len(args)], "--shard", shard, "--out", dir)...)
 		}
 		part("2/3")
-		if o := drive(t, "", "merge", dir); o.status != exitFailed || strings.Contains(o.stdout, "tasks are done") || !strings.Contains(o.stderr, "2 tasks are missing: ") || !strings.Contains(o.stderr, "friedman1") {
+		if o := drive(t, "", "merge", dir); o.status != exitFailed ||
+			strings.Contains(o.stdout, "tasks are done") || !strings.Contains(o.stderr, "2 tasks are missing: ") ||
+			!strings.Contains(o.stderr, "friedman1") {
 			t.Errorf("%s, parts missing: %+v", name, o)
 		}
 		part("0/3")
@@ -97,12 +99,15 @@ func TestShards(t *testing.T) {
 		merged := timeless(t, must(t, "merge", dir, "--json", "-"))
 		whole := args
 		if name == "curve" { // in a piece, solves start from the last one
-			whole = append(whole[:len(whole):len(whole)], "--shard", "0/1", "--out", filepath.Join(t.TempDir(), "alone"))
+			whole = append(whole[:len(whole):len(whole)], "--shard", "0/1", "--out",
+				filepath.Join(t.TempDir(), "alone"))
 		}
-		if alone := timeless(t, must(t, append(whole[:len(whole):len(whole)], "--json", "-")...)); !sameStudy(merged, alone, false) {
+		if alone := timeless(t, must(t, append(whole[:len(whole):len(whole)], "--json",
+			"-")...)); !sameStudy(merged, alone, false) {
 			t.Errorf("%s: merged %v\nalone %v", name, merged, alone)
 		}
-		if o := drive(t, "", append(args[:len(args):len(args)], "--quiet", "--jitter", "0.1", "--shard", "0/3", "--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "another study") {
+		if o := drive(t, "", append(args[:len(args):len(args)], "--quiet", "--jitter", "0.1", "--shard", "0/3",
+			"--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "another study") {
 			t.Errorf("%s: another command into the folder: %+v", name, o)
 		}
 	}
@@ -143,21 +148,25 @@ func TestStudyFolders(t *testing.T) {
 	alone := timeless(t, must(t, append(args, "--json", "-")...))
 	must(t, append(args, "--shard", "0/2", "--out", "study")...)
 	t.Chdir(away)
-	if o := drive(t, "", "merge", filepath.Join(home, "study")); o.status != exitFailed || !strings.Contains(o.stderr, "run again: parts 1 of 2") {
+	if o := drive(t, "", "merge", filepath.Join(home, "study")); o.status != exitFailed ||
+		!strings.Contains(o.stderr, "run again: parts 1 of 2") {
 		t.Errorf("half a study: %+v", o)
 	}
 	t.Chdir(home)
 	must(t, append(args, "--shard", "1/2", "--out", "study")...)
 	t.Chdir(away)
-	if merged := timeless(t, must(t, "merge", filepath.Join(home, "study"), "--quiet", "--json", "-")); !reflect.DeepEqual(merged, alone) {
+	if merged := timeless(t, must(t, "merge", filepath.Join(home, "study"), "--quiet", "--json",
+		"-")); !reflect.DeepEqual(merged, alone) {
 		t.Errorf("merged %v\nalone %v", merged, alone)
 	}
 	lines("8")
-	if o := drive(t, "", "merge", filepath.Join(home, "study")); o.status != exitUsage || !strings.Contains(o.stderr, "d.csv is not what it was") {
+	if o := drive(t, "", "merge", filepath.Join(home, "study")); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "d.csv is not what it was") {
 		t.Errorf("merge of changed data: %+v", o)
 	}
 	t.Chdir(home)
-	if o := drive(t, "", append(args, "--shard", "0/2", "--out", "study")...); o.status != exitUsage || !strings.Contains(o.stderr, "d.csv is not what it was") {
+	if o := drive(t, "", append(args, "--shard", "0/2", "--out", "study")...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "d.csv is not what it was") {
 		t.Errorf("a part on changed data: %+v", o)
 	}
 }
@@ -166,7 +175,8 @@ func TestStudyFolders(t *testing.T) {
 // first, is refused.
 func TestShardsNeedFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "study")
-	o := drive(t, "x,y\n1,2\n2,3\n3,5\n", "retrain", "-", "--loss", "square", "--noise", "1", "--shard", "0/2", "--out", dir)
+	o := drive(t, "x,y\n1,2\n2,3\n3,5\n", "retrain", "-", "--loss", "square", "--noise", "1", "--shard", "0/2",
+		"--out", dir)
 	if o.status != exitUsage || !strings.Contains(o.stderr, "standard input") {
 		t.Errorf("%+v", o)
 	}
@@ -207,16 +217,22 @@ func TestOwnFiles(t *testing.T) {
 // several processes, by commands that can, unless they are parts of a study.
 func TestWantsRanks(t *testing.T) {
 	for args, want := range map[string]bool{
-		"estimate boston": false, "estimate --engine scalapack": true, "estimate --engine=scalapack": true, "estimate --engine": false,
+		"estimate boston": false, "estimate --engine scalapack": true, "estimate --engine=scalapack": true,
+		"estimate --engine":                          false,
 		"estimate --engine exact --engine scalapack": true, "estimate --engine=scalapack --engine exact": false,
-		"estimate --engine lowrank": false, "4 estimate --engine lowrank": true, "1 estimate --engine lowrank": false, "4 estimate": false,
-		"4 retrain --engine lowrank": false, "4 estimate --shard auto --engine lowrank": false, "4 --quiet curve --engine=lowrank boston": true,
+		"estimate --engine lowrank": false, "4 estimate --engine lowrank": true,
+		"1 estimate --engine lowrank": false, "4 estimate": false,
+		"4 retrain --engine lowrank": false, "4 estimate --shard auto --engine lowrank": false,
+		"4 --quiet curve --engine=lowrank boston": true,
 	} {
 		words, processes := strings.Fields(args), ""
 		if c := words[0][0]; c >= '0' && c <= '9' {
 			words, processes = words[1:], words[0]
 		}
-		lookup := func(name string) (string, bool) { return processes, name == "OMPI_COMM_WORLD_SIZE" && processes != "" }
+		lookup := func(name string) (string, bool) {
+			return processes, name == "OMPI_COMM_WORLD_SIZE" &&
+				processes != ""
+		}
 		if got := wantsRanks(words, lookup); got != want {
 			t.Errorf("%s: %v", args, got)
 		}
@@ -228,16 +244,21 @@ func TestWantsRanks(t *testing.T) {
 // status 2.
 func TestCraftedStudies(t *testing.T) {
 	victim := write(t, "victim", "mine")
-	setting := func(name string, values ...string) study.Setting { return study.Setting{Name: name, Values: values} }
+	setting := func(name string, values ...string) study.Setting {
+		return study.Setting{Name: name,
+			Values: values}
+	}
 	record := func(command string, settings ...study.Setting) study.Record {
-		return study.Record{Schema: study.Schema, Version: version(), Command: command, Data: []string{"crabs"}, Folder: "/", Settings: settings, Parts: 1}
+		return study.Record{Schema: study.Schema, Version: version(), Command: command, Data: []string{"crabs"},
+			Folder: "/", Settings: settings, Parts: 1}
 	}
 	later := record("curve")
 	later.Schema = 9
 	missing := record("curve")
 	missing.Parts = 0
 	for says, content := range map[string]any{
-		"schema 0":                                      map[string]any{"args": []string{"merge", ".", "--json", "-"}, "dir": "/", "parts": 1, "data": []string{}},
+		"schema 0": map[string]any{"args": []string{"merge", ".", "--json",
+			"-"}, "dir": "/", "parts": 1, "data": []string{}},
 		"no command that can be split":                  record("merge"),
 		`"train", which is no command`:                  record("train", setting("model", victim)),
 		`setting "csv"`:                                 record("predict", setting("csv", victim)),
@@ -251,11 +272,15 @@ func TestCraftedStudies(t *testing.T) {
 		"invalid syntax":                                record("retrain", setting("resamples", "many")),
 		"schema 9, this program reads":                  later,
 		"no command, or no parts":                       missing,
-		"unknown field":                                 map[string]any{"schema": study.Schema, "command": "curve", "parts": 1, "args": []string{}},
-		"takes one DATA":                                study.Record{Schema: study.Schema, Version: version(), Command: "curve", Parts: 1},
-		"standard input cannot be split":                study.Record{Schema: study.Schema, Version: version(), Command: "curve", Data: []string{"-"}, Parts: 1},
-		"of version older of the program":               study.Record{Schema: study.Schema, Version: "older", Command: "curve", Data: []string{"crabs"}, Parts: 1},
-		"invalid character":                             nil,
+		"unknown field": map[string]any{"schema": study.Schema, "command": "curve",
+			"parts": 1, "args": []string{}},
+		"takes one DATA": study.Record{Schema: study.Schema, Version: version(),
+			Command: "curve", Parts: 1},
+		"standard input cannot be split": study.Record{Schema: study.Schema, Version: version(),
+			Command: "curve", Data: []string{"-"}, Parts: 1},
+		"of version older of the program": study.Record{Schema: study.Schema, Version: "older",
+			Command: "curve", Data: []string{"crabs"}, Parts: 1},
+		"invalid character": nil,
 	} {
 		dir := t.TempDir()
 		text := need.One(json.Marshal(content))(t)
@@ -266,14 +291,16 @@ func TestCraftedStudies(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := drive(t, "", "merge", dir)
-		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, says) || strings.Count(o.stderr, "\n") != 1 {
+		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, says) ||
+			strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%s: %+v", says, o)
 		}
 	}
 	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
 		t.Errorf("the file outside holds %q, %v", text, err)
 	}
-	if o := drive(t, "", "merge", t.TempDir()); o.status != exitUsage || !strings.Contains(o.stderr, "there is no study.json") {
+	if o := drive(t, "", "merge", t.TempDir()); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "there is no study.json") {
 		t.Errorf("an empty folder: %+v", o)
 	}
 }
@@ -282,7 +309,8 @@ func TestCraftedStudies(t *testing.T) {
 // answer, and is recorded, or is known not to; none of those recorded names a file to
 // write.
 func TestStudySettings(t *testing.T) {
-	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "checkpoint", "resume", "cpuprofile", "memprofile",
+	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "checkpoint",
+		"resume", "cpuprofile", "memprofile",
 		"replicates", "csv", "estimators", "splits", "help", "model", "models", "covariance"}
 	for _, cmd := range commands() {
 		if !shards(cmd) {
@@ -307,7 +335,10 @@ func TestShortRows(t *testing.T) {
 		must(t, on("retrain", "--resamples", "20", "--shard", "0/1", "--out", dir)...)
 		spoilPart(t, dir, spoil)
 		o := drive(t, "", "merge", dir)
-		if o.status != exitFailed || o.stdout != "" || !strings.Contains(o.stderr, "resamples 1 to 20 of synthetic:friedman1") || !strings.Contains(o.stderr, "refused: resample 3 "+says) && !strings.Contains(o.stderr, "refused: resample 3: "+says) {
+		if o.status != exitFailed || o.stdout != "" ||
+			!strings.Contains(o.stderr, "resamples 1 to 20 of synthetic:friedman1") ||
+			!strings.Contains(o.stderr, "refused: resample 3 "+says) &&
+				!strings.Contains(o.stderr, "refused: resample 3: "+says) {
 			t.Errorf("%s: %+v", says, o)
 		}
 	}
@@ -332,7 +363,8 @@ func spoilPart(t *testing.T, dir string, spoil func(row []float64) []float64) {
 	p.F[2] = spoil(p.F[2])
 	var spoilt bytes.Buffer
 	encoder := gob.NewEncoder(&spoilt)
-	if err := errors.Join(encoder.Encode(head), encoder.Encode(p), os.WriteFile(parts[0], seal.Close(spoilt.Bytes()), 0o644)); err != nil {
+	if err := errors.Join(encoder.Encode(head), encoder.Encode(p),
+		os.WriteFile(parts[0], seal.Close(spoilt.Bytes()), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -348,10 +380,12 @@ func TestLinkedOutputs(t *testing.T) {
 		}
 	}
 	must(t, on("estimate", "--out", dir)...)
-	if o := drive(t, "", on("retrain", "--resamples", "5", "--shard", "0/1", "--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "links are not followed") {
+	if o := drive(t, "", on("retrain", "--resamples", "5", "--shard", "0/1", "--out",
+		dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "links are not followed") {
 		t.Errorf("a part: %+v", o)
 	}
-	if o := drive(t, "", "merge", dir); o.status != exitUsage || !strings.Contains(o.stderr, "links are not followed") {
+	if o := drive(t, "", "merge", dir); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "links are not followed") {
 		t.Errorf("merge: %+v", o)
 	}
 	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {

@@ -115,7 +115,9 @@ func complete(c *cobra.Command) {
 
 // elsewhere are flags by the names that other programs have for them.
 var elsewhere = map[string]string{
-	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds", "weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target", "labels": "target",
+	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
+	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target",
+	"labels": "target",
 	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
 }
 
@@ -128,7 +130,8 @@ func flagError(c *cobra.Command, err error) error {
 		name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=")
 		return usage.Errorf("unknown flag: -%s%s", name, meant(c, name))
 	case errors.As(err, &unknown):
-		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(), meant(c, unknown.GetSpecifiedName()))
+		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(),
+			meant(c, unknown.GetSpecifiedName()))
 	case errors.As(err, &invalid):
 		return wrongValue(c, invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap())
 	}
@@ -158,7 +161,8 @@ func meant(c *cobra.Command, name string) string {
 
 // wrongValue says what a flag takes instead of a value.
 func wrongValue(c *cobra.Command, f *pflag.Flag, value string, reason error) error {
-	number := map[string]string{"float64": "a number", "int": "a whole number", "uint64": "a whole number of at least 0",
+	number := map[string]string{"float64": "a number", "int": "a whole number",
+		"uint64":   "a whole number of at least 0",
 		"variance": "a number, or a share of the target's variance such as 10%"}[f.Value.Type()]
 	switch {
 	case number == "":
@@ -168,7 +172,8 @@ func wrongValue(c *cobra.Command, f *pflag.Flag, value string, reason error) err
 	case strings.ContainsAny(value, ",:") && f.Name == "ratio":
 		return usage.Errorf("--ratio takes one number, not %q; curve DATA --ratio %s computes all", value, value)
 	case strings.ContainsAny(value, ",:") && slices.Contains(gridNames(), f.Name):
-		return usage.Errorf("--%s takes one number, not %q; grid DATA --over %s=%s computes all", f.Name, value, f.Name, value)
+		return usage.Errorf("--%s takes one number, not %q; grid DATA --over %s=%s computes all", f.Name, value,
+			f.Name, value)
 	}
 	return usage.Errorf("--%s takes %s, not %q", f.Name, number, value)
 }
@@ -184,7 +189,8 @@ func cure(c *cobra.Command, err error) string {
 	}
 	switch {
 	case errors.Is(err, train.ErrDiverged) && given("kernel") != kernel.RBF.String():
-		return fmt.Sprintf(": --loss hinge --C 1, --kernel rbf, which separates more than %s, or --jitter", given("kernel"))
+		return fmt.Sprintf(": --loss hinge --C 1, --kernel rbf, which separates more than %s, or --jitter",
+			given("kernel"))
 	case errors.Is(err, train.ErrDiverged):
 		return ": --loss hinge --C 1, or --jitter"
 	case errors.Is(err, linalg.ErrMemory) && given("max-memory") != "":

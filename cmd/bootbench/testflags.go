@@ -25,12 +25,14 @@ type testFlags struct {
 
 // registerPoints adds whether there is anything of each example.
 func (t *testFlags) registerPoints(f *pflag.FlagSet) {
-	f.BoolVar(&t.noPoints, "no-points", false, "leave the values per example out of the JSON document and the summary; default: they are in")
+	f.BoolVar(&t.noPoints, "no-points", false,
+		"leave the values per example out of the JSON document and the summary; default: they are in")
 }
 
 // registerTest adds the test loss.
 func (t *testFlags) registerTest(f *pflag.FlagSet) {
-	f.StringVar(&t.test, "test-loss", "", "by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
+	f.StringVar(&t.test, "test-loss", "",
+		"by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
 }
 
 // allMetrics is what --metrics alone means.
@@ -38,21 +40,25 @@ const allMetrics = "all"
 
 // registerMetrics adds further measures.
 func (t *testFlags) registerMetrics(f *pflag.FlagSet) {
-	f.StringSliceVar(&t.metrics, "metrics", nil, "more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all, which no list at all means; default: none")
+	f.StringSliceVar(&t.metrics, "metrics", nil,
+		"more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all, which no list at all means; default: none")
 	f.Lookup("metrics").NoOptDefVal = allMetrics
 }
 
 // checkMetrics refuses what is no measure, or none of the targets.
 func (t *testFlags) checkMetrics(set *dataset.Set) error {
 	for _, name := range t.metrics {
-		if err := usage.OneOf("metrics", name, slices.Concat([]string{allMetrics}, report.NumberMetrics, report.LabelMetrics, []string{report.Jackknife})...); err != nil {
+		if err := usage.OneOf("metrics", name, slices.Concat([]string{allMetrics}, report.NumberMetrics,
+			report.LabelMetrics, []string{report.Jackknife})...); err != nil {
 			return err
 		}
 		switch {
 		case set.Task == dataset.Regression && slices.Contains(report.LabelMetrics, name):
-			return usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", name, set.Name, strings.Join(report.NumberMetrics, ", "))
+			return usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", name,
+				set.Name, strings.Join(report.NumberMetrics, ", "))
 		case set.Task == dataset.Classification && slices.Contains(report.NumberMetrics, name):
-			return usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", name, set.Name, strings.Join(report.LabelMetrics, ", "))
+			return usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", name,
+				set.Name, strings.Join(report.LabelMetrics, ", "))
 		}
 	}
 	return nil
@@ -66,7 +72,8 @@ func (t *testFlags) wants(metric string) bool {
 // joinMetrics makes one argument of --metrics and a list that follows it: pflag takes a value
 // that may be left out only behind "=".
 func joinMetrics(args []string) []string {
-	known := slices.Concat([]string{allMetrics}, report.NumberMetrics, report.LabelMetrics, []string{report.Jackknife})
+	known := slices.Concat([]string{allMetrics}, report.NumberMetrics, report.LabelMetrics,
+		[]string{report.Jackknife})
 	at := slices.Index(args, "--metrics")
 	if at < 0 || at+1 == len(args) {
 		return args
@@ -79,7 +86,8 @@ func joinMetrics(args []string) []string {
 
 // registerLevel adds the level of intervals.
 func (t *testFlags) registerLevel(f *pflag.FlagSet) {
-	f.Float64Var(&t.level, "level", 0.95, "share of the resamples whose prediction lies in the interval, `P` between 0 and 1: how far the trained predictor moves, not where a new observation falls")
+	f.Float64Var(&t.level, "level", 0.95,
+		"share of the resamples whose prediction lies in the interval, `P` between 0 and 1: how far the trained predictor moves, not where a new observation falls")
 }
 
 func (t *testFlags) checkLevel() error { return checkLevel(t.level) }

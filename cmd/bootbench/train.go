@@ -87,8 +87,10 @@ func (t *trainFlags) register(f *pflag.FlagSet) {
 	t.model.bias.hinge = true
 	t.model.register(f)
 	f.StringVar(&t.path, "model", "", "write the model to `FILE`; required")
-	f.StringVar(&t.format, "format", "", "`FORMAT` of the model file: json or libsvm; default: by its name, see above")
-	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance, "hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
+	f.StringVar(&t.format, "format", "",
+		"`FORMAT` of the model file: json or libsvm; default: by its name, see above")
+	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance,
+		"hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
 	t.perceptron.register(f)
 }
 

@@ -25,7 +25,8 @@ func TestTrain(t *testing.T) {
 	x, y := make([][]float64, n), make([]float64, n)
 	table, lines := "a,b,c,y\n", ""
 	for i := range x {
-		x[i] = []float64{rng.NormFloat64(), 3 * rng.NormFloat64(), float64(rng.IntN(2))} // zeros, which are left out of the file
+		// zeros, which are left out of the file
+		x[i] = []float64{rng.NormFloat64(), 3 * rng.NormFloat64(), float64(rng.IntN(2))}
 		y[i] = -1
 		if x[i][0]*x[i][1]+x[i][2]+rng.NormFloat64() > 0.5 {
 			y[i] = 1
@@ -58,20 +59,25 @@ func TestTrain(t *testing.T) {
 		flags      []string
 		k          func(u, v []float64) float64
 	}{
-		{"rbf", data, 1.5, []string{"--gamma", "0.3", "--amplitude", "1.5", "--constant", "0.4"}, func(u, v []float64) float64 { return math.Exp(-0.3 * square(u, v)) }},
-		{"length scale", sparse, 1, []string{"--length-scale", "2"}, func(u, v []float64) float64 { return math.Exp(-square(u, v) / 8) }},
+		{"rbf", data, 1.5, []string{"--gamma", "0.3", "--amplitude", "1.5", "--constant", "0.4"},
+			func(u, v []float64) float64 { return math.Exp(-0.3 * square(u, v)) }},
+		{"length scale", sparse, 1, []string{"--length-scale", "2"},
+			func(u, v []float64) float64 { return math.Exp(-square(u, v) / 8) }},
 		{"linear", data, 1, []string{"--kernel", "linear", "--no-bias", "--constant", "0.4"}, dot},
-		{"poly", data, 2, []string{"--kernel", "poly", "--degree", "2", "--gamma", "0.5", "--coef0", "1", "--amplitude", "2"}, func(u, v []float64) float64 { return math.Pow(0.5*dot(u, v)+1, 2) }},
+		{"poly", data, 2, []string{"--kernel", "poly", "--degree", "2", "--gamma", "0.5", "--coef0", "1",
+			"--amplitude", "2"}, func(u, v []float64) float64 { return math.Pow(0.5*dot(u, v)+1, 2) }},
 	} {
 		path := filepath.Join(dir, c.name+".model")
-		args := append([]string{"train", c.data, "--loss", "hinge", "--C", fmt.Sprint(cost), "--no-standardize", "--map-labels", "--model", path, "--json", "-"}, c.flags...)
+		args := append([]string{"train", c.data, "--loss", "hinge", "--C", fmt.Sprint(cost), "--no-standardize",
+			"--map-labels", "--model", path, "--json", "-"}, c.flags...)
 		told := document[struct {
 			SupportVectors int     `json:"support_vectors"`
 			ApparentError  float64 `json:"apparent_error"`
 			Labels         [2]int
 		}](t, must(t, args...))
 		m := readModel(t, path)
-		if m.Label != [2]int{4, 2} || told.Labels != m.Label || len(m.Coef) != told.SupportVectors || len(m.Coef) == 0 {
+		if m.Label != [2]int{4, 2} || told.Labels != m.Label || len(m.Coef) != told.SupportVectors ||
+			len(m.Coef) == 0 {
 			t.Errorf("%s: labels %v, %d support vectors; told %+v", c.name, m.Label, len(m.Coef), told)
 		}
 		// The weights y_i a_i of the examples that are support vectors, by input.
@@ -158,8 +164,10 @@ func TestTrainRefuses(t *testing.T) {
 		{"train crabs --loss hinge --format libsvm --model " + path, "--no-standardize is required"},
 		{"train crabs --loss hinge --model " + path + ".libsvm", "--no-standardize is required"},
 		{"train crabs --loss hinge --no-standardize --jitter 0.1 --format libsvm --model " + path, "no place"},
-		{"train crabs --loss hinge --no-standardize --kernel matern32 --format libsvm --model " + path, "rbf, linear"},
-		{"train crabs --loss hinge --no-standardize --length-scale 1,2,3,4,5 --format libsvm --model " + path, "no place"},
+		{"train crabs --loss hinge --no-standardize --kernel matern32 --format libsvm --model " + path,
+			"rbf, linear"},
+		{"train crabs --loss hinge --no-standardize --length-scale 1,2,3,4,5 --format libsvm --model " + path,
+			"no place"},
 		{"train crabs --loss hinge --format onnx --model " + path, "json, libsvm"},
 		{"train crabs --loss perceptron --form primal --model " + path, "--kernel linear"},
 		{"train crabs --loss perceptron --form third --model " + path, "dual and primal"},
@@ -217,7 +225,8 @@ func TestTrainPerceptron(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, form := range []string{"dual", "primal"} {
-		o := drive(t, "", "train", data, "--loss", "perceptron", "--form", form, "--passes", fmt.Sprint(passes), "--kernel", "linear", "--no-standardize", "--model", path)
+		o := drive(t, "", "train", data, "--loss", "perceptron", "--form", form, "--passes", fmt.Sprint(passes),
+			"--kernel", "linear", "--no-standardize", "--model", path)
 		if o.status != exitNotConverged || !strings.Contains(o.stdout, form+" form, 7 passes") {
 			t.Errorf("%s: %+v", form, o)
 		}

@@ -26,7 +26,8 @@ import (
 
 // tuneNames are the flags that can be chosen.
 func tuneNames() []string {
-	return append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"}, lossFlagNames[1:]...)
+	return append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"},
+		lossFlagNames[1:]...)
 }
 
 // tuneFlags are those of tune.
@@ -48,29 +49,41 @@ type tuneFlags struct {
 var choices = []string{"least", "one-se"}
 
 func (t *tuneFlags) register(f *pflag.FlagSet) {
-	f.StringSliceVar(&t.over, "over", nil, "what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and what the loss takes")
+	f.StringSliceVar(&t.over, "over", nil,
+		"what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and what the loss takes")
 	f.Lookup("over").DefValue = "" // not "[]"
-	f.BoolVar(&t.ard, "ard", false, "a length scale for each feature (automatic relevance determination); default: one for all")
+	f.BoolVar(&t.ard, "ard", false,
+		"a length scale for each feature (automatic relevance determination); default: one for all")
 	registerBy(f, &t.by)
 	f.Lookup("by").Usage += "; default: 632plus for numbers, leftout for labels"
-	f.StringVar(&t.file, "model", "", "train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
-	f.StringVar(&t.grid, "from-grid", "", "one descent, on all of DATA, from the best cell of a grid: its JSON document or grid.csv, `FILE`; flags that are given go before its values; default: none")
-	f.StringVar(&t.choice, "choice", choices[0], "`RULE`: least, the model of the least error, or one-se, the smoothest one (least C or most noise, all else equal) within a standard error of that")
-	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts, "descents, `N` at least 1, from the best of models all over the ranges, the values given or defaults among them")
-	f.IntVar(&t.settings.MaxEvaluations, "max-evaluations", tune.DefaultMaxEvaluations, "models judged at most, `N` at least 1")
-	f.DurationVar(&t.settings.Budget, "budget", 0, "time `T` of the search (60s, 5m), after which the best so far is the answer; default: none")
-	f.Uint64Var(&t.settings.Seed, "seed", 0, "of the models that are looked at first, an integer `SEED`; default 0")
+	f.StringVar(&t.file, "model", "",
+		"train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
+	f.StringVar(&t.grid, "from-grid", "",
+		"one descent, on all of DATA, from the best cell of a grid: its JSON document or grid.csv, `FILE`; flags that are given go before its values; default: none")
+	f.StringVar(&t.choice, "choice", choices[0],
+		"`RULE`: least, the model of the least error, or one-se, the smoothest one (least C or most noise, all else equal) within a standard error of that")
+	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts,
+		"descents, `N` at least 1, from the best of models all over the ranges, the values given or defaults among them")
+	f.IntVar(&t.settings.MaxEvaluations, "max-evaluations", tune.DefaultMaxEvaluations,
+		"models judged at most, `N` at least 1")
+	f.DurationVar(&t.settings.Budget, "budget", 0,
+		"time `T` of the search (60s, 5m), after which the best so far is the answer; default: none")
+	f.Uint64Var(&t.settings.Seed, "seed", 0,
+		"of the models that are looked at first, an integer `SEED`; default 0")
 }
 
 // registerSearch adds where the search is kept.
 func (c *checkpointFlags) registerSearch(f *pflag.FlagSet) {
-	f.StringVar(&c.path, "checkpoint", "", "keep the models that were judged in `FILE`, once a second at most; one that is there is replaced; default: none")
-	f.BoolVar(&c.resume, "resume", false, "go on from --checkpoint, whose data and settings must be the same but for --budget, --max-evaluations, --choice and --tol; default: start afresh, as where there is no FILE yet")
+	f.StringVar(&c.path, "checkpoint", "",
+		"keep the models that were judged in `FILE`, once a second at most; one that is there is replaced; default: none")
+	f.BoolVar(&c.resume, "resume", false,
+		"go on from --checkpoint, whose data and settings must be the same but for --budget, --max-evaluations, --choice and --tol; default: start afresh, as where there is no FILE yet")
 }
 
 // registerBy adds what models are compared by, which has its default.
 func registerBy(f *pflag.FlagSet, by *string) {
-	f.StringVar(by, "by", *by, "by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal likelihood, square loss)")
+	f.StringVar(by, "by", *by,
+		"by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal likelihood, square loss)")
 }
 
 // byName reads --by.
@@ -183,7 +196,8 @@ func (t *tuneFlags) chooseBy() error {
 
 // keepSearch goes on from what a checkpoint holds, and keeps what follows.
 func (a *app) keepSearch(p *tune.Problem, t *tuneFlags, law resample.Scheme) error {
-	f := p.Spec.Fingerprint().WithScheme(law).With("command", "tune").With("--by", p.By).With("--over", p.Over).With("--test-loss", p.Test.Name()).
+	f := p.Spec.Fingerprint().WithScheme(law).With("command", "tune").With("--by", p.By).With("--over",
+		p.Over).With("--test-loss", p.Test.Name()).
 		With("--starts", t.settings.Starts).With("--seed", t.settings.Seed).With("--from-grid", t.settings.Direct)
 	if err := a.checkpoint.begin(p.Spec.Set, f); err != nil {
 		return err
@@ -197,7 +211,8 @@ func (t *tuneFlags) checkModel(a *app, data string) error {
 	switch {
 	case t.file == "":
 		return nil
-	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json, a.checkpoint.path, t.grid}, func(other string) bool { return files.Same(t.file, other) }):
+	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json, a.checkpoint.path, t.grid},
+		func(other string) bool { return files.Same(t.file, other) }):
 		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json, --checkpoint or --from-grid", t.file)
 	}
 	return files.CheckWritable("model", t.file)
@@ -232,7 +247,10 @@ func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 	if err := a.ranks.agree(err); err != nil {
 		return nil, err
 	}
-	p := &tune.Problem{Scheme: func(n int) (resample.CountDistribution, error) { return t.scheme.of(t.scheme.ratio, n) }}
+	p := &tune.Problem{Scheme: func(n int) (resample.CountDistribution,
+		error) {
+		return t.scheme.of(t.scheme.ratio, n)
+	}}
 	if p.Spec, err = t.model.tunedSpec(set); err != nil {
 		return nil, err
 	}
@@ -274,7 +292,8 @@ func (m *modelFlags) tunedSpec(set *dataset.Set) (model.Spec, error) {
 		}
 	}
 	if _, known := model.PresetFor(set); known { // so that it is not looked at, and the same again
-		for name, value := range map[string]string{"kernel": m.kernel, "no-normalize-target": strconv.FormatBool(m.noNormalizeTarget)} {
+		for name, value := range map[string]string{"kernel": m.kernel,
+			"no-normalize-target": strconv.FormatBool(m.noNormalizeTarget)} {
 			if err := m.flags.Set(name, value); err != nil {
 				return model.Spec{}, err
 			}
@@ -299,7 +318,9 @@ func (t *tuneFlags) axes(spec *model.Spec) (axes []tune.Axis, err error) {
 		names = overByDefault(spec)
 	}
 	if len(names) == 0 {
-		return nil, usage.Errorf("--over is required: --loss %s with --kernel %v has nothing that is chosen by default", spec.Loss.Name(), k.Kind)
+		return nil, usage.Errorf(
+			"--over is required: --loss %s with --kernel %v has nothing that is chosen by default", spec.Loss.Name(),
+			k.Kind)
 	}
 	for _, text := range names {
 		axis, err := tuneAxis(text)
@@ -405,7 +426,9 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 		return err
 	}
 	if alike := d.Alike(); alike < len(r.Ends) {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%d of %d starts ended at a worse place: more --starts may find a better one", len(r.Ends)-alike, len(r.Ends)))
+		d.Warnings = append(d.Warnings,
+			fmt.Sprintf("%d of %d starts ended at a worse place: more --starts may find a better one",
+				len(r.Ends)-alike, len(r.Ends)))
 	}
 	if a.outputs.out != "" && r.Stopped != "cancelled" {
 		sections, err := r.Sections(a.ctx, *p)
@@ -417,14 +440,16 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 		}
 	}
 	d.Cost = a.cost(report.Times{Solve: time.Since(began).Seconds()})
-	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d}, Figures: d.Figures()}})
+	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d},
+		Figures: d.Figures()}})
 }
 
 // searchReport is what a report says of a search.
 func searchReport(r *tune.Result) *report.Tuning {
 	d := &report.Tuning{
 		Command: "tune", Status: cmp.Or(r.Stopped, "complete"), Warnings: append([]string{}, r.Bounds...),
-		Search: report.Search{Best: map[string]any{}, Objective: r.Value, Least: r.Least, Evaluations: len(r.Path), Failures: r.Failures,
+		Search: report.Search{Best: map[string]any{}, Objective: r.Value, Least: r.Least, Evaluations: len(r.Path),
+			Failures:      r.Failures,
 			StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...)},
 	}
 	for _, h := range r.Over {
@@ -449,7 +474,8 @@ func searchReport(r *tune.Result) *report.Tuning {
 }
 
 // tunedReport fills in what is known of the model that was chosen, and returns it.
-func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, t *tuneFlags, path string) (*model.Model, error) {
+func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, t *tuneFlags,
+	path string) (*model.Model, error) {
 	built, err := r.Model, error(nil)
 	if built == nil { // interrupted
 		a.interrupted()
@@ -476,7 +502,8 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	if err != nil {
 		return nil, err
 	}
-	d.Errors = errorsReport(p.Test, solver.Combine632(r.TestError, p.Test, built.Set.Y, (&job{Model: built}).perExample(fitted)))
+	d.Errors = errorsReport(p.Test, solver.Combine632(r.TestError, p.Test, built.Set.Y,
+		(&job{Model: built}).perExample(fitted)))
 	d.Warnings = append(d.Warnings, r.Solution.Warnings...)
 	return built, nil
 }
@@ -499,7 +526,8 @@ func againLine(cmd *cobra.Command, path string, best map[string]any, lossName st
 	words := []string{"bootbench", "estimate", shellWord(path), "--loss", lossName}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, chosen := best[f.Name]
-		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out", "json", "quiet", "from-grid", "choice", "checkpoint", "resume"}
+		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out",
+			"json", "quiet", "from-grid", "choice", "checkpoint", "resume"}
 		instead := f.Name == "gamma" && best["length-scale"] != nil
 		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
 			return

@@ -52,8 +52,10 @@ func TestTune(t *testing.T) {
 				SE float64 `json:"example_se"`
 			}
 		}](t, must(t, append(line[1:], "--json", "-", "--quiet", "--refine", "none")...))
-		if math.Abs(again.TestError-d.TestError) > 1e-6*d.TestError || math.Abs(again.Quality.SE-d.SE) > 1e-6*d.SE || !(d.SE > 0) {
-			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.SE, again.TestError, again.Quality.SE)
+		if math.Abs(again.TestError-d.TestError) > 1e-6*d.TestError ||
+			math.Abs(again.Quality.SE-d.SE) > 1e-6*d.SE || !(d.SE > 0) {
+			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.SE, again.TestError,
+				again.Quality.SE)
 		}
 		if len(d.Path) != d.Evaluations || len(d.Best) != 2 {
 			t.Errorf("%s: %d models, path of %d, best %v", args, d.Evaluations, len(d.Path), d.Best)
@@ -64,8 +66,10 @@ func TestTune(t *testing.T) {
 // TestTuneText: the path is printed, the page written, and a bound is told.
 func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30", "--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
-	for _, want := range []string{"same again", "judged", "1 of 1 ended alike", "left-out error", "feature", "length-scale 5", "complete"} {
+	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
+		"--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
+	for _, want := range []string{"same again", "judged", "1 of 1 ended alike", "left-out error", "feature",
+		"length-scale 5", "complete"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
 		}
@@ -79,7 +83,8 @@ func TestTuneText(t *testing.T) {
 			t.Errorf("figure %s: %v, %v", figure, found, err)
 		}
 	}
-	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page), "Hyperparameters of") {
+	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page),
+		"Hyperparameters of") {
 		t.Errorf("page: %v", err)
 	}
 }
@@ -126,45 +131,60 @@ func TestTuneUsage(t *testing.T) {
 func TestTuneInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	checkpoint, file := filepath.Join(dir, "path"), filepath.Join(dir, "model.json")
-	args := []string{"tune", "synthetic:friedman1,n=100", "--ard", "--starts", "1", "--checkpoint", checkpoint, "--json", "-", "--quiet"}
+	args := []string{"tune", "synthetic:friedman1,n=100", "--ard", "--starts", "1", "--checkpoint", checkpoint,
+		"--json", "-", "--quiet"}
 	o := driveUntil(t, 3, nil, append(slices.Clone(args), "--model", file)...)
 	d := document[tuningDocument](t, o.stdout)
-	if o.status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 || !strings.Contains(d.CommandLine, "--length-scale") {
+	if o.status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 ||
+		!strings.Contains(d.CommandLine, "--length-scale") {
 		t.Fatalf("status %d, %+v", o.status, d)
 	}
 	must(t, "predict", "--model", file, "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
-	if o := drive(t, "", append(slices.Clone(args), "--resume", "--by", "loo")...); o.status != exitUsage || !strings.Contains(o.stderr, "--by is loo, was 632plus") {
+	if o := drive(t, "", append(slices.Clone(args), "--resume", "--by", "loo")...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "--by is loo, was 632plus") {
 		t.Errorf("of other settings: %d %s", o.status, o.stderr)
 	}
 	resumed := document[tuningDocument](t, must(t, append(slices.Clone(args), "--resume")...))
-	whole := document[tuningDocument](t, must(t, slices.DeleteFunc(args, func(s string) bool { return s == "--checkpoint" || s == checkpoint })...))
-	if !reflect.DeepEqual(resumed.Path[:len(d.Path)], d.Path) || resumed.Status != "complete" || math.Abs(resumed.TestError/whole.TestError-1) > 0.01 {
-		t.Errorf("%d models before, %d in all to %g, at once %g", len(d.Path), len(resumed.Path), resumed.TestError, whole.TestError)
+	whole := document[tuningDocument](t,
+		must(t, slices.DeleteFunc(args, func(s string) bool { return s == "--checkpoint" || s == checkpoint })...))
+	if !reflect.DeepEqual(resumed.Path[:len(d.Path)], d.Path) || resumed.Status != "complete" ||
+		math.Abs(resumed.TestError/whole.TestError-1) > 0.01 {
+		t.Errorf("%d models before, %d in all to %g, at once %g", len(d.Path), len(resumed.Path), resumed.TestError,
+			whole.TestError)
 	}
 }
 
-// TestTuneFromGrid: the search begins at the best cell of the grid, from either file, with its loss; the flags
-// that are given count more; other data are refused.
+// TestTuneFromGrid: the search begins at the best cell of the grid, from either file, with its loss; the
+// flags that are given count more; other data are refused.
 func TestTuneFromGrid(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	const data = "synthetic:blobs,n=60"
-	g := document[gridDocument](t, must(t, "grid", data, "--loss", "hinge", "--over", "C=0.3,3", "--over", "gamma=0.02:0.5:3", "--by", "632plus", "--out", dir, "--json", "-", "--quiet"))
+	g := document[gridDocument](t, must(t, "grid", data, "--loss", "hinge", "--over", "C=0.3,3", "--over",
+		"gamma=0.02:0.5:3", "--by", "632plus", "--out", dir, "--json", "-", "--quiet"))
 	best := g.Results[*g.Best].Values
 	for name, loss := range map[string][]string{"result.json": nil, "grid.csv": {"--loss", "hinge"}} {
-		d := document[tuningDocument](t, must(t, append([]string{"tune", data, "--by", "632plus", "--from-grid", filepath.Join(dir, name), "--max-evaluations", "4", "--json", "-", "--quiet"}, loss...)...))
+		d := document[tuningDocument](t,
+			must(t, append([]string{"tune", data, "--by", "632plus", "--from-grid", filepath.Join(dir, name),
+				"--max-evaluations", "4", "--json", "-", "--quiet"}, loss...)...))
 		first := d.Path[0].Values // gamma, C
-		if fmt.Sprintf("%.4g %.4g", first[1], first[0]) != strings.Join(best, " ") || !strings.Contains(d.CommandLine, "--loss hinge") {
+		if fmt.Sprintf("%.4g %.4g", first[1], first[0]) != strings.Join(best, " ") ||
+			!strings.Contains(d.CommandLine, "--loss hinge") {
 			t.Errorf("%s: begins at %v, the best cell is %v: %s", name, first, best, d.CommandLine)
 		}
-		if want := *g.Results[*g.Best].Objective; math.Abs(d.Path[0].Objective/want-1) > 1e-3 || d.Objective > want*1.001 {
-			t.Errorf("%s: objective %g at the cell, %g there in the grid; %g in the end", name, d.Path[0].Objective, want, d.Objective)
+		if want := *g.Results[*g.Best].Objective; math.Abs(d.Path[0].Objective/want-1) > 1e-3 ||
+			d.Objective > want*1.001 {
+			t.Errorf("%s: objective %g at the cell, %g there in the grid; %g in the end", name, d.Path[0].Objective,
+				want, d.Objective)
 		}
 	}
-	d := document[tuningDocument](t, must(t, "tune", data, "--from-grid", filepath.Join(dir, "result.json"), "--C", "7", "--over", "gamma", "--max-evaluations", "2", "--json", "-", "--quiet"))
+	d := document[tuningDocument](t, must(t, "tune", data, "--from-grid", filepath.Join(dir, "result.json"),
+		"--C", "7", "--over", "gamma", "--max-evaluations", "2", "--json", "-", "--quiet"))
 	if !strings.Contains(d.CommandLine, "--C=7") {
 		t.Errorf("%s", d.CommandLine)
 	}
-	if o := drive(t, "", "tune", "crabs", "--from-grid", filepath.Join(dir, "result.json")); o.status != exitUsage || !strings.Contains(o.stderr, "is of other data") {
+	if o := drive(t, "", "tune", "crabs", "--from-grid",
+		filepath.Join(dir, "result.json")); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "is of other data") {
 		t.Errorf("%d %s", o.status, o.stderr)
 	}
 }

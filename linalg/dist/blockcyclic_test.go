@@ -11,7 +11,8 @@ func TestShares(t *testing.T) {
 				for which := range count {
 					list := ownedIndices(n, block, count, which)
 					if len(list) != owned(n, block, count, which) || len(list) > owned(n, block, count, 0) {
-						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, announced %d", n, block, which, count, len(list), owned(n, block, count, which))
+						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, announced %d", n, block, which, count, len(list),
+							owned(n, block, count, which))
 					}
 					for _, i := range list {
 						if i/block%count != which {

@@ -215,7 +215,8 @@ func (k *BlockCyclic) eachStrip(f func(c0, r0 int, strip blas64.General)) {
 		if r0 == len(k.rows) {
 			return
 		}
-		f(c0, r0, blas64.General{Rows: c1 - c0, Cols: len(k.rows) - r0, Stride: k.stride, Data: k.part[c0*k.stride+r0:]})
+		f(c0, r0, blas64.General{Rows: c1 - c0, Cols: len(k.rows) - r0, Stride: k.stride,
+			Data: k.part[c0*k.stride+r0:]})
 	}
 }
 
@@ -259,8 +260,10 @@ func (e *Engine) multiply(dst, x []float64, count int) {
 			blas64.Gemv(gblas.NoTrans, 1, a, core.Vector(xr[r0:]), 1, core.Vector(yc[c0:c0+a.Rows]))
 			return
 		}
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(colsX, c0, c0+a.Rows), a, 1, core.Cols(rowsY, r0, rowsY.Cols))
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(rowsX, r0, rowsX.Cols), a, 1, core.Cols(colsY, c0, c0+a.Rows))
+		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(colsX, c0, c0+a.Rows), a, 1,
+			core.Cols(rowsY, r0, rowsY.Cols))
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(rowsX, r0, rowsX.Cols), a, 1,
+			core.Cols(colsY, c0, c0+a.Rows))
 	})
 	scatterSites(dst, k.n, count, k.rows, yr)
 	scatterSites(dst, k.n, count, k.cols, yc)

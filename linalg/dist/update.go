@@ -86,7 +86,8 @@ func (e *Engine) addProduct(alpha float64) {
 	a := len(w.Sites)
 	ofRows, ofCols := rowsOfSites(w.U, a, k.rows), rowsOfSites(w.U, a, k.cols)
 	k.eachStrip(func(c0, r0 int, strip blas64.General) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(ofCols, c0, c0+strip.Rows), core.Rows(ofRows, r0, ofRows.Rows), 1, strip)
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(ofCols, c0, c0+strip.Rows),
+			core.Rows(ofRows, r0, ofRows.Rows), 1, strip)
 		for c := c0; c < c0+strip.Rows; c++ {
 			clear(k.column(c)[r0:k.below[c]])
 		}

@@ -140,11 +140,17 @@ func (g *grid) inWhole(n, block int, a []float64, f func(whole []float64) int) i
 }
 
 func (g *grid) Potrf(n, block int, a []float64, stride int) int {
-	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Potrf(gblas.Lower, n, whole, n) })
+	return g.inWhole(n, block, a, func(whole []float64) int {
+		return blas.Bound().Potrf(gblas.Lower, n, whole,
+			n)
+	})
 }
 
 func (g *grid) Trtri(n, block int, a []float64, stride int) int {
-	return g.inWhole(n, block, a, func(whole []float64) int { return blas.Bound().Trtri(gblas.Lower, n, whole, n) })
+	return g.inWhole(n, block, a, func(whole []float64) int {
+		return blas.Bound().Trtri(gblas.Lower, n, whole,
+			n)
+	})
 }
 
 func (g *grid) Lauum(n, block int, a []float64, stride int) {

@@ -114,7 +114,8 @@ func TestTruncatedMoments(t *testing.T) {
 func TestTails(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range [][2]float64{
-		{-inf, inf}, {-inf, -7}, {-inf, -1}, {-inf, 0}, {-inf, 2}, {-inf, 9}, {3, inf}, {-3, inf}, {-1, 2}, {-1e-4, 1e-4},
+		{-inf, inf}, {-inf, -7}, {-inf, -1}, {-inf, 0}, {-inf, 2}, {-inf, 9}, {3, inf}, {-3, inf}, {-1, 2},
+		{-1e-4, 1e-4},
 		{-1e-3, 0.5}, {1, 1.001}, {-5, -4.9}, {-5, -4.91}, {-9, -6}, {4, 7}, {0.2, 0.7}, {-12, -11.99}, {-8, 12},
 	} {
 		lo, hi := math.Max(c[0], -13), math.Min(c[1], 13)

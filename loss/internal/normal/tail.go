@@ -181,7 +181,8 @@ func ClippedVar(a, b Tail) float64 {
 	case math.IsInf(b.Z, 1):
 		return a.Mirror().clippedVarBelow()
 	case a.Z < 0 && b.Z > 0:
-		return ClippedVar(a, Origin) + ClippedVar(Origin, b) + 2*CDFIntegral(a, Origin)*CDFIntegral(b.Mirror(), Origin)
+		return ClippedVar(a, Origin) + ClippedVar(Origin, b) + 2*CDFIntegral(a, Origin)*CDFIntegral(b.Mirror(),
+			Origin)
 	case b.Z > 0:
 		a, b = b.Mirror(), a.Mirror()
 	}
@@ -190,7 +191,8 @@ func ClippedVar(a, b Tail) float64 {
 	width := b.Z - a.Z
 	if narrow(a, b, 0.5) {
 		first = width * quadrature.Legendre5.Mean(CDF, a.Z, b.Z)
-		second = 2 * width * quadrature.Legendre5.Mean(func(x float64) float64 { return (b.Z - x) * CDF(x) }, a.Z, b.Z)
+		second = 2 * width * quadrature.Legendre5.Mean(func(x float64) float64 { return (b.Z - x) * CDF(x) }, a.Z,
+			b.Z)
 	} else {
 		first = b.First - a.First
 		second = b.Second - a.Second - 2*width*a.First

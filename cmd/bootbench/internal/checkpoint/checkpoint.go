@@ -153,7 +153,8 @@ func (k *Keeper) Begin(d Document) error {
 	if changes := d.Settings.Changes(k.found.Settings); len(changes) > 0 {
 		return usage.Errorf("--resume: %s is of other settings: %s", k.path, strings.Join(changes, "; "))
 	}
-	k.doc.Results, k.doc.From, k.doc.Judged, k.state = k.found.Results, k.found.From, k.found.Judged, k.found.State
+	k.doc.Results, k.doc.From, k.doc.Judged, k.state = k.found.Results, k.found.From, k.found.Judged,
+		k.found.State
 	k.options.Note("going on from %s: %s", k.path, k.found.progress())
 	return nil
 }

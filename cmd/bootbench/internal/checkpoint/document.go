@@ -26,9 +26,10 @@ type Document struct {
 	Data     Data               `json:"data"`
 	Settings model.Fingerprint  `json:"settings"`
 	Results  []*report.Estimate `json:"results,omitempty"` // of curve: the ratios that are finished
-	From     *Start             `json:"from,omitempty"`    // of curve: the solution that the next ratio starts from
-	Judged   []tune.Evaluation  `json:"judged,omitempty"`  // of tune: the models so far
-	State    *solver.State      `json:"state,omitempty"`   // of the solve in progress
+	// of curve: the solution that the next ratio starts from
+	From   *Start            `json:"from,omitempty"`
+	Judged []tune.Evaluation `json:"judged,omitempty"` // of tune: the models so far
+	State  *solver.State     `json:"state,omitempty"`  // of the solve in progress
 }
 
 // Data tells one data set from another.

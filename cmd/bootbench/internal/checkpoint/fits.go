@@ -48,7 +48,8 @@ func checkFits(path string) error {
 	start := make([]byte, len("bootbench fits "))
 	n, _ := io.ReadFull(f, start)
 	if _, err := fitsSeal.Open(start[:n]); errors.Is(err, files.ErrForeign) {
-		return usage.Errorf("--checkpoint: %s, where fits would be kept, %w, and is not replaced", fitsPath(path), err)
+		return usage.Errorf("--checkpoint: %s, where fits would be kept, %w, and is not replaced", fitsPath(path),
+			err)
 	}
 	return nil
 }
@@ -64,7 +65,8 @@ func (k *Keeper) Fits(key string, width int) (*Fits, error) {
 		return nil, usage.Errorf("--checkpoint: %w", err)
 	}
 	head := fitsSeal.Close(fmt.Appendf(nil, "%d %s\n", width, key))
-	f := &Fits{file: file, head: int64(len(head)), record: make([]byte, 8*width+crc32.Size), warn: k.options.Warn}
+	f := &Fits{file: file, head: int64(len(head)), record: make([]byte, 8*width+crc32.Size),
+		warn: k.options.Warn}
 	if err := f.take(head, k.found != nil); err != nil {
 		return nil, errors.Join(usage.Errorf("--checkpoint: %w", err), file.Close())
 	}
@@ -101,7 +103,8 @@ func (f *Fits) readInto(record []byte, b int) error {
 	if _, err := f.file.ReadAt(record, f.at(b)); err != nil {
 		return err
 	}
-	if body := record[:len(record)-crc32.Size]; crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(record[len(body):]) {
+	if body := record[:len(record)-crc32.Size]; crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(
+		record[len(body):]) {
 		return files.ErrDamaged
 	}
 	return nil

@@ -99,7 +99,8 @@ func (p *progress) begin() {
 	if width, height, err := cwriter.GetSize(int(p.terminal.Fd())); err != nil || width == 0 || height == 0 {
 		// A terminal that does not know its size: hide that it is one, or nothing
 		// would fit into it.
-		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{p.terminal}), mpb.WithWidth(80), mpb.WithAutoRefresh()}
+		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{p.terminal}), mpb.WithWidth(80),
+			mpb.WithAutoRefresh()}
 	}
 	p.group = mpb.New(options...)
 	text := func(of func() string) decor.Decorator {

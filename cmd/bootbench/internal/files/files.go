@@ -72,7 +72,8 @@ func create(path string, write func(io.Writer) error) error {
 
 // put writes a partial file beside path, finishes it, and moves it to its place.
 // Nothing is left of it where that fails.
-func put(path string, write func(io.Writer) error, move func(partial, path string) error, finish ...func(*os.File) error) error {
+func put(path string, write func(io.Writer) error, move func(partial, path string) error,
+	finish ...func(*os.File) error) error {
 	var f *os.File
 	err := attempt(makeStep, path, func() (err error) {
 		f, err = os.CreateTemp(filepath.Dir(path), partialPrefix(path)+"*"+partialSuffix)
@@ -95,7 +96,8 @@ func put(path string, write func(io.Writer) error, move func(partial, path strin
 }
 
 // fill writes the content and sets the usual permissions.
-func fill(f *os.File, buffer *bufio.Writer, write func(io.Writer) error, finish []func(*os.File) error) error {
+func fill(f *os.File, buffer *bufio.Writer, write func(io.Writer) error,
+	finish []func(*os.File) error) error {
 	if err := write(buffer); err != nil {
 		return err
 	}
@@ -136,7 +138,8 @@ func Sweep(path string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if name := entry.Name(); strings.HasPrefix(name, partialPrefix(path)) && strings.HasSuffix(name, partialSuffix) {
+		if name := entry.Name(); strings.HasPrefix(name, partialPrefix(path)) &&
+			strings.HasSuffix(name, partialSuffix) {
 			os.Remove(filepath.Join(filepath.Dir(path), name))
 		}
 	}

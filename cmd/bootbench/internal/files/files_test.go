@@ -89,19 +89,23 @@ func TestFolder(t *testing.T) {
 func TestSweep(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.csv")
 	dir := t.TempDir()
-	for _, path := range []string{outside, filepath.Join(dir, "old.csv"), filepath.Join(dir, "same.csv"), filepath.Join(dir, "mine.csv"), filepath.Join(dir, "notes.txt")} {
+	for _, path := range []string{outside, filepath.Join(dir, "old.csv"), filepath.Join(dir, "same.csv"),
+		filepath.Join(dir, "mine.csv"), filepath.Join(dir, "notes.txt")} {
 		if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f := ReadFolder(dir)
-	if err := f.Sweep([]string{"old.csv", "same.csv", "notes.txt", "../" + filepath.Base(filepath.Dir(outside)) + "/outside.csv"}); err != nil {
+	if err := f.Sweep([]string{"old.csv", "same.csv", "notes.txt", "../" + filepath.Base(filepath.Dir(outside)) +
+		"/outside.csv"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Sweep([]string{"same.csv"}); err != nil {
 		t.Fatal(err)
 	}
-	for path, stays := range map[string]bool{outside: true, filepath.Join(dir, "old.csv"): false, filepath.Join(dir, "same.csv"): true, filepath.Join(dir, "mine.csv"): true, filepath.Join(dir, "notes.txt"): true} {
+	for path, stays := range map[string]bool{outside: true, filepath.Join(dir, "old.csv"): false,
+		filepath.Join(dir, "same.csv"): true, filepath.Join(dir, "mine.csv"): true,
+		filepath.Join(dir, "notes.txt"): true} {
 		if _, err := os.Stat(path); (err == nil) != stays {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -129,7 +133,8 @@ func TestHold(t *testing.T) {
 			t.Skip("no locks here")
 		}
 		f.Close()
-		if _, err := Hold(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
+		if _, err := Hold(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(),
+			strconv.Itoa(os.Getpid())) {
 			t.Errorf("held twice: %v", err)
 		}
 		if err := ReplaceDurably(path, []byte("x")); err != nil {

@@ -66,7 +66,8 @@ func (f Folder) Sweep(written []string) error {
 	if before, err := f.Read(inventory, most); err == nil {
 		for _, name := range strings.Fields(string(before)) {
 			info, err := os.Lstat(filepath.Join(f.path, name))
-			if err != nil || !info.Mode().IsRegular() || filepath.Base(name) != name || slices.Contains(written, name) || !slices.Contains(ownKinds, filepath.Ext(name)) {
+			if err != nil || !info.Mode().IsRegular() || filepath.Base(name) != name ||
+				slices.Contains(written, name) || !slices.Contains(ownKinds, filepath.Ext(name)) {
 				continue
 			}
 			if err := os.Remove(filepath.Join(f.path, name)); err != nil {

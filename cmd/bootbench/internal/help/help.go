@@ -24,15 +24,20 @@ type group struct {
 // groups are all flags in the order of the help. Those in the first are what people need
 // first; of a name in two groups the first counts.
 var groups = []group{
-	{"Needed first", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio", "refine", "json", "out"}},
-	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based", "map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
+	{"Needed first", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma",
+		"ratio", "refine", "json", "out"}},
+	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based",
+		"map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
 		"pumadyn", "exact", "lowrank", "sizes"}},
 	{"Model", []string{"class-weight", "epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
 	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},
-	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped", "fit-tol", "rho", "estimators", "splits", "models"}},
-	{"Solving", []string{"method", "tol", "max-sweeps", "by", "choice", "from-grid", "starts", "budget", "max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
+	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped",
+		"fit-tol", "rho", "estimators", "splits", "models"}},
+	{"Solving", []string{"method", "tol", "max-sweeps", "by", "choice", "from-grid", "starts", "budget",
+		"max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
 		"checkpoint", "resume", "shard", "shards"}},
-	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles", "law", "covariance", "metrics", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
+	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles", "law",
+		"covariance", "metrics", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
 	{"Profiling", []string{"cpuprofile", "memprofile"}},
 }
 
@@ -86,7 +91,8 @@ func flags(b *strings.Builder, c *cobra.Command) {
 // Ungrouped are the flags of a command that have no group.
 func Ungrouped(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && !slices.ContainsFunc(groups, func(g group) bool { return slices.Contains(g.names, f.Name) }) {
+		if !f.Hidden && !slices.ContainsFunc(groups,
+			func(g group) bool { return slices.Contains(g.names, f.Name) }) {
 			names = append(names, f.Name)
 		}
 	})

@@ -61,7 +61,9 @@ func ReadRecord(folder files.Folder) (Record, error) {
 		return r, usage.Errorf("%s is damaged: %w", path, err)
 	}
 	if head.Schema != Schema {
-		return r, usage.Errorf("%s is of schema %d, this program reads schema %d: run its parts again, into another folder", path, head.Schema, Schema)
+		return r, usage.Errorf(
+			"%s is of schema %d, this program reads schema %d: run its parts again, into another folder", path,
+			head.Schema, Schema)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -82,7 +84,11 @@ func (r *Record) write(folder files.Folder) error {
 	if err != nil {
 		return err
 	}
-	err = folder.Create(recordName, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	err = folder.Create(recordName, func(w io.Writer) error {
+		_,
+			err := w.Write(append(text, '\n'))
+		return err
+	})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -91,10 +97,12 @@ func (r *Record) write(folder files.Folder) error {
 		return err
 	}
 	switch {
-	case known.Command != r.Command || !reflect.DeepEqual(known.Data, r.Data) || !reflect.DeepEqual(known.Settings, r.Settings):
+	case known.Command != r.Command || !reflect.DeepEqual(known.Data, r.Data) ||
+		!reflect.DeepEqual(known.Settings, r.Settings):
 		return usage.Errorf("--out: %s belongs to another study: %s", folder.Path(), known.title())
 	case known.Version != r.Version:
-		return usage.Errorf("--out: the study in %s was begun by version %s of the program, this is %s", folder.Path(), known.Version, r.Version)
+		return usage.Errorf("--out: the study in %s was begun by version %s of the program, this is %s",
+			folder.Path(), known.Version, r.Version)
 	}
 	return known.checkDigests(r.Digests)
 }
@@ -118,7 +126,8 @@ func (r *Record) checkDigests(digests []string) error {
 			if i < len(r.Data) {
 				name = r.Data[i]
 			}
-			return usage.Errorf("%s is not what it was when the study began: digest %s, then %s", name, digest, r.Digests[i])
+			return usage.Errorf("%s is not what it was when the study began: digest %s, then %s", name, digest,
+				r.Digests[i])
 		}
 	}
 	if len(digests) != len(r.Digests) {

@@ -8,7 +8,8 @@ import (
 )
 
 // ParsePart reads "I/N", or for "auto" what the scheduler says in the environment.
-func ParsePart(text string, shards int, environment func(string) (string, bool)) (index, count int, err error) {
+func ParsePart(text string, shards int, environment func(string) (string, bool)) (index, count int,
+	err error) {
 	if text == "auto" {
 		return scheduled(shards, environment)
 	}
@@ -56,9 +57,11 @@ func scheduled(shards int, environment func(string) (string, bool)) (index, coun
 			index, count = index-number(sc.first, 0), number(sc.count, 0)
 		}
 		if count < 1 || index < 0 || index >= count {
-			return 0, 0, usage.Errorf("--shard auto: %s makes this part %d of %d; --shards gives their number", sc.index, index, count)
+			return 0, 0, usage.Errorf("--shard auto: %s makes this part %d of %d; --shards gives their number",
+				sc.index, index, count)
 		}
 		return index, count, nil
 	}
-	return 0, 0, usage.Errorf("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX nor OMPI_COMM_WORLD_RANK is set")
+	return 0, 0, usage.Errorf(
+		"--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX nor OMPI_COMM_WORLD_RANK is set")
 }

@@ -64,7 +64,9 @@ func Keep(folder files.Folder, version string) (*Study, error) {
 // Merge reads the parts of a study back, which must be of the same data.
 func Merge(folder files.Folder, record *Record, version string, digests []string) (*Study, error) {
 	if record.Version != version {
-		return nil, usage.Errorf("the parts in %s are of version %s of the program, this is %s: run them again, into another folder", folder.Path(), record.Version, version)
+		return nil, usage.Errorf(
+			"the parts in %s are of version %s of the program, this is %s: run them again, into another folder",
+			folder.Path(), record.Version, version)
 	}
 	s, err := Keep(folder, version)
 	if err != nil {
@@ -139,7 +141,8 @@ func (s *Study) Complete() error {
 	if more := len(s.missing) - shown; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("%d tasks are missing: %s; run again: parts %s of %d", len(s.missing), strings.Join(names, "; "), s.missingParts(), s.record.Parts)
+	return fmt.Errorf("%d tasks are missing: %s; run again: parts %s of %d", len(s.missing),
+		strings.Join(names, "; "), s.missingParts(), s.record.Parts)
 }
 
 // missingParts lists the parts that the missing tasks belong to.

@@ -33,11 +33,14 @@ func TestParsePart(t *testing.T) {
 		{"1/2", 2, nil, 0, 0},
 		{"auto", 0, nil, 0, 0},
 		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
-		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
+		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1",
+			"SLURM_ARRAY_TASK_COUNT": "4"}, 3, 4},
 		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_COUNT": "4"}, 0, 0},
 		// With the number of parts given, some of them in an array of their own.
-		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "11", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "2"}, 11, 16},
-		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "16"}, 0, 0},
+		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "11", "SLURM_ARRAY_TASK_MIN": "5",
+			"SLURM_ARRAY_TASK_COUNT": "2"}, 11, 16},
+		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_MIN": "1",
+			"SLURM_ARRAY_TASK_COUNT": "16"}, 0, 0},
 		{"auto", 0, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 0, 0},
 		{"auto", 8, map[string]string{"JOB_COMPLETION_INDEX": "2"}, 2, 8},
 		{"auto", 0, map[string]string{"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2},
@@ -148,12 +151,14 @@ func TestRefusedPart(t *testing.T) {
 		if filled, err := merge.Do(task(&result), &result); filled || err != nil {
 			t.Errorf("%s: %v, %v", want, filled, err)
 		}
-		if err := merge.Complete(); err == nil || !strings.Contains(err.Error(), "the task (refused: ") || !strings.Contains(err.Error(), want) {
+		if err := merge.Complete(); err == nil || !strings.Contains(err.Error(), "the task (refused: ") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		part := need.One(Keep(folder, "v1"))(t)
 		result = nil
-		if filled, err := part.Do(task(&result), &result); !filled || err != nil || !reflect.DeepEqual(result, []float64{1, 2}) {
+		if filled, err := part.Do(task(&result), &result); !filled || err != nil ||
+			!reflect.DeepEqual(result, []float64{1, 2}) {
 			t.Errorf("%s: done again %v, %v, %v", want, filled, err, result)
 		}
 	}
@@ -198,7 +203,8 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink(target, filepath.Join(dir, recordName)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadRecord(files.ReadFolder(dir)); !usage.Is(err) || !strings.Contains(err.Error(), "links are not followed") {
+	if _, err := ReadRecord(files.ReadFolder(dir)); !usage.Is(err) || !strings.Contains(err.Error(),
+		"links are not followed") {
 		t.Errorf("the record of a link: %v", err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 // list "a,b,c".
 func Ratios(text string) ([]float64, error) {
 	bad := func() ([]float64, error) {
-		return nil, usage.Errorf("--ratio %q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0", text)
+		return nil, usage.Errorf(
+			"--ratio %q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0", text)
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) != 1 && len(parts) != 3 {
@@ -23,7 +24,8 @@ func Ratios(text string) ([]float64, error) {
 		to, err2 := strconv.ParseFloat(parts[1], 64)
 		count, err3 := strconv.Atoi(parts[2])
 		const most = 100000
-		if err1 != nil || err2 != nil || err3 != nil || !(from > 0 && to > 0) || math.IsInf(from*to, 0) || count < 2 || count > most {
+		if err1 != nil || err2 != nil || err3 != nil || !(from > 0 && to > 0) || math.IsInf(from*to, 0) ||
+			count < 2 || count > most {
 			return bad()
 		}
 		return logSpaced(from, to, count), nil

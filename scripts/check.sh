@@ -3,6 +3,12 @@
 # installed, and every fuzz target for some executions.
 set -eu
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
+long=$(git ls-files "*.go" "*.c" "*.h" "*.s" | xargs grep -nE "^.{111,}" || true)
+if [ -n "$long" ]; then
+	echo "$long" | cut -c1-150 >&2
+	echo "the lines above are longer than 110 columns" >&2
+	exit 1
+fi
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then
 	echo "gofmt would change: $unformatted" >&2

@@ -143,3 +143,11 @@ func (openBLAS) smallKinks(number int, rows []KinkRow, l *KinkLanes) {
 
 // numbers is where a slice that is not empty begins.
 func numbers(x []float64) *C.double { return (*C.double)(&x[0]) }
+
+// flag is 1 for true.
+func flag(yes bool) C.int {
+	if yes {
+		return 1
+	}
+	return 0
+}

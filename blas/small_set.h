@@ -1,19 +1,15 @@
 // All kernels for one set of vectors. The file that includes this defines TARGET, BYTES and ROWS as
-// tile_kernels.h has them, and SET, the name of a function of the set.
+// small_kernels.h has them, and SET, the name of a function of the set.
 
 #include <math.h>
 #include <string.h>
 #include <xmmintrin.h>
 
-#include "thin.h"
 
 #define REAL double
 #define SQRT sqrt
 #define NAME(x) SET(double_##x)
-#include "tile_kernels.h"
 #include "small_kernels.h"
-#include "thin_kernels.h"
-#include "tile_end.h"
 #undef REAL
 #undef SQRT
 #undef NAME
@@ -22,10 +18,7 @@
 #define SQRT sqrtf
 #define COUPLE
 #define NAME(x) SET(single_##x)
-#include "tile_kernels.h"
 #include "small_kernels.h"
-#include "thin_kernels.h"
-#include "tile_end.h"
 #undef NAME
 
 #define NAME(x) SET(x)

@@ -275,9 +275,6 @@ func (e *BiasEngine) PredictDiag(move, chi, b []float64) (valid bool) {
 // Coupler is nil.
 func (e *BiasEngine) Coupler() Coupler { return nil }
 
-// Squares32 is nil.
-func (e *BiasEngine) Squares32() Squares { return nil }
-
 // Coarse is the coarser engine on K with the bias.
 func (e *BiasEngine) Coarse() Engine {
 	coarser, _ := e.inner.coarser()

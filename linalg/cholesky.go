@@ -422,9 +422,6 @@ func (p dense32) MulRows(dst, x blas32.General) {
 // Coarse is nil: a dense kernel holds no coarser one.
 func (e *CholeskyEngine) Coarse() Engine { return nil }
 
-// Squares32 is nil: what a dense product costs is reading G.
-func (e *CholeskyEngine) Squares32() Squares { return nil }
-
 // InputDim is N: a new input is described by its kernel with every site.
 func (e *CholeskyEngine) InputDim() int { return e.N() }
 

@@ -99,11 +99,6 @@ type Engine interface {
 	// the engine has none, above small orders.
 	Coupler() Coupler
 
-	// Squares32 multiplies by G o G in single precision, at about half the cost: off by
-	// some 1e-6 of the largest products. It is nil where that is no faster. It follows d, and is
-	// the same each time.
-	Squares32() Squares
-
 	// MulRows writes dst = x G for the B rows of x; both are B x N, or own sites, and must not
 	// overlap. Needs all of G. Of an engine of package dist all ranks must call it with the
 	// same x.
@@ -145,11 +140,6 @@ type Predictor interface {
 	// row-major, overwritten), with t(x) = k(x)'(I + diag(d)K)^-1, the mean t(x)'field
 	// and the variance sum_j t_j(x)^2 scatter_j (M03-48).
 	Predict(rows, mean, variance []float64)
-}
-
-// Squares are products with G o G: Engine.MulVecSquaredOffDiag, or one near it.
-type Squares interface {
-	MulVecSquaredOffDiag(dst, x []float64)
 }
 
 // Coupler multiplies by G, G o G and G o C, C = G diag(u) G, all at the engine's present d.

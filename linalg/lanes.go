@@ -19,7 +19,6 @@ type lane struct {
 	number     int
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	list       []int          // of sites in such a block
-	packed     []float64      // what kernels of package blas work in, which take the place of twin and list
 	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.sum
 }
 
@@ -49,9 +48,7 @@ func newLanes(p *core.Plan, own, r int, products bool) lanes {
 	l, width := make(lanes, laneCount(own)), siteBlock(own, r)
 	for i := range l {
 		l[i].number, l[i].work = i, p.Matrix(r, width)
-		if packed := blas.ThinWork(r); products && packed > 0 {
-			l[i].packed = p.Vector(packed)
-		} else if products {
+		if products {
 			l[i].twin, l[i].list = p.Matrix(r, width), p.Ints(width)
 		}
 		if i > 0 {

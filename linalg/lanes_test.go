@@ -12,7 +12,7 @@ import (
 )
 
 // TestLanes: three lanes compute what one does, to the rounding of sums in another order (that of single
-// precision in Squares32), and the same bits each time.
+// precision), and the same bits each time.
 func TestLanes(t *testing.T) {
 	const n = 3*laneSites + 100
 	rng := rand.New(rand.NewPCG(18, 4))
@@ -86,10 +86,5 @@ func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count in
 	solution := slices.Clone(x)
 	s.Solve(solution)
 	all = append(all, solution)
-	if single := e.Squares32(); single != nil {
-		add(single.MulVecSquaredOffDiag)
-	} else {
-		add(e.MulVecSquaredOffDiag)
-	}
 	return all
 }

@@ -276,7 +276,7 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 		}
 	}
 	if sites == nil {
-		room.gram(lower, k.thin(), root)
+		room.gram(lower, k.panels, root)
 	} else {
 		room.sum(lower, func(into lanes) {
 			into.eachBlock(0, len(sites), func(l lane, first, last int) {

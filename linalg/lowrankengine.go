@@ -160,7 +160,7 @@ func (e *LowRankEngine) solveFactor() error {
 	if zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
-	e.ws.lanes.norms(e.uNorm2, e.k.thin(), inverse, e.solved)
+	e.ws.lanes.norms(e.uNorm2, e.k.panels, inverse, e.solved)
 	if e.refine { // alone
 		return e.orthonormalize(inverse)
 	}

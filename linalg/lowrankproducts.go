@@ -5,7 +5,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
@@ -25,23 +24,6 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) { e.mulSquares(dst, x, e.basis()) }
-
-// Squares32 has its 2 N r^2 flops in single precision, where there are kernels for them; what is left of the
-// diagonal of G is a rounding error of it there.
-func (e *LowRankEngine) Squares32() Squares {
-	if blas.ThinWork(e.k.rank) == 0 {
-		return nil
-	}
-	return squares32{e}
-}
-
-type squares32 struct{ engine *LowRankEngine }
-
-func (s squares32) MulVecSquaredOffDiag(dst, x []float64) {
-	m := s.engine.basis()
-	m.Single = true
-	s.engine.mulSquares(dst, x, m)
-}
 
 // Coupler is nil.
 func (e *LowRankEngine) Coupler() Coupler { return nil }

@@ -85,9 +85,6 @@ func lowRankAnswers(t *testing.T, k *linalg.Sym, limit linalg.RankOptions, d []f
 	a["chi"], a["b"] = share.Gather(chi), share.Gather(b)
 	a["G x"] = vector(func(dst []float64) { e.MulVecOffDiag(dst, x) })
 	a["G o G x"] = vector(func(dst []float64) { e.MulVecSquaredOffDiag(dst, x) })
-	if squares := e.Squares32(); squares != nil {
-		a["single precision squares"] = vector(func(dst []float64) { squares.MulVecSquaredOffDiag(dst, x) })
-	}
 	a["row"] = vector(func(dst []float64) { e.Row(dst, n-1) })
 	many, product := rows(3), rows(3)
 	e.MulRows(product, many)

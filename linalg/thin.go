@@ -6,30 +6,24 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
-// The products that cost N r^2 flops, over own sites: by kernels of package blas, or where it has none by
-// products of blocks of R' by BLAS.
+// The products that cost N r^2 flops, over own sites: products of blocks of R' by BLAS.
 
 // gram adds R' diag(root o |root|) R to the lower triangle of dst. What lies right of its diagonal is changed
 // in no useful way.
-func (l lanes) gram(dst blas64.General, m blas.Thin, root []float64) {
+func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	l.sum(dst, func(into lanes) {
-		if len(l[0].packed) > 0 {
-			into.each(0, len(root), func(l lane, first, last int) { m.AddGram(l.sum, root, first, last, l.packed) })
-			return
-		}
 		into.eachBlock(0, len(root), func(l lane, first, last int) { l.addGram(m, root, first, last) })
 	})
 }
 
 // addGram is that of a block: a symmetric product of the sites of root >= 0 less one of the others.
-func (l lane) addGram(m blas.Thin, root []float64, first, last int) {
+func (l lane) addGram(m []blas64.General, root []float64, first, last int) {
 	sites, positive := bySign(l.list, root, first, last)
 	mixed := positive > 0 && positive < len(sites)
-	eachPanelRow(m.Panels, first, last, func(q int, row []float64) {
+	eachPanelRow(m, first, last, func(q int, row []float64) {
 		if mixed {
 			pickTo(grid(l.twin).row(q), row, sites, first, root)
 		} else {
@@ -40,36 +34,28 @@ func (l lane) addGram(m blas.Thin, root []float64, first, last int) {
 	addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
 }
 
-// forms writes x_i'A x_i to dst_i, for rows x_i of R and a symmetric A that it overwrites: twice that of its
+// forms writes x_i'A x_i to dst_i, for rows x_i of the matrix whose transpose is m and a symmetric A that it overwrites: twice that of its
 // lower triangle with half of its diagonal.
-func (l lanes) forms(dst []float64, m blas.Thin, a blas64.General) {
+func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 	for q := range a.Rows {
 		row := grid(a).row(q)
 		row[q] /= 2
 		clear(row[q+1:])
 	}
 	clear(dst)
-	if len(l[0].packed) > 0 {
-		l.each(0, len(dst), func(l lane, first, last int) { m.Forms(dst, a, first, last, l.packed) })
-	} else {
-		l.eachBlock(0, len(dst), func(l lane, first, last int) {
-			copyBlock(l.work, m, first, last)
-			copyRows(l.twin, l.work)
-			mulLower(a, l.twin)
-			addProducts(dst[first:last], grid(l.work), grid(l.twin))
-		})
-	}
+	l.eachBlock(0, len(dst), func(l lane, first, last int) {
+		copyBlock(l.work, m, first, last)
+		copyRows(l.twin, l.work)
+		mulLower(a, l.twin)
+		addProducts(dst[first:last], grid(l.work), grid(l.twin))
+	})
 	floats.Scale(2, dst)
 }
 
-// norms writes |L x_i|^2 to dst_i, for rows x_i of R and a lower triangle L, and L R' to kept unless that is
+// norms writes |L x_i|^2 to dst_i, for rows x_i of the matrix whose transpose is m and a lower triangle L, and L R' to kept unless that is
 // empty.
-func (l lanes) norms(dst []float64, m blas.Thin, lower, kept blas64.General) {
+func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.General) {
 	clear(dst)
-	if len(l[0].packed) > 0 {
-		l.each(0, len(dst), func(l lane, first, last int) { m.Norms(dst, lower, kept, first, last, l.packed) })
-		return
-	}
 	l.eachBlock(0, len(dst), func(l lane, first, last int) {
 		solved := l.work
 		if len(kept.Data) > 0 {
@@ -82,8 +68,8 @@ func (l lanes) norms(dst []float64, m blas.Thin, lower, kept blas64.General) {
 }
 
 // copyBlock copies R' at sites first to last-1 into dst.
-func copyBlock(dst blas64.General, m blas.Thin, first, last int) {
-	eachPanelRow(m.Panels, first, last, func(q int, row []float64) { copy(grid(dst).row(q), row) })
+func copyBlock(dst blas64.General, m []blas64.General, first, last int) {
+	eachPanelRow(m, first, last, func(q int, row []float64) { copy(grid(dst).row(q), row) })
 }
 
 // eachPanelRow calls f for the rows of panels, at sites first to last-1.
@@ -98,19 +84,16 @@ func eachPanelRow(panels []blas64.General, first, last int, f func(q int, row []
 	}
 }
 
-// basis is L^-1 R' where it is kept, else R'.
-func (e *LowRankEngine) basis() blas.Thin {
+// basis is L^-1 R' where it is kept, else R', in panels of its rows.
+func (e *LowRankEngine) basis() []blas64.General {
 	if e.kept() {
-		return blas.Thin{Panels: []blas64.General{e.solved}}
+		return []blas64.General{e.solved}
 	}
-	return e.k.thin()
+	return e.k.panels
 }
 
-// thin is R'.
-func (k *LowRankPlusDiag) thin() blas.Thin { return blas.Thin{Panels: k.panels} }
-
 // quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it, by products with the basis.
-func (e *LowRankEngine) quadraticForm(m blas.Thin, x []float64) {
+func (e *LowRankEngine) quadraticForm(m []blas64.General, x []float64) {
 	e.rootScale(x)
 	clear(e.ws.form.Data)
 	e.ws.lanes.gram(e.ws.form, m, e.ws.scale)
@@ -129,7 +112,7 @@ func (e *LowRankEngine) rootScale(x []float64) {
 }
 
 // quadraticForms writes v_i'S v_i, v_i the columns of L^-1 R', to dst_i, for the S in form, which is lost.
-func (e *LowRankEngine) quadraticForms(dst []float64, m blas.Thin) {
+func (e *LowRankEngine) quadraticForms(dst []float64, m []blas64.General) {
 	if !e.kept() {
 		e.bothSides(e.toPivots)
 	}
@@ -137,7 +120,7 @@ func (e *LowRankEngine) quadraticForms(dst []float64, m blas.Thin) {
 }
 
 // mulSquares is MulVecSquaredOffDiag by products with the basis.
-func (e *LowRankEngine) mulSquares(dst, x []float64, m blas.Thin) {
+func (e *LowRankEngine) mulSquares(dst, x []float64, m []blas64.General) {
 	e.quadraticForm(m, x)
 	e.quadraticForms(dst, m)
 	for i, v := range dst {

@@ -28,39 +28,30 @@ type innerIteration struct {
 
 // squares are products with G o G around one that was computed whole: what u has moved
 // since is multiplied by that of a coarser kernel, where there is one, at a small part of
-// the cost, or in single precision.
+// the cost.
 type squares struct {
 	enabled   bool
-	cheap     linalg.Squares // nil: there are none
-	rebase    float64        // share to which the moves of passes may fall before G o G is taken again
-	at, there []float64      // u, and G o G times it without the diagonal of G
+	coarse    linalg.Engine // nil: there is none
+	at, there []float64     // u, and G o G times it without the diagonal of G
 	move      []float64
 	moved     float64 // by the pass that computed them
 }
 
-// Shares of a move by which cheap products are off: coarser kernels that count (see linalg) by 1 to
-// 5%, single precision by some 1e-6.
-const (
-	coarseRebase = 0.03
-	singleRebase = 1e-5
-)
+// coarseRebase is the share to which the moves of passes may fall before G o G is taken again: products of
+// coarser kernels that count (see linalg) are off by 1 to 5%.
+const coarseRebase = 0.03
 
 // begin starts at an engine's G.
 func (q *squares) begin(e linalg.Engine) {
-	q.cheap, q.moved = nil, math.Inf(1)
-	if !q.enabled {
-		return
-	}
-	if coarse := e.Coarse(); coarse != nil {
-		q.cheap, q.rebase = coarse, coarseRebase
-	} else {
-		q.cheap, q.rebase = e.Squares32(), singleRebase
+	q.coarse, q.moved = nil, math.Inf(1)
+	if q.enabled {
+		q.coarse = e.Coarse()
 	}
 }
 
 // after decides, by how far a pass moved, whether the next one takes G o G itself.
 func (q *squares) after(moved float64) (whole bool) {
-	if whole = q.cheap == nil || moved < q.rebase*q.moved; whole {
+	if whole = q.coarse == nil || moved < coarseRebase*q.moved; whole {
 		q.moved = moved
 	}
 	return whole
@@ -69,7 +60,7 @@ func (q *squares) after(moved float64) (whole bool) {
 // around is dst = (G o G) u by way of at.
 func (q *squares) around(dst, u []float64) {
 	floats.SubTo(q.move, u, q.at)
-	q.cheap.MulVecSquaredOffDiag(dst, q.move)
+	q.coarse.MulVecSquaredOffDiag(dst, q.move)
 	floats.Add(dst, q.there)
 }
 

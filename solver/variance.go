@@ -79,8 +79,7 @@ type varianceSystem struct {
 // raised, the off-diagonal products that the read-outs need come with it.
 func (l *varianceSystem) solve(u []float64) bool {
 	tol := varianceTol * l.settings.Tolerance
-	positive := l.solveCoarse(u, tol) || l.solveTwoLevel(l.engine.Squares32(), u, tol) ||
-		l.pcg(l.engine, u, l.offDiag, l.t0, tol)
+	positive := l.solveCoarse(u, tol) || l.pcg(l.engine, u, l.offDiag, l.t0, tol)
 	raised := false
 	for i, v := range u {
 		if !(v >= 0) {
@@ -103,12 +102,8 @@ func (l *varianceSystem) solveCoarse(u []float64, tol float64) bool {
 }
 
 // solveTwoLevel solves the system by cheaper products near the engine's, and
-// corrects by what that leaves, for as long as it pays. It reports false where
-// there are none (nil) or it does not.
-func (l *varianceSystem) solveTwoLevel(coarse linalg.Squares, u []float64, tol float64) bool {
-	if coarse == nil {
-		return false
-	}
+// corrects by what that leaves, for as long as it pays. It reports false where it does not.
+func (l *varianceSystem) solveTwoLevel(coarse linalg.Engine, u []float64, tol float64) bool {
 	n := len(u)
 	residual, step, product := make([]float64, n), make([]float64, n), make([]float64, n)
 	if !l.pcg(coarse, u, product, l.t0, coarseTol) {
@@ -154,12 +149,11 @@ func (l *varianceSystem) residual(dst, u []float64) float64 {
 // preconditioned by its diagonal, until the residual has fallen to tol times its first.
 // product is W u without the diagonal of W. It reports false when the matrix is not
 // positive definite.
-func (l *varianceSystem) pcg(w linalg.Squares, u, product, t0 []float64, tol float64) bool {
+func (l *varianceSystem) pcg(w linalg.Engine, u, product, t0 []float64, tol float64) bool {
 	n := len(u)
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n)
-	engine, ok := w.(linalg.Engine)
-	coarser := ok && engine != l.engine // whose products hardly count
+	coarser := w != l.engine // whose products hardly count
 	positive := true
 	for i := range s {
 		s[i] = math.Sqrt(l.t[i])

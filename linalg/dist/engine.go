@@ -376,8 +376,5 @@ func (e *Engine) Coarse() linalg.Engine { return nil }
 // Coupler is nil.
 func (e *Engine) Coupler() linalg.Coupler { return nil }
 
-// Squares32 is nil.
-func (e *Engine) Squares32() linalg.Squares { return nil }
-
 // UseFactor changes nothing.
 func (e *Engine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }

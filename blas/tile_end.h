@@ -1,6 +1,0 @@
-// What tile_kernels.h defines.
-
-#undef W
-#undef COLUMNS
-#undef UNROLL
-#undef INLINE

@@ -32,7 +32,7 @@ func (a *anderson[T]) open() (residual, image []T) {
 }
 
 // products takes the open row into the history and leaves in sums, 2 depth numbers, the inner products of the
-// history with it, and from depth on with the weighted residual, both over own sites.
+// history with it, and from depth on with the weighted residual.
 func (a *anderson[T]) products(sums []float64, weighted, work []T) {
 	depth := a.residual.rows
 	a.held = min(a.held+1, depth)
@@ -47,7 +47,7 @@ func (a *anderson[T]) products(sums []float64, weighted, work []T) {
 }
 
 // close leaves in coefficients those of the history whose combination comes nearest to the weighted residual,
-// given the products over all sites. It returns how many there are: 0 where the least squares cannot be
+// given these products. It returns how many there are: 0 where the least squares cannot be
 // solved.
 func (a *anderson[T]) close(sums []float64, coefficients []T, small []float64) int {
 	depth, n := a.residual.rows, a.held

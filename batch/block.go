@@ -89,7 +89,7 @@ type block[T number] struct {
 	move         []T       // the same
 	coefficients []T       // workspace over Settings.Depth
 	small        []float64
-	sums         []float64 // over the rows: what ranks add up
+	sums         []float64 // over the rows
 }
 
 // row is one resample in training.
@@ -147,12 +147,9 @@ func (b *block[T]) iterate(ended func(r resample, residual float64)) {
 		if !r.known {
 			b.evaluate(i)
 		}
-		b.sums[i] = r.residual
 	}
-	b.trainer.share.MaxEach(b.sums[:b.active])
 	for i := b.active - 1; i >= 0; i-- { // from behind: remove moves the last row
 		r := &b.rows[i]
-		r.residual = b.sums[i]
 		if !r.known {
 			if r.residual > s.Tolerance && r.iterations < s.MaxIterations {
 				continue
@@ -172,7 +169,6 @@ func (b *block[T]) advanceAll() {
 		row := &b.rows[i]
 		row.history.products(b.sums[2*depth*i:][:2*depth], row.weighted, b.coefficients)
 	}
-	b.trainer.share.Sum(b.sums[:2*depth*b.active])
 	for i := range b.active {
 		row := &b.rows[i]
 		b.advance(i, row.history.close(b.sums[2*depth*i:][:2*depth], b.coefficients, b.small))
@@ -189,7 +185,7 @@ func (b *block[T]) remove(i int) {
 	}
 }
 
-// evaluate computes the residual xi(h(x, f)) - x of row i, and its size at own sites. In units of f,
+// evaluate computes the residual xi(h(x, f)) - x of row i, and its size. In units of f,
 // times chi, it is f_s(h) - f: by so much the site would move of its own.
 func (b *block[T]) evaluate(i int) {
 	s, row := b.trainer.surrogate, &b.rows[i]
@@ -254,5 +250,4 @@ func (b *block[T]) write(i int, f []float64) {
 	}
 	extra := f[t.Sites():t.inputs()]
 	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(extra))
-	t.share.Sum(extra)
 }

@@ -11,9 +11,7 @@ import (
 
 // Theory is what a solution of the theory lends to batch training: G and, over the M
 // sites, the averages around which resamples scatter. The solution need not have
-// converged: a residual of 1e-2 does. Where ranks share the sites (Engine.Sites), these are the own ones
-// everywhere in this package, examples those at them, and all ranks train the same resamples at the same
-// time.
+// converged: a residual of 1e-2 does.
 type Theory struct {
 	Engine   linalg.Engine // stands at d, all of G available
 	SiteMean []float64     // g = E xi
@@ -61,8 +59,7 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 	if t.Engine == nil {
 		return nil, errors.New("batch training needs an engine that holds G")
 	}
-	share := t.Engine.Sites()
-	n := share.Own()
+	n := t.Engine.N()
 	if len(t.SiteMean) != n || len(t.Mean) != n || len(t.Var) != n || len(t.Cavity) != n {
 		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d",
 			len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)
@@ -76,7 +73,7 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 	for _, v := range t.Var {
 		square += v
 	}
-	least := leastDeviation * math.Sqrt(share.SumOf(square)/float64(share.Total))
+	least := leastDeviation * math.Sqrt(square/float64(n))
 	for i, cavity := range t.Cavity {
 		s.c[i], s.cavity[i], s.chi[i], s.inverseB[i] = cavity.C, cavity.Mean, chi[i], 1/b[i]
 		deviation := math.Max(math.Sqrt(t.Var[i]), least)
@@ -86,10 +83,10 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 		s.deviation[i] = deviation
 		if sum := s.c[i] + s.cavity[i] + 1/s.chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) ||
 			math.IsNaN(sum) || math.IsInf(sum, 0) {
-			err = fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start from them", share.First+i+1)
+			err = fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start from them", i+1)
 		}
 	}
-	return s, share.Agree(err)
+	return s, err
 }
 
 // largestInverseB is the largest 1/b.

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/linalg"
 )
 
 // Settings say how to train. The zero value means the defaults.
@@ -56,7 +54,6 @@ type Exact interface {
 // Trainer is batch training bound to its data: what the blocks of all workers share.
 type Trainer struct {
 	surrogate *surrogate
-	share     linalg.Share
 	examples  *examples
 	settings  Settings
 	extra     blas64.General // P x M: f at the new inputs = extra xi
@@ -97,20 +94,19 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	if err != nil {
 		return nil, err
 	}
-	share := theory.Engine.Sites()
 	examples, err := newExamples(p, len(surrogate.c))
-	if err = share.Agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if extra.Rows > 0 && extra.Cols != len(surrogate.c) {
 		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols,
 			len(surrogate.c))
 	}
-	t := &Trainer{surrogate: surrogate, share: share, examples: examples, extra: extra, newExact: newExact}
+	t := &Trainer{surrogate: surrogate, examples: examples, extra: extra, newExact: newExact}
 	if t.settings, err = s.withDefaults(); err != nil {
 		return nil, err
 	}
-	if t.settings.Tolerance < singleTolerance || share.Max(surrogate.largestInverseB()) > singleInverseB {
+	if t.settings.Tolerance < singleTolerance || surrogate.largestInverseB() > singleInverseB {
 		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
 	} else {
 		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
@@ -120,7 +116,7 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 		size = 8
 	}
 	row := rowBytes(t.Sites(), len(p.Y), t.Outputs(), t.settings.Depth, size)
-	t.settings.Size = t.settings.sizeWithin(int64(share.Max(float64(row))))
+	t.settings.Size = t.settings.sizeWithin(row)
 	return t, nil
 }
 

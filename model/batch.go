@@ -25,31 +25,37 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme,
 		return nil, inputError(fmt.Errorf(
 			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
 	}
-	s = s.Whole()
 	engine, err := s.Engine()
 	if err != nil {
 		return nil, err
 	}
-	return m.newBatch(s, engine, m.wholePart(), scheme, settings, linalg.Responses(engine, settings.Cross))
+	return m.newBatch(s, engine, scheme, settings, linalg.Responses(engine, settings.Cross))
 }
 
-// newBatch is NewBatch with the responses of the new inputs, over the sites of a part.
-func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, p part, scheme resample.Scheme,
+// newBatch is NewBatch with the responses of the new inputs.
+func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, scheme resample.Scheme,
 	settings RetrainSettings, responses blas64.General) (*batch.Trainer, error) {
-	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), Y: p.y, Site: p.site}
-	if m.Bias && m.Set.Task == dataset.Classification {
-		problem.Leave = p.ofOneClass
+	if m.team != nil {
+		return nil, errOwnResamples
 	}
-	exact := m.exactTrainer(scheme, settings.Cross)
-	if p.examples != nil {
-		whole := exact
-		exact = func() (batch.Exact, error) {
-			t, err := whole()
-			return ownExact{t, p, m.Set.N()}, err
+	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
+	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site}
+	if m.Bias && m.Set.Task == dataset.Classification {
+		problem.Leave = m.ofOneClass
+	}
+	return batch.New(theory, problem, responses, m.exactTrainer(scheme, settings.Cross), m.boundedBlocks(settings))
+}
+
+// ofOneClass reports whether a resample has examples of one class only: then the best bias is not the only
+// one, or not finite.
+func (m *Model) ofOneClass(counts []int) bool {
+	var drawn [2]bool
+	for i, k := range counts {
+		if k > 0 {
+			drawn[int(m.Set.Y[i]+1)/2] = true
 		}
 	}
-	return batch.New(theory, problem, responses, exact, m.boundedBlocks(settings))
+	return drawn[0] != drawn[1]
 }
 
 // leastBlock is the memory that a block of resamples may always take.
@@ -101,6 +107,9 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 		return make()
 	}
 }
+
+var errOwnResamples = inputError(errors.New(
+	"ranks that share a low-rank factor train no resamples together: take --refine none, or one process"))
 
 var errLeftOver = inputError(errors.New(
 	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which ranks do not have: take --engine lowrank, or --refine none"))

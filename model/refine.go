@@ -108,7 +108,6 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 // refinement is a Refine in progress.
 type refinement struct {
 	problem   retrain.Problem
-	part      part
 	settings  RefineSettings
 	trainer   *batch.Trainer
 	estimator *multifidelity.Estimator
@@ -138,6 +137,9 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v",
 			len(settings.Tests), settings.Accuracy))
 	}
+	if m.team != nil {
+		return nil, errOwnResamples
+	}
 	engine, err := s.Engine()
 	if err != nil {
 		return nil, inputError(err)
@@ -151,17 +153,14 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 		settings.Cross.Rows)); err != nil {
 		return nil, err
 	}
-	part := m.ownPart()
-	responses := linalg.Responses(engine, part.columns(settings.Cross))
-	r := &refinement{problem: m.retraining(scheme, settings.Cross), part: part, settings: settings,
+	responses := linalg.Responses(engine, settings.Cross)
+	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings,
 		period: resample.Period(scheme), inStep: m.onRanks()}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
-	r.problem.Own, r.problem.Sites = part.examples, part.sites.Own()
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: part.y, Site: part.site, Own: part.examples, Scheme: scheme,
-		Responses: responses,
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs,
 		Replicates: settings.Replicates})
 	if err != nil {
@@ -169,7 +168,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.newBatch(s, engine, part, scheme,
+	r.trainer, err = m.newBatch(s, engine, scheme,
 		RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross,
 			Batch: r.settings.Batch}, responses)
 	return r, err
@@ -188,8 +187,7 @@ func (r *refinement) run(ctx context.Context) error {
 			r.done++
 			r.estimator.Add(counts, f)
 			if r.settings.OnResample != nil {
-				counts, f = r.part.whole(len(r.problem.Y), counts, f[:r.problem.Sites+r.problem.Extra])
-				r.settings.OnResample(b, counts, f)
+				r.settings.OnResample(b, counts, f[:r.problem.Sites+r.problem.Extra])
 			}
 		},
 		Progress: func(done, total int) {

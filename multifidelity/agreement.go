@@ -40,7 +40,7 @@ func (r *Result) Against(s *solver.Solution) Agreement {
 		a.ErrorOff, a.ErrorScore = theory/test.Error-1, (theory-test.Error)/test.StandardError
 	}
 	var ratios, scores []float64
-	for i, v := range s.Whole().Var {
+	for i, v := range s.Var {
 		if refined := r.Points.Variance[i]; refined > 0 {
 			ratios = append(ratios, v/refined)
 			scores = append(scores, math.Abs(v-refined)/r.Points.VarianceSE[i])

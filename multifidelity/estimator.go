@@ -76,11 +76,6 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.sites = engine.Sites()
-	if p.Own != nil && len(s.Pairs) > 0 {
-		return nil, fmt.Errorf("covariances of pairs are for one process")
-	}
-	p.examples = int(p.sites.SumOf(float64(len(p.Y))))
 	if p.Site == nil {
 		p.Site = make([]int, len(p.Y))
 		for i := range p.Site {
@@ -127,60 +122,16 @@ func (p *Problem) check() error {
 	if err != nil {
 		return err
 	}
-	sites := engine.Sites()
-	m, n := sites.Own(), s.Examples()
-	if p.Own != nil {
-		n = len(p.Own)
+	m, n := engine.N(), s.Examples()
+	if n != len(p.Y) || p.Site == nil && m != len(p.Y) || p.Site != nil && len(p.Site) != len(p.Y) {
+		return fmt.Errorf("a solution of %d examples on %d sites is not one of %d examples", n, m, len(p.Y))
 	}
-	switch {
-	case n != len(p.Y) || p.Site == nil && m != len(p.Y) || p.Site != nil && len(p.Site) != len(p.Y):
-		err = fmt.Errorf("a solution of %d examples on %d sites is not one of %d examples", n, m, len(p.Y))
-	default:
-		for i, site := range p.Site {
-			example := i
-			if p.Own != nil {
-				example = p.Own[i]
-			}
-			if site < 0 || site >= m || s.SiteOf(example) != sites.First+site {
-				err = fmt.Errorf("example %d is not on the site %d of %d where the solution has it", example+1,
-					sites.First+site+1, m)
-			}
+	for i, site := range p.Site {
+		if site < 0 || site >= m || s.SiteOf(i) != site {
+			return fmt.Errorf("example %d is not on the site %d of %d where the solution has it", i+1, site+1, m)
 		}
 	}
-	return sites.Agree(err)
-}
-
-// ofOwn are the own elements of a vector over all examples; spread puts such a vector together from the own
-// ones.
-func (p *Problem) ofOwn(all []float64) []float64 {
-	if p.Own == nil {
-		return all
-	}
-	own := make([]float64, len(p.Own))
-	for k, i := range p.Own {
-		own[k] = all[i]
-	}
-	return own
-}
-
-func (p *Problem) spread(own []float64) []float64 {
-	if p.Own == nil {
-		return own
-	}
-	all := make([]float64, p.examples)
-	for k, i := range p.Own {
-		all[i] = own[k]
-	}
-	p.sites.Sum(all)
-	return all
-}
-
-// wherever is a vector over points, sites and then new inputs, over all of them.
-func (p *Problem) wherever(points []float64) []float64 {
-	if p.Own == nil {
-		return points
-	}
-	return append(p.sites.Gather(points[:p.sites.Own()]), points[p.sites.Own():]...)
+	return nil
 }
 
 // Add takes in the next resample, in the order of b: its counts, and the predictions at
@@ -211,7 +162,7 @@ func (e *Estimator) Add(counts []int, f []float64) {
 	e.covariances.add(func(j int) float64 { return first[j] - e.known.Mean[j] },
 		func(j int) float64 { return exact[j] - e.center[j] }, e.known != nil)
 	if e.settings.Replicates {
-		e.replicates = append(e.replicates, slices.Clone(e.problem.wherever(exact)))
+		e.replicates = append(e.replicates, slices.Clone(exact))
 	}
 	if e.done%e.period == 0 {
 		e.endPeriod(group)

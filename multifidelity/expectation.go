@@ -16,22 +16,16 @@ import (
 	"bootbench/solver"
 )
 
-// Problem is what is resampled, N examples on M sites, and a theory of it. Where ranks share the sites
-// (solver.Solution), sites and examples are the own ones, vectors of a Result are whole on all, and all call
-// everything together.
+// Problem is what is resampled, N examples on M sites, and a theory of it.
 type Problem struct {
 	Solution *solver.Solution // need not have converged; all of its G at hand
 	Loss     loss.Proximal
 	Y        []float64 // targets, length N
-	Site     []int     // site of each example, counted from the first own one
-	Own      []int     // on ranks the numbers of the own examples among all, ascending; else nil
+	Site     []int     // site of each example
 	Scheme   resample.Scheme
 	// Responses, P x M, takes the forces xi to the predictions at P new inputs; the zero
 	// value means none. See batch.New.
 	Responses blas64.General
-
-	sites    linalg.Share
-	examples int // on all ranks
 }
 
 // Expectation is what is known of the first iterate F1 without any fit. Slices over points
@@ -66,7 +60,6 @@ func NewExpectation(p Problem) (*Expectation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.sites, p.examples = engine.Sites(), int(engine.Sites().SumOf(float64(len(p.Y))))
 	x := &expectation{Problem: p, engine: engine}
 	x.chi, _ = x.engine.Diag()
 	x.groupSites()
@@ -110,7 +103,7 @@ type expectation struct {
 }
 
 func (x *expectation) groupSites() {
-	targets := make([][]float64, x.Problem.sites.Own())
+	targets := make([][]float64, x.engine.N())
 	for i, site := range x.Site {
 		targets[site] = append(targets[site], x.Y[i])
 	}
@@ -121,18 +114,18 @@ func (x *expectation) groupSites() {
 }
 
 // alone says whether every site has one example.
-func (x *expectation) alone() bool { return x.examples == x.engine.N() }
+func (x *expectation) alone() bool { return len(x.Y) == x.engine.N() }
 
 // forces are the moments at all sites.
 func (x *expectation) forces(law jointCounts) (f forces, err error) {
 	f = forces{make([]float64, len(x.sites)), make([]float64, len(x.sites))}
 	for i, site := range x.sites {
 		if f.mean[i], f.variance[i], err = site.moments(law, -1); err != nil {
-			err = fmt.Errorf("%w: site %d: %w", ErrUnknown, x.Problem.sites.First+i+1, err)
+			err = fmt.Errorf("%w: site %d: %w", ErrUnknown, i+1, err)
 			break
 		}
 	}
-	return f, x.Problem.sites.Agree(err)
+	return f, err
 }
 
 // ownForces are, for every example, the moments at its site when it is left out and the
@@ -153,7 +146,7 @@ func (x *expectation) ownForces(others jointCounts) (f forces, err error) {
 		}
 		f.mean[i], f.variance[i] = v[0], v[1]
 	}
-	return f, x.Problem.sites.Agree(err)
+	return f, err
 }
 
 // mean is m + G delta at the sites and responses (g + delta) at new inputs, delta the mean
@@ -175,7 +168,6 @@ func (x *expectation) mean(delta []float64) []float64 {
 func (x *expectation) respond(dst, force []float64) {
 	if x.Responses.Rows > 0 {
 		blas64.Gemv(gblas.NoTrans, 1, x.Responses, vector(force), 0, vector(dst))
-		x.Problem.sites.Sum(dst)
 	}
 }
 
@@ -214,7 +206,6 @@ func (x *expectation) independentVar(variance []float64) []float64 {
 			out[m+p] += r * r * variance[i]
 		}
 	}
-	x.Problem.sites.Sum(out[m:])
 	return out
 }
 

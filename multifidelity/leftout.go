@@ -3,7 +3,6 @@ package multifidelity
 import (
 	"math"
 
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -43,7 +42,6 @@ type leftOut struct {
 	scale        float64     // 1/(N p0)
 	examples     float64     // N
 
-	share    linalg.Share
 	early    *regression[float64]   // the controls; losses about theory, about center
 	late     *regression[float64]   // losses about center, and these less the examples' own controls
 	observed [lateVariables]float64 // of the present period
@@ -62,10 +60,9 @@ const differenceStep = 0.05
 func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	n := len(p.Y)
 	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
-		early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2), share: p.sites,
-		examples: float64(p.examples), scale: 1 / (float64(p.examples) * p0)}
+		early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2),
+		examples: float64(n), scale: 1 / (float64(n) * p0)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
-	l.theory = p.ofOwn(l.theory)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
 	for i, y := range p.Y {
 		cavity := p.Solution.Cavity[p.Site[i]]
@@ -80,11 +77,8 @@ func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	return l
 }
 
-// begin starts a resample. What is no sum over examples is that of one rank.
+// begin starts a resample.
 func (l *leftOut) begin() {
-	if l.share.First > 0 {
-		return
-	}
 	l.observed[2] += l.theoryMean
 	l.observed[3] += l.mean
 	l.observed[4] += l.mean
@@ -106,7 +100,6 @@ func (l *leftOut) add(example int, value, first, square float64) {
 
 // end closes a period of that many resamples.
 func (l *leftOut) end(group int, period float64, absent []int) {
-	l.share.Sum(l.observed[:])
 	for i := range l.observed {
 		l.observed[i] /= period
 	}
@@ -122,7 +115,7 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 		move += center - l.center[i]
 		l.center[i] = center
 	}
-	l.mean += l.share.SumOf(move) / l.examples
+	l.mean += move / l.examples
 	l.moved = l.moved[:0]
 }
 

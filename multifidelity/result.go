@@ -127,7 +127,7 @@ func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
 // Result reads the estimates off. Resamples of an unfinished period do not count.
 func (e *Estimator) Result() *Result {
 	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings,
-		y: e.problem.spread(e.problem.Y), siteOf: e.problem.Solution.SiteOf}
+		y: e.problem.Y, siteOf: e.problem.Solution.SiteOf}
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
@@ -159,9 +159,6 @@ func (e *Estimator) readPoints(points *Points) {
 		points.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
 		points.Vote[j], points.VoteSE[j] = at.mean[2], at.se(2)
 	})
-	for _, field := range fields {
-		*field = e.problem.wherever(*field)
-	}
 	steady(points.VarianceSE, points.Variance, e.done/e.period*e.period)
 }
 
@@ -239,14 +236,12 @@ func (e *Estimator) readTests(r *Result) {
 		}
 		r.OutOfBag = append(r.OutOfBag, bags[i].mean)
 	}
-	r.OutOfBag = e.problem.spread(r.OutOfBag)
-	if never = e.problem.sites.SumOf(never); never > 0 {
+	if never > 0 {
 		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, e.problem.examples))
+			fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
 		test := &r.Tests[t]
-		test.Examples, test.ExamplesSE = e.problem.spread(test.Examples), e.problem.spread(test.ExamplesSE)
 		gain := 0.0
 		first, second := e.controlSizes(l)
 		test.Error, test.StandardError, gain = l.estimate(e.known == nil, first, second)
@@ -258,13 +253,13 @@ func (e *Estimator) readTests(r *Result) {
 // controlSizes are the means over examples of what a standard deviation of F1 moves the
 // loss by, to first and to second order.
 func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
-	n := float64(e.problem.examples)
+	n := float64(len(e.absent))
 	for i := range e.absent {
 		v := absentVar(e.problem.Solution, e.problem.Site[i])
 		first += math.Abs(l.slope[i]) * math.Sqrt(v) / n
 		second += math.Abs(l.curve[i]) * v / n
 	}
-	return e.problem.sites.SumOf(first), e.problem.sites.SumOf(second)
+	return first, second
 }
 
 // examplePlan is how the controls of an example are used.
@@ -312,7 +307,7 @@ func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 			}
 			count++
 		}
-		return e.problem.sites.SumOf(sum) / e.problem.sites.SumOf(count)
+		return sum / count
 	}
 	var without []float64
 	for g := range min(groups, e.done/e.period) {
@@ -336,5 +331,5 @@ func (e *Estimator) stepError(test loss.Test, bags []bag) float64 {
 			count++
 		}
 	}
-	return math.Sqrt(e.problem.sites.SumOf(sum)) / e.problem.sites.SumOf(count)
+	return math.Sqrt(sum) / count
 }

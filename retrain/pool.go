@@ -34,18 +34,14 @@ type pool struct {
 	next       atomic.Int64 // number of the next resample
 	free, done chan *draw
 	finish     func(*draw) // takes a finished draw
-	drawn      []int       // counts of all examples, with Problem.Own
 }
 
 // newPool makes as many draws as keep workers like w busy.
 func newPool(p *Problem, s *Settings, w worker) *pool {
-	draws, told := min(w.draws()*s.Workers, s.Resamples), len(p.Y)
-	if p.Own != nil {
-		told = len(p.Own)
-	}
+	draws := min(w.draws()*s.Workers, s.Resamples)
 	c := &pool{problem: p, settings: s, free: make(chan *draw, draws), done: make(chan *draw, draws)}
 	for range draws {
-		c.free <- &draw{counts: make([]int, told), f: make([]float64, w.outputs(p))}
+		c.free <- &draw{counts: make([]int, len(p.Y)), f: make([]float64, w.outputs(p))}
 	}
 	c.finish = func(d *draw) { c.done <- d } // has room for all draws
 	return c
@@ -112,18 +108,8 @@ func (c *pool) prepare(d *draw) bool {
 
 // draw draws the counts, and reports whether all are 0.
 func (c *pool) draw(d *draw) (empty bool) {
-	counts := d.counts
-	if c.problem.Own != nil {
-		if c.drawn == nil {
-			c.drawn = make([]int, len(c.problem.Y))
-		}
-		counts = c.drawn
-	}
-	resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, counts)
-	for k, i := range c.problem.Own {
-		d.counts[k] = counts[i]
-	}
-	return isEmpty(counts)
+	resample.Draw(c.problem.Scheme, c.settings.Seed, d.b, d.counts)
+	return isEmpty(d.counts)
 }
 
 func isEmpty(counts []int) bool {

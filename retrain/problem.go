@@ -28,9 +28,6 @@ type Problem struct {
 	Extra int
 	// Scheme draws the examples' counts.
 	Scheme resample.Scheme
-	// Own are the numbers of the examples whose counts trainers and Settings.OnResample are told, where ranks
-	// share the sites: Sites are then the own ones. It is for VisitBlocks in step. Nil: all.
-	Own []int
 }
 
 // DefaultResamples is the number of resamples where Settings name none.
@@ -130,9 +127,6 @@ func (p Problem) withDefaults() (Problem, error) {
 	}
 	if p.Site == nil && p.Sites == 0 {
 		p.Sites = len(p.Y)
-	}
-	if p.Own != nil {
-		return p, nil
 	}
 	return p, p.Site.Check(len(p.Y), p.Sites)
 }

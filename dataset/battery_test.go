@@ -4,11 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -514,15 +512,6 @@ func manyTexts() []byte {
 	return b.Bytes()
 }
 
-// bzip2 has no writer in Go: this is "a,y\n1,2\n3,4\n" as the program packs it.
-func TestBzip2(t *testing.T) {
-	packed := need.One(base64.StdEncoding.DecodeString(bzip2Table))(t)
-	s, err := Load(write(t, "d.csv.bz2", packed), Options{})
-	if err != nil || !slices.Equal(s.X.Data, []float64{1, 3}) || !slices.Equal(s.Y, []float64{2, 4}) {
-		t.Errorf("read %+v, %v", s, err)
-	}
-}
-
 // endless gives the same bytes again and again and counts them.
 type endless struct {
 	piece string
@@ -539,7 +528,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 // TestEndlessFiles: a file without end is refused after a bounded part of it, by
-// the bounds on lines, cells, columns and memory, and a chunk for each processor.
+// the bounds on lines, cells, columns and memory.
 func TestEndlessFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		start, piece string
@@ -560,7 +549,7 @@ func TestEndlessFiles(t *testing.T) {
 			opt := Options{MaxBytes: 1 << 20}
 			_, err := ReadTable(io.MultiReader(strings.NewReader(c.start), tail), "f", opt)
 			wantError(t, err, c.says)
-			if tail.given > c.most+chunkBytes*runtime.GOMAXPROCS(0) {
+			if tail.given > c.most {
 				t.Errorf("read %d bytes", tail.given)
 			}
 		})
@@ -633,5 +622,3 @@ func TestInputsOfTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
 	}
 }
-
-const bzip2Table = "QlpoOTFBWSZTWb7/fCkAAAVZgAAQAAQ8ACAAACAgACIeoYhDAic044AeLuSKcKEhff74Ug=="

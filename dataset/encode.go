@@ -244,9 +244,13 @@ func (t *table) matrix(s *schema, rows []int) Matrix {
 		k    int
 		rank []float64 // of the texts by number, nil for numbers
 	}
+	position := make(map[string]int, len(t.used))
+	for k, j := range t.used {
+		position[t.columns[j].name] = k
+	}
 	var sources []source
 	for _, e := range s.columns {
-		k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].name == e.name })
+		k := position[e.name]
 		from := source{encoded: e, k: k}
 		for _, text := range t.columns[t.used[k]].texts {
 			r, _ := slices.BinarySearch(e.levels, text)

@@ -2,9 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"fmt"
-	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +77,6 @@ func FuzzTable(f *testing.F) {
 		}
 		s, err := ReadTable(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		requireSameInChunks(t, data, s, err, ReadTable, opt)
 		trains := []*Set{small(), worded}
 		if err == nil {
 			trains = append(trains, s)
@@ -109,7 +105,6 @@ func FuzzLIBSVM(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		requireSameInChunks(t, data, s, err, ReadLIBSVM, opt)
 		in, err := readInputsLIBSVM([]stream{{"fuzz", bytes.NewReader(data)}}, "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 		requireSoundSparse(t, data)
@@ -133,17 +128,6 @@ func FuzzNPY(f *testing.F) {
 		in, err := arrayInputs(bytes.NewReader(data), "fuzz", train, opt)
 		requireInputs(t, in, err, train)
 	})
-}
-
-// requireSameInChunks reads a text again in some seven chunks, to the same set, bit for bit, or the same
-// error.
-func requireSameInChunks(t *testing.T, data []byte, want *Set, wantErr error,
-	read func(r io.Reader, name string, opt Options) (*Set, error), opt Options) {
-	opt.chunk = 1 + len(data)/7
-	got, err := read(bytes.NewReader(data), "fuzz", opt)
-	if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
-		t.Fatalf("in chunks of %d: %+v, %v; in order %+v, %v", opt.chunk, got, err, want, wantErr)
-	}
 }
 
 // requireInputs checks inputs for a predictor likewise.

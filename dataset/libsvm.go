@@ -91,7 +91,7 @@ func readSparse(files []stream, name string, opt Options) (*sparse, error) {
 	for _, f := range files {
 		lines := newLineReader(f.r, sparseLimit(opt))
 		s.files.begin(f.name, lines)
-		if err := s.read(lines, opt); err != nil {
+		if err := s.addLines(lines, opt); err != nil {
 			err := s.bad(name, err)
 			if len(files) > 1 {
 				err.File = f.name
@@ -108,14 +108,6 @@ func readSparse(files []stream, name string, opt Options) (*sparse, error) {
 
 // sparseLimit bounds the bytes of a line.
 func sparseLimit(opt Options) int { return int(min(longestEntry, max(longestCell, opt.maxBytes()))) }
-
-// read appends the examples of all lines, in chunks.
-func (s *sparse) read(lines *lineReader, opt Options) error {
-	chunks := chunkReader{lines: lines, size: opt.chunk, records: wholeLines,
-		newPart: func() part { return &sparsePart{whole: s, opt: opt} }}
-	chunks.serial = func(lines *lineReader) error { return s.addLines(lines, opt) }
-	return chunks.read()
-}
 
 // bad places an error in a file.
 func (s *sparse) bad(name string, err error) *Error {
@@ -145,46 +137,6 @@ func (s *sparse) addLines(lines *lineReader, opt Options) error {
 			return err
 		}
 	}
-}
-
-// sparsePart is examples that were read without those before them.
-type sparsePart struct {
-	whole *sparse
-	own   sparse
-	opt   Options
-}
-
-func (p *sparsePart) begin() {
-	x := p.own.x
-	p.own = sparse{x: CSR{Start: append(x.Start[:0], 0), Index: x.Index[:0], Value: x.Value[:0]},
-		labels: p.own.labels[:0]}
-}
-
-func (p *sparsePart) parse(lines *lineReader) error { return p.own.addLines(lines, p.opt) }
-
-func (p *sparsePart) join() bool {
-	s, own := p.whole, &p.own
-	if own.x.Rows == 0 {
-		return true
-	}
-	if s.x.Rows > 0 && s.labelled != own.labelled ||
-		p.opt.checkSparse(s.x.Rows+own.x.Rows, max(s.x.Cols, own.x.Cols), s.x.Entries()+own.x.Entries()) != nil {
-		return false
-	}
-	if s.x.Rows == 0 {
-		s.labelled, s.firstLine = own.labelled, own.firstLine
-	}
-	if own.x.Cols > s.x.Cols {
-		s.x.Cols, s.widest = own.x.Cols, own.widest
-	}
-	entries := s.x.Entries()
-	for _, start := range own.x.Start[1:] {
-		s.x.Start = append(s.x.Start, entries+start)
-	}
-	s.x.Index, s.x.Value = append(s.x.Index, own.x.Index...), append(s.x.Value, own.x.Value...)
-	s.labels = append(s.labels, own.labels...)
-	s.x.Rows += own.x.Rows
-	return true
 }
 
 // add appends the example of one line, which is not empty.

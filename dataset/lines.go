@@ -24,7 +24,6 @@ type lineReader struct {
 	b      *bufio.Reader
 	limit  int    // bytes of a line
 	number int    // of the line read last, from 1
-	offset int64  // of the line after it
 	long   []byte // a line that exceeds the buffer of b
 }
 
@@ -34,7 +33,6 @@ func newLineReader(r io.Reader, limit int) *lineReader {
 	l := &lineReader{b: b, limit: limit}
 	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		b.Discard(3)
-		l.offset = 3
 	}
 	return l
 }
@@ -52,7 +50,6 @@ func (l *lineReader) next() ([]byte, error) {
 		l.long = append(l.long, line...)
 		line = l.long
 	}
-	l.offset += int64(len(line))
 	switch {
 	case len(line) > l.limit:
 		return nil, errLongLine(l.limit)
@@ -82,8 +79,6 @@ type recordReader struct {
 	separator byte // blank: runs of blanks and tabs
 	skipped   int  // lines after the first record that start with #, which are comments
 	records   int
-	start     int64 // offset of the last record
-	unpaired  bool  // a line had a quote that another closes, or a comment one: line ends may stand in cells
 	joined    []byte
 	cells     [][]byte
 }
@@ -94,13 +89,11 @@ var errQuote = errors.New(
 // next returns the next record, valid until the next call. Empty lines are skipped.
 func (r *recordReader) next() (record, error) {
 	for {
-		start := r.lines.offset
 		line, err := r.lines.next()
 		if err != nil {
 			return record{line: r.lines.number}, err
 		}
 		unpaired := bytes.Count(line, []byte{'"'})%2 != 0
-		r.unpaired = r.unpaired || unpaired
 		bare := bytes.TrimLeft(line, " ")
 		if len(bare) == 0 || bare[0] == '#' {
 			if len(bare) > 0 && r.records > 0 {
@@ -109,7 +102,6 @@ func (r *recordReader) next() (record, error) {
 			continue
 		}
 		first := r.lines.number
-		r.start = start
 		if unpaired {
 			if line, err = r.join(line); err != nil {
 				return record{line: first}, err

@@ -12,8 +12,7 @@ type Options struct {
 	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB. A dense matrix
 	// takes 8 bytes an entry; a sparse one 12 for an entry that is not zero and
 	// 16 for a row and for a feature. A reader of sparse files stops at the line
-	// with which the limit is passed, having taken about twice as much, and 1 MiB for
-	// each processor.
+	// with which the limit is passed, having taken about twice as much.
 	MaxBytes int64
 	// Storage says how inputs that come sparse are held.
 	Storage Storage
@@ -45,8 +44,6 @@ type Options struct {
 	// Ranks are processes that all read the same data with these options, and keep an even part of
 	// the inputs each; nil: this process keeps all.
 	Ranks Ranks
-
-	chunk int // see chunkReader.size
 }
 
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.

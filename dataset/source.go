@@ -3,7 +3,6 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -26,29 +25,14 @@ import (
 //   - several files of a kind as one table, by a pattern such as rows-*.csv (see
 //     filepath.Match): text or .npy, with the same columns, in the order of their names.
 //
-// Text may be packed by gzip, zstd or bzip2, with .gz, .zst or .bz2 after the
+// Text may be packed by gzip or zstd, with .gz or .zst after the
 // other extension. A file whose name is that of an embedded set is reached as
 // ./NAME.
 //
-// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error. Of text and .npy
-// files that are not packed it reads its part only. Ranks compare the sizes of files and samples of their
-// bytes.
+// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error.
 func Load(path string, opt Options) (*Set, error) {
 	if opt.Ranks == nil {
 		return load(path, opt)
-	}
-	if err := opt.Ranks.Agree(nil); err != nil { // all are here
-		return nil, err
-	}
-	var files []*source // where parts can be read
-	if !strings.HasPrefix(path, syntheticPrefix) && !slices.Contains(Names(), path) && path != "-" {
-		var err error
-		if files, err = openAll(path, opt); err == nil {
-			defer closeAll(files)
-		}
-	}
-	if s := loadPart(files, path, opt); s != nil {
-		return s, nil
 	}
 	r := opt.Ranks
 	opt.Ranks = nil
@@ -259,7 +243,7 @@ func (s *source) openFile(path string) error {
 // formatOf reads the format off the extension, without that of the packer.
 func formatOf(path string) format {
 	path = strings.ToLower(path)
-	for _, packer := range []string{".gz", ".zst", ".bz2"} {
+	for _, packer := range []string{".gz", ".zst"} {
 		path = strings.TrimSuffix(path, packer)
 	}
 	switch filepath.Ext(path) {
@@ -304,8 +288,6 @@ func (s *source) unpack(b *bufio.Reader) error {
 		s.unzip, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(1<<26))
 		r = s.unzip
-	case bytes.HasPrefix(lead, []byte("BZh")):
-		r = bzip2.NewReader(b)
 	default:
 		return nil
 	}

@@ -143,7 +143,7 @@ func (t *table) read(f stream, plan func(t *table) error) error {
 			return err
 		}
 	}
-	if err := t.readRows(records); err != nil {
+	if err := t.addRows(records); err != nil {
 		return err
 	}
 	t.skipped += records.skipped
@@ -209,19 +209,6 @@ func (t *table) sameHeader(records *recordReader) (first record, err error) {
 		}
 	}
 	return first, nil
-}
-
-// readRows reads the rows from where a reader is.
-func (t *table) readRows(records *recordReader) error {
-	chunks := chunkReader{lines: records.lines, size: t.opt.chunk, records: wholeRecords, newPart: func() part {
-		return &tablePart{whole: t, reader: records, rows: &table{},
-			records: recordReader{separator: records.separator}}
-	}}
-	chunks.serial = func(lines *lineReader) error {
-		records.lines = lines
-		return t.addRows(records)
-	}
-	return chunks.read()
 }
 
 // end notes what was found in the rows.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -166,3 +167,20 @@ func TestWriteCSVReportsAFailingDestination(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errBroken }
+
+// The time to read a table is proportional to its cells, however many columns it has: eight times the
+// columns take eight times as long, where a search by name for each column would take 64 times.
+func TestWideTable(t *testing.T) {
+	read := func(columns int) time.Duration {
+		text := strings.Join(numbered(columns), ",") + strings.Repeat("\n"+strings.Repeat("1,", columns-1)+"2", 3)
+		began := time.Now()
+		if s, err := ReadTable(strings.NewReader(text), "wide.csv", Options{}); err != nil || s.D() != columns-1 {
+			t.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	read(1000)
+	if narrow, wide := read(8000), read(64000); wide > 30*narrow {
+		t.Errorf("%v for 8000 columns, %v for 64000", narrow, wide)
+	}
+}

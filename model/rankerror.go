@@ -88,7 +88,6 @@ func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribut
 			m.noteRankError(s, off)
 			return s, nil
 		}
-		settings.Resume = nil
 		settings.From, settings.Start = nil, s.SitePrecision
 	}
 }

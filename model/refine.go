@@ -50,8 +50,6 @@ type RefineSettings struct {
 	Lookup     func(b int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
 	Progress func(done, total int)
-	// Patience is that of retrain.Settings.
-	Patience time.Duration
 }
 
 // Count is the number of resamples that Refine does under a scheme, Accuracy apart.
@@ -182,7 +180,7 @@ func (r *refinement) run(ctx context.Context) error {
 		return r.trainer.NewBlock(), nil
 	}, retrain.Settings{
 		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
-		InStep: r.inStep, Lookup: r.settings.Lookup, Patience: r.settings.Patience,
+		InStep: r.inStep, Lookup: r.settings.Lookup,
 		OnResample: func(b int, counts []int, f []float64) {
 			r.done++
 			r.estimator.Add(counts, f)

@@ -73,18 +73,14 @@ func (c *pool) run(ctx context.Context, workers []worker, a *accumulator) error 
 	for _, w := range workers {
 		crew.Go(func() { w.work(working, c) }, stop)
 	}
-	waits := true
 	defer func() { // where a callback of the collecting goroutine panics
-		if stop(); waits {
-			crew.Wait()
-		}
+		stop()
+		crew.Wait()
 	}()
 	buffer := &reorderBuffer{pool: c, into: a, waiting: make([]*draw, cap(c.done))}
 	err := buffer.collect(working)
 	stop()
-	if waits = c.settings.Patience == 0 || ctx.Err() == nil || crew.EndsWithin(c.settings.Patience); waits {
-		crew.Wait()
-	}
+	crew.Wait()
 	if err != nil {
 		return err
 	}

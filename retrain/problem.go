@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -72,10 +71,6 @@ type Settings struct {
 	// Progress, if set, is told after each resample how many of how many are
 	// done. It runs on the goroutine that called Run.
 	Progress func(done, total int)
-	// Patience is how long the fits in progress are waited for when ctx ends; 0 means until
-	// they end. Those that do not are left running,
-	// for a program that is about to end: trainers and kernel matrix must then not be written any more.
-	Patience time.Duration
 }
 
 // withDefaults fills in the defaults, for a scheme of that period, and refuses

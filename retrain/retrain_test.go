@@ -456,27 +456,6 @@ func TestFitInProgressIsKept(t *testing.T) {
 	}
 }
 
-// TestPatience: a fit that does not end is left to itself once the run's patience is over, and what
-// was finished before it in the order of b is the answer.
-func TestPatience(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	p, _ := regression(6)
-	stuck, fits := make(chan struct{}), 0
-	r, err := retrain.Run(ctx, p, constant(trainerFunc(func(_ []int, f []float64) error {
-		if fits++; fits > 2 {
-			cancel()
-			<-stuck
-		}
-		clear(f)
-		return nil
-	})), retrain.Settings{Resamples: 10, Workers: 1, Patience: time.Millisecond})
-	close(stuck)
-	if err != nil || r.Status != retrain.Cancelled || r.Resamples != 2 {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
 func TestRunCancelledBeforeItStarts(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

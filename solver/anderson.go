@@ -2,7 +2,6 @@ package solver
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -106,32 +105,4 @@ func (a *anderson) solve() []float64 {
 	}
 	lapack64.Potrs(factor, blas64.General{Rows: size, Cols: 1, Stride: 1, Data: c})
 	return c
-}
-
-// history is all that step depends on, newest first: dX and dF in turn, then x and f.
-// Nil when there is nothing.
-func (a *anderson) history() []float64 {
-	if a.count == 0 {
-		return nil
-	}
-	var all [][]float64
-	for k := range a.stored() {
-		all = append(all, a.dX[a.slot(k)], a.dF[a.slot(k)])
-	}
-	return slices.Concat(append(all, a.x, a.f)...)
-}
-
-// restore overwrites the history.
-func (a *anderson) restore(history []float64) {
-	size := len(a.x)
-	a.count = len(history) / (2 * size)
-	next := func(dst []float64) { copy(dst, history); history = history[size:] }
-	for k := range a.count - 1 {
-		next(a.dX[a.slot(k)])
-		next(a.dF[a.slot(k)])
-	}
-	if a.count > 0 {
-		next(a.x)
-		next(a.f)
-	}
 }

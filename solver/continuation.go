@@ -7,6 +7,22 @@ import (
 	"bootbench/resample"
 )
 
+// continuation is how far a path of problems has been followed, and where the iteration
+// returns to if the path ends early.
+type continuation struct {
+	at         float64  // parameter of the last point; 0: there is none yet
+	to         float64  // of the next
+	end        float64  // of the problem itself
+	growth     float64  // log of the next step's factor
+	halvings   int      // of it in a row
+	firstSweep int      // Stats.Sweeps at the start
+	last       Cavities // at at
+	previous   Cavities // one point before
+	step       float64  // log of the factor from there to at; 0: there is no such point
+	origin     Iterate
+	status     Status // of the solve at origin
+}
+
 // Limits of a continuation. Its parameter is -log of the smallest p(0).
 const (
 	pathStart        = 0.1  // parameter of the first point
@@ -19,41 +35,36 @@ const (
 	pathSweeps       = 200  // sweeps at most
 )
 
-// continuation is the last resort: it looks for the fixed point along a path of problems
+// followPath is the last resort: it looks for the fixed point along a path of problems
 // by a predictor-corrector method (Allgower and Georg). Every site is
 // present with a part of its probability only, and that part grows to 1. At its start
 // hardly a site is there, and sweeps converge; from there on the last
 // point is near enough for Newton's method. Where the path ends early, the
 // iteration returns to where it was.
-func (x *fixedPoint) continuation(ctx context.Context) Status {
-	if x.search.Continuation == nil {
-		x.search.Continuation = &Continuation{End: x.maxLogP0(), Growth: math.Log(pathGrowth),
-			FirstSweep: x.Stats.Sweeps, Origin: x.accepted.clone(), Status: x.Status}
-	}
-	c := x.search.Continuation
+func (x *fixedPoint) followPath(ctx context.Context) Status {
+	c := &continuation{end: x.maxLogP0(), growth: math.Log(pathGrowth), firstSweep: x.Stats.Sweeps,
+		origin: x.accepted.clone(), status: x.Status}
 	x.tol = pathTol
 	t := c.follow(ctx, x)
-	x.search.Continuation, x.model.presence, x.tol = nil, 1, x.settings.Tolerance
+	x.model.presence, x.tol = 1, x.settings.Tolerance
 	if t == nil {
 		return Converged
 	}
-	x.accepted.copyFrom(&c.Origin)
+	x.accepted.copyFrom(&c.origin)
 	x.gStale = true
 	if t.status == Cancelled || t.status == SweepLimit {
 		return t.status
 	}
-	return c.Status
+	return c.status
 }
 
 // follow goes from point to point to the end of the path, where it solves the problem
 // itself.
-func (c *Continuation) follow(ctx context.Context, x *fixedPoint) *trouble {
-	if c.At == 0 {
-		if t := c.firstPoint(ctx, x); t != nil {
-			return t
-		}
+func (c *continuation) follow(ctx context.Context, x *fixedPoint) *trouble {
+	if t := c.firstPoint(ctx, x); t != nil {
+		return t
 	}
-	for c.At < c.End {
+	for c.at < c.end {
 		if t := c.advance(ctx, x); t != nil {
 			return t
 		}
@@ -75,31 +86,26 @@ func (x *fixedPoint) stopped(ctx context.Context) *trouble {
 }
 
 // firstPoint finds the first point by sweeps.
-func (c *Continuation) firstPoint(ctx context.Context, x *fixedPoint) *trouble {
-	if !x.takeResumed() {
-		c.To = math.Min(pathStart, c.End)
-		c.setPresence(x)
-		if t := x.start(); t != nil {
-			x.fail(t)
-			return t
-		}
+func (c *continuation) firstPoint(ctx context.Context, x *fixedPoint) *trouble {
+	c.to = math.Min(pathStart, c.end)
+	c.setPresence(x)
+	if t := x.start(); t != nil {
+		x.fail(t)
+		return t
 	}
 	if status := x.iterate(ctx, stallContinuation); status != Converged {
 		return &trouble{status: status}
 	}
-	c.At, c.Last = c.To, append(c.Last[:0], x.accepted.Cavities...)
+	c.at, c.last = c.to, append(c.last[:0], x.accepted.Cavities...)
 	return nil
 }
 
-var _ strategy = (*Continuation)(nil)
+var _ strategy = (*continuation)(nil)
 
 // advance is the strategy on a path, one step: a secant predictor, then Newton's method. Where that
 // does not find the next point, the next step is smaller.
-func (c *Continuation) advance(ctx context.Context, x *fixedPoint) *trouble {
-	var t *trouble
-	if !x.takeResumed() {
-		t = c.predict(x)
-	}
+func (c *continuation) advance(ctx context.Context, x *fixedPoint) *trouble {
+	t := c.predict(x)
 	if t == nil && x.accepted.Distance < pathNewtonRadius {
 		x.newton.correct(ctx, x)
 	}
@@ -110,39 +116,39 @@ func (c *Continuation) advance(ctx context.Context, x *fixedPoint) *trouble {
 	if done, status := x.done(ctx); done && status != Converged {
 		return &trouble{status: status}
 	}
-	if c.Halvings++; c.Halvings > pathHalvings || x.Stats.Sweeps > c.FirstSweep+pathSweeps {
+	if c.halvings++; c.halvings > pathHalvings || x.Stats.Sweeps > c.firstSweep+pathSweeps {
 		return &trouble{status: Stalled}
 	}
-	c.Growth /= 2
+	c.growth /= 2
 	return nil
 }
 
 // predict evaluates the next point's cavities extrapolated from the last two.
-func (c *Continuation) predict(x *fixedPoint) *trouble {
-	c.To = c.At * math.Exp(c.Growth)
-	if c.To >= math.Min(c.End, pathEnd) {
-		c.To = c.End
+func (c *continuation) predict(x *fixedPoint) *trouble {
+	c.to = c.at * math.Exp(c.growth)
+	if c.to >= math.Min(c.end, pathEnd) {
+		c.to = c.end
 	}
-	copy(x.trial.Cavities, c.Last)
-	if c.Step > 0 && c.To < pathEnd {
-		ahead := math.Log(c.To/c.At) / c.Step
-		for i, v := range c.Previous {
-			x.trial.Cavities[i] += ahead * (c.Last[i] - v)
+	copy(x.trial.Cavities, c.last)
+	if c.step > 0 && c.to < pathEnd {
+		ahead := math.Log(c.to/c.at) / c.step
+		for i, v := range c.previous {
+			x.trial.Cavities[i] += ahead * (c.last[i] - v)
 		}
 	}
 	c.setPresence(x)
 	x.resetAcceleration()
-	x.search.NewtonRadius = pathNewtonRadius
+	x.search.newtonRadius = pathNewtonRadius
 	return x.evaluate(false)
 }
 
 // accept takes the next point as the last.
-func (c *Continuation) accept(point Cavities) {
-	c.Previous, c.Last = c.Last, append(c.Previous[:0], point...)
-	c.Step = math.Log(c.To / c.At)
-	c.At = c.To
-	c.Halvings = max(0, c.Halvings-1)
-	c.Growth = math.Min(c.Growth*pathRegrowth, math.Log(pathGrowth))
+func (c *continuation) accept(point Cavities) {
+	c.previous, c.last = c.last, append(c.previous[:0], point...)
+	c.step = math.Log(c.to / c.at)
+	c.at = c.to
+	c.halvings = max(0, c.halvings-1)
+	c.growth = math.Min(c.growth*pathRegrowth, math.Log(pathGrowth))
 }
 
 // maxLogP0 is the parameter of the problem itself, -log of the smallest p(0) of a site.
@@ -154,10 +160,10 @@ func (x *fixedPoint) maxLogP0() float64 {
 	return most
 }
 
-// setPresence thins the sites so that the smallest p(0) is e^-To.
-func (c *Continuation) setPresence(x *fixedPoint) {
+// setPresence thins the sites so that the smallest p(0) is e^-to.
+func (c *continuation) setPresence(x *fixedPoint) {
 	x.model.presence = 1
-	if c.To < c.End {
-		x.model.presence = -math.Expm1(-c.To) / -math.Expm1(-c.End)
+	if c.to < c.end {
+		x.model.presence = -math.Expm1(-c.to) / -math.Expm1(-c.end)
 	}
 }

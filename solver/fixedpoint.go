@@ -39,18 +39,12 @@ type point struct {
 	image Cavities
 }
 
-// progress is the search in memory.
+// progress is how far the search has come.
 type progress struct {
-	Search
-	resumed bool // the phase was entered before, in another process, and goes on
-	rank    int  // of K within rounding, as far as it was needed
-}
-
-// takeResumed reports, once, whether the phase was entered before.
-func (x *fixedPoint) takeResumed() bool {
-	was := x.search.resumed
-	x.search.resumed = false
-	return was
+	phase           Phase
+	sweepsConverged bool    // in phase FixedPoint
+	newtonRadius    float64 // distance up to which Newton's method is tried
+	rank            int     // of K within rounding, as far as it was needed
 }
 
 // trouble is why a step led to no new iterate: the Status that it gives the solve, and
@@ -197,5 +191,5 @@ func (x *fixedPoint) reportProgress() {
 func (x *fixedPoint) resetAcceleration() {
 	x.anderson.reset()
 	x.monitor = newMonitor()
-	x.search.NewtonRadius = newtonRadius
+	x.search.newtonRadius = newtonRadius
 }

@@ -15,13 +15,12 @@ import (
 func (r *run) solveGeneral(ctx context.Context) error {
 	x := r.newFixedPoint()
 	x.model.cancelled = func() bool { return ctx.Err() != nil }
-	if t := x.begin(); t != nil && t.status == Cancelled {
+	if t := x.start(); t != nil && t.status == Cancelled {
 		return ctx.Err()
 	} else if t != nil {
 		return asProblem(t.cause)
 	}
 	x.Status = x.runPhases(ctx)
-	x.checkpointFinal()
 	if x.gStale || x.accepted.SinglePrecision {
 		if t := x.restoreAccepted(); t != nil {
 			return t.cause
@@ -49,7 +48,7 @@ func (r *run) newFixedPoint() *fixedPoint {
 	x := newVectors(w, n, r.share)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
 	x.inner.squares.enabled = r.enabled(CoarseKernels)
-	x.tol, x.monitor, x.search.NewtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius,
+	x.tol, x.monitor, x.search.newtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius,
 		r.share.Total
 	if r.share.Alone() && r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(w, n)
@@ -94,14 +93,6 @@ func workspaceBytes(sites int, dense, newton bool) int64 {
 		}
 	}
 	return w.bytes
-}
-
-// begin evaluates the start value, or resumes.
-func (x *fixedPoint) begin() *trouble {
-	if x.settings.Resume != nil {
-		return x.resume()
-	}
-	return x.start()
 }
 
 // factorRoom is the memory for a factor of K: what Newton's method leaves of

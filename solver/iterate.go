@@ -39,22 +39,22 @@ func (s *siteModel) distance(a, b Cavities) float64 {
 // SiteParams are the parameters of all sites (T5): the precision d, the field g = gamma
 // and the variance u = -lambda >= 0.
 type SiteParams struct {
-	D []float64 `json:"d"`
-	G []float64 `json:"g,omitempty"`
-	U []float64 `json:"u,omitempty"`
+	D []float64
+	G []float64
+	U []float64
 }
 
-// Iterate is a point of the iteration, and how far from the fixed point it is. It is
-// what a checkpoint holds; G = (K^-1 + diag d)^-1 follows from it.
+// Iterate is a point of the iteration, and how far from the fixed point it is;
+// G = (K^-1 + diag d)^-1 follows from it.
 //
 // For the square loss the point is d; other losses iterate the Cavities, to which the
 // sites respond with the SiteParams.
 type Iterate struct {
-	Cavities Cavities `json:"cavities,omitempty"`
+	Cavities Cavities
 	SiteParams
-	Residual        float64 `json:"residual"`                   // see Solution.Residual
-	Distance        float64 `json:"distance"`                   // from Cavities to those that G says
-	SinglePrecision bool    `json:"single_precision,omitempty"` // of G
+	Residual        float64 // see Solution.Residual
+	Distance        float64 // from Cavities to those that G says
+	SinglePrecision bool    // of G
 }
 
 func newIterate(w *workspace, sites int) Iterate {
@@ -79,20 +79,20 @@ func (x *Iterate) copyFrom(from *Iterate) {
 }
 
 // Monitor watches a residual or a distance fall, and sets the length of damped steps.
-// Where no value was seen yet it holds math.MaxFloat64, which a document can.
+// Where no value was seen yet it holds math.MaxFloat64.
 type Monitor struct {
-	Best       Best    `json:"best"`   // since the start of the phase
-	Recent     Best    `json:"recent"` // since inner iterations were last turned on or off
-	Previous   float64 `json:"previous"`
-	StepLength float64 `json:"step_length"` // part of a sweep that is taken, in (0, 1]
+	Best       Best // since the start of the phase
+	Recent     Best // since inner iterations were last turned on or off
+	Previous   float64
+	StepLength float64 // part of a sweep that is taken, in (0, 1]
 	// predictions (square loss) or inner iterations (others) are left out
-	Plain bool `json:"plain,omitempty"`
+	Plain bool
 }
 
 // Best is the smallest value seen, and the number of sweeps since.
 type Best struct {
-	Value float64 `json:"value"`
-	Since int     `json:"since"`
+	Value float64
+	Since int
 }
 
 func (b *Best) update(v float64) {

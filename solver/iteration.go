@@ -7,7 +7,6 @@ import "context"
 // after which it gives up.
 func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 	for {
-		x.checkpointAccepted()
 		if done, status := x.done(ctx); done {
 			return status
 		}
@@ -32,9 +31,9 @@ type strategy interface {
 // the others have failed.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
-	case x.search.Phase == PlainSweeps && d >= plainMinDistance:
+	case x.search.phase == PlainSweeps && d >= plainMinDistance:
 		return plainSweep{}
-	case x.newton != nil && d < x.search.NewtonRadius:
+	case x.newton != nil && d < x.search.newtonRadius:
 		return x.newton
 	case x.enabled(Anderson) && d < andersonMaxDistance:
 		return andersonSweep{}

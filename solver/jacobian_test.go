@@ -154,7 +154,7 @@ func TestContinuation(t *testing.T) {
 		}
 		want := slices.Clone(x.accepted.image)
 		x.Status = Stalled
-		if status := x.continuation(t.Context()); status != Converged {
+		if status := x.followPath(t.Context()); status != Converged {
 			t.Fatal(status)
 		}
 		if far := x.model.maxChange(x.accepted.image, want); far > 1e-5 {
@@ -162,7 +162,7 @@ func TestContinuation(t *testing.T) {
 		}
 		origin := slices.Clone(x.accepted.Cavities)
 		x.settings.MaxSweeps = x.Stats.Sweeps + 5
-		if status := x.continuation(t.Context()); status != SweepLimit {
+		if status := x.followPath(t.Context()); status != SweepLimit {
 			t.Errorf("%v at the limit", status)
 		}
 		untroubled(t, x.restoreAccepted())

@@ -71,12 +71,11 @@ func (w *newton) advance(ctx context.Context, x *fixedPoint) *trouble {
 // them failed to factorise.
 func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 	for step := 0; ; step++ {
-		x.checkpointAccepted()
 		if done, _ := x.done(ctx); done {
 			return
 		}
 		if step == newtonMaxSteps || !w.lineSearch(x) {
-			x.search.NewtonRadius = x.accepted.Distance / radiusDecrease
+			x.search.newtonRadius = x.accepted.Distance / radiusDecrease
 			x.anderson.reset()
 			return
 		}

@@ -2,10 +2,22 @@ package solver
 
 import "context"
 
+// Phase is how far the search for the fixed point has come, for losses that are not
+// quadratic.
+type Phase int
+
+const (
+	FixedPoint    Phase = iota // from the start value
+	VerifyLowRank              // with K replaced by its numerical low-rank factor
+	Polish                     // where only rounding is left
+	OnPath                     // continuation
+	FinalPolish                // after it, with more patience
+	PlainSweeps                // damped, without acceleration, from the start value
+)
+
 // phase is a row of the table.
 type phase struct {
-	// where it starts; left out when the solve resumes in its middle
-	enter func(x *fixedPoint) *trouble
+	enter func(x *fixedPoint) *trouble                    // where it starts
 	run   func(x *fixedPoint, ctx context.Context) Status // what it does
 	next  func(x *fixedPoint) (p Phase, more bool)        // what follows, by Status; false: the search is over
 }
@@ -17,7 +29,7 @@ var phases = [...]phase{
 	FixedPoint:    {stay, (*fixedPoint).iterateBriefly, (*fixedPoint).afterFixedPoint},
 	VerifyLowRank: {(*fixedPoint).verify, (*fixedPoint).iterateBriefly, (*fixedPoint).afterVerify},
 	Polish:        {(*fixedPoint).restart, (*fixedPoint).iterateLong, endOfSearch},
-	OnPath:        {stay, (*fixedPoint).continuation, (*fixedPoint).afterPath},
+	OnPath:        {stay, (*fixedPoint).followPath, (*fixedPoint).afterPath},
 	FinalPolish:   {(*fixedPoint).restartWithSweep, (*fixedPoint).iterateLong, (*fixedPoint).afterFinalPolish},
 	PlainSweeps:   {(*fixedPoint).start, (*fixedPoint).iteratePlainly, endOfSearch},
 }
@@ -42,23 +54,20 @@ func (x *fixedPoint) runPhases(ctx context.Context) Status {
 		if x.Status == Cancelled || x.Status == SweepLimit {
 			return x.Status
 		}
-		next, more := phases[x.search.Phase].next(x)
+		next, more := phases[x.search.phase].next(x)
 		if !more {
 			return x.Status
 		}
-		x.search.Phase = next
+		x.search.phase = next
 	}
 }
 
-// runPhase goes through a phase, from its start or from where the solve resumed.
+// runPhase goes through a phase.
 func (x *fixedPoint) runPhase(ctx context.Context) Status {
-	p := phases[x.search.Phase]
-	if !x.search.resumed {
-		if t := p.enter(x); t != nil {
-			return x.fail(t)
-		}
+	p := phases[x.search.phase]
+	if t := p.enter(x); t != nil {
+		return x.fail(t)
 	}
-	defer func() { x.search.resumed = false }() // the next phase starts fresh
 	return p.run(x, ctx)
 }
 
@@ -80,7 +89,7 @@ func (x *fixedPoint) iteratePlainly(ctx context.Context) Status {
 func (x *fixedPoint) failed() bool { return x.Status == Stalled || x.Status == NumericalFailure }
 
 func (x *fixedPoint) afterFixedPoint() (Phase, bool) {
-	x.search.SweepsConverged = x.Status == Converged
+	x.search.sweepsConverged = x.Status == Converged
 	if x.useFactor() {
 		return VerifyLowRank, true
 	}
@@ -88,7 +97,7 @@ func (x *fixedPoint) afterFixedPoint() (Phase, bool) {
 }
 
 func (x *fixedPoint) afterVerify() (Phase, bool) {
-	if x.search.SweepsConverged && x.Status == Stalled {
+	if x.search.sweepsConverged && x.Status == Stalled {
 		// Both ways of computing G agree up to this residual: it is rounding, which
 		// patience may beat where it is near the tolerance.
 		return Polish, x.accepted.Residual < roundingFactor*x.tol
@@ -114,7 +123,7 @@ func stay(*fixedPoint) *trouble { return nil }
 // converged if the same iterate is found to have, and goes on from there otherwise; where
 // sweeps had not converged, it begins at the start value.
 func (x *fixedPoint) verify() *trouble {
-	if !x.search.SweepsConverged {
+	if !x.search.sweepsConverged {
 		return x.start()
 	}
 	x.resetAcceleration()

@@ -25,7 +25,6 @@ type precisionIteration struct {
 	monitor    Monitor // of the residual
 	updates    int     // rank updates since the last factorisation
 	single     bool    // G is in single precision
-	gStale     bool    // G does not stand anywhere yet: the solve resumes
 }
 
 // Limits of the iteration.
@@ -65,11 +64,9 @@ func (r *run) solveQuadratic(ctx context.Context) error {
 		c.reportProgress(Sweep{Number: sweep, Kind: kind, Moved: moved})
 		if done, status := c.done(ctx, sweep); done {
 			c.Status = status
-			c.checkpoint(nil)
 			return c.refineToDouble()
 		}
 		c.propose()
-		c.checkpoint(c.next)
 	}
 }
 
@@ -124,9 +121,6 @@ func (c *precisionIteration) fail(cause error) error {
 // start leaves the start value of d in next: the caller's, the fixed point on a
 // coarser kernel, or the response of every site to the homogeneous cavity (M03-61, 62).
 func (c *precisionIteration) start(ctx context.Context) error {
-	if c.settings.Resume != nil {
-		return c.resume()
-	}
 	if c.settings.Start != nil {
 		copy(c.next, c.settings.Start)
 		return nil
@@ -170,7 +164,7 @@ func (c *precisionIteration) startCoarse(ctx context.Context) bool {
 	r := *c.run
 	r.problem.Gram = coarser
 	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTol)
-	r.settings.Progress, r.settings.Checkpoint, r.onCoarser = nil, nil, true
+	r.settings.Progress, r.onCoarser = nil, true
 	r.Solution = &Solution{Method: c.Method, examples: c.examples, reader: reader{engine: coarser.Engine()}}
 	if r.solveQuadratic(ctx) != nil || r.Status == NumericalFailure {
 		return false
@@ -190,10 +184,6 @@ func precision(q loss.Quadratic, c float64) float64 {
 // moveG moves G to next: by a rank update when few sites move, in single
 // precision when another refresh must follow anyway, else by a factorisation.
 func (c *precisionIteration) moveG(sweep int) (kind string, err error) {
-	if c.gStale {
-		c.gStale = false
-		return "exact", c.factorize()
-	}
 	if sites, delta := c.fewMoving(); len(sites) > 0 {
 		err := c.g.rankUpdate(sites, delta)
 		if err == nil {

@@ -68,7 +68,7 @@ func (x *fixedPoint) roundingChange() float64 {
 // solve would. It reports false where that has no G.
 func (x *fixedPoint) imageBy(k *linalg.Sym, image Cavities) bool {
 	engine := x.settings.Engine(k)
-	if x.search.Phase != FixedPoint || x.newton == nil {
+	if x.search.phase != FixedPoint || x.newton == nil {
 		engine.UseFactor(x.accepted.D, x.factorRoom())
 	}
 	if engine.Factorize(x.accepted.D) != nil {

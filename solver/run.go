@@ -12,12 +12,11 @@ import (
 // run is a solve in progress.
 type run struct {
 	*Solution
-	problem     Problem
-	settings    Settings
-	quadratic   []loss.Quadratic
-	checkpoints checkpointer
-	onCoarser   bool // the kernel is coarser than that of the problem posed
-	began       time.Time
+	problem   Problem
+	settings  Settings
+	quadratic []loss.Quadratic
+	onCoarser bool // the kernel is coarser than that of the problem posed
+	began     time.Time
 }
 
 // enabled reports whether a solve may use a means.

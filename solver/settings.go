@@ -87,15 +87,6 @@ type Settings struct {
 	Engine func(linalg.Kernel) linalg.Engine
 	// Progress, if set, is told of every sweep as it ends.
 	Progress func(Sweep)
-
-	// Checkpoint, if set, is handed after every sweep what a later Solve of the same
-	// problem needs to go on from there. An error does not end the solve: it becomes
-	// a warning of the Solution. The mean-field method has no sweeps.
-	Checkpoint func(*State) error
-	// Resume is a State of the same problem to go on from, in the place of a start
-	// value. The tolerance, the sweep limit and the engine may be other ones. From
-	// must be the same. Default: none.
-	Resume *State
 }
 
 // DefaultTolerance is the Tolerance of zero Settings.
@@ -138,12 +129,6 @@ func (s Settings) withDefaults(share linalg.Share) (Settings, error) {
 		return s, badProblem("stall limit is %d, must be at least 1", s.StallLimit)
 	case s.Start != nil && len(s.Start) != sites:
 		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
-	}
-	if s.Resume != nil {
-		if err := s.Resume.check(share.Total); err != nil {
-			return s, err
-		}
-		s.Resume = s.Resume.own(share)
 	}
 	for i, d := range s.Start {
 		if !(d >= 0) || math.IsInf(d, 1) {

@@ -138,7 +138,6 @@ func (r *run) warn() {
 			fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
 				condition, condition*rounding))
 	}
-	r.warnCheckpoints()
 	if r.Status != Converged {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status,
 			r.Residual, r.Stats.Sweeps))

@@ -64,7 +64,6 @@ func (x *fixedPoint) takePart() *trouble {
 
 // finishSweep evaluates the trial of a sweep.
 func (x *fixedPoint) finishSweep() *trouble {
-	x.checkpointTrial()
 	return x.moveTo(x.accepted.Distance > singleMinDistance)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"bootbench/blas"
@@ -27,21 +26,19 @@ const (
 
 // app is one run of the program: what all commands share, and what has become of it.
 type app struct {
-	ctx        context.Context
-	args       []string // the command line, without the program
-	chosen     []string // what a quick fit would have added to it
-	began      time.Time
-	console    *console.Console
-	process    process
-	outputs    outputs
-	shards     shardFlags
-	merged     *study.Record // the study that this run merges; nil: none
-	checkpoint checkpointFlags
-	trace      trace
-	ranks      *rankGroup  // nil: the program runs alone
-	started    bool        // a command has begun: later errors are not of usage
-	status     int         // exit status where there is an answer
-	answering  atomic.Bool // an answer is being printed or written
+	ctx     context.Context
+	args    []string // the command line, without the program
+	chosen  []string // what a quick fit would have added to it
+	began   time.Time
+	console *console.Console
+	process process
+	outputs outputs
+	shards  shardFlags
+	merged  *study.Record // the study that this run merges; nil: none
+	trace   trace
+	ranks   *rankGroup // nil: the program runs alone
+	started bool       // a command has begun: later errors are not of usage
+	status  int        // exit status where there is an answer
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {

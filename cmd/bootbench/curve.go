@@ -23,13 +23,11 @@ func curveCommand(a *app) *cobra.Command {
 		Long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
 to that of DATA. Every solve starts from the last one, so that order pays: give
 ratios that rise or fall. Ratios are printed as they are finished, and kept when
-the program is interrupted; with --checkpoint and --resume those that are finished
-are not solved again. Beside every ratio's theory stand exact resamples (--refine).
+the program is interrupted. Beside every ratio's theory stand exact resamples (--refine).
 
 The JSON document has a list under "results", each like the document of estimate.`,
 		Example: `  bootbench curve boston --ratio 0.2:5:6
   bootbench curve boston --ratio 0.25,0.5,1,2 --no-points --json curve.json
-  bootbench curve boston --ratio 0.5,1,2 --checkpoint curve.checkpoint --resume --quiet
   bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,11 +86,6 @@ func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
 			return nil, err
 		}
 	}
-	// The answers are kept in a checkpoint, too, so that it depends on all settings.
-	f := of.spec.Fingerprint().With("command", "curve").With("--scheme", t.scheme.scheme).With("--ratio", list)
-	if err := a.checkpoint.begin(of.spec.Set, p.withEstimate(f)); err != nil {
-		return nil, err
-	}
 	c.job, err = a.build(of)
 	return c, err
 }
@@ -136,15 +129,10 @@ func completeness(complete bool) string {
 	return "cancelled"
 }
 
-// ratio is the estimate at ratio number i, from the checkpoint if it has it. The
+// ratio is the estimate at ratio number i. The
 // solve after it starts from its solution; but parts of a study start every solve
 // anew: what they find must not depend on which others they have.
 func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
-	keeper := a.checkpoint.keeper
-	if e := keeper.Result(i); e != nil {
-		c.settings.From = keeper.Start()
-		return *e, nil
-	}
 	scheme := c.schemes[i]
 	label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(c.schemes))
 	e, solution, err := a.estimateAt(c.job, c.at(scheme), label)
@@ -160,7 +148,6 @@ func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
 	if solution.Status != solver.Converged {
 		solution = nil
 	}
-	keeper.Finish(e, solution)
 	c.settings.From = solution
 	return *e, nil
 }

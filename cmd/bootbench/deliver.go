@@ -45,7 +45,6 @@ func (a *app) deliver(r answer) error {
 
 // text hands standard output to write, unless the JSON document takes it.
 func (a *app) text(write func(io.Writer) error) error {
-	a.answering.Store(true)
 	a.console.Clear()
 	if a.outputs.stdout() {
 		return nil
@@ -56,7 +55,6 @@ func (a *app) text(write func(io.Writer) error) error {
 // document writes the JSON document where it was asked for, and into --out as
 // result.json.
 func (a *app) document(doc any) error {
-	a.answering.Store(true)
 	a.console.Clear()
 	write := func(w io.Writer) error { return report.WriteDocument(w, doc) }
 	if a.outputs.stdout() {

@@ -25,16 +25,11 @@ of examples that a resample leaves out (Efron's leave-one-out bootstrap), .632
 and .632+, and for every example the mean and the variance over resamples of the
 prediction there and its own left-out error.
 
-The points of the JSON document are in the order of the file.
-
-A long solve that may be stopped is given --checkpoint FILE, and --resume, on the
-same command line, to go on from there when it runs again.`,
+The points of the JSON document are in the order of the file.`,
 		Example: `  bootbench estimate boston
   bootbench estimate sonar --ratio 0.5 --json - --no-points
   bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --amplitude 25 --constant 200 --test-loss absolute
-  bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --checkpoint solve.checkpoint
-  bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --checkpoint solve.checkpoint --resume --quiet
   bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runEstimate(cmd, args, &t, &law) },
@@ -77,9 +72,6 @@ func (a *app) solvable(t *theoryFlags, path string, p *plan) (*job, error) {
 		return nil, err
 	}
 	if p.scheme, err = t.scheme.of(t.scheme.ratio, of.spec.Set.N()); err != nil {
-		return nil, err
-	}
-	if err := a.checkpoint.begin(of.spec.Set, p.solveFingerprint(&of.spec)); err != nil {
 		return nil, err
 	}
 	return a.build(of)

@@ -13,13 +13,12 @@ import (
 
 // The rooms of the program itself.
 const (
-	usageDir      = "cmd/bootbench/internal/usage"
-	helpDir       = "cmd/bootbench/internal/help"
-	consoleDir    = "cmd/bootbench/internal/console"
-	filesDir      = "cmd/bootbench/internal/files"
-	studyDir      = "cmd/bootbench/internal/study"
-	checkpointDir = "cmd/bootbench/internal/checkpoint"
-	valuesDir     = "cmd/bootbench/internal/values"
+	usageDir   = "cmd/bootbench/internal/usage"
+	helpDir    = "cmd/bootbench/internal/help"
+	consoleDir = "cmd/bootbench/internal/console"
+	filesDir   = "cmd/bootbench/internal/files"
+	studyDir   = "cmd/bootbench/internal/study"
+	valuesDir  = "cmd/bootbench/internal/values"
 )
 
 // floors says which packages of this module each package may import: only
@@ -52,14 +51,13 @@ var floors = map[string][]string{
 	"bench/paper": {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
 	"report": {"bench", "bench/paper", "blas", "calibration", "dataset", "kernel", "linalg", "loss",
 		"solver"},
-	usageDir:      {},
-	helpDir:       {},
-	consoleDir:    {},
-	filesDir:      {usageDir},
-	studyDir:      {filesDir, usageDir},
-	valuesDir:     {usageDir},
-	checkpointDir: {filesDir, "loss", "model", "report", "solver", "tune", usageDir},
-	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", checkpointDir,
+	usageDir:   {},
+	helpDir:    {},
+	consoleDir: {},
+	filesDir:   {usageDir},
+	studyDir:   {filesDir, usageDir},
+	valuesDir:  {usageDir},
+	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration",
 		consoleDir, filesDir, helpDir, studyDir, usageDir, valuesDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver",
 		"svm", "train", "tune"},

@@ -48,7 +48,7 @@ func announcement(sites, rank int, least time.Duration, lowRank bool) string {
 	if lowRank {
 		text += fmt.Sprintf("; --engine lowrank --max-rank %d is faster, and says by how much it may change the error", adviseRank)
 	}
-	return text + "; --checkpoint FILE --resume keeps what is done"
+	return text
 }
 
 // refreshFlops counts a refresh of G and a product with G o G: N^3 + 2 N^2 of the exact engine, 4 N r^2 on

@@ -8,14 +8,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	args := os.Args[1:]
 	if wantsRanks(args, os.LookupEnv) {
-		context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 		together, err := startRanks()
 		switch {
 		case err != nil:
@@ -28,12 +27,7 @@ func main() {
 			os.Exit(exitUsage)
 		}
 	}
-	a := newApp(ctx, args, os.Stdin, os.Stdout, os.Stderr)
-	context.AfterFunc(ctx, func() {
-		stop() // a second interrupt ends the program at once
-		time.AfterFunc(patience, a.abandon)
-	})
-	os.Exit(a.run())
+	os.Exit(run(ctx, args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // interrupts are the signals that end a run. A hangup that the caller ignores, as nohup

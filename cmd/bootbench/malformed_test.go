@@ -63,7 +63,7 @@ var wholeValues = map[string][]string{
 }
 
 // outputFlags name what a command may write.
-var outputFlags = []string{"json", "csv", "out", "checkpoint", "trace", "cpuprofile", "memprofile",
+var outputFlags = []string{"json", "csv", "out", "trace", "cpuprofile", "memprofile",
 	"replicates", "model", "export", "covariance"}
 
 // line is a command line, the files it names, and whether it reads standard input.
@@ -239,7 +239,7 @@ const (
 
 // TestMalformed: thousands of command lines, most of them wrong, end with one of the
 // program's statuses, without a fault, say on one line why they are refused, write no file
-// that they do not name (of a checkpoint also FILE.fits, as the help says), and give no answer that is not
+// that they do not name, and give no answer that is not
 // finite with status 0.
 func TestMalformed(t *testing.T) {
 	lines := 200
@@ -329,9 +329,6 @@ func wrongWith(o outcome) string {
 	case exitDone:
 		return notFinite(o)
 	case exitUsage:
-		if _, after, ok := strings.Cut(o.stderr, ": starting afresh\n"); ok {
-			o.stderr = after // a note on --resume
-		}
 		if strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "bootbench: ") {
 			return fmt.Sprintf("%q", o.stderr)
 		}

@@ -59,7 +59,6 @@ no variance, no training data, and the speed of a product of matrices.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
   bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --interval observation --level 0.9 --csv -
   bootbench predict --model houses.json --test new.csv --csv -
-  bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --checkpoint houses.checkpoint --resume --quiet
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
 		Args: dataOrModel,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPredict(cmd, args, &t, &p) },

@@ -137,37 +137,25 @@ func (j *job) fittingKey(scheme resample.Scheme, cross blas64.General) string {
 }
 
 // recall has refinement take fits from where they are kept, and keep those that it makes:
-// in the parts of a study, or beside a checkpoint. It reports false where other processes
-// have some; end is to be called at the end.
+// in the parts of a study. It reports false where other processes have some.
 func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, p plan) (whole bool,
-	end func(), err error) {
+	err error) {
 	wanted, scheme := p.refine, p.scheme
-	if !wanted.split && (a.checkpoint.keeper == nil || a.ranks != nil) { // ranks make all fits together
-		return true, func() {}, nil
+	if !wanted.split {
+		return true, nil
 	}
 	key, inputs := j.fittingKey(scheme, settings.Cross), j.Sites()+settings.Cross.Rows
-	if wanted.split {
-		settings.Lookup, err = a.splitFits(fitting{
-			key: "refine " + key, name: j.Set.Name, inputs: inputs,
-			settings: retrain.Settings{Resamples: settings.Count(scheme), Seed: settings.Seed,
-				Progress: settings.Progress},
-			run: func(block retrain.Settings) (*retrain.Result, error) {
-				result, _, err := j.RetrainBatch(a.ctx, s, scheme, model.RetrainSettings{Settings: block,
-					Cross: settings.Cross})
-				return result, err
-			},
-		})
-		return settings.Lookup != nil, func() {}, err
-	}
-	fits, err := a.checkpoint.keeper.Fits(key, inputs)
-	settings.Lookup = fits.Lookup
-	settings.OnResample = func(b int, counts []int, f []float64) {
-		fits.Add(b, f)
-		if wanted.onResample != nil {
-			wanted.onResample(b, counts, f)
-		}
-	}
-	return true, fits.Close, err
+	settings.Lookup, err = a.splitFits(fitting{
+		key: "refine " + key, name: j.Set.Name, inputs: inputs,
+		settings: retrain.Settings{Resamples: settings.Count(scheme), Seed: settings.Seed,
+			Progress: settings.Progress},
+		run: func(block retrain.Settings) (*retrain.Result, error) {
+			result, _, err := j.RetrainBatch(a.ctx, s, scheme, model.RetrainSettings{Settings: block,
+				Cross: settings.Cross})
+			return result, err
+		},
+	})
+	return settings.Lookup != nil, err
 }
 
 // refine trains on exact resamples around a solution: at the sites, and at new inputs
@@ -188,17 +176,16 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 	}
 	settings := model.RefineSettings{
 		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test},
-			wanted.tests...), OnResample: wanted.onResample, Patience: a.fitPatience(),
+			wanted.tests...), OnResample: wanted.onResample,
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 			a.ranks.syncCancel()
 		},
 	}
-	whole, end, err := a.recall(&settings, j, s, p)
+	whole, err := a.recall(&settings, j, s, p)
 	if err != nil || !whole {
 		return nil, nil, err
 	}
-	defer end()
 	result, err = j.Refine(a.ctx, s, p.scheme, settings)
 	switch {
 	case errors.Is(err, retrain.ErrCancelled):

@@ -2,12 +2,9 @@ package main
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
 	"bootbench/report"
 )
 
@@ -66,7 +63,6 @@ func TestRefinementInParts(t *testing.T) {
 		"give --refine R":         {"--refine", "none"},
 		"--accuracy decides":      {"--accuracy", "1%"},
 		"which loss probit":       {"--loss", "probit"},
-		"keep what they finish":   {"--checkpoint", filepath.Join(t.TempDir(), "c")},
 		"standard input cannot":   {"--test", "-"},
 		"there are none: give --": {"--refine", "none", "--test", "crabs"},
 	} {
@@ -79,50 +75,5 @@ func TestRefinementInParts(t *testing.T) {
 		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
 			t.Errorf("%v: status %d, %s", more, o.status, o.stderr)
 		}
-	}
-}
-
-// TestResumeRefinement: of the fits that a checkpoint keeps all that are whole are taken up
-// again, more are added, and the answer is that of a run that was not disturbed. A damaged
-// one ends them; those of other inputs are replaced, and what is none of ours is not.
-func TestResumeRefinement(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the run without -short has it")
-	}
-	path := filepath.Join(t.TempDir(), "c")
-	line := []string{"estimate", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint", path}
-	want := decoded[report.Estimate](t, append(line, "--refine", "150")...).Refined
-	whole := need.One(os.ReadFile(path + ".fits"))(t)
-	damaged := append([]byte(nil), whole...)
-	damaged[len(damaged)/2] ^= 1
-	resume := append(line, "--refine", "150", "--resume")
-	for says, content := range map[string][]byte{
-		"c.fits: 150 fits": whole,
-		"c.fits: 149 fits": whole[:len(whole)-1],
-		"c.fits: 74 fits":  damaged,
-		"going on from":    {},
-	} {
-		if err := os.WriteFile(path+".fits", content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if o := drive(t, "", append(resume, "--no-points")...); o.status != exitDone ||
-			!strings.Contains(o.stderr, says) {
-			t.Errorf("%s: %+v", says, o)
-		}
-		if now, err := os.ReadFile(path + ".fits"); err != nil || len(now) != len(whole) {
-			t.Errorf("%s: %d bytes, not %d, %v", says, len(now), len(whole), err)
-		}
-		sameRefined(t, decoded[report.Estimate](t, resume...).Refined, want)
-	}
-	if o := drive(t, "", "predict", "sonar", "--test", "sonar", "--loss", "hinge", "--C", "1", "--checkpoint",
-		path, "--refine", "10", "--resume"); o.status != exitDone || strings.Contains(o.stderr, "fits\n") {
-		t.Errorf("other inputs: %d, %s", o.status, o.stderr)
-	}
-	if err := os.WriteFile(path+".fits", []byte("mine, not a program's"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if o := drive(t, "", resume...); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "is no fits of bootbench") {
-		t.Errorf("a file of the user's: %+v", o)
 	}
 }

@@ -164,7 +164,6 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if err != nil {
 		return err
 	}
-	settings.Patience = a.fitPatience()
 	settings.Progress = func(done, total int) {
 		a.console.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
 	}
@@ -184,7 +183,6 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	case result.Resamples == 0:
 		return a.ctx.Err()
 	}
-	a.answering.Store(true)
 	j.times.Retrain = time.Since(began).Seconds()
 	j.times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
 	if err := replicates.write(flags.replicates, j); err != nil {

@@ -92,14 +92,7 @@ func doTask[R any](a *app, number int, t bench.Task[R]) (row R, filled bool, err
 	filled, err = a.shards.study.Do(study.Task{
 		Number: number, Name: t.Name, Key: t.Key,
 		Compute: func() error {
-			var computed R // written even after an interrupt
-			err := a.step(func() (err error) {
-				computed, err = t.Run(a.ctx)
-				return err
-			})
-			if err == nil {
-				row = computed
-			}
+			row, err = t.Run(a.ctx)
 			return err
 		},
 		Check: func() error {

@@ -92,7 +92,6 @@ func (a *app) finish() error {
 // close undoes what the run did to the process, for the next run in it.
 func (a *app) close() {
 	a.console.Clear()
-	a.checkpoint.keeper.Close()
 	a.process.end()
 	a.process.undo()
 }

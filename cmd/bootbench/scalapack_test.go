@@ -208,51 +208,6 @@ func gone(t *testing.T, pid int) {
 	t.Error("the other rank runs on")
 }
 
-// A rank is killed in mid-solve: the checkpoint is whole, and the same command line
-// ends where an undisturbed run does.
-func TestScaLAPACKResumes(t *testing.T) {
-	for name, model := range map[string][]string{
-		"square": {"synthetic:friedman1,n=1500,seed=1", "--loss", "square", "--noise", "0.1", "--amplitude", "25",
-			"--constant", "200", "--ratio", "0.3"},
-		"hinge": {"synthetic:rings,n=1200,seed=1", "--loss", "hinge", "--C", "1", "--gamma", "0.2"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "checkpoint")
-			estimate := append(append([]string{"-np", "2", "bootbench", "estimate"}, model...), "--tol", "1e-9",
-				"--engine", "scalapack", "--no-points", "--quiet", "--json", "-")
-			kept := append(append([]string{}, estimate...), "--checkpoint", file, "--resume")
-			document := func(args []string) map[string]any {
-				stdout, stderr, status := finish(t, onTwoRanks(t, args...))
-				var document map[string]any
-				if err := json.Unmarshal([]byte(stdout), &document); err != nil || status != exitDone {
-					t.Fatalf("%v, status %d\n%s", err, status, stderr)
-				}
-				return document
-			}
-			whole := document(append([]string{}, estimate...))
-			cmd := onTwoRanks(t, append([]string{}, kept...)...)
-			ranks := begin(t, cmd, file, 0)
-			if err := syscall.Kill(ranks[0], syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			if cmd.Wait() == nil {
-				t.Fatal("the solve was over before it could be killed")
-			}
-			if _, err := os.Stat(file); err != nil {
-				t.Fatal(err)
-			}
-			resumed := document(kept)
-			got, want := resumed["test_error"].(float64), whole["test_error"].(float64)
-			if math.Abs(got-want) > 1e-8*want || resumed["status"] != "converged" {
-				t.Errorf("after a kill %v (%v), undisturbed %v", got, resumed["status"], want)
-			}
-			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "*")); len(left) != 1 {
-				t.Errorf("files left: %v", left)
-			}
-		})
-	}
-}
-
 // runs reports whether a process is more than an entry that nobody has read yet.
 func runs(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -193,22 +193,3 @@ func TestScaLAPACKLowRankIsInterrupted(t *testing.T) {
 		})
 	}
 }
-
-// A rank is killed in mid-solve: the checkpoint is whole, and one process ends from there
-// where an undisturbed run does.
-func TestScaLAPACKLowRankResumes(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "checkpoint")
-	args := lowRank("estimate", "--loss", "eps", "--C", "1", "--epsilon", "0.1", "--gamma", "0.05", "--tol",
-		"1e-9", "--refine", "none", "--no-points")
-	whole := ranksDocument(t, args)
-	kept := append(append([]string{}, args...), "--checkpoint", file, "--resume")
-	cmd := onTwoRanks(t, append([]string{}, kept...)...)
-	ranks := begin(t, cmd, file, 0)
-	if err := syscall.Kill(ranks[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if cmd.Wait() == nil {
-		t.Skip("the solve was over before it could be killed")
-	}
-	compareNumbers(t, "resumed", whole, ranksDocument(t, kept))
-}

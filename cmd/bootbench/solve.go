@@ -31,10 +31,7 @@ func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
 		a.ranks.syncCancel()
 	}
 	a.console.Progress(label, 0, 100)
-	keeper := a.checkpoint.keeper
-	keeper.Enter(&settings)
 	solution, err := j.Solve(a.ctx, p.scheme, settings)
-	keeper.Leave(solution)
 	if err := a.ranks.agree(errors.Join(err, tracing)); err != nil {
 		return nil, err
 	}
@@ -55,7 +52,7 @@ func (a *app) solveFitted(j *job, p plan, label string) (*solver.Solution, error
 	if _, err = a.fit(j); err != nil {
 		return nil, err
 	}
-	p.settings.From, p.settings.Resume = solution, nil
+	p.settings.From = solution
 	return a.solve(j, p, label)
 }
 
@@ -209,13 +206,6 @@ func (p plan) withEstimate(f model.Fingerprint) model.Fingerprint {
 	return f.With("--method", s.Method).With("--tol", s.Tolerance).With("--max-sweeps", s.MaxSweeps).
 		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine",
 		p.refine)
-}
-
-// solveFingerprint names what a checkpoint of one solve must be of. Which command
-// prints it does not matter, nor how far it is to go.
-func (p plan) solveFingerprint(spec *model.Spec) model.Fingerprint {
-	return spec.Fingerprint().WithScheme(p.scheme).With("command", "estimate or predict").With("--method",
-		p.settings.Method)
 }
 
 // checkEstimate refuses an estimate that was kept and cannot be that of n examples.

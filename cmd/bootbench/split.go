@@ -81,8 +81,8 @@ func (a *app) readData(path string, options dataset.Options) (*dataset.Set, erro
 		return nil, usage.Errorf(
 			"standard input cannot be split by --shard: every part and merge read DATA; save it as a file")
 	}
-	if isAmong(a.outputs.json, path) || isAmong(a.checkpoint.path, path) {
-		return nil, usage.Errorf("DATA %s is the file of --json or --checkpoint", path)
+	if isAmong(a.outputs.json, path) {
+		return nil, usage.Errorf("DATA %s is the file of --json", path)
 	}
 	place := a.place(path)
 	set, err := dataset.Load(place, options)

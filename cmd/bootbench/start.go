@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bootbench/cmd/bootbench/internal/checkpoint"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
@@ -24,9 +23,6 @@ func (a *app) start(cmd *cobra.Command) error {
 		return err
 	}
 	if err := a.ranks.agree(a.checkOutputs()); err != nil {
-		return err
-	}
-	if err := a.openCheckpoint(); err != nil {
 		return err
 	}
 	if err := a.process.profile(); err != nil {
@@ -87,43 +83,10 @@ func (a *app) checkOutputs() (err error) {
 	if o.json == "" || o.json == "-" {
 		return nil
 	}
-	if files.Same(o.json, a.checkpoint.path) || files.Same(o.json, a.trace.path) {
-		return usage.Errorf("--json: %s is the file of --checkpoint or --trace", o.json)
+	if files.Same(o.json, a.trace.path) {
+		return usage.Errorf("--json: %s is the file of --trace", o.json)
 	}
 	return files.CheckWritable("json", o.json)
-}
-
-// openCheckpoint refuses a file that cannot be written, or taken up, before any work.
-// Rank 0 looks for all.
-func (a *app) openCheckpoint() (err error) {
-	c := &a.checkpoint
-	switch {
-	case c.path == "" && c.resume:
-		return usage.Errorf("--resume needs --checkpoint FILE")
-	case c.path == "":
-		return nil
-	case a.shards.wanted != "":
-		return usage.Errorf("--checkpoint: parts of a study keep what they finish in --out")
-	}
-	c.options.Version, c.options.Note, c.options.Warn = version(), a.console.Note, a.console.Warn
-	if !a.ranks.rankZeroOnly() {
-		c.keeper, err = checkpoint.Open(c.path, c.resume, c.options)
-	}
-	if err := a.ranks.agree(err); err != nil || a.ranks == nil {
-		return err
-	}
-	var content []byte
-	if !a.ranks.rankZeroOnly() {
-		content, err = c.keeper.Found()
-	}
-	if err := a.ranks.agree(err); err != nil {
-		return err
-	}
-	content = a.ranks.BroadcastBytes(content, 0)
-	if a.ranks.rankZeroOnly() {
-		c.keeper, err = checkpoint.Follow(c.path, content, c.options)
-	}
-	return err
 }
 
 // onRanks refuses flags that have no meaning on ranks, and keeps all but rank 0

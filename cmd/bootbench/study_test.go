@@ -79,7 +79,7 @@ func sameStudy(a, b any, refined bool) bool {
 func TestShards(t *testing.T) {
 	for name, args := range map[string][]string{
 		"retrain": on("retrain", "--resamples", "250", "--seed", "4"),
-		"curve":   on("curve", "--ratio", "0.5,1,2", "--refine", "20"),
+		"curve":   on("curve", "--ratio", "0.5,1,2", "--refine", "none"),
 	} {
 		dir := filepath.Join(t.TempDir(), "study")
 		part := func(shard string) string {
@@ -104,7 +104,7 @@ func TestShards(t *testing.T) {
 		}
 		if alone := timeless(t, must(t, append(whole[:len(whole):len(whole)], "--json",
 			"-")...)); !sameStudy(merged, alone, false) {
-			t.Errorf("%s: merged %v\nalone %v", name, merged, alone)
+			t.Errorf("%s: merged, the answer is another", name)
 		}
 		if o := drive(t, "", append(args[:len(args):len(args)], "--quiet", "--jitter", "0.1", "--shard", "0/3",
 			"--out", dir)...); o.status != exitUsage || !strings.Contains(o.stderr, "another study") {
@@ -202,7 +202,6 @@ func TestOwnFiles(t *testing.T) {
 		{"estimate", "d.csv", "--loss", "hinge", "--C", "1", "--json", "./d.csv"},
 		{"train", "d.csv", "--loss", "hinge", "--C", "1", "--no-standardize", "--model", "d.csv"},
 		{"train", "d.csv", "--loss", "hinge", "--C", "1", "--no-standardize", "--model", "-"},
-		{"estimate", "boston", "--json", "same", "--checkpoint", "same"},
 	} {
 		if o := drive(t, "", args...); o.status != exitUsage || o.stdout != "" {
 			t.Errorf("%v: %+v", args, o)
@@ -265,7 +264,6 @@ func TestCraftedStudies(t *testing.T) {
 		`setting "cpuprofile", which no study can have`: record("curve", setting("cpuprofile", victim)),
 		`setting "json"`:                                record("retrain", setting("json", victim)),
 		`setting "trace"`:                               record("curve", setting("trace", victim)),
-		`setting "checkpoint"`:                          record("curve", setting("checkpoint", victim)),
 		`setting "out"`:                                 record("grid", setting("out", filepath.Dir(victim))),
 		`setting "nosuch"`:                              record("grid", setting("nosuch", "1")),
 		"2 values of --ratio":                           record("retrain", setting("ratio", "1", "2")),
@@ -309,8 +307,7 @@ func TestCraftedStudies(t *testing.T) {
 // answer, and is recorded, or is known not to; none of those recorded names a file to
 // write.
 func TestStudySettings(t *testing.T) {
-	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "checkpoint",
-		"resume", "cpuprofile", "memprofile",
+	working := []string{"workers", "threads", "quiet", "shard", "shards", "out", "json", "trace", "cpuprofile", "memprofile",
 		"replicates", "csv", "estimators", "splits", "help", "model", "models", "covariance"}
 	for _, cmd := range commands() {
 		if !shards(cmd) {

@@ -36,7 +36,6 @@ func (t *theoryFlags) registerSolve(a *app, cmd *cobra.Command) {
 	t.register(a, cmd, refineAuto)
 	t.test.registerPoints(cmd.Flags())
 	a.trace.register(cmd.Flags())
-	a.checkpoint.register(cmd)
 }
 
 // plan is a solve of the theory, with the exact resamples beside it and what is printed.

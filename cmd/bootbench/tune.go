@@ -72,14 +72,6 @@ func (t *tuneFlags) register(f *pflag.FlagSet) {
 		"of the models that are looked at first, an integer `SEED`; default 0")
 }
 
-// registerSearch adds where the search is kept.
-func (c *checkpointFlags) registerSearch(f *pflag.FlagSet) {
-	f.StringVar(&c.path, "checkpoint", "",
-		"keep the models that were judged in `FILE`, once a second at most; one that is there is replaced; default: none")
-	f.BoolVar(&c.resume, "resume", false,
-		"go on from --checkpoint, whose data and settings must be the same but for --budget, --max-evaluations, --choice and --tol; default: start afresh, as where there is no FILE yet")
-}
-
 // registerBy adds what models are compared by, which has its default.
 func registerBy(f *pflag.FlagSet, by *string) {
 	f.StringVar(by, "by", *by,
@@ -107,8 +99,7 @@ is smooth for the zero-one loss too.
 
 Models all over the ranges are looked at first, then descents begin at the best of
 them, on a part of DATA where it is large, and the best goes on on all of it. An
-interrupted search keeps the best so far, and goes on with --checkpoint and --resume.
-The model that is chosen is printed with its left-out error, and the command line that
+interrupted search keeps the best so far. The model that is chosen is printed with its left-out error, and the command line that
 estimates it again. The error of the best of many models is lower than what it will do
 on new data, by less than its standard error where few numbers are chosen.`,
 		Example: `  bootbench tune boston
@@ -126,7 +117,6 @@ on new data, by less than its standard error where few numbers are chosen.`,
 	t.test.registerTest(f)
 	t.solver.registerLimits(f)
 	t.model.registerEngine(f)
-	a.checkpoint.registerSearch(f)
 	registerOut(cmd, "")
 	return cmd
 }
@@ -143,13 +133,6 @@ func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
 	}
 	p, err := a.tuneProblem(t, path)
 	if err != nil {
-		return err
-	}
-	law, err := t.scheme.of(t.scheme.ratio, p.Spec.Set.N())
-	if err != nil {
-		return err
-	}
-	if err := a.keepSearch(p, t, law); err != nil {
 		return err
 	}
 	return a.tune(cmd, p, t, path)
@@ -194,26 +177,14 @@ func (t *tuneFlags) chooseBy() error {
 	return nil
 }
 
-// keepSearch goes on from what a checkpoint holds, and keeps what follows.
-func (a *app) keepSearch(p *tune.Problem, t *tuneFlags, law resample.Scheme) error {
-	f := p.Spec.Fingerprint().WithScheme(law).With("command", "tune").With("--by", p.By).With("--over",
-		p.Over).With("--test-loss", p.Test.Name()).
-		With("--starts", t.settings.Starts).With("--seed", t.settings.Seed).With("--from-grid", t.settings.Direct)
-	if err := a.checkpoint.begin(p.Spec.Set, f); err != nil {
-		return err
-	}
-	t.settings.Kept, t.settings.Keep = a.checkpoint.keeper.Judged(), a.checkpoint.keeper.Judge
-	return nil
-}
-
 // checkModel refuses a model file that cannot be written.
 func (t *tuneFlags) checkModel(a *app, data string) error {
 	switch {
 	case t.file == "":
 		return nil
-	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json, a.checkpoint.path, t.grid},
+	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json, t.grid},
 		func(other string) bool { return files.Same(t.file, other) }):
-		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json, --checkpoint or --from-grid", t.file)
+		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json or --from-grid", t.file)
 	}
 	return files.CheckWritable("model", t.file)
 }
@@ -412,7 +383,6 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 	}
 	began := time.Now()
 	r, err := tune.Run(a.ctx, *p, t.settings)
-	a.checkpoint.keeper.Leave(nil)
 	if err != nil {
 		return err
 	}
@@ -527,7 +497,7 @@ func againLine(cmd *cobra.Command, path string, best map[string]any, lossName st
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, chosen := best[f.Name]
 		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out",
-			"json", "quiet", "from-grid", "choice", "checkpoint", "resume"}
+			"json", "quiet", "from-grid", "choice"}
 		instead := f.Name == "gamma" && best["length-scale"] != nil
 		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
 			return

@@ -5,8 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -116,41 +114,12 @@ func TestTuneUsage(t *testing.T) {
 		"tune boston --engine scalapack":                    "take the exact engine",
 		"tune boston --over coef0":                          "no coef0 in a model",
 		"tune boston --over degree":                         "--over",
-		"tune boston --resume":                              "--checkpoint",
 		"tune boston --by loo --bias":                       "without bias",
 	} {
 		o := drive(t, "", strings.Fields(line)...)
 		if o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %d %q", line, o.status, o.stderr)
 		}
-	}
-}
-
-// TestTuneInterrupted: an interrupted search writes the best model so far, which predicts, and goes on from
-// its checkpoint to where one that was not interrupted ends; a checkpoint of other settings is refused.
-func TestTuneInterrupted(t *testing.T) {
-	dir := t.TempDir()
-	checkpoint, file := filepath.Join(dir, "path"), filepath.Join(dir, "model.json")
-	args := []string{"tune", "synthetic:friedman1,n=100", "--ard", "--starts", "1", "--checkpoint", checkpoint,
-		"--json", "-", "--quiet"}
-	o := driveUntil(t, 3, nil, append(slices.Clone(args), "--model", file)...)
-	d := document[tuningDocument](t, o.stdout)
-	if o.status != exitInterrupted || d.Status != "cancelled" || len(d.Path) == 0 ||
-		!strings.Contains(d.CommandLine, "--length-scale") {
-		t.Fatalf("status %d, %+v", o.status, d)
-	}
-	must(t, "predict", "--model", file, "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
-	if o := drive(t, "", append(slices.Clone(args), "--resume", "--by", "loo")...); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "--by is loo, was 632plus") {
-		t.Errorf("of other settings: %d %s", o.status, o.stderr)
-	}
-	resumed := document[tuningDocument](t, must(t, append(slices.Clone(args), "--resume")...))
-	whole := document[tuningDocument](t,
-		must(t, slices.DeleteFunc(args, func(s string) bool { return s == "--checkpoint" || s == checkpoint })...))
-	if !reflect.DeepEqual(resumed.Path[:len(d.Path)], d.Path) || resumed.Status != "complete" ||
-		math.Abs(resumed.TestError/whole.TestError-1) > 0.01 {
-		t.Errorf("%d models before, %d in all to %g, at once %g", len(d.Path), len(resumed.Path), resumed.TestError,
-			whole.TestError)
 	}
 }
 

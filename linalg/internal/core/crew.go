@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Crew is goroutines that work for the one that waits for them. A panic of one of
@@ -53,21 +52,6 @@ func (c *Crew) Go(f, failed func()) {
 
 // Failed reports whether a goroutine has panicked.
 func (c *Crew) Failed() bool { return c.fault.Load() != nil }
-
-// EndsWithin waits for all goroutines for a time, and reports whether they have ended.
-func (c *Crew) EndsWithin(limit time.Duration) bool {
-	ended := make(chan struct{})
-	go func() {
-		c.wait.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-time.After(limit):
-		return false
-	}
-}
 
 // Wait waits for all goroutines, and panics with the first Fault if there was one.
 func (c *Crew) Wait() {

@@ -31,38 +31,24 @@ func (a *anderson[T]) open() (residual, image []T) {
 	return a.residual.row(a.next), a.image.row(a.next)
 }
 
-// products takes the open row into the history and leaves in sums, 2 depth numbers, the inner products of the
-// history with it, and from depth on with the weighted residual.
-func (a *anderson[T]) products(sums []float64, weighted, work []T) {
+// coefficients takes the open row into the history and leaves in c the coefficients of the combination of
+// the history that comes nearest to the weighted residual. It returns how many there are: 0 where the least
+// squares cannot be solved. small is workspace.
+func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
 	depth := a.residual.rows
 	a.held = min(a.held+1, depth)
-	n := a.held
-	clear(sums)
-	for k, x := range [][]T{a.residual.row(a.next), weighted} {
-		mulVec(work[:n], a.residual.top(n), x)
-		for j, v := range work[:n] {
-			sums[k*depth+j] = float64(v)
-		}
+	c = c[:a.held]
+	mulVec(c, a.residual.top(a.held), a.residual.row(a.next))
+	for j, v := range c {
+		a.gram[j*depth+a.next], a.gram[a.next*depth+j] = float64(v), float64(v)
 	}
-}
-
-// close leaves in coefficients those of the history whose combination comes nearest to the weighted residual,
-// given these products. It returns how many there are: 0 where the least squares cannot be
-// solved.
-func (a *anderson[T]) close(sums []float64, coefficients []T, small []float64) int {
-	depth, n := a.residual.rows, a.held
-	for k, v := range sums[:n] {
-		a.gram[k*depth+a.next], a.gram[a.next*depth+k] = v, v
-	}
+	mulVec(c, a.residual.top(a.held), weighted)
 	a.next = (a.next + 1) % depth
-	for k, v := range sums[depth:][:n] {
-		coefficients[k] = T(v)
-	}
-	if !solveRidge(small, a.gram, coefficients[:n], depth) {
+	if !solveRidge(small, a.gram, c, depth) {
 		a.reset()
 		return 0
 	}
-	return n
+	return a.held
 }
 
 // solveRidge overwrites c with the solution of gram c = c by Cholesky's factorisation, its

@@ -59,7 +59,7 @@ func subMulVec[T number](dst []T, a matrix[T], x []T) {
 func vector32(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
 func vector64(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// product multiplies the rows of x by G. It is safe for concurrent use.
+// product multiplies the rows of x by G without its diagonal. It is safe for concurrent use.
 type product[T number] func(dst, x matrix[T])
 
 // newProduct takes a copy of G in the precision T, or of its factor.
@@ -70,9 +70,16 @@ func newProduct[T number](e linalg.Engine) product[T] {
 		return func(dst, x matrix[T]) { g.MulRows(dst.single(), x.single()) }
 	}
 	var one sync.Mutex // an engine's workspace serves one goroutine
+	chi, _ := e.Diag()
 	return func(dst, x matrix[T]) {
 		one.Lock()
 		defer one.Unlock()
 		e.MulRows(dst.double(), x.double())
+		for r := range x.rows {
+			to := dst.row(r)
+			for i, v := range x.row(r) {
+				to[i] -= T(chi[i]) * v
+			}
+		}
 	}
 }

@@ -1,14 +1,26 @@
 package batch
 
 import (
+	"context"
 	"math"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Block is resamples in training together, for one goroutine. Fits enter and leave it at
-// any step.
+// BlockSize is the number of resamples in a block.
+const BlockSize = 64
+
+// Fit is one resample: its counts, and where its predictions go.
+type Fit struct {
+	Number int       // of the resample
+	Counts []int     // of the examples
+	F      []float64 // length Trainer.Outputs
+	Known  bool      // F holds the predictions already
+	Err    error     // why there are none
+}
+
+// Block is resamples in training together, for one goroutine.
 type Block struct {
 	rows    rows
 	trainer *Trainer
@@ -17,17 +29,7 @@ type Block struct {
 
 // rows is a block in either precision.
 type rows interface {
-	start(r resample)
-	iterate(ended func(r resample, residual float64))
-}
-
-// resample is one resample: its place and counts, and where its outputs go. Where the fit
-// is known only the first iterate is missing.
-type resample struct {
-	place  int
-	counts []int
-	f      []float64
-	known  bool
+	train(ctx context.Context, fits []Fit, leave func(*Fit))
 }
 
 // NewBlock makes an empty block.
@@ -38,43 +40,22 @@ func (t *Trainer) NewBlock() *Block {
 	return &Block{trainer: t, rows: newBlock(t, t.single)}
 }
 
-// Size is the number of resamples that the block holds at most.
-func (b *Block) Size() int { return b.trainer.settings.Size }
-
-// Outputs is Trainer.Outputs.
-func (b *Block) Outputs() int { return b.trainer.Outputs() }
-
-// Start begins to train on counts. place is the caller's number for this fit; counts must not change, and f,
-// length Outputs, is written, until Step says that the fit has ended. Of a fit that is known, f holding it,
-// only the first iterate is computed.
-func (b *Block) Start(place int, counts []int, f []float64, known bool) {
-	b.rows.start(resample{place, counts, f, known})
-}
-
-// Step takes one iteration of all fits, and tells of those that ended with it. err is that
-// of the exact trainer, to which fits are left that do not reach the tolerance.
-func (b *Block) Step(ended func(place int, err error)) {
-	b.rows.iterate(func(r resample, residual float64) {
-		var err error
-		switch {
-		case r.known:
-		case residual <= b.trainer.settings.Tolerance && !b.trainer.examples.leave(r.counts):
-			b.trainer.counts.fits.Add(1)
-		default:
-			b.trainer.counts.left.Add(1)
-			err = b.fitExactly(r)
-		}
-		ended(r.place, err)
+// Train trains at most BlockSize fits. Of those that are known only the first iterate is computed, if it is
+// wanted at all. When ctx ends, fits in progress get its error.
+func (b *Block) Train(ctx context.Context, fits []Fit) {
+	b.rows.train(ctx, fits, func(f *Fit) {
+		b.trainer.counts.left.Add(1)
+		f.Err = b.fitExactly(f)
 	})
 }
 
-func (b *Block) fitExactly(r resample) (err error) {
+func (b *Block) fitExactly(f *Fit) (err error) {
 	if b.exact == nil {
 		if b.exact, err = b.trainer.newExact(); err != nil {
 			return err
 		}
 	}
-	return b.exact.Fit(r.counts, r.f[:b.trainer.inputs()])
+	return b.exact.Fit(f.Counts, f.F[:b.trainer.inputs()])
 }
 
 // block is the rows of a Block.
@@ -83,145 +64,160 @@ type block[T number] struct {
 	*precision[T]
 	rows   []row[T] // those in use first
 	active int
-	x, f   matrix[T] // xi - g and f - m = G (xi - g), a row a resample
+	x, p   matrix[T] // xi - g, and its product with G without the diagonal, a row a resample
 
 	h, fitted    []float64 // workspace over the sites
 	move         []T       // the same
 	coefficients []T       // workspace over Settings.Depth
 	small        []float64
-	sums         []float64 // over the rows
 }
 
 // row is one resample in training.
 type row[T number] struct {
-	resample
+	fit        *Fit
 	weight     []float64 // count of each site
 	weighted   []T       // residual of the last iterate, in standard deviations of f
 	history    anderson[T]
 	iterations int
-	residual   float64 // the largest over sites, infinite where one is no number
 }
 
 func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
-	size, sites, depth := t.settings.Size, t.Sites(), t.settings.Depth
+	sites, depth := t.Sites(), t.settings.Depth
 	return &block[T]{
-		trainer: t, precision: p, rows: make([]row[T], size),
-		x: newMatrix[T](size, sites), f: newMatrix[T](size, sites),
-		h: make([]float64, sites), fitted: make([]float64, sites),
-		move:         make([]T, sites),
-		coefficients: make([]T, depth), small: make([]float64, depth*depth+depth),
-		sums: make([]float64, 2*depth*size),
+		trainer: t, precision: p,
+		h: make([]float64, sites), fitted: make([]float64, sites), move: make([]T, sites),
+		coefficients: make([]T, depth), small: make([]float64, depth*depth+3*depth),
 	}
 }
 
-// start puts a resample into a row of its own. Its first point is x = 0, where every
-// site's cavity is the average one.
-func (b *block[T]) start(r resample) {
-	row := &b.rows[b.active]
-	if row.weight == nil {
-		row.weight, row.weighted = make([]float64, b.x.cols), make([]T, b.x.cols)
-		row.history = newAnderson[T](b.trainer.settings.Depth, b.x.cols)
+// train is Block.Train; leave trains a fit by other means.
+func (b *block[T]) train(ctx context.Context, fits []Fit, leave func(*Fit)) {
+	b.reserve(len(fits))
+	b.active = 0
+	for i := range fits {
+		if f := &fits[i]; f.Err == nil && (!f.Known || b.trainer.settings.FirstIterate) {
+			b.start(f)
+		}
 	}
-	row.resample, row.iterations = r, 0
+	for b.active > 0 {
+		if err := ctx.Err(); err != nil {
+			for _, r := range b.rows[:b.active] {
+				r.fit.Err = err
+			}
+			return
+		}
+		b.iterate(leave)
+	}
+}
+
+// reserve makes room for so many rows.
+func (b *block[T]) reserve(count int) {
+	sites := b.trainer.Sites()
+	if count > b.x.rows {
+		b.x, b.p = newMatrix[T](count, sites), newMatrix[T](count, sites)
+	}
+	for len(b.rows) < count {
+		b.rows = append(b.rows, row[T]{weight: make([]float64, sites), weighted: make([]T, sites),
+			history: newAnderson[T](b.trainer.settings.Depth, sites)})
+	}
+}
+
+// start puts a fit into the next row. Its first point is x = 0, where every site's cavity is the average
+// one.
+func (b *block[T]) start(f *Fit) {
+	row := &b.rows[b.active]
+	row.fit, row.iterations = f, 0
 	row.history.reset()
-	b.trainer.examples.weigh(row.weight, r.counts)
+	b.trainer.examples.weigh(row.weight, f.Counts)
 	clear(b.x.row(b.active))
-	clear(b.f.row(b.active))
+	clear(b.p.row(b.active))
 	clear(row.weighted)
 	b.evaluate(b.active)
-	b.advance(b.active, 0)
+	b.step(b.active, 0)
 	b.active++
 }
 
-// iterate computes f at the x of every row and moves those that go on to their next x.
-func (b *block[T]) iterate(ended func(r resample, residual float64)) {
-	b.product(b.f.top(b.active), b.x.top(b.active))
+// iterate multiplies the x of every row by G, and moves those that go on to their next x. The others leave,
+// and the rows behind move up, in their order.
+func (b *block[T]) iterate(leave func(*Fit)) {
+	b.product(b.p.top(b.active), b.x.top(b.active))
 	b.trainer.counts.iterations.Add(int64(b.active))
-	s := &b.trainer.settings
+	kept := 0
 	for i := range b.active {
-		r := &b.rows[i]
-		r.iterations++
-		if s.FirstIterate && r.iterations == 1 {
-			b.write(i, r.f[b.trainer.inputs():])
+		if b.rows[i].iterations++; b.ends(i, leave) {
+			continue
 		}
-		if !r.known {
-			b.evaluate(i)
+		b.advance(i)
+		if kept < i {
+			b.rows[kept], b.rows[i] = b.rows[i], b.rows[kept]
+			copy(b.x.row(kept), b.x.row(i))
 		}
+		kept++
 	}
-	for i := b.active - 1; i >= 0; i-- { // from behind: remove moves the last row
-		r := &b.rows[i]
-		if !r.known {
-			if r.residual > s.Tolerance && r.iterations < s.MaxIterations {
-				continue
-			}
-			b.write(i, r.f)
-		}
-		ended(r.resample, r.residual)
-		b.remove(i)
-	}
-	b.advanceAll()
+	b.active = kept
 }
 
-// advanceAll moves x of all rows, none of which is new.
-func (b *block[T]) advanceAll() {
-	depth := b.trainer.settings.Depth
-	for i := range b.active {
-		row := &b.rows[i]
-		row.history.products(b.sums[2*depth*i:][:2*depth], row.weighted, b.coefficients)
+// ends evaluates row i and reports whether its fit is done.
+func (b *block[T]) ends(i int, leave func(*Fit)) bool {
+	t, r := b.trainer, &b.rows[i]
+	if t.settings.FirstIterate && r.iterations == 1 {
+		b.writeFirst(i, r.fit.F[t.inputs():])
 	}
-	for i := range b.active {
-		row := &b.rows[i]
-		b.advance(i, row.history.close(b.sums[2*depth*i:][:2*depth], b.coefficients, b.small))
+	if r.fit.Known {
+		return true
 	}
+	residual := b.evaluate(i)
+	if residual > t.settings.Tolerance && r.iterations < t.settings.MaxIterations {
+		return false
+	}
+	if decided := b.write(i, r.fit.F); residual <= t.settings.Tolerance && decided {
+		t.counts.fits.Add(1)
+	} else {
+		leave(r.fit)
+	}
+	return true
 }
 
-// remove takes row i out; the last one takes its place.
-func (b *block[T]) remove(i int) {
-	b.active--
-	if i != b.active {
-		b.rows[i], b.rows[b.active] = b.rows[b.active], b.rows[i]
-		copy(b.x.row(i), b.x.row(b.active))
-		copy(b.f.row(i), b.f.row(b.active))
-	}
-}
-
-// evaluate computes the residual xi(h(x, f)) - x of row i, and its size. In units of f,
-// times chi, it is f_s(h) - f: by so much the site would move of its own.
-func (b *block[T]) evaluate(i int) {
+// evaluate leaves h and f_s(h) of row i in b, computes the residual xi(h) - xi of the row, and returns its
+// size. In units of f, times chi, it is f_s(h) - G xi: by so much the site would move of its own.
+func (b *block[T]) evaluate(i int) (worst float64) {
 	s, row := b.trainer.surrogate, &b.rows[i]
 	x := b.x.row(i)
-	f, h, cavity := b.f.row(i)[:len(x)], b.h[:len(x)], s.cavity[:len(x)]
-	inverseB, chiOverB := b.scales.inverseB[:len(x)], b.scales.chiOverB[:len(x)]
-	for j, v := range x {
-		h[j] = cavity[j] + float64(f[j]*inverseB[j]-v*chiOverB[j])
-	}
+	p, h, cavity := b.p.row(i)[:len(x)], b.h[:len(x)], s.cavity[:len(x)]
+	inverseB, chi := s.unitOverB[:len(x)], b.scales.chi[:len(x)]
 	fitted, mean := b.fitted[:len(x)], s.mean[:len(x)]
-	for j, v := range f {
-		fitted[j] = mean[j] + float64(v) // where a map that iterates may start
+	for j, v := range x {
+		h[j] = cavity[j] + float64(p[j])*inverseB[j]
+		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // where a map that iterates may start
 	}
-	b.trainer.examples.relax(fitted, s.c, h, row.weight, row.counts)
+	b.trainer.examples.relax(fitted, s.c, h, row.weight, row.fit.Counts)
 	difference, image := row.history.open()
 	difference, image, weighted := difference[:len(x)], image[:len(x)], row.weighted[:len(x)]
 	perDeviation, force := b.scales.perDeviation[:len(x)], b.scales.force[:len(x)]
-	worst := T(0)
-	for j, v := range f {
-		scaled := (T(fitted[j]-mean[j]) - v) * perDeviation[j]
+	perUnit, largest := 1/s.unit, T(0)
+	for j, v := range x {
+		scaled := (T((fitted[j]-mean[j])*perUnit) - (p[j] + chi[j]*v)) * perDeviation[j]
 		change := scaled - weighted[j]
 		weighted[j], difference[j] = scaled, change
 		image[j] += change * force[j]
-		if square := scaled * scaled; !(square <= worst) {
-			worst = square
+		if square := scaled * scaled; !(square <= largest) {
+			largest = square
 			if square != square {
-				worst = T(math.Inf(1))
+				largest = T(math.Inf(1))
 			}
 		}
 	}
-	row.residual = math.Sqrt(float64(worst))
+	return math.Sqrt(float64(largest))
 }
 
-// advance moves x of row i, whose residual evaluate has just left, by Anderson's step, of which the first n
-// coefficients are there.
-func (b *block[T]) advance(i, n int) {
+// advance moves x of row i, whose residual evaluate has just left, by Anderson's step.
+func (b *block[T]) advance(i int) {
+	row := &b.rows[i]
+	b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
+}
+
+// step moves x of row i by its residual and the first n of Anderson's coefficients.
+func (b *block[T]) step(i, n int) {
 	row, x := &b.rows[i], b.x.row(i)
 	for j, v := range row.weighted {
 		b.move[j] = v * b.scales.force[j]
@@ -236,18 +232,23 @@ func (b *block[T]) advance(i, n int) {
 	}
 }
 
-// write leaves the predictions of row i, at the sites and at the new inputs, in f.
-func (b *block[T]) write(i int, f []float64) {
-	t := b.trainer
-	for j, v := range b.f.row(i) {
-		f[j] = t.surrogate.mean[j] + float64(v)
+// writeFirst leaves the predictions of row i's first iterate, f = m + G x, in f.
+func (b *block[T]) writeFirst(i int, f []float64) {
+	t, s := b.trainer, b.trainer.surrogate
+	x, p, weight := b.x.row(i), b.p.row(i), b.rows[i].weight
+	for j, v := range x {
+		f[j] = s.mean[j] + s.unit*float64(p[j]+b.scales.chi[j]*v)
+		if weight[j] == 0 { // chi x = m_c - m, without the rounding of a difference
+			f[j] = s.cavity[j] + s.unit*float64(p[j])
+		}
+		b.h[j] = s.g[j] + s.unit*float64(v)
 	}
-	if t.extra.Rows == 0 {
-		return
+	t.respond(f[t.Sites():t.inputs()], b.h)
+}
+
+// respond leaves the predictions at the new inputs that forces xi make in f.
+func (t *Trainer) respond(f, xi []float64) {
+	if t.extra.Rows > 0 {
+		blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(xi), 0, vector64(f))
 	}
-	for j, v := range b.x.row(i) {
-		b.h[j] = t.surrogate.g[j] + float64(v)
-	}
-	extra := f[t.Sites():t.inputs()]
-	blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(b.h), 0, vector64(extra))
 }

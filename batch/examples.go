@@ -11,15 +11,11 @@ type Problem struct {
 	Loss loss.Proximal
 	Y    []float64 // targets, length N
 	Site []int     // site of each example, 0 to M-1; nil: example i is alone on site i
-	// Leave, if set, tells which resamples are for the exact trainer whatever their residual:
-	// those of which the best fit is not the only one.
-	Leave func(counts []int) bool
 }
 
 // examples are the examples by their sites.
 type examples struct {
 	loss   loss.Proximal
-	leave  func(counts []int) bool
 	y      []float64
 	site   []int
 	target []float64   // of each site, that of its first example
@@ -38,10 +34,7 @@ func newExamples(p Problem, sites int) (*examples, error) {
 	if p.Loss == nil {
 		return nil, fmt.Errorf("there is no loss to train with")
 	}
-	e := &examples{loss: p.Loss, leave: p.Leave, y: p.Y, site: p.Site, target: make([]float64, sites)}
-	if e.leave == nil {
-		e.leave = func([]int) bool { return false }
-	}
+	e := &examples{loss: p.Loss, y: p.Y, site: p.Site, target: make([]float64, sites)}
 	if p.Site == nil {
 		if len(p.Y) != sites {
 			return nil, fmt.Errorf("%d examples without a map to sites do not fill %d sites", len(p.Y), sites)

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -18,31 +21,36 @@ type Theory struct {
 	Mean     []float64     // m = G g, mean over resamples of the predictor
 	Var      []float64     // V >= 0, its variance
 	Cavity   []loss.Cavity // c = b/chi > 0 and m_c; V_c is not used
+	Kernel   *linalg.Sym   // K, held whole and without a bias; nil: else
 }
 
 // surrogate holds the constants of the iteration (T13), over the sites.
 type surrogate struct {
+	engine    linalg.Engine
+	kernel    *linalg.Sym
 	mean, g   []float64
 	c, cavity []float64 // c, m_c
-	chi       []float64
+	d, chi    []float64
 	inverseB  []float64 // 1/b
 	deviation []float64 // standard deviation of f, kept away from 0
+	unit      float64   // of x and its products with G: a power of two near the deviations
+	unitOverB []float64
+	narrow    []narrowSite
 }
 
-// scales are the constants of the iteration that bear on differences from the averages, in
-// the precision of a block.
+// scales are the constants of the iteration on differences from the averages, in the precision of a block.
 type scales[T number] struct {
-	inverseB, chiOverB []T
-	perDeviation       []T // residuals in standard deviations of f
-	force              []T // from these to residuals of xi
+	chi          []T
+	perDeviation []T // residuals in standard deviations of f
+	force        []T // from these to residuals of xi
 }
 
 func newScales[T number](s *surrogate) scales[T] {
 	n := len(s.chi)
-	all := scales[T]{make([]T, n), make([]T, n), make([]T, n), make([]T, n)}
+	all := scales[T]{make([]T, n), make([]T, n), make([]T, n)}
 	for i, chi := range s.chi {
-		all.inverseB[i], all.chiOverB[i] = T(s.inverseB[i]), T(chi*s.inverseB[i])
-		all.perDeviation[i], all.force[i] = T(1/s.deviation[i]), T(s.deviation[i]/chi)
+		all.chi[i] = T(chi)
+		all.perDeviation[i], all.force[i] = T(s.unit/s.deviation[i]), T(s.deviation[i]/s.unit/chi)
 	}
 	return all
 }
@@ -65,35 +73,39 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 			len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)
 	}
 	chi, b := t.Engine.Diag()
-	s = &surrogate{mean: t.Mean, g: t.SiteMean}
-	for _, v := range []*[]float64{&s.c, &s.cavity, &s.chi, &s.inverseB, &s.deviation} {
+	s = &surrogate{engine: t.Engine, kernel: t.Kernel, mean: t.Mean, g: t.SiteMean,
+		d: slices.Clone(t.Engine.Precisions()), chi: slices.Clone(chi)}
+	for _, v := range []*[]float64{&s.c, &s.cavity, &s.inverseB, &s.deviation, &s.unitOverB} {
 		*v = make([]float64, n)
 	}
-	square := 0.0
-	for _, v := range t.Var {
-		square += v
-	}
-	least := leastDeviation * math.Sqrt(square/float64(n))
+	rms := blas64.Nrm2(vector64(sqrts(t.Var))) / math.Sqrt(float64(n))
 	for i, cavity := range t.Cavity {
-		s.c[i], s.cavity[i], s.chi[i], s.inverseB[i] = cavity.C, cavity.Mean, chi[i], 1/b[i]
-		deviation := math.Max(math.Sqrt(t.Var[i]), least)
+		s.c[i], s.cavity[i], s.inverseB[i] = cavity.C, cavity.Mean, 1/b[i]
+		deviation := math.Max(math.Sqrt(t.Var[i]), leastDeviation*rms)
 		if deviation == 0 { // hence everywhere
 			deviation = math.Max(math.Abs(t.Mean[i]), tiny)
 		}
 		s.deviation[i] = deviation
-		if sum := s.c[i] + s.cavity[i] + 1/s.chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) ||
+		if sum := s.c[i] + s.cavity[i] + 1/chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) ||
 			math.IsNaN(sum) || math.IsInf(sum, 0) {
-			err = fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start from them", i+1)
+			return nil, fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start there",
+				i+1)
 		}
 	}
-	return s, err
+	s.unit = math.Exp2(math.Round(math.Log2(slices.Max(s.deviation))))
+	for i, v := range s.inverseB {
+		s.unitOverB[i] = s.unit * v
+	}
+	return s, nil
+}
+
+func sqrts(x []float64) []float64 {
+	roots := make([]float64, len(x))
+	for i, v := range x {
+		roots[i] = math.Sqrt(v)
+	}
+	return roots
 }
 
 // largestInverseB is the largest 1/b.
-func (s *surrogate) largestInverseB() float64 {
-	largest := 0.0
-	for _, v := range s.inverseB {
-		largest = math.Max(largest, v)
-	}
-	return largest
-}
+func (s *surrogate) largestInverseB() float64 { return slices.Max(s.inverseB) }

@@ -21,11 +21,6 @@ type Settings struct {
 	// Depth is the number of past iterates that Anderson's method combines; 0 means
 	// DefaultDepth.
 	Depth int
-	// Size is the number of resamples in a block; 0 means DefaultSize.
-	Size int
-	// MaxBytes bounds the memory of a block, which holds fewer resamples where it must; 0
-	// means DefaultMaxBytes.
-	MaxBytes int64
 	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
 	FirstIterate bool
 }
@@ -35,8 +30,6 @@ const (
 	DefaultTolerance     = 1e-3
 	DefaultMaxIterations = 100
 	DefaultDepth         = 6
-	DefaultSize          = 128
-	DefaultMaxBytes      = 256 << 20
 )
 
 // Blocks run in double precision where the tolerance or the cavities ask for it: rounding
@@ -111,12 +104,9 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	} else {
 		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
 	}
-	size := int64(4)
-	if t.double != nil {
-		size = 8
+	if theory.Kernel != nil {
+		surrogate.narrow = surrogate.narrowSites(theory.Kernel, t.settings.Tolerance)
 	}
-	row := rowBytes(t.Sites(), len(p.Y), t.Outputs(), t.settings.Depth, size)
-	t.settings.Size = t.settings.sizeWithin(row)
 	return t, nil
 }
 
@@ -130,54 +120,28 @@ func (s Settings) withDefaults() (Settings, error) {
 	if s.Depth == 0 {
 		s.Depth = DefaultDepth
 	}
-	if s.Size == 0 {
-		s.Size = DefaultSize
-	}
-	if s.MaxBytes == 0 {
-		s.MaxBytes = DefaultMaxBytes
-	}
-	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 || s.Size < 1 {
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 {
 		return s, fmt.Errorf(
-			"batch training to a tolerance of %v in at most %d iterations, of depth %d, %d at a time, cannot be done",
-			s.Tolerance, s.MaxIterations, s.Depth, s.Size)
+			"batch training to a tolerance of %v in at most %d iterations of depth %d cannot be done", s.Tolerance,
+			s.MaxIterations, s.Depth)
 	}
 	return s, nil
 }
 
-// drawsPerRow is how many resamples there are for each in a block: those that wait for
-// a place or for their turn have counts and outputs, too (retrain).
-const drawsPerRow = 2
-
-// rowBytes is the memory of a resample in a block of numbers of a size.
-func rowBytes(sites, examples, outputs, depth int, size int64) int64 {
-	numbers := int64(3 + 2*depth)
-	return (numbers*size+8)*int64(sites) + drawsPerRow*8*int64(examples+outputs)
-}
-
-// sizeWithin is the number of resamples of a block that MaxBytes leaves.
-func (s *Settings) sizeWithin(row int64) int {
-	return int(max(1, min(int64(s.Size), s.MaxBytes/max(1, row))))
-}
-
-// Bytes is the memory of training so many resamples with blocks in single precision, one for each
-// worker, with the draws that circulate.
-func Bytes(workers, sites, examples, outputs, resamples int, s Settings) int64 {
+// Bytes is the memory of training blocks of so many fits in single precision, one for each worker.
+func Bytes(workers, sites, fits int, s Settings) int64 {
 	s, err := s.withDefaults()
 	if err != nil {
 		return 0
 	}
-	size := s.sizeWithin(rowBytes(sites, examples, outputs, s.Depth, 4))
 	const number = 4
-	inputs := 2 * number * int64(workers*size) * int64(sites) // x and f of all rows
-	rows := int64(min(workers*size, resamples)) * int64(sites) * (number*int64(1+2*s.Depth) + 8)
-	draws := int64(min(drawsPerRow*workers*size, resamples)) * 8 * int64(examples+outputs)
-	return inputs + rows + draws
+	return int64(workers*min(fits, BlockSize)) * int64(sites) * (number*int64(3+2*s.Depth) + 8)
 }
 
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return len(t.surrogate.c) }
 
-// Outputs is the length of what a fit writes: the M + P predictions at the sites and new
+// Outputs is the length of Fit.F: the M + P predictions at the sites and new
 // inputs, then with Settings.FirstIterate as many of the first iterate.
 func (t *Trainer) Outputs() int {
 	if t.settings.FirstIterate {

@@ -336,7 +336,7 @@ func (e *BiasEngine) Product32() Product32 {
 	return p
 }
 
-// biased32 is G = G0 + z part'.
+// biased32 is G - diag(G), G = G0 + z part', inner the product with G0 - diag(G0).
 type biased32 struct {
 	inner   Product32
 	z, part []float32
@@ -352,6 +352,12 @@ func (p *biased32) MulRows(dst, x blas32.General) {
 	p.share.sum32(sums.Data)
 	if x.Rows > 0 && x.Cols > 0 {
 		blas32.Ger(1, sums, vector32(p.z), dst)
+	}
+	for r := range x.Rows {
+		to := dst.Data[r*dst.Stride:]
+		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
+			to[i] -= p.z[i] * p.part[i] * v
+		}
 	}
 }
 

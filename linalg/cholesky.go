@@ -402,15 +402,15 @@ func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) 
 	})
 }
 
-// Product32 copies G into a full matrix, for sgemm.
+// Product32 copies G into a full matrix with a diagonal of zeros, for sgemm.
 func (e *CholeskyEngine) Product32() Product32 {
 	e.mustHoldG()
 	p := dense32{newGeneral32(e.N(), e.N())}
-	mirror(double(e.k), e.sites.Chi, p.g.Data, p.g.Stride)
+	mirror(double(e.k), make([]float64, e.N()), p.g.Data, p.g.Stride)
 	return p
 }
 
-// dense32 is G held whole.
+// dense32 is G - diag(G) held whole.
 type dense32 struct{ g blas32.General }
 
 func (p dense32) MulRows(dst, x blas32.General) {

@@ -104,7 +104,7 @@ type Engine interface {
 	// same x.
 	MulRows(dst, x blas64.General)
 
-	// Product32 is a copy of G in single precision: 4 N^2 bytes, of a low-rank engine
+	// Product32 is a copy of G - diag(G) in single precision: 4 N^2 bytes, of a low-rank engine
 	// 4 N (rank + 2). It errs by 2^-24 of every element of G (of its factor). Later
 	// moves of d leave it as it is. Needs all of G. The distributed
 	// engine makes no copy: its product converts x and dst, and follows d.
@@ -126,10 +126,10 @@ type Engine interface {
 	Bytes() int64
 }
 
-// Product32 multiplies by G in single precision, see Engine.Product32. It is safe for
+// Product32 multiplies by G without its diagonal in single precision, see Engine.Product32. It is safe for
 // concurrent use, unless it is a distributed engine's.
 type Product32 interface {
-	// MulRows writes dst = x G for the B rows of x, both B x N, or own sites.
+	// MulRows writes dst = x (G - diag(G)) for the B rows of x, both B x N, or own sites.
 	MulRows(dst, x blas32.General)
 }
 

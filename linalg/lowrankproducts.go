@@ -155,7 +155,7 @@ func (e *LowRankEngine) Product32() Product32 {
 	own, r := e.k.share.Own(), e.k.rank
 	p := &thin32{share: e.k.share, u: newGeneral32(r, own), diag: make([]float32, own)}
 	for i, v := range e.inverse {
-		p.diag[i] = float32(e.k.residual[i] * v)
+		p.diag[i] = float32(e.k.residual[i]*v - e.chi[i]) // minus the diagonal of U U'
 	}
 	e.eachThin(func(first, last int, part blas64.General) {
 		for q := range r {
@@ -168,7 +168,7 @@ func (e *LowRankEngine) Product32() Product32 {
 	return p
 }
 
-// thin32 is G = diag + U U'.
+// thin32 is G - diag(G) = diag + U U'.
 type thin32 struct {
 	share Share
 	u     blas32.General // U', rank x own sites

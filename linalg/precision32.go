@@ -128,7 +128,7 @@ func newGeneral32(rows, cols int) blas32.General {
 // DoubleProduct is a Product32 that converts rows to double precision and back.
 type DoubleProduct struct{ Engine Engine }
 
-// MulRows writes dst = x G.
+// MulRows writes dst = x (G - diag(G)).
 func (p DoubleProduct) MulRows(dst, x blas32.General) {
 	in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
 	for r := range x.Rows {
@@ -137,9 +137,10 @@ func (p DoubleProduct) MulRows(dst, x blas32.General) {
 		}
 	}
 	p.Engine.MulRows(out, in)
+	chi, _ := p.Engine.Diag()
 	for r := range x.Rows {
 		for i, v := range out.Data[r*out.Stride : r*out.Stride+x.Cols] {
-			dst.Data[r*dst.Stride+i] = float32(v)
+			dst.Data[r*dst.Stride+i] = float32(v - chi[i]*in.Data[r*in.Stride+i])
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistributio
 	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
 	shared, each := m.trainerBytes(int(drawn))
 	return averages + shared +
-		workers*(each+8*(retrain.DrawsPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
+		workers*(each+8*(retrain.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
 }
 
 // trainerVectors is about how many vectors over the sites a trainer has.
@@ -122,8 +122,15 @@ func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
 	if resamples == 0 {
 		resamples = retrain.DefaultResamples
 	}
-	return bytes + batch.Bytes(workers, int(sites), m.ownOf(m.Set.N()), int(outputs), resamples,
-		m.boundedBlocks(settings))
+	blocks := (resamples + batch.BlockSize - 1) / batch.BlockSize
+	workers = min(workers, blocks)
+	waiting := int64(min(blocks, retrain.BlocksPerWorker*workers))
+	if workers == 1 {
+		waiting = 1
+	}
+	fits := int64(min(resamples, batch.BlockSize))
+	return bytes + batch.Bytes(workers, int(sites), int(fits), settings.Batch) +
+		8*waiting*fits*(int64(m.Set.N())+outputs)
 }
 
 // PredictBytes is the memory that the theory's predictions at new inputs take beside its

@@ -96,6 +96,7 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 	}
 	result := r.estimator.Result()
 	stats := r.trainer.Stats()
+	result.OneClass = r.oneClass
 	result.Status, result.Method, result.Iterations, result.Exact = r.status, "batch", stats.Iterations,
 		stats.Exact
 	result.Warnings = append(result.Warnings, r.warnings...)
@@ -114,7 +115,7 @@ type refinement struct {
 	target    int // of the present run
 	status    retrain.Status
 	warnings  []string
-	inStep    bool // see retrain.Settings
+	oneClass  int // resamples of one class
 }
 
 func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
@@ -153,7 +154,10 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	}
 	responses := linalg.Responses(engine, settings.Cross)
 	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings,
-		period: resample.Period(scheme), inStep: m.onRanks()}
+		period: resample.Period(scheme)}
+	if m.onRanks() {
+		r.settings.Workers = 1
+	}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
@@ -167,20 +171,16 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
 	r.trainer, err = m.newBatch(s, engine, scheme,
-		RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers}, Cross: settings.Cross,
-			Batch: r.settings.Batch}, responses)
+		RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch}, responses)
 	return r, err
 }
 
 // run trains on the resamples up to target.
 func (r *refinement) run(ctx context.Context) error {
 	first := r.done
-	status, err := retrain.VisitBlocks(ctx, r.problem, func() (retrain.BlockTrainer,
-		error) {
-		return r.trainer.NewBlock(), nil
-	}, retrain.Settings{
+	status, oneClass, err := retrain.VisitBatch(ctx, r.problem, r.trainer, retrain.Settings{
 		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
-		InStep: r.inStep, Lookup: r.settings.Lookup,
+		Lookup: r.settings.Lookup,
 		OnResample: func(b int, counts []int, f []float64) {
 			r.done++
 			r.estimator.Add(counts, f)
@@ -195,6 +195,7 @@ func (r *refinement) run(ctx context.Context) error {
 		},
 	})
 	r.status = status
+	r.oneClass += oneClass
 	return err
 }
 

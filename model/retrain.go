@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/batch"
+	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
@@ -67,12 +68,14 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Run(ctx, problem, trainers, m.inStep(settings.Settings))
+	return retrain.Run(ctx, problem, trainers, m.ranksWork(settings.Settings))
 }
 
-// inStep has ranks that share a kernel matrix train the same resamples at the same time.
-func (m *Model) inStep(s retrain.Settings) retrain.Settings {
-	s.InStep = m.onRanks()
+// ranksWork has ranks that share a kernel matrix train the same resamples at the same time.
+func (m *Model) ranksWork(s retrain.Settings) retrain.Settings {
+	if m.onRanks() {
+		s.Workers = 1
+	}
 	return s
 }
 
@@ -90,10 +93,8 @@ func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme res
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.RunBlocks(ctx, m.retraining(scheme, settings.Cross), func() (retrain.BlockTrainer,
-		error) {
-		return trainer.NewBlock(), nil
-	}, m.inStep(settings.Settings))
+	result, err := retrain.RunBatch(ctx, m.retraining(scheme, settings.Cross), trainer,
+		m.ranksWork(settings.Settings))
 	return result, trainer.Stats(), err
 }
 
@@ -152,5 +153,6 @@ func (m *Model) batchPays(settings retrain.Settings) bool {
 
 // retraining is what retraining under a scheme resamples.
 func (m *Model) retraining(scheme resample.Scheme, cross blas64.General) retrain.Problem {
-	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme}
+	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme,
+		OneClass: m.Bias && m.Set.Task == dataset.Classification}
 }

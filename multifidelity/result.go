@@ -34,8 +34,10 @@ type Result struct {
 	// Iterations is the number of products with G of all fits, and Exact that of the
 	// fits left to the exact trainer.
 	Iterations, Exact int
-	Warnings          []string
-	Time              Time
+	// OneClass counts the resamples of one class, see retrain.Problem.
+	OneClass int
+	Warnings []string
+	Time     Time
 
 	y      []float64
 	siteOf func(example int) int

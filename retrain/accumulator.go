@@ -1,10 +1,12 @@
 package retrain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"bootbench/batch"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -17,6 +19,7 @@ type accumulator struct {
 	done     int // resamples taken in or skipped
 	skipped  []*FitError
 	empty    int
+	oneClass int
 	fits     int
 	fitTime  time.Duration
 	elapsed  time.Duration // of the whole run
@@ -53,31 +56,53 @@ func (a *averages) add(counts []int, f []float64) {
 	}
 }
 
+// addBlock takes in the resamples of a block up to the first whose training was cancelled, and reports
+// whether there was none.
+func (a *accumulator) addBlock(b *block) (more bool, err error) {
+	share := b.duration / time.Duration(len(b.fits))
+	for i := range b.fits {
+		f := &b.fits[i]
+		switch {
+		case errors.Is(f.Err, context.Canceled) || errors.Is(f.Err, context.DeadlineExceeded):
+			return false, nil
+		case f.Err != nil:
+			if err := a.skip(f); err != nil {
+				return false, err
+			}
+		default:
+			a.add(f, b.kind[i], share)
+		}
+	}
+	return true, nil
+}
+
 // add takes in the next resample and shows it to the callbacks.
-func (a *accumulator) add(d *draw) {
-	if d.empty {
-		a.empty++
-	}
-	if !d.empty && !d.known {
+func (a *accumulator) add(f *batch.Fit, k kind, duration time.Duration) {
+	switch k {
+	case trained:
 		a.fits++
+	case empty:
+		a.empty++
+	case oneClass:
+		a.oneClass++
 	}
-	a.fitTime += d.duration
+	a.fitTime += duration
 	if a.averages != nil {
-		a.averages.add(d.counts, d.f[:a.problem.inputs()])
+		a.averages.add(f.Counts, f.F[:a.problem.inputs()])
 	}
 	if a.settings.OnResample != nil {
-		a.settings.OnResample(d.b, d.counts, d.f)
+		a.settings.OnResample(f.Number, f.Counts, f.F)
 	}
 	a.advance()
 }
 
 // skip leaves the next resample out, or says why it must not.
-func (a *accumulator) skip(d *draw) error {
-	failed := &FitError{Resample: d.b, Err: d.err}
+func (a *accumulator) skip(f *batch.Fit) error {
+	failed := &FitError{Resample: f.Number, Err: f.Err}
 	var u *UnconvergedError
-	if !errors.As(d.err, &u) || float64(len(a.skipped)+1) > a.settings.MaxSkipped*float64(a.settings.Resamples) {
+	if !errors.As(f.Err, &u) || float64(len(a.skipped)+1) > a.settings.MaxSkipped*float64(a.settings.Resamples) {
 		if len(a.skipped) > 0 {
-			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", d.err, len(a.skipped), a.done)
+			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", f.Err, len(a.skipped), a.done)
 		}
 		return failed
 	}
@@ -108,6 +133,7 @@ func (a *accumulator) result() *Result {
 		Resamples: a.done - len(a.skipped),
 		Skipped:   a.skipped,
 		Empty:     a.empty,
+		OneClass:  a.oneClass,
 		Absent:    a.averages.leftOut.totals(),
 		Status:    a.status(),
 		Stats:     Stats{Workers: a.settings.Workers, Fits: a.fits, FitTime: a.fitTime, Elapsed: a.elapsed},
@@ -147,6 +173,10 @@ func (a *accumulator) warnings(r *Result) []string {
 	}
 	if r.Empty > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d resamples were empty and predict the prior mean 0", r.Empty,
+			r.Resamples))
+	}
+	if r.OneClass > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d resamples were of one class and predict its label", r.OneClass,
 			r.Resamples))
 	}
 	return lines

@@ -27,6 +27,9 @@ type Problem struct {
 	Extra int
 	// Scheme draws the examples' counts.
 	Scheme resample.Scheme
+	// OneClass says that targets are labels, and predictors have a bias: then that of a resample of one
+	// class has no bound, and the resample predicts that class's label.
+	OneClass bool
 }
 
 // DefaultResamples is the number of resamples where Settings name none.
@@ -56,12 +59,9 @@ type Settings struct {
 	// left out, and averages over none are NaN. Under a resample.Series, whose
 	// resamples belong together, none is.
 	MaxSkipped float64
-	// Workers is the number of fits that run at a time; 0 means GOMAXPROCS.
+	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS. One works on
+	// the goroutine that called Run.
 	Workers int
-	// InStep has one worker alone on the goroutine that called Run, with all BLAS threads:
-	// what it does then depends on no timing, and is the same in processes that train
-	// together.
-	InStep bool
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test
 	// OnResample, if set, sees every resample that is not skipped, in the order of b: the examples'
@@ -88,9 +88,6 @@ func (s Settings) withDefaults(period int) (Settings, error) {
 	}
 	if s.Resamples == 0 {
 		s.Resamples = (DefaultResamples + period - 1) / period * period
-	}
-	if s.InStep {
-		s.Workers = 1
 	}
 	if s.Workers == 0 {
 		s.Workers = runtime.GOMAXPROCS(0)

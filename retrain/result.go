@@ -22,6 +22,8 @@ type Result struct {
 	// Empty counts the resamples without any example. They predict the prior
 	// mean 0 and take part in all averages.
 	Empty int
+	// OneClass counts those that predict the label of their only class: see Problem.OneClass.
+	OneClass int
 	// Absent counts, per example, the resamples that do not contain it.
 	Absent []int
 	// LeftOut holds the left-out errors, one entry per test loss of the Settings.

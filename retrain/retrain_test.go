@@ -360,19 +360,13 @@ func TestRunAgreesWithIndependentSites(t *testing.T) {
 	}
 }
 
-// 300 examples make training matrices that BLAS works on in blocks, on one thread: a worker in step,
-// who has all of them, gets other last bits from several on some processors.
+// 300 examples make training matrices that BLAS works on in blocks.
 func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
-	blas.SingleThreaded(func() { answersOfWorkers(t) })
-}
-
-func answersOfWorkers(t *testing.T) {
 	p, learner := regression(300)
 	var want string
-	for _, workers := range []int{1, 2, 5, 0} { // 0: in step, which is one worker on this goroutine
-		next, finished, inStep := 0, 0, workers == 0
-		workers := max(1, workers)
-		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, InStep: inStep, Tests: bothTests,
+	for _, workers := range []int{1, 2, 5} {
+		next, finished := 0, 0
+		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, Tests: bothTests,
 			OnResample: func(b int, _ []int, _ []float64) { next = checkNext(t, b, next) },
 			Progress:   func(done, total int) { finished = done; _ = total },
 		}
@@ -684,7 +678,7 @@ func (f faultyTrainer) Fit([]int, []float64) error {
 // TestFaultOfTrainer: a panic of a trainer on a worker's goroutine is one of Run, which
 // does not wait for what will never end.
 func TestFaultOfTrainer(t *testing.T) {
-	for _, workers := range []int{1, 4} {
+	for _, workers := range []int{2, 4} {
 		func() {
 			defer func() {
 				if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "a fault of the trainer" ||

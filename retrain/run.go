@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"bootbench/batch"
 	"bootbench/blas"
 	"bootbench/resample"
 )
@@ -20,50 +21,49 @@ import (
 // While it runs the bound BLAS uses one thread per call, a setting of the whole
 // process that is put back at the end.
 func Run(ctx context.Context, p Problem, newTrainer func() (Trainer, error), s Settings) (*Result, error) {
-	return averaged(ctx, p, s, func() (worker, error) {
+	p, err := p.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	a, err := run(ctx, p, s, 1, p.inputs(), func() (worker, error) {
 		t, err := newTrainer()
 		return single{t}, err
-	})
-}
-
-// RunBlocks is Run with trainers that train many resamples at a time. When ctx
-// ends it waits for the step in progress; of the resamples in a block those that
-// have ended count.
-func RunBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (*Result,
-	error) {
-	return averaged(ctx, p, s, blocks(newTrainer))
-}
-
-// VisitBlocks trains as RunBlocks does but averages nothing: Settings.OnResample takes
-// what there is.
-func VisitBlocks(ctx context.Context, p Problem, newTrainer func() (BlockTrainer, error), s Settings) (Status,
-	error) {
-	a, err := run(ctx, p, s, blocks(newTrainer), false)
-	if err != nil {
-		return Cancelled, err
-	}
-	return a.status(), nil
-}
-
-func blocks(newTrainer func() (BlockTrainer, error)) func() (worker, error) {
-	return func() (worker, error) {
-		t, err := newTrainer()
-		return block{t}, err
-	}
-}
-
-// averaged is Run with workers of any kind.
-func averaged(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error)) (*Result, error) {
-	a, err := run(ctx, p, s, newWorker, true)
+	}, true)
 	if err != nil {
 		return nil, err
 	}
 	return a.result(), nil
 }
 
-// run lets workers of any kind work until the accumulator, averaging or not, has all
-// resamples.
-func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, error),
+// RunBatch is Run with a trainer of many resamples at a time. When ctx ends, those of a block that have
+// ended count as far as they follow each other.
+func RunBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings) (*Result, error) {
+	a, err := runBatch(ctx, p, t, s, true)
+	if err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
+
+// VisitBatch trains as RunBatch does but averages nothing: Settings.OnResample takes what there is. It
+// returns how many resamples were of one class.
+func VisitBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings) (status Status, oneClass int,
+	err error) {
+	a, err := runBatch(ctx, p, t, s, false)
+	if err != nil {
+		return Cancelled, 0, err
+	}
+	return a.status(), a.oneClass, nil
+}
+
+func runBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings,
+	averaging bool) (*accumulator, error) {
+	return run(ctx, p, s, batch.BlockSize, t.Outputs(), func() (worker, error) { return t.NewBlock(), nil }, averaging)
+}
+
+// run has workers train blocks of a size, each fit with so many outputs, until the accumulator, averaging or
+// not, has all resamples.
+func run(ctx context.Context, p Problem, s Settings, size, outputs int, newWorker func() (worker, error),
 	averaging bool) (*accumulator, error) {
 	p, err := p.withDefaults()
 	if err != nil {
@@ -72,33 +72,21 @@ func run(ctx context.Context, p Problem, s Settings, newWorker func() (worker, e
 	if s, err = s.withDefaults(resample.Period(p.Scheme)); err != nil {
 		return nil, err
 	}
-	workers, err := makeWorkers(s.Workers, newWorker)
-	if err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	a := &accumulator{problem: &p, settings: &s}
-	if averaging {
-		a.averages = newAverages(&p, &s)
-	}
-	pool := newPool(&p, &s, workers[0])
-	if s.InStep {
-		err = pool.runInStep(ctx, workers[0], a)
-	} else {
-		blas.SingleThreaded(func() { err = pool.run(ctx, workers, a) })
-	}
-	a.elapsed = time.Since(start)
-	return a, err
-}
-
-func makeWorkers(count int, newWorker func() (worker, error)) ([]worker, error) {
 	var workers []worker
-	for range count {
+	for range min(s.Workers, (s.Resamples+size-1)/size) {
 		w, err := newWorker()
 		if err != nil {
 			return nil, fmt.Errorf("making a trainer: %w", err)
 		}
 		workers = append(workers, w)
 	}
-	return workers, nil
+	start := time.Now()
+	a := &accumulator{problem: &p, settings: &s}
+	if averaging {
+		a.averages = newAverages(&p, &s)
+	}
+	r := &blocks{problem: &p, settings: &s, size: size, outputs: outputs}
+	blas.SingleThreaded(func() { err = r.run(ctx, workers, a) })
+	a.elapsed = time.Since(start)
+	return a, err
 }

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"bootbench/batch"
 	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
 )
 
-// blockResamples is the number of resamples in one task of retrain.
-const blockResamples = 100
+// blockResamples is the number of resamples in one task of retrain, in whole blocks.
+const blockResamples = 2 * batch.BlockSize
 
 // predictions are those of a block of resamples. Where there are
 // none the training did not converge, and Unconverged says why.

@@ -40,7 +40,7 @@ var floors = map[string][]string{
 	"erm":           {"blas", "linalg", "train"},
 	"solver":        {"blas", "linalg", "loss", "resample"},
 	"batch":         {"linalg", "loss"},
-	"retrain":       {"blas", "erm", "gp", "linalg", "loss", "resample", "svm", "train"},
+	"retrain":       {"batch", "blas", "erm", "gp", "linalg", "loss", "resample", "svm", "train"},
 	"multifidelity": {"linalg", "loss", "resample", "retrain", "solver"},
 	"loo":           {"blas", "gp", "linalg", "svm", "train"},
 	"model": {"batch", "calibration", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loo",

@@ -15,13 +15,11 @@ typedef void squared(int order, const double *g, int ldg, const double *x, doubl
 typedef void coupled(int order, const double *g, int ldg, const double *h, int ldh, const double *d,
 	const double *u, const double *f,
                      double *y0, double *y1, double *y2, double *y3);
-typedef void kinks(int number, int rows, const double *row, double *lane);
 inverter bb_avx512_double_invert, bb_avx512_single_invert, bb_avx2_double_invert, bb_avx2_single_invert;
 squarer bb_avx512_double_square, bb_avx512_single_square, bb_avx2_double_square, bb_avx2_single_square;
 coupler bb_avx512_single_couple, bb_avx2_single_couple;
 squared bb_avx512_squared, bb_avx2_squared;
 coupled bb_avx512_coupled, bb_avx2_coupled;
-kinks bb_avx512_kinks, bb_avx2_kinks;
 
 static inverter *const inverters[2][2] = {{bb_avx512_double_invert, bb_avx512_single_invert},
 	{bb_avx2_double_invert, bb_avx2_single_invert}};
@@ -45,10 +43,6 @@ static void bb_small_couple(int set, int order, const double *g, int ldg, const 
 
 static void bb_small_squared(int set, int order, const double *g, int ldg, const double *x, double *y) {
 	(set ? bb_avx2_squared : bb_avx512_squared)(order, g, ldg, x, y);
-}
-
-static void bb_small_kinks(int set, int number, int rows, const double *row, double *lane) {
-	(set ? bb_avx2_kinks : bb_avx512_kinks)(number, rows, row, lane);
 }
 
 static void bb_small_coupled(int set, int order, const double *g, int ldg, const double *h, int ldh,
@@ -132,13 +126,6 @@ func (openBLAS) smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []flo
 			C.int(h.Stride),
 			numbers(d), numbers(u), numbers(f), numbers(y[0]), numbers(y[1]), numbers(y[2]), numbers(y[3]))
 	}
-}
-
-func (openBLAS) smallSetWidth() int { return smallSet().width }
-
-func (openBLAS) smallKinks(number int, rows []KinkRow, l *KinkLanes) {
-	C.bb_small_kinks(smallSet().index, C.int(number), C.int(len(rows)), (*C.double)(&rows[0].P),
-		(*C.double)(&l.Z[0]))
 }
 
 // numbers is where a slice that is not empty begins.

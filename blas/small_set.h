@@ -23,4 +23,3 @@
 
 #define NAME(x) SET(x)
 #include "small_products.h"
-#include "small_kinks.h"

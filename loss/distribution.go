@@ -85,11 +85,12 @@ func (p TruncatedNormal) below(x float64) (share, density float64) {
 		return p.mass(p.Lo, p.Hi), 0
 	}
 	if math.IsInf(p.Lo, -1) {
-		side := normal.BelowAt(p.standard(x))
-		return p.Weight * side.P, p.Weight / p.SD * side.Density
+		at := normal.TailAt(p.standard(x))
+		return p.Weight * at.Below(), p.Weight / p.SD * at.Density
 	}
 	end := normal.TailAt(p.standard(x))
-	return p.Weight * normal.ProbBetween(normal.TailAt(p.standard(p.Lo)), end), p.Weight / p.SD * end.Density
+	start := normal.TailAt(p.standard(p.Lo))
+	return p.Weight * normal.ProbBetween(&start, &end), p.Weight / p.SD * end.Density
 }
 
 // Mean computes the expectation.

@@ -107,11 +107,11 @@ func (c MappedNormal) lower(x float64) float64 {
 // at near; where it ends is returned.
 func (c MappedNormal) below(x float64, near point) (share, density float64, at point) {
 	at = c.crossing(x, true, near)
-	side := normal.BelowAt(c.standard(at.h))
+	field := normal.TailAt(c.standard(at.h))
 	if at.slope > 0 {
-		density = c.Weight * side.Density / (c.SD * at.slope)
+		density = c.Weight * field.Density / (c.SD * at.slope)
 	}
-	return c.Weight * side.P, density, at
+	return c.Weight * field.Below(), density, at
 }
 
 // average is the curve's share of the expectation of g, by Gauss-Legendre panels

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/blas"
 	"bootbench/loss/internal/counts"
 	"bootbench/loss/internal/normal"
 	"bootbench/resample"
@@ -149,12 +148,8 @@ func (l *piecewise) setSum(parts []piecewise, k []float64) {
 type mixture struct {
 	kinks              []float64
 	p                  []float64
-	slopes, curvatures []float64      // len(p) rows of len(kinks)+1
-	reach              []float64      // see setReach
-	curved             bool           // some curvature is not 0
-	rows               []blas.KinkRow // the same for vector kernels, nil: they know it not
-	// places of the kink, in standard deviations from a cavity's mean, that they know
-	fromZ, toZ float64
+	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
+	reach              []float64 // see setReach
 }
 
 // newMixture lists the losses of a site whose examples have targets y over its
@@ -171,9 +166,7 @@ func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 	for i, p := range joint.P {
 		x.add(p, parts, joint.Row(i))
 	}
-	x.curved = slices.ContainsFunc(x.curvatures, nonZero)
 	x.setReach()
-	x.setRows()
 	return x
 }
 
@@ -201,32 +194,6 @@ func (x *mixture) add(p float64, parts []piecewise, k []float64) {
 func (x *mixture) row(i int) piecewise {
 	n := len(x.kinks) + 1
 	return piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
-}
-
-// moments computes the moments (T4) over the cavity and over the rows: around a kink, where
-// digits allow that.
-func (x *mixture) moments(cav Cavity) Moments {
-	around := x.kinkMoments
-	if len(x.kinks) > 1 {
-		around = x.severalKinkMoments
-	}
-	if len(x.kinks) > 0 {
-		if m, ok := around(cav); ok {
-			return m
-		}
-	}
-	return x.momentsBySegments(cav)
-}
-
-// momentsBySegments keeps all digits wherever the cavity lies.
-func (x *mixture) momentsBySegments(cav Cavity) Moments {
-	s := newSegmentIntegrator(cav)
-	var m mixtureMoments
-	for i, p := range x.p {
-		row := x.row(i)
-		m.add(p, s.response(&row))
-	}
-	return m.moments()
 }
 
 // distribution is that of the predictor: for every row the Gaussian cavity, moved,
@@ -315,14 +282,6 @@ func checkedSite(l piecewiseLoss, y []float64, law resample.CountDistribution, r
 
 // Moments are those of the mixture over the counts of all examples.
 func (s *piecewiseSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
-
-// MomentSlopes are the moments with their derivatives, where the loss bends once.
-func (s *piecewiseSite) MomentSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
-	if len(s.all.kinks) != 1 {
-		return m, by, false
-	}
-	return s.all.kinkSlopes(cav)
-}
 
 // Distribution has truncated Gaussians, and atoms at the kinks (M04-18).
 func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }

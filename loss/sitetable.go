@@ -86,7 +86,6 @@ func (s symmetry) standardize(y []float64) standard {
 // Share gives sites that are alike a common table, where they are many. All must be of one
 // loss and law, and none in use.
 func Share(sites []Site) {
-	shareRows(sites)
 	alike := map[string][]*smoothSite{}
 	for _, site := range sites {
 		if s, ok := site.(*smoothSite); ok && s.patchWidth > 0 {

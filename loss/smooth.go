@@ -164,7 +164,8 @@ func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 	var m mixtureMoments
 	site := newSiteMap(x, cav)
 	for i, p := range x.P {
-		m.add(p, site.response(p, x.Row(i)))
+		r := site.response(p, x.Row(i))
+		m.add(p, &r)
 	}
 	return m.moments()
 }

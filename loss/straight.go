@@ -275,14 +275,6 @@ func (s *straightSite) Moments(cav Cavity) Moments {
 	return s.beyond.Moments(cav)
 }
 
-// MomentSlopes are known within reach.
-func (s *straightSite) MomentSlopes(cav Cavity) (m Moments, by [3]Moments, ok bool) {
-	if !s.within(cav) {
-		return m, by, false
-	}
-	return s.piecewiseSite.MomentSlopes(cav)
-}
-
 // Distribution is that of either site.
 func (s *straightSite) Distribution(cav Cavity) Distribution {
 	if s.within(cav) {

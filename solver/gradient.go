@@ -215,11 +215,7 @@ func (a *adjoint) differentiate() float64 {
 	sums, bySite := make([]averages, n), make([][3]averages, n)
 	a.model.each(func(i int) {
 		cav := a.cavity[i]
-		m, by, known := a.model.momentSlopes(i, cav)
-		if !known {
-			m = a.model.moments(i, cav)
-		}
-		at := a.at(a.model, i, cav, m)
+		at := a.at(a.model, i, cav, a.model.moments(i, cav))
 		sums[i], a.params[i] = at.sums, at.params
 		sd := math.Sqrt(cav.Var)
 		for k, moved := range [3]func(x float64) loss.Cavity{
@@ -228,14 +224,8 @@ func (a *adjoint) differentiate() float64 {
 			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean, Var: cav.Var * math.Exp(x)} },
 		} {
 			slope := difference(func(step int) outputs {
-				x := float64(step) * gradientStep
-				to := moved(x)
-				if !known {
-					return a.at(a.model, i, to, a.model.moments(i, to))
-				}
-				var steps [3]float64
-				steps[k] = x * [3]float64{1, sd, 1}[k]
-				return a.at(a.model, i, to, carried(m, by, steps))
+				to := moved(float64(step) * gradientStep)
+				return a.at(a.model, i, to, a.model.moments(i, to))
 			})
 			a.slopes[i][k], bySite[i][k] = slope.params, slope.sums
 		}
@@ -353,7 +343,7 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 		if err := s.share.Agree(bindLoss(sites, s.y, l, law)); err != nil {
 			return nil, err
 		}
-		moved.bind(sites)
+		moved.sites = sites
 		models[step] = &moved
 	}
 	parts := make([]float64, len(a.cavity))

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg"
-	"bootbench/loss"
 )
 
 // differenceStep is the step of the differences in a site's parameters. Newton's method
@@ -149,25 +148,6 @@ func copyLower(dst, a blas64.General) {
 }
 
 func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
-
-// momentSlopes are the moments of site i whose examples are there, with their derivatives, where known.
-func (s *siteModel) momentSlopes(i int, cav loss.Cavity) (m loss.Moments, by [3]loss.Moments, known bool) {
-	if site, ok := s.sites[i].Site.(loss.MomentSloper); ok {
-		return site.MomentSlopes(cav)
-	}
-	return m, by, false
-}
-
-// carried are moments m carried on along their derivatives by steps of log C, Mean and log Var.
-func carried(m loss.Moments, by [3]loss.Moments, steps [3]float64) loss.Moments {
-	for j, step := range steps {
-		m.Mean += step * by[j].Mean
-		m.Var += step * by[j].Var
-		m.Response += step * by[j].Response
-		m.Shrinkage += step * by[j].Shrinkage
-	}
-	return m
-}
 
 // half is a triangle of the products as the symmetric matrix that it stands for.
 func (t *jacobian) half(uplo gblas.Uplo) blas64.Symmetric {

@@ -42,7 +42,6 @@ func cavityPrecision(chi, b float64) float64 {
 // cavities that follow off G (T5, T6): the two halves of a sweep.
 type siteModel struct {
 	sites  []site
-	bound  []loss.Site  // the same
 	share  linalg.Share // of all sites
 	engine linalg.Engine
 	unit   float64 // root mean square of the targets
@@ -58,7 +57,7 @@ func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []fl
 	n := len(sites)
 	s := &siteModel{share: gram.Sites(), engine: engine, unit: 1, presence: 1,
 		cancelled: func() bool { return false }}
-	s.bind(sites)
+	s.sites = sites
 	s.minVar, s.minInvD, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
 	if square := floats.Dot(y, y); square > 0 {
 		s.unit = math.Sqrt(square / float64(len(y)))
@@ -69,14 +68,6 @@ func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []fl
 		s.minInvD[i] = k * minInverse
 	}
 	return s
-}
-
-// bind sets the sites.
-func (s *siteModel) bind(sites []site) {
-	s.sites, s.bound = sites, make([]loss.Site, len(sites))
-	for i := range sites {
-		s.bound[i] = sites[i].Site
-	}
 }
 
 // scale is what the mean of a cavity is measured in.

@@ -76,22 +76,14 @@ func (x *fixedPoint) startValue(warm bool) error {
 // typicalResponse is the mean d of typical sites as a function of their common c.
 func (x *fixedPoint) typicalResponse() func(c float64) float64 {
 	own, count := typicalOf(x.share)
-	sites, cavities := make([]loss.Site, len(own)), make([]loss.Cavity, len(own))
-	moments, done := make([]loss.Moments, len(own)), make([]bool, len(own))
-	for k, i := range own {
-		sites[k] = x.model.bound[i]
-	}
 	return func(c float64) float64 {
+		sum := 0.0
 		for k, i := range own {
-			cavities[k] = x.typicalCavity(i, c)
-		}
-		clear(done)
-		sum := math.NaN() // of a rank whose solve was called off, which all then know
-		if x.model.ask(sites, moments, done, cavities) {
-			sum = 0
-			for k, m := range moments {
-				sum += typicalPrecision(c, x.model.thinned(cavities[k], m))
+			if k%sitesPerLook == 0 && x.model.cancelled() {
+				sum = math.NaN() // of a rank whose solve was called off, which all then know
+				break
 			}
+			sum += typicalPrecision(c, x.model.moments(i, x.typicalCavity(i, c)))
 		}
 		if mean := x.share.SumOf(sum) / float64(count); !math.IsNaN(mean) {
 			return mean

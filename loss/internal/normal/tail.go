@@ -100,51 +100,45 @@ func (t Tail) Mirror() Tail {
 	return t
 }
 
-// Side is what lies below z: P = P(x < z), Rest = 1 - P, First = E(z-x)+ and
-// Second = E(z-x)+^2.
-type Side struct{ P, Rest, First, Second, Density float64 }
-
-// BelowAt is the side below z.
-func BelowAt(z float64) Side {
-	x := math.Abs(z)
-	if !(x < tableEnd) {
-		below, _ := Sides(z)
-		return below
+// Below is P(x < z).
+func (t *Tail) Below() float64 {
+	if t.Z > 0 {
+		return 1 - t.P
 	}
-	p, first, second := tabulated(x)
-	if z > 0 {
-		return Side{1 - p, p, z + first, 1 + z*z - second, first + x*p}
-	}
-	return Side{p, 1 - p, first, second, first + x*p}
+	return t.P
 }
 
-// Sides are the sides below z and, mirrored, above it.
-func Sides(z float64) (below, above Side) {
-	t := TailAt(z)
-	x := math.Abs(z)
-	near := Side{t.P, 1 - t.P, t.First, t.Second, t.Density}
-	far := Side{1 - t.P, t.P, x + t.First, 1 + x*x - t.Second, t.Density}
-	if z > 0 {
-		return far, near
+// Above is P(x > z).
+func (t *Tail) Above() float64 {
+	if t.Z < 0 {
+		return 1 - t.P
 	}
-	return near, far
+	return t.P
 }
 
-// lossIntegral is E(z-x)+, the integral of Phi up to z.
-func (t Tail) lossIntegral() float64 {
+// Shortfall is E(z-x)+, the integral of Phi up to z.
+func (t *Tail) Shortfall() float64 {
 	if t.Z > 0 {
 		return t.Z + t.First
 	}
 	return t.First
 }
 
+// Excess is E(x-z)+, the integral of 1-Phi from z on.
+func (t *Tail) Excess() float64 {
+	if t.Z < 0 {
+		return t.First - t.Z
+	}
+	return t.First
+}
+
 // narrow says whether differences between the integrals at a < b would cancel.
-func narrow(a, b Tail, limit float64) bool {
+func narrow(a, b *Tail, limit float64) bool {
 	return (b.Z-a.Z)*(1+0.5*math.Abs(a.Z+b.Z)) < limit
 }
 
 // ProbBetween computes P(a < x < b), 0 where b <= a.
-func ProbBetween(a, b Tail) float64 {
+func ProbBetween(a, b *Tail) float64 {
 	switch {
 	case !(a.Z < b.Z):
 		return 0
@@ -159,32 +153,43 @@ func ProbBetween(a, b Tail) float64 {
 }
 
 // CDFIntegral computes the integral of Phi over [a, b], a <= b, where a may be
-// -Inf. The integral of 1-Phi is CDFIntegral(b.Mirror(), a.Mirror()).
-func CDFIntegral(a, b Tail) float64 {
+// -Inf.
+func CDFIntegral(a, b *Tail) float64 {
 	switch {
 	case a.Z == b.Z:
 		return 0
 	case narrow(a, b, 0.01):
 		return (b.Z - a.Z) * quadrature.Legendre5.Mean(CDF, a.Z, b.Z)
 	}
-	return b.lossIntegral() - a.lossIntegral()
+	return b.Shortfall() - a.Shortfall()
+}
+
+// UpperIntegral computes the integral of 1-Phi over [a, b], a <= b, where b may be Inf.
+func UpperIntegral(a, b *Tail) float64 {
+	switch {
+	case a.Z == b.Z:
+		return 0
+	case narrow(a, b, 0.01):
+		return (b.Z - a.Z) * quadrature.Legendre5.Mean(CDF, -b.Z, -a.Z)
+	}
+	return a.Excess() - b.Excess()
 }
 
 // ClippedVar computes the variance of min(max(x, a), b) for a < b, either of which
 // may be infinite.
-func ClippedVar(a, b Tail) float64 {
+func ClippedVar(a, b *Tail) float64 {
 	switch {
 	case math.IsInf(a.Z, -1) && math.IsInf(b.Z, 1):
 		return 1
 	case math.IsInf(a.Z, -1):
-		return b.clippedVarBelow()
+		return b.VarBelow()
 	case math.IsInf(b.Z, 1):
-		return a.Mirror().clippedVarBelow()
+		return a.VarAbove()
 	case a.Z < 0 && b.Z > 0:
-		return ClippedVar(a, Origin) + ClippedVar(Origin, b) + 2*CDFIntegral(a, Origin)*CDFIntegral(b.Mirror(),
-			Origin)
-	case b.Z > 0:
-		a, b = b.Mirror(), a.Mirror()
+		return ClippedVar(a, &Origin) + ClippedVar(&Origin, b) +
+			2*CDFIntegral(a, &Origin)*UpperIntegral(&Origin, b)
+	case b.Z > 0: // mirrored
+		a, b = &Tail{-b.Z, b.P, b.First, b.Second, b.Density}, &Tail{-a.Z, a.P, a.First, a.Second, a.Density}
 	}
 	// b less the clipped x has these first and second moments; b <= 0.
 	var first, second float64
@@ -200,14 +205,20 @@ func ClippedVar(a, b Tail) float64 {
 	return second - first*first
 }
 
-// clippedVarBelow is the variance of min(x, z).
-func (t Tail) clippedVarBelow() float64 {
+// VarBelow is the variance of min(x, z).
+func (t *Tail) VarBelow() float64 { return t.varWithin(t.Z) }
+
+// VarAbove is the variance of max(x, z).
+func (t *Tail) VarAbove() float64 { return t.varWithin(-t.Z) }
+
+// varWithin is the variance of min(x, z), where z is at the tail or mirrored.
+func (t *Tail) varWithin(z float64) float64 {
 	lesser := t.Second - t.First*t.First // of max(x, |z|), or of min(x, -|z|)
-	if t.Z <= 0 {
+	if z <= 0 {
 		return lesser
 	}
 	if t.First == 0 {
 		return 1
 	}
-	return 1 - lesser - 2*t.lossIntegral()*t.First
+	return 1 - lesser - 2*(z+t.First)*t.First
 }

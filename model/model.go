@@ -37,9 +37,8 @@ type Spec struct {
 	// a y + b is then a times that for y, plus b, with the loss scaled to match.
 	NormalizeTarget bool
 
-	// Bias adds to the predictor a constant that costs nothing, the limit of a kernel with an infinite
-	// Constant; at least two distinct inputs must hold it. See doc/theory.md 14 for
-	// resamples that do not.
+	// Bias adds an unpenalised constant to the predictor, the limit of a kernel with an infinite Constant.
+	// It takes two distinct inputs or more. doc/theory.md 14 is about resamples that have fewer.
 	Bias bool
 
 	Storage Storage // form of the kernel matrix; default Exact
@@ -54,6 +53,20 @@ type Spec struct {
 
 	Grid  dist.Grid // ScaLAPACK and LowRank: the ranks, which must all build the same model
 	Block int       // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
+}
+
+// NewSpec is the specification that the command starts from: dense features standardised, targets of a
+// regression centred, a bias as BiasByDefault has it, and the kernel exp(-|x-x'|^2/d).
+func NewSpec(set *dataset.Set, l loss.Loss) Spec {
+	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
+		Bias: BiasByDefault(set, l)}
+}
+
+// BiasByDefault reports whether a model has a bias unless told otherwise: where the targets are labels and
+// the training minimises a loss. The mean of a posterior (probit, logit) has none.
+func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
+	_, minimises := l.(loss.Proximal)
+	return set.Task == dataset.Classification && minimises
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
@@ -125,7 +138,7 @@ func Build(spec Spec) (*Model, error) {
 	m.normalizeTarget()
 	m.findSites()
 	if m.Bias && m.Sites() < 2 {
-		return nil, inputError(errors.New("a bias needs examples at two distinct inputs at least"))
+		return nil, inputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
 	}
 	if err := m.checkEngine(); err != nil {
 		return nil, inputError(err)

@@ -18,7 +18,7 @@ func (d *document) subject(s Subject) {
 	if s.Preset != "" {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
 	}
-	d.line("model", "%s loss%s%s", s.Loss, s.parameters(), from)
+	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), s.intercept(), from)
 	d.line("kernel", "%s", KernelText(s.Kernel))
 	if s.ChosenBy != "" {
 		d.line("chosen", "by %s", s.ChosenBy)
@@ -423,4 +423,12 @@ func (d *document) interval(i Interval) {
 	if i.Coverage != nil {
 		d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
 	}
+}
+
+// intercept says that the predictor has a bias; "" without one.
+func (s *Subject) intercept() string {
+	if s.Model == nil || !s.Model.Bias {
+		return ""
+	}
+	return ", bias"
 }

@@ -82,6 +82,9 @@ func subjectReport(m *model.Model, source string) report.Subject {
 		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Standardized: m.Standardize, Preset: source,
 	}
 	r.Target, r.Labels, r.Notes = m.Set.Target, m.Set.Labels.Names(), m.Set.Notes
+	if note := biasNote(m); note != "" {
+		r.Notes = append(slices.Clone(r.Notes), note)
+	}
 	if m.NormalizeTarget && m.Set.Task == dataset.Regression {
 		r.TargetMean = &m.TargetMean
 	}

@@ -43,9 +43,9 @@ func looCommand(a *app) *cobra.Command {
            large ratios
   all      a table of these
 
-The hinge loss has a bias term here, unless --no-bias is given; the others have
-none, unless --bias is given. For the square loss the answer is the mean square
-of the left-out residuals, in closed form.`,
+The model is the one that estimate judges, with a bias unless --no-bias is given. For
+the square loss the answer is the mean square of the left-out residuals, in closed
+form.`,
 		Example: `  bootbench loo crabs --loss hinge --C 10 --method all
   bootbench loo sonar --method approx
   bootbench loo pima --loss hinge --C 1 --method xialpha --rho 1 --json -`,
@@ -63,7 +63,6 @@ of the left-out residuals, in closed form.`,
 	}
 	f := cmd.Flags()
 	m.only = lossWords("loo")
-	m.bias.hinge = true
 	m.register(f)
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
 	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")

@@ -54,7 +54,7 @@ func TestEstimateMargin(t *testing.T) {
 		{[]string{"crabs"}, 0.03887},
 		{[]string{"sonar"}, 0.14894},
 		{[]string{"sonar", "--ratio", "3"}, 0.11940},
-		{[]string{"sonar", "--loss", "hinge", "--C", "1"}, 0.1904},
+		{[]string{"sonar", "--loss", "hinge", "--C", "1", "--no-bias"}, 0.1904},
 	} {
 		a := ask(t, append([]string{"estimate"}, c.args...)...)
 		digits := 1e-5

@@ -72,16 +72,18 @@ func (m *modelFlags) classify(set *dataset.Set) error {
 // user asks for in its place; and where the preset comes from.
 func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err error) {
 	preset, known := model.PresetFor(set)
-	spec = model.Spec{Set: set, MaxBytes: int64(m.maxMemory), Standardize: set.Sparse == nil}
-	if spec.Loss, err = m.choose(preset, known, set); err != nil {
+	chosen, err := m.choose(preset, known, set)
+	if err != nil {
 		return spec, "", err
 	}
-	if err := fitTask(spec.Loss, set); err != nil {
+	if err := fitTask(chosen, set); err != nil {
 		return spec, "", err
 	}
-	if spec.Loss, err = m.weigh(spec.Loss, set); err != nil {
+	if chosen, err = m.weigh(chosen, set); err != nil {
 		return spec, "", err
 	}
+	spec = model.NewSpec(set, chosen)
+	spec.MaxBytes = int64(m.maxMemory)
 	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {
 		return spec, "", usage.Errorf("--kernel: %w", err)
 	}
@@ -95,19 +97,20 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 	if m.given("no-standardize") {
 		spec.Standardize = !m.noStandardize
 	}
-	if spec.NormalizeTarget = !known; m.given("no-normalize-target") {
+	spec.NormalizeTarget = !known
+	if m.given("no-normalize-target") {
 		spec.NormalizeTarget = !m.noNormalizeTarget
 	}
 	if err := m.kernelFlags.apply(m.flags, &spec.Kernel); err != nil {
-		return spec, "", err
-	}
-	if spec.Bias, err = m.bias.of(spec.Loss); err != nil {
 		return spec, "", err
 	}
 	if m.engine != nil {
 		if err := m.engine.apply(&spec); err != nil {
 			return spec, "", err
 		}
+	}
+	if spec.Bias, err = m.bias.of(&spec, known && !m.given("loss")); err != nil {
+		return spec, "", err
 	}
 	if err := spec.Kernel.Validate(set.D()); err != nil {
 		return spec, "", usage.Wrap(err)

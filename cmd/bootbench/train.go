@@ -33,8 +33,8 @@ func trainCommand(a *app) *cobra.Command {
 		Long: `train trains the model once, on all of DATA, and writes it into a file: with the
 names and levels of the columns, means and scales, labels, kernel, weights and the
 inputs that have one. predict --model FILE needs nothing else (doc/models.md). Without
---loss a model is chosen. The hinge loss has a bias term unless --no-bias is given,
-other losses have one with --bias.
+--loss a model is chosen. The model is the one that estimate judges: classifiers have
+a bias unless --no-bias is given.
 
 With --format libsvm, or where FILE ends in .libsvm, it is a model file of LIBSVM,
 which svm-predict and other programs read: of labels as c_svc, of numbers as
@@ -84,7 +84,6 @@ func (a *app) runTrain(path string, t *trainFlags) error {
 
 func (t *trainFlags) register(f *pflag.FlagSet) {
 	t.model.only = lossWords("train")
-	t.model.bias.hinge = true
 	t.model.register(f)
 	f.StringVar(&t.path, "model", "", "write the model to `FILE`; required")
 	f.StringVar(&t.format, "format", "",

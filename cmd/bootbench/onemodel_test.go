@@ -1,0 +1,101 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// judgedModel is what estimate and others say of a model, trainedModel what train says.
+type judgedModel struct {
+	Model struct {
+		Loss, Kernel string
+		Gamma, C     float64
+		Bias         bool
+	}
+	Notes         []string
+	ApparentError float64 `json:"apparent_error"`
+}
+
+type trainedModel struct {
+	C      float64
+	Bias   bool
+	Kernel struct {
+		Kind  string
+		Gamma float64
+	}
+}
+
+// TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all commands
+// have the same bias, C and kernel, and the fit to all data that estimate judges is the one in the file of train:
+// the mean square of y - f over the training rows is the same.
+func TestOneModel(t *testing.T) {
+	dir := t.TempDir()
+	labels, numbers := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "numbers.csv")
+	must(t, "datasets", "--export", "synthetic:blobs,n=60,d=3,noise=0.7", labels)
+	must(t, "datasets", "--export", "synthetic:friedman1,n=40", numbers)
+	for _, c := range []struct {
+		data, flags string
+		bias        bool
+	}{
+		{labels, "", true},
+		{labels, "--no-bias", false},
+		{labels, "--loss hard --gamma 2", true},
+		{labels, "--loss hinge --C 3", true},
+		{labels, "--loss hinge --C 3 --no-bias", false},
+		{labels, "--loss hinge2 --C 3", true},
+		{labels, "--loss logistic --C 3", true},
+		{labels, "--loss square --noise 0.5 --map-labels", true},
+		{labels, "--loss probit", false},
+		{numbers, "", false},
+		{numbers, "--loss square --noise 1 --bias", true},
+		{"crabs", "", false},
+		{"crabs", "--loss hinge --C 1", true},
+	} {
+		flags := append(strings.Fields(c.flags), "--quiet", "--json", "-")
+		answer := func(command ...string) string {
+			o := drive(t, "", slices.Concat(command, flags)...)
+			if o.status != exitDone {
+				t.Fatalf("%v %s: status %d, %s", command, c.flags, o.status, o.stderr)
+			}
+			return o.stdout
+		}
+		said := func(command ...string) judgedModel { return document[judgedModel](t, answer(command...)) }
+		judged := said("estimate", c.data, "--refine", "none", "--no-points", "--test-loss", "square")
+		if judged.Model.Bias != c.bias {
+			t.Errorf("%s: bias %v", c.flags, judged.Model.Bias)
+		}
+		if noted := strings.Contains(strings.Join(judged.Notes, " "), "no bias"); noted != (c.flags == "--loss probit") {
+			t.Errorf("%s: notes %q", c.flags, judged.Notes)
+		}
+		commands := [][]string{{"curve", c.data, "--ratio", "1"}, {"retrain", c.data, "--resamples", "2"},
+			{"predict", c.data, "--test", c.data}}
+		if m := judged.Model.Loss; m == "hinge" || m == "hard" || m == "square" {
+			commands = append(commands, []string{"loo", c.data, "--method", "approx"})
+		}
+		for _, command := range commands {
+			if other := said(command...); other.Model != judged.Model {
+				t.Errorf("%v %s: %+v, estimate %+v", command, c.flags, other.Model, judged.Model)
+			}
+		}
+		file := filepath.Join(dir, "m.json")
+		trained := document[trainedModel](t, answer("train", c.data, "--model", file))
+		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kernel ||
+			trained.Kernel.Gamma != judged.Model.Gamma {
+			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
+		}
+		at := document[struct {
+			Points struct{ Prediction, Target []float64 }
+		}](t,
+			drive(t, "", "predict", "--model", file, "--test", c.data, "--json", "-", "--quiet").stdout)
+		sum := 0.0
+		for i, f := range at.Points.Prediction {
+			sum += math.Pow(f-at.Points.Target[i], 2) / float64(len(at.Points.Prediction))
+		}
+		if len(at.Points.Prediction) == 0 || math.Abs(sum-judged.ApparentError) > 2e-3*judged.ApparentError {
+			t.Errorf("%s: the trained model has mean square %v, the judged one %v", c.flags, sum, judged.ApparentError)
+		}
+	}
+}

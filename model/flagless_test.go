@@ -71,7 +71,7 @@ func flagless(t *testing.T, path string) float64 {
 	var quickTime, searchTime time.Duration
 	for split := range splits {
 		order := rand.New(rand.NewPCG(uint64(split), 1)).Perm(set.N())
-		open := model.Spec{Set: set.Subset(order[:train]), Standardize: true, NormalizeTarget: true}
+		open := model.NewSpec(set.Subset(order[:train]), nil)
 		fresh := set.Subset(order[train:min(set.N(), train+2000)])
 		began := time.Now()
 		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)

@@ -56,7 +56,8 @@ type Spec struct {
 }
 
 // NewSpec is the specification that the command starts from: dense features standardised, targets of a
-// regression centred, a bias as BiasByDefault has it, and the kernel exp(-|x-x'|^2/d).
+// regression centred, a bias as BiasByDefault has it, and the kernel exp(-|x-x'|^2/d). The loss is nil for
+// FitQuickly to choose it.
 func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
 		Bias: BiasByDefault(set, l)}
@@ -66,7 +67,7 @@ func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 // the training minimises a loss. The mean of a posterior (probit, logit) has none.
 func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 	_, minimises := l.(loss.Proximal)
-	return set.Task == dataset.Classification && minimises
+	return set.Task == dataset.Classification && (minimises || l == nil)
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share

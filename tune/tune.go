@@ -282,7 +282,7 @@ func (p *Problem) complete() error {
 	case exact && spec.Storage == model.LowRank:
 		return fmt.Errorf("%w: exact leave-one-out and the evidence are of the exact engine: choose by 632plus or leftout", model.ErrInput)
 	case exact && spec.Bias:
-		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: choose by 632plus or leftout", model.ErrInput)
+		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: give --no-bias, or choose by 632plus or leftout", model.ErrInput)
 	}
 	if spec.Storage == model.Auto && (exact || spec.Set.N() < model.ApproximateFrom) {
 		spec.Storage = model.Exact

@@ -479,7 +479,7 @@ func TestTablesRefused(t *testing.T) {
 		"ARFF":              {"d.txt", []byte("@RELATION iris\n"), Options{}, []string{"ARFF"}},
 		"binary":            {"d.data", make([]byte, 1<<20), Options{}, []string{"NUL", "binary"}},
 		"damaged gzip":      {"d.csv.gz", gzipped(csv.write(boston))[:200], Options{}, []string{"d.csv.gz"}},
-		"no gzip":           {"d.csv.gz", []byte("\x1f\x8b\x00"), Options{}, []string{"unpacking"}},
+		"no gzip":           {"d.csv.gz", []byte("\x1f\x8b\x00"), Options{}, []string{"decompressing"}},
 		"no archive":        {"d.npz", []byte("a,y\n1,2\n"), Options{}, []string{"not a NumPy archive"}},
 		"archive without X": {"d.npz", npz(map[string][]byte{"u": nil}), Options{}, []string{`"u"`, "np.savez"}},
 		"archive without y": {"d.npz",
@@ -589,7 +589,7 @@ func TestInputsOfTables(t *testing.T) {
 		"rows dropped": {gaps, "a,b\n7,?\n1,5\n", Options{Missing: MissingDrop}, []float64{1, 0, 5}, nil,
 			"1 of 2 rows", "2"},
 	} {
-		in, err := ReadInputsTable(strings.NewReader(c.text), "new.csv", c.train, c.opt)
+		in, err := c.train.Encoding().ReadInputsTable(strings.NewReader(c.text), "new.csv", c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -616,9 +616,9 @@ func TestInputsOfTables(t *testing.T) {
 		"text for number": {train, "a,color\nfive,red\n", Options{}, []string{"line 2", `"five" is not a number`}},
 		"no names":        {train, "5,red\n6,red\n", Options{NoHeader: true}, nil},
 		"bare, wide":      {bare, "1,2,3,5\n", Options{}, []string{"4 columns", "2 features"}},
-		"missing":         {gaps, "a,b\n7,?\n", Options{}, []string{"line 2", `column "b"`, "missing"}},
+		"missing":         {train, "a,color\n,red\n", Options{}, []string{"line 2", `column "a"`, "missing"}},
 	} {
-		_, err := ReadInputsTable(strings.NewReader(c.text), "new.csv", c.train, c.opt)
+		_, err := c.train.Encoding().ReadInputsTable(strings.NewReader(c.text), "new.csv", c.opt)
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
 	}
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -54,15 +53,43 @@ type column struct {
 	categorical bool
 
 	missing, unseen int // cells
-	firstMissing    int // line, or row of an array
+	firstMissing    struct {
+		row int
+		at  place
+	}
+	// odd is the first cell that may be a name rather than a number, "" for none: digits that a number
+	// cannot hold, or underscores between them.
+	odd      string
+	oddValue float64
+}
+
+// miss counts a cell without a value.
+func (c *column) miss(row int, at place) {
+	if c.missing++; c.missing == 1 {
+		c.firstMissing.row, c.firstMissing.at = row, at
+	}
+}
+
+// noteOdd notes a cell that is not the number it is read as, to the eye.
+func (c *column) noteOdd(cell string, v float64) {
+	const exact = 15 // digits that every float64 holds
+	underscores := strings.IndexByte(cell, '_') >= 0
+	if c.odd != "" || !underscores && (len(cell) <= exact || strings.IndexByte(cell, '.') >= 0) {
+		return
+	}
+	digits := strings.TrimLeft(cell, "+-")
+	if underscores ||
+		strings.Trim(digits, "0123456789") == "" && strconv.FormatFloat(math.Abs(v), 'f', 0, 64) != digits {
+		c.odd, c.oddValue = strings.Clone(cell), v
+	}
 }
 
 // unseenText is the number of a text that the training set lacks.
 const unseenText = -1
 
 // isMissing reports whether a cell says that there is no value.
-func isMissing(cell []byte) bool {
-	switch string(cell) {
+func isMissing(cell string) bool {
+	switch cell {
 	case "", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL":
 		return true
 	}
@@ -70,8 +97,8 @@ func isMissing(cell []byte) bool {
 }
 
 // numberOf is the number of a text, a new one if it was not seen before.
-func (c *column) numberOf(cell []byte, zeroUnseen bool) (int, error) {
-	if k, ok := c.number[string(cell)]; ok {
+func (c *column) numberOf(cell string, zeroUnseen bool) (int, error) {
+	if k, ok := c.number[cell]; ok {
 		return k, nil
 	}
 	s := utf8Text(cell)
@@ -99,16 +126,24 @@ func (c *column) numberOf(cell []byte, zeroUnseen bool) (int, error) {
 // textBytes is the memory of a text that is kept, with what finds it.
 func textBytes(s string) int { return len(s) + 64 }
 
-// utf8Text reads bytes that are not UTF-8 as Latin-1.
-func utf8Text(cell []byte) string {
-	if utf8.Valid(cell) {
-		return string(cell)
+// utf8Text copies a text; what is not UTF-8 is read as Latin-1.
+func utf8Text(cell string) string {
+	if utf8.ValidString(cell) {
+		return strings.Clone(cell)
 	}
 	runes := make([]rune, len(cell))
-	for i, b := range cell {
-		runes[i] = rune(b)
+	for i := range len(cell) {
+		runes[i] = rune(cell[i])
 	}
 	return string(runes)
+}
+
+// flagText writes a text as a shell wants it after a flag.
+func flagText(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
+		return s
+	}
+	return quote(s)
 }
 
 // listTexts writes the first few texts for a message.
@@ -157,7 +192,7 @@ func isNumeric(cell string) bool {
 
 // headerNames copies and checks the names of columns. The first may lack a name
 // (it names rows then) and the last (it must be empty).
-func headerNames(cells [][]byte) ([]string, error) {
+func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
 	for j, cell := range cells {
@@ -200,12 +235,9 @@ func find(columns []column, name string) (int, error) {
 }
 
 // decimalComma replaces the only comma of a cell by a point.
-func decimalComma(cell []byte) ([]byte, bool) {
-	at := bytes.IndexByte(cell, ',')
-	if at < 0 || bytes.IndexByte(cell[at+1:], ',') >= 0 || bytes.IndexByte(cell, '.') >= 0 {
-		return nil, false
+func decimalComma(cell string) (string, bool) {
+	if strings.Count(cell, ",") != 1 || strings.Contains(cell, ".") {
+		return "", false
 	}
-	with := bytes.Clone(cell)
-	with[at] = '.'
-	return with, true
+	return strings.Replace(cell, ",", ".", 1), true
 }

@@ -52,7 +52,7 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 // TestSparseInputs: new inputs are held as the training inputs are, and may have
 // features that those lack.
 func TestSparseInputs(t *testing.T) {
-	train := need.One(ReadLIBSVM(strings.NewReader("1 1:1 5:2\n-1 2:1\n"), "train.svm",
+	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5:2\n-1 2:1\n"), "train.svm",
 		Options{Storage: Sparse}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
 	in, err := LoadInputs(path, train, Options{})
@@ -68,7 +68,7 @@ func TestSparseInputs(t *testing.T) {
 		_, err := LoadInputs(dense, train, Options{})
 		wantError(t, err, dense, "train.svm is sparse")
 	}
-	narrow := need.One(ReadLIBSVM(strings.NewReader("1 1:1\n-1 2:1\n"), "narrow.svm", Options{}))(t)
+	narrow := need.One(readLIBSVM(strings.NewReader("1 1:1\n-1 2:1\n"), "narrow.svm", Options{}))(t)
 	_, err = LoadInputs(path, narrow, Options{})
 	wantError(t, err, "line 1", "feature index 9", "narrow.svm has 2 features")
 	if err := WriteCSV(full{}, train); err == nil || !strings.Contains(err.Error(), "WriteLIBSVM") {

@@ -67,17 +67,13 @@ func cutSample(sample []byte, whole bool, separator byte) (records [][]string, c
 	if last := bytes.LastIndexByte(sample, '\n'); !whole && last >= 0 {
 		sample = sample[:last+1]
 	}
-	r := recordReader{lines: newLineReader(bytes.NewReader(sample), longestLine), separator: separator}
+	r := newRecordReader(newLineReader(bytes.NewReader(sample), longestLine, Options{}), separator)
 	for len(records) < sampleLines {
 		rec, err := r.next()
 		if err != nil {
 			return records, err == io.EOF || !whole && errors.Is(err, errQuote)
 		}
-		cells := make([]string, len(rec.cells))
-		for j, c := range rec.cells {
-			cells[j] = string(c)
-		}
-		records = append(records, cells)
+		records = append(records, slices.Clone(rec.cells))
 	}
 	return records, true
 }
@@ -109,14 +105,14 @@ func headless(records [][]string) bool {
 	first := records[0]
 	numbers, texts, recurring := 0, 0, 0
 	for j, cell := range first {
-		if isNumeric(cell) || isMissing([]byte(cell)) {
+		if isNumeric(cell) || isMissing(cell) {
 			numbers++
 			continue
 		}
 		texts++
 		again, all := false, true
 		for _, rec := range records[1:] {
-			if j < len(rec) && !isMissing([]byte(rec[j])) {
+			if j < len(rec) && !isMissing(rec[j]) {
 				again = again || rec[j] == cell
 				all = all && isNumeric(rec[j])
 			}

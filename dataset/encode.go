@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +17,13 @@ const mostLevels = 1000
 // them is taken for their names or numbers.
 const fewRows = 10
 
+// manyCells is the number of cells from which on the garbage of reading is collected before the matrix is
+// made: 16 MiB, which takes some milliseconds.
+const manyCells = 1 << 21
+
 // set makes a training set of a table.
 func (t *table) set() (*Set, error) {
-	if t.total() < 2 {
+	if t.rows() < 2 {
 		return nil, t.bad(errOneExample)
 	}
 	if err := t.settle(); err != nil {
@@ -29,30 +34,27 @@ func (t *table) set() (*Set, error) {
 	if err != nil {
 		return nil, t.bad(err)
 	}
-	kept := shareOf(t.shared.all(), t.count(rows))
-	n := kept.total(t.count(rows))
+	features := featureNames(s.columns)
+	n := t.count(rows)
 	if n < 2 {
 		return nil, t.bad(errors.New(
 			"fewer than two rows have all values: --missing mean or indicator keeps the others"))
 	}
-	if err := t.opt.checkSize(t.opt.share(n), s.width); err != nil {
+	if err := t.opt.checkSize(n, len(features)); err != nil {
 		return nil, t.bad(err)
 	}
-	x := t.matrix(s, rows)
+	x := t.matrix(s.columns, len(features), rows)
 	if t.missing() > 0 {
-		fillMeans(x, means(kept.all(), x))
+		fillMeans(x, means(nil, x))
 	}
-	t.notes = append(t.notes, s.describe()...)
-	t.describe(s, x)
-	set := &Set{Name: t.file, Source: t.file, Target: s.target, X: kept.even(x), Ranks: kept.all(),
-		RowNames: kept.gatherTexts(t.namesOf(rows)), Notes: t.notes, schema: s}
-	for _, e := range s.columns {
-		set.Features = append(set.Features, e.features()...)
-	}
-	if err := t.checkNames(append(slices.Clone(set.Features), set.Target)); err != nil {
+	t.noteLevels(s.columns)
+	t.describe(s.columns, x)
+	set := &Set{Name: t.file, Source: t.file, Features: features, Target: t.columns[t.target()].name, X: x,
+		RowNames: t.namesOf(rows), Notes: t.notes, schema: s}
+	if err := t.checkNames(append(slices.Clone(features), set.Target)); err != nil {
 		return nil, t.bad(err)
 	}
-	if err := t.setTarget(set, rows, kept); err != nil {
+	if err := t.setTarget(set, rows); err != nil {
 		return nil, err
 	}
 	return set, nil
@@ -77,24 +79,24 @@ func (t *table) settle() error {
 	for _, j := range t.used {
 		c := &t.columns[j]
 		switch {
-		case c.role == asTarget && c.missing == t.total():
+		case c.role == asTarget && c.missing == t.rows():
 			return &Error{Column: c.name, Err: errors.New("the target has no value")}
 		case c.role != asFeature:
 		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
 			return &Error{Column: c.name,
-				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), c.name)}
-		case c.missing == t.total():
+				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), flagText(c.name))}
+		case c.missing == t.rows():
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))
 		case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
 			c.role = unused
 			t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-		case c.kind == texts && len(c.texts) == t.total() && t.total() >= fewRows:
+		case c.kind == texts && len(c.texts) == t.rows() && t.rows() >= fewRows:
 			t.takeRowNames(c)
 		case c.kind == texts && len(c.texts) > mostLevels:
 			return &Error{Column: c.name,
 				Err: fmt.Errorf("%d different texts are too many for indicators: --drop %s leaves the column out",
-					len(c.texts), c.name)}
+					len(c.texts), flagText(c.name))}
 		default:
 			left++
 		}
@@ -120,7 +122,7 @@ func (t *table) takeRowNames(c *column) {
 		return
 	}
 	c.role = asRowName
-	t.rowNames = c.texts[t.shared.first() : t.shared.first()+t.rows]
+	t.rowNames = c.texts
 	t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
 }
 
@@ -131,13 +133,11 @@ func (t *table) newSchema() *schema {
 		s.header = append(s.header, c.name)
 		switch c.role {
 		case asFeature:
-			e := encoded{name: c.name, flag: t.opt.Missing == MissingIndicator && c.missing > 0}
+			e := EncodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
 			if c.kind == texts {
-				e.levels = slices.Sorted(slices.Values(c.texts))
+				e.Levels = slices.Sorted(slices.Values(c.texts))
 			}
-			s.add(e)
-		case asTarget:
-			s.target = c.name
+			s.columns = append(s.columns, e)
 		case asRowName:
 			s.rowName = c.name
 		}
@@ -164,8 +164,8 @@ func (t *table) complete() ([]int, error) {
 	case t.opt.Missing == MissingError:
 		return nil, t.errMissing()
 	}
-	rows := make([]int, 0, t.rows)
-	for i := range t.rows {
+	rows := make([]int, 0, t.rows())
+	for i := range t.rows() {
 		whole := true
 		for k, j := range t.used {
 			c := &t.columns[j]
@@ -176,11 +176,11 @@ func (t *table) complete() ([]int, error) {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := t.total() - shareOf(t.shared.all(), len(rows)).total(len(rows)); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, t.total())
+	if dropped := t.rows() - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, t.rows())
 		if !t.named() { // what is left keeps its number
-			for i := range t.rows {
-				t.rowNames = append(t.rowNames, strconv.Itoa(t.shared.first()+i+1))
+			for i := range t.rows() {
+				t.rowNames = append(t.rowNames, strconv.Itoa(i+1))
 			}
 		}
 	}
@@ -190,9 +190,6 @@ func (t *table) complete() ([]int, error) {
 	return rows, nil
 }
 
-// total is the number of rows, those of other ranks among them.
-func (t *table) total() int { return t.shared.total(t.rows) }
-
 // named reports whether rows have names.
 func (t *table) named() bool {
 	return slices.ContainsFunc(t.columns, func(c column) bool { return c.role == asRowName })
@@ -201,7 +198,7 @@ func (t *table) named() bool {
 // count is the number of rows in a list, nil for all.
 func (t *table) count(rows []int) int {
 	if rows == nil {
-		return t.rows
+		return t.rows()
 	}
 	return len(rows)
 }
@@ -222,56 +219,50 @@ func (t *table) errMissing() error {
 			continue
 		}
 		columns++
-		if first < 0 || c.firstMissing < t.columns[first].firstMissing {
+		if first < 0 || c.firstMissing.row < t.columns[first].firstMissing.row {
 			first = j
 		}
 	}
-	e := &Error{Line: t.columns[first].firstMissing, Column: t.columns[first].name}
-	if t.array {
-		e.Line, e.Row = 0, e.Line
-	}
+	e := t.columns[first].firstMissing.at.error(t.array)
+	e.Column = t.columns[first].name
 	e.Err = fmt.Errorf("a missing value, the first of %d in %d of the columns: --missing drop, mean or indicator says what to do", t.missing(), columns)
 	return e
 }
 
 // matrix fills the features of some rows; NaN stands for missing values.
-func (t *table) matrix(s *schema, rows []int) Matrix {
-	if rows == nil && t.placed != nil && t.placed.holds(t, s) {
-		return t.placed.x
-	}
-	type source struct {
-		encoded
-		k    int
-		rank []float64 // of the texts by number, nil for numbers
-	}
+func (t *table) matrix(columns []EncodedColumn, width int, rows []int) Matrix {
 	position := make(map[string]int, len(t.used))
 	for k, j := range t.used {
 		position[t.columns[j].name] = k
 	}
+	type source struct {
+		EncodedColumn
+		k, at, end int
+		rank       []float64 // of the texts by number, nil for numbers
+	}
 	var sources []source
-	for _, e := range s.columns {
-		k := position[e.name]
-		from := source{encoded: e, k: k}
-		for _, text := range t.columns[t.used[k]].texts {
-			r, _ := slices.BinarySearch(e.levels, text)
+	at := 0
+	for _, c := range columns {
+		from := source{EncodedColumn: c, k: position[c.Name], at: at, end: at + c.width()}
+		for _, text := range t.columns[t.used[from.k]].texts {
+			r, _ := slices.BinarySearch(c.Levels, text)
 			from.rank = append(from.rank, float64(r))
 		}
-		sources = append(sources, from)
+		sources, at = append(sources, from), from.end
 	}
-	x := NewMatrix(t.count(rows), s.width)
+	if t.rows()*len(t.used) > manyCells {
+		debug.FreeOSMemory() // the texts of the cells, before the matrix takes as much
+	}
+	x := NewMatrix(t.count(rows), width)
 	for to := range x.Rows {
-		i, into := row(rows, to), x.Row(to)
-		for _, from := range sources {
-			v := t.at(i, from.k)
-			if from.levels == nil {
-				into[from.at] = v
-				if !from.flag {
-					continue
-				}
-			} else if v >= 0 {
+		cells, into := t.cells.row(row(rows, to)), x.Row(to)
+		for i := range sources {
+			from := &sources[i]
+			v := cells[from.k]
+			if from.Levels != nil && v >= 0 {
 				v = from.rank[int(v)]
 			}
-			from.put(into, v)
+			from.put(into[from.at:from.end], v)
 		}
 	}
 	return x
@@ -303,14 +294,6 @@ func means(r Ranks, x Matrix) []float64 {
 	return mean
 }
 
-// means are those of the features.
-func (s *Set) means() []float64 {
-	if s.mean != nil {
-		return s.mean
-	}
-	return means(s.Ranks, s.X)
-}
-
 // fillMeans replaces each NaN in x by the mean of its column.
 func fillMeans(x Matrix, mean []float64) {
 	for i := range x.Rows {
@@ -323,69 +306,26 @@ func fillMeans(x Matrix, mean []float64) {
 }
 
 // describe notes constant columns and columns that count the rows.
-func (t *table) describe(s *schema, x Matrix) {
-	all := runOf(x)
-	if r := t.shared.all(); r != nil {
-		all = run{}
-		for _, part := range exchange(r, runOf(x)) {
-			all.append(part)
+func (t *table) describe(columns []EncodedColumn, x Matrix) {
+	end := 0
+	for _, c := range columns {
+		at := end
+		end += c.width()
+		if c.Levels != nil {
+			continue
 		}
-	}
-	for _, e := range s.columns {
+		constant, counts := true, x.Rows >= fewRows
+		for i := 1; i < x.Rows && (constant || counts); i++ {
+			before, v := x.At(i-1, at), x.At(i, at)
+			constant, counts = constant && v == before, counts && v == before+1
+		}
 		switch {
-		case e.levels != nil:
-		case all.Constant[e.at]:
-			t.note("column %s is %v in every row", quote(e.name), all.First[e.at])
-		case all.Rows >= fewRows && all.Counts[e.at]:
-			t.note("column %s counts the rows: --drop %s unless that tells something", quote(e.name), e.name)
+		case constant:
+			t.note("column %s is %v in every row", quote(c.Name), x.At(0, at))
+		case counts:
+			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name), flagText(c.Name))
 		}
 	}
-}
-
-// run says of the columns of consecutive rows whether they are constant, or count the rows.
-type run struct {
-	Rows             int
-	First, Last      []float64
-	Constant, Counts []bool
-}
-
-func runOf(x Matrix) (r run) {
-	for i := range x.Rows {
-		row := x.Row(i)
-		if i == 0 {
-			r = run{First: row, Constant: slices.Repeat([]bool{true}, x.Cols), Counts: slices.Repeat([]bool{true},
-				x.Cols)}
-		} else {
-			r.follow(row)
-		}
-		r.Last = row
-	}
-	r.Rows = x.Rows
-	return r
-}
-
-// follow appends a row but for what is last.
-func (r *run) follow(row []float64) {
-	for j, v := range row {
-		r.Constant[j] = r.Constant[j] && v == r.Last[j]
-		r.Counts[j] = r.Counts[j] && v == r.Last[j]+1
-	}
-}
-
-// append appends the rows of another run.
-func (r *run) append(next run) {
-	switch {
-	case next.Rows == 0:
-		return
-	case r.Rows == 0:
-		*r = next
-		return
-	}
-	r.follow(next.First)
-	for j := range next.First {
-		r.Constant[j], r.Counts[j] = r.Constant[j] && next.Constant[j], r.Counts[j] && next.Counts[j]
-	}
-	r.Rows, r.Last = r.Rows+next.Rows, next.Last
 }
 
 // namesOf are the names of some rows.
@@ -400,29 +340,29 @@ func (t *table) namesOf(rows []int) []string {
 	return names
 }
 
+// target is the number of the target's column, -1 without one.
+func (t *table) target() int {
+	return slices.IndexFunc(t.columns, func(c column) bool { return c.role == asTarget })
+}
+
 // targets are the cells of the target in some rows, nil without one; of a text
 // column they are the numbers of the texts.
 func (t *table) targets(rows []int) ([]float64, *column) {
-	k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].role == asTarget })
-	if k < 0 || t.columns[t.used[k]].missing == t.total() {
+	j := t.target()
+	if j < 0 || t.columns[j].missing == t.rows() {
 		return nil, nil
 	}
-	if rows == nil && t.placed != nil {
-		return t.placed.y, &t.columns[t.used[k]]
-	}
+	k := slices.Index(t.used, j)
 	y := make([]float64, t.count(rows))
 	for to := range y {
 		y[to] = t.at(row(rows, to), k)
 	}
-	return y, &t.columns[t.used[k]]
+	return y, &t.columns[j]
 }
 
 // setTarget sets targets and task: texts must be two labels.
-func (t *table) setTarget(set *Set, rows []int, kept *rowShare) error {
+func (t *table) setTarget(set *Set, rows []int) error {
 	y, c := t.targets(rows)
-	if y != nil {
-		y = kept.gather(y)
-	}
 	set.Y, set.Task = y, guessTask(y)
 	if c.kind == texts {
 		return set.classifyTexts(c.texts, t.opt.Positive)
@@ -433,11 +373,10 @@ func (t *table) setTarget(set *Set, rows []int, kept *rowShare) error {
 	return nil
 }
 
-// inputs makes new inputs of a table, for a predictor trained on a set.
-func (t *table) inputs(train *Set) (*Inputs, error) {
-	s := schemaOf(train)
+// inputs makes new inputs of a table, for a predictor of that encoding.
+func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	for j := range t.columns {
-		if c := &t.columns[j]; c.role == asTarget && c.missing == t.rows {
+		if c := &t.columns[j]; c.role == asTarget && c.missing == t.rows() {
 			c.role = unused
 		}
 	}
@@ -449,22 +388,22 @@ func (t *table) inputs(train *Set) (*Inputs, error) {
 	if n == 0 {
 		return nil, t.bad(errors.New("no row has all values"))
 	}
-	if err := t.opt.checkSize(n, s.width); err != nil {
+	if err := t.opt.checkSize(n, e.Features); err != nil {
 		return nil, t.bad(err)
 	}
-	in := &Inputs{Name: t.file, X: t.matrix(s, rows), RowNames: t.namesOf(rows)}
+	in := &Inputs{Name: t.file, X: t.matrix(e.Columns, e.Features, rows), RowNames: t.namesOf(rows)}
 	if t.missing() > 0 {
-		fillMeans(in.X, train.means())
+		fillMeans(in.X, e.Means)
 	}
 	for _, c := range t.columns {
 		if c.unseen > 0 {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, train.Name)
+			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, e.Name)
 		}
 	}
 	in.Notes = t.notes
 	y, c := t.targets(rows)
-	if y != nil && train.Labels != nil {
-		if y, err = train.Labels.apply(y, c); err != nil {
+	if y != nil && e.Labels != nil {
+		if y, err = e.Labels.apply(y, c); err != nil {
 			return nil, t.bad(err)
 		}
 	}

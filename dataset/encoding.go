@@ -3,8 +3,11 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 )
 
 // Encoding says how what files hold became the features and targets of a training set, so
@@ -42,6 +45,91 @@ type EncodedColumn struct {
 	Flag   bool     `json:"flag,omitempty"`
 }
 
+// width is the number of features, with the flag.
+func (c EncodedColumn) width() int {
+	n := 1
+	if len(c.Levels) > 2 {
+		n = len(c.Levels)
+	}
+	if c.Flag {
+		n++
+	}
+	return n
+}
+
+// features names the features.
+func (c EncodedColumn) features() (names []string) {
+	switch {
+	case c.Levels == nil:
+		names = []string{c.Name}
+	case len(c.Levels) == 2:
+		names = []string{c.Name + "=" + printable(c.Levels[1])}
+	default:
+		for _, level := range c.Levels {
+			names = append(names, c.Name+"="+printable(level))
+		}
+	}
+	if c.Flag {
+		names = append(names, c.Name+" missing")
+	}
+	return names
+}
+
+// put sets the features x of one cell: a number, or the rank of a text among the levels, unseenText for
+// none of them. A missing cell becomes NaN in all but the flag.
+func (c EncodedColumn) put(x []float64, v float64) {
+	missing := math.IsNaN(v)
+	if c.Flag {
+		last := len(x) - 1
+		x[last] = 0
+		if missing {
+			x[last] = 1
+		}
+		x = x[:last]
+	}
+	switch {
+	case c.Levels == nil:
+		x[0] = v
+	case missing:
+		for j := range x {
+			x[j] = v
+		}
+	case len(x) == 1:
+		x[0] = max(v, 0)
+	default:
+		clear(x)
+		if v >= 0 {
+			x[int(v)] = 1
+		}
+	}
+}
+
+// printable escapes a text that could steer a terminal: control characters, and marks that nobody sees.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+		return s
+	}
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
+}
+
+// featureNames names all features.
+func featureNames(columns []EncodedColumn) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.features()...)
+	}
+	return names
+}
+
+// schema is what a table says of the columns of a set.
+type schema struct {
+	columns  []EncodedColumn
+	header   []string // all columns of the file
+	headless bool
+	rowName  string
+	missing  Missing
+}
+
 // Encoding says how the features of new inputs are made for a predictor trained on s.
 func (s *Set) Encoding() *Encoding {
 	e := &Encoding{Name: s.Name, Task: s.Task, Features: s.D(), FirstIndex: 1, Target: s.Target,
@@ -52,60 +140,17 @@ func (s *Set) Encoding() *Encoding {
 	if s.Sparse != nil {
 		return e
 	}
-	from := schemaOf(s)
-	e.Header, e.Headless, e.RowName, e.Missing, e.Means = from.header, from.headless, from.rowName, from.missing,
-		s.means()
-	for _, c := range from.columns {
-		e.Columns = append(e.Columns, EncodedColumn{Name: c.name, Levels: c.levels, Flag: c.flag})
+	e.Means = means(s.Ranks, s.X)
+	if from := s.schema; from != nil {
+		e.Columns, e.Header, e.Headless, e.RowName, e.Missing = from.columns, from.header, from.headless,
+			from.rowName, from.missing
+		return e
+	}
+	e.Header = append(slices.Clone(s.Features), s.Target)
+	for _, name := range s.Features {
+		e.Columns = append(e.Columns, EncodedColumn{Name: name})
 	}
 	return e
-}
-
-// LoadInputs is the function LoadInputs for the set that e is of. What it did about missing
-// values is done again, unless opt says otherwise, and its sparse lines count alike.
-func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
-	train, err := e.empty()
-	if err != nil {
-		return nil, err
-	}
-	return LoadInputs(path, train, e.options(opt))
-}
-
-// ReadInputsTable is LoadInputs for a text table.
-func (e *Encoding) ReadInputsTable(r io.Reader, name string, opt Options) (*Inputs, error) {
-	train, err := e.empty()
-	if err != nil {
-		return nil, err
-	}
-	return ReadInputsTable(r, name, train, e.options(opt))
-}
-
-func (e *Encoding) options(opt Options) Options {
-	if opt.Missing == MissingError {
-		opt.Missing = e.Missing
-	}
-	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
-	return opt
-}
-
-// empty is a set without examples whose features are made as e says.
-func (e *Encoding) empty() (*Set, error) {
-	if err := e.Check(); err != nil {
-		return nil, err
-	}
-	s := &Set{Name: e.Name, Source: e.Name, Task: e.Task, Target: e.Target, Labels: e.Labels}
-	if e.Sparse() {
-		s.Sparse = &CSR{Cols: e.Features, Start: []int{0}}
-		return s, nil
-	}
-	s.X, s.mean = Matrix{Cols: e.Features, Stride: e.Features}, e.Means
-	s.schema = &schema{header: e.Header, headless: e.Headless, target: e.Target, rowName: e.RowName,
-		missing: e.Missing}
-	for _, c := range e.Columns {
-		s.schema.add(encoded{name: c.Name, levels: c.Levels, flag: c.Flag})
-		s.Features = append(s.Features, s.schema.columns[len(s.schema.columns)-1].features()...)
-	}
-	return s, nil
 }
 
 // Sparse reports whether inputs are sparse.
@@ -151,7 +196,7 @@ func (e *Encoding) checkColumns(bad func(format string, args ...any) error) erro
 				return bad("levels of column %s that do not ascend", quote(c.Name))
 			}
 		}
-		width += len(encoded{name: c.Name, levels: c.Levels, flag: c.Flag}.features())
+		width += c.width()
 	}
 	if !e.Sparse() && width != e.Features {
 		return bad("columns of %d features, where there are %d", width, e.Features)

@@ -25,7 +25,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
-		fmt.Fprintf(&b, "%s: ", strings.Join(strings.Fields(e.File), " "))
+		fmt.Fprintf(&b, "%s: ", printable(e.File))
 	}
 	if e.Line > 0 {
 		fmt.Fprintf(&b, "line %d: ", e.Line)
@@ -52,6 +52,18 @@ var (
 
 	errOneExample = errors.New("only one example: at least two are needed")
 )
+
+// inFile adds the name of the file to an error.
+func inFile(name string, err error) *Error {
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Err: reason(err)}
+	}
+	if e.File == "" {
+		e.File = name
+	}
+	return e
+}
 
 // quote quotes a piece of input for a message and cuts it if it is long.
 func quote(s string) string {

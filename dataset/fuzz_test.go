@@ -39,7 +39,7 @@ func requireSound(t *testing.T, s *Set, err error) {
 		t.Fatalf("%d names of %d rows", len(s.RowNames), s.N())
 	}
 	if !slices.ContainsFunc(append([]string{s.Target}, s.Features...),
-		func(h string) bool { return !isNumeric(h) && !isMissing([]byte(h)) }) {
+		func(h string) bool { return !isNumeric(h) && !isMissing(h) }) {
 		return // such names are read as numbers
 	}
 	if strings.HasPrefix(s.Features[0], "#") {
@@ -82,7 +82,7 @@ func FuzzTable(f *testing.F) {
 			trains = append(trains, s)
 		}
 		for _, train := range trains {
-			in, err := ReadInputsTable(bytes.NewReader(data), "fuzz", train, opt)
+			in, err := train.Encoding().ReadInputsTable(bytes.NewReader(data), "fuzz", opt)
 			requireInputs(t, in, err, train)
 			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean &&
 				opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
@@ -103,9 +103,9 @@ func FuzzLIBSVM(f *testing.F) {
 	train := small()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opt := Options{MaxBytes: fuzzLimit}
-		s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", opt)
+		s, err := readLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := readInputsLIBSVM([]stream{{"fuzz", bytes.NewReader(data)}}, "fuzz", train, opt)
+		in, err := train.Encoding().readSparse([]stream{{"fuzz", bytes.NewReader(data)}}, "fuzz", opt)
 		requireInputs(t, in, err, train)
 		requireSoundSparse(t, data)
 	})
@@ -123,9 +123,9 @@ func FuzzNPY(f *testing.F) {
 	train := small()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opt := Options{MaxBytes: fuzzLimit}
-		s, err := ReadNPY(bytes.NewReader(data), "fuzz", opt)
+		s, err := readNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := arrayInputs(bytes.NewReader(data), "fuzz", train, opt)
+		in, err := readNPYInputs(bytes.NewReader(data), "fuzz", train.Encoding(), opt)
 		requireInputs(t, in, err, train)
 	})
 }
@@ -150,7 +150,7 @@ func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
 // requireSoundSparse reads a sparse file and keeps it sparse: the matrix must be
 // one, within the limit, and survive being written.
 func requireSoundSparse(t *testing.T, data []byte) {
-	s, err := ReadLIBSVM(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit, Storage: Sparse})
+	s, err := readLIBSVM(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit, Storage: Sparse})
 	if err != nil {
 		wantError(t, err)
 		return
@@ -167,7 +167,7 @@ func requireSoundSparse(t *testing.T, data []byte) {
 	if err := WriteLIBSVM(&b, s); err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadLIBSVM(&b, "again", Options{Storage: Sparse, MaxBytes: fuzzLimit})
+	again, err := readLIBSVM(&b, "again", Options{Storage: Sparse, MaxBytes: fuzzLimit})
 	if err != nil || !sameInputs(s, again) || again.D() != s.D() || !slices.Equal(again.Y, s.Y) {
 		t.Fatalf("written and read, it differs: %v", err)
 	}

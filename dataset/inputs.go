@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -32,95 +33,108 @@ func (in *Inputs) M() int {
 	return in.X.Rows
 }
 
-// LoadInputs reads inputs that fit the training set train, from whatever Load
-// accepts as a path. The target column may be missing. The inputs are held as
-// those of train are, dense or sparse, whatever Options.Storage says.
+// LoadInputs reads inputs that fit the training set train, see Encoding.LoadInputs.
 func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
-	opt.Storage = Dense
-	if train.Sparse != nil {
-		opt.Storage = Sparse
+	return train.Encoding().LoadInputs(path, opt)
+}
+
+// LoadInputs reads new inputs from whatever Load accepts as a path. The target column may be missing. What
+// the training set did about missing values is done again, unless opt says otherwise. The inputs are held as
+// those of the training set are, dense or sparse, whatever Options.Storage says.
+func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
+	if err := e.Check(); err != nil {
+		return nil, err
 	}
+	opt = e.options(opt)
 	if strings.HasPrefix(path, syntheticPrefix) || slices.Contains(Names(), path) {
 		s, err := Load(path, opt)
 		if err != nil {
 			return nil, err
 		}
-		return inputsOf(s, train)
+		return e.inputsOf(s)
 	}
-	files, err := openAll(path, opt)
+	files, name, err := openAll(path, opt)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll(files)
-	name, texts, err := together(files, path)
+	if e.Sparse() && files[0].format != libsvmFormat {
+		return nil, e.errNotSparse(name)
+	}
+	if files[0].format == libsvmFormat {
+		return e.readSparse(streams(files), name, opt)
+	}
+	t, err := readAny(files, name, opt, func(t *table) error { return t.planInputs(e) })
 	if err != nil {
 		return nil, err
 	}
-	f := files[0]
-	if train.Sparse != nil && f.format != libsvmFormat {
-		return nil, notSparse(name, train)
-	}
-	switch f.format {
-	case libsvmFormat:
-		return readInputsLIBSVM(texts, name, train, opt)
-	case npyFormat:
-		t, err := readArrayFiles(files, name, opt, func(t *table) error { return t.planInputs(train) })
-		if err != nil {
-			return nil, err
-		}
-		return t.inputArray(train)
-	case npzFormat:
-		return readInputsNPZ(f, train, opt)
-	case parquetFormat:
-		return readInputsParquet(f, train, opt)
-	default:
-		return readInputsTable(texts, name, train, opt)
-	}
+	return t.inputs(e)
 }
 
-// inputsOf takes a whole set as inputs; its features must be those of train.
-func inputsOf(s, train *Set) (*Inputs, error) {
-	if train.Sparse != nil {
-		if s.Sparse == nil {
-			return nil, notSparse(s.Name, train)
-		}
-		return &Inputs{Name: s.Name, Sparse: s.Sparse, Y: s.Y}, nil
+// ReadInputsTable is LoadInputs for a text table with a column for every feature, in any order; other
+// columns are ignored.
+func (e *Encoding) ReadInputsTable(r io.Reader, name string, opt Options) (*Inputs, error) {
+	if err := e.Check(); err != nil {
+		return nil, err
 	}
-	if !slices.Equal(s.Features, train.Features) {
-		return nil, &Error{File: s.Name, Err: fmt.Errorf("its features are not those of %s", train.Name)}
+	t, err := readTable([]stream{{name, r}}, name, e.options(opt), func(t *table) error { return t.planInputs(e) })
+	if err != nil {
+		return nil, err
 	}
-	return &Inputs{Name: s.Name, X: s.X, Y: s.Y}, nil
+	return t.inputs(e)
 }
 
-func notSparse(name string, train *Set) error {
+func (e *Encoding) options(opt Options) Options {
+	if opt.Missing == MissingError {
+		opt.Missing = e.Missing
+	}
+	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
+	opt.Storage = Dense
+	if e.Sparse() {
+		opt.Storage = Sparse
+	}
+	return opt
+}
+
+// inputsOf takes a whole set as inputs; its features must be those of the training set.
+func (e *Encoding) inputsOf(s *Set) (*Inputs, error) {
+	switch {
+	case e.Sparse() && s.Sparse == nil:
+		return nil, e.errNotSparse(s.Name)
+	case !e.Sparse() && !slices.Equal(s.Features, featureNames(e.Columns)):
+		return nil, &Error{File: s.Name, Err: fmt.Errorf("its features are not those of %s", e.Name)}
+	}
+	return &Inputs{Name: s.Name, X: s.X, Sparse: s.Sparse, Y: s.Y}, nil
+}
+
+func (e *Encoding) errNotSparse(name string) error {
 	return &Error{File: name,
-		Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", train.Name)}
+		Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.Name)}
 }
 
-// readInputsLIBSVM reads sparse lines, either all with a label or all without,
-// and holds them as the inputs of train are held. Where those are dense, no index
-// may exceed the number of features of train; where they are sparse, further
-// features are zero in train.
-func readInputsLIBSVM(files []stream, name string, train *Set, opt Options) (*Inputs, error) {
+// readSparse reads sparse lines, either all with a label or all without,
+// and holds them as the inputs of the training set are held. Where those are dense, no index
+// may exceed the number of features; where they are sparse, further features are zero there.
+func (e *Encoding) readSparse(files []stream, name string, opt Options) (*Inputs, error) {
 	s, err := readSparse(files, name, opt)
 	if err != nil {
 		return nil, err
 	}
 	in := &Inputs{Name: name, Y: s.labels}
-	if train.Labels != nil && s.labels != nil {
-		if in.Y, err = train.Labels.apply(s.labels, nil); err != nil {
+	if e.Labels != nil && s.labels != nil {
+		if in.Y, err = e.Labels.apply(s.labels, nil); err != nil {
 			return nil, inFile(name, err)
 		}
 	}
-	if train.Sparse != nil {
+	if e.Sparse() {
 		in.Sparse = &s.x
 		return in, nil
 	}
-	if s.x.Cols > train.D() {
-		return nil, &Error{File: name, Line: s.widest, Err: fmt.Errorf("feature index %d, but %s has %d features",
-			s.x.Cols, train.Name, train.D())}
+	if s.x.Cols > e.Features {
+		return nil, &Error{File: s.widest.file, Line: s.widest.number,
+			Err: fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, e.Name, e.Features)}
 	}
-	s.x.Cols = train.D()
+	s.x.Cols = e.Features
 	if err := opt.checkSize(s.x.Rows, s.x.Cols); err != nil {
 		return nil, &Error{File: name, Err: err}
 	}

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// ReadLIBSVM reads the sparse text format of LIBSVM and SVMlight, one example
+// readSparseSet reads the sparse text format of LIBSVM and SVMlight, one example
 // a line:
 //
 //	label index:value index:value ...   # comment
@@ -21,12 +21,7 @@ import (
 // within a line; what is not given is zero. A field qid:... after the label is ignored, as are empty lines
 // and comments. There are as many features as the largest index. The inputs are held sparse or dense as
 // Options.Storage says, by default after their shape; dense features are named x1, x2, ... Options.MaxBytes
-// bounds them.
-func ReadLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
-	return readSparseSet([]stream{{name, r}}, name, opt)
-}
-
-// readSparseSet reads files one after the other.
+// bounds them. Files are read one after the other.
 func readSparseSet(files []stream, name string, opt Options) (*Set, error) {
 	s, err := readSparse(files, name, opt)
 	if err != nil {
@@ -38,8 +33,8 @@ func readSparseSet(files []stream, name string, opt Options) (*Set, error) {
 // set makes a training set of sparse lines.
 func (s *sparse) set(name string, opt Options) (*Set, error) {
 	if !s.labelled {
-		return nil, s.bad(name, &Error{Line: s.firstLine,
-			Err: errors.New("the label is missing: a line is \"label index:value ...\"")})
+		return nil, &Error{File: s.first.file, Line: s.first.number,
+			Err: errors.New("the label is missing: a line is \"label index:value ...\"")}
 	}
 	if s.x.Cols == 0 {
 		return nil, &Error{File: name, Err: errors.New("no example has a feature")}
@@ -75,30 +70,24 @@ func (s *Set) hold(x *CSR, opt Options) error {
 	return nil
 }
 
-// sparse holds the examples of a sparse file.
+// sparse holds the examples of sparse files.
 type sparse struct {
-	x         CSR // Cols is the largest index
-	widest    int // line that holds it
-	labels    []float64
-	labelled  bool
-	firstLine int // line of the first example
-	files     fileLines
+	x             CSR // Cols is the largest index
+	labels        []float64
+	labelled      bool
+	first, widest place // of the first example, and of that with the largest index
 }
 
 // readSparse parses whole files. Either all examples have labels or none.
 func readSparse(files []stream, name string, opt Options) (*sparse, error) {
 	s := &sparse{x: CSR{Start: []int{0}}}
 	for _, f := range files {
-		lines := newLineReader(f.r, sparseLimit(opt))
-		s.files.begin(f.name, lines)
-		if err := s.addLines(lines, opt); err != nil {
-			err := s.bad(name, err)
-			if len(files) > 1 {
-				err.File = f.name
-			}
+		lines := newLineReader(f.r, longestEntry, opt)
+		if err := s.read(lines, f.name, opt); err != nil {
+			err := inFile(f.name, err)
+			err.Line = lines.number
 			return nil, err
 		}
-		s.files.end(lines)
 	}
 	if s.x.Rows == 0 {
 		return nil, &Error{File: name, Err: errors.New("the file holds no examples")}
@@ -106,20 +95,8 @@ func readSparse(files []stream, name string, opt Options) (*sparse, error) {
 	return s, nil
 }
 
-// sparseLimit bounds the bytes of a line.
-func sparseLimit(opt Options) int { return int(min(longestEntry, max(longestCell, opt.maxBytes()))) }
-
-// bad places an error in a file.
-func (s *sparse) bad(name string, err error) *Error {
-	e := inFile(name, err).(*Error)
-	if e.Line > 0 {
-		e.File, e.Line = s.files.find(e.Line, name)
-	}
-	return e
-}
-
-// addLines appends the examples of all lines.
-func (s *sparse) addLines(lines *lineReader, opt Options) error {
+// read appends the examples of all lines of a file.
+func (s *sparse) read(lines *lineReader, file string, opt Options) error {
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -132,19 +109,18 @@ func (s *sparse) addLines(lines *lineReader, opt Options) error {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := s.add(string(line), lines.number, opt); err != nil {
-			err.(*Error).Line = lines.number
+		if err := s.add(string(line), place{file, lines.number}, opt); err != nil {
 			return err
 		}
 	}
 }
 
 // add appends the example of one line, which is not empty.
-func (s *sparse) add(text string, line int, opt Options) error {
+func (s *sparse) add(text string, at place, opt Options) error {
 	first, rest := cutField(text)
 	labelled := !strings.Contains(first, ":")
 	if s.x.Rows == 0 {
-		s.labelled, s.firstLine = labelled, line
+		s.labelled, s.first = labelled, at
 	}
 	if labelled != s.labelled {
 		return &Error{Err: errors.New("either every line starts with a label or none does")}
@@ -175,7 +151,7 @@ func (s *sparse) add(text string, line int, opt Options) error {
 			if err := opt.checkIndex(index); err != nil {
 				return &Error{Err: err}
 			}
-			s.x.Cols, s.widest = index, line
+			s.x.Cols, s.widest = index, at
 		}
 		if value != 0 {
 			s.x.Index = append(s.x.Index, int32(index-1))

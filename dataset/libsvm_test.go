@@ -20,7 +20,7 @@ func TestReadLIBSVM(t *testing.T) {
 		"-1 qid:7 2:1e-3\n" +
 		"1\n" +
 		"-1 \t 4:4   "
-	s := need.One(ReadLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
+	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
 	want := []float64{
 		0.5, 0, -2, 0,
 		0, 1e-3, 0, 0,
@@ -66,7 +66,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		"dense too large": {"1 2000000:1\n" + strings.Repeat("1 1:1\n", 999),
 			[]string{"1000 rows", "2000000 columns", "14.9 GiB", "limit is 2 GiB"}},
 	} {
-		_, err := ReadLIBSVM(strings.NewReader(c.text), "f.svm", Options{Storage: Dense})
+		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{Storage: Dense})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.svm: ")...) })
 		if strings.Contains(name, "large") && !errors.Is(err, ErrMemory) {
 			t.Errorf("%v is not ErrMemory", err)
@@ -77,7 +77,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 func TestReadLIBSVMSparse(t *testing.T) {
 	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
 	for _, storage := range []Storage{Auto, Sparse} {
-		s := need.One(ReadLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: storage}))(t)
+		s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: storage}))(t)
 		x := s.Sparse
 		if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 ||
 			s.Task != Classification {
@@ -88,7 +88,7 @@ func TestReadLIBSVMSparse(t *testing.T) {
 			t.Errorf("read %+v", x)
 		}
 	}
-	s, err := ReadLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: Dense})
+	s, err := readLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: Dense})
 	if err != nil || s.Sparse != nil || s.X.Rows != 3 || s.X.At(0, 1999) != 0.5 {
 		t.Errorf("dense: %v", err)
 	}
@@ -111,7 +111,7 @@ func TestStorageRule(t *testing.T) {
 func TestReadLIBSVMStopsAtTheLimit(t *testing.T) {
 	endless := &repeated{text: []byte("1 1:1 2:2\n")}
 	// 16 bytes a row and 24 for its entries, 32 for two features: 99 rows fit
-	_, err := ReadLIBSVM(endless, "f.svm", Options{MaxBytes: 4000})
+	_, err := readLIBSVM(endless, "f.svm", Options{MaxBytes: 4000})
 	wantError(t, err, "f.svm: line 100: too large: 100 rows with 200 entries in 2 columns", "limit is 3.906 KiB")
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("%v is not ErrMemory", err)
@@ -155,11 +155,11 @@ func TestWriteLIBSVM(t *testing.T) {
 			if err := WriteLIBSVM(&b, from); err != nil {
 				t.Fatal(err)
 			}
-			dense, err := ReadLIBSVM(bytes.NewReader(b.Bytes()), "f", Options{Storage: Dense})
+			dense, err := readLIBSVM(bytes.NewReader(b.Bytes()), "f", Options{Storage: Dense})
 			if err != nil {
 				t.Fatalf("%v in %q", err, b.String())
 			}
-			sparse := need.One(ReadLIBSVM(&b, "f", Options{Storage: Sparse}))(t)
+			sparse := need.One(readLIBSVM(&b, "f", Options{Storage: Sparse}))(t)
 			if !slices.Equal(dense.X.Data, s.X.Data) || dense.D() != d || !slices.Equal(dense.Y, s.Y) {
 				t.Fatalf("%v became %v", s.X, dense.X)
 			}

@@ -3,9 +3,11 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Bounds of text files, in bytes and columns. They hold before anything is known of
@@ -15,7 +17,7 @@ const (
 	sampleBytes  = 1 << 16 // looked at before reading begins
 	longestLine  = 1 << 26 // of a table, with the lines that a quoted cell continues
 	longestEntry = 1 << 28 // of a sparse file
-	longestCell  = 1 << 20
+	leastLimit   = 1 << 20
 	mostColumns  = 1 << 20
 )
 
@@ -27,17 +29,17 @@ type lineReader struct {
 	long   []byte // a line that exceeds the buffer of b
 }
 
-// newLineReader skips the UTF-8 byte order mark.
-func newLineReader(r io.Reader, limit int) *lineReader {
+// newLineReader skips the UTF-8 byte order mark. No line may have more bytes than most, or than the
+// options allow.
+func newLineReader(r io.Reader, most int64, opt Options) *lineReader {
 	b := bufio.NewReaderSize(r, 2*sampleBytes)
-	l := &lineReader{b: b, limit: limit}
 	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		b.Discard(3)
 	}
-	return l
+	return &lineReader{b: b, limit: int(min(most, max(leastLimit, opt.maxBytes())))}
 }
 
-// next returns the next line without its end, valid until the next call, or io.EOF.
+// next returns the next line with its end, valid until the next call, or io.EOF.
 func (l *lineReader) next() ([]byte, error) {
 	line, err := l.b.ReadSlice('\n')
 	l.number++
@@ -52,188 +54,145 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	switch {
 	case len(line) > l.limit:
-		return nil, errLongLine(l.limit)
+		return nil, l.errLong()
 	case err == io.EOF && len(line) == 0:
 		return nil, io.EOF
 	case err != nil && err != io.EOF:
 		return nil, reason(err)
 	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r")), nil
+	return line, nil
 }
 
-func errLongLine(limit int) error {
-	return fmt.Errorf("%w: a line of more than %s", ErrMemory, humanBytes(float64(limit)))
+func (l *lineReader) errLong() error {
+	return fmt.Errorf("%w: a line of more than %s", ErrMemory, humanBytes(float64(l.limit)))
 }
 
-// record is a line of a table cut into cells.
+// tableLines hands the lines of a table to encoding/csv as that wants them: comments and lines of blanks
+// are emptied, and runs of blanks become a tab where they separate the columns. All lines are handed on,
+// one at a time, so that they keep their numbers.
+type tableLines struct {
+	*lineReader
+	separator byte
+	begun     bool   // a line with cells was read
+	skipped   int    // comments after it
+	open      bool   // within a cell in quotes
+	record    int    // bytes of the lines with that cell
+	rest      []byte // of the line, to be handed on
+}
+
+// Read implements io.Reader.
+func (t *tableLines) Read(p []byte) (int, error) {
+	if len(t.rest) == 0 {
+		line, err := t.next()
+		if err == nil {
+			err = t.take(line)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	return n, nil
+}
+
+// take prepares a line.
+func (t *tableLines) take(line []byte) error {
+	if !t.open {
+		t.record = 0
+		bare := bytes.Trim(line, " \r\n")
+		if len(bare) == 0 || bare[0] == '#' {
+			if len(bare) > 0 && t.begun {
+				t.skipped++
+			}
+			t.rest = []byte{'\n'}
+			return nil
+		}
+		t.begun = true
+	}
+	if t.record += len(line); t.record > t.limit {
+		return t.errLong()
+	}
+	if bytes.Count(line, []byte{t.separator}) >= mostColumns {
+		return fmt.Errorf("%w: more than %d columns; lines are examples, columns are features", ErrMemory,
+			mostColumns)
+	}
+	t.rest = line
+	if t.separator == ' ' {
+		t.rest = squeeze(line, t.open)
+	}
+	t.open = t.open != (bytes.Count(line, []byte{'"'})%2 != 0)
+	return nil
+}
+
+// squeeze makes runs of blanks and tabs outside quotes a single tab, none at the ends of the line. It
+// works in place; quoted says that the line begins within a cell in quotes.
+func squeeze(line []byte, quoted bool) []byte {
+	to, gap := line[:0], false
+	for _, c := range line {
+		switch {
+		case quoted || c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			if gap && len(to) > 0 {
+				to = append(to, '\t')
+			}
+			gap = false
+			quoted = quoted != (c == '"')
+			to = append(to, c)
+		case c == '\n':
+			to = append(to, c)
+		default:
+			gap = true
+		}
+	}
+	return to
+}
+
+// recordReader reads the records of a table.
+type recordReader struct {
+	lines *tableLines
+	csv   *csv.Reader
+}
+
+func newRecordReader(lines *lineReader, separator byte) *recordReader {
+	r := &recordReader{lines: &tableLines{lineReader: lines, separator: separator}}
+	r.csv = csv.NewReader(r.lines)
+	r.csv.Comma = rune(separator)
+	if separator == ' ' {
+		r.csv.Comma = '\t'
+	}
+	// Leading tabs are cells where tabs separate.
+	r.csv.TrimLeadingSpace = r.csv.Comma != '\t'
+	r.csv.FieldsPerRecord = -1
+	r.csv.ReuseRecord = true
+	return r
+}
+
+// record is a record of a table, cut into cells without the blanks around them.
 type record struct {
 	line  int // its first line in the file
-	cells [][]byte
-}
-
-// recordReader cuts lines into cells (RFC 4180): a cell may stand in double
-// quotes, and hold separators, line ends and doubled quotes then.
-type recordReader struct {
-	lines     *lineReader
-	separator byte // blank: runs of blanks and tabs
-	skipped   int  // lines after the first record that start with #, which are comments
-	records   int
-	joined    []byte
-	cells     [][]byte
+	cells []string
 }
 
 var errQuote = errors.New(
 	`a stray quote ("): a cell with quotes stands in quotes, and quotes in it are doubled`)
 
-// next returns the next record, valid until the next call. Empty lines are skipped.
+// next returns the next record, valid until the next call, or io.EOF.
 func (r *recordReader) next() (record, error) {
-	for {
-		line, err := r.lines.next()
-		if err != nil {
-			return record{line: r.lines.number}, err
-		}
-		unpaired := bytes.Count(line, []byte{'"'})%2 != 0
-		bare := bytes.TrimLeft(line, " ")
-		if len(bare) == 0 || bare[0] == '#' {
-			if len(bare) > 0 && r.records > 0 {
-				r.skipped++
-			}
-			continue
-		}
-		first := r.lines.number
-		if unpaired {
-			if line, err = r.join(line); err != nil {
-				return record{line: first}, err
-			}
-		}
-		r.cells = r.cells[:0]
-		if err := r.split(line); err != nil {
-			return record{line: first}, err
-		}
-		r.records++
-		return record{first, r.cells}, nil
+	cells, err := r.csv.Read()
+	var place *csv.ParseError
+	switch {
+	case err == io.EOF:
+		return record{}, io.EOF
+	case errors.As(err, &place):
+		return record{}, &Error{Line: place.StartLine, Err: errQuote}
+	case err != nil:
+		return record{}, &Error{Line: r.lines.number, Err: err}
 	}
-}
-
-// join appends lines until every quote is closed.
-func (r *recordReader) join(line []byte) ([]byte, error) {
-	r.joined = append(r.joined[:0], line...)
-	for {
-		more, err := r.lines.next()
-		if err == io.EOF {
-			return r.joined, nil // split finds the open quote
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.joined = append(append(r.joined, '\n'), more...)
-		if len(r.joined) > r.lines.limit {
-			return nil, errLongLine(r.lines.limit)
-		}
-		if bytes.Count(more, []byte{'"'})%2 != 0 {
-			return r.joined, nil
+	for j, cell := range cells {
+		if n := len(cell); n > 0 && (cell[0] <= ' ' || cell[n-1] <= ' ') {
+			cells[j] = strings.TrimSpace(cell)
 		}
 	}
-}
-
-// split cuts a line into cells without the blanks around them.
-func (r *recordReader) split(line []byte) error {
-	for {
-		line = r.trimLeft(line)
-		if r.separator == ' ' && len(line) == 0 && len(r.cells) > 0 {
-			return nil
-		}
-		cell, rest, more, err := r.cut(line)
-		switch {
-		case err != nil:
-			return err
-		case len(cell) > longestCell:
-			return fmt.Errorf("%w: cell %d has more than %s", ErrMemory, len(r.cells)+1, humanBytes(longestCell))
-		case len(r.cells) == mostColumns:
-			return fmt.Errorf("%w: more than %d columns; lines are examples, columns are features", ErrMemory,
-				mostColumns)
-		}
-		r.cells = append(r.cells, cell)
-		if !more {
-			return nil
-		}
-		line = rest
-	}
-}
-
-// cut takes the first cell off a line; more says that a separator followed.
-func (r *recordReader) cut(line []byte) (cell, rest []byte, more bool, err error) {
-	if len(line) > 0 && line[0] == '"' {
-		if cell, rest, err = unquote(line[1:]); err != nil {
-			return nil, nil, false, err
-		}
-		after := r.trimLeft(rest)
-		if r.separator == ' ' {
-			return cell, after, len(after) > 0 && len(after) < len(rest),
-				quoteEnd(len(after) == 0 || len(after) < len(rest))
-		}
-		more = len(after) > 0 && after[0] == r.separator
-		if more {
-			return cell, after[1:], true, nil
-		}
-		return cell, nil, false, quoteEnd(len(after) == 0)
-	}
-	end := r.end(line)
-	cell, more = bytes.TrimRight(line[:end], " \t"), end < len(line)
-	if bytes.IndexByte(cell, '"') >= 0 {
-		return nil, nil, false, errQuote
-	}
-	if more {
-		rest = line[end+1:]
-	}
-	return cell, rest, more, nil
-}
-
-// end is the position of the separator that ends an unquoted cell.
-func (r *recordReader) end(line []byte) int {
-	at := -1
-	if r.separator == ' ' {
-		at = bytes.IndexAny(line, " \t")
-	} else {
-		at = bytes.IndexByte(line, r.separator)
-	}
-	if at < 0 {
-		return len(line)
-	}
-	return at
-}
-
-func (r *recordReader) trimLeft(line []byte) []byte {
-	for len(line) > 0 && (line[0] == ' ' || line[0] == '\t') && (line[0] != r.separator || r.separator == ' ') {
-		line = line[1:]
-	}
-	return line
-}
-
-func quoteEnd(ok bool) error {
-	if ok {
-		return nil
-	}
-	return errQuote
-}
-
-// unquote returns what stands before the closing quote, doubled quotes made one
-// in place, and what follows it.
-func unquote(line []byte) (cell, rest []byte, err error) {
-	end, to := 0, 0
-	for {
-		at := bytes.IndexByte(line[end:], '"')
-		if at < 0 {
-			return nil, nil, errQuote
-		}
-		to += copy(line[to:], line[end:end+at])
-		end += at + 1
-		if end == len(line) || line[end] != '"' {
-			return line[:to], line[end:], nil
-		}
-		line[to] = '"'
-		to++
-		end++
-	}
+	line, _ := r.csv.FieldPos(0)
+	return record{line, cells}, nil
 }

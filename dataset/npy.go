@@ -1,410 +1,319 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/sbinet/npyio/npy"
 )
 
-// ReadNPY reads a NumPy file (format versions 1 to 3) with one array of two
-// dimensions: a row per example, features first, target in the last column unless
-// the options name another. Elements are floats of 4 or 8 bytes, integers or
-// booleans in either byte order; C and Fortran order are accepted. Columns are
-// named x1, x2, ... and y; NaN is a missing value. The header is not trusted:
-// memory grows with what was read, never with what was announced.
-func ReadNPY(r io.Reader, name string, opt Options) (*Set, error) {
-	return arraySource{name: name, stream: r}.set(opt)
-}
-
-// arraySource is where an array comes from.
-type arraySource struct {
-	name   string
-	stream io.Reader
-	file   *os.File // the same, not packed; nil: it can only be read from its beginning
-}
-
-// readArrayFiles reads an array, or several as one table.
-func readArrayFiles(files []*source, name string, opt Options, plan func(t *table) error) (*table, error) {
-	if len(files) > 1 {
-		return readArrays(arraysOf(files), name, opt, plan)
-	}
-	t, err := files[0].array().read(opt, plan)
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	return t, nil
-}
-
-// set reads a training set.
-func (s arraySource) set(opt Options) (*Set, error) {
-	t, err := s.read(opt, (*table).planTrainingArray)
-	if err != nil {
-		return nil, inFile(s.name, err)
-	}
-	return t.trainingArray()
-}
-
-// planTrainingArray is planTraining for an array, which must hold a feature and a target.
-func (t *table) planTrainingArray() error {
-	if len(t.columns) < 2 {
-		return fmt.Errorf("shape (%d, %d): at least one feature and a target column are needed", t.rows,
-			len(t.columns))
-	}
-	return t.planTraining()
-}
-
-// trainingArray makes a training set of an array whose columns have their roles.
-func (t *table) trainingArray() (*Set, error) {
-	if err := t.checkNumbers(); err != nil {
-		return nil, t.bad(err)
-	}
-	return t.set()
-}
-
-// inputArray makes new inputs of an array likewise.
-func (t *table) inputArray(train *Set) (*Inputs, error) {
-	if err := t.checkNumbers(); err != nil {
-		return nil, t.bad(err)
-	}
-	return t.inputs(train)
-}
-
-// inFile adds the name of the file to an error.
-func inFile(name string, err error) error {
-	if e, ok := err.(*Error); ok {
-		e.File = name
-		return e
-	}
-	return &Error{File: name, Err: reason(err)}
-}
-
-// arrayHeader is the header of a NumPy file.
-type arrayHeader struct {
-	rows, cols int
-	flat       bool // one dimension: a column
-	fortran    bool // columns first
-	kind       byte // of an element: f, i, u or b
-	size       int  // its bytes
-	order      binary.ByteOrder
-	length     int64 // bytes of the header
-}
-
-// read reads header and elements, after plan has given the columns their roles, and nothing
-// may follow.
-func (s arraySource) read(opt Options, plan func(t *table) error) (*table, error) {
-	if _, plain := s.size(); plain {
-		return readArrays([]arraySource{s}, s.name, opt, plan)
-	}
-	b := bufio.NewReaderSize(s.stream, 1<<16)
-	h, err := readArrayHeader(b)
-	if err != nil {
-		return nil, err
-	}
-	if h.rows < 1 || h.cols < 1 {
-		return nil, fmt.Errorf("shape (%d, %d) holds no examples", h.rows, h.cols)
-	}
-	if err := opt.checkSize(h.rows, h.cols); err != nil {
-		return nil, err
-	}
-	t := newArrayTable(s.name, h.rows, h.cols, opt)
-	t.byColumn = h.fortran
-	if err := h.readElements(b, &t.cells); err != nil {
-		return nil, err
-	}
-	if _, err := b.ReadByte(); err != io.EOF {
-		return nil, h.errLong()
-	}
-	return t, plan(t)
-}
-
-// newArrayTable is a table of numbers.
-func newArrayTable(name string, rows, cols int, opt Options) *table {
-	t := &table{file: name, opt: opt, array: true, rows: rows, stride: cols}
-	t.namePositions(cols)
-	for j := range t.columns {
-		t.columns[j].kind = numbers
-		t.used = append(t.used, j)
-	}
-	return t
-}
-
-// readArrayHeaders reads those of arrays that stand in files as one table, and adds up their rows.
-func readArrayHeaders(sources []arraySource) (files []arrayFile, rows int, err error) {
-	for _, s := range sources {
-		h, err := readArrayHeader(bufio.NewReaderSize(s.stream, 1<<12))
-		switch {
-		case err != nil:
-		case h.rows < 1 || h.cols < 1:
-			err = fmt.Errorf("shape (%d, %d) holds no examples", h.rows, h.cols)
-		case len(files) > 0 && h.cols != files[0].h.cols:
-			err = fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", h.cols,
-				sources[0].name, files[0].h.cols)
+// readArrays reads NumPy arrays of two dimensions, one below the other: a row per example, features first,
+// target in the last column unless the options name another. Elements are floats of 4 or 8 bytes, integers
+// or booleans in either byte order; C and Fortran order are accepted. Columns are named x1, x2, ... and y;
+// NaN is a missing value.
+func readArrays(files []*source, name string, opt Options, plan func(t *table) error) (*table, error) {
+	t := &table{file: name, opt: opt, array: true}
+	for _, f := range files {
+		a, err := openArray(f.text, f.size, opt)
+		if err == nil {
+			err = t.addArray(a, f.name, plan)
 		}
 		if err != nil {
-			return nil, 0, inFile(s.name, err)
+			return nil, inFile(f.name, err)
 		}
-		files = append(files, arrayFile{h: h, from: s.file})
-		rows += h.rows
-	}
-	return files, rows, nil
-}
-
-// readArrays reads arrays in files that can be read from anywhere as one, row after row: all of it, or a
-// rank's even part of the rows.
-func readArrays(sources []arraySource, name string, opt Options, plan func(t *table) error) (*table, error) {
-	files, rows, err := readArrayHeaders(sources)
-	if err != nil {
-		return nil, err
-	}
-	first, last := 0, rows
-	if opt.Ranks != nil {
-		first, last = bound(rows, opt.Ranks.Rank(), opt.Ranks.Size()), bound(rows, opt.Ranks.Rank()+1,
-			opt.Ranks.Size())
-	}
-	cols := files[0].h.cols
-	if err := opt.checkSize(opt.share(rows), cols); err != nil {
-		return nil, inFile(name, err)
-	}
-	for k, s := range sources {
-		size, plain := s.size()
-		if !plain {
-			return nil, inFile(s.name, errors.New("is packed: several arrays are read as one table if they are not"))
-		}
-		if err := files[k].h.checkLength(size); err != nil {
-			return nil, inFile(s.name, err)
-		}
-	}
-	t := newArrayTable(name, last-first, cols, opt)
-	if err := plan(t); err != nil {
-		return nil, inFile(name, err)
-	}
-	t.placed = newPlaced(t.rows, t.columns)
-	before := 0 // rows in the files before
-	for k := range files {
-		f := &files[k]
-		from, to := max(first, before), min(last, before+f.h.rows)
-		if f.first, f.rows = from-before, to-from; from < to {
-			if err := f.read(t.placed.tail(from - first)); err != nil {
-				return nil, inFile(sources[k].name, err)
-			}
-		}
-		before += f.h.rows
 	}
 	return t, nil
 }
 
-// size is the number of bytes of a file that can be read from anywhere.
-func (s arraySource) size() (int64, bool) {
-	if s.file == nil {
-		return 0, false
-	}
-	info, err := s.file.Stat()
-	return info.Size(), err == nil && info.Mode().IsRegular()
-}
-
-// checkLength compares the size of a file with that of header and elements.
-func (h *arrayHeader) checkLength(size int64) error {
-	switch need := h.length + int64(h.size)*int64(h.rows)*int64(h.cols); {
-	case size < need:
-		return h.errShort()
-	case size > need:
-		return h.errLong()
-	}
-	return nil
-}
-
-// readElements reads rows*cols numbers piece by piece.
-func (h *arrayHeader) readElements(b *bufio.Reader, cells *cellList) error {
-	piece, values := make([]byte, 1<<15), make([]float64, 1<<15)
-	for left := h.rows * h.cols; left > 0; {
-		n := min(left, len(piece)/h.size)
-		if _, err := io.ReadFull(b, piece[:n*h.size]); err != nil {
-			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				return h.errShort()
-			}
+// addArray appends the rows of an array.
+func (t *table) addArray(a *array, file string, plan func(t *table) error) error {
+	switch {
+	case t.columns == nil:
+		t.namePositions(a.cols)
+		if err := t.planArrays(plan); err != nil {
 			return err
 		}
-		h.decode(values[:n], piece)
-		cells.appendAll(values[:n])
-		left -= n
+	case a.cols != len(t.columns):
+		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
+			a.cols, len(t.columns))
 	}
+	return t.fill(a, file, t.rows(), 0)
+}
+
+// planArrays gives the columns of arrays their roles.
+func (t *table) planArrays(plan func(t *table) error) error {
+	for j := range t.columns {
+		t.columns[j].kind = numbers
+	}
+	if err := plan(t); err != nil {
+		return err
+	}
+	t.use()
 	return nil
 }
 
-// decode decodes the first elements of b into dst.
-func (h *arrayHeader) decode(dst []float64, b []byte) {
-	if h.kind == 'f' && h.size == 8 && h.order == binary.LittleEndian {
-		for k := range dst {
-			dst[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
+// fill reads the elements of an array into rows and columns from those numbers on.
+func (t *table) fill(a *array, file string, firstRow, firstColumn int) error {
+	if err := t.opt.checkSize(firstRow+a.rows, len(t.columns)); err != nil {
+		return err
+	}
+	slot := make([]int, a.cols) // of each column among those used, -1 for none
+	for j := range slot {
+		slot[j] = slices.Index(t.used, firstColumn+j)
+	}
+	buffer := make([]float64, min(a.rows*a.cols, blockCells))
+	for next := 0; next < a.rows*a.cols; {
+		some := buffer[:min(len(buffer), a.rows*a.cols-next)]
+		if err := a.read(some); err != nil {
+			return err
 		}
-		return
-	}
-	for k := range dst {
-		dst[k] = h.element(b[k*h.size:])
-	}
-}
-
-// element decodes the first element of b.
-func (h *arrayHeader) element(b []byte) float64 {
-	var bits uint64
-	switch h.size {
-	case 1:
-		bits = uint64(b[0])
-	case 2:
-		bits = uint64(h.order.Uint16(b))
-	case 4:
-		bits = uint64(h.order.Uint32(b))
-	default:
-		bits = h.order.Uint64(b)
-	}
-	switch unused := 64 - 8*h.size; {
-	case h.kind == 'f' && h.size == 4:
-		return float64(math.Float32frombits(uint32(bits)))
-	case h.kind == 'f':
-		return math.Float64frombits(bits)
-	case h.kind == 'i':
-		return float64(int64(bits<<unused) >> unused)
-	}
-	return float64(bits)
-}
-
-// checkNumbers counts the missing values of an array and refuses infinities.
-func (t *table) checkNumbers() error {
-	for k, j := range t.used {
-		c := &t.columns[j]
-		if c.role == unused {
-			continue
-		}
-		for i := range t.rows {
-			switch v := t.at(i, k); {
-			case math.IsNaN(v):
-				c.miss(i + 1)
-			case math.IsInf(v, 0):
-				return &Error{Row: i + 1, Column: c.name, Err: checkFinite(v)}
+		for _, v := range some {
+			i, j := next/a.cols, next%a.cols
+			if a.fortran {
+				i, j = next%a.rows, next/a.rows
 			}
+			next++
+			if firstRow+i == t.rows() {
+				t.cells.add()
+			}
+			if slot[j] < 0 {
+				continue
+			}
+			c := &t.columns[firstColumn+j]
+			switch {
+			case math.IsNaN(v):
+				c.miss(firstRow+i, place{file, i + 1})
+			case math.IsInf(v, 0):
+				return &Error{File: file, Row: i + 1, Column: c.name, Err: checkFinite(v)}
+			}
+			t.cells.row(firstRow + i)[slot[j]] = v
 		}
 	}
+	if _, err := a.from.r.ReadByte(); err != io.EOF {
+		return a.errLong()
+	}
 	return nil
+}
+
+// array is a NumPy array whose header was read.
+type array struct {
+	rows, cols int
+	fortran    bool // columns first
+	from       *counted
+	elements   func(dst []float64) error
+}
+
+// counted hands on all bytes that are asked for, or none, and counts them. What failed is kept: npyio
+// takes the end of a file for zeros.
+type counted struct {
+	r     *bufio.Reader
+	bytes int64
+	err   error
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(c.r, p)
+	c.bytes += int64(n)
+	if err != nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // longestHeader bounds the text of a NumPy header; two dimensions and a plain
 // element type take about a hundred bytes.
 const longestHeader = 1 << 16
 
-// readArrayHeader reads the magic string, the version and the header text.
-func readArrayHeader(r io.Reader) (arrayHeader, error) {
-	var lead [8]byte
-	if _, err := io.ReadFull(r, lead[:]); err != nil || string(lead[:6]) != "\x93NUMPY" {
-		return arrayHeader{}, errors.New("not a NumPy (.npy) file")
-	}
-	var length uint32
-	var err error
-	switch lead[6] {
-	case 1:
-		var short uint16
-		err = binary.Read(r, binary.LittleEndian, &short)
-		length = uint32(short)
-	case 2, 3:
-		err = binary.Read(r, binary.LittleEndian, &length)
-	default:
-		return arrayHeader{}, fmt.Errorf("NumPy format version %d is not known", lead[6])
-	}
-	if err != nil || length > longestHeader {
-		return arrayHeader{}, errors.New("damaged NumPy header")
-	}
-	text := make([]byte, length)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return arrayHeader{}, errors.New("damaged NumPy header")
-	}
-	h, err := parseArrayHeader(string(text))
-	h.length = int64(len(lead)) + int64(length) + 2
-	if lead[6] > 1 {
-		h.length += 2
-	}
-	return h, err
-}
+var errHeader = errors.New("damaged NumPy header")
 
-// parseArrayHeader reads the Python dictionary of the header, such as
-// {'descr': '<f8', 'fortran_order': False, 'shape': (506, 14), }.
-func parseArrayHeader(text string) (arrayHeader, error) {
-	descr, ok1 := headerValue(text, "descr")
-	order, ok2 := headerValue(text, "fortran_order")
-	shape, ok3 := headerValue(text, "shape")
-	if !ok1 || !ok2 || !ok3 {
-		return arrayHeader{}, errors.New("damaged NumPy header")
-	}
-	var h arrayHeader
-	if err := h.setType(descr); err != nil {
-		return arrayHeader{}, err
-	}
-	if err := h.setShape(shape); err != nil {
-		return arrayHeader{}, err
-	}
-	h.fortran = strings.HasPrefix(order, "True")
-	if !h.fortran && !strings.HasPrefix(order, "False") {
-		return arrayHeader{}, errors.New("damaged NumPy header")
-	}
-	return h, nil
-}
-
-// headerValue returns what follows the key and its colon.
-func headerValue(text, key string) (string, bool) {
-	_, rest, ok := strings.Cut(text, "'"+key+"'")
-	rest, colon := strings.CutPrefix(strings.TrimLeft(rest, " "), ":")
-	return strings.TrimLeft(rest, " "), ok && colon
-}
-
-// setType reads an element type such as '<f8'.
-func (h *arrayHeader) setType(value string) error {
-	rest, quoted := strings.CutPrefix(value, "'")
-	name, _, closed := strings.Cut(rest, "'")
-	if !quoted || !closed {
-		return errors.New("arrays with named fields are not supported: save one float64 array of two dimensions")
-	}
+// openArray reads a header and compares it with the size of the file, negative where that is not known.
+func openArray(r *bufio.Reader, size int64, opt Options) (a *array, err error) {
+	lead, _ := r.Peek(12)
 	switch {
-	case slices.Contains([]string{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"},
-		name[min(1, len(name)):]):
-		h.kind, h.size = name[1], int(name[2]-'0')
-	default:
-		return fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them", quote(name))
+	case len(lead) < 8 || string(lead[:6]) != "\x93NUMPY":
+		return nil, errors.New("not a NumPy (.npy) file")
+	case lead[6] != 1 && lead[6] != 2:
+		return nil, fmt.Errorf("NumPy format version %d is not known", lead[6])
+	case len(lead) < 12 || lead[6] == 2 && binary.LittleEndian.Uint32(lead[8:]) > longestHeader:
+		return nil, errHeader
 	}
+	a = &array{from: &counted{r: r}}
+	header, err := readHeader(a.from)
+	if err != nil {
+		return nil, errHeader
+	}
+	bytes, err := a.setType(header)
+	if err == nil {
+		err = a.setShape(header)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.checkSize(a.rows, a.cols); err != nil {
+		return nil, err
+	}
+	if a.cols > mostColumns {
+		return nil, fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", ErrMemory, mostColumns)
+	}
+	need := float64(a.from.bytes) + float64(bytes)*float64(a.rows)*float64(a.cols)
 	switch {
-	case name[0] == '>':
-		h.order = binary.BigEndian
-	case name[0] == '<' || h.size == 1:
-		h.order = binary.LittleEndian
-	default:
-		return fmt.Errorf("elements of type %s: the byte order is not known", quote(name))
+	case size >= 0 && float64(size) < need:
+		return nil, a.errShort()
+	case size >= 0 && float64(size) > need:
+		return nil, a.errLong()
 	}
-	return nil
+	return a, nil
 }
 
-// setShape reads a shape such as (506, 14) or (506,).
-func (h *arrayHeader) setShape(value string) error {
-	rest, opened := strings.CutPrefix(value, "(")
-	list, _, closed := strings.Cut(rest, ")")
-	if !opened || !closed {
-		return errors.New("damaged NumPy header")
-	}
-	list = strings.TrimSuffix(strings.TrimSpace(list), ",")
-	sizes := strings.Split(list, ",")
-	if len(sizes) > 2 || list == "" {
-		return fmt.Errorf("shape %s: an array of two dimensions is needed", quote("("+list+")"))
-	}
-	h.cols, h.flat = 1, len(sizes) == 1
-	for k, into := range []*int{&h.rows, &h.cols}[:len(sizes)] {
-		v, err := strconv.Atoi(strings.TrimSpace(sizes[k]))
-		if err != nil || v < 0 {
-			return fmt.Errorf("shape %s is not a pair of sizes", quote("("+list+")"))
+// readHeader has npyio read the header; it trusts the text to be one.
+func readHeader(r io.Reader) (header *npy.Reader, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errHeader
 		}
-		*into = v
+	}()
+	return npy.NewReader(r)
+}
+
+// setType finds the type of the elements, and the bytes of one.
+func (a *array) setType(r *npy.Reader) (bytes int, err error) {
+	descr := &r.Header.Descr
+	a.fortran = descr.Fortran
+	if strings.Contains(descr.Type, "(") {
+		return 0, errors.New("arrays with named fields are not supported: save one float64 array of two dimensions")
+	}
+	order, name := descr.Type[:min(1, len(descr.Type))], descr.Type[min(1, len(descr.Type)):]
+	if name == "b1" { // bytes that are 0 or 1
+		name, descr.Type = "u1", order+"u1"
+	}
+	types := map[string]func(*npy.Reader) func([]float64) error{
+		"f4": elementsOf[float32], "f8": elementsOf[float64],
+		"i1": elementsOf[int8], "i2": elementsOf[int16], "i4": elementsOf[int32], "i8": elementsOf[int64],
+		"u1": elementsOf[uint8], "u2": elementsOf[uint16], "u4": elementsOf[uint32], "u8": elementsOf[uint64],
+	}
+	reader, ok := types[name]
+	if !ok || !strings.Contains("<>|", order) {
+		return 0, fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them",
+			quote(descr.Type))
+	}
+	a.elements = reader(r)
+	return int(name[1] - '0'), nil
+}
+
+// elementsOf reads the next elements of an array.
+func elementsOf[T float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](
+	r *npy.Reader) func(dst []float64) error {
+	return func(dst []float64) error {
+		values := make([]T, len(dst))
+		err := r.Read(&values)
+		for k, v := range values {
+			dst[k] = float64(v)
+		}
+		return err
+	}
+}
+
+// setShape takes a shape of one or two dimensions.
+func (a *array) setShape(r *npy.Reader) error {
+	shape := r.Header.Descr.Shape
+	switch len(shape) {
+	case 1:
+		a.rows, a.cols = shape[0], 1
+	case 2:
+		a.rows, a.cols = shape[0], shape[1]
+	default:
+		return fmt.Errorf("shape %v: an array of two dimensions is needed", shape)
+	}
+	if a.rows < 1 || a.cols < 1 {
+		return fmt.Errorf("shape (%d, %d) holds no examples", a.rows, a.cols)
 	}
 	return nil
+}
+
+// read reads the next elements.
+func (a *array) read(dst []float64) error {
+	err := a.elements(dst)
+	if a.from.err != nil {
+		err = a.from.err
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return a.errShort()
+	}
+	return err
+}
+
+// errShort says that there are fewer elements than the header announces.
+func (a *array) errShort() error {
+	return fmt.Errorf("the file ends before the %d x %d elements of its shape", a.rows, a.cols)
+}
+
+// errLong says that there are more.
+func (a *array) errLong() error {
+	return fmt.Errorf("more bytes than shape (%d, %d) accounts for", a.rows, a.cols)
+}
+
+// readArchive reads a NumPy archive with the arrays X (a row per example) and y as one table, y last. New
+// inputs need no y.
+func readArchive(f *source, opt Options, plan func(t *table) error) (*table, error) {
+	archive, err := zip.NewReader(f.file, f.size)
+	if err != nil {
+		return nil, errors.New("not a NumPy archive (.npz)")
+	}
+	x, err := openMember(archive, opt, "x", "data", "features")
+	if err != nil {
+		return nil, err
+	}
+	t := &table{file: f.name, opt: opt, array: true}
+	t.namePositions(x.cols)
+	y, err := openMember(archive, opt, "y", "target", "labels")
+	switch {
+	case errors.Is(err, errNoMember):
+	case err != nil:
+		return nil, err
+	case y.rows != x.rows || y.cols != 1:
+		return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows, y.cols,
+			x.rows)
+	default:
+		t.columns = append(t.columns, column{name: "y"})
+	}
+	if err := t.planArrays(plan); err != nil {
+		return nil, err
+	}
+	if err := t.fill(x, f.name, 0, 0); err != nil || y == nil {
+		return t, err
+	}
+	return t, t.fill(y, f.name, 0, x.cols)
+}
+
+var errNoMember = errors.New("no such array")
+
+// openMember opens an array of an archive by one of its usual names.
+func openMember(archive *zip.Reader, opt Options, names ...string) (*array, error) {
+	var found []string
+	for _, f := range archive.File {
+		name := strings.TrimSuffix(f.Name, ".npy")
+		found = append(found, name)
+		if !slices.Contains(names, strings.ToLower(name)) {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		a, err := openArray(bufio.NewReader(r), int64(f.UncompressedSize64), opt)
+		if err != nil {
+			return nil, fmt.Errorf("array %s: %w", quote(name), err)
+		}
+		return a, nil
+	}
+	return nil, fmt.Errorf("%w %s among %s: np.savez(file, X=X, y=y) writes it", errNoMember,
+		strings.ToUpper(names[0]), listTexts(found))
 }

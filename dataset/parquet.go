@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	logical "github.com/parquet-go/parquet-go/format"
@@ -16,47 +17,18 @@ const pandasIndex = "__index_level_0__"
 // readParquet reads a Parquet file as a table: a flat schema of numbers, booleans (the texts False
 // and True, as pandas writes them) and texts, nulls missing. Of the columns only those
 // that are used are read, one after the other.
-func readParquet(f *source, opt Options) (*Set, error) {
-	t, err := readParquetTable(f, opt, (*table).planTraining)
-	if err != nil {
-		return nil, err
-	}
-	return t.set()
-}
-
-// readInputsParquet reads new inputs for a training set.
-func readInputsParquet(f *source, train *Set, opt Options) (*Inputs, error) {
-	t, err := readParquetTable(f, opt, func(t *table) error { return t.planInputs(train) })
-	if err != nil {
-		return nil, err
-	}
-	return t.inputs(train)
-}
-
-func readParquetTable(f *source, opt Options, plan func(t *table) error) (t *table, err error) {
-	t = &table{file: f.name, opt: opt, array: true, byColumn: true}
+func readParquet(f *source, opt Options, plan func(t *table) error) (t *table, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library trusts what pages say of themselves
-			err = fmt.Errorf("damaged Parquet file: %v", p)
-		}
-		if err != nil {
-			t, err = nil, t.bad(err)
+			t, err = nil, fmt.Errorf("damaged Parquet file: %v", p)
 		}
 	}()
-	info, err := f.file.Stat()
+	file, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return t, err
+		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
 	}
-	file, err := parquet.OpenFile(f.file, info.Size(), parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true))
-	if err != nil {
-		return t, fmt.Errorf("not a Parquet file, or damaged: %v", err)
-	}
-	r := &parquetReader{table: t, file: file}
-	if err := r.readColumns(plan); err != nil {
-		return t, err
-	}
-	return t, nil
+	r := &parquetReader{table: &table{file: f.name, part: f.name, opt: opt, array: true}, file: file}
+	return r.table, r.readColumns(plan)
 }
 
 // parquetReader fills a table.
@@ -64,10 +36,11 @@ type parquetReader struct {
 	*table
 	file  *parquet.File
 	nodes []*parquet.Column // of the table's columns
+	total int               // rows that the file announces
 }
 
 func (r *parquetReader) readColumns(plan func(t *table) error) error {
-	if err := r.nameColumns(); err != nil {
+	if err := r.findColumns(); err != nil {
 		return err
 	}
 	if err := plan(r.table); err != nil {
@@ -78,42 +51,41 @@ func (r *parquetReader) readColumns(plan func(t *table) error) error {
 	if rows < 1 || rows > math.MaxInt32 {
 		return fmt.Errorf("%d rows hold no examples", rows)
 	}
-	r.rows = int(rows)
-	if err := r.checkSize(); err != nil {
+	if err := r.opt.checkSize(int(rows), r.features); err != nil {
 		return err
 	}
+	r.total = int(rows)
+	k := 0
 	for j := range r.columns {
 		c := &r.columns[j]
 		if c.role == unused || c.role == asNothing {
 			continue
 		}
-		if err := r.readColumn(c, r.nodes[j]); err != nil {
+		if err := r.readColumn(c, r.nodes[j], k); err != nil {
 			return inColumn(c.name, err)
+		}
+		if c.role != asRowName {
+			k++
 		}
 	}
 	return nil
 }
 
-// nameColumns lists the columns of the schema, pandas' index first and without a name, as CSV
+// findColumns lists the columns of the schema, pandas' index first and without a name, as CSV
 // has it.
-func (r *parquetReader) nameColumns() error {
-	var cells [][]byte
+func (r *parquetReader) findColumns() error {
+	var names []string
 	for _, node := range r.file.Root().Columns() {
 		if node.Name() == pandasIndex {
-			cells, r.nodes = append([][]byte{nil}, cells...), append([]*parquet.Column{node}, r.nodes...)
+			names, r.nodes = append([]string{""}, names...), append([]*parquet.Column{node}, r.nodes...)
 			continue
 		}
-		cells, r.nodes = append(cells, []byte(node.Name())), append(r.nodes, node)
+		names, r.nodes = append(names, node.Name()), append(r.nodes, node)
 	}
-	if len(cells) == 0 {
+	if len(names) == 0 {
 		return errors.New("the file has no columns")
 	}
-	names, err := headerNames(cells)
-	for _, name := range names {
-		r.columns = append(r.columns, column{name: name})
-		r.memory += textBytes(name)
-	}
-	return err
+	return r.nameColumns(names)
 }
 
 // inColumn places an error.
@@ -125,8 +97,8 @@ func inColumn(name string, err error) error {
 	return &Error{Column: name, Err: err}
 }
 
-// readColumn appends the cells of a column, of all row groups.
-func (r *parquetReader) readColumn(c *column, node *parquet.Column) error {
+// readColumn reads the cells of a column, the k-th used, of all row groups.
+func (r *parquetReader) readColumn(c *column, node *parquet.Column, k int) error {
 	decode, err := r.decoder(c, node)
 	if err != nil {
 		return err
@@ -140,7 +112,7 @@ func (r *parquetReader) readColumn(c *column, node *parquet.Column) error {
 				break
 			}
 			if err == nil {
-				row, err = r.readPage(c, page, row, decode)
+				row, err = r.readPage(c, k, page, row, decode)
 				parquet.Release(page)
 			}
 			if err != nil {
@@ -150,40 +122,24 @@ func (r *parquetReader) readColumn(c *column, node *parquet.Column) error {
 		}
 		pages.Close()
 	}
-	if row != r.rows {
-		return fmt.Errorf("%d cells, but the file has %d rows", row, r.rows)
+	if row != r.total {
+		return fmt.Errorf("%d cells, but the file has %d rows", row, r.total)
 	}
 	return nil
 }
 
-// readPage appends the cells of a page that begins after a row.
-func (r *parquetReader) readPage(c *column, page parquet.Page, row int, decode func(v parquet.Value,
-	row int) (float64, error)) (int, error) {
+// readPage reads the cells of a page that begins after a row.
+func (r *parquetReader) readPage(c *column, k int, page parquet.Page, row int, decode decoder) (int, error) {
 	values, buffer := page.Values(), make([]parquet.Value, 1024)
 	for {
 		n, err := values.ReadValues(buffer)
 		for _, v := range buffer[:n] {
-			if row++; row > r.rows {
-				return row, fmt.Errorf("more cells than the %d rows of the file", r.rows)
+			if row++; row > r.total {
+				return row, fmt.Errorf("more cells than the %d rows of the file", r.total)
 			}
-			cell := math.NaN()
-			if !v.IsNull() {
-				var err error
-				if cell, err = decode(v, row); err != nil {
-					return row, &Error{Row: row, Err: err}
-				}
-			} else if c.role == asRowName {
-				r.rowNames = append(r.rowNames, "")
-			}
-			if c.role == asRowName {
-				continue
-			}
-			if math.IsNaN(cell) {
-				c.miss(row)
-			} else if err := checkFinite(cell); err != nil {
+			if err := r.put(c, k, row, v, decode); err != nil {
 				return row, &Error{Row: row, Err: err}
 			}
-			r.cells.append(cell)
 		}
 		if err == io.EOF {
 			return row, nil
@@ -194,32 +150,59 @@ func (r *parquetReader) readPage(c *column, page parquet.Page, row int, decode f
 	}
 }
 
-// decoder is how the values of a column become cells, texts as those of a text file.
-func (r *parquetReader) decoder(c *column, node *parquet.Column) (func(v parquet.Value, row int) (float64,
-	error), error) {
+// put takes a cell of a row, which counts from 1.
+func (r *parquetReader) put(c *column, k, row int, v parquet.Value, decode decoder) error {
+	cell := math.NaN()
+	switch {
+	case !v.IsNull():
+		var err error
+		if cell, err = decode(v); err != nil {
+			return err
+		}
+	case c.role == asRowName:
+		r.rowNames = append(r.rowNames, "")
+	}
+	if c.role == asRowName {
+		return nil
+	}
+	if row > r.rows() {
+		r.cells.add()
+	}
+	r.cells.row(row - 1)[k] = cell
+	if math.IsNaN(cell) {
+		c.miss(row-1, place{r.part, row})
+		return nil
+	}
+	return checkFinite(cell)
+}
+
+// decoder makes a cell of a value.
+type decoder func(v parquet.Value) (float64, error)
+
+// decoder is that of a column, texts as those of a text file.
+func (r *parquetReader) decoder(c *column, node *parquet.Column) (decoder, error) {
 	number, text := decoders(node)
 	switch {
 	case text == nil && number == nil:
 		return nil, fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out",
 			describe(node))
 	case c.role == asRowName:
-		return func(v parquet.Value, _ int) (float64, error) {
+		return func(v parquet.Value) (float64, error) {
 			if text != nil {
-				r.rowNames = append(r.rowNames, utf8Text(text(v)))
+				r.addRowName(text(v))
 			} else {
-				r.rowNames = append(r.rowNames, formatNumber(number(v)))
+				r.addRowName(formatNumber(number(v)))
 			}
-			r.memory += textBytes(r.rowNames[len(r.rowNames)-1])
 			return 0, r.checkSize()
 		}, nil
 	case number != nil && c.kind == texts:
-		text = func(v parquet.Value) []byte { return []byte(formatNumber(number(v))) }
+		text = func(v parquet.Value) string { return formatNumber(number(v)) }
 	case number != nil:
 		c.kind = numbers
-		return func(v parquet.Value, _ int) (float64, error) { return number(v), nil }, nil
+		return func(v parquet.Value) (float64, error) { return number(v), nil }, nil
 	}
-	return func(v parquet.Value, row int) (float64, error) {
-		cell, err := r.value(c, text(v), row)
+	return func(v parquet.Value) (float64, error) {
+		cell, err := r.value(c, text(v), 0)
 		if err == nil {
 			err = r.checkSize()
 		}
@@ -228,7 +211,7 @@ func (r *parquetReader) decoder(c *column, node *parquet.Column) (func(v parquet
 }
 
 // decoders are how a value is a number, or a text; both are nil for what is neither.
-func decoders(node *parquet.Column) (number func(parquet.Value) float64, text func(parquet.Value) []byte) {
+func decoders(node *parquet.Column) (number func(parquet.Value) float64, text func(parquet.Value) string) {
 	if !node.Leaf() || node.Repeated() {
 		return nil, nil
 	}
@@ -245,11 +228,11 @@ func decoders(node *parquet.Column) (number func(parquet.Value) float64, text fu
 	switch kind := node.Type().Kind(); {
 	case times:
 	case kind == parquet.Boolean:
-		return nil, func(v parquet.Value) []byte {
+		return nil, func(v parquet.Value) string {
 			if v.Boolean() {
-				return []byte("True")
+				return "True"
 			}
-			return []byte("False")
+			return "False"
 		}
 	case kind == parquet.Int32 && unsigned:
 		number = func(v parquet.Value) float64 { return float64(uint32(v.Int32())) }
@@ -264,7 +247,7 @@ func decoders(node *parquet.Column) (number func(parquet.Value) float64, text fu
 	case kind == parquet.Double:
 		number = parquet.Value.Double
 	case kind == parquet.ByteArray && is.Decimal == nil && is.Bson == nil:
-		text = parquet.Value.ByteArray
+		text = func(v parquet.Value) string { return strings.TrimSpace(string(v.ByteArray())) }
 	}
 	return number, text
 }

@@ -87,7 +87,7 @@ func TestParquet(t *testing.T) {
 	}
 	opt := Options{Missing: MissingMean}
 	want := need.One(ReadTable(strings.NewReader(text), "d.csv", opt))(t)
-	inputs := need.One(ReadInputsTable(strings.NewReader(text), "d.csv", want, opt))(t)
+	inputs := need.One(want.Encoding().ReadInputsTable(strings.NewReader(text), "d.csv", opt))(t)
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
 		&parquet.Brotli, &parquet.Lz4Raw} {
 		for _, page := range []int{200, 1 << 16} { // bytes

@@ -4,113 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 )
-
-// schema says how the columns of a table became the features of a set, so that
-// new inputs become features in the same way.
-type schema struct {
-	columns  []encoded
-	width    int      // features
-	header   []string // all columns of the file, for files without names
-	headless bool
-	target   string
-	rowName  string // column that names the rows, "" if none does
-	missing  Missing
-}
-
-// encoded is a column and its features: a number is one; a text with two values
-// one, 0 or 1; a text with more values one for each.
-type encoded struct {
-	name   string
-	at     int      // first feature
-	levels []string // of a text, in order; nil for a number
-	flag   bool     // one more feature says that the cell is missing
-}
-
-// width is the number of features without the flag.
-func (e encoded) width() int {
-	if len(e.levels) > 2 {
-		return len(e.levels)
-	}
-	return 1
-}
-
-// put sets the features of one cell: a number, or the rank of a text among the
-// levels, unseenText for none of them. A missing cell becomes NaN everywhere.
-func (e encoded) put(x []float64, v float64) {
-	to := x[e.at : e.at+e.width()]
-	missing := v != v
-	switch {
-	case e.levels == nil || missing:
-		for j := range to {
-			to[j] = v
-		}
-	case len(e.levels) <= 2:
-		to[0] = max(v, 0)
-	default:
-		for j := range to {
-			to[j] = 0
-		}
-		if v >= 0 {
-			to[int(v)] = 1
-		}
-	}
-	if e.flag {
-		x[e.at+e.width()] = 0
-		if missing {
-			x[e.at+e.width()] = 1
-		}
-	}
-}
-
-// features names the features of a column.
-func (e encoded) features() (names []string) {
-	switch {
-	case e.levels == nil:
-		names = []string{e.name}
-	case len(e.levels) == 2:
-		names = []string{e.name + "=" + printable(e.levels[1])}
-	default:
-		for _, level := range e.levels {
-			names = append(names, e.name+"="+printable(level))
-		}
-	}
-	if e.flag {
-		names = append(names, e.name+" missing")
-	}
-	return names
-}
-
-// printable writes a text so that a name may hold it.
-func printable(s string) string {
-	if quoted := strconv.Quote(s); strings.ContainsFunc(s, unicode.IsControl) {
-		return quoted[1 : len(quoted)-1]
-	}
-	return s
-}
-
-// add appends a column.
-func (s *schema) add(e encoded) {
-	e.at = s.width
-	s.columns = append(s.columns, e)
-	s.width += len(e.features())
-}
-
-// schemaOf is the schema of a training set; one that was not read from a table has
-// its features as columns.
-func schemaOf(train *Set) *schema {
-	if train.schema != nil {
-		return train.schema
-	}
-	s := &schema{header: append(slices.Clone(train.Features), train.Target), target: train.Target}
-	for _, name := range train.Features {
-		s.add(encoded{name: name})
-	}
-	return s
-}
 
 // planTraining gives the columns of a training set their roles.
 func (t *table) planTraining() error {
@@ -152,6 +47,9 @@ func (t *table) planTraining() error {
 			return nil
 		}
 	}
+	if t.array {
+		return errors.New("only one column: at least one feature and a target column are needed")
+	}
 	return fmt.Errorf("only one column (%s): features and a target, separated by commas, semicolons, tabs or blanks, are needed", quote(t.columns[y].name))
 }
 
@@ -177,52 +75,55 @@ func (t *table) findTarget() (int, error) {
 
 // planInputs finds the columns of a training set in new inputs, by name or, in
 // files without names, by position.
-func (t *table) planInputs(train *Set) error {
-	s := schemaOf(train)
+func (t *table) planInputs(e *Encoding) error {
 	if t.headless {
-		if err := t.takeNames(s, train.Name); err != nil {
+		if err := t.takeNames(e); err != nil {
 			return err
 		}
 	}
-	number := make(map[string]int, len(s.columns))
-	for k, e := range s.columns {
-		number[e.name] = k
+	missing := make(map[string]EncodedColumn, len(e.Columns))
+	for _, c := range e.Columns {
+		missing[c.Name] = c
+	}
+	known := make(map[string]bool, len(e.Header))
+	for _, name := range e.Header {
+		known[name] = true
 	}
 	var ignored []string
 	for j := range t.columns {
 		c := &t.columns[j]
-		k, ok := number[c.name]
+		from, ok := missing[c.name]
 		switch {
 		case ok:
 			c.role = asFeature
-			c.know(s.columns[k].levels)
-			delete(number, c.name)
-		case c.name == s.target:
+			c.know(from.Levels)
+			delete(missing, c.name)
+		case c.name == e.Target:
 			c.role = asTarget
-			if train.Labels != nil && train.Labels.Texts {
-				c.know(train.Labels.known())
-				if train.Labels.Rest {
+			if e.Labels != nil && e.Labels.Texts {
+				c.know(e.Labels.known())
+				if e.Labels.Rest {
 					c.others = othersAlike
 				}
 			}
-		case c.name == "" && j == 0, c.name != "" && c.name == s.rowName:
+		case c.name == "" && j == 0, c.name != "" && c.name == e.RowName:
 			c.role = asRowName
 		case c.name == "":
 			c.role = asNothing
 		default:
 			c.role = unused
-			if !slices.Contains(s.header, c.name) {
+			if !known[c.name] {
 				ignored = append(ignored, c.name)
 			}
 		}
 	}
-	for _, e := range s.columns {
-		if _, missing := number[e.name]; missing {
-			return fmt.Errorf("column %s of %s is missing", quote(e.name), train.Name)
+	for _, c := range e.Columns {
+		if _, absent := missing[c.Name]; absent {
+			return fmt.Errorf("column %s of %s is missing", quote(c.Name), e.Name)
 		}
 	}
 	if len(ignored) > 0 {
-		t.note("columns that %s lacks are ignored: %s", train.Name, listTexts(ignored))
+		t.note("columns that %s lacks are ignored: %s", e.Name, listTexts(ignored))
 	}
 	return nil
 }
@@ -241,16 +142,16 @@ func (c *column) know(levels []string) {
 
 // takeNames gives columns without names those of the training file: all of them,
 // all but the target, or the features alone.
-func (t *table) takeNames(s *schema, train string) error {
-	if !s.headless && !t.array && !t.opt.NoHeader {
-		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " + train)
+func (t *table) takeNames(e *Encoding) error {
+	if !e.Headless && !t.array && !t.opt.NoHeader {
+		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " + e.Name)
 	}
 	var features []string
-	for _, e := range s.columns {
-		features = append(features, e.name)
+	for _, c := range e.Columns {
+		features = append(features, c.Name)
 	}
-	without := slices.DeleteFunc(slices.Clone(s.header), func(name string) bool { return name == s.target })
-	for _, names := range [][]string{s.header, without, append(slices.Clone(features), s.target), features} {
+	without := slices.DeleteFunc(slices.Clone(e.Header), func(name string) bool { return name == e.Target })
+	for _, names := range [][]string{e.Header, without, append(slices.Clone(features), e.Target), features} {
 		if len(names) == len(t.columns) {
 			for j := range t.columns {
 				t.columns[j].name = names[j]
@@ -258,20 +159,18 @@ func (t *table) takeNames(s *schema, train string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%d columns, but %s has %d features", len(t.columns), train, len(features))
+	return fmt.Errorf("%d columns, but %s has %d features", len(t.columns), e.Name, len(features))
 }
 
-// describe says in notes what the text columns became.
-func (s *schema) describe() (notes []string) {
-	for _, e := range s.columns {
+// noteLevels says what the text columns became.
+func (t *table) noteLevels(columns []EncodedColumn) {
+	for _, c := range columns {
 		switch {
-		case len(e.levels) == 2:
-			notes = append(notes, fmt.Sprintf("column %s holds texts: 0 is %s, 1 is %s", quote(e.name),
-				quote(e.levels[0]), quote(e.levels[1])))
-		case len(e.levels) > 2:
-			notes = append(notes, fmt.Sprintf("column %s holds texts: an indicator for each of %d (%s)", quote(e.name),
-				len(e.levels), strings.ReplaceAll(listTexts(e.levels), `"`, "")))
+		case len(c.Levels) == 2:
+			t.note("column %s holds texts: 0 is %s, 1 is %s", quote(c.Name), quote(c.Levels[0]), quote(c.Levels[1]))
+		case len(c.Levels) > 2:
+			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
+				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
 		}
 	}
-	return notes
 }

@@ -91,9 +91,8 @@ type Set struct {
 	// Notes say what a reader found, left out or encoded, a sentence each.
 	Notes []string
 
-	schema    *schema   // of the file, nil: features are columns
-	zeroBased bool      // features of its sparse lines count from 0
-	mean      []float64 // of the features, nil: those of X
+	schema    *schema // of the file, nil: features are columns
+	zeroBased bool    // features of its sparse lines count from 0
 }
 
 // N is the number of examples.

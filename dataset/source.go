@@ -20,12 +20,12 @@ import (
 //   - "-": Options.Stdin, a table or sparse lines;
 //   - "synthetic:NAME,n=2000,seed=1,...": generated, see ParseSynthetic;
 //   - the name of an embedded set, see Names;
-//   - a file: .csv and .tsv (ReadTable), .svm and .libsvm (ReadLIBSVM), .txt, .data
-//     and .dat (either, by looking), .npy (ReadNPY), .npz (arrays X and y), .parquet;
+//   - a file: .csv and .tsv (a table, see ReadTable), .svm and .libsvm (sparse lines), .txt, .data
+//     and .dat (either, which is detected), .npy, .npz (arrays X and y), .parquet;
 //   - several files of a kind as one table, by a pattern such as rows-*.csv (see
 //     filepath.Match): text or .npy, with the same columns, in the order of their names.
 //
-// Text may be packed by gzip or zstd, with .gz or .zst after the
+// Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the
 // other extension. A file whose name is that of an embedded set is reached as
 // ./NAME.
 //
@@ -55,49 +55,52 @@ func load(path string, opt Options) (*Set, error) {
 	case slices.Contains(Names(), path):
 		return Open(path)
 	}
-	files, err := openAll(path, opt)
+	files, name, err := openAll(path, opt)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll(files)
-	name, texts, err := together(files, path)
+	if files[0].format == libsvmFormat {
+		return readSparseSet(streams(files), name, opt)
+	}
+	t, err := readAny(files, name, opt, func(t *table) error {
+		if files[0].format == npzFormat && t.columns[len(t.columns)-1].name != "y" {
+			return errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
+		}
+		return t.planTraining()
+	})
 	if err != nil {
 		return nil, err
 	}
-	switch f := files[0]; f.format {
-	case libsvmFormat:
-		return readSparseSet(texts, name, opt)
-	case npyFormat:
-		t, err := readArrayFiles(files, name, opt, (*table).planTrainingArray)
-		if err != nil {
-			return nil, err
-		}
-		return t.trainingArray()
-	case npzFormat:
-		return readNPZ(f, opt)
-	case parquetFormat:
-		return readParquet(f, opt)
-	default:
-		return readTableSet(texts, name, opt)
-	}
+	return t.set()
 }
 
-// together are files as the parts of one table, by the name of a single one or of them all.
-func together(files []*source, path string) (name string, texts []stream, err error) {
+// readAny reads files as one table, after plan has given its columns their roles.
+func readAny(files []*source, name string, opt Options, plan func(t *table) error) (*table, error) {
+	var t *table
+	var err error
+	switch f := files[0]; f.format {
+	case npyFormat:
+		t, err = readArrays(files, name, opt, plan)
+	case npzFormat:
+		t, err = readArchive(f, opt, plan)
+	case parquetFormat:
+		t, err = readParquet(f, opt, plan)
+	default:
+		t, err = readTable(streams(files), name, opt, plan)
+	}
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return t, nil
+}
+
+// streams are files as texts.
+func streams(files []*source) (texts []stream) {
 	for _, f := range files {
 		texts = append(texts, stream{f.name, f.text})
-		switch {
-		case len(files) == 1:
-			path = f.name
-		case f.format != files[0].format:
-			return path, nil, &Error{File: f.name,
-				Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", files[0].name)}
-		case f.format == npzFormat || f.format == parquetFormat:
-			return path, nil, &Error{File: path,
-				Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
-		}
 	}
-	return path, texts, nil
+	return texts
 }
 
 // Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those
@@ -116,21 +119,42 @@ func Files(path string) ([]string, error) {
 	return paths, nil
 }
 
-// openAll opens the files of a path.
-func openAll(path string, opt Options) (files []*source, err error) {
+// openAll opens the files of a path, which are of one kind; name is that of a single file or of them all.
+func openAll(path string, opt Options) (files []*source, name string, err error) {
 	paths, err := Files(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	name = printable(path)
 	for _, p := range paths {
 		f, err := open(p, opt)
+		if err == nil {
+			files = append(files, f)
+			err = f.joins(files[0], name, len(paths))
+		}
 		if err != nil {
 			closeAll(files)
-			return nil, err
+			return nil, "", err
 		}
-		files = append(files, f)
 	}
-	return files, nil
+	if len(files) == 1 {
+		name = files[0].name
+	}
+	return files, name, nil
+}
+
+// joins refuses a file that makes no table with the first of several.
+func (s *source) joins(first *source, path string, count int) error {
+	switch {
+	case count == 1:
+	case s.format != first.format:
+		return &Error{File: s.name,
+			Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", first.name)}
+	case s.format == npzFormat || s.format == parquetFormat:
+		return &Error{File: path,
+			Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
+	}
+	return nil
 }
 
 func closeAll(files []*source) {
@@ -156,27 +180,10 @@ const (
 type source struct {
 	name   string // as messages show it
 	format format
-	text   *bufio.Reader // unpacked
+	text   *bufio.Reader // decompressed
 	file   *os.File      // nil for a stream
+	size   int64         // bytes of text; negative: nobody knows
 	unzip  *zstd.Decoder
-	packed bool
-}
-
-// array is the source of an array.
-func (s *source) array() arraySource {
-	if s.packed {
-		return arraySource{name: s.name, stream: s.text}
-	}
-	return arraySource{s.name, s.text, s.file}
-}
-
-// arraysOf are the sources of arrays.
-func arraysOf(files []*source) []arraySource {
-	arrays := make([]arraySource, len(files))
-	for k, f := range files {
-		arrays[k] = f.array()
-	}
-	return arrays
 }
 
 func (s *source) close() {
@@ -190,7 +197,7 @@ func (s *source) close() {
 
 // open opens a file or standard input and finds its format.
 func open(path string, opt Options) (*source, error) {
-	s := &source{name: path, format: eitherText}
+	s := &source{name: printable(path), format: eitherText, size: -1}
 	r := opt.Stdin
 	if path == "-" {
 		s.name = "standard input"
@@ -202,10 +209,10 @@ func open(path string, opt Options) (*source, error) {
 	} else {
 		r = s.file
 	}
-	if s.format == npzFormat || s.format == parquetFormat { // read from anywhere, not packed
+	if s.format == npzFormat || s.format == parquetFormat { // read from anywhere, not compressed
 		return s, nil
 	}
-	if err := s.unpack(bufio.NewReaderSize(r, 2*sampleBytes)); err != nil {
+	if err := s.decompress(bufio.NewReaderSize(r, 2*sampleBytes)); err != nil {
 		s.close()
 		return nil, &Error{File: s.name, Err: err}
 	}
@@ -237,14 +244,17 @@ func (s *source) openFile(path string) error {
 	if s.file, err = os.Open(path); err != nil {
 		return &Error{File: path, Err: reason(err)}
 	}
+	if info.Mode().IsRegular() {
+		s.size = info.Size()
+	}
 	return nil
 }
 
-// formatOf reads the format off the extension, without that of the packer.
+// formatOf reads the format off the extension, without that of a compression.
 func formatOf(path string) format {
 	path = strings.ToLower(path)
-	for _, packer := range []string{".gz", ".zst"} {
-		path = strings.TrimSuffix(path, packer)
+	for _, compressed := range []string{".gz", ".zst"} {
+		path = strings.TrimSuffix(path, compressed)
 	}
 	switch filepath.Ext(path) {
 	case ".csv", ".tsv", ".tab":
@@ -268,14 +278,16 @@ func cureFor(path string) string {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".xlsx", ".xls", ".ods":
 		return "; save the sheet as CSV"
+	case ".bz2", ".xz", ".zip", ".7z":
+		return "; decompress it first, or compress it by gzip or zstd"
 	case ".feather", ".arrow", ".h5", ".pkl", ".json", ".rds", ".rdata", ".sav", ".dta", ".arff", ".mat":
 		return "; save the table as CSV or the array as .npy"
 	}
 	return ""
 }
 
-// unpack undoes the packing that the first bytes show.
-func (s *source) unpack(b *bufio.Reader) error {
+// decompress undoes the compression that the first bytes show.
+func (s *source) decompress(b *bufio.Reader) error {
 	s.text = b
 	lead, _ := b.Peek(4)
 	var r io.Reader
@@ -292,8 +304,8 @@ func (s *source) unpack(b *bufio.Reader) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("unpacking: %w", err)
+		return fmt.Errorf("decompressing: %w", err)
 	}
-	s.text, s.packed = bufio.NewReaderSize(r, 2*sampleBytes), true
+	s.text, s.size = bufio.NewReaderSize(r, 2*sampleBytes), -1
 	return nil
 }

@@ -2,17 +2,17 @@ package dataset
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // ReadTable reads a text with a line per example and a column per feature. The
 // separator (comma, semicolon, tab or runs of blanks) and the header line are
-// found by looking, see the package documentation; lines that start with # and
+// detected, see the package documentation; lines that start with # and
 // empty lines are skipped, a byte order mark and CRLF line ends accepted. The
 // options choose target and columns and say what becomes of missing values.
 // Columns of texts become indicators. At least two examples and one feature are
@@ -30,46 +30,27 @@ func readTableSet(files []stream, name string, opt Options) (*Set, error) {
 	return t.set()
 }
 
-// ReadInputsTable reads such a text with a column for every feature of train, in
-// any order; its target may be there, other columns are ignored.
-func ReadInputsTable(r io.Reader, name string, train *Set, opt Options) (*Inputs, error) {
-	return readInputsTable([]stream{{name, r}}, name, train, opt)
-}
-
-func readInputsTable(files []stream, name string, train *Set, opt Options) (*Inputs, error) {
-	t, err := readTable(files, name, opt, func(t *table) error { return t.planInputs(train) })
-	if err != nil {
-		return nil, err
-	}
-	return t.inputs(train)
+// stream is a file that is read from its beginning.
+type stream struct {
+	name string
+	r    io.Reader
 }
 
 // table is a file of columns as it was read: a number for each cell that is
 // used, NaN where there is none, the number of the text where a column holds texts.
 type table struct {
-	file     string
-	files    fileLines
+	file     string // all that are read
+	part     string // the file that is being read
 	dialect  dialect
 	opt      Options
 	columns  []column
 	headless bool  // columns have positions, not names
+	array    bool  // places are rows, not lines
 	used     []int // columns that are features or target
 	features int   // of them
-	rows     int
-	shared   *rowShare // where ranks have read other rows; nil: these are all
-	cells    cellList
-	placed   *placed // in the place of cells; nil: there are cells
-	byColumn bool    // cells stand column after column, not row after row
-	stride   int     // cells of a row
-	array    bool    // places are rows, not lines
-	last     *table  // holds the last column, an array of its own; nil: it stands with the others
+	cells    *cellRows
 	rowNames []string
 
-	found
-}
-
-// found is what was met on the way through a table.
-type found struct {
 	memory  int // bytes of texts and names of rows
 	commas  decimals
 	blank   int // rows without any cell
@@ -77,53 +58,46 @@ type found struct {
 	notes   []string
 }
 
+// place is a line of a text file, or a row of an array.
+type place struct {
+	file   string
+	number int
+}
+
+// error is one at that place.
+func (p place) error(array bool) *Error {
+	if array {
+		return &Error{File: p.file, Row: p.number}
+	}
+	return &Error{File: p.file, Line: p.number}
+}
+
 // decimals are the lines that first show a decimal comma and a decimal point.
 type decimals struct {
 	possible     bool // no commas separate the columns
-	comma, point int
+	comma, point place
 	cell         string // with the comma
 }
 
+// rows is the number of rows read.
+func (t *table) rows() int { return t.cells.rows }
+
 // at is the cell of row i in the k-th column used.
-func (t *table) at(i, k int) float64 {
-	if t.last != nil && k == len(t.used)-1 {
-		return t.last.cells.at(i)
-	}
-	if t.placed != nil {
-		return t.placed.at(i, t.used[k])
-	}
-	if t.byColumn {
-		return t.cells.at(k*t.rows + i)
-	}
-	return t.cells.at(i*t.stride + k)
-}
+func (t *table) at(i, k int) float64 { return t.cells.row(i)[k] }
 
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
 // bad places an error in the file.
-func (t *table) bad(err error) error {
-	e, ok := err.(*Error)
-	if !ok {
-		e = &Error{Err: reason(err)}
-	}
-	if e.File = t.file; e.Line > 0 {
-		e.File, e.Line = t.files.find(e.Line, t.file)
-	}
-	return e
-}
+func (t *table) bad(err error) error { return inFile(t.file, err) }
 
 // readTable reads text tables as one, file after file, after plan has given its columns their roles.
 func readTable(files []stream, name string, opt Options, plan func(t *table) error) (*table, error) {
 	t := &table{file: name, opt: opt}
 	for _, f := range files {
 		if err := t.read(f, plan); err != nil {
-			err := t.bad(err).(*Error)
-			if len(files) > 1 {
-				err.File = f.name
-			}
-			return nil, err
+			return nil, inFile(f.name, err)
 		}
 	}
 	if err := t.end(); err != nil {
@@ -132,125 +106,129 @@ func readTable(files []stream, name string, opt Options, plan func(t *table) err
 	return t, nil
 }
 
-// read reads header and rows of a file.
+// read reads header and rows of a file. The first file says what columns there are; others must have the
+// same.
 func (t *table) read(f stream, plan func(t *table) error) error {
-	records, first, err := t.begin(f, plan)
-	if err != nil {
-		return err
-	}
-	if t.dialect.header != firstLine {
-		if err := t.addRecord(first); err != nil {
-			return err
-		}
-	}
-	if err := t.addRows(records); err != nil {
-		return err
-	}
-	t.skipped += records.skipped
-	t.files.end(records.lines)
-	return nil
-}
-
-// begin reads the header of a file and returns its first record, an example unless that is the header. The
-// first file says what columns there are; others must have the same.
-func (t *table) begin(f stream, plan func(t *table) error) (records *recordReader, first record, err error) {
-	lines := newLineReader(f.r, t.lineLimit())
-	t.files.begin(f.name, lines)
+	t.part = f.name
+	lines := newLineReader(f.r, longestLine, t.opt)
 	sample, err := lines.b.Peek(sampleBytes)
 	if err != nil && err != io.EOF && err != bufio.ErrBufferFull && len(sample) == 0 {
-		return nil, first, err
+		return err
 	}
 	if err := refuseForeign(sample); err != nil {
-		return nil, first, err
+		return err
 	}
-	again := t.columns != nil
-	if !again {
-		t.dialect = detect(sample, err == io.EOF)
-		if t.opt.NoHeader {
-			t.dialect.header, t.dialect.rowNames = noLine, false
+	first := t.columns == nil
+	if first {
+		t.detect(sample, err == io.EOF)
+	}
+	records := newRecordReader(lines, t.dialect.separator)
+	rec, err := records.next()
+	switch {
+	case err == io.EOF:
+		return errors.New("the file is empty")
+	case err != nil:
+		return err
+	}
+	if first {
+		if err = t.setHeader(rec); err == nil {
+			err = plan(t)
 		}
-		t.commas.possible = t.dialect.separator != ','
-		t.notes = t.dialect.notes()
+		t.use()
+	} else {
+		err = t.sameHeader(rec)
 	}
-	records = &recordReader{lines: lines, separator: t.dialect.separator}
-	if again {
-		first, err = t.sameHeader(records)
-		return records, first, err
+	if err != nil {
+		return &Error{Line: rec.line, Err: err}
 	}
-	if first, err = t.readHeader(records, t.dialect); err != nil {
-		return nil, first, err
+	if t.dialect.header == firstLine {
+		rec, err = records.next()
 	}
-	if err := plan(t); err != nil {
-		return nil, first, &Error{Line: first.line, Err: err}
-	}
-	t.use()
-	return records, first, nil
-}
-
-// lineLimit bounds the bytes of a line.
-func (t *table) lineLimit() int { return int(min(longestLine, max(longestCell, t.opt.maxBytes()))) }
-
-// sameHeader reads the header of a further file.
-func (t *table) sameHeader(records *recordReader) (first record, err error) {
-	other := &table{}
-	if first, err = other.readHeader(records, t.dialect); err != nil {
-		return first, err
-	}
-	if len(other.columns) != len(t.columns) {
-		return first, &Error{Line: first.line,
-			Err: fmt.Errorf("%d columns, %s has %d: files of one table have the same columns", len(other.columns),
-				t.files.names[0], len(t.columns))}
-	}
-	for j, c := range other.columns {
-		if name := t.columns[j].name; c.name != name && !t.headless {
-			return first, &Error{Line: first.line,
-				Err: fmt.Errorf("column %d is %s, of %s %s: files of one table have the same columns", j+1, quote(c.name),
-					t.files.names[0], quote(name))}
-		}
-	}
-	return first, nil
-}
-
-// end notes what was found in the rows.
-func (t *table) end() error {
-	if t.commas.comma > 0 {
-		t.note("numbers have decimal commas, such as %s", t.commas.cell)
-	}
-	if t.blank > 0 {
-		t.note("%d empty rows are skipped", t.blank)
-	}
-	if t.skipped > 0 {
-		t.note("%d lines below the first that start with # are skipped", t.skipped)
-	}
-	if t.rows == 0 {
-		return errors.New("no examples below the header")
-	}
-	return nil
-}
-
-// addRows appends all records.
-func (t *table) addRows(records *recordReader) error {
-	for {
-		rec, err := records.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return &Error{Line: rec.line, Err: err}
-		}
+	for ; err == nil; rec, err = records.next() {
 		if err := t.addRecord(rec); err != nil {
 			return err
 		}
 	}
-}
-
-// addRecord appends a record unless it is empty.
-func (t *table) addRecord(rec record) error {
-	if isBlank(rec) {
-		t.blank++
+	t.skipped += records.lines.skipped
+	if err == io.EOF {
 		return nil
 	}
-	return t.addRow(rec)
+	return err
+}
+
+// detect finds the dialect.
+func (t *table) detect(sample []byte, whole bool) {
+	t.dialect = detect(sample, whole)
+	if t.opt.NoHeader {
+		t.dialect.header, t.dialect.rowNames = noLine, false
+	}
+	t.commas.possible = t.dialect.separator != ','
+	t.notes = t.dialect.notes()
+}
+
+// setHeader names the columns, given the first record of the first file.
+func (t *table) setHeader(rec record) error {
+	if t.dialect.header == noLine {
+		t.namePositions(len(rec.cells))
+		return nil
+	}
+	return t.nameColumns(t.namesIn(rec))
+}
+
+// namesIn are the names of the columns, given the first record of a file.
+func (t *table) namesIn(rec record) []string {
+	names := rec.cells
+	if t.dialect.header == commentLine {
+		names = t.dialect.names
+	}
+	if t.dialect.rowNames {
+		names = append([]string{""}, names...)
+	}
+	return names
+}
+
+// nameColumns makes columns of these names.
+func (t *table) nameColumns(cells []string) error {
+	names, err := headerNames(cells)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		t.columns = append(t.columns, column{name: name})
+		t.memory += textBytes(name)
+	}
+	return nil
+}
+
+// namePositions names n columns x1, x2, ...
+func (t *table) namePositions(n int) {
+	t.headless = true
+	for _, name := range numbered(n) {
+		t.columns = append(t.columns, column{name: name})
+	}
+}
+
+// sameHeader compares the header of a further file.
+func (t *table) sameHeader(rec record) error {
+	width := len(rec.cells)
+	names, err := []string(nil), error(nil)
+	if !t.headless {
+		if names, err = headerNames(t.namesIn(rec)); err != nil {
+			return err
+		}
+		width = len(names)
+	}
+	if width != len(t.columns) {
+		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
+			width, len(t.columns))
+	}
+	for j, name := range names {
+		if before := t.columns[j].name; name != before {
+			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns", j+1,
+				quote(name), quote(before))
+		}
+	}
+	return nil
 }
 
 // use lists the columns that have cells to keep.
@@ -264,139 +242,105 @@ func (t *table) use() {
 			t.used = append(t.used, j)
 		}
 	}
-	t.stride = len(t.used)
+	t.cells = newCellRows(len(t.used))
 }
 
-// readHeader names the columns and returns the first record of the file, which is
-// an example where the names stand elsewhere.
-func (t *table) readHeader(records *recordReader, d dialect) (record, error) {
-	first, err := records.next()
-	switch {
-	case err == io.EOF:
-		return first, errors.New("the file is empty")
-	case err != nil:
-		return first, &Error{Line: first.line, Err: err}
+// end notes what was found in the rows.
+func (t *table) end() error {
+	if t.commas.comma.number > 0 {
+		t.note("numbers have decimal commas, such as %s", t.commas.cell)
 	}
-	if d.header == noLine {
-		t.namePositions(len(first.cells))
-		return first, nil
-	}
-	cells := first.cells
-	if d.header == commentLine {
-		cells = nil
-		for _, name := range d.names {
-			cells = append(cells, []byte(name))
+	for _, c := range t.columns {
+		if c.odd != "" {
+			t.note("column %s: %s is read as %s; if these are names, not numbers: --categorical or --drop %s",
+				quote(c.name), quote(c.odd), strconv.FormatFloat(c.oddValue, 'f', -1, 64), flagText(c.name))
 		}
 	}
-	if d.rowNames {
-		cells = append([][]byte{nil}, cells...)
+	if t.blank > 0 {
+		t.note("%d empty rows are skipped", t.blank)
 	}
-	names, err := headerNames(cells)
-	if err != nil {
-		return first, &Error{Line: first.line, Err: err}
+	if t.skipped > 0 {
+		t.note("%d lines below the first that start with # are skipped", t.skipped)
 	}
-	for _, name := range names {
-		t.columns = append(t.columns, column{name: name})
-		t.memory += textBytes(name)
+	if t.rows() == 0 {
+		return errors.New("no examples below the header")
 	}
-	return first, nil
+	return nil
 }
 
-// namePositions names n columns x1, x2, ...
-func (t *table) namePositions(n int) {
-	t.headless = true
-	for _, name := range numbered(n) {
-		t.columns = append(t.columns, column{name: name})
+// addRecord appends the cells of a row unless it is empty.
+func (t *table) addRecord(rec record) error {
+	if strings.Join(rec.cells, "") == "" {
+		t.blank++
+		return nil
 	}
-}
-
-// isBlank reports whether no cell of a row holds anything.
-func isBlank(rec record) bool {
-	for _, cell := range rec.cells {
-		if len(cell) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// addRow appends the cells of a row.
-func (t *table) addRow(rec record) error {
 	if len(rec.cells) != len(t.columns) {
 		return &Error{Line: rec.line, Err: fmt.Errorf("%d cells, but the header names %d columns", len(rec.cells),
 			len(t.columns))}
 	}
-	t.rows++
+	row, k := t.cells.add(), 0
 	if err := t.checkSize(); err != nil {
-		return err
+		return &Error{Line: rec.line, Err: err}
 	}
 	for j, cell := range rec.cells {
 		c := &t.columns[j]
 		switch c.role {
 		case unused:
-			continue
 		case asNothing:
-			if len(cell) > 0 {
-				return &Error{Line: rec.line, Err: fmt.Errorf("column %d has a cell, %s, but no name", j+1,
-					quote(string(cell)))}
+			if cell != "" {
+				return &Error{Line: rec.line, Err: fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(cell))}
 			}
-			continue
 		case asRowName:
-			s := utf8Text(cell)
-			t.rowNames = append(t.rowNames, s)
-			t.memory += textBytes(s)
-			continue
+			t.addRowName(cell)
+		default:
+			v, err := t.value(c, cell, rec.line)
+			if err != nil {
+				return &Error{Line: rec.line, Column: c.name, Err: err}
+			}
+			if math.IsNaN(v) {
+				c.miss(t.rows()-1, place{t.part, rec.line})
+			}
+			row[k] = v
+			k++
 		}
-		v, err := t.value(c, cell, rec.line)
-		if err != nil {
-			return &Error{Line: rec.line, Column: c.name, Err: err}
-		}
-		if math.IsNaN(v) {
-			c.miss(rec.line)
-		}
-		t.cells.append(v)
 	}
 	return nil
 }
 
-// miss counts a cell without a value, at a line or row.
-func (c *column) miss(place int) {
-	if c.missing++; c.missing == 1 {
-		c.firstMissing = place
-	}
+func (t *table) addRowName(cell string) {
+	t.rowNames = append(t.rowNames, utf8Text(cell))
+	t.memory += textBytes(cell)
 }
 
 // checkSize refuses a table whose features and texts exceed the memory allowed.
 func (t *table) checkSize() error {
-	if err := t.opt.checkSize(t.rows, t.features); err != nil {
+	if err := t.opt.checkSize(t.rows(), t.features); err != nil {
 		return err
 	}
 	if limit := t.opt.maxBytes(); int64(t.memory) > limit {
-		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s", ErrMemory, t.rows,
+		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s", ErrMemory, t.rows(),
 			humanBytes(float64(t.memory)), humanBytes(float64(limit)))
 	}
 	return nil
 }
 
 // value is the number of a cell, NaN for a missing one.
-func (t *table) value(c *column, cell []byte, line int) (float64, error) {
-	if n := len(cell); n > 0 && (cell[0] <= ' ' || cell[n-1] <= ' ') {
-		cell = bytes.TrimSpace(cell)
-	}
+func (t *table) value(c *column, cell string, line int) (float64, error) {
 	if c.kind != texts {
-		v, err := strconv.ParseFloat(string(cell), 64)
+		v, err := strconv.ParseFloat(cell, 64)
 		if err == nil && !math.IsNaN(v) {
 			c.kind = numbers
+			c.noteOdd(cell, v)
 			return v, t.checkNumber(cell, v, line)
 		}
 		if with, ok := decimalComma(cell); ok && t.commas.possible {
-			if w, err := strconv.ParseFloat(string(with), 64); err == nil {
+			if w, err := strconv.ParseFloat(with, 64); err == nil {
 				c.kind = numbers
 				return w, t.checkComma(cell, line)
 			}
 		}
 		if errors.Is(err, strconv.ErrRange) {
-			_, err := parseNumber(string(cell))
+			_, err := parseNumber(cell)
 			return 0, err
 		}
 	}
@@ -405,7 +349,8 @@ func (t *table) value(c *column, cell []byte, line int) (float64, error) {
 		return math.NaN(), nil
 	case c.kind == numbers:
 		return 0, fmt.Errorf(
-			"%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the column out)", quote(string(cell)), c.name)
+			"%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the column out)",
+			quote(cell), flagText(c.name))
 	}
 	c.kind = texts
 	before := len(c.texts)
@@ -417,24 +362,32 @@ func (t *table) value(c *column, cell []byte, line int) (float64, error) {
 }
 
 // checkNumber refuses infinities, and decimal points where others are commas.
-func (t *table) checkNumber(cell []byte, v float64, line int) error {
-	if t.commas.possible && t.commas.point == 0 && bytes.IndexByte(cell, '.') >= 0 {
-		t.commas.point = line
-		if t.commas.comma > 0 {
-			return fmt.Errorf("%s has a decimal point, %s has a decimal comma", quote(string(cell)),
-				t.files.where(t.commas.comma))
+func (t *table) checkNumber(cell string, v float64, line int) error {
+	d := &t.commas
+	if d.possible && d.point.number == 0 && strings.Contains(cell, ".") {
+		d.point = place{t.part, line}
+		if d.comma.number > 0 {
+			return fmt.Errorf("%s has a decimal point, %s has a decimal comma", quote(cell), t.where(d.comma))
 		}
 	}
 	return checkFinite(v)
 }
 
-func (t *table) checkComma(cell []byte, line int) error {
-	if t.commas.point > 0 {
-		return fmt.Errorf("%s has a decimal comma, %s has a decimal point", quote(string(cell)),
-			t.files.where(t.commas.point))
+func (t *table) checkComma(cell string, line int) error {
+	d := &t.commas
+	if d.point.number > 0 {
+		return fmt.Errorf("%s has a decimal comma, %s has a decimal point", quote(cell), t.where(d.point))
 	}
-	if t.commas.comma == 0 {
-		t.commas.comma, t.commas.cell = line, string(cell)
+	if d.comma.number == 0 {
+		d.comma, d.cell = place{t.part, line}, strings.Clone(cell)
 	}
 	return nil
+}
+
+// where names a line of the file that is being read, or of one before.
+func (t *table) where(p place) string {
+	if p.file == t.part {
+		return fmt.Sprintf("line %d", p.number)
+	}
+	return fmt.Sprintf("line %d of %s", p.number, quote(p.file))
 }

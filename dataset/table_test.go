@@ -101,9 +101,9 @@ func (b broken) Read(p []byte) (int, error) {
 func TestReadersReportAFailingStream(t *testing.T) {
 	_, err := ReadTable(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
 	wantError(t, err, "f: ", "wire")
-	_, err = ReadLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
+	_, err = readLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
 	wantError(t, err, "f: ")
-	_, err = ReadNPY(broken{bytes.NewReader(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))}, "f",
+	_, err = readNPY(broken{bytes.NewReader(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))}, "f",
 		Options{})
 	wantError(t, err, "f: ", "wire")
 }

@@ -119,7 +119,7 @@ func Example_csv() {
 	e := solution.ErrorEstimates(loss.Absolute{}, fitted)
 	fmt.Printf("absolute error: apparent %.0f, left-out %.0f, .632+ %.0f\n", e.Apparent, e.LeftOut, e.Err632Plus)
 
-	inputs, err := dataset.ReadInputsTable(strings.NewReader(wanted), "wanted.csv", set, dataset.Options{})
+	inputs, err := set.Encoding().ReadInputsTable(strings.NewReader(wanted), "wanted.csv", dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

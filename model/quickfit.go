@@ -364,8 +364,8 @@ func (q *quickSearch) leaveOneOut(spec Spec) (float64, error) {
 // fifth digit.
 const quickTolerance = 1e-3
 
-// leftOut is the theory's share of errors on examples that a resample leaves out. (Over 20 splits of nine sets
-// of labels the held-out error of the model chosen by it is 0.98 of that chosen by a 5-fold grid search,
+// leftOut is the theory's share of errors on examples that a resample leaves out. (Over 20 splits of nine
+// sets of labels the held-out error of the model chosen by it is 0.98 of that chosen by a 5-fold grid search,
 // both with a bias; of the model chosen by .632+ 1.01.)
 func (q *quickSearch) leftOut(spec Spec) (float64, error) {
 	m, err := q.model(spec)

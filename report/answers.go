@@ -73,6 +73,16 @@ type Errors struct {
 	Err632Plus    float64 `json:"err632plus"`
 }
 
+// Quote is the number to quote: the refined left-out error where there are exact resamples, else the
+// theory's, whose standard error is unknown.
+type Quote struct {
+	Error   float64  `json:"error"`
+	ErrorSE *float64 `json:"error_se"`
+}
+
+// Contradicted is the status of a theory that has converged, but that its exact resamples refute.
+const Contradicted = "contradicted"
+
 // Ensemble is the out-of-bag ensemble: for every example the mean prediction, and
 // the majority vote, of the resamples that leave it out.
 type Ensemble struct {
@@ -181,9 +191,10 @@ type Estimate struct {
 	Command string `json:"command"`
 	Subject
 	Resampling
+	Quote
 	Errors
 	Ensemble
-	Quality     *Quality     `json:"quality,omitempty"`
+	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
 	Convergence
 	Refined  *Refined `json:"refined,omitempty"`
@@ -195,6 +206,14 @@ type Estimate struct {
 	Cost
 	// Examples are the left-out errors, refined where the estimate is.
 	Examples LeftOutErrors `json:"-"`
+}
+
+// Refine adds what exact resamples say, and quotes them.
+func (e *Estimate) Refine(r *Refined) {
+	e.Refined, e.Quote = r, Quote{Error: r.TestError, ErrorSE: &r.SE}
+	if len(r.Contradicts) > 0 && e.Status == solver.Converged.String() {
+		e.Status = Contradicted
+	}
 }
 
 // Curve is the answer of curve.

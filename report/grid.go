@@ -100,7 +100,7 @@ func (g *Grid) told() string {
 // value is the objective of a cell that has converged, else NaN.
 func (c *GridCell) value() float64 {
 	switch {
-	case c.Estimate == nil || c.Estimate.Status != "converged":
+	case c.Estimate == nil || c.Estimate.Status != "converged" && c.Estimate.Status != Contradicted:
 		return math.NaN()
 	case c.Objective != nil:
 		return *c.Objective

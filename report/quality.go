@@ -103,7 +103,7 @@ func (d *document) quality(q *Quality) {
 	if q == nil {
 		return
 	}
-	d.line("standard error", "%s   (of this error over examples)", number(q.ExampleSE))
+	d.line("sampling", "standard error %s over data sets of this size", number(q.ExampleSE))
 	d.line("baseline", "%s   (predicting %s for all)", number(q.Baseline), q.Constant)
 	if q.RSquared != nil {
 		d.line("R^2", "%.4f, root mean square error %s", *q.RSquared, number(*q.RMSE))

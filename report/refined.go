@@ -36,30 +36,34 @@ type RefinedTime struct {
 	Total float64 `json:"total"` // with the set-up
 }
 
-// refined prints exact resamples beside the theory's left-out error.
-func (d *document) refined(r *Refined, theory float64, with632 bool) {
+// String is the error with its standard error, where that is known.
+func (q Quote) String() string {
+	if q.ErrorSE == nil {
+		return number(q.Error)
+	}
+	return WithError(q.Error, *q.ErrorSE)
+}
+
+// refined prints what exact resamples took, and the theory's errors beside theirs.
+func (d *document) refined(e *Estimate) {
+	r := e.Refined
 	if r == nil {
 		return
 	}
-	off := ""
-	if r.TestError > 0 {
-		off = fmt.Sprintf(": the theory is off by %+.1f%% (standard error %.1f%%)", 100*(theory/r.TestError-1),
-			100*r.SE/r.TestError)
-	}
-	d.line("refined", "%s%s", WithError(r.TestError, r.SE), off)
 	worth := ""
 	if r.EquivalentResamples > 0 { // else their errors tell nothing
 		worth = fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples)
 	}
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
-	if with632 {
-		d.line("refined .632", "%s, .632+ %s, bagged error %s", number(r.Err632), number(r.Err632Plus),
-			number(r.BaggedError))
-	} else {
-		d.line("refined", "bagged error %s", number(r.BaggedError))
+	theory := number(e.TestError)
+	if r.TestError > 0 {
+		theory += fmt.Sprintf(", off by %+.1f%% (standard error %.1f%%)", 100*(e.TestError/r.TestError-1),
+			100*r.SE/r.TestError)
 	}
-	d.metrics("refined metrics", r.Metrics)
-	d.calibration("refined", r.Calibration)
+	if e.Is632Applicable {
+		theory += fmt.Sprintf("; .632 %s, .632+ %s", number(e.Err632), number(e.Err632Plus))
+	}
+	d.line("theory", "%s; bagged error %s", theory, number(e.BaggedError))
 }
 
 // cells are the left-out error and its standard error in a table; r may be nil.
@@ -68,14 +72,6 @@ func (r *Refined) cells() (value, se string) {
 		return "-", "-"
 	}
 	return number(r.TestError), fmt.Sprintf("%.2g", r.SE)
-}
-
-// verdict is what exact resamples say of a theory, beside its status.
-func (r *Refined) verdict() string {
-	if r == nil || len(r.Contradicts) == 0 {
-		return ""
-	}
-	return "; CONTRADICTED by the exact resamples: trust the refined values"
 }
 
 // Warning says in a sentence where exact resamples contradict the theory; "" where they do

@@ -115,8 +115,12 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 	}
 }
 
-// convergence prints how the theory's solve ended, and a verdict on it.
-func (d *document) convergence(c Convergence, verdict string) {
+// convergence prints how the theory's solve ended.
+func (d *document) convergence(c Convergence) {
+	verdict := ""
+	if c.Status == Contradicted {
+		verdict = "; the exact resamples refute the theory"
+	}
 	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s%s", c.Status, c.Residual, c.Sweeps,
 		refreshes(c.Refreshes), c.Method, verdict)
 	if c.Rank > 0 {
@@ -200,14 +204,24 @@ func (e *Estimate) document() *document {
 	d.subject(e.Subject)
 	d.resampling(e.Resampling, e.N)
 	d.gap()
-	d.line("left-out error", "%s   (%s loss)", number(e.TestError), e.TestLoss)
-	d.combined(e.Errors, e.Resampling)
-	d.ensemble(e.Ensemble, nil)
+	d.line("left-out error", "%s   (%s loss)", e.Quote, e.TestLoss)
 	d.quality(e.Quality)
+	errors, ensemble := e.Errors, e.Ensemble
+	if r := e.Refined; r != nil {
+		errors.Err632, errors.Err632Plus, ensemble.BaggedError = r.Err632, r.Err632Plus, r.BaggedError
+	}
+	d.combined(errors, e.Resampling)
+	d.ensemble(ensemble, nil)
+	d.refined(e)
 	d.metrics("metrics", e.Metrics)
+	if e.Refined != nil {
+		d.metrics("refined metrics", e.Refined.Metrics)
+	}
 	d.calibration("probabilities", e.Calibration)
-	d.refined(e.Refined, e.TestError, e.Is632Applicable)
-	d.convergence(e.Convergence, e.Refined.verdict())
+	if e.Refined != nil {
+		d.calibration("refined", e.Refined.Calibration)
+	}
+	d.convergence(e.Convergence)
 	d.cost(e.Cost)
 	d.points(e.Points)
 	d.laws(e.Laws)
@@ -236,7 +250,7 @@ func (r *Prediction) document() *document {
 			r.Refined.compared(r.Points))
 		d.calibration("refined", r.Refined.Calibration)
 	}
-	d.convergence(r.Convergence, r.Refined.verdict())
+	d.convergence(r.Convergence)
 	d.cost(r.Cost)
 	d.laws(r.Laws)
 	d.perInput(r.Points)

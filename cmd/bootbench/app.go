@@ -58,7 +58,7 @@ func (a *app) interrupted() {
 
 // notConverged notes the status of a solve in the exit status.
 func (a *app) notConverged(status string) {
-	if status != solver.Converged.String() && a.status == exitDone {
+	if status != solver.Converged.String() && status != report.Contradicted && a.status == exitDone {
 		a.status = exitNotConverged
 	}
 }

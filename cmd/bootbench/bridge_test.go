@@ -22,9 +22,9 @@ func TestBridges(t *testing.T) {
 		page, language, interpreter, needs string
 		says                               []string
 	}{
-		{"python.md", "python", "python3", "import numpy", []string{"left-out error ", "refined ",
+		{"python.md", "python", "python3", "import numpy", []string{"left-out error ", "theory ",
 			"'loss': 'square'", "worst row ", "mean [", "covariance "}},
-		{"r.md", "r", "Rscript", "library(jsonlite)", []string{"left-out error ", "refined ", "worst row "}},
+		{"r.md", "r", "Rscript", "library(jsonlite)", []string{"left-out error ", "theory ", "worst row "}},
 	} {
 		t.Run(c.page, func(t *testing.T) {
 			interpreter, err := exec.LookPath(c.interpreter)

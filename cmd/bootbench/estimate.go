@@ -91,10 +91,10 @@ func (a *app) estimate(j *job, p plan, law *lawFlags) error {
 	if err := j.addLaws(e, law, solution); err != nil {
 		return err
 	}
-	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.TestError))
+	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.Quote.Error))
 	e.Warnings = withWarning(e.Warnings, j.fewWarning())
-	lead := fmt.Sprintf("A model trained on a resample errs by %.5g (%s loss) on examples that it has not seen.",
-		e.TestError, e.TestLoss)
+	lead := fmt.Sprintf("A model trained on a resample errs by %v (%s loss) on examples that it has not seen.",
+		e.Quote, e.TestLoss)
 	r := pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels)
 	if j.Set.Task == dataset.Classification {
 		r.page.Figures = append(r.page.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)...)

@@ -28,9 +28,9 @@ type trainedModel struct {
 	}
 }
 
-// TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all commands
-// have the same bias, C and kernel, and the fit to all data that estimate judges is the one in the file of train:
-// the mean square of y - f over the training rows is the same.
+// TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all
+// commands have the same bias, C and kernel, and the fit to all data that estimate judges is the one in the
+// file of train: the mean square of y - f over the training rows is the same.
 func TestOneModel(t *testing.T) {
 	dir := t.TempDir()
 	labels, numbers := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "numbers.csv")
@@ -67,7 +67,8 @@ func TestOneModel(t *testing.T) {
 		if judged.Model.Bias != c.bias {
 			t.Errorf("%s: bias %v", c.flags, judged.Model.Bias)
 		}
-		if noted := strings.Contains(strings.Join(judged.Notes, " "), "no bias"); noted != (c.flags == "--loss probit") {
+		if noted := strings.Contains(strings.Join(judged.Notes, " "),
+			"no bias"); noted != (c.flags == "--loss probit") {
 			t.Errorf("%s: notes %q", c.flags, judged.Notes)
 		}
 		commands := [][]string{{"curve", c.data, "--ratio", "1"}, {"retrain", c.data, "--resamples", "2"},

@@ -94,6 +94,7 @@ func (a *app) theoryReport(j *job, p plan, solution *solver.Solution) (e *report
 			return nil, err
 		}
 	}
+	e.Quote.Error = e.TestError
 	e.Quality, e.Examples.Each = j.quality(e.TestError, left), left
 	if err := a.addLeftOutMetrics(e, j, solution, p.test); err != nil {
 		return nil, err
@@ -123,10 +124,11 @@ func (a *app) refineEstimate(e *report.Estimate, j *job, p plan, solution *solve
 		e.Warnings = append(e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	e.Refined = j.refinedReport(refined, solution, j.full.f)
+	e.Refine(j.refinedReport(refined, solution, j.full.f))
 	e.Refined.Metrics = j.refinedMetrics(refined, j.addRefinedProbabilities(e.Refined, refined), p.test)
 	e.Warnings = withWarning(e.Warnings, e.Refined.Warning())
 	e.Examples.Each = refined.TestError().Examples
+	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
 	if !p.test.noPoints {
 		e.Refined.Points = j.refinedPoints(refined)
 	}

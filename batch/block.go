@@ -170,7 +170,7 @@ func (b *block[T]) ends(i int, leave func(*Fit)) bool {
 	if residual > t.settings.Tolerance && r.iterations < t.settings.MaxIterations {
 		return false
 	}
-	if decided := b.write(i, r.fit.F); residual <= t.settings.Tolerance && decided {
+	if decided := b.write(i, residual, r.fit.F); residual <= t.settings.Tolerance && decided {
 		t.counts.fits.Add(1)
 	} else {
 		leave(r.fit)

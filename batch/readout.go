@@ -1,109 +1,109 @@
 package batch
 
-import (
-	"math"
-
-	"bootbench/linalg"
-)
+import "math"
 
 // write leaves the predictions of row i, which evaluate has just seen, in f: f_s(h) at the sites, and what
-// its forces make at the new inputs. It reports whether the sign of each is known.
-func (b *block[T]) write(i int, f []float64) (decided bool) {
+// its forces make at the new inputs. It reports whether the sign of each is more than rounding.
+func (b *block[T]) write(i int, residual float64, f []float64) (decided bool) {
 	t, s := b.trainer, b.trainer.surrogate
 	sites, weight := f[:t.Sites()], b.rows[i].weight
+	var doubtful []int
 	for j, v := range b.fitted {
 		if sites[j] = v; weight[j] == 0 {
-			sites[j] = b.h[j]
+			if sites[j] = b.h[j]; math.Abs(b.h[j]) <= s.rounding[j]+residual*s.response[j] {
+				doubtful = append(doubtful, j)
+			}
 		}
 	}
-	decided = true
-	if len(s.narrow) > 0 {
-		decided = b.writeNarrow(i, sites)
-	}
+	decided = s.kernel == nil || len(doubtful) == 0 || b.readAgain(i, sites, doubtful)
 	for j, v := range sites {
-		b.fitted[j] = s.c[j]*(v-b.h[j]) + s.d[j]*v // xi
+		b.fitted[j] = s.force(j, v, b.h[j], weight[j])
 	}
 	t.respond(f[t.Sites():t.inputs()], b.fitted)
 	return decided
 }
 
-// writeNarrow overwrites the predictions at narrow sites whose examples are absent with the representer
-// theorem's, f_i = sum_j K_ij a_j, a_j = c_j (f_j - h_j) and 0 where j is absent, if its error is less than
-// that of h_i. What the iteration has left, r, enters the first as |K| |r| over the sites that are present,
-// the second as |G| |r|/b over all.
-func (b *block[T]) writeNarrow(i int, f []float64) (decided bool) {
-	s, row, x := b.trainer.surrogate, &b.rows[i], b.x.row(i)
+// force is xi = c (f - h) + d f, without the first where the examples of a site are absent.
+func (s *surrogate) force(j int, f, h, weight float64) float64 {
+	if weight == 0 {
+		return s.d[j] * f
+	}
+	return s.c[j]*(f-h) + s.d[j]*f
+}
+
+// readAgain reads the predictions f of row i at doubtful sites, whose examples are absent, in double
+// precision, without the difference from the mean, in that of two ways that errs by less,
+//
+//	f_i = h_i = sum_{j != i} G_ij xi_j / b_i   or   f_i = sum_j K_ij a_j,   a_j = c_j (f_j - h_j), 0 where j is absent.
+//
+// Far from all other inputs these sums run over many orders of magnitude, and the nearest input that is
+// present decides: what is 0 must be 0. r_j, the last change of xi_j, is taken for what the iteration has
+// left of its error; where j is absent that is what rounding leaves. The first errs by sum_j |G_ij| r_j/b_i
+// and the rounding of G's elements, the second by sum_j |K_ij| r_j over the sites that are present. A sign is
+// decided where |f_i| is more, or where h_i was more than rounding: then the tolerance is what was asked for.
+func (b *block[T]) readAgain(i int, f []float64, doubtful []int) (decided bool) {
+	s, weight := b.trainer.surrogate, b.rows[i].weight
 	n := len(f)
-	a, left, g := make([]float64, n), make([]float64, n), make([]float64, n)
+	xi, a, r, g := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for j, v := range f {
-		left[j] = s.unit * math.Abs(float64(row.weighted[j]*b.scales.force[j]))
-		if row.weight[j] > 0 {
+		xi[j], r[j] = s.force(j, v, b.h[j], weight[j]), s.d[j]*s.rounding[j]
+		if weight[j] > 0 {
 			a[j] = s.c[j] * (v - b.h[j])
+			r[j] = s.unit * math.Abs(float64(b.rows[i].weighted[j]*b.scales.force[j]))
 		}
 	}
 	decided = true
-	for _, site := range s.narrow {
-		if row.weight[site.index] > 0 {
-			continue
-		}
-		s.engine.Row(g, site.index)
-		sum, errorOfH, errorOfSum := 0.0, site.rounding, 0.0
+	for _, at := range doubtful {
+		s.engine.Row(g, at)
+		h, sum, errorOfH, errorOfSum := 0.0, 0.0, s.elementRounding[at], 0.0
 		for j, v := range a {
-			if j == site.index {
+			if j == at {
 				continue
 			}
-			rounding := single * s.unit * math.Abs(float64(x[j]))
-			errorOfH += math.Abs(g[j]) * (left[j] + rounding) * s.inverseB[site.index]
-			if row.weight[j] > 0 {
-				k := s.kernel.At(site.index, j)
+			h += g[j] * xi[j] * s.inverseB[at]
+			errorOfH += math.Abs(g[j]) * r[j] * s.inverseB[at]
+			if weight[j] > 0 {
+				k := s.kernel.At(at, j)
 				sum += k * v
-				errorOfSum += math.Abs(k) * (left[j] + double*math.Abs(v))
+				errorOfSum += math.Abs(k) * (r[j] + doubleRounding*math.Abs(v))
 			}
 		}
-		if errorOfSum < errorOfH {
-			f[site.index], errorOfH = sum, errorOfSum
+		if f[at] = h; errorOfSum < errorOfH {
+			f[at], errorOfH = sum, errorOfSum
 		}
-		if value := math.Abs(f[site.index]); value > 0 && value <= errorOfH {
+		if f[at] != 0 && math.Abs(f[at]) <= errorOfH && math.Abs(b.h[at]) <= s.rounding[at] {
 			decided = false
 		}
 	}
 	return decided
 }
 
-// narrowSite is a site whose predictions, where its examples are absent, may be less than the rounding
-// of G's elements makes of them.
-type narrowSite struct {
-	index    int
-	rounding float64 // of h
-}
-
 // Units in the last place of either precision.
 const (
-	single = 1.0 / (1 << 24)
-	double = 1.0 / (1 << 52)
+	singleRounding = 1.0 / (1 << 24)
+	doubleRounding = 1.0 / (1 << 53)
 )
 
-// narrowSites are those where the rounding of G, whose elements err by some 2^-52 of (G_ii G_jj)^1/2, makes
-// more of h than the tolerance times sum_{j != i} |K_ij a_j|, forces a and xi at the size that they have.
-func (s *surrogate) narrowSites(k *linalg.Sym, tolerance float64) (narrow []narrowSite) {
+// manyRoundings is how many times the root mean square of a sum of roundings the sum may be.
+const manyRoundings = 8
+
+// boundRounding computes what rounding makes at most of h: that of x and its products with G, in the unit u
+// of the iteration's precision, and that of the elements of G, some 2^-53 (G_ii G_jj)^1/2.
+func (s *surrogate) boundRounding(u float64) {
 	n := len(s.chi)
-	size, force, all := make([]float64, n), make([]float64, n), 0.0
-	for i, chi := range s.chi {
-		spread := s.deviation[i] / chi
-		force[i] = math.Abs(s.g[i]-s.d[i]*s.mean[i]) + spread
-		all += math.Sqrt(chi) * (math.Abs(s.g[i]) + spread)
+	s.rounding, s.elementRounding, s.response = make([]float64, n), make([]float64, n), make([]float64, n)
+	squares, spreads, all := make([]float64, n), make([]float64, n), 0.0
+	for j, chi := range s.chi {
+		spread := s.deviation[j] / chi
+		spreads[j] = spread * spread
+		squares[j] = s.g[j]*s.g[j] + spreads[j]
+		all += chi * squares[j]
 	}
-	for i := range n {
-		for j, v := range k.Row(i)[1:] {
-			v = math.Abs(v)
-			size[i] += v * force[i+1+j]
-			size[i+1+j] += v * force[i]
-		}
+	s.engine.MulVecSquaredOffDiag(s.rounding, squares)
+	s.engine.MulVecSquaredOffDiag(s.response, spreads)
+	for i, v := range s.rounding {
+		s.elementRounding[i] = manyRoundings * doubleRounding * math.Sqrt(s.chi[i]*all) * s.inverseB[i]
+		s.response[i] = math.Sqrt(s.response[i]) * s.inverseB[i]
+		s.rounding[i] = manyRoundings*u*math.Sqrt(v)*s.inverseB[i] + s.elementRounding[i]
 	}
-	for i, chi := range s.chi {
-		if rounding := double * math.Sqrt(chi) * all * s.inverseB[i]; rounding > tolerance*size[i] {
-			narrow = append(narrow, narrowSite{i, rounding})
-		}
-	}
-	return narrow
 }

@@ -35,7 +35,10 @@ type surrogate struct {
 	deviation []float64 // standard deviation of f, kept away from 0
 	unit      float64   // of x and its products with G: a power of two near the deviations
 	unitOverB []float64
-	narrow    []narrowSite
+	rounding  []float64 // what it makes of h at most
+	// elementRounding is what the rounding of G's elements makes of h, and response what deviations of f by
+	// one standard deviation everywhere do.
+	elementRounding, response []float64
 }
 
 // scales are the constants of the iteration on differences from the averages, in the precision of a block.
@@ -88,7 +91,7 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 		s.deviation[i] = deviation
 		if sum := s.c[i] + s.cavity[i] + 1/chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) ||
 			math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return nil, fmt.Errorf("the theory's averages at site %d are not finite, so that resamples cannot start there",
+			return nil, fmt.Errorf("the theory's averages at site %d are not finite, so that fits cannot start there",
 				i+1)
 		}
 	}

@@ -104,8 +104,10 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact,
 	} else {
 		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
 	}
-	if theory.Kernel != nil {
-		surrogate.narrow = surrogate.narrowSites(theory.Kernel, t.settings.Tolerance)
+	if t.double != nil {
+		surrogate.boundRounding(doubleRounding)
+	} else {
+		surrogate.boundRounding(singleRounding)
 	}
 	return t, nil
 }

@@ -58,7 +58,8 @@ func VisitBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings) (s
 
 func runBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings,
 	averaging bool) (*accumulator, error) {
-	return run(ctx, p, s, batch.BlockSize, t.Outputs(), func() (worker, error) { return t.NewBlock(), nil }, averaging)
+	newWorker := func() (worker, error) { return t.NewBlock(), nil }
+	return run(ctx, p, s, batch.BlockSize, t.Outputs(), newWorker, averaging)
 }
 
 // run has workers train blocks of a size, each fit with so many outputs, until the accumulator, averaging or

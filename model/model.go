@@ -212,13 +212,10 @@ const largestTarget = 1e50
 // standardising could hide it.
 func checkFinite(set *dataset.Set) error {
 	first, last := set.Own()
-	for i, y := range set.Y {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return fmt.Errorf("target of row %d is %v", i+1, y)
-		}
-		if math.Abs(y) > largestTarget {
-			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, y, largestTarget)
-		}
+	if err := CheckTargets(set.Y); err != nil {
+		return err
+	}
+	for i := range set.Y {
 		if set.Sparse != nil || i < first || i >= last {
 			continue
 		}
@@ -226,6 +223,19 @@ func checkFinite(set *dataset.Set) error {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
 			}
+		}
+	}
+	return nil
+}
+
+// CheckTargets refuses targets that are no numbers, and those whose squares come near the largest number.
+func CheckTargets(y []float64) error {
+	for i, v := range y {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return fmt.Errorf("target of row %d is %v", i+1, v)
+		case math.Abs(v) > largestTarget:
+			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, v, largestTarget)
 		}
 	}
 	return nil

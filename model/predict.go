@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -45,6 +46,9 @@ func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, e
 	}
 	err := m.CrossInputs(in, func(_ int, rows []float64) error {
 		mean, variance, err := s.Predict(rows)
+		if err == nil {
+			err = CheckPredicted(len(p.Mean), mean, variance)
+		}
 		p.Mean, p.Var = append(p.Mean, mean...), append(p.Var, variance...)
 		return err
 	})
@@ -53,4 +57,16 @@ func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, e
 	}
 	floats.AddConst(m.TargetMean, p.Mean)
 	return p, nil
+}
+
+// CheckPredicted refuses means and variances at new inputs, from number first on, that are beyond the range
+// of numbers.
+func CheckPredicted(first int, mean, variance []float64) error {
+	for i := range mean {
+		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
+			return inputError(fmt.Errorf("the prediction for new row %d is beyond the range of numbers: "+
+				"its features are too far from the training data", first+i+1))
+		}
+	}
+	return nil
 }

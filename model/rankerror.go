@@ -95,9 +95,13 @@ func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribut
 // noteRankError says in the answer how coarse the factor is. It is no answer to a goal
 // that was given, or that Auto keeps.
 func (m *Model) noteRankError(s *solver.Solution, off float64) {
+	change := "more than 100%"
+	if off <= 1 {
+		change = fmt.Sprintf("%.4g%%", 100*off)
+	}
 	s.Warnings = append(s.Warnings,
-		fmt.Sprintf("rank %d may change the left-out error by %.4g%%, where %.2g%% is the goal: allow a higher rank or more memory, or take the exact engine",
-			m.Factor.Rank(), 100*off, 100*m.rankGoal()))
+		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal: allow a higher rank or more memory, or take the exact engine",
+			m.Factor.Rank(), change, 100*m.rankGoal()))
 	if m.Spec.RankTol == 0 && (m.Spec.Storage == Auto || m.limited) || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}

@@ -85,16 +85,23 @@ func (r *Refined) Warning() string {
 }
 
 // compared says how far the theory's means and deviations at new inputs are off, root mean
-// square over inputs, in units of the deviations.
+// square over the inputs where the predictions vary, in units of the deviations.
 func (r *Refined) compared(theory *Points) string {
 	if theory == nil {
 		return "left-out error " + number(r.TestError)
 	}
-	mean, sd := 0.0, 0.0
+	mean, sd, n := 0.0, 0.0, 0.0
 	for i, v := range r.Points.Variance {
-		mean += math.Pow(theory.Mean[i]-r.Points.Mean[i], 2) / v
+		if !(v > 0) || math.IsInf(v, 1) {
+			continue
+		}
+		mean += math.Pow((theory.Mean[i]-r.Points.Mean[i])/math.Sqrt(v), 2)
 		sd += math.Pow(math.Sqrt(theory.Variance[i]/v)-1, 2)
+		n++
 	}
-	n := float64(len(theory.Mean))
-	return fmt.Sprintf("the theory's means are off by %.2g deviations, its deviations by %.2g%% (root mean square)", math.Sqrt(mean/n), 100*math.Sqrt(sd/n))
+	if n == 0 {
+		return "the predictions do not vary"
+	}
+	return fmt.Sprintf("the theory's means are off by %.2g deviations, its deviations by %.2g%% (root mean square)",
+		math.Sqrt(mean/n), 100*math.Sqrt(sd/n))
 }

@@ -15,6 +15,9 @@ func TestExtremes(t *testing.T) {
 	if err := os.WriteFile(large, []byte("x,y\n1,1e155\n2,-1e155\n3,0\n4,1e155\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	far, huge := write(t, "far.csv", "x1,x2,x3,x4,x5,x6,x7,x8,x9,x10\n"+strings.Repeat("1e200,", 9)+"1\n"),
+		write(t, "huge.csv", "x,y\n1,1e60\n")
+	line := write(t, "line.csv", "x,y\n1,1\n2,2\n3,4\n4,4\n")
 	regression := []string{"estimate", "synthetic:friedman1,n=20", "--loss", "square", "--noise", "1"}
 	labels := []string{"estimate", "synthetic:rings,n=20,d=2", "--loss", "hinge"}
 	for _, c := range []struct {
@@ -30,6 +33,9 @@ func TestExtremes(t *testing.T) {
 			"--scale"},
 		{append([]string{"retrain"}, regression[1:]...), "--resamples 9223372036854775807", "--resamples"},
 		{[]string{"estimate", large, "--loss", "square"}, "--noise 1", "target of row 1"},
+		{[]string{"predict", line, "--test", huge}, "--loss square --noise 1", "target of row 1"},
+		{[]string{"predict", "synthetic:friedman1,n=20", "--test", far}, "--loss square --noise 1 --kernel linear",
+			"new row 1"},
 	} {
 		o := drive(t, "", append(append([]string{}, c.base...), strings.Fields(c.flags)...)...)
 		if o.status != exitUsage || !strings.Contains(o.stderr, c.says) || strings.Count(o.stderr, "\n") != 1 {
@@ -44,5 +50,16 @@ func TestExtremes(t *testing.T) {
 				t.Errorf("%s: status 0 with %s", flags, line)
 			}
 		}
+	}
+}
+
+// TestPredictRefuses: what estimate refuses, for a fit to all data that does not exist, predict refuses too.
+func TestPredictRefuses(t *testing.T) {
+	flags := []string{"--loss", "hard", "--gamma", "0.05", "--quiet"}
+	a := drive(t, "", append([]string{"estimate", "synthetic:blobs,n=200"}, flags...)...)
+	b := drive(t, "", append([]string{"predict", "synthetic:blobs,n=200", "--test", "synthetic:blobs,n=2"},
+		flags...)...)
+	if a.status == exitDone || !strings.Contains(a.stderr, "take a soft margin") || a != b {
+		t.Errorf("estimate: %+v, predict: %+v", a, b)
 	}
 }

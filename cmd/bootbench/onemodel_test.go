@@ -6,6 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/dataset"
+	"bootbench/internal/need"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/report"
+	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // judgedModel is what estimate and others say of a model, trainedModel what train says.
@@ -97,6 +105,30 @@ func TestOneModel(t *testing.T) {
 		}
 		if len(at.Points.Prediction) == 0 || math.Abs(sum-judged.ApparentError) > 2e-3*judged.ApparentError {
 			t.Errorf("%s: the trained model has mean square %v, the judged one %v", c.flags, sum, judged.ApparentError)
+		}
+	}
+}
+
+// TestLibraryDefaults: model.NewSpec is the model that the command makes of the same set and loss.
+func TestLibraryDefaults(t *testing.T) {
+	for path, c := range map[string]struct {
+		flags string
+		loss  loss.Loss
+		test  loss.Test
+	}{
+		"synthetic:friedman1,n=40": {"--loss square --noise 0.5 --gamma 0.05", loss.Square{Noise: 0.5},
+			loss.SquareTest{}},
+		"synthetic:blobs,n=40": {"--loss hinge --C 2 --gamma 0.05", loss.Hinge{C: 2}, loss.ZeroOne{}},
+		"synthetic:text,n=200": {"--loss hinge --C 2 --gamma 0.05", loss.Hinge{C: 2}, loss.ZeroOne{}},
+	} {
+		spec := model.NewSpec(need.One(dataset.Load(path, dataset.Options{}))(t), c.loss)
+		spec.Kernel.Gamma = 0.05
+		solution := need.One(need.One(model.Build(spec))(t).Solve(t.Context(), resample.Poisson{Ratio: 1},
+			solver.Settings{}))(t)
+		want, _ := solution.LeftOut(c.test)
+		args := append([]string{"estimate", path, "--refine", "none", "--json", "-"}, strings.Fields(c.flags)...)
+		if got := document[report.Estimate](t, must(t, args...)).TestError; math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%s: the command says %v, the library %v", path, got, want)
 		}
 	}
 }

@@ -112,10 +112,16 @@ func (a *app) runPredict(cmd *cobra.Command, args []string, t *theoryFlags, p *p
 // loadInputs reads new inputs for a set.
 func (a *app) loadInputs(m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
 	inputs, err := dataset.LoadInputs(a.place(path), set, m.options(a.stdin()))
-	if err == nil && a.place(path) != path {
+	if err != nil {
+		return nil, err
+	}
+	if a.place(path) != path {
 		inputs.Name = path
 	}
-	return inputs, err
+	if err := model.CheckTargets(inputs.Y); err != nil {
+		return nil, usage.Errorf("--test: %w", err)
+	}
+	return inputs, nil
 }
 
 // check refuses files that cannot be read or written beside DATA, "" for none.
@@ -143,6 +149,9 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags
 		return err
 	}
 	a.announce(j)
+	if _, err := a.fit(j); err != nil { // refuses what estimate refuses, and before a solve of minutes
+		return err
+	}
 	began := time.Now()
 	solution, err := a.solve(j, plan, "solve")
 	if err != nil {
@@ -297,6 +306,9 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 	err := j.CrossInputs(inputs, func(first int, rows []float64) error {
 		a.console.Progress("predict", first, inputs.M())
 		mean, variance, err := solution.Predict(rows)
+		if err == nil {
+			err = model.CheckPredicted(first, mean, variance)
+		}
 		if err != nil {
 			return err
 		}

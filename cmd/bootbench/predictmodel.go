@@ -55,6 +55,9 @@ func (a *app) predictByFile(m *modelFlags, p *predictFlags, t *testFlags) error 
 	if err != nil {
 		return err
 	}
+	if err := model.CheckTargets(inputs.Y); err != nil {
+		return usage.Errorf("--test: %w", err)
+	}
 	test, err := t.of(&dataset.Set{Name: path, Task: predictor.Encoding.Task})
 	if err != nil {
 		return err

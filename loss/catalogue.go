@@ -14,16 +14,13 @@ type Parameters struct {
 	C       float64 `json:"C,omitempty"`       // all losses but square and hard: their factor, in (0, 1e100]
 	Epsilon float64 `json:"epsilon,omitempty"` // eps: half width of the tube, in [0, 1e100]
 	Delta   float64 `json:"delta,omitempty"`   // huber: threshold, in (0, 1e100]
-	Dof     float64 `json:"dof,omitempty"`     // student: degrees of freedom, in (0, 1e100]
-	Scale   float64 `json:"scale,omitempty"`   // student: scale of the noise, in (0, 1e100]
 	// ClassWeights are those of a loss with Info.Weighted.
 	ClassWeights `json:"class_weight,omitzero"`
 }
 
 // Named points to the parameter that Info.Takes calls so; nil where there is none.
 func (p *Parameters) Named(name string) *float64 {
-	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta,
-		"dof": &p.Dof, "scale": &p.Scale}[name]
+	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta}[name]
 }
 
 // ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the
@@ -58,7 +55,7 @@ type Info struct {
 	Formula string // of the loss, or of the likelihood
 	Task    Task
 	// Takes lists the parameters by their names on the command line: noise, C,
-	// epsilon, delta, dof, scale.
+	// epsilon, delta.
 	Takes    []string
 	Weighted bool // C may have a weight for each class
 }
@@ -100,9 +97,6 @@ func catalogue() []entry {
 			func(Parameters) parametricLoss { return Probit{} }},
 		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, false},
 			func(Parameters) parametricLoss { return Logit{} }},
-		{Info{"student", nil, "(y-f)/scale ~ t with dof degrees of freedom", Regression, []string{"dof", "scale"},
-			false},
-			func(p Parameters) parametricLoss { return Student{p.Dof, p.Scale} }},
 	}
 }
 

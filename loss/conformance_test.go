@@ -90,7 +90,7 @@ func smoothCases() []conformanceCase {
 			Cavity{0.8, -0.4, 1.5}, all, false},
 		{"user/pinball", FromProximal(pinball{0.8}), []float64{0.7}, resample.Poisson{Ratio: 0.3},
 			Cavity{0.8, 1.4, 1.5}, all, false},
-		{"user/pinball with breakpoints", FromProximal(knownPinball{pinball{0.8}}), []float64{0.7},
+		{"user/pinball, declared", pinballLoss(0.8), []float64{0.7},
 			resample.Poisson{Ratio: 0.3}, Cavity{0.8, 1.4, 1.5}, all, false},
 	}
 }

@@ -21,7 +21,7 @@ type Likelihood interface {
 	LogDensity(f, y float64) float64
 	// TiltedMoments are log Z, the mean and the variance of the density above,
 	// for c > 0 and k[j] >= 0: the mean to about 1e-9 of 1/sqrt(c), log Z and the
-	// variance to 1e-9, or 1e-8 where a likelihood leaves several modes.
+	// variance to 1e-9.
 	TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64)
 }
 
@@ -45,16 +45,11 @@ func posteriorMean(l Likelihood) predictor {
 
 // tabulated is the predictor of a likelihood whose powers can be tabulated. The
 // moments of its sites are then within about 1e-9 of the standard deviation of
-// the predictor over resamples, or of 1/sqrt(c). Where the cavity is wider than
-// several 1/sqrt(c) and the likelihood not log-concave, they are less exact: at
-// ten of them within about 2e-8, measured.
+// the predictor over resamples, or of 1/sqrt(c).
 func tabulated(l tabulable) predictor {
 	p := posteriorMean(l)
 	p.likelihood = l
-	p.patchWidth, p.symmetry = likelihoodPatch, mirrored
-	if !l.unimodal() { // the mean may switch between modes: resolve it finer
-		p.scale = 0.25
-	}
+	p.patchWidth, p.mirrored = likelihoodPatch, true
 	return p
 }
 
@@ -94,10 +89,9 @@ func (Probit) slopes(f, y float64) (first, second float64) {
 }
 
 func (l Probit) logLik(f, y float64) float64 { return l.LogDensity(f, y) }
-func (Probit) unimodal() bool                { return true }
 func (Probit) maxNodeDensity() float64       { return 1 }
 
-// grain falls from 1, the root of the curvature where the label is wrong, to 0,
+// nodeDensity falls from 1, the root of the curvature where the label is wrong, to 0,
 // and does so slowly.
 func (Probit) nodeDensity(f, y float64) (integral, root float64) {
 	away := math.Hypot(3, f)
@@ -138,10 +132,9 @@ func (Logit) slopes(f, y float64) (first, second float64) {
 }
 
 func (l Logit) logLik(f, y float64) float64 { return l.LogDensity(f, y) }
-func (Logit) unimodal() bool                { return true }
 func (Logit) maxNodeDensity() float64       { return 0.5 }
 
-// grain is 1/2 at 0, and stays apart from the poles at +-pi i.
+// nodeDensity is 1/2 at 0, and stays apart from the poles at +-pi i.
 func (Logit) nodeDensity(f, _ float64) (integral, root float64) {
 	return 1.5 * math.Asinh(f/3), 1.5 / math.Hypot(3, f)
 }

@@ -90,8 +90,6 @@ func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error
 	p.derivatives = l.derivatives
 	p.strip = math.Pi // the poles of sigmoid lie at f = +-pi i, and so do those of the map
 	p.patchWidth = 5
-	if !l.unequal() {
-		p.symmetry = mirrored
-	}
+	p.mirrored = !l.unequal()
 	return newSmoothSite(y, law, p), nil
 }

@@ -20,18 +20,14 @@ type Cavity struct {
 }
 
 // Moments are the moments of a site (T4): mean and variance over resamples of
-// the predictor, and Pull = o = 1 - c chi in [0, 1], the share of the site's
-// response that its own examples take away. Keep = 1 - Pull = c chi is summed on
+// the predictor, and Shrinkage = o = 1 - c chi in [0, 1], the part of the site's
+// response that its own examples take away. Response = 1 - Shrinkage = c chi is summed on
 // its own: each of the two keeps its digits where the other rounds to 1. So
-// chi = Keep/c, and the new d = 1/chi - c is c Pull/Keep. Keep = 0 happens only
+// chi = Response/c, and the new d = 1/chi - c is c Shrinkage/Response. Response = 0 happens only
 // where the site's examples are present with certainty, or where its true value
 // underflows.
 type Moments struct {
 	Mean, Var, Shrinkage, Response float64
-	// Clamped says that Pull was negative and has been put to 0 (Keep to 1): a
-	// likelihood that is not log-concave may widen the posterior, which would ask
-	// for d < 0. The solution is then not that of the theory at this site.
-	Clamped bool
 }
 
 // Loss is a convex training loss l(f, y).
@@ -56,14 +52,6 @@ type Site interface {
 	// LeftOut is the expected test loss of the site's example number copy,
 	// given that this example is left out of the resample (M03-46).
 	LeftOut(cav Cavity, copy int, test Test) float64
-}
-
-// MomentSloper is a Site that may know the derivatives of its moments.
-type MomentSloper interface {
-	Site
-	// MomentSlopes are the moments and their derivatives by log C, Mean and log Var. ok is false
-	// where they are not known.
-	MomentSlopes(Cavity) (m Moments, by [3]Moments, ok bool)
 }
 
 // Quadratic is a site whose curvature d and c do not depend on the targets

@@ -174,23 +174,12 @@ func (s *spline) push(k point) {
 	*s = append(*s, k)
 }
 
-// refine adds knots after a, up to and with b: it halves cells, and where the
-// tangents of a cell cross on the curve, it tries a bend there.
+// refine adds knots after a, up to and with b, halving cells.
 func (s *spline) refine(f risingMap, a, b point, tol float64, depth int) {
 	mid := f.at(0.5 * (a.h + b.h))
 	if depth == 0 || math.Abs(cubic{a, b}.at(mid.h)-mid.f) <= tol {
 		s.push(b)
 		return
-	}
-	cross := a.h + (b.f-a.f-b.slope*(b.h-a.h))/(a.slope-b.slope)
-	if width := 1e-3 * tol; a.h+2*width < cross && cross < b.h-2*width {
-		l, r := f.at(cross-width), f.at(cross+width)
-		if math.Abs(a.f+a.slope*(l.h-a.h)-l.f) <= 0.1*tol && math.Abs(b.f+b.slope*(r.h-b.h)-r.f) <= 0.1*tol {
-			s.refine(f, a, l, tol, depth-1)
-			s.push(r)
-			s.refine(f, r, b, tol, depth-1)
-			return
-		}
 	}
 	s.refine(f, a, mid, tol, depth-1)
 	s.refine(f, mid, b, tol, depth-1)

@@ -57,8 +57,8 @@ func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, err
 	return newPiecewiseSite(y, law, l.example), nil
 }
 
-func (HardMargin) check() error                  { return nil }
-func (HardMargin) example(y float64) twoKinkLoss { return marginLoss(y, math.Inf(1), 0) }
+func (HardMargin) check() error                { return nil }
+func (HardMargin) example(y float64) piecewise { return marginLoss(y, math.Inf(1), 0) }
 
 // Hinge is the loss C max(0, 1 - y f) of the soft-margin support vector
 // classifier, for labels y = -1, +1. With t = k C/c and u = y h, its proximal
@@ -90,8 +90,8 @@ func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return labelSite(l, y, law)
 }
 
-func (l Hinge) check() error                  { return l.checkCosts(l.C) }
-func (l Hinge) example(y float64) twoKinkLoss { return marginLoss(y, l.C*l.ClassWeight(y), 0) }
+func (l Hinge) check() error                { return l.checkCosts(l.C) }
+func (l Hinge) example(y float64) piecewise { return marginLoss(y, l.C*l.ClassWeight(y), 0) }
 
 // SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times
 // the squared slack, as LIBLINEAR has it, without a factor 1/2. Its proximal map
@@ -120,16 +120,14 @@ func (l SquaredHinge) Site(y []float64, law resample.CountDistribution) (Site, e
 	return labelSite(l, y, law)
 }
 
-func (l SquaredHinge) check() error                  { return l.checkCosts(l.C) }
-func (l SquaredHinge) example(y float64) twoKinkLoss { return marginLoss(y, 0, 2*l.C*l.ClassWeight(y)) }
+func (l SquaredHinge) check() error                { return l.checkCosts(l.C) }
+func (l SquaredHinge) example(y float64) piecewise { return marginLoss(y, 0, 2*l.C*l.ClassWeight(y)) }
 
 // marginLoss has slope -y steep and curvature curved where y f < 1, and is 0
 // beyond; steep = +Inf is the hard margin.
-func marginLoss(y, steep, curved float64) twoKinkLoss {
+func marginLoss(y, steep, curved float64) piecewise {
 	if y > 0 {
-		return twoKinkLoss{n: 1, kinks: [2]float64{1}, slopes: [3]float64{-steep, 0}, curvatures: [3]float64{curved,
-			0}}
+		return piecewise{[]float64{1}, []float64{-steep, 0}, []float64{curved, 0}}
 	}
-	return twoKinkLoss{n: 1, kinks: [2]float64{-1}, slopes: [3]float64{0, steep},
-		curvatures: [3]float64{0, curved}}
+	return piecewise{[]float64{-1}, []float64{0, steep}, []float64{0, curved}}
 }

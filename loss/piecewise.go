@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -25,18 +26,6 @@ import (
 // between x + l'(x-)/c and x + l'(x+)/c, where f stays at x.
 type piecewise struct {
 	kinks, slopes, curvatures []float64
-}
-
-// twoKinkLoss is the piecewise loss of one example: one kink, or two. A kink where
-// the derivative does not jump is allowed.
-type twoKinkLoss struct {
-	n                  int
-	kinks              [2]float64
-	slopes, curvatures [3]float64
-}
-
-func (b *twoKinkLoss) piecewise() piecewise {
-	return piecewise{b.kinks[:b.n], b.slopes[:b.n+1], b.curvatures[:b.n+1]}
 }
 
 // anchor is the place of slopes[j].
@@ -79,10 +68,69 @@ func (l *piecewise) prox(c, h float64) (f, slope float64) {
 	return math.Max(lo, l.segmentProx(last, c, h)), c / (c + l.curvatures[last])
 }
 
-// exampleLoss returns the loss of one example of target y.
-type exampleLoss func(y float64) twoKinkLoss
+// check refuses a loss that is not convex or has no least value.
+func (l *piecewise) check() error {
+	n := len(l.kinks)
+	if n == 0 || len(l.slopes) != n+1 || len(l.curvatures) != n+1 {
+		return fmt.Errorf("%d breakpoints need as many slopes and curvatures and one more, got %d and %d", n,
+			len(l.slopes), len(l.curvatures))
+	}
+	for j := range l.slopes {
+		if !(l.curvatures[j] >= 0 && l.curvatures[j] <= maxParameter && math.Abs(l.slopes[j]) <= maxParameter) {
+			return fmt.Errorf("segment %d has slope %g and curvature %g, must be at most %g and curvatures at least 0",
+				j+1, l.slopes[j], l.curvatures[j], float64(maxParameter))
+		}
+	}
+	for j, kink := range l.kinks {
+		if math.IsInf(kink, 0) || !(j == 0 || kink > l.kinks[j-1]) {
+			return fmt.Errorf("breakpoints must be finite and rise, got %v", l.kinks)
+		}
+		if below := l.slopeAt(j, kink); !(l.slopes[j+1] >= below-1e-12*(math.Abs(below)+math.Abs(l.slopes[j+1]))) {
+			return fmt.Errorf("slope %g before breakpoint %g and %g after it: not convex", below, kink,
+				l.slopes[j+1])
+		}
+	}
+	if l.slopes[0] > 0 && l.curvatures[0] == 0 || l.slopes[n] < 0 && l.curvatures[n] == 0 {
+		return fmt.Errorf("slopes from %g to %g: there is no least value", l.slopes[0], l.slopes[n])
+	}
+	return nil
+}
 
-// prox is Proximal.Prox of a loss that is a twoKinkLoss for every target.
+// least is a place where the loss is least.
+func (l *piecewise) least() float64 {
+	for j, kink := range l.kinks {
+		if q := l.curvatures[j]; l.slopeAt(j, kink) > 0 {
+			return l.anchor(j) - l.slopes[j]/q
+		}
+		if l.slopes[j+1] >= 0 {
+			return kink
+		}
+	}
+	last := len(l.kinks)
+	return l.anchor(last) - l.slopes[last]/l.curvatures[last]
+}
+
+// valueAt is the value at f, from the least: the integral of the derivative.
+func (l *piecewise) valueAt(f float64) float64 {
+	least := l.least()
+	from, to, sum := math.Min(f, least), math.Max(f, least), 0.0
+	for j := range l.slopes {
+		end := to
+		if j < len(l.kinks) {
+			end = math.Min(to, l.kinks[j])
+		}
+		if from < end {
+			sum += 0.5 * (l.slopeAt(j, from) + l.slopeAt(j, end)) * (end - from)
+			from = end
+		}
+	}
+	return math.Abs(sum)
+}
+
+// exampleLoss returns the loss of one example of target y, in slices that the caller may overwrite.
+type exampleLoss func(y float64) piecewise
+
+// prox is Proximal.Prox of a loss that is piecewise for every target.
 func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
 	if len(y) > 1 {
 		kinks, parts := commonKinks(of, y)
@@ -94,27 +142,23 @@ func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
 		return h, 1
 	}
 	l := of(y[0])
-	for j := range l.n + 1 {
-		l.slopes[j] *= k[0]
-		l.curvatures[j] *= k[0]
-	}
-	p := l.piecewise()
-	return p.prox(c, h)
+	floats.Scale(k[0], l.slopes)
+	floats.Scale(k[0], l.curvatures)
+	return l.prox(c, h)
 }
 
 // commonKinks lists the kinks of all targets' losses in order, and these losses on
 // that list.
 func commonKinks(of exampleLoss, y []float64) (kinks []float64, parts []piecewise) {
-	examples := make([]twoKinkLoss, len(y))
+	examples := make([]piecewise, len(y))
 	for j, v := range y {
 		examples[j] = of(v)
-		kinks = append(kinks, examples[j].kinks[:examples[j].n]...)
+		kinks = append(kinks, examples[j].kinks...)
 	}
 	slices.Sort(kinks)
 	kinks = slices.Compact(kinks)
 	for j := range examples {
-		l := examples[j].piecewise()
-		parts = append(parts, l.refine(kinks))
+		parts = append(parts, examples[j].refine(kinks))
 	}
 	return kinks, parts
 }
@@ -245,7 +289,7 @@ func newPiecewiseSite(y []float64, law resample.CountDistribution, of exampleLos
 type piecewiseLoss interface {
 	Name() string
 	check() error
-	example(y float64) twoKinkLoss
+	example(y float64) piecewise
 }
 
 // labelSite is the site of a loss for labels -1 and +1.

@@ -1,7 +1,7 @@
 package loss
 
 import (
-	"math"
+	"fmt"
 	"slices"
 
 	"bootbench/resample"
@@ -23,15 +23,12 @@ type Proximal interface {
 	Prox(c, h float64, y, k []float64) (f, slope float64)
 }
 
-// Differentiable is what a Proximal may know besides, which makes its moments
-// faster and surer: no bend of the map then has to be searched for.
+// Differentiable is what a smooth Proximal may know besides, which makes its moments
+// faster and surer: no map then has to be searched for bends.
 type Differentiable interface {
 	Proximal
-	// Derivatives are l' and l'' by f, off the breakpoints.
+	// Derivatives are l' and l'' with respect to f, both continuous.
 	Derivatives(f, y float64) (first, second float64)
-	// Breakpoints are the f where l' or l'' jumps for target y, none for a smooth
-	// loss.
-	Breakpoints(y float64) []float64
 }
 
 // Batch is what a Proximal may have besides for many sites at once, as batches of exact
@@ -43,27 +40,19 @@ type Batch interface {
 }
 
 // FromProximal makes a training loss of any convex loss known by its proximal
-// map, which may be Differentiable. Where its derivatives are then straight between at
-// most two breakpoints, as samplesPerSegment places of each segment tell, its moments
-// have closed forms. So have those of a map alone whose loss turns out to be of that kind
-// within 64 sizes 1 + |y| of the target, as 176 of its points there tell. Else they are averages over the
+// map, which may be Differentiable. Moments are averages over the
 // Gaussian cavity by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard
-// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). Where the map is affine
-// between bends the averages are closed forms. The distribution of the predictor carries the map as a cubic
-// spline, to 1e-7 of the standard deviation.
+// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). The distribution of the
+// predictor carries the map as a cubic spline, to 1e-7 of the standard deviation. A loss with kinks whose
+// derivative is piecewise linear is FromPiecewise, at a hundredth of the cost.
 //
 // Shrinkage is 1 - slope averaged: where the loss hardly acts, it has an absolute
 // error of 1e-16, so that its relative digits are lost below that.
 //
 // The loss takes any finite targets, at most 200 different ones at one input.
-func FromProximal(p Proximal) Loss {
-	return fromProximal{p, &straightLosses{known: map[float64]*straightLoss{}}}
-}
+func FromProximal(p Proximal) Loss { return fromProximal{p} }
 
-type fromProximal struct {
-	Proximal
-	straight *straightLosses
-}
+type fromProximal struct{ Proximal }
 
 // Site takes finite targets.
 func (l fromProximal) Site(y []float64, law resample.CountDistribution) (Site, error) {
@@ -71,73 +60,69 @@ func (l fromProximal) Site(y []float64, law resample.CountDistribution) (Site, e
 		return nil, err
 	}
 	p := exactPredictor(l.Prox)
-	d, ok := l.Proximal.(Differentiable)
-	if !ok {
-		if s := l.newStraightSite(y, law, p); s != nil {
-			return s, nil
-		}
-		return newSmoothSite(y, law, p), nil
+	if d, ok := l.Proximal.(Differentiable); ok {
+		p.derivatives = d.Derivatives
 	}
-	if of, ok := piecewiseExamples(d, y); ok {
-		return newPiecewiseSite(y, law, of), nil
-	}
-	p.derivatives, p.breakpoints = d.Derivatives, d.Breakpoints
 	return newSmoothSite(y, law, p), nil
 }
 
-// samplesPerSegment is the number of places at which a segment between breakpoints is asked
-// whether its derivative is a line; segments without an end are asked out to sampleReach
-// times the size of the targets and breakpoints.
-const (
-	samplesPerSegment = 96
-	sampleReach       = 1e6
-)
-
-// piecewiseExamples finds the losses of single targets whose derivatives are straight between
-// at most two breakpoints, which gives all averages a closed form. ok is false where one
-// is not.
-func piecewiseExamples(d Differentiable, y []float64) (of exampleLoss, ok bool) {
-	known := map[float64]twoKinkLoss{}
-	for _, v := range y {
-		if known[v], ok = piecewiseExample(d, v); !ok {
-			return nil, false
-		}
-	}
-	return func(y float64) twoKinkLoss { return known[y] }, true
+// Piecewise is a convex function of the prediction f whose derivative is linear between breakpoints, and which
+// has a least value. Segment j lies between breakpoints j-1 and j.
+type Piecewise struct {
+	Breakpoints []float64 // strictly rising, at least one
+	// Slopes are the derivatives at the left ends of the segments, the first at its right end.
+	Slopes     []float64
+	Curvatures []float64 // second derivatives of the segments, at least 0; nil: all are 0
 }
 
-func piecewiseExample(d Differentiable, y float64) (l twoKinkLoss, ok bool) {
-	kinks := slices.Compact(slices.Sorted(slices.Values(d.Breakpoints(y))))
-	if l.n = len(kinks); l.n == 0 || l.n > len(l.kinks) {
-		return l, false
+// FromPiecewise makes a training loss of one that is Piecewise for every target, such as the pinball loss
+// of quantile regression. Its value is measured from the least; moments and distributions have closed forms,
+// for any number of breakpoints.
+func FromPiecewise(name string, of func(y float64) Piecewise) interface {
+	Loss
+	Proximal
+} {
+	return fromPiecewise{name, of}
+}
+
+type fromPiecewise struct {
+	name string
+	of   func(y float64) Piecewise
+}
+
+// Name is the given one.
+func (l fromPiecewise) Name() string { return l.name }
+
+func (l fromPiecewise) example(y float64) piecewise {
+	p := l.of(y)
+	curvatures := slices.Clone(p.Curvatures)
+	if curvatures == nil {
+		curvatures = make([]float64, len(p.Slopes))
 	}
-	copy(l.kinks[:], kinks)
-	size := 1 + math.Abs(y) + math.Abs(kinks[0]) + math.Abs(kinks[l.n-1])
-	for j := range l.n + 1 {
-		anchor := kinks[max(j-1, 0)]
-		inside := func(i int) float64 { // sample i of the segment
-			part := (float64(i) + 0.5) / samplesPerSegment
-			far := size * math.Pow(sampleReach, 2*part-1)
-			switch j {
-			case 0:
-				return anchor - far
-			case l.n:
-				return anchor + far
-			}
-			return anchor + part*(kinks[j]-anchor)
-		}
-		at := inside(samplesPerSegment / 2)
-		first, second := d.Derivatives(at, y)
-		l.slopes[j], l.curvatures[j] = first-second*(at-anchor), second
-		for i := range samplesPerSegment {
-			f := inside(i)
-			a, b := d.Derivatives(f, y)
-			line := l.slopes[j] + second*(f-anchor)
-			if !(math.Abs(b-second) <= 1e-12*second) ||
-				!(math.Abs(a-line) <= 1e-12*(math.Abs(first)+math.Abs(l.slopes[j])+math.Abs(second*(f-anchor)))) {
-				return l, false
-			}
+	return piecewise{slices.Clone(p.Breakpoints), slices.Clone(p.Slopes), curvatures}
+}
+
+// Value is the integral of the derivative from where the loss is least.
+func (l fromPiecewise) Value(f, y float64) float64 {
+	p := l.example(y)
+	return p.valueAt(f)
+}
+
+// Prox is the proximal map (T3) and its slope.
+func (l fromPiecewise) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	return prox(l.example, c, h, y, k)
+}
+
+// Site takes finite targets for which the loss is Piecewise.
+func (l fromPiecewise) Site(y []float64, law resample.CountDistribution) (Site, error) {
+	if err := checkTargets(l.name, y); err != nil {
+		return nil, err
+	}
+	for _, v := range y {
+		p := l.example(v)
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("loss: %s at target %g: %w", l.name, v, err)
 		}
 	}
-	return l, true
+	return newPiecewiseSite(y, law, l.example), nil
 }

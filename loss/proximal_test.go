@@ -193,8 +193,8 @@ func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountD
 type parabola struct{ Square }
 
 func (l parabola) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	return newPiecewiseSite(y, law, func(y float64) twoKinkLoss {
-		return twoKinkLoss{n: 1, kinks: [2]float64{y}, curvatures: [3]float64{1 / l.Noise, 1 / l.Noise}}
+	return newPiecewiseSite(y, law, func(y float64) piecewise {
+		return piecewise{[]float64{y}, []float64{0, 0}, []float64{1 / l.Noise, 1 / l.Noise}}
 	}), nil
 }
 
@@ -364,16 +364,12 @@ func TestCurves(t *testing.T) {
 // TestAbout: the catalogue's claims are those of the losses. A parameter that a
 // loss takes is refused at 0 (epsilon below 0), the others are ignored.
 func TestAbout(t *testing.T) {
-	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1, Delta: 0.5, Dof: 4, Scale: 0.2}
+	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1, Delta: 0.5}
 	bad := map[string]func(p *Parameters, v float64){
 		"noise": func(p *Parameters, v float64) { p.Noise = v }, "C": func(p *Parameters, v float64) { p.C = v },
 		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v }, "delta": func(p *Parameters,
 			v float64) {
 			p.Delta = v
-		},
-		"dof": func(p *Parameters, v float64) { p.Dof = v }, "scale": func(p *Parameters, v float64) {
-			p.Scale =
-				v
 		},
 	}
 	for _, name := range Names() {

@@ -6,7 +6,7 @@ import (
 	"bootbench/loss/internal/counts"
 )
 
-// tabulable is a likelihood whose powers can be tabulated.
+// tabulable is a log-concave likelihood whose powers can be tabulated.
 type tabulable interface {
 	Likelihood
 	// logLik is log p(y|f) but for a constant, at most 0.
@@ -16,9 +16,6 @@ type tabulable interface {
 	nodeDensity(f, y float64) (integral, root float64)
 	// maxNodeDensity is the largest root.
 	maxNodeDensity() float64
-	// unimodal says that p(y|f) has one mode in f, times any Gaussian and for any
-	// targets together. If not, p(y|f) falls with |f-y|.
-	unimodal() bool
 }
 
 // Limits on the nodes of a table.
@@ -159,7 +156,7 @@ func (b *tablePanel) refine() {
 	b.fill()
 }
 
-// turn is the factor exp(c u v) at the field h.
+// setTilt computes the factors exp(c u v) at the field h.
 func (b *tablePanel) setTilt(h float64) {
 	b.v = h - b.center
 	end := b.nodes[0]
@@ -321,14 +318,14 @@ func (b *tablePanel) placeNodes(sign float64) tableHalf {
 				w.last[i] = len(w.u)
 			}
 		}
-		if gain-loss < least || fallen && b.tailDone(sign, u) {
+		if gain-loss < least || fallen {
 			break
 		}
 	}
 	return w
 }
 
-// node density is that of the whole posterior.
+// nodeDensity is that of the whole posterior.
 func (b *tablePanel) nodeDensity(u float64) (integral, root float64) {
 	root = math.Sqrt(b.c)
 	integral = root * u
@@ -338,20 +335,4 @@ func (b *tablePanel) nodeDensity(u float64) (integral, root float64) {
 		root += b.power[j] * r
 	}
 	return integral, root
-}
-
-// tailDone says whether all densities decrease monotonically beyond u.
-func (b *tablePanel) tailDone(sign, u float64) bool {
-	if b.likelihood.unimodal() {
-		return true
-	}
-	if math.Abs(u) < b.half {
-		return false
-	}
-	for _, y := range b.Targets {
-		if sign*(b.center+u-y) < 0 {
-			return false
-		}
-	}
-	return true
 }

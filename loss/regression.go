@@ -42,7 +42,7 @@ func (l EpsInsensitive) Site(y []float64, law resample.CountDistribution) (Site,
 	return targetSite(l, y, law)
 }
 
-func (l EpsInsensitive) example(y float64) twoKinkLoss { return tubeLoss(y, l.Epsilon, l.C, 0) }
+func (l EpsInsensitive) example(y float64) piecewise { return tubeLoss(y, l.Epsilon, l.C, 0) }
 
 // LeastAbsolute is the loss C |f-y|. With t = k C/c its proximal map moves h by
 // t towards y, and no further than y.
@@ -68,7 +68,7 @@ func (l LeastAbsolute) Site(y []float64, law resample.CountDistribution) (Site, 
 	return targetSite(l, y, law)
 }
 
-func (l LeastAbsolute) example(y float64) twoKinkLoss { return tubeLoss(y, 0, l.C, 0) }
+func (l LeastAbsolute) example(y float64) piecewise { return tubeLoss(y, 0, l.C, 0) }
 
 // Huber is C times Huber's loss of threshold Delta: with r = f-y it is C r^2/2
 // for |r| <= Delta, and C Delta (|r| - Delta/2) beyond, so that value and slope
@@ -109,23 +109,19 @@ func (l Huber) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return targetSite(l, y, law)
 }
 
-func (l Huber) example(y float64) twoKinkLoss { return tubeLoss(y, l.Delta, l.C*l.Delta, l.C) }
+func (l Huber) example(y float64) piecewise { return tubeLoss(y, l.Delta, l.C*l.Delta, l.C) }
 
 // tubeLoss has slope steep beyond half above y, -steep beyond half below, and
 // curvature curved between. Where rounding leaves nothing between, it is the
 // corner at y.
-func tubeLoss(y, half, steep, curved float64) twoKinkLoss {
+func tubeLoss(y, half, steep, curved float64) piecewise {
 	lo, hi := y-half, y+half
 	if !(lo < hi) {
-		return twoKinkLoss{n: 1, kinks: [2]float64{y}, slopes: [3]float64{-steep, steep}}
+		return piecewise{[]float64{y}, []float64{-steep, steep}, []float64{0, 0}}
 	}
 	inside := 0.0
 	if curved > 0 {
 		inside = curved * (lo - y)
 	}
-	return twoKinkLoss{
-		n: 2, kinks: [2]float64{lo, hi},
-		slopes:     [3]float64{-steep, inside, steep},
-		curvatures: [3]float64{0, curved, 0},
-	}
+	return piecewise{[]float64{lo, hi}, []float64{-steep, inside, steep}, []float64{0, curved, 0}}
 }

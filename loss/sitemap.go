@@ -15,15 +15,9 @@ type siteMap struct {
 	sd     float64
 	counts []float64
 	base   float64
-	tol    float64   // of f in standard deviations, and of its slope
-	kinks  []kink    // of the row's loss, in order
-	breaks []float64 // where the fields of the kinks begin and end
-	last   [2]point  // the fields solved last, to start from
+	tol    float64  // of f in standard deviations, and of its slope
+	last   [2]point // the fields solved last, to start from
 }
-
-// kink is a prediction where the derivative of a row's loss or its second jumps,
-// and the interval of fields that the proximal map takes there.
-type kink struct{ f, from, to float64 }
 
 // point is a point of the map with its slope.
 type point struct{ h, f, slope float64 }
@@ -49,7 +43,6 @@ func (m *siteMap) response(p float64, k []float64) response {
 	t := normal.Average(m, normal.Options{
 		Tol: tol, Noise: m.prior + m.noise(m.cav.C, m.cav.Mean, f)/m.sd,
 		Rate: 1, Strip: m.strip / m.sd, Scale: m.scale / (m.sd * math.Sqrt(m.cav.C)),
-		Single: true, Breaks: m.breaks,
 	})
 	return response{base: f, shift: m.sd * t[0], variance: m.cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2],
 		pull: t[3]}
@@ -68,64 +61,15 @@ func (m *siteMap) evaluate(h float64) (f, slope, pull float64) {
 		f, slope = m.at(m.cav.C, h, m.Targets, m.counts)
 		return f, slope, 1 - slope
 	}
-	lo, hi, start := math.Inf(-1), math.Inf(1), h
-	for i, k := range m.kinks {
-		if h < k.from {
-			start = h - (k.from - k.f) // the least, as the derivative rises
-			if lo, hi = math.Max(lo, start), k.f; i > 0 {
-				start = 0.5 * (lo + hi)
-			}
-			break
-		}
-		if h <= k.to {
-			return k.f, 0, 1
-		}
-		start = h - (k.to - k.f)
-		lo, hi = k.f, start
-	}
-	f, curvature := m.solve(h, lo, hi, start)
+	f, curvature := m.solve(h)
 	slope = 1 / (1 + curvature)
 	m.last[1] = m.last[0]
 	m.last[0] = point{h, f, slope}
 	return f, slope, curvature * slope
 }
 
-// setCounts sets the row of counts, and finds the kinks of its loss.
-func (m *siteMap) setCounts(k []float64) {
-	m.counts = k
-	m.last = [2]point{}
-	m.kinks, m.breaks = m.kinks[:0], m.breaks[:0]
-	if m.breakpoints == nil {
-		return
-	}
-	for j, y := range m.Targets {
-		if k[j] == 0 {
-			continue
-		}
-		for _, b := range m.breakpoints(y) {
-			m.addKink(b)
-		}
-	}
-}
-
-// addKink inserts a kink in order.
-func (m *siteMap) addKink(b float64) {
-	at := len(m.kinks)
-	for at > 0 && m.kinks[at-1].f >= b {
-		if at--; m.kinks[at].f == b {
-			return
-		}
-	}
-	below, _ := m.push(math.Nextafter(b, math.Inf(-1)))
-	above, _ := m.push(math.Nextafter(b, math.Inf(1)))
-	m.kinks = append(m.kinks, kink{})
-	copy(m.kinks[at+1:], m.kinks[at:])
-	m.kinks[at] = kink{b, b + below, b + math.Max(below, above)}
-	m.breaks = append(m.breaks, (m.kinks[at].from-m.cav.Mean)/m.sd)
-	if above > below {
-		m.breaks = append(m.breaks, (m.kinks[at].to-m.cav.Mean)/m.sd)
-	}
-}
+// setCounts sets the row of counts.
+func (m *siteMap) setCounts(k []float64) { m.counts, m.last = k, [2]point{} }
 
 // push is the derivative of the row's loss over c, and its own derivative.
 func (m *siteMap) push(f float64) (push, curvature float64) {
@@ -139,14 +83,12 @@ func (m *siteMap) push(f float64) (push, curvature float64) {
 	return push, curvature
 }
 
-// solve solves f + push(f) = h in [lo, hi] by Newton steps, bisecting where one
+// solve solves f + push(f) = h by Newton steps, bisecting where one
 // leaves the bracket, and returns the curvature at f. It begins where the last two
-// points of the map lead, or if that is not in the bracket at start.
-func (m *siteMap) solve(h, lo, hi, start float64) (f, curvature float64) {
+// points of the map lead.
+func (m *siteMap) solve(h float64) (f, curvature float64) {
+	lo, hi := math.Inf(-1), math.Inf(1)
 	f = m.guess(h)
-	if !(lo < f && f < hi) {
-		f = start
-	}
 	tol := m.tol*m.sd + 0x1p-51*(math.Abs(h)+math.Abs(f))
 	var before point // f and curvature of the last step
 	for step := range maxNewton {

@@ -52,32 +52,19 @@ type tablePatch struct {
 	rows   [][]averaged
 }
 
-// symmetry is what else than equal targets makes sites alike.
-type symmetry int
-
-const (
-	noSymmetry symmetry = iota
-	mirrored            // labels and predictor may change their signs together
-	shifted             // target and predictor of a site of one example may move together
-)
-
-// standard carries a site's targets to those of a table: sign (y - shift), in order.
+// standard carries a site's targets to those of a table: their sign is turned where sites of labels may
+// change theirs together, and they are in order.
 type standard struct {
-	sign, shift float64
-	targets     []float64
+	sign    float64
+	targets []float64
 }
 
 // standardize finds the targets that stand for all alike.
-func (s symmetry) standardize(y []float64) standard {
-	x := standard{1, 0, slices.Clone(y)}
-	if s == mirrored && floats.Sum(y) < 0 {
+func (p *predictor) standardize(y []float64) standard {
+	x := standard{1, slices.Clone(y)}
+	if p.mirrored && floats.Sum(y) < 0 {
 		x.sign = -1
-	}
-	if s == shifted && len(y) == 1 {
-		x.shift = y[0]
-	}
-	for i, v := range y {
-		x.targets[i] = x.sign * (v - x.shift)
+		floats.Scale(-1, x.targets)
 	}
 	slices.Sort(x.targets)
 	return x
@@ -89,7 +76,7 @@ func Share(sites []Site) {
 	alike := map[string][]*smoothSite{}
 	for _, site := range sites {
 		if s, ok := site.(*smoothSite); ok && s.patchWidth > 0 {
-			s.standard = s.symmetry.standardize(s.targets)
+			s.standard = s.predictor.standardize(s.targets)
 			key := fmt.Sprint(s.standard.targets)
 			alike[key] = append(alike[key], s)
 		}
@@ -114,7 +101,7 @@ func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
 	if !(sd*root >= leastTableSD && cav.C <= maxCavityPrecision) {
 		return Moments{}, false
 	}
-	mean := at.sign * (cav.Mean - at.shift)
+	mean := at.sign * cav.Mean
 	w := windows.Get().(*tableWindow)
 	defer windows.Put(w)
 	if !w.set(t, cav.C, mean-ruleReach*sd, mean+ruleReach*sd) {
@@ -125,7 +112,7 @@ func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
 		rule := ruleWeights[tries]
 		w.fill(v, mean-ruleReach*sd, sd*ruleReach/float64(half))
 		if m, ok := averageRule(v, rule, sd*root); ok {
-			m.Mean = at.sign*(mean+m.Mean/root) + at.shift
+			m.Mean = at.sign * (mean + m.Mean/root)
 			m.Var /= cav.C
 			return m, m.Response >= leastKeep
 		}

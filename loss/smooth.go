@@ -18,16 +18,15 @@ type predictor struct {
 	// The error of f: relative to f and h, and in units of the prior's standard
 	// deviation 1/sqrt(c).
 	relative, prior float64
-	// derivatives and breakpoints are those of Differentiable, nil if unknown.
+	// derivatives are those of Differentiable, nil if unknown.
 	derivatives func(f, y float64) (first, second float64)
-	breakpoints func(y float64) []float64
 	// f is analytic for h within strip of the real axis; or analytic and bends on
 	// no less than scale, in units of 1/sqrt(c). 0 if unknown.
 	strip, scale float64
 	likelihood   tabulable // nil but for likelihoods that can be tabulated
 	// patchWidth is the width in h of a siteTable's patches, 0: there are none.
 	patchWidth float64
-	symmetry   symmetry
+	mirrored   bool // labels and predictor may change their signs together
 }
 
 // exactPredictor is a predictor exact to rounding.
@@ -103,10 +102,9 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 	return integrate(cav).clamp()
 }
 
-// clamp raises a negative shrinkage to 0.
+// clamp raises a shrinkage to 0 that the error of the quadrature made negative.
 func (m Moments) clamp() Moments {
 	if m.Shrinkage < 0 {
-		m.Clamped = m.Shrinkage < -1e-8 // else it is the error of the quadrature
 		m.Shrinkage, m.Response = 0, 1
 	}
 	return m
@@ -240,15 +238,7 @@ type pushedRow struct{ m *siteMap }
 
 func (r pushedRow) at(h float64) point { return evaluatedRow(r).at(h) }
 
-func (r pushedRow) crossing(x float64, beyond bool) point {
-	for _, k := range r.m.kinks {
-		if x == k.f {
-			if beyond {
-				return point{k.to, x, 0}
-			}
-			return point{k.from, x, 0}
-		}
-	}
+func (r pushedRow) crossing(x float64, _ bool) point {
 	push, curvature := r.m.push(x)
 	return point{x + push, x, 1 / (1 + curvature)}
 }

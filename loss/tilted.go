@@ -24,8 +24,7 @@ func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, vari
 	log := logTilted(c, h, y, k, l.LogDensity)
 	mode, width := peak(l, c, h, y, k)
 	reach := tiltReach/math.Sqrt(c) + width
-	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep,
-		single: true}
+	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep}
 	t.resolve(0, 1/math.Sqrt(c+floats.Sum(k)))
 	logZ, mean, variance = t.moments()
 	return logZ + 0.5*math.Log(c/(2*math.Pi)), mean, variance
@@ -86,7 +85,8 @@ const (
 	tiltReach      = 9    // in units of 1/sqrt(c)
 	maxTiltStep    = 0.72 // first step
 	mostTilt       = 1 << 15
-	tiltNegligible = 42 // exponent below the mode
+	tiltNegligible = 42   // exponent below the mode
+	trustedChange  = 3e-5 // the change that may tell the error
 )
 
 // tilt is a density known by its logarithm, to be integrated by the trapezoid
@@ -95,10 +95,9 @@ const (
 // is about the square of the last change.
 type tilt struct {
 	log           func(f float64) float64
-	center, width float64 // the highest mode, and its width
+	center, width float64 // the mode, and its width
 	lo, hi        float64 // ends, beyond which the density is negligible
 	step          float64 // the first
-	single        bool    // there is no other mode
 }
 
 // resolve lowers the first step to see a feature of that width at f, if the
@@ -128,11 +127,7 @@ func (t *tilt) moments() (logZ, mean, variance float64) {
 		total[0] += weight
 		total[1] += weight * off
 		total[2] += weight * off * off
-		return t.single && v < -tiltNegligible
-	}
-	trusted := 3e-5 // the change that may tell the error
-	if !t.single {
-		trusted = 1e-7 // a slight mode may be coarser
+		return v < -tiltNegligible
 	}
 	step, points := t.step, 0
 	change := math.Inf(1)
@@ -162,7 +157,7 @@ func (t *tilt) moments() (logZ, mean, variance float64) {
 		if level > 0 {
 			before := change
 			change = math.Max(math.Abs(z/z0-1), math.Max(math.Abs(m-m0)/math.Sqrt(math.Abs(s)), math.Abs(s/s0-1)))
-			if change <= 1e-10 || (level > 1 && change <= trusted && change <= 2*before*before) || points > mostTilt {
+			if change <= 1e-10 || (level > 1 && change <= trustedChange && change <= 2*before*before) || points > mostTilt {
 				break
 			}
 		}

@@ -2,12 +2,9 @@ package loss
 
 import (
 	"math"
-	"slices"
+	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
-	"bootbench/loss/internal/counts"
 	"bootbench/resample"
 )
 
@@ -77,61 +74,14 @@ func (l pinball) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return y[0], 0
 }
 
-// knownPinball is a pinball whose user knows its derivatives.
-type knownPinball struct{ pinball }
-
-func (knownPinball) Name() string { return "pinball with breakpoints" }
-
-func (l knownPinball) Derivatives(f, y float64) (first, second float64) {
-	if f < y {
-		return -l.q, 0
-	}
-	return 1 - l.q, 0
-}
-
-func (knownPinball) Breakpoints(y float64) []float64 { return []float64{y} }
-
-// counted counts what a map of a pinball costs.
-type counted struct {
-	knownPinball
-	calls *int
-}
-
-func (l counted) Derivatives(f, y float64) (first, second float64) {
-	*l.calls++
-	return l.knownPinball.Derivatives(f, y)
-}
-
-func (l counted) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	*l.calls++
-	return l.pinball.Prox(c, h, y, k)
-}
-
-// TestEvaluations: a map that is affine between more than two bends is read off a few points for
-// every count: 17 whole standard deviations, two points at each bend and a few where bends
-// share a cell, 60 in all. With two bends none is needed once the site is made.
-func TestEvaluations(t *testing.T) {
-	for _, mean := range []float64{0.3, 0.123} {
-		calls := 0
-		l := counted{knownPinball{pinball{0.7}}, &calls}
-		for _, c := range []struct {
-			name string
-			loss Proximal
-			most int
-		}{{"known", l, 0}, {"unknown", struct{ Proximal }{l}, 0},
-			{"three, unknown", struct{ Proximal }{threeKinks{calls: &calls}}, 60}} {
-			site, err := FromProximal(c.loss).Site([]float64{1}, resample.Poisson{Ratio: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			calls = 0
-			site.Moments(Cavity{2, mean, 0.4})
-			rows := len(counts.New([]float64{1}, resample.Poisson{Ratio: 1}).P)
-			if calls > c.most*rows {
-				t.Errorf("bends %s, mean %g: %d evaluations of %d counts", c.name, mean, calls, rows)
-			}
-		}
-	}
+// pinballLoss is the same, declared piecewise.
+func pinballLoss(q float64) interface {
+	Loss
+	Proximal
+} {
+	return FromPiecewise("pinball", func(y float64) Piecewise {
+		return Piecewise{Breakpoints: []float64{y}, Slopes: []float64{-q, 1 - q}}
+	})
 }
 
 // bisected is a pinball whose user finds the proximal map by halving, to tol.
@@ -159,17 +109,17 @@ func (l bisected) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return f, 1
 }
 
-// TestRoundedProximal: a map that its user rounds costs no more than some hundred evaluations
+// TestRoundedProximal: a map that its user rounds costs no more than some thousand evaluations
 // a count (13 counts matter here), and its moments err as it does itself.
 func TestRoundedProximal(t *testing.T) {
 	law, cav := resample.Poisson{Ratio: 1}, Cavity{C: 2, Mean: 0.3, Var: 0.5}
-	exact, _ := FromProximal(pinball{0.3}).Site([]float64{0.4}, law)
+	exact, _ := pinballLoss(0.3).Site([]float64{0.4}, law)
 	want := exact.Moments(cav)
 	for _, tol := range []float64{1e-12, 1e-9, 1e-7} {
 		calls := 0
 		s, _ := FromProximal(bisected{pinball{0.3}, tol, &calls}).Site([]float64{0.4}, law)
 		got := s.Moments(cav)
-		if calls > 2500 {
+		if calls > 13*30000 {
 			t.Errorf("rounded to %g: %d evaluations", tol, calls)
 		}
 		if e := 10*tol + 1e-9; math.Abs(got.Mean-want.Mean) > e || math.Abs(got.Var-want.Var) > e ||
@@ -179,112 +129,75 @@ func TestRoundedProximal(t *testing.T) {
 	}
 }
 
-// TestStraightDerivatives: a user's loss whose derivative is straight between breakpoints is
-// the loss of the catalogue that it copies, to rounding; one that bends is not taken for it.
-func TestStraightDerivatives(t *testing.T) {
+// TestFromPiecewise: a declared loss is the loss of the catalogue that it copies, with its value up to
+// rounding; with many breakpoints its map and moments are those of the map that golden section finds on its value.
+func TestFromPiecewise(t *testing.T) {
 	law, cav := resample.Poisson{Ratio: 1}, Cavity{C: 0.8, Mean: 1.4, Var: 1.5}
-	half, _ := FromProximal(knownPinball{pinball{0.5}}).Site([]float64{0.7, 0.2}, law)
-	absolute, _ := LeastAbsolute{C: 0.5}.Site([]float64{0.7, 0.2}, law)
-	if got, want := half.Moments(cav), absolute.Moments(cav); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if _, straight := half.(*piecewiseSite); !straight {
-		t.Errorf("a pinball's site is a %T", half)
-	}
-	bent, _ := FromProximal(bentPinball{knownPinball{pinball{0.5}}}).Site([]float64{0.7}, law)
-	if _, smooth := bent.(*smoothSite); !smooth {
-		t.Errorf("a bent pinball's site is a %T", bent)
-	}
-}
-
-// TestStraightMaps: losses that are known by their maps alone, but straight, are those of the
-// catalogue that they copy: to rounding, and to its own error where the map is rounded. Search and moves from
-// one target to others take some hundred evaluations, averages none. Losses that are not of that kind are
-// averaged as before: smooth, of three kinks, a barrier, without a least value.
-func TestStraightMaps(t *testing.T) {
-	law := resample.Poisson{Ratio: 1}
-	calls := 0
 	for _, c := range []struct {
-		alone Proximal
-		like  Loss
-		y     []float64
-		tol   float64
+		of   func(y float64) Piecewise
+		like interface {
+			Loss
+			Proximal
+		}
+		y []float64
 	}{
-		{Hinge{C: 0.7}, Hinge{C: 0.7}, []float64{-1}, 1e-12}, {SquaredHinge{C: 3}, SquaredHinge{C: 3},
-			[]float64{1, -1}, 1e-12},
-		{EpsInsensitive{2, 0.3}, EpsInsensitive{2, 0.3}, []float64{0.8, 5}, 1e-12}, {Huber{2, 0.4}, Huber{2, 0.4},
-			[]float64{-130}, 1e-9},
-		{LeastAbsolute{0.5}, LeastAbsolute{0.5}, []float64{1e4}, 1e-6},
-		{bisected{pinball{0.5}, 1e-12, &calls}, LeastAbsolute{0.5}, []float64{0.4}, 1e-10},
+		{func(y float64) Piecewise {
+			return Piecewise{Breakpoints: []float64{y}, Slopes: []float64{-0.5, 0.5}}
+		}, LeastAbsolute{C: 0.5}, []float64{0.7, 0.2}},
+		{func(y float64) Piecewise {
+			return Piecewise{[]float64{y - 0.4, y + 0.4}, []float64{-0.8, -0.8, 0.8}, []float64{0, 2, 0}}
+		}, Huber{2, 0.4}, []float64{-1.3}},
+		{func(y float64) Piecewise {
+			return Piecewise{[]float64{y}, []float64{0, 0}, []float64{6 * (1 + y) / 2, 6 * (1 - y) / 2}}
+		}, SquaredHinge{C: 3}, []float64{1}},
 	} {
-		l := FromProximal(struct{ Proximal }{c.alone})
-		for _, move := range []float64{0, 1.7, -0.3} {
-			y := slices.Clone(c.y)
-			if c.y[0] != 1 && c.y[0] != -1 {
-				floats.AddConst(move, y)
-			}
-			got, err := l.Site(y, law)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, _ := c.like.Site(y, law)
-			if _, ok := got.(*straightSite); !ok {
-				t.Fatalf("%s %v: %T", c.like.Name(), y, got)
-			}
-			for _, cav := range []Cavity{{2, y[0] - 0.3, 0.6}, {0.1, 0.9 * y[0], 3}} {
-				calls = 0
-				a, b := got.Moments(cav), want.Moments(cav)
-				if calls > 0 {
-					t.Errorf("%s: %d evaluations", c.like.Name(), calls)
-				}
-				if !(math.Abs(a.Mean-b.Mean) <= c.tol && math.Abs(a.Var-b.Var) <= c.tol &&
-					math.Abs(a.Response-b.Response) <= c.tol && math.Abs(a.Shrinkage-b.Shrinkage) <= c.tol) {
-					t.Errorf("%s %v: %+v, want %+v", c.like.Name(), y, a, b)
-				}
-			}
-			far := Cavity{2, y[0] + 1e3*(1+math.Abs(y[0])), 4}
-			if a, b := got.Moments(far), want.Moments(far); math.Abs(a.Mean-b.Mean) > 1e-8*far.Mean ||
-				math.Abs(a.Var-b.Var) > 1e-8*(4+b.Var) {
-				t.Errorf("%s, far off: %+v, want %+v", c.like.Name(), a, b)
-			}
+		l := FromPiecewise("copy", c.of)
+		got, err := l.Site(c.y, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := c.like.Site(c.y, law)
+		a, b := got.Moments(cav), want.Moments(cav)
+		if !(math.Abs(a.Mean-b.Mean) <= 1e-14 && math.Abs(a.Var-b.Var) <= 1e-13 &&
+			math.Abs(a.Response-b.Response) <= 1e-14) {
+			t.Errorf("%s: %+v, want %+v", c.like.Name(), a, b)
+		}
+		for f := -3.0; f <= 3; f += 0.37 {
+			relative(t, c.like.Name()+" value", l.Value(f, c.y[0]), c.like.Value(f, c.y[0]), 1e-13)
 		}
 	}
-	for _, p := range []Proximal{logCosh{2}, bisected{pinball{0.3}, 1e-8, &calls}, HardMargin{},
-		threeKinks{calls: &calls}, Logistic{C: 1}, wavy{}} {
-		s, _ := FromProximal(struct{ Proximal }{p}).Site([]float64{1}, law)
-		if _, ok := s.(*smoothSite); !ok {
-			t.Errorf("%s: %T", p.Name(), s)
+
+	stairs := FromPiecewise("stairs", func(y float64) Piecewise {
+		return Piecewise{[]float64{y - 1, y, y + 0.2, y + 0.9, y + 2, y + 5},
+			[]float64{-2, -1, 0.5, 1, 1, 1.5, 4}, []float64{0, 0.1, 0, 0, 0.2, 0, 1}}
+	})
+	site, err := stairs.Site([]float64{0.3}, law)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []float64{-4, -0.6, 0.1, 0.35, 1.4, 9} {
+		f, _ := stairs.Prox(0.7, h, []float64{0.3}, []float64{2})
+		want := minimise(func(x float64) float64 { return 0.35*(x-h)*(x-h) + 2*stairs.Value(x, 0.3) },
+			[]float64{h, 0.3})
+		if !(math.Abs(f-want) <= 3e-7) {
+			t.Errorf("map at %g: %g, want %g", h, f, want)
 		}
 	}
-}
-
-// threeKinks is the absolute loss with two kinks more, off the target.
-type threeKinks struct {
-	pinball
-	calls *int
-}
-
-func (l3 threeKinks) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	*l3.calls++
-	l := piecewise{[]float64{y[0] - 1, y[0], y[0] + 0.2}, []float64{-2, -1, 1, 1.5}, make([]float64, 4)}
-	for i := range l.slopes {
-		l.slopes[i] *= k[0]
+	for _, cav := range []Cavity{cav, {2, -3, 0.1}, {0.3, 3, 4}} {
+		compare(t, "stairs", stairs, []float64{0.3}, law, cav, plainMoments(site.(*piecewiseSite).all, cav), 1e-11)
 	}
-	return l.prox(c, h)
-}
 
-// wavy is a square loss with a little more far from its target.
-type wavy struct{ pinball }
-
-func (wavy) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	q := k[0] * (1 + 1e-6*math.Tanh(math.Abs(h-y[0])))
-	return (c*h + q*y[0]) / (c + q), c / (c + q)
-}
-
-// bentPinball bends near its target.
-type bentPinball struct{ knownPinball }
-
-func (l bentPinball) Derivatives(f, y float64) (first, second float64) {
-	first, _ = l.knownPinball.Derivatives(f, y)
-	return first + 1e-3*math.Tanh(f-y), 1e-3 / (math.Cosh(f-y) * math.Cosh(f-y))
+	for what, p := range map[string]Piecewise{
+		"breakpoints need": {Slopes: []float64{0}},
+		"slopes":           {Breakpoints: []float64{0}, Slopes: []float64{-1}},
+		"rise":             {Breakpoints: []float64{1, 1}, Slopes: []float64{-1, 0, 1}},
+		"not convex":       {Breakpoints: []float64{0}, Slopes: []float64{1, -1}},
+		"no least value":   {Breakpoints: []float64{0}, Slopes: []float64{-2, -1}},
+		"curvature":        {Breakpoints: []float64{0}, Slopes: []float64{-1, 1}, Curvatures: []float64{0, math.NaN()}},
+	} {
+		_, err := FromPiecewise("bad", func(float64) Piecewise { return p }).Site([]float64{0}, law)
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

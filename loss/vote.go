@@ -66,7 +66,7 @@ func (x *mixture) fieldsOfZero(c float64) []float64 {
 // fieldsOfZero are the fields that are mapped to 0, of all rows, or nil if l' is not known
 // there.
 func (x smoothMixture) fieldsOfZero(c float64) []float64 {
-	if x.derivatives == nil || x.breakpoints != nil {
+	if x.derivatives == nil {
 		return nil
 	}
 	fields := make([]float64, len(x.P))

@@ -79,14 +79,3 @@ func TestHardMarginsChecked(t *testing.T) {
 		t.Errorf("a predictor that is 0: %v", err)
 	}
 }
-
-// TestScalesChecked: targets beyond what quadrature can see beside the scale of their noise are refused.
-func TestScalesChecked(t *testing.T) {
-	set := load(t, "synthetic:friedman1,n=20")
-	set.Y[7] = 1e49
-	_, err := model.Build(model.Spec{Set: set, Loss: loss.Student{Dof: 4, Scale: 1},
-		Kernel: kernel.Spec{Gamma: 1}})
-	if !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "Student-t noise") {
-		t.Error(err)
-	}
-}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
 	"bootbench/kernel"
@@ -180,11 +179,6 @@ func checkSet(set *dataset.Set, l loss.Loss) error {
 	if err := checkFinite(set); err != nil {
 		return err
 	}
-	if student, ok := l.(loss.Student); ok {
-		if y := floats.Norm(set.Y, math.Inf(1)); y > mostScales*student.Scale {
-			return fmt.Errorf("targets of up to %g are more than %g times the scale %g of Student-t noise: its average over resamples cannot be resolved", y, mostScales, student.Scale)
-		}
-	}
 	task, err := taskOf(l)
 	if err != nil {
 		return err
@@ -199,10 +193,6 @@ func checkShape(x dataset.Matrix) error {
 	}
 	return nil
 }
-
-// mostScales is how many scales of Student-t noise a target may lie from 0: the quadrature has to see a
-// width of one scale among them.
-const mostScales = 1e12
 
 // largestTarget is the size up to which a target's square, and that of its square, are
 // numbers.

@@ -58,7 +58,6 @@ func TestPredictor(t *testing.T) {
 			1, 2, 3, 1, 2, 3, 4}}, false},
 		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
 		{numbers, loss.LeastAbsolute{C: 2}, kernel.Spec{Kind: kernel.Linear}, false},
-		{numbers, loss.Student{Dof: 4, Scale: 2}, rbf, false},
 		{labels, loss.Square{Noise: 0.5}, kernel.Spec{Kind: kernel.Matern52}, true},
 		{labels, loss.HardMargin{}, rbf, true},
 		{labels, loss.Hinge{C: 2}, rbf, true},

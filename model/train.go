@@ -127,8 +127,6 @@ func (m *Model) Training(method RetrainMethod, batchTolerance float64) string {
 		return "Cholesky factorisation"
 	case loss.HardMargin, loss.Hinge:
 		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
-	case loss.Student:
-		return "expectation propagation; where an outlier widens the posterior its site precision is negative, which the theory holds at 0"
 	case gp.Likelihood:
 		return "expectation propagation"
 	}

@@ -423,8 +423,7 @@ func (s *Subject) parameters() string {
 	}
 	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights +
 		nonzero(", epsilon = %v", s.Epsilon) +
-		nonzero(", delta = %v", s.Delta) + nonzero(", %v degrees of freedom", s.Dof) + nonzero(", scale %v",
-		s.Scale)
+		nonzero(", delta = %v", s.Delta)
 }
 
 // interval prints what the intervals at new inputs hold.

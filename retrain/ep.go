@@ -15,9 +15,7 @@ import (
 // of the posterior exp(-loss) (M03-37..40). An example drawn k times counts k
 // times in the likelihood.
 //
-// Expectation propagation is an approximation; package gp says how good. That it
-// does not converge, an *UnconvergedError, happens with Student-t likelihoods,
-// which may have no fixed point.
+// Expectation propagation is an approximation; package gp says how good.
 type EP struct {
 	// Kernel is the kernel matrix over the sites. Trainers only read it.
 	Kernel *linalg.Sym

@@ -50,12 +50,8 @@ done
 for set in "waves 8" "friedman1 10"; do
 	name=${set% *} d=${set#* }
 	for gd in 0.05 0.25 1; do
-		for loss in eps huber absolute student; do
-			case $loss in
-			student) flags="--dof 4 --scale 0.1" ;;
-			*) flags="--C 10" ;;
-			esac
-			cell "$name" "synthetic:$name,n=400,seed=1,d=$d" $gd "$d" "$loss" --loss $loss $flags
+		for loss in eps huber absolute; do
+			cell "$name" "synthetic:$name,n=400,seed=1,d=$d" $gd "$d" "$loss" --loss $loss --C 10
 		done
 	done
 done

@@ -117,13 +117,9 @@ func (x *fixedPoint) useFactor() bool {
 
 // addWarnings explains why a solve did not converge, and which sites are at a limit.
 func (x *fixedPoint) addWarnings() {
-	clamped, capped := x.model.countClipped(x.accepted.Cavities)
+	capped := x.model.countCapped(x.accepted.Cavities)
 	x.Stats.Capped = capped
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
-	if clamped > 0 {
-		warn("%d sites would widen the posterior, which no site precision d >= 0 can say: their d is held at 0",
-			clamped)
-	}
 	if x.Status == Converged {
 		return
 	}

@@ -106,9 +106,6 @@ func ownLosses(c, noise float64) []struct {
 		{loss.Logit{}, true, true, func(p, h, y, k float64) float64 {
 			return posteriorMean(p, h, k, func(f float64) float64 { return -math.Log1p(math.Exp(-y * f)) })
 		}},
-		{loss.Student{Dof: 4, Scale: 1}, false, true, func(p, h, y, k float64) float64 {
-			return posteriorMean(p, h, k, func(f float64) float64 { return -2.5 * math.Log1p((f-y)*(f-y)/4) })
-		}},
 	}
 }
 

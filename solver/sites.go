@@ -99,7 +99,7 @@ func (s *siteModel) thinned(cav loss.Cavity, m loss.Moments) loss.Moments {
 			Mean:      cav.Mean + t*off,
 			Var:       t*m.Var + (1-t)*cav.Var + t*(1-t)*off*off,
 			Response:  t*m.Response + (1 - t),
-			Shrinkage: t * m.Shrinkage, Clamped: m.Clamped,
+			Shrinkage: t * m.Shrinkage,
 		}
 	}
 	return m
@@ -111,20 +111,15 @@ func (s *siteModel) response(i int, c float64, m loss.Moments) float64 {
 	return math.Max(m.Response, math.Max(minResponse, least/(1+least)))
 }
 
-// countClipped counts the sites whose d is held at a limit: clamped at 0, where the
-// likelihood would widen the posterior and d would be negative, and capped at the
-// largest d that response allows.
-func (s *siteModel) countClipped(x Cavities) (clamped, capped int) {
-	var low, high atomic.Int64
+// countCapped counts the sites whose d is held at the largest that response allows.
+func (s *siteModel) countCapped(x Cavities) int {
+	var high atomic.Int64
 	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
-		if m.Clamped {
-			low.Add(1)
-		}
 		if s.response(i, cav.C, m) > m.Response {
 			high.Add(1)
 		}
 	})
-	return int(s.share.SumOf(float64(low.Load()))), int(s.share.SumOf(float64(high.Load())))
+	return int(s.share.SumOf(float64(high.Load())))
 }
 
 // siteParameters computes the parameters with which each site has, beside its cavity,

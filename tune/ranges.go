@@ -37,8 +37,6 @@ func ranges(spec *model.Spec) map[string]span {
 		"C":            {1e-3 / variance, 3 / variance, 1e5 / variance},
 		"epsilon":      times(math.Sqrt(variance), span{1e-3, 0.1, 3}),
 		"delta":        times(math.Sqrt(variance), span{0.01, 0.5, 10}),
-		"scale":        times(math.Sqrt(variance), span{0.01, 0.3, 10}),
-		"dof":          {0.5, 4, 100},
 		"class-weight": {0.01, 1, 100},
 	}
 }

@@ -28,7 +28,7 @@ type lossFlags struct {
 
 // lossFlagNames are their names on the command line; those between the first and the last
 // are those of loss.Info.Takes.
-var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "dof", "scale", "class-weight"}
+var lossFlagNames = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"}
 
 func (l *lossFlags) register(f *pflag.FlagSet) {
 	l.flags = f
@@ -57,8 +57,6 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 		{"C", &p.C, 1, "factor `C` of the loss against the regulariser, the cost of margin violation, from 1e-30 to 1e15"},
 		{"epsilon", &p.Epsilon, 0.1, "eps: half width `E` of the tube in units of the target, from 0 to 1e30"},
 		{"delta", &p.Delta, 1, "huber: residual `D` in units of the target from which on the loss is linear, from 1e-30 to 1e30"},
-		{"dof", &p.Dof, 4, "student: degrees of freedom `K` of the noise, from 0.1 to 1e15"},
-		{"scale", &p.Scale, 1, "student: scale `S` of the noise in units of the target, from 1e-30 to 1e30"},
 	} {
 		if slices.Contains(takes, v.name) {
 			f.Float64Var(v.to, v.name, v.byDefault, v.usage)
@@ -87,7 +85,7 @@ func lossesTopic() *cobra.Command {
 			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
 		}
 	}
-	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, and --epsilon, --delta,\n--dof and --scale where a formula has them. --class-weight multiplies C of the examples\nof a class for hinge, hinge2 and logistic.")
+	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, --epsilon and --delta\nwhere a formula has them. --class-weight multiplies C of the examples of a class for\nhinge, hinge2 and logistic.")
 	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String()}
 }
 
@@ -171,7 +169,6 @@ func (l *lossFlags) used(about loss.Info) loss.Parameters {
 // also be 0.
 var parameterRange = map[string][2]float64{
 	"noise": {1e-100, 1e100}, "C": {1e-30, 1e15}, "epsilon": {0, 1e30}, "delta": {1e-30, 1e30},
-	"dof": {0.1, 1e15}, "scale": {1e-30, 1e30},
 }
 
 // checkParameters names the flag of a parameter that is out of range.

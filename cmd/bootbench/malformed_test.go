@@ -47,7 +47,7 @@ var oddValues = map[string][]string{
 // wholeValues are values that flags take, mostly.
 var wholeValues = map[string][]string{
 	"loss": {"square", "hard", "hinge", "hinge2", "logistic", "eps", "huber", "absolute", "probit", "logit",
-		"student", "perceptron"}, "noise": {"1", "0.01", "10%", "0%", "1e-100", "1e100"},
+		"perceptron"}, "noise": {"1", "0.01", "10%", "0%", "1e-100", "1e100"},
 	"kernel": {"rbf", "linear", "poly", "matern32", "precomputed"}, "scheme": {"poisson", "multinomial",
 		"subsample", "bernoulli", "kfold"},
 	"method": {"adatap", "start", "meanfield", "variational", "exact", "fast", "xialpha", "approx", "all",

@@ -120,7 +120,6 @@ func TestModelFileUnits(t *testing.T) {
 		"chosen":     "synthetic:friedman1,n=60",
 		"sparse":     "synthetic:text,n=60,d=2000 --loss hinge --C 1 --kernel linear",
 		"perceptron": "crabs --loss perceptron --kernel linear",
-		"student":    "synthetic:friedman1,n=25 --loss student --scale 3",
 	} {
 		model := filepath.Join(t.TempDir(), "m.json")
 		type answer struct {

@@ -29,7 +29,7 @@ var groups = []group{
 	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based",
 		"map-labels", "no-standardize", "no-normalize-target", "export", "data", "figure",
 		"pumadyn", "exact", "lowrank", "sizes"}},
-	{"Model", []string{"class-weight", "epsilon", "delta", "dof", "scale", "bias", "no-bias", "form", "passes"}},
+	{"Model", []string{"class-weight", "epsilon", "delta", "bias", "no-bias", "form", "passes"}},
 	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},
 	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped",
 		"fit-tol", "rho", "estimators", "splits", "models"}},

@@ -122,7 +122,10 @@ func (t *table) takeRowNames(c *column) {
 		return
 	}
 	c.role = asRowName
-	t.rowNames = c.texts
+	t.rowNames = nil
+	for _, text := range c.texts {
+		t.rowNames = append(t.rowNames, printable(text))
+	}
 	t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
 }
 
@@ -364,6 +367,9 @@ func (t *table) targets(rows []int) ([]float64, *column) {
 func (t *table) setTarget(set *Set, rows []int) error {
 	y, c := t.targets(rows)
 	set.Y, set.Task = y, guessTask(y)
+	if err := set.checkVaries(); err != nil && c.kind != texts {
+		return err
+	}
 	if c.kind == texts {
 		return set.classifyTexts(c.texts, t.opt.Positive)
 	}
@@ -397,7 +403,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	}
 	for _, c := range t.columns {
 		if c.unseen > 0 {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, e.Name)
+			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, e.name())
 		}
 	}
 	in.Notes = t.notes

@@ -153,6 +153,9 @@ func (s *Set) Encoding() *Encoding {
 	return e
 }
 
+// name is that of the training set, for messages.
+func (e *Encoding) name() string { return printable(e.Name) }
+
 // Sparse reports whether inputs are sparse.
 func (e *Encoding) Sparse() bool { return len(e.Columns) == 0 }
 

@@ -102,14 +102,14 @@ func (e *Encoding) inputsOf(s *Set) (*Inputs, error) {
 	case e.Sparse() && s.Sparse == nil:
 		return nil, e.errNotSparse(s.Name)
 	case !e.Sparse() && !slices.Equal(s.Features, featureNames(e.Columns)):
-		return nil, &Error{File: s.Name, Err: fmt.Errorf("its features are not those of %s", e.Name)}
+		return nil, &Error{File: s.Name, Err: fmt.Errorf("its features are not those of %s", e.name())}
 	}
 	return &Inputs{Name: s.Name, X: s.X, Sparse: s.Sparse, Y: s.Y}, nil
 }
 
 func (e *Encoding) errNotSparse(name string) error {
 	return &Error{File: name,
-		Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.Name)}
+		Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.name())}
 }
 
 // readSparse reads sparse lines, either all with a label or all without,
@@ -132,7 +132,7 @@ func (e *Encoding) readSparse(files []stream, name string, opt Options) (*Inputs
 	}
 	if s.x.Cols > e.Features {
 		return nil, &Error{File: s.widest.file, Line: s.widest.number,
-			Err: fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, e.Name, e.Features)}
+			Err: fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, e.name(), e.Features)}
 	}
 	s.x.Cols = e.Features
 	if err := opt.checkSize(s.x.Rows, s.x.Cols); err != nil {

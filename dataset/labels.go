@@ -21,6 +21,14 @@ func (s *Set) Check(task Task) error {
 	return nil
 }
 
+// checkVaries refuses targets that are all the same, whatever the task.
+func (s *Set) checkVaries() error {
+	if values, _ := distinctValues(s.Y, 2); len(values) > 1 {
+		return nil
+	}
+	return s.Check(s.Task)
+}
+
 // CheckLabels verifies that the targets take exactly the two values -1 and +1.
 // Otherwise the error says what they take; it is ErrLabels where other values
 // than these two occur.
@@ -32,8 +40,8 @@ func CheckLabels(y []float64) error {
 	case len(y) == 0:
 		return &Error{Err: errors.New("no labels")}
 	case len(values) == 1 && (values[0] == -1 || values[0] == 1):
-		return &Error{Err: fmt.Errorf("all %d labels are %v: examples of both classes are needed", len(y),
-			values[0])}
+		return &Error{Err: fmt.Errorf("all %d labels are %v: examples of both classes are needed, --target NAME takes another column",
+			len(y), values[0])}
 	case len(values) == 2:
 		return &Error{Err: fmt.Errorf("%w, not %v and %v (--map-labels takes %v to -1 and %v to +1)",
 			ErrLabels, values[0], values[1], values[0], values[1])}
@@ -48,7 +56,8 @@ func CheckTarget(y []float64) error {
 	case 0:
 		return &Error{Err: errors.New("no targets")}
 	case 1:
-		return &Error{Err: fmt.Errorf("all %d targets are %v: there is nothing to learn", len(y), values[0])}
+		return &Error{Err: fmt.Errorf(
+			"all %d targets are %v: there is nothing to learn, --target NAME takes another column", len(y), values[0])}
 	}
 	return nil
 }
@@ -66,9 +75,9 @@ func (c *Classes) Name(label float64) string {
 		c = &Classes{"-1", "1"}
 	}
 	if label > 0 {
-		return c.Positive
+		return printable(c.Positive)
 	}
-	return c.Negative
+	return printable(c.Negative)
 }
 
 // Labels are the classes of a file, texts or numbers.
@@ -179,7 +188,7 @@ func (s *Set) classifyTexts(found []string, positive string) error {
 			Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed, --positive LABEL sets one of them against the rest", len(order), listTexts(order))}
 	case len(order) < 2:
 		return &Error{File: s.Name, Column: s.Target,
-			Err: fmt.Errorf("the target holds only %s: two classes are needed", listTexts(order))}
+			Err: fmt.Errorf("the target holds only %s: two classes are needed, --target NAME takes another column", listTexts(order))}
 	default:
 		labels.Negative, labels.Positive = order[0], order[1]
 	}
@@ -216,7 +225,7 @@ func (s *Set) flip() error {
 
 func (s *Set) noteLabels() {
 	s.Notes = append(s.Notes[:len(s.Notes):len(s.Notes)], fmt.Sprintf("classes of %s: %s is +1, %s is -1",
-		quote(s.Target), s.Labels.Positive, s.Labels.Negative))
+		quote(s.Target), s.Labels.Name(1), s.Labels.Name(-1)))
 }
 
 func (s *Set) errPositive(positive, a, b string) error {

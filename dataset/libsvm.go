@@ -51,6 +51,9 @@ func (s *sparse) set(name string, opt Options) (*Set, error) {
 		return nil, &Error{File: name,
 			Err: errors.New("sparse lines have no columns that --target, --drop or --categorical could name")}
 	}
+	if err := set.checkVaries(); err != nil {
+		return nil, err
+	}
 	if opt.Positive != "" {
 		return set, set.Classify(opt.Positive)
 	}

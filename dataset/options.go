@@ -3,13 +3,15 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
 
 // Options of the readers. The zero value holds the defaults.
 type Options struct {
-	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB. A dense matrix
+	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB, or a third of the memory limit of the Go
+	// runtime (GOMEMLIMIT) where that is less: reading takes twice the inputs. A dense matrix
 	// takes 8 bytes an entry; a sparse one 12 for an entry that is not zero and
 	// 16 for a row and for a feature. A reader of sparse files stops at the line
 	// with which the limit is passed, having taken about twice as much.
@@ -104,7 +106,7 @@ func (o Options) maxBytes() int64 {
 	if o.MaxBytes > 0 {
 		return o.MaxBytes
 	}
-	return 2 << 30
+	return min(2<<30, debug.SetMemoryLimit(-1)/3) // a negative number asks for the limit
 }
 
 // share is how many of so many rows this process holds at most.

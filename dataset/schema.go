@@ -119,11 +119,11 @@ func (t *table) planInputs(e *Encoding) error {
 	}
 	for _, c := range e.Columns {
 		if _, absent := missing[c.Name]; absent {
-			return fmt.Errorf("column %s of %s is missing", quote(c.Name), e.Name)
+			return fmt.Errorf("column %s of %s is missing", quote(c.Name), e.name())
 		}
 	}
 	if len(ignored) > 0 {
-		t.note("columns that %s lacks are ignored: %s", e.Name, listTexts(ignored))
+		t.note("columns that %s lacks are ignored: %s", e.name(), listTexts(ignored))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (c *column) know(levels []string) {
 // all but the target, or the features alone.
 func (t *table) takeNames(e *Encoding) error {
 	if !e.Headless && !t.array && !t.opt.NoHeader {
-		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " + e.Name)
+		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " + e.name())
 	}
 	var features []string
 	for _, c := range e.Columns {
@@ -159,7 +159,7 @@ func (t *table) takeNames(e *Encoding) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%d columns, but %s has %d features", len(t.columns), e.Name, len(features))
+	return fmt.Errorf("%d columns, but %s has %d features", len(t.columns), e.name(), len(features))
 }
 
 // noteLevels says what the text columns became.

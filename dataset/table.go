@@ -308,7 +308,7 @@ func (t *table) addRecord(rec record) error {
 }
 
 func (t *table) addRowName(cell string) {
-	t.rowNames = append(t.rowNames, utf8Text(cell))
+	t.rowNames = append(t.rowNames, printable(utf8Text(cell)))
 	t.memory += textBytes(cell)
 }
 

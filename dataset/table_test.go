@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
 )
 
 func TestReadTable(t *testing.T) {
@@ -109,7 +111,7 @@ func TestReadersReportAFailingStream(t *testing.T) {
 }
 
 func TestReadTableKeepsToItsMemory(t *testing.T) {
-	text := "a,b,y\n" + strings.Repeat("1,2,3\n", 100)
+	text := "a,b,y\n" + strings.Repeat("1,2,3\n1,2,4\n", 50)
 	if _, err := ReadTable(strings.NewReader(text), "f", Options{MaxBytes: 1600}); err != nil {
 		t.Errorf("100 x 2 numbers fit in 1600 bytes: %v", err)
 	}
@@ -172,7 +174,8 @@ func (full) Write([]byte) (int, error) { return 0, errBroken }
 // columns take eight times as long, where a search by name for each column would take 64 times.
 func TestWideTable(t *testing.T) {
 	read := func(columns int) time.Duration {
-		text := strings.Join(numbered(columns), ",") + strings.Repeat("\n"+strings.Repeat("1,", columns-1)+"2", 3)
+		text, row := strings.Join(numbered(columns), ","), "\n"+strings.Repeat("1,", columns-1)
+		text += row + "2" + row + "3"
 		began := time.Now()
 		if s, err := ReadTable(strings.NewReader(text), "wide.csv", Options{}); err != nil || s.D() != columns-1 {
 			t.Fatal(err)
@@ -182,5 +185,68 @@ func TestWideTable(t *testing.T) {
 	read(1000)
 	if narrow, wide := read(8000), read(64000); wide > 30*narrow {
 		t.Errorf("%v for 8000 columns, %v for 64000", narrow, wide)
+	}
+}
+
+// A quote that nothing closes is an error at the row where it opens, a stray one within a cell at its own.
+func TestUnpairedQuotes(t *testing.T) {
+	rows := strings.Repeat("5,6\n7,8\n", 20000)
+	for text, line := range map[string]string{
+		"a,y\n1,2\n\"3,4\n5,6\n":              "line 3",
+		"a,y\n1,2\n3,\"4\n" + rows:            "line 3",
+		"a,y\n1,2\n3,4\n5\",6\n":              "line 4",
+		"a,y\n\"1\n\n2\",2\n3,4\"\n":          "line 5",
+		"a,y\n1,2\n\"3\"x,4\n":                "line 3",
+		"# it's a \"comment\na,y\n1,2\n3,\"4": "line 4",
+		"a y\n1  2\n\"3 4\n5 6\n":             "line 3",
+	} {
+		_, err := ReadTable(strings.NewReader(text), "f.csv", Options{})
+		wantError(t, err, "f.csv: "+line+": ", "stray quote")
+	}
+}
+
+// Digits that a number cannot hold, or that are grouped by underscores, are read as numbers and noted, with
+// the flags for names.
+func TestOddNumbersAreNoted(t *testing.T) {
+	text := "id,a b,plain,y\n12345678901234567890,1,12345678901234567.5,1\n00000000000000000007,1_000,100000000000000000000,2\n"
+	s := need.One(ReadTable(strings.NewReader(text), "f.csv", Options{}))(t)
+	notes := strings.Join(s.Notes, "\n")
+	for _, says := range []string{
+		`column "id": "12345678901234567890" is read as 12345678901234567000; if these are names, not numbers: --categorical or --drop id`,
+		`column "a b": "1_000" is read as 1000; if these are names, not numbers: --categorical or --drop "a b"`,
+	} {
+		if !strings.Contains(notes, says) {
+			t.Errorf("notes %s do not say %s", notes, says)
+		}
+	}
+	if strings.Contains(notes, "plain") || s.X.At(1, 1) != 1000 {
+		t.Errorf("read %v, %s", s.X, notes)
+	}
+}
+
+// Targets that are all the same are refused by every reader, with what to do.
+func TestEqualTargets(t *testing.T) {
+	for name, content := range map[string]string{
+		"numbers.csv": "a,y\n1,3\n2,3\n", "labels.csv": "a,y\n1,1\n2,1\n", "texts.csv": "a,y\n1,u\n2,u\n",
+		"sparse.svm": "3 1:1\n3 1:2\n",
+		"array.npy":  string(npyFile(1, "<f8", "False", "(2, 2)", elements("<f8", 1, 3, 2, 3))),
+	} {
+		_, err := Load(write(t, name, []byte(content)), Options{})
+		wantError(t, err, name+`: column "y": `, "--target NAME takes another column")
+	}
+}
+
+// What could steer a terminal is escaped in errors, notes and names: of files, rows and levels.
+func TestEscapesArePrintable(t *testing.T) {
+	const steer = "\x1b[2J"
+	path := write(t, steer+".csv", []byte(",t,y\nr"+steer+",u"+steer+",a"+steer+"\ns,v,b\nt,w,b\n"))
+	s := need.One(Load(path, Options{}))(t)
+	said := append(append(append([]string{s.Name, s.Source, s.Labels.Name(-1)}, s.Notes...), s.RowNames...),
+		s.Features...)
+	_, err := s.Encoding().LoadInputs(write(t, "new"+steer+".csv", []byte("t\nx"+steer+"\n")), Options{})
+	for _, text := range append(said, err.Error()) {
+		if strings.Contains(text, "\x1b") {
+			t.Errorf("%q steers a terminal", text)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
+	"bootbench/linalg"
 )
 
 // dataFlags say how DATA and new inputs are read.
@@ -31,7 +32,7 @@ func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&d.categorical, "categorical", nil,
 		"columns whose numbers are codes of categories, `NAMES` or numbers from 1, separated by commas: they become indicators, as texts do; default: none")
 	f.BoolVar(&d.noHeader, "no-header", false,
-		"take the first line of a table for an example; default: decided by looking")
+		"take the first line of a table for an example; default: detected")
 	f.TextVar(&d.missing, "missing", dataset.MissingError,
 		"what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of the column) or indicator (the mean, and a feature that says so); default: error")
 	f.Lookup("missing").DefValue = ""
@@ -46,8 +47,15 @@ func (d *dataFlags) registerUnseen(f *pflag.FlagSet) {
 		"what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
 }
 
-// options are the flags for the readers.
+// leastRoom is what inputs may always take.
+const leastRoom = 64 << 20
+
+// options are the flags for the readers. Without a limit of memory the inputs may take a third of what is
+// left: reading takes twice the inputs.
 func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
+	if left, known := linalg.AvailableMemory(); known && maxBytes == 0 {
+		maxBytes = max(leastRoom, left/3)
+	}
 	return dataset.Options{
 		MaxBytes: maxBytes, Stdin: stdin, Target: d.target, Drop: d.drop, Categorical: d.categorical,
 		NoHeader: d.noHeader, Missing: d.missing,

@@ -66,6 +66,17 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 		"hinge, hinge2, logistic: `W` multiplies C of the examples of a class: balanced (n/2 over the examples of the class), LABEL=A,LABEL=B, two numbers for the classes -1 and +1, or one for +1; from 1e-10 to 1e10; default: 1 each")
 }
 
+// lossWords are the losses that a command can train.
+func lossWords(command string) []string {
+	switch command {
+	case "loo":
+		return []string{"hard", "hinge", "square"}
+	case "train":
+		return append(loss.Names(), perceptronLoss)
+	}
+	return loss.Names()
+}
+
 // names are the losses that the command can train.
 func (l *lossFlags) names() []string {
 	if l.only != nil {

@@ -53,7 +53,6 @@ interrupted, what was finished is kept.`,
 	}
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().SortFlags = false
-		complete(c)
 	}
 	return root
 }

@@ -21,6 +21,7 @@ func (v *solverFlags) register(f *pflag.FlagSet) {
 	v.registerLimits(f)
 	f.StringVar(&v.method, "method", "adatap",
 		"approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and Opper 2003")
+	f.MarkHidden("method")
 }
 
 // registerLimits adds those that every method has.

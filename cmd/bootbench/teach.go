@@ -9,109 +9,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/loo"
-	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/resample"
-	"bootbench/solver"
 	"bootbench/train"
-	"bootbench/tune"
 )
-
-// words are the values of a flag that takes one of a few words; nil: it takes others.
-func words(command, flag string) []string {
-	switch flag {
-	case "loss":
-		return lossWords(command)
-	case "kernel":
-		return listed[kernel.Kind](kernel.Precomputed)
-	case "scheme":
-		return resample.Names()
-	case "engine":
-		return listed[model.Storage](model.ScaLAPACK)
-	case "method":
-		return methodWords(command)
-	case "test-loss":
-		return loss.TestNames()
-	case "format":
-		return []string{jsonFormat, libsvmFormat}
-	case "missing":
-		return []string{"error", "drop", "mean", "indicator"}
-	case "unseen":
-		return []string{"error", "zero"}
-	case "refine":
-		return []string{refineAuto, refineNone}
-	case "backend":
-		return blas.Names()
-	case "over":
-		if command == "tune" {
-			return tuneNames()
-		}
-		return gridNames()
-	case "by":
-		return tune.Names()
-	case "choice":
-		return choices
-	case "interval":
-		return []string{ofEstimator, ofObservation}
-	case "residuals":
-		return []string{plainResiduals, scaledResiduals}
-	}
-	return nil
-}
-
-// lossWords are the losses that a command can train.
-func lossWords(command string) []string {
-	switch command {
-	case "loo":
-		return []string{"hard", "hinge", "square"}
-	case "train":
-		return append(loss.Names(), perceptronLoss)
-	}
-	return loss.Names()
-}
-
-// methodWords are what --method of a command takes.
-func methodWords(command string) []string {
-	switch command {
-	case "loo":
-		return append(listed[loo.Method](loo.Approximate), allMethods)
-	case "retrain":
-		return listed[model.RetrainMethod](model.Single)
-	}
-	return listed[solver.Method](solver.MeanField)
-}
-
-// listed are the names of an enumeration up to its last.
-func listed[E interface {
-	~int
-	fmt.Stringer
-}](last E) (names []string) {
-	for e := E(0); e <= last; e++ {
-		names = append(names, e.String())
-	}
-	return names
-}
-
-// complete lets a shell complete the words of flags, DATA and folders.
-func complete(c *cobra.Command) {
-	if strings.Contains(c.Use, "DATA") {
-		c.ValidArgsFunction = cobra.FixedCompletions(dataset.Names(), cobra.ShellCompDirectiveDefault)
-	}
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if known := words(c.Name(), f.Name); known != nil {
-			c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
-		}
-	})
-	if c.Flags().Lookup("out") != nil {
-		c.MarkFlagDirname("out")
-	}
-}
 
 // elsewhere are flags by the names that other programs have for them.
 var elsewhere = map[string]string{
@@ -133,7 +36,7 @@ func flagError(c *cobra.Command, err error) error {
 		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(),
 			meant(c, unknown.GetSpecifiedName()))
 	case errors.As(err, &invalid):
-		return wrongValue(c, invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap())
+		return wrongValue(invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap())
 	}
 	return err
 }
@@ -160,13 +63,13 @@ func meant(c *cobra.Command, name string) string {
 }
 
 // wrongValue says what a flag takes instead of a value.
-func wrongValue(c *cobra.Command, f *pflag.Flag, value string, reason error) error {
+func wrongValue(f *pflag.Flag, value string, reason error) error {
 	number := map[string]string{"float64": "a number", "int": "a whole number",
 		"uint64":   "a whole number of at least 0",
 		"variance": "a number, or a share of the target's variance such as 10%"}[f.Value.Type()]
 	switch {
 	case number == "":
-		return usage.Errorf("--%s: %w%s", f.Name, reason, usage.Nearest(value, words(c.Name(), f.Name)...))
+		return usage.Errorf("--%s: %w", f.Name, reason)
 	case f.Name == "gamma" && (value == "scale" || value == "auto"):
 		return usage.Errorf("--gamma takes a number, not %q: in scikit-learn that is 1/d for d standardised features; without --loss and --gamma one is chosen", value)
 	case strings.ContainsAny(value, ",:") && f.Name == "ratio":
@@ -180,7 +83,6 @@ func wrongValue(c *cobra.Command, f *pflag.Flag, value string, reason error) err
 
 // cure is what the command line can add to the reason of a failure.
 func cure(c *cobra.Command, err error) string {
-	text := err.Error()
 	given := func(name string) string {
 		if f := c.Flags().Lookup(name); f != nil {
 			return f.Value.String()
@@ -196,16 +98,8 @@ func cure(c *cobra.Command, err error) string {
 	case errors.Is(err, linalg.ErrMemory) && given("max-memory") != "":
 		return " (--max-memory)"
 	}
-	if data, _, ok := strings.Cut(text, ": neither a file nor"); ok {
+	if data, _, ok := strings.Cut(err.Error(), ": neither a file nor"); ok {
 		return usage.Nearest(data, dataset.Names()...)
-	}
-	name, ok := strings.CutPrefix(text, "--")
-	if name, _, _ = strings.Cut(name, " "); !ok {
-		return ""
-	}
-	name = strings.TrimSuffix(name, ":")
-	if known := words(c.Name(), name); !slices.Contains(known, given(name)) {
-		return usage.Nearest(given(name), known...)
 	}
 	return ""
 }

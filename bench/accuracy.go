@@ -142,9 +142,7 @@ func accuracySubjects() ([]subject, error) {
 // AccuracyTasks are the cells of the survey, each solved and retrained in batches, to be
 // computed in any order and by any process.
 func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
-	return tasks(cases, s, "accuracy", (*experiment).cell, func(r AccuracyRow) error {
-		return finite(r.TheoryError, r.RetrainError, r.RetrainSE)
-	})
+	return tasks(cases, s, "accuracy", (*experiment).cell)
 }
 
 // cell computes both sides.

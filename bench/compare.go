@@ -91,22 +91,19 @@ func Compare(ctx context.Context, cases []Case, s Settings, emit func(CompareRow
 // CompareTasks are the rows of Compare, to be computed in any order and by any
 // process.
 func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
-	return tasks(cases, s, "compare", (*experiment).compare, func(r CompareRow) error {
-		return finite(r.TheoryError, r.RetrainError, r.RetrainSE, r.TheoryS, r.RetrainS)
-	})
+	return tasks(cases, s, "compare", (*experiment).compare)
 }
 
 // Task is one row to be computed.
 type Task[R any] struct {
-	Name  string // of its model, for readers
-	Key   string // names everything that the row depends on
-	Run   func(ctx context.Context) (R, error)
-	Check func(row R) error // refuses a row that was kept and cannot be this task's
+	Name string // of its model, for readers
+	Key  string // names everything that the row depends on
+	Run  func(ctx context.Context) (R, error)
 }
 
 // tasks are the experiments of all cases, each computed by run.
-func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, context.Context) (R, error),
-	check func(R) error) ([]Task[R], error) {
+func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, context.Context) (R, error)) ([]Task[R],
+	error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err
@@ -117,7 +114,7 @@ func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, c
 	}
 	all := make([]Task[R], len(todo))
 	for i, x := range todo {
-		all[i] = Task[R]{Name: x.name(), Key: kind + " " + x.key(), Check: check,
+		all[i] = Task[R]{Name: x.name(), Key: kind + " " + x.key(),
 			Run: func(ctx context.Context) (row R, err error) {
 				defer func() { x.model = nil }() // its matrices are not needed any more
 				if row, err = run(x, ctx); err != nil {
@@ -147,16 +144,6 @@ func runAll[R any](ctx context.Context, tasks []Task[R], emit func(R)) ([]R, err
 		}
 	}
 	return all, nil
-}
-
-// finite refuses numbers that are not.
-func finite(values ...float64) error {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("it holds the number %v", v)
-		}
-	}
-	return nil
 }
 
 // experiments are the rows to be made, in order.
@@ -232,9 +219,7 @@ func (x *experiment) name() string {
 // key names everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
-	return x.spec.Fingerprint().WithScheme(x.scheme).With("name", x.progress.Data).With("--sizes", x.progress.N).
-		With("--resamples", s.Resamples).With("--seed", s.Seed).With("--tol", s.Tolerance).With("--max-sweeps",
-		s.MaxSweeps).String()
+	return x.spec.Key(x.scheme, x.progress.Data, x.progress.N, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
 }
 
 // testFor is the test loss of a task: square loss, or the classification error.

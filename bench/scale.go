@@ -67,8 +67,7 @@ func ScaleTasks(cases []Case, s Settings) ([]Task[ScaleRow], error) {
 	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow,
 		error) {
 		return x.scale(ctx, known)
-	},
-		func(r ScaleRow) error { return finite(r.Error) })
+	})
 }
 
 // reference names the exact answers that low-rank ones are compared with.

@@ -147,7 +147,7 @@ func (m *Model) batchPays(settings retrain.Settings) bool {
 		resamples = retrain.DefaultResamples
 	}
 	_, proximal := m.Loss.(loss.Proximal)
-	return proximal && m.Spread == nil && settings.Lookup == nil && resamples >= batchResamples &&
+	return proximal && m.Spread == nil && resamples >= batchResamples &&
 		m.Sites() >= batchSites
 }
 

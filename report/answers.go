@@ -165,6 +165,8 @@ type Times struct {
 	Retrain float64 `json:"retrain,omitempty"`
 	Fits    float64 `json:"fits,omitempty"` // of retraining, with the solve that batches are trained around
 	Total   float64 `json:"total"`
+	// Iterations are those of all fits in batches that this process has trained.
+	Iterations int `json:"iterations,omitempty"`
 }
 
 // Memory is what the process has taken at most so far (maximum resident set).
@@ -284,15 +286,14 @@ type Retraining struct {
 
 // Draws are the resamples of a retraining, and how it trained on them.
 type Draws struct {
-	Method     string `json:"method"`               // "batch" or "single"
-	Training   string `json:"training"`             // how one resample is trained, and how exactly
-	Iterations int    `json:"iterations,omitempty"` // of all fits in batches
-	Status     string `json:"status"`               // "complete" or "cancelled"
-	Resamples  int    `json:"resamples"`
-	Seed       uint64 `json:"seed"`
-	Workers    int    `json:"workers"`
-	Empty      int    `json:"empty"`   // resamples without any example
-	Skipped    int    `json:"skipped"` // resamples beside these whose training did not converge
+	Method    string `json:"method"`   // "batch" or "single"
+	Training  string `json:"training"` // how one resample is trained, and how exactly
+	Status    string `json:"status"`   // "complete" or "cancelled"
+	Resamples int    `json:"resamples"`
+	Seed      uint64 `json:"seed"`
+	Workers   int    `json:"workers"`
+	Empty     int    `json:"empty"`   // resamples without any example
+	Skipped   int    `json:"skipped"` // resamples beside these whose training did not converge
 }
 
 // LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are

@@ -22,18 +22,19 @@ type Refined struct {
 	VarianceRatio float64 `json:"variance_ratio"`
 	// Contradicts says where these values contradict the theory.
 	Contradicts []string     `json:"contradicts,omitempty"`
-	Iterations  int          `json:"iterations"`            // of all fits
-	Exact       int          `json:"exact,omitempty"`       // fits left to the loss's own trainer
 	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *Metrics     `json:"metrics,omitempty"`
 	Points      *Points      `json:"points,omitempty"`
 	Time        RefinedTime  `json:"time"`
 }
 
-// RefinedTime are wall times in seconds.
+// RefinedTime is what this process has spent: wall times in seconds, and how many iterations.
 type RefinedTime struct {
 	Fits  float64 `json:"fits"`
 	Total float64 `json:"total"` // with the set-up
+	// of all fits that were trained, and how many of them were left to the loss's own trainer
+	Iterations int `json:"iterations"`
+	Exact      int `json:"exact,omitempty"`
 }
 
 // String is the error with its standard error, where that is known.

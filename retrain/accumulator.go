@@ -107,6 +107,9 @@ func (a *accumulator) skip(f *batch.Fit) error {
 		return failed
 	}
 	a.skipped = append(a.skipped, failed)
+	if a.settings.OnSkip != nil {
+		a.settings.OnSkip(f.Number, f.Err)
+	}
 	a.advance()
 	return nil
 }

@@ -68,6 +68,8 @@ type Settings struct {
 	// counts and the predictions at the sites and extra inputs. The slices are
 	// valid until it returns. It runs on the goroutine that called Run.
 	OnResample func(b int, counts []int, f []float64)
+	// OnSkip, if set, is told in the same order of those that are skipped, and why.
+	OnSkip func(b int, err error)
 	// Progress, if set, is told after each resample how many of how many are
 	// done. It runs on the goroutine that called Run.
 	Progress func(done, total int)

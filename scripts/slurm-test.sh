@@ -176,7 +176,7 @@ if bootbench merge study --quiet >merged.txt 2>merged.err; then
 	exit 1
 fi
 cat merged.err
-grep -q 'parts 5, 11 of 16' merged.err
+grep -q 'shards 5, 11 of 16' merged.err
 again=$(sbatch --parsable --array=5,11 "$examples/array.sbatch")
 await "$again"
 bootbench merge study --threads 2 --quiet --json merged.json >/dev/null

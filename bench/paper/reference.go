@@ -51,10 +51,7 @@ func (x *experiment) key(seed uint64, number int) string {
 	for _, t := range x.tests {
 		tests = append(tests, t.Name())
 	}
-	return x.model.Fingerprint().WithScheme(x.scheme).With("name", x.name).With("--test-loss",
-		tests).With("new inputs", x.cross.Rows).
-		With("bins", x.bins).With("--seed", seed).With("block", fmt.Sprintf("%d of %d resamples", number,
-		blockSize)).String()
+	return x.model.Key(x.scheme, x.name, tests, x.cross.Rows, x.bins, seed, number, blockSize)
 }
 
 // retrain draws at least the given number of resamples in whole blocks.

@@ -24,7 +24,7 @@ func accuracyCommand(a *app) *cobra.Command {
 		Long: `accuracy solves and retrains 168 models: seven data sets, eight losses, two
 kernels, ratios 0.5, 1 and 2. A row for each tells the left-out error by both, the
 theory's difference, and how far its variances per point are off.`,
-		Example: `  bootbench accuracy --data crabs --resamples 20 --shard 0/12 --out survey`,
+		Example: `  bootbench accuracy --data crabs --resamples 20`,
 		Args:    noArguments,
 	}
 	f := cmd.Flags()
@@ -33,7 +33,6 @@ theory's difference, and how far its variances per point are off.`,
 	b.register(f, surveyResamples)
 	r.registerScheme(f)
 	registerOut(cmd, "accuracy.csv")
-	a.shards.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		retraining, err := b.settings(f)
 		if err != nil {
@@ -47,9 +46,6 @@ theory's difference, and how far its variances per point are off.`,
 			return err
 		}
 		if cases, err = casesOf(cases, only); err != nil {
-			return err
-		}
-		if err := a.split(cmd, args); err != nil {
 			return err
 		}
 		return a.accuracy(cases, bench.Settings{

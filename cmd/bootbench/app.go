@@ -9,7 +9,6 @@ import (
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/console"
-	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
@@ -33,8 +32,7 @@ type app struct {
 	console *console.Console
 	process process
 	outputs outputs
-	shards  shardFlags
-	merged  *study.Record // the study that this run merges; nil: none
+	tasks   tasks
 	trace   trace
 	ranks   *rankGroup // nil: the program runs alone
 	started bool       // a command has begun: later errors are not of usage

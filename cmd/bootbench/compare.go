@@ -48,7 +48,7 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
 	}
 	c.register(cmd.Flags())
 	registerOut(cmd, "compare.csv")
-	a.shards.register(cmd)
+	a.tasks.registerShard(cmd.Flags())
 	return cmd
 }
 
@@ -71,7 +71,7 @@ func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) err
 	if err != nil {
 		return err
 	}
-	if err := a.split(cmd, args); err != nil {
+	if err := a.openJournal(cmd, args); err != nil {
 		return err
 	}
 	return a.compare(cases, settings)
@@ -131,7 +131,7 @@ func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) 
 // compareEstimators reads the one DATA and judges on it.
 func (a *app) compareEstimators(c *compareFlags, args []string) error {
 	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine",
-		"rank-tol", "rank-error", "max-rank", "tol", "max-sweeps", "shard", "shards"} {
+		"rank-tol", "rank-error", "max-rank", "tol", "max-sweeps", "journal", "shard", "shards"} {
 		if c.model.flags.Changed(flag) {
 			return usage.Errorf("--%s has no part in --estimators", flag)
 		}

@@ -9,6 +9,7 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/linalg"
 	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -21,8 +22,8 @@ func curveCommand(a *app) *cobra.Command {
 		Use:   "curve DATA",
 		Short: "The estimate at many sizes of resamples",
 		Long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
-to that of DATA. Every solve starts from the last one, so that order pays: give
-ratios that rise or fall. Ratios are printed as they are finished, and kept when
+to that of DATA. Solves start from the last one, five in a row, so that order pays:
+give ratios that rise or fall. Ratios are printed as they are finished, and kept when
 the program is interrupted. Beside every ratio's theory stand exact resamples (--refine).
 
 The JSON document has a list under "results", each like the document of estimate.`,
@@ -35,7 +36,7 @@ The JSON document has a list under "results", each like the document of estimate
 			if err != nil {
 				return err
 			}
-			if err := a.split(cmd, args); err != nil {
+			if err := a.openJournal(cmd, args); err != nil {
 				return err
 			}
 			return a.curve(c)
@@ -53,7 +54,10 @@ The JSON document has a list under "results", each like the document of estimate
 // curve is what the command is to compute.
 type curve struct {
 	plan    // of the next solve: its settings start from the last one's solution
+	of      *problem
 	job     *job
+	matrix  linalg.Kernel // of job as it was built
+	last    int           // number of the ratio that was solved last
 	schemes []resample.Scheme
 	times   report.Times
 }
@@ -86,8 +90,12 @@ func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
 			return nil, err
 		}
 	}
-	c.job, err = a.build(of)
-	return c, err
+	c.of, c.last = of, -1
+	if c.job, err = a.build(of); err != nil {
+		return nil, err
+	}
+	c.matrix = c.job.Matrix()
+	return c, nil
 }
 
 // curve solves at every ratio.
@@ -100,13 +108,12 @@ func (a *app) curve(c *curve) (err error) {
 	for i, scheme := range c.schemes {
 		name := fmt.Sprintf("%s, ratio %v", c.job.Set.Name, scheme.Mean())
 		tasks = append(tasks, task(name, c.at(scheme).estimateKey(&c.job.Spec),
-			func() (report.Estimate, error) { return a.ratio(c, i) },
-			func(e report.Estimate) error { return checkEstimate(&e, c.job.Set.N()) }))
+			func() (report.Estimate, error) { return a.ratio(c, i) }))
 	}
 	doc := &report.Curve{Command: "curve", Subject: c.job.report, Scheme: c.schemes[0].Name(),
 		TestLoss: c.job.test.Name()}
 	return runRows(a, rowRun[report.Estimate]{
-		tasks: tasks, document: doc, csv: "curve.csv",
+		tasks: tasks, together: pathLength, document: doc, csv: "curve.csv",
 		status: func(e report.Estimate) string { return e.Status },
 		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
 			for _, e := range results {
@@ -129,25 +136,64 @@ func completeness(complete bool) string {
 	return "cancelled"
 }
 
-// ratio is the estimate at ratio number i. The
-// solve after it starts from its solution; but parts of a study start every solve
-// anew: what they find must not depend on which others they have.
+// pathLength is the number of ratios whose solves start from one another. The next solve
+// starts anew, so that the answer does not depend on where a run was interrupted, nor on
+// which ratios another process has: shards have such paths as a whole.
+const pathLength = 5
+
+// ratio is the estimate at ratio number i. The solve after it starts from its solution.
 func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
+	if err := a.follow(c, i); err != nil {
+		return report.Estimate{}, err
+	}
 	scheme := c.schemes[i]
-	label := fmt.Sprintf("ratio %.4g, %d of %d", scheme.Mean(), i+1, len(c.schemes))
-	e, solution, err := a.estimateAt(c.job, c.at(scheme), label)
+	e, solution, err := a.estimateAt(c.job, c.at(scheme), c.label(i))
 	if err != nil {
 		return report.Estimate{}, err
 	}
 	if solution.Status == solver.Cancelled {
 		return *e, a.ctx.Err() // half a solve is none to keep
 	}
-	if a.shards.study != nil {
-		return *e, nil
-	}
-	if solution.Status != solver.Converged {
-		solution = nil
-	}
-	c.settings.From = solution
+	c.solved(i, solution)
 	return *e, nil
+}
+
+// follow has the solve at ratio number i start where its path leads to: ratios that were
+// looked up are solved again.
+func (a *app) follow(c *curve, i int) (err error) {
+	if i%pathLength == 0 {
+		c.last, c.settings.From = i-1, nil
+		if c.job.Matrix() != c.matrix { // a low-rank factor was refined
+			if c.job, err = a.build(c.of); err == nil {
+				_, err = a.fit(c.job)
+			}
+			c.matrix = c.job.Matrix()
+		}
+	}
+	if c.last == i-1 || err != nil {
+		return err
+	}
+	if err := a.follow(c, i-1); err != nil {
+		return err
+	}
+	solution, err := a.solveFitted(c.job, c.at(c.schemes[i-1]), c.label(i-1))
+	if err == nil && solution.Status == solver.Cancelled {
+		err = a.ctx.Err()
+	}
+	if err == nil {
+		c.solved(i-1, solution)
+	}
+	return err
+}
+
+// solved notes where the next solve starts.
+func (c *curve) solved(i int, solution *solver.Solution) {
+	c.last, c.settings.From = i, nil
+	if solution.Status == solver.Converged {
+		c.settings.From = solution
+	}
+}
+
+func (c *curve) label(i int) string {
+	return fmt.Sprintf("ratio %.4g, %d of %d", c.schemes[i].Mean(), i+1, len(c.schemes))
 }

@@ -77,9 +77,9 @@ func (a *app) print(doc report.Document) error {
 	return a.document(doc)
 }
 
-// writesFolder reports whether there is a folder to write into. A part of a study
-// leaves that to merge.
-func (a *app) writesFolder() bool { return a.outputs.out != "" && !a.shards.study.Partial() }
+// writesFolder reports whether there is a folder to write into. A shard leaves that to
+// merge.
+func (a *app) writesFolder() bool { return a.outputs.out != "" && !a.tasks.sharded() }
 
 // file writes a file into --out, if there is one.
 func (a *app) file(name string, write func(io.Writer) error) error {

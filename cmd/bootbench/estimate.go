@@ -52,7 +52,7 @@ func (a *app) runEstimate(cmd *cobra.Command, args []string, t *theoryFlags, law
 	if err != nil {
 		return err
 	}
-	if err := a.splitRefinement(cmd, args, j, &p.refine); err != nil {
+	if err := a.openFits(cmd, args, j, &p.refine); err != nil {
 		return err
 	}
 	if err := law.checkRows(j.Set.N(), int64(t.model.maxMemory)); err != nil {
@@ -85,7 +85,7 @@ func (a *app) estimate(j *job, p plan, law *lawFlags) error {
 		return err
 	}
 	e, solution, err := a.estimateAt(j, p, "solve")
-	if done, err := a.partOf(err); done {
+	if done, err := a.ended(err); done {
 		return err
 	}
 	if err := j.addLaws(e, law, solution); err != nil {

@@ -4,128 +4,143 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"bootbench/batch"
-	"bootbench/cmd/bootbench/internal/study"
-	"bootbench/model"
-	"bootbench/resample"
+	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/retrain"
 )
 
-// blockResamples is the number of resamples in one task of retrain, in whole blocks.
+// blockResamples is the number of resamples in one task: a multiple of those that are
+// trained together, so that they do not depend on which tasks are done.
 const blockResamples = 2 * batch.BlockSize
 
-// predictions are those of a block of resamples. Where there are
-// none the training did not converge, and Unconverged says why.
-type predictions struct {
-	F           [][]float64
-	Unconverged map[int]string
+// fitBlock is the predictions of the resamples of one task, end to end. Where training did
+// not converge, Skipped says why, and the predictions are zeros.
+type fitBlock struct {
+	F       []float64
+	Skipped []skippedFit
 }
 
-// check refuses predictions that are not those of so many resamples at so many inputs.
-func (p *predictions) check(resamples, inputs int) error {
-	if len(p.F) != resamples {
-		return fmt.Errorf("it has %d resamples, not %d", len(p.F), resamples)
-	}
-	for i, row := range p.F {
-		if _, failed := p.Unconverged[i]; failed {
-			continue
-		}
-		if err := study.CheckNumbers(fmt.Sprintf("resample %d", i+1), row, inputs); err != nil {
-			return err
-		}
-	}
-	return nil
+type skippedFit struct {
+	At  int // in the block
+	Why string
 }
 
-// fitting is the training on many resamples, to be split into blocks.
-type fitting struct {
-	key      string // names what is trained but for the resamples
-	name     string // of what is resampled
-	inputs   int    // predictions of a fit
-	settings retrain.Settings
-	run      func(retrain.Settings) (*retrain.Result, error)
+// fitKeeper looks up the fits of a run and keeps those that it makes. Those of other
+// shards it gives as zeros, for the answer is not for this process to give.
+type fitKeeper struct {
+	tasks     *tasks
+	key, name string
+	inputs    int
+	mutex     sync.Mutex
+	known     map[int]*fitBlock // looked up, and some of it not asked for yet
+	asked     map[int]int       // resamples of it that were
+	making    map[int]*fitBlock
 }
 
-// retrained is the result, nil where other processes have parts of it.
-func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings,
-	flags *retrainFlags) (*model.Retraining, error) {
-	if a.shards.study == nil {
-		return flags.by(a, j, scheme, settings)
+// keepFits is a fitKeeper for fits that the key names, of so many predictions each; nil
+// where nothing is kept. resamples is how many there will be, 0 if that is not known.
+func (a *app) keepFits(key string, inputs, resamples int, data string) *fitKeeper {
+	if a.tasks.Journal == nil {
+		return nil
 	}
-	key := j.Fingerprint().WithScheme(scheme).With("--method", flags.method).With("--fit-tol", flags.fitTol)
-	lookup, err := a.splitFits(fitting{
-		key: "retrain " + key.String(), name: j.Set.Name, inputs: j.Sites(), settings: settings,
-		run: func(settings retrain.Settings) (*retrain.Result, error) {
-			settings.MaxSkipped = 1 // how many may be skipped is for the whole answer to say
-			result, err := flags.by(a, j, scheme, settings)
-			if err != nil {
-				return nil, err
-			}
-			return result.Result, nil
-		},
-	})
-	if err != nil || lookup == nil {
-		return nil, err
+	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int]*fitBlock{},
+		asked: map[int]int{}, making: map[int]*fitBlock{}}
+	for number := range (resamples + blockResamples - 1) / blockResamples {
+		if !a.tasks.owns(number) && !a.tasks.Has(k.task(number)) {
+			first := number * blockResamples
+			a.tasks.missing = append(a.tasks.missing, missingTask{number,
+				fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data), k.task(number)})
+		}
 	}
-	settings.Lookup = lookup
-	result, err := j.Retrain(a.ctx, scheme, model.RetrainSettings{Settings: settings})
-	return &model.Retraining{Result: result, Method: model.Single}, err
+	return k
 }
 
-// splitFits does this part's blocks of resamples. It returns where all fits are looked up,
-// so that averages run over the resamples in their order, as those of one run would; nil
-// where other processes have some.
-func (a *app) splitFits(f fitting) (lookup func(b int, f []float64) (bool, error), err error) {
-	blocks := make([]predictions, (f.settings.Resamples+blockResamples-1)/blockResamples)
-	whole := true
-	for number := range blocks {
-		filled, err := a.shards.study.Do(a.blockTask(f, number, &blocks[number]), &blocks[number])
-		if err != nil {
-			return nil, err
-		}
-		whole = whole && filled
-	}
-	if !whole {
-		return nil, nil
-	}
-	return func(b int, f []float64) (bool, error) {
-		block, at := &blocks[b/blockResamples], b%blockResamples
-		if why, failed := block.Unconverged[at]; failed {
-			return true, &retrain.UnconvergedError{Err: errors.New(why)}
-		}
-		copy(f, block.F[at])
+// incomplete reports whether fits are missing that only other processes make.
+func (k *fitKeeper) incomplete() bool { return k != nil && k.tasks.merging && len(k.tasks.missing) > 0 }
+
+func (k *fitKeeper) task(number int) string {
+	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
+}
+
+// lookup is retrain.Settings.Lookup.
+func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
+	number, at := b/blockResamples, b%blockResamples
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	block := k.block(number)
+	switch {
+	case block == nil && k.tasks.merging:
+		return false, fmt.Errorf("resample %d of %s is missing from the journal", b+1, k.name)
+	case block == nil && !k.tasks.owns(number):
+		clear(f)
 		return true, nil
-	}, nil
+	case block == nil || (at+1)*k.inputs > len(block.F):
+		return false, nil
+	}
+	if i := slices.IndexFunc(block.Skipped, func(s skippedFit) bool { return s.At == at }); i >= 0 {
+		return true, &retrain.UnconvergedError{Err: errors.New(block.Skipped[i].Why)}
+	}
+	copy(f, block.F[at*k.inputs:])
+	return true, nil
 }
 
-// blockTask is the training on one block of resamples.
-func (a *app) blockTask(f fitting, number int, p *predictions) study.Task {
-	s := &f.settings
-	s.First = number * blockResamples
-	s.Resamples = min(blockResamples, s.Resamples-s.First)
-	return study.Task{
-		Number: number, Key: fmt.Sprintf("%s seed %d first %d resamples %d", f.key, s.Seed, s.First, s.Resamples),
-		Name:    fmt.Sprintf("resamples %d to %d of %s", s.First+1, s.First+s.Resamples, f.name),
-		Compute: func() error { return a.drawBlock(f, p) },
-		Check:   func() error { return p.check(s.Resamples, f.inputs) },
+// block is a block of the journal, held until all of it was asked for.
+func (k *fitKeeper) block(number int) *fitBlock {
+	if !k.tasks.Has(k.task(number)) {
+		return nil
+	}
+	block := k.known[number]
+	if block == nil {
+		block = &fitBlock{}
+		kept := k.tasks.Lookup(k.task(number))
+		if journal.Decode(kept, block) != nil || len(block.F)%max(1, k.inputs) != 0 {
+			return nil
+		}
+		k.known[number] = block
+	}
+	if k.asked[number]++; k.asked[number]*k.inputs >= len(block.F) {
+		delete(k.known, number)
+	}
+	return block
+}
+
+// add notes the predictions of resample b, in the order of b; why says why there are none.
+func (k *fitKeeper) add(b int, f []float64, why error) {
+	number, at := b/blockResamples, b%blockResamples
+	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
+		return
+	}
+	block := k.making[number]
+	if block == nil {
+		block = &fitBlock{}
+		k.making[number] = block
+	}
+	row := make([]float64, k.inputs)
+	if why != nil {
+		block.Skipped = append(block.Skipped, skippedFit{at, why.Error()})
+	} else {
+		copy(row, f)
+	}
+	if block.F = append(block.F, row...); at == blockResamples-1 {
+		k.finish(number)
 	}
 }
 
-// drawBlock trains on one block of resamples.
-func (a *app) drawBlock(f fitting, p *predictions) error {
-	s := f.settings
-	*p = predictions{F: make([][]float64, s.Resamples), Unconverged: map[int]string{}}
-	s.OnResample = func(b int, _ []int, f []float64) { p.F[b-s.First] = slices.Clone(f) }
-	result, err := f.run(s)
-	if err != nil {
-		return err
+// finish keeps a block whose last resample was added.
+func (k *fitKeeper) finish(number int) {
+	block := k.making[number]
+	delete(k.making, number)
+	k.tasks.Append(k.task(number), journal.Encode(block))
+}
+
+// end keeps the last block, which may be shorter, of a run that was not interrupted.
+func (k *fitKeeper) end() {
+	if k == nil {
+		return
 	}
-	if result.Status == retrain.Cancelled {
-		return a.ctx.Err()
+	for number := range k.making {
+		k.finish(number)
 	}
-	for _, skipped := range result.Skipped {
-		p.Unconverged[skipped.Resample-s.First] = skipped.Err.Error()
-	}
-	return nil
 }

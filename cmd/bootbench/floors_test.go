@@ -17,7 +17,7 @@ const (
 	helpDir    = "cmd/bootbench/internal/help"
 	consoleDir = "cmd/bootbench/internal/console"
 	filesDir   = "cmd/bootbench/internal/files"
-	studyDir   = "cmd/bootbench/internal/study"
+	journalDir = "cmd/bootbench/internal/journal"
 	valuesDir  = "cmd/bootbench/internal/values"
 )
 
@@ -55,10 +55,10 @@ var floors = map[string][]string{
 	helpDir:    {},
 	consoleDir: {},
 	filesDir:   {usageDir},
-	studyDir:   {filesDir, usageDir},
+	journalDir: {usageDir},
 	valuesDir:  {usageDir},
 	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration",
-		consoleDir, filesDir, helpDir, studyDir, usageDir, valuesDir, "dataset", "gp", "kernel",
+		consoleDir, filesDir, helpDir, journalDir, usageDir, valuesDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver",
 		"svm", "train", "tune"},
 

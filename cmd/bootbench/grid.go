@@ -46,15 +46,15 @@ over examples (and over the same resamples with --refine), with interval and p-v
 The least error of many is lower than what its model will do on new data.`,
 		Example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3 --json crabs.json
   bootbench grid houses.csv --loss square --over noise=0.1:10:4 --over kernel=rbf,matern32 --json grid.json
-  bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 0/2 --out study
-  bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --out study`,
+  bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 0/2 --journal cells
+  bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --journal cells`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			grid, err := a.gridOf(cmd.Flags(), &g, args[0])
 			if err != nil {
 				return err
 			}
-			if err := a.split(cmd, args); err != nil {
+			if err := a.openJournal(cmd, args); err != nil {
 				return err
 			}
 			return a.grid(grid)
@@ -244,8 +244,7 @@ func (a *app) grid(g *grid) error {
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
 		tasks = append(tasks, task(name+" of "+set.Name,
 			under+name+": "+g.at(c.scheme).estimateKey(&c.problem.spec),
-			func() (report.GridCell, error) { return a.gridCell(g, i) },
-			func(r report.GridCell) error { return checkCell(&r, c.values, set.N()) }))
+			func() (report.GridCell, error) { return a.gridCell(g, i) }))
 	}
 	return runRows(a, rowRun[report.GridCell]{
 		tasks: tasks, document: doc, csv: "grid.csv",
@@ -259,19 +258,6 @@ func (a *app) grid(g *grid) error {
 	})
 }
 
-// checkCell refuses a cell that was kept and cannot be that of these values.
-func checkCell(c *report.GridCell, values []string, n int) error {
-	switch {
-	case !slices.Equal(c.Values, values):
-		return fmt.Errorf("it is of the values %v", c.Values)
-	case c.Estimate == nil && c.Failure == "":
-		return errors.New("it holds no estimate")
-	case c.Estimate == nil:
-		return nil
-	}
-	return checkEstimate(c.Estimate, n)
-}
-
 // gridCell is the answer of a cell. A failure is one, unless it is the whole grid's
 // or may be mended on another day.
 func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
@@ -279,7 +265,7 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 	cell := report.GridCell{Values: c.values}
 	label := fmt.Sprintf("%s, %d of %d", cell.Name(g.axes), number+1, len(g.cells))
 	estimate, objective, err := a.solveCell(g, c, label)
-	later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.shards.study != nil
+	later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
 	if later || number == 0 && errors.Is(err, model.ErrInput) {
 		return cell, err
 	}

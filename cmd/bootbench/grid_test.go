@@ -110,23 +110,6 @@ func TestGridBy(t *testing.T) {
 	}
 }
 
-// TestGridShards: parts of a grid merge to the answer of one process.
-func TestGridShards(t *testing.T) {
-	args := []string{"grid", "crabs", "--loss", "hinge", "--over", "C=0.1:10:3", "--over", "kernel=rbf,linear"}
-	dir := filepath.Join(t.TempDir(), "study")
-	must(t, append(args, "--shard", "1/2", "--out", dir)...)
-	if o := drive(t, "", "merge", dir); o.status != exitFailed ||
-		!strings.Contains(o.stderr, "3 tasks are missing: C 0.1, kernel rbf of crabs") ||
-		!strings.Contains(o.stderr, "parts 0 of 2") {
-		t.Errorf("a part missing: %+v", o)
-	}
-	must(t, append(args, "--shard", "0/2", "--out", dir)...)
-	merged, alone := must(t, "merge", dir, "--json", "-"), must(t, append(args, "--json", "-")...)
-	if !reflect.DeepEqual(timeless(t, merged), timeless(t, alone)) {
-		t.Errorf("merged %s\nalone %s", merged, alone)
-	}
-}
-
 // TestGridFailure: a cell without a solution is told and leaves the others; it is
 // not the best.
 func TestGridFailure(t *testing.T) {
@@ -186,7 +169,7 @@ func TestGridRefuses(t *testing.T) {
 		{[]string{"--over", "C=1:1.0000001:3"}, "twice"},
 		{[]string{"--over", "kernel=precomputed"}, "as many features as examples"},
 		{[]string{"--over", "C=1", "--engine", "scalapack"}, "MPI"},
-		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--out", filepath.Join(t.TempDir(), "study")},
+		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--journal", filepath.Join(t.TempDir(), "kept")},
 			"--shards is for"},
 	} {
 		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)

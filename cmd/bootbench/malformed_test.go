@@ -62,10 +62,6 @@ var wholeValues = map[string][]string{
 	"threads": {"1", "2"}, "target": {"y", "1", "nosuch"}, "max-sweeps": {"1", "3"},
 }
 
-// outputFlags name what a command may write.
-var outputFlags = []string{"json", "csv", "out", "trace", "cpuprofile", "memprofile",
-	"replicates", "model", "export", "covariance"}
-
 // line is a command line, the files it names, and whether it reads standard input.
 func (m *malformed) line(number int) (args, named []string) {
 	c := m.commands[m.IntN(len(m.commands))]
@@ -92,7 +88,7 @@ func (m *malformed) line(number int) (args, named []string) {
 			break
 		}
 		f := flags[m.IntN(len(flags))]
-		if slices.Contains(outputFlags, f.Name) {
+		if slices.Contains(outputFlags, f.Name) || f.Name == "export" || f.Name == "journal" {
 			name := fmt.Sprintf("named-%d-%s", number, f.Name)
 			switch m.IntN(6) {
 			case 0:

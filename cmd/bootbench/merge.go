@@ -6,91 +6,83 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/study"
+	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
-// mergeCommand runs again one of all the commands.
-func mergeCommand(a *app, all func(*app) *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "merge DIR",
-		Short: "Put the parts of a sharded command together",
-		Long: `merge reads what the parts of a command (--shard I/N --out DIR) left in DIR and
+func mergeCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "merge DIR...",
+		Short: "The answer of a command whose tasks lie in journals",
+		Long: `merge unites the journals of a command (--journal DIR, with --shard or without) and
 prints the answer that one process would have given. Tasks that are missing are
-named, with the reason where what is there is refused, and those that were done
-twice count once. It writes into DIR, and to --json, and nowhere else.`,
-		Example: `  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 0/2 --out parts
-  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 1/2 --out parts
+named, and the shards that are to do them. What a command writes elsewhere (--csv,
+--replicates) is written by the command itself with --journal DIR once all tasks
+are there.`,
+		Example: `  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 0/2 --journal parts
+  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 1/2 --journal parts
   bootbench merge parts`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage.Errorf("merge takes one folder, not %d", len(args))
+			if len(args) == 0 {
+				return usage.Errorf("merge takes the folders of journals, and here is none")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			record, err := study.ReadRecord(files.ReadFolder(args[0]))
-			if err != nil {
-				return err
-			}
-			inner := newApp(a.ctx, nil, nil, nil, nil)
-			inner.args, inner.began, inner.console, inner.merged = a.args, a.began, a.console, &record
-			defer inner.close()
-			quiet := a.console.Quiet // which the inner command's own --quiet sets back
-			root := all(inner)
-			a.console.Quiet = quiet
-			err = inner.merge(root, args[0], a.outputs.json)
-			a.status = inner.status
-			return err
-		},
+		RunE: func(cmd *cobra.Command, folders []string) error { return a.merge(cmd.Root(), folders) },
 	}
+	registerOut(cmd, "what the command writes there")
+	return cmd
 }
 
-// merge runs the command of a study on its settings. There is no command line: the
-// record names the command and settings, and the files to write are merge's own.
-func (a *app) merge(root *cobra.Command, folder, json string) error {
-	cmd, err := a.recordedCommand(root)
+// merge runs the command of journals with all its tasks looked up. What it writes is for
+// merge's own flags to say.
+func (a *app) merge(root *cobra.Command, folders []string) (err error) {
+	if a.tasks.Journal, err = journal.Read(folders, func(text string) { a.console.Warn(text) }); err != nil {
+		return err
+	}
+	a.tasks.merging = true
+	head := &a.tasks.Head
+	if head.Version != version() {
+		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with another folder",
+			folders[0], head.Version, version())
+	}
+	cmd, err := mergeable(root, head.Command)
 	if err != nil {
 		return err
 	}
-	for _, s := range a.merged.Settings {
+	for _, s := range head.Settings {
 		if err := setRecorded(cmd.Flags(), s); err != nil {
 			return err
 		}
 	}
-	if err := cmd.ValidateArgs(a.merged.Data); err != nil {
-		return usage.Errorf("%s holds no study: %w", folder, err)
+	if err := cmd.ValidateArgs(head.Data); err != nil {
+		return usage.Errorf("%s holds no journal: %w", folders[0], err)
 	}
-	if err := cmd.Flags().Set("out", folder); err != nil {
+	if err := a.process.bind(cmd); err != nil {
 		return err
 	}
-	a.outputs.json = json
-	if err := a.start(cmd); err != nil {
-		return err
-	}
-	return cmd.RunE(cmd, a.merged.Data)
+	return cmd.RunE(cmd, head.Data)
 }
 
-// recordedCommand is the command of the study, if it is one that can be split.
-func (a *app) recordedCommand(root *cobra.Command) (*cobra.Command, error) {
+// mergeable is the command of a journal, if it is one that can be split.
+func mergeable(root *cobra.Command, name string) (*cobra.Command, error) {
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == a.merged.Command && shards(cmd) {
+		if cmd.Name() == name && cmd.Flags().Lookup("shard") != nil {
 			return cmd, cmd.ParseFlags(nil) // with those that all commands have
 		}
 	}
-	return nil, usage.Errorf("the study is of %q, which is no command that can be split", a.merged.Command)
+	return nil, usage.Errorf("the journal is of %q, which is no command that can be split: run its command line again with --journal", name)
 }
 
-// setRecorded sets a flag as a record has it, if it is one that records hold.
-func setRecorded(f *pflag.FlagSet, s study.Setting) error {
+// setRecorded sets a flag as a journal has it, if it is one that decides an answer.
+func setRecorded(f *pflag.FlagSet, s journal.Setting) error {
 	flag := f.Lookup(s.Name)
-	if flag == nil || !slices.Contains(studySettings, s.Name) {
-		return usage.Errorf("the study has a setting %q, which no study can have", s.Name)
+	if flag == nil || slices.Contains(outputFlags, s.Name) || slices.Contains(incidental, s.Name) {
+		return usage.Errorf("the journal has a setting %q, which no journal can have", s.Name)
 	}
 	list, several := flag.Value.(pflag.SliceValue)
 	if !several && len(s.Values) != 1 {
-		return usage.Errorf("the study has %d values of --%s", len(s.Values), s.Name)
+		return usage.Errorf("the journal has %d values of --%s", len(s.Values), s.Name)
 	}
 	if !several {
 		return usage.Wrap(f.Set(s.Name, s.Values[0]))

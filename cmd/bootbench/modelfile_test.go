@@ -93,7 +93,7 @@ func TestModelFile(t *testing.T) {
 		{"--test " + filepath.Join(dir, "turned.csv") + " --C 3", "--C has no meaning with --model"},
 		{"--test " + filepath.Join(dir, "turned.csv") + " --ratio 2", "--ratio has no meaning with --model"},
 		{"boston --test boston", "not both"},
-		{"--test boston --shard 0/2 --out " + dir, "--shard has no meaning with --model"},
+		{"--test boston --shard 0/2", "--shard has no meaning with --model"},
 		{"", "--test is required"},
 		{"--test boston", "its features are not those"},
 		{"--test " + filepath.Join(dir, "turned.csv") + " --csv " + model, "would be overwritten"},

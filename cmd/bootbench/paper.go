@@ -11,7 +11,6 @@ import (
 
 	"bootbench/bench"
 	"bootbench/bench/paper"
-	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
@@ -81,7 +80,6 @@ more resamples draws the missing ones only.`,
 		"retrainings at a time, `W` at least 1; default: one for each processor")
 	f.StringVar(&pumadyn, "pumadyn", "",
 		"CSV `FILE` of the robot arm data pumadyn-8nm (8 features, the target last) for M03 figure 1, right; default: that curve is left out")
-	a.shards.register(cmd)
 	f.String("out", "paper", "folder `DIR` to write into, made if it is not there")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		figures, err := p.chosen(only)
@@ -92,9 +90,6 @@ more resamples draws the missing ones only.`,
 			if p.robot, err = a.readData(pumadyn, dataset.Options{}); err != nil {
 				return err
 			}
-		}
-		if err := a.split(cmd, nil); err != nil {
-			return err
 		}
 		return p.run(figures)
 	}
@@ -125,30 +120,13 @@ func (p *paperRun) chosen(only []string) ([]paperFigure, error) {
 // run computes the figures one by one and writes the page after each, so that
 // what was finished stays.
 func (p *paperRun) run(figures []paperFigure) error {
-	shared := &p.shards
-	if shared.study == nil { // one process keeps its blocks too
-		var err error
-		if shared.study, err = study.Keep(p.outputs.folder, version()); err != nil {
-			return err
-		}
-	}
-	p.settings.Do = func(b paper.Block, result any) (bool, error) {
-		return shared.study.Do(study.Task{Number: b.Number, Name: b.Name, Key: "paper " + b.Key, Compute: b.Compute,
-			Check: b.Check}, result)
-	}
 	if err := p.compute(figures); err != nil {
 		return err
-	}
-	if shared.study.Partial() {
-		return p.partDone()
 	}
 	if p.doc != nil {
 		if err := p.document(p.doc); err != nil {
 			return err
 		}
-	}
-	if err := shared.study.Complete(); err != nil {
-		return err
 	}
 	if err := p.text(func(w io.Writer) error { return report.WriteText(w, &p.tables) }); err != nil {
 		return err

@@ -103,7 +103,7 @@ func (a *app) runPredict(cmd *cobra.Command, args []string, t *theoryFlags, p *p
 	if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
 		return err
 	}
-	if err := a.splitRefinement(cmd, args, j, &plan.refine); err != nil {
+	if err := a.openFits(cmd, args, j, &plan.refine); err != nil {
 		return err
 	}
 	return a.predict(j, inputs, plan, p)
@@ -130,8 +130,8 @@ func (p *predictFlags) check(a *app, data string) error {
 	switch {
 	case p.inputs == "":
 		return usage.Errorf("--test is required: the new inputs")
-	case p.inputs == "-" && (a.shards.wanted != "" || a.merged != nil):
-		return usage.Errorf("--test from standard input cannot be split by --shard: every part and merge read it; save it as a file")
+	case p.inputs == "-" && a.tasks.folder != "":
+		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save it as a file")
 	case p.inputs == "-" && data == "-":
 		return usage.Errorf("DATA and --test cannot both be standard input")
 	case p.csv == "-" && a.outputs.stdout():
@@ -162,7 +162,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags
 	if err != nil {
 		return err
 	}
-	if done, err := a.partOf(a.refinePrediction(r, j, inputs, solution, plan, p)); done {
+	if done, err := a.ended(a.refinePrediction(r, j, inputs, solution, plan, p)); done {
 		return err
 	}
 	if err := j.addNewLaws(r, &p.law, inputs, solution); err != nil {

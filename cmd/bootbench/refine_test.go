@@ -154,7 +154,7 @@ func TestRetrainMethods(t *testing.T) {
 	}
 	batch, together := read("batch")
 	single, alone := read("single")
-	if batch.Method != "batch" || single.Method != "single" || batch.Iterations == 0 {
+	if batch.Method != "batch" || single.Method != "single" || batch.Time.Iterations == 0 {
 		t.Errorf("methods %q, %q", batch.Method, single.Method)
 	}
 	rows, n := together.Dims()
@@ -218,3 +218,6 @@ func TestContradicted(t *testing.T) {
 		t.Errorf("the theory alone: %+v", e.Quote)
 	}
 }
+
+// refinedRounding is how far apart refined values of two commands may be, as a share of them.
+const refinedRounding = 1e-5

@@ -59,7 +59,7 @@ type refinement struct {
 	// onResample, if set, sees every resample: see model.RefineSettings.
 	onResample func(b int, counts []int, f []float64)
 	tests      []loss.Test // besides that of the problem
-	split      bool        // the resamples are dealt out to the parts of a study
+	kept       bool        // the resamples are tasks of a journal
 }
 
 // leastLeftOut is the number of resamples that must leave an example out, on average, for auto
@@ -107,61 +107,57 @@ func (r *refineFlags) settings() (refinement, error) {
 	return out, nil
 }
 
-// splitRefinement begins the part of a study that --shard asks for, whose tasks are the
-// exact resamples.
-func (a *app) splitRefinement(cmd *cobra.Command, data []string, j *job, wanted *refinement) error {
-	if a.shards.wanted == "" && a.merged == nil {
-		return a.split(cmd, data)
+// openFits opens a journal whose tasks are the exact resamples.
+func (a *app) openFits(cmd *cobra.Command, data []string, j *job, wanted *refinement) error {
+	if a.tasks.folder == "" && a.tasks.wanted == "" && !a.tasks.merging {
+		return nil
 	}
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
 	case wanted.resamples == 0:
-		return usage.Errorf("--shard splits the exact resamples of --refine, and there are none: give --refine R, or do without --shard")
-	case wanted.accuracy > 0:
-		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides on the way: give --refine R in its place")
+		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine R, or do without --journal")
+	case wanted.accuracy > 0 && a.tasks.wanted != "":
+		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides on the way: give --refine R instead")
 	case !proximal:
-		return usage.Errorf("--shard splits exact resamples, which loss %s has none of: do without it",
+		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
 			j.Loss.Name())
 	}
-	wanted.split, wanted.optional = true, false
-	return a.split(cmd, data)
+	wanted.kept = true
+	return a.openJournal(cmd, data)
 }
 
-// fittingKey names the exact fits of a model at its sites and at new inputs.
-func (j *job) fittingKey(scheme resample.Scheme, cross blas64.General) string {
+// recall has refinement look fits up in the journal, and keep those that it makes.
+func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper {
+	if !p.refine.kept {
+		return nil
+	}
 	digest := sha256.New()
-	for p := range cross.Rows {
-		binary.Write(digest, binary.LittleEndian, cross.Data[p*cross.Stride:][:cross.Cols])
+	for row := range settings.Cross.Rows {
+		binary.Write(digest, binary.LittleEndian, settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
 	}
-	return j.Fingerprint().WithScheme(scheme).With("new inputs", hex.EncodeToString(digest.Sum(nil))).String()
-}
-
-// recall has refinement take fits from where they are kept, and keep those that it makes:
-// in the parts of a study. It reports false where other processes have some.
-func (a *app) recall(settings *model.RefineSettings, j *job, s *solver.Solution, p plan) (whole bool,
-	err error) {
-	wanted, scheme := p.refine, p.scheme
-	if !wanted.split {
-		return true, nil
+	key := keyOf("refine", j.Key(p.scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)), p.settings.Tolerance,
+		p.settings.MaxSweeps, p.settings.Method))
+	resamples := settings.Count(p.scheme)
+	if settings.Accuracy > 0 {
+		resamples = 0
 	}
-	key, inputs := j.fittingKey(scheme, settings.Cross), j.Sites()+settings.Cross.Rows
-	settings.Lookup, err = a.splitFits(fitting{
-		key: "refine " + key, name: j.Set.Name, inputs: inputs,
-		settings: retrain.Settings{Resamples: settings.Count(scheme), Seed: settings.Seed,
-			Progress: settings.Progress},
-		run: func(block retrain.Settings) (*retrain.Result, error) {
-			result, _, err := j.RetrainBatch(a.ctx, s, scheme, model.RetrainSettings{Settings: block,
-				Cross: settings.Cross})
-			return result, err
-		},
-	})
-	return settings.Lookup != nil, err
+	kept := a.keepFits(key, j.Sites()+settings.Cross.Rows, resamples, j.Set.Name)
+	if kept != nil {
+		also := settings.OnResample
+		settings.Lookup = kept.lookup
+		settings.OnResample = func(b int, counts []int, f []float64) {
+			kept.add(b, f, nil)
+			if also != nil {
+				also(b, counts, f)
+			}
+		}
+	}
+	return kept
 }
 
 // refine trains on exact resamples around a solution: at the sites, and at new inputs
-// whose kernel rows are given. It is nil where nothing is asked for, where other parts
-// of a study have resamples, or where auto finds that it cannot be done; warnings then say
-// why.
+// whose kernel rows are given. It is nil where nothing is asked for, where other shards
+// have resamples, or where auto finds that it cannot be done; warnings then say why.
 func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (result *multifidelity.Result,
 	warnings []string, err error) {
 	wanted := p.refine
@@ -182,12 +178,17 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 			a.ranks.syncCancel()
 		},
 	}
-	whole, err := a.recall(&settings, j, s, p)
-	if err != nil || !whole {
-		return nil, nil, err
+	kept := a.recall(&settings, j, p)
+	if kept.incomplete() {
+		return nil, nil, nil
 	}
 	result, err = j.Refine(a.ctx, s, p.scheme, settings)
+	if err == nil && result.Status == retrain.Complete {
+		kept.end()
+	}
 	switch {
+	case errors.Is(err, retrain.ErrCancelled) && a.tasks.sharded():
+		return nil, nil, a.ctx.Err()
 	case errors.Is(err, retrain.ErrCancelled):
 		a.interrupted()
 		return nil, nil, nil
@@ -195,6 +196,9 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
 	case err != nil:
 		return nil, nil, err
+	}
+	if kept != nil && a.tasks.sharded() { // most of it is other processes'
+		return nil, nil, a.ctx.Err()
 	}
 	if result.Status == retrain.Cancelled {
 		a.interrupted()
@@ -207,12 +211,13 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 func (j *job) refinedReport(r *multifidelity.Result, s *solver.Solution, fitted []float64) *report.Refined {
 	test, agreement := r.TestError(), r.Against(s)
 	out := &report.Refined{
-		Resamples: r.Resamples, Method: r.Method, Iterations: r.Iterations, Exact: r.Exact,
+		Resamples: r.Resamples, Method: r.Method,
 		EquivalentResamples: test.EquivalentResamples,
 		TestError:           test.Error, SE: test.StandardError, BaggedError: test.BaggedError,
 		BaggedSE:      test.BaggedSE,
 		VarianceRatio: agreement.VarianceRatio, Contradicts: agreement.Contradictions(),
-		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds()},
+		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(), Iterations: r.Iterations,
+			Exact: r.Exact},
 	}
 	out.Err632, out.Err632Plus = math.NaN(), math.NaN()
 	if fitted != nil {

@@ -71,7 +71,7 @@ covers the resamples that were finished.`,
 	}
 	r.register(cmd.Flags())
 	registerOut(cmd, "points.csv")
-	a.shards.register(cmd)
+	a.tasks.registerShard(cmd.Flags())
 	return cmd
 }
 
@@ -126,7 +126,7 @@ func (a *app) runRetrain(cmd *cobra.Command, args []string, r *retrainFlags) err
 	if err := j.CheckRetrain(r.how, scheme, model.RetrainSettings{Settings: settings}); err != nil {
 		return err
 	}
-	if err := a.split(cmd, args); err != nil {
+	if err := a.openJournal(cmd, args); err != nil {
 		return err
 	}
 	return a.retrain(j, scheme, settings, r)
@@ -174,17 +174,18 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	}
 	result, err := a.retrained(j, scheme, settings, flags)
 	switch {
-	case err != nil:
-		return err
-	case a.shards.study.Partial():
-		return a.partDone()
-	case result == nil:
-		return a.shards.study.Complete()
+	case err != nil || result == nil:
 	case result.Resamples == 0:
 		return a.ctx.Err()
+	case result.Status == retrain.Cancelled && a.tasks.sharded():
+		return a.ctx.Err()
+	}
+	if done, err := a.ended(err); done {
+		return err
 	}
 	j.times.Retrain = time.Since(began).Seconds()
 	j.times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
+	j.times.Iterations = result.Batch.Iterations
 	if err := replicates.write(flags.replicates, j); err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
 		Draws: report.Draws{
 			Method: result.Method.String(), Training: j.Training(result.Method, fitTol),
-			Iterations: result.Batch.Iterations, Status: result.Status.String(),
+			Status:    result.Status.String(),
 			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
 			Skipped: len(result.Skipped),
 		},
@@ -236,4 +237,36 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 	a.requireNumbers(&r.Status, &r.Warnings, r.Points, r.Apparent)
 	r.Cost = a.cost(j.times)
 	return r
+}
+
+// retrained is the result; nil where tasks are missing that merge would have to do.
+func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings,
+	flags *retrainFlags) (*model.Retraining, error) {
+	key := keyOf("retrain", j.Key(scheme, flags.method, flags.fitTol, settings.Seed))
+	kept := a.keepFits(key, j.Sites(), wholePeriods(settings.Resamples, scheme), j.Set.Name)
+	if kept.incomplete() {
+		return nil, nil
+	}
+	if kept != nil {
+		also := settings.OnResample
+		settings.Lookup = kept.lookup
+		settings.OnSkip = func(b int, why error) { kept.add(b, nil, why) }
+		settings.OnResample = func(b int, counts []int, f []float64) {
+			kept.add(b, f, nil)
+			if also != nil {
+				also(b, counts, f)
+			}
+		}
+	}
+	result, err := flags.by(a, j, scheme, settings)
+	if err == nil && result.Status == retrain.Complete {
+		kept.end()
+	}
+	return result, err
+}
+
+// wholePeriods is the least number of resamples in whole periods of a scheme.
+func wholePeriods(resamples int, scheme resample.Scheme) int {
+	period := resample.Period(scheme)
+	return (resamples + period - 1) / period * period
 }

@@ -70,7 +70,7 @@ func commandGroups(a *app) []commandGroup {
 		{"main", "Commands:", []*cobra.Command{compareCommand(a), estimateCommand(a), curveCommand(a),
 			predictCommand(a),
 			retrainCommand(a), looCommand(a), gridCommand(a), tuneCommand(a), trainCommand(a)}},
-		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a, newRoot),
+		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a),
 			infoCommand(a), versionCommand(a), lossesTopic(), manCommand(a)}},
 		{"studies", "Studies of the method (see compare --estimators, too):", []*cobra.Command{paperCommand(a),
 			accuracyCommand(a), scaleCommand(a)}},

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"bootbench/bench"
-	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/report"
 )
 
@@ -14,6 +13,7 @@ import (
 // have come before the last row.
 type rowRun[R any] struct {
 	tasks    []bench.Task[R]
+	together int                   // so many tasks in a row are dealt to one shard; 0: each on its own
 	document report.RowDocument[R] // what the rows belong to
 	csv      string                // name of the file of rows
 	status   func(row R) string    // of its solve; nil: it does not count
@@ -21,18 +21,15 @@ type rowRun[R any] struct {
 	finish func(rows []R, complete bool) (json any, warnings []string)
 }
 
-// runRows runs the command: all rows, or those of this part of a study.
+// runRows runs the command: all rows, or those of this shard.
 func runRows[R any](a *app, c rowRun[R]) error {
 	var table *report.StreamTable[R]
 	rows, err := c.compute(a, &table)
-	switch {
-	case err == nil && a.shards.study.Partial():
-		return a.partDone()
-	case err == nil:
-		if err := a.shards.study.Complete(); err != nil {
+	if err == nil {
+		if done, err := a.ended(nil); done {
 			return err
 		}
-	case len(rows) == 0:
+	} else if len(rows) == 0 || a.tasks.sharded() {
 		return err
 	}
 	json, warnings := c.finish(rows, err == nil)
@@ -61,7 +58,11 @@ func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, er
 		if err := a.ctx.Err(); err != nil {
 			return rows, err
 		}
-		row, filled, err := doTask(a, i, t)
+		number := i
+		if c.together > 1 {
+			number = i / c.together
+		}
+		row, filled, err := doTask(a, number, t)
 		if err != nil {
 			return rows, err
 		}
@@ -89,24 +90,14 @@ func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, er
 
 // doTask is the row of a task, unless that is another process's.
 func doTask[R any](a *app, number int, t bench.Task[R]) (row R, filled bool, err error) {
-	filled, err = a.shards.study.Do(study.Task{
-		Number: number, Name: t.Name, Key: t.Key,
-		Compute: func() error {
-			row, err = t.Run(a.ctx)
-			return err
-		},
-		Check: func() error {
-			if t.Check == nil {
-				return nil
-			}
-			return t.Check(row)
-		},
-	}, &row)
+	filled, err = a.tasks.do(number, t.Name, t.Key, &row, func() (err error) {
+		row, err = t.Run(a.ctx)
+		return err
+	})
 	return row, filled, err
 }
 
 // task is a row that a command computes itself.
-func task[R any](name, key string, run func() (R, error), check func(R) error) bench.Task[R] {
-	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() },
-		Check: check}
+func task[R any](name, key string, run func() (R, error)) bench.Task[R] {
+	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() }}
 }

@@ -51,8 +51,8 @@ func (a *app) run() (status int) {
 	status = a.statusOf(err)
 	if status == exitInterrupted {
 		err = errors.New("interrupted before anything was finished")
-		if done := a.shards.study.Done(); a.shards.study.Partial() && done > 0 {
-			err = fmt.Errorf("interrupted: %d tasks are done and kept in %s", done, a.outputs.out)
+		if a.tasks.Journal != nil && a.tasks.Kept() > 0 {
+			err = fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", a.tasks.Kept(), a.tasks.folder)
 		}
 	}
 	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
@@ -92,6 +92,7 @@ func (a *app) finish() error {
 // close undoes what the run did to the process, for the next run in it.
 func (a *app) close() {
 	a.console.Clear()
+	a.tasks.Close()
 	a.process.end()
 	a.process.undo()
 }

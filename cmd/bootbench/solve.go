@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/cmd/bootbench/internal/study"
 	"bootbench/dataset"
 	"bootbench/model"
 	"bootbench/report"
@@ -196,31 +194,7 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 
 // estimateKey names everything that an estimate depends on.
 func (p plan) estimateKey(spec *model.Spec) string {
-	return "estimate " + p.withEstimate(spec.Fingerprint().WithScheme(p.scheme)).String()
-}
-
-// withEstimate adds how an estimate is solved for and what is printed of it.
-func (p plan) withEstimate(f model.Fingerprint) model.Fingerprint {
 	t, s := p.test, p.settings
-	if len(t.metrics) > 0 {
-		f = f.With("--metrics", strings.Join(t.metrics, ","))
-	}
-	return f.With("--method", s.Method).With("--tol", s.Tolerance).With("--max-sweeps", s.MaxSweeps).
-		With("--test-loss", t.test).With("--level", t.level).With("--no-points", t.noPoints).With("--refine",
-		p.refine)
-}
-
-// checkEstimate refuses an estimate that was kept and cannot be that of n examples.
-func checkEstimate(e *report.Estimate, n int) error {
-	if e.N != n {
-		return fmt.Errorf("it is of %d examples, not %d", e.N, n)
-	}
-	if p := e.Points; p != nil {
-		for name, values := range map[string][]float64{"mean": p.Mean, "variance": p.Variance, "error": p.Error} {
-			if err := study.CheckNumbers(name, values, n); err != nil {
-				return err
-			}
-		}
-	}
-	return study.CheckNumbers("its errors", []float64{e.TestError, e.Apparent}, 2)
+	return spec.Key(p.scheme, "estimate", t.metrics, s.Method.String(), s.Tolerance, s.MaxSweeps, t.test, t.level,
+		t.noPoints, p.refine.String())
 }

@@ -39,10 +39,9 @@ func keepInputs(cmd *cobra.Command) error {
 	if test := cmd.Flags().Lookup("test"); test != nil {
 		inputs = append(inputs, test.Value.String())
 	}
-	for _, name := range []string{"json", "csv", "covariance", "replicates", "trace", "cpuprofile",
-		"memprofile"} {
+	for _, name := range outputFlags {
 		output := cmd.Flags().Lookup(name)
-		if output == nil || output.Value.String() == "-" {
+		if output == nil || output.Value.String() == "-" || name == "model" && cmd.Name() == "predict" {
 			continue
 		}
 		for _, input := range inputs {
@@ -95,8 +94,8 @@ func (a *app) onRanks() error {
 	if a.ranks == nil {
 		return nil
 	}
-	if a.shards.wanted != "" {
-		return usage.Errorf("--shard splits a study into processes, ranks share one solve: take one of them")
+	if a.tasks.folder != "" {
+		return usage.Errorf("--journal is for tasks of one process, ranks share one solve: take one of them")
 	}
 	if a.ranks.rankZeroOnly() {
 		a.outputs.json, a.outputs.out, a.trace.path = a.ownFile(a.outputs.json), "", ""

@@ -28,7 +28,7 @@ func (t *theoryFlags) register(a *app, cmd *cobra.Command, refine string) {
 	t.test.registerTest(f)
 	t.test.registerMetrics(f)
 	t.refine.register(f, refine)
-	a.shards.register(cmd)
+	a.tasks.registerShard(f)
 }
 
 // registerSolve adds what commands of one model have.

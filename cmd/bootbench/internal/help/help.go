@@ -35,7 +35,7 @@ var groups = []group{
 		"fit-tol", "rho", "estimators", "splits", "models"}},
 	{"Solving", []string{"method", "tol", "max-sweeps", "by", "choice", "from-grid", "starts", "budget",
 		"max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
-		"shard", "shards"}},
+		"journal", "shard", "shards"}},
 	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles", "law",
 		"covariance", "metrics", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
 	{"Profiling", []string{"cpuprofile", "memprofile"}},

@@ -1,4 +1,4 @@
-package study
+package journal
 
 import (
 	"bootbench/cmd/bootbench/internal/usage"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ParsePart reads "I/N", or for "auto" what the scheduler says in the environment.
-func ParsePart(text string, shards int, environment func(string) (string, bool)) (index, count int,
+// ParseShard reads "I/N", or for "auto" what the scheduler says in the environment.
+func ParseShard(text string, shards int, environment func(string) (string, bool)) (index, count int,
 	err error) {
 	if text == "auto" {
 		return scheduled(shards, environment)

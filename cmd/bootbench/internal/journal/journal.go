@@ -1,0 +1,233 @@
+// Package journal keeps the finished tasks of a long computation in a folder, so that the
+// same command line finds them when it runs again, and merge unites those of several
+// processes.
+//
+// A folder holds one file for each shard, which one process at a time appends to. After a
+// line that names the format comes a line for each record,
+//
+//	CRC32 KEY BODY
+//
+// the checksum over the rest of the line. Under the key "head" stands what the journal is
+// of, as JSON; every other key names a task, whose result follows in base64. A line that is
+// cut short or damaged costs its record only: the next one begins after the next line end.
+// Nothing is overwritten, and only what a writer has left half written is cut off.
+package journal
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"bootbench/cmd/bootbench/internal/usage"
+)
+
+// Journal is the finished tasks of a computation. A nil Journal keeps nothing and knows
+// nothing.
+type Journal struct {
+	Head    Head
+	folders []string
+	entries map[string]entry
+	files   []*os.File
+	path    string   // of the file that is appended to; "": none
+	out     *os.File // it; nil: nothing can be kept any more
+	size    int64    // of it
+	begun   bool     // it has a head
+	warn    func(string)
+	kept    int // tasks appended
+	lost    int // tasks that could not be
+	warned  bool
+}
+
+// entry is where the result of a task lies.
+type entry struct {
+	file   *os.File
+	at     int64
+	length int // of its base64
+}
+
+// fileName is the file of a shard, fileNames are those of all.
+func fileName(shard, shards int) string {
+	if shards == 1 {
+		return "journal"
+	}
+	return fmt.Sprintf("journal-%d-of-%d", shard, shards)
+}
+
+var fileNames = regexp.MustCompile(`^journal(-\d+-of-\d+)?$`)
+
+// Open takes up what a folder holds, which is made if it is not there, and appends to the
+// file of a shard, 0 of 1 for all, which no other process may hold. A journal of anything
+// else is refused by name. What is damaged, and what cannot be written, is told to warn.
+func Open(folder string, head Head, shard int, warn func(string)) (*Journal, error) {
+	head.Format = format
+	j := &Journal{Head: head, folders: []string{folder}, warn: warn}
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		j.path = filepath.Join(folder, fileName(shard, head.Shards))
+		j.out, err = openRegular(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	}
+	if err != nil {
+		return nil, usage.Wrap(err)
+	}
+	if errors.Is(lock(j.out), errHeld) {
+		err = usage.Errorf("%s is in use by another run", j.path)
+	} else if err = j.take(); err == nil {
+		err = j.begin()
+	}
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// begin cuts off what a writer has left half written, and writes a head where there is none.
+func (j *Journal) begin() error {
+	if err := j.out.Truncate(j.size); err != nil {
+		return usage.Wrap(err)
+	}
+	text, err := json.Marshal(j.Head)
+	if err == nil && !j.begun {
+		j.write(append([]byte(firstLine), line(headKey, text)...))
+	}
+	return err
+}
+
+// Read takes up what folders hold, for merge.
+func Read(folders []string, warn func(string)) (*Journal, error) {
+	j := &Journal{folders: folders, warn: warn}
+	err := j.take()
+	if err == nil && j.Head.Command == "" {
+		err = usage.Errorf("%s holds no journal of bootbench", folders[0])
+	}
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// take reads all files of all folders.
+func (j *Journal) take() error {
+	j.entries = map[string]entry{}
+	for _, folder := range j.folders {
+		list, err := os.ReadDir(folder)
+		if err != nil {
+			return usage.Wrap(err)
+		}
+		for _, item := range list {
+			path := filepath.Join(folder, item.Name())
+			switch {
+			case item.Name() == "study.json":
+				return usage.Errorf("%s is of an older version of the program: its parts must run again, with --journal and another folder", path)
+			case fileNames.MatchString(item.Name()):
+				if err := j.takeFile(path); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// takeFile adds what a file holds.
+func (j *Journal) takeFile(path string) (err error) {
+	file := j.out
+	if path != j.path {
+		if file, err = openRegular(path, os.O_RDONLY); err != nil {
+			return usage.Wrap(err)
+		}
+		j.files = append(j.files, file)
+	}
+	found, err := scan(file, path)
+	if err != nil {
+		return err
+	}
+	if h := found.head; h != nil && j.Head.Command == "" {
+		j.Head = *h
+	} else if h != nil {
+		if err := j.Head.check(h, path); err != nil {
+			return err
+		}
+	}
+	if found.damaged > 0 {
+		j.warn(fmt.Sprintf("%s has %d damaged records: their tasks count as not done", path, found.damaged))
+	}
+	if path == j.path {
+		j.size, j.begun = found.size, found.head != nil
+	}
+	maps.Copy(j.entries, found.entries)
+	return nil
+}
+
+// Has reports whether a task is finished.
+func (j *Journal) Has(key string) bool {
+	if j == nil {
+		return false
+	}
+	_, known := j.entries[key]
+	return known
+}
+
+// Append keeps the result of a task on disk. A failure, such as a full disk, is told once
+// and costs no more than the task's place in the journal.
+func (j *Journal) Append(key string, result []byte) {
+	if j == nil {
+		return
+	}
+	if j.out != nil && j.write(taskLine(key, result)) {
+		j.kept++
+	} else {
+		j.lost++
+	}
+}
+
+// write appends whole lines, or nothing.
+func (j *Journal) write(lines []byte) (done bool) {
+	_, err := j.out.Write(lines)
+	if err = cmp.Or(err, j.out.Sync()); err == nil {
+		j.size += int64(len(lines))
+		return true
+	}
+	if j.out.Truncate(j.size) != nil { // what comes after half a line would be lost with it
+		j.out = nil
+	}
+	if !j.warned {
+		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
+	}
+	j.warned = true
+	return false
+}
+
+// Count is the number of tasks that were found, Kept of those that were added to them, and
+// Lost of those that could not be.
+func (j *Journal) Count() int { return len(j.entries) }
+func (j *Journal) Kept() int  { return j.kept }
+func (j *Journal) Lost() int  { return j.lost }
+
+// Close lets other processes have the file.
+func (j *Journal) Close() {
+	if j == nil {
+		return
+	}
+	for _, f := range append(j.files, j.out) {
+		if f != nil {
+			f.Close()
+		}
+	}
+	j.files, j.out = nil, nil
+}
+
+// openRegular opens a regular file; a link in its place is refused, and nothing is waited
+// for.
+func openRegular(path string, how int) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file, and links are not followed", path)
+	}
+	return os.OpenFile(path, how|noFollow, 0o644)
+}

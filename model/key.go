@@ -1,0 +1,37 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Key names everything that an answer of this model under a scheme depends on: its data,
+// its specification, and what more the caller says. Answers with equal keys are equal.
+func (s *Spec) Key(scheme resample.Scheme, more ...any) string {
+	parameters, known := loss.ParametersOf(s.Loss)
+	parameters.ClassWeights = loss.ClassWeights{Negative: parameters.ClassWeight(-1),
+		Positive: parameters.ClassWeight(1)}
+	canonical := []any{s.Set.Digest(), s.Loss.Name(), parameters, struct {
+		Kernel                             kernel.Spec
+		Standardize, NormalizeTarget, Bias bool
+		Storage                            string
+		RankTol, RankError                 float64
+		MaxRank, Rank                      int
+	}{s.Kernel.WithDefaults(s.Set.D()), s.Standardize, s.NormalizeTarget, s.Bias, s.Storage.String(), s.RankTol,
+		s.RankError, s.MaxRank, s.Rank}, fmt.Sprintf("%T%+v", scheme, scheme)}
+	if !known {
+		canonical = append(canonical, fmt.Sprintf("%+v", s.Loss))
+	}
+	text, err := json.Marshal(append(canonical, more...))
+	if err != nil { // a number that JSON does not have
+		text = fmt.Appendf(nil, "%+v", append(canonical, more...))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -6,12 +6,10 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"bootbench/cmd/bootbench/internal/usage"
 )
@@ -29,121 +27,32 @@ func Replace(path string, write func(io.Writer) error) error {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	return put(path, write, rename)
+	return put(path, write)
 }
 
-// rename moves a partial file to its place.
-func rename(partial, path string) error {
-	return attempt(renameStep, path, func() error { return os.Rename(partial, path) })
-}
-
-// ReplaceDurably writes a file that must outlast a failure of the machine, too. A
-// link in its place is replaced.
-func ReplaceDurably(path string, content []byte) error {
-	write := func(w io.Writer) error { _, err := w.Write(content); return err }
-	sync := func(f *os.File) error { return attempt(syncStep, path, f.Sync) }
-	if err := put(path, write, rename, sync); err != nil {
-		return err
-	}
-	// The rename itself: not every file system can, and the file is in its place all
-	// the same, so that there is no error.
-	if folder, err := os.Open(filepath.Dir(path)); err == nil {
-		folder.Sync()
-		folder.Close()
-	}
-	return nil
-}
-
-// create writes a file that must not be there yet; the error is fs.ErrExist if it is.
-func create(path string, write func(io.Writer) error) error {
-	return put(path, write, func(partial, path string) error {
-		err := attempt(linkStep, path, func() error { return os.Link(partial, path) })
-		if err == nil || errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		// A file system without links: should another process get between this look
-		// and the renaming, the later one stays.
-		if _, err := os.Lstat(path); err == nil {
-			return fs.ErrExist
-		}
-		return rename(partial, path)
-	})
-}
-
-// put writes a partial file beside path, finishes it, and moves it to its place.
-// Nothing is left of it where that fails.
-func put(path string, write func(io.Writer) error, move func(partial, path string) error,
-	finish ...func(*os.File) error) error {
-	var f *os.File
-	err := attempt(makeStep, path, func() (err error) {
-		f, err = os.CreateTemp(filepath.Dir(path), partialPrefix(path)+"*"+partialSuffix)
-		return err
-	})
+// put writes a partial file beside path and moves it to its place. Nothing is left of it
+// where that fails.
+func put(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".bootbench-*.partial")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // gone already where it was renamed
-	buffer := bufio.NewWriter(faultyWriter{f})
-	if err := fill(f, buffer, write, finish); err != nil {
-		f.Close()
-		return err
+	buffer := bufio.NewWriter(f)
+	err = write(buffer)
+	if err == nil {
+		err = buffer.Flush()
 	}
-	if err := attempt(closeStep, path, f.Close); err != nil {
-		f.Close()
-		return err
+	if err == nil {
+		err = f.Chmod(0o644)
 	}
-	return move(f.Name(), path)
-}
-
-// fill writes the content and sets the usual permissions.
-func fill(f *os.File, buffer *bufio.Writer, write func(io.Writer) error,
-	finish []func(*os.File) error) error {
-	if err := write(buffer); err != nil {
-		return err
+	if closed := f.Close(); err == nil {
+		err = closed
 	}
-	if err := buffer.Flush(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	for _, step := range finish {
-		if err := step(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Names of partial files, beside the file to be.
-func partialPrefix(path string) string { return beside(path) + "-" }
-
-// beside begins the names of this package's own files beside one. Of a name that leaves no
-// room for more in the 255 bytes of a name it takes the beginning and a checksum.
-func beside(path string) string {
-	const most = 200
-	name := filepath.Base(path)
-	if len(name) > most {
-		name = fmt.Sprintf("%s-%08x", name[:most-9], crc32.ChecksumIEEE([]byte(name)))
-	}
-	return "." + name
-}
-
-const partialSuffix = ".partial"
-
-// Sweep removes what writers of a file that were killed have left.
-func Sweep(path string) error {
-	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	for _, entry := range entries {
-		if name := entry.Name(); strings.HasPrefix(name, partialPrefix(path)) &&
-			strings.HasSuffix(name, partialSuffix) {
-			os.Remove(filepath.Join(filepath.Dir(path), name))
-		}
-	}
-	return nil
+	return os.Rename(f.Name(), path)
 }
 
 // Same reports whether two paths lead to one file, there or not. An empty path is no

@@ -62,44 +62,6 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestWisconsin: the file's documentation counts 234 rows that repeat an earlier
-// one. Square loss takes labels for numbers, so the set may be modelled with it.
-func TestWisconsin(t *testing.T) {
-	spec := model.Spec{Set: load(t, "wisconsin"), Loss: loss.Square{Noise: 1}, Standardize: true}
-	m := build(t, spec)
-	if m.Sites() != 449 || m.Merged() != 234 || m.GramTime <= 0 {
-		t.Errorf("%d sites, %d merged, in %v", m.Sites(), m.Merged(), m.GramTime)
-	}
-	spec.Kernel.Jitter = 0.01
-	if m := build(t, spec); m.Sites() != 683 || m.Merged() != 0 {
-		t.Errorf("with a jitter %d sites, %d merged", m.Sites(), m.Merged())
-	}
-}
-
-// TestTask: what targets a loss is for is asked of the loss.
-func TestTask(t *testing.T) {
-	numbers, labels := load(t, "synthetic:friedman1,n=20"), load(t, "synthetic:blobs,n=20")
-	for _, c := range []struct {
-		set     *dataset.Set
-		loss    loss.Loss
-		refused error // nil: taken
-	}{
-		{numbers, loss.Square{Noise: 1}, nil},
-		{labels, loss.Square{Noise: 1}, nil},
-		{labels, loss.HardMargin{}, nil},
-		{labels, loss.Hinge{C: 1}, nil},
-		{labels, labelsOnly{loss.Square{Noise: 1}}, nil},
-		{numbers, loss.HardMargin{}, dataset.ErrLabels},
-		{numbers, loss.Hinge{C: 1}, dataset.ErrLabels},
-		{numbers, labelsOnly{loss.Square{Noise: 1}}, dataset.ErrLabels},
-	} {
-		_, err := model.Build(model.Spec{Set: c.set, Loss: c.loss})
-		if !errors.Is(err, c.refused) {
-			t.Errorf("%s with %s loss: %v, want %v", c.set.Name, c.loss.Name(), err, c.refused)
-		}
-	}
-}
-
 // TestUnits: with standardising, the units of a feature do not matter, nor does
 // a feature that is the same everywhere.
 func TestUnits(t *testing.T) {
@@ -335,15 +297,6 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestRounding: a precomputed kernel may be asymmetric in the last digits of
-// printed numbers.
-func TestRounding(t *testing.T) {
-	spec := precomputed(grid(t, 12))
-	exact := build(t, spec)
-	spec.Set.X.Row(1)[0] += 1e-10
-	near(t, "kernel", build(t, spec).Gram.At(0, 1), exact.Gram.At(0, 1), 1e-9)
 }
 
 // allocated is what f allocates, freed or not.

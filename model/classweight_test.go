@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/dataset"
 	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -188,22 +187,5 @@ func TestClassWeightsOfOne(t *testing.T) {
 		if a != b || a == c {
 			t.Errorf("%s: keys %s, %s, %s", spec.Loss.Name(), a, b, c)
 		}
-	}
-}
-
-// TestClassWeightsFlagless: the quick fit chooses C of the weighted loss.
-func TestClassWeightsFlagless(t *testing.T) {
-	set, w := load(t, "synthetic:blobs,n=60"), loss.ClassWeights{Negative: 1, Positive: 3}
-	fit := need.One(model.FitQuickly(context.Background(), model.Spec{Set: set, Standardize: true,
-		Loss: loss.Hinge{ClassWeights: w}}, nil))(t)
-	if l, ok := fit.Spec.Loss.(loss.Hinge); !ok || !(l.C > 0) || l.ClassWeights != w ||
-		!(fit.Spec.Kernel.Gamma > 0) {
-		t.Errorf("chosen: %+v", fit.Spec.Loss)
-	}
-	numbers := &dataset.Set{Name: "numbers", X: set.X, Y: slices.Repeat([]float64{0.5, 2}, 30),
-		Task: dataset.Regression}
-	if _, err := model.FitQuickly(context.Background(),
-		model.Spec{Set: numbers, Loss: loss.Hinge{ClassWeights: w}}, nil); err == nil {
-		t.Error("class weights of numbers")
 	}
 }

@@ -2,13 +2,11 @@ package model_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,8 +18,6 @@ import (
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
-	"bootbench/resample"
-	"bootbench/retrain"
 )
 
 // predictor trains, writes a model file and reads it.
@@ -125,59 +121,6 @@ func eachFourth(n int) (rows []int) {
 		rows = append(rows, i)
 	}
 	return rows
-}
-
-// TestPredictorByHand: the predictor of a file is the sum that its comment says, worked out
-// here from the numbers in the file, and what leave-nothing-out retraining with the same
-// trainer predicts at a new input.
-func TestPredictorByHand(t *testing.T) {
-	set := load(t, "synthetic:friedman1,n=25")
-	m, _, p, file := predictor(t, model.Spec{Set: set, Standardize: true, NormalizeTarget: true,
-		Kernel: kernel.Spec{Gamma: 0.1, Constant: 2}, Loss: loss.Square{Noise: 1}}, model.FitSettings{})
-	var read struct {
-		Model struct {
-			Kernel     struct{ Gamma, Amplitude, Constant float64 }
-			Scales     struct{ Mean, SD []float64 }
-			TargetMean float64 `json:"target_mean"`
-			Weight     []float64
-			Support    struct{ Dense []float64 }
-		}
-	}
-	if err := json.Unmarshal(file, &read); err != nil {
-		t.Fatal(err)
-	}
-	z := dataset.NewMatrix(1, 10)
-	for j := range z.Data {
-		z.Data[j] = float64(j) / 10
-	}
-	got, err := p.Predict(&dataset.Inputs{X: z})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := read.Model
-	want := r.TargetMean
-	for s, w := range r.Weight {
-		distance := 0.0
-		for j, v := range z.Data {
-			distance += math.Pow((v-r.Support.Dense[10*s+j])/r.Scales.SD[j], 2)
-		}
-		want += w * (r.Kernel.Amplitude*math.Exp(-r.Kernel.Gamma*distance) + r.Kernel.Constant)
-	}
-	if math.Abs(got[0]-want) > 1e-9*math.Abs(want) {
-		t.Errorf("predicted %v, by hand %v", got[0], want)
-	}
-	cross, err := m.CrossAll(blas64.General(z))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all float64 // a resample that holds each example once
-	_, err = m.Retrain(context.Background(), resample.Subsample{Size: set.N(), N: set.N()},
-		model.RetrainSettings{Cross: cross, Settings: retrain.Settings{
-			Resamples: 1, OnResample: func(_ int, _ []int, f []float64) { all = f[m.Sites()] + m.TargetMean },
-		}})
-	if err != nil || math.Abs(got[0]-all) > 1e-9*math.Abs(all) {
-		t.Errorf("predicted %v, by the trainer %v, %v", got[0], all, err)
-	}
 }
 
 // TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
@@ -310,47 +253,4 @@ func TestModelFileMisfits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// FuzzModelFile reads anything under a true checksum. What is read predicts, and reads back
-// from what it is written as.
-func FuzzModelFile(f *testing.F) {
-	sparse := load(f, "synthetic:text,n=8,d=1000")
-	matrix := &dataset.Set{X: dataset.NewMatrix(2, 2), Y: []float64{1, 2}, Features: []string{"a", "b"},
-		Target: "y"}
-	matrix.X.Data = []float64{2, 1, 1, 2}
-	table := need.One(dataset.ReadTable(strings.NewReader("t,a,y\nu,1,no\nv,,yes\nw,3,no\n"), "t.csv",
-		dataset.Options{Missing: dataset.MissingIndicator}))(f)
-	for _, spec := range []model.Spec{
-		{Set: threePoints(f), Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true},
-		{Set: table, Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Kind: kernel.Poly}},
-		{Set: sparse, Loss: loss.Logistic{C: 1}, Kernel: kernel.Spec{Kind: kernel.Linear}},
-		{Set: matrix, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.Precomputed}},
-	} {
-		_, _, _, file := predictor(f, spec, model.FitSettings{})
-		f.Add([]byte(body(file)))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		p, err := model.ReadPredictor(bytes.NewReader(model.SealModel(body)))
-		if err != nil {
-			if !errors.Is(err, model.ErrInput) {
-				t.Fatal(err)
-			}
-			return
-		}
-		if p.Encoding.Features < 1<<16 {
-			in := &dataset.Inputs{X: dataset.NewMatrix(2, p.Encoding.Features)}
-			if f, err := p.Predict(in); err == nil && len(f) != 2 {
-				t.Fatalf("%d predictions", len(f))
-			}
-		}
-		var again bytes.Buffer
-		if err := p.Write(&again); err != nil {
-			t.Fatal(err)
-		}
-		back, err := model.ReadPredictor(&again)
-		if err != nil || !slices.Equal(back.Weight, p.Weight) || back.Bias != p.Bias {
-			t.Fatalf("read back: %v", err)
-		}
-	})
 }

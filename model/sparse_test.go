@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -117,39 +115,6 @@ func TestSparseIsNotStandardized(t *testing.T) {
 	}
 	for i := range m.Sites() {
 		near(t, "kernel matrix", m.Gram.At(0, i), plain.Gram.At(0, i), 0)
-	}
-}
-
-// TestSparseFileEndToEnd: a sparse file and a file of new inputs, one with a word
-// that no training document has, through the readers and the model. The linear
-// kernel is the inner product, written out here.
-func TestSparseFileEndToEnd(t *testing.T) {
-	dir := t.TempDir()
-	train, fresh := filepath.Join(dir, "train.svm"), filepath.Join(dir, "new.svm")
-	for path, content := range map[string]string{
-		train: "1 1:1 1200:2 # c\n-1 qid:1 2:3\n1 1:2 2:1\n", fresh: "1200:5\n1:1 2:1 1300:9\n",
-	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set := load(t, train)
-	m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
-	in, err := dataset.LoadInputs(fresh, set, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []float64{10, 0, 0, 1, 3, 3}
-	seen := 0
-	err = m.CrossInputs(in, func(_ int, rows []float64) error {
-		for _, v := range rows {
-			near(t, "kernel of a new input", v, want[seen], 1e-15)
-			seen++
-		}
-		return nil
-	})
-	if err != nil || seen != 6 {
-		t.Errorf("%d kernel values, %v", seen, err)
 	}
 }
 

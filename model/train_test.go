@@ -9,12 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/batch"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/solver"
 )
 
 func blobs(t *testing.T, l loss.Loss) *model.Model {
@@ -136,5 +139,47 @@ func TestRetrainBy(t *testing.T) {
 	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1},
 		model.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("batches of a likelihood: %v", err)
+	}
+}
+
+// namelessLoss is a loss that has sites, and nothing to be trained by.
+type namelessLoss struct{ loss.Loss }
+
+// TestUntrainable: a loss without a trainer has a theory, and every training of it is refused, rather than made
+// with no trainer.
+func TestUntrainable(t *testing.T) {
+	m := blobs(t, namelessLoss{loss.Hinge{C: 1}})
+	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+	training := model.RetrainSettings{Settings: retrain.Settings{Resamples: 3, Tests: []loss.Test{loss.ZeroOne{}}}}
+	for what, try := range map[string]func() error{
+		"trainer":  func() error { _, err := m.NewTrainer(); return err },
+		"full fit": func() error { _, err := m.FullFit(); return err },
+		"fit":      func() error { _, err := m.Fit(model.FitSettings{}); return err },
+		"retrain": func() error {
+			_, err := m.Retrain(t.Context(), resample.Poisson{Ratio: 1}, training)
+			return err
+		},
+		"batch": func() error { _, err := m.NewBatch(s, resample.Poisson{Ratio: 1}, training); return err },
+	} {
+		if err := try(); !errors.Is(err, model.ErrInput) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestTrainerWithoutMemory: hard margins on a factor are trained with the whole matrix; where that does not fit, no
+// trainer is made, one by one or for what batches leave over, and the error says so.
+func TestTrainerWithoutMemory(t *testing.T) {
+	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20, Jitter: 0.01},
+		Loss: loss.HardMargin{}, Storage: model.LowRank, Rank: 20, MaxBytes: 5 << 20})
+	if _, err := m.NewTrainer(); !errors.Is(err, linalg.ErrMemory) {
+		t.Errorf("one by one: %v", err)
+	}
+	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{MaxSweeps: 20}))(t)
+	_, _, err := m.RetrainBatch(t.Context(), s, resample.Poisson{Ratio: 1}, model.RetrainSettings{
+		Batch: batch.Settings{MaxIterations: 1}, Settings: retrain.Settings{Resamples: 3,
+			Tests: []loss.Test{loss.ZeroOne{}}}})
+	if !errors.Is(err, linalg.ErrMemory) {
+		t.Errorf("left over: %v", err)
 	}
 }

@@ -81,7 +81,11 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 
 // fitMargin trains a support vector classifier of margin cost c.
 func (m *Model) fitMargin(c float64, settings FitSettings) (*Fit, error) {
-	trainer, err := m.svmTrainer()
+	k, err := m.Dense()
+	if err != nil {
+		return nil, err
+	}
+	trainer, err := svm.NewTrainer(k)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
 	"bootbench/loss"
-	"bootbench/svm"
 )
 
 // checkScaLAPACK refuses what cannot be spread over ranks.
@@ -66,8 +65,7 @@ func (m *Model) checkAlike() error {
 }
 
 // fitSpread is FullFit on ranks. The predictor of the square loss is G (d o y) at
-// d = count/noise. Others are trained by rank 0: a classifier from the rows of K
-// that it needs, other losses on all of K, if that fits into its memory.
+// d = count/noise. Others are trained by rank 0 on all of K, if that fits into its memory.
 func (m *Model) fitSpread() ([]float64, error) {
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
@@ -89,9 +87,6 @@ func (m *Model) fitSpread() ([]float64, error) {
 
 // fitAlone is FullFit on this rank alone.
 func (m *Model) fitAlone() ([]float64, error) {
-	if _, ok := marginCost(m.Loss); ok {
-		return m.fitted()
-	}
 	alone := *m
 	alone.Spec.Storage, alone.Spread = Exact, nil
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs on rank 0 for this loss,", m.Sites())
@@ -102,45 +97,4 @@ func (m *Model) fitAlone() ([]float64, error) {
 		return nil, err
 	}
 	return alone.fitted()
-}
-
-// svmTrainer makes a trainer on the kernel matrix, or on its rows where the matrix
-// is spread.
-func (m *Model) svmTrainer() (*svm.Trainer, error) {
-	if m.Spread == nil {
-		k, err := m.Dense()
-		if err != nil {
-			return nil, err
-		}
-		return svm.NewTrainer(k)
-	}
-	source := rowSource{m.training(), make([]float64, m.Sites())}
-	if err := source.GramDiagonal(source.diagonal); err != nil {
-		return nil, err
-	}
-	return svm.NewRowTrainer(svm.NewCache(source, m.rowBytes()))
-}
-
-// leastRows is the memory for kernel rows that is always taken.
-const leastRows = 64 << 20
-
-// rowBytes is the memory for the kernel rows of a training, a small part of what a
-// rank holds.
-func (m *Model) rowBytes() int64 {
-	return max(leastRows, dist.BlockCyclicBytes(m.Grid, m.Sites(), m.Block)/8)
-}
-
-// rowSource makes kernel rows when they are asked for. The matrix is known to be
-// finite.
-type rowSource struct {
-	blocks
-	diagonal []float64
-}
-
-func (s rowSource) Diag(i int) float64 { return s.diagonal[i] }
-
-func (s rowSource) FillRow(row []float64, i int) {
-	if err := s.Row(row, i); err != nil {
-		panic(err)
-	}
 }

@@ -49,8 +49,7 @@ func TestRanksSearchTogether(t *testing.T) {
 		}
 		for k, e := range r.Path {
 			want := alone.Path[k]
-			if !slices.Equal(e.Values, results[0].Path[k].Values) || e.Value != results[0].Path[k].Value ||
-				!slices.Equal(e.Gradient, results[0].Path[k].Gradient) {
+			if !slices.Equal(e.Values, results[0].Path[k].Values) || e.Value != results[0].Path[k].Value {
 				t.Errorf("rank %d, model %d: %+v, on rank 0 %+v", rank, k, e, results[0].Path[k])
 			}
 			if !(math.Abs(e.Value-want.Value) <= 1e-4*want.Value) {
@@ -58,7 +57,7 @@ func TestRanksSearchTogether(t *testing.T) {
 			}
 		}
 	}
-	if len(alone.Path) < 3 || alone.Path[0].Gradient == nil {
+	if len(alone.Path) < 3 {
 		t.Errorf("one process has judged %+v: nothing is compared", alone.Path)
 	}
 }

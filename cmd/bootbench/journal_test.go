@@ -126,6 +126,32 @@ func TestJournals(t *testing.T) {
 	}
 }
 
+// TestTuneJournal: a search that was killed after any of its parts goes on to the choice of one
+// that was not, in every digit.
+func TestTuneJournal(t *testing.T) {
+	args := strings.Fields("tune synthetic:friedman1,n=280 --starts 2 --quiet --json -")
+	dir := t.TempDir()
+	want := timeless(t, must(t, args...))
+	args = append(args, "--journal", dir)
+	must(t, args...)
+	lines := records(t, dir)
+	if len(lines) != 3+3 { // of the looks all over the ranges and two starts
+		t.Fatalf("%d lines", len(lines))
+	}
+	for kept := range 4 {
+		if err := os.WriteFile(filepath.Join(dir, "journal"), slices.Concat(lines[:2+kept]...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(timeless(t, must(t, args...)), want) {
+			t.Errorf("killed after %d parts, it ends at another choice", kept)
+		}
+	}
+	if o := drive(t, "", "merge", dir); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "no command that can be split") {
+		t.Errorf("%+v", o)
+	}
+}
+
 // TestInterrupted: a run that is interrupted answers with what was finished, and goes on to
 // the answer of one that was not; a shard keeps what it has.
 func TestInterrupted(t *testing.T) {

@@ -42,8 +42,11 @@ type RefineSettings struct {
 	Cross blas64.General
 	// Batch says how to train. Its FirstIterate is not used.
 	Batch batch.Settings
+	// Unchecked takes contradictions of the theory as they are: see Refine.
+	Unchecked bool
 	// OnResample, if set, sees every resample in the order of b, and Lookup is asked for
-	// fits that are known: see retrain.Settings.
+	// fits that are known: see retrain.Settings. Where all resamples are trained again, one by one,
+	// OnResample sees them again from b = 0 on.
 	OnResample func(b int, counts []int, f []float64)
 	Lookup     func(b int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
@@ -83,14 +86,14 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 		return nil, err
 	}
 	result, err := r.refine(ctx)
-	if err != nil || settings.Batch.Single || m.Spread != nil || len(result.Against(s).Contradictions()) == 0 {
+	if err != nil || settings.Batch.Single || settings.Unchecked || m.Spread != nil || len(result.Against(s).Contradictions()) == 0 {
 		return result, err
 	}
 	off, err := r.offSingle(ctx)
 	if err != nil || !(off > allowedOff) {
 		return result, err
 	}
-	settings.Batch.Single = true
+	settings.Batch.Single, settings.Lookup = true, nil
 	if r, err = m.newRefinement(s, scheme, settings); err != nil {
 		return nil, err
 	}

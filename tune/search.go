@@ -123,7 +123,8 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 		r := s.descent(ctx, part, looseTolerance, from, tied)
 		r.start, r.unit = k+1, firstStep
 		r.ends = ends
-		if all := part.Set.N() == s.spec.Set.N(); all && k == len(starts)-1 { // what follows starts from its last solution
+		// what follows starts from its last solution
+		if all := part.Set.N() == s.spec.Set.N(); all && k == len(starts)-1 {
 			r.run()
 			s.close = r.judge.last
 		} else {

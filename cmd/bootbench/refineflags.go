@@ -134,9 +134,11 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 	}
 	digest := sha256.New()
 	for row := range settings.Cross.Rows {
-		binary.Write(digest, binary.LittleEndian, settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
+		binary.Write(digest, binary.LittleEndian,
+			settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
 	}
-	key := keyOf("refine", j.Key(p.scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)), p.settings.Tolerance,
+	key := keyOf("refine", j.Key(p.scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)),
+		p.settings.Tolerance,
 		p.settings.MaxSweeps, p.settings.Method))
 	resamples := settings.Count(p.scheme)
 	if settings.Accuracy > 0 {
@@ -222,8 +224,9 @@ func (j *job) refinedReport(r *multifidelity.Result, s *solver.Solution, fitted 
 		TestError:           test.Error, SE: test.StandardError, BaggedError: test.BaggedError,
 		BaggedSE:      test.BaggedSE,
 		VarianceRatio: agreement.VarianceRatio, Contradicts: agreement.Contradictions(),
-		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(), Iterations: r.Iterations,
-			Exact: r.Exact},
+		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
+			Iterations: r.Iterations,
+			Exact:      r.Exact},
 	}
 	out.Err632, out.Err632Plus = math.NaN(), math.NaN()
 	if fitted != nil {

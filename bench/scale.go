@@ -126,7 +126,7 @@ func (x *experiment) scaleRow(s *solver.Solution) ScaleRow {
 	}
 	if a, ok := x.model.Approximation(); ok {
 		row.Engine, row.Rank, row.RankResidual = model.LowRank.String(), a.Rank, a.Residual
-		row.PeakBytes = max(row.PeakBytes, linalg.LowRankBytes(row.Sites, a.Rank, 1))
+		row.PeakBytes = max(row.PeakBytes, linalg.LowRankBytes(row.Sites, a.Rank))
 	}
 	return row
 }

@@ -39,38 +39,16 @@ func (s *lowRank) factorise(e []float64) bool { return s.system.Factorize(e) == 
 
 func (s *lowRank) solve(b []float64) { s.system.Solve(b) }
 
-// sweep goes through the sites of the processes that share the factor one after the other.
-// Those that wait make the same moves afterwards, from the f that they are told.
+// sweep visits one site after the other and keeps t = R'a.
 func (s *lowRank) sweep(f, a []float64, visit func(i int, f float64) (float64, error)) error {
 	s.between.MulTrans(s.t, a)
-	err := s.between.InTurn(s.t, f, func(first, last int, own bool) error {
-		if own {
-			return s.sweepOwn(f, a, first, last, visit)
-		}
-		for i := first; i < last; i++ {
-			if _, err := visit(i, f[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	s.between.MulVec(f, a)
-	return nil
-}
-
-// sweepOwn is sweep for own sites begin to end-1, whose f it leaves as they were visited.
-func (s *lowRank) sweepOwn(f, a []float64, begin, end int, visit func(i int, f float64) (float64,
-	error)) error {
-	rank, residual := s.between.Rank(), s.between.Residual()
-	for first := begin; first < end; first += sweepSites {
-		last := min(end, first+sweepSites)
+	rank, n, residual := s.between.Rank(), s.between.N(), s.between.Residual()
+	for first := 0; first < n; first += sweepSites {
+		last := min(n, first+sweepSites)
 		s.between.Rows(s.rows, first, last)
 		for i := first; i < last; i++ {
 			row := s.rows[(i-first)*rank : (i-first+1)*rank]
-			f[i] = floats.Dot(row, s.t) + residual[i-begin]*a[i]
+			f[i] = floats.Dot(row, s.t) + residual[i]*a[i]
 			step, err := visit(i, f[i])
 			if err != nil {
 				return err
@@ -80,6 +58,7 @@ func (s *lowRank) sweepOwn(f, a []float64, begin, end int, visit func(i int, f f
 			}
 		}
 	}
+	s.between.MulVec(f, a)
 	return nil
 }
 

@@ -64,7 +64,7 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	default:
 		return nil, fmt.Errorf("there is no trainer for a kernel matrix in the form %T", k)
 	}
-	t.diag = k.Sites().Gather(linalg.Diagonal(k))
+	t.diag = linalg.Diagonal(k)
 	return t, nil
 }
 

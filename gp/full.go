@@ -68,11 +68,11 @@ func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []floa
 	if err := checkFull(k.N(), noise, count, target); err != nil {
 		return nil, nil, err
 	}
-	share := k.Sites()
-	d, g, f := make([]float64, share.Own()), make([]float64, share.Own()), make([]float64, share.Own())
-	for i, c := range count[share.First:share.Last] {
+	n := k.N()
+	d, g, f := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, c := range count {
 		d[i] = float64(c) / noise
-		g[i] = d[i] * target[share.First+i]
+		g[i] = d[i] * target[i]
 	}
 	engine := k.Engine()
 	if err := engine.Factorize(d); err != nil {
@@ -84,7 +84,7 @@ func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []floa
 	for i := range f {
 		f[i] += chi[i] * g[i]
 	}
-	return share.Gather(f), share.Gather(b), nil
+	return f, b, nil
 }
 
 func checkFull(m int, noise float64, count []int, target []float64) error {

@@ -37,73 +37,12 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	return g, nil
 }
 
-// GradientAt is Gradient where the derivatives are by the covariances of others, which With or Subset has
-// made, with all inputs, weights (others x M), and by the diagonal of Gram with its jitter (length M), at 4 M
-// d flops for each of the others. Those of parts of the inputs add up.
-func (in *Inputs) GradientAt(others *Inputs, weights blas64.General, diagonal []float64) (*Gradient, error) {
-	if weights.Rows != others.m || weights.Cols != len(diagonal) || len(diagonal) != in.m {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix and a diagonal of %d, for %d columns of order %d",
-			weights.Rows, weights.Cols, len(diagonal), others.m, in.m)
-	}
-	s := in.spec
-	g := in.contract(&others.train, weights)
-	for i, w := range diagonal {
-		square := 0.0 // the squared distance
-		if !s.Kind.radial() {
-			square = squaredNorm(row(in.train.scaled, i))
-		}
-		value, slope := s.derivative(square, in.d)
-		g.Gamma += w * slope * s.amplitude() * square
-		g.Coef0 += w * s.byCoef0(slope, in.d)
-		g.Amplitude += w * value * s.amplitude()
-		g.Constant += w * s.Constant
-		g.Jitter += w * s.Jitter
-	}
-	return g, nil
-}
-
-// Numbers are the derivatives as one list, as which those of parts are added up.
-func (g *Gradient) Numbers() []float64 {
-	return append([]float64{g.Gamma, g.Coef0, g.Amplitude, g.Constant, g.Jitter}, g.LengthScale...)
-}
-
-// SetNumbers takes them back.
-func (g *Gradient) SetNumbers(v []float64) {
-	g.Gamma, g.Coef0, g.Amplitude, g.Constant, g.Jitter = v[0], v[1], v[2], v[3], v[4]
-	copy(g.LengthScale, v[5:])
-}
-
-// contract takes derivatives by the covariances of some points with all to those by the hyperparameters. With
-// Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
+// contractAll takes symmetric derivatives by the covariances to those by the hyperparameters: one triangle,
+// whose elements off the diagonal count twice. With Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
 //
 //	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
 //
 // one product with all features serves all length scales.
-func (in *Inputs) contract(some *points, weights blas64.General) *Gradient {
-	n, m, s := weights.Rows, in.m, in.spec
-	omega := blas64.General{Rows: n, Cols: m, Stride: m, Data: make([]float64, n*m)}
-	if n == 0 || m == 0 {
-		g := &Gradient{}
-		if s.Kind.radial() {
-			g.LengthScale = make([]float64, in.d)
-		}
-		return g
-	}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, some.scaled, in.train.scaled, 0, omega)
-	parts := make([]Gradient, n)
-	linalg.Parallel(n, func(q int) { parts[q] = in.contractRow(some, q, 0, row(omega, q), row(weights, q)) })
-	g := &Gradient{}
-	for _, part := range parts {
-		g.add(part, 1)
-	}
-	if s.Kind.radial() {
-		g.LengthScale = in.byLengthScale(some.scaled, omega)
-	}
-	return g
-}
-
-// contractAll is contract of all points with all, by symmetric weights: one triangle, whose elements off the
-// diagonal count twice.
 func (in *Inputs) contractAll(weights blas64.General) *Gradient {
 	m := in.m
 	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
@@ -261,36 +200,4 @@ func (g *Gradient) addByValue(s Spec, w, value float64) {
 	if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
 		g.Gamma += w * value * math.Log(share)
 	}
-}
-
-// GradientAt is that of Inputs, of rbf kernels.
-func (in *SparseInputs) GradientAt(sites []int, first int, weights blas64.General,
-	diagonal []float64) (*Gradient, error) {
-	if err := in.spec.knownByValue(); err != nil {
-		return nil, err
-	}
-	m := len(diagonal)
-	parts := make([]Gradient, len(sites))
-	err := eachRow(len(sites), func(q int) int {
-		column := make([]float64, m)
-		if i := in.covariances(column, &in.train, sites[q], first); i >= 0 {
-			return i
-		}
-		for i, w := range row(weights, q) {
-			parts[q].addByValue(in.spec, w, column[i])
-		}
-		return -1
-	}, func(q, i int) error { return in.notFinite(sites[q], first+i) })
-	if err != nil {
-		return nil, err
-	}
-	g := &Gradient{}
-	for _, part := range parts {
-		g.add(part, 1)
-	}
-	for _, w := range diagonal {
-		g.addByValue(in.spec, w, in.spec.amplitude()+in.spec.Constant)
-		g.Jitter += w * in.spec.Jitter
-	}
-	return g, nil
 }

@@ -84,7 +84,6 @@ func TestGradient(t *testing.T) {
 			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
 		}
 	}
-	testGradientAt(t, x, w)
 	s := Spec{Kind: RBF, Gamma: 0.3, Amplitude: 2, Constant: 1, Jitter: 0.2}
 	in := need.One(s.Prepare(x))(t)
 	want := need.One(in.Gradient(w))(t)
@@ -109,51 +108,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// testGradientAt: the same of a function of some columns without jitter, here the first rows of w, and of the
-// diagonal with it, for kinds whose diagonal is constant and not.
-func testGradientAt(t *testing.T, x, w blas64.General) {
-	sites := []int{5, 0, 9}
-	some := blas64.General{Rows: len(sites), Cols: w.Cols, Stride: w.Stride, Data: w.Data}
-	diagonal := row(w, 11)
-	for _, s := range []Spec{{Kind: Matern52, LengthScale: []float64{0.7, 1.5, 4, 2}, Amplitude: 3,
-		Constant: 0.5, Jitter: 0.1}, {Kind: Poly, Gamma: 0.2, Coef0: 1, Amplitude: 2, Constant: 1, Jitter: 2}} {
-		value := func(s Spec) (sum float64) {
-			in := need.One(s.Prepare(x))(t)
-			k := need.One(in.Gram())(t)
-			for i, v := range diagonal {
-				sum += v * k.At(i, i)
-				for q, site := range sites {
-					if sum += row(some, q)[i] * k.At(site, i); site == i {
-						sum -= row(some, q)[i] * s.Jitter
-					}
-				}
-			}
-			return sum
-		}
-		in := need.One(s.Prepare(x))(t)
-		g := need.One(in.GradientAt(in.Subset(sites), some, diagonal))(t)
-		check := func(what string, got float64, moved func(s *Spec, factor float64)) {
-			t.Helper()
-			byDifferences(t, s, value, what, got, moved)
-		}
-		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude *= f })
-		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
-		check("jitter", g.Jitter, func(s *Spec, f float64) { s.Jitter *= f })
-		if s.Kind == Poly {
-			check("gamma", g.Gamma, func(s *Spec, f float64) { s.Gamma *= f })
-			check("coef0", g.Coef0, func(s *Spec, f float64) { s.Coef0 *= f })
-		}
-		for k := range s.LengthScale {
-			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
-		}
-		if _, err := in.GradientAt(in.Subset(sites[:2]), some, diagonal); err == nil {
-			t.Error("derivatives by other columns")
-		}
-	}
-}
-
-// TestSparseColumns: columns of sparse inputs, by parts of the sites, and the derivatives by them are those
-// of the same inputs held dense; of kinds other than rbf there are none.
+// TestSparseColumns: columns of sparse inputs, by parts of the sites, are those of the same inputs held dense.
 func TestSparseColumns(t *testing.T) {
 	const m = 25
 	rng := rand.New(rand.NewPCG(19, 3))
@@ -161,12 +116,7 @@ func TestSparseColumns(t *testing.T) {
 	s := Spec{Gamma: 0.2, Amplitude: 2, Constant: 0.5, Jitter: 0.1}
 	a := mustPrepareSparse(t, s, sparse)
 	b := need.One(s.Prepare(x))(t)
-	sites, w, diagonal := []int{3, 0, 20}, general(3, m), make([]float64, m)
-	for i := range w.Data {
-		w.Data[i] = rng.NormFloat64()
-	}
-	copy(diagonal, row(w, 1))
-	sum := make([]float64, 5)
+	sites := []int{3, 0, 20}
 	for _, part := range [][2]int{{0, 9}, {9, 9}, {9, m}} {
 		first, last := part[0], part[1]
 		got, want := make([]float64, 3*(last-first)), make([]float64, 3*(last-first))
@@ -178,20 +128,5 @@ func TestSparseColumns(t *testing.T) {
 				t.Fatalf("sites %d to %d: element %d is %g, want %g", first, last, i, got[i], v)
 			}
 		}
-		g := need.One(a.GradientAt(sites, first, blas64.General{Rows: 3, Cols: last - first, Stride: m,
-			Data: w.Data[first:]}, diagonal[first:last]))(t)
-		for i, v := range g.Numbers() {
-			sum[i] += v
-		}
-	}
-	want := need.One(b.GradientAt(b.Subset(sites), w, diagonal))(t)
-	for i, v := range sum {
-		if math.Abs(v-want.Numbers()[i]) > 1e-11 {
-			t.Errorf("derivative %d: %g, want %g", i, v, want.Numbers()[i])
-		}
-	}
-	if _, err := mustPrepareSparse(t, Spec{Kind: Matern32}, sparse).GradientAt(sites, 0, w,
-		diagonal); err == nil {
-		t.Error("a distance from a matern kernel")
 	}
 }

@@ -32,13 +32,11 @@ type points struct {
 // Cross and Diag. It takes 8 M (d + 1) bytes for the kinds that depend on
 // distance. It keeps a view of x, which must not change afterwards.
 func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
-	return s.PrepareRows(matrixRows(x), nil)
+	return s.PrepareRows(matrixRows(x))
 }
 
-// PrepareRows is Prepare for inputs in another form, which it keeps. Distances are computed from a centre of
-// the inputs, nil for their mean: processes that have parts of them agree to the last bit where their centres
-// do.
-func (s Spec) PrepareRows(x Rows, centre []float64) (*Inputs, error) {
+// PrepareRows is Prepare for inputs in another form, which it keeps.
+func (s Spec) PrepareRows(x Rows) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
 	}
@@ -60,9 +58,7 @@ func (s Spec) PrepareRows(x Rows, centre []float64) (*Inputs, error) {
 		return nil, err
 	}
 	if s.Kind.radial() {
-		if in.centre = centre; centre == nil {
-			in.centre = centres(z)
-		}
+		in.centre = centres(z)
 		in.inverse = s.inverseScales(d)
 	}
 	in.train = in.scale(x, z)

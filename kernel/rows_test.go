@@ -33,7 +33,7 @@ func TestPrepareRows(t *testing.T) {
 	fresh := gaussian(rand.New(rand.NewPCG(19, 5)), 7, 3)
 	for _, spec := range []Spec{{}, {Kind: Matern12, LengthScale: []float64{0.5, 1, 2}}, {Kind: Linear}} {
 		same := need.One(spec.Prepare(gather(doubled(x), nil)))(t)
-		in := need.One(spec.PrepareRows(doubled(x), nil))(t)
+		in := need.One(spec.PrepareRows(doubled(x)))(t)
 		sites := []int{2, 1, 17}
 		for what, of := range map[string]func(in *Inputs) []float64{
 			"Gram": func(in *Inputs) []float64 { g, _ := in.Gram(); return g.Raw().Data },

@@ -104,7 +104,7 @@ var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
 // newBiasEngine adds a bias to the engine on K, which it takes over.
 func newBiasEngine(inner base) *BiasEngine {
 	e := &BiasEngine{inner: inner}
-	e.allocate(&core.Plan{}, inner.Sites().Own())
+	e.allocate(&core.Plan{}, inner.N())
 	return e
 }
 
@@ -123,9 +123,6 @@ func BiasBytes(n int) int64 {
 // N is the order of K.
 func (e *BiasEngine) N() int { return e.inner.N() }
 
-// Sites is that of the engine on K.
-func (e *BiasEngine) Sites() Share { return e.inner.Sites() }
-
 // Diag is diag(G) and 1 - d diag(G).
 func (e *BiasEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
@@ -139,7 +136,7 @@ func (e *BiasEngine) FormG() {}
 func (e *BiasEngine) Valid() bool { return e.inner.Valid() }
 
 // Bytes is the memory that the engine holds, K included.
-func (e *BiasEngine) Bytes() int64 { return e.inner.Bytes() + BiasBytes(e.Sites().Own()) }
+func (e *BiasEngine) Bytes() int64 { return e.inner.Bytes() + BiasBytes(e.N()) }
 
 // InputDim is that of the engine on K.
 func (e *BiasEngine) InputDim() int { return e.inner.InputDim() }
@@ -202,7 +199,6 @@ func (e *BiasEngine) addBias() error {
 		e.turned[i] = d[i] * e.z[i]
 		e.w += e.turned[i]
 	}
-	e.w = e.Sites().SumOf(e.w)
 	if !(e.w > 0) {
 		return ErrNoBias
 	}
@@ -219,7 +215,7 @@ func (e *BiasEngine) addBias() error {
 // eachWithout calls f for every element of turned with the sum of the others: of those
 // before and those after, so that nothing is subtracted.
 func (e *BiasEngine) eachWithout(f func(i int, others float64)) {
-	before, after := e.Sites().Around(floats.Sum(e.turned))
+	before, after := 0.0, 0.0
 	for i := len(e.turned) - 1; i >= 0; i-- {
 		e.after[i] = after
 		after += e.turned[i]
@@ -295,7 +291,6 @@ func (e *BiasEngine) MulRows(dst, x blas64.General) {
 	for r := range sums {
 		sums[r] = floats.Dot(e.z, x.Data[r*x.Stride:r*x.Stride+x.Cols])
 	}
-	e.Sites().Sum(sums)
 	for r, sum := range sums {
 		blas64.Axpy(sum/e.w, core.Vector(e.z), core.Vector(dst.Data[r*dst.Stride:r*dst.Stride+dst.Cols]))
 	}
@@ -304,11 +299,10 @@ func (e *BiasEngine) MulRows(dst, x blas64.General) {
 // CopyG writes all of G into dst.
 func (e *BiasEngine) CopyG(dst blas64.General) {
 	e.inner.CopyG(dst)
-	z := e.Sites().Gather(e.z)
 	if e.N() > 0 {
-		blas64.Ger(1/e.w, core.Vector(z), core.Vector(z), dst)
+		blas64.Ger(1/e.w, core.Vector(e.z), core.Vector(e.z), dst)
 	}
-	for i, v := range e.Sites().Gather(e.sites.Chi) {
+	for i, v := range e.sites.Chi {
 		dst.Data[i*dst.Stride+i] = v
 	}
 }
@@ -316,20 +310,13 @@ func (e *BiasEngine) CopyG(dst blas64.General) {
 // Row copies row i of G into dst.
 func (e *BiasEngine) Row(dst []float64, i int) {
 	e.inner.Row(dst, i)
-	share, z := e.Sites(), 0.0
-	if share.Holds(i) {
-		z = e.z[i-share.First]
-	}
-	floats.AddScaled(dst, share.SumOf(z)/e.w, e.z)
-	if share.Holds(i) {
-		dst[i-share.First] = e.sites.Chi[i-share.First]
-	}
+	floats.AddScaled(dst, e.z[i]/e.w, e.z)
+	dst[i] = e.sites.Chi[i]
 }
 
 // Product32 is that of the engine on K, and z.
 func (e *BiasEngine) Product32() Product32 {
-	p := &biased32{inner: e.inner.Product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z)),
-		share: e.Sites()}
+	p := &biased32{inner: e.inner.Product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z))}
 	for i, z := range e.z {
 		p.z[i], p.part[i] = float32(z), float32(z/e.w)
 	}
@@ -340,7 +327,6 @@ func (e *BiasEngine) Product32() Product32 {
 type biased32 struct {
 	inner   Product32
 	z, part []float32
-	share   Share
 }
 
 func (p *biased32) MulRows(dst, x blas32.General) {
@@ -349,7 +335,6 @@ func (p *biased32) MulRows(dst, x blas32.General) {
 	if x.Rows > 0 && x.Cols > 0 {
 		blas32.Gemv(gblas.NoTrans, 1, x, vector32(p.part), 0, sums)
 	}
-	p.share.sum32(sums.Data)
 	if x.Rows > 0 && x.Cols > 0 {
 		blas32.Ger(1, sums, vector32(p.z), dst)
 	}
@@ -376,9 +361,9 @@ func (e *BiasEngine) Predictor(field, scatter []float64) Predictor {
 		inner:     e.inner.Predictor(field, scatter),
 		level:     e.inner.coefficients(e.Precisions()),
 		cross:     e.inner.coefficients(turned),
-		perLevel:  e.Sites().SumOf(floats.Dot(e.z, field)) / e.w,
+		perLevel:  floats.Dot(e.z, field) / e.w,
 		perCross:  2 / e.w,
-		perSquare: e.Sites().SumOf(floats.Dot(e.z, turned)) / (e.w * e.w),
+		perSquare: floats.Dot(e.z, turned) / (e.w * e.w),
 	}
 }
 
@@ -423,13 +408,13 @@ func Responses(e Engine, k blas64.General) blas64.General {
 		scaleColumns(weighted, rowsFrom(k, first, rows), e.Precisions())
 		e.MulRows(rowsFrom(t, first, rows), weighted)
 	}
-	z, w, biased := biasOf(e)
+	bias, biased := e.(*BiasEngine)
 	for r := range k.Rows {
 		row := t.Data[r*t.Stride : r*t.Stride+t.Cols]
 		for i, v := range k.Data[r*k.Stride : r*k.Stride+k.Cols] {
 			row[i] = v - row[i]
 			if biased {
-				row[i] += z[i] / w
+				row[i] += bias.z[i] / bias.w
 			}
 		}
 	}
@@ -441,18 +426,18 @@ func rowsFrom(a blas64.General, first, rows int) blas64.General {
 	return blas64.General{Rows: rows, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
 }
 
-// BiasVariance is z(x)/w at a new input with kernel vector k, over all sites (see Whole), 0 without a bias:
+// BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias:
 // with t of Responses,
 //
 //	G(x, x) = K(x, x) - t(x)'(d o k) + z(x)/w.
 func BiasVariance(e Engine, k []float64) float64 {
-	z, w, ok := biasOf(e)
+	bias, ok := e.(*BiasEngine)
 	if !ok {
 		return 0
 	}
 	at, d := 1.0, e.Precisions()
 	for j, v := range k {
-		at -= v * d[j] * z[j]
+		at -= v * d[j] * bias.z[j]
 	}
-	return at / w
+	return at / bias.w
 }

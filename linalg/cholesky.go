@@ -81,9 +81,6 @@ func EngineBytes(n, moved int) int64 {
 // N is the order of K.
 func (e *CholeskyEngine) N() int { return e.k.N() }
 
-// Sites is all sites.
-func (e *CholeskyEngine) Sites() Share { return e.k.Sites() }
-
 // Diag is diag(G) and 1 - d diag(G).
 func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 

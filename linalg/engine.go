@@ -13,9 +13,7 @@ import (
 )
 
 // Engine computes G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
-// vector d >= 0 that changes. Vectors over the sites, columns of matrices among them, are of the own
-// ones of Sites, all N of them but on ranks that share a low-rank factor, unless said
-// otherwise: these call every method together, N, Sites, Diag, Precisions, Valid and Bytes apart. An engine
+// vector d >= 0 that changes. An engine
 // is not safe for concurrent use; it runs in parallel inside.
 //
 // Factorize makes the diagonal of G available; FormG then makes all of G
@@ -25,9 +23,6 @@ import (
 type Engine interface {
 	// N is the order of K.
 	N() int
-
-	// Sites is the share of the sites of which this process has the numbers.
-	Sites() Share
 
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
@@ -99,9 +94,8 @@ type Engine interface {
 	// the engine has none, above small orders.
 	Coupler() Coupler
 
-	// MulRows writes dst = x G for the B rows of x; both are B x N, or own sites, and must not
-	// overlap. Needs all of G. Of an engine of package dist all ranks must call it with the
-	// same x.
+	// MulRows writes dst = x G for the B rows of x; both are B x N and must not
+	// overlap. Needs all of G.
 	MulRows(dst, x blas64.General)
 
 	// Product32 is a copy of G - diag(G) in single precision: 4 N^2 bytes, of a low-rank engine
@@ -110,12 +104,10 @@ type Engine interface {
 	// engine makes no copy: its product converts x and dst, and follows d.
 	Product32() Product32
 
-	// CopyG writes all of G into dst, N x N on every rank. Needs all of G. Of a distributed engine
-	// all ranks must call it together.
+	// CopyG writes all of G into dst, N x N. Needs all of G.
 	CopyG(dst blas64.General)
 
-	// Row copies row i of G, at own sites, into dst. Needs all of G. Of a distributed engine all
-	// ranks must ask for the same row; of others goroutines may ask concurrently.
+	// Row copies row i of G into dst. Needs all of G. Goroutines may ask concurrently.
 	Row(dst []float64, i int)
 
 	// Valid reports whether G is there: not after a Factorize that failed, nor, of a
@@ -129,7 +121,7 @@ type Engine interface {
 // Product32 multiplies by G without its diagonal in single precision, see Engine.Product32. It is safe for
 // concurrent use, unless it is a distributed engine's.
 type Product32 interface {
-	// MulRows writes dst = x (G - diag(G)) for the B rows of x, both B x N, or own sites.
+	// MulRows writes dst = x (G - diag(G)) for the B rows of x, both B x N.
 	MulRows(dst, x blas32.General)
 }
 

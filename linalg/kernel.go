@@ -11,9 +11,7 @@ import (
 type Kernel interface {
 	// N is the order.
 	N() int
-	// Sites is the share of the sites of which this process has the numbers, all but on ranks.
-	Sites() Share
-	// At is element (i, j), of the diagonal at own sites only.
+	// At is element (i, j).
 	At(i, j int) float64
 	// Check reports, as *EntryError, the first element that is not finite, or a
 	// diagonal element below zero.
@@ -25,12 +23,11 @@ type Kernel interface {
 	Engine() Engine
 }
 
-// Diagonal is that of k at the own sites.
+// Diagonal is that of k.
 func Diagonal(k Kernel) []float64 {
-	share := k.Sites()
-	diagonal := make([]float64, share.Own())
+	diagonal := make([]float64, k.N())
 	for i := range diagonal {
-		diagonal[i] = k.At(share.First+i, share.First+i)
+		diagonal[i] = k.At(i, i)
 	}
 	return diagonal
 }

@@ -73,7 +73,6 @@ func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count in
 	all = append(all, slices.Clone(f.Residual()), slices.Clone(e.chi), slices.Clone(e.b))
 	add(e.MulVecOffDiag)
 	add(e.MulVecSquaredOffDiag)
-	add(func(dst, x []float64) { e.Crossed(d).MulVecOffDiag(make([]float64, len(x)), dst, x, d) })
 	rows, products := newGeneral(2, len(x)), newGeneral(2, len(x))
 	copy(rows.Data, x)
 	copy(rows.Data[rows.Stride:], d)

@@ -17,17 +17,13 @@ import (
 // K itself. As a Gaussian process this is FITC with
 // the pivots as inducing inputs (Snelson and Ghahramani 2006).
 //
-// R' is kept in panels of some rows, row-major: 8 N rank bytes in all. The processes of a
-// Team (RankOptions) each hold the columns of R' that belong to their Share of the sites, and the
-// residuals there. All methods but N, Rank, Sites and views are then for the members to call together.
-// Vectors over the sites are whole on all of them, and come out the same, where nothing else is said.
+// R' is kept in panels of some rows, row-major: 8 N rank bytes in all.
 type LowRankPlusDiag struct {
 	n, rank  int
-	share    Share
-	panels   []blas64.General // of R', panelRows x own sites; the last may be filled in part
+	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
 	triangle blas64.General // R at the pivots, rank x rank: lower
-	residual []float64      // of own sites, as is diag
+	residual []float64      // K_ii less the part that R R' explains
 	diag     []float64      // of K, jitter apart
 	traces   []float64      // sum of the residuals, jitter apart, after each pivot
 	traceK   float64        // sum of K_ii - RankOptions.Offset
@@ -43,13 +39,13 @@ const (
 	panelBytes         = 256 << 20
 )
 
-// panelRows is the height of all members' panels.
-func (k *LowRankPlusDiag) panelRows() int { return panelRows(k.share.widest()) }
+// panelRows is the height of the panels.
+func (k *LowRankPlusDiag) panelRows() int { return panelRows(k.n) }
 
-// append adds a row to R', own sites long, which leaves residuals of the given sum.
+// append adds a row to R', which leaves residuals of the given sum.
 func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == k.panelRows() {
-		p := newGeneral(k.panelRows(), k.share.Own())
+		p := newGeneral(k.panelRows(), k.n)
 		p.Rows = 0
 		k.panels = append(k.panels, p)
 	}
@@ -64,9 +60,6 @@ func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 
 // N is the number of sites.
 func (k *LowRankPlusDiag) N() int { return k.n }
-
-// Sites is the share of the sites whose rows of R are here.
-func (k *LowRankPlusDiag) Sites() Share { return k.share }
 
 // Rank is the number of columns of R.
 func (k *LowRankPlusDiag) Rank() int { return k.rank }
@@ -100,7 +93,6 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 		sum += v - k.jitter
 		largest = math.Max(largest, v-k.jitter)
 	}
-	sum, largest = k.share.SumOf(sum), k.share.Max(largest)
 	if k.traceK > 0 {
 		trace = math.Max(0, sum/k.traceK)
 	}
@@ -114,22 +106,21 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 		return k
 	}
 	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, jitter: k.jitter, panels: make([]blas64.General,
-		len(k.panels)), share: k.share.subset(sites)}
-	own := sites[s.share.First:s.share.Last]
+		len(k.panels))}
 	pick := func(from []float64) []float64 {
-		to := make([]float64, len(own))
-		for c, site := range own {
-			to[c] = from[site-k.share.First]
+		to := make([]float64, len(sites))
+		for c, site := range sites {
+			to[c] = from[site]
 		}
 		return to
 	}
 	s.residual, s.diag = pick(k.residual), pick(k.diag)
 	for b, p := range k.panels {
-		s.panels[b] = newGeneral(p.Rows, s.share.Own())
+		s.panels[b] = newGeneral(p.Rows, s.n)
 		core.Parallel(p.Rows, func(q int) {
 			to := s.panels[b].Data[q*s.panels[b].Stride:]
-			for c, site := range own {
-				to[c] = p.Data[q*p.Stride+site-k.share.First]
+			for c, site := range sites {
+				to[c] = p.Data[q*p.Stride+site]
 			}
 		})
 	}
@@ -147,7 +138,7 @@ func (k *LowRankPlusDiag) AddDiag(v float64) {
 // At is element (i, j) of K~, in O(rank), or O(1) on the diagonal, at own sites.
 func (k *LowRankPlusDiag) At(i, j int) float64 {
 	if i == j {
-		return k.diag[i-k.share.First] + k.jitter
+		return k.diag[i] + k.jitter
 	}
 	rows := k.rowsAt([]int{i, j})
 	return floats.Dot(rows.Data[:k.rank], rows.Data[rows.Stride:rows.Stride+k.rank])
@@ -175,15 +166,8 @@ func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
 	if rows := k.rowsAt(sites); n > 0 && k.rank > 0 {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rows, rows, 0, a)
 	}
-	residual := make([]float64, n)
 	for i, site := range sites {
-		if k.share.Holds(site) {
-			residual[i] = k.residual[site-k.share.First]
-		}
-	}
-	k.share.Sum(residual)
-	for i, v := range residual {
-		a.Data[i*a.Stride+i] += v
+		a.Data[i*a.Stride+i] += k.residual[site]
 	}
 	w, ok := make([]float64, n), false
 	blas.SingleThreaded(func() { ok = blas.Bound().Eigenvalues(gblas.Lower, n, a.Data, a.Stride, w) })
@@ -219,19 +203,18 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	for _, p := range k.panels {
 		if count > 0 && p.Cols > 0 {
 			at := blas64.General{Rows: count, Cols: p.Rows, Stride: k.rank, Data: rows[q:]}
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, 1, core.Cols(out, k.share.First, k.share.Last))
+			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, 1, out)
 		}
 		q += p.Rows
 	}
-	k.share.Sum(dst)
 }
 
 // Bytes is the memory of the factor.
 func (k *LowRankPlusDiag) Bytes() int64 {
-	return 8 * int64(k.share.Own()) * int64(len(k.panels)*k.panelRows()+2)
+	return 8 * int64(k.n) * int64(len(k.panels)*k.panelRows()+2)
 }
 
-// block writes R' at own sites first to last-1, counted from the first of them, column i scaled by scale_i
+// block writes R' at sites first to last-1, counted from the first of them, column i scaled by scale_i
 // unless scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
 	eachPanelRow(k.panels, first, last, func(q int, row []float64) {
@@ -248,18 +231,15 @@ func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank),
 		Data: make([]float64, len(sites)*max(1, k.rank))}
 	for r, site := range sites {
-		if k.share.Holds(site) {
-			k.Rows(rows.Data[r*rows.Stride:], site, site+1)
-		}
+		k.Rows(rows.Data[r*rows.Stride:], site, site+1)
 	}
-	k.share.Sum(rows.Data)
 	return rows
 }
 
-// Rows writes the rows of R of own sites first to last-1 into dst, (last-first) x rank
+// Rows writes the rows of R of sites first to last-1 into dst, (last-first) x rank
 // row-major.
 func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
-	eachPanelRow(k.panels, first-k.share.First, last-k.share.First, func(q int, row []float64) {
+	eachPanelRow(k.panels, first, last, func(q int, row []float64) {
 		for i, v := range row {
 			dst[i*k.rank+q] = v
 		}
@@ -267,13 +247,11 @@ func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 }
 
 // weightedGram overwrites lower with the Cholesky factor of I + R' diag(root^2) R over the
-// listed own sites, nil for all.
+// listed sites, nil for all.
 func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites []int, root []float64) error {
 	clear(lower.Data)
 	for q := range k.rank {
-		if k.share.leads() {
-			lower.Data[q*lower.Stride+q] = 1
-		}
+		lower.Data[q*lower.Stride+q] = 1
 	}
 	if sites == nil {
 		room.gram(lower, k.panels, root)
@@ -285,15 +263,14 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 			})
 		})
 	}
-	k.share.Sum(lower.Data)
 	var err error
 	room.alone(func() { err = factorizeLower(lower) })
 	return err
 }
 
-// pick writes R' at the listed own sites, scaled, into dst (rank x len(sites)).
+// pick writes R' at the listed sites, scaled, into dst (rank x len(sites)).
 func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
-	eachPanelRow(k.panels, 0, k.share.Own(), func(q int, row []float64) {
+	eachPanelRow(k.panels, 0, k.n, func(q int, row []float64) {
 		pickTo(grid(dst).row(q), row, sites, 0, scale)
 	})
 }
@@ -322,19 +299,14 @@ func solveBoth(lower blas64.General, t []float64) {
 func (k *LowRankPlusDiag) MulVec(dst, x []float64) {
 	t := make([]float64, k.rank)
 	k.MulTrans(t, x)
-	own, ownX := k.share.Of(dst), k.share.Of(x)
-	k.mul(own, t)
+	k.mul(dst, t)
 	for i, v := range k.residual {
-		own[i] += v * ownX[i]
+		dst[i] += v * x[i]
 	}
-	k.share.gather(dst)
 }
 
 // MulTrans writes R'x into dst, length rank.
-func (k *LowRankPlusDiag) MulTrans(dst, x []float64) { k.mulTrans(dst, k.share.Of(x)) }
-
-// mulTrans is MulTrans of a vector over own sites.
-func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
+func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
 	clear(dst)
 	count := laneCount(len(x))
 	sums := make([]float64, count*k.rank)
@@ -344,13 +316,12 @@ func (k *LowRankPlusDiag) mulTrans(dst, x []float64) {
 	for l := range count {
 		floats.Add(dst, sums[l*k.rank:(l+1)*k.rank])
 	}
-	k.share.Sum(dst)
 }
 
-// eachPanel calls f for the panels, whose first row is row q of R', at own sites first to last-1 of each of
+// eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1 of each of
 // so many lanes.
 func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.General, first, last int)) {
-	sideBySide(count, 0, k.share.Own(), func(lane, first, last int) {
+	sideBySide(count, 0, k.n, func(lane, first, last int) {
 		q := 0
 		for _, p := range k.panels {
 			f(lane, q, core.Cols(p, first, last), first, last)
@@ -359,38 +330,12 @@ func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.Gene
 	})
 }
 
-// mul writes R t at own sites into dst.
+// mul writes R t into dst.
 func (k *LowRankPlusDiag) mul(dst, t []float64) {
 	clear(dst)
 	k.eachPanel(laneCount(len(dst)), func(_, q int, p blas64.General, first, last int) {
 		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(dst[first:last]))
 	})
-}
-
-// InTurn calls f for the members' own sites, first to last-1, one member after the other,
-// each with the t and part of x that those before it have left: own is true on the one whose
-// sites they are, which computes, and false on those that then learn what it has computed.
-func (k *LowRankPlusDiag) InTurn(t, x []float64, f func(first, last int, own bool) error) error {
-	if k.share.team == nil {
-		return f(0, k.n, true)
-	}
-	for p := range k.share.team.Size() {
-		first, last := k.share.bounds[p], k.share.bounds[p+1]
-		own := p == k.share.team.Rank()
-		var err error
-		if own {
-			err = f(first, last, true)
-		}
-		k.share.team.Broadcast(t, p)
-		k.share.team.Broadcast(x[first:last], p)
-		if !own {
-			err = f(first, last, false)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Engine is an engine on K~.

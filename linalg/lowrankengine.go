@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -63,7 +64,7 @@ func siteBlock(own, rank int) int {
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k}
-	e.allocate(&core.Plan{}, k.share.Own(), k.rank, 8*k.n*k.rank <= keptBytes)
+	e.allocate(&core.Plan{}, k.n, k.rank, 8*k.n*k.rank <= keptBytes)
 	return e
 }
 
@@ -71,7 +72,7 @@ func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
 // conditioned as sum d_i K_ii is large.
 func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
 	e := &LowRankEngine{k: k, refine: true}
-	e.allocate(&core.Plan{}, k.share.Own(), k.rank, true)
+	e.allocate(&core.Plan{}, k.n, k.rank, true)
 	return e
 }
 
@@ -89,9 +90,6 @@ func (e *LowRankEngine) allocate(p *core.Plan, own, r int, keep bool) {
 
 // N is the order of K~.
 func (e *LowRankEngine) N() int { return e.k.n }
-
-// Sites is that of the factor.
-func (e *LowRankEngine) Sites() Share { return e.k.share }
 
 // Diag is diag(G) and 1 - d diag(G).
 func (e *LowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
@@ -111,10 +109,10 @@ func (e *LowRankEngine) Bytes() int64 {
 }
 
 func (e *LowRankEngine) countLevels(p *core.Plan) {
-	new(LowRankEngine).allocate(p, e.k.share.Own(), e.k.rank, e.kept())
+	new(LowRankEngine).allocate(p, e.k.n, e.k.rank, e.kept())
 	if e.level.engine != nil {
 		e.level.engine.countLevels(p)
-		p.Vectors(e.k.share.Own(), &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
+		p.Vectors(e.k.n, &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
 	}
 }
 
@@ -126,12 +124,12 @@ func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
 // eachBlock calls f for blocks of own sites.
 func (e *LowRankEngine) eachBlock(f func(l lane, first, last int)) {
-	e.ws.lanes.eachBlock(0, e.k.share.Own(), f)
+	e.ws.lanes.eachBlock(0, e.k.n, f)
 }
 
 // Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
 func (e *LowRankEngine) Factorize(d []float64) error {
-	if err := e.k.share.Agree(core.Check(d, e.k.share.Own())); err != nil {
+	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
 	copy(e.d, d)
@@ -177,7 +175,6 @@ func (e *LowRankEngine) orthonormalize(inverse blas64.General) error {
 	clear(m.Data)
 	addGram(m, 1, inverse)
 	e.ws.lanes.gram(m, e.basis(), e.ws.scale)
-	e.k.share.Sum(m.Data)
 	if err := factorizeLower(m); err != nil {
 		return err
 	}
@@ -204,7 +201,7 @@ const heavySites = 128
 //
 //	chi = delta/e + |v|^2/e^2,   b = (1 - h)/e,   h = w |v|^2 in [0, 1).
 func (e *LowRankEngine) diagonals() {
-	var heavy []int // own sites
+	var heavy []int
 	for i, v := range e.uNorm2 {
 		h := e.ws.scale[i] * e.ws.scale[i] * v
 		e.b[i] = (1 - h) * e.inverse[i]
@@ -217,32 +214,22 @@ func (e *LowRankEngine) diagonals() {
 	e.rescue(heavy)
 }
 
-// rescue computes b at the listed own sites by complements, of all members in turn.
+// rescue computes b at the listed sites by complements.
 func (e *LowRankEngine) rescue(heavy []int) {
-	counts := make([]float64, e.k.share.members())
-	counts[e.k.share.member()] = float64(len(heavy))
-	e.k.share.Sum(counts)
-	for member, count := range counts {
-		for first := 0; first < int(count); first += heavySites {
-			last := min(int(count), first+heavySites)
-			sites := []int(nil) // others'
-			if member == e.k.share.member() {
-				sites = heavy[first:last]
-			}
-			e.complements(sites, last-first)
-		}
+	for sites := range slices.Chunk(heavy, heavySites) {
+		e.complements(sites)
 	}
 }
 
 // kept reports whether L^-1 R' is.
 func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
-// keptAt is L^-1 R' at own sites first to last-1, a view.
+// keptAt is L^-1 R' at sites first to last-1, a view.
 func (e *LowRankEngine) keptAt(first, last int) blas64.General {
 	return core.Cols(e.solved, first, last)
 }
 
-// factor is L^-1 R' at own sites first to last-1 where it is kept, else R' there, in
+// factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
 // work.
 func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
@@ -255,28 +242,24 @@ func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.Gene
 // addSquares adds the squared norms of the columns of a to sums.
 func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), grid(a)) }
 
-// complements computes 1 - h of the listed own sites, or helps another member to do so for m of its sites,
-// without the difference. h_i is a diagonal element of the projector P on the columns of [w^1/2 R; I], and
+// complements computes 1 - h of the listed sites without the difference. h_i is a diagonal element of the projector P on the columns of [w^1/2 R; I], and
 //
 //	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
 //
 // where j runs over the N sites and the rank rows of I, for which P is w_i^1/2
 // L^-T v_i. There are at most 2 rank such sites with h > 1/2, as the h sum to no
 // more than the rank.
-func (e *LowRankEngine) complements(sites []int, m int) {
-	r := e.k.rank
-	v, back, p := complementsWorkspace(&core.Plan{}, e.k.share.Own(), r, m)
+func (e *LowRankEngine) complements(sites []int) {
+	r, m := e.k.rank, len(sites)
+	v, back, p := complementsWorkspace(&core.Plan{}, e.k.n, r, m)
 	sums := make([]float64, m)
 	for c, site := range sites {
 		e.column(core.Cols(v, c, c+1), site)
 	}
-	e.k.share.Sum(v.Data)
 	copy(back.Data, v.Data)
 	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), back)
-	if e.k.share.leads() {
-		addSquares(sums, back)
-	}
-	e.ws.lanes[:1].eachBlock(0, e.k.share.Own(), func(l lane, first, last int) {
+	addSquares(sums, back)
+	e.ws.lanes[:1].eachBlock(0, e.k.n, func(l lane, first, last int) {
 		if e.kept() {
 			scaleColumns(l.work, e.keptAt(first, last), e.ws.scale[first:last])
 		} else {
@@ -287,13 +270,12 @@ func (e *LowRankEngine) complements(sites []int, m int) {
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, l.work, 0, part)
 		for c := range m {
 			for i, element := range part.Data[c*part.Stride : c*part.Stride+last-first] {
-				if sites == nil || first+i != sites[c] {
+				if first+i != sites[c] {
 					sums[c] += element * element
 				}
 			}
 		}
 	})
-	e.k.share.Sum(sums)
 	for c, site := range sites {
 		h := 0.0
 		for q := range r {
@@ -303,12 +285,12 @@ func (e *LowRankEngine) complements(sites []int, m int) {
 	}
 }
 
-// complementsWorkspace takes from p what complements computes m of own sites in.
+// complementsWorkspace takes from p what complements computes m sites in, of own ones.
 func complementsWorkspace(p *core.Plan, own, r, m int) (v, back, products blas64.General) {
 	return p.Matrix(r, m), p.Matrix(r, m), p.Matrix(m, siteBlock(own, r))
 }
 
-// column writes w_i^1/2 v_i of an own site into dst, rank x 1.
+// column writes w_i^1/2 v_i of a site into dst, rank x 1.
 func (e *LowRankEngine) column(dst blas64.General, site int) {
 	if e.kept() {
 		scaleColumns(dst, e.keptAt(site, site+1), e.ws.scale[site:site+1])

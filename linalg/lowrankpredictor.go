@@ -28,7 +28,7 @@ func (e *LowRankEngine) Predictor(field, scatter []float64) Predictor {
 // coefficients are v with phi'v = (R phi)'(I + diag(d)K~)^-1 field.
 func (e *LowRankEngine) coefficients(field []float64) []float64 {
 	v := make([]float64, e.k.rank)
-	e.k.mulTrans(v, dualWeights(e, field))
+	e.k.MulTrans(v, dualWeights(e, field))
 	return v
 }
 

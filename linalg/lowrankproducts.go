@@ -14,7 +14,7 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 	for i, v := range x {
 		e.ws.scale[i] = v * e.inverse[i]
 	}
-	e.k.mulTrans(e.ws.small, e.ws.scale)
+	e.k.MulTrans(e.ws.small, e.ws.scale)
 	solveBoth(e.lower, e.ws.small)
 	e.k.mul(dst, e.ws.small)
 	for i, v := range dst {
@@ -64,23 +64,15 @@ func transpose(dst, a blas64.General) {
 	}
 }
 
-// Row copies row i of G, at own sites, into dst. Several goroutines may read rows at a time, unless the
-// factor is a team's.
+// Row copies row i of G into dst. Several goroutines may read rows at a time.
 func (e *LowRankEngine) Row(dst []float64, i int) {
-	share := e.k.share
-	x, inverse := e.k.rowsAt([]int{i}).Data[:e.k.rank], 0.0
-	if share.Holds(i) {
-		inverse = e.inverse[i-share.First]
-	}
-	inverse = share.SumOf(inverse)
+	x := e.k.rowsAt([]int{i}).Data[:e.k.rank]
 	solveBoth(e.lower, x)
 	e.k.mul(dst, x)
 	for j := range dst {
-		dst[j] *= inverse * e.inverse[j]
+		dst[j] *= e.inverse[i] * e.inverse[j]
 	}
-	if share.Holds(i) {
-		dst[i-share.First] = e.chi[i-share.First]
-	}
+	dst[i] = e.chi[i]
 }
 
 // MulRows writes dst = x diag(a) + ((x U) U') by two thin products.
@@ -88,13 +80,12 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 	if x.Rows == 0 || e.k.n == 0 {
 		return
 	}
-	scaled := newGeneral(x.Rows, e.k.share.Own())
+	scaled := newGeneral(x.Rows, e.k.n)
 	scaleColumns(scaled, x, e.inverse)
-	t := e.ws.lanes.product(x.Rows, 0, e.k.share.Own(), func(l lane, first, last int) {
+	t := e.ws.lanes.product(x.Rows, 0, e.k.n, func(l lane, first, last int) {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(l.work, first, last), 1,
 			l.sum)
 	})
-	e.k.share.Sum(t.Data)
 	if !e.kept() && e.k.rank > 0 {
 		blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(e.lower), t)
 		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(e.lower), t)
@@ -134,10 +125,9 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 	u := newGeneral(e.k.rank, n)
 	e.eachThin(func(first, last int, part blas64.General) {
 		for q := range part.Rows {
-			copy(u.Data[q*u.Stride+e.k.share.First+first:][:last-first], part.Data[q*part.Stride:])
+			copy(u.Data[q*u.Stride+first:][:last-first], part.Data[q*part.Stride:])
 		}
 	})
-	e.k.share.Sum(u.Data)
 	if e.k.rank == 0 {
 		for i := range n {
 			clear(dst.Data[i*dst.Stride : i*dst.Stride+n])
@@ -145,15 +135,15 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 	} else {
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, u, u, 0, dst)
 	}
-	for i, v := range e.k.share.Gather(e.chi) {
+	for i, v := range e.chi {
 		dst.Data[i*dst.Stride+i] = v
 	}
 }
 
 // Product32 copies U and a.
 func (e *LowRankEngine) Product32() Product32 {
-	own, r := e.k.share.Own(), e.k.rank
-	p := &thin32{share: e.k.share, u: newGeneral32(r, own), diag: make([]float32, own)}
+	own, r := e.k.n, e.k.rank
+	p := &thin32{u: newGeneral32(r, own), diag: make([]float32, own)}
 	for i, v := range e.inverse {
 		p.diag[i] = float32(e.k.residual[i]*v - e.chi[i]) // minus the diagonal of U U'
 	}
@@ -170,13 +160,12 @@ func (e *LowRankEngine) Product32() Product32 {
 
 // thin32 is G - diag(G) = diag + U U'.
 type thin32 struct {
-	share Share
-	u     blas32.General // U', rank x own sites
-	diag  []float32
+	u    blas32.General // U', rank x N
+	diag []float32
 }
 
 func (p *thin32) MulRows(dst, x blas32.General) {
-	if x.Rows == 0 || p.share.Total == 0 {
+	if x.Rows == 0 || len(p.diag) == 0 {
 		return
 	}
 	for r := range x.Rows {
@@ -192,7 +181,6 @@ func (p *thin32) MulRows(dst, x blas32.General) {
 	if x.Cols > 0 {
 		blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, p.u, 0, t)
 	}
-	p.share.sum32(t.Data)
 	if x.Cols > 0 {
 		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, dst)
 	}

@@ -18,13 +18,13 @@ import (
 // every solution is corrected once by what it leaves: a small e loses digits of b - R(..).
 type LowRankSystem struct {
 	k       *LowRankPlusDiag
-	least   []float64 // of own sites: smallest delta + e
-	v, root []float64 // of own sites: 1/(delta + e), 0 where e is infinite; its root
-	members []int     // the own sites of finite e
+	least   []float64 // smallest delta + e
+	v, root []float64 // 1/(delta + e), 0 where e is infinite; its root
+	members []int     // the sites of finite e
 	lower   blas64.General
 	room    lanes
 	small   []float64 // over the rank
-	rest    []float64 // over own sites, as is product
+	rest    []float64 // over the sites, as is product
 	product []float64
 }
 
@@ -34,7 +34,7 @@ const leastShift = 1e-10
 // System prepares to solve with k, which it does not change.
 func (k *LowRankPlusDiag) System() *LowRankSystem {
 	s := &LowRankSystem{k: k}
-	s.allocate(&core.Plan{}, k.share.Own(), k.rank)
+	s.allocate(&core.Plan{}, k.n, k.rank)
 	floats.ScaleTo(s.least, leastShift, Diagonal(k))
 	return s
 }
@@ -51,7 +51,7 @@ func (s *LowRankSystem) allocate(p *core.Plan, own, r int) {
 // are not part of the system.
 func (s *LowRankSystem) Factorize(e []float64) error {
 	s.members = s.members[:0]
-	for i, shift := range s.k.share.Of(e) {
+	for i, shift := range e {
 		s.v[i] = 1 / math.Max(s.k.residual[i]+shift, s.least[i])
 		s.root[i] = math.Sqrt(s.v[i])
 		if s.v[i] > 0 {
@@ -64,15 +64,9 @@ func (s *LowRankSystem) Factorize(e []float64) error {
 // Solve overwrites b, over the sites, with the solution, 0 at sites that are not part of
 // the system.
 func (s *LowRankSystem) Solve(b []float64) {
-	s.solveOwn(s.k.share.Of(b))
-	s.k.share.gather(b)
-}
-
-// solveOwn is Solve at own sites.
-func (s *LowRankSystem) solveOwn(b []float64) {
 	copy(s.rest, b)
 	s.solveOnce(b)
-	s.k.mulTrans(s.small, b)
+	s.k.MulTrans(s.small, b)
 	s.k.mul(s.product, s.small)
 	for i, v := range s.v {
 		if v > 0 {
@@ -86,7 +80,7 @@ func (s *LowRankSystem) solveOwn(b []float64) {
 // solveOnce is Solve without the correction.
 func (s *LowRankSystem) solveOnce(b []float64) {
 	floats.MulTo(s.product, s.v, b)
-	s.k.mulTrans(s.small, s.product)
+	s.k.MulTrans(s.small, s.product)
 	solveBoth(s.lower, s.small)
 	s.k.mul(s.product, s.small)
 	for i, v := range s.v {

@@ -52,7 +52,7 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 		return nil
 	}
 	c := &LowRankPlusDiag{n: k.n, rank: rank, pivots: k.pivots[:rank], traces: k.traces[:rank], traceK: k.traceK,
-		jitter: k.jitter, diag: k.diag, share: k.share}
+		jitter: k.jitter, diag: k.diag}
 	c.triangle = core.Cols(core.Rows(k.triangle, 0, rank), 0, rank)
 	c.residual = append([]float64(nil), k.residual...)
 	for above, p := 0, 0; above < rank; above, p = above+k.panels[p].Rows, p+1 {
@@ -99,7 +99,7 @@ func (e *LowRankEngine) coarseIfAccurate() *LowRankEngine {
 	for i, d := range e.d {
 		left += d * (c.k.residual[i] - e.k.residual[i])
 	}
-	if !(e.k.share.SumOf(left) <= maxLeft*float64(e.k.n)) {
+	if !(left <= maxLeft*float64(e.k.n)) {
 		return nil
 	}
 	return c

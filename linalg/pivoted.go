@@ -29,9 +29,6 @@ type RankOptions struct {
 	// MaxBytes is the memory that the factor and an engine on it may take; 0: no
 	// limit.
 	MaxBytes int64
-	// Team is the processes that share the factor; nil: this one alone. All must ask for
-	// the same.
-	Team Team
 	// Offset is a part of every K_ii that does not count where the tolerance is
 	// measured, such as a constant added to all of K: one pivot explains it.
 	Offset float64
@@ -127,9 +124,6 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 // finish is the factor as it is.
 func (f *factorisation) finish() *LowRankPlusDiag {
 	f.triangle = f.rowsAt(f.pivots)
-	if !f.share.Alone() { // all sites' are no longer needed
-		f.residual, f.diag = slices.Clone(f.share.Of(f.residual)), slices.Clone(f.share.Of(f.diag))
-	}
 	return f.LowRankPlusDiag
 }
 
@@ -147,8 +141,8 @@ type factorisation struct {
 	size      int       // candidates of the next block
 	keys      []float64
 	order     []int
-	rows      []float64 // size x own sites: columns of the candidates, then new rows of R'
-	left      []float64 // over own sites: residuals after a block of pivots
+	rows      []float64 // size x N: columns of the candidates, then new rows of R'
+	left      []float64 // residuals after a block of pivots
 }
 
 func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
@@ -166,13 +160,9 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
-	f.share = ShareOut(o.Team, n)
-	f.allocate(&core.Plan{}, n, f.share.Own())
-	if err := f.share.Agree(k.Diagonal(f.residual)); err != nil {
+	f.allocate(&core.Plan{}, n)
+	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
-	}
-	if f.share.team != nil {
-		f.share.team.Broadcast(f.residual, 0)
 	}
 	copy(f.diag, f.residual)
 	for i, v := range f.residual {
@@ -191,18 +181,17 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		f.most = min(f.most, o.MaxRank)
 	}
 	if o.MaxBytes > 0 {
-		if fits := RankThatFits(n, f.share.members(), o.MaxBytes); fits < f.most {
+		if fits := RankThatFits(n, o.MaxBytes); fits < f.most {
 			f.most, f.byMemory = fits, true
 		}
 	}
 	return f, nil
 }
 
-// allocate takes from p what a factorisation of n sites, own of them here, works in.
-func (f *factorisation) allocate(p *core.Plan, n, own int) {
-	p.Vectors(n, &f.floor, &f.keys)
-	p.Vectors(own, &f.left)
-	p.Vectors(min(panelRows(own), n)*own, &f.rows)
+// allocate takes from p what a factorisation of n sites works in.
+func (f *factorisation) allocate(p *core.Plan, n int) {
+	p.Vectors(n, &f.floor, &f.keys, &f.left)
+	p.Vectors(min(panelRows(n), n)*n, &f.rows)
 	f.order = p.Ints(n)
 }
 
@@ -233,8 +222,7 @@ func (f *factorisation) done() bool {
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
 	f.size = min(2*f.size, f.panelRows())
-	if err := f.share.Agree(f.columns.Columns(f.candidates(len(sites)).Data, sites, f.share.First,
-		f.share.Last)); err != nil {
+	if err := f.columns.Columns(f.candidates(len(sites)).Data, sites, 0, f.n); err != nil {
 		return err
 	}
 	f.subtract(sites)
@@ -317,7 +305,7 @@ func (f *factorisation) subtract(sites []int) {
 
 // candidates is rows for so many candidates.
 func (f *factorisation) candidates(count int) blas64.General {
-	own := f.share.Own()
+	own := f.n
 	return blas64.General{Rows: count, Cols: own, Stride: max(1, own), Data: f.rows[:count*own]}
 }
 
@@ -325,16 +313,13 @@ func (f *factorisation) candidates(count int) blas64.General {
 // pivoting, for as long as they are minKeptResidual: the largest remaining residual
 // first. It returns the candidates chosen, in order, and their lower triangle.
 func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.General) {
-	b, own := len(sites), f.share.Own()
+	b, own := len(sites), f.n
 	h := make([]float64, b*b)
 	for r := range sites {
 		for c, site := range sites {
-			if f.share.Holds(site) {
-				h[r*b+c] = f.rows[r*own+site-f.share.First]
-			}
+			h[r*b+c] = f.rows[r*own+site]
 		}
 	}
-	f.share.Sum(h)
 	rows := make([][]float64, 0, b) // of L, over the candidates
 	left := make([]float64, b)
 	for r := range left {
@@ -389,7 +374,7 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	own := f.share.Own()
+	own := f.n
 	at := make([]int, slices.Max(chosen)+1) // of each candidate's column
 	for r := range at {
 		at[r] = r
@@ -426,47 +411,43 @@ func (f *factorisation) appendPivots(pivots []int) error {
 			break
 		}
 		if math.IsNaN(traces[q]) {
-			return f.share.Agree(bad)
+			return bad
 		}
 		f.trace = traces[q]
-		f.append(f.rows[q*f.share.Own():(q+1)*f.share.Own()], pivot, f.trace)
+		f.append(f.rows[q*f.n:(q+1)*f.n], pivot, f.trace)
 	}
 	if len(pivots) < len(traces) { // the last ones are not needed
 		f.shrink(pivots)
 	}
-	copy(f.share.Of(f.residual), f.left)
-	f.share.gather(f.residual)
+	copy(f.residual, f.left)
 	return nil
 }
 
-// shrink leaves in left the residuals of own sites after the rows of the given pivots, and
+// shrink leaves in left the residuals after the rows of the given pivots, and
 // returns the sums of all residuals after each. From a row on that no positive
 // semidefinite matrix has, which bad names, the sums are no numbers.
 func (f *factorisation) shrink(pivots []int) (traces []float64, bad error) {
-	own := f.share.Own()
+	own := f.n
 	traces = make([]float64, len(pivots))
-	copy(f.left, f.share.Of(f.residual))
+	copy(f.left, f.residual)
 	for q, pivot := range pivots {
 		sum := 0.0
 		for i, v := range f.rows[q*own : (q+1)*own] {
 			left := f.left[i] - v*v
 			if !(left >= 0) {
-				if site := f.share.First + i; bad == nil && !(left >= -indefinite*f.floor[site]/roundingFloor) {
-					bad = &PivotError{Minor: site + 1, N: f.n}
+				if bad == nil && !(left >= -indefinite*f.floor[i]/roundingFloor) {
+					bad = &PivotError{Minor: i + 1, N: f.n}
 				}
 				left = 0
 			}
 			f.left[i] = left
 			sum += left
 		}
-		if f.share.Holds(pivot) {
-			sum -= f.left[pivot-f.share.First]
-			f.left[pivot-f.share.First] = 0
-		}
+		sum -= f.left[pivot]
+		f.left[pivot] = 0
 		if traces[q] = sum; bad != nil {
 			traces[q] = math.NaN()
 		}
 	}
-	f.share.Sum(traces)
 	return traces, bad
 }

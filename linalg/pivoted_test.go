@@ -125,9 +125,9 @@ func TestFactoriseLimits(t *testing.T) {
 		!errors.Is(err, ErrRank) {
 		t.Errorf("rank limit: %v", err)
 	}
-	room := LowRankBytes(300, 30, 1)
+	room := LowRankBytes(300, 30)
 	if _, err = PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxBytes: room}); !errors.As(err, &short) ||
-		!short.Memory || LowRankBytes(300, short.Rank, 1) > room {
+		!short.Memory || LowRankBytes(300, short.Rank) > room {
 		t.Errorf("memory limit: %v", err)
 	}
 	if f := mustFactorise(t, k, RankOptions{MaxRank: 20}); f.Rank() != 20 {
@@ -237,13 +237,13 @@ func TestLeverageNearOne(t *testing.T) {
 func TestRankThatFits(t *testing.T) {
 	for _, n := range []int{1, 100, 100000} {
 		for _, bytes := range []int64{1, 1 << 20, 8 << 30} {
-			r := RankThatFits(n, 1, bytes)
-			if r > 0 && LowRankBytes(n, r, 1) > bytes || r < n && LowRankBytes(n, r+1, 1) <= bytes {
+			r := RankThatFits(n, bytes)
+			if r > 0 && LowRankBytes(n, r) > bytes || r < n && LowRankBytes(n, r+1) <= bytes {
 				t.Errorf("rank %d of %d sites in %d bytes", r, n, bytes)
 			}
 		}
 	}
-	if r := RankThatFits(100000, 1, 8<<30); r < 5000 || r > 10737 {
+	if r := RankThatFits(100000, 8<<30); r < 5000 || r > 10737 {
 		t.Errorf("rank %d of 100000 sites in 8 GiB", r)
 	}
 }

@@ -91,9 +91,6 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 // N is the order of the matrix.
 func (s *Sym) N() int { return s.n }
 
-// Sites is all sites.
-func (s *Sym) Sites() Share { return ShareOut(nil, s.n) }
-
 // At returns element (i, j).
 func (s *Sym) At(i, j int) float64 {
 	if j < i {

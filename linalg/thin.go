@@ -97,7 +97,6 @@ func (e *LowRankEngine) quadraticForm(m []blas64.General, x []float64) {
 	e.rootScale(x)
 	clear(e.ws.form.Data)
 	e.ws.lanes.gram(e.ws.form, m, e.ws.scale)
-	e.k.share.Sum(e.ws.form.Data)
 	mirrorLower(e.ws.form)
 	if !e.kept() {
 		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
@@ -125,5 +124,12 @@ func (e *LowRankEngine) mulSquares(dst, x []float64, m []blas64.General) {
 	e.quadraticForms(dst, m)
 	for i, v := range dst {
 		dst[i] = v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
+	}
+}
+
+// copyRows copies the rows of a.
+func copyRows(dst, a blas64.General) {
+	for r := range a.Rows {
+		copy(dst.Data[r*dst.Stride:r*dst.Stride+a.Cols], a.Data[r*a.Stride:])
 	}
 }

@@ -281,15 +281,15 @@ func TestUseFactorBudget(t *testing.T) {
 	for i := range d {
 		d[i] = 1e6
 	}
-	for room, want := range map[int64]bool{-1: false, 1: false, LowRankBytes(n, 4, 1): false,
-		LowRankBytes(n, 20, 1): true, 0: true} {
+	for room, want := range map[int64]bool{-1: false, 1: false, LowRankBytes(n, 4): false,
+		LowRankBytes(n, 20): true, 0: true} {
 		e := NewCholeskyEngine(k)
 		rank, used := e.UseFactor(d, room)
 		if used != want {
 			t.Errorf("room %d: a factor is made: %v", room, used)
 		}
 		if want {
-			if rank > 20 || e.Bytes() > NewCholeskyEngine(k).Bytes()+LowRankBytes(n, 20, 1) {
+			if rank > 20 || e.Bytes() > NewCholeskyEngine(k).Bytes()+LowRankBytes(n, 20) {
 				t.Errorf("room %d: rank %d, %d bytes", room, rank, e.Bytes())
 			}
 			continue

@@ -12,8 +12,7 @@ import (
 // solver.Solve for its errors; the solution lives in the kernel matrix's
 // scratch triangle until the next solve or full fit (a low-rank one in itself).
 // Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what
-// the kernel matrix and its engine leave. On ranks (Spec.Grid) ctx must end at the same
-// place of the program on all, in Settings.Progress.
+// the kernel matrix and its engine leave.
 //
 // Where a low-rank kernel matrix changes the left-out error by more than Spec.RankError
 // (see RankError), Auto makes a finer one or takes the exact engine, and solves again;

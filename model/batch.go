@@ -33,9 +33,6 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme,
 // newBatch is NewBatch with the responses of the new inputs.
 func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, scheme resample.Scheme,
 	settings RetrainSettings, responses blas64.General) (*batch.Trainer, error) {
-	if m.team != nil {
-		return nil, errOwnResamples
-	}
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site}
 	if m.Gram != nil && !m.Bias {
@@ -62,8 +59,5 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 	}
 }
 
-var errOwnResamples = inputError(errors.New(
-	"ranks that share a low-rank factor train no resamples together: take --refine none, or one process"))
-
 var errLeftOver = inputError(errors.New(
-	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which ranks do not have: take --engine lowrank, or --refine none"))
+	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank has: take --engine lowrank, or --refine none"))

@@ -14,7 +14,6 @@ func (m *Model) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.Gene
 	if in == nil {
 		n := m.Sites()
 		c := rowsOf(make([]float64, n*n), n)
-		s = s.Whole()
 		for site := range n {
 			if err := s.Covariance(c.Data[site*n:(site+1)*n], site); err != nil {
 				return c, err
@@ -22,7 +21,6 @@ func (m *Model) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.Gene
 		}
 		return c, nil
 	}
-	s = s.Whole()
 	engine, release, err := s.Hold()
 	if err != nil {
 		return blas64.General{}, err

@@ -48,7 +48,7 @@ func (m *Model) described() *inputKernel {
 		k.chosen[j] = m.First[pivot]
 	}
 	if k.dense != nil {
-		k.dense = m.pivotInputs()
+		k.dense = m.inputs.Subset(pivots)
 	}
 	if k.sparse != nil {
 		k.sparse = k.sparse.Subset(pivots)

@@ -17,10 +17,8 @@ import (
 type Storage int
 
 // Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
-// r bytes at rank r, and never forms K; the ranks of Spec.Grid, if there are several, share
-// its rows, 8 M r/P bytes on each of P. Auto takes LowRank where that is the
-// faster, or the only one that fits into memory. ScaLAPACK spreads K over the ranks
-// of Spec.Grid, 8 M^2/P bytes on each of P.
+// r bytes at rank r, and never forms K. Auto takes LowRank where that is the
+// faster, or the only one that fits into memory. ScaLAPACK spreads K over Spec.Servants.
 const (
 	Exact Storage = iota
 	LowRank
@@ -158,7 +156,7 @@ func (m *Model) checkExact() error {
 	if m.byColumns() == nil {
 		return err
 	}
-	if rank := linalg.RankThatFits(m.Sites(), m.members(), m.rankBytes()); rank > 0 {
+	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
 		return fmt.Errorf("%w; the lowrank engine would fit, up to rank %d", err, rank)
 	}
 	return err
@@ -239,9 +237,6 @@ func (m *Model) approximate() error {
 func (m *Model) hand(factor *linalg.LowRankPlusDiag) {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	m.Gram, m.Factor = nil, factor
-	if m.shared != nil {
-		m.shared.pivots = m.inputs.With(m.shared.at(factor.Pivots()))
-	}
 }
 
 // loosest is the largest residual that Auto allows, and leaves in reason what
@@ -301,7 +296,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 	}
 	tol, perRank := m.limits()
 	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(),
-		Offset: m.Spec.Kernel.Constant, Team: m.team}
+		Offset: m.Spec.Kernel.Constant}
 	if loosest < 1 { // it takes the place of what is allowed per pivot
 		limit.PerRank = 0
 		if limit.Tol = loosest; tol > 0 {
@@ -310,11 +305,11 @@ func (m *Model) factorise(loosest float64, most int) error {
 	}
 	if m.Spec.Rank > 0 {
 		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
-		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank, m.members()) + m.vectorBytes() + m.marginBytes(-1)
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs",
 			m.Spec.Rank, m.Sites())); err != nil {
 			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(),
-				m.members(), m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
+				m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)
@@ -334,7 +329,7 @@ func (m *Model) factorise(loosest float64, most int) error {
 func (m *Model) sitesThatFit(rank int) int {
 	each := (m.vectorBytes() + m.marginBytes(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
-		return linalg.LowRankBytes(n+1, rank, m.members())+each*int64(n+1) > m.room()
+		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > m.room()
 	})
 }
 
@@ -356,8 +351,6 @@ func (m *Model) columns() (linalg.Columns, error) {
 // byColumns hands it out from inputs; nil where it is precomputed.
 func (m *Model) byColumns() linalg.Columns {
 	switch {
-	case m.shared != nil:
-		return m.shared
 	case m.inputs != nil:
 		return m.inputs
 	case m.sparse != nil:
@@ -393,7 +386,7 @@ func (m *Model) Matrix() linalg.Kernel {
 // retraining, and training a support vector machine. A low-rank matrix is
 // multiplied out for it, if that fits into memory, and kept.
 func (m *Model) Dense() (*linalg.Sym, error) {
-	if m.onRanks() {
+	if m.Spread != nil {
 		return nil, errNotWhole
 	}
 	m.making.Lock()

@@ -399,7 +399,7 @@ func TestLowRankBytes(t *testing.T) {
 		m = build(t, spec)
 		m.Matrix().Engine()
 	})
-	if q := bytes / float64(linalg.LowRankBytes(m.Sites(), 128, 1)); q < 0.6 || q > 2 {
-		t.Errorf("%.0f bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128, 1))
+	if q := bytes / float64(linalg.LowRankBytes(m.Sites(), 128)); q < 0.6 || q > 2 {
+		t.Errorf("%.0f bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128))
 	}
 }

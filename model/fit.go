@@ -64,7 +64,11 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 		f := make([]float64, m.Sites())
 		return &Fit{Weight: trainer.Alpha(), Bias: trainer.Bias(), F: f}, trainer.Predict(f)
 	case gp.Likelihood:
-		trainer, err := gp.NewEP(k, l)
+		newEP := gp.NewEP
+		if m.Bias {
+			newEP = gp.NewBiasedEP
+		}
+		trainer, err := newEP(k, l)
 		if err != nil {
 			return nil, inputError(err)
 		}
@@ -72,7 +76,7 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Fit{Weight: r.Alpha, F: r.Mean, Status: r.Status, err: r.Err()}, nil
+		return &Fit{Weight: r.Alpha, Bias: r.Bias, F: r.Mean, Status: r.Status, err: r.Err()}, nil
 	case loss.Proximal:
 		return m.fitProximal(k, l, set, settings)
 	}
@@ -81,11 +85,7 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 
 // fitMargin trains a support vector classifier of margin cost c.
 func (m *Model) fitMargin(c float64, settings FitSettings) (*Fit, error) {
-	k, err := m.Dense()
-	if err != nil {
-		return nil, err
-	}
-	trainer, err := svm.NewTrainer(k)
+	trainer, err := m.svmTrainer()
 	if err != nil {
 		return nil, err
 	}
@@ -139,4 +139,13 @@ func (m *Model) fitted() ([]float64, error) {
 		return nil, err
 	}
 	return fit.F, fit.Err()
+}
+
+// svmTrainer makes a trainer on the kernel matrix.
+func (m *Model) svmTrainer() (*svm.Trainer, error) {
+	k, err := m.Dense()
+	if err != nil {
+		return nil, err
+	}
+	return svm.NewTrainer(k)
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -126,8 +128,7 @@ func (h Hyperparameter) setLoss(s *Spec, value float64) error {
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
 // by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix or one of low rank, whose pivots stay where they are; of sparse
-// inputs its kernel must be rbf.
+// The model must have an exact kernel matrix; of sparse inputs its kernel must be rbf.
 func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective,
 	over []Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []solver.Path
@@ -180,38 +181,15 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor flo
 
 // KernelGradient takes derivatives by the elements of the kernel matrix to those by the
 // logarithms of the kernel's hyperparameters.
-func (m *Model) KernelGradient(weights solver.KernelWeights) (g *kernel.Gradient, err error) {
-	switch {
-	case weights.Pivots != nil:
-		g, err = m.factorGradient(weights)
-	case m.inputs != nil:
-		g, err = m.inputs.Gradient(weights.Elements)
-	default:
-		g, err = m.Kernel.Gradient(m.Gram, weights.Elements)
+func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err error) {
+	if m.inputs != nil {
+		g, err = m.inputs.Gradient(weights)
+	} else {
+		g, err = m.Kernel.Gradient(m.Gram, weights)
 	}
 	if err != nil {
 		return nil, inputError(err)
 	}
-	return g, nil
-}
-
-// factorGradient is the gradient by a low-rank matrix, to which each of the processes that share it adds
-// what belongs to its sites.
-func (m *Model) factorGradient(weights solver.KernelWeights) (*kernel.Gradient, error) {
-	var g *kernel.Gradient
-	var err error
-	share := m.Factor.Sites()
-	if m.sparse != nil {
-		g, err = m.sparse.GradientAt(weights.Pivots, share.First, weights.Elements, weights.Diagonal)
-	} else {
-		g, err = m.inputs.GradientAt(m.pivotInputs(), weights.Elements, weights.Diagonal)
-	}
-	if err != nil {
-		return nil, err
-	}
-	sum := g.Numbers()
-	share.Sum(sum)
-	g.SetNumbers(sum)
 	return g, nil
 }
 

@@ -15,11 +15,8 @@ import (
 )
 
 // checkBeside refuses what takes so many bytes beside the kernel matrix, which is there, where they would not
-// fit. Ranks, which must not part, do without.
+// fit.
 func (m *Model) checkBeside(bytes int64, what string) error {
-	if m.onRanks() {
-		return nil
-	}
 	if m.MaxBytes > 0 {
 		bytes += m.matrixBytes()
 	}
@@ -113,7 +110,7 @@ func (m *Model) copyBytes() int64 {
 // batchBytes is the memory of batches beside the theory: responses of new inputs, the copy of G and
 // the blocks.
 func (m *Model) batchBytes(settings RetrainSettings, outputs int64) int64 {
-	sites, workers := int64(m.ownOf(m.Sites())), settings.Workers
+	sites, workers := int64(m.Sites()), settings.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -148,9 +145,12 @@ const (
 // RefineBytes is the memory that Refine takes beside the solution, with kernel rows of new inputs that
 // are held whole.
 func (m *Model) RefineBytes(settings RefineSettings) int64 {
-	outputs := int64(m.ownOf(m.Sites()) + settings.Cross.Rows)
+	outputs := int64(m.Sites() + settings.Cross.Rows)
 	bytes := 8 * (multifidelity.NumbersPerPoint*outputs +
-		multifidelity.NumbersPerExample*int64(m.ownOf(m.Set.N())))
+		multifidelity.NumbersPerExample*int64(m.Set.N()))
+	if settings.Replicates {
+		bytes += 8 * outputs * int64(settings.Resamples)
+	}
 	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers,
 		Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
 	training.Batch.FirstIterate = true

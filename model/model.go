@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
-	"bootbench/gp"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -51,8 +50,8 @@ type Spec struct {
 	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
 	Rank      int // low rank: the rank to take, whatever the residual, in the place of the two; default: none
 
-	Grid  dist.Grid // ScaLAPACK and LowRank: the ranks, which must all build the same model
-	Block int       // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
+	Servants *dist.Servants // ScaLAPACK: who holds the matrix
+	Block    int            // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
 }
 
 // NewSpec is the specification that the command starts from: dense features standardised, targets of a
@@ -87,7 +86,7 @@ type Model struct {
 	First []int // first example of each site, length M
 
 	// The kernel matrix over the M sites, amplitude, constant and jitter included,
-	// in one of three forms; the others are nil (see Whole for an exception).
+	// in one of three forms; the others are nil (see Dense for an exception).
 	Gram   *linalg.Sym
 	Factor *linalg.LowRankPlusDiag
 	Spread *dist.BlockCyclic
@@ -96,15 +95,12 @@ type Model struct {
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
-	// nil for a precomputed kernel and sparse inputs; with shared those of own sites
-	inputs  *kernel.Inputs
-	shared  *sharedInputs        // nil unless ranks hold the inputs together
-	sparse  *kernel.SparseInputs // nil but for sparse inputs
-	reason  string               // why Auto took the low-rank engine
-	limited bool                 // the factor is coarser than it should be, for MaxRank or memory
-	notes   []string             // what was not done as asked
-	making  *sync.Mutex          // of Gram, see Dense
-	team    linalg.Team          // that shares Factor; nil: this process has all of it
+	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
+	sparse    *kernel.SparseInputs  // nil but for sparse inputs
+	reason    string                // why Auto took the low-rank engine
+	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
+	notes     []string              // what was not done as asked
+	making    *sync.Mutex           // of Gram, see Dense
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -123,10 +119,7 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
 		return nil, inputError(errors.New("there is no data set or no loss"))
 	}
-	if err := spec.Set.Agree(checkSet(spec.Set, spec.Loss)); err != nil {
-		return nil, inputError(err)
-	}
-	if err := spec.shareInputs(); err != nil {
+	if err := checkSet(spec.Set, spec.Loss); err != nil {
 		return nil, inputError(err)
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
@@ -134,9 +127,6 @@ func Build(spec Spec) (*Model, error) {
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
 		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
-	}
-	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
-		return nil, inputError(fmt.Errorf("a posterior mean, which the %s loss takes, has no bias: take --no-bias, or --constant for a penalised one", spec.Loss.Name()))
 	}
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.normalizeTarget()
@@ -148,9 +138,6 @@ func Build(spec Spec) (*Model, error) {
 		return nil, inputError(err)
 	}
 	began := time.Now()
-	if err := m.shareFactor(); err != nil {
-		return nil, inputError(err)
-	}
 	if err := m.prepare(); err != nil {
 		return nil, inputError(err)
 	}
@@ -205,15 +192,14 @@ const largestTarget = 1e50
 // checkFinite refuses what the readers of package dataset never let in, before
 // standardising could hide it.
 func checkFinite(set *dataset.Set) error {
-	first, last := set.Own()
 	if err := CheckTargets(set.Y); err != nil {
 		return err
 	}
 	for i := range set.Y {
-		if set.Sparse != nil || i < first || i >= last {
+		if set.Sparse != nil {
 			continue
 		}
-		for j, v := range set.X.Row(i - first) {
+		for j, v := range set.X.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
 			}
@@ -278,9 +264,6 @@ func (m *Model) prepare() (err error) {
 		transform := m.Set.Standardizer()
 		m.transform, rows.transform = &transform, &transform
 	}
-	if m.Set.Ranks != nil {
-		return m.prepareShared(rows)
-	}
 	if m.Merged() > 0 {
 		rows.first = m.First
 	}
@@ -288,7 +271,7 @@ func (m *Model) prepare() (err error) {
 		m.inputs, err = m.Kernel.Prepare(blas64.General(rows.x))
 		return err
 	}
-	m.inputs, err = m.Kernel.PrepareRows(rows, nil)
+	m.inputs, err = m.Kernel.PrepareRows(rows)
 	return err
 }
 
@@ -362,11 +345,11 @@ func (m *Model) Sites() int { return len(m.First) }
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // heldBytes is the memory of the kernel matrix with its scratch triangle, or a factor
-// of it, or this rank's part; its engine; and the sites. For the square loss that is
+// of it, or a servant's part; its engine; and the sites. For the square loss that is
 // the most that low-rank updates take, which few solves make.
 func (m *Model) heldBytes() int64 {
 	if m.Spread != nil {
-		return dist.BlockCyclicBytes(m.Grid, m.Sites(), m.Block) + m.vectorBytes()
+		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
 	}
 	if m.Factor != nil {
 		return m.Factor.SolveBytes() + m.vectorBytes()
@@ -379,7 +362,7 @@ func (m *Model) marginBytes(room int64) int64 {
 	if m.quadratic() {
 		return 0
 	}
-	return solver.WorkspaceBytes(m.ownOf(m.Sites()), m.Factor == nil && m.Spread == nil, room)
+	return solver.WorkspaceBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
 }
 
 // siteBytes is about what the losses' site maps over the counts take at a site.
@@ -392,9 +375,8 @@ func (m *Model) quadratic() bool {
 	return err == nil && ok
 }
 
-// spreadRoom is the memory for matrices that every rank holds whole, those of Newton's
-// method for some thousand sites. It is the same on all ranks, whatever their machines
-// have left.
+// spreadRoom is the memory for matrices that are whole on this machine beside a part of a spread one: those
+// of Newton's method for some thousand sites.
 const spreadRoom = 128 << 20
 
 // solveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic
@@ -431,20 +413,13 @@ func (m *Model) exactBytes() int64 {
 func (m *Model) vectorBytes() int64 {
 	sites, maps := int64(len(m.First)), int64(0)
 	if !m.quadratic() {
-		maps = siteBytes * int64(m.ownOf(m.Sites()))
+		maps = siteBytes * int64(m.Sites())
 	}
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	// numbers of a site on every rank: targets, the map to sites, and read-outs over the examples
-	const whole = 12
-	own := int64(m.ownOf(m.Sites()))
-	// the kernel's scaled inputs and their norms among them
-	return maps + 8*(whole*sites+own*int64(41-whole+m.Set.D()))
+	return maps + 8*sites*int64(41+m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
 }
-
-// ownOf is how many of n sites or examples a process has, those of it that has most.
-func (m *Model) ownOf(n int) int { return (n + m.members() - 1) / m.members() }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a
 // precomputed kernel with merged examples is cut from.

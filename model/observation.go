@@ -39,7 +39,6 @@ const (
 func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, level float64,
 	unit Residuals) ([]solver.Interval, error) {
 	outOfBag, variances := m.leftOutMoments(s)
-	s = s.Whole()
 	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, err
@@ -139,11 +138,8 @@ func (o *observed) interval(without []float64, variance float64) (i solver.Inter
 // examples that each lacks: 8 (N + M + P) bytes a resample.
 type Replicates struct{ absent, fits []float64 }
 
-// Add takes in resample b; the first begins anew.
-func (r *Replicates) Add(b int, counts []int, f []float64) {
-	if b == 0 {
-		r.absent, r.fits = nil, nil
-	}
+// Add takes in a resample.
+func (r *Replicates) Add(_ int, counts []int, f []float64) {
 	for _, k := range counts {
 		lacks := 0.0
 		if k == 0 {

@@ -45,7 +45,7 @@ func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
 	p := &Probabilities{}
 	if likelihood, ok := m.Loss.(loss.Likelihood); ok && m.Kernel.Kind != kernel.Precomputed {
 		p.Method, p.own, p.LeftOut = "posterior", likelihood, make([]float64, len(mean))
-		whole := s.Whole()
+		whole := s
 		for i := range mean {
 			p.LeftOut[i] = p.posterior(mean[i], variance[i]+1/whole.Cavity[m.Site[i]].C)
 		}
@@ -156,7 +156,6 @@ func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Input
 	if err != nil {
 		return nil, inputError(err)
 	}
-	s = s.Whole()
 	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, err

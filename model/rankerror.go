@@ -64,7 +64,7 @@ func (m *Model) RankError(s *solver.Solution) float64 {
 	for i, delta := range m.Factor.Residual() {
 		sum += s.SitePrecision[i] * math.Max(0, delta-m.Kernel.Jitter)
 	}
-	return rankErrorFactor * m.Factor.Sites().SumOf(sum) / float64(max(1, m.Factor.Rank()))
+	return rankErrorFactor * sum / float64(max(1, m.Factor.Rank()))
 }
 
 // solveAccurately solves, and where the rank turns out to be too low takes a finer factor,

@@ -68,15 +68,7 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Run(ctx, problem, trainers, m.ranksWork(settings.Settings))
-}
-
-// ranksWork has ranks that share a kernel matrix train the same resamples at the same time.
-func (m *Model) ranksWork(s retrain.Settings) retrain.Settings {
-	if m.onRanks() {
-		s.Workers = 1
-	}
-	return s
+	return retrain.Run(ctx, problem, trainers, settings.Settings)
 }
 
 // RetrainBatch is Retrain with all resamples trained together, around a solution of this
@@ -94,7 +86,7 @@ func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme res
 		return nil, batch.Stats{}, err
 	}
 	result, err := retrain.RunBatch(ctx, m.retraining(scheme, settings.Cross), trainer,
-		m.ranksWork(settings.Settings))
+		settings.Settings)
 	return result, trainer.Stats(), err
 }
 

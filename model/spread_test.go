@@ -7,47 +7,24 @@ import (
 	"strings"
 	"testing"
 
-	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/batch"
-	"bootbench/blas"
 	"bootbench/dataset"
 	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/linalg/dist"
+	"bootbench/linalg/dist/disttest"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/solver"
 )
 
-// solo is a dist.Grid of one rank: the part is the whole, and its lower triangle
-// by columns is the upper one by rows. Grids of more are in scalapack_test.go.
-type solo struct{}
-
-func (solo) Rank() int                                           { return 0 }
-func (solo) Size() int                                           { return 1 }
-func (solo) PerNode() int                                        { return 1 }
-func (solo) Shape() (rows, cols int)                             { return 1, 1 }
-func (solo) Position() (row, col int)                            { return 0, 0 }
-func (solo) Barrier(_ string, value int64) (most int64, _ error) { return value, nil }
-func (solo) Reduce([]float64)                                    {}
-func (solo) Broadcast([]float64, int)                            {}
-func (solo) BroadcastBytes(text []byte, _ int) []byte            { return text }
-
-func (solo) Potrf(n, _ int, a []float64, stride int) int {
-	return blas.Bound().Potrf(gblas.Upper, n, a, stride)
-}
-
-func (solo) Trtri(n, _ int, a []float64, stride int) int {
-	return blas.Bound().Trtri(gblas.Upper, n, a, stride)
-}
-
-func (solo) Lauum(n, _ int, a []float64, stride int) {
-	blas.Bound().Lauum(gblas.Upper, n, a, stride)
-}
+// servants are four goroutines that hold a matrix together. Real ranks are in linalg and cmd/bootbench.
+func servants() *dist.Servants { return disttest.NewServants(2, 2, kernel.Unmarshal) }
 
 // answers are all that a solve is read for.
 func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[string][]float64 {
@@ -64,11 +41,11 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 		t.Fatalf("%v, residual %g", s.Status, s.Residual)
 	}
 	_, left := s.LeftOut(loss.SquareTest{})
-	covariance, all := make([]float64, s.Sites()), s.Whole()
-	all.Covariance(covariance, 1)
-	a := map[string][]float64{"fitted": fitted, "mean": all.Mean, "variance": all.Var, "left out": left,
+	covariance := make([]float64, s.Sites())
+	s.Covariance(covariance, 1)
+	a := map[string][]float64{"fitted": fitted, "mean": s.Mean, "variance": s.Var, "left out": left,
 		"covariance": covariance}
-	for _, c := range all.Cavity {
+	for _, c := range s.Cavity {
 		a["log c"] = append(a["log c"], math.Log(c.C))
 		a["cavity mean"] = append(a["cavity mean"], c.Mean)
 		a["cavity variance"] = append(a["cavity variance"], c.Var)
@@ -138,7 +115,7 @@ func TestSpreadFindsTheExactFixedPoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			law := resample.Poisson{Ratio: 1}
 			want := answers(t, build(t, spec), law)
-			spec.Storage, spec.Grid, spec.Block = model.ScaLAPACK, solo{}, 7
+			spec.Storage, spec.Servants, spec.Block = model.ScaLAPACK, servants(), 7
 			agree(t, want, answers(t, build(t, spec), law))
 		})
 	}
@@ -153,7 +130,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1}))))(t)
 	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
-		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}},
+		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}, Pairs: [][2]int{{0, 1}},
 		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
 	})
 	if err != nil {
@@ -161,7 +138,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	}
 	test := r.TestError()
 	return map[string][]float64{"left-out error": {test.Error, test.StandardError, test.BaggedError},
-		"means": r.Points.Mean, "variances": r.Points.Variance}
+		"means": r.Points.Mean, "variances": r.Points.Variance, "covariance": r.Covariance}
 }
 
 // refines are the cases that TestSpreadRefines and its like on ranks have.
@@ -183,7 +160,7 @@ func TestSpreadRefines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := spreadCases(t)[name]
 			want := refined(t, spec)
-			spec.Storage, spec.Grid, spec.Block = model.ScaLAPACK, solo{}, 7
+			spec.Storage, spec.Servants, spec.Block = model.ScaLAPACK, servants(), 7
 			agreeRefined(t, want, refined(t, spec))
 		})
 	}
@@ -193,14 +170,14 @@ func TestSpreadRefines(t *testing.T) {
 // matrix.
 func TestSpreadRefuses(t *testing.T) {
 	square := grid(t, 40)
-	square.Storage, square.Grid = model.ScaLAPACK, solo{}
+	square.Storage, square.Servants = model.ScaLAPACK, servants()
 	change := func(f func(s *model.Spec)) model.Spec {
 		s := square
 		f(&s)
 		return s
 	}
 	for says, spec := range map[string]model.Spec{
-		"-tags openblas,mpi": change(func(s *model.Spec) { s.Grid = nil }),
+		"-tags openblas,mpi": change(func(s *model.Spec) { s.Servants = nil }),
 		"precomputed one":    change(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Precomputed} }),
 		"blocks of -1 x -1":  change(func(s *model.Spec) { s.Block = -1 }),
 		"kernel poly of": change(func(s *model.Spec) {

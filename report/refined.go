@@ -9,8 +9,7 @@ import (
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
 type Refined struct {
 	Resamples   int     `json:"resamples"`
-	Method      string  `json:"method"`              // by which they were trained
-	OneClass    int     `json:"one_class,omitempty"` // those of one class, which predict its label
+	Method      string  `json:"method"` // by which they were trained
 	TestError   float64 `json:"test_error"`
 	SE          float64 `json:"standard_error"` // of TestError
 	Err632      float64 `json:"err632"`

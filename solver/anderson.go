@@ -7,8 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
-
-	"bootbench/linalg"
 )
 
 // anderson accelerates a fixed-point iteration x <- F(x) (Anderson 1965; type II of
@@ -16,14 +14,11 @@ import (
 // the next point is
 //
 //	F(x) - (dX + dF) argmin_c |f - dF c|.
-//
-// Its vectors are over own sites, the norm is over all.
 type anderson struct {
 	dX, dF [][]float64 // differences of successive x and f, a ring
 	x, f   []float64   // the last
 	move   []float64
 	count  int // points since reset
-	share  linalg.Share
 }
 
 // A coordinate that a step would carry farther than maxExtrapolation from F(x) takes
@@ -34,8 +29,8 @@ const (
 	andersonRidge    = 1e-10
 )
 
-func newAnderson(w *workspace, size, depth int, share linalg.Share) *anderson {
-	return &anderson{share: share, dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size),
+func newAnderson(w *workspace, size, depth int) *anderson {
+	return &anderson{dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size),
 		f: w.vector(size), move: w.vector(size)}
 }
 
@@ -95,7 +90,6 @@ func (a *anderson) solve() []float64 {
 		}
 		c[i] = floats.Dot(newer, a.f)
 	}
-	a.share.Sum(products)
 	for i := range size {
 		normal.Data[i*size+i] *= 1 + andersonRidge
 	}

@@ -58,7 +58,6 @@ func (r *run) solveCertain(fit *WholeFit) error {
 		f, _ := r.prox(l, i, c, fit)
 		r.Residual = math.Max(r.Residual, math.Abs(f-fit.F[i])/(math.Abs(fit.F[i])+unit))
 	}
-	r.Residual = r.share.Max(r.Residual)
 	if !(r.Residual <= math.Max(r.settings.Tolerance, certainTolerance)) {
 		r.Status = Stalled
 		r.Warnings = append(r.Warnings,

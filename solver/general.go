@@ -45,12 +45,11 @@ func (r *run) solveGeneral(ctx context.Context) error {
 func (r *run) newFixedPoint() *fixedPoint {
 	n, w := len(r.sites), &workspace{}
 	s := newSiteModel(r.sites, r.engine, r.problem.Gram, r.problem.Y)
-	x := newVectors(w, n, r.share)
+	x := newVectors(w, n)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
 	x.inner.squares.enabled = r.enabled(CoarseKernels)
-	x.tol, x.monitor, x.search.newtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius,
-		r.share.Total
-	if r.share.Alone() && r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
+	x.tol, x.monitor, x.search.newtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, n
+	if r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(w, n)
 		x.newton.jacobian.sites = s
 	}
@@ -58,10 +57,10 @@ func (r *run) newFixedPoint() *fixedPoint {
 }
 
 // newVectors allocates what every iteration needs.
-func newVectors(w *workspace, n int, share linalg.Share) *fixedPoint {
+func newVectors(w *workspace, n int) *fixedPoint {
 	newPoint := func() point { return point{newIterate(w, n), w.vector(3 * n)} }
-	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n, share),
-		anderson: newAnderson(w, 3*n, andersonDepth, share)}
+	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n),
+		anderson: newAnderson(w, 3*n, andersonDepth)}
 }
 
 // dense reports whether the kernel matrix is held whole.
@@ -73,7 +72,7 @@ func (r *run) dense() bool {
 // WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic
 // takes beside the kernel matrix and its engine: vectors over the sites, and where
 // there is room for them (Settings.MaxBytes) Newton's two matrices. dense says that the
-// kernel matrix is held whole; on ranks, sites are those of one. If it is singular within rounding, a factor
+// kernel matrix is held whole. If it is singular within rounding, a factor
 // of it may come on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 	return workspaceBytes(sites, dense, newtonFits(sites, dense, room))
@@ -84,7 +83,7 @@ func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 // then not counted.)
 func workspaceBytes(sites int, dense, newton bool) int64 {
 	w := &workspace{dry: true}
-	newVectors(w, sites, linalg.Share{})
+	newVectors(w, sites)
 	w.vectors(3, sites) // the limits of siteModel
 	if newton {
 		newNewton(w, sites)
@@ -123,12 +122,12 @@ func (x *fixedPoint) addWarnings() {
 	if x.Status == Converged {
 		return
 	}
-	n := x.share.Total
+	n := len(x.sites)
 	x.search.rank, _ = x.engine.UseFactor(nil, 0)
 	if x.trouble != nil {
 		warn("%v", x.trouble.cause)
 	}
-	if x.newton == nil && x.share.Alone() && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
+	if x.newton == nil && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if x.search.rank < n {

@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-
-	"bootbench/linalg"
 )
 
 // gmres solves a linear system A x = r (Saad and Schultz 1986): of all combinations of
@@ -16,11 +14,10 @@ type gmres struct {
 	columns [][]float64  // of the triangle R that Givens rotations make of the Hessenberg matrix
 	givens  [][2]float64 // cosine and sine
 	right   []float64    // right side in the rotated basis; the last entry is the residual's norm
-	share   linalg.Share // vectors are over own sites
 }
 
-func newGMRES(w *workspace, size, depth int, share linalg.Share) *gmres {
-	k := &gmres{share: share, basis: w.vectors(depth+1, size), image: w.vector(size),
+func newGMRES(w *workspace, size, depth int) *gmres {
+	k := &gmres{basis: w.vectors(depth+1, size), image: w.vector(size),
 		columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
 	for i := range k.columns {
 		k.columns[i] = w.vector(i + 2)
@@ -50,7 +47,7 @@ func (k *gmres) solve(x, r []float64, mul func(dst, x []float64), tolerance floa
 	return steps
 }
 
-func (k *gmres) norm(x []float64) float64 { return math.Sqrt(k.share.SumOf(floats.Dot(x, x))) }
+func (k *gmres) norm(x []float64) float64 { return math.Sqrt(floats.Dot(x, x)) }
 
 // extend adds a vector to the basis: the image of basis vector number step, made
 // orthogonal to those before (modified Gram-Schmidt, twice). It reports false where the
@@ -60,7 +57,7 @@ func (k *gmres) extend(step int) bool {
 	clear(column)
 	for range 2 { // once more against rounding
 		for j := range step + 1 {
-			part := k.share.SumOf(floats.Dot(k.image, k.basis[j]))
+			part := floats.Dot(k.image, k.basis[j])
 			column[j] += part
 			floats.AddScaled(k.image, -part, k.basis[j])
 		}

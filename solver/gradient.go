@@ -17,22 +17,13 @@ import (
 // Gradient is the derivative of an Objective at a solution by everything that the problem
 // holds.
 type Gradient struct {
-	Value  float64       // of the objective
-	Kernel KernelWeights // by the elements of the kernel matrix
-	Loss   []float64     // along each of the paths through the training loss
+	Value float64 // of the objective
+	// Kernel is by the elements of the kernel matrix, M x M and symmetric: the objective changes by
+	// sum_ij Kernel_ij dK_ij.
+	Kernel blas64.General
+	Loss   []float64 // along each of the paths through the training loss
 	// Factor is by the logarithm of a factor of the training loss: of C, or of one over the noise.
 	Factor float64
-}
-
-// KernelWeights are derivatives of an objective by the elements of a kernel matrix. Of one that is held
-// whole, Elements is M x M and symmetric: the objective changes by sum_ij Elements_ij dK_ij. Of a
-// low-rank one Elements is rank x M, or of the sites of this process, by the columns of K at the Pivots,
-// which stay where they are, and Diagonal by the diagonal of K, jitter included: by sum_qj Elements_qj
-// dK(pivot q, j) + sum_i Diagonal_i dK_ii.
-type KernelWeights struct {
-	Elements blas64.General
-	Pivots   []int // nil: all sites
-	Diagonal []float64
 }
 
 // Path is a way through the training losses: the loss at a distance from that of the
@@ -58,10 +49,9 @@ const (
 // One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES
 // with products of G that are as Newton's method has them. The
 // derivatives of a site by its own cavity are differences. The cost is 3 M^3 flops and some
-// 20 products of 4 M^2, and four matrices of M^2 numbers; of a kernel matrix of low rank r, some 20 products
-// of 15 M r^2, and a few matrices of M r.
+// 20 products of 4 M^2, and four matrices of M^2 numbers.
 //
-// The solution must be that of ADATAP on a kernel matrix that is held whole or of low rank,
+// The solution must be that of ADATAP on a kernel matrix that is held whole,
 // whose G has not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
 // system, 0 for DefaultGradientTolerance.
 func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient,
@@ -80,16 +70,16 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 		if err != nil {
 			return nil, err
 		}
-		g.Loss = append(g.Loss, s.share.SumOf(floats.Sum(slopes)))
+		g.Loss = append(g.Loss, floats.Sum(slopes))
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) ||
-		floats.HasNaN(g.Kernel.Elements.Data) {
+		floats.HasNaN(g.Kernel.Data) {
 		err = errors.New("the gradient is not a number at this solution")
 	}
-	return g, s.share.Agree(err)
+	return g, err
 }
 
 // adjointOf solves the adjoint equations of an objective. Until release is called the engine is
@@ -99,11 +89,9 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 	if tolerance == 0 {
 		tolerance = DefaultGradientTolerance
 	}
-	_, whole := s.kernel.(linalg.Exclusive)
-	factor := linalg.FactorOf(s.kernel)
-	if !whole && factor == nil || s.Method != ADATAP {
+	if _, whole := s.kernel.(linalg.Exclusive); !whole || s.Method != ADATAP {
 		return nil, 0, nil, badProblem(
-			"a gradient is for the method adatap on a kernel matrix that is held whole, or of low rank: take the exact engine")
+			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
 	}
 	r, err := s.readout(o)
 	if err != nil {
@@ -125,23 +113,13 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 		}
 	}()
 	n := len(s.sites)
-	need := 4 * 8 * int64(n) * int64(n)
-	if factor != nil {
-		need = 5 * 8 * int64(n) * int64(factor.Rank())
-	}
-	if err := linalg.CheckMemory(need, 0, "the gradient"); err != nil {
+	if err := linalg.CheckMemory(4*8*int64(n)*int64(n), 0, "the gradient"); err != nil {
 		return nil, 0, nil, err
 	}
 	model := newSiteModel(s.sites, engine, s.kernel, s.y)
 	model.cancelled = func() bool { return ctx.Err() != nil }
 	params := SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance}
-	var c coupling
-	if whole {
-		c = newDenseCoupling(model, params)
-	} else {
-		c = newThinCoupling(factor, engine.(linalg.FactorEngine), params)
-	}
-	a = newAdjoint(model, c, r, s)
+	a = newAdjoint(model, newCoupling(model, params), r, s)
 	value = a.differentiate()
 	if ctx.Err() != nil {
 		return nil, 0, nil, ctx.Err()
@@ -234,7 +212,6 @@ func (a *adjoint) differentiate() float64 {
 	for _, part := range sums {
 		mean = mean.plus(part)
 	}
-	mean = mean.over(a.model.share)
 	perExample := 1 / float64(len(a.readout.y))
 	value, slope := a.readout.combine(mean.times(perExample))
 	a.slope = slope.times(perExample)
@@ -249,7 +226,7 @@ func (a *adjoint) differentiate() float64 {
 // solve solves (I - F_x)' lambda = right, restarting GMRES with what is left, and leaves what pull makes of
 // lambda.
 func (a *adjoint) solve(tolerance float64) error {
-	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth, a.model.share)
+	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth)
 	right := krylov.norm(a.right)
 	goal := tolerance * right
 	left, step := append([]float64(nil), a.right...), make([]float64, len(a.right))
@@ -316,7 +293,7 @@ func (a *adjoint) byFactor() (sum float64) {
 		s := a.slopes[i][0]
 		sum += (p[0]-s[0])*a.move.D[i] + (p[1]-s[1])*a.move.G[i] + (2*p[2]-s[2])*a.move.U[i] - a.right[i]
 	}
-	return a.model.share.SumOf(sum)
+	return sum
 }
 
 // dualWeights are g - d m: the mean predictor is k(x)'(g - d m), and a bias.
@@ -340,7 +317,7 @@ func (a *adjoint) along(s *Solution, path func(distance float64) (loss.Loss, res
 		if err != nil {
 			return nil, err
 		}
-		if err := s.share.Agree(bindLoss(sites, s.y, l, law)); err != nil {
+		if err := bindLoss(sites, s.y, l, law); err != nil {
 			return nil, err
 		}
 		moved.sites = sites

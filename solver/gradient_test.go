@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -115,7 +113,7 @@ func TestGradient(t *testing.T) {
 			byLength := 0.0
 			for i := range lengths.N() {
 				for j := range lengths.N() {
-					byLength += g.Kernel.Elements.Data[i*g.Kernel.Elements.Stride+j] * lengths.At(i, j)
+					byLength += g.Kernel.Data[i*g.Kernel.Stride+j] * lengths.At(i, j)
 				}
 			}
 			value := func(length, parameter float64) float64 {
@@ -180,118 +178,5 @@ func TestGradientRefusals(t *testing.T) {
 	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth,
 		nil, 0); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("another method: %v", err)
-	}
-}
-
-func lowRank(t *testing.T, k *linalg.Sym, rank int) *linalg.LowRankPlusDiag {
-	t.Helper()
-	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: k}, linalg.RankOptions{MaxRank: rank})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return factor
-}
-
-// nystrom is C Q^-1 C' with the diagonal of k, held whole: C the columns of k at the pivots, Q
-// their rows there.
-func nystrom(t *testing.T, k *linalg.Sym, pivots []int) *linalg.Sym {
-	t.Helper()
-	q, c := mat.NewSymDense(len(pivots), nil), mat.NewDense(len(pivots), k.N(), nil)
-	for a, i := range pivots {
-		for b, j := range pivots[:a+1] {
-			q.SetSym(a, b, k.At(i, j))
-		}
-		for j := range k.N() {
-			c.Set(a, j, k.At(i, j))
-		}
-	}
-	var chol mat.Cholesky
-	var b, whole mat.Dense
-	if !chol.Factorize(q) {
-		t.Fatal("the pivots are not independent")
-	}
-	if err := chol.SolveTo(&b, c); err != nil {
-		t.Fatal(err)
-	}
-	whole.Mul(c.T(), &b)
-	return symmetric(k.N(), func(i, j int) float64 {
-		if i == j {
-			return k.At(i, i)
-		}
-		return whole.At(i, j)
-	})
-}
-
-// TestGradientLowRank: on a kernel matrix of low rank the derivatives are those of differences
-// of solves on the matrix C Q^-1 C', held whole, whose pivots stay where they are. The
-// kernel is e^{v/2} times one of length scale e^v, so that its diagonal moves too.
-func TestGradientLowRank(t *testing.T) {
-	square := solver.Objective{Criterion: solver.Err632Plus, Test: loss.SquareTest{}}
-	zeroOne := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
-	poisson := resample.Poisson{Ratio: 1}
-	for _, c := range []slopeCase{
-		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square,
-			true, false},
-		{"variance", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson,
-			solver.Objective{Criterion: solver.MeanVariance}, false, false},
-		{"hinge", func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }, poisson, zeroOne, false,
-			false},
-		{"square", func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }, poisson, square,
-			true, true},
-		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson, zeroOne,
-			false, true},
-	} {
-		const length = -0.9 // short: six pivots leave a residual
-		at := func(v float64) (*linalg.Sym, *linalg.Sym, solver.Problem) {
-			plain := c
-			plain.bias = false
-			p, lengths := plain.problem(t, length+v, 0)
-			size := math.Exp(v / 2)
-			k := symmetric(lengths.N(), func(i, j int) float64 { return size * p.Gram.(*linalg.Sym).At(i, j) })
-			slope := symmetric(lengths.N(), func(i, j int) float64 { return size*lengths.At(i, j) + k.At(i, j)/2 })
-			return k, slope, p
-		}
-		k, slope, p := at(0)
-		factor := lowRank(t, k, 6)
-		if _, largest := factor.Accuracy(); largest < 1e-3 {
-			t.Fatalf("%s: the residual is %g", c.name, largest)
-		}
-		p.Gram = factor
-		if c.bias {
-			p.Gram = linalg.WithBias(factor)
-		}
-		g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(t.Context(), c.objective,
-			[]solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }}, 1e-10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := 0.0
-		for i, w := range g.Kernel.Diagonal {
-			got += w * slope.At(i, i)
-			for q, pivot := range g.Kernel.Pivots {
-				got += g.Kernel.Elements.Data[q*g.Kernel.Elements.Stride+i] * slope.At(pivot, i)
-			}
-		}
-		value := func(v, parameter float64) float64 {
-			k, _, p := at(v)
-			whole := nystrom(t, k, factor.Pivots())
-			p.Gram, p.Loss = whole, c.loss(parameter)
-			if c.bias {
-				p.Gram = linalg.WithBias(whole)
-			}
-			o, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Objective(c.objective)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return o
-		}
-		const h = 1e-3
-		for n, got := range []float64{got, g.Loss[0]} {
-			move := func(step float64) float64 { return value(step*h*float64(1-n), step*h*float64(n)) }
-			want := (8*(move(1)-move(-1)) - (move(2) - move(-2))) / (12 * h)
-			if math.Abs(got-want) > 1e-5*(math.Abs(want)+1e-2*g.Value) {
-				t.Errorf("%s: derivative %d of %g is %g, differences %g", c.name, n, g.Value, got, want)
-			}
-		}
 	}
 }

@@ -46,7 +46,6 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 			byExample[i] = slope / float64(len(s.sites[site].examples))
 		}
 	}
-	s.share.Sum(byExample)
 	for i, e := range influence {
 		influence[i] = (e-value)/n + byExample[i]
 	}

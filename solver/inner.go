@@ -73,10 +73,10 @@ const (
 	innerMaxDistance = 3   // distance up to which there are any; from farther off they more often mislead
 )
 
-func newInnerIteration(w *workspace, n int, share linalg.Share) *innerIteration {
+func newInnerIteration(w *workspace, n int) *innerIteration {
 	return &innerIteration{fields: SiteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n),
 		to:       w.vector(3 * n),
-		anderson: newAnderson(w, 2*n, innerDepth, share), squares: squares{at: w.vector(n), there: w.vector(n),
+		anderson: newAnderson(w, 2*n, innerDepth), squares: squares{at: w.vector(n), there: w.vector(n),
 			move: w.vector(n)}}
 }
 

@@ -45,7 +45,6 @@ func (s *Solution) PercentileIntervals(level float64) ([]Interval, error) {
 		law := s.Distribution(i)
 		low[i], high[i] = law.Quantile((1-level)/2), law.Quantile((1+level)/2)
 	})
-	low, high = s.share.Gather(low), s.share.Gather(high)
 	all := make([]Interval, len(low))
 	for i := range all {
 		all[i] = Interval{low[i], high[i]}

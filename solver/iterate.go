@@ -33,7 +33,7 @@ func (s *siteModel) distance(a, b Cavities) float64 {
 	for i, v := range a {
 		sum += (v - b[i]) * (v - b[i])
 	}
-	return math.Sqrt(s.share.SumOf(sum) / float64(s.share.Total))
+	return math.Sqrt(sum / float64(len(s.sites)))
 }
 
 // SiteParams are the parameters of all sites (T5): the precision d, the field g = gamma

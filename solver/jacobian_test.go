@@ -30,7 +30,7 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	}
 	k.AddDiag(0.05)
 	p := Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
-	settings, err := Settings{}.withDefaults(k.Sites())
+	settings, err := Settings{}.withDefaults(k.N())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestGMRES(t *testing.T) {
 	}
 	apply := func(dst, x []float64) { mat.NewVecDense(n, dst).MulVec(a, mat.NewVecDense(n, x)) }
 	x := make([]float64, n)
-	k := newGMRES(&workspace{}, n, n, linalg.Share{})
+	k := newGMRES(&workspace{}, n, n)
 	if steps := k.solve(x, right, apply, 1e-13); steps > n {
 		t.Errorf("%d steps", steps)
 	}

@@ -37,7 +37,7 @@ type newton struct {
 }
 
 func newNewton(w *workspace, n int) *newton {
-	return &newton{jacobian: newJacobian(w, n), gmres: newGMRES(w, 3*n, gmresDepth, linalg.ShareOut(nil, n)),
+	return &newton{jacobian: newJacobian(w, n), gmres: newGMRES(w, 3*n, gmresDepth),
 		step: w.vector(3 * n), right: w.vector(3 * n), from: w.vector(3 * n)}
 }
 

@@ -145,13 +145,6 @@ func (a averages) plus(b averages) averages {
 	return averages{a.leftOut + b.leftOut, a.all + b.all, a.shuffled + b.shuffled, a.variance + b.variance}
 }
 
-// over adds the averages up over the ranks.
-func (a averages) over(share linalg.Share) averages {
-	all := []float64{a.leftOut, a.all, a.shuffled, a.variance}
-	share.Sum(all)
-	return averages{all[0], all[1], all[2], all[3]}
-}
-
 // Objective is the value of a criterion.
 func (s *Solution) Objective(o Objective) (float64, error) {
 	r, err := s.readout(o)
@@ -166,7 +159,6 @@ func (s *Solution) Objective(o Objective) (float64, error) {
 	for _, part := range parts {
 		sum = sum.plus(part)
 	}
-	sum = sum.over(s.share)
 	value, _ := r.combine(sum.times(1 / float64(len(s.y))))
 	if math.IsNaN(value) {
 		return value, fmt.Errorf("the criterion is not a number at this solution")

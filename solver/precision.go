@@ -136,13 +136,13 @@ func (c *precisionIteration) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
-	own, count := typicalOf(c.share)
+	typical := typicalOf(len(c.quadratic))
 	common := s.homogeneousCavity(func(cavity float64) float64 {
 		sum := 0.0
-		for _, i := range own {
+		for _, i := range typical {
 			sum += precision(c.quadratic[i], cavity)
 		}
-		return c.share.SumOf(sum) / float64(count)
+		return sum / float64(len(typical))
 	})
 	for i, q := range c.quadratic {
 		c.next[i] = precision(q, common)
@@ -211,7 +211,7 @@ func (c *precisionIteration) factorize() error {
 // fewMoving lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a rank update can serve them.
 func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
-	if !c.share.Alone() || !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single ||
+	if !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single ||
 		c.updates >= maxUpdates {
 		return nil, nil
 	}
@@ -240,7 +240,7 @@ func (c *precisionIteration) moving() int {
 			count++
 		}
 	}
-	return int(c.share.SumOf(float64(count)))
+	return count
 }
 
 // respond writes the d that the sites respond with to the diagonals chi and b.
@@ -352,7 +352,6 @@ func (c *precisionIteration) predict() {
 		least := scaleFloor(largest, chi[i])
 		p.logStep = math.Max(p.logStep, math.Abs(math.Log((v+least)/(d[i]+least))))
 	}
-	p.logStep = c.share.Max(p.logStep)
 }
 
 // relativeChange is the largest change from d to next, relative to d_i plus a thousandth
@@ -368,7 +367,7 @@ func (r *run) relativeChange(next, d, chi []float64) float64 {
 			maxNaN(&worst, math.Abs(v-d[i])/(d[i]+scaleFloor(largest, chi[i])))
 		}
 	}
-	return r.share.Max(worst)
+	return worst
 }
 
 // largestShrinkage is the largest d_i chi_i, in [0, 1).
@@ -377,7 +376,7 @@ func (r *run) largestShrinkage(d, chi []float64) float64 {
 	for i, v := range d {
 		largest = math.Max(largest, v*chi[i])
 	}
-	return r.share.Max(largest)
+	return largest
 }
 
 // scaleFloor is what d counts as at least when its relative change is measured.

@@ -97,24 +97,19 @@ func (s *site) eachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(
 	}
 }
 
-// groupSites groups the examples of own sites and binds the loss to each group.
-func (p *Problem) groupSites() ([]site, error) { return p.groupSitesOf(p.Gram.Sites()) }
-
-func (p *Problem) groupSitesOf(share linalg.Share) ([]site, error) {
-	sites := make([]site, share.Own())
+// groupSites groups the examples by sites and binds the loss to each group.
+func (p *Problem) groupSites() ([]site, error) {
+	sites := make([]site, p.Gram.N())
 	for example := range p.Y {
 		at := p.at(example)
-		if at < 0 || at >= share.Total {
-			return nil, badProblem("example %d stands at site %d of %d", example+1, at+1, share.Total)
+		if at < 0 || at >= len(sites) {
+			return nil, badProblem("example %d stands at site %d of %d", example+1, at+1, len(sites))
 		}
-		if share.Holds(at) {
-			own := &sites[at-share.First]
-			own.examples = append(own.examples, example)
-		}
+		sites[at].examples = append(sites[at].examples, example)
 	}
 	for i := range sites {
 		if len(sites[i].examples) == 0 {
-			return nil, badProblem("site %d holds no example", share.First+i+1)
+			return nil, badProblem("site %d holds no example", i+1)
 		}
 	}
 	if err := bindLoss(sites, p.Y, p.Loss, p.Law); err != nil {

@@ -95,8 +95,7 @@ const DefaultTolerance = 1e-6
 // DefaultMaxSweeps is the MaxSweeps of zero Settings.
 const DefaultMaxSweeps = 1000
 
-func (s Settings) withDefaults(share linalg.Share) (Settings, error) {
-	sites := share.Own()
+func (s Settings) withDefaults(sites int) (Settings, error) {
 	if s.Tolerance == 0 {
 		s.Tolerance = DefaultTolerance
 	}
@@ -107,9 +106,6 @@ func (s Settings) withDefaults(share linalg.Share) (Settings, error) {
 		s.Engine = linalg.Kernel.Engine
 	}
 	if s.From != nil {
-		if d := s.From.SitePrecision; len(d) == share.Total && len(s.From.Cavity) == share.Total {
-			s.From = &Solution{SitePrecision: share.Of(d), Cavity: s.From.Cavity[share.First:share.Last]}
-		}
 		if len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites {
 			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision),
 				sites)

@@ -42,7 +42,6 @@ func cavityPrecision(chi, b float64) float64 {
 // cavities that follow off G (T5, T6): the two halves of a sweep.
 type siteModel struct {
 	sites  []site
-	share  linalg.Share // of all sites
 	engine linalg.Engine
 	unit   float64 // root mean square of the targets
 	// probability with which a site's examples are there at all: 1, or less along a continuation
@@ -55,7 +54,7 @@ type siteModel struct {
 
 func newSiteModel(sites []site, engine linalg.Engine, gram linalg.Kernel, y []float64) *siteModel {
 	n := len(sites)
-	s := &siteModel{share: gram.Sites(), engine: engine, unit: 1, presence: 1,
+	s := &siteModel{engine: engine, unit: 1, presence: 1,
 		cancelled: func() bool { return false }}
 	s.sites = sites
 	s.minVar, s.minInvD, s.off = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -119,7 +118,7 @@ func (s *siteModel) countCapped(x Cavities) int {
 			high.Add(1)
 		}
 	})
-	return int(s.share.SumOf(float64(high.Load())))
+	return int(high.Load())
 }
 
 // siteParameters computes the parameters with which each site has, beside its cavity,
@@ -192,7 +191,7 @@ func (s *siteModel) maxChange(a, b Cavities) float64 {
 		maxNaN(&worst, math.Abs(a.mean()[i]-b.mean()[i]))
 		maxNaN(&worst, math.Abs(a.logV()[i]-b.logV()[i])*weight)
 	}
-	return s.share.Max(worst)
+	return worst
 }
 
 // consistencyError is the largest difference between the two sides of T6: what the
@@ -222,7 +221,6 @@ func (s *siteModel) consistencyError(x Cavities, p SiteParams) float64 {
 		maxNaN(&shrinkage, at.shrinkage)
 		maxNaN(&most, at.most)
 	}
-	worst, shrinkage, most = s.share.Max(worst), s.share.Max(shrinkage), s.share.Max(most)
 	if shrinkage > 0 {
 		maxNaN(&worst, shrinkage/most)
 	}

@@ -15,9 +15,7 @@ import (
 )
 
 // Solution is the last iterate of a solve, and what follows from it. Vectors
-// over sites have length M, over examples length N. On ranks that share a low-rank kernel matrix the
-// fields are of the own sites (linalg.Share), what methods return over examples or new inputs is whole, and
-// all ranks call them together. Its read-outs use the engine and K's scratch triangle: they are valid until
+// over sites have length M, over examples length N. Its read-outs use the engine and K's scratch triangle: they are valid until
 // somebody else uses that, and must not run at the same time.
 //
 // For the square loss the Residual is the largest relative change of d by one more sweep.
@@ -44,24 +42,11 @@ type Solution struct {
 
 // examples are the examples at their sites.
 type examples struct {
-	sites  []site // own ones
-	share  linalg.Share
+	sites  []site
 	siteOf func(example int) int
 	y      []float64
 	law    resample.CountDistribution
 	loss   loss.Loss
-}
-
-// dot is the inner product of two vectors over sites.
-func (e *examples) dot(x, y []float64) float64 { return e.share.SumOf(floats.Dot(x, y)) }
-
-// anywhere reports whether something is so on any rank.
-func (e *examples) anywhere(here bool) bool {
-	count := 0.0
-	if here {
-		count = 1
-	}
-	return e.share.SumOf(count) > 0
 }
 
 // reader is what predictions at new inputs are read off.
@@ -79,63 +64,19 @@ func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) 
 	perExample = make([]float64, len(s.y))
 	linalg.Parallel(len(s.sites), func(i int) {
 		s.sites[i].eachLeftOut(s.Cavity[i], s.y, test, func(example int, value float64) {
-			perExample[example] =
-				value
+			perExample[example] = value
 		})
 	})
-	s.share.Sum(perExample)
 	return floats.Sum(perExample) / float64(len(perExample)), perExample
 }
 
-// Whole are the averages of s over all sites on every rank, with an engine that has them whole
-// (linalg.Whole): for read-outs that need all of them, and for a later solve to start from. It has no
-// examples.
-func (s *Solution) Whole() *Solution {
-	if s.share.Alone() {
-		return s
-	}
-	parts := [3][]float64{}
-	for k := range parts {
-		parts[k] = make([]float64, len(s.Cavity))
-	}
-	for i, cav := range s.Cavity {
-		parts[0][i], parts[1][i], parts[2][i] = cav.C, cav.Mean, cav.Var
-	}
-	gather := s.share.Gather
-	whole := &Solution{SitePrecision: gather(s.SitePrecision), SiteMean: gather(s.SiteMean),
-		SiteVariance: gather(s.SiteVariance),
-		Mean:         gather(s.Mean), Var: gather(s.Var), Cavity: make([]loss.Cavity, s.share.Total),
-		reader: reader{kernel: s.kernel, engine: linalg.Whole(s.engine)}}
-	for k := range parts {
-		parts[k] = gather(parts[k])
-	}
-	for i := range whole.Cavity {
-		whole.Cavity[i] = loss.Cavity{C: parts[0][i], Mean: parts[1][i], Var: parts[2][i]}
-	}
-	return whole
-}
-
-// Distribution is the law over resamples of the predictor at an own site (M03-60).
+// Distribution is the law over resamples of the predictor at a site (M03-60).
 func (s *Solution) Distribution(site int) loss.Distribution {
 	return s.sites[site].Distribution(s.Cavity[site])
 }
 
-// Laws is Distribution at any site, on every rank.
-func (s *Solution) Laws() (func(site int) loss.Distribution, error) {
-	if s.share.Alone() {
-		return s.Distribution, nil
-	}
-	p := Problem{Y: s.y, Site: make([]int, len(s.y)), Loss: s.loss, Law: s.law}
-	for i := range p.Site {
-		p.Site[i] = s.siteOf(i)
-	}
-	sites, err := p.groupSitesOf(linalg.ShareOut(nil, s.share.Total))
-	whole := s.Whole()
-	return func(site int) loss.Distribution { return sites[site].Distribution(whole.Cavity[site]) }, err
-}
-
 // Sites is the number of sites M.
-func (s *Solution) Sites() int { return s.share.Total }
+func (s *Solution) Sites() int { return len(s.sites) }
 
 // Examples is the number of examples N.
 func (s *Solution) Examples() int { return len(s.y) }
@@ -143,9 +84,8 @@ func (s *Solution) Examples() int { return len(s.y) }
 // SiteOf is the site of an example.
 func (s *Solution) SiteOf(example int) int { return s.siteOf(example) }
 
-// PerExample spreads a vector over own sites onto all examples.
+// PerExample spreads a vector over sites onto all examples.
 func (s *Solution) PerExample(overSites []float64) []float64 {
-	overSites = s.share.Gather(overSites)
 	out := make([]float64, len(s.y))
 	for example := range out {
 		out[example] = overSites[s.siteOf(example)]
@@ -183,7 +123,7 @@ func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 }
 
 // Covariance writes the covariances over resamples of the predictor at one
-// site with that at every own site, -(G diag(lambda) G)_ij (M03-41), into dst,
+// site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
 // length M. O(M^2).
 func (s *Solution) Covariance(dst []float64, site int) error {
 	s.reading.Lock()

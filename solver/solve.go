@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -38,16 +40,15 @@ func Solve(ctx context.Context, p Problem, settings Settings) (s *Solution, err 
 
 // solve is Solve of a problem that can be posed.
 func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
-	share := p.Gram.Sites()
-	settings, err := settings.withDefaults(share)
-	if err = share.Agree(err); err != nil {
+	settings, err := settings.withDefaults(p.Gram.N())
+	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	sites, err := p.groupSites()
-	if err = share.Agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	quadratic := quadraticSites(sites)
@@ -65,7 +66,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		}
 		defer release()
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, share, p.at, p.Y, p.Law, p.Loss},
+	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y, p.Law, p.Loss},
 		reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
@@ -88,7 +89,6 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		r.variances()
 	}
 	s.readCavities()
-	s.Stats.Clamps = int(s.share.SumOf(float64(s.Stats.Clamps)))
 	r.settleTies()
 	if s.Status == Converged && !s.finite() {
 		s.Status = NumericalFailure
@@ -99,10 +99,8 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 
 // finite reports whether all averages at the sites are numbers.
 func (s *Solution) finite() bool {
-	return !s.anywhere(slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance),
-		func(v float64) bool {
-			return math.IsNaN(v) || math.IsInf(v, 0)
-		}))
+	return !slices.ContainsFunc(slices.Concat(s.Mean, s.Var, s.SiteMean, s.SiteVariance),
+		func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
@@ -154,5 +152,5 @@ const (
 
 // condition is sum_i d_i K_ii.
 func (r *run) condition() float64 {
-	return r.dot(r.SitePrecision, linalg.Diagonal(r.problem.Gram))
+	return floats.Dot(r.SitePrecision, linalg.Diagonal(r.problem.Gram))
 }

@@ -82,15 +82,12 @@ func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
 	return math.Exp(ridders(excess, low, high))
 }
 
-// typicalOf are the own sites among some that stand for all, and the number of these.
-func typicalOf(share linalg.Share) (own []int, count int) {
-	for i := 0; i < share.Total; i += max(1, share.Total/typicalSites) {
-		if share.Holds(i) {
-			own = append(own, i-share.First)
-		}
-		count++
+// typicalOf are some of n sites that stand for all.
+func typicalOf(n int) (typical []int) {
+	for i := 0; i < n; i += max(1, n/typicalSites) {
+		typical = append(typical, i)
 	}
-	return own, count
+	return typical
 }
 
 // rootError is how far from the root of log c, or from its last guess, is near enough.

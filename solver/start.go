@@ -75,17 +75,17 @@ func (x *fixedPoint) startValue(warm bool) error {
 
 // typicalResponse is the mean d of typical sites as a function of their common c.
 func (x *fixedPoint) typicalResponse() func(c float64) float64 {
-	own, count := typicalOf(x.share)
+	typical := typicalOf(len(x.sites))
 	return func(c float64) float64 {
 		sum := 0.0
-		for k, i := range own {
+		for k, i := range typical {
 			if k%sitesPerLook == 0 && x.model.cancelled() {
-				sum = math.NaN() // of a rank whose solve was called off, which all then know
+				sum = math.NaN()
 				break
 			}
 			sum += typicalPrecision(c, x.model.moments(i, x.typicalCavity(i, c)))
 		}
-		if mean := x.share.SumOf(sum) / float64(count); !math.IsNaN(mean) {
+		if mean := sum / float64(len(typical)); !math.IsNaN(mean) {
 			return mean
 		}
 		return c

@@ -25,7 +25,7 @@ func (r *run) settleTies() {
 	for _, cav := range r.Cavity {
 		small = small || math.Abs(cav.Mean) <= smallMean
 	}
-	if !r.anywhere(small) {
+	if !small {
 		return
 	}
 	spread, square := make([]float64, len(r.Cavity)), make([]float64, len(r.Cavity))
@@ -45,8 +45,7 @@ func (r *run) settleTies() {
 			ties++
 		}
 	}
-	n := r.share.Total
-	ties, alone = int(r.share.SumOf(float64(ties))), int(r.share.SumOf(float64(alone)))
+	n := len(r.sites)
 	if alone > 0 {
 		r.Warnings = append(r.Warnings,
 			fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out prediction is 0 there, and counts as half an error", alone, n))

@@ -86,7 +86,7 @@ func (l *varianceSystem) solve(u []float64) bool {
 			u[i], raised = 0, true
 		}
 	}
-	if raised = l.anywhere(raised); !raised {
+	if !raised {
 		l.Var = l.offDiag
 	}
 	return positive && !raised
@@ -137,7 +137,6 @@ func (l *varianceSystem) residual(dst, u []float64) float64 {
 			size += (v - l.t0[i]) * (v - l.t0[i]) / l.t[i]
 		}
 	}
-	left, size = l.share.SumOf(left), l.share.SumOf(size)
 	if !(left > 0) {
 		return 0
 	}
@@ -159,15 +158,14 @@ func (l *varianceSystem) pcg(w linalg.Engine, u, product, t0 []float64, tol floa
 		s[i] = math.Sqrt(l.t[i])
 		positive = positive && l.diag[i] > 0
 	}
-	positive = !l.anywhere(!positive)
 	w.MulVecSquaredOffDiag(product, t0)
 	for i := range residual {
 		residual[i] = s[i] * (product[i] + l.chi[i]*l.chi[i]*t0[i])
 	}
-	goal := tol * tol * l.dot(residual, residual)
+	goal := tol * tol * floats.Dot(residual, residual)
 	rho, beta := 0.0, 0.0
 	for range varianceIterations {
-		if !positive || l.dot(residual, residual) <= goal {
+		if !positive || floats.Dot(residual, residual) <= goal {
 			break
 		}
 		if !coarser {
@@ -178,7 +176,6 @@ func (l *varianceSystem) pcg(w linalg.Engine, u, product, t0 []float64, tol floa
 		for i, v := range residual {
 			rho += v * v / l.diag[i]
 		}
-		rho = l.share.SumOf(rho)
 		if last != 0 {
 			beta = rho / last
 		}
@@ -190,7 +187,7 @@ func (l *varianceSystem) pcg(w linalg.Engine, u, product, t0 []float64, tol floa
 		for i, v := range direction {
 			turned[i] = l.diag[i]*v - s[i]*image[i]
 		}
-		curvature := l.dot(direction, turned)
+		curvature := floats.Dot(direction, turned)
 		if !(curvature > 0) {
 			positive = false
 			break

@@ -47,7 +47,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 		return judged{}, err
 	}
 	return judged{c.Value, func(_ context.Context, over []model.Hyperparameter) ([]float64, error) {
-		g, err := m.KernelGradient(solver.KernelWeights{Elements: c.Kernel})
+		g, err := m.KernelGradient(c.Kernel)
 		if err != nil {
 			return nil, err
 		}

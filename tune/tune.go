@@ -60,9 +60,7 @@ type Axis struct {
 // Problem says what is chosen, and by what.
 type Problem struct {
 	// Spec has the data, the kernel and the loss. The values of what is chosen are the first
-	// start; of the kernel's, 0 stands for a default. Of LowRank the pivots follow the
-	// hyperparameters, which the gradient leaves out: its tolerance bounds what the search can tell apart.
-	// Parts of the data are held exactly.
+	// start; of the kernel's, 0 stands for a default. The kernel matrix is held whole.
 	Spec model.Spec
 	Over []Axis
 	By   By
@@ -82,23 +80,13 @@ type Settings struct {
 	// one descent, on all data, from the values of Problem.Spec: Starts is not looked at
 	Direct bool
 	Choice Choice // default Least
+	// path of a Run of the same Problem and Settings, which is gone again without judging
+	Kept []Evaluation
 	// Progress, if set, is told of every model that is judged, and of the least value so far on
 	// as many examples.
 	Progress func(e Evaluation, least float64)
-	// Agree, if set, makes numbers what the first of several processes has, which run the same search
-	// and share a matrix of low rank: those that the exact engine finds of parts of the data may
-	// differ in their last digits from machine to machine.
-	Agree func(x []float64)
-	// Do, if set, does a part of the search, the look all over the ranges or a start, by compute, or
-	// says what a Run of the same Problem and Settings has judged there. An error, that of ctx, says
-	// that the part is not complete.
-	Do func(name string, compute func() (Part, error)) (Part, error)
-}
-
-// Part is what a part of a search has judged.
-type Part struct {
-	Path     []Evaluation
-	Failures int
+	// Keep, if set, is shown the path whenever it has grown.
+	Keep func(path []Evaluation)
 }
 
 // Choice is which model of those near the optimum is taken.
@@ -120,10 +108,12 @@ const (
 
 // Evaluation is a model that was judged.
 type Evaluation struct {
-	Start    int       `json:"start"`             // number of the start, from 1; 0 after the starts
-	Examples int       `json:"examples"`          // that it was judged on
-	Values   []float64 `json:"values"`            // of Result.Over
-	Value    float64   `json:"value"`             // of the objective; 0 where it failed
+	Start    int       `json:"start"`    // number of the start, from 1; 0 after the starts
+	Examples int       `json:"examples"` // that it was judged on
+	Values   []float64 `json:"values"`   // of Result.Over
+	Value    float64   `json:"value"`    // of the objective; 0 where it failed
+	// of it by the logarithms of the values, where that was needed
+	Gradient []float64 `json:"gradient,omitempty"`
 	Failure  string    `json:"failure,omitempty"` // why it failed
 }
 
@@ -281,19 +271,13 @@ func (p *Problem) complete() error {
 			p.Test.Name())
 	case p.By == Plus632 && !zeroOne && !squares:
 		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose by leftout", model.ErrInput, p.Test.Name())
-	case spec.Storage == model.ScaLAPACK:
-		return fmt.Errorf("%w: a matrix that is spread over processes has no gradient: take the exact engine or lowrank", model.ErrInput)
-	case exact && spec.Storage == model.LowRank:
-		return fmt.Errorf("%w: exact leave-one-out and the evidence are of the exact engine: choose by 632plus or leftout", model.ErrInput)
+	case spec.Storage == model.ScaLAPACK || spec.Storage == model.LowRank:
+		return fmt.Errorf("%w: the gradient needs the whole kernel matrix: take the exact engine, or fewer examples",
+			model.ErrInput)
 	case exact && spec.Bias:
 		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: give --no-bias, or choose by 632plus or leftout", model.ErrInput)
 	}
-	if spec.Storage == model.Auto && (exact || spec.Set.N() < model.ApproximateFrom) {
-		spec.Storage = model.Exact
-	}
-	if spec.Storage == model.Exact {
-		spec.RankTol, spec.MaxRank = 0, 0
-	}
+	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
 	if spec.Kernel.Amplitude == 0 {
 		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && spec.Set.Task == dataset.Regression &&
 			spec.Kernel.Kind != kernel.Precomputed {

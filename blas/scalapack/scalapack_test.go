@@ -3,7 +3,6 @@
 package scalapack
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -48,38 +47,11 @@ func TestMessages(t *testing.T) {
 	if string(text) != fmt.Sprintf("rank %d of many", last) {
 		t.Errorf("broadcast %q", text)
 	}
-	if most, err := world.Barrier("here", int64(world.Rank())); err != nil || most != int64(last) {
-		t.Errorf("met %d, %v", most, err)
+	if most := world.Most(int64(world.Rank())); most != int64(last) {
+		t.Errorf("the largest rank is %d", most)
 	}
 	if world.Threads() < 1 || world.PerNode() < 1 || world.PerNode() > world.Size() {
 		t.Errorf("%d threads, %d ranks on a machine", world.Threads(), world.PerNode())
-	}
-}
-
-// A rank at another place, or one that has met more often, is an error on all.
-func TestMeetFindsDivergence(t *testing.T) {
-	if world.Size() == 1 {
-		t.Skip("there is one rank")
-	}
-	place := "refresh"
-	if world.Rank() == 1 {
-		place = "expand"
-	}
-	var diverged *DivergenceError
-	if _, err := world.Barrier(place, 0); !errors.As(err, &diverged) || diverged.Place != place {
-		t.Errorf("rank %d at %s: %v", world.Rank(), place, err)
-	}
-	if world.Rank() == 1 {
-		world.meetings++
-	}
-	if _, err := world.Barrier("refresh", 0); err == nil {
-		t.Errorf("rank %d: a meeting missed is not noticed", world.Rank())
-	}
-	if world.Rank() == 1 {
-		world.meetings--
-	}
-	if _, err := world.Barrier("refresh", 0); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -56,7 +56,6 @@ import "C"
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"os"
 	"runtime"
@@ -73,7 +72,6 @@ type World struct {
 	calls            chan func()
 	rank, size       int
 	perNode, threads int
-	meetings         int64
 }
 
 // Start joins the ranks that mpirun has started; a process started without it is
@@ -132,32 +130,10 @@ func (w *World) PerNode() int { return w.perNode }
 // may use.
 func (w *World) Threads() int { return w.threads }
 
-// DivergenceError reports ranks that have come to different places in the program.
-type DivergenceError struct {
-	Rank  int
-	Place string // where this rank is
-	Count int64  // number of the meeting
-}
-
-func (e *DivergenceError) Error() string {
-	return fmt.Sprintf("rank %d is at %q, meeting %d, and another rank is not: the ranks have diverged", e.Rank,
-		e.Place, e.Count)
-}
-
-// Barrier waits for the other ranks and returns the largest value that one brings. If
-// another rank has come to a different place in the program, or has met more or
-// less often, all ranks get a *DivergenceError.
-func (w *World) Barrier(place string, value int64) (most int64, err error) {
-	w.meetings++
-	hash := fnv.New32a()
-	hash.Write([]byte(place))
-	mark := w.meetings&math.MaxInt32<<32 | int64(hash.Sum32())
-	var all []int64
-	w.do(func() { all = w.most([]int64{mark, -mark, value}) })
-	if all[0] != -all[1] {
-		err = &DivergenceError{w.rank, place, w.meetings}
-	}
-	return all[2], err
+// Most is the largest value that a rank brings, on all ranks.
+func (w *World) Most(value int64) (most int64) {
+	w.do(func() { most = w.most([]int64{value})[0] })
+	return most
 }
 
 func (w *World) most(x []int64) []int64 {

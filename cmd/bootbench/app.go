@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/console"
+	"bootbench/linalg/dist"
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
@@ -25,22 +27,28 @@ const (
 
 // app is one run of the program: what all commands share, and what has become of it.
 type app struct {
-	ctx     context.Context
-	args    []string // the command line, without the program
-	chosen  []string // what a quick fit would have added to it
-	began   time.Time
-	console *console.Console
-	process process
-	outputs outputs
-	tasks   tasks
-	trace   trace
-	ranks   *rankGroup // nil: the program runs alone
-	started bool       // a command has begun: later errors are not of usage
-	status  int        // exit status where there is an answer
+	ctx      context.Context
+	args     []string // the command line, without the program
+	chosen   []string // what a quick fit would have added to it
+	began    time.Time
+	console  *console.Console
+	process  process
+	outputs  outputs
+	tasks    tasks
+	trace    trace
+	servants func() (*dist.Servants, error) // for --engine scalapack: joined when first asked for
+	joined   bool
+	started  bool // a command has begun: later errors are not of usage
+	status   int  // exit status where there is an answer
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	return &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+	a := &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+	a.servants = sync.OnceValues(func() (*dist.Servants, error) {
+		a.joined = true
+		return joinServants()
+	})
+	return a
 }
 
 // isInterrupt reports whether an error is the end of the run's context.
@@ -79,13 +87,4 @@ func oneLine(text string) string {
 		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
 	}
 	return strings.Join(strings.Fields(text), " ")
-}
-
-// ownFile is the name of a file that this process is to write, if it is rank 0.
-// Standard output stays what it is: another rank's goes nowhere.
-func (a *app) ownFile(path string) string {
-	if a.ranks.rankZeroOnly() && path != "-" {
-		return ""
-	}
-	return path
 }

@@ -9,8 +9,6 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
-	"bootbench/kernel"
-	"bootbench/linalg/dist"
 	"bootbench/model"
 	"bootbench/report"
 )
@@ -26,21 +24,11 @@ func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
 			dataFlagNames[asked], path, path)
 	}
 	options := m.options(a.stdin())
-	if a.ranks != nil && a.ranks.Size() > 1 && m.sharesInputs() {
-		options.Ranks = dist.NewTeam(a.ranks)
-	}
 	set, err := a.readData(path, options)
 	if err != nil {
 		return nil, err
 	}
 	return set, m.classify(set)
-}
-
-// sharesInputs reports whether ranks hold the inputs of DATA together: those of a low-rank factor, unless
-// they are a kernel matrix.
-func (m *modelFlags) sharesInputs() bool {
-	return m.engine != nil && m.engine.engine == model.LowRank.String() &&
-		m.kernel != kernel.Precomputed.String()
 }
 
 // stdin is standard input, until the run ends.
@@ -51,7 +39,7 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
 	set, err := a.load(m, path)
-	if err := a.ranks.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	chosen, err := a.quickFit(m, set)
@@ -67,10 +55,13 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 	return p, nil
 }
 
-// largeModel is the memory of a model from which on garbage is collected early.
-const largeModel = 64 << 20
+// largeModel is the memory of a model from which on garbage is collected early: GOGC is then largeModelGC.
+const (
+	largeModel   = 64 << 20
+	largeModelGC = 10
+)
 
-// limitGarbage lets Go hold little garbage beside a large model, as on ranks, and none beyond the
+// limitGarbage lets Go hold little garbage beside a large model, and none beyond the
 // limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers. What
 // the model was made in goes back to the system first: as much as half of a low-rank factor.
 func (a *app) limitGarbage(limit int64) {
@@ -84,7 +75,7 @@ func (a *app) limitGarbage(limit int64) {
 		return
 	}
 	if _, set := os.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(largeModelGC)
 	}
 	debug.FreeOSMemory()
 }
@@ -93,8 +84,12 @@ func (a *app) limitGarbage(limit int64) {
 func (a *app) build(p *problem) (*job, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
-	if a.ranks != nil {
-		spec.Grid = a.ranks
+	if spec.Storage == model.ScaLAPACK {
+		servants, err := a.servants()
+		if err != nil {
+			return nil, err
+		}
+		spec.Servants = servants
 	}
 	built, err := model.Build(spec)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"bootbench/internal/need"
 )
 
-// TestClusterExamples: the scripts that scripts/slurm-test.sh runs are those that
-// doc/cluster.md shows.
+// TestClusterExamples: the files of doc/examples are those that doc/cluster.md shows.
 func TestClusterExamples(t *testing.T) {
 	page := need.One(os.ReadFile("../../doc/cluster.md"))(t)
 	files, err := filepath.Glob("../../doc/examples/*")

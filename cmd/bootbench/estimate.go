@@ -106,15 +106,8 @@ func (a *app) estimate(j *job, p plan, law *lawFlags) error {
 
 // addLaws adds what is asked for of the laws at the examples.
 func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) error {
-	laws := s.Distribution
-	if law.wanted() {
-		var err error
-		if laws, err = s.Laws(); err != nil {
-			return err
-		}
-	}
 	points := lawPoints{
-		Points: e.Points, law: func(i int) loss.Distribution { return laws(j.Site[i]) },
+		Points: e.Points, law: func(i int) loss.Distribution { return s.Distribution(j.Site[i]) },
 		place: func(i int) int { return j.Site[i] }, width: j.Sites(), shift: j.TargetMean,
 	}
 	if points.Points == nil {

@@ -28,7 +28,7 @@ func (a *app) announce(j *job) {
 	}
 	flops := leastRefreshes * refreshFlops(j.Matrix().N(), rank)
 	const measurable = 1e11 // less is done within announceFrom anywhere
-	if a.console.Quiet || a.ranks != nil || flops < measurable {
+	if a.console.Quiet || flops < measurable {
 		return
 	}
 	if least := time.Duration(flops / gemmRate() * float64(time.Second)); least >= announceFrom {

@@ -13,21 +13,16 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	args := os.Args[1:]
-	if wantsRanks(args, os.LookupEnv) {
-		together, err := startRanks()
-		switch {
-		case err != nil:
+	a := newApp(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if underMPI(os.LookupEnv) { // all processes but one serve that one
+		if _, err := a.servants(); err != nil {
 			fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
 			os.Exit(exitFailed)
-		case together != nil:
-			os.Exit(runOnRanks(ctx, together, args, os.Stdin, os.Stdout, os.Stderr))
-		case severalProcesses(os.LookupEnv):
-			fmt.Fprintln(os.Stderr, "bootbench: this is one of several processes of mpirun, which only a program built with MPI can join (go build -tags openblas,mpi, doc/cluster.md): build it so, or run one process")
-			os.Exit(exitUsage)
 		}
 	}
-	os.Exit(run(ctx, args, os.Stdin, os.Stdout, os.Stderr))
+	status := a.run()
+	a.dismissServants()
+	os.Exit(status)
 }
 
 // interrupts are the signals that end a run. A hangup that the caller ignores, as nohup

@@ -2,13 +2,74 @@
 
 package main
 
-import "bootbench/blas/scalapack"
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
 
-// startRanks joins the processes that mpirun has started.
-func startRanks() (ranks, error) {
+	"bootbench/blas"
+	"bootbench/blas/scalapack"
+	"bootbench/kernel"
+	"bootbench/linalg/dist"
+)
+
+// joinServants joins the processes that mpirun has started. On rank 0 it returns them; the others serve
+// there until the program ends.
+func joinServants() (*dist.Servants, error) {
 	world, err := scalapack.Start()
 	if err != nil {
 		return nil, err
 	}
-	return world.NewGrid(0, 0)
+	grid, err := world.NewGrid(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	if world.Size() > 1 {
+		limitThreads(world.Threads(), os.LookupEnv)
+	}
+	if world.Rank() == 0 {
+		return dist.NewServants(grid), nil
+	}
+	signal.Ignore(interrupts()...) // rank 0 ends the run
+	if err := dist.Serve(grid, kernel.Unmarshal); err != nil {
+		fmt.Fprintf(os.Stderr, "bootbench: rank %d: %v\n", world.Rank(), err)
+		world.Abort(exitFailed)
+	}
+	os.Exit(exitDone)
+	return nil, nil
+}
+
+// limitThreads shares the processors of a machine among its ranks, unless the user
+// has done so.
+func limitThreads(threads int, lookup func(string) (string, bool)) {
+	if _, set := lookup("GOMAXPROCS"); !set {
+		runtime.GOMAXPROCS(threads)
+	}
+	_, own := lookup("OPENBLAS_NUM_THREADS")
+	_, omp := lookup("OMP_NUM_THREADS")
+	if !own && !omp {
+		blas.Bound().SetThreads(threads)
+	}
+}
+
+// underMPI reports whether this is one of several processes that an MPI has started:
+// Open MPI's mpirun, others' (PMI), or Slurm's srun --mpi=pmix.
+func underMPI(lookup func(string) (string, bool)) bool {
+	several := func(name string) bool {
+		text, _ := lookup(name)
+		count, err := strconv.Atoi(text)
+		return err == nil && count > 1
+	}
+	_, pmix := lookup("PMIX_RANK")
+	return several("OMPI_COMM_WORLD_SIZE") || several("PMI_SIZE") || pmix && several("SLURM_STEP_NUM_TASKS")
+}
+
+// dismissServants ends those that have been joined.
+func (a *app) dismissServants() {
+	if a.joined {
+		servants, _ := a.servants()
+		servants.End()
+	}
 }

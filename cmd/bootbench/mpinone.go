@@ -2,5 +2,11 @@
 
 package main
 
-// startRanks is nil: this program was built without MPI.
-func startRanks() (ranks, error) { return nil, nil }
+import "bootbench/linalg/dist"
+
+// joinServants has none to join: this program was built without MPI.
+func joinServants() (*dist.Servants, error) { return nil, nil }
+
+func underMPI(func(string) (string, bool)) bool { return false }
+
+func (a *app) dismissServants() {}

@@ -97,7 +97,7 @@ func (a *app) runPredict(cmd *cobra.Command, args []string, t *theoryFlags, p *p
 		return err
 	}
 	inputs, err := a.loadInputs(&t.model, p.inputs, j.Set)
-	if err := a.ranks.agree(err); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
@@ -126,7 +126,6 @@ func (a *app) loadInputs(m *modelFlags, path string, set *dataset.Set) (*dataset
 
 // check refuses files that cannot be read or written beside DATA, "" for none.
 func (p *predictFlags) check(a *app, data string) error {
-	p.csv = a.ownFile(p.csv)
 	switch {
 	case p.inputs == "":
 		return usage.Errorf("--test is required: the new inputs")
@@ -314,7 +313,6 @@ func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solut
 		}
 		points.Mean = append(points.Mean, mean...)
 		points.Variance = append(points.Variance, variance...)
-		a.ranks.syncCancel()
 		return a.ctx.Err()
 	})
 	points.Shift(j.TargetMean)

@@ -61,7 +61,7 @@ func TestFlagless(t *testing.T) {
 			}
 		}
 		if text := must(t, "estimate", c.path, "--quiet"); !strings.Contains(text,
-			"to repeat       bootbench estimate "+c.path+" --quiet --loss "+c.loss) {
+			"the same again  bootbench estimate "+c.path+" --quiet --loss "+c.loss) {
 			t.Error(text)
 		}
 	}

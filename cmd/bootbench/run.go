@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,6 @@ import (
 	"bootbench/dataset"
 	"bootbench/gp"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
 	"bootbench/model"
 	"bootbench/solver"
 )
@@ -62,10 +59,6 @@ func (a *app) run() (status int) {
 // panicked says what went wrong inside, on one line, and returns the exit status.
 func (a *app) panicked(p any) int {
 	a.console.Clear()
-	if lost, ok := p.(*dist.DesyncError); ok && a.ranks != nil {
-		a.ranks.diverged = lost
-		return exitFailed
-	}
 	fmt.Fprintf(a.console.Err, "bootbench: internal error: %s; please report it with the command line "+
 		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
 	if os.Getenv("BOOTBENCH_DEBUG") != "" {
@@ -74,9 +67,6 @@ func (a *app) panicked(p any) int {
 			stack = fault.Stack
 		}
 		a.console.Err.Write(stack)
-	}
-	if a.ranks != nil {
-		a.ranks.broken = true
 	}
 	return exitFailed
 }
@@ -114,42 +104,4 @@ func (a *app) statusOf(err error) int {
 		return exitUsage
 	}
 	return exitFailed
-}
-
-// runOnRanks is run on every rank. All return the same status, the largest; where
-// one has failed alone, it says so and ends them all.
-func runOnRanks(ctx context.Context, r ranks, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	limitThreads(r.Threads(), os.LookupEnv)
-	if _, set := os.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
-	}
-	var held bytes.Buffer // what another rank than 0 would say
-	own := stderr
-	if r.Rank() > 0 {
-		stdout, own = io.Discard, &held
-	}
-	g := &rankGroup{ranks: r, signals: ctx}
-	ctx, g.cancel = context.WithCancel(context.Background())
-	defer g.cancel()
-	a := newApp(ctx, args, &sharedInput{ranks: r, r: stdin}, stdout, own)
-	a.ranks = g
-	status := a.run()
-	if g.diverged == nil && !g.broken {
-		most, err := r.Barrier("end", int64(status))
-		if err == nil {
-			r.End()
-			return int(most)
-		}
-		if status == exitDone {
-			g.diverged = err
-		}
-	}
-	if g.diverged != nil { // another rank has failed: it may say why first
-		time.Sleep(time.Second)
-		fmt.Fprintf(stderr, "bootbench: %v\n", g.diverged)
-		status = exitFailed
-	}
-	stderr.Write(held.Bytes())
-	r.Abort(status)
-	return status
 }

@@ -26,11 +26,10 @@ func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
 		a.console.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
 			int(max(0, min(100, done))), 100)
-		a.ranks.syncCancel()
 	}
 	a.console.Progress(label, 0, 100)
 	solution, err := j.Solve(a.ctx, p.scheme, settings)
-	if err := a.ranks.agree(errors.Join(err, tracing)); err != nil {
+	if err := errors.Join(err, tracing); err != nil {
 		return nil, err
 	}
 	if solution.Status == solver.Cancelled {
@@ -195,7 +194,6 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 // estimateKey names everything that an estimate depends on.
 func (p plan) estimateKey(spec *model.Spec) string {
 	t, s := p.test, p.settings
-	return spec.Key(p.scheme, "estimate", t.metrics, s.Method.String(), s.Tolerance, s.MaxSweeps, t.test,
-		t.level,
+	return spec.Key(p.scheme, "estimate", t.metrics, s.Method.String(), s.Tolerance, s.MaxSweeps, t.test, t.level,
 		t.noPoints, p.refine.String())
 }

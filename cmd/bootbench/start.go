@@ -16,13 +16,10 @@ func (a *app) start(cmd *cobra.Command) error {
 	if err := a.process.bind(cmd); err != nil {
 		return err
 	}
-	if err := a.onRanks(); err != nil {
-		return err
-	}
 	if err := keepInputs(cmd); err != nil {
 		return err
 	}
-	if err := a.ranks.agree(a.checkOutputs()); err != nil {
+	if err := a.checkOutputs(); err != nil {
 		return err
 	}
 	if err := a.process.profile(); err != nil {
@@ -86,20 +83,4 @@ func (a *app) checkOutputs() (err error) {
 		return usage.Errorf("--json: %s is the file of --trace", o.json)
 	}
 	return files.CheckWritable("json", o.json)
-}
-
-// onRanks refuses flags that have no meaning on ranks, and keeps all but rank 0
-// from writing files.
-func (a *app) onRanks() error {
-	if a.ranks == nil {
-		return nil
-	}
-	if a.tasks.folder != "" {
-		return usage.Errorf("--journal is for tasks of one process, ranks share one solve: take one of them")
-	}
-	if a.ranks.rankZeroOnly() {
-		a.outputs.json, a.outputs.out, a.trace.path = a.ownFile(a.outputs.json), "", ""
-		a.process.cpuProfile, a.process.memProfile = "", ""
-	}
-	return nil
 }

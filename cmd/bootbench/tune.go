@@ -99,8 +99,7 @@ is smooth for the zero-one loss too.
 
 Models all over the ranges are looked at first, then descents begin at the best of
 them, on a part of DATA where it is large, and the best goes on on all of it. An
-interrupted search keeps the best so far, and goes on from its last start with --journal.
-The model that is chosen is printed with its left-out error, and the command line that
+interrupted search keeps the best so far. The model that is chosen is printed with its left-out error, and the command line that
 estimates it again. The error of the best of many models is lower than what it will do
 on new data, by less than its standard error where few numbers are chosen.`,
 		Example: `  bootbench tune boston
@@ -118,7 +117,6 @@ on new data, by less than its standard error where few numbers are chosen.`,
 	t.test.registerTest(f)
 	t.solver.registerLimits(f)
 	t.model.registerEngine(f)
-	a.tasks.register(f)
 	registerOut(cmd, "")
 	return cmd
 }
@@ -137,12 +135,6 @@ func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.openJournal(cmd, []string{path}); err != nil {
-		return err
-	}
-	if err := a.keepSearch(p, t); err != nil {
-		return err
-	}
 	return a.tune(cmd, p, t, path)
 }
 
@@ -155,22 +147,7 @@ func (t *tuneFlags) check(a *app, f *pflag.FlagSet, data string) error {
 	if s.Direct = t.grid != ""; s.Direct && f.Changed("starts") {
 		return usage.Errorf("--starts and --from-grid: the best cell is the one start")
 	}
-	return cmp.Or(t.shareOnRanks(a, f), t.checkModel(a, data), t.chooseBy())
-}
-
-// shareOnRanks has the ranks that hold a low-rank factor together search together, and refuses what
-// is for one process.
-func (t *tuneFlags) shareOnRanks(a *app, f *pflag.FlagSet) error {
-	if a.ranks == nil {
-		return nil
-	}
-	for _, name := range []string{"model", "out", "budget"} {
-		if f.Changed(name) {
-			return usage.Errorf("--%s is for one process: ranks judge models together and print the best, see --max-evaluations and --json", name)
-		}
-	}
-	t.settings.Agree = a.ranks.first
-	return nil
+	return cmp.Or(t.checkModel(a, data), t.chooseBy())
 }
 
 // chooseBy reads --choice.
@@ -181,21 +158,6 @@ func (t *tuneFlags) chooseBy() error {
 	t.settings.Choice = tune.Choice(slices.Index(choices, t.choice))
 	if t.settings.Choice == tune.OneStandardError && t.by == tune.Evidence.String() {
 		return usage.Errorf("--choice one-se: the evidence has no standard error: choose --by 632plus, leftout or loo")
-	}
-	return nil
-}
-
-// keepSearch has the parts of the search kept in the journal, if there is one.
-func (a *app) keepSearch(p *tune.Problem, t *tuneFlags) error {
-	law, err := t.scheme.of(t.scheme.ratio, p.Spec.Set.N())
-	if err != nil || a.tasks.Journal == nil {
-		return err
-	}
-	key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), t.settings.Starts, t.settings.Seed,
-		t.settings.Direct, t.settings.MaxEvaluations)
-	t.settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
-		_, err = a.tasks.do(0, name, key+name, &part, func() (err error) { part, err = compute(); return err })
-		return part, err
 	}
 	return nil
 }
@@ -238,7 +200,7 @@ func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 	if err == nil {
 		err = t.startFromGrid(set)
 	}
-	if err := a.ranks.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	p := &tune.Problem{Scheme: func(n int) (resample.CountDistribution,
@@ -247,9 +209,6 @@ func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 	}}
 	if p.Spec, err = t.model.tunedSpec(set); err != nil {
 		return nil, err
-	}
-	if a.ranks != nil {
-		p.Spec.Grid = a.ranks
 	}
 	if t.by == "" {
 		if t.by = tune.Plus632.String(); p.Spec.Set.Task == dataset.Classification {
@@ -401,7 +360,6 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 	judged := 0
 	t.settings.Progress = func(e tune.Evaluation, least float64) {
 		judged++
-		a.ranks.syncCancel()
 		a.console.Progress(fmt.Sprintf("%d models, best of %d examples %.6g", judged, e.Examples, least), 0, 1)
 	}
 	began := time.Now()
@@ -520,7 +478,7 @@ func againLine(cmd *cobra.Command, path string, best map[string]any, lossName st
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, chosen := best[f.Name]
 		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out",
-			"json", "quiet", "from-grid", "choice", "journal"}
+			"json", "quiet", "from-grid", "choice"}
 		instead := f.Name == "gamma" && best["length-scale"] != nil
 		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
 			return

@@ -18,8 +18,7 @@ import (
 // anywhere. What it does hold is this rank's part of the lower triangle that its
 // engine works in, so that only one engine may be in use at a time.
 //
-// Its methods are for all ranks to call together, At and N apart, and give all of
-// them the same, bit for bit.
+// Exported methods are rank 0's, and have the servants do their part. The others are for all ranks.
 type BlockCyclic struct {
 	grid       Grid
 	source     linalg.Blocks
@@ -30,6 +29,8 @@ type BlockCyclic struct {
 	stride     int
 	part       []float64 // this rank's part, column-major; zero above the diagonal
 	checked    bool
+	servants   *Servants // nil on a servant
+	engine     *Engine   // the newest
 }
 
 // DefaultBlock is the edge of the blocks.
@@ -38,10 +39,8 @@ const DefaultBlock = 128
 // maxNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
 const maxNumbers = math.MaxInt32
 
-// BlockCyclicBytes is the memory that a rank takes on such a grid, in blocks of the
-// given edge (0: DefaultBlock): its part, the engine, and a batch of an update with what
-// is gathered for it.
-func BlockCyclicBytes(g Grid, n, block int) int64 {
+// blockCyclicBytes is Servants.Bytes.
+func blockCyclicBytes(g Grid, n, block int) int64 {
 	rows, cols := largestPart(g, n, cmp.Or(block, DefaultBlock))
 	batch, p := updateBatch(n, g.Size()), &core.Plan{Dry: true}
 	new(BlockCyclic).allocate(p, n, rows, cols)
@@ -88,20 +87,18 @@ func ownedIndices(n, block, count, which int) []int {
 	return list
 }
 
-// NewBlockCyclic spreads the matrix of source over the ranks of g in blocks of the
-// given edge (0: DefaultBlock). besides is what a rank needs apart from what
-// BlockCyclicBytes counts, and limit the memory that the ranks of one machine may
-// take together, see CheckMemory. A matrix that does not fit, or whose parts are
-// too large for ScaLAPACK, is an error that wraps ErrMemory, before any of it is
-// allocated.
-func NewBlockCyclic(g Grid, source linalg.Blocks, block int, besides, limit int64) (*BlockCyclic, error) {
+// newBlockCyclic is this rank's part of Servants.Matrix; failed is why it has no source.
+func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besides, limit int64) (*BlockCyclic,
+	error) {
+	if err := agree(g, failed, nil); err != nil {
+		return nil, err
+	}
 	block = cmp.Or(block, DefaultBlock)
 	n := source.N()
 	if block < 1 {
 		return nil, fmt.Errorf("blocks of %d x %d", block, block)
 	}
-	meet(g, fmt.Sprintf("matrix of order %d in blocks of %d", n, block), 0)
-	if err := AllErr(g, checkParts(g, n, block, besides, limit), linalg.ErrMemory); err != nil {
+	if err := agree(g, checkParts(g, n, block, besides, limit), linalg.ErrMemory); err != nil {
 		return nil, err
 	}
 	rows, cols := g.Shape()
@@ -109,7 +106,7 @@ func NewBlockCyclic(g Grid, source linalg.Blocks, block int, besides, limit int6
 	k := &BlockCyclic{grid: g, source: source, n: n, block: block}
 	k.rows, k.cols = ownedIndices(n, block, rows, row), ownedIndices(n, block, cols, col)
 	k.allocate(&core.Plan{}, n, len(k.rows), len(k.cols))
-	if err := AllErr(g, source.GramDiagonal(k.diag), nil); err != nil {
+	if err := agree(g, source.GramDiagonal(k.diag), nil); err != nil {
 		return nil, err
 	}
 	g.Broadcast(k.diag, 0)
@@ -127,15 +124,12 @@ func checkParts(g Grid, n, block int, besides, limit int64) error {
 			linalg.ErrMemory, most, g.Size(), int64(maxNumbers), int64(n)*int64(n)/maxNumbers+1)
 	}
 	node := int64(g.PerNode())
-	return linalg.CheckMemory(node*(BlockCyclicBytes(g, n, block)+besides), limit,
+	return linalg.CheckMemory(node*(blockCyclicBytes(g, n, block)+besides), limit,
 		fmt.Sprintf("a matrix of order %d over %d ranks, %d on this machine,", n, g.Size(), node))
 }
 
 // N is the order.
 func (k *BlockCyclic) N() int { return k.n }
-
-// Sites is all sites: vectors over them are whole on every rank.
-func (k *BlockCyclic) Sites() linalg.Share { return linalg.ShareOut(nil, k.n) }
 
 // At is element (i, j), computed again unless it is on the diagonal.
 func (k *BlockCyclic) At(i, j int) float64 {
@@ -158,8 +152,8 @@ func (k *BlockCyclic) Check() error {
 	if k.checked {
 		return nil
 	}
-	meet(k.grid, "check", 0)
-	if err := k.fill(nil); err != nil {
+	var err error
+	if k.together(order{Op: opCheck}, nil, func() { err = k.fill(nil) }); err != nil {
 		return err
 	}
 	k.checked = true
@@ -195,7 +189,7 @@ func (k *BlockCyclic) fill(r []float64) error {
 	if bad >= 0 {
 		value = math.MaxInt64 - bad
 	}
-	if most := meet(k.grid, "fill", value); most > 0 {
+	if most := k.grid.Most(value); most > 0 {
 		place := math.MaxInt64 - most
 		i, j := int(place%int64(k.n)), int(place/int64(k.n))
 		return &linalg.EntryError{I: j, J: i, Value: k.At(i, j)}
@@ -240,29 +234,25 @@ func (k *BlockCyclic) diagonal(c int) (at int, own bool) {
 	return at, at >= 0 && k.rows[at] == k.cols[c]
 }
 
-// Eigenvalues are those of the principal submatrix of the listed sites, which rank
-// 0 makes.
+// Eigenvalues are those of the principal submatrix of the listed sites.
 func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
-	meet(k.grid, "eigenvalues", 0)
 	n := len(sites)
-	w := make([]float64, n)
-	failed := int64(0)
-	if k.grid.Rank() == 0 && n > 0 {
-		a := make([]float64, n*n)
-		k.source.Block(a, n, sites, sites)
-		for i, site := range sites {
-			a[i*n+i] = k.diag[site]
-		}
-		if !blas.Bound().Eigenvalues(gblas.Lower, n, a, n, w) {
-			failed = 1
-		}
+	w, a := make([]float64, n), make([]float64, n*n)
+	if n == 0 {
+		return w, nil
 	}
-	k.grid.Broadcast(w, 0)
-	if meet(k.grid, "eigenvalues made", failed) != 0 {
+	k.source.Block(a, n, sites, sites)
+	for i, site := range sites {
+		a[i*n+i] = k.diag[site]
+	}
+	if !blas.Bound().Eigenvalues(gblas.Lower, n, a, n, w) {
 		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
 	}
 	return w, nil
 }
 
-// Engine is the distributed engine on k.
-func (k *BlockCyclic) Engine() linalg.Engine { return newEngine(k) }
+// Engine is the distributed engine on k. It takes the place of the one before.
+func (k *BlockCyclic) Engine() linalg.Engine {
+	k.together(order{Op: opEngine}, nil, func() { k.engine = newEngine(k) })
+	return k.engine
+}

@@ -2,7 +2,6 @@ package dist
 
 import (
 	"math"
-	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -16,9 +15,8 @@ const strip = 128
 
 // Engine is the engine of linalg.CholeskyEngine on a matrix that is spread over ranks. The
 // lower triangle holds B, then L, then L^-1, then G without its diagonal. Vectors
-// are on every rank: sums over the parts go to rank 0, and from there to all, so
-// that all ranks go on with the same numbers, bit for bit, and take the same
-// decisions.
+// come from rank 0, and sums over the parts go there.
+// Exported methods are rank 0's, and have the servants do their part; the others are for all ranks.
 type Engine struct {
 	k        *BlockCyclic
 	sites    core.Sites
@@ -46,17 +44,14 @@ func (e *Engine) allocate(p *core.Plan, n, rows int) {
 // N is the order of K.
 func (e *Engine) N() int { return e.k.n }
 
-// Sites is all sites.
-func (e *Engine) Sites() linalg.Share { return e.k.Sites() }
-
 // Diag is diag(G) and 1 - d diag(G).
 func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
 // Precisions is the d of G.
 func (e *Engine) Precisions() []float64 { return e.sites.D }
 
-// Valid is true: every engine has a matrix of its own.
-func (e *Engine) Valid() bool { return true }
+// Valid reports whether the engine is the newest one on the newest matrix, whose part the servants hold.
+func (e *Engine) Valid() bool { return e.k.engine == e && e.k.servants.current == e.k }
 
 // Bytes is the memory that this rank holds.
 func (e *Engine) Bytes() int64 {
@@ -66,17 +61,17 @@ func (e *Engine) Bytes() int64 {
 	return p.Bytes() + e.update.Bytes()
 }
 
-// Factorize computes G at d, rank 0's.
-func (e *Engine) Factorize(d []float64) error {
-	k, g := e.k, e.k.grid
-	meet(g, "factorize", 0)
-	if len(d) == k.n {
-		d = slices.Clone(d)
-		g.Broadcast(d, 0)
-	}
-	if err := core.Check(d, k.n); err != nil {
+// Factorize computes G at d.
+func (e *Engine) Factorize(d []float64) (err error) {
+	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
+	e.k.together(order{Op: opFactorize}, d, func() { err = e.factorize(d) })
+	return err
+}
+
+func (e *Engine) factorize(d []float64) error {
+	k, g := e.k, e.k.grid
 	e.expanded = false
 	e.sites.MoveTo(d)
 	if k.n == 0 {
@@ -132,7 +127,7 @@ func (e *Engine) conditionalVariances() (minor int) {
 			e.sites.Chi[i] = (k.diag[i] - sums[i]/(e.sites.Root[i]*e.sites.Root[i])) / (pivot * pivot)
 		}
 	}
-	return int(meet(k.grid, "pivots", int64(bad)))
+	return int(k.grid.Most(int64(bad)))
 }
 
 // eachDiagonal calls f for the diagonal elements in the part.
@@ -177,9 +172,12 @@ func (e *Engine) FormG() {
 	if e.expanded {
 		return
 	}
+	e.k.together(order{Op: opForm}, nil, e.formG)
+}
+
+func (e *Engine) formG() {
 	e.expanded = true
 	k := e.k
-	meet(k.grid, "form G", 0)
 	if k.n == 0 {
 		return
 	}
@@ -195,11 +193,10 @@ func (e *Engine) FormG() {
 	})
 }
 
-func (e *Engine) mustBeExpanded(place string) {
+func (e *Engine) mustBeExpanded() {
 	if !e.expanded {
 		panic("linalg/dist: a product with G before FormG")
 	}
-	meet(e.k.grid, place, 0)
 }
 
 // stripColumns is the number of a part's columns whose products with two vectors
@@ -270,21 +267,27 @@ func (e *Engine) multiply(dst, x []float64, count int) {
 }
 
 // MulVecOffDiag is dst = (G - diag(G)) x.
-func (e *Engine) MulVecOffDiag(dst, x []float64) {
-	e.mustBeExpanded("product with G")
-	e.multiply(dst, x, 1)
-	e.total(dst)
+func (e *Engine) MulVecOffDiag(dst, x []float64) { e.multiplyAll(dst, x, 1) }
+
+// multiplyAll writes (G - diag(G)) x for count vectors.
+func (e *Engine) multiplyAll(dst, x []float64, count int) {
+	e.mustBeExpanded()
+	e.k.together(order{Op: opProduct, Ints: []int{count}}, x, func() { e.product(dst, x, count) })
 }
 
-// total adds dst up over the ranks and gives it to all.
-func (e *Engine) total(dst []float64) {
+// product leaves (G - diag(G)) x for count vectors in rank 0's dst.
+func (e *Engine) product(dst, x []float64, count int) {
+	e.multiply(dst, x, count)
 	e.k.grid.Reduce(dst)
-	e.k.grid.Broadcast(dst, 0)
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
-	e.mustBeExpanded("product with G o G")
+	e.mustBeExpanded()
+	e.k.together(order{Op: opSquares}, x, func() { e.squares(dst, x) })
+}
+
+func (e *Engine) squares(dst, x []float64) {
 	k := e.k
 	xr, yc := gatherSites(x, k.n, 1, k.rows), make([]float64, len(k.cols))
 	core.OverTriangle(len(k.rows), core.Lanes, func(lane int) {
@@ -300,7 +303,7 @@ func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
 		scatterSites(dst, k.n, 1, k.rows, sum)
 	}
 	scatterSites(dst, k.n, 1, k.cols, yc)
-	e.total(dst)
+	k.grid.Reduce(dst)
 }
 
 // PredictDiag is that of linalg.CholeskyEngine.
@@ -310,11 +313,16 @@ func (e *Engine) PredictDiag(move, chi, b []float64) (valid bool) {
 
 // Row writes row i of G into dst.
 func (e *Engine) Row(dst []float64, i int) {
-	e.mustBeExpanded("row of G")
+	e.mustBeExpanded()
+	e.k.together(order{Op: opColumn, Ints: []int{i}}, nil, func() { e.column(dst, i) })
+	dst[i] = e.sites.Chi[i]
+}
+
+// column leaves column i of G without its diagonal in rank 0's dst.
+func (e *Engine) column(dst []float64, i int) {
 	clear(dst)
 	e.k.symmetricColumn(dst, 1, i, 1)
-	e.total(dst)
-	dst[i] = e.sites.Chi[i]
+	e.k.grid.Reduce(dst)
 }
 
 // symmetricColumn writes the part's share of column (and row) site of the symmetric matrix
@@ -336,16 +344,14 @@ func (k *BlockCyclic) symmetricColumn(dst []float64, stride, site int, scale flo
 	}
 }
 
-// MulRows writes dst = x G on every rank.
+// MulRows writes dst = x G.
 func (e *Engine) MulRows(dst, x blas64.General) {
-	e.mustBeExpanded("product of rows with G")
 	n := e.k.n
 	flat, product := make([]float64, x.Rows*n), make([]float64, x.Rows*n)
 	for r := range x.Rows {
 		copy(flat[r*n:(r+1)*n], x.Data[r*x.Stride:])
 	}
-	e.multiply(product, flat, x.Rows)
-	e.total(product)
+	e.multiplyAll(product, flat, x.Rows)
 	for r := range x.Rows {
 		to := dst.Data[r*dst.Stride:]
 		for i, v := range product[r*n : (r+1)*n] {
@@ -354,7 +360,7 @@ func (e *Engine) MulRows(dst, x blas64.General) {
 	}
 }
 
-// CopyG writes all of G on every rank.
+// CopyG writes all of G.
 func (e *Engine) CopyG(dst blas64.General) {
 	for i := range e.k.n {
 		e.Row(dst.Data[i*dst.Stride:i*dst.Stride+e.k.n], i)

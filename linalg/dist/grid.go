@@ -1,10 +1,10 @@
 package dist
 
-import "fmt"
+import "errors"
 
-// Grid is a group of processes, the ranks, that hold one matrix together. They run
-// the same program and call the same methods in the same order. Ranks form rows
-// and columns, numbered by rows. blas/scalapack has a Grid over MPI.
+// Grid is a group of processes, the ranks, that hold one matrix together: rank 0, which runs the program,
+// and its servants. Ranks form rows and columns, numbered by rows. All call the same methods in the same
+// order. blas/scalapack has a Grid over MPI.
 //
 // A matrix of order n is cut into square blocks, and block (I, J) belongs to the
 // rank in row I mod rows and column J mod cols. A rank keeps its blocks as one
@@ -20,10 +20,8 @@ type Grid interface {
 	Shape() (rows, cols int)
 	Position() (row, col int)
 
-	// Barrier waits for the other ranks and returns the largest value that one
-	// brings. If another has come to a different place in the program, it returns
-	// an error to all.
-	Barrier(place string, value int64) (most int64, err error)
+	// Most is the largest value that a rank brings, on all ranks.
+	Most(value int64) int64
 	// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is
 	// of no use.
 	Reduce(x []float64)
@@ -38,44 +36,19 @@ type Grid interface {
 	Potrf(n, block int, a []float64, stride int) (minor int)
 	Trtri(n, block int, a []float64, stride int) (zero int)
 	Lauum(n, block int, a []float64, stride int)
+
+	// End leaves the grid, when all ranks do.
+	End()
 }
 
-// DesyncError is what the methods of a BlockCyclic and an Engine panic with
-// when ranks have come to different places in the program: one has failed alone, or
-// the program is at fault. Nothing can be done then but end all ranks.
-type DesyncError struct{ Err error }
-
-func (e *DesyncError) Error() string { return e.Err.Error() }
-
-// meet is Grid.Barrier where no rank can miss the others but by a fault.
-func meet(g Grid, place string, value int64) int64 {
-	most, err := g.Barrier(place, value)
-	if err != nil {
-		panic(&DesyncError{err})
-	}
-	return most
-}
-
-// PeerError is an error that another rank has met.
-type PeerError struct {
-	Rank int
-	Text string
-	Kind error // what errors.Is finds it to be, or nil
-}
-
-func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
-
-// Unwrap is the kind of the error.
-func (e *PeerError) Unwrap() error { return e.Kind }
-
-// AllErr is nil on all ranks if err is, and otherwise an error on all: each rank's
-// own, or that of the lowest rank that has one, which then is of the given kind.
-func AllErr(g Grid, err, kind error) error {
+// agree is nil on all ranks if err is, and otherwise an error on all: each rank's own, or what the lowest
+// rank that has one says of it, of the given kind.
+func agree(g Grid, err, kind error) error {
 	own := int64(0)
 	if err != nil {
 		own = int64(g.Size() - g.Rank())
 	}
-	lowest := meet(g, "agree", own)
+	lowest := g.Most(own)
 	if lowest == 0 {
 		return nil
 	}
@@ -86,7 +59,16 @@ func AllErr(g Grid, err, kind error) error {
 	}
 	text = g.BroadcastBytes(text, from)
 	if err == nil {
-		err = &PeerError{Rank: from, Text: string(text), Kind: kind}
+		err = &servantError{string(text), kind}
 	}
 	return err
 }
+
+// servantError is an error that another rank has met.
+type servantError struct {
+	text string
+	kind error // what errors.Is finds it to be, or nil
+}
+
+func (e *servantError) Error() string        { return e.text }
+func (e *servantError) Is(target error) bool { return e.kind != nil && errors.Is(e.kind, target) }

@@ -1,7 +1,6 @@
 package dist
 
 import (
-	"fmt"
 	"sort"
 
 	gblas "gonum.org/v1/gonum/blas"
@@ -22,13 +21,15 @@ func updateBatch(n, ranks int) int {
 	return max(minBatch, min(maxBatch, n/(8*ranks)))
 }
 
-// RankUpdate moves d by delta, rank 0's, at the listed sites (M03-65), as linalg.CholeskyEngine does,
+// RankUpdate moves d by delta at the listed sites (M03-65), as linalg.CholeskyEngine does,
 // batch of sites after batch. Rank 0 solves the small system.
-func (e *Engine) RankUpdate(sites []int, delta []float64) error {
+func (e *Engine) RankUpdate(sites []int, delta []float64) (err error) {
 	e.FormG()
-	meet(e.k.grid, fmt.Sprintf("update of %d sites", len(sites)), 0)
-	delta = append([]float64(nil), delta...)
-	e.k.grid.Broadcast(delta, 0)
+	e.k.together(order{Op: opUpdate, Ints: sites}, delta, func() { err = e.rankUpdate(sites, delta) })
+	return err
+}
+
+func (e *Engine) rankUpdate(sites []int, delta []float64) error {
 	batch := updateBatch(e.k.n, e.k.grid.Size())
 	for _, sign := range []float64{1, -1} {
 		for first := 0; first < len(sites); first += batch {
@@ -52,7 +53,7 @@ func (e *Engine) updateGroup(sites []int, delta []float64, sign float64) error {
 	if k.grid.Rank() == 0 && !w.Solve(k.n, sign) {
 		failed = 1
 	}
-	if meet(k.grid, "update solved", failed) != 0 {
+	if k.grid.Most(failed) != 0 {
 		return linalg.ErrUpdate
 	}
 	k.grid.Broadcast(w.U, 0)
@@ -112,8 +113,7 @@ func position(list []int, v int) (at int, ok bool) {
 // InputDim is N: a new input is described by its kernel with every site.
 func (e *Engine) InputDim() int { return e.k.n }
 
-// linalg.Predictor reads off kernel vectors. Predict is for all ranks to call together,
-// with the same rows.
+// Predictor reads off kernel vectors.
 func (e *Engine) Predictor(field, scatter []float64) linalg.Predictor {
 	return &distributedPredictor{e, field, scatter}
 }
@@ -123,29 +123,23 @@ type distributedPredictor struct {
 	field, scatter []float64
 }
 
-// Predict multiplies on every rank and finishes on rank 0, see linalg.CholeskyEngine.SolveRows.
+// Predict is that of linalg.CholeskyEngine.
 func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
 	e := p.engine
 	n, count := e.k.n, len(mean)
-	e.mustBeExpanded("predict")
 	weighted, product := make([]float64, len(rows)), make([]float64, len(rows))
 	for r := range count {
 		for i, k := range rows[r*n : (r+1)*n] {
 			weighted[r*n+i] = e.sites.D[i] * k
 		}
 	}
-	e.multiply(product, weighted, count)
-	e.k.grid.Reduce(product)
-	if e.k.grid.Rank() == 0 {
-		for r := range count {
-			mean[r], variance[r] = 0, 0
-			for i, k := range rows[r*n : (r+1)*n] {
-				response := e.sites.B[i]*k - product[r*n+i]
-				mean[r] += response * p.field[i]
-				variance[r] += response * response * p.scatter[i]
-			}
+	e.multiplyAll(product, weighted, count)
+	for r := range count {
+		mean[r], variance[r] = 0, 0
+		for i, k := range rows[r*n : (r+1)*n] {
+			response := e.sites.B[i]*k - product[r*n+i]
+			mean[r] += response * p.field[i]
+			variance[r] += response * response * p.scatter[i]
 		}
 	}
-	e.k.grid.Broadcast(mean, 0)
-	e.k.grid.Broadcast(variance, 0)
 }

@@ -4,13 +4,13 @@
 package disttest
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
 	gblas "gonum.org/v1/gonum/blas"
 
 	"bootbench/blas"
+	"bootbench/linalg"
 	"bootbench/linalg/dist"
 )
 
@@ -59,21 +59,15 @@ func (g *grid) PerNode() int             { return g.rows * g.cols }
 func (g *grid) Shape() (rows, cols int)  { return g.rows, g.cols }
 func (g *grid) Position() (row, col int) { return g.rank / g.cols, g.rank % g.cols }
 
-func (g *grid) Barrier(place string, value int64) (most int64, err error) {
-	type meeting struct {
-		place string
-		value int64
+func (g *grid) Most(value int64) int64 {
+	most := value
+	for _, v := range g.exchange(g.rank, value) {
+		most = max(most, v.(int64))
 	}
-	most = value
-	for _, v := range g.exchange(g.rank, meeting{place, value}) {
-		m := v.(meeting)
-		if m.place != place {
-			err = fmt.Errorf("ranks at %q and %q", place, m.place)
-		}
-		most = max(most, m.value)
-	}
-	return most, err
+	return most
 }
+
+func (g *grid) End() {}
 
 func (g *grid) Reduce(x []float64) {
 	sum := make([]float64, len(x))
@@ -160,16 +154,15 @@ func (g *grid) Lauum(n, block int, a []float64, stride int) {
 	})
 }
 
-// OnRanks runs f on rows x cols ranks, each a goroutine.
-func OnRanks(rows, cols int, f func(g dist.Grid)) {
+// NewServants are rows x cols ranks, goroutines that serve until End.
+func NewServants(rows, cols int, source func(text []byte) (linalg.Blocks, error)) *dist.Servants {
 	b := newBoard(rows * cols)
-	var wait sync.WaitGroup
-	for rank := range rows * cols {
-		wait.Add(1)
+	for rank := 1; rank < rows*cols; rank++ {
 		go func() {
-			defer wait.Done()
-			f(&grid{b, rank, rows, cols})
+			if err := dist.Serve(&grid{b, rank, rows, cols}, source); err != nil {
+				panic(err)
+			}
 		}()
 	}
-	wait.Wait()
+	return dist.NewServants(&grid{b, 0, rows, cols})
 }

@@ -201,7 +201,6 @@ type Estimate struct {
 	Convergence
 	Refined  *Refined `json:"refined,omitempty"`
 	Metrics  *Metrics `json:"metrics,omitempty"`
-	Laws     []Law    `json:"laws,omitempty"`
 	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
 	Points   *Points  `json:"points,omitempty"`
 	Warnings []string `json:"warnings"`
@@ -239,7 +238,6 @@ type Prediction struct {
 	Count int    `json:"test_n"`
 	Interval
 	Metrics *Metrics `json:"metrics,omitempty"`
-	Laws    []Law    `json:"laws,omitempty"`
 	// Known where the new inputs have targets: the test loss averaged over
 	// resamples and inputs, and that of the mean prediction (bagging).
 	TestLoss    string       `json:"test_loss,omitempty"`

@@ -224,7 +224,6 @@ func (e *Estimate) document() *document {
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
 	d.points(e.Points)
-	d.laws(e.Laws)
 	return d
 }
 
@@ -252,7 +251,6 @@ func (r *Prediction) document() *document {
 	}
 	d.convergence(r.Convergence)
 	d.cost(r.Cost)
-	d.laws(r.Laws)
 	d.perInput(r.Points)
 	return d
 }

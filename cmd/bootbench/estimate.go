@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -99,8 +98,7 @@ func (a *app) estimate(j *job, p plan, law *lawFlags) error {
 	if j.Set.Task == dataset.Classification {
 		r.page.Figures = append(r.page.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)...)
 	}
-	r.page.Figures = slices.Concat(r.page.Figures, report.ReliabilityFigure(e.Calibration),
-		report.LawFigures(e.Laws))
+	r.page.Figures = append(r.page.Figures, report.ReliabilityFigure(e.Calibration)...)
 	return a.deliver(r)
 }
 
@@ -117,7 +115,7 @@ func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) err
 	if e.Refined != nil {
 		refined = e.Refined.Points
 	}
-	e.Laws = law.add(points, refined)
+	law.add(points, refined)
 	return law.writeCovariance(func() (blas64.General, error) {
 		c, err := j.Covariances(s, nil)
 		if err != nil {

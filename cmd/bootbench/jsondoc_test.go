@@ -49,7 +49,7 @@ func TestJSONPage(t *testing.T) {
 	for _, line := range []string{
 		"estimate " + table + " --drop a", "estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma 0.003 --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate synthetic:friedman1,n=40 --loss eps", "estimate synthetic:friedman1,n=40 --loss huber",
 		"estimate crabs --scheme kfold --kernel poly --coef0 1",
-		"predict " + table + " --test " + table + " --loss hinge --class-weight yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "estimate crabs --metrics --law 1 --quantiles 0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 --metrics", "predict crabs --test crabs --refine 40",
+		"predict " + table + " --test " + table + " --loss hinge --class-weight yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "estimate crabs --metrics --quantiles 0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 --metrics", "predict crabs --test crabs --refine 40",
 		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,

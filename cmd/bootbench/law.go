@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/sbinet/npyio"
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -22,17 +21,13 @@ import (
 // lawFlags ask for more of the law over resamples than its mean and variance.
 type lawFlags struct {
 	quantiles  []float64
-	law        string
 	covariance string
-	rows       []int     // of law, from 0
 	fits       []float64 // of the exact resamples at all points, one after the other
 }
 
 func (l *lawFlags) register(f *pflag.FlagSet, points string) {
 	f.Float64SliceVar(&l.quantiles, "quantiles", nil,
 		"quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as 0.05,0.5,0.95; default: none")
-	f.StringVar(&l.law, "law", "",
-		"the whole law over resamples of the prediction at some "+points+", atoms included: `ROWS` from 1, such as 1,5,10-12; default: none")
 	f.StringVar(&l.covariance, "covariance", "",
 		"write the covariances over resamples of the predictions at all "+points+" to `FILE`.npy; default: none")
 }
@@ -44,37 +39,14 @@ func (l *lawFlags) check() error {
 			return usage.Errorf("--quantiles has %v, must lie between 0 and 1", q)
 		}
 	}
-	if l.law != "" {
-		for _, part := range strings.Split(l.law, ",") {
-			from, to, ranged := strings.Cut(strings.TrimSpace(part), "-")
-			first, err := strconv.Atoi(from)
-			last := first
-			if ranged && err == nil {
-				last, err = strconv.Atoi(to)
-			}
-			if err != nil || first < 1 || last < first || last-first >= mostLaws {
-				return usage.Errorf("--law is %q, must be row numbers from 1 such as 1,5,10-12, at most %d", l.law,
-					mostLaws)
-			}
-			for row := first; row <= last; row++ {
-				l.rows = append(l.rows, row-1)
-			}
-		}
-	}
 	if l.covariance == "" {
 		return nil
 	}
 	return files.CheckWritable("covariance", l.covariance)
 }
 
-// mostLaws bounds a range of --law.
-const mostLaws = 1000
-
-// checkRows refuses rows that are not there, and covariances that do not fit.
+// checkRows refuses covariances that do not fit.
 func (l *lawFlags) checkRows(points int, limit int64) error {
-	if len(l.rows) > 0 && slices.Max(l.rows) >= points {
-		return usage.Errorf("--law asks for row %d of %d", slices.Max(l.rows)+1, points)
-	}
 	if l.covariance == "" {
 		return nil
 	}
@@ -82,13 +54,10 @@ func (l *lawFlags) checkRows(points int, limit int64) error {
 		fmt.Sprintf("the covariances of %d predictions", points))
 }
 
-// wanted reports whether quantiles or laws are asked for.
-func (l *lawFlags) wanted() bool { return len(l.rows)+len(l.quantiles) > 0 }
-
-// collects keeps the fits of exact resamples where quantiles or laws are asked for, beside
-// what sees them already.
+// collects keeps the fits of exact resamples for the quantiles, if any are asked for, beside what sees them
+// already.
 func (l *lawFlags) collects(wanted *refinement) {
-	if !l.wanted() {
+	if len(l.quantiles) == 0 {
 		return
 	}
 	before := wanted.onResample
@@ -120,27 +89,24 @@ func (l *lawFlags) replicates(p lawPoints, point int) []float64 {
 	return values
 }
 
-// add adds quantiles to the points, and to the refined ones if there are any, and returns
-// the laws.
-func (l *lawFlags) add(p lawPoints, refined *report.Points) (laws []report.Law) {
+// add adds quantiles to the points, and to the refined ones if there are any.
+func (l *lawFlags) add(p lawPoints, refined *report.Points) {
+	if len(l.quantiles) == 0 {
+		return
+	}
 	points := len(p.Mean)
-	if len(l.quantiles) > 0 {
-		p.QuantileLevels, p.Quantiles = l.quantiles, l.quantilesOf(points, func(point int) func(q float64) float64 {
-			law := p.law(point)
-			return func(q float64) float64 { return law.Quantile(q) + p.shift }
+	p.QuantileLevels, p.Quantiles = l.quantiles, l.quantilesOf(points, func(point int) func(q float64) float64 {
+		law := p.law(point)
+		return func(q float64) float64 { return law.Quantile(q) + p.shift }
+	})
+	if refined == nil || len(l.fits) == 0 {
+		return
+	}
+	refined.QuantileLevels, refined.Quantiles = l.quantiles,
+		l.quantilesOf(points, func(point int) func(q float64) float64 {
+			values := l.replicates(p, point)
+			return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
 		})
-	}
-	if len(l.quantiles) > 0 && refined != nil && len(l.fits) > 0 {
-		refined.QuantileLevels, refined.Quantiles = l.quantiles,
-			l.quantilesOf(points, func(point int) func(q float64) float64 {
-				values := l.replicates(p, point)
-				return func(q float64) float64 { return report.Quantile(values, q) }
-			})
-	}
-	for _, row := range l.rows {
-		laws = append(laws, report.NewLaw(p.Name(row), p.law(row), p.shift, l.replicates(p, row)))
-	}
-	return laws
 }
 
 // quantilesOf are lists over the points, one for each of the levels.

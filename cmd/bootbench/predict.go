@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -176,8 +175,7 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags
 		r.Points = nil
 	}
 	r.Cost = a.cost(j.times)
-	figures := slices.Concat(report.PredictionFigure(points, r.Interval),
-		report.ReliabilityFigure(r.Calibration), report.LawFigures(r.Laws))
+	figures := append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...)
 	return a.deliverPredictions(r,
 		fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count), points, p.csv,
 		r.Warnings, figures)
@@ -292,7 +290,7 @@ func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.In
 	if r.Refined != nil {
 		refined = r.Refined.Points
 	}
-	r.Laws = law.add(points, refined)
+	law.add(points, refined)
 	return law.writeCovariance(func() (blas64.General, error) { return j.Covariances(s, inputs) })
 }
 

@@ -36,7 +36,7 @@ var groups = []group{
 	{"Solving", []string{"method", "tol", "max-sweeps", "by", "choice", "from-grid", "starts", "budget",
 		"max-evaluations", "engine", "rank-tol", "rank-error", "max-rank", "max-memory", "threads", "backend",
 		"journal", "shard", "shards"}},
-	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles", "law",
+	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles",
 		"covariance", "metrics", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
 	{"Profiling", []string{"cpuprofile", "memprofile"}},
 }

@@ -166,6 +166,10 @@ func (b *block[T]) ends(i int, leave func(*Fit)) bool {
 	if r.fit.Known {
 		return true
 	}
+	if t.settings.Single {
+		leave(r.fit)
+		return true
+	}
 	residual := b.evaluate(i)
 	if residual > t.settings.Tolerance && r.iterations < t.settings.MaxIterations {
 		return false

@@ -21,6 +21,8 @@ type Settings struct {
 	// Depth is the number of past iterates that Anderson's method combines; 0 means
 	// DefaultDepth.
 	Depth int
+	// Single leaves every fit to the exact trainer.
+	Single bool
 	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
 	FirstIterate bool
 }

@@ -165,7 +165,7 @@ type trainedPart struct {
 	*estimatorStudy
 	model  *model.Model
 	c      float64
-	rows   svm.Rows
+	rows   *svm.Rows
 	fitted []float64 // predictor by example
 }
 
@@ -262,10 +262,7 @@ func (t *trainedPart) leaveOneOut(ctx context.Context) error {
 // crossValidation predicts each fold's examples by a training on all others.
 func (t *trainedPart) crossValidation() error {
 	began := time.Now()
-	trainer, err := svm.NewRowTrainer(t.rows)
-	if err != nil {
-		return err
-	}
+	trainer := svm.NewRowTrainer(t.rows)
 	y, site := t.model.Set.Y, t.model.Site
 	p := svm.Problem{Y: y, Site: site, C: make([]float64, len(y))}
 	order, wrong, n := t.rng.Perm(len(y)), 0.0, len(y)

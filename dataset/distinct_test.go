@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"bootbench/internal/need"
 )
 
 // distinctByPairs is the plain way: compare every pair of rows.
@@ -69,19 +67,4 @@ func collidingRows() (a, b []float64) {
 		}
 	}
 	return rows[0], rows[1]
-}
-
-func TestDistinctStride(t *testing.T) {
-	x := Matrix{Rows: 3, Cols: 1, Stride: 2, Data: []float64{1, 8, 2, 9, 1}}
-	if site, _ := Distinct(x); !slices.Equal(site, []int{0, 1, 0}) {
-		t.Errorf("sites %v", site)
-	}
-}
-
-func BenchmarkDistinct(b *testing.B) {
-	s := need.One(Load("synthetic:grid,n=20000", Options{}))(b)
-	b.SetBytes(int64(8 * len(s.X.Data)))
-	for b.Loop() {
-		Distinct(s.X)
-	}
 }

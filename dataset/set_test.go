@@ -6,10 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/internal/need"
 )
 
 // wantError checks that err is an input error whose line contains every part.
@@ -39,13 +35,6 @@ func small() *Set {
 	}
 }
 
-func TestMatrixIsABlasMatrix(t *testing.T) {
-	g := blas64.General(small().X)
-	if g.Data[1*g.Stride+0] != 2 || g.Rows != 4 || g.Cols != 2 {
-		t.Fatalf("converted to %+v", g)
-	}
-}
-
 func TestSubsetCopies(t *testing.T) {
 	s := small()
 	sub := s.Subset([]int{2, 0, 2})
@@ -56,15 +45,6 @@ func TestSubsetCopies(t *testing.T) {
 	sub.X.Data[0], sub.Y[0] = -1, -1
 	if s.X.At(2, 0) != 3 || s.Y[2] != 2.5 {
 		t.Fatal("the subset shares memory with the set")
-	}
-}
-
-func TestHead(t *testing.T) {
-	for n, want := range map[int]int{-1: 0, 0: 0, 3: 3, 4: 4, 9: 4} {
-		h := small().Head(n)
-		if h.N() != want || len(h.Y) != want || !slices.Equal(h.Y, small().Y[:want]) {
-			t.Errorf("Head(%d) has %d rows, targets %v", n, h.N(), h.Y)
-		}
 	}
 }
 
@@ -88,26 +68,4 @@ func TestSplitIsAPartition(t *testing.T) {
 	}
 	_, _, err := s.Split(5, rand.New(rand.NewPCG(1, 1)))
 	wantError(t, err, "small", "5 of 4")
-}
-
-func TestShuffledKeepsExamples(t *testing.T) {
-	s := need.One(Open("crabs"))(t)
-	shuffled := s.Shuffled(rand.New(rand.NewPCG(3, 3)))
-	if slices.Equal(shuffled.Y, s.Y) {
-		t.Error("the order did not change")
-	}
-	sum := 0.0
-	for _, y := range shuffled.Y {
-		sum += y
-	}
-	if sum != 0 || shuffled.N() != 200 {
-		t.Errorf("labels sum to %v over %d rows", sum, shuffled.N())
-	}
-}
-
-func TestTaskString(t *testing.T) {
-	if Regression.String() != "regression" || Classification.String() != "classification" ||
-		Task(7).String() != "task 7" {
-		t.Error("names of the tasks changed")
-	}
 }

@@ -1,7 +1,6 @@
 package gp_test
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"bootbench/gp"
 	"bootbench/internal/need"
 	"bootbench/linalg"
-	"bootbench/train"
 )
 
 // shifted is k + c.
@@ -70,45 +68,5 @@ func TestBiasIsLimit(t *testing.T) {
 	full := need.One(gp.FitFullWithBias(k, 0.2, count, target))(t)
 	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
 		t.Errorf("the fit to all data is off by %g", off)
-	}
-}
-
-// TestBiasedPosterior: so is expectation propagation, for a likelihood that is log-concave
-// and one that is not; and labels of one class leave the bias without a posterior.
-// Tolerance 1e-5: the tilted moments are known to what a grid over a cavity as wide as K + 1e3 gives, and
-// the limit is one of third order.
-func TestBiasedPosterior(t *testing.T) {
-	rng := rand.New(rand.NewPCG(42, 1))
-	k := rbf(rng, 10)
-	set := train.Set{Y: make([]float64, 10), Weight: make([]float64, 10)}
-	for i := range set.Y {
-		set.Y[i], set.Weight[i] = float64(2*(i%2)-1), float64(rng.IntN(3))
-	}
-	set.Weight[0], set.Weight[1] = 1, 2
-	posterior := func(k *linalg.Sym, l gp.Likelihood, newEP func(*linalg.Sym, gp.Likelihood) (*gp.EP,
-		error)) []float64 {
-		e := need.One(newEP(k, l))(t)
-		r := need.One(e.Fit(set, gp.EPSettings{Tolerance: 1e-10}))(t)
-		if r.Status != train.Converged {
-			t.Fatal(l.Name(), r.Status, r.Residual)
-		}
-		return r.Mean
-	}
-	for _, l := range []gp.Likelihood{probit(), student(0.4)} {
-		if testing.Short() && l.Name() == "student" {
-			continue // a second of quadrature
-		}
-		got := slices.Clone(posterior(k, l, gp.NewBiasedEP))
-		want := limit(t, k, 1e3, func(k *linalg.Sym) []float64 { return posterior(k, l, gp.NewEP) })
-		if off := farthest(got, want); !(off < 1e-5) {
-			t.Errorf("%s: off by %g", l.Name(), off)
-		}
-	}
-	for i := range set.Y {
-		set.Y[i] = 1
-	}
-	e := need.One(gp.NewBiasedEP(k, probit()))(t)
-	if _, err := e.Fit(set, gp.EPSettings{}); !errors.Is(err, train.ErrNoFiniteBias) {
-		t.Errorf("labels of one class: %v", err)
 	}
 }

@@ -17,7 +17,7 @@
 // fits all data in the scratch triangle of the kernel matrix, and Naive fits
 // every row without merging, as the plain reference for the other two.
 //
-// EP computes the posterior for any other likelihood, by expectation
+// EP computes the posterior for any other log-concave likelihood, by expectation
 // propagation. It is an approximation: on three sites its means are off by up to
-// 0.1% of the prior standard deviation for probit and logit, 2% for Student-t.
+// 0.1% of the prior standard deviation for probit and logit.
 package gp

@@ -113,7 +113,7 @@ func (e *estimate) nearestDistance(i int) float64 {
 // from it. With a bias a constant is added to K, which changes nothing under the
 // constraint that the weights sum to 0.
 type freeSystem struct {
-	kernel   svm.Rows
+	kernel   *svm.Rows
 	constant float64
 	bias     bool
 	index    []int

@@ -48,9 +48,7 @@ type estimate struct {
 
 // train trains on all examples.
 func (e *estimate) train() (err error) {
-	if e.trainer, err = svm.NewRowTrainer(e.problem.Kernel); err != nil {
-		return err
-	}
+	e.trainer = svm.NewRowTrainer(e.problem.Kernel)
 	n := len(e.problem.Y)
 	e.training = svm.Problem{Y: e.problem.Y, Site: e.problem.Site, C: make([]float64, n), Bias: e.problem.Bias}
 	for i, y := range e.problem.Y {

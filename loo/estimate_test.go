@@ -315,32 +315,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// computed makes kernel rows on demand.
-type computed struct{ k *linalg.Sym }
-
-func (c computed) N() int             { return c.k.N() }
-func (c computed) Diag(i int) float64 { return c.k.At(i, i) }
-func (c computed) FillRow(row []float64, i int) {
-	for j := range row {
-		row[j] = c.k.At(i, j)
-	}
-}
-
-// TestCachedRows: workers on small caches of their own find what one finds on
-// the matrix, whatever their number.
-func TestCachedRows(t *testing.T) {
-	k, y := embedded(t, "sonar", 1)
-	p := Problem{Kernel: rows(t, k), Y: y, C: 3, Bias: true}
-	want := run(t, p, Settings{Method: Fast, Workers: 1})
-	p.Kernel = svm.NewCache(computed{k}, 8*40*int64(k.N()))
-	for _, workers := range []int{1, 3} {
-		got := run(t, p, Settings{Method: Fast, Workers: workers})
-		if !slices.Equal(got.Outcome, want.Outcome) || got.RadiusSquared != want.RadiusSquared {
-			t.Errorf("%d workers: %d errors, want %d", workers, got.Errors, want.Errors)
-		}
-	}
-}
-
 // TestTies: with K = I no example tells anything of another, every left-out f is
 // exactly 0, and a tie counts half an error: as often right as wrong.
 func TestTies(t *testing.T) {

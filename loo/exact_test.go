@@ -101,7 +101,7 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 	for i := range c {
 		c[i] = p.C
 	}
-	trainer := need.One(svm.NewRowTrainer(p.Kernel))(t)
+	trainer := svm.NewRowTrainer(p.Kernel)
 	r := need.One(trainer.Train(svm.Problem{Y: p.Y, C: c, Bias: true}, svm.Settings{Tolerance: 1e-9}))(t)
 	for i, y := range p.Y {
 		f := r.Bias

@@ -25,7 +25,7 @@ func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64)
 	return k, set.Y
 }
 
-func rows(t testing.TB, k *linalg.Sym) svm.Rows {
+func rows(t testing.TB, k *linalg.Sym) *svm.Rows {
 	t.Helper()
 	r := need.One(svm.NewRows(k))(t)
 	return r

@@ -13,7 +13,7 @@ import (
 // Problem is a classifier whose errors on left-out examples are asked for.
 type Problem struct {
 	// Kernel is the kernel matrix over the M sites (see svm.NewRows, svm.NewCache).
-	Kernel svm.Rows
+	Kernel *svm.Rows
 	// Site maps the examples to their sites.
 	Site train.Sites
 	// Y are the labels, -1 or +1, length N, both among them.

@@ -79,3 +79,12 @@ func TestHardMarginsChecked(t *testing.T) {
 		t.Errorf("a predictor that is 0: %v", err)
 	}
 }
+
+// TestPosteriorMeanWithoutBias: a posterior mean refuses a bias, and says what to take instead.
+func TestPosteriorMeanWithoutBias(t *testing.T) {
+	_, err := model.Build(model.Spec{Set: load(t, "crabs"), Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 1},
+		Bias: true})
+	if !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "--no-bias") {
+		t.Error(err)
+	}
+}

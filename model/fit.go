@@ -64,11 +64,7 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 		f := make([]float64, m.Sites())
 		return &Fit{Weight: trainer.Alpha(), Bias: trainer.Bias(), F: f}, trainer.Predict(f)
 	case gp.Likelihood:
-		newEP := gp.NewEP
-		if m.Bias {
-			newEP = gp.NewBiasedEP
-		}
-		trainer, err := newEP(k, l)
+		trainer, err := gp.NewEP(k, l)
 		if err != nil {
 			return nil, inputError(err)
 		}
@@ -76,7 +72,7 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Fit{Weight: r.Alpha, Bias: r.Bias, F: r.Mean, Status: r.Status, err: r.Err()}, nil
+		return &Fit{Weight: r.Alpha, F: r.Mean, Status: r.Status, err: r.Err()}, nil
 	case loss.Proximal:
 		return m.fitProximal(k, l, set, settings)
 	}
@@ -85,7 +81,11 @@ func (m *Model) Fit(settings FitSettings) (*Fit, error) {
 
 // fitMargin trains a support vector classifier of margin cost c.
 func (m *Model) fitMargin(c float64, settings FitSettings) (*Fit, error) {
-	trainer, err := m.svmTrainer()
+	k, err := m.Dense()
+	if err != nil {
+		return nil, err
+	}
+	trainer, err := svm.NewTrainer(k)
 	if err != nil {
 		return nil, err
 	}

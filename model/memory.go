@@ -148,9 +148,6 @@ func (m *Model) RefineBytes(settings RefineSettings) int64 {
 	outputs := int64(m.Sites() + settings.Cross.Rows)
 	bytes := 8 * (multifidelity.NumbersPerPoint*outputs +
 		multifidelity.NumbersPerExample*int64(m.Set.N()))
-	if settings.Replicates {
-		bytes += 8 * outputs * int64(settings.Resamples)
-	}
 	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers,
 		Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
 	training.Batch.FirstIterate = true

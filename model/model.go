@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/dataset"
+	"bootbench/gp"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -127,6 +128,9 @@ func Build(spec Spec) (*Model, error) {
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
 		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
+	}
+	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
+		return nil, inputError(fmt.Errorf("a posterior mean, which the %s loss takes, has no bias: take --no-bias, or --constant for a penalised one", spec.Loss.Name()))
 	}
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.normalizeTarget()

@@ -138,8 +138,11 @@ func (o *observed) interval(without []float64, variance float64) (i solver.Inter
 // examples that each lacks: 8 (N + M + P) bytes a resample.
 type Replicates struct{ absent, fits []float64 }
 
-// Add takes in a resample.
-func (r *Replicates) Add(_ int, counts []int, f []float64) {
+// Add takes in resample b; the first begins anew.
+func (r *Replicates) Add(b int, counts []int, f []float64) {
+	if b == 0 {
+		r.absent, r.fits = nil, nil
+	}
 	for _, k := range counts {
 		lacks := 0.0
 		if k == 0 {

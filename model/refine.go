@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/batch"
 	"bootbench/linalg"
@@ -34,18 +36,17 @@ type RefineSettings struct {
 	Tests []loss.Test
 	// Plain uses no control variate.
 	Plain bool
-	// Pairs are points whose covariances are wanted, and Replicates keeps all fits: see
-	// multifidelity.Settings.
-	Pairs      [][2]int
-	Replicates bool
 	// Workers is the number of blocks that are trained at a time; 0 means GOMAXPROCS.
 	Workers int
 	// Cross is that of RetrainSettings.
 	Cross blas64.General
 	// Batch says how to train. Its FirstIterate is not used.
 	Batch batch.Settings
+	// Unchecked takes contradictions of the theory as they are: see Refine.
+	Unchecked bool
 	// OnResample, if set, sees every resample in the order of b, and Lookup is asked for
-	// fits that are known: see retrain.Settings.
+	// fits that are known: see retrain.Settings. Where all resamples are trained again, one by one,
+	// OnResample sees them again from b = 0 on.
 	OnResample func(b int, counts []int, f []float64)
 	Lookup     func(b int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
@@ -68,9 +69,11 @@ const DefaultMaxResamples = 100000
 // resamples exactly, around the solution, with their first iterates as control variates
 // (see package multifidelity). When ctx ends the finished
 // resamples count, two periods at least.
+//
+// Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
+// fits are not those of the blocks, all resamples are trained one by one, and a warning says so.
 func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*multifidelity.Result, error) {
-	began := time.Now()
 	if s != nil {
 		_, release, err := s.Hold()
 		if err != nil {
@@ -82,6 +85,62 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 	if err != nil {
 		return nil, err
 	}
+	result, err := r.refine(ctx)
+	if err != nil || settings.Batch.Single || settings.Unchecked || m.Spread != nil || len(result.Against(s).Contradictions()) == 0 {
+		return result, err
+	}
+	off, err := r.offSingle(ctx)
+	if err != nil || !(off > allowedOff) {
+		return result, err
+	}
+	settings.Batch.Single, settings.Lookup = true, nil
+	if r, err = m.newRefinement(s, scheme, settings); err != nil {
+		return nil, err
+	}
+	r.warnings = append(r.warnings, fmt.Sprintf(
+		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained one by one", off))
+	return r.refine(ctx)
+}
+
+// checkedFits is the number of resamples that are trained one by one where blocks contradict the theory.
+const checkedFits = 6
+
+// allowedOff is the root mean square difference between fits in blocks and one by one, in standard
+// deviations of the predictor, that leaves a contradiction standing. Single trainers of support vectors err
+// by some 1e-2 (TestMatchesExactTrainers of package batch).
+const allowedOff = 0.1
+
+// offSingle is how far the first fits are from those of the single trainers, over the sites.
+func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
+	trainer, err := r.model.exactTrainer(r.scheme, blas64.General{})()
+	if err != nil {
+		return 0, err
+	}
+	n := r.model.Sites()
+	sum, count, variance := 0.0, 0.0, r.solution.Var
+	f := make([]float64, n)
+	for b, fit := range r.first {
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		counts := make([]int, r.model.Set.N())
+		resample.Draw(r.scheme, r.settings.Seed, b, counts)
+		if fit == nil {
+			continue
+		}
+		if err := trainer.Fit(counts, f); err != nil {
+			continue // one by one it is not trained at all
+		}
+		for i, v := range f {
+			sum += (v - fit[i]) * (v - fit[i])
+			count++
+		}
+	}
+	return math.Sqrt(sum / count / (floats.Sum(variance) / float64(n))), nil
+}
+
+// refine trains as many resamples as are wanted, and estimates.
+func (r *refinement) refine(ctx context.Context) (*multifidelity.Result, error) {
 	start := time.Now()
 	for r.target = r.settings.Resamples; r.done < r.target; r.target = r.next() {
 		if err := r.run(ctx); err != nil {
@@ -94,32 +153,39 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 	if r.done < 2*r.period {
 		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", retrain.ErrCancelled, r.done)
 	}
-	result := r.estimator.Result()
-	stats := r.trainer.Stats()
-	result.OneClass = r.oneClass
-	result.Status, result.Method, result.Iterations, result.Exact = r.status, "batch", stats.Iterations,
-		stats.Exact
+	result, stats := r.estimator.Result(), r.trainer.Stats()
+	result.Status, result.Iterations, result.Exact = r.status, stats.Iterations, stats.Exact
+	result.OneClass, result.Method = r.oneClass, Batch.String()
+	if r.settings.Batch.Single {
+		result.Method = Single.String()
+	}
 	result.Warnings = append(result.Warnings, r.warnings...)
-	result.Time = multifidelity.Time{Fits: time.Since(start), Total: time.Since(began)}
+	result.Time = multifidelity.Time{Fits: time.Since(start), Total: time.Since(r.began)}
 	return result, nil
 }
 
 // refinement is a Refine in progress.
 type refinement struct {
+	model     *Model
+	solution  *solver.Solution
+	scheme    resample.Scheme
 	problem   retrain.Problem
 	settings  RefineSettings
 	trainer   *batch.Trainer
 	estimator *multifidelity.Estimator
+	began     time.Time
 	period    int
-	done      int // resamples
-	target    int // of the present run
+	done      int                    // resamples
+	target    int                    // of the present run
+	oneClass  int                    // resamples of one class
+	first     [checkedFits][]float64 // fits; nil: of one class, or not trained
 	status    retrain.Status
 	warnings  []string
-	oneClass  int // resamples of one class
 }
 
 func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*refinement, error) {
+	began := time.Now()
 	proximal, ok := m.Loss.(loss.Proximal)
 	switch {
 	case !ok:
@@ -150,15 +216,15 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 		return nil, err
 	}
 	responses := linalg.Responses(engine, settings.Cross)
-	r := &refinement{problem: m.retraining(scheme, settings.Cross), settings: settings,
+	r := &refinement{model: m, solution: s, scheme: scheme, began: began,
+		problem: m.retraining(scheme, settings.Cross), settings: settings,
 		period: resample.Period(scheme)}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
 		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
-	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain, Pairs: settings.Pairs,
-		Replicates: settings.Replicates})
+	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
 	if err != nil {
 		return nil, inputError(err)
 	}
@@ -176,6 +242,9 @@ func (r *refinement) run(ctx context.Context) error {
 		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
 		Lookup: r.settings.Lookup,
 		OnResample: func(b int, counts []int, f []float64) {
+			if b < checkedFits && !r.problem.Decided(counts) {
+				r.first[b] = slices.Clone(f[:r.problem.Sites])
+			}
 			r.done++
 			r.estimator.Add(counts, f)
 			if r.settings.OnResample != nil {

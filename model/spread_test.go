@@ -130,7 +130,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1}))))(t)
 	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
-		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}, Pairs: [][2]int{{0, 1}},
+		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}},
 		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	}
 	test := r.TestError()
 	return map[string][]float64{"left-out error": {test.Error, test.StandardError, test.BaggedError},
-		"means": r.Points.Mean, "variances": r.Points.Variance, "covariance": r.Covariance}
+		"means": r.Points.Mean, "variances": r.Points.Variance}
 }
 
 // refines are the cases that TestSpreadRefines and its like on ranks have.

@@ -34,7 +34,7 @@ func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retra
 			Cross: cross}.Trainers(p), nil
 	}
 	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
-		return retrain.EP{Kernel: k, Likelihood: likelihood, Bias: m.Bias, Cross: cross}.Trainers(p), nil
+		return retrain.EP{Kernel: k, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
 	}
 	if proximal, ok := m.Loss.(loss.Proximal); ok {
 		return retrain.ERM{Kernel: k, Loss: proximal, Bias: m.Bias, Cross: cross}.Trainers(p), nil

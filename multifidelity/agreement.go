@@ -21,33 +21,51 @@ type Agreement struct {
 }
 
 // A theory that is solved is contradicted from leastJudged resamples on: a standard error from fewer is
-// no measure. Differences must be significant, and large beside those of a few percent that
-// are the theory's rule.
+// no measure. Differences must be significant, large beside those of a few percent that
+// are the theory's rule, and no less than a share of what predicting 0 everywhere errs by, or, of
+// deviations, of the targets' root mean square.
 const (
 	leastJudged       = 20
 	significant       = 3.0
 	largeErrorOff     = 0.05
 	largeVarianceSide = 2.0 // VarianceRatio above it, or below its inverse
+	leastDifference   = 1e-4
 )
 
 // Against compares with the solution that was refined.
 func (r *Result) Against(s *solver.Solution) Agreement {
 	a := Agreement{ErrorOff: math.NaN(), ErrorScore: math.NaN(), judged: s.Status == solver.Converged &&
 		r.Resamples >= leastJudged}
+	none, square := 0.0, 0.0 // of predictions of 0
+	for _, y := range r.y {
+		square += y * y / float64(len(r.y))
+		if len(r.Tests) > 0 {
+			none += r.TestError().Test.Value(0, y) / float64(len(r.y))
+		}
+	}
 	if len(r.Tests) > 0 {
 		test := r.TestError()
 		theory, _ := s.LeftOut(test.Test)
-		a.ErrorOff, a.ErrorScore = theory/test.Error-1, (theory-test.Error)/test.StandardError
+		a.ErrorOff, a.ErrorScore = theory/test.Error-1, score(theory-test.Error, test.StandardError,
+			leastDifference*none)
 	}
 	var ratios, scores []float64
 	for i, v := range s.Var {
 		if refined := r.Points.Variance[i]; refined > 0 {
 			ratios = append(ratios, v/refined)
-			scores = append(scores, math.Abs(v-refined)/r.Points.VarianceSE[i])
+			scores = append(scores, math.Abs(score(v-refined, r.Points.VarianceSE[i], leastDifference*leastDifference*square)))
 		}
 	}
 	a.VarianceRatio, a.VarianceScore = median(ratios), median(scores)
 	return a
+}
+
+// score is a difference in standard errors, 0 where it is at most least.
+func score(difference, se, least float64) float64 {
+	if math.Abs(difference) <= least {
+		return 0
+	}
+	return difference / se
 }
 
 // median is NaN of nothing. It sorts v.

@@ -3,7 +3,6 @@ package multifidelity
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"bootbench/loss"
 	"bootbench/resample"
@@ -15,12 +14,6 @@ type Settings struct {
 	Tests []loss.Test
 	// Plain uses no control variate: averages are then those of plain retraining.
 	Plain bool
-	// Pairs are the points whose covariances over resamples are wanted: sites, then new
-	// inputs.
-	Pairs [][2]int
-	// Replicates keeps all fits, 8 (M + P) bytes each, for Result.Quantile and
-	// Result.Interval.
-	Replicates bool
 }
 
 // rounding is the mean square, relative to what it would be for independent resamples,
@@ -29,14 +22,14 @@ type Settings struct {
 const rounding = 1e-6
 
 // NumbersPerPoint and NumbersPerExample are about how many numbers an Estimator holds of a
-// site or new input, and of an example; its sums, in single precision, count half.
+// site or new input, and of an example.
 const (
-	NumbersPerPoint   = 115
-	NumbersPerExample = 85
+	NumbersPerPoint   = 220
+	NumbersPerExample = 160
 )
 
 // Estimator takes in fits and their first iterates, resample after resample. Its memory
-// does not grow with the number of resamples (Settings.Replicates apart).
+// does not grow with the number of resamples.
 type Estimator struct {
 	problem  Problem
 	settings Settings
@@ -45,17 +38,13 @@ type Estimator struct {
 	period   int // resamples that depend on each other, see resample.Period
 	done     int // resamples taken in
 
-	center   []float64            // the theory's mean, M + P
-	points   *regression[float32] // F1 - E F1 and its square; f - center, its square, votes
-	unit     []float64            // the same, summed over the present period
-	examples *regression[float32] // over resamples that leave the example out: the controls; f - center, tests
-	observed []float64            // workspace for these
-	leftOut  []*leftOut           // of each test; none where no example is ever left out
-	absent   []int                // per example, the resamples that leave it out
-	nextFit  int                  // periods after which examples get coefficients of their own
-
-	covariances *covariances
-	replicates  [][]float64
+	center   []float64   // the theory's mean, M + P
+	points   *regression // F1 - E F1 and its square; f - center, its square, votes
+	unit     []float64   // the same, summed over the present period
+	examples *regression // over resamples that leave the example out: the controls; f - center, tests
+	observed []float64   // workspace for these
+	leftOut  []*leftOut  // of each test; none where no example is ever left out
+	absent   []int       // per example, the resamples that leave it out
 }
 
 // Numbers of the variables of points and examples.
@@ -82,8 +71,7 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 			p.Site[i] = i
 		}
 	}
-	e := &Estimator{problem: p, settings: s, period: resample.Period(p.Scheme), absent: make([]int, len(p.Y)),
-		nextFit: firstFit}
+	e := &Estimator{problem: p, settings: s, period: resample.Period(p.Scheme), absent: make([]int, len(p.Y))}
 	if !s.Plain {
 		known, err := NewExpectation(p)
 		if err != nil {
@@ -94,16 +82,10 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	x := expectation{Problem: p, engine: engine}
 	e.center = append(append([]float64(nil), p.Solution.Mean...), make([]float64, p.Responses.Rows)...)
 	x.respond(e.center[len(p.Solution.Mean):], p.Solution.SiteMean)
-	if e.covariances, err = newCovariances(s.Pairs, len(e.center)); err != nil {
-		return nil, err
-	}
-	if e.known != nil && e.known.forceVar != nil {
-		e.covariances.know(&x, e.known.forceVar)
-	}
-	e.points = newRegression[float32](len(e.center), controls, pointResponses)
+	e.points = newRegression(len(e.center), controls, pointResponses)
 	e.unit = make([]float64, len(e.center)*pointVariables)
 	if p0 := resample.ProbZero(p.Scheme, 1); p0 > 0 {
-		e.examples = newRegression[float32](len(p.Y), controls, 1+len(s.Tests))
+		e.examples = newRegression(len(p.Y), controls, 1+len(s.Tests))
 		e.observed = make([]float64, e.examples.variables())
 		for _, test := range s.Tests {
 			e.leftOut = append(e.leftOut, newLeftOut(&e.problem, test, p0))
@@ -159,11 +141,6 @@ func (e *Estimator) Add(counts []int, f []float64) {
 	if e.examples != nil {
 		e.addLeftOut(group, counts, exact, first)
 	}
-	e.covariances.add(func(j int) float64 { return first[j] - e.known.Mean[j] },
-		func(j int) float64 { return exact[j] - e.center[j] }, e.known != nil)
-	if e.settings.Replicates {
-		e.replicates = append(e.replicates, slices.Clone(exact))
-	}
 	if e.done%e.period == 0 {
 		e.endPeriod(group)
 	}
@@ -207,31 +184,8 @@ func (e *Estimator) endPeriod(group int) {
 		e.points.add(group, j, unit)
 		clear(unit)
 	}
-	e.covariances.end(group, float64(e.period))
 	for _, l := range e.leftOut {
 		l.end(group, float64(e.period), e.absent)
-	}
-	if e.known != nil && e.examples != nil && e.done == e.nextFit*e.period {
-		e.fitExamples()
-		e.nextFit += e.nextFit / 2
-	}
-}
-
-// firstFit is the number of periods after which examples get coefficients of their own in
-// the left-out error; they are fitted again whenever there are half as many more. From 64 on sets
-// on which a common coefficient does as well lose 1%.
-const firstFit = 128
-
-// fitExamples fits them.
-func (e *Estimator) fitExamples() {
-	for _, l := range e.leftOut {
-		l.own = make([][]float64, len(e.absent))
-	}
-	for i := range e.absent {
-		beta := e.examples.coefficients(e.examples.total(i), e.examplePlan(i))
-		for t, l := range e.leftOut {
-			l.own[i] = beta[1+t]
-		}
 	}
 }
 

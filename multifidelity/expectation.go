@@ -36,8 +36,6 @@ type Expectation struct {
 	// AbsentMean and AbsentVar are the same at the site of each example, over the
 	// resamples that leave it out: length N.
 	AbsentMean, AbsentVar []float64
-
-	forceVar []float64 // variance of the sites' forces where counts are independent, else nil
 }
 
 // forces are moments of xi - g over the sites under one law of the counts.
@@ -82,7 +80,6 @@ func NewExpectation(p Problem) (*Expectation, error) {
 	e.AbsentMean = x.absentMean(given, own)
 	switch {
 	case law.independent():
-		e.forceVar = whole.variance
 		e.Var, e.AbsentVar = x.independentVar(whole.variance), x.absentVar(x.offDiagVar(given.variance), own)
 	case x.alone():
 		e.Var, e.AbsentVar = x.pairVar(law, whole.variance), x.absentVar(x.offDiagPairVar(others, given.variance),

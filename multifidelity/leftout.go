@@ -25,33 +25,23 @@ const theoryWeight = 20
 //
 //	sum_i 1[i absent] w_i (F1_i - E F1_i)   and   sum_i 1[i absent] q_i ((F1_i - E F1_i)^2 - Var F1_i).
 //
-// In the first resamples their two coefficients are fitted, group against group, to the
-// losses about the theory's left-out errors, which no resample has touched. F1 tells much of
-// some examples and little of others: once there are firstFit resamples every example has
-// two coefficients of its own, fitted to the resamples before. That is a martingale again.
+// Their two coefficients are fitted, group against group, to the losses about the theory's left-out errors,
+// which no resample has touched.
 type leftOut struct {
 	test         loss.Test
 	theory       []float64 // e_i of the theory
 	theoryMean   float64
-	center       []float64   // the present e_i
-	mean         float64     // of center
-	sums         []float64   // of the losses of each example when absent
-	moved        []int       // examples whose center is to move at the end of the period
-	slope, curve []float64   // w, q
-	own          [][]float64 // in the place of w and q, fitted to each example; nil at first
-	scale        float64     // 1/(N p0)
-	examples     float64     // N
+	center       []float64 // the present e_i
+	mean         float64   // of center
+	sums         []float64 // of the losses of each example when absent
+	moved        []int     // examples whose center is to move at the end of the period
+	slope, curve []float64 // w, q
+	scale        float64   // 1/(N p0)
+	examples     float64   // N
 
-	early    *regression[float64]   // the controls; losses about theory, about center
-	late     *regression[float64]   // losses about center, and these less the examples' own controls
-	observed [lateVariables]float64 // of the present period
+	all      *regression // the controls; losses about theory, about center
+	observed [4]float64  // of the present period
 }
-
-// Variables of a period: early takes the first four, late the last two.
-const (
-	earlyVariables = 4
-	lateVariables  = 5
-)
 
 // differenceStep is the step, in standard deviations of the cavity, of the differences
 // that stand for derivatives of the averaged test loss.
@@ -60,7 +50,7 @@ const differenceStep = 0.05
 func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 	n := len(p.Y)
 	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
-		early: newRegression[float64](1, controls, 2), late: newRegression[float64](1, 0, 2),
+		all:      newRegression(1, controls, 2),
 		examples: float64(n), scale: 1 / (float64(n) * p0)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
@@ -81,7 +71,6 @@ func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
 func (l *leftOut) begin() {
 	l.observed[2] += l.theoryMean
 	l.observed[3] += l.mean
-	l.observed[4] += l.mean
 }
 
 // add takes in the loss of an absent example, and what F1 and its square exceed their
@@ -91,9 +80,6 @@ func (l *leftOut) add(example int, value, first, square float64) {
 	l.observed[1] += l.scale * l.curve[example] * square
 	l.observed[2] += l.scale * (value - l.theory[example])
 	l.observed[3] += l.scale * (value - l.center[example])
-	if l.own != nil {
-		l.observed[4] += l.scale * (value - l.center[example] - l.own[example][0]*first - l.own[example][1]*square)
-	}
 	l.sums[example] += value
 	l.moved = append(l.moved, example)
 }
@@ -103,11 +89,7 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 	for i := range l.observed {
 		l.observed[i] /= period
 	}
-	if l.own != nil {
-		l.late.add(group, 0, l.observed[earlyVariables-1:])
-	} else {
-		l.early.add(group, 0, l.observed[:earlyVariables])
-	}
+	l.all.add(group, 0, l.observed[:])
 	clear(l.observed[:])
 	move := 0.0
 	for _, i := range l.moved {
@@ -124,33 +106,11 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain float64) {
 	p := plan{plain: plain, floor: []float64{rounding * first * first, rounding * second * second},
 		prior: [][]float64{{1, 1}, {1, 1}}, like: []int{0, 0}}
-	controlled, raw := pooled{}, pooled{}
-	controlled.add(l.early.estimate(0, p), 1)
-	raw.add(l.early.estimate(0, plan{plain: true}), 1)
-	late := l.late.estimate(0, plan{plain: true})
-	controlled.add(late, 1)
-	raw.add(late, 0)
-	return controlled.mean(), math.Sqrt(controlled.variance()), raw.variance() / controlled.variance()
-}
-
-// pooled are the sums of residuals of several estimates of one number.
-type pooled struct{ count, sum, squares float64 }
-
-// add takes in the residuals of response k.
-func (p *pooled) add(e *estimate, k int) {
-	if e.count == 0 {
-		return
+	controlled, raw := l.all.estimate(0, p), l.all.estimate(0, plan{plain: true})
+	if gain = 1; controlled.cov[1][1] > 0 {
+		gain = raw.cov[1][1] / controlled.cov[1][1]
 	}
-	p.count += e.count
-	p.sum += e.count * e.mean[k]
-	p.squares += e.squares[k]
-}
-
-func (p *pooled) mean() float64 { return p.sum / p.count }
-
-// variance is that of the mean.
-func (p *pooled) variance() float64 {
-	return math.Max(0, p.squares-p.sum*p.mean()) / (p.count * (p.count - 1))
+	return controlled.mean[1], controlled.se(1), gain
 }
 
 // leastAbsent is the least variance of a left-out prediction that counts, as a share of

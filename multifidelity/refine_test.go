@@ -273,45 +273,6 @@ func TestErrorEstimates(t *testing.T) {
 	}
 }
 
-// TestReplicates: quantiles are those of the fits that OnResample shows, and the covariance
-// of a point with itself is its variance, to the rounding of single precision: without
-// control exactly, since both are then the k-statistic.
-func TestReplicates(t *testing.T) {
-	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
-	scheme := resample.Poisson{Ratio: 1}
-	cross := inputs(t, m, 3)
-	for _, plain := range []bool{true, false} {
-		var seen []float64
-		r, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, model.RefineSettings{
-			Cross:     cross,
-			Resamples: 101, Pairs: [][2]int{{4, 4}, {81, 81}}, Replicates: true, Plain: plain,
-			OnResample: func(_ int, _ []int, f []float64) { seen = append(seen, f[81]) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(seen)
-		if q := r.Quantile(81, 0.5); q != seen[50] {
-			t.Errorf("median %v, want %v", q, seen[50])
-		}
-		if i, err := r.Interval(81, 0.9); err != nil || i.Low != seen[5] || i.High != seen[95] {
-			t.Errorf("interval %v, want %v and %v (%v)", i, seen[5], seen[95], err)
-		}
-		for n, j := range []int{4, 81} {
-			// sums of points are in single precision
-			if v := r.Points.Variance[j]; math.Abs(r.Covariance[n]-v) > 1e-6*v && plain ||
-				math.Abs(r.Covariance[n]-v) > 0.5*r.Points.VarianceSE[j] {
-				t.Errorf("plain %v, point %d: covariance with itself %v +- %v, variance %v +- %v", plain, j,
-					r.Covariance[n], r.CovarianceSE[n], v, r.Points.VarianceSE[j])
-			}
-		}
-	}
-	if _, err := m.Refine(context.Background(), solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 9,
-		Pairs: [][2]int{{0, 80}}}); err == nil {
-		t.Error("a pair that does not exist is accepted")
-	}
-}
-
 // TestIndependentSites: where the kernel carries nothing from one input to another a
 // left-out prediction is 0 in every resample, so that the left-out error is the mean square
 // of the targets, which the refined one must be to rounding in single precision: what F1

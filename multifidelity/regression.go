@@ -18,39 +18,38 @@ const priorWeight = 8
 
 // regression estimates the means of responses y with the help of controls x of known mean
 // 0, at many points at a time. Its memory does not grow with the number of observations; it
-// is most of what refined estimates take, and half of that where sums are kept in single precision,
-// each off by some 1e-7 of its terms' size times the root of their number.
-type regression[T float32 | float64] struct {
+// is most of what refined estimates take.
+type regression struct {
 	points, controls, responses int
-	sums                        [groups][]T // points x (1 + v + v(v+1)/2) for v = controls + responses
+	sums                        [groups][]float64 // points x (1 + v + v(v+1)/2) for v = controls + responses
 }
 
-func newRegression[T float32 | float64](points, controls, responses int) *regression[T] {
-	r := &regression[T]{points: points, controls: controls, responses: responses}
+func newRegression(points, controls, responses int) *regression {
+	r := &regression{points: points, controls: controls, responses: responses}
 	for g := range r.sums {
-		r.sums[g] = make([]T, points*r.width())
+		r.sums[g] = make([]float64, points*r.width())
 	}
 	return r
 }
 
-func (r *regression[T]) variables() int { return r.controls + r.responses }
+func (r *regression) variables() int { return r.controls + r.responses }
 
 // width is how many sums there are at a point: the number of observations, the variables,
 // and their products, the upper triangle by rows.
-func (r *regression[T]) width() int {
+func (r *regression) width() int {
 	v := r.variables()
 	return 1 + v + v*(v+1)/2
 }
 
 // add takes in an observation, controls then responses, at one point.
-func (r *regression[T]) add(group, point int, observed []float64) {
+func (r *regression) add(group, point int, observed []float64) {
 	sums := r.sums[group][point*r.width():][:r.width()]
 	sums[0]++
 	at := 1 + len(observed)
 	for i, v := range observed {
-		sums[1+i] = T(float64(sums[1+i]) + v)
+		sums[1+i] += v
 		for _, w := range observed[i:] {
-			sums[at] = T(float64(sums[at]) + v*w)
+			sums[at] += v * w
 			at++
 		}
 	}
@@ -74,21 +73,15 @@ func (m moments) at(i, j int) float64 { // sum of products
 func (m moments) covariance(i, j int) float64 { return m.at(i, j) - m.sum(i)*m.mean(j) }
 
 // group are the sums of one group.
-func (r *regression[T]) group(point, g int) moments {
-	own := make([]float64, r.width())
-	for i, v := range r.sums[g][point*r.width():][:r.width()] {
-		own[i] = float64(v)
-	}
-	return moments{r.variables(), own}
+func (r *regression) group(point, g int) moments {
+	return moments{r.variables(), r.sums[g][point*r.width():][:r.width()]}
 }
 
 // total are the sums of all groups.
-func (r *regression[T]) total(point int) moments {
+func (r *regression) total(point int) moments {
 	total := make([]float64, r.width())
 	for g := range groups {
-		for i, v := range r.sums[g][point*r.width():][:r.width()] {
-			total[i] += float64(v)
-		}
+		floats.Add(total, r.sums[g][point*r.width():][:r.width()])
 	}
 	return moments{r.variables(), total}
 }
@@ -110,12 +103,11 @@ type plan struct {
 
 // estimate is means of responses and the covariance of their errors.
 type estimate struct {
-	count   float64
-	mean    []float64
-	cov     [][]float64
-	squares []float64         // sums of squares of the residuals
-	counts  [groups]float64   // observations by group
-	sums    [groups][]float64 // of the residuals y - beta x
+	count  float64
+	mean   []float64
+	cov    [][]float64
+	counts [groups]float64   // observations by group
+	sums   [groups][]float64 // of the residuals y - beta x
 }
 
 // se is the standard error of the mean of response k.
@@ -137,7 +129,7 @@ func (e *estimate) without(k, group int) float64 {
 // coefficients beta of each group fitted to the other groups, and the covariance of these
 // means from that of the residuals. All is NaN without observations, the covariance with
 // one.
-func (r *regression[T]) estimate(point int, p plan) *estimate {
+func (r *regression) estimate(point int, p plan) *estimate {
 	q := r.responses
 	e := &estimate{mean: make([]float64, q), cov: make([][]float64, q)}
 	squares := make([][]float64, q)
@@ -169,9 +161,14 @@ func (r *regression[T]) estimate(point int, p plan) *estimate {
 		e.mean[k] /= e.count
 	}
 	for k := range q {
-		e.squares = append(e.squares, squares[k][k])
 		for l := range k + 1 {
 			c := (squares[k][l] - e.count*e.mean[k]*e.mean[l]) / (e.count * (e.count - 1))
+			switch {
+			case e.count < 2:
+				c = math.NaN()
+			case k == l:
+				c = math.Max(0, c) // rounding
+			}
 			e.cov[k][l], e.cov[l][k] = c, c
 		}
 	}
@@ -179,7 +176,7 @@ func (r *regression[T]) estimate(point int, p plan) *estimate {
 }
 
 // residualProduct is the sum of (y_k - beta_k x)(y_l - beta_l x).
-func (r *regression[T]) residualProduct(m moments, beta [][]float64, k, l int) float64 {
+func (r *regression) residualProduct(m moments, beta [][]float64, k, l int) float64 {
 	sum := m.at(r.controls+k, r.controls+l)
 	for i := range r.controls {
 		sum -= beta[k][i]*m.at(i, r.controls+l) + beta[l][i]*m.at(i, r.controls+k)
@@ -193,7 +190,7 @@ func (r *regression[T]) residualProduct(m moments, beta [][]float64, k, l int) f
 // coefficients are those of each response on the controls: least squares about the prior
 // ones with their weight, or about 0 where the prior ones do not lower the variance. A control that is
 // constant within rounding, or determined by those before it, keeps its prior one.
-func (r *regression[T]) coefficients(m moments, p plan) [][]float64 {
+func (r *regression) coefficients(m moments, p plan) [][]float64 {
 	beta := make([][]float64, r.responses)
 	for k := range beta {
 		beta[k] = make([]float64, r.controls)
@@ -204,7 +201,7 @@ func (r *regression[T]) coefficients(m moments, p plan) [][]float64 {
 	if p.plain || m.count() < 2 {
 		return beta
 	}
-	l := r.factorize(m, p.floor)
+	covariance := ridge(r, m, p.floor)
 	for k := range beta {
 		like := k
 		if p.like != nil {
@@ -214,22 +211,19 @@ func (r *regression[T]) coefficients(m moments, p plan) [][]float64 {
 			clear(beta[k])
 		}
 		move := make([]float64, r.controls)
-		solveCholesky(l, move, func(i int) float64 {
-			c := m.covariance(i, r.controls+like)
+		for i := range move {
+			move[i] = m.covariance(i, r.controls+like)
 			for j, b := range beta[k] {
-				c -= b * m.covariance(i, j)
+				move[i] -= b * m.covariance(i, j)
 			}
-			return c
-		})
-		for i, v := range move {
-			beta[k][i] += v
 		}
+		floats.Add(beta[k], covariance.solve(move))
 	}
 	return beta
 }
 
 // reduces says whether coefficients lower the variance of response k.
-func (r *regression[T]) reduces(m moments, beta []float64, k int) bool {
+func (r *regression) reduces(m moments, beta []float64, k int) bool {
 	change := 0.0
 	for i, b := range beta {
 		change -= 2 * b * m.covariance(i, r.controls+k)
@@ -240,64 +234,53 @@ func (r *regression[T]) reduces(m moments, beta []float64, k int) bool {
 	return change < 0
 }
 
-// factorize is Cholesky's factor of the controls' covariances with the prior's weight, by
-// rows; those of controls that are not used are nil.
-func (r *regression[T]) factorize(m moments, floor []float64) [][]float64 {
-	l := make([][]float64, r.controls)
-	for i := range l {
+// controlCovariance is the controls' covariances with the prior's weight, a 2 x 2 matrix whose second
+// control is taken less its regression on the first. A pivot of 0 leaves a control out.
+type controlCovariance struct {
+	pivot [controls]float64
+	slope float64 // of the second control on the first
+}
+
+// collinear is the share of a control's variance that the one before it must leave.
+const collinear = 1e-6
+
+// ridge leaves out what is constant within rounding, by the least mean squares in floor, or determined by
+// the control before it.
+func ridge(r *regression, m moments, floor []float64) (c controlCovariance) {
+	raise := 1 + priorWeight/m.count()
+	for i := range r.controls {
 		square := m.covariance(i, i)
 		if !(square > floor[i]*m.count()) {
 			continue
 		}
-		row := make([]float64, i+1)
-		rest := square * (1 + priorWeight/m.count())
-		for j := range i {
-			if l[j] == nil {
-				continue
-			}
-			v := m.covariance(i, j)
-			for a := range j {
-				if l[a] != nil {
-					v -= row[a] * l[j][a]
-				}
-			}
-			row[j] = v / l[j][j]
-			rest -= row[j] * row[j]
+		rest := square * raise
+		if i == 1 && c.pivot[0] > 0 {
+			c.slope = m.covariance(0, 1) / c.pivot[0]
+			rest -= c.slope * m.covariance(0, 1)
 		}
 		if rest > collinear*square {
-			row[i] = math.Sqrt(rest)
-			l[i] = row
+			c.pivot[i] = rest
 		}
 	}
-	return l
+	return c
 }
 
-// collinear is the share of a control's variance that those before it must leave.
-const collinear = 1e-6
-
-// solveCholesky writes the solution of l l' x = b; rows of l that are nil have x = 0.
-func solveCholesky(l [][]float64, x []float64, b func(i int) float64) {
-	for i := range l {
-		if l[i] == nil {
-			continue
-		}
-		x[i] = b(i)
-		for j := range i {
-			x[i] -= l[i][j] * x[j] // x[j] = 0 where l[j] is nil
-		}
-		x[i] /= l[i][i]
+// solve overwrites b with the solution x of C x = b, 0 for controls that are left out.
+func (c *controlCovariance) solve(b []float64) []float64 {
+	if len(b) == controls && c.pivot[1] > 0 {
+		b[1] = (b[1] - c.slope*b[0]) / c.pivot[1]
+	} else if len(b) == controls {
+		b[1] = 0
 	}
-	for i := len(l) - 1; i >= 0; i-- {
-		if l[i] == nil {
-			continue
+	if len(b) > 0 && c.pivot[0] > 0 {
+		b[0] /= c.pivot[0]
+		if len(b) == controls {
+			b[0] -= c.slope * b[1]
 		}
-		for j := i + 1; j < len(l); j++ {
-			if l[j] != nil {
-				x[i] -= l[j][i] * x[j]
-			}
-		}
-		x[i] /= l[i][i]
+	} else if len(b) > 0 {
+		b[0] = 0
 	}
+	return b
 }
 
 // jackknife is the standard error of an estimate from its values with one of G groups

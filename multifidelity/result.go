@@ -3,10 +3,7 @@ package multifidelity
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
-
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -26,11 +23,6 @@ type Result struct {
 	Points    Points
 	// OutOfBag is, for each example, the mean prediction over the resamples that leave it out.
 	OutOfBag []float64
-	// Covariance and CovarianceSE are those of Settings.Pairs.
-	Covariance, CovarianceSE []float64
-	// Replicates are the exact fits, resample by resample, at all points, where
-	// Settings.Replicates asks for them.
-	Replicates [][]float64
 	// Iterations is the number of products with G of all fits, and Exact that of the
 	// fits left to the exact trainer.
 	Iterations, Exact int
@@ -79,29 +71,6 @@ type Time struct {
 	Total time.Duration // with the set-up
 }
 
-// Quantile is the quantile q of the predictor at a point over the resamples done, each with
-// the same weight; NaN without replicates.
-func (r *Result) Quantile(point int, q float64) float64 {
-	if len(r.Replicates) == 0 || !(q >= 0 && q <= 1) {
-		return math.NaN()
-	}
-	values := make([]float64, len(r.Replicates))
-	for b, f := range r.Replicates {
-		values[b] = f[point]
-	}
-	slices.Sort(values)
-	return stat.Quantile(q, stat.Empirical, values, nil)
-}
-
-// Interval is the percentile interval of the predictor at a point: see solver.Interval for
-// what it says.
-func (r *Result) Interval(point int, level float64) (solver.Interval, error) {
-	if err := solver.CheckLevel(level); err != nil {
-		return solver.Interval{}, err
-	}
-	return solver.Interval{Low: r.Quantile(point, (1-level)/2), High: r.Quantile(point, (1+level)/2)}, nil
-}
-
 // Test is the estimate for a test loss of this name; nil: there is none.
 func (r *Result) Test(name string) *TestError {
 	for i := range r.Tests {
@@ -133,9 +102,7 @@ func (e *Estimator) Result() *Result {
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
-	r.Replicates = e.replicates
 	e.readPoints(&r.Points)
-	e.readCovariances(r)
 	e.readTests(r)
 	return r
 }
@@ -190,21 +157,6 @@ func steady(se, estimates []float64, resamples int) {
 		if v > 0 && se[i] > 0 {
 			se[i] = v * math.Sqrt((1+unseenTails/n)*(n*relative(i)+poolWeight*mean)/(n+poolWeight))
 		}
-	}
-}
-
-func (e *Estimator) readCovariances(r *Result) {
-	for n, pair := range e.settings.Pairs {
-		var move [2]float64
-		d := [2]float64{e.deviation(pair[0]), e.deviation(pair[1])}
-		for i, j := range pair {
-			if e.known != nil {
-				move[i] = e.known.Mean[j] - e.center[j]
-			}
-		}
-		floor := []float64{rounding * d[0] * d[0], rounding * d[1] * d[1], rounding * d[0] * d[0] * d[1] * d[1]}
-		value, se := e.covariances.estimate(n, plan{plain: e.known == nil, floor: floor}, move)
-		r.Covariance, r.CovarianceSE = append(r.Covariance, value), append(r.CovarianceSE, se)
 	}
 }
 
@@ -291,7 +243,8 @@ func newBag(center float64, at *estimate) bag {
 	return b
 }
 
-// bagged is the error of the mean prediction over the resamples without the example, and
+// bagged is the error of the mean prediction over the resamples without the example, which for the square
+// loss must be two at least, and
 // its standard error: by the jackknife, or where that is less, as for a loss of steps
 // that no group moves over one, by what the mean predictions' own standard errors say.
 func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
@@ -300,12 +253,12 @@ func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 		sum, count := 0.0, 0.0
 		for i, y := range e.problem.Y {
 			f := prediction(&bags[i])
-			if math.IsNaN(f) {
+			if math.IsNaN(f) || square && math.IsNaN(bags[i].variance) {
 				continue
 			}
 			sum += test.Value(f, y)
-			if variance := bags[i].variance; square && !math.IsNaN(variance) {
-				sum -= variance
+			if square {
+				sum -= bags[i].variance
 			}
 			count++
 		}

@@ -290,8 +290,9 @@ type Draws struct {
 	Resamples int    `json:"resamples"`
 	Seed      uint64 `json:"seed"`
 	Workers   int    `json:"workers"`
-	Empty     int    `json:"empty"`   // resamples without any example
-	Skipped   int    `json:"skipped"` // resamples beside these whose training did not converge
+	Empty     int    `json:"empty"`               // resamples without any example
+	OneClass  int    `json:"one_class,omitempty"` // those of one class, which predict its label
+	Skipped   int    `json:"skipped"`             // resamples beside these whose training did not converge
 }
 
 // LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are

@@ -9,7 +9,8 @@ import (
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
 type Refined struct {
 	Resamples   int     `json:"resamples"`
-	Method      string  `json:"method"` // by which they were trained
+	Method      string  `json:"method"`              // by which they were trained
+	OneClass    int     `json:"one_class,omitempty"` // those of one class, which predict its label
 	TestError   float64 `json:"test_error"`
 	SE          float64 `json:"standard_error"` // of TestError
 	Err632      float64 `json:"err632"`

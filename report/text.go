@@ -22,7 +22,7 @@ func (d *document) subject(s Subject) {
 	d.line("kernel", "%s", KernelText(s.Kernel))
 	if s.ChosenBy != "" {
 		d.line("chosen", "by %s", s.ChosenBy)
-		d.line("the same again", "%s", s.CommandLine)
+		d.line("to repeat", "%s", s.CommandLine)
 	}
 	features := "as they are"
 	if s.Standardized {

@@ -181,7 +181,7 @@ func (r *blocks) prepare(f *batch.Fit) kind {
 	resample.Draw(p.Scheme, r.settings.Seed, f.Number, f.Counts)
 	f.Known, f.Err = true, nil
 	label, classes := p.classes(f.Counts)
-	if classes == 0 || classes == 1 && p.OneClass {
+	if p.Decided(f.Counts) {
 		for i := range f.F[:p.inputs()] {
 			f.F[i] = label
 		}
@@ -195,6 +195,12 @@ func (r *blocks) prepare(f *batch.Fit) kind {
 	}
 	f.Known = false
 	return trained
+}
+
+// Decided reports whether a resample predicts without training: it is empty, or of one class, see OneClass.
+func (p *Problem) Decided(counts []int) bool {
+	_, classes := p.classes(counts)
+	return classes == 0 || classes == 1 && p.OneClass
 }
 
 // classes is how many different targets a resample has, 0, 1 or 2 for more, and the target if it is one.

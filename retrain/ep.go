@@ -1,8 +1,6 @@
 package retrain
 
 import (
-	"errors"
-
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/gp"
@@ -21,9 +19,6 @@ type EP struct {
 	Kernel *linalg.Sym
 	// Likelihood is p(y | f).
 	Likelihood gp.Likelihood
-	// Bias adds a constant with a flat prior. A resample that leaves it without a posterior, one of
-	// one class, is an *UnconvergedError.
-	Bias bool
 	// Tolerance is that of gp.EPSettings; 0 means gp.DefaultEPTolerance.
 	Tolerance float64
 	// Cross is the kernel between the P extra inputs and the M sites, P x M; the
@@ -34,21 +29,14 @@ type EP struct {
 // Trainers returns the maker of trainers for p that Run takes.
 func (e EP) Trainers(p Problem) func() (Trainer, error) {
 	return p.weighted(e.Kernel, e.Cross, func(p Problem, weight []float64) (weightedFit, error) {
-		newEP := gp.NewEP
-		if e.Bias {
-			newEP = gp.NewBiasedEP
-		}
-		trainer, err := newEP(e.Kernel, e.Likelihood)
+		trainer, err := gp.NewEP(e.Kernel, e.Likelihood)
 		set := train.Set{Y: p.Y, Site: p.Site, Weight: weight}
 		return func() (fitted, error) {
 			r, err := trainer.Fit(set, gp.EPSettings{Tolerance: e.Tolerance})
-			if errors.Is(err, train.ErrNoFiniteBias) {
-				return fitted{}, unconverged(err)
-			}
 			if err != nil {
 				return fitted{}, err
 			}
-			return fitted{r.Mean, r.Alpha, r.Bias}, unconverged(r.Err())
+			return fitted{r.Mean, r.Alpha, 0}, unconverged(r.Err())
 		}, err
 	})
 }

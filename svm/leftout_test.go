@@ -78,80 +78,6 @@ func TestLeaveOutRefuses(t *testing.T) {
 	}
 }
 
-// source is a dense matrix that counts what it is asked for.
-type source struct {
-	k     *linalg.Sym
-	asked int
-}
-
-func (s *source) N() int             { return s.k.N() }
-func (s *source) Diag(i int) float64 { return s.k.At(i, i) }
-func (s *source) FillRow(row []float64, i int) {
-	s.asked++
-	for j := range row {
-		row[j] = s.k.At(i, j)
-	}
-}
-
-// TestCache: a cache of a few rows trains to the same weights as a matrix, with
-// empty sites, too; a large one computes no row twice.
-func TestCache(t *testing.T) {
-	k, p := embedded(t, "sonar", 1, 2)
-	for i := range p.C {
-		if i%5 == 0 {
-			p.C[i] = 0
-		}
-	}
-	for _, bias := range []bool{false, true} {
-		p.Bias = bias
-		want := mustTrain(t, k, p, Settings{Tolerance: 1e-9})
-		for _, kept := range []int{1, 30, 1000} {
-			from := &source{k: k}
-			cache := NewCache(from, int64(8*kept*k.N()))
-			trainer := need.One(NewRowTrainer(cache))(t)
-			r, err := trainer.Train(p, Settings{Tolerance: 1e-9})
-			if err != nil || r.Status != train.Converged {
-				t.Fatal(err, r.Status)
-			}
-			near(t, "alpha", r.Alpha, want.Alpha, 1e-6)
-			if len(cache.kept) > max(kept, KeptRows) || from.asked != cache.Computed {
-				t.Errorf("%d rows kept of %d, %d computed, %d asked for", len(cache.kept), kept, cache.Computed,
-					from.asked)
-			}
-			if kept > k.N() && from.asked > k.N() {
-				t.Errorf("%d rows computed", from.asked)
-			}
-		}
-	}
-}
-
-// TestCacheOrder: of three rows kept in turn the one not used for longest goes,
-// and the rows last asked for stay what they are.
-func TestCacheOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(23, 23))
-	from := &source{k: gram(rng, 40, 0)}
-	cache := NewCache(from, 1)
-	var last []int
-	for range 2000 {
-		i := rng.IntN(12)
-		before := from.asked
-		cache.Row(i)
-		if known := slices.Contains(last, i); known == (from.asked > before) {
-			t.Fatalf("row %d after %v: known %v", i, last, known)
-		}
-		last = append(slices.DeleteFunc(last, func(j int) bool { return j == i }), i)
-		last = last[max(0, len(last)-KeptRows):]
-		for _, j := range last {
-			if cache.kept[cache.slot[j]].data[7] != from.k.At(j, 7) {
-				t.Fatalf("row %d was lost", j)
-			}
-		}
-	}
-	if other := cache.Clone().(*Cache); other.limit != cache.limit || len(other.kept) != 0 {
-		t.Errorf("another cache of %d rows", other.limit)
-	}
-}
-
 // TestLinearKernel: with a linear kernel and w = sum_i beta_i x_i, w'x + bias is the
 // predictor, and R^2 is what a double loop finds.
 func TestLinearKernel(t *testing.T) {
@@ -184,10 +110,7 @@ func TestLinearKernel(t *testing.T) {
 			t.Errorf("w'x + bias is %v at input %d, want %v", f, i, r.F[i])
 		}
 	}
-	dense := need.One(NewRows(k))(t)
-	for _, rows := range []Rows{dense, NewCache(&source{k: k}, 1)} {
-		if got := RadiusSquared(rows); got != largest-least {
-			t.Errorf("R^2 = %v, want %v", got, largest-least)
-		}
+	if got := RadiusSquared(need.One(NewRows(k))(t)); got != largest-least {
+		t.Errorf("R^2 = %v, want %v", got, largest-least)
 	}
 }

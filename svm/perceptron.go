@@ -41,7 +41,7 @@ func TrainPerceptron(x Features, y []float64, passes int) (*Perceptron, error) {
 
 // TrainDualPerceptron is TrainPerceptron with a kernel between the examples' sites:
 // a mistake adds 1 to the example's weight Alpha, and f = sum_i Alpha_i y_i K(x_i, .).
-func TrainDualPerceptron(k Rows, site train.Sites, y []float64, passes int) (*Perceptron, error) {
+func TrainDualPerceptron(k *Rows, site train.Sites, y []float64, passes int) (*Perceptron, error) {
 	if err := site.Check(len(y), k.N()); err != nil {
 		return nil, err
 	}

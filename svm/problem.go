@@ -64,14 +64,13 @@ type boxes struct {
 	// hard counts the hard examples by site; first is the number of the first of
 	// them plus 1, with the sign of its label.
 	hard, first []int
-	active      []int // sites with examples, or all, ascending
-	all         bool
+	active      []int // sites with examples, ascending
 	// alphaPlus and partMinus are a+ and a- by active site.
 	alphaPlus, alphaMinus []float64
 }
 
 // sum fills b from p. Its error is an *InfeasibleError.
-func (b *boxes) sum(p *Problem, k Rows) error {
+func (b *boxes) sum(p *Problem, k *Rows) error {
 	b.resize(k.N())
 	for i, c := range p.C {
 		s := p.Site.At(i)
@@ -91,7 +90,7 @@ func (b *boxes) sum(p *Problem, k Rows) error {
 	}
 	b.active = b.active[:0]
 	for s := range k.N() {
-		if b.all || b.plus[s]+b.minus[s] > 0 {
+		if b.plus[s]+b.minus[s] > 0 {
 			b.active = append(b.active, s)
 		}
 	}

@@ -9,32 +9,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Rows is a kernel matrix of order N, handed out row by row. A row that was
-// asked for stays valid until at least KeptRows others have been; nobody writes
-// to it. One Rows serves one goroutine, unless it has a method Clone() Rows
-// that makes one for another goroutine.
-type Rows interface {
-	N() int
-	Row(i int) []float64 // K_i0 ... K_i,N-1
-	Diag(i int) float64  // K_ii
-}
-
-// KeptRows is how many rows of a Rows a training holds at a time.
-const KeptRows = 8
-
-// denseRows is the Rows of a matrix stored in one triangle. A row is gathered when it
+// Rows is a kernel matrix of order N in full rows. A row is gathered from the stored triangle when it
 // is first asked for, and kept: gathering all of them would cost more than a short
 // training. Any number of goroutines may share it.
-type denseRows struct {
+type Rows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
 }
 
-// NewRows is the Rows of k, which must not change any more. Any number of
-// goroutines may share it. It gathers the rows in full as they are asked for, at
-// most 8 N^2 bytes, and keeps them. An element that is not finite, or a negative
+// NewRows is the Rows of k, which must not change any more: at
+// most 8 N^2 bytes. An element that is not finite, or a negative
 // one on the diagonal, is an error; so are rows that would not fit into memory.
-func NewRows(k *linalg.Sym) (Rows, error) {
+func NewRows(k *linalg.Sym) (*Rows, error) {
 	n := int64(k.N())
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
 		return nil, err
@@ -42,18 +28,18 @@ func NewRows(k *linalg.Sym) (Rows, error) {
 	if err := train.CheckKernel(k); err != nil {
 		return nil, err
 	}
-	return &denseRows{k: k, full: make([]atomic.Pointer[[]float64], k.N())}, nil
+	return &Rows{k: k, full: make([]atomic.Pointer[[]float64], k.N())}, nil
 }
 
-func (m *denseRows) N() int { return m.k.N() }
+// N is the order.
+func (m *Rows) N() int { return m.k.N() }
 
-func (m *denseRows) Diag(i int) float64 { return m.k.At(i, i) }
+// Diag is K_ii.
+func (m *Rows) Diag(i int) float64 { return m.k.At(i, i) }
 
-func (m *denseRows) Clone() Rows { return m }
-
-// Row is row i of K. Two goroutines that ask for it first may both gather it;
+// Row is row i of K, which nobody may write to. Two goroutines that ask for it first may both gather it;
 // what they gather is the same.
-func (m *denseRows) Row(i int) []float64 {
+func (m *Rows) Row(i int) []float64 {
 	if row := m.full[i].Load(); row != nil {
 		return *row
 	}
@@ -71,7 +57,7 @@ func (m *denseRows) Row(i int) []float64 {
 // when it is first asked for; with all sites active nothing is.
 type rows struct {
 	n        int
-	whole    Rows
+	whole    *Rows
 	active   []int // the sites, ascending
 	all      bool
 	gathered []bool

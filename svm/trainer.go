@@ -30,7 +30,7 @@ const DefaultTolerance = 1e-3
 // kernel matrix, whose rows it fetches as it needs them. With sizes settled,
 // Train allocates nothing. One Trainer serves one goroutine.
 type Trainer struct {
-	kernel      Rows
+	kernel      *Rows
 	largestK    float64
 	boxes       boxes
 	dual        dual
@@ -50,44 +50,22 @@ func NewTrainer(k *linalg.Sym) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTrainer(rows), nil
+	return NewRowTrainer(rows), nil
 }
 
-// NewRowTrainer returns a Trainer for the kernel matrix behind k. An element of
-// the diagonal that is negative or not finite is an error; the rest is the
-// maker's to guarantee. While a training set leaves sites empty, the rows used
-// are copied in part.
-func NewRowTrainer(k Rows) (*Trainer, error) {
+// NewRowTrainer returns a Trainer for the kernel matrix in k, whose rows it may share with others.
+func NewRowTrainer(k *Rows) *Trainer {
+	t := &Trainer{kernel: k}
+	t.dual.whole = k
 	for i := range k.N() {
-		if v := k.Diag(i); !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
-				v)
-		}
-	}
-	return newTrainer(k), nil
-}
-
-func newTrainer(kernel Rows) *Trainer {
-	t := &Trainer{kernel: kernel}
-	t.dual.whole = kernel
-	// Parts of other rows, between the active sites, would have to be stored.
-	_, dense := kernel.(*denseRows)
-	t.boxes.all = !dense
-	for i := range kernel.N() {
-		t.largestK = max(t.largestK, kernel.Diag(i))
+		t.largestK = max(t.largestK, k.Diag(i))
 	}
 	return t
 }
 
 // Clone returns a Trainer on the same kernel matrix, which may run at the
-// same time as t. It is nil where the matrix cannot be shared: where it came
-// as Rows without a method Clone.
-func (t *Trainer) Clone() *Trainer {
-	if shared, ok := t.kernel.(interface{ Clone() Rows }); ok {
-		return newTrainer(shared.Clone())
-	}
-	return nil
-}
+// same time as t.
+func (t *Trainer) Clone() *Trainer { return NewRowTrainer(t.kernel) }
 
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return t.kernel.N() }

@@ -115,20 +115,26 @@ func (s *search) values(spec *model.Spec) []float64 {
 // judged on as many examples as any.
 func (s *search) run(ctx context.Context) (Evaluation, error) {
 	tied := slices.ContainsFunc(s.result.Over, func(h model.Hyperparameter) bool { return h.Feature > 0 })
-	part := s.part(startExamples)
+	part := s.subset(startExamples)
 	s.result.StartExamples = part.Set.N()
 	var ends []Evaluation
-	for k, from := range s.screen(ctx, tied) {
+	starts := s.screen(ctx, tied)
+	for k, from := range starts {
 		r := s.descent(ctx, part, looseTolerance, from, tied)
 		r.start, r.unit = k+1, firstStep
 		r.ends = ends
-		end, ok := r.run()
-		if s.result.StartExamples == s.spec.Set.N() {
+		// what follows starts from its last solution
+		if all := part.Set.N() == s.spec.Set.N(); all && k == len(starts)-1 {
+			r.run()
 			s.close = r.judge.last
+		} else {
+			for _, e := range s.part(ctx, fmt.Sprintf("start %d", k+1), r.run) {
+				r.notice(e)
+			}
 		}
-		if ok {
-			ends = append(ends, end)
-			s.result.Ends = append(s.result.Ends, end.Value)
+		if !math.IsInf(r.best.Value, 1) {
+			ends = append(ends, r.best)
+			s.result.Ends = append(s.result.Ends, r.best.Value)
 		}
 	}
 	if s.settings.Direct {
@@ -188,18 +194,20 @@ func (s *search) screen(ctx context.Context, tied bool) (starts [][]float64) {
 	if s.settings.Direct {
 		return nil
 	}
-	r := s.descent(ctx, s.part(screenExamples), screenTolerance, s.values(&s.spec), tied)
+	r := s.descent(ctx, s.subset(screenExamples), screenTolerance, s.values(&s.spec), tied)
 	r.start = 1
 	points := mat.NewDense(screenPoints*len(r.coordinates), len(r.coordinates), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(r.coordinates), nil),
 		Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
 	points.Apply(func(_, _ int, v float64) float64 { return screenReach * (2*v - 1) }, points)
-	r.value(r.origin())
-	for i := range points.RawMatrix().Rows {
-		r.judge.last = nil // which is far off
-		r.value(r.outside(points.RawRowView(i)))
-	}
-	for _, e := range apart(s.result.Path, screenApart, s.settings.Starts) {
+	judged := s.part(ctx, "screen", func() {
+		r.value(r.origin())
+		for i := range points.RawMatrix().Rows {
+			r.judge.last = nil // which is far off
+			r.value(r.outside(points.RawRowView(i)))
+		}
+	})
+	for _, e := range apart(judged, screenApart, s.settings.Starts) {
 		starts = append(starts, e.Values)
 	}
 	return starts
@@ -249,8 +257,8 @@ func (s *search) failure(ctx context.Context) error {
 	return cmp.Or(ctx.Err(), ErrNone)
 }
 
-// part is the model of so many of the examples, where there are many more.
-func (s *search) part(size int) model.Spec {
+// subset is the model of so many of the examples, where there are many more.
+func (s *search) subset(size int) model.Spec {
 	part := s.spec
 	if n := s.spec.Set.N(); s.spec.Kernel.Kind != kernel.Precomputed && float64(n) > worthSubset*float64(size) {
 		part.Set = s.spec.Set.Subset(model.Representative(s.spec.Set, size))
@@ -269,8 +277,7 @@ type descent struct {
 	coordinates []coordinate
 
 	from    []float64 // values where all coordinates are 0
-	at      []float64 // the last point that was judged, its place in the path, and its model
-	place   int
+	at      []float64 // the last point that was judged, and its model
 	last    judged
 	ready   bool // for a run from there
 	best    Evaluation
@@ -299,10 +306,10 @@ func (r *descent) origin() []float64 { return r.outside(make([]float64, len(r.co
 
 var errStop = errors.New("stopped")
 
-// run descends from where all coordinates are 0, and returns the best model that it met.
-func (r *descent) run() (Evaluation, bool) {
+// run descends from where all coordinates are 0, and notes the best model that it meets.
+func (r *descent) run() {
 	if r.stopped() {
-		return r.best, false
+		return
 	}
 	z := r.origin()
 	// Whatever ends it, a line search without progress, say, the best model is kept.
@@ -318,7 +325,6 @@ func (r *descent) run() (Evaluation, bool) {
 	_, _ = optimize.Minimize(optimize.Problem{Func: r.value, Grad: r.gradient}, z, &optimize.Settings{
 		Converger: converged, GradientThreshold: 1e-6, Recorder: r,
 	}, &optimize.LBFGS{})
-	return r.best, !math.IsInf(r.best.Value, 1)
 }
 
 // noProgress ends a descent whose value falls no more, but not on a slope: a long valley falls by
@@ -386,9 +392,7 @@ func (r *descent) value(z []float64) float64 {
 	spec, values, err := r.model(z)
 	e := Evaluation{Start: r.start, Examples: r.spec.Set.N(), Values: values}
 	if err == nil {
-		if kept, ok := r.kept(e); ok {
-			e, r.last = kept, r.again(spec, kept)
-		} else if r.last, err = r.judge.value(r.ctx, spec); err == nil {
+		if r.last, err = r.judge.value(r.ctx, spec); err == nil {
 			e.Value = r.last.value
 		}
 	}
@@ -402,51 +406,41 @@ func (r *descent) value(z []float64) float64 {
 	if e.Failure != "" {
 		r.result.Failures++
 	}
-	r.place, r.result.Path = len(r.result.Path), append(r.result.Path, e)
+	r.result.Path = append(r.result.Path, e)
 	r.settled = len(r.at) > 0 && r.unit*floats.Distance(z, r.at, math.Inf(1)) < settledStep
 	r.at = append(r.at[:0], z...)
-	if e.Failure == "" && e.Value < r.best.Value {
-		r.best = e
-	}
+	r.notice(e)
 	if r.settings.Progress != nil {
 		r.settings.Progress(e, r.best.Value)
 	}
-	r.keep()
 	if e.Failure != "" {
 		return math.Inf(1)
 	}
 	return e.Value
 }
 
-// keep shows the path.
-func (s *search) keep() {
-	if s.settings.Keep != nil {
-		s.settings.Keep(s.result.Path)
+// notice keeps the best model.
+func (r *descent) notice(e Evaluation) {
+	if e.Failure == "" && e.Value < r.best.Value {
+		r.best = e
 	}
 }
 
-// kept is what Settings.Kept says of the model that is to be judged next.
-func (s *search) kept(e Evaluation) (Evaluation, bool) {
-	at := len(s.result.Path)
-	if at >= len(s.settings.Kept) {
-		return e, false
+// part does a part of the search, or takes over what Settings.Do knows that it judges.
+func (s *search) part(ctx context.Context, name string, do func()) []Evaluation {
+	first, failures, done := len(s.result.Path), s.result.Failures, false
+	compute := func() (Part, error) {
+		do()
+		done = true
+		return Part{s.result.Path[first:], s.result.Failures - failures}, ctx.Err()
 	}
-	k := s.settings.Kept[at]
-	return k, k.Start == e.Start && k.Examples == e.Examples && slices.Equal(k.Values, e.Values)
-}
-
-// again is the model of an evaluation that was kept, and is judged only where the gradient was not.
-func (r *descent) again(spec model.Spec, e Evaluation) judged {
-	return judged{e.Value, func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
-		if e.Gradient != nil {
-			return e.Gradient, nil
-		}
-		now, err := r.judge.value(ctx, spec)
-		if err != nil {
-			return nil, err
-		}
-		return now.gradient(ctx, over)
-	}}
+	if s.settings.Do == nil {
+		compute()
+	} else if known, err := s.settings.Do(name, compute); err == nil && !done {
+		s.result.Path = append(s.result.Path, known.Path...)
+		s.result.Failures += known.Failures
+	}
+	return s.result.Path[first:]
 }
 
 // gradient is that of the last point that was judged; 0, which ends the run, where there is
@@ -463,8 +457,6 @@ func (r *descent) gradient(gradient, z []float64) {
 		}
 		return
 	}
-	r.result.Path[r.place].Gradient = over
-	r.keep()
 	for k, c := range r.coordinates {
 		_, slope := c.inside(z[k] * r.unit)
 		for _, member := range c.members {

@@ -26,7 +26,7 @@ func (r *Result) Sections(ctx context.Context, p Problem) ([]Section, error) {
 		return nil, err
 	}
 	center := s.values(&s.spec)
-	part := s.part(startExamples)
+	part := s.subset(startExamples)
 	var all []Section
 	for k, c := range s.coordinates(center, true) {
 		section := Section{Name: s.result.Over[c.members[0]].Name, Examples: part.Set.N()}

@@ -80,13 +80,19 @@ type Settings struct {
 	// one descent, on all data, from the values of Problem.Spec: Starts is not looked at
 	Direct bool
 	Choice Choice // default Least
-	// path of a Run of the same Problem and Settings, which is gone again without judging
-	Kept []Evaluation
 	// Progress, if set, is told of every model that is judged, and of the least value so far on
 	// as many examples.
 	Progress func(e Evaluation, least float64)
-	// Keep, if set, is shown the path whenever it has grown.
-	Keep func(path []Evaluation)
+	// Do, if set, does a part of the search, the look all over the ranges or a start, by compute, or
+	// says what a Run of the same Problem and Settings has judged there. An error, that of ctx, says
+	// that the part is not complete.
+	Do func(name string, compute func() (Part, error)) (Part, error)
+}
+
+// Part is what a part of a search has judged.
+type Part struct {
+	Path     []Evaluation
+	Failures int
 }
 
 // Choice is which model of those near the optimum is taken.
@@ -108,12 +114,10 @@ const (
 
 // Evaluation is a model that was judged.
 type Evaluation struct {
-	Start    int       `json:"start"`    // number of the start, from 1; 0 after the starts
-	Examples int       `json:"examples"` // that it was judged on
-	Values   []float64 `json:"values"`   // of Result.Over
-	Value    float64   `json:"value"`    // of the objective; 0 where it failed
-	// of it by the logarithms of the values, where that was needed
-	Gradient []float64 `json:"gradient,omitempty"`
+	Start    int       `json:"start"`             // number of the start, from 1; 0 after the starts
+	Examples int       `json:"examples"`          // that it was judged on
+	Values   []float64 `json:"values"`            // of Result.Over
+	Value    float64   `json:"value"`             // of the objective; 0 where it failed
 	Failure  string    `json:"failure,omitempty"` // why it failed
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -254,30 +255,43 @@ func TestBadProblems(t *testing.T) {
 	}
 }
 
-// TestKept: a search that goes on from any part of a path ends with the same model and path as the
-// one that was not interrupted, and judges none of the models that were kept: their values are
-// marked, and the marks are there again.
-func TestKept(t *testing.T) {
-	p := regression(t, "synthetic:friedman1,n=40", Plus632)
-	var path []Evaluation
-	whole, err := Run(t.Context(), p,
-		Settings{Starts: 1, Keep: func(now []Evaluation) { path = slices.Clone(now) }})
-	if err != nil || len(path) != len(whole.Path) {
-		t.Fatal(err, len(path))
-	}
-	for _, size := range []int{1, len(path) / 2, len(path)} {
-		kept := slices.Clone(path[:size])
-		kept[0].Value += 1e-9
-		r, err := Run(t.Context(), p, Settings{Starts: 1, Kept: kept})
-		if err != nil || r.Path[0].Value != kept[0].Value || len(r.Path) < len(path)-2 ||
-			math.Abs(r.Value-whole.Value) > 2e-3*whole.Value {
-			t.Errorf("%d kept: %v, %d models to %g, before %d to %g", size, err, len(r.Path), r.Value, len(path),
-				whole.Value)
+// TestPartsOfSearch: a search that takes over any of its parts ends with the same model and path as
+// the one that did them all, to the last bit, and does not judge them.
+func TestPartsOfSearch(t *testing.T) {
+	for name, p := range map[string]Problem{"all data": regression(t, "synthetic:friedman1,n=40", Plus632),
+		"part of them": regression(t, "synthetic:friedman1,n=300", Plus632)} {
+		var names []string
+		known := map[string]Part{}
+		whole := need.One(Run(t.Context(), p, Settings{Starts: 2, Do: func(name string,
+			compute func() (Part, error)) (Part, error) {
+			part, err := compute()
+			names = append(names, name)
+			known[name] = Part{slices.Clone(part.Path), part.Failures}
+			return part, err
+		}}))(t)
+		plain := need.One(Run(t.Context(), p, Settings{Starts: 2}))(t)
+		if !reflect.DeepEqual(whole.Path, plain.Path) || len(names) < 2 {
+			t.Errorf("%s: parts %v, another path", name, names)
 		}
-	}
-	other := []Evaluation{{Start: 1, Examples: 40, Values: []float64{1, 2}, Value: -1}}
-	if r, err := Run(t.Context(), p, Settings{Starts: 1, Kept: other}); err != nil || r.Value != whole.Value {
-		t.Errorf("a path of something else: %v, %g", err, r.Value)
+		for size := range len(names) + 1 {
+			judged := 0
+			r := need.One(Run(t.Context(), p, Settings{Starts: 2,
+				Progress: func(Evaluation, float64) { judged++ },
+				Do: func(name string, compute func() (Part, error)) (Part, error) {
+					if slices.Contains(names[:size], name) {
+						return known[name], nil
+					}
+					return compute()
+				}}))(t)
+			for _, name := range names[:size] {
+				judged += len(known[name].Path)
+			}
+			if !reflect.DeepEqual(r.Path, whole.Path) || r.Value != whole.Value || r.TestError != whole.TestError ||
+				judged != len(r.Path) {
+				t.Errorf("%s, %d parts known: %d models to %v, %d to %v", name, size, len(r.Path), r.Value,
+					len(whole.Path), whole.Value)
+			}
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func biasNote(m *model.Model) string {
 	case m.Spread != nil:
 		return "no bias: the scalapack engine has none"
 	case !model.BiasByDefault(m.Set, m.Loss):
-		return "no bias: a posterior mean has none unless --bias is given"
+		return "no bias: a posterior mean has none"
 	}
 	return ""
 }

@@ -8,9 +8,6 @@ import (
 	"bootbench/model"
 )
 
-// engineFlagNames are the names of engineFlags on the command line.
-var engineFlagNames = []string{"engine", "rank-tol", "rank-error", "max-rank"}
-
 // engineFlags say in which form the kernel matrix is held.
 type engineFlags struct {
 	engine    string

@@ -51,7 +51,8 @@ func (a *app) keepFits(key string, inputs, resamples int, data string) *fitKeepe
 		if !a.tasks.owns(number) && !a.tasks.Has(k.task(number)) {
 			first := number * blockResamples
 			a.tasks.missing = append(a.tasks.missing, missingTask{number,
-				fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data), k.task(number)})
+				fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data),
+				k.task(number)})
 		}
 	}
 	return k

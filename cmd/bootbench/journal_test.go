@@ -31,7 +31,8 @@ func timeless(t testing.TB, text string) any {
 	strip = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			for _, name := range []string{"time", "memory", "fit_s", "theory_s", "resample_fit_s", "naive_fit_s", "retrain_s",
+			for _, name := range []string{"time", "memory", "fit_s", "theory_s", "resample_fit_s", "naive_fit_s",
+				"retrain_s",
 				"fits_equivalent", "speedup_equal_accuracy", "peak_bytes", "refresh_gflops", "dgemm_gflops", "refined_s",
 				"refined_speedup"} {
 				delete(v, name)
@@ -66,9 +67,11 @@ func journaled(t testing.TB) map[string]struct {
 		"estimate": {line("estimate synthetic:blobs,n=50,d=3,seed=5 --loss hinge --C 1 --refine 270"), 3},
 		"predict": {line("predict synthetic:blobs,n=50,d=3,seed=5 --loss logistic --refine 150 --test",
 			"synthetic:blobs,n=20,d=3,seed=6"), 2},
-		"curve":   {on("curve", "--ratio", "0.3:3:7", "--refine", "20"), 7},
-		"grid":    {line("grid synthetic:blobs,n=50,d=3,seed=5 --loss hinge --over C=0.1,1 --over gamma=0.1,0.2"), 4},
-		"compare": {line("compare synthetic:blobs,n=40,d=3,seed=5 --loss hinge --C 1 --sizes 20,40 --resamples 20"), 2},
+		"curve": {on("curve", "--ratio", "0.3:3:7", "--refine", "20"), 7},
+		"grid": {line("grid synthetic:blobs,n=50,d=3,seed=5 --loss hinge --over C=0.1,1 --over gamma=0.1,0.2"),
+			4},
+		"compare": {line("compare synthetic:blobs,n=40,d=3,seed=5 --loss hinge --C 1 --sizes 20,40 --resamples 20"),
+			2},
 	}
 }
 
@@ -112,7 +115,8 @@ func TestJournals(t *testing.T) {
 			same("merged", must(t, "merge", dir, "--quiet", "--json", "-"))
 			one, other := t.TempDir(), t.TempDir()
 			run("--shard", "2/3", "--journal", one)
-			if o := drive(t, "", "merge", one); o.status != exitFailed || !strings.Contains(o.stderr, " tasks are missing: ") ||
+			if o := drive(t, "", "merge", one); o.status != exitFailed ||
+				!strings.Contains(o.stderr, " tasks are missing: ") ||
 				!strings.Contains(o.stderr, "run again: shards 0") {
 				t.Errorf("shards missing: %+v", o)
 			}
@@ -123,6 +127,32 @@ func TestJournals(t *testing.T) {
 			run("--shard", "1/3", "--journal", other)
 			same("merged from shards", must(t, "merge", other, one, "--quiet", "--json", "-"))
 		})
+	}
+}
+
+// TestTuneJournal: a search that was killed after any of its parts goes on to the choice of one
+// that was not, in every digit.
+func TestTuneJournal(t *testing.T) {
+	args := strings.Fields("tune synthetic:friedman1,n=280 --starts 2 --quiet --json -")
+	dir := t.TempDir()
+	want := timeless(t, must(t, args...))
+	args = append(args, "--journal", dir)
+	must(t, args...)
+	lines := records(t, dir)
+	if len(lines) != 3+3 { // of the looks all over the ranges and two starts
+		t.Fatalf("%d lines", len(lines))
+	}
+	for kept := range 4 {
+		if err := os.WriteFile(filepath.Join(dir, "journal"), slices.Concat(lines[:2+kept]...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(timeless(t, must(t, args...)), want) {
+			t.Errorf("killed after %d parts, it ends at another choice", kept)
+		}
+	}
+	if o := drive(t, "", "merge", dir); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "no command that can be split") {
+		t.Errorf("%+v", o)
 	}
 }
 
@@ -232,7 +262,8 @@ func TestJournalFolders(t *testing.T) {
 	must(t, append(args, "--shard", "1/2", "--journal", "kept")...)
 	t.Chdir(away)
 	kept := filepath.Join(home, "kept")
-	if merged := timeless(t, must(t, "merge", kept, "--quiet", "--json", "-")); !reflect.DeepEqual(merged, alone) {
+	if merged := timeless(t, must(t, "merge", kept, "--quiet", "--json", "-")); !reflect.DeepEqual(merged,
+		alone) {
 		t.Errorf("merged %v\nalone %v", merged, alone)
 	}
 	must(t, "merge", kept, "--quiet", "--out", "answer")
@@ -244,7 +275,8 @@ func TestJournalFolders(t *testing.T) {
 		if args[0] != "merge" {
 			t.Chdir(home)
 		}
-		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, "d.csv is not what it was") {
+		if o := drive(t, "", args...); o.status != exitUsage ||
+			!strings.Contains(o.stderr, "d.csv is not what it was") {
 			t.Errorf("%v with changed data: %+v", args, o)
 		}
 	}
@@ -259,8 +291,9 @@ func TestJournalRefusals(t *testing.T) {
 		"--shard needs --journal":                    on("retrain", "--shard", "0/2"),
 		"--shards is for --shard auto":               on("retrain", "--shards", "2", "--journal", dir),
 		"is not I/N with I from 0 to N-1":            on("retrain", "--shard", "2/2", "--journal", dir),
-		"standard input cannot be read again":        {"retrain", "-", "--loss", "square", "--noise", "1", "--journal", dir},
-		"give --refine R":                            {"estimate", "crabs", "--refine", "none", "--journal", dir},
+		"standard input cannot be read again": {"retrain", "-", "--loss", "square", "--noise", "1",
+			"--journal", dir},
+		"give --refine R": {"estimate", "crabs", "--refine", "none", "--journal", dir},
 		"--accuracy decides": {"estimate", "crabs", "--loss", "hinge", "--accuracy", "1%", "--shard", "0/2",
 			"--journal", dir},
 		"which loss probit":          {"estimate", "crabs", "--loss", "probit", "--journal", dir},
@@ -273,7 +306,8 @@ func TestJournalRefusals(t *testing.T) {
 			t.Errorf("%s: %+v", says, o)
 		}
 	}
-	if text := must(t, "retrain", "--resamples", "20", "--no-points", "--journal", t.TempDir(), "--", "crabs"); text == "" {
+	if text := must(t, "retrain", "--resamples", "20", "--no-points", "--journal", t.TempDir(), "--",
+		"crabs"); text == "" {
 		t.Error("no answer")
 	}
 }

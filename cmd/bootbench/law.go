@@ -65,6 +65,9 @@ func (l *lawFlags) collects(wanted *refinement) {
 		if before != nil {
 			before(b, counts, f)
 		}
+		if b == 0 { // the first begins anew
+			l.fits = nil
+		}
 		l.fits = append(l.fits, f...)
 	}
 }

@@ -71,7 +71,9 @@ func mergeable(root *cobra.Command, name string) (*cobra.Command, error) {
 			return cmd, cmd.ParseFlags(nil) // with those that all commands have
 		}
 	}
-	return nil, usage.Errorf("the journal is of %q, which is no command that can be split: run its command line again with --journal", name)
+	return nil, usage.Errorf(
+		"the journal is of %q, which is no command that can be split: run its command line again with --journal",
+		name)
 }
 
 // setRecorded sets a flag as a journal has it, if it is one that decides an answer.

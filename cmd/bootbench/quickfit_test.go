@@ -61,7 +61,7 @@ func TestFlagless(t *testing.T) {
 			}
 		}
 		if text := must(t, "estimate", c.path, "--quiet"); !strings.Contains(text,
-			"the same again  bootbench estimate "+c.path+" --quiet --loss "+c.loss) {
+			"to repeat       bootbench estimate "+c.path+" --quiet --loss "+c.loss) {
 			t.Error(text)
 		}
 	}

@@ -25,13 +25,11 @@ import (
 	"bootbench/solver"
 )
 
-// refineFlagNames are the names of refineFlags on the command line.
-var refineFlagNames = []string{"refine", "accuracy"}
-
 // refineFlags say how many exact resamples stand beside the theory.
 type refineFlags struct {
 	refine   string
 	accuracy string
+	seed     uint64
 }
 
 // autoResamples is what auto refines with, on every machine: 200 fits in batches cost
@@ -47,6 +45,7 @@ const (
 func (r *refineFlags) register(f *pflag.FlagSet, byDefault string) {
 	f.StringVar(&r.refine, "refine", byDefault,
 		fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can and each example is left out by %d or more), none, or a number from 2", autoResamples, leastLeftOut))
+	f.Uint64Var(&r.seed, "seed", 0, "seed of the exact resamples, `SEED` at least 0; default 0")
 	f.StringVar(&r.accuracy, "accuracy", "",
 		"refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: --refine decides")
 }
@@ -56,6 +55,7 @@ type refinement struct {
 	resamples int  // 0: none
 	optional  bool // auto: where it cannot be done the answer is the theory's alone
 	accuracy  float64
+	seed      uint64
 	// onResample, if set, sees every resample: see model.RefineSettings.
 	onResample func(b int, counts []int, f []float64)
 	tests      []loss.Test // besides that of the problem
@@ -74,7 +74,7 @@ func (r refinement) leavesOutFew(scheme resample.Scheme) bool {
 
 // String is the refinement as a setting that decides an answer.
 func (r refinement) String() string {
-	return fmt.Sprintf("%d optional %v accuracy %v", r.resamples, r.optional, r.accuracy)
+	return fmt.Sprintf("%d optional %v accuracy %v seed %d", r.resamples, r.optional, r.accuracy, r.seed)
 }
 
 func (r *refineFlags) settings() (refinement, error) {
@@ -95,6 +95,7 @@ func (r *refineFlags) settings() (refinement, error) {
 		}
 		out.resamples = n
 	}
+	out.seed = r.seed
 	if r.accuracy == "" {
 		return out, nil
 	}
@@ -133,9 +134,11 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 	}
 	digest := sha256.New()
 	for row := range settings.Cross.Rows {
-		binary.Write(digest, binary.LittleEndian, settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
+		binary.Write(digest, binary.LittleEndian,
+			settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
 	}
-	key := keyOf("refine", j.Key(p.scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)), p.settings.Tolerance,
+	key := keyOf("refine", j.Key(p.scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)),
+		p.settings.Tolerance,
 		p.settings.MaxSweeps, p.settings.Method))
 	resamples := settings.Count(p.scheme)
 	if settings.Accuracy > 0 {
@@ -143,10 +146,15 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 	}
 	kept := a.keepFits(key, j.Sites()+settings.Cross.Rows, resamples, j.Set.Name)
 	if kept != nil {
-		also := settings.OnResample
-		settings.Lookup = kept.lookup
+		also, passes := settings.OnResample, 0
+		settings.Lookup, settings.Unchecked = kept.lookup, a.tasks.sharded()
 		settings.OnResample = func(b int, counts []int, f []float64) {
-			kept.add(b, f, nil)
+			if b == 0 {
+				passes++
+			}
+			if passes == 1 { // a second one is of single fits, where blocks have failed
+				kept.add(b, f, nil)
+			}
 			if also != nil {
 				also(b, counts, f)
 			}
@@ -171,7 +179,7 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 		return nil, nil, nil
 	}
 	settings := model.RefineSettings{
-		Cross: cross, Resamples: wanted.resamples, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test},
+		Cross: cross, Resamples: wanted.resamples, Seed: wanted.seed, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test},
 			wanted.tests...), OnResample: wanted.onResample,
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
@@ -210,13 +218,14 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 func (j *job) refinedReport(r *multifidelity.Result, s *solver.Solution, fitted []float64) *report.Refined {
 	test, agreement := r.TestError(), r.Against(s)
 	out := &report.Refined{
-		Resamples: r.Resamples, Method: r.Method,
+		Resamples: r.Resamples, Method: r.Method, OneClass: r.OneClass,
 		EquivalentResamples: test.EquivalentResamples,
 		TestError:           test.Error, SE: test.StandardError, BaggedError: test.BaggedError,
 		BaggedSE:      test.BaggedSE,
 		VarianceRatio: agreement.VarianceRatio, Contradicts: agreement.Contradictions(),
-		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(), Iterations: r.Iterations,
-			Exact: r.Exact},
+		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
+			Iterations: r.Iterations,
+			Exact:      r.Exact},
 	}
 	out.Err632, out.Err632Plus = math.NaN(), math.NaN()
 	if fitted != nil {

@@ -213,7 +213,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		Draws: report.Draws{
 			Method: result.Method.String(), Training: j.Training(result.Method, fitTol),
 			Status:    result.Status.String(),
-			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
+			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, OneClass: result.OneClass,
 			Skipped: len(result.Skipped),
 		},
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),

@@ -10,9 +10,6 @@ import (
 	"bootbench/resample"
 )
 
-// schemeFlagNames are the names of schemeFlags on the command line.
-var schemeFlagNames = []string{"ratio", "scheme", "folds"}
-
 // schemeFlags say how training sets are redrawn.
 type schemeFlags struct {
 	scheme string

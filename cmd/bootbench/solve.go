@@ -194,6 +194,7 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 // estimateKey names everything that an estimate depends on.
 func (p plan) estimateKey(spec *model.Spec) string {
 	t, s := p.test, p.settings
-	return spec.Key(p.scheme, "estimate", t.metrics, s.Method.String(), s.Tolerance, s.MaxSweeps, t.test, t.level,
+	return spec.Key(p.scheme, "estimate", t.metrics, s.Method.String(), s.Tolerance, s.MaxSweeps, t.test,
+		t.level,
 		t.noPoints, p.refine.String())
 }

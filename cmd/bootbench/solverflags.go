@@ -7,9 +7,6 @@ import (
 	"bootbench/solver"
 )
 
-// solverFlagNames are the names of solverFlags on the command line.
-var solverFlagNames = []string{"tol", "max-sweeps", "method"}
-
 // solverFlags steer the solve.
 type solverFlags struct {
 	tol       float64

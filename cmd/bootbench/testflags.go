@@ -12,9 +12,6 @@ import (
 	"bootbench/report"
 )
 
-// testFlagNames are the names of testFlags on the command line.
-var testFlagNames = []string{"test-loss", "no-points", "level", "metrics"}
-
 // testFlags say how predictions are judged and what is printed of each example.
 type testFlags struct {
 	test     string

@@ -99,7 +99,8 @@ is smooth for the zero-one loss too.
 
 Models all over the ranges are looked at first, then descents begin at the best of
 them, on a part of DATA where it is large, and the best goes on on all of it. An
-interrupted search keeps the best so far. The model that is chosen is printed with its left-out error, and the command line that
+interrupted search keeps the best so far, and goes on from its last start with --journal.
+The model that is chosen is printed with its left-out error, and the command line that
 estimates it again. The error of the best of many models is lower than what it will do
 on new data, by less than its standard error where few numbers are chosen.`,
 		Example: `  bootbench tune boston
@@ -117,6 +118,7 @@ on new data, by less than its standard error where few numbers are chosen.`,
 	t.test.registerTest(f)
 	t.solver.registerLimits(f)
 	t.model.registerEngine(f)
+	a.tasks.register(f)
 	registerOut(cmd, "")
 	return cmd
 }
@@ -133,6 +135,12 @@ func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
 	}
 	p, err := a.tuneProblem(t, path)
 	if err != nil {
+		return err
+	}
+	if err := a.openJournal(cmd, []string{path}); err != nil {
+		return err
+	}
+	if err := a.keepSearch(p, t); err != nil {
 		return err
 	}
 	return a.tune(cmd, p, t, path)
@@ -158,6 +166,21 @@ func (t *tuneFlags) chooseBy() error {
 	t.settings.Choice = tune.Choice(slices.Index(choices, t.choice))
 	if t.settings.Choice == tune.OneStandardError && t.by == tune.Evidence.String() {
 		return usage.Errorf("--choice one-se: the evidence has no standard error: choose --by 632plus, leftout or loo")
+	}
+	return nil
+}
+
+// keepSearch has the parts of the search kept in the journal, if there is one.
+func (a *app) keepSearch(p *tune.Problem, t *tuneFlags) error {
+	law, err := t.scheme.of(t.scheme.ratio, p.Spec.Set.N())
+	if err != nil || a.tasks.Journal == nil {
+		return err
+	}
+	key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), t.settings.Starts, t.settings.Seed,
+		t.settings.Direct, t.settings.MaxEvaluations)
+	t.settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
+		_, err = a.tasks.do(0, name, key+name, &part, func() (err error) { part, err = compute(); return err })
+		return part, err
 	}
 	return nil
 }
@@ -478,7 +501,7 @@ func againLine(cmd *cobra.Command, path string, best map[string]any, lossName st
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, chosen := best[f.Name]
 		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out",
-			"json", "quiet", "from-grid", "choice"}
+			"json", "quiet", "from-grid", "choice", "journal"}
 		instead := f.Name == "gamma" && best["length-scale"] != nil
 		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
 			return

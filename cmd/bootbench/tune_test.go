@@ -66,7 +66,7 @@ func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
 		"--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
-	for _, want := range []string{"same again", "judged", "1 of 1 ended alike", "left-out error", "feature",
+	for _, want := range []string{"to repeat", "judged", "1 of 1 ended alike", "left-out error", "feature",
 		"length-scale 5", "complete"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)

@@ -173,7 +173,8 @@ func TestRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(folder, head, 0, nil); err == nil || !usage.Is(err) || !strings.Contains(err.Error(), says) {
+		if _, err := Open(folder, head, 0, nil); err == nil || !usage.Is(err) || !strings.Contains(err.Error(),
+			says) {
 			t.Errorf("%s: %v", says, err)
 		}
 		if now := need.One(os.ReadFile(path))(t); string(now) != text {
@@ -187,7 +188,8 @@ func TestRefused(t *testing.T) {
 	if _, err := Open(old, head, 0, nil); err == nil || !strings.Contains(err.Error(), "of an older version") {
 		t.Error(err)
 	}
-	if _, err := Read([]string{t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(), "holds no journal") {
+	if _, err := Read([]string{t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(),
+		"holds no journal") {
 		t.Error(err)
 	}
 	later := strings.Replace(content, `"format":1`, `"format":7`, 1)
@@ -215,7 +217,8 @@ func TestLinks(t *testing.T) {
 					t.Skip(err)
 				}
 			}
-			if _, err := Open(folder, head, 0, nil); err == nil || !strings.Contains(err.Error(), "links are not followed") {
+			if _, err := Open(folder, head, 0, nil); err == nil || !strings.Contains(err.Error(),
+				"links are not followed") {
 				t.Errorf("%s: %v", says, err)
 			}
 			os.Remove(victim)
@@ -231,7 +234,8 @@ func TestLinks(t *testing.T) {
 func TestTwoWriters(t *testing.T) {
 	folder := t.TempDir()
 	first := need.One(Open(folder, head, 0, nil))(t)
-	if _, err := Open(folder, head, 0, nil); err == nil || !strings.Contains(err.Error(), "is in use by another run") {
+	if _, err := Open(folder, head, 0, nil); err == nil || !strings.Contains(err.Error(),
+		"is in use by another run") {
 		t.Error(err)
 	}
 	first.Append(key(0), result(0))

@@ -1,0 +1,99 @@
+package multifidelity_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"bootbench/batch"
+	"bootbench/dataset"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+)
+
+// TestUnits: targets times 2^k have means times 2^k, variances and errors times 2^2k, to rounding.
+func TestUnits(t *testing.T) {
+	estimates := func(k int) map[string][]float64 {
+		set := need.One(dataset.Load("synthetic:friedman1,n=60,seed=1", dataset.Options{}))(t)
+		for i := range set.Y {
+			set.Y[i] = math.Ldexp(set.Y[i], k)
+		}
+		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1},
+			Loss: loss.Square{Noise: 1}}))(t)
+		scheme := resample.Poisson{Ratio: 1}
+		r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 40, Cross: inputs(t, m, 3),
+			Tests: []loss.Test{loss.SquareTest{}}})
+		e := r.TestError()
+		return map[string][]float64{"means": r.Points.Mean, "their errors": r.Points.MeanSE,
+			"of variances": r.Points.Variance, "of their errors": r.Points.VarianceSE,
+			"of errors": {e.Error, e.StandardError, e.BaggedError, e.BaggedSE}}
+	}
+	want := estimates(0)
+	for _, k := range []int{-200, -41, 33, 160} {
+		for what, values := range estimates(k) {
+			power := k
+			if strings.HasPrefix(what, "of ") {
+				power = 2 * k
+			}
+			for i, v := range values {
+				if scaled := math.Ldexp(v, -power); !(math.Abs(scaled-want[what][i]) <= 1e-9*math.Abs(want[what][i])) {
+					t.Fatalf("targets times 2^%d, %s: number %d is %v, want %v", k, what, i, scaled, want[what][i])
+				}
+			}
+		}
+	}
+}
+
+// TestBaggedOfFew: an example that one resample leaves out has no bagged error of its own under the square
+// loss, and does not spoil that of the others.
+func TestBaggedOfFew(t *testing.T) {
+	for _, ratio := range []float64{1, 3} {
+		m := build(t, "synthetic:friedman1,n=150,seed=1", loss.Square{Noise: 1}, 0.5)
+		scheme := resample.Poisson{Ratio: ratio}
+		s := solve(t, m, scheme)
+		many := refine(t, m, s, scheme, model.RefineSettings{Resamples: 2000, Seed: 1,
+			Tests: []loss.Test{loss.SquareTest{}}}).TestError()
+		for _, resamples := range []int{20, 40} {
+			e := refine(t, m, s, scheme, model.RefineSettings{Resamples: resamples,
+				Tests: []loss.Test{loss.SquareTest{}}}).TestError()
+			if !(math.Abs(math.Log2(e.BaggedError/many.BaggedError)) < 1) || !(e.BaggedSE > 0) {
+				t.Errorf("ratio %v, %d resamples: bagged error %v +- %v, of many %v", ratio, resamples, e.BaggedError,
+					e.BaggedSE, many.BaggedError)
+			}
+		}
+	}
+}
+
+// TestBrokenBlocks: where fits in blocks are not those of the single trainers, here because the averages
+// that they start from are not the theory's, all are trained one by one, and the answer says so.
+func TestBrokenBlocks(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	settings := model.RefineSettings{Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}}
+	want := refine(t, m, solve(t, m, scheme), scheme, settings)
+	if want.Method != "batch" || len(want.Warnings) > 0 {
+		t.Errorf("method %s, %q", want.Method, want.Warnings)
+	}
+	s := solve(t, m, scheme)
+	for i := range s.Cavity {
+		s.Cavity[i].Mean += 2
+	}
+	got := refine(t, m, s, scheme, settings)
+	if got.Method != "single" || got.Exact != 100 || !strings.Contains(fmt.Sprint(got.Warnings), "one by one") {
+		t.Fatalf("method %s, %d fits one by one, %q", got.Method, got.Exact, got.Warnings)
+	}
+	for i, v := range want.Points.Mean {
+		if math.Abs(got.Points.Mean[i]-v) > 6*math.Sqrt(want.Points.Variance[i]/100) {
+			t.Fatalf("mean %d is %v, want %v", i, got.Points.Mean[i], v)
+		}
+	}
+	settings.Batch = batch.Settings{Single: true}
+	if r := refine(t, m, solve(t, m, scheme), scheme, settings); math.Abs(r.TestError().Error/
+		want.TestError().Error-1) > 1e-3 {
+		t.Errorf("one by one %v, in blocks %v", r.TestError().Error, want.TestError().Error)
+	}
+}

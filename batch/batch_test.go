@@ -209,6 +209,11 @@ func TestSameBits(t *testing.T) {
 		}
 		settings.Lookup, settings.Resamples = nil, 130
 		equal("a shorter run", 128, settings)
+		settings.First, settings.Resamples = 100, 100
+		if got, _ := fits(t, m, s, scheme, blas64.General{}, settings, how); !slices.Equal(got[28], want[128]) ||
+			!slices.Equal(got[91], want[191]) {
+			t.Errorf("%s: blocks do not begin where they begin in a run from 0 on", m.Set.Name)
+		}
 	}
 }
 

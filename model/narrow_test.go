@@ -98,7 +98,10 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 		}
 	}
 	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	together, _ := need.Two(m.RetrainBatch(ctx, s, law, settings))(t)
+	together, stats := need.Two(m.RetrainBatch(ctx, s, law, settings))(t)
+	if stats.Exact > 0 {
+		t.Errorf("%d fits are left to the single trainer", stats.Exact)
+	}
 	if wrong > 1+absent/1000 {
 		t.Errorf("%d of %d signs differ from those of single fits", wrong, absent)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/batch"
 	"bootbench/internal/need"
@@ -54,8 +56,10 @@ func TestPlain(t *testing.T) {
 		s := solve(t, m, scheme)
 		cross := inputs(t, m, 5)
 		tight := batch.Settings{Tolerance: 1e-8}
+		var fits [][]float64
 		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200,
-			Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight}))(t)
+			Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight,
+			OnResample: func(_ int, _ []int, f []float64) { fits = append(fits, slices.Clone(f)) }}))(t)
 		of, _ := need.Two(m.RetrainBatch(context.Background(), s, scheme,
 			model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}},
 				Cross: cross, Batch: tight}))(t)
@@ -73,6 +77,11 @@ func TestPlain(t *testing.T) {
 				}
 			}
 		}
+		for i, want := range widened(fits) {
+			if !(math.Abs(r.Points.VarianceSE[i]-want) <= 1e-6*want) {
+				t.Fatalf("%s: standard error of variance %d is %v, recomputed %v", c.set, i, r.Points.VarianceSE[i], want)
+			}
+		}
 		e := r.TestError()
 		if !(math.Abs(e.Error-of.LeftOut[0].Error) < e.StandardError/3) ||
 			!(math.Abs(e.StandardError/of.LeftOut[0].SE-1) < 0.5) {
@@ -81,6 +90,46 @@ func TestPlain(t *testing.T) {
 		}
 		if r.Control != "none" || math.Abs(e.EquivalentResamples-200) > 1e-9 {
 			t.Errorf("control %q, worth %v resamples", r.Control, e.EquivalentResamples)
+		}
+	}
+}
+
+// widened are the standard errors of variances over R fits: the relative one r of a point, squared, becomes
+// (1 + 15/R)(R r^2 + 50 mean r^2)/(R + 50), for tails that few fits do not show (decision 0020).
+func widened(fits [][]float64) []float64 {
+	n, points := float64(len(fits)), len(fits[0])
+	variance, relative := make([]float64, points), make([]float64, points)
+	for i := range points {
+		values, squares := make([]float64, len(fits)), make([]float64, len(fits))
+		for b, f := range fits {
+			values[b] = f[i]
+		}
+		mean := stat.Mean(values, nil)
+		for b, v := range values {
+			squares[b] = (v - mean) * (v - mean)
+		}
+		variance[i] = stat.Variance(values, nil)
+		relative[i] = stat.Variance(squares, nil) / n / (variance[i] * variance[i])
+	}
+	mean := stat.Mean(relative, nil)
+	se := make([]float64, points)
+	for i, v := range variance {
+		se[i] = v * math.Sqrt((1+15/n)*(n*relative[i]+50*mean)/(n+50))
+	}
+	return se
+}
+
+// TestTwoTests: estimates under one test loss do not depend on what others are asked for.
+func TestTwoTests(t *testing.T) {
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
+	both := refine(t, m, s, scheme, model.RefineSettings{Resamples: 60, Tests: tests})
+	for k, test := range tests {
+		alone := refine(t, m, s, scheme, model.RefineSettings{Resamples: 60, Tests: []loss.Test{test}}).TestError()
+		if !reflect.DeepEqual(both.Tests[k], alone) {
+			t.Errorf("%s: %+v beside another, %+v alone", test.Name(), both.Tests[k], alone)
 		}
 	}
 }

@@ -97,3 +97,27 @@ func TestBrokenBlocks(t *testing.T) {
 		t.Errorf("one by one %v, in blocks %v", r.TestError().Error, want.TestError().Error)
 	}
 }
+
+// TestSmallDifferences: a difference that is small beside what predictions of 0 err by contradicts nothing,
+// however certain; a larger one does.
+func TestSmallDifferences(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	r := refine(t, m, s, scheme, model.RefineSettings{Resamples: 40, Tests: []loss.Test{loss.SquareTest{}}})
+	none := 0.0
+	for _, y := range m.Set.Y {
+		none += y * y / float64(len(m.Set.Y))
+	}
+	theory, _ := s.LeftOut(loss.SquareTest{})
+	for share, contradicts := range map[float64]bool{0.5e-4: false, 0.2: true} {
+		r.Tests[0].Error, r.Tests[0].StandardError = theory+share*none, 1e-9
+		a := r.Against(s)
+		if share < 1e-4 {
+			a.ErrorOff = 45 // 4500% of next to nothing
+		}
+		if got := a.Contradictions(); (len(got) > 0) != contradicts {
+			t.Errorf("a difference of %v of what 0 errs by: %q", share, got)
+		}
+	}
+}

@@ -48,12 +48,9 @@ func (a *app) keepFits(key string, inputs, resamples int, data string) *fitKeepe
 	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int]*fitBlock{},
 		asked: map[int]int{}, making: map[int]*fitBlock{}}
 	for number := range (resamples + blockResamples - 1) / blockResamples {
-		if !a.tasks.owns(number) && !a.tasks.Has(k.task(number)) {
-			first := number * blockResamples
-			a.tasks.missing = append(a.tasks.missing, missingTask{number,
-				fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data),
-				k.task(number)})
-		}
+		first := number * blockResamples
+		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data)
+		a.tasks.require(number, name, k.task(number))
 	}
 	return k
 }

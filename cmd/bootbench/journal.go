@@ -116,19 +116,21 @@ func keyOf(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// do fills the result of a task, a pointer to a zero value, from the journal or by
-// computing it. It is not filled where the task is another process's, or missing.
-func (s *tasks) do(number int, name, key string, result any, compute func() error) (filled bool, err error) {
-	key = keyOf(key)
-	if s.Journal != nil && !s.merging && !s.owns(number) {
+// require notes a task that is missing and not this process's.
+func (s *tasks) require(number int, name, key string) {
+	if s.Journal != nil && !s.owns(number) && !s.Has(key) {
 		s.missing = append(s.missing, missingTask{number, name, key})
-		return false, nil
 	}
-	if kept := s.Lookup(key); kept != nil && journal.Decode(kept, result) == nil {
+}
+
+// do fills the result of a task, a pointer to a zero value, from the journal or by
+// computing it. It is not filled where the task is another process's.
+func (s *tasks) do(number int, key string, result any, compute func() error) (filled bool, err error) {
+	if kept := s.Lookup(key); (s.merging || s.owns(number)) && kept != nil &&
+		journal.Decode(kept, result) == nil {
 		return true, nil
 	}
-	if s.merging {
-		s.missing = append(s.missing, missingTask{number, name, key})
+	if !s.owns(number) {
 		return false, nil
 	}
 	if err := compute(); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -81,10 +82,11 @@ func (p *process) profile() error {
 		if err != nil {
 			return usage.Errorf("--cpuprofile: %w", err)
 		}
-		if err := pprof.StartCPUProfile(f); err != nil {
+		w := &firstError{w: f} // which package pprof does not tell
+		if err := pprof.StartCPUProfile(w); err != nil {
 			return errors.Join(err, f.Close())
 		}
-		p.ending = append(p.ending, func() error { pprof.StopCPUProfile(); return f.Close() })
+		p.ending = append(p.ending, func() error { pprof.StopCPUProfile(); return errors.Join(w.err, f.Close()) })
 	}
 	if p.memProfile != "" {
 		f, err := os.Create(p.memProfile)
@@ -97,6 +99,20 @@ func (p *process) profile() error {
 		})
 	}
 	return nil
+}
+
+// firstError is a writer that remembers what went wrong first.
+type firstError struct {
+	w   io.Writer
+	err error
+}
+
+func (f *firstError) Write(b []byte) (int, error) {
+	n, err := f.w.Write(b)
+	if f.err == nil {
+		f.err = err
+	}
+	return n, err
 }
 
 // end writes the profiles.

@@ -24,6 +24,13 @@ type rowRun[R any] struct {
 // runRows runs the command: all rows, or those of this shard.
 func runRows[R any](a *app, c rowRun[R]) error {
 	var table *report.StreamTable[R]
+	for i, t := range c.tasks {
+		a.tasks.require(c.number(i), t.Name, keyOf(t.Key))
+	}
+	if len(a.tasks.missing) > 0 && a.tasks.merging {
+		_, err := a.ended(nil)
+		return err
+	}
 	rows, err := c.compute(a, &table)
 	if err == nil {
 		if done, err := a.ended(nil); done {
@@ -58,11 +65,11 @@ func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, er
 		if err := a.ctx.Err(); err != nil {
 			return rows, err
 		}
-		number := i
-		if c.together > 1 {
-			number = i / c.together
-		}
-		row, filled, err := doTask(a, number, t)
+		var row R
+		filled, err := a.tasks.do(c.number(i), keyOf(t.Key), &row, func() (err error) {
+			row, err = t.Run(a.ctx)
+			return err
+		})
 		if err != nil {
 			return rows, err
 		}
@@ -88,14 +95,8 @@ func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, er
 	return rows, nil
 }
 
-// doTask is the row of a task, unless that is another process's.
-func doTask[R any](a *app, number int, t bench.Task[R]) (row R, filled bool, err error) {
-	filled, err = a.tasks.do(number, t.Name, t.Key, &row, func() (err error) {
-		row, err = t.Run(a.ctx)
-		return err
-	})
-	return row, filled, err
-}
+// number is by what task i is dealt to shards.
+func (c *rowRun[R]) number(i int) int { return i / max(1, c.together) }
 
 // task is a row that a command computes itself.
 func task[R any](name, key string, run func() (R, error)) bench.Task[R] {

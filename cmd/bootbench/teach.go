@@ -21,7 +21,7 @@ var elsewhere = map[string]string{
 	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
 	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target",
 	"labels": "target",
-	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
+	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples", "checkpoint": "journal", "resume": "journal",
 }
 
 // flagError says what is wrong with a flag, and leads to what is right.

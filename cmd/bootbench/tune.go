@@ -179,7 +179,7 @@ func (a *app) keepSearch(p *tune.Problem, t *tuneFlags) error {
 	key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), t.settings.Starts, t.settings.Seed,
 		t.settings.Direct, t.settings.MaxEvaluations)
 	t.settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
-		_, err = a.tasks.do(0, name, key+name, &part, func() (err error) { part, err = compute(); return err })
+		_, err = a.tasks.do(0, keyOf(key, name), &part, func() (err error) { part, err = compute(); return err })
 		return part, err
 	}
 	return nil

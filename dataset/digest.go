@@ -8,7 +8,7 @@ import (
 )
 
 // Digest is a checksum of the numbers of the set: shape, features and targets,
-// not their names. Equal sets have equal digests on every machine, and on ranks.
+// not their names. Equal sets have equal digests on every machine.
 func (s *Set) Digest() string {
 	h := sha256.New()
 	put := func(v uint64) {
@@ -18,28 +18,20 @@ func (s *Set) Digest() string {
 	}
 	put(uint64(s.N()))
 	put(uint64(s.D()))
-	first, last := s.Own()
-	rows := func() {
-		for i := first; i < last; i++ {
-			put(math.Float64bits(s.Y[i]))
-			if s.Sparse != nil {
-				index, value := s.Sparse.Row(i)
-				put(uint64(len(index)))
-				for k, j := range index {
-					put(uint64(j))
-					put(math.Float64bits(value[k]))
-				}
-				continue
+	for i, y := range s.Y {
+		put(math.Float64bits(y))
+		if s.Sparse != nil {
+			index, value := s.Sparse.Row(i)
+			put(uint64(len(index)))
+			for k, j := range index {
+				put(uint64(j))
+				put(math.Float64bits(value[k]))
 			}
-			for _, v := range s.X.Row(i - first) {
-				put(math.Float64bits(v))
-			}
+			continue
 		}
-	}
-	if s.Ranks == nil {
-		rows()
-	} else {
-		inTurn(s.Ranks, h.(checksum), rows)
+		for _, v := range s.X.Row(i) {
+			put(math.Float64bits(v))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

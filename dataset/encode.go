@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -34,8 +33,7 @@ func (t *table) set() (*Set, error) {
 	if err != nil {
 		return nil, t.bad(err)
 	}
-	features := featureNames(s.columns)
-	n := t.count(rows)
+	features, n := featureNames(s.columns), len(rows)
 	if n < 2 {
 		return nil, t.bad(errors.New(
 			"fewer than two rows have all values: --missing mean or indicator keeps the others"))
@@ -45,12 +43,12 @@ func (t *table) set() (*Set, error) {
 	}
 	x := t.matrix(s.columns, len(features), rows)
 	if t.missing() > 0 {
-		fillMeans(x, means(nil, x))
+		fillMeans(x, means(x))
 	}
 	t.noteLevels(s.columns)
 	t.describe(s.columns, x)
 	set := &Set{Name: t.file, Source: t.file, Features: features, Target: t.columns[t.target()].name, X: x,
-		RowNames: t.namesOf(rows), Notes: t.notes, schema: s}
+		RowNames: gather(t.rowNames, rows), Notes: t.notes, schema: s}
 	if err := t.checkNames(append(slices.Clone(features), set.Target)); err != nil {
 		return nil, t.bad(err)
 	}
@@ -158,13 +156,11 @@ func (t *table) missing() (count int) {
 	return count
 }
 
-// complete lists the rows to use, nil for all: those whose cells all have a value
-// if the others are dropped. Rows without target are dropped where any may miss.
+// complete lists the rows to use: those whose cells all have a value if the others are dropped, and whose
+// target has one.
 func (t *table) complete() ([]int, error) {
-	switch {
-	case t.missing() == 0:
-		return nil, nil
-	case t.opt.Missing == MissingError:
+	missing := t.missing() > 0
+	if missing && t.opt.Missing == MissingError {
 		return nil, t.errMissing()
 	}
 	rows := make([]int, 0, t.rows())
@@ -173,7 +169,7 @@ func (t *table) complete() ([]int, error) {
 		for k, j := range t.used {
 			c := &t.columns[j]
 			counts := c.role == asTarget || c.role == asFeature && t.opt.Missing == MissingDrop
-			whole = whole && !(counts && c.missing > 0 && math.IsNaN(t.at(i, k)))
+			whole = whole && !(missing && counts && c.missing > 0 && math.IsNaN(t.at(i, k)))
 		}
 		if whole {
 			rows = append(rows, i)
@@ -182,12 +178,10 @@ func (t *table) complete() ([]int, error) {
 	if dropped := t.rows() - len(rows); dropped > 0 {
 		t.note("%d of %d rows lack a value and are left out", dropped, t.rows())
 		if !t.named() { // what is left keeps its number
-			for i := range t.rows() {
-				t.rowNames = append(t.rowNames, strconv.Itoa(i+1))
-			}
+			t.rowNames = numbered("", t.rows())
 		}
 	}
-	if t.opt.Missing != MissingDrop {
+	if missing && t.opt.Missing != MissingDrop {
 		t.note("cells without a value have the mean of their column")
 	}
 	return rows, nil
@@ -198,20 +192,16 @@ func (t *table) named() bool {
 	return slices.ContainsFunc(t.columns, func(c column) bool { return c.role == asRowName })
 }
 
-// count is the number of rows in a list, nil for all.
-func (t *table) count(rows []int) int {
-	if rows == nil {
-		return t.rows()
+// gather copies the elements of a list with these numbers; nil stays nil.
+func gather[T any](list []T, rows []int) []T {
+	if list == nil {
+		return nil
 	}
-	return len(rows)
-}
-
-// row is the k-th row of a list, nil for all.
-func row(rows []int, k int) int {
-	if rows == nil {
-		return k
+	some := make([]T, len(rows))
+	for k, i := range rows {
+		some[k] = list[i]
 	}
-	return rows[k]
+	return some
 }
 
 // errMissing counts the cells without a value and names the first.
@@ -256,9 +246,9 @@ func (t *table) matrix(columns []EncodedColumn, width int, rows []int) Matrix {
 	if t.rows()*len(t.used) > manyCells {
 		debug.FreeOSMemory() // the texts of the cells, before the matrix takes as much
 	}
-	x := NewMatrix(t.count(rows), width)
+	x := NewMatrix(len(rows), width)
 	for to := range x.Rows {
-		cells, into := t.cells.row(row(rows, to)), x.Row(to)
+		cells, into := t.cells.row(rows[to]), x.Row(to)
 		for i := range sources {
 			from := &sources[i]
 			v := cells[from.k]
@@ -271,9 +261,8 @@ func (t *table) matrix(columns []EncodedColumn, width int, rows []int) Matrix {
 	return x
 }
 
-// means are those of what is no NaN in the columns of a matrix whose rows ranks hold together, nil for one
-// process.
-func means(r Ranks, x Matrix) []float64 {
+// means are those of what is no NaN in the columns of a matrix.
+func means(x Matrix) []float64 {
 	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
@@ -282,17 +271,6 @@ func means(r Ranks, x Matrix) []float64 {
 				mean[j] += (v - mean[j]) / count[j]
 			}
 		}
-	}
-	if r == nil {
-		return mean
-	}
-	for j, c := range count {
-		mean[j] *= c
-	}
-	sum(r, mean)
-	sum(r, count)
-	for j, c := range count {
-		mean[j] /= max(1, c)
 	}
 	return mean
 }
@@ -331,18 +309,6 @@ func (t *table) describe(columns []EncodedColumn, x Matrix) {
 	}
 }
 
-// namesOf are the names of some rows.
-func (t *table) namesOf(rows []int) []string {
-	if t.rowNames == nil || rows == nil {
-		return t.rowNames
-	}
-	names := make([]string, len(rows))
-	for k, i := range rows {
-		names[k] = t.rowNames[i]
-	}
-	return names
-}
-
 // target is the number of the target's column, -1 without one.
 func (t *table) target() int {
 	return slices.IndexFunc(t.columns, func(c column) bool { return c.role == asTarget })
@@ -356,9 +322,9 @@ func (t *table) targets(rows []int) ([]float64, *column) {
 		return nil, nil
 	}
 	k := slices.Index(t.used, j)
-	y := make([]float64, t.count(rows))
-	for to := range y {
-		y[to] = t.at(row(rows, to), k)
+	y := make([]float64, len(rows))
+	for to, i := range rows {
+		y[to] = t.at(i, k)
 	}
 	return y, &t.columns[j]
 }
@@ -367,16 +333,11 @@ func (t *table) targets(rows []int) ([]float64, *column) {
 func (t *table) setTarget(set *Set, rows []int) error {
 	y, c := t.targets(rows)
 	set.Y, set.Task = y, guessTask(y)
-	if err := set.checkVaries(); err != nil && c.kind != texts {
-		return err
-	}
 	if c.kind == texts {
-		return set.classifyTexts(c.texts, t.opt.Positive)
+		return set.classify(slices.Sorted(slices.Values(c.texts)), true, t.opt.Positive,
+			func(v float64) string { return c.texts[int(v)] })
 	}
-	if t.opt.Positive != "" {
-		return set.Classify(t.opt.Positive)
-	}
-	return nil
+	return set.checkTargets(t.opt.Positive)
 }
 
 // inputs makes new inputs of a table, for a predictor of that encoding.
@@ -390,14 +351,14 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if err != nil {
 		return nil, t.bad(err)
 	}
-	n := t.count(rows)
+	n := len(rows)
 	if n == 0 {
 		return nil, t.bad(errors.New("no row has all values"))
 	}
 	if err := t.opt.checkSize(n, e.Features); err != nil {
 		return nil, t.bad(err)
 	}
-	in := &Inputs{Name: t.file, X: t.matrix(e.Columns, e.Features, rows), RowNames: t.namesOf(rows)}
+	in := &Inputs{Name: t.file, X: t.matrix(e.Columns, e.Features, rows), RowNames: gather(t.rowNames, rows)}
 	if t.missing() > 0 {
 		fillMeans(in.X, e.Means)
 	}

@@ -140,7 +140,7 @@ func (s *Set) Encoding() *Encoding {
 	if s.Sparse != nil {
 		return e
 	}
-	e.Means = means(s.Ranks, s.X)
+	e.Means = means(s.X)
 	if from := s.schema; from != nil {
 		e.Columns, e.Header, e.Headless, e.RowName, e.Missing = from.columns, from.header, from.headless,
 			from.rowName, from.missing

@@ -1,65 +1,57 @@
 package dataset
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
-// Check verifies that the targets suit a task: CheckLabels for classification,
-// CheckTarget for regression.
+// Check verifies that the targets suit a task: for classification they take exactly the two values -1 and
+// +1 (ErrLabels where others occur), for regression they are not all the same.
 func (s *Set) Check(task Task) error {
-	check := CheckTarget
-	if task == Classification {
-		check = CheckLabels
-	}
-	if err := check(s.Y); err != nil {
-		return &Error{File: s.Name, Column: s.Target, Err: err.(*Error).Err}
-	}
-	return nil
-}
-
-// checkVaries refuses targets that are all the same, whatever the task.
-func (s *Set) checkVaries() error {
-	if values, _ := distinctValues(s.Y, 2); len(values) > 1 {
-		return nil
-	}
-	return s.Check(s.Task)
-}
-
-// CheckLabels verifies that the targets take exactly the two values -1 and +1.
-// Otherwise the error says what they take; it is ErrLabels where other values
-// than these two occur.
-func CheckLabels(y []float64) error {
-	values, complete := distinctValues(y, 6)
+	values := s.values()
+	names := labelNames(values[:min(len(values), 8)])
+	two := len(values) == 2 && values[0] == -1 && values[1] == 1
+	what := map[Task]string{Regression: "targets", Classification: "labels"}[task]
+	var err error
 	switch {
-	case len(values) == 2 && values[0] == -1 && values[1] == 1:
+	case len(values) == 0:
+		err = fmt.Errorf("no %s", what)
+	case len(values) == 1:
+		err = fmt.Errorf("all %d %s are %s: %s that differ are needed, --target NAME takes another column", len(s.Y),
+			what, names[0], what)
+	case task == Classification && len(values) == 2 && !two:
+		err = fmt.Errorf("%w, not %s and %s (--map-labels takes %s to -1 and %s to +1)", ErrLabels, names[0], names[1],
+			names[0], names[1])
+	case task == Classification && !two:
+		err = fmt.Errorf("%w, found %s", ErrLabels, listTexts(names))
+	default:
 		return nil
-	case len(y) == 0:
-		return &Error{Err: errors.New("no labels")}
-	case len(values) == 1 && (values[0] == -1 || values[0] == 1):
-		return &Error{Err: fmt.Errorf("all %d labels are %v: examples of both classes are needed, --target NAME takes another column",
-			len(y), values[0])}
-	case len(values) == 2:
-		return &Error{Err: fmt.Errorf("%w, not %v and %v (--map-labels takes %v to -1 and %v to +1)",
-			ErrLabels, values[0], values[1], values[0], values[1])}
 	}
-	return &Error{Err: fmt.Errorf("%w, found %s", ErrLabels, listValues(values, complete))}
+	return &Error{File: s.Name, Column: s.Target, Err: err}
 }
 
-// CheckTarget verifies that regression targets are not all the same.
-func CheckTarget(y []float64) error {
-	values, _ := distinctValues(y, 2)
-	switch len(values) {
-	case 0:
-		return &Error{Err: errors.New("no targets")}
-	case 1:
-		return &Error{Err: fmt.Errorf(
-			"all %d targets are %v: there is nothing to learn, --target NAME takes another column", len(y), values[0])}
+// checkTargets refuses targets that are all the same, whatever the task, and makes classes of them if a
+// positive one is named.
+func (s *Set) checkTargets(positive string) error {
+	if err := s.Check(Regression); err != nil || positive == "" {
+		return err
 	}
-	return nil
+	return s.Classify(positive)
+}
+
+// values are the different targets in order.
+func (s *Set) values() []float64 { return slices.Compact(slices.Sorted(slices.Values(s.Y))) }
+
+// labelName is a numeric label as a text.
+func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0
+
+func labelNames(values []float64) (names []string) {
+	for _, v := range values {
+		names = append(names, labelName(v))
+	}
+	return names
 }
 
 // Classes names the labels -1 and +1 as a file writes them. Of more than two labels, Negative
@@ -95,11 +87,6 @@ func (l *Labels) Names() *Classes {
 	return &l.Classes
 }
 
-// oneAgainstRest are the labels that make two classes of more: one label and all others.
-func oneAgainstRest(positive string) *Labels {
-	return &Labels{Classes: Classes{"not " + positive, positive}, Rest: true}
-}
-
 // known are the texts that a file may have, Negative first where it is one of them.
 func (l *Labels) known() []string {
 	if l.Rest {
@@ -113,124 +100,64 @@ func (l *Labels) known() []string {
 // targets with more values, positive becomes +1 and all others -1. A set whose file has texts as targets has
 // classes already.
 func (s *Set) Classify(positive string) error {
-	if s.Labels != nil {
-		if positive == "" || positive == s.Labels.Positive {
-			return nil
-		}
-		if positive != s.Labels.Negative {
-			return s.errPositive(positive, s.Labels.Negative, s.Labels.Positive)
-		}
-		return s.flip()
+	if l := s.Labels; l != nil {
+		return s.classify([]string{l.Negative, l.Positive}, l.Texts, cmp.Or(positive, l.Positive), func(v float64) string {
+			return map[bool]string{false: l.Negative, true: l.Positive}[v > 0]
+		})
 	}
-	values, complete := distinctValues(s.Y, 6)
-	one, errOne := parseNumber(positive)
-	if len(values) > 2 && errOne == nil && slices.Contains(s.Y, one) {
-		return s.take(oneAgainstRest(formatNumber(one)))
+	if v, err := parseNumber(positive); err == nil {
+		positive = formatNumber(v)
 	}
-	if len(values) > 2 && positive != "" {
-		return &Error{File: s.Name, Column: s.Target,
-			Err: fmt.Errorf("--positive: %s is no value of the target, found %s", quote(positive),
-				listValues(values, complete))}
-	}
-	if len(values) != 2 {
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf(
-			"two classes are needed, found %s: --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another --target", listValues(values, complete))}
-	}
-	l := &Labels{Classes: Classes{formatNumber(values[0]), formatNumber(values[1])}}
-	y, err := l.apply(s.Y, nil)
-	if err != nil {
-		return err
-	}
-	s.Y, s.Task = y, Classification
-	if values[0] == -1 && values[1] == 1 && positive == "" {
-		return nil // these are the labels
-	}
-	s.Labels = l
-	if errOne == nil {
-		positive = formatNumber(one)
-	}
-	switch positive {
-	case "", l.Positive:
-	case l.Negative:
-		return s.flip()
-	default:
-		return s.errPositive(positive, l.Negative, l.Positive)
-	}
-	s.noteLabels()
-	return nil
-}
-
-// take makes classes of numbers by labels.
-func (s *Set) take(l *Labels) error {
-	y, err := l.apply(s.Y, nil)
-	if err != nil {
-		return err
-	}
-	s.Y, s.Task, s.Labels = y, Classification, l
-	s.noteLabels()
-	return nil
-}
-
-// classifyTexts makes classes of targets that are the numbers of texts: the later
-// one in order becomes +1, or positive, which stands against all others.
-func (s *Set) classifyTexts(found []string, positive string) error {
-	order := slices.Sorted(slices.Values(found))
-	labels := &Labels{}
-	switch {
-	case len(order) > 2 && slices.Contains(order, positive):
-		labels = oneAgainstRest(positive)
-	case len(order) > 2 && positive != "":
-		return &Error{File: s.Name, Column: s.Target,
-			Err: fmt.Errorf("--positive: %s is none of the %d texts of the target (%s)", quote(positive), len(order),
-				listTexts(order))}
-	case len(order) > 2:
-		return &Error{File: s.Name, Column: s.Target,
-			Err: fmt.Errorf("the target holds %d texts (%s): two classes are needed, --positive LABEL sets one of them against the rest", len(order), listTexts(order))}
-	case len(order) < 2:
-		return &Error{File: s.Name, Column: s.Target,
-			Err: fmt.Errorf("the target holds only %s: two classes are needed, --target NAME takes another column", listTexts(order))}
-	default:
-		labels.Negative, labels.Positive = order[0], order[1]
-	}
-	for i, v := range s.Y {
-		s.Y[i] = -1
-		if found[int(v)] == labels.Positive {
-			s.Y[i] = 1
-		}
-	}
-	labels.Texts = true
-	s.Task, s.Labels = Classification, labels
-	switch positive {
-	case "", labels.Positive:
-		s.noteLabels()
+	values := s.values()
+	if len(values) == 2 && values[0] == -1 && values[1] == 1 && positive == "" {
+		s.Task = Classification // these are the labels
 		return nil
-	case labels.Negative:
-		return s.flip()
 	}
-	return s.errPositive(positive, labels.Negative, labels.Positive)
+	return s.classify(labelNames(values), false, positive, labelName)
 }
 
-// flip exchanges the classes.
-func (s *Set) flip() error {
+// classify makes classes of targets that stand for these names, in order.
+func (s *Set) classify(names []string, texts bool, positive string, name func(target float64) string) error {
+	l := &Labels{Texts: texts}
+	var err error
+	switch {
+	case len(names) < 2:
+		err = fmt.Errorf("two classes are needed, the target holds only %s: --target NAME takes another column",
+			listTexts(names))
+	case positive != "" && !slices.Contains(names, positive):
+		err = fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive), len(names),
+			listTexts(names))
+	case len(names) == 2:
+		l.Negative, l.Positive = names[0], names[1]
+		if positive == names[0] {
+			l.Negative, l.Positive = names[1], names[0]
+		}
+	case positive != "":
+		l.Negative, l.Positive, l.Rest = "not "+positive, positive, true
+	case texts:
+		err = fmt.Errorf("two classes are needed, the target holds %d texts (%s): --positive LABEL sets one of them against the rest",
+			len(names), listTexts(names))
+	default:
+		err = fmt.Errorf("two classes are needed, the target holds %d values (%s): --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another --target",
+			len(names), listTexts(names))
+	}
+	if err != nil {
+		return &Error{File: s.Name, Column: s.Target, Err: err}
+	}
 	y := make([]float64, len(s.Y))
 	for i, v := range s.Y {
-		y[i] = -v
+		y[i] = -1
+		if name(v) == l.Positive {
+			y[i] = 1
+		}
 	}
-	l := *s.Labels
-	l.Negative, l.Positive = l.Positive, l.Negative
-	s.Y, s.Labels = y, &l
-	s.noteLabels()
+	if s.Labels == nil || *s.Labels != *l {
+		s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target),
+			l.Name(1), l.Name(-1)))
+		s.Labels = l
+	}
+	s.Y, s.Task = y, Classification
 	return nil
-}
-
-func (s *Set) noteLabels() {
-	s.Notes = append(s.Notes[:len(s.Notes):len(s.Notes)], fmt.Sprintf("classes of %s: %s is +1, %s is -1",
-		quote(s.Target), s.Labels.Name(1), s.Labels.Name(-1)))
-}
-
-func (s *Set) errPositive(positive, a, b string) error {
-	return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("--positive: %s is neither %s nor %s",
-		quote(positive), quote(a), quote(b))}
 }
 
 // apply takes further targets to -1 and +1; of a text column they are the numbers
@@ -267,39 +194,5 @@ func (l *Labels) Numbers() (negative, positive float64, ok bool) {
 	return negative, positive, !l.Texts && !l.Rest
 }
 
+// formatNumber writes a number in the shortest form that reads back.
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// distinctValues returns the distinct values of y in ascending order, at most
-// the first limit of them to appear; complete says whether these are all.
-func distinctValues(y []float64, limit int) (values []float64, complete bool) {
-	for _, v := range y {
-		if slices.Contains(values, v) {
-			continue
-		}
-		if len(values) == limit {
-			slices.Sort(values)
-			return values, false
-		}
-		values = append(values, v)
-	}
-	slices.Sort(values)
-	return values, true
-}
-
-// listValues writes "the values 0, 1, 2" or, if there are more, "the values 0, 1, 2, ...".
-func listValues(values []float64, complete bool) string {
-	if len(values) == 0 {
-		return "none"
-	}
-	words := make([]string, 0, len(values)+1)
-	for _, v := range values {
-		words = append(words, formatNumber(v))
-	}
-	if !complete {
-		words = append(words, "...")
-	}
-	if len(words) == 1 {
-		return "only the value " + words[0]
-	}
-	return "the values " + strings.Join(words, ", ")
-}

@@ -51,13 +51,7 @@ func (s *sparse) set(name string, opt Options) (*Set, error) {
 		return nil, &Error{File: name,
 			Err: errors.New("sparse lines have no columns that --target, --drop or --categorical could name")}
 	}
-	if err := set.checkVaries(); err != nil {
-		return nil, err
-	}
-	if opt.Positive != "" {
-		return set, set.Classify(opt.Positive)
-	}
-	return set, nil
+	return set, set.checkTargets(opt.Positive)
 }
 
 // hold takes sparse inputs as they are or makes them dense, as opt says.
@@ -69,7 +63,7 @@ func (s *Set) hold(x *CSR, opt Options) error {
 	if err := opt.checkSize(x.Rows, x.Cols); err != nil {
 		return err
 	}
-	s.X, s.Features = x.Dense(), numbered(x.Cols)
+	s.X, s.Features = x.Dense(), numbered("x", x.Cols)
 	return nil
 }
 

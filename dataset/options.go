@@ -42,10 +42,6 @@ type Options struct {
 	UnseenZero bool
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
-
-	// Ranks are processes that all read the same data with these options, and keep an even part of
-	// the inputs each; nil: this process keeps all.
-	Ranks Ranks
 }
 
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.
@@ -107,14 +103,6 @@ func (o Options) maxBytes() int64 {
 		return o.MaxBytes
 	}
 	return min(2<<30, debug.SetMemoryLimit(-1)/3) // a negative number asks for the limit
-}
-
-// share is how many of so many rows this process holds at most.
-func (o Options) share(rows int) int {
-	if o.Ranks == nil {
-		return rows
-	}
-	return (rows + o.Ranks.Size() - 1) / o.Ranks.Size()
 }
 
 // checkSize refuses a dense matrix of rows x cols that exceeds the memory

@@ -81,9 +81,6 @@ type Set struct {
 	// Sparse holds the inputs instead of X, which is empty then, where most
 	// entries are zero; nil for dense inputs. See Options.Storage.
 	Sparse *CSR
-	// Ranks hold the inputs together where there are several: X is this one's even part of
-	// the rows, those of Own; all else is whole. nil: all of X is here. See Options.Ranks.
-	Ranks Ranks
 	// RowNames are the names of the examples where the file has them, else nil.
 	RowNames []string
 	// Labels names the classes where they are not -1 and +1 in the file, else nil.
@@ -97,11 +94,8 @@ type Set struct {
 
 // N is the number of examples.
 func (s *Set) N() int {
-	switch {
-	case s.Sparse != nil:
+	if s.Sparse != nil {
 		return s.Sparse.Rows
-	case s.Ranks != nil:
-		return len(s.Y)
 	}
 	return s.X.Rows
 }
@@ -119,32 +113,19 @@ func (s *Set) Distinct() (site, first []int) {
 	if s.Sparse != nil {
 		return s.Sparse.Distinct()
 	}
-	if s.Ranks != nil {
-		return distinctOverRanks(s.Ranks, s.X, s.N())
-	}
 	return Distinct(s.X)
 }
 
 // Subset returns the examples with the given row numbers (from 0), in that
-// order; a row may stand several times. The inputs and targets are copied. Ranks that hold the
-// inputs together must all ask for the same, and each gets all of it.
+// order; a row may stand several times. The inputs and targets are copied.
 func (s *Set) Subset(rows []int) *Set {
 	sub := *s
 	if s.Sparse != nil {
 		sub.Sparse = s.Sparse.Gather(rows)
 	} else {
-		sub.X, sub.Ranks = s.Rows(rows), nil
+		sub.X = s.X.Gather(rows)
 	}
-	sub.Y = make([]float64, len(rows))
-	for k, i := range rows {
-		sub.Y[k] = s.Y[i]
-	}
-	if s.RowNames != nil {
-		sub.RowNames = make([]string, len(rows))
-		for k, i := range rows {
-			sub.RowNames[k] = s.RowNames[i]
-		}
-	}
+	sub.Y, sub.RowNames = gather(s.Y, rows), gather(s.RowNames, rows)
 	return &sub
 }
 
@@ -158,9 +139,7 @@ func (s *Set) Head(n int) *Set {
 }
 
 // Shuffled returns a copy with the examples in random order.
-func (s *Set) Shuffled(rng *rand.Rand) *Set {
-	return s.Subset(rng.Perm(s.N()))
-}
+func (s *Set) Shuffled(rng *rand.Rand) *Set { return s.Subset(rng.Perm(s.N())) }
 
 // Split draws train examples at random, 0 <= train <= N, and returns them and
 // the others, both in random order.
@@ -172,29 +151,11 @@ func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
 	return s.Subset(order[:train]), s.Subset(order[train:]), nil
 }
 
-// Summary describes a set for a listing.
-type Summary struct {
-	Name string
-	N, D int
-	Task Task
-	// Duplicates is N minus the number of distinct inputs: with any, a kernel
-	// matrix over the examples is singular.
-	Duplicates int
-	Source     string
-}
-
-// Summary describes the set.
-func (s *Set) Summary() Summary {
-	_, first := s.Distinct()
-	return Summary{Name: s.Name, N: s.N(), D: s.D(), Task: s.Task, Duplicates: s.N() - len(first),
-		Source: s.Source}
-}
-
-// numbered names n columns x1, x2, ..., for formats that carry no names.
-func numbered(n int) []string {
+// numbered are n names: the numbers from 1 behind a prefix.
+func numbered(prefix string, n int) []string {
 	names := make([]string, n)
 	for j := range names {
-		names[j] = "x" + strconv.Itoa(j+1)
+		names[j] = prefix + strconv.Itoa(j+1)
 	}
 	return names
 }

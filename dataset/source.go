@@ -28,23 +28,7 @@ import (
 // Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the
 // other extension. A file whose name is that of an embedded set is reached as
 // ./NAME.
-//
-// With Options.Ranks every rank gets its part of the inputs, see Set.Ranks, or an error.
 func Load(path string, opt Options) (*Set, error) {
-	if opt.Ranks == nil {
-		return load(path, opt)
-	}
-	r := opt.Ranks
-	opt.Ranks = nil
-	s, err := load(path, opt)
-	if err := r.Agree(err); err != nil {
-		return nil, err
-	}
-	return s.Spread(r)
-}
-
-// load reads all of a data set.
-func load(path string, opt Options) (*Set, error) {
 	switch {
 	case strings.HasPrefix(path, syntheticPrefix):
 		spec, err := ParseSynthetic(path)

@@ -164,16 +164,16 @@ func TestLoadInputsOfTheTrainingSetItself(t *testing.T) {
 // A small file that decompresses to much is refused at the limit of memory, that of the options or else
 // a third of the runtime's.
 func TestDecompressionBombs(t *testing.T) {
-	limit := Options{MaxBytes: 4 << 20}
-	zeros := make([]byte, 1<<24)
+	limit := Options{MaxBytes: 1 << 20}
+	zeros := make([]byte, 1<<22)
 	copy(zeros, "a,y\n1,2\n0,")
 	bombs := map[string][]byte{
-		"rows.csv":  append([]byte("a,y\n"), bytes.Repeat([]byte("0,0\n"), 1<<20)...),
+		"rows.csv":  append([]byte("a,y\n"), bytes.Repeat([]byte("0,0\n"), 1<<18)...),
 		"line.csv":  bytes.ReplaceAll(zeros, []byte{0}, []byte("0")),
 		"zeros.csv": zeros,
-		"line.svm":  bytes.Repeat([]byte("1"), 1<<24),
-		"rows.svm":  bytes.Repeat([]byte("1\n"), 1<<20),
-		"array.npy": npyFile(1, "<f8", "False", "(500000, 4)", zeros[:16e6]),
+		"line.svm":  bytes.Repeat([]byte("1"), 1<<22),
+		"rows.svm":  bytes.Repeat([]byte("1\n"), 1<<18),
+		"array.npy": npyFile(1, "<f8", "False", "(125000, 4)", zeros[:4e6]),
 	}
 	for name, content := range bombs {
 		for end, compress := range map[string]func([]byte) []byte{".gz": gzipped, ".zst": zstandard} {
@@ -185,7 +185,7 @@ func TestDecompressionBombs(t *testing.T) {
 		}
 	}
 	_, err := Load(write(t, "d.npz", npz(map[string][]byte{"X": bombs["array.npy"]})), limit)
-	wantError(t, err, "limit is 4 MiB")
+	wantError(t, err, "limit is 1 MiB")
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(300 << 20))
 	if got := (Options{}).maxBytes(); got != 100<<20 {
 		t.Errorf("without options the limit is %d", got)

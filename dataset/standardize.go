@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Standardizer is the affine map that takes each feature of a training set to
@@ -23,7 +24,7 @@ func Standardize(x Matrix) (Matrix, Standardizer) {
 
 // Standardizer is the map that standardises the inputs of s.
 func (s *Set) Standardizer() Standardizer {
-	mean, sd := columnMoments(s.Ranks, s.X)
+	mean, sd := columnMoments(s.X)
 	return Standardizer{Mean: mean, SD: sd}
 }
 
@@ -60,22 +61,27 @@ func (s Standardizer) Row(dst, x []float64) {
 // PopulationSD returns the D population standard deviations (division by N) of the
 // inputs, 0 for constant features.
 func (s *Set) PopulationSD() []float64 {
-	_, sd := columnMoments(s.Ranks, s.X)
+	_, sd := columnMoments(s.X)
 	return sd
 }
 
-// columnMoments are the means and the population standard deviations of the columns of a matrix whose rows
-// ranks hold together, nil for one process. It works on values scaled by a power of two to at most 1, so that
-// no square overflows or vanishes. The second pass removes the rounding of the first means.
-func columnMoments(r Ranks, x Matrix) (mean, sd []float64) {
+// columnMoments are the means and the population standard deviations of the columns of a matrix. It works on
+// values scaled by a power of two to at most 1, so that no square overflows or vanishes. The second pass
+// removes the rounding of the first means.
+func columnMoments(x Matrix) (mean, sd []float64) {
 	mean, sd = make([]float64, x.Cols), make([]float64, x.Cols)
-	low, high, n := extremes(r, x)
-	if n == 0 {
+	if x.Rows == 0 {
 		return mean, sd
+	}
+	low, high := slices.Clone(x.Row(0)), slices.Clone(x.Row(0))
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			low[j], high[j] = min(low[j], v), max(high[j], v)
+		}
 	}
 	exponent := make([]int, x.Cols)
 	for j := range exponent {
-		_, exponent[j] = math.Frexp(math.Max(-low[j], high[j]))
+		_, exponent[j] = math.Frexp(max(-low[j], high[j]))
 	}
 	average := func(term func(e float64) float64) []float64 {
 		total := make([]float64, x.Cols)
@@ -84,9 +90,8 @@ func columnMoments(r Ranks, x Matrix) (mean, sd []float64) {
 				total[j] += term(math.Ldexp(v, -exponent[j]) - mean[j])
 			}
 		}
-		sum(r, total)
 		for j := range total {
-			total[j] /= n
+			total[j] /= float64(x.Rows)
 		}
 		return total
 	}
@@ -102,37 +107,4 @@ func columnMoments(r Ranks, x Matrix) (mean, sd []float64) {
 		}
 	}
 	return mean, sd
-}
-
-// extremes are the smallest and the largest number of each column, and the number of rows.
-func extremes(r Ranks, x Matrix) (low, high []float64, n float64) {
-	rank, size, d := 0, 1, x.Cols
-	if r != nil {
-		rank, size = r.Rank(), r.Size()
-	}
-	all := make([]float64, size*(2*d+1)) // of each rank: -low, high and the number of rows
-	own := all[rank*(2*d+1) : (rank+1)*(2*d+1)]
-	for j := range 2 * d {
-		own[j] = math.Inf(-1)
-	}
-	own[2*d] = float64(x.Rows)
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			own[j], own[d+j] = math.Max(own[j], -v), math.Max(own[d+j], v)
-		}
-	}
-	sum(r, all)
-	low, high = all[:d], all[d:2*d]
-	n = all[2*d]
-	for p := 1; p < size; p++ {
-		other := all[p*(2*d+1):]
-		for j := range 2 * d {
-			all[j] = math.Max(all[j], other[j])
-		}
-		n += other[2*d]
-	}
-	for j := range low {
-		low[j] = -low[j]
-	}
-	return low, high, n
 }

@@ -45,7 +45,7 @@ func TestColumnMomentsAgainstExactArithmetic(t *testing.T) {
 			column[i] *= scale
 			largest = math.Max(largest, math.Abs(column[i]))
 		}
-		means, sds := columnMoments(nil, Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column})
+		means, sds := columnMoments(Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column})
 		mean, sd := means[0], sds[0]
 		wantMean, wantSD := moments(column)
 		if math.Abs(mean-wantMean) > 1e-14*largest || math.Abs(sd-wantSD) > 1e-14*largest {

@@ -231,7 +231,7 @@ func (s Synthetic) Generate(opt Options) (*Set, error) {
 		}
 		return set, nil
 	}
-	set.X, set.Features = NewMatrix(s.N, s.D), numbered(s.D)
+	set.X, set.Features = NewMatrix(s.N, s.D), numbered("x", s.D)
 	draw := g.prepare(rng, s.D, s.Noise)
 	for i := range set.Y {
 		set.Y[i] = draw(rng, set.X.Row(i))

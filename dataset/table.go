@@ -203,7 +203,7 @@ func (t *table) nameColumns(cells []string) error {
 // namePositions names n columns x1, x2, ...
 func (t *table) namePositions(n int) {
 	t.headless = true
-	for _, name := range numbered(n) {
+	for _, name := range numbered("x", n) {
 		t.columns = append(t.columns, column{name: name})
 	}
 }

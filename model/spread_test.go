@@ -50,7 +50,7 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 		a["cavity mean"] = append(a["cavity mean"], c.Mean)
 		a["cavity variance"] = append(a["cavity variance"], c.Var)
 	}
-	inputs := dataset.Inputs{X: m.Set.Rows([]int{3, 8, 1}), Sparse: nil}
+	inputs := dataset.Inputs{X: m.Set.X.Gather([]int{3, 8, 1}), Sparse: nil}
 	if m.Set.Sparse != nil {
 		inputs = dataset.Inputs{Sparse: m.Set.Sparse.Gather([]int{3, 8, 1})}
 	} else {
@@ -128,7 +128,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	m := build(t, spec)
 	scheme := resample.Poisson{Ratio: 1}
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
-	cross := need.One(m.CrossAll(blas64.General(m.Set.Rows([]int{3, 8, 1}))))(t)
+	cross := need.One(m.CrossAll(blas64.General(m.Set.X.Gather([]int{3, 8, 1}))))(t)
 	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
 		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}},
 		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},

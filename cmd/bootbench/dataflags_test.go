@@ -54,7 +54,7 @@ func TestDataFlags(t *testing.T) {
 	for _, c := range []struct{ flag, value, says string }{
 		{"--missing", "guess", "none of error, drop, mean, indicator"},
 		{"--missing", "error", "--missing drop, mean or indicator"}, {"--target", "z", `no column "z"`},
-		{"--positive", "maybe", `"maybe" is neither`},
+		{"--positive", "maybe", `"maybe" is none of the 2 values`},
 	} {
 		args := append([]string{"estimate", path, "--loss", "hinge", "--target", "y", "--missing", "mean"}, c.flag,
 			c.value)

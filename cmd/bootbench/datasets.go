@@ -67,10 +67,10 @@ func listing() (*report.Datasets, error) {
 			return nil, err
 		}
 		preset, _ := model.PresetFor(set)
-		sum := set.Summary()
+		_, distinct := set.Distinct()
 		list.Sets = append(list.Sets, report.Dataset{
-			Name: sum.Name, N: sum.N, D: sum.D, Task: sum.Task.String(), Duplicates: sum.Duplicates,
-			Preset: preset.Source, Source: sum.Source,
+			Name: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(), Duplicates: set.N() - len(distinct),
+			Preset: preset.Source, Source: set.Source,
 		})
 	}
 	for _, g := range dataset.Generators() {

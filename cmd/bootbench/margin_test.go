@@ -141,7 +141,7 @@ func TestMapLabels(t *testing.T) {
 	}
 	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2\n0,0.5,0\n")
 	if o := drive(t, "", "estimate", three, "--loss", "hinge"); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "two classes are needed, found the values 0, 1, 2") {
+		!strings.Contains(o.stderr, `two classes are needed, the target holds 3 values ("0", "1", "2")`) {
 		t.Errorf("three labels: %d, %s", o.status, o.stderr)
 	}
 	third := write(t, "third.csv", "a,b,y\n1,2,2\n")

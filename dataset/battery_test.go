@@ -249,7 +249,7 @@ func TestShapesOfTables(t *testing.T) {
 			Options{}, boston, false, ""},
 		"npz by columns": {"d.npz",
 			npz(map[string][]byte{"x": npyFile(1, "<f8", "True", "(40, 13)", elements("<f8", xColumns...)),
-				"target": npyFile(1, "<f8", "False", "(40, 1)", elements("<f8", boston.Y...))}), Options{}, boston, false,
+				"y": npyFile(1, "<f8", "False", "(40, 1)", elements("<f8", boston.Y...))}), Options{}, boston, false,
 			""},
 		"npz, truth values": {"d.npz",
 			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(40, 7)", elements("<f8", pima.X.Data...)),

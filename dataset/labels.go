@@ -19,8 +19,8 @@ func (s *Set) Check(task Task) error {
 	case len(values) == 0:
 		err = fmt.Errorf("no %s", what)
 	case len(values) == 1:
-		err = fmt.Errorf("all %d %s are %s: %s that differ are needed, --target NAME takes another column", len(s.Y),
-			what, names[0], what)
+		err = fmt.Errorf("all %d %s are %s: %s that differ are needed%s", len(s.Y), what, names[0], what,
+			s.anotherTarget())
 	case task == Classification && len(values) == 2 && !two:
 		err = fmt.Errorf("%w, not %s and %s (--map-labels takes %s to -1 and %s to +1)", ErrLabels, names[0], names[1],
 			names[0], names[1])
@@ -30,6 +30,14 @@ func (s *Set) Check(task Task) error {
 		return nil
 	}
 	return &Error{File: s.Name, Column: s.Target, Err: err}
+}
+
+// anotherTarget is a cure where the file has columns.
+func (s *Set) anotherTarget() string {
+	if s.schema == nil {
+		return ""
+	}
+	return ", --target NAME takes another column"
 }
 
 // checkTargets refuses targets that are all the same, whatever the task, and makes classes of them if a
@@ -122,8 +130,7 @@ func (s *Set) classify(names []string, texts bool, positive string, name func(ta
 	var err error
 	switch {
 	case len(names) < 2:
-		err = fmt.Errorf("two classes are needed, the target holds only %s: --target NAME takes another column",
-			listTexts(names))
+		err = fmt.Errorf("two classes are needed, the target holds only %s%s", listTexts(names), s.anotherTarget())
 	case positive != "" && !slices.Contains(names, positive):
 		err = fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive), len(names),
 			listTexts(names))

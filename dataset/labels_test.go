@@ -16,8 +16,8 @@ func TestCheck(t *testing.T) {
 		"labels":        {Classification, []float64{1, -1, 1}, false, nil},
 		"numbers":       {Regression, []float64{1, 1, 1.5}, false, nil},
 		"none":          {Classification, nil, false, []string{"no labels"}},
-		"one class":     {Classification, []float64{1, 1}, false, []string{"all 2 labels are 1", "--target"}},
-		"equal targets": {Regression, []float64{2, 2, 2}, false, []string{"all 3 targets are 2", "--target"}},
+		"one class":     {Classification, []float64{1, 1}, false, []string{"all 2 labels are 1", "that differ"}},
+		"equal targets": {Regression, []float64{2, 2, 2}, false, []string{"all 3 targets are 2", "that differ"}},
 		"zero, one":     {Classification, []float64{1, 0, 1}, true, []string{"not 0 and 1", "0 to -1 and 1 to +1"}},
 		"three":         {Classification, []float64{1, -1, 0}, true, []string{"-1 and +1", `found "-1", "0", "1"`}},
 		"many": {Classification, []float64{9, 8, 7, 6, 5, 4, 3, 2}, true,
@@ -86,7 +86,7 @@ func TestClassify(t *testing.T) {
 			t.Errorf("turned, %v became %v, %v", c.y, s.Y, err)
 		}
 	}
-	wantError(t, with(1, 1).Classify(""), `holds only "1"`, "--target")
+	wantError(t, with(1, 1).Classify(""), `holds only "1"`)
 	wantError(t, with(1, 2, 3, 4).Classify(""), "two classes", `4 values ("1", "2", "3", "4")`)
 	wantError(t, with(1, 2, 1).Classify("3"), `"3" is none of the 2 values of the target ("1", "2")`)
 }

@@ -267,21 +267,31 @@ func readArchive(f *source, opt Options, plan func(t *table) error) (*table, err
 	if err != nil {
 		return nil, errors.New("not a NumPy archive (.npz)")
 	}
-	x, err := openMember(archive, opt, "x", "data", "features")
-	if err != nil {
-		return nil, err
+	arrays, found := map[string]*array{}, []string{}
+	for _, member := range archive.File {
+		name := strings.ToLower(strings.TrimSuffix(member.Name, ".npy"))
+		if found = append(found, name); name != "x" && name != "y" {
+			continue
+		}
+		r, err := member.Open()
+		if err != nil {
+			return nil, err
+		}
+		if arrays[name], err = openArray(bufio.NewReader(r), int64(member.UncompressedSize64), opt); err != nil {
+			return nil, fmt.Errorf("array %s: %w", quote(name), err)
+		}
+	}
+	x, y := arrays["x"], arrays["y"]
+	if x == nil {
+		return nil, fmt.Errorf("no array X among %s: np.savez(file, X=X, y=y) writes it", listTexts(found))
 	}
 	t := &table{file: f.name, opt: opt, array: true}
 	t.namePositions(x.cols)
-	y, err := openMember(archive, opt, "y", "target", "labels")
-	switch {
-	case errors.Is(err, errNoMember):
-	case err != nil:
-		return nil, err
-	case y.rows != x.rows || y.cols != 1:
-		return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows, y.cols,
-			x.rows)
-	default:
+	if y != nil {
+		if y.rows != x.rows || y.cols != 1 {
+			return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows, y.cols,
+				x.rows)
+		}
 		t.columns = append(t.columns, column{name: "y"})
 	}
 	if err := t.planArrays(plan); err != nil {
@@ -291,29 +301,4 @@ func readArchive(f *source, opt Options, plan func(t *table) error) (*table, err
 		return t, err
 	}
 	return t, t.fill(y, f.name, 0, x.cols)
-}
-
-var errNoMember = errors.New("no such array")
-
-// openMember opens an array of an archive by one of its usual names.
-func openMember(archive *zip.Reader, opt Options, names ...string) (*array, error) {
-	var found []string
-	for _, f := range archive.File {
-		name := strings.TrimSuffix(f.Name, ".npy")
-		found = append(found, name)
-		if !slices.Contains(names, strings.ToLower(name)) {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			return nil, err
-		}
-		a, err := openArray(bufio.NewReader(r), int64(f.UncompressedSize64), opt)
-		if err != nil {
-			return nil, fmt.Errorf("array %s: %w", quote(name), err)
-		}
-		return a, nil
-	}
-	return nil, fmt.Errorf("%w %s among %s: np.savez(file, X=X, y=y) writes it", errNoMember,
-		strings.ToUpper(names[0]), listTexts(found))
 }

@@ -223,12 +223,13 @@ func TestOddNumbersAreNoted(t *testing.T) {
 func TestEqualTargets(t *testing.T) {
 	for name, content := range map[string]string{
 		"numbers.csv": "a,y\n1,3\n2,3\n", "labels.csv": "a,y\n1,1\n2,1\n", "texts.csv": "a,y\n1,u\n2,u\n",
-		"sparse.svm": "3 1:1\n3 1:2\n",
-		"array.npy":  string(npyFile(1, "<f8", "False", "(2, 2)", elements("<f8", 1, 3, 2, 3))),
+		"array.npy": string(npyFile(1, "<f8", "False", "(2, 2)", elements("<f8", 1, 3, 2, 3))),
 	} {
 		_, err := Load(write(t, name, []byte(content)), Options{})
 		wantError(t, err, name+`: column "y": `, "--target NAME takes another column")
 	}
+	_, err := Load(write(t, "sparse.svm", []byte("3 1:1\n3 1:2\n")), Options{})
+	wantError(t, err, "all 2 targets are 3: targets that differ are needed")
 }
 
 // What could steer a terminal is escaped in errors, notes and names: of files, rows and levels.

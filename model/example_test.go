@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 
@@ -137,58 +135,6 @@ func Example_csv() {
 	// absolute error: apparent 4, left-out 28, .632+ 21
 	// area 100, age 10: price 349, sd over resamples 14
 	// area 60, age 60: price 213, sd over resamples 17
-}
-
-// Data in memory: a classifier, its left-out error by the theory and by retraining, and the
-// interval that holds 95% of the resamples' predictions at a new input.
-func Example_memory() {
-	rng := rand.New(rand.NewPCG(1, 1))
-	x, y := mat.NewDense(60, 2, nil), make([]float64, 60)
-	for i := range y {
-		a, b := rng.NormFloat64(), rng.NormFloat64()
-		x.SetRow(i, []float64{a, b})
-		y[i] = math.Copysign(1, a+b+0.5*rng.NormFloat64())
-	}
-	set, err := dataset.New(x, y)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.25},
-		Loss: loss.Logistic{C: 2}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	bootstrap := resample.Poisson{Ratio: 1}
-	solution, err := m.Solve(context.Background(), bootstrap, solver.Settings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	leftOut, _ := solution.LeftOut(loss.ZeroOne{})
-	retrained, err := m.Retrain(context.Background(), bootstrap, model.RetrainSettings{
-		Settings: retrain.Settings{Resamples: 500, Tests: []loss.Test{loss.ZeroOne{}}},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("left-out error: theory %.2f, retraining %.2f\n", leftOut, retrained.LeftOut[0].Error)
-
-	inputs, err := dataset.NewInputs(mat.NewDense(1, 2, []float64{1, 1}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	predicted, err := m.Predict(solution, inputs)
-	if err != nil {
-		log.Fatal(err)
-	}
-	within, err := predicted.Intervals(0.95)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("at (1, 1): mean %.1f, 95%% of the resamples from %.1f to %.1f\n", predicted.Mean[0],
-		within[0].Low, within[0].High)
-	// Output:
-	// left-out error: theory 0.13, retraining 0.13
-	// at (1, 1): mean 2.9, 95% of the resamples from 2.4 to 3.3
 }
 
 // A model file: trained once, written, and read by a program that has no training data. New

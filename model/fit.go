@@ -140,12 +140,3 @@ func (m *Model) fitted() ([]float64, error) {
 	}
 	return fit.F, fit.Err()
 }
-
-// svmTrainer makes a trainer on the kernel matrix.
-func (m *Model) svmTrainer() (*svm.Trainer, error) {
-	k, err := m.Dense()
-	if err != nil {
-		return nil, err
-	}
-	return svm.NewTrainer(k)
-}

@@ -139,10 +139,13 @@ func accuracySubjects() ([]subject, error) {
 	return all, nil
 }
 
-// AccuracyTasks are the cells of the survey, each solved and retrained in batches, to be
-// computed in any order and by any process.
-func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
-	return tasks(cases, s, "accuracy", (*experiment).cell)
+// Accuracy solves and retrains the cells of the survey, in batches, as Compare does its rows.
+func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(AccuracyRow)) ([]AccuracyRow, error) {
+	todo, err := tasks(cases, s, "accuracy", (*experiment).cell)
+	if err != nil {
+		return nil, err
+	}
+	return runAll(ctx, todo, emit)
 }
 
 // cell computes both sides.

@@ -102,9 +102,8 @@ type Task[R any] struct {
 }
 
 // tasks are the experiments of all cases, each computed by run.
-func tasks[R any](cases []Case, s Settings, kind string, run func(*experiment, context.Context) (R,
-	error)) ([]Task[R],
-	error) {
+func tasks[R any](cases []Case, s Settings, kind string,
+	run func(*experiment, context.Context) (R, error)) ([]Task[R], error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err

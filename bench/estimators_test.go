@@ -121,7 +121,8 @@ func TestPrintEstimators(t *testing.T) {
 	} {
 		j := need.One(CompareEstimators(t.Context(), classifier(t, c.data, c.loss),
 			EstimatorSettings{Train: c.train}))(t)
-		fmt.Printf("\n%s, %s, %d of %d, %d splits, held-out error %.4f +- %.4f (%d theory solves short of tolerance)\n",
+		fmt.Printf("\n%s, %s, %d of %d, %d splits, held-out error %.4f +- %.4f (%d theory solves short of "+
+			"tolerance)\n",
 			j.Data, c.loss.Name(), j.Train, j.Train+j.HeldOut, j.Splits, j.Truth, j.TruthSE, j.UnfinishedTheory)
 		fmt.Println("estimator                        mean     bias      +-      rms       sd   seconds  retrained")
 		for _, v := range j.Estimators {

@@ -59,15 +59,18 @@ type ExactOff struct {
 	VarianceOff float64 `json:"variance_off,omitempty"`
 }
 
-// ScaleTasks solve all cases, size by size, one after the other: low-rank rows are
+// Scale solves all cases, size by size, one after the other: low-rank rows are
 // compared with the exact ones before them. Sizes and ratios are checked before any
 // work. Of the settings Seed, Tolerance, MaxSweeps and Progress count.
-func ScaleTasks(cases []Case, s Settings) ([]Task[ScaleRow], error) {
+func Scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) ([]ScaleRow, error) {
 	known := map[reference]exactAnswer{}
-	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow,
-		error) {
+	todo, err := tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow, error) {
 		return x.scale(ctx, known)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return runAll(ctx, todo, emit)
 }
 
 // reference names the exact answers that low-rank ones are compared with.

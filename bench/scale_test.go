@@ -13,15 +13,6 @@ import (
 	"bootbench/solver"
 )
 
-// scale computes the rows of all cases.
-func scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) ([]ScaleRow, error) {
-	tasks, err := ScaleTasks(cases, s)
-	if err != nil {
-		return nil, err
-	}
-	return runAll(ctx, tasks, emit)
-}
-
 // Both engines on the same data: the low-rank rows know their rank and are
 // compared with the exact ones; figures that can be known by other means are as
 // they must be.
@@ -32,7 +23,7 @@ func TestScale(t *testing.T) {
 	cases := []Case{{Name: "waves", Spec: spec, Ratio: 1, Sizes: []int{150, 600}}, {Name: "waves", Spec: lowrank,
 		Ratio: 1, Sizes: []int{600}}}
 	emitted := 0
-	rows, err := scale(context.Background(), cases, Settings{}, func(ScaleRow) { emitted++ })
+	rows, err := Scale(context.Background(), cases, Settings{}, func(ScaleRow) { emitted++ })
 	if err != nil || len(rows) != 3 || emitted != 3 {
 		t.Fatalf("%d rows, %d emitted, %v", len(rows), emitted, err)
 	}
@@ -62,18 +53,18 @@ func TestScale(t *testing.T) {
 // rows so far come with the error.
 func TestScaleRefuses(t *testing.T) {
 	spec := need.One(waves(50))(t)
-	if _, err := scale(context.Background(), []Case{{Spec: spec, Ratio: 1, Sizes: []int{51}}}, Settings{},
+	if _, err := Scale(context.Background(), []Case{{Spec: spec, Ratio: 1, Sizes: []int{51}}}, Settings{},
 		nil); !errors.Is(err, model.ErrInput) {
 		t.Errorf("more examples than there are: %v", err)
 	}
 	done, cancel := context.WithCancel(context.Background())
 	two := []Case{{Spec: spec, Ratio: 1, Sizes: []int{40, 50}}}
-	rows, err := scale(done, two, Settings{}, func(ScaleRow) { cancel() })
+	rows, err := Scale(done, two, Settings{}, func(ScaleRow) { cancel() })
 	if len(rows) != 1 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	spec.Storage, spec.MaxRank = model.LowRank, 3
-	rows, err = scale(context.Background(), []Case{{Spec: spec, Ratio: 1}}, Settings{}, nil)
+	rows, err = Scale(context.Background(), []Case{{Spec: spec, Ratio: 1}}, Settings{}, nil)
 	if err != nil || len(rows) != 1 || rows[0].Status != solver.TooCoarse.String() {
 		t.Errorf("a rank that is too low: %+v, %v", rows, err)
 	}

@@ -14,12 +14,12 @@ func (c *Curve) Figures() []*Figure {
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	refined := Series{Label: "refined", Mark: Dots, Colour: 2}
 	for _, e := range c.Results {
-		left.point(e.Ratio, e.TestError)
+		left.Add(e.Ratio, e.TestError)
 		if e.Refined != nil {
-			refined.pointErr(e.Ratio, e.Refined.TestError, 2*e.Refined.SE)
+			refined.AddErr(e.Ratio, e.Refined.TestError, 2*e.Refined.SE)
 		}
 		if e.Is632Applicable {
-			plus.point(e.Ratio, orNaN(e.Err632Plus))
+			plus.Add(e.Ratio, orNaN(e.Err632Plus))
 		}
 	}
 	ratios := Axis{Label: "ratio S/N", Log: true}
@@ -47,7 +47,7 @@ func PointFigures(name string, p *Points) []*Figure {
 	}
 	spread := Series{Mark: Dots}
 	for i, m := range p.Mean {
-		spread.point(m, math.Sqrt(p.Variance[i]))
+		spread.Add(m, math.Sqrt(p.Variance[i]))
 	}
 	figures := []*Figure{{
 		Name: name + "-spread", Title: "spread of the predictor over resamples",
@@ -65,7 +65,7 @@ func PointFigures(name string, p *Points) []*Figure {
 	slices.Sort(sorted)
 	errors := Series{Mark: Line}
 	for i, e := range sorted {
-		errors.point(100*(float64(i)+0.5)/float64(len(sorted)), e)
+		errors.Add(100*(float64(i)+0.5)/float64(len(sorted)), e)
 	}
 	return append(figures, &Figure{
 		Name: name + "-errors", Title: "errors of the examples",
@@ -91,14 +91,14 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 	for at, i := range order {
 		x := float64(at + 1)
 		if interval.Interval == "observation" {
-			mean.point(x, p.Mean[i])
-			band[0].point(x, p.Lower[i])
-			band[1].point(x, p.Upper[i])
+			mean.Add(x, p.Mean[i])
+			band[0].Add(x, p.Lower[i])
+			band[1].Add(x, p.Upper[i])
 		} else {
-			mean.pointErr(x, p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
+			mean.AddErr(x, p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
 		}
 		if i < len(p.Target) {
-			target.point(x, p.Target[i])
+			target.Add(x, p.Target[i])
 		}
 	}
 	series := []Series{mean, target}

@@ -28,7 +28,7 @@ func (c *Comparison) Lead() []string {
 }
 
 // WriteCSV writes the rows, one line each, columns as in the JSON document.
-func (c *Comparison) WriteCSV(w io.Writer) error { return writeRows(w, c.Rows) }
+func (c *Comparison) WriteCSV(w io.Writer) error { return WriteRows(w, c.Rows) }
 
 func (c *Comparison) document() *document {
 	d := &document{}
@@ -46,9 +46,11 @@ func (c *Comparison) head() *document {
 		[2]string{"theory error",
 			"left-out error by the theory; retrained +-: by retraining, with its standard error"},
 		[2]string{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
-		[2]string{"speed-up", "time of as many retrainings as reach the same error in the variances, over theory s"},
+		[2]string{"speed-up", "time of as many retrainings as reach the same error in the variances, over " +
+			"theory s"},
 		[2]string{"refined +-", "left-out error by exact resamples around the theory, with its standard error"},
-		[2]string{"refined s", "seconds of both; faster: time of as many retrainings as have that standard error, over refined s"},
+		[2]string{"refined s", "seconds of both; faster: time of as many retrainings as have that standard " +
+			"error, over refined s"},
 	)
 	return d
 }
@@ -142,15 +144,18 @@ func compareSentence(rows []bench.CompareRow) string {
 		relative = math.Max(relative, off/r.RetrainError)
 		deviations = math.Max(deviations, off/r.RetrainSE)
 	}
-	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; retraining to the same "+
-		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors differ by %s.",
+	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; "+
+		"retraining to the same "+
+		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors "+
+		"differ by %s.",
 		ShortName(last.Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
 		naiveFits(rows),
 		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
 		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
 		deviation(relative, deviations))
 	if first.RefinedS > 0 && last.RefinedS > 0 {
-		text += fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to the same standard error takes %s times as long.",
+		text += fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to "+
+			"the same standard error takes %s times as long.",
 			span(rows, func(r bench.CompareRow) float64 { return r.RefinedSpeedup }))
 	}
 	for _, r := range rows {
@@ -196,13 +201,4 @@ func span(rows []bench.CompareRow, of func(bench.CompareRow) float64) string {
 		return a
 	}
 	return a + " to " + b
-}
-
-// naiveSeconds is the time of a fit of all S rows, "-" where repeated rows are
-// no rows of their own.
-func naiveSeconds(r bench.CompareRow) string {
-	if r.NaiveFitS == 0 {
-		return "-"
-	}
-	return seconds(r.NaiveFitS)
 }

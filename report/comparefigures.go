@@ -40,7 +40,8 @@ func timeFigure(rows []bench.CompareRow) *Figure {
 	}
 	return &Figure{
 		Name: compareName(rows) + "-time", Title: ShortName(rows[0].Data) + ": time",
-		Caption: "Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same accuracy of the variances per point.",
+		Caption: "Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same " +
+			"accuracy of the variances per point.",
 		Panels: []Panel{{
 			X: sizeAxis(rows), Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft,
 			Series: []Series{
@@ -77,7 +78,7 @@ func against(label string, mark Mark, colour int, rows []bench.CompareRow,
 	of func(bench.CompareRow) float64) Series {
 	s := Series{Label: label, Mark: mark, Colour: colour}
 	for _, r := range rows {
-		s.point(position(rows, r), orNaN(of(r)))
+		s.Add(position(rows, r), orNaN(of(r)))
 	}
 	return s
 }

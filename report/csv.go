@@ -87,12 +87,12 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	return writeRows(w, rows)
+	return WriteRows(w, rows)
 }
 
-// writeRows writes structs as lines: a column per field, whether a document would
+// WriteRows writes structs as lines: a column per field, whether a document would
 // omit it or not, a struct's fields after its name.
-func writeRows[T any](w io.Writer, rows []T) error {
+func WriteRows[T any](w io.Writer, rows []T) error {
 	out := csv.NewWriter(w)
 	var zero T
 	out.Write(columnNames("", reflect.ValueOf(zero)))

@@ -86,9 +86,9 @@ func targetFigure(name string, p *Points) *Figure {
 	at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots}
 	for i, y := range p.Target {
 		if len(p.Target) > manyPoints {
-			at.point(y, p.OOBMean[i])
+			at.Add(y, p.OOBMean[i])
 		} else {
-			at.pointErr(y, p.OOBMean[i], 2*math.Sqrt(p.Variance[i]))
+			at.AddErr(y, p.OOBMean[i], 2*math.Sqrt(p.Variance[i]))
 		}
 	}
 	if at.Err == nil {

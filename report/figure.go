@@ -76,14 +76,14 @@ type Series struct {
 	Err    []float64 // half lengths of error bars; nil: none
 }
 
-// point adds a point.
-func (s *Series) point(x, y float64) {
+// Add adds a point.
+func (s *Series) Add(x, y float64) {
 	s.X, s.Y = append(s.X, x), append(s.Y, y)
 }
 
-// pointErr adds a point with an error bar.
-func (s *Series) pointErr(x, y, err float64) {
-	s.point(x, y)
+// AddErr adds a point with an error bar.
+func (s *Series) AddErr(x, y, err float64) {
+	s.Add(x, y)
 	s.Err = append(s.Err, err)
 }
 

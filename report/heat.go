@@ -36,7 +36,7 @@ func (g *Grid) Figures() []*Figure {
 			s.Mark = Heat
 		}
 		for column := range g.Over[across].Values {
-			s.point(float64(column+1), g.least(across, column, down, row))
+			s.Add(float64(column+1), g.least(across, column, down, row))
 		}
 		p.Series = append(p.Series, s)
 	}

@@ -31,18 +31,20 @@ func (t *Tuning) pathFigure(name string) *Figure {
 			p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: at})
 		}
 		if s.Objective != nil {
-			p.Series[at].point(float64(k+1), *s.Objective)
+			p.Series[at].Add(float64(k+1), *s.Objective)
 		}
 	}
 	return &Figure{Name: name, Title: ShortName(t.Data) + ": the search", Panels: []Panel{p},
-		Caption: "The objective of every model that was judged: all over the ranges, along the descents, and on all examples."}
+		Caption: "The objective of every model that was judged: all over the ranges, along the descents, and " +
+			"on all examples."}
 }
 
 // sectionFigure has a panel for each hyperparameter.
 func (t *Tuning) sectionFigure(name string) *Figure {
 	f := &Figure{Name: name, Title: ShortName(t.Data) + ": around the choice",
 		Caption: fmt.Sprintf(
-			"The objective where one hyperparameter moves and the others stay, of %d examples; the line is the value that was chosen.", t.Sections[0].Examples)}
+			"The objective where one hyperparameter moves and the others stay, of %d examples; the line is the "+
+				"value that was chosen.", t.Sections[0].Examples)}
 	for _, s := range t.Sections {
 		p := Panel{X: Axis{Label: s.Name, Log: true}, Y: Axis{Label: t.By}, Legend: NoLegend}
 		p.Series = append(p.Series, Series{Mark: Joined, X: s.Values, Y: s.Objective})
@@ -63,12 +65,13 @@ func (t *Tuning) relevanceFigure(name string) *Figure {
 	bars := Series{Mark: Bars}
 	every := int(math.Ceil(float64(len(t.Features)) / 20))
 	for k, v := range t.Kernel.LengthScale {
-		bars.point(float64(k)+0.5, 1/v)
+		bars.Add(float64(k)+0.5, 1/v)
 		if k%every == 0 {
 			p.X.Ticks = append(p.X.Ticks, Tick{At: float64(k + 1), Label: t.Features[k]})
 		}
 	}
 	p.Series = []Series{bars}
 	return &Figure{Name: name, Title: ShortName(t.Data) + ": relevance of features", Panels: []Panel{p},
-		Caption: "One over the length scale of each feature, features in the order of the data: the model hardly looks at those near 0."}
+		Caption: "One over the length scale of each feature, features in the order of the data: the model " +
+			"hardly looks at those near 0."}
 }

@@ -4,12 +4,12 @@ set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-./bootbench accuracy --out "$out/survey" > "$out/table"
+go run -tags openblas ./cmd/experiments accuracy -out "$out/survey" > "$out/table"
 cp "$out/survey/accuracy.svg" doc/pictures/accuracy.svg
 {
 	sed '/^```$/,$d' doc/accuracy.md
 	echo '```'
-	grep -v '^seconds\|^memory' "$out/table"
+	sed '/^accuracy.svg/,$d' "$out/table"
 	printf '```\n\n'
 	sed -n '/^# The low-rank engine/,$p' doc/accuracy.md
 } > "$out/page"

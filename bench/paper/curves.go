@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -99,32 +98,18 @@ func ClassificationCurves(ctx context.Context, s Settings) ([]*Curve, error) {
 		return nil, err
 	}
 	var curves []*Curve
-	err = eachPart([]string{"crabs", "wisconsin", "sonar", "pima"}, func(name string) error {
+	for _, name := range []string{"crabs", "wisconsin", "sonar", "pima"} {
 		spec, err := embedded(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c, err := r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP})
-		if err == nil {
-			curves = append(curves, c)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	return curves, err
-}
-
-// eachPart calls do for every part. It goes on after ErrElsewhere, so that all that
-// this process can do is done, and returns it in the end.
-func eachPart[P any](parts []P, do func(P) error) error {
-	var elsewhere error
-	for _, p := range parts {
-		err := do(p)
-		if err != nil && !errors.Is(err, ErrElsewhere) {
-			return err
-		}
-		elsewhere = errors.Join(elsewhere, err)
+		curves = append(curves, c)
 	}
-	return elsewhere
+	return curves, nil
 }
 
 // curve computes both sides of a learning curve.
@@ -139,17 +124,16 @@ func (r *run) curve(spec model.Spec, test loss.Test, methods []solver.Method) (*
 			return nil, err
 		}
 	}
-	err = eachPart(naiveRatios, func(ratio float64) error {
-		x := &experiment{name: spec.Set.Name, model: m, scheme: resample.Poisson{Ratio: ratio},
-			tests: []loss.Test{test}}
+	for _, ratio := range naiveRatios {
+		x := &experiment{model: m, scheme: resample.Poisson{Ratio: ratio}, tests: []loss.Test{test}}
 		ref, err := r.retrain(x, fmt.Sprintf("%s, %s loss, ratio %.3g", spec.Set.Name, test.Name(), ratio),
 			r.Resamples)
-		if err == nil {
-			c.Naive = append(c.Naive, Point{Method: "retraining", Ratio: ratio, Error: ref.Error[0], SE: ref.SE[0]})
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	return c, err
+		c.Naive = append(c.Naive, Point{Method: "retraining", Ratio: ratio, Error: ref.Error[0], SE: ref.SE[0]})
+	}
+	return c, nil
 }
 
 // theory adds one method's line to the curve.

@@ -67,10 +67,10 @@ func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, erro
 		return nil, err
 	}
 	out := &PredictorDensities{Examples: spec.Set.N()}
-	err = eachPart([]string{"poisson", "multinomial"},
-		func(name string) error { return r.densities(out, m, name) })
-	if err != nil {
-		return nil, err
+	for _, name := range []string{"poisson", "multinomial"} {
+		if err := r.densities(out, m, name); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -89,7 +89,7 @@ func (r *run) densities(out *PredictorDensities, m *model.Model, name string) er
 	for i := range laws {
 		laws[i] = solution.Distribution(i)
 	}
-	x := &experiment{name: m.Set.Name, model: m, scheme: scheme, bins: true}
+	x := &experiment{model: m, scheme: scheme, bins: true}
 	ref, err := r.retrain(x, "boston, laws, "+name, MomentsFactor*r.Resamples)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (r *run) moments(spec model.Spec, new *dataset.Set, part string, bins bool)
 	if out.Mean, out.Var, err = solution.Predict(slices.Clone(cross.Data)); err != nil {
 		return nil, err
 	}
-	x := &experiment{name: spec.Set.Name, model: m, scheme: scheme, cross: cross, bins: bins}
+	x := &experiment{model: m, scheme: scheme, cross: cross, bins: bins}
 	if out.Naive, err = r.retrain(x, part, MomentsFactor*r.Resamples); err != nil {
 		return nil, err
 	}

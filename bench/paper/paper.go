@@ -2,14 +2,12 @@
 // Malzahn and Opper 2004 ([M04]) show, from the data and models that they name:
 // the analytic theory beside Monte-Carlo retraining.
 //
-// Retraining runs in blocks of resamples. Settings.Do may keep finished blocks
-// and bring them back, so that a run that was stopped, or one that asks for more
-// resamples, does not draw them again, and so that several processes share them.
+// Retraining runs in blocks of resamples, whose differences tell the standard errors of
+// what is no average.
 package paper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"bootbench/model"
@@ -23,22 +21,8 @@ type Settings struct {
 	Resamples int
 	Seed      uint64 // of the resamples; default 0
 	Workers   int    // retrainings at a time; default GOMAXPROCS
-	// Do, if set, decides on every block: it fills result, a pointer to a zero block,
-	// with one that was kept or by calling Compute, and says whether it is filled.
-	// Figures that need a block that is not filled end with ErrElsewhere, all their
-	// other blocks done.
-	Do func(b Block, result any) (filled bool, err error)
 	// Progress, if set, is told what is going on.
 	Progress func(part string, done, total int)
-}
-
-// Block is a piece of the retraining.
-type Block struct {
-	Number  int          // within its reference, from 0
-	Name    string       // for readers
-	Key     string       // names everything that it depends on
-	Compute func() error // fills the result
-	Check   func() error // refuses a result that was kept and cannot be this block's
 }
 
 // DefaultResamples is the Resamples of zero Settings.
@@ -50,9 +34,6 @@ const MomentsFactor = 10
 
 // blockSize is the number of resamples in a block.
 const blockSize = 100
-
-// ErrElsewhere says that another process computes a part of what was asked for.
-var ErrElsewhere = errors.New("a part is computed elsewhere")
 
 func (s Settings) withDefaults() (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 {

@@ -1,12 +1,9 @@
 package paper
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -22,32 +19,6 @@ import (
 	"bootbench/solver"
 )
 
-// memory keeps blocks, encoded like in a file.
-type memory struct {
-	kept  map[string][]byte
-	saves int
-	mine  func(number int) bool // nil: every block
-}
-
-func (m *memory) do(block Block, result any) (bool, error) {
-	if text, found := m.kept[block.Key]; found {
-		return true, errors.Join(gob.NewDecoder(bytes.NewReader(text)).Decode(result), block.Check())
-	}
-	if m.mine != nil && !m.mine(block.Number) {
-		return false, nil
-	}
-	if err := block.Compute(); err != nil {
-		return false, err
-	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(result); err != nil {
-		return false, err
-	}
-	m.kept[block.Key] = b.Bytes()
-	m.saves++
-	return true, nil
-}
-
 // small is an experiment on 30 examples and two new inputs.
 func small(t *testing.T) *experiment {
 	t.Helper()
@@ -56,84 +27,21 @@ func small(t *testing.T) *experiment {
 		Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}}))(t)
 	cross := need.One(m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5,
 		0.5, 0.1, 0.9, 0.2, 0.3, 0.4}}))(t)
-	return &experiment{name: "small", model: m, scheme: resample.Poisson{Ratio: 1},
+	return &experiment{model: m, scheme: resample.Poisson{Ratio: 1},
 		tests: []loss.Test{loss.SquareTest{}}, cross: cross, bins: true}
 }
 
-func (m *memory) run(t *testing.T, x *experiment, s Settings, resamples int) *Reference {
-	t.Helper()
-	if m != nil {
-		s.Do = m.do
-	}
-	r := need.One(newRun(context.Background(), s))(t)
-	ref := need.One(r.retrain(x, "small", resamples))(t)
-	return ref
-}
-
-// TestResume: kept blocks are used again, more resamples draw the missing ones
-// only, other seeds and ratios draw their own, and the answer is that of a run
-// without a store.
-func TestResume(t *testing.T) {
-	x, m := small(t), &memory{kept: map[string][]byte{}}
-	m.run(t, x, Settings{}, 150)
-	if m.saves != 2 {
-		t.Fatalf("150 resamples saved %d blocks", m.saves)
-	}
-	resumed := m.run(t, x, Settings{}, 300)
-	if m.saves != 3 || resumed.Resamples != 300 {
-		t.Errorf("300 resamples, saved %d blocks, %d resamples", m.saves, resumed.Resamples)
-	}
-	plain := (*memory)(nil).run(t, x, Settings{Workers: 1}, 300)
-	if !reflect.DeepEqual(resumed.Mean, plain.Mean) || !reflect.DeepEqual(resumed.Error, plain.Error) ||
-		!reflect.DeepEqual(resumed.blocks[2].Bins, plain.blocks[2].Bins) {
-		t.Error("the resumed run differs from one in a piece")
-	}
-	m.run(t, x, Settings{Seed: 1}, 100)
-	x.scheme = resample.Poisson{Ratio: 2}
-	m.run(t, x, Settings{}, 100)
-	if m.saves != 5 {
-		t.Errorf("another seed and another ratio saved %d blocks", m.saves-3)
-	}
-}
-
-// TestShare: two processes draw every block once, and the one that finds all of
-// them has the answer of a run in a piece.
-func TestShare(t *testing.T) {
-	x, m := small(t), &memory{kept: map[string][]byte{}}
-	share := func(odd int) (*Reference, error) {
-		m.mine = func(number int) bool { return number%2 == odd }
-		r := need.One(newRun(context.Background(), Settings{Do: m.do}))(t)
-		return r.retrain(x, "small", 300)
-	}
-	if _, err := share(1); !errors.Is(err, ErrElsewhere) || m.saves != 1 {
-		t.Errorf("the odd blocks alone: %v, %d saved", err, m.saves)
-	}
-	ref, err := share(0)
-	if err != nil || m.saves != 3 {
-		t.Fatalf("with the even blocks: %v, %d saved", err, m.saves)
-	}
-	if plain := (*memory)(nil).run(t, x, Settings{}, 300); !reflect.DeepEqual(plain.Var, ref.Var) {
-		t.Error("shared blocks give another answer")
-	}
-}
-
-// TestCancel: what was finished is kept.
+// TestCancel: a run that is called off ends with the error of its context.
 func TestCancel(t *testing.T) {
-	x, m := small(t), &memory{kept: map[string][]byte{}}
+	x := small(t)
 	ctx, stop := context.WithCancel(context.Background())
-	r, err := newRun(ctx, Settings{Do: m.do, Progress: func(_ string, done, _ int) {
+	r := need.One(newRun(ctx, Settings{Progress: func(_ string, done, _ int) {
 		if done > blockSize+10 {
 			stop()
 		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if _, err := r.retrain(x, "small", 500); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-	if m.saves != 1 {
-		t.Errorf("%d blocks were kept", m.saves)
 	}
 }
 
@@ -141,7 +49,11 @@ func TestCancel(t *testing.T) {
 // by resample.
 func TestReference(t *testing.T) {
 	x := small(t)
-	ref := (*memory)(nil).run(t, x, Settings{Seed: 5}, 2*blockSize)
+	r := need.One(newRun(context.Background(), Settings{Seed: 5}))(t)
+	ref := need.One(r.retrain(x, "small", 2*blockSize-1))(t)
+	if ref.Resamples != 2*blockSize {
+		t.Fatalf("%d resamples", ref.Resamples)
+	}
 	var all [][]float64
 	for number := range 2 {
 		_, err := x.model.Retrain(context.Background(), x.scheme, model.RetrainSettings{Settings: retrain.Settings{

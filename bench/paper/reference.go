@@ -27,8 +27,7 @@ type Reference struct {
 	negative  []float64 // share of the resamples that predict below 0, at the same places
 }
 
-// block is the average over blockSize resamples. Its fields are exported for the
-// sake of encoding.
+// block is the average over blockSize resamples.
 type block struct {
 	Error, SE, Mean, Var, MeanSE, VarSE, Negative []float64 // Negative counts resamples
 	// per place: resamples by number of the fine bin
@@ -37,7 +36,6 @@ type block struct {
 
 // experiment is what is retrained.
 type experiment struct {
-	name   string // of the data set as far as it is used
 	model  *model.Model
 	scheme resample.Scheme
 	tests  []loss.Test
@@ -45,80 +43,20 @@ type experiment struct {
 	bins   bool           // count predictions in bins
 }
 
-// key names everything that a block depends on.
-func (x *experiment) key(seed uint64, number int) string {
-	var tests []string
-	for _, t := range x.tests {
-		tests = append(tests, t.Name())
-	}
-	return x.model.Key(x.scheme, x.name, tests, x.cross.Rows, x.bins, seed, number, blockSize)
-}
-
 // retrain draws at least the given number of resamples in whole blocks.
 func (r *run) retrain(x *experiment, part string, resamples int) (*Reference, error) {
-	count := (resamples + blockSize - 1) / blockSize
-	ref := &Reference{}
-	for number := range count {
-		var b block
-		filled, err := r.do(Block{
-			Number: number, Key: x.key(r.Seed, number), Name: fmt.Sprintf("%s, ratio %v, block %d", x.name,
-				x.scheme.Mean(), number+1),
-			Compute: func() error { return r.draw(&b, x, part, number, count) },
-			Check:   func() error { return b.check(x) },
-		}, &b)
-		if err != nil {
+	ref := &Reference{blocks: make([]block, (resamples+blockSize-1)/blockSize)}
+	for number := range ref.blocks {
+		if err := r.draw(&ref.blocks[number], x, part, number, len(ref.blocks)); err != nil {
 			return nil, err
 		}
-		if filled {
-			ref.blocks = append(ref.blocks, b)
-		}
-	}
-	if len(ref.blocks) < count {
-		return nil, ErrElsewhere
 	}
 	ref.average()
 	return ref, nil
 }
 
-// do computes a block, or leaves it to Do.
-func (r *run) do(b Block, result any) (bool, error) {
-	if r.Do == nil {
-		return true, b.Compute()
-	}
-	return r.Do(b, result)
-}
-
-// check refuses a block that is not of the shape of x, or whose averages are not
-// finite.
-func (b *block) check(x *experiment) error {
-	places := x.model.Sites() + x.cross.Rows
-	for _, list := range []struct {
-		values []float64
-		length int
-		finite bool
-	}{
-		{b.Error, len(x.tests), false}, {b.SE, len(x.tests), false}, // NaN where no resample left an example out
-		{b.Mean, places, true}, {b.Var, places, true}, {b.MeanSE, places, true}, {b.VarSE, places, true},
-		{b.Negative, places, true},
-	} {
-		if len(list.values) != list.length {
-			return fmt.Errorf("a list has %d numbers, not %d", len(list.values), list.length)
-		}
-		for _, v := range list.values {
-			if list.finite && (math.IsNaN(v) || math.IsInf(v, 0)) {
-				return fmt.Errorf("it holds the number %v", v)
-			}
-		}
-	}
-	if len(b.Bins) != places {
-		return fmt.Errorf("%d places are counted, not %d", len(b.Bins), places)
-	}
-	return nil
-}
-
 // draw is a block of retrainings.
 func (r *run) draw(b *block, x *experiment, part string, number, count int) error {
-	*b = block{} // also where half of one was read
 	settings := retrain.Settings{
 		// The streams of different seeds are independent; those of neighbouring
 		// blocks must not be those of a neighbouring Seed.

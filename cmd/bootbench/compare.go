@@ -41,7 +41,6 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
 		Example: `  bootbench compare
   bootbench compare boston crabs --sizes 60,120 --resamples 40 --out results
   bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
-  bootbench compare crabs --loss hinge --C 1 --estimators --splits 3
   bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
   bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd, args, &c) },
@@ -52,16 +51,13 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
 	return cmd
 }
 
-// runCompare compares what the flags say: models, estimates of a classifier's error, or the
-// theory with retraining.
+// runCompare compares what the flags say: models, or the theory with retraining.
 func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) error {
 	switch {
 	case c.model.engine.engine == model.ScaLAPACK.String():
 		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
 	case cmd.Flags().Changed("models"):
 		return a.compareModels(c, args)
-	case c.estimators:
-		return a.compareEstimators(c, args)
 	}
 	settings, err := c.settings(cmd.Flags())
 	if err != nil {
@@ -85,8 +81,6 @@ type compareFlags struct {
 	sizes      []int
 	resampling resamplingFlags
 	solver     solverFlags
-	estimators bool
-	splits     int
 	models     []string
 }
 
@@ -101,12 +95,8 @@ func (c *compareFlags) register(f *pflag.FlagSet) {
 	c.resampling.register(f, bench.DefaultResamples)
 	c.solver.registerLimits(f)
 	c.model.registerEngine(f)
-	f.BoolVar(&c.estimators, "estimators", false,
-		"judge estimates of a classifier's error on DATA instead (leave-one-out, cross-validation, analytic bootstrap), by held-out data over random halves; default: theory against retraining")
 	f.StringSliceVar(&c.models, "models", nil,
 		"compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the difference of their left-out errors on the same resamples, with its interval and p-value; default: theory against retraining")
-	f.IntVar(&c.splits, "splits", bench.DefaultSplits,
-		"--estimators: number of random splits, an integer `K` of at least 2")
 }
 
 // settings are those of the comparison.
@@ -126,29 +116,6 @@ func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) 
 		Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
 		Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: c.scheme.scheme, Folds: c.scheme.folds,
 	}, nil
-}
-
-// compareEstimators reads the one DATA and judges on it.
-func (a *app) compareEstimators(c *compareFlags, args []string) error {
-	for _, flag := range []string{"ratio", "scheme", "folds", "sizes", "resamples", "workers", "engine",
-		"rank-tol", "rank-error", "max-rank", "tol", "max-sweeps", "journal", "shard", "shards"} {
-		if c.model.flags.Changed(flag) {
-			return usage.Errorf("--%s has no part in --estimators", flag)
-		}
-	}
-	if len(args) != 1 {
-		return usage.Errorf("--estimators takes one DATA, not %d", len(args))
-	}
-	set, err := a.load(&c.model, args[0])
-	if err != nil {
-		return err
-	}
-	spec, _, err := c.model.spec(set)
-	if err != nil {
-		return err
-	}
-	spec.Storage = model.Exact
-	return a.estimators(spec, c.splits, c.resampling.seed)
 }
 
 // compareCases are the cases at every ratio, checked before the work.

@@ -63,8 +63,8 @@ type commandGroup struct {
 	commands  []*cobra.Command
 }
 
-// commandGroups are all commands: those that answer questions about DATA, those
-// around them, and those that study the method itself.
+// commandGroups are all commands: those that answer questions about DATA, and those
+// around them.
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
 		{"main", "Commands:", []*cobra.Command{compareCommand(a), estimateCommand(a), curveCommand(a),
@@ -72,8 +72,6 @@ func commandGroups(a *app) []commandGroup {
 			retrainCommand(a), looCommand(a), gridCommand(a), tuneCommand(a), trainCommand(a)}},
 		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a),
 			infoCommand(a), versionCommand(a), lossesTopic(), manCommand(a)}},
-		{"studies", "Studies of the method (see compare --estimators, too):", []*cobra.Command{paperCommand(a),
-			accuracyCommand(a), scaleCommand(a)}},
 	}
 }
 

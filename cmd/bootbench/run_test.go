@@ -483,9 +483,6 @@ func TestRefusals(t *testing.T) {
 		{boston("--ratio", "0"), "--ratio is 0"},
 		{boston("--ratio", "-2"), "--ratio is -2"},
 		{boston("--ratio", "Inf"), "--ratio is +Inf"},
-		{[]string{"compare", "--estimators"}, "takes one DATA"},
-		{[]string{"compare", "boston", "--estimators"}, "judges support vector classifiers"},
-		{[]string{"compare", "sonar", "--estimators", "--splits", "1"}, "--splits is 1"},
 		{boston("--scheme", "nosuch"), "there is poisson, multinomial"},
 		{boston("--scheme", "kfold", "--folds", "1"), "--folds is 1, must be at least 2"},
 		{boston("--scheme", "kfold", "--folds", "507"), "--folds: "},
@@ -625,11 +622,6 @@ func TestInterrupt(t *testing.T) {
 	if rows := document[[]compareRow](t, read()); len(rows) != 1 || rows[0].N != 506 {
 		t.Errorf("rows kept: %+v", rows)
 	}
-	interrupt("\ncrabs ", "accuracy", "--data", "crabs", "--resamples", "3")
-	if survey := document[struct{ Cells []struct{ N int } }](t, read()); len(survey.Cells) != 1 ||
-		survey.Cells[0].N != 200 {
-		t.Errorf("cells kept: %+v", survey)
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	var stdout bytes.Buffer
 	a := newApp(ctx, on("retrain", "--resamples", "100000000", "--json", "-"), strings.NewReader(""), &stdout,
@@ -712,20 +704,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestFigureNumbers: the table of scale and the numbers of its figure, which has the
-// same name, are files of their own.
-func TestFigureNumbers(t *testing.T) {
-	dir := t.TempDir()
-	must(t, "scale", "--exact", "60", "--lowrank", "60", "--out", dir)
-	for name, head := range map[string]string{"scale.csv": "data,loss,engine,",
-		"scale-figure.csv": "panel,series,x,y,error"} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text),
-			head) {
-			t.Errorf("%s: %v, %.60q", name, err, text)
-		}
-	}
-}
-
 // TestTrace: a line per sweep, the last with the residual that is reported.
 func TestTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.tsv")
@@ -740,27 +718,6 @@ func TestTrace(t *testing.T) {
 	residual, err := strconv.ParseFloat(last[slices.Index(head, "residual")], 64)
 	if err != nil || math.Abs(residual-e["residual"].(float64)) > 1e-5*residual {
 		t.Errorf("last residual %v, %v; reported %v", residual, err, e["residual"])
-	}
-}
-
-// TestPaper: without --out the figures lie in the folder paper, and no other
-// command writes anything it was not asked for.
-func TestPaper(t *testing.T) {
-	t.Chdir(t.TempDir())
-	must(t, on("estimate")...)
-	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
-		t.Errorf("estimate left %v, %v", files, err)
-	}
-	o := drive(t, "", "paper", "--figure", "m04-1-right", "--resamples", "1", "--json", "-")
-	var doc map[string]any
-	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || o.status != exitDone {
-		t.Errorf("%v: %+v", err, o)
-	}
-	for _, name := range []string{"report.html", "result.json", "m04-figure-1-right.svg",
-		"m04-figure-1-right.csv"} {
-		if _, err := os.Stat(filepath.Join("paper", name)); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

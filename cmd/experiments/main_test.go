@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bootbench/bench"
+)
+
+// TestStudies runs each study at its smallest: tables have their rows, CSV and pictures lie in
+// the folder.
+func TestStudies(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		text  []string
+		files []string
+	}{
+		{[]string{"paper", "-figure", "m04-1-right", "-resamples", "1"}, []string{"held-out inputs, N = S = 188"},
+			[]string{"m04-figure-1-right.svg", "m04-figure-1-right.png", "m04-figure-1-right-figure.csv"}},
+		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
+			[]string{"\ncrabs", "\n24 of 24 solves converged", "against 20 retrainings"},
+			[]string{"accuracy.csv", "accuracy.svg"}},
+		{[]string{"scale", "-exact", "60", "-lowrank", "60"}, []string{"\nwaves", "lowrank"},
+			[]string{"scale.csv", "scale.svg", "scale-figure.csv"}},
+		{[]string{"estimators", "-splits", "2", "-C", "Inf", "crabs"}, []string{"crabs: 2 splits into 100 examples",
+			"\n.632+", "\n10-fold cross-validation"}, []string{"estimators.csv", "estimators.png"}},
+	} {
+		dir := t.TempDir()
+		var stdout, stderr bytes.Buffer
+		args := append([]string{c.args[0], "-out", dir}, c.args[1:]...)
+		if status := run(t.Context(), args, &stdout, &stderr); status != 0 {
+			t.Errorf("%v: status %d, %s", c.args, status, stderr.String())
+		}
+		for _, text := range c.text {
+			if !strings.Contains(stdout.String(), text) {
+				t.Errorf("%v: %q is missing in\n%s", c.args, text, stdout.String())
+			}
+		}
+		for _, name := range c.files {
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+				t.Errorf("%v: %s: %v", c.args, name, err)
+			}
+		}
+	}
+}
+
+// TestRefusals: what cannot be run ends with a status and a reason.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		status int
+		text   string
+	}{
+		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
+		{"accuracy -data nosuch", 1, `no set "nosuch"`}, {"scale -exact 1", 1, "at least 2"},
+		{"estimators", 1, "takes one DATA"}, {"scale -nosuch", 2, "not defined"},
+	} {
+		var stdout, stderr bytes.Buffer
+		t.Chdir(t.TempDir())
+		if status := run(t.Context(), strings.Fields(c.line), &stdout, &stderr); status != c.status ||
+			!strings.Contains(stderr.String(), c.text) {
+			t.Errorf("%q: status %d, %q", c.line, status, stderr.String())
+		}
+	}
+}
+
+// TestScaleGroups: neighbours of one data set and engine are a group.
+func TestScaleGroups(t *testing.T) {
+	rows := []bench.ScaleRow{{Data: "a", Engine: "exact", N: 1}, {Data: "a", Engine: "exact", N: 2},
+		{Data: "a", Engine: "lowrank", N: 2}, {Data: "b", Engine: "lowrank", N: 3}}
+	groups := scaleGroups(rows)
+	if len(groups) != 3 || len(groups[0]) != 2 || groups[0][1].N != 2 || groups[2][0].N != 3 {
+		t.Errorf("%+v", groups)
+	}
+}

@@ -56,6 +56,8 @@ func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) err
 	switch {
 	case c.model.engine.engine == model.ScaLAPACK.String():
 		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
+	case cmd.Flags().Changed("models") && a.tasks.folder != "":
+		return usage.Errorf("--journal has no part in --models")
 	case cmd.Flags().Changed("models"):
 		return a.compareModels(c, args)
 	}

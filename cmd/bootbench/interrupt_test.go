@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"bootbench/internal/need"
 )
@@ -47,4 +49,40 @@ func TestChild(t *testing.T) {
 	}
 	os.Args = append([]string{"bootbench"}, args...)
 	main()
+}
+
+// TestSecondInterrupt: where a run is in a step that cannot be stopped, here reading a pipe that
+// nobody writes to, the first interrupt waits for the step and the second ends the program.
+func TestSecondInterrupt(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.csv")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	c := child(t, "estimate", pipe)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	var silent *os.File
+	for reads := false; !reads; time.Sleep(time.Millisecond) { // only then the pipe can be opened to write, so
+		var err error
+		silent, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		reads = err == nil
+	}
+	defer silent.Close()
+	for signals := 0; ; signals++ {
+		select {
+		case <-ended:
+			if signals < 2 {
+				t.Errorf("%v after %d signals", c.ProcessState, signals)
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+			if signals == 50 {
+				t.Fatal("it goes on for ever")
+			}
+			c.Process.Signal(syscall.SIGTERM)
+		}
+	}
 }

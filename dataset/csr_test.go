@@ -49,7 +49,7 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 // features that those lack.
 func TestSparseInputs(t *testing.T) {
 	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5:2\n-1 2:1\n"), "train.svm",
-		Options{Storage: Sparse}))(t)
+		Options{storage: heldSparse}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
 	in, err := LoadInputs(path, train, Options{})
 	if err != nil || in.M() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,

@@ -150,7 +150,7 @@ func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
 // requireSoundSparse reads a sparse file and keeps it sparse: the matrix must be
 // one, within the limit, and survive being written.
 func requireSoundSparse(t *testing.T, data []byte) {
-	s, err := readLIBSVM(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit, Storage: Sparse})
+	s, err := readLIBSVM(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit, storage: heldSparse})
 	if err != nil {
 		wantError(t, err)
 		return
@@ -167,7 +167,7 @@ func requireSoundSparse(t *testing.T, data []byte) {
 	if err := WriteLIBSVM(&b, s); err != nil {
 		t.Fatal(err)
 	}
-	again, err := readLIBSVM(&b, "again", Options{Storage: Sparse, MaxBytes: fuzzLimit})
+	again, err := readLIBSVM(&b, "again", Options{storage: heldSparse, MaxBytes: fuzzLimit})
 	if err != nil || !sameInputs(s, again) || again.D() != s.D() || !slices.Equal(again.Y, s.Y) {
 		t.Fatalf("written and read, it differs: %v", err)
 	}

@@ -40,7 +40,7 @@ func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
 
 // LoadInputs reads new inputs from whatever Load accepts as a path. The target column may be missing. What
 // the training set did about missing values is done again, unless opt says otherwise. The inputs are held as
-// those of the training set are, dense or sparse, whatever Options.Storage says.
+// those of the training set are, dense or sparse, whatever their shape.
 func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
@@ -89,9 +89,9 @@ func (e *Encoding) options(opt Options) Options {
 		opt.Missing = e.Missing
 	}
 	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
-	opt.Storage = Dense
+	opt.storage = heldDense
 	if e.Sparse() {
-		opt.Storage = Sparse
+		opt.storage = heldSparse
 	}
 	return opt
 }

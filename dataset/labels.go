@@ -10,9 +10,12 @@ import (
 // Check verifies that the targets suit a task: for classification they take exactly the two values -1 and
 // +1 (ErrLabels where others occur), for regression they are not all the same.
 func (s *Set) Check(task Task) error {
+	differ := slices.ContainsFunc(s.Y, func(v float64) bool { return v != s.Y[0] })
+	if differ && (task == Regression || guessTask(s.Y) == Classification) {
+		return nil
+	}
 	values := s.values()
 	names := labelNames(values[:min(len(values), 8)])
-	two := len(values) == 2 && values[0] == -1 && values[1] == 1
 	what := map[Task]string{Regression: "targets", Classification: "labels"}[task]
 	var err error
 	switch {
@@ -21,13 +24,11 @@ func (s *Set) Check(task Task) error {
 	case len(values) == 1:
 		err = fmt.Errorf("all %d %s are %s: %s that differ are needed%s", len(s.Y), what, names[0], what,
 			s.anotherTarget())
-	case task == Classification && len(values) == 2 && !two:
+	case len(values) == 2:
 		err = fmt.Errorf("%w, not %s and %s (--map-labels takes %s to -1 and %s to +1)", ErrLabels, names[0], names[1],
 			names[0], names[1])
-	case task == Classification && !two:
-		err = fmt.Errorf("%w, found %s", ErrLabels, listTexts(names))
 	default:
-		return nil
+		err = fmt.Errorf("%w, found %s", ErrLabels, listTexts(names))
 	}
 	return &Error{File: s.Name, Column: s.Target, Err: err}
 }
@@ -50,7 +51,11 @@ func (s *Set) checkTargets(positive string) error {
 }
 
 // values are the different targets in order.
-func (s *Set) values() []float64 { return slices.Compact(slices.Sorted(slices.Values(s.Y))) }
+func (s *Set) values() []float64 {
+	values := slices.Clone(s.Y)
+	slices.Sort(values)
+	return slices.Compact(values)
+}
 
 // labelName is a numeric label as a text.
 func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0

@@ -19,8 +19,8 @@ import (
 //
 // Indices count features from 1, or from 0 with Options.ZeroBased, and ascend
 // within a line; what is not given is zero. A field qid:... after the label is ignored, as are empty lines
-// and comments. There are as many features as the largest index. The inputs are held sparse or dense as
-// Options.Storage says, by default after their shape; dense features are named x1, x2, ... Options.MaxBytes
+// and comments. There are as many features as the largest index. The inputs are held sparse or dense after
+// their shape; dense features are named x1, x2, ... Options.MaxBytes
 // bounds them. Files are read one after the other.
 func readSparseSet(files []stream, name string, opt Options) (*Set, error) {
 	s, err := readSparse(files, name, opt)
@@ -56,7 +56,7 @@ func (s *sparse) set(name string, opt Options) (*Set, error) {
 
 // hold takes sparse inputs as they are or makes them dense, as opt says.
 func (s *Set) hold(x *CSR, opt Options) error {
-	if opt.Storage.sparse(x.Rows, x.Cols, x.Entries()) {
+	if opt.storage.sparse(x.Rows, x.Cols, x.Entries()) {
 		s.Sparse = x
 		return nil
 	}
@@ -77,7 +77,7 @@ type sparse struct {
 
 // readSparse parses whole files. Either all examples have labels or none.
 func readSparse(files []stream, name string, opt Options) (*sparse, error) {
-	s := &sparse{x: CSR{Start: []int{0}}}
+	s, opt := &sparse{x: CSR{Start: []int{0}}}, opt.bounded()
 	for _, f := range files {
 		lines := newLineReader(f.r, longestEntry, opt)
 		if err := s.read(lines, f.name, opt); err != nil {

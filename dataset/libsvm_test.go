@@ -66,7 +66,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		"dense too large": {"1 2000000:1\n" + strings.Repeat("1 1:1\n", 999),
 			[]string{"1000 rows", "2000000 columns", "14.9 GiB", "limit is 2 GiB"}},
 	} {
-		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{Storage: Dense})
+		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{storage: heldDense})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.svm: ")...) })
 		if strings.Contains(name, "large") && !errors.Is(err, ErrMemory) {
 			t.Errorf("%v is not ErrMemory", err)
@@ -76,8 +76,8 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 
 func TestReadLIBSVMSparse(t *testing.T) {
 	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
-	for _, storage := range []Storage{Auto, Sparse} {
-		s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: storage}))(t)
+	for _, held := range []storage{byShape, heldSparse} {
+		s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{storage: held}))(t)
 		x := s.Sparse
 		if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 ||
 			s.Task != Classification {
@@ -88,7 +88,7 @@ func TestReadLIBSVMSparse(t *testing.T) {
 			t.Errorf("read %+v", x)
 		}
 	}
-	s, err := readLIBSVM(strings.NewReader(text), "f.svm", Options{Storage: Dense})
+	s, err := readLIBSVM(strings.NewReader(text), "f.svm", Options{storage: heldDense})
 	if err != nil || s.Sparse != nil || s.X.Rows != 3 || s.X.At(0, 1999) != 0.5 {
 		t.Errorf("dense: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestStorageRule(t *testing.T) {
 		rows, cols, entries int
 		sparse              bool
 	}{{100, 999, 1, false}, {100, 1000, 5000, true}, {100, 1000, 5001, false}, {1, 1 << 30, 100, true}} {
-		if Auto.sparse(c.rows, c.cols, c.entries) != c.sparse {
+		if byShape.sparse(c.rows, c.cols, c.entries) != c.sparse {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -155,11 +155,11 @@ func TestWriteLIBSVM(t *testing.T) {
 			if err := WriteLIBSVM(&b, from); err != nil {
 				t.Fatal(err)
 			}
-			dense, err := readLIBSVM(bytes.NewReader(b.Bytes()), "f", Options{Storage: Dense})
+			dense, err := readLIBSVM(bytes.NewReader(b.Bytes()), "f", Options{storage: heldDense})
 			if err != nil {
 				t.Fatalf("%v in %q", err, b.String())
 			}
-			sparse := need.One(readLIBSVM(&b, "f", Options{Storage: Sparse}))(t)
+			sparse := need.One(readLIBSVM(&b, "f", Options{storage: heldSparse}))(t)
 			if !slices.Equal(dense.X.Data, s.X.Data) || dense.D() != d || !slices.Equal(dense.Y, s.Y) {
 				t.Fatalf("%v became %v", s.X, dense.X)
 			}

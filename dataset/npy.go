@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/sbinet/npyio/npy"
@@ -19,7 +18,7 @@ import (
 // or booleans in either byte order; C and Fortran order are accepted. Columns are named x1, x2, ... and y;
 // NaN is a missing value.
 func readArrays(files []*source, name string, opt Options, plan func(t *table) error) (*table, error) {
-	t := &table{file: name, opt: opt, array: true}
+	t := &table{file: name, opt: opt.bounded(), array: true}
 	for _, f := range files {
 		a, err := openArray(f.text, f.size, opt)
 		if err == nil {
@@ -66,7 +65,12 @@ func (t *table) fill(a *array, file string, firstRow, firstColumn int) error {
 	}
 	slot := make([]int, a.cols) // of each column among those used, -1 for none
 	for j := range slot {
-		slot[j] = slices.Index(t.used, firstColumn+j)
+		slot[j] = -1
+	}
+	for k, j := range t.used {
+		if firstColumn <= j && j < firstColumn+a.cols {
+			slot[j-firstColumn] = k
+		}
 	}
 	buffer := make([]float64, min(a.rows*a.cols, blockCells))
 	for next := 0; next < a.rows*a.cols; {
@@ -285,7 +289,7 @@ func readArchive(f *source, opt Options, plan func(t *table) error) (*table, err
 	if x == nil {
 		return nil, fmt.Errorf("no array X among %s: np.savez(file, X=X, y=y) writes it", listTexts(found))
 	}
-	t := &table{file: f.name, opt: opt, array: true}
+	t := &table{file: f.name, opt: opt.bounded(), array: true}
 	t.namePositions(x.cols)
 	if y != nil {
 		if y.rows != x.rows || y.cols != 1 {

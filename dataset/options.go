@@ -16,8 +16,6 @@ type Options struct {
 	// 16 for a row and for a feature. A reader of sparse files stops at the line
 	// with which the limit is passed, having taken about twice as much.
 	MaxBytes int64
-	// Storage says how inputs that come sparse are held.
-	Storage Storage
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
 
@@ -42,6 +40,8 @@ type Options struct {
 	UnseenZero bool
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
+
+	storage storage // of inputs that come sparse
 }
 
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.
@@ -75,27 +75,32 @@ func (m *Missing) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// Storage is a way to hold inputs that come as a sparse file or from a sparse
-// generator. Other inputs are always dense.
-type Storage int
+// storage is a way to hold inputs that come as a sparse file or from a sparse generator. Other inputs are
+// always dense.
+type storage int
 
 const (
-	// Auto holds a file sparse that has at least 1000 features, of which at most
-	// 1 in 20 is not zero, and dense otherwise: a dense matrix is small then, or
-	// its products are as fast. The generator is always held sparse.
-	Auto Storage = iota
-	// Dense and Sparse hold all inputs that way.
-	Dense
-	Sparse
+	// byShape holds a file sparse that has at least 1000 features, of which at most 1 in 20 is not zero, and
+	// dense otherwise: a dense matrix is small then, or its products are as fast. The generator is always
+	// held sparse.
+	byShape storage = iota
+	heldDense
+	heldSparse
 )
 
 // sparse reports whether inputs of that shape are held sparse.
-func (s Storage) sparse(rows, cols, entries int) bool {
+func (s storage) sparse(rows, cols, entries int) bool {
 	const wide, thin = 1000, 1.0 / 20
-	if s != Auto {
-		return s == Sparse
+	if s != byShape {
+		return s == heldSparse
 	}
 	return cols >= wide && float64(entries) <= thin*float64(rows)*float64(cols)
+}
+
+// bounded are the options with their bound of memory.
+func (o Options) bounded() Options {
+	o.MaxBytes = o.maxBytes()
+	return o
 }
 
 func (o Options) maxBytes() int64 {

@@ -27,7 +27,7 @@ func readParquet(f *source, opt Options, plan func(t *table) error) (t *table, e
 	if err != nil {
 		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
 	}
-	r := &parquetReader{table: &table{file: f.name, part: f.name, opt: opt, array: true}, file: file}
+	r := &parquetReader{table: &table{file: f.name, part: f.name, opt: opt.bounded(), array: true}, file: file}
 	return r.table, r.readColumns(plan)
 }
 

@@ -79,7 +79,7 @@ type Set struct {
 	X Matrix
 	Y []float64
 	// Sparse holds the inputs instead of X, which is empty then, where most
-	// entries are zero; nil for dense inputs. See Options.Storage.
+	// entries are zero; nil for dense inputs.
 	Sparse *CSR
 	// RowNames are the names of the examples where the file has them, else nil.
 	RowNames []string

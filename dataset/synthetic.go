@@ -219,8 +219,8 @@ func (s Synthetic) Generate(opt Options) (*Set, error) {
 	const stream = 0x626f6f7462656e63 // any constant
 	rng := rand.New(rand.NewPCG(s.Seed, stream))
 	if g.prepareSparse != nil {
-		if opt.Storage == Auto {
-			opt.Storage = Sparse // whatever n and d: the first rows of a draw are held as all are
+		if opt.storage == byShape {
+			opt.storage = heldSparse // whatever n and d: the first rows of a draw are held as all are
 		}
 		x, err := s.drawSparse(g, rng, set.Y, opt)
 		if err == nil {

@@ -94,7 +94,7 @@ func (t *table) bad(err error) error { return inFile(t.file, err) }
 
 // readTable reads text tables as one, file after file, after plan has given its columns their roles.
 func readTable(files []stream, name string, opt Options, plan func(t *table) error) (*table, error) {
-	t := &table{file: name, opt: opt}
+	t := &table{file: name, opt: opt.bounded()}
 	for _, f := range files {
 		if err := t.read(f, plan); err != nil {
 			return nil, inFile(f.name, err)

@@ -326,40 +326,6 @@ func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
 	return mean, math.Sqrt(variance / n), variance, math.Sqrt((2*n*variance*variance + (n-1)*k4) / (n * (n + 1)))
 }
 
-// With K = 1 the sites do not see each other: f_i = y_i k/(k + s2), whose
-// moments over a Poisson count are sums, and a left-out example is predicted 0.
-// 4.5 standard errors leave each of the 16 comparisons a chance of 7e-6.
-func TestRunAgreesWithIndependentSites(t *testing.T) {
-	const n, noise, ratio = 8, 0.5, 1.3
-	k := linalg.NewSym(n)
-	k.AddDiag(1)
-	p := retrain.Problem{Scheme: resample.Poisson{Ratio: ratio}}
-	wantError := 0.0
-	for i := range n {
-		p.Y = append(p.Y, float64(i)-2.5)
-		wantError += p.Y[i] * p.Y[i] / n
-	}
-	r := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p),
-		retrain.Settings{Resamples: 4000, Seed: 9, Tests: bothTests})
-	if !near(r.LeftOut[0].Error, wantError, 1e-12) || !near(r.LeftOut[1].Error, 1, 1e-12) {
-		t.Errorf("left-out errors %v and %v, want %v and 1", r.LeftOut[0].Error, r.LeftOut[1].Error, wantError)
-	}
-	first, second, prob := 0.0, 0.0, math.Exp(-ratio)
-	for k := 1; k < 60; k++ {
-		prob *= ratio / float64(k)
-		h := float64(k) / (float64(k) + noise)
-		first += prob * h
-		second += prob * h * h
-	}
-	for i, y := range p.Y {
-		mean, variance := y*first, y*y*(second-first*first)
-		if math.Abs(r.Mean[i]-mean) > 4.5*r.MeanSE[i] || math.Abs(r.Var[i]-variance) > 4.5*r.VarSE[i] {
-			t.Errorf("site %d: mean %v +- %v and variance %v +- %v, exactly %v and %v",
-				i, r.Mean[i], r.MeanSE[i], r.Var[i], r.VarSE[i], mean, variance)
-		}
-	}
-}
-
 // 300 examples make training matrices that BLAS works on in blocks.
 func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 	p, learner := regression(300)
@@ -447,17 +413,6 @@ func TestFitInProgressIsKept(t *testing.T) {
 	})), retrain.Settings{Workers: 1})
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples != 1 || fits != 1 || r.Mean[0] != 0.5 {
 		t.Errorf("after %d fits, error %v, the answer is %+v", fits, err, r)
-	}
-}
-
-func TestRunCancelledBeforeItStarts(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	p, learner := regression(5)
-	r := need.One(retrain.Run(ctx, p, learner.Trainers(p), retrain.Settings{Tests: bothTests}))(t)
-	if r.Status != retrain.Cancelled || r.Resamples != 0 || !math.IsNaN(r.LeftOut[0].Error) ||
-		!math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.Mean[0]) {
-		t.Errorf("nothing was done, yet the answer is %+v", r)
 	}
 }
 
@@ -609,18 +564,6 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestStatusNames(t *testing.T) {
-	for status, name := range map[retrain.Status]string{retrain.Complete: "complete",
-		retrain.Cancelled: "cancelled", 7: "Status(7)"} {
-		if status.String() != name {
-			t.Errorf("%d is %q", int(status), status)
-		}
-	}
-	if retrain.Complete.Err() != nil {
-		t.Error("a complete run is no error")
-	}
-}
-
 func TestBadInputIsRefused(t *testing.T) {
 	good, learner := regression(5)
 	change := func(f func(*retrain.Problem)) retrain.Problem { p := good; f(&p); return p }
@@ -648,20 +591,6 @@ func TestBadInputIsRefused(t *testing.T) {
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v does not say %q", err, c.says)
 		}
-	}
-}
-
-// BenchmarkRun times GP retraining, all workers busy; fits/s counts resamples.
-func BenchmarkRun(b *testing.B) {
-	for _, n := range []int{200, 500} {
-		p, learner := regression(n)
-		b.Run(fmt.Sprintf("backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
-			const resamples = 100
-			for b.Loop() {
-				run(b, p, learner.Trainers(p), retrain.Settings{Resamples: resamples, Tests: bothTests})
-			}
-			b.ReportMetric(float64(b.N)*resamples/b.Elapsed().Seconds(), "fits/s")
-		})
 	}
 }
 

@@ -48,10 +48,10 @@ func (c *codec) number(v uint64) uint64 {
 	return v
 }
 
-// length is a number of elements: one byte or more each.
-func (c *codec) length(n int) int {
+// length is a number of elements of so many bytes or more.
+func (c *codec) length(n, bytes int) int {
 	read := c.number(uint64(n))
-	if c.reading && read > uint64(len(c.data)) {
+	if c.reading && read > uint64(len(c.data)/bytes) {
 		panic("too long")
 	}
 	return int(read)
@@ -90,7 +90,7 @@ func (c *codec) slice(v reflect.Value) {
 	if c.number(presence(v)) == 0 {
 		return
 	}
-	n := c.length(v.Len())
+	n := c.length(v.Len(), 8)
 	if c.reading {
 		v.Set(reflect.MakeSlice(v.Type(), n, n))
 	}
@@ -124,7 +124,7 @@ func (c *codec) leaf(v reflect.Value) {
 }
 
 func (c *codec) text(v reflect.Value) {
-	n := c.length(v.Len())
+	n := c.length(v.Len(), 1)
 	if c.reading {
 		v.SetString(string(c.data[:n]))
 		c.data = c.data[n:]

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -307,4 +309,38 @@ func TestEncode(t *testing.T) {
 func ignoreFileSize(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+}
+
+// FuzzJournal: whatever a file holds, it is refused and left as it is, or gone on with.
+func FuzzJournal(f *testing.F) {
+	text, _ := json.Marshal(head)
+	content := slices.Concat([]byte(firstLine), line(headKey, text), taskLine(key(0), result(0)))
+	for _, seed := range [][]byte{nil, content, content[:len(content)/2], content[30:], []byte("bootbench journal 2\n")} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "journal")
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		j, err := Open(folder, head, 0, func(string) {})
+		if err != nil {
+			if now := need.One(os.ReadFile(path))(t); !usage.Is(err) || !bytes.Equal(now, content) {
+				t.Errorf("%v, and it now holds %q", err, now)
+			}
+			return
+		}
+		j.Append(key(1), result(1))
+		j.Close()
+		j = need.One(Open(folder, head, 0, func(string) {}))(t)
+		defer j.Close()
+		if !bytes.Equal(j.Lookup(key(1)), result(1)) {
+			t.Error("what was appended is lost")
+		}
+		for key := range j.entries {
+			var value struct{ F []float64 }
+			Decode(j.Lookup(key), &value) // an error or a value
+		}
+	})
 }

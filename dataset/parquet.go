@@ -68,6 +68,7 @@ func (r *parquetReader) readColumns(plan func(t *table) error) error {
 			k++
 		}
 	}
+	r.noteOdd()
 	return nil
 }
 
@@ -103,29 +104,24 @@ func (r *parquetReader) readColumn(c *column, node *parquet.Column, k int) error
 	if err != nil {
 		return err
 	}
-	row := 0
-	for _, group := range r.file.RowGroups() {
-		pages := group.ColumnChunks()[node.Index()].Pages()
-		for {
-			page, err := pages.ReadPage()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				row, err = r.readPage(c, k, page, row, decode)
-				parquet.Release(page)
-			}
-			if err != nil {
-				pages.Close()
-				return err
-			}
+	pages, row := node.Pages(), 0 // of all row groups
+	defer pages.Close()
+	for {
+		page, err := pages.ReadPage()
+		switch {
+		case err == io.EOF && row != r.total:
+			return fmt.Errorf("%d cells, but the file has %d rows", row, r.total)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
 		}
-		pages.Close()
+		row, err = r.readPage(c, k, page, row, decode)
+		parquet.Release(page)
+		if err != nil {
+			return err
+		}
 	}
-	if row != r.total {
-		return fmt.Errorf("%d cells, but the file has %d rows", row, r.total)
-	}
-	return nil
 }
 
 // readPage reads the cells of a page that begins after a row.
@@ -199,7 +195,13 @@ func (r *parquetReader) decoder(c *column, node *parquet.Column) (decoder, error
 		text = func(v parquet.Value) string { return formatNumber(number(v)) }
 	case number != nil:
 		c.kind = numbers
-		return func(v parquet.Value) (float64, error) { return number(v), nil }, nil
+		return func(v parquet.Value) (float64, error) {
+			x := number(v)
+			if math.Abs(x) >= 1<<53 && v.Kind() == parquet.Int64 {
+				c.noteOdd(v.String(), x)
+			}
+			return x, nil
+		}, nil
 	}
 	return func(v parquet.Value) (float64, error) {
 		cell, err := r.value(c, text(v), 0)

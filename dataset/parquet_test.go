@@ -111,6 +111,14 @@ func TestParquet(t *testing.T) {
 	if _, err := Load(writeParquet(t, rows), Options{}); err == nil || !strings.Contains(err.Error(), "row 5") {
 		t.Errorf("missing cells: %v", err)
 	}
+	type numbered struct {
+		ID int64   `parquet:"id"`
+		Y  float64 `parquet:"y"`
+	}
+	ids := need.One(Load(writeParquet(t, []numbered{{1<<53 + 1, 1}, {7, 2}}), Options{}))(t)
+	if !strings.Contains(strings.Join(ids.Notes, ";"), `"9007199254740993" is read as 9007199254740992`) {
+		t.Errorf("identifiers: %v", ids.Notes)
+	}
 	labels, err := Load(writeParquet(t, rows), Options{Missing: MissingMean, Target: "garden",
 		Drop: []string{"price"}})
 	if err != nil || labels.Task != Classification || labels.Labels.Positive != "True" {

@@ -250,12 +250,7 @@ func (t *table) end() error {
 	if t.commas.comma.number > 0 {
 		t.note("numbers have decimal commas, such as %s", t.commas.cell)
 	}
-	for _, c := range t.columns {
-		if c.odd != "" {
-			t.note("column %s: %s is read as %s; if these are names, not numbers: --categorical or --drop %s",
-				quote(c.name), quote(c.odd), strconv.FormatFloat(c.oddValue, 'f', -1, 64), flagText(c.name))
-		}
-	}
+	t.noteOdd()
 	if t.blank > 0 {
 		t.note("%d empty rows are skipped", t.blank)
 	}
@@ -266,6 +261,16 @@ func (t *table) end() error {
 		return errors.New("no examples below the header")
 	}
 	return nil
+}
+
+// noteOdd notes columns whose numbers may be names.
+func (t *table) noteOdd() {
+	for _, c := range t.columns {
+		if c.odd != "" {
+			t.note("column %s: %s is read as %s; if these are names, not numbers: --categorical or --drop %s",
+				quote(c.name), quote(c.odd), strconv.FormatFloat(c.oddValue, 'f', -1, 64), flagText(c.name))
+		}
+	}
 }
 
 // addRecord appends the cells of a row unless it is empty.

@@ -63,11 +63,11 @@ func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 		Bias: BiasByDefault(set, l)}
 }
 
-// BiasByDefault reports whether a model has a bias unless told otherwise: where the targets are labels and
-// the training minimises a loss. The mean of a posterior (probit, logit) has none.
+// BiasByDefault reports whether a model has a bias unless told otherwise: one of labels, except for the mean of
+// a posterior (probit, logit).
 func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
-	_, minimises := l.(loss.Proximal)
-	return set.Task == dataset.Classification && (minimises || l == nil)
+	_, posterior := l.(gp.Likelihood)
+	return set.Task == dataset.Classification && !posterior
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share

@@ -109,6 +109,40 @@ func TestOneModel(t *testing.T) {
 	}
 }
 
+// TestSearchesHaveTheBias: tune and grid judge models with the bias that estimate has, and the model that tune
+// writes is the one that it judged.
+func TestSearchesHaveTheBias(t *testing.T) {
+	dir := t.TempDir()
+	labels, file := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "m.json")
+	must(t, "datasets", "--export", "synthetic:blobs,n=60,d=3,noise=0.7", labels)
+	for _, flags := range [][]string{nil, {"--no-bias"}} {
+		said := func(args ...string) string {
+			o := drive(t, "", slices.Concat(args, flags, []string{"--quiet", "--json", "-"})...)
+			if o.status != exitDone {
+				t.Fatalf("%v: %+v", args, o)
+			}
+			return o.stdout
+		}
+		tuned := document[judgedModel](t, said("tune", labels, "--starts", "1", "--max-evaluations", "3", "--model", file,
+			"--test-loss", "square"))
+		if tuned.Model.Bias != (flags == nil) {
+			t.Errorf("%v: tune has bias %v", flags, tuned.Model.Bias)
+		}
+		written := need.One(loadPredictor(file))(t)
+		if (written.Bias != 0) != (flags == nil) || math.Abs(written.Training.Apparent) > 0.5 {
+			t.Errorf("%v: the file of tune has bias %v", flags, written.Bias)
+		}
+		type estimated struct {
+			TestError float64 `json:"test_error"`
+		}
+		one := document[estimated](t, said("estimate", labels, "--loss", "hinge", "--C", "3", "--refine", "none"))
+		cells := document[struct{ Results []struct{ Estimate estimated } }](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
+		if len(cells.Results) != 1 || math.Abs(cells.Results[0].Estimate.TestError-one.TestError) > 1e-9 {
+			t.Errorf("%v: grid says %+v, estimate %v", flags, cells.Results, one.TestError)
+		}
+	}
+}
+
 // TestLibraryDefaults: model.NewSpec is the model that the command makes of the same set and loss.
 func TestLibraryDefaults(t *testing.T) {
 	for path, c := range map[string]struct {

@@ -73,7 +73,7 @@ type Settings struct {
 	RadiusSquared float64
 	// Workers train at the same time; 0 means GOMAXPROCS.
 	Workers int
-	// Progress, if set, is told how many of the trainings are done. Calls do not
+	// Progress, if set, is called with how many of the trainings are done. Calls do not
 	// overlap.
 	Progress func(done, total int)
 }

@@ -23,7 +23,7 @@ type FitSettings struct {
 //
 //	f(x) = sum_s Weight_s K(x, x_s) + Bias,
 //
-// in units of the target but for the model's TargetMean.
+// in units of the target except for the model's TargetMean.
 type Fit struct {
 	Weight []float64 // of the sites
 	Bias   float64

@@ -49,7 +49,7 @@ type Spec struct {
 	// default DefaultRankError.
 	RankError float64
 	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
-	Rank      int // low rank: the rank to take, whatever the residual, in the place of the two; default: none
+	Rank      int // low rank: the rank to take, whatever the residual, instead of the two; default: none
 
 	Servants *dist.Servants // ScaLAPACK: who holds the matrix
 	Block    int            // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
@@ -71,7 +71,7 @@ func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
-// a site unless the kernel has a jitter, which tells them apart.
+// a site unless the kernel has a jitter, which distinguishes them.
 //
 // A Model may be used by several goroutines. Solve, FullFit and what reads a Solution
 // (Solution.Predict, RetrainBatch, Refine) work in the one scratch triangle of a kernel
@@ -97,7 +97,7 @@ type Model struct {
 
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
-	sparse    *kernel.SparseInputs  // nil but for sparse inputs
+	sparse    *kernel.SparseInputs  // nil unless the inputs are sparse
 	reason    string                // why Auto took the low-rank engine
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked

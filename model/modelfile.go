@@ -44,7 +44,7 @@ func (p *Predictor) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadPredictor reads a model file, which may have been laid out anew with other blanks. It
+// ReadPredictor reads a model file, which may have been reformatted with other blanks. It
 // refuses, with an error that wraps ErrInput and says why, one that is of another kind or
 // version, is not whole or was changed, and a model that does not fit together.
 func ReadPredictor(r io.Reader) (*Predictor, error) {

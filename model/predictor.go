@@ -25,7 +25,7 @@ type Predictor struct {
 	Program    string             `json:"program,omitempty"` // version that trained it
 	Loss       string             `json:"loss"`
 	Parameters map[string]float64 `json:"parameters,omitempty"` // of the loss, where it is one of the catalogue
-	// defaults written out; the jitter tells what it was
+	// defaults written out; the jitter is that of training
 	Kernel kernel.Spec `json:"kernel"`
 	// Encoding says how the columns of files become features; Scales, nil without
 	// standardising, what is done to these.
@@ -213,10 +213,4 @@ func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 		return nil
 	})
 	return f, err
-}
-
-// LoadInputs reads new inputs for p from whatever dataset.Load accepts; see
-// dataset.Encoding.LoadInputs.
-func (p *Predictor) LoadInputs(path string, opt dataset.Options) (*dataset.Inputs, error) {
-	return p.Encoding.LoadInputs(path, opt)
 }

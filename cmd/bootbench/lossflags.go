@@ -19,7 +19,7 @@ import (
 // lossFlags say which loss the model is trained with.
 type lossFlags struct {
 	loss       string
-	parameters loss.Parameters // but for the noise
+	parameters loss.Parameters // except the noise
 	noise      values.Variance
 	weights    string   // of classes
 	only       []string // the losses that the command can train; nil: all

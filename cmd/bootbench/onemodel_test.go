@@ -109,8 +109,8 @@ func TestOneModel(t *testing.T) {
 	}
 }
 
-// TestSearchesHaveTheBias: tune and grid judge models with the bias that estimate has, and the model that tune
-// writes is the one that it judged.
+// TestSearchesHaveTheBias: tune and grid judge models with the bias that estimate has, and the model that
+// tune writes is the one that it judged.
 func TestSearchesHaveTheBias(t *testing.T) {
 	dir := t.TempDir()
 	labels, file := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "m.json")
@@ -123,7 +123,8 @@ func TestSearchesHaveTheBias(t *testing.T) {
 			}
 			return o.stdout
 		}
-		tuned := document[judgedModel](t, said("tune", labels, "--starts", "1", "--max-evaluations", "3", "--model", file,
+		tuned := document[judgedModel](t, said("tune", labels, "--starts", "1", "--max-evaluations", "3", "--model",
+			file,
 			"--test-loss", "square"))
 		if tuned.Model.Bias != (flags == nil) {
 			t.Errorf("%v: tune has bias %v", flags, tuned.Model.Bias)
@@ -136,7 +137,9 @@ func TestSearchesHaveTheBias(t *testing.T) {
 			TestError float64 `json:"test_error"`
 		}
 		one := document[estimated](t, said("estimate", labels, "--loss", "hinge", "--C", "3", "--refine", "none"))
-		cells := document[struct{ Results []struct{ Estimate estimated } }](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
+		cells := document[struct {
+			Results []struct{ Estimate estimated }
+		}](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
 		if len(cells.Results) != 1 || math.Abs(cells.Results[0].Estimate.TestError-one.TestError) > 1e-9 {
 			t.Errorf("%v: grid says %+v, estimate %v", flags, cells.Results, one.TestError)
 		}

@@ -49,10 +49,11 @@ calibrated on examples that the resamples leave out, by a logistic or isotonic c
 the posterior's own of --loss probit and logit.
 
 The new inputs have the features of DATA; a table names them in its header, in any
-order, and other columns are ignored. Where it names its rows, points have these names. Where they have targets too, the test loss is printed: averaged over
-resamples, and that of the mean prediction.
+order, and other columns are ignored. If it names its rows, points have these names. If
+it has targets too, the test loss is printed: averaged over resamples, and that of the
+mean prediction.
 
-With --model in the place of DATA the one model of a file that train has written
+With --model instead of DATA the one model of a file that train has written
 predicts, in units and labels of the data that it was trained on: no resampling and
 no variance, no training data, and the speed of a product of matrices.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
@@ -74,7 +75,7 @@ func (p *predictFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&p.inputs, "test", "",
 		"new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
 	f.StringVar(&p.model, "model", "",
-		"predict by a model file (`FILE`) of train, in the place of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
+		"predict by a model file (`FILE`) of train, instead of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
 	p.interval.register(f)
 	p.law.register(f, "new inputs")
 	f.StringVar(&p.csv, "csv", "",

@@ -51,7 +51,7 @@ func (a *app) predictByFile(m *modelFlags, p *predictFlags, t *testFlags) error 
 	if err != nil {
 		return err
 	}
-	inputs, err := predictor.LoadInputs(p.inputs, m.options(a.stdin()))
+	inputs, err := predictor.Encoding.LoadInputs(p.inputs, m.options(a.stdin()))
 	if err != nil {
 		return err
 	}

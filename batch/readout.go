@@ -34,7 +34,7 @@ func (s *surrogate) force(j int, f, h, weight float64) float64 {
 // readAgain reads the predictions f of row i at doubtful sites, whose examples are absent, in double
 // precision, without the difference from the mean, in that of two ways that errs by less,
 //
-//	f_i = h_i = sum_{j != i} G_ij xi_j / b_i   or   f_i = sum_j K_ij a_j,   a_j = c_j (f_j - h_j), 0 where j is absent.
+//	f_i = h_i = sum_{j != i} G_ij xi_j / b_i   or   f_i = sum_j K_ij a_j,   a_j = c_j (f_j - h_j), 0 if absent.
 //
 // Far from all other inputs these sums run over many orders of magnitude, and the nearest input that is
 // present decides: what is 0 must be 0. r_j, the last change of xi_j, is taken for what the iteration has

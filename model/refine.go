@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -86,7 +87,8 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 		return nil, err
 	}
 	result, err := r.refine(ctx)
-	if err != nil || settings.Batch.Single || settings.Unchecked || m.Spread != nil || len(result.Against(s).Contradictions()) == 0 {
+	checked := !settings.Batch.Single && !settings.Unchecked && m.Spread == nil
+	if err != nil || !checked || len(result.Against(s).Contradictions()) == 0 {
 		return result, err
 	}
 	off, err := r.offSingle(ctx)
@@ -207,12 +209,7 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 		return nil, inputError(err)
 	}
 	settings.Resamples = settings.Count(scheme)
-	bytes := m.heldBytes() - m.matrixBytes() + m.RefineBytes(settings)
-	if m.MaxBytes > 0 {
-		bytes += 8 * int64(len(settings.Cross.Data))
-	}
-	if err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
-		settings.Cross.Rows)); err != nil {
+	if settings.Workers, err = m.refineWorkers(settings); err != nil {
 		return nil, err
 	}
 	responses := linalg.Responses(engine, settings.Cross)
@@ -233,6 +230,27 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	r.trainer, err = m.newBatch(s, engine, scheme,
 		RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch}, responses)
 	return r, err
+}
+
+// refineWorkers is how many blocks are trained at a time: as many as wanted, or if none are named as many as
+// there are processors or, since the answer does not depend on it, as memory has room for.
+func (m *Model) refineWorkers(settings RefineSettings) (int, error) {
+	named := settings.Workers > 0
+	if !named {
+		settings.Workers = runtime.GOMAXPROCS(0)
+	}
+	for {
+		bytes := m.heldBytes() - m.matrixBytes() + m.RefineBytes(settings)
+		if m.MaxBytes > 0 {
+			bytes += 8 * int64(len(settings.Cross.Data))
+		}
+		err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
+			settings.Cross.Rows))
+		if err == nil || named || settings.Workers == 1 {
+			return settings.Workers, err
+		}
+		settings.Workers--
+	}
 }
 
 // run trains on the resamples up to target.

@@ -1,8 +1,11 @@
 package multifidelity_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,6 +13,7 @@ import (
 	"bootbench/dataset"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
@@ -119,5 +123,29 @@ func TestSmallDifferences(t *testing.T) {
 		if got := a.Contradictions(); (len(got) > 0) != contradicts {
 			t.Errorf("a difference of %v of what 0 errs by: %q", share, got)
 		}
+	}
+}
+
+// TestLittleMemory: where memory has no room for blocks of all workers fewer are trained at a time, to the same
+// bits; where it has none for one that is an error.
+func TestLittleMemory(t *testing.T) {
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme)
+	settings := model.RefineSettings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
+	want := refine(t, m, s, scheme, settings)
+	one, four := settings, settings
+	one.Workers, four.Workers = 1, 4
+	m.MaxBytes = linalg.SymBytes(m.Sites()) + (m.RefineBytes(one)+m.RefineBytes(four))/2
+	if _, err := m.Refine(context.Background(), s, scheme, four); !errors.Is(err, linalg.ErrMemory) {
+		t.Errorf("with four workers: %v", err)
+	}
+	got := refine(t, m, s, scheme, settings)
+	if !reflect.DeepEqual(got.Points, want.Points) || !reflect.DeepEqual(got.Tests, want.Tests) {
+		t.Error("with little memory the answer is another")
+	}
+	m.MaxBytes = linalg.SymBytes(m.Sites())
+	if _, err := m.Refine(context.Background(), s, scheme, settings); !errors.Is(err, linalg.ErrMemory) {
+		t.Errorf("without room: %v", err)
 	}
 }

@@ -294,7 +294,7 @@ func (d Distribution) atomAt(x float64) float64 {
 }
 
 // gaussianQuantile is the quantile of a Gaussian about where the distribution is, and about as wide: pieces
-// are taken as whole or at the ends that cut them, curves as straight from their middles.
+// are taken as whole or at the ends that cut them, curves as tangents at their middles.
 func (d Distribution) gaussianQuantile(q float64, middles []point) float64 {
 	var mass, mean, square float64
 	add := func(weight, at, sd float64) {
@@ -327,7 +327,7 @@ func (d Distribution) span(reach float64) (lo, hi float64) {
 		lo, hi = math.Min(lo, a.At), math.Max(hi, a.At)
 	}
 	for _, c := range d.Curves {
-		lo, hi = math.Min(lo, c.straight(-reach)), math.Max(hi, c.straight(reach))
+		lo, hi = math.Min(lo, c.extended(-reach)), math.Max(hi, c.extended(reach))
 	}
 	return lo, hi
 }

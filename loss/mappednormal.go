@@ -31,12 +31,12 @@ type invertibleMap interface {
 
 // Limits of a curve.
 const (
-	curveReach   = 10   // standard deviations of the field beyond which nothing is looked for
-	fieldError   = 1e-8 // of the standard deviation, of crossings, and of f between knots
-	maxSteps     = 200  // of a search for a crossing
-	newtonSteps  = 8    // of them from which on every other one bisects
-	initialCells = 16   // of a spline
-	maxHalvings  = 30   // of a cell around a bend
+	curveReach   = 10    // standard deviations of the field beyond which nothing is looked for
+	fieldError   = 1e-8  // of the standard deviation, of crossings, and of f between knots
+	maxSteps     = 200   // of a search for a crossing
+	newtonSteps  = 8     // of them from which on every other one bisects
+	averageError = 1e-10 // of averages, relative to the size of what is averaged
+	maxHalvings  = 30    // of a panel around a bend
 )
 
 // tolerance is what fields may err by: more where the weight is small.
@@ -114,90 +114,37 @@ func (c MappedNormal) below(x float64, near point) (share, density float64, at p
 	return c.Weight * field.Below(), density, at
 }
 
-// average is the curve's share of the expectation of g, by Gauss-Legendre panels
-// that end at the knots of a cubic spline and where f passes the breakpoints of g.
+// average is the curve's share of the expectation of g, by adaptive Gauss-Legendre panels
+// between where f passes the breakpoints of g.
 func (c MappedNormal) average(g func(f float64) float64, breaks []float64) float64 {
-	knots := c.knots()
-	first, last := knots[0].h, knots[len(knots)-1].h
-	var cuts []float64
-	for _, k := range knots {
-		cuts = append(cuts, k.h)
+	cuts := []float64{-curveReach, curveReach}
+	for z := 1 - curveReach; z < curveReach; z++ {
+		cuts = append(cuts, float64(z))
 	}
 	for _, x := range breaks {
 		for _, beyond := range []bool{false, true} {
-			if h := c.crossing(x, beyond, c.f.at(c.Mean)).h; first < h && h < last {
-				cuts = append(cuts, h)
+			if z := c.standard(c.crossing(x, beyond, c.f.at(c.Mean)).h); math.Abs(z) < curveReach {
+				cuts = append(cuts, z)
 			}
 		}
 	}
 	slices.Sort(cuts)
-	sum, i := 0.0, 0
+	value := func(z float64) float64 { return g(c.f.at(c.Mean + c.SD*z).f) }
+	at := func(z float64) float64 { return value(z) * normal.PDF(z) }
+	size, sum := 0.0, 0.0
+	for _, z := range cuts {
+		size = max(size, math.Abs(value(z))*normal.PDF(z))
+	}
 	for j := 1; j < len(cuts); j++ {
-		for knots[i+1].h < cuts[j] {
-			i++
+		if cuts[j-1] < cuts[j] {
+			sum += quadrature.Adaptive(at, cuts[j-1], cuts[j], averageError*size, maxHalvings)
 		}
-		q := cubic{knots[i], knots[i+1]}
-		sum += quadrature.Panels(func(z float64) float64 { return g(q.at(c.Mean+c.SD*z)) * normal.PDF(z) },
-			c.standard(cuts[j-1]), c.standard(cuts[j]), panelWidth)
 	}
 	return c.Weight * sum
 }
 
-// spline are the knots of a curve: h rises strictly, and f rises.
-type spline []point
-
-// knots are placed until the cubics between them follow f to the tolerance, or to
-// the error of f itself.
-func (c MappedNormal) knots() spline {
-	var s spline
-	tol := c.tolerance() + c.noise
-	a := c.f.at(c.Mean - curveReach*c.SD)
-	s.push(a)
-	for i := range initialCells {
-		b := c.f.at(c.Mean + (float64(2*(i+1))/initialCells-1)*curveReach*c.SD)
-		s.refine(c.f, a, b, tol, maxHalvings)
-		a = b
-	}
-	return s
-}
-
-// push appends a knot, in order also where rounding has it otherwise.
-func (s *spline) push(k point) {
-	if n := len(*s); n > 0 {
-		last := (*s)[n-1]
-		if !(k.h > last.h) {
-			return
-		}
-		k.f = math.Max(k.f, last.f)
-	}
-	k.slope = math.Max(0, k.slope)
-	*s = append(*s, k)
-}
-
-// refine adds knots after a, up to and with b, halving cells.
-func (s *spline) refine(f risingMap, a, b point, tol float64, depth int) {
-	mid := f.at(0.5 * (a.h + b.h))
-	if depth == 0 || math.Abs(cubic{a, b}.at(mid.h)-mid.f) <= tol {
-		s.push(b)
-		return
-	}
-	s.refine(f, a, mid, tol, depth-1)
-	s.refine(f, mid, b, tol, depth-1)
-}
-
-// cubic is the curve between two knots: Hermite's, with slopes cut to three
-// times that of the chord, which keeps it rising.
-type cubic struct{ a, b point }
-
-func (q cubic) at(h float64) float64 {
-	width, rise := q.b.h-q.a.h, q.b.f-q.a.f
-	m0, m1 := math.Min(q.a.slope*width, 3*rise), math.Min(q.b.slope*width, 3*rise)
-	t := (h - q.a.h) / width
-	return q.a.f + t*(m0+t*(3*rise-2*m0-m1+t*(m0+m1-2*rise)))
-}
-
-// straight is f at reach standard deviations, straight beyond those of the curve.
-func (c MappedNormal) straight(reach float64) float64 {
+// extended is f at reach standard deviations, on a tangent beyond those of the curve.
+func (c MappedNormal) extended(reach float64) float64 {
 	end := c.f.at(c.Mean + math.Copysign(math.Min(curveReach, math.Abs(reach)), reach)*c.SD)
 	if end.slope == 0 {
 		return end.f

@@ -42,8 +42,7 @@ type Batch interface {
 // FromProximal makes a training loss of any convex loss known by its proximal
 // map, which may be Differentiable. Moments are averages over the
 // Gaussian cavity by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard
-// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). The distribution of the
-// predictor carries the map as a cubic spline, to 1e-7 of the standard deviation. A loss with kinks whose
+// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). Averages over its distribution are to 1e-7. A loss with kinks whose
 // derivative is piecewise linear is FromPiecewise, at a hundredth of the cost.
 //
 // Shrinkage is 1 - slope averaged: where the loss hardly acts, it has an absolute

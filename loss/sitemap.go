@@ -88,7 +88,9 @@ func (m *siteMap) push(f float64) (push, curvature float64) {
 // points of the map lead.
 func (m *siteMap) solve(h float64) (f, curvature float64) {
 	lo, hi := math.Inf(-1), math.Inf(1)
-	f = m.guess(h)
+	if f = m.guess(h); math.IsNaN(f) || math.IsInf(f, 0) {
+		f = h
+	}
 	tol := m.tol*m.sd + 0x1p-51*(math.Abs(h)+math.Abs(f))
 	var before point // f and curvature of the last step
 	for step := range maxNewton {

@@ -41,7 +41,7 @@ func TestFitQuickly(t *testing.T) {
 			}},
 	} {
 		set, fresh := load(t, c.train), load(t, c.fresh)
-		open := model.Spec{Set: set, Standardize: true, NormalizeTarget: true}
+		open := model.NewSpec(set, nil)
 		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)
 		if fit.Examples != 150 || fit.Models < 20 || !(fit.Value > 0) || fit.Criterion == "" {
 			t.Errorf("%+v", fit)
@@ -111,6 +111,19 @@ func TestFitQuicklyKeeps(t *testing.T) {
 	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: text}, nil); err != nil ||
 		!(fit.Spec.Kernel.Gamma > 0.01) {
 		t.Errorf("sparse lines: %+v, %v", fit, err)
+	}
+	// Of classes on either side of a line far from the mean, a linear kernel is judged with the bias.
+	uneven := load(t, "synthetic:blobs,n=150,d=2,noise=1.5")
+	for i := range uneven.Y {
+		uneven.Y[i] = math.Copysign(1, uneven.X.At(i, 0)-1.5)
+	}
+	linear := model.NewSpec(uneven, nil)
+	linear.Kernel.Kind = kernel.Linear
+	chosen := need.One(model.FitQuickly(t.Context(), linear, nil))(t)
+	m := build(t, chosen.Spec)
+	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-6}))(t)
+	if value, _ := s.LeftOut(loss.ZeroOne{}); !m.Bias || math.Abs(value-chosen.Value) > 1e-3 || value > 0.05 {
+		t.Errorf("chosen by %v; with bias %v the left-out error is %v", chosen.Value, m.Bias, value)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -250,7 +250,7 @@ func libsvmGrid(b *testing.B, p Problem) (model.Spec, float64) {
 }
 
 // BenchmarkSeeds chooses as BenchmarkBeside does by the default objective, on its first training set,
-// with five seeds of the models that are looked at first, and reports by how much the worst choice
+// with five seeds of the starts, and reports by how much the worst choice
 // is above the best, in per cent and in standard errors over examples.
 func BenchmarkSeeds(b *testing.B) {
 	for _, name := range besideSets() {

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"bootbench/gp"
@@ -95,9 +94,4 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 		_, gradient, err := m.Gradient(ctx, s, objective, over)
 		return gradient, err
 	}}, nil
-}
-
-// fatal reports whether no other values of the hyperparameters would mend an error.
-func fatal(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -5,13 +5,13 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -71,46 +71,25 @@ type Problem struct {
 
 // Settings steer the search. The zero value means the defaults.
 type Settings struct {
-	// from the best of models all over the ranges, the given values among them; default 3
-	Starts         int
-	MaxEvaluations int           // models judged at most; default 1000
-	Budget         time.Duration // of the search; default: none
-	Seed           uint64        // of the models that are looked at before the starts; default 0
-	Tolerance      float64       // of the last solve; default solver.DefaultTolerance
-	// one descent, on all data, from the values of Problem.Spec: Starts is not looked at
-	Direct bool
-	Choice Choice // default Least
-	// Progress, if set, is told of every model that is judged, and of the least value so far on
-	// as many examples.
+	Starts    int     // descents, the first from the values of Problem.Spec; default DefaultStarts
+	Seed      uint64  // of the other starts; default 0
+	Tolerance float64 // of the last solve; default solver.DefaultTolerance
+	// Progress, if set, is told of every model that is judged, and of the least value so far of
+	// the same descent.
 	Progress func(e Evaluation, least float64)
-	// Do, if set, does a part of the search, the look all over the ranges or a start, by compute, or
-	// says what a Run of the same Problem and Settings has judged there. An error, that of ctx, says
-	// that the part is not complete.
+	// Do, if set, does a start by compute, or says what a Run of the same Problem and Settings has
+	// judged there. An error, that of ctx, says that the start is not complete.
 	Do func(name string, compute func() (Part, error)) (Part, error)
 }
 
-// Part is what a part of a search has judged.
+// Part is what a start has judged.
 type Part struct {
 	Path     []Evaluation
 	Failures int
 }
 
-// Choice is which model of those near the optimum is taken.
-type Choice int
-
-// The choices. OneStandardError is the smoothest model, of all with less C or more noise and
-// else the same values, whose objective is above the least by at most one
-// standard error of the left-out error over examples (Breiman et al. 1984).
-const (
-	Least Choice = iota
-	OneStandardError
-)
-
-// Defaults of Settings.
-const (
-	DefaultStarts         = 3
-	DefaultMaxEvaluations = 1000
-)
+// DefaultStarts is the Starts of zero Settings.
+const DefaultStarts = 4
 
 // Evaluation is a model that was judged.
 type Evaluation struct {
@@ -126,13 +105,12 @@ type Result struct {
 	Spec          model.Spec             // the model that was chosen, rounded to four digits
 	Over          []model.Hyperparameter // what was chosen, one for each length scale
 	Value         float64                // of the objective
-	Least         float64                // of all models that were judged on as many examples
 	Path          []Evaluation
 	Ends          []float64 // values of the objective at which the starts ended, on StartExamples
 	StartExamples int
 	Failures      int
 	Bounds        []string // hyperparameters whose value lies on a bound, and on which
-	Stopped       string   // what ended the search early: "budget", "evaluations", "cancelled", or ""
+	Cancelled     bool     // the search ended early, with ctx
 
 	// The theory's answer for the model that was chosen, unless the search was cancelled.
 	Model         *model.Model
@@ -146,49 +124,24 @@ var ErrNone = errors.New("no model could be judged")
 
 // Run chooses.
 func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
-	if settings.Starts == 0 {
-		settings.Starts = DefaultStarts
-	}
-	if settings.MaxEvaluations == 0 {
-		settings.MaxEvaluations = DefaultMaxEvaluations
-	}
-	if settings.Tolerance == 0 {
-		settings.Tolerance = solver.DefaultTolerance
-	}
+	settings.Starts = cmp.Or(settings.Starts, DefaultStarts)
+	settings.Tolerance = cmp.Or(settings.Tolerance, solver.DefaultTolerance)
 	s, err := newSearch(p, settings)
 	if err != nil {
 		return nil, err
 	}
-	searching := ctx
-	if settings.Budget > 0 {
-		var cancel context.CancelFunc
-		searching, cancel = context.WithTimeout(ctx, settings.Budget)
-		defer cancel()
-	}
-	r := &s.result
-	best, err := s.run(searching)
-	switch {
-	case ctx.Err() != nil:
-		r.Stopped = "cancelled"
-	case searching.Err() != nil:
-		r.Stopped = "budget"
-	case len(r.Path) >= settings.MaxEvaluations:
-		r.Stopped = "evaluations"
+	best, err := s.run(ctx)
+	if err == nil {
+		err = s.choose(best)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.Least = best.Value
-	if err := s.choose(best); err != nil {
-		return nil, err
-	}
-	if ctx.Err() == nil {
+	r := &s.result
+	s.noteBounds(s.values(&r.Spec))
+	if r.Cancelled = ctx.Err() != nil; !r.Cancelled {
 		err = s.conclude(ctx)
 	}
-	if err == nil && ctx.Err() == nil && settings.Choice == OneStandardError {
-		err = s.smoothen(ctx, best)
-	}
-	s.noteBounds(s.values(&r.Spec))
 	return r, err
 }
 
@@ -202,6 +155,16 @@ func (s *search) choose(e Evaluation) error {
 		}
 	}
 	return nil
+}
+
+// Alike is the number of starts that ended within ten tolerances of the best end.
+func (r *Result) Alike() (alike int) {
+	for _, v := range r.Ends {
+		if least := slices.Min(r.Ends); v-least <= 10*tolerance*math.Abs(least) {
+			alike++
+		}
+	}
+	return alike
 }
 
 // Value is the objective of one model, Problem.Spec; Over is not looked at.
@@ -229,12 +192,7 @@ func (s *search) conclude(ctx context.Context) error {
 	if r.Model, err = model.Build(r.Spec); err != nil {
 		return err
 	}
-	settings := solver.Settings{Tolerance: s.settings.Tolerance, From: s.close}
-	r.Solution, err = r.Model.Solve(ctx, scheme, settings)
-	if s.close != nil && ctx.Err() == nil && (err != nil || r.Solution.Status != solver.Converged) {
-		settings.From = nil
-		r.Solution, err = r.Model.Solve(ctx, scheme, settings)
-	}
+	r.Solution, err = r.Model.Solve(ctx, scheme, solver.Settings{Tolerance: s.settings.Tolerance})
 	if err != nil {
 		return err
 	}
@@ -269,17 +227,21 @@ func (p *Problem) complete() error {
 		return fmt.Errorf("%w: the evidence is for the square loss, not for %s: choose by 632plus or leftout",
 			model.ErrInput, spec.Loss.Name())
 	case p.By == LeaveOneOut && zeroOne:
-		return fmt.Errorf("%w: the zero-one loss of leave-one-out is no smooth function: choose by 632plus or leftout, or with the test loss square", model.ErrInput)
+		return fmt.Errorf("%w: the zero-one loss of leave-one-out is no smooth function: choose by 632plus or "+
+			"leftout, or with the test loss square", model.ErrInput)
 	case p.By == LeaveOneOut && square && !squares:
 		return fmt.Errorf("%w: exact leave-one-out is of the test loss square, not of %s", model.ErrInput,
 			p.Test.Name())
 	case p.By == Plus632 && !zeroOne && !squares:
-		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose by leftout", model.ErrInput, p.Test.Name())
+		return fmt.Errorf("%w: a smooth .632+ is for the test losses square and zero-one, not for %s: choose "+
+			"by leftout", model.ErrInput, p.Test.Name())
 	case spec.Storage == model.ScaLAPACK || spec.Storage == model.LowRank:
-		return fmt.Errorf("%w: the gradient needs the whole kernel matrix: take the exact engine, or fewer examples",
+		return fmt.Errorf("%w: the gradient needs the whole kernel matrix: take the exact engine, or fewer "+
+			"examples",
 			model.ErrInput)
 	case exact && spec.Bias:
-		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: give --no-bias, or choose by 632plus or leftout", model.ErrInput)
+		return fmt.Errorf("%w: exact leave-one-out and the evidence are of models without bias: give "+
+			"--no-bias, or choose by 632plus or leftout", model.ErrInput)
 	}
 	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
 	if spec.Kernel.Amplitude == 0 {

@@ -106,13 +106,13 @@ func TestClassWeights(t *testing.T) {
 	}
 
 	tuned := ask("tune " + texts +
-		" --loss hinge --C 1 --over class-weight=0.2:20,gamma --starts 1 --max-evaluations 20 --test-loss square")
+		" --loss hinge --C 1 --over class-weight=0.2:20,gamma --starts 1 --test-loss square")
 	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) ||
 		!strings.Contains(tuned.Again, "--class-weight ") {
 		t.Errorf("tuned: %v, %s", tuned.Best, tuned.Again)
 	}
 	both := ask("tune " + texts +
-		" --loss hinge --class-weight no=2 --over class-weight,C --starts 1 --max-evaluations 12")
+		" --loss hinge --class-weight no=2 --over class-weight,C --starts 1")
 	if w, ok := both.Best["class-weight"].([]any); !ok || len(w) != 2 || w[0] != 2.0 {
 		t.Errorf("tuned beside a weight of 2: %v, %s", both.Best, both.Again)
 	}

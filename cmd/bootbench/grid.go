@@ -38,7 +38,7 @@ func gridCommand(a *app) *cobra.Command {
 parameter or several, and names the cell with the least left-out error, or value of
 --by, and the smoothest one within a standard error of it. Cells are printed as they
 are finished; one that fails is told and does not end the others. Only cells that have
-converged can be the best. tune --from-grid goes on from there.
+converged can be the best.
 
 Cells are then told apart from the best: the difference of their left-out errors, paired
 over examples (and over the same resamples with --refine), with interval and p-value.

@@ -53,7 +53,7 @@ func TestJSONPage(t *testing.T) {
 		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,
-		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 --max-evaluations 3 --out " + filepath.Join(t.TempDir(), "tune"),
+		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 --out " + filepath.Join(t.TempDir(), "tune"),
 	} {
 		var document any
 		if err := json.Unmarshal([]byte(must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)), &document); err != nil {

@@ -40,13 +40,8 @@ type tuneFlags struct {
 	ard      bool
 	by       string
 	file     string // of the model that is chosen
-	grid     string // file
-	choice   string
 	settings tune.Settings
 }
-
-// choices are the values of --choice, in the order of tune.Choice.
-var choices = []string{"least", "one-se"}
 
 func (t *tuneFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.over, "over", nil,
@@ -58,18 +53,10 @@ func (t *tuneFlags) register(f *pflag.FlagSet) {
 	f.Lookup("by").Usage += "; default: 632plus for numbers, leftout for labels"
 	f.StringVar(&t.file, "model", "",
 		"train the model that is chosen on all of DATA and write it to `FILE`, for predict --model; default: none")
-	f.StringVar(&t.grid, "from-grid", "",
-		"one descent, on all of DATA, from the best cell of a grid: its JSON document or grid.csv, `FILE`; flags that are given go before its values; default: none")
-	f.StringVar(&t.choice, "choice", choices[0],
-		"`RULE`: least, the model of the least error, or one-se, the smoothest one (least C or most noise, all else equal) within a standard error of that")
 	f.IntVar(&t.settings.Starts, "starts", tune.DefaultStarts,
-		"descents, `N` at least 1, from the best of models all over the ranges, the values given or defaults among them")
-	f.IntVar(&t.settings.MaxEvaluations, "max-evaluations", tune.DefaultMaxEvaluations,
-		"models judged at most, `N` at least 1")
-	f.DurationVar(&t.settings.Budget, "budget", 0,
-		"time `T` of the search (60s, 5m), after which the best so far is the answer; default: none")
+		"descents, `N` at least 1, the first from the values given or defaults, the others around it")
 	f.Uint64Var(&t.settings.Seed, "seed", 0,
-		"of the models that are looked at first, an integer `SEED`; default 0")
+		"of the starts but the first, an integer `SEED`; default 0")
 }
 
 // registerBy adds what models are compared by, which has its default.
@@ -97,17 +84,16 @@ computes for a model at the price of a few fits, and its derivatives by all
 hyperparameters at once for about as much. The estimate has no noise from folds, and
 is smooth for the zero-one loss too.
 
-Models all over the ranges are looked at first, then descents begin at the best of
-them, on a part of DATA where it is large, and the best goes on on all of it. An
-interrupted search keeps the best so far, and goes on from its last start with --journal.
+Descents begin at the given or default values and at others around them, on a part of
+DATA if it is large, and the best goes on on all of it. An interrupted search keeps the
+best so far, and goes on from its last start with --journal.
 The model that is chosen is printed with its left-out error, and the command line that
 estimates it again. The error of the best of many models is lower than what it will do
 on new data, by less than its standard error where few numbers are chosen.`,
 		Example: `  bootbench tune boston
   bootbench tune boston --ard
   bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
-  bootbench tune houses.csv --loss square --kernel matern52 --by evidence --budget 60s
-  bootbench tune crabs --from-grid crabs.json --choice one-se`,
+  bootbench tune houses.csv --loss square --kernel matern52 --by evidence`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runTune(cmd, args[0], &t) },
 	}
@@ -130,7 +116,7 @@ func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
 		return err
 	}
 	t.settings.Tolerance = solving.Tolerance
-	if err := cmp.Or(t.check(a, cmd.Flags(), path), t.scheme.check(t.scheme.ratio)); err != nil {
+	if err := cmp.Or(t.check(a, path), t.scheme.check(t.scheme.ratio)); err != nil {
 		return err
 	}
 	p, err := a.tuneProblem(t, path)
@@ -147,27 +133,11 @@ func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
 }
 
 // check refuses what needs no data to be refused, and reads the settings of the search.
-func (t *tuneFlags) check(a *app, f *pflag.FlagSet, data string) error {
-	s := &t.settings
-	if s.Starts < 1 || s.MaxEvaluations < 1 || s.Budget < 0 {
-		return usage.Errorf("--starts and --max-evaluations must be at least 1, and --budget at least 0")
+func (t *tuneFlags) check(a *app, data string) error {
+	if t.settings.Starts < 1 {
+		return usage.Errorf("--starts is %d, must be at least 1", t.settings.Starts)
 	}
-	if s.Direct = t.grid != ""; s.Direct && f.Changed("starts") {
-		return usage.Errorf("--starts and --from-grid: the best cell is the one start")
-	}
-	return cmp.Or(t.checkModel(a, data), t.chooseBy())
-}
-
-// chooseBy reads --choice.
-func (t *tuneFlags) chooseBy() error {
-	if err := usage.OneOf("choice", t.choice, choices...); err != nil {
-		return err
-	}
-	t.settings.Choice = tune.Choice(slices.Index(choices, t.choice))
-	if t.settings.Choice == tune.OneStandardError && t.by == tune.Evidence.String() {
-		return usage.Errorf("--choice one-se: the evidence has no standard error: choose --by 632plus, leftout or loo")
-	}
-	return nil
+	return t.checkModel(a, data)
 }
 
 // keepSearch has the parts of the search kept in the journal, if there is one.
@@ -176,8 +146,7 @@ func (a *app) keepSearch(p *tune.Problem, t *tuneFlags) error {
 	if err != nil || a.tasks.Journal == nil {
 		return err
 	}
-	key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), t.settings.Starts, t.settings.Seed,
-		t.settings.Direct, t.settings.MaxEvaluations)
+	key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), t.settings.Starts, t.settings.Seed)
 	t.settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
 		_, err = a.tasks.do(0, keyOf(key, name), &part, func() (err error) { part, err = compute(); return err })
 		return part, err
@@ -190,9 +159,9 @@ func (t *tuneFlags) checkModel(a *app, data string) error {
 	switch {
 	case t.file == "":
 		return nil
-	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json, t.grid},
+	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json},
 		func(other string) bool { return files.Same(t.file, other) }):
-		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json or --from-grid", t.file)
+		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json", t.file)
 	}
 	return files.CheckWritable("model", t.file)
 }
@@ -220,9 +189,6 @@ func (t *tuneFlags) writeModel(m *model.Model) error {
 func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 	a.console.Progress("reading", 0, 1)
 	set, err := a.load(&t.model, path)
-	if err == nil {
-		err = t.startFromGrid(set)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -391,7 +357,7 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 		return err
 	}
 	d := searchReport(r)
-	d.By, d.Choice = p.By.String(), t.choice
+	d.By = p.By.String()
 	built, err := a.tunedReport(d, cmd, p, r, t, path)
 	if err == nil && t.file != "" {
 		d.ModelFile, err = t.file, t.writeModel(built)
@@ -399,19 +365,10 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 	if err != nil {
 		return err
 	}
-	if alike := d.Alike(); alike < len(r.Ends) {
+	if alike := r.Alike(); alike < len(r.Ends) {
 		d.Warnings = append(d.Warnings,
 			fmt.Sprintf("%d of %d starts ended at a worse place: more --starts may find a better one",
 				len(r.Ends)-alike, len(r.Ends)))
-	}
-	if a.outputs.out != "" && r.Stopped != "cancelled" {
-		sections, err := r.Sections(a.ctx, *p)
-		if err != nil {
-			return err
-		}
-		for _, s := range sections {
-			d.Sections = append(d.Sections, report.TuningLine(s))
-		}
 	}
 	d.Cost = a.cost(report.Times{Solve: time.Since(began).Seconds()})
 	return a.deliver(answer{document: d, warnings: d.Warnings, page: report.Page{Answers: []report.Document{d},
@@ -421,10 +378,14 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 // searchReport is what a report says of a search.
 func searchReport(r *tune.Result) *report.Tuning {
 	d := &report.Tuning{
-		Command: "tune", Status: cmp.Or(r.Stopped, "complete"), Warnings: append([]string{}, r.Bounds...),
-		Search: report.Search{Best: map[string]any{}, Objective: r.Value, Least: r.Least, Evaluations: len(r.Path),
+		Command: "tune", Status: "complete", Warnings: append([]string{}, r.Bounds...),
+		Search: report.Search{Best: map[string]any{}, Objective: r.Value, Evaluations: len(r.Path),
 			Failures:      r.Failures,
 			StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...)},
+		Alike: r.Alike(),
+	}
+	if r.Cancelled {
+		d.Status = "cancelled"
 	}
 	for _, h := range r.Over {
 		d.Over = append(d.Over, h.String())
@@ -463,9 +424,6 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	}
 	d.Subject, d.Resampling = subjectReport(built, ""), resamplingReport(law, built.Set.N())
 	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, built.Loss.Name())
-	if len(built.Kernel.LengthScale) > 1 {
-		d.Features = featureNames(built.Set)
-	}
 	if r.Solution == nil {
 		d.TestLoss, d.TestError = p.Test.Name(), math.NaN()
 		return built, nil
@@ -482,26 +440,14 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	return built, nil
 }
 
-// featureNames are the names of the features, or their numbers from 1.
-func featureNames(set *dataset.Set) []string {
-	if len(set.Features) == set.D() {
-		return set.Features
-	}
-	var names []string
-	for k := range set.D() {
-		names = append(names, fmt.Sprint(k+1))
-	}
-	return names
-}
-
 // againLine is the command line that estimates the model that was chosen: the flags of tune
 // that estimate has too, and the choice.
 func againLine(cmd *cobra.Command, path string, best map[string]any, lossName string) string {
 	words := []string{"bootbench", "estimate", shellWord(path), "--loss", lossName}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, chosen := best[f.Name]
-		own := []string{"over", "ard", "by", "model", "starts", "max-evaluations", "budget", "seed", "loss", "out",
-			"json", "quiet", "from-grid", "choice", "journal"}
+		own := []string{"over", "ard", "by", "model", "starts", "seed", "loss", "out", "json", "quiet",
+			"journal"}
 		instead := f.Name == "gamma" && best["length-scale"] != nil
 		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
 			return

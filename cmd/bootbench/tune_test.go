@@ -28,11 +28,11 @@ type tuningDocument struct {
 // user asked for and the choice; nothing of a preset is left.
 func TestTune(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"tune synthetic:friedman1,n=50 --starts 2 --kernel matern52 --constant 3 --over noise=0.1:10,length-scale":                {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
-		"tune synthetic:friedman1,n=50 --starts 1 --ard --by loo --drop x10":                                                      {"--drop=x10", "--length-scale "},
-		"tune crabs --starts 1 --max-evaluations 4 --ratio 2":                                                                     {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
-		"tune synthetic:friedman1,n=40 --starts 1 --kernel poly --over gamma,coef0 --noise 3 --max-evaluations 20 --engine exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
-		"tune boston --starts 1 --by evidence --max-evaluations 3":                                                                {"--no-normalize-target=false", "--noise ", "--gamma "},
+		"tune synthetic:friedman1,n=50 --starts 2 --kernel matern52 --constant 3 --over noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
+		"tune synthetic:friedman1,n=50 --starts 1 --ard --by loo --drop x10":                                       {"--drop=x10", "--length-scale "},
+		"tune crabs --starts 1 --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
+		"tune synthetic:friedman1,n=40 --starts 1 --kernel poly --over gamma,coef0 --noise 3 --engine exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
+		"tune boston --starts 1 --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
 	} {
 		d := document[tuningDocument](t, must(t, append(strings.Fields(args), "--json", "-", "--quiet")...))
 		line := strings.Fields(d.CommandLine)
@@ -66,7 +66,7 @@ func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
 		"--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
-	for _, want := range []string{"to repeat", "judged", "1 of 1 ended alike", "left-out error", "feature",
+	for _, want := range []string{"to repeat", "judged", "1 of 1 ended alike", "left-out error",
 		"length-scale 5", "complete"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
@@ -76,10 +76,8 @@ func TestTuneText(t *testing.T) {
 		t.Errorf("%d: %s", o.status, o.stderr)
 	}
 	must(t, "predict", "--model", dir+".json", "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
-	for _, figure := range []string{"path", "sections", "relevance"} {
-		if found, err := filepath.Glob(filepath.Join(dir, "tune-*-"+figure+".svg")); err != nil || len(found) != 1 {
-			t.Errorf("figure %s: %v, %v", figure, found, err)
-		}
+	if found, err := filepath.Glob(filepath.Join(dir, "tune-*-path.svg")); err != nil || len(found) != 1 {
+		t.Errorf("figure of the path: %v, %v", found, err)
 	}
 	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page),
 		"Hyperparameters of") {
@@ -103,14 +101,8 @@ func TestTuneUsage(t *testing.T) {
 		"tune crabs --kernel linear --loss hard":            "--over is required",
 		"tune boston --test-loss absolute":                  "choose by leftout",
 		"tune boston --over gamma,gamma":                    "named twice",
-		"tune boston --budget soon":                         "budget",
 		"tune boston --scheme kfold --folds 1":              "--folds",
 		fmt.Sprintf("tune %s", filepath.Join("no", "file")): "no",
-		"tune crabs --from-grid no/file":                    "--from-grid",
-		"tune crabs --from-grid tune_test.go":               "neither a JSON document nor the table of grid",
-		"tune crabs --from-grid x --starts 2":               "the one start",
-		"tune boston --by evidence --choice one-se":         "no standard error",
-		"tune boston --choice most":                         "--choice",
 		"tune boston --engine scalapack":                    "take the exact engine",
 		"tune boston --over coef0":                          "no coef0 in a model",
 		"tune boston --over degree":                         "--over",
@@ -120,40 +112,5 @@ func TestTuneUsage(t *testing.T) {
 		if o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %d %q", line, o.status, o.stderr)
 		}
-	}
-}
-
-// TestTuneFromGrid: the search begins at the best cell of the grid, from either file, with its loss; the
-// flags that are given count more; other data are refused.
-func TestTuneFromGrid(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	const data = "synthetic:blobs,n=60"
-	g := document[gridDocument](t, must(t, "grid", data, "--loss", "hinge", "--over", "C=0.3,3", "--over",
-		"gamma=0.02:0.5:3", "--by", "632plus", "--out", dir, "--json", "-", "--quiet"))
-	best := g.Results[*g.Best].Values
-	for name, loss := range map[string][]string{"result.json": nil, "grid.csv": {"--loss", "hinge"}} {
-		d := document[tuningDocument](t,
-			must(t, append([]string{"tune", data, "--by", "632plus", "--from-grid", filepath.Join(dir, name),
-				"--max-evaluations", "4", "--json", "-", "--quiet"}, loss...)...))
-		first := d.Path[0].Values // gamma, C
-		if fmt.Sprintf("%.4g %.4g", first[1], first[0]) != strings.Join(best, " ") ||
-			!strings.Contains(d.CommandLine, "--loss hinge") {
-			t.Errorf("%s: begins at %v, the best cell is %v: %s", name, first, best, d.CommandLine)
-		}
-		if want := *g.Results[*g.Best].Objective; math.Abs(d.Path[0].Objective/want-1) > 1e-3 ||
-			d.Objective > want*1.001 {
-			t.Errorf("%s: objective %g at the cell, %g there in the grid; %g in the end", name, d.Path[0].Objective,
-				want, d.Objective)
-		}
-	}
-	d := document[tuningDocument](t, must(t, "tune", data, "--from-grid", filepath.Join(dir, "result.json"),
-		"--C", "7", "--over", "gamma", "--max-evaluations", "2", "--json", "-", "--quiet"))
-	if !strings.Contains(d.CommandLine, "--C=7") {
-		t.Errorf("%s", d.CommandLine)
-	}
-	if o := drive(t, "", "tune", "crabs", "--from-grid",
-		filepath.Join(dir, "result.json")); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "is of other data") {
-		t.Errorf("%d %s", o.status, o.stderr)
 	}
 }

@@ -21,7 +21,8 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme,
 	settings RetrainSettings) (*batch.Trainer, error) {
 	if _, ok := m.Loss.(loss.Proximal); !ok {
 		return nil, inputError(fmt.Errorf(
-			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is trained one resample at a time", m.Loss.Name()))
+			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
+				"trained one resample at a time", m.Loss.Name()))
 	}
 	engine, err := s.Engine()
 	if err != nil {
@@ -60,4 +61,5 @@ func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func(
 }
 
 var errLeftOver = inputError(errors.New(
-	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank has: take --engine lowrank, or --refine none"))
+	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank has: " +
+		"take --engine lowrank, or --refine none"))

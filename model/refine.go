@@ -100,7 +100,8 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 		return nil, err
 	}
 	r.warnings = append(r.warnings, fmt.Sprintf(
-		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained one by one", off))
+		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained one "+
+			"by one", off))
 	return r.refine(ctx)
 }
 
@@ -294,7 +295,8 @@ func (r *refinement) next() int {
 	}
 	if r.done >= r.settings.MaxResamples {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
+			fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was "+
+				"asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
 		return r.done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)

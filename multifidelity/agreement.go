@@ -53,7 +53,8 @@ func (r *Result) Against(s *solver.Solution) Agreement {
 	for i, v := range s.Var {
 		if refined := r.Points.Variance[i]; refined > 0 {
 			ratios = append(ratios, v/refined)
-			scores = append(scores, math.Abs(score(v-refined, r.Points.VarianceSE[i], leastDifference*leastDifference*square)))
+			scores = append(scores, math.Abs(score(v-refined, r.Points.VarianceSE[i],
+				leastDifference*leastDifference*square)))
 		}
 	}
 	a.VarianceRatio, a.VarianceScore = median(ratios), median(scores)

@@ -192,7 +192,8 @@ func (e *Estimator) readTests(r *Result) {
 	}
 	if never > 0 {
 		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the bagged error is without them", never, n))
+			fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the "+
+				"bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
 		test := &r.Tests[t]

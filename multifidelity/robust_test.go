@@ -126,8 +126,8 @@ func TestSmallDifferences(t *testing.T) {
 	}
 }
 
-// TestLittleMemory: where memory has no room for blocks of all workers fewer are trained at a time, to the same
-// bits; where it has none for one that is an error.
+// TestLittleMemory: where memory has no room for blocks of all workers fewer are trained at a time, to the
+// same bits; where it has none for one that is an error.
 func TestLittleMemory(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}

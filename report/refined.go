@@ -104,6 +104,7 @@ func (r *Refined) compared(theory *Points) string {
 	if n == 0 {
 		return "the predictions do not vary"
 	}
-	return fmt.Sprintf("the theory's means are off by %.2g deviations, its deviations by %.2g%% (root mean square)",
+	return fmt.Sprintf("the theory's means are off by %.2g deviations, its deviations by %.2g%% (root mean "+
+		"square)",
 		math.Sqrt(mean/n), 100*math.Sqrt(sd/n))
 }

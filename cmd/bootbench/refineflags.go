@@ -44,10 +44,13 @@ const (
 
 func (r *refineFlags) register(f *pflag.FlagSet, byDefault string) {
 	f.StringVar(&r.refine, "refine", byDefault,
-		fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with standard errors, `R`: auto (%d, where the loss can and each example is left out by %d or more), none, or a number from 2", autoResamples, leastLeftOut))
+		fmt.Sprintf("exact resamples beside the theory, trained together around it: unbiased values with "+
+			"standard errors, `R`: auto (%d, where the loss can and each example is left out by %d or more), none, "+
+			"or a number from 2", autoResamples, leastLeftOut))
 	f.Uint64Var(&r.seed, "seed", 0, "seed of the exact resamples, `SEED` at least 0; default 0")
 	f.StringVar(&r.accuracy, "accuracy", "",
-		"refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: --refine decides")
+		"refine until the standard error of the left-out error is at most `P%` of it, such as 0.5%; default: "+
+			"--refine decides")
 }
 
 // refinement is what refineFlags ask for.
@@ -116,9 +119,11 @@ func (a *app) openFits(cmd *cobra.Command, data []string, j *job, wanted *refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
 	case wanted.resamples == 0:
-		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine R, or do without --journal")
+		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
+			"R, or do without --journal")
 	case wanted.accuracy > 0 && a.tasks.wanted != "":
-		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides on the way: give --refine R instead")
+		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides " +
+			"on the way: give --refine R instead")
 	case !proximal:
 		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
 			j.Loss.Name())
@@ -174,12 +179,14 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 	case wanted.resamples == 0 || s.Status == solver.Cancelled:
 		return nil, nil, nil
 	case resample.ProbZero(p.scheme, 1) == 0:
-		return nil, []string{"no resample leaves an example out: the left-out error is the theory's leave-one-out error, and is not refined"}, nil
+		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +
+			"leave-one-out error, and is not refined"}, nil
 	case wanted.optional && !proximal:
 		return nil, nil, nil
 	}
 	settings := model.RefineSettings{
-		Cross: cross, Resamples: wanted.resamples, Seed: wanted.seed, Accuracy: wanted.accuracy, Tests: append([]loss.Test{j.test},
+		Cross: cross, Resamples: wanted.resamples, Seed: wanted.seed, Accuracy: wanted.accuracy,
+		Tests: append([]loss.Test{j.test},
 			wanted.tests...), OnResample: wanted.onResample,
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)

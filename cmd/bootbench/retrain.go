@@ -95,11 +95,14 @@ func (r *retrainFlags) register(f *pflag.FlagSet) {
 	r.test.registerTest(f)
 	r.test.registerPoints(f)
 	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05,
-		"share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below 1, not with kfold; more end the run")
+		"share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below "+
+			"1, not with kfold; more end the run")
 	f.StringVar(&r.method, "method", model.AutoMethod.String(),
-		"how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
+		"how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by "+
+			"one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
 	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance,
-		"violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the prediction over resamples, `TOL` above 0")
+		"violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the "+
+			"prediction over resamples, `TOL` above 0")
 	f.StringVar(&r.replicates, "replicates", "",
 		"write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
 }
@@ -193,7 +196,8 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if flags.test.noPoints {
 		r.Points = nil
 	}
-	lead := fmt.Sprintf("Models trained on %d resamples err by %s (%s loss), on examples that they have not seen.",
+	lead := fmt.Sprintf("Models trained on %d resamples err by %s (%s loss), on examples that they have not "+
+		"seen.",
 		r.Resamples, report.WithError(r.TestError, r.SE), r.TestLoss)
 	if err := a.deliver(pointsAnswer(r, lead, r.Warnings, r.Points, r.Labels)); err != nil {
 		return err
@@ -213,8 +217,9 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 		Draws: report.Draws{
 			Method: result.Method.String(), Training: j.Training(result.Method, fitTol),
 			Status:    result.Status.String(),
-			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty, OneClass: result.OneClass,
-			Skipped: len(result.Skipped),
+			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
+			OneClass: result.OneClass,
+			Skipped:  len(result.Skipped),
 		},
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
 		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),

@@ -184,7 +184,8 @@ func (d dialect) notes() (notes []string) {
 // foreign lists how files begin that hold a table in another form, and what to do.
 var foreign = []struct{ lead, cure string }{
 	{"\x93NUMPY", "a NumPy array: its name must end in .npy"},
-	{"PK\x03\x04", "an Excel workbook or another archive: save the sheet as CSV (a NumPy archive: its name must end in .npz)"},
+	{"PK\x03\x04", "an Excel workbook or another archive: save the sheet as CSV (a NumPy archive: its name " +
+		"must end in .npz)"},
 	{"\xd0\xcf\x11\xe0", "an Excel workbook: save the sheet as CSV"},
 	{"PAR1\x15", "a Parquet file: its name must end in .parquet, and it is not packed"},
 	{"ARROW1\x00", "an Arrow file: save it as CSV"},

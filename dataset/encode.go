@@ -82,7 +82,8 @@ func (t *table) settle() error {
 		case c.role != asFeature:
 		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
 			return &Error{Column: c.name,
-				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), flagText(c.name))}
+				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): "+
+					"write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), flagText(c.name))}
 		case c.missing == t.rows():
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))
@@ -218,7 +219,8 @@ func (t *table) errMissing() error {
 	}
 	e := t.columns[first].firstMissing.at.error(t.array)
 	e.Column = t.columns[first].name
-	e.Err = fmt.Errorf("a missing value, the first of %d in %d of the columns: --missing drop, mean or indicator says what to do", t.missing(), columns)
+	e.Err = fmt.Errorf("a missing value, the first of %d in %d of the columns: --missing drop, mean or "+
+		"indicator says what to do", t.missing(), columns)
 	return e
 }
 

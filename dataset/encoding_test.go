@@ -15,7 +15,8 @@ import (
 // makes: texts, missing cells, columns in any order, left-out ones, row names and labels;
 // arrays, sparse lines from 0 and 1, sparse sets. It refuses what that refuses.
 func TestEncoding(t *testing.T) {
-	const table = ",size,kind,two,none,note,y\na,1,red,u,,x,no\nb,2,blue,v,,y,yes\nc,?,red,v,,z,no\nd,5,green,u,,x,yes\n"
+	const table = ",size,kind,two,none,note,y\na,1,red,u,,x,no\nb,2,blue,v,,y,yes\nc,?,red,v,,z,no\n" +
+		"d,5,green,u,,x,yes\n"
 	sparse := "1 1:0.5 3:2\n2 2:1\n1 3:-1\n"
 	for _, c := range []struct {
 		name, train string
@@ -39,7 +40,8 @@ func TestEncoding(t *testing.T) {
 			"n3.csv": "1,2,1\n3,4,-1\n", "wide.csv": "!1,2,3,4\n1,2,3,4\n"}},
 		{"d.svm", sparse, Options{}, map[string]string{"a.svm": "1 2:1\n2 1:4\n", "b.svm": "2:1\n",
 			"wide.svm": "!1 4:1\n"}},
-		{"z.svm", strings.ReplaceAll(sparse, "3:", "0:"), Options{ZeroBased: true, storage: heldDense, Positive: "1"},
+		{"z.svm", strings.ReplaceAll(sparse, "3:", "0:"), Options{ZeroBased: true, storage: heldDense,
+			Positive: "1"},
 			map[string]string{"label.svm": "!1 2:1\n3 0:4\n"}},
 		{"s.svm", sparse, Options{storage: heldSparse}, map[string]string{"a.svm": "1 2:1\n2 9:4\n",
 			"bare.svm": "9:1\n", "dense.csv": "!a,b\n1,2\n"}},

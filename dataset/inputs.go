@@ -77,7 +77,8 @@ func (e *Encoding) ReadInputsTable(r io.Reader, name string, opt Options) (*Inpu
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	t, err := readTable([]stream{{name, r}}, name, e.options(opt), func(t *table) error { return t.planInputs(e) })
+	t, err := readTable([]stream{{name, r}}, name, e.options(opt),
+		func(t *table) error { return t.planInputs(e) })
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ func (s *Set) Check(task Task) error {
 		err = fmt.Errorf("all %d %s are %s: %s that differ are needed%s", len(s.Y), what, names[0], what,
 			s.anotherTarget())
 	case len(values) == 2:
-		err = fmt.Errorf("%w, not %s and %s (--map-labels takes %s to -1 and %s to +1)", ErrLabels, names[0], names[1],
+		err = fmt.Errorf("%w, not %s and %s (--map-labels takes %s to -1 and %s to +1)", ErrLabels, names[0],
+			names[1],
 			names[0], names[1])
 	default:
 		err = fmt.Errorf("%w, found %s", ErrLabels, listTexts(names))
@@ -114,9 +115,10 @@ func (l *Labels) known() []string {
 // classes already.
 func (s *Set) Classify(positive string) error {
 	if l := s.Labels; l != nil {
-		return s.classify([]string{l.Negative, l.Positive}, l.Texts, cmp.Or(positive, l.Positive), func(v float64) string {
-			return map[bool]string{false: l.Negative, true: l.Positive}[v > 0]
-		})
+		return s.classify([]string{l.Negative, l.Positive}, l.Texts, cmp.Or(positive, l.Positive),
+			func(v float64) string {
+				return map[bool]string{false: l.Negative, true: l.Positive}[v > 0]
+			})
 	}
 	if v, err := parseNumber(positive); err == nil {
 		positive = formatNumber(v)
@@ -147,10 +149,12 @@ func (s *Set) classify(names []string, texts bool, positive string, name func(ta
 	case positive != "":
 		l.Negative, l.Positive, l.Rest = "not "+positive, positive, true
 	case texts:
-		err = fmt.Errorf("two classes are needed, the target holds %d texts (%s): --positive LABEL sets one of them against the rest",
+		err = fmt.Errorf("two classes are needed, the target holds %d texts (%s): --positive LABEL sets one of "+
+			"them against the rest",
 			len(names), listTexts(names))
 	default:
-		err = fmt.Errorf("two classes are needed, the target holds %d values (%s): --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another --target",
+		err = fmt.Errorf("two classes are needed, the target holds %d values (%s): --positive LABEL sets one "+
+			"against the rest; or a loss for numbers (square, eps), or another --target",
 			len(names), listTexts(names))
 	}
 	if err != nil {

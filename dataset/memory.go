@@ -29,7 +29,8 @@ func New(x mat.Matrix, y []float64) (*Set, error) {
 		}
 	}
 	return &Set{
-		Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols), Target: "y", X: inputs.X,
+		Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols), Target: "y",
+		X: inputs.X,
 		Y: append([]float64(nil), y...),
 	}, nil
 }

@@ -165,7 +165,8 @@ func openArray(r *bufio.Reader, size int64, opt Options) (a *array, err error) {
 		return nil, err
 	}
 	if a.cols > mostColumns {
-		return nil, fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", ErrMemory, mostColumns)
+		return nil, fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", ErrMemory,
+			mostColumns)
 	}
 	need := float64(a.from.bytes) + float64(bytes)*float64(a.rows)*float64(a.cols)
 	switch {
@@ -293,7 +294,8 @@ func readArchive(f *source, opt Options, plan func(t *table) error) (*table, err
 	t.namePositions(x.cols)
 	if y != nil {
 		if y.rows != x.rows || y.cols != 1 {
-			return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows, y.cols,
+			return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows,
+				y.cols,
 				x.rows)
 		}
 		t.columns = append(t.columns, column{name: "y"})

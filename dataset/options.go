@@ -117,7 +117,8 @@ func (o Options) checkSize(rows, cols int) error {
 	if bytes <= float64(o.maxBytes()) {
 		return nil
 	}
-	return fmt.Errorf("%w: %d rows of %d columns take %s as a dense matrix, the limit is %s",
+	return fmt.Errorf("%w: %d rows of %d columns take %s as a dense matrix, the limit is %s (--max-memory "+
+		"sets another)",
 		ErrMemory, rows, cols, humanBytes(bytes), humanBytes(float64(o.maxBytes())))
 }
 
@@ -127,7 +128,9 @@ func (o Options) checkSparse(rows, cols, entries int) error {
 	if bytes <= float64(o.maxBytes()) {
 		return nil
 	}
-	return fmt.Errorf("%w: %d rows with %d entries in %d columns take %s as a sparse matrix, the limit is %s",
+	return fmt.Errorf(
+		"%w: %d rows with %d entries in %d columns take %s as a sparse matrix, the limit is %s (--max-memory "+
+			"sets another)",
 		ErrMemory, rows, entries, cols, humanBytes(bytes), humanBytes(float64(o.maxBytes())))
 }
 

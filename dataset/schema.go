@@ -30,7 +30,8 @@ func (t *table) planTraining() error {
 			return fmt.Errorf("--categorical: %w", err)
 		}
 		if t.array {
-			return errors.New("--categorical: arrays have no texts, which categories become: a CSV or Parquet file has")
+			return errors.New("--categorical: arrays have no texts, which categories become: a CSV or Parquet file " +
+				"has")
 		}
 		t.columns[j].kind, t.columns[j].categorical = texts, true
 	}
@@ -50,7 +51,8 @@ func (t *table) planTraining() error {
 	if t.array {
 		return errors.New("only one column: at least one feature and a target column are needed")
 	}
-	return fmt.Errorf("only one column (%s): features and a target, separated by commas, semicolons, tabs or blanks, are needed", quote(t.columns[y].name))
+	return fmt.Errorf("only one column (%s): features and a target, separated by commas, semicolons, tabs or "+
+		"blanks, are needed", quote(t.columns[y].name))
 }
 
 // findTarget is the column of the target: the one asked for, or the last feature.
@@ -144,7 +146,8 @@ func (c *column) know(levels []string) {
 // all but the target, or the features alone.
 func (t *table) takeNames(e *Encoding) error {
 	if !e.Headless && !t.array && !t.opt.NoHeader {
-		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " + e.name())
+		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " +
+			e.name())
 	}
 	var features []string
 	for _, c := range e.Columns {

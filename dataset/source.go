@@ -136,7 +136,8 @@ func (s *source) joins(first *source, path string, count int) error {
 			Err: fmt.Errorf("is another kind of file than %s: files of one table are alike", first.name)}
 	case s.format == npzFormat || s.format == parquetFormat:
 		return &Error{File: path,
-			Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, .libsvm or .npy")}
+			Err: errors.New("several files are read as one table if they are .csv, .tsv, .txt, .data, .dat, .svm, " +
+				".libsvm or .npy")}
 	}
 	return nil
 }
@@ -223,7 +224,8 @@ func (s *source) openFile(path string) error {
 		return &Error{File: path, Err: errors.New("is a directory")}
 	case s.format == unknownFormat:
 		return &Error{File: path,
-			Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or .parquet is needed%s", cureFor(path))}
+			Err: fmt.Errorf("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or "+
+				".parquet is needed%s", cureFor(path))}
 	}
 	if s.file, err = os.Open(path); err != nil {
 		return &Error{File: path, Err: reason(err)}

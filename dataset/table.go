@@ -323,8 +323,9 @@ func (t *table) checkSize() error {
 		return err
 	}
 	if limit := t.opt.maxBytes(); int64(t.memory) > limit {
-		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s", ErrMemory, t.rows(),
-			humanBytes(float64(t.memory)), humanBytes(float64(limit)))
+		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s (--max-memory sets another)",
+			ErrMemory,
+			t.rows(), humanBytes(float64(t.memory)), humanBytes(float64(limit)))
 	}
 	return nil
 }
@@ -354,7 +355,8 @@ func (t *table) value(c *column, cell string, line int) (float64, error) {
 		return math.NaN(), nil
 	case c.kind == numbers:
 		return 0, fmt.Errorf(
-			"%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the column out)",
+			"%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the "+
+				"column out)",
 			quote(cell), flagText(c.name))
 	}
 	c.kind = texts

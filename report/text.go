@@ -40,7 +40,7 @@ func (d *document) source(s Subject) {
 	} else if s.Preset == "" && s.Target != "" {
 		classes := ""
 		if s.Labels != nil {
-			classes = fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Positive, s.Labels.Negative)
+			classes = fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Name(1), s.Labels.Name(-1))
 		}
 		d.line("target", "%s%s", s.Target, classes)
 	}

@@ -30,21 +30,25 @@ func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&d.drop, "drop", nil,
 		"columns to leave out, `NAMES` or numbers from 1, separated by commas; default: none")
 	f.StringSliceVar(&d.categorical, "categorical", nil,
-		"columns whose numbers are codes of categories, `NAMES` or numbers from 1, separated by commas: they become indicators, as texts do; default: none")
+		"columns whose numbers are codes of categories, `NAMES` or numbers from 1, separated by commas: they "+
+			"become indicators, as texts do; default: none")
 	f.BoolVar(&d.noHeader, "no-header", false,
 		"take the first line of a table for an example; default: detected")
 	f.TextVar(&d.missing, "missing", dataset.MissingError,
-		"what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of the column) or indicator (the mean, and a feature that says so); default: error")
+		"what to do about missing cells (empty, NA, N/A, NaN, null, ?): `HOW` is error, drop (the row), mean (of "+
+			"the column) or indicator (the mean, and a feature that says so); default: error")
 	f.Lookup("missing").DefValue = ""
 	f.StringVar(&d.positive, "positive", "",
-		"`LABEL` of the class +1, as DATA writes it, against all others; default: the larger of two numbers, the later of two texts")
+		"`LABEL` of the class +1, as DATA writes it, against all others; default: the larger of two numbers, the "+
+			"later of two texts")
 	f.BoolVar(&d.zeroBased, "zero-based", false, "indices of sparse lines count from 0; default: from 1")
 }
 
 // registerUnseen adds what only commands with new inputs take.
 func (d *dataFlags) registerUnseen(f *pflag.FlagSet) {
 	f.Var(&d.unseen, "unseen",
-		"what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of DATA); default: error")
+		"what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of "+
+			"DATA); default: error")
 }
 
 // leastRoom is what inputs may always take.

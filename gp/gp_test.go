@@ -460,3 +460,33 @@ func BenchmarkFull(b *testing.B) {
 		})
 	}
 }
+
+// TestWeights: a site of weight 2.5 at noise s2 is one of 5 rows at noise 2 s2, and a weight that is no number is
+// refused.
+func TestWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	const m = 15
+	k := rbf(rng, m)
+	weight, count, target := make([]float64, m), make([]int, m), make([]float64, m)
+	for i := range count {
+		count[i], target[i] = rng.IntN(6), rng.NormFloat64()
+		weight[i] = float64(count[i]) / 2
+	}
+	want := fit(t, newTrainer(t, k, 0.2), count, target)
+	tr, got := newTrainer(t, k, 0.1), make([]float64, m)
+	if err := tr.FitWeighted(weight, target); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Predict(got); err != nil {
+		t.Fatal(err)
+	}
+	if off := farthest(got, want); !(off < 1e-12) {
+		t.Errorf("off by %g", off)
+	}
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
+		weight[3] = bad
+		if err := tr.FitWeighted(weight, target); err == nil || !strings.Contains(err.Error(), "site 4") {
+			t.Errorf("weight %v: %v", bad, err)
+		}
+	}
+}

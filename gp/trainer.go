@@ -20,6 +20,7 @@ type Trainer struct {
 	noise  float64
 	biased bool
 	system system
+	weight []float64 // of Fit: the counts
 	active []int     // sites with k > 0, ascending
 	ridge  []float64 // s2/k over the active sites
 	beta   []float64 // the system's right side, then its solution, over the active sites
@@ -39,6 +40,7 @@ func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
 	return &Trainer{
 		noise:  noise,
 		system: system{kernel: k},
+		weight: make([]float64, m),
 		active: make([]int, 0, m),
 		ridge:  make([]float64, m),
 		beta:   make([]float64, m),
@@ -72,13 +74,26 @@ func (t *Trainer) Sites() int { return t.system.kernel.N() }
 // looked at. A set without rows leaves the prior mean 0. A failed
 // factorisation is a *PivotError. After an error the Trainer is untrained.
 func (t *Trainer) Fit(count []int, target []float64) error {
-	if err := t.begin(count, target); err != nil {
+	if err := checkTrainingSet(t.Sites(), count, target); err != nil {
+		t.forget()
+		return err
+	}
+	for i, k := range count {
+		t.weight[i] = float64(k)
+	}
+	return t.FitWeighted(t.weight, target)
+}
+
+// FitWeighted is Fit for real weights >= 0 instead of counts: site i counts as weight[i] examples of its
+// target.
+func (t *Trainer) FitWeighted(weight, target []float64) error {
+	if err := t.begin(weight, target); err != nil {
 		return err
 	}
 	n := len(t.active)
 	t.system.gather(t.active, t.Sites())
 	for p, i := range t.active {
-		t.ridge[p], t.beta[p] = t.noise/float64(count[i]), target[i]
+		t.ridge[p], t.beta[p] = t.noise/weight[i], target[i]
 	}
 	if err := t.solve(n); err != nil {
 		t.active = t.active[:0]
@@ -97,15 +112,24 @@ func (t *Trainer) solve(n int) (err error) {
 	return t.system.solve(t.beta[:n], t.active, t.ridge[:n])
 }
 
-// begin forgets the last training set and lists the active sites of the next.
-func (t *Trainer) begin(count []int, target []float64) error {
+// forget leaves the prior mean 0.
+func (t *Trainer) forget() {
 	t.active, t.bias = t.active[:0], 0
 	clear(t.alpha)
-	if err := checkTrainingSet(t.Sites(), count, target); err != nil {
-		return err
+}
+
+// begin forgets the last training set and lists the active sites of the next.
+func (t *Trainer) begin(weight, target []float64) error {
+	t.forget()
+	if m := t.Sites(); len(weight) != m || len(target) != m {
+		return fmt.Errorf("%d weights and %d targets do not fit %d sites", len(weight), len(target), m)
 	}
-	for i, k := range count {
-		if k > 0 {
+	for i, w := range weight {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			t.forget()
+			return fmt.Errorf("site %d has weight %v, must be finite and at least 0", i+1, w)
+		}
+		if w > 0 {
 			t.active = append(t.active, i)
 		}
 	}

@@ -42,8 +42,9 @@ type Batch interface {
 // FromProximal makes a training loss of any convex loss known by its proximal
 // map, which may be Differentiable. Moments are averages over the
 // Gaussian cavity by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard
-// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). Averages over its distribution are to 1e-7. A loss with kinks whose
-// derivative is piecewise linear is FromPiecewise, at a hundredth of the cost.
+// deviation (mean), of its variance (variance) and of 1 (response, shrinkage). Averages over its distribution
+// are to 1e-7. A loss with kinks whose derivative is piecewise linear is FromPiecewise, at a hundredth of the
+// cost.
 //
 // Shrinkage is 1 - slope averaged: where the loss hardly acts, it has an absolute
 // error of 1e-16, so that its relative digits are lost below that.
@@ -65,8 +66,8 @@ func (l fromProximal) Site(y []float64, law resample.CountDistribution) (Site, e
 	return newSmoothSite(y, law, p), nil
 }
 
-// Piecewise is a convex function of the prediction f whose derivative is linear between breakpoints, and which
-// has a least value. Segment j lies between breakpoints j-1 and j.
+// Piecewise is a convex function of the prediction f whose derivative is linear between breakpoints, and
+// which has a least value. Segment j lies between breakpoints j-1 and j.
 type Piecewise struct {
 	Breakpoints []float64 // strictly rising, at least one
 	// Slopes are the derivatives at the left ends of the segments, the first at its right end.

@@ -157,7 +157,8 @@ func (t *tilt) moments() (logZ, mean, variance float64) {
 		if level > 0 {
 			before := change
 			change = math.Max(math.Abs(z/z0-1), math.Max(math.Abs(m-m0)/math.Sqrt(math.Abs(s)), math.Abs(s/s0-1)))
-			if change <= 1e-10 || (level > 1 && change <= trustedChange && change <= 2*before*before) || points > mostTilt {
+			if change <= 1e-10 || points > mostTilt ||
+				(level > 1 && change <= trustedChange && change <= 2*before*before) {
 				break
 			}
 		}

@@ -130,7 +130,8 @@ func TestRoundedProximal(t *testing.T) {
 }
 
 // TestFromPiecewise: a declared loss is the loss of the catalogue that it copies, with its value up to
-// rounding; with many breakpoints its map and moments are those of the map that golden section finds on its value.
+// rounding; with many breakpoints its map and moments are those of the map that golden section finds on its
+// value.
 func TestFromPiecewise(t *testing.T) {
 	law, cav := resample.Poisson{Ratio: 1}, Cavity{C: 0.8, Mean: 1.4, Var: 1.5}
 	for _, c := range []struct {
@@ -193,7 +194,8 @@ func TestFromPiecewise(t *testing.T) {
 		"rise":             {Breakpoints: []float64{1, 1}, Slopes: []float64{-1, 0, 1}},
 		"not convex":       {Breakpoints: []float64{0}, Slopes: []float64{1, -1}},
 		"no least value":   {Breakpoints: []float64{0}, Slopes: []float64{-2, -1}},
-		"curvature":        {Breakpoints: []float64{0}, Slopes: []float64{-1, 1}, Curvatures: []float64{0, math.NaN()}},
+		"curvature": {Breakpoints: []float64{0}, Slopes: []float64{-1, 1},
+			Curvatures: []float64{0, math.NaN()}},
 	} {
 		_, err := FromPiecewise("bad", func(float64) Piecewise { return p }).Site([]float64{0}, law)
 		if err == nil || !strings.Contains(err.Error(), what) {

@@ -63,8 +63,8 @@ func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 		Bias: BiasByDefault(set, l)}
 }
 
-// BiasByDefault reports whether a model has a bias unless told otherwise: one of labels, except for the mean of
-// a posterior (probit, logit).
+// BiasByDefault reports whether a model has a bias unless told otherwise: one of labels, except for the mean
+// of a posterior (probit, logit).
 func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 	_, posterior := l.(gp.Likelihood)
 	return set.Task == dataset.Classification && !posterior
@@ -130,7 +130,8 @@ func Build(spec Spec) (*Model, error) {
 		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
 	}
 	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
-		return nil, inputError(fmt.Errorf("a posterior mean, which the %s loss takes, has no bias: take --no-bias, or --constant for a penalised one", spec.Loss.Name()))
+		return nil, inputError(fmt.Errorf(
+			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one", spec.Loss.Name()))
 	}
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.normalizeTarget()

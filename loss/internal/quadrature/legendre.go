@@ -46,8 +46,8 @@ func Panels(f func(float64) float64, a, b, width float64) float64 {
 	return sum * (b - a) / n
 }
 
-// Adaptive integrates f over [a, b], a < b, by the seven-point rule on panels that are halved, to at most depth times,
-// until their halves agree with them to tol.
+// Adaptive integrates f over [a, b], a < b, by the seven-point rule on panels that are halved, to at most
+// depth times, until their halves agree with them to tol.
 func Adaptive(f func(float64) float64, a, b, tol float64, depth int) float64 {
 	return (b - a) * adapt(f, a, b, Legendre7.Mean(f, a, b), tol, depth)
 }

@@ -51,7 +51,7 @@ man:
 	go run ./cmd/bootbench man man
 
 # The survey of doc/accuracy.md, six minutes on two cores.
-accuracy: build
+accuracy: openblas
 	sh scripts/accuracy.sh
 
 # What CI runs beside the tests.

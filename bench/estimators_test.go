@@ -3,10 +3,8 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -100,34 +98,5 @@ func TestCompareEstimatorsRefuses(t *testing.T) {
 	cancel()
 	if _, err := CompareEstimators(ctx, spec, EstimatorSettings{Train: 50}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// TestPrintEstimators prints the table of BENCHMARKS.md; it is long, and runs where
-// BOOTBENCH_ESTIMATORS is set.
-func TestPrintEstimators(t *testing.T) {
-	if os.Getenv("BOOTBENCH_ESTIMATORS") == "" {
-		t.Skip("set BOOTBENCH_ESTIMATORS=1")
-	}
-	for _, c := range []struct {
-		data  string
-		train int
-		loss  loss.Loss
-	}{
-		{"synthetic:rings,n=4000,d=4,seed=1", 150, loss.Hinge{C: 1}}, {"synthetic:rings,n=4000,d=4,seed=1", 150,
-			loss.HardMargin{}},
-		{"pima", 200, loss.Hinge{C: 1}}, {"pima", 200, loss.HardMargin{}},
-		{"sonar", 120, loss.HardMargin{}},
-	} {
-		j := need.One(CompareEstimators(t.Context(), classifier(t, c.data, c.loss),
-			EstimatorSettings{Train: c.train}))(t)
-		fmt.Printf("\n%s, %s, %d of %d, %d splits, held-out error %.4f +- %.4f (%d theory solves short of "+
-			"tolerance)\n",
-			j.Data, c.loss.Name(), j.Train, j.Train+j.HeldOut, j.Splits, j.Truth, j.TruthSE, j.UnfinishedTheory)
-		fmt.Println("estimator                        mean     bias      +-      rms       sd   seconds  retrained")
-		for _, v := range j.Estimators {
-			fmt.Printf("%-28s %8.4f %8.4f %7.4f %8.4f %8.4f %9.5f %9.1f%%\n",
-				v.Estimator, v.Mean, v.Bias, v.BiasSE, v.RMS, v.SD, v.Seconds, 100*v.Retrained)
-		}
 	}
 }

@@ -104,19 +104,14 @@ func ShortName(data string) string {
 // compareGroups splits rows into runs of the same data set and loss, over sizes or
 // over ratios.
 func compareGroups(rows []bench.CompareRow) [][]bench.CompareRow {
-	return runs(rows, func(a, b bench.CompareRow) bool {
+	together := func(a, b bench.CompareRow) bool {
 		return a.Data == b.Data && a.Loss == b.Loss && (a.Ratio == b.Ratio || a.N == b.N)
-	})
-}
-
-// runs splits rows where two neighbours do not belong together.
-func runs[R any](rows []R, together func(a, b R) bool) [][]R {
-	var groups [][]R
+	}
+	var groups [][]bench.CompareRow
 	first := 0
 	for i := range rows {
 		if i+1 == len(rows) || !together(rows[i], rows[i+1]) {
-			groups = append(groups, rows[first:i+1])
-			first = i + 1
+			groups, first = append(groups, rows[first:i+1]), i+1
 		}
 	}
 	return groups

@@ -187,7 +187,7 @@ var foreign = []struct{ lead, cure string }{
 	{"PK\x03\x04", "an Excel workbook or another archive: save the sheet as CSV (a NumPy archive: its name " +
 		"must end in .npz)"},
 	{"\xd0\xcf\x11\xe0", "an Excel workbook: save the sheet as CSV"},
-	{"PAR1\x15", "a Parquet file: its name must end in .parquet, and it is not packed"},
+	{"PAR1\x15", "a Parquet file: its name must end in .parquet, and it is not compressed as a whole"},
 	{"ARROW1\x00", "an Arrow file: save it as CSV"},
 	{"\x89HDF", "an HDF5 file: save its arrays as .npz"},
 	{"MATLAB 5.0", "a MATLAB file: writematrix saves it as CSV"},

@@ -123,7 +123,7 @@ func TestSearchesHaveTheBias(t *testing.T) {
 			}
 			return o.stdout
 		}
-		tuned := document[judgedModel](t, said("tune", labels, "--starts", "1", "--max-evaluations", "3", "--model",
+		tuned := document[judgedModel](t, said("tune", labels, "--starts", "1", "--model",
 			file,
 			"--test-loss", "square"))
 		if tuned.Model.Bias != (flags == nil) {

@@ -231,11 +231,7 @@ func (a *accumulator) extend(from, to *normal.Tail, slope mapSlope) {
 
 // bend changes the slope at a place.
 func (a *accumulator) bend(at *normal.Tail, from, to mapSlope) {
-	change := to.keep - from.keep
-	if to.keep+from.keep > 1 { // with its digits also where both are near 1
-		change = from.pull - to.pull
-	}
-	a.shift += change * at.First
+	a.shift += (to.keep - from.keep) * at.First
 }
 
 // mixtureMoments mixes the predictor over rows of counts: the variance is the mean

@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/model"
 )
 
@@ -45,6 +47,10 @@ func newSearch(p Problem, settings Settings) (*search, error) {
 		return nil, fmt.Errorf("%w: there is nothing to choose", model.ErrInput)
 	}
 	if _, err := model.Build(p.Spec); err != nil { // to be told at once what is wrong with it
+		if errors.Is(err, linalg.ErrMemory) {
+			return nil, fmt.Errorf("%w; tune takes neither, as its gradient needs the whole kernel matrix on one "+
+				"machine: tune on fewer examples, and give the values to estimate --engine lowrank", err)
+		}
 		return nil, err
 	}
 	s := &search{problem: p, settings: settings, spec: p.Spec}

@@ -55,7 +55,8 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
 func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) error {
 	switch {
 	case c.model.engine.engine == model.ScaLAPACK.String():
-		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it")
+		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole " +
+			"kernel matrix; estimate, curve, grid and predict take it")
 	case cmd.Flags().Changed("models") && a.tasks.folder != "":
 		return usage.Errorf("--journal has no part in --models")
 	case cmd.Flags().Changed("models"):
@@ -89,16 +90,20 @@ type compareFlags struct {
 func (c *compareFlags) register(f *pflag.FlagSet) {
 	c.model.register(f)
 	f.StringVar(&c.ratio, "ratio", "1",
-		"size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in equal factors")
+		"size of a resample over that of DATA, S/N, above 0: one `NU`, a list (0.5,1,2), or FROM:TO:COUNT in "+
+			"equal factors")
 	c.scheme.registerScheme(f)
 	f.IntSliceVar(&c.sizes, "sizes", nil,
-		"numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most those of DATA; "+
+		"numbers of examples `N[,N...]` to compare on, each the first of one shuffle, at least 2 and at most "+
+			"those of DATA; "+
 			"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
 	c.resampling.register(f, bench.DefaultResamples)
 	c.solver.registerLimits(f)
 	c.model.registerEngine(f)
 	f.StringSliceVar(&c.models, "models", nil,
-		"compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the difference of their left-out errors on the same resamples, with its interval and p-value; default: theory against retraining")
+		"compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the "+
+			"difference of their left-out errors on the same resamples, with its interval and p-value; default: "+
+			"theory against retraining")
 }
 
 // settings are those of the comparison.

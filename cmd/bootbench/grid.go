@@ -62,7 +62,9 @@ The least error of many is lower than what its model will do on new data.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&g.over, "over", nil,
-		"values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+strings.Join(gridNames(), ", ")+"; required")
+		"values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to "+
+			"six digits (noise=0.01:10:5), again for further flags; NAME "+
+			"is "+strings.Join(gridNames(), ", ")+"; required")
 	registerBy(f, &g.by)
 	g.register(a, cmd, refineNone)
 	g.scheme.register(f)

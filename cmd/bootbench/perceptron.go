@@ -27,7 +27,8 @@ type perceptronFlags struct {
 
 func (p *perceptronFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&p.form, "form", "dual",
-		"perceptron: `FORM` dual, with weights of the examples, or primal, with weights of the features, for --kernel linear; both make the same mistakes")
+		"perceptron: `FORM` dual, with weights of the examples, or primal, with weights of the features, for "+
+			"--kernel linear; both make the same mistakes")
 	f.IntVar(&p.passes, "passes", 100,
 		"perceptron: at most `I` passes over DATA, at least 1; it ends with one that makes no mistake")
 }
@@ -77,7 +78,8 @@ func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
 		r.F[j.Site[i]] = learned.F[i]
 	}
 	if total > 0 && !slices.ContainsFunc(r.Weight, func(b float64) bool { return b != 0 }) {
-		return usage.Errorf("--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold that", len(learned.Mistakes))
+		return usage.Errorf("--loss perceptron: the weights are all 0 after %d passes; a model file cannot "+
+			"hold that", len(learned.Mistakes))
 	}
 	t := &report.Training{Perceptron: &report.Perceptron{Form: p.form, Mistakes: learned.Mistakes},
 		Status: "converged"}
@@ -85,7 +87,8 @@ func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
 		t.Status = "pass limit"
 		a.status = exitNotConverged
 		t.Warnings = append(t.Warnings,
-			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more --passes, or --loss hinge", len(learned.Mistakes)))
+			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; more "+
+				"--passes, or --loss hinge", len(learned.Mistakes)))
 	}
 	return a.writeModel(j, r, t, flags)
 }

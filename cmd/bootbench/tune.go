@@ -45,7 +45,9 @@ type tuneFlags struct {
 
 func (t *tuneFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.over, "over", nil,
-		"what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and what the loss takes")
+		"what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, separated by commas; NAME "+
+			"is "+strings.Join(tuneNames(), ", ")+"; default: gamma, or length-scale where that is given, and "+
+			"what the loss takes")
 	f.Lookup("over").DefValue = "" // not "[]"
 	f.BoolVar(&t.ard, "ard", false,
 		"a length scale for each feature (automatic relevance determination); default: one for all")
@@ -62,7 +64,9 @@ func (t *tuneFlags) register(f *pflag.FlagSet) {
 // registerBy adds what models are compared by, which has its default.
 func registerBy(f *pflag.FlagSet, by *string) {
 	f.StringVar(by, "by", *by,
-		"by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal likelihood, square loss)")
+		"by what models are compared, `OBJECTIVE`: 632plus, leftout (error of examples that a resample leaves "+
+			"out), loo (leave-one-out; for labels only with --test-loss square) or evidence (marginal "+
+			"likelihood, square loss)")
 }
 
 // byName reads --by.

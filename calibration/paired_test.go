@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/calibration"
 )
 
@@ -13,7 +15,7 @@ import (
 // within three standard errors, 0.02.
 func TestCompare(t *testing.T) {
 	a, b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, make([]float64, 10)
-	p := calibration.Compare(a, b, 0.95)
+	p := calibration.Compare(a, b, 0, 0.95)
 	se := math.Sqrt(82.5/9) / math.Sqrt(10)
 	if math.Abs(p.Difference-5.5) > 1e-12 || math.Abs(p.StandardError-se) > 1e-12 ||
 		math.Abs(p.High-5.5-2.2621572*se) > 1e-6 || math.Abs(p.High+p.Low-11) > 1e-9 {
@@ -22,10 +24,10 @@ func TestCompare(t *testing.T) {
 	for i := range b {
 		b[i] = p.Low
 	}
-	if q := calibration.Compare(a, b, 0.95); math.Abs(q.PValue-0.05) > 1e-8 || math.Abs(q.Low) > 1e-9 {
+	if q := calibration.Compare(a, b, 0, 0.95); math.Abs(q.PValue-0.05) > 1e-8 || math.Abs(q.Low) > 1e-9 {
 		t.Errorf("at the end of the interval: %+v", q)
 	}
-	if q := calibration.Compare(a, a, 0.95); q.PValue != 1 || q.Difference != 0 {
+	if q := calibration.Compare(a, a, 0, 0.95); q.PValue != 1 || q.Difference != 0 {
 		t.Errorf("a model and itself: %+v", q)
 	}
 	rng, held := rand.New(rand.NewPCG(2, 3)), 0.0
@@ -35,11 +37,51 @@ func TestCompare(t *testing.T) {
 			common := 5 * rng.NormFloat64()
 			x[i], y[i] = common+rng.NormFloat64()+0.3, common
 		}
-		if q := calibration.Compare(x, y, 0.9); q.Low <= 0.3 && 0.3 <= q.High {
+		if q := calibration.Compare(x, y, 0, 0.9); q.Low <= 0.3 && 0.3 <= q.High {
 			held += 1. / 2000
 		}
 	}
 	if math.Abs(held-0.9) > 0.02 {
 		t.Errorf("%v of the intervals hold the difference", held)
+	}
+}
+
+// TestPairsCountOnce: with e_j = y_j mean(x) the mean error is mean(x) mean(y), all of whose variance 1/n^2 is of
+// pairs of examples. The jackknife has twice that on average; corrected, and with at least half of itself
+// left, it has E max(T - 1, T/2) = 1.37 times it, T exponential with mean 2. Without interactions
+// nothing is corrected, and Monte-Carlo noise comes on top.
+func TestPairsCountOnce(t *testing.T) {
+	const n, draws = 40, 3000
+	rng := rand.New(rand.NewPCG(4, 5))
+	var plain, corrected, noisy float64
+	none := calibration.Errors{Each: make([]float64, n), Influence: make([]float64, n),
+		Interactions: blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}}
+	for range draws {
+		var x, y [n]float64
+		var meanX, meanY float64
+		for i := range n {
+			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+			meanX, meanY = meanX+x[i]/n, meanY+y[i]/n
+		}
+		e := calibration.Errors{Each: make([]float64, n), Influence: make([]float64, n),
+			Interactions: blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}}
+		for i := range n {
+			e.Each[i] = y[i] * meanX
+			e.Influence[i] = (y[i]*meanX + x[i]*meanY - 2*meanX*meanY) / n
+			for j := range n {
+				e.Interactions.Data[i*n+j] = x[i] * y[j] / n
+			}
+		}
+		squared := func(e calibration.Errors) float64 {
+			return math.Pow(n*calibration.CompareByInfluence(e, none, 0.95).StandardError, 2) / draws
+		}
+		corrected += squared(e)
+		e.Interactions = blas64.General{}
+		plain += squared(e)
+		e.Noise = 1. / (n * n)
+		noisy += squared(e)
+	}
+	if math.Abs(plain-2) > 0.2 || math.Abs(corrected-1.37) > 0.15 || math.Abs(noisy-plain-1) > 1e-9 {
+		t.Errorf("variances times n^2: %.3f by the jackknife, %.3f corrected, %.3f with noise", plain, corrected, noisy)
 	}
 }

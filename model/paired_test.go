@@ -61,7 +61,7 @@ func TestPairedCoverage(t *testing.T) {
 			if set.Task == dataset.Regression {
 				test = loss.SquareTest{}
 			}
-			var errors, influence [2][]float64
+			var errors [2]calibration.Errors
 			for k, spec := range []model.Spec{c.a, c.b} {
 				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.Task == dataset.Regression
 				m := build(t, spec)
@@ -69,15 +69,17 @@ func TestPairedCoverage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, errors[k] = s.LeftOut(test)
-				if influence[k], err = s.Influence(context.Background(), m.Loss, test); err != nil {
+				_, errors[k].Each = s.LeftOut(test)
+				if errors[k].Influence, err = s.Influence(context.Background(), m.Loss, test); err != nil {
+					t.Fatal(err)
+				}
+				if errors[k].Interactions, err = s.Interactions(m.Loss, test, errors[k].Influence); err != nil {
 					t.Fatal(err)
 				}
 			}
-			p := calibration.Compare(errors[0], errors[1], 0.95)
+			p := calibration.Compare(errors[0].Each, errors[1].Each, 0, 0.95)
 			difference, plain = append(difference, p.Difference), append(plain, p)
-			infinitesimal = append(infinitesimal, calibration.CompareByInfluence(p.Difference, influence[0],
-				influence[1], 0.95))
+			infinitesimal = append(infinitesimal, calibration.CompareByInfluence(errors[0], errors[1], 0.95))
 		}
 		mean, sd := stat.MeanStdDev(difference, nil)
 		held := func(all []calibration.Paired) (share, se float64) {

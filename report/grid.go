@@ -60,7 +60,7 @@ func (g *Grid) CompareWithBest() {
 		best := g.Results[*g.Best].Examples
 		for i := range g.Results {
 			if c := &g.Results[i]; i != *g.Best && best != nil && c.Examples != nil {
-				c.Difference = NewDifference(*c.Examples, *best, gridLevel)
+				c.Difference = NewDifference(c.Examples.paired(), best.paired(), gridLevel)
 			}
 		}
 	}

@@ -50,12 +50,16 @@ type LeftOutErrors struct {
 	Influence []float64 `json:"influence,omitempty"`
 }
 
+func (e *LeftOutErrors) paired() calibration.Errors {
+	return calibration.Errors{Each: e.Each, Influence: e.Influence}
+}
+
 // NewDifference compares left-out errors at a level: by the infinitesimal jackknife where the
 // influences are known, else by those of the examples alone.
-func NewDifference(a, b LeftOutErrors, level float64) *Difference {
-	p, by := calibration.Compare(a.Each, b.Each, level), "examples"
+func NewDifference(a, b calibration.Errors, level float64) *Difference {
+	p, by := calibration.Compare(a.Each, b.Each, a.Noise+b.Noise, level), "examples"
 	if a.Influence != nil && b.Influence != nil {
-		p, by = calibration.CompareByInfluence(p.Difference, a.Influence, b.Influence, level), Jackknife
+		p, by = calibration.CompareByInfluence(a, b, level), Jackknife
 	}
 	return &Difference{p.Difference, p.StandardError, by, p.Low, p.High, p.PValue}
 }

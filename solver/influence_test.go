@@ -6,6 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/need"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -77,6 +80,36 @@ func TestInfluence(t *testing.T) {
 			if math.Abs(got-want) > 1e-5*(math.Abs(want)+1e-2*mean) {
 				t.Errorf("%s: influence of %v is %g, differences %g", c.name, group, got, want)
 			}
+		}
+	}
+}
+
+// TestInteractions: summed over the left-out examples j, and over n, they are the influence of example i by
+// training, which the adjoint has to all orders in the answer of the sites, and so are their squares in size.
+func TestInteractions(t *testing.T) {
+	for name, l := range map[string]loss.Loss{"square": loss.Square{Noise: 0.3}, "hinge": loss.Hinge{C: 1}} {
+		test := loss.Test(loss.SquareTest{})
+		if name == "hinge" {
+			test = loss.ZeroOne{}
+		}
+		c := slopeCase{name, func(float64) loss.Loss { return l }, resample.Poisson{Ratio: 1},
+			solver.Objective{Test: test}, false, false}
+		p, _ := c.problem(t, 0, 0)
+		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
+		influence := need.One(s.Influence(context.Background(), p.Loss, test))(t)
+		q := need.One(s.Interactions(p.Loss, test, influence))(t)
+		n, value, each := float64(len(p.Y)), 0.0, []float64(nil)
+		value, each = s.LeftOut(test)
+		byTraining, sums := make([]float64, len(p.Y)), make([]float64, len(p.Y))
+		for i := range p.Y {
+			byTraining[i] = influence[i] - (each[i]-value)/n
+			for j := range p.Y {
+				sums[i] += q.Data[i*q.Stride+j] / n
+			}
+		}
+		if correlation, ratio := stat.Correlation(sums, byTraining, nil), stat.StdDev(sums, nil)/
+			stat.StdDev(byTraining, nil); !(correlation > 0.75) || !(ratio > 0.75 && ratio < 1.05) {
+			t.Errorf("%s: correlation %.3f with the influences by training, %.3f of their size", name, correlation, ratio)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
@@ -85,7 +86,7 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		data = []string{models[0].Data}
 	}
 	d := &report.ModelComparison{Command: "compare", Level: 0.95}
-	var theory, refined [2]report.LeftOutErrors
+	var theory, refined [2]calibration.Errors
 	for k, s := range models {
 		row, errors, exact, err := a.leftOutOf(c, s, data[0], settings)
 		if err != nil {
@@ -108,11 +109,14 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		page: report.Page{Answers: []report.Document{d}}})
 }
 
+// mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.
+const mostInteractions = 4000
+
 // leftOutOf are the left-out errors of the examples by the theory, and by exact resamples
 // where the loss has them: none else. Their influences are the theory's, none where that has
 // no derivative.
 func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
-	settings solver.Settings) (row *report.ComparedModel, theory, exact report.LeftOutErrors, err error) {
+	settings solver.Settings) (row *report.ComparedModel, theory, exact calibration.Errors, err error) {
 	set, err := a.load(&c.model, data)
 	if err != nil {
 		return nil, theory, exact, err
@@ -148,7 +152,12 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	if theory.Influence, err = solution.Influence(a.ctx, j.Loss, j.test); a.isInterrupt(err) {
 		return nil, theory, exact, err
 	}
-	exact.Influence = theory.Influence
+	if theory.Influence != nil && set.N() <= mostInteractions {
+		if theory.Interactions, err = solution.Interactions(j.Loss, j.test, theory.Influence); err != nil {
+			return nil, theory, exact, err
+		}
+	}
+	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
 	refined, warnings, err := a.refine(j, solution, plan, blas64.General{})
 	if err != nil {
 		return nil, theory, exact, err
@@ -157,6 +166,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	if refined != nil {
 		t := refined.TestError()
 		row.Refined, row.SE, exact.Each = &t.Error, &t.StandardError, t.Examples
+		exact.Noise = t.StandardError * t.StandardError
 	}
 	return row, theory, exact, nil
 }

@@ -97,6 +97,7 @@ func (a *app) build(p *problem) (*job, error) {
 	}
 	a.limitGarbage(spec.MaxBytes)
 	subject := subjectReport(built, p.source)
+	subject.Reading = p.reading
 	if subject.ChosenBy = p.chosen; p.chosen != "" {
 		subject.CommandLine = a.commandLine()
 	}

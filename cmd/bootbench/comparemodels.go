@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -21,8 +21,10 @@ import (
 
 // savedModel is what an answer of estimate, predict or retrain says of its model.
 type savedModel struct {
-	Data  string
-	Model *report.Model
+	Data    string
+	Model   *report.Model
+	Reading map[string]string
+	report.Resampling
 }
 
 // loadModel reads the answer of a command.
@@ -85,6 +87,9 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 		}
 		data = []string{models[0].Data}
 	}
+	if err := c.agree(files, models); err != nil {
+		return err
+	}
 	d := &report.ModelComparison{Command: "compare", Level: 0.95}
 	var theory, refined [2]calibration.Errors
 	for k, s := range models {
@@ -112,12 +117,43 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 // mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.
 const mostInteractions = 4000
 
+// agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags that
+// contradict them; the features may differ. It takes the scheme from the answers.
+func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
+	if given := slices.IndexFunc(dataFlagNames, func(name string) bool { return c.model.given(name) }); given >= 0 {
+		return usage.Errorf("--%s: with --models the answers say how DATA is read; do without it", dataFlagNames[given])
+	}
+	a, b := models[0], models[1]
+	for _, name := range dataFlagNames {
+		if x, y := a.Reading[name], b.Reading[name]; x != y && name != "drop" && name != "categorical" {
+			return usage.Errorf("%s was read with --%s %q and %s with %q: their errors are not of the same examples",
+				files[0], name, x, files[1], y)
+		}
+	}
+	if a.Scheme != b.Scheme || a.Ratio != b.Ratio || a.Folds != b.Folds {
+		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with the same",
+			files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
+	}
+	f := c.scheme.flags
+	if f.Changed("ratio") && c.ratio != fmt.Sprint(a.Ratio) || f.Changed("scheme") && c.scheme.scheme != a.Scheme ||
+		f.Changed("folds") && c.scheme.folds != a.Folds {
+		return usage.Errorf("%s and %s are of --scheme %s --ratio %v: do without --scheme, --ratio and --folds",
+			files[0], files[1], a.Scheme, a.Ratio)
+	}
+	c.scheme.scheme, c.scheme.folds = a.Scheme, a.Folds
+	return nil
+}
+
 // leftOutOf are the left-out errors of the examples by the theory, and by exact resamples
 // where the loss has them: none else. Their influences are the theory's, none where that has
 // no derivative.
 func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	settings solver.Settings) (row *report.ComparedModel, theory, exact calibration.Errors, err error) {
-	set, err := a.load(&c.model, data)
+	read := c.model
+	if read.dataFlags, err = readAs(s.Reading); err != nil {
+		return nil, theory, exact, usage.Errorf("--models: %w", err)
+	}
+	set, err := a.load(&read, data)
 	if err != nil {
 		return nil, theory, exact, err
 	}
@@ -128,11 +164,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	if p.test, err = (&testFlags{}).of(set); err != nil {
 		return nil, theory, exact, err
 	}
-	at, err := values.Ratios(c.ratio)
-	if err != nil || len(at) != 1 {
-		return nil, theory, exact, usage.Errorf("--models compares at one --ratio, not %q", c.ratio)
-	}
-	scheme, err := c.scheme.of(at[0], set.N())
+	scheme, err := c.scheme.of(s.Ratio, set.N())
 	if err != nil {
 		return nil, theory, exact, err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -65,4 +67,31 @@ func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 		NoHeader: d.noHeader, Missing: d.missing,
 		Positive: d.positive, UnseenZero: bool(d.unseen), ZeroBased: d.zeroBased,
 	}
+}
+
+// reading are the flags that were given of those that decide what is read of DATA.
+func (m *modelFlags) reading() map[string]string {
+	given := map[string]string{}
+	for _, name := range dataFlagNames {
+		if !m.given(name) {
+			continue
+		}
+		value := m.flags.Lookup(name).Value
+		if list, ok := value.(pflag.SliceValue); ok {
+			given[name] = strings.Join(list.GetSlice(), ",")
+		} else {
+			given[name] = value.String()
+		}
+	}
+	return given
+}
+
+// readAs are flags that read DATA as an answer says that it did.
+func readAs(reading map[string]string) (d dataFlags, err error) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	d.register(f)
+	for name, value := range reading {
+		err = cmp.Or(err, f.Set(name, value))
+	}
+	return d, err
 }

@@ -22,6 +22,8 @@ type problem struct {
 	chosen string // how the model was chosen; "": it was given
 	test   loss.Test
 	readS  float64 // seconds that reading took
+	// flags that decided what was read
+	reading map[string]string
 }
 
 // newProblem is what the flags make of a data set.
@@ -31,7 +33,7 @@ func newProblem(m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error)
 		return nil, err
 	}
 	test, err := t.of(set)
-	return &problem{spec: spec, source: source, test: test}, err
+	return &problem{spec: spec, source: source, test: test, reading: m.reading()}, err
 }
 
 // job is a problem with its model, and what a report says of them.

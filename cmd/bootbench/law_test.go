@@ -99,8 +99,8 @@ func TestCompareModels(t *testing.T) {
 		}
 	}
 	ask("--models", at("hard.json"), at("hard.json"))
-	if a.Difference.Value != 0 || a.Difference.P_value != 1 ||
-		math.Abs(a.Refined_difference.Value) > refinedRounding*a.Models[0].Refined_test_error {
+	if a.Difference.Value != 0 || a.Difference.P_value != 1 || a.Refined_difference.Value != 0 ||
+		a.Refined_difference.P_value != 1 {
 		t.Errorf("a model and itself: %+v", a)
 	}
 	ask("sonar", "--models", at("hard.json")+","+at("soft.json"))
@@ -129,6 +129,47 @@ func TestCompareModels(t *testing.T) {
 			append(all[len(all)-1:], all[:len(all)-1]...)...)...); o.status != exitUsage ||
 			!strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
+		}
+	}
+}
+
+// TestModelsReadAsRecorded: a model is compared on the columns that its answer read, at the answers' ratio; answers
+// of other targets or resamples are refused by name, and so are flags that contradict them.
+func TestModelsReadAsRecorded(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "crabs.csv")
+	must(t, "datasets", "--export", "crabs", data)
+	at := func(name string) string { return filepath.Join(dir, name+".json") }
+	for name, flags := range map[string]string{
+		"all": "", "fewer": "--drop 2,3", "often": "--ratio 2", "other": "--target 2 --loss square --noise 1",
+	} {
+		if flags != "" && !strings.Contains(flags, "--loss") || flags == "" {
+			flags += " --loss hinge --C 1 --gamma 0.2"
+		}
+		must(t, append([]string{"estimate", data, "--refine", "none", "--json", at(name)}, strings.Fields(flags)...)...)
+	}
+	var a struct {
+		Models []struct{ Test_error float64 }
+	}
+	text := must(t, "compare", data, "--models", at("all")+","+at("fewer"), "--json", "-", "--quiet")
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	for k, name := range []string{"all", "fewer"} {
+		own := document[struct{ Test_error float64 }](t, string(need.One(os.ReadFile(at(name)))(t)))
+		if math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
+			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
+		}
+	}
+	for args, want := range map[string]string{
+		at("all") + "," + at("often"):                "write both with the same",
+		at("all") + "," + at("other"):                "not of the same examples",
+		at("all") + "," + at("fewer") + " --ratio 3": "do without --scheme",
+		at("all") + "," + at("fewer") + " --drop 2":  "the answers say how DATA is read",
+	} {
+		line := append([]string{"compare", data, "--models"}, strings.Fields(args)...)
+		if o := drive(t, "", line...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: status %d, %s", args, o.status, o.stderr)
 		}
 	}
 }

@@ -18,9 +18,8 @@ import (
 	"bootbench/solver"
 )
 
-// TestPairedCoverage: the interval of the infinitesimal jackknife for the difference of two
-// models' left-out errors holds its mean over data sets in 95% of these, or more: the jackknife
-// is known to err on the wide side. Over 100 sets the share has a standard error of 0.022, of
+// TestPairedCoverage: the interval of the corrected jackknife for the difference of two models' left-out errors
+// holds its mean over data sets in 95% of these. Over 100 sets the share has a standard error of 0.022, of
 // which three are allowed. With BOOTBENCH_SURVEY it prints the table of doc/predictions.md, over 400
 // sets, beside Student's interval over examples.
 func TestPairedCoverage(t *testing.T) {

@@ -31,9 +31,9 @@ type Subject struct {
 	// Notes say what was found in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
-	// Reading are the flags that decided what was read of the data, by name.
-	Reading map[string]string `json:"reading,omitempty"`
-	Model   *Model            `json:"model,omitempty"`
+	// Reading are the flags that decided what was read of the data, as name=value.
+	Reading []string `json:"reading,omitempty"`
+	Model   *Model   `json:"model,omitempty"`
 	// Where no model was asked for: how it was chosen, and the command line that repeats it.
 	ChosenBy    string `json:"chosen_by,omitempty"`
 	CommandLine string `json:"command_line,omitempty"`

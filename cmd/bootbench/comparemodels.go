@@ -23,7 +23,7 @@ import (
 type savedModel struct {
 	Data    string
 	Model   *report.Model
-	Reading map[string]string
+	Reading []string
 	report.Resampling
 }
 
@@ -124,11 +124,14 @@ func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
 		return usage.Errorf("--%s: with --models the answers say how DATA is read; do without it", dataFlagNames[given])
 	}
 	a, b := models[0], models[1]
-	for _, name := range dataFlagNames {
-		if x, y := a.Reading[name], b.Reading[name]; x != y && name != "drop" && name != "categorical" {
-			return usage.Errorf("%s was read with --%s %q and %s with %q: their errors are not of the same examples",
-				files[0], name, x, files[1], y)
-		}
+	rows := func(s *savedModel) []string { // flags that decide more than which features there are
+		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
+			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=")
+		})
+	}
+	if x, y := rows(a), rows(b); !slices.Equal(x, y) {
+		return usage.Errorf("%s was read with %q and %s with %q: their errors are not of the same examples",
+			files[0], x, files[1], y)
 	}
 	if a.Scheme != b.Scheme || a.Ratio != b.Ratio || a.Folds != b.Folds {
 		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with the same",

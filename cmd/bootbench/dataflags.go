@@ -69,28 +69,28 @@ func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 	}
 }
 
-// reading are the flags that were given of those that decide what is read of DATA.
-func (m *modelFlags) reading() map[string]string {
-	given := map[string]string{}
+// reading are the flags that were given of those that decide what is read of DATA, as name=value.
+func (m *modelFlags) reading() (given []string) {
 	for _, name := range dataFlagNames {
 		if !m.given(name) {
 			continue
 		}
 		value := m.flags.Lookup(name).Value
+		text := value.String()
 		if list, ok := value.(pflag.SliceValue); ok {
-			given[name] = strings.Join(list.GetSlice(), ",")
-		} else {
-			given[name] = value.String()
+			text = strings.Join(list.GetSlice(), ",")
 		}
+		given = append(given, name+"="+text)
 	}
 	return given
 }
 
 // readAs are flags that read DATA as an answer says that it did.
-func readAs(reading map[string]string) (d dataFlags, err error) {
+func readAs(reading []string) (d dataFlags, err error) {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	d.register(f)
-	for name, value := range reading {
+	for _, given := range reading {
+		name, value, _ := strings.Cut(given, "=")
 		err = cmp.Or(err, f.Set(name, value))
 	}
 	return d, err

@@ -17,13 +17,12 @@ import (
 
 // problem is DATA and what is modelled of it, before any matrix.
 type problem struct {
-	spec   model.Spec
-	source string // of the preset
-	chosen string // how the model was chosen; "": it was given
-	test   loss.Test
-	readS  float64 // seconds that reading took
-	// flags that decided what was read
-	reading map[string]string
+	spec    model.Spec
+	source  string // of the preset
+	chosen  string // how the model was chosen; "": it was given
+	test    loss.Test
+	readS   float64  // seconds that reading took
+	reading []string // flags that decided what was read
 }
 
 // newProblem is what the flags make of a data set.

@@ -45,7 +45,7 @@ var floors = map[string][]string{
 	"loo":           {"blas", "gp", "linalg", "svm", "train"},
 	"model": {"batch", "calibration", "dataset", "erm", "gp", "kernel", "linalg", "linalg/dist", "loo",
 		"loss", "multifidelity", "resample", "retrain", "solver", "svm", "train"},
-	"tune": {"dataset", "gp", "kernel", "loss", "model", "resample", "solver"},
+	"tune": {"linalg", "dataset", "gp", "kernel", "loss", "model", "resample", "solver"},
 	"bench": {"blas", "dataset", "gp", "kernel", "linalg", "loo", "loss", "model", "resample",
 		"retrain", "solver", "svm"},
 	"bench/paper": {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},

@@ -1,7 +1,7 @@
 # bootbench: two commands set everything up on a fresh Debian or Ubuntu with Go:
 #   make run    installs OpenBLAS when it is missing, builds, runs the main job
 #   make test   the test suite without the long checks: all packages on OpenBLAS, with one thread
-#               for each since they run side by side, in pure Go those that it reaches
+#               for each since they run side by side; in pure Go blas, linalg and one command
 #               (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
 .PHONY: run test test-long bench accuracy check soak man build openblas openmpi mpi mpi-test clean
@@ -10,9 +10,6 @@ TAGS := openblas
 BIN  := bootbench
 ARGS ?= compare
 RANKS ?= 1 2 3 4
-
-# A list of the packages that products of matrices reach: only these differ without OpenBLAS.
-USES_BLAS := {{range .Deps}}{{if eq . "bootbench/blas"}}{{$$.ImportPath}}{{end}}{{end}}
 
 run: build
 	./$(BIN) $(ARGS)
@@ -36,12 +33,12 @@ mpi-test: openblas openmpi
 
 test: openblas
 	OPENBLAS_NUM_THREADS=1 go test -tags $(TAGS) -short ./...
-	go test -short ./blas $$(go list -f '$(USES_BLAS)' ./... | grep -v /cmd/)
+	go test -short ./blas ./linalg
+	go test -short -run 'TestEstimate' ./cmd/bootbench
 
 # BLAS threads that wait sleep soon here, instead of spinning beside other packages' tests.
 test-long: openblas
 	OPENBLAS_THREAD_TIMEOUT=4 go test -tags $(TAGS) ./...
-	go test -short ./...
 
 bench: openblas
 	sh scripts/bench.sh

@@ -45,7 +45,8 @@ func (c *Comparison) head() *document {
 		[2]string{"fits", "theory s in bootstrap fits, repeated rows merged"},
 		[2]string{"theory error",
 			"left-out error by the theory; retrained +-: by retraining, with its standard error"},
-		[2]string{"var error", `relative error of the theory in the variances per point, "-" where retraining is too noisy to tell`},
+		[2]string{"var error", `relative error of the theory in the variances per point, "-" where ` +
+			"retraining is too noisy to tell"},
 		[2]string{"speed-up", "time of as many retrainings as reach the same error in the variances, over " +
 			"theory s"},
 		[2]string{"refined +-", "left-out error by exact resamples around the theory, with its standard error"},

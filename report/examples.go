@@ -97,7 +97,8 @@ func targetFigure(name string, p *Points) *Figure {
 	ends := []float64{slices.Min(p.Target), slices.Max(p.Target)}
 	return &Figure{
 		Name: name + "-target", Title: "left-out prediction against target",
-		Caption: "Mean prediction of every example over the resamples that leave it out, against its target; the line is where they are equal.",
+		Caption: "Mean prediction of every example over the resamples that leave it out, against its target; the " +
+			"line is where they are equal.",
 		Panels: []Panel{{X: Axis{Label: "target"}, Y: Axis{Label: "left-out prediction"}, Legend: TopLeft,
 			Series: []Series{at, {Label: "equal", Mark: Dashed, Colour: 6, X: ends, Y: ends}}}},
 	}

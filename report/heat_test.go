@@ -48,7 +48,8 @@ func TestGridFigures(t *testing.T) {
 	if best := p.Series[3]; best.Mark != Frame || best.X[0] != 1 || best.Y[0] != 3 {
 		t.Errorf("best %+v", best)
 	}
-	if edge := g.edges(); edge != "The best cell lies on the edge of the grid, C 100, gamma 0.1: go on beyond it." || !slices.Contains(g.Lead(), edge) {
+	want := "The best cell lies on the edge of the grid, C 100, gamma 0.1: go on beyond it."
+	if edge := g.edges(); edge != want || !slices.Contains(g.Lead(), edge) {
 		t.Error(edge)
 	}
 	curve := gridOf([]float64{3, 1, 2}, c)

@@ -76,7 +76,8 @@ func TestJSONWithoutNumber(t *testing.T) {
 	if err := WriteJSON(&b, v); err != nil {
 		t.Fatal(err)
 	}
-	want := "{\n  \"deep\": [1, null, null],\n  \"name\": \"a\\\"b\",\n  \"count\": 0,\n  \"flag\": false,\n  \"parts\": [],\n  \"pair\": null\n}\n"
+	want := "{\n  \"deep\": [1, null, null],\n  \"name\": \"a\\\"b\",\n  \"count\": 0,\n  \"flag\": false,\n" +
+		"  \"parts\": [],\n  \"pair\": null\n}\n"
 	if b.String() != want {
 		t.Errorf("got %s, want %s", b.String(), want)
 	}

@@ -128,7 +128,8 @@ func (d *document) convergence(c Convergence) {
 		if c.RankError <= 1 {
 			off = fmt.Sprintf("up to about %.1g%%", 100*c.RankError)
 		}
-		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the error by %s", c.Engine, c.Rank, c.RankResidual, c.RankLargest, off)
+		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the "+
+			"error by %s", c.Engine, c.Rank, c.RankResidual, c.RankLargest, off)
 	}
 }
 
@@ -384,7 +385,8 @@ func (l *Datasets) document() *document {
 	d.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"},
 		{head: "about", left: true}}, rows)
 	d.gap()
-	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
+	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
+		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
 	return d
 }
 
@@ -430,7 +432,8 @@ func (d *document) interval(i Interval) {
 		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*i.Level)
 		return
 	}
-	d.line("interval", "of a new observation, level %.3g, %s residuals; between data sets of this size coverage varies by %.1f points", i.Level, i.Residuals, 100*i.CoverageSD)
+	d.line("interval", "of a new observation, level %.3g, %s residuals; between data sets of this size "+
+		"coverage varies by %.1f points", i.Level, i.Residuals, 100*i.CoverageSD)
 	if i.Coverage != nil {
 		d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
 	}

@@ -25,7 +25,7 @@ var engines = map[string]func(k *Sym) Engine{
 	"factor":  func(k *Sym) Engine { return withFactor(k) },
 	"lowrank": func(k *Sym) Engine { return factorised(k, RankOptions{}) },
 
-	// Ranks are added by dist_grid_test.go and scalapack_test.go.
+	// Distributed ones are added by dist_grid_test.go and scalapack_test.go.
 }
 
 func init() {
@@ -147,7 +147,7 @@ func drawSites(n int, regime func(*rand.Rand, int) float64, rng *rand.Rand) []fl
 }
 
 func forEachEngine(t *testing.T, f func(t *testing.T, build func(*Sym) Engine)) {
-	for _, name := range slices.Sorted(maps.Keys(engines)) { // ranks must keep in step
+	for _, name := range slices.Sorted(maps.Keys(engines)) {
 		build := engines[name]
 		t.Run("engine="+name, func(t *testing.T) { f(t, build) })
 	}

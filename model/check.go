@@ -30,7 +30,7 @@ func (m *Model) checkKernel() error {
 			return err
 		}
 	default:
-		return nil // spread over ranks: their engine checks
+		return nil // spread: its engine checks
 	}
 	for site, k := range diagonal {
 		if k != 0 && !(k >= leastDiagonal && k <= mostDiagonal) {

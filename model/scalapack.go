@@ -12,7 +12,7 @@ import (
 	"bootbench/loss"
 )
 
-// checkScaLAPACK refuses what cannot be spread over ranks.
+// checkScaLAPACK refuses what cannot be spread over processes.
 func (s *Spec) checkScaLAPACK() error {
 	switch {
 	case s.Storage != ScaLAPACK:
@@ -29,7 +29,7 @@ func (s *Spec) checkScaLAPACK() error {
 	return nil
 }
 
-// spread makes the form of the kernel matrix whose parts stand on different ranks.
+// spread has the servants hold the kernel matrix.
 func (m *Model) spread() error {
 	var inputs interface {
 		linalg.Blocks

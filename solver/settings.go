@@ -75,8 +75,7 @@ type Settings struct {
 	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
 	// matrix and its engine; default: what the system has left. Newton's method, and
 	// after it a factor of a nearly singular K, are left out where they would not fit
-	// (see WorkspaceBytes); below 0 there is room for neither. On ranks it must be given, the
-	// same on all.
+	// (see WorkspaceBytes); below 0 there is room for neither.
 	MaxBytes int64
 
 	// Whole is a fit to all data, for laws under which every resample is that (Certain): a loss

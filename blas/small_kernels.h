@@ -1,5 +1,6 @@
 // The kernels of small_openblas.go from tiles of products in registers, in one precision for one length of
-// vectors. The file that includes this defines REAL and its SQRT, BYTES (of a vector), ROWS (of a tile), TARGET
+// vectors. The file that includes this defines REAL and its SQRT, BYTES (of a vector), ROWS (of a tile),
+// TARGET
 // (the processor), NAME (of a function), and COUPLE if it wants that kernel.
 //
 // A matrix lies in panels of W columns, so that every operand of a product is read in the order in which it
@@ -34,7 +35,8 @@ INLINE void NAME(store)(const NAME(tile) t, REAL *a, long panel) {
 INLINE void NAME(subtract)(NAME(tile) t, long rows, const REAL *a, const REAL *b, long panel) {
 	const REAL *b1 = b + panel, *b2 = b1 + panel;
 	for (long k = 0; k < rows * W; k += W) {
-		NAME(vector) v0 = *(const NAME(vector) *)(b + k), v1 = *(const NAME(vector) *)(b1 + k), v2 = *(const NAME(vector) *)(b2 + k);
+		NAME(vector) v0 = *(const NAME(vector) *)(b + k), v1 = *(const NAME(vector) *)(b1 + k),
+			v2 = *(const NAME(vector) *)(b2 + k);
 		UNROLL for (int r = 0; r < ROWS; r++) {
 			t[r][0] -= a[k + r] * v0;
 			t[r][1] -= a[k + r] * v1;
@@ -66,7 +68,8 @@ TARGET static int NAME(pivots)(REAL u[ROWS][ROWS], REAL *inverses) {
 }
 
 // form writes the upper triangle of B = I + diag(root) K diag(root), filled up to n rows with those of I.
-TARGET static void NAME(form)(int order, int n, const double *k, long ldk, const double *root, REAL *u, long panel) {
+TARGET static void NAME(form)(int order, int n, const double *k, long ldk, const double *root, REAL *u,
+	long panel) {
 	for (int i = 0; i < n; i++, k += ldk)
 		for (int j = i / W * W; j < n; j += W) {
 			REAL *to = u + j / W * panel + i * W;
@@ -142,7 +145,8 @@ TARGET static void NAME(sums)(int order, REAL *u, long panel, double *pivots, do
 	}
 }
 
-TARGET int NAME(invert)(int order, const double *k, int ldk, const double *root, void *work, double *pivots, double *above, double *below) {
+TARGET int NAME(invert)(int order, const double *k, int ldk, const double *root, void *work,
+	double *pivots, double *above, double *below) {
 	const int n = (order + 7) / 8 * 8;
 	const long panel = (n + COLUMNS) * W;
 	REAL *u = work;
@@ -180,10 +184,12 @@ TARGET void NAME(square)(int order, const void *work, const double *scale, doubl
 
 // couple writes G o C, C = G diag(u) G, below the diagonal of h. G is given below its diagonal, chi.
 //
-// C = S'S with S = diag(u)^1/2 G, whose elements are divided by their largest, a bound of it: with w_k = u_k chi_k,
+// C = S'S with S = diag(u)^1/2 G, whose elements are divided by their largest, a bound of it: with w_k =
+// u_k chi_k,
 //
 //	S_kj = (w_k / max w)^1/2 G_kj / (chi_k chi_j)^1/2,   |S_kj| <= 1.
-TARGET void NAME(couple)(int order, const double *g, int ldg, const double *chi, const double *u, void *work, double *h, int ldh) {
+TARGET void NAME(couple)(int order, const double *g, int ldg, const double *chi, const double *u,
+	void *work, double *h, int ldh) {
 	const int n = (order + 7) / 8 * 8;
 	const long panel = (long)n * W;
 	REAL *s = work;

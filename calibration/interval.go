@@ -51,6 +51,7 @@ func CheckLevel(level float64, n int) error {
 	if rank(n, level) <= n {
 		return nil
 	}
-	return fmt.Errorf("%d left-out examples cannot support an interval that holds %v of the observations: that takes %.0f of them, or a level of at most %.3f",
+	return fmt.Errorf("%d left-out examples cannot support an interval that holds %v of the observations: "+
+		"that takes %.0f of them, or a level of at most %.3f",
 		n, level, math.Ceil(level/(1-level)-1e-9), math.Floor(1000*float64(n)/float64(n+1))/1000)
 }

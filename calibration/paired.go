@@ -18,8 +18,8 @@ type Paired struct {
 
 // Compare computes the paired difference of errors a - b per example, with Student's interval
 // of a level in (0, 1) and the p-value of his test. It takes examples' differences as independent
-// of each other: what one example does to the predictions for the others is not in it. noise is a variance of the
-// mean that comes on top.
+// of each other: what one example does to the predictions for the others is not in it. noise is a variance of
+// the mean that comes on top.
 func Compare(a, b []float64, noise, level float64) Paired {
 	d := make([]float64, len(a))
 	floats.SubTo(d, a, b)
@@ -42,8 +42,8 @@ type Errors struct {
 //
 // The difference is a function of the data with parts that depend on one example and parts that depend
 // on two: one in training, the other left out. The jackknife counts the variance of the latter twice
-// (Efron and Stein 1981). It is sum_ij q_ij^2/n^2, q_ij the difference of the Interactions with the means of its rows and
-// columns taken off. At least half of the jackknife's variance is left.
+// (Efron and Stein 1981). It is sum_ij q_ij^2/n^2, q_ij the difference of the Interactions with the means of
+// its rows and columns taken off. At least half of the jackknife's variance is left.
 func CompareByInfluence(a, b Errors, level float64) Paired {
 	n := len(a.Each)
 	difference := (floats.Sum(a.Each) - floats.Sum(b.Each)) / float64(n)

@@ -46,9 +46,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestPairsCountOnce: with e_j = y_j mean(x) the mean error is mean(x) mean(y), all of whose variance 1/n^2 is of
-// pairs of examples. The jackknife has twice that on average; corrected, and with at least half of itself
-// left, it has E max(T - 1, T/2) = 1.37 times it, T exponential with mean 2. Without interactions
+// TestPairsCountOnce: with e_j = y_j mean(x) the mean error is mean(x) mean(y), all of whose variance 1/n^2
+// is of pairs of examples. The jackknife has twice that on average; corrected, and with at least half of
+// itself left, it has E max(T - 1, T/2) = 1.37 times it, T exponential with mean 2. Without interactions
 // nothing is corrected, and Monte-Carlo noise comes on top.
 func TestPairsCountOnce(t *testing.T) {
 	const n, draws = 40, 3000
@@ -82,6 +82,7 @@ func TestPairsCountOnce(t *testing.T) {
 		noisy += squared(e)
 	}
 	if math.Abs(plain-2) > 0.2 || math.Abs(corrected-1.37) > 0.15 || math.Abs(noisy-plain-1) > 1e-9 {
-		t.Errorf("variances times n^2: %.3f by the jackknife, %.3f corrected, %.3f with noise", plain, corrected, noisy)
+		t.Errorf("variances times n^2: %.3f by the jackknife, %.3f corrected, %.3f with noise", plain, corrected,
+			noisy)
 	}
 }

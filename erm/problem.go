@@ -32,7 +32,8 @@ type InfeasibleError struct {
 }
 
 func (e *InfeasibleError) Error() string {
-	return fmt.Sprintf("the %s loss has no finite value at site %d, with example %d and whatever shares its input; "+
+	return fmt.Sprintf("the %s loss has no finite value at site %d, with example %d and whatever shares its "+
+		"input; "+
 		"contradicting examples need a softer loss or a jitter", e.Loss, e.Site+1, e.Example+1)
 }
 

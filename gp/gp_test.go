@@ -461,8 +461,8 @@ func BenchmarkFull(b *testing.B) {
 	}
 }
 
-// TestWeights: a site of weight 2.5 at noise s2 is one of 5 rows at noise 2 s2, and a weight that is no number is
-// refused.
+// TestWeights: a site of weight 2.5 at noise s2 is one of 5 rows at noise 2 s2, and a weight that is no
+// number is refused.
 func TestWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const m = 15

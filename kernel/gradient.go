@@ -38,7 +38,8 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 }
 
 // contractAll takes symmetric derivatives by the covariances to those by the hyperparameters: one triangle,
-// whose elements off the diagonal count twice. With Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
+// whose elements off the diagonal count twice. With Omega_qi = weights_qi A k'(r^2_qi) and z the scaled
+// inputs,
 //
 //	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
 //
@@ -186,7 +187,8 @@ func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error)
 // knownByValue refuses kinds whose derivatives do not follow from the covariances themselves.
 func (s Spec) knownByValue() error {
 	if s.Kind != RBF && s.Kind != Precomputed {
-		return fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, or dense inputs", s.Kind)
+		return fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, or "+
+			"dense inputs", s.Kind)
 	}
 	return nil
 }

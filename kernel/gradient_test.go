@@ -108,7 +108,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// TestSparseColumns: columns of sparse inputs, by parts of the sites, are those of the same inputs held dense.
+// TestSparseColumns: columns of sparse inputs, by parts of the sites, are those of the same inputs held
+// dense.
 func TestSparseColumns(t *testing.T) {
 	const m = 25
 	rng := rand.New(rand.NewPCG(19, 3))

@@ -298,7 +298,8 @@ func checkRows(t *testing.T, e Engine, g []float64, accuracy float64) {
 				}
 				want -= x.Data[r*x.Stride+j] * g[j*n+j]
 				if off := math.Abs(float64(got32.Data[r*got32.Stride+j])-want) / scale; !(off <= accuracy+5e-7) {
-					t.Errorf("row %d of %d times G without its diagonal in single precision at %d is off by %.1e", r, count, j, off)
+					t.Errorf("row %d of %d times G without its diagonal in single precision at %d is off by %.1e", r, count,
+						j, off)
 				}
 			}
 		}

@@ -69,7 +69,8 @@ func TestBlockCyclicRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var entry *linalg.EntryError
-	if err := m.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 || !math.IsInf(entry.Value, 1) {
+	if err := m.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 ||
+		!math.IsInf(entry.Value, 1) {
 		t.Errorf("an infinite element: %v", err)
 	}
 	good := symBlocks{linalg.GaussianGram(20, false, linalg.Seeded(3))}

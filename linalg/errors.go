@@ -14,7 +14,8 @@ type PivotError struct {
 }
 
 func (e *PivotError) Error() string {
-	return fmt.Sprintf("Cholesky factorisation broke down at pivot %d of %d: the kernel matrix is not positive semidefinite there; "+
+	return fmt.Sprintf("Cholesky factorisation broke down at pivot %d of %d: the kernel matrix is not "+
+		"positive semidefinite there; "+
 		"add a jitter to its diagonal", e.Minor, e.N)
 }
 

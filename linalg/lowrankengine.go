@@ -242,7 +242,8 @@ func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.Gene
 // addSquares adds the squared norms of the columns of a to sums.
 func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), grid(a)) }
 
-// complements computes 1 - h of the listed sites without the difference. h_i is a diagonal element of the projector P on the columns of [w^1/2 R; I], and
+// complements computes 1 - h of the listed sites without the difference. h_i is a diagonal element of the
+// projector P on the columns of [w^1/2 R; I], and
 //
 //	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
 //

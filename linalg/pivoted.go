@@ -53,7 +53,8 @@ func (e *RankError) Error() string {
 	if e.Memory {
 		limit = fmt.Sprintf("rank %d, for which there is memory,", e.Rank)
 	}
-	return fmt.Sprintf("at %s the mean residual of the kernel is %.2g of its mean variance, above the tolerance of %.2g: "+
+	return fmt.Sprintf("at %s the mean residual of the kernel is %.2g of its mean variance, above the "+
+		"tolerance of %.2g: "+
 		"allow a higher rank or more memory, a larger tolerance, or use the exact engine", limit, e.Residual,
 		e.Tolerance)
 }

@@ -126,7 +126,8 @@ func (s *Sym) Claim() int64 { return s.claims.Add(1) }
 
 // ErrBusy says that somebody else is at work in the scratch triangle.
 var ErrBusy = errors.New(
-	"the kernel matrix is in use by another solve, full fit or read-out at this moment, which work in the same memory: let one end before the next begins, or build a model for each")
+	"the kernel matrix is in use by another solve, full fit or read-out at this moment, which work in the " +
+		"same memory: let one end before the next begins, or build a model for each")
 
 // Reserve keeps everybody else from the scratch triangle until release is called, or fails
 // at once with ErrBusy.

@@ -34,8 +34,8 @@ func (l lane) addGram(m []blas64.General, root []float64, first, last int) {
 	addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
 }
 
-// forms writes x_i'A x_i to dst_i, for rows x_i of the matrix whose transpose is m and a symmetric A that it overwrites: twice that of its
-// lower triangle with half of its diagonal.
+// forms writes x_i'A x_i to dst_i, for rows x_i of the matrix whose transpose is m and a symmetric A that it
+// overwrites: twice that of its lower triangle with half of its diagonal.
 func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 	for q := range a.Rows {
 		row := grid(a).row(q)
@@ -52,8 +52,8 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 	floats.Scale(2, dst)
 }
 
-// norms writes |L x_i|^2 to dst_i, for rows x_i of the matrix whose transpose is m and a lower triangle L, and L R' to kept unless that is
-// empty.
+// norms writes |L x_i|^2 to dst_i, for rows x_i of the matrix whose transpose is m and a lower triangle L,
+// and L R' to kept unless that is empty.
 func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.General) {
 	clear(dst)
 	l.eachBlock(0, len(dst), func(l lane, first, last int) {

@@ -76,7 +76,8 @@ func TestAgainstLIBSVM(t *testing.T) {
 				counted := int(math.Round(float64(set.N()) * (1 - share/100)))
 				exact, exactTook := timed(t, name, width, c, Exact)
 				fast, fastTook := timed(t, name, width, c, Fast)
-				fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %.4f (%.3f), fast %.4f (%.3f), %.1f%% retrained\n",
+				fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %.4f (%.3f), fast %.4f "+
+					"(%.3f), %.1f%% retrained\n",
 					name, width, c, counted, exact.Errors, len(exact.Ties), took.Seconds(), exactTook.Seconds(),
 					exactTook.Seconds()/took.Seconds(),
 					fastTook.Seconds(), fastTook.Seconds()/took.Seconds(), 100*float64(fast.Retrained)/float64(set.N()))

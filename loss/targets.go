@@ -31,7 +31,8 @@ func checkTargets(name string, y []float64) error {
 		return err
 	}
 	if distinct, _ := counts.Distinct(y); len(distinct) > maxTargets {
-		return fmt.Errorf("loss: %d different targets at one input; the %s loss takes at most %d (a jitter makes every example its own input)",
+		return fmt.Errorf("loss: %d different targets at one input; the %s loss takes at most %d (a jitter makes "+
+			"every example its own input)",
 			len(distinct), name, maxTargets)
 	}
 	return nil

@@ -429,7 +429,8 @@ func (m *Model) Warnings() []string {
 		return m.notes
 	}
 	return append(slices.Clone(m.notes),
-		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual %.1e of the kernel's variance, "+
+		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual "+
+			"%.1e of the kernel's variance, "+
 			"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(),
 			a.Residual))
 }

@@ -131,7 +131,8 @@ func Build(spec Spec) (*Model, error) {
 	}
 	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
 		return nil, inputError(fmt.Errorf(
-			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one", spec.Loss.Name()))
+			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
+			spec.Loss.Name()))
 	}
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.normalizeTarget()

@@ -18,10 +18,10 @@ import (
 	"bootbench/solver"
 )
 
-// TestPairedCoverage: the interval of the corrected jackknife for the difference of two models' left-out errors
-// holds its mean over data sets in 95% of these. Over 100 sets the share has a standard error of 0.022, of
-// which three are allowed. With BOOTBENCH_SURVEY it prints the table of doc/predictions.md, over 400
-// sets, beside Student's interval over examples.
+// TestPairedCoverage: the interval of the corrected jackknife for the difference of two models' left-out
+// errors holds its mean over data sets in 95% of these. Over 100 sets the share has a standard error of
+// 0.022, of which three are allowed. With BOOTBENCH_SURVEY it prints the table of doc/predictions.md, over
+// 400 sets, beside Student's interval over examples.
 func TestPairedCoverage(t *testing.T) {
 	survey := os.Getenv("BOOTBENCH_SURVEY") != ""
 	draws := 100

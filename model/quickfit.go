@@ -58,8 +58,8 @@ type QuickFit struct {
 // where Loss is nil, or hinge with class weights but no C, the square loss and its noise for a regression,
 // judged by exact leave-one-out, and for labels the hinge loss and its C, judged by the left-out error of the
 // theory. Models are judged with a bias if spec has one. A loss
-// that is given must be one of the two. progress, if not nil, is called with how many models of about how many are
-// judged.
+// that is given must be one of the two. progress, if not nil, is called with how many models of about how
+// many are judged.
 func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) (*QuickFit, error) {
 	if spec.Set == nil || spec.Set.N() == 0 {
 		return nil, inputError(errors.New("there are no examples"))

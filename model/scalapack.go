@@ -20,7 +20,8 @@ func (s *Spec) checkScaLAPACK() error {
 	case s.Servants == nil:
 		return dist.ErrServants
 	case s.Kernel.Kind == kernel.Precomputed:
-		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is whole already")
+		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is whole " +
+			"already")
 	case s.Bias:
 		return errors.New("the scalapack engine has no bias: take --engine exact or lowrank, or a large --constant")
 	case s.Block < 0:
@@ -58,7 +59,8 @@ func (m *Model) fitSpread() ([]float64, error) {
 	}
 	whole := *m
 	whole.Spec.Storage, whole.Spread = Exact, nil
-	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for this loss,",
+	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
+		"this loss,",
 		m.Sites())
 	if err := linalg.CheckMemory(whole.exactBytes(), m.MaxBytes, what); err != nil {
 		return nil, err

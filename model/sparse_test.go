@@ -75,9 +75,8 @@ func TestSparseModel(t *testing.T) {
 	}
 }
 
-// TestSparseLowRank: on a factor of sparse inputs, too, the left-out error and the kernel rows of new inputs are
-// those of the same inputs held dense. Both factors have the same pivots, so that only
-// rounding differs.
+// TestSparseLowRank: on a factor of sparse inputs, too, the left-out error and the kernel rows of new inputs
+// are those of the same inputs held dense. Both factors have the same pivots, so that only rounding differs.
 func TestSparseLowRank(t *testing.T) {
 	sparse, dense := text(t)
 	objective := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}

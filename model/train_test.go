@@ -145,12 +145,13 @@ func TestRetrainBy(t *testing.T) {
 // namelessLoss is a loss that has sites, and nothing to be trained by.
 type namelessLoss struct{ loss.Loss }
 
-// TestUntrainable: a loss without a trainer has a theory, and every training of it is refused, rather than made
-// with no trainer.
+// TestUntrainable: a loss without a trainer has a theory, and every training of it is refused, rather than
+// made with no trainer.
 func TestUntrainable(t *testing.T) {
 	m := blobs(t, namelessLoss{loss.Hinge{C: 1}})
 	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	training := model.RetrainSettings{Settings: retrain.Settings{Resamples: 3, Tests: []loss.Test{loss.ZeroOne{}}}}
+	training := model.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
+		Tests: []loss.Test{loss.ZeroOne{}}}}
 	for what, try := range map[string]func() error{
 		"trainer":  func() error { _, err := m.NewTrainer(); return err },
 		"full fit": func() error { _, err := m.FullFit(); return err },
@@ -167,10 +168,11 @@ func TestUntrainable(t *testing.T) {
 	}
 }
 
-// TestTrainerWithoutMemory: hard margins on a factor are trained with the whole matrix; where that does not fit, no
-// trainer is made, one by one or for what batches leave over, and the error says so.
+// TestTrainerWithoutMemory: hard margins on a factor are trained with the whole matrix; where that does not
+// fit, no trainer is made, one by one or for what batches leave over, and the error says so.
 func TestTrainerWithoutMemory(t *testing.T) {
-	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20, Jitter: 0.01},
+	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
+		Jitter: 0.01},
 		Loss: loss.HardMargin{}, Storage: model.LowRank, Rank: 20, MaxBytes: 5 << 20})
 	if _, err := m.NewTrainer(); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("one by one: %v", err)

@@ -59,7 +59,8 @@ func (o Options) check(name string) error {
 		}
 	case "bernoulli", "subsample":
 		if !(o.Ratio > 0 && o.Ratio <= 1) {
-			return fmt.Errorf("resample: subsampling without replacement takes a rate S/N above 0 and at most 1, got %g", o.Ratio)
+			return fmt.Errorf("resample: subsampling without replacement takes a rate S/N above 0 and at most 1, "+
+				"got %g", o.Ratio)
 		}
 	case "kfold":
 		if o.Folds < 2 || o.Folds > o.N {

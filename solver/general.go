@@ -131,7 +131,9 @@ func (x *fixedPoint) addWarnings() {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if x.search.rank < n {
-		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a soft margin, makes the problem regular",
+		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
+			"resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a "+
+			"soft margin, makes the problem regular",
 			n, x.search.rank, capped)
 	}
 }

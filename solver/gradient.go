@@ -245,7 +245,8 @@ func (a *adjoint) solve(tolerance float64) error {
 		}
 	}
 	if worst := gradientWorst * right; !(size <= worst) {
-		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right side is left", size/right)
+		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right "+
+			"side is left", size/right)
 	}
 	return nil
 }

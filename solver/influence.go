@@ -56,22 +56,24 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 	return influence, nil
 }
 
-// Interactions are the derivatives of the left-out errors e_j of single examples by the weights w_i of others,
-// N x N, i by rows, to first order in the answer of the sites:
+// Interactions are the derivatives of the left-out errors e_j of single examples by the weights w_i of
+// others, N x N, i by rows, to first order in the answer of the sites:
 //
 //	de_j/dlog w_i ~ (de_j/dm_c,j) G_ji x_i / b_j,   x_i = (dm_i/dlog w_i at a fixed cavity) / chi_i.
 //
-// x_i is by how much the mean force of site i moves (T13), and G carries that to the other cavities. (The same
-// for the variances of forces and cavities changes nothing that matters.) What the first order leaves out is
-// made up for by a factor: summed over j, the rows are fitted to the influences by training, which have
-// all orders. Examples at one site do not interact here. The engine is held meanwhile.
-func (s *Solution) Interactions(training loss.Loss, test loss.Test, influence []float64) (blas64.General, error) {
+// x_i is by how much the mean force of site i moves (T13), and G carries that to the other cavities. (The
+// same for the variances of forces and cavities changes nothing that matters.) What the first order leaves
+// out is made up for by a factor: summed over j, the rows are fitted to the influences by training, which
+// have all orders. Examples at one site do not interact here. The engine is held meanwhile.
+func (s *Solution) Interactions(training loss.Loss, test loss.Test, influence []float64) (blas64.General,
+	error) {
 	n := len(s.y)
 	q := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	var means [2][]float64
 	for k, step := range []float64{-gradientStep, gradientStep} {
 		sites := slices.Clone(s.sites)
-		if err := bindLoss(sites, s.y, training, resample.Poisson{Ratio: s.law.Mean() * math.Exp(step)}); err != nil {
+		if err := bindLoss(sites, s.y, training,
+			resample.Poisson{Ratio: s.law.Mean() * math.Exp(step)}); err != nil {
 			return q, err
 		}
 		means[k] = make([]float64, len(sites))

@@ -109,7 +109,8 @@ func TestInteractions(t *testing.T) {
 		}
 		if correlation, ratio := stat.Correlation(sums, byTraining, nil), stat.StdDev(sums, nil)/
 			stat.StdDev(byTraining, nil); !(correlation > 0.75) || !(ratio > 0.75 && ratio < 1.05) {
-			t.Errorf("%s: correlation %.3f with the influences by training, %.3f of their size", name, correlation, ratio)
+			t.Errorf("%s: correlation %.3f with the influences by training, %.3f of their size", name, correlation,
+				ratio)
 		}
 	}
 }

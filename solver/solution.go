@@ -15,8 +15,8 @@ import (
 )
 
 // Solution is the last iterate of a solve, and what follows from it. Vectors
-// over sites have length M, over examples length N. Its read-outs use the engine and K's scratch triangle: they are valid until
-// somebody else uses that, and must not run at the same time.
+// over sites have length M, over examples length N. Its read-outs use the engine and K's scratch triangle:
+// they are valid until somebody else uses that, and must not run at the same time.
 //
 // For the square loss the Residual is the largest relative change of d by one more sweep.
 // For other losses it is the largest change of the cavities by one more sweep (log c, m_c in
@@ -96,7 +96,8 @@ func (s *Solution) PerExample(overSites []float64) []float64 {
 // ErrOverwritten says that G is gone from which a Solution would be read: another solve or
 // a full fit has overwritten it since.
 var ErrOverwritten = errors.New(
-	"the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read it off before, or build a model for each")
+	"the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read " +
+		"it off before, or build a model for each")
 
 // Engine is the engine that holds G at the solution's d, or ErrOverwritten.
 func (s *Solution) Engine() (linalg.Engine, error) {

@@ -48,10 +48,12 @@ func (r *run) settleTies() {
 	n := len(r.sites)
 	if alone > 0 {
 		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out prediction is 0 there, and counts as half an error", alone, n))
+			fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out "+
+				"prediction is 0 there, and counts as half an error", alone, n))
 	}
 	if ties > 0 {
 		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as half an error", ties, n))
+			fmt.Sprintf("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as "+
+				"half an error", ties, n))
 	}
 }

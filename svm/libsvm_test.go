@@ -31,7 +31,8 @@ func TestAgainstLIBSVM(t *testing.T) {
 	if program == "" {
 		t.Skip("see scripts/libsvm.sh")
 	}
-	fmt.Println("data         C  LIBSVM ms  ours, bias ms  ratio  cold ms  ratio  no bias ms  cold ms   objective off  alpha off  bias off")
+	fmt.Println("data         C  LIBSVM ms  ours, bias ms  ratio  cold ms  ratio  no bias ms  cold ms   " +
+		"objective off  alpha off  bias off")
 	names := []string{"crabs", "sonar", "wisconsin", "pima"}
 	if strings.HasSuffix(os.Getenv("BOOTBENCH_MAGIC"), ".csv") {
 		names = append(names, "magic")

@@ -9,7 +9,8 @@ import (
 // predictor grows was trained on examples of one class, or a likelihood leaves the
 // posterior of the bias without a mean there.
 var ErrNoFiniteBias = errors.New(
-	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the predictor grows")
+	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
+		"predictor grows")
 
 // farMargin is a predictor, in units of the largest target and of 1, beyond which the sign
 // of a loss's slope does not change.

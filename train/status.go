@@ -37,7 +37,8 @@ var (
 	ErrStalled        = errors.New(
 		"training cannot reach its tolerance: the kernel matrix is too ill-conditioned; add a jitter")
 	ErrDiverged = errors.New(
-		"the hard margins contradict each other to working precision: take a soft margin, a kernel that separates the classes, or a jitter")
+		"the hard margins contradict each other to working precision: take a soft margin, a kernel that " +
+			"separates the classes, or a jitter")
 )
 
 // Err is nil for Converged and one of this package's errors otherwise.

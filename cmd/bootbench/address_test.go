@@ -39,7 +39,8 @@ func TestAddressSpace(t *testing.T) {
 		"estimate boston --refine none --no-points",
 		"estimate synthetic:friedman1,n=3000 --loss square --noise 1 --gamma 0.1 --no-points",
 		"retrain synthetic:blobs,n=1500,d=5 --loss logistic --C 1 --gamma 0.2 --resamples 4",
-		"predict synthetic:friedman1,n=300 --test synthetic:friedman1,n=40000,seed=2 --loss square --noise 1 --no-points",
+		"predict synthetic:friedman1,n=300 --test synthetic:friedman1,n=40000,seed=2 --loss square --noise 1 " +
+			"--no-points",
 	} {
 		for mib := 192; mib <= 2048; mib += 128 {
 			c := child(t, strings.Fields(line)...)

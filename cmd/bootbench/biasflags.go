@@ -13,7 +13,8 @@ type biasFlags struct{ on, off bool }
 
 func (b *biasFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&b.on, "bias", false,
-		"add an unpenalised intercept to the predictor, as in LIBSVM; default: for losses of labels, except with a preset, --engine scalapack, probit and logit")
+		"add an unpenalised intercept to the predictor, as in LIBSVM; default: for losses of labels, except with "+
+			"a preset, --engine scalapack, probit and logit")
 	f.BoolVar(&b.off, "no-bias", false, "no intercept; default: see --bias")
 }
 

@@ -54,7 +54,8 @@ func TestBridges(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The arguments travel as one variable: the flags of a test binary are its own.
-			shim := "#!/bin/sh\nfor a; do args=\"$args${args:+$(printf '\\037')}$a\"; done\nBOOTBENCH_ARGS=\"$args\" exec " + shellWord(self) + " -test.run '^TestBridges$'\n"
+			shim := "#!/bin/sh\nfor a; do args=\"$args${args:+$(printf '\\037')}$a\"; done\n" +
+				"BOOTBENCH_ARGS=\"$args\" exec " + shellWord(self) + " -test.run '^TestBridges$'\n"
 			if err := os.WriteFile(filepath.Join(dir, "bootbench"), []byte(shim), 0o755); err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,8 @@ func readClassWeights(text string, set *dataset.Set) (loss.ClassWeights, error) 
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if len(parts) > 2 || class < 0 || given[class] || err != nil {
 			return loss.ClassWeights{},
-				usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or one for %[3]s", text, names[0], names[1])
+				usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or one for "+
+					"%[3]s", text, names[0], names[1])
 		}
 		if !(v >= classWeightRange[0] && v <= classWeightRange[1]) {
 			return loss.ClassWeights{}, usage.Errorf("--class-weight is %v, must lie between %v and %v", v,

@@ -69,7 +69,8 @@ func TestClassWeights(t *testing.T) {
 		t.Errorf("balanced: %+v", balanced)
 	}
 	plain := ask("estimate crabs --loss hinge --C 1 --refine none")
-	if even := ask("estimate crabs --loss hinge --C 1 --refine none --class-weight balanced"); even.TestError != plain.TestError || plain.ClassWeight != nil {
+	if even := ask("estimate crabs --loss hinge --C 1 --refine none --class-weight " +
+		"balanced"); even.TestError != plain.TestError || plain.ClassWeight != nil {
 		t.Errorf("balanced on 100 of each: %v, without %v", even.TestError, plain.TestError)
 	}
 

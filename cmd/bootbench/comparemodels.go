@@ -36,7 +36,8 @@ func loadModel(path string) (*savedModel, error) {
 	var s savedModel
 	if err := json.Unmarshal(text, &s); err != nil || s.Model == nil {
 		return nil, usage.Errorf(
-			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate DATA --json %s)", path, path)
+			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate "+
+				"DATA --json %s)", path, path)
 	}
 	return &s, nil
 }
@@ -68,7 +69,8 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 	}
 	data := slices.DeleteFunc(slices.Clone(args), isModel)
 	if len(files) != 2 || len(data) > 1 {
-		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json B.json; here are %d models and %d data sets", len(files), len(data))
+		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json B.json; "+
+			"here are %d models and %d data sets", len(files), len(data))
 	}
 	settings, err := c.solver.settings()
 	if err != nil {
@@ -117,11 +119,13 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 // mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.
 const mostInteractions = 4000
 
-// agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags that
-// contradict them; the features may differ. It takes the scheme from the answers.
+// agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags
+// that contradict them; the features may differ. It takes the scheme from the answers.
 func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
-	if given := slices.IndexFunc(dataFlagNames, func(name string) bool { return c.model.given(name) }); given >= 0 {
-		return usage.Errorf("--%s: with --models the answers say how DATA is read; do without it", dataFlagNames[given])
+	if given := slices.IndexFunc(dataFlagNames,
+		func(name string) bool { return c.model.given(name) }); given >= 0 {
+		return usage.Errorf("--%s: with --models the answers say how DATA is read; do without it",
+			dataFlagNames[given])
 	}
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than which features there are
@@ -134,11 +138,13 @@ func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
 			files[0], x, files[1], y)
 	}
 	if a.Scheme != b.Scheme || a.Ratio != b.Ratio || a.Folds != b.Folds {
-		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with the same",
+		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with "+
+			"the same",
 			files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
 	}
 	f := c.scheme.flags
-	if f.Changed("ratio") && c.ratio != fmt.Sprint(a.Ratio) || f.Changed("scheme") && c.scheme.scheme != a.Scheme ||
+	if f.Changed("ratio") && c.ratio != fmt.Sprint(a.Ratio) || f.Changed("scheme") &&
+		c.scheme.scheme != a.Scheme ||
 		f.Changed("folds") && c.scheme.folds != a.Folds {
 		return usage.Errorf("%s and %s are of --scheme %s --ratio %v: do without --scheme, --ratio and --folds",
 			files[0], files[1], a.Scheme, a.Ratio)

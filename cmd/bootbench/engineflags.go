@@ -18,12 +18,19 @@ type engineFlags struct {
 
 func (e *engineFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&e.engine, "engine", "auto",
-		"`ENGINE` for the response matrix: exact (8 N^2 bytes, N^3 work), lowrank (pivoted Cholesky factor of rank r: 8 N r bytes, N r^2 work; under mpirun both are shared by its processes, in a program built with MPI), scalapack (spread over the processes of mpirun, in a program built with MPI: 8 N^2/P bytes on each), or auto: exact, unless low rank is faster at --rank-tol (from 5000 distinct inputs on; below only where the answer stays the same) or nothing else fits into memory")
+		"`ENGINE` for the response matrix: exact (8 N^2 bytes, N^3 work), lowrank (pivoted Cholesky factor of "+
+			"rank r: 8 N r bytes, N r^2 work; under mpirun both are shared by its processes, in a program built "+
+			"with MPI), scalapack (spread over the processes of mpirun, in a program built with MPI: 8 N^2/P bytes "+
+			"on each), or auto: exact, unless low rank is faster at --rank-tol (from 5000 distinct inputs on; "+
+			"below only where the answer stays the same) or nothing else fits into memory")
 	f.Float64Var(&e.rankTol, "rank-tol", 0,
-		"low rank: residual of the kernel matrix, as a share of its diagonal, at which the factor stops, `TOL` between 0 and 1; default: by --rank-error for the square loss, else 1e-4")
+		"low rank: residual of the kernel matrix, as a share of its diagonal, at which the factor stops, `TOL` "+
+			"between 0 and 1; default: by --rank-error for the square loss, else 1e-4")
 	e.rankError = values.Percent(model.DefaultRankError)
 	f.Var(&e.rankError, "rank-error",
-		"low rank: estimated change of the left-out error up to which the rank may be too low, a percentage `P%` above 0%; auto then takes a higher rank or the exact engine; where neither fits, or lowrank was asked for with another value, the answer does not count as converged")
+		"low rank: estimated change of the left-out error up to which the rank may be too low, a percentage `P%` "+
+			"above 0%; auto then takes a higher rank or the exact engine; where neither fits, or lowrank was asked "+
+			"for with another value, the answer does not count as converged")
 	f.IntVar(&e.maxRank, "max-rank", 0, "low rank: largest rank `R`, at least 1; default: what fits into memory")
 }
 

@@ -28,7 +28,7 @@ The points of the JSON document are in the order of the file.`,
 		Example: `  bootbench estimate boston
   bootbench estimate sonar --ratio 0.5 --json - --no-points
   bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
-  bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --amplitude 25 --constant 200 --test-loss absolute
+  bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --test-loss absolute
   bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runEstimate(cmd, args, &t, &law) },

@@ -61,7 +61,8 @@ var floors = map[string][]string{
 		consoleDir, filesDir, helpDir, journalDir, usageDir, valuesDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver",
 		"svm", "train", "tune"},
-	"cmd/experiments": {"bench", "bench/paper", "blas", "dataset", "kernel", "loss", "model", "report", "resample",
+	"cmd/experiments": {"bench", "bench/paper", "blas", "dataset", "kernel", "loss", "model", "report",
+		"resample",
 		"solver"},
 
 	"linalg/dist":          {"blas", "linalg", "linalg/internal/core"},

@@ -46,7 +46,8 @@ func announcement(sites, rank int, least time.Duration, lowRank bool) string {
 	}
 	text += fmt.Sprintf(": the solve takes %.0f min at least", least.Minutes())
 	if lowRank {
-		text += fmt.Sprintf("; --engine lowrank --max-rank %d is faster, and says by how much it may change the error", adviseRank)
+		text += fmt.Sprintf("; --engine lowrank --max-rank %d is faster, and says by how much it may change the "+
+			"error", adviseRank)
 	}
 	return text
 }

@@ -22,7 +22,8 @@ func TestAnnouncement(t *testing.T) {
 		lowRank bool
 		want    string
 	}{
-		{0, true, "19000 distinct inputs: the solve takes 12 min at least; --engine lowrank --max-rank 500 is faster, and says by how much it may change the error"},
+		{0, true, "19000 distinct inputs: the solve takes 12 min at least; --engine lowrank --max-rank 500 is " +
+			"faster, and says by how much it may change the error"},
 		{2500, false, "19000 distinct inputs at rank 2500: the solve takes 12 min at least"},
 	} {
 		if got := announcement(19000, c.rank, 12*time.Minute+9*time.Second, c.lowRank); got != c.want {

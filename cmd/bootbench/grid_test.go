@@ -169,7 +169,8 @@ func TestGridRefuses(t *testing.T) {
 		{[]string{"--over", "C=1:1.0000001:3"}, "twice"},
 		{[]string{"--over", "kernel=precomputed"}, "as many features as examples"},
 		{[]string{"--over", "C=1", "--engine", "scalapack"}, "MPI"},
-		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--journal", filepath.Join(t.TempDir(), "kept")},
+		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--journal",
+			filepath.Join(t.TempDir(), "kept")},
 			"--shards is for"},
 	} {
 		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)

@@ -35,10 +35,14 @@ type intervalFlags struct {
 
 func (i *intervalFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&i.of, "interval", ofEstimator,
-		"what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ with --scheme kfold)")
+		"what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained "+
+			"predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ "+
+			"with --scheme kfold)")
 	f.Float64Var(&i.level, "level", 0.95, "share of it that the interval holds, `LEVEL` between 0 and 1")
 	f.StringVar(&i.residuals, "residuals", plainResiduals,
-		"of --interval observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or examples are few)")
+		"of --interval observation, `UNIT` in which left-out residuals are carried to a new input: plain (the "+
+			"noise is the same everywhere) or scaled (by how much the prediction varies there: wider where noise is "+
+			"larger or examples are few)")
 }
 
 func (i *intervalFlags) check(f *pflag.FlagSet) error {
@@ -60,7 +64,8 @@ func (i *intervalFlags) checkSet(j *job) error {
 		return nil
 	}
 	if j.Set.Task == dataset.Classification {
-		return usage.Errorf("--interval %s is for numbers; the targets of %s are labels, for which predict gives a probability", ofObservation, j.Set.Name)
+		return usage.Errorf("--interval %s is for numbers; the targets of %s are labels, for which predict gives "+
+			"a probability", ofObservation, j.Set.Name)
 	}
 	return usage.Wrap(calibration.CheckLevel(i.level, j.Set.N()))
 }
@@ -125,5 +130,6 @@ func (i *intervalFlags) warning(n int) string {
 	if i.of != ofObservation || n >= fewExamples {
 		return ""
 	}
-	return fmt.Sprintf("intervals from %d examples are rough: the share of new targets that they hold is %.2g give or take %.1g", n, i.level, math.Sqrt(i.level*(1-i.level)/float64(n)))
+	return fmt.Sprintf("intervals from %d examples are rough: the share of new targets that they hold is %.2g "+
+		"give or take %.1g", n, i.level, math.Sqrt(i.level*(1-i.level)/float64(n)))
 }

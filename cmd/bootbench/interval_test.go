@@ -22,7 +22,8 @@ func TestIntervalOfObservations(t *testing.T) {
 	ask := func(args ...string) (a answer) {
 		t.Helper()
 		line := append(strings.Fields(
-			"predict synthetic:friedman1,n=60 --test synthetic:friedman1,n=40,seed=2 --loss square --noise 1 --level 0.8 --json -"), args...)
+			"predict synthetic:friedman1,n=60 --test synthetic:friedman1,n=40,seed=2 --loss square --noise 1 "+
+				"--level 0.8 --json -"), args...)
 		if err := json.Unmarshal([]byte(must(t, line...)), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,9 @@ func TestIntervalRefusals(t *testing.T) {
 		t.Errorf("labels: %+v", o)
 	}
 	if o := drive(t, "", strings.Fields(
-		"predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval observation --level 0.8")...); o.status != exitDone || !strings.Contains(o.stderr, "from 15 examples are rough") {
+		"predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval "+
+			"observation --level 0.8")...); o.status != exitDone || !strings.Contains(o.stderr, "from 15 examples "+
+		"are rough") {
 		t.Errorf("few examples: %+v", o)
 	}
 }

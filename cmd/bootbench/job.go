@@ -70,7 +70,8 @@ func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
 	case j.Bias && share > 0.01:
 		all = append(all, fmt.Sprintf(
-			"%.2g%% of the resamples lack one of the two classes: they predict the class that is there, which the theory does not see",
+			"%.2g%% of the resamples lack one of the two classes: they predict the class that is there, which the "+
+				"theory does not see",
 			100*share))
 	}
 	return all

@@ -38,13 +38,15 @@ type missingTask struct {
 
 func (s *tasks) register(f *pflag.FlagSet) {
 	f.StringVar(&s.folder, "journal", "",
-		"keep every task that is finished in the folder `DIR`, and take up those of the same command line that are there; default: none")
+		"keep every task that is finished in the folder `DIR`, and take up those of the same command line that "+
+			"are there; default: none")
 }
 
 func (s *tasks) registerShard(f *pflag.FlagSet) {
 	s.register(f)
 	f.StringVar(&s.wanted, "shard", "",
-		"do only part `I/N` of the tasks, I from 0 to N-1, into --journal, for bootbench merge; auto: as SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (with --shards) or OMPI_COMM_WORLD_RANK say; default: all")
+		"do only part `I/N` of the tasks, I from 0 to N-1, into --journal, for bootbench merge; auto: as "+
+			"SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (with --shards) or OMPI_COMM_WORLD_RANK say; default: all")
 	f.IntVar(&s.count, "shards", 0, "number `N` of parts for --shard auto; default: as the environment says")
 }
 

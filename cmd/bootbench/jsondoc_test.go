@@ -41,22 +41,34 @@ func TestJSONPage(t *testing.T) {
 			}
 		}
 	}
-	table := write(t, "table.csv", ",a,b,kind\n"+strings.Repeat("r1,1,2,no\nr2,3,1,yes\nr3,2,2,no\nr4,5,1,yes\nr5,4,7,yes\n", 3))
+	table := write(t, "table.csv", ",a,b,kind\n"+strings.Repeat("r1,1,2,no\nr2,3,1,yes\nr3,2,2,no\n"+
+		"r4,5,1,yes\nr5,4,7,yes\n", 3))
 	saved := filepath.Join(t.TempDir(), "crabs.json")
 	must(t, "estimate", "crabs", "--refine", "none", "--json", saved)
 	written := map[string]bool{}
 	folder := t.TempDir() + "/"
 	for _, line := range []string{
-		"estimate " + table + " --drop a", "estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma 0.003 --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate synthetic:friedman1,n=40 --loss eps", "estimate synthetic:friedman1,n=40 --loss huber",
+		"estimate " + table + " --drop a", "estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma " +
+			"0.003 --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate synthetic:friedman1,n=40 " +
+			"--loss eps", "estimate synthetic:friedman1,n=40 --loss huber",
 		"estimate crabs --scheme kfold --kernel poly --coef0 1",
-		"predict " + table + " --test " + table + " --loss hinge --class-weight yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --interval observation", "estimate crabs --metrics --quantiles 0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 --metrics", "predict crabs --test crabs --refine 40",
-		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples 5", "loo crabs --method all", "loo boston",
-		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss perceptron --model " + folder + "m.json",
+		"predict " + table + " --test " + table + " --loss hinge --class-weight " +
+			"yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise " +
+			"1 --interval observation", "estimate crabs --metrics --quantiles " +
+			"0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 " +
+			"--metrics", "predict crabs --test crabs --refine 40",
+		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples " +
+			"5", "loo crabs --method all", "loo boston",
+		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss " +
+			"perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,
-		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 --out " + filepath.Join(t.TempDir(), "tune"),
+		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over " +
+			"length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 " +
+			"--out " + filepath.Join(t.TempDir(), "tune"),
 	} {
 		var document any
-		if err := json.Unmarshal([]byte(must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)), &document); err != nil {
+		text := must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
 			t.Fatal(line, err)
 		}
 		if object, ok := document.(map[string]any); !ok || object["schema"] != 1.0 {
@@ -69,7 +81,8 @@ func TestJSONPage(t *testing.T) {
 			t.Errorf("doc/json.md lacks %s", key)
 		}
 	}
-	rare := []string{"one_class", "refined.one_class", "time.iterations", "refined.time.exact", "refined.contradicts", "rho", "ties", "unheld", "path[].failure", "methods[].ties", "methods[].unheld"}
+	rare := []string{"one_class", "refined.one_class", "time.iterations", "refined.time.exact",
+		"refined.contradicts", "rho", "ties", "unheld", "path[].failure", "methods[].ties", "methods[].unheld"}
 	for key := range page {
 		if !written[key] && !slices.Contains(rare, key) {
 			t.Errorf("doc/json.md has %s, which none of these answers has", key)

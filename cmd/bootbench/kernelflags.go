@@ -23,20 +23,25 @@ type kernelFlags struct {
 
 func (k *kernelFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&k.kernel, "kernel", "rbf",
-		"covariance `KERNEL`: rbf, matern12, matern32, matern52, linear, poly or precomputed (the features are then rows of the kernel matrix)")
+		"covariance `KERNEL`: rbf, matern12, matern32, matern52, linear, poly or precomputed (the features are "+
+			"then rows of the kernel matrix)")
 	f.Float64Var(&k.gamma, "gamma", 0,
-		"rbf: exp(-G |x-x'|^2); matern: length scale 1/sqrt(2 G); poly: factor of x.x'; `G` above 0; default 1/(2 d), d the number of features")
+		"rbf: exp(-G |x-x'|^2); matern: length scale 1/sqrt(2 G); poly: factor of x.x'; `G` above 0; default "+
+			"1/(2 d), d the number of features")
 	f.Float64SliceVar(&k.lengthScale, "length-scale", nil,
-		"exp(-1/2 sum_j ((x_j-x'_j)/L_j)^2) and alike for matern; one `L[,L...]` for all features or one for each, above 0, in units of the (standardised) features; instead of --gamma; default: see --gamma")
+		"exp(-1/2 sum_j ((x_j-x'_j)/L_j)^2) and alike for matern; one `L[,L...]` for all features or one for "+
+			"each, above 0, in units of the (standardised) features; instead of --gamma; default: see --gamma")
 	f.Lookup("length-scale").DefValue = "" // not "[]"
 	f.IntVar(&k.degree, "degree", 3, "poly: degree `P`, at least 1")
 	f.Float64Var(&k.coef0, "coef0", 0, "poly: `C` in (G x.x' + C)^P, at least 0; default 0")
 	f.Float64Var(&k.amplitude, "amplitude", 0,
-		"factor `A` of the kernel, from 1e-100 to 1e100, for regression in squared units of the target; default: its variance, see --no-normalize-target, else 1")
+		"factor `A` of the kernel, from 1e-100 to 1e100, for regression in squared units of the target; default: "+
+			"its variance, see --no-normalize-target, else 1")
 	f.Float64Var(&k.constant, "constant", 0,
 		"added to every entry of the kernel, `B` from 0 to 1e100: a bias term; default 0")
 	f.Float64Var(&k.jitter, "jitter", 0,
-		"added to the kernel's diagonal over the training examples, `J` from 0 to 1e100; above 0 examples with equal inputs are kept apart; default 0")
+		"added to the kernel's diagonal over the training examples, `J` from 0 to 1e100; above 0 examples with "+
+			"equal inputs are kept apart; default 0")
 }
 
 // apply sets what the user gave, and refuses zeros that a kernel.Spec would take for

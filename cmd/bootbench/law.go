@@ -27,7 +27,8 @@ type lawFlags struct {
 
 func (l *lawFlags) register(f *pflag.FlagSet, points string) {
 	f.Float64SliceVar(&l.quantiles, "quantiles", nil,
-		"quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as 0.05,0.5,0.95; default: none")
+		"quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as "+
+			"0.05,0.5,0.95; default: none")
 	f.StringVar(&l.covariance, "covariance", "",
 		"write the covariances over resamples of the predictions at all "+points+" to `FILE`.npy; default: none")
 }

@@ -14,8 +14,9 @@ import (
 	"bootbench/internal/need"
 )
 
-// TestQuantiles: the quantiles over resamples lie within the resolution of 200 exact resamples of theirs, 0.2 of
-// the share for shares of 200 draws and the theory's own error; covariances have the variances on the diagonal.
+// TestQuantiles: the quantiles over resamples lie within the resolution of 200 exact resamples of theirs, 0.2
+// of the share for shares of 200 draws and the theory's own error; covariances have the variances on the
+// diagonal.
 func TestQuantiles(t *testing.T) {
 	type points struct {
 		Mean, Variance []float64
@@ -30,7 +31,8 @@ func TestQuantiles(t *testing.T) {
 			Points  points
 			Refined struct{ Points points }
 		}
-		args := append(strings.Fields(line), "--quantiles", "0.1,0.3,0.5,0.7,0.9", "--covariance", npy, "--json", "-",
+		args := append(strings.Fields(line), "--quantiles", "0.1,0.3,0.5,0.7,0.9", "--covariance", npy, "--json",
+			"-",
 			"--quiet")
 		if err := json.Unmarshal([]byte(must(t, args...)), &a); err != nil {
 			t.Fatal(err)
@@ -133,8 +135,8 @@ func TestCompareModels(t *testing.T) {
 	}
 }
 
-// TestModelsReadAsRecorded: a model is compared on the columns that its answer read, at the answers' ratio; answers
-// of other targets or resamples are refused by name, and so are flags that contradict them.
+// TestModelsReadAsRecorded: a model is compared on the columns that its answer read, at the answers' ratio;
+// answers of other targets or resamples are refused by name, and so are flags that contradict them.
 func TestModelsReadAsRecorded(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "crabs.csv")
@@ -146,7 +148,8 @@ func TestModelsReadAsRecorded(t *testing.T) {
 		if flags != "" && !strings.Contains(flags, "--loss") || flags == "" {
 			flags += " --loss hinge --C 1 --gamma 0.2"
 		}
-		must(t, append([]string{"estimate", data, "--refine", "none", "--json", at(name)}, strings.Fields(flags)...)...)
+		must(t, append([]string{"estimate", data, "--refine", "none", "--json", at(name)},
+			strings.Fields(flags)...)...)
 	}
 	var a struct {
 		Models []struct{ Test_error float64 }

@@ -42,11 +42,15 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 		takes = append(takes, about.Takes...)
 	}
 	f.StringVar(&l.loss, "loss", "",
-		fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (of which square takes labels, too; bootbench help losses has the formulas); "+
-			"default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or --C and --gamma by a quick search; required by grid and compare",
+		fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (of which square takes labels, too; "+
+			"bootbench help losses has the formulas); "+
+			"default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or "+
+			"--C and --gamma by a quick search; required by grid and compare",
 			strings.Join(byTask[loss.Classification], ", "),
 			strings.Join(append(byTask[loss.Regression], byTask[loss.Either]...), ", ")))
-	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of the target, or a share of its variance such as 10%; from 1e-100 to 1e100; required with --loss square unless DATA has a preset")
+	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of "+
+		"the target, or a share of its variance such as 10%; from 1e-100 to 1e100; required with --loss square "+
+		"unless DATA has a preset")
 	p := &l.parameters
 	for _, v := range []struct {
 		name      string
@@ -54,16 +58,20 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 		byDefault float64
 		usage     string
 	}{
-		{"C", &p.C, 1, "factor `C` of the loss against the regulariser, the cost of margin violation, from 1e-30 to 1e15"},
+		{"C", &p.C, 1, "factor `C` of the loss against the regulariser, the cost of margin violation, from 1e-30 " +
+			"to 1e15"},
 		{"epsilon", &p.Epsilon, 0.1, "eps: half width `E` of the tube in units of the target, from 0 to 1e30"},
-		{"delta", &p.Delta, 1, "huber: residual `D` in units of the target from which on the loss is linear, from 1e-30 to 1e30"},
+		{"delta", &p.Delta, 1, "huber: residual `D` in units of the target from which on the loss is linear, " +
+			"from 1e-30 to 1e30"},
 	} {
 		if slices.Contains(takes, v.name) {
 			f.Float64Var(v.to, v.name, v.byDefault, v.usage)
 		}
 	}
 	f.StringVar(&l.weights, "class-weight", "",
-		"hinge, hinge2, logistic: `W` multiplies C of the examples of a class: balanced (n/2 over the examples of the class), LABEL=A,LABEL=B, two numbers for the classes -1 and +1, or one for +1; from 1e-10 to 1e10; default: 1 each")
+		"hinge, hinge2, logistic: `W` multiplies C of the examples of a class: balanced (n/2 over the examples "+
+			"of the class), LABEL=A,LABEL=B, two numbers for the classes -1 and +1, or one for +1; from 1e-10 to "+
+			"1e10; default: 1 each")
 }
 
 // lossWords are the losses that a command can train.
@@ -88,7 +96,9 @@ func (l *lossFlags) names() []string {
 // lossesTopic is the page of help on losses, with the formula of each.
 func lossesTopic() *cobra.Command {
 	var b strings.Builder
-	b.WriteString("Training losses l(y, f) of a target or label y and a prediction f. The model is the\nminimum of their sum and half the squared norm of f in the kernel's space, or, where\na probability p is given, the mean of the posterior with that likelihood.\n\n")
+	b.WriteString("Training losses l(y, f) of a target or label y and a prediction f. The model is the\n" +
+		"minimum of their sum and half the squared norm of f in the kernel's space, or, where\na probability p " +
+		"is given, the mean of the posterior with that likelihood.\n\n")
 	for _, name := range loss.Names() {
 		if about, err := loss.About(name); err == nil {
 			what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers",
@@ -96,7 +106,9 @@ func lossesTopic() *cobra.Command {
 			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
 		}
 	}
-	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, --epsilon and --delta\nwhere a formula has them. --class-weight multiplies C of the examples of a class for\nhinge, hinge2 and logistic.")
+	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, --epsilon and --delta\nwhere " +
+		"a formula has them. --class-weight multiplies C of the examples of a class for\nhinge, hinge2 and " +
+		"logistic.")
 	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String()}
 }
 

@@ -207,7 +207,9 @@ func brokenData(t testing.TB) []string {
 		"good.csv.gz": packed(good), "cut.csv.gz": packed(good)[:40],
 		"good.svm": "1 1:0.5 3:2\n-1 2:1\n1 1:1\n-1 3:0.1\n", "bad.svm": "1 3:1 2:1\n-1 0:1\n",
 		"wide.svm": "1 999999999:1\n-1 1:1\n",
-		"cut.npy":  "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }", "junk.npz": "PK\x03\x04junk", "junk.npy": "junk", "a b.csv": good, "x.xlsx": "PK", "study/study.json": `{"schema":2,"command":"estimate","parts":1e9}`,
+		"cut.npy": "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, " +
+			"1000000000), }", "junk.npz": "PK\x03\x04junk", "junk.npy": "junk", "a " +
+			"b.csv": good, "x.xlsx": "PK", "study/study.json": `{"schema":2,"command":"estimate","parts":1e9}`,
 	}
 	names := []string{"", "-", "nosuch", "nosuch.csv", ".", "study", "/dev/null",
 		strings.Repeat("d", 300) + ".csv", "crabs", "synthetic:friedman1,n=12", "synthetic:rings,n=20,d=2",

@@ -43,7 +43,8 @@ func (a *app) merge(root *cobra.Command, folders []string) (err error) {
 	a.tasks.merging = true
 	head := &a.tasks.Head
 	if head.Version != version() {
-		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with another folder",
+		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with "+
+			"another folder",
 			folders[0], head.Version, version())
 	}
 	cmd, err := mergeable(root, head.Command)

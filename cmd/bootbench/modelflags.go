@@ -35,14 +35,18 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	m.kernelFlags.register(f)
 	m.dataFlags.register(f)
 	f.BoolVar(&m.noStandardize, "no-standardize", false,
-		"take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, constant columns to 0")
+		"take the features as they are; default: to mean 0 and population standard deviation 1 over DATA, "+
+			"constant columns to 0")
 	f.BoolVar(&m.noNormalizeTarget, "no-normalize-target", false,
-		"regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is predicted, and the amplitude is its variance, unless DATA has a preset")
+		"regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is "+
+			"predicted, and the amplitude is its variance, unless DATA has a preset")
 	f.BoolVar(&m.mapLabels, "map-labels", false,
-		"say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for +1; default: so for losses of labels")
+		"say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for "+
+			"+1; default: so for losses of labels")
 	m.bias.register(f)
 	f.Var(&m.maxMemory, "max-memory",
-		"memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, 2GiB for the features")
+		"memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, "+
+			"2GiB for the features")
 }
 
 // registerEngine adds the choice of the engine. Commands without it hold the

@@ -17,7 +17,8 @@ type outputs struct {
 
 func (o *outputs) register(f *pflag.FlagSet) {
 	f.StringVar(&o.json, "json", "",
-		"write the answer as a JSON document to `FILE`; with - to standard output, and nothing else there; default: none")
+		"write the answer as a JSON document to `FILE`; with - to standard output, and nothing else there; "+
+			"default: none")
 }
 
 // registerOut adds --out to a command, with what it writes there beside the page,
@@ -27,7 +28,8 @@ func registerOut(cmd *cobra.Command, others string) {
 		others = ", " + others
 	}
 	cmd.Flags().String("out", "",
-		"write report.html, its figures (SVG, PNG, CSV), result.json"+others+" into the folder `DIR`, made if it is not there; default: none")
+		"write report.html, its figures (SVG, PNG, CSV), result.json"+others+" into the folder `DIR`, made if it "+
+			"is not there; default: none")
 }
 
 // use reads --out of the command that runs: its default is not that of all commands.

@@ -57,9 +57,9 @@ With --model instead of DATA the one model of a file that train has written
 predicts, in units and labels of the data that it was trained on: no resampling and
 no variance, no training data, and the speed of a product of matrices.`,
 		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
-  bootbench predict houses.csv --test new.csv --loss square --noise 0.5 --interval observation --level 0.9 --csv -
+  bootbench predict houses.csv --test new.csv --interval observation --level 0.9 --csv -
   bootbench predict --model houses.json --test new.csv --csv -
-  bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --loss square --noise 1 --json predicted.json`,
+  bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --json predicted.json`,
 		Args: dataOrModel,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPredict(cmd, args, &t, &p) },
 	}
@@ -75,7 +75,8 @@ func (p *predictFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&p.inputs, "test", "",
 		"new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
 	f.StringVar(&p.model, "model", "",
-		"predict by a model file (`FILE`) of train, instead of DATA; of the other flags only those that say how --test is read and answers are written; default: none")
+		"predict by a model file (`FILE`) of train, instead of DATA; of the other flags only those that say how "+
+			"--test is read and answers are written; default: none")
 	p.interval.register(f)
 	p.law.register(f, "new inputs")
 	f.StringVar(&p.csv, "csv", "",
@@ -130,7 +131,8 @@ func (p *predictFlags) check(a *app, data string) error {
 	case p.inputs == "":
 		return usage.Errorf("--test is required: the new inputs")
 	case p.inputs == "-" && a.tasks.folder != "":
-		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save it as a file")
+		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save it as " +
+			"a file")
 	case p.inputs == "-" && data == "-":
 		return usage.Errorf("DATA and --test cannot both be standard input")
 	case p.csv == "-" && a.outputs.stdout():

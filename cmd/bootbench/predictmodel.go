@@ -34,7 +34,8 @@ func dataOrModel(cmd *cobra.Command, args []string) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(modelPredictFlags, f.Name) {
-			err = usage.Errorf("--%s has no meaning with --model: the file holds a model that is trained once, and its preprocessing", f.Name)
+			err = usage.Errorf("--%s has no meaning with --model: the file holds a model that is trained once, and "+
+				"its preprocessing", f.Name)
 		}
 	})
 	return err

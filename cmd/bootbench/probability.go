@@ -179,7 +179,8 @@ func (j *job) calibrationWarning() string {
 	}
 	for class, name := range []string{j.report.Labels.Name(-1), j.report.Labels.Name(1)} {
 		if count[class] == 1 {
-			return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are little more than shares of the classes", name)
+			return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are little "+
+				"more than shares of the classes", name)
 		}
 	}
 	if n := count[0] + count[1]; n < fewExamples {

@@ -26,7 +26,8 @@ type process struct {
 
 func (p *process) register(f *pflag.FlagSet) {
 	f.StringVar(&p.backend, "backend", "",
-		"linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the program was built with it (tag openblas)")
+		"linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the program was built with "+
+			"it (tag openblas)")
 	f.IntVar(&p.threads, "threads", 0, "processors to use, an integer of at least 1 (`T`); default: all of them")
 }
 

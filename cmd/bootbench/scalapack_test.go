@@ -95,7 +95,8 @@ func TestScaLAPACKFaults(t *testing.T) {
 		"nosuch: neither": {[]string{"nosuch"}, exitUsage},
 		"not converged":   {[]string{"boston", "--max-sweeps", "1"}, exitNotConverged},
 	} {
-		args := append([]string{"-np", "2", "bootbench", "estimate", "--engine", "scalapack", "--no-points"}, c.args...)
+		args := append([]string{"-np", "2", "bootbench", "estimate", "--engine", "scalapack", "--no-points"},
+			c.args...)
 		_, stderr, status := finish(t, onTwoRanks(t, args...))
 		if status != c.status || strings.Count(stderr, says) != 1 {
 			t.Errorf("status %d, want %d, and %q once in:\n%s", status, c.status, says, stderr)
@@ -181,7 +182,8 @@ func TestScaLAPACKIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.Contains(stdout.String(), "cancelled") {
+	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.Contains(stdout.String(),
+		"cancelled") {
 		t.Errorf("status %d\n%s", status, stdout.String())
 	}
 }

@@ -30,7 +30,9 @@ func (r *schemeFlags) register(f *pflag.FlagSet) {
 func (r *schemeFlags) registerScheme(f *pflag.FlagSet) {
 	r.flags = f
 	f.StringVar(&r.scheme, "scheme", "poisson",
-		"resampling `SCHEME`: poisson (S is Poisson, mean NU N), multinomial (S = NU N draws with replacement: the bootstrap, or m out of n), subsample (S = NU N without replacement), bernoulli (each example with probability NU) or kfold (cross-validation: all folds but one)")
+		"resampling `SCHEME`: poisson (S is Poisson, mean NU N), multinomial (S = NU N draws with replacement: "+
+			"the bootstrap, or m out of n), subsample (S = NU N without replacement), bernoulli (each example with "+
+			"probability NU) or kfold (cross-validation: all folds but one)")
 	f.IntVar(&r.folds, "folds", defaultFolds,
 		"kfold: number of folds, an integer `K` from 2 to N; N is leave-one-out")
 }

@@ -17,7 +17,8 @@ type solverFlags struct {
 func (v *solverFlags) register(f *pflag.FlagSet) {
 	v.registerLimits(f)
 	f.StringVar(&v.method, "method", "adatap",
-		"approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and Opper 2003")
+		"approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and "+
+			"Opper 2003")
 	f.MarkHidden("method")
 }
 

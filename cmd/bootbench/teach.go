@@ -21,7 +21,8 @@ var elsewhere = map[string]string{
 	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
 	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target",
 	"labels": "target",
-	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples", "checkpoint": "journal", "resume": "journal",
+	"n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
+	"checkpoint": "journal", "resume": "journal",
 }
 
 // flagError says what is wrong with a flag, and leads to what is right.
@@ -71,7 +72,8 @@ func wrongValue(f *pflag.Flag, value string, reason error) error {
 	case number == "":
 		return usage.Errorf("--%s: %w", f.Name, reason)
 	case f.Name == "gamma" && (value == "scale" || value == "auto"):
-		return usage.Errorf("--gamma takes a number, not %q: in scikit-learn that is 1/d for d standardised features; without --loss and --gamma one is chosen", value)
+		return usage.Errorf("--gamma takes a number, not %q: in scikit-learn that is 1/d for d standardised "+
+			"features; without --loss and --gamma one is chosen", value)
 	case strings.ContainsAny(value, ",:") && f.Name == "ratio":
 		return usage.Errorf("--ratio takes one number, not %q; curve DATA --ratio %s computes all", value, value)
 	case strings.ContainsAny(value, ",:") && slices.Contains(gridNames(), f.Name):

@@ -29,7 +29,8 @@ func (t *testFlags) registerPoints(f *pflag.FlagSet) {
 // registerTest adds the test loss.
 func (t *testFlags) registerTest(f *pflag.FlagSet) {
 	f.StringVar(&t.test, "test-loss", "",
-		"by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps 0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
+		"by which left-out predictions are judged, `LOSS`: square, absolute, smooth-eps (eps-insensitive, eps "+
+			"0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
 }
 
 // allMetrics is what --metrics alone means.
@@ -38,7 +39,10 @@ const allMetrics = "all"
 // registerMetrics adds further measures.
 func (t *testFlags) registerMetrics(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.metrics, "metrics", nil,
-		"more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all, which no list at all means; default: none")
+		"more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of "+
+			"numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, "+
+			"standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all, which "+
+			"no list at all means; default: none")
 	f.Lookup("metrics").NoOptDefVal = allMetrics
 }
 
@@ -84,7 +88,8 @@ func joinMetrics(args []string) []string {
 // registerLevel adds the level of intervals.
 func (t *testFlags) registerLevel(f *pflag.FlagSet) {
 	f.Float64Var(&t.level, "level", 0.95,
-		"share of the resamples whose prediction lies in the interval, `P` between 0 and 1: how far the trained predictor moves, not where a new observation falls")
+		"share of the resamples whose prediction lies in the interval, `P` between 0 and 1: how far the trained "+
+			"predictor moves, not where a new observation falls")
 }
 
 func (t *testFlags) checkLevel() error { return checkLevel(t.level) }

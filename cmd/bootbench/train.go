@@ -89,7 +89,8 @@ func (t *trainFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&t.format, "format", "",
 		"`FORMAT` of the model file: json or libsvm; default: by its name, see above")
 	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance,
-		"hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` between 0 and 1")
+		"hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` "+
+			"between 0 and 1")
 	t.perceptron.register(f)
 }
 

@@ -28,10 +28,13 @@ type tuningDocument struct {
 // user asked for and the choice; nothing of a preset is left.
 func TestTune(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"tune synthetic:friedman1,n=50 --starts 2 --kernel matern52 --constant 3 --over noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
-		"tune synthetic:friedman1,n=50 --starts 1 --ard --by loo --drop x10":                                       {"--drop=x10", "--length-scale "},
+		"tune synthetic:friedman1,n=50 --starts 2 --kernel matern52 --constant 3 --over " +
+			"noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
+		"tune synthetic:friedman1,n=50 --starts 1 --ard --by loo --drop " +
+			"x10": {"--drop=x10", "--length-scale "},
 		"tune crabs --starts 1 --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
-		"tune synthetic:friedman1,n=40 --starts 1 --kernel poly --over gamma,coef0 --noise 3 --engine exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
+		"tune synthetic:friedman1,n=40 --starts 1 --kernel poly --over gamma,coef0 --noise 3 --engine " +
+			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
 		"tune boston --starts 1 --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
 	} {
 		d := document[tuningDocument](t, must(t, append(strings.Fields(args), "--json", "-", "--quiet")...))

@@ -88,7 +88,8 @@ func ownedIndices(n, block, count, which int) []int {
 }
 
 // newBlockCyclic is this rank's part of Servants.Matrix; failed is why it has no source.
-func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besides, limit int64) (*BlockCyclic,
+func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besides,
+	limit int64) (*BlockCyclic,
 	error) {
 	if err := agree(g, failed, nil); err != nil {
 		return nil, err
@@ -120,7 +121,8 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 func checkParts(g Grid, n, block int, besides, limit int64) error {
 	rows, cols := largestPart(g, n, block)
 	if most := rows * cols; most > maxNumbers {
-		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to %d: take at least %d ranks",
+		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to "+
+			"%d: take at least %d ranks",
 			linalg.ErrMemory, most, g.Size(), int64(maxNumbers), int64(n)*int64(n)/maxNumbers+1)
 	}
 	node := int64(g.PerNode())

@@ -109,7 +109,8 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 
 // ErrServants says that there are none.
 var ErrServants = errors.New(
-	"the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run by mpirun")
+	"the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run " +
+		"by mpirun")
 
 // Matrix spreads the matrix of source over the ranks in blocks of the given edge (0: DefaultBlock). text is
 // what the servants make the same source from. It takes the place of the matrix before it, whose engine is

@@ -315,7 +315,8 @@ func ignoreFileSize(t *testing.T) {
 func FuzzJournal(f *testing.F) {
 	text, _ := json.Marshal(head)
 	content := slices.Concat([]byte(firstLine), line(headKey, text), taskLine(key(0), result(0)))
-	for _, seed := range [][]byte{nil, content, content[:len(content)/2], content[30:], []byte("bootbench journal 2\n")} {
+	for _, seed := range [][]byte{nil, content, content[:len(content)/2], content[30:],
+		[]byte("bootbench journal 2\n")} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {

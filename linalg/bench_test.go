@@ -31,7 +31,7 @@ func BenchmarkRefresh(b *testing.B) {
 		gemm := newProduct(n)
 		for name, build := range engines {
 			if name != "exact" && !(name == "recursions" && blas.SmallWork(n) > 0) {
-				continue // other flops: see BenchmarkLowRank; ranks: see BenchmarkRanks
+				continue // the others do other flops
 			}
 			for _, what := range []string{"diag", "full", "single"} {
 				e := build(k)
@@ -214,15 +214,6 @@ func benchmarkOrders() []int {
 		return []int{500, 1000}
 	}
 	return []int{100, 200, 350, 500, 600, 1000, 2000, 4000}
-}
-
-// gemmRate is the best of three products of order n, in GFLOP/s.
-func gemmRate(n int) float64 {
-	p, best := newProduct(n), 0.0
-	for range 3 {
-		best = max(best, p.flops()/p.seconds()/1e9)
-	}
-	return best
 }
 
 // product is dgemm on square matrices of order n.

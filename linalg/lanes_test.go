@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
 
 // TestLanes: three lanes compute what one does, to the rounding of sums in another order (that of single
@@ -86,4 +88,39 @@ func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count in
 	s.Solve(solution)
 	all = append(all, solution)
 	return all
+}
+
+// randomPoints is the kernel exp(-|x-x'|^2) of random points in 6 dimensions, computed when it is asked for.
+type randomPoints struct{ x [][6]float64 }
+
+func newRandomPoints(n int, rng *rand.Rand) randomPoints {
+	c := randomPoints{make([][6]float64, n)}
+	for i := range c.x {
+		for j := range c.x[i] {
+			c.x[i][j] = 2 * rng.Float64()
+		}
+	}
+	return c
+}
+
+func (c randomPoints) N() int { return len(c.x) }
+
+func (c randomPoints) Diagonal(dst []float64) error {
+	for i := range dst {
+		dst[i] = 1
+	}
+	return nil
+}
+
+func (c randomPoints) Columns(dst []float64, sites []int, first, last int) error {
+	core.Parallel(len(sites), func(p int) {
+		for i, x := range c.x[first:last] {
+			sum := 0.0
+			for j, v := range c.x[sites[p]] {
+				sum += (v - x[j]) * (v - x[j])
+			}
+			dst[p*(last-first)+i] = math.Exp(-sum)
+		}
+	})
+	return nil
 }

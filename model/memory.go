@@ -35,31 +35,26 @@ func (m *Model) matrixBytes() int64 {
 	return linalg.SymBytes(m.Sites())
 }
 
-// trainerBytes is the memory of trainers of the model's loss: what all share beside the kernel
-// matrix, and what each holds for n drawn sites. Where a loss has bends, part of that is never
-// written, and is then no memory of the machine's.
+// trainerBytes is the most that trainers of the model's loss take: what all share beside the kernel
+// matrix, and what each holds for n drawn sites, in matrices between these.
 func (m *Model) trainerBytes(n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
-	matrix := 8 * room * room
 	if _, ok := m.trainedOnFactor(); ok {
 		return 0, 16 * room * int64(m.Factor.Rank())
 	}
 	if m.Factor != nil {
 		shared = linalg.SymBytes(m.Sites()) // of Dense
 	}
+	matrices := 3.0
 	switch m.Loss.(type) {
 	case loss.Square:
-		return shared, matrix
+		matrices = 1
 	case loss.HardMargin, loss.Hinge:
-		shared += 8 * sites * sites // rows in full
-		if room == sites {
-			matrix = 0 // which are those of the training
-		}
-		return shared, matrix + matrix/8 // and a factor between the free sites
+		matrices, shared = 1.3, shared+8*sites*sites // between the free sites; rows in full
 	case gp.Likelihood:
-		return shared, 4 * matrix
+		matrices = 4
 	}
-	return shared, 2 * matrix
+	return shared, int64(8 * matrices * float64(room*room))
 }
 
 // FitBytes is the memory that FullFit takes beside the kernel matrix.
@@ -84,11 +79,7 @@ func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistributio
 	averages := 8 * (retrain.NumbersPerExample(len(settings.Tests))*n + retrain.NumbersPerInput*outputs)
 	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
 		theory := m.heldBytes() - m.matrixBytes()
-		kept := theory
-		if m.copyBytes() > 0 {
-			kept -= linalg.EngineBytes(m.Sites(), 0) // batches multiply by the copy, and let go of the engine
-		}
-		return max(theory+m.marginBytes(m.solveRoom()), averages+kept+m.batchBytes(settings, outputs))
+		return theory + max(m.marginBytes(m.solveRoom()), averages+m.batchBytes(settings, outputs))
 	}
 	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
 	shared, each := m.trainerBytes(int(drawn))

@@ -6,25 +6,27 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/train"
 )
 
 // BlockSize is the number of resamples in a block.
 const BlockSize = 64
 
-// Fit is one resample: its counts, and where its predictions go.
+// Fit is one weighted training set, and where its predictions go.
 type Fit struct {
-	Number int       // of the resample
-	Counts []int     // of the examples
-	F      []float64 // length Trainer.Outputs
-	Known  bool      // F holds the predictions already
-	Err    error     // why there are none
+	Number         int       // in its plan
+	Weight, Target []float64 // of the examples
+	F              []float64 // length Trainer.Outputs
+	Known          bool      // F holds the predictions already
+	Err            error     // why there are none
 }
 
 // Block is resamples in training together, for one goroutine.
 type Block struct {
 	rows    rows
 	trainer *Trainer
-	exact   Exact // made when first needed
+	exact   train.Trainer // made when first needed
 }
 
 // rows is a block in either precision.
@@ -55,7 +57,7 @@ func (b *Block) fitExactly(f *Fit) (err error) {
 			return err
 		}
 	}
-	return b.exact.Fit(f.Counts, f.F[:b.trainer.inputs()])
+	return b.exact.Fit(f.Weight, f.Target, f.F[:b.trainer.inputs()])
 }
 
 // block is the rows of a Block.
@@ -74,9 +76,9 @@ type block[T number] struct {
 
 // row is one resample in training.
 type row[T number] struct {
-	fit        *Fit
-	weight     []float64 // count of each site
-	weighted   []T       // residual of the last iterate, in standard deviations of f
+	fit *Fit
+	sites
+	weighted   []T // residual of the last iterate, in standard deviations of f
 	history    anderson[T]
 	iterations int
 }
@@ -112,13 +114,13 @@ func (b *block[T]) train(ctx context.Context, fits []Fit, leave func(*Fit)) {
 
 // reserve makes room for so many rows.
 func (b *block[T]) reserve(count int) {
-	sites := b.trainer.Sites()
+	n := b.trainer.Sites()
 	if count > b.x.rows {
-		b.x, b.p = newMatrix[T](count, sites), newMatrix[T](count, sites)
+		b.x, b.p = newMatrix[T](count, n), newMatrix[T](count, n)
 	}
 	for len(b.rows) < count {
-		b.rows = append(b.rows, row[T]{weight: make([]float64, sites), weighted: make([]T, sites),
-			history: newAnderson[T](b.trainer.settings.Depth, sites)})
+		b.rows = append(b.rows, row[T]{sites: newSites(n), weighted: make([]T, n),
+			history: newAnderson[T](b.trainer.settings.Depth, n)})
 	}
 }
 
@@ -128,7 +130,7 @@ func (b *block[T]) start(f *Fit) {
 	row := &b.rows[b.active]
 	row.fit, row.iterations = f, 0
 	row.history.reset()
-	b.trainer.examples.weigh(row.weight, f.Counts)
+	b.trainer.examples.gather(&row.sites, f)
 	clear(b.x.row(b.active))
 	clear(b.p.row(b.active))
 	clear(row.weighted)
@@ -194,7 +196,7 @@ func (b *block[T]) evaluate(i int) (worst float64) {
 		h[j] = cavity[j] + float64(p[j])*inverseB[j]
 		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // where a map that iterates may start
 	}
-	b.trainer.examples.relax(fitted, s.c, h, row.weight, row.fit.Counts)
+	b.trainer.examples.relax(fitted, s.c, h, &row.sites)
 	difference, image := row.history.open()
 	difference, image, weighted := difference[:len(x)], image[:len(x)], row.weighted[:len(x)]
 	perDeviation, force := b.scales.perDeviation[:len(x)], b.scales.force[:len(x)]

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/train"
 )
 
 // Settings say how to train. The zero value means the defaults.
@@ -41,18 +43,13 @@ const (
 	singleInverseB  = 1e3
 )
 
-// Exact trains one resample at a time, see retrain.Trainer.
-type Exact interface {
-	Fit(counts []int, f []float64) error
-}
-
 // Trainer is batch training bound to its data: what the blocks of all workers share.
 type Trainer struct {
 	surrogate *surrogate
 	examples  *examples
 	settings  Settings
 	extra     blas64.General // P x M: f at the new inputs = extra xi
-	newExact  func() (Exact, error)
+	newExact  func() (train.Trainer, error)
 
 	single *precision[float32] // one of both
 	double *precision[float64]
@@ -83,7 +80,7 @@ func (t *Trainer) Stats() Stats {
 // New prepares batch training around a theory. extra, P x M, takes xi to the predictions
 // at P new inputs (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact
 // makes a trainer for what does not converge.
-func New(theory Theory, p Problem, extra blas64.General, newExact func() (Exact, error),
+func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.Trainer, error),
 	s Settings) (*Trainer, error) {
 	surrogate, err := newSurrogate(theory)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/train"
 )
 
 // judged is the accuracy of theory variances against a reference whose resamples
@@ -83,7 +84,7 @@ type lottery struct {
 	sd  []float64
 }
 
-func (l lottery) Fit(_ []int, f []float64) error {
+func (l lottery) Fit(_, _, f []float64) error {
 	for i, sd := range l.sd {
 		f[i] = sd * l.rng.NormFloat64()
 	}
@@ -105,8 +106,9 @@ func TestAccuracyDrawn(t *testing.T) {
 		variance[i] = math.Exp(2 * rng.NormFloat64())
 		draw.sd[i] = math.Sqrt(variance[i])
 	}
-	problem := retrain.Problem{Y: make([]float64, sites), Scheme: resample.Poisson{Ratio: 1}}
-	reference, err := retrain.Run(t.Context(), problem, func() (retrain.Trainer, error) { return draw, nil },
+	problem := retrain.Problem{Y: make([]float64, sites),
+		Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}, Y: make([]float64, sites)}}
+	reference, err := retrain.Run(t.Context(), problem, func() (train.Trainer, error) { return draw, nil },
 		retrain.Settings{Resamples: resamples, Workers: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -336,8 +336,8 @@ func (x *experiment) repeats() int {
 // retrain computes the reference by a method of the model.
 func (x *experiment) retrain(ctx context.Context, method func(context.Context, resample.Scheme,
 	model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
-	result, err := method(ctx, x.scheme, model.RetrainSettings{Settings: retrain.Settings{
-		Resamples: x.settings.Resamples, Seed: x.settings.Seed, Workers: x.settings.Workers,
+	result, err := method(ctx, x.scheme, model.RetrainSettings{Seed: x.settings.Seed, Settings: retrain.Settings{
+		Resamples: x.settings.Resamples, Workers: x.settings.Workers,
 		Tests:    []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("retraining", done, total) },
 	}})

@@ -289,7 +289,7 @@ func TestDraws(t *testing.T) {
 	for i, site := range x.model.Site {
 		known[site] = append(known[site], x.model.Set.Y[i])
 	}
-	for b := range uint64(3) {
+	for b := range 3 {
 		d := x.draw(b)
 		for r, site := range d.rows {
 			if !slices.Contains(known[site], d.targets[r]) {
@@ -299,7 +299,8 @@ func TestDraws(t *testing.T) {
 		merged := need.One(x.model.NewTrainer())(t)
 		naive := need.One(gp.NewNaive(x.model.Gram, 1))(t)
 		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
-		for _, err := range []error{merged.Fit(d.counts, f), naive.Fit(d.rows, d.targets), naive.Predict(g)} {
+		for _, err := range []error{merged.Fit(d.weight, x.model.Set.Y, f), naive.Fit(d.rows, d.targets),
+			naive.Predict(g)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -183,7 +183,7 @@ func (t *trainedPart) holdOut(others *dataset.Set) error {
 	began := time.Now()
 	r, err := t.model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance})
 	if err == nil {
-		err = r.Err()
+		err = r.Err
 	}
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"bootbench/gp"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // timedFits is how many resamples the single fits are timed on.
@@ -28,20 +28,21 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		return fits, err
 	}
 	f := make([]float64, x.model.Sites())
-	once := slices.Repeat([]int{1}, x.model.Set.N())
-	if fits.FitS, err = medianSeconds(x.repeats(), func(int) error { return trainer.Fit(once, f) }); err != nil {
+	once, y := slices.Repeat([]float64{1}, x.model.Set.N()), x.model.Set.Y
+	if fits.FitS, err = medianSeconds(x.repeats(),
+		func(int) error { return trainer.Fit(once, y, f) }); err != nil {
 		return fits, err
 	}
 	draws := make([]drawn, timedFits)
 	for b := range draws {
-		draws[b] = x.draw(uint64(b))
+		draws[b] = x.draw(b)
 	}
 	times := make([]float64, timedFits)
 	for b, d := range draws {
 		if err := ctx.Err(); err != nil {
 			return fits, err
 		}
-		if times[b], err = medianSeconds(1, func(int) error { return trainer.Fit(d.counts, f) }); err != nil {
+		if times[b], err = medianSeconds(1, func(int) error { return trainer.Fit(d.weight, y, f) }); err != nil {
 			return fits, err
 		}
 		x.tell("fits", b+1, timedFits)
@@ -89,18 +90,18 @@ func median(values []float64) float64 {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// drawn is one resample: the counts of the examples, and its rows one by one.
+// drawn is one resample: the weights of the examples, and its rows one by one.
 type drawn struct {
-	counts  []int
+	weight  []float64
 	rows    []int // site of each drawn row
 	targets []float64
 }
 
-func (x *experiment) draw(b uint64) drawn {
-	d := drawn{counts: make([]int, x.model.Set.N())}
-	x.scheme.Sample(rand.New(rand.NewPCG(x.settings.Seed+1, b)), d.counts)
-	for example, k := range d.counts {
-		for range k {
+func (x *experiment) draw(b int) drawn {
+	d := drawn{weight: make([]float64, x.model.Set.N())}
+	resample.Resamples{Scheme: x.scheme, Seed: x.settings.Seed + 1, Y: x.model.Set.Y}.Fit(b, d.weight)
+	for example, w := range d.weight {
+		for range int(w) {
 			d.rows = append(d.rows, x.model.Site[example])
 			d.targets = append(d.targets, x.model.Set.Y[example])
 		}

@@ -102,9 +102,9 @@ func breadth(b *testing.B, spec model.Spec) {
 		s.LeftOut(loss.SquareTest{})
 		theory = append(theory, time.Since(began).Seconds())
 		for draw := range 3 {
-			counts := x.draw(uint64(draw)).counts
+			weight := x.draw(draw).weight
 			began := time.Now()
-			if err := trainer.Fit(counts, f); err != nil {
+			if err := trainer.Fit(weight, x.model.Set.Y, f); err != nil {
 				b.Fatal(err)
 			}
 			fits = append(fits, time.Since(began).Seconds())

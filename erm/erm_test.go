@@ -73,13 +73,13 @@ func TestSquare(t *testing.T) {
 		for i := range p.Y {
 			p.Y[i] += rng.NormFloat64()
 		}
-		count, target := make([]int, 12), make([]float64, 12)
+		count, target := make([]float64, 12), make([]float64, 12)
 		for i, w := range p.Weight {
-			count[p.Site[i]] += int(w)
+			count[p.Site[i]] += w
 			target[p.Site[i]] += w * p.Y[i]
 		}
 		for i, c := range count {
-			target[i] /= math.Max(1, float64(c))
+			target[i] /= math.Max(1, c)
 		}
 		fit := need.One(gp.NewTrainer(k, 0.3))(t)
 		if err := fit.Fit(count, target); err != nil {

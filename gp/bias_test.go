@@ -42,9 +42,9 @@ func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym)
 func TestBiasIsLimit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 1))
 	k := rbf(rng, 12)
-	count, target := make([]int, 12), make([]float64, 12)
+	count, target := make([]float64, 12), make([]float64, 12)
 	for i := range count {
-		count[i], target[i] = rng.IntN(3), 5+rng.NormFloat64()
+		count[i], target[i] = float64(rng.IntN(3)), 5+rng.NormFloat64()
 	}
 	tr := need.One(gp.NewBiasedTrainer(k, 0.2))(t)
 	got := fit(t, tr, count, target)

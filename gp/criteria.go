@@ -23,7 +23,7 @@ type Criterion struct {
 // posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i
 // examples of mean target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
 type posterior struct {
-	count          []int
+	weight         []float64
 	y, s, alpha    []float64
 	p              blas64.General
 	logDeterminant float64 // of K + diag S
@@ -37,18 +37,18 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	if err := site.Check(len(y), n); err != nil {
 		return nil, err
 	}
-	q := &posterior{count: make([]int, n), y: make([]float64, n), s: make([]float64, n),
+	q := &posterior{weight: make([]float64, n), y: make([]float64, n), s: make([]float64, n),
 		alpha: make([]float64, n)}
-	site.Merge(y, nil, q.count, q.y)
-	if err := checkFull(n, noise, q.count, q.y); err != nil {
+	site.Merge(y, nil, q.weight, q.y)
+	if err := checkFull(n, noise, q.weight, q.y); err != nil {
 		return nil, err
 	}
 	square := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
 	}
 	l := square()
-	for i, c := range q.count {
-		q.s[i] = noise / float64(c)
+	for i, w := range q.weight {
+		q.s[i] = noise / w
 		for j := range i + 1 {
 			l.Data[i*l.Stride+j] = k.At(i, j)
 		}
@@ -100,8 +100,8 @@ func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Cri
 	c.Value = (floats.Dot(q.y, q.alpha)+q.logDeterminant+m*math.Log(2*math.Pi))/2 +
 		(examples-m)/2*math.Log(2*math.Pi*noise) + within/(2*noise)
 	c.Noise = (examples-m)/2 - within/(2*noise)
-	for i, n := range q.count {
-		c.Value += math.Log(float64(n)) / 2
+	for i, w := range q.weight {
+		c.Value += math.Log(w) / 2
 		row := q.p.Data[i*q.p.Stride : i*q.p.Stride+len(q.y)]
 		floats.AddScaled(row, -q.alpha[i], q.alpha)
 		floats.Scale(0.5/examples, row)
@@ -128,7 +128,7 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 	byFit, byLeverage := make([]float64, n), make([]float64, n)
 	for e, v := range y {
 		i := site.At(e)
-		left := 1 - (1-q.s[i]*q.own(i))/float64(q.count[i])
+		left := 1 - (1-q.s[i]*q.own(i))/q.weight[i]
 		r := (v - q.y[i] + q.s[i]*q.alpha[i]) / left
 		c.Value += r * r / float64(len(y))
 		byFit[i] -= 2 * r / left / float64(len(y))
@@ -138,7 +138,7 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 	scaled := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)} // -diag(p) P
 	for i, s := range q.s {
 		byAlpha[i] = -s * byFit[i]
-		own := s / float64(q.count[i]) * byLeverage[i]
+		own := s / q.weight[i] * byLeverage[i]
 		floats.AddScaled(scaled.Data[i*n:(i+1)*n], own, q.p.Data[i*q.p.Stride:i*q.p.Stride+n])
 	}
 	q.mul(pushed, byAlpha)
@@ -148,7 +148,7 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 		row := c.Kernel.Data[i*n : (i+1)*n]
 		floats.AddScaled(row, -pushed[i]/2, q.alpha)
 		floats.AddScaled(row, -q.alpha[i]/2, pushed)
-		direct := -q.alpha[i]*byFit[i] - q.own(i)/float64(q.count[i])*byLeverage[i]
+		direct := -q.alpha[i]*byFit[i] - q.own(i)/q.weight[i]*byLeverage[i]
 		c.Noise += s * (row[i] + direct)
 	}
 	return c, nil

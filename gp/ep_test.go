@@ -127,13 +127,13 @@ func TestEPGaussian(t *testing.T) {
 	for range 10 {
 		const m = 12
 		k, set := plane(rng, m, 2), examples(rng, m, 25, false)
-		count, target := make([]int, m), make([]float64, m)
+		count, target := make([]float64, m), make([]float64, m)
 		for i, w := range set.Weight {
-			count[set.Site[i]] += int(w)
+			count[set.Site[i]] += w
 			target[set.Site[i]] += w * set.Y[i]
 		}
 		for i, c := range count {
-			target[i] /= max(1, float64(c))
+			target[i] /= max(1, c)
 		}
 		trainer := need.One(gp.NewTrainer(k, 0.3))(t)
 		if err := trainer.Fit(count, target); err != nil {

@@ -2,32 +2,33 @@ package gp
 
 import (
 	"fmt"
+	"math"
 
 	"bootbench/linalg"
 
 	gonum "gonum.org/v1/gonum/blas"
 )
 
-// FitFull trains on all data: site i holds count[i] >= 1 examples with mean
-// target target[i], and noise >= 0 is their variance. It returns the fit at the
+// FitFull trains on all data: site i has weight[i] > 0, as that many
+// examples, and mean target target[i], and noise >= 0 is their variance. It returns the fit at the
 // sites. It factorises in the scratch triangle of k, where it leaves the Cholesky
-// factor of K + diag(noise/count), and leaves k as it was; the bound BLAS may use
+// factor of K + diag(noise/weight), and leaves k as it was; the bound BLAS may use
 // all its threads. A failed factorisation is a *PivotError.
-func FitFull(k *linalg.Sym, noise float64, count []int, target []float64) ([]float64, error) {
-	return fitFull(k, noise, count, target, (*system).solve)
+func FitFull(k *linalg.Sym, noise float64, weight, target []float64) ([]float64, error) {
+	return fitFull(k, noise, weight, target, (*system).solve)
 }
 
 // FitFullWithBias is FitFull for a model with a bias.
-func FitFullWithBias(k *linalg.Sym, noise float64, count []int, target []float64) ([]float64, error) {
-	return fitFull(k, noise, count, target, func(s *system, b []float64, site []int, ridge []float64) error {
+func FitFullWithBias(k *linalg.Sym, noise float64, weight, target []float64) ([]float64, error) {
+	return fitFull(k, noise, weight, target, func(s *system, b []float64, site []int, ridge []float64) error {
 		_, err := s.solveWithBias(b, site, ridge)
 		return err
 	})
 }
 
-func fitFull(k *linalg.Sym, noise float64, count []int, target []float64, solve func(s *system, b []float64,
+func fitFull(k *linalg.Sym, noise float64, weight, target []float64, solve func(s *system, b []float64,
 	site []int, ridge []float64) error) ([]float64, error) {
-	if err := checkFull(k.N(), noise, count, target); err != nil {
+	if err := checkFull(k.N(), noise, weight, target); err != nil {
 		return nil, err
 	}
 	release, err := k.Reserve()
@@ -40,8 +41,8 @@ func fitFull(k *linalg.Sym, noise float64, count []int, target []float64, solve 
 	scratch := k.Scratch()
 	s := system{kernel: k, uplo: gonum.Lower, n: k.N(), stride: scratch.Stride, a: scratch.Data}
 	site, ridge := make([]int, s.n), make([]float64, s.n)
-	for i, c := range count {
-		site[i], ridge[i] = i, noise/float64(c)
+	for i, w := range weight {
+		site[i], ridge[i] = i, noise/w
 	}
 	f := append([]float64{}, target...)
 	if err := solve(&s, f, site, ridge); err != nil {
@@ -54,24 +55,24 @@ func fitFull(k *linalg.Sym, noise float64, count []int, target []float64, solve 
 }
 
 // FitByEngine is FitFull for a kernel matrix in any form, through its engine: with
-// d = count/noise, f = G (d o target). noise must be positive. On a low-rank matrix
+// d = weight/noise, f = G (d o target). noise must be positive. On a low-rank matrix
 // it costs O(M rank^2).
-func FitByEngine(k linalg.Kernel, noise float64, count []int, target []float64) ([]float64, error) {
-	f, _, err := FitWithLeverages(k, noise, count, target)
+func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) ([]float64, error) {
+	f, _, err := FitWithLeverages(k, noise, weight, target)
 	return f, err
 }
 
 // FitWithLeverages is FitByEngine, and b = 1 - d diag(G): 1 - b_i is the share of a
 // site's mean target in the fit there.
-func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []float64) (fit, b []float64,
+func FitWithLeverages(k linalg.Kernel, noise float64, weight, target []float64) (fit, b []float64,
 	err error) {
-	if err := checkFull(k.N(), noise, count, target); err != nil {
+	if err := checkFull(k.N(), noise, weight, target); err != nil {
 		return nil, nil, err
 	}
 	n := k.N()
 	d, g, f := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i, c := range count {
-		d[i] = float64(c) / noise
+	for i, w := range weight {
+		d[i] = w / noise
 		g[i] = d[i] * target[i]
 	}
 	engine := k.Engine()
@@ -87,16 +88,16 @@ func FitWithLeverages(k linalg.Kernel, noise float64, count []int, target []floa
 	return f, b, nil
 }
 
-func checkFull(m int, noise float64, count []int, target []float64) error {
+func checkFull(m int, noise float64, weight, target []float64) error {
 	if err := checkNoise(noise); err != nil {
 		return err
 	}
-	if err := checkTrainingSet(m, count, target); err != nil {
-		return err
+	if len(weight) != m || len(target) != m {
+		return fmt.Errorf("%d weights and %d targets do not fit %d sites", len(weight), len(target), m)
 	}
-	for i, k := range count {
-		if k == 0 {
-			return fmt.Errorf("site %d holds no example", i+1)
+	for i, w := range weight {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("site %d has weight %v, must be finite and positive", i+1, w)
 		}
 	}
 	return nil

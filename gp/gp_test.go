@@ -55,15 +55,15 @@ func drawRows(rng *rand.Rand, m, s int) rows {
 }
 
 // merged counts the rows of each of m sites and averages their targets.
-func (r rows) merged(m int) (count []int, target []float64) {
-	count, target = make([]int, m), make([]float64, m)
+func (r rows) merged(m int) (count, target []float64) {
+	count, target = make([]float64, m), make([]float64, m)
 	for p, i := range r.site {
 		count[i]++
 		target[i] += r.target[p]
 	}
 	for i, k := range count {
 		if k > 0 {
-			target[i] /= float64(k)
+			target[i] /= k
 		}
 	}
 	return count, target
@@ -109,7 +109,7 @@ func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
 	return f
 }
 
-func fit(t testing.TB, tr *gp.Trainer, count []int, target []float64) []float64 {
+func fit(t testing.TB, tr *gp.Trainer, count, target []float64) []float64 {
 	t.Helper()
 	if err := tr.Fit(count, target); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestFitIsStationary(t *testing.T) {
 		tr := newTrainer(t, k, noise)
 		f := fit(t, tr, count, target)
 		for i := range m {
-			want := float64(count[i]) * (target[i] - f[i]) / noise
+			want := count[i] * (target[i] - f[i]) / noise
 			if math.Abs(tr.Alpha()[i]-want) > 1e-9*(1+math.Abs(want)) {
 				t.Errorf("m=%d: alpha_%d = %v, optimality asks for %v", m, i, tr.Alpha()[i], want)
 			}
@@ -205,10 +205,10 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, uint64(m)))
 		k := rbf(rng, m)
 		before := linalg.NewSym(m)
-		count, target := make([]int, m), make([]float64, m)
+		count, target := make([]float64, m), make([]float64, m)
 		for i := range m {
 			copy(before.Row(i), k.Row(i))
-			count[i] = 1 + rng.IntN(3)
+			count[i] = float64(1 + rng.IntN(3))
 			target[i] = rng.NormFloat64()
 		}
 		full := need.One(gp.FitFull(k, noise, count, target))(t)
@@ -244,7 +244,7 @@ func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 		k.Set(4, j, k.At(1, j))
 	}
 	k.Set(4, 4, 1)
-	count, target := []int{1, 1, 0, 2, 1, 1}, []float64{1, -1, 0, 2, 1, 0}
+	count, target := []float64{1, 1, 0, 2, 1, 1}, []float64{1, -1, 0, 2, 1, 0}
 	check := func(t *testing.T, fit func() error) {
 		var pivot *gp.PivotError
 		if err := fit(); !errors.As(err, &pivot) {
@@ -282,9 +282,9 @@ func TestIndefiniteKernelIsRefused(t *testing.T) {
 	}
 	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
 	tr := newTrainer(t, k, 0.5)
-	fit(t, tr, []int{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
+	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
 	var pivot *gp.PivotError
-	if err := tr.Fit([]int{1, 1, 1}, make([]float64, 3)); !errors.As(err, &pivot) {
+	if err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3)); !errors.As(err, &pivot) {
 		t.Fatalf("error is %v", err)
 	}
 	if pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
@@ -299,7 +299,7 @@ func TestIndefiniteKernelIsRefused(t *testing.T) {
 func TestNonFiniteKernelIsRefused(t *testing.T) {
 	k := rbf(rand.New(rand.NewPCG(5, 5)), 4)
 	k.Set(1, 3, math.NaN())
-	ones, zeros := []int{1, 1, 1, 1}, make([]float64, 4)
+	ones, zeros := []float64{1, 1, 1, 1}, make([]float64, 4)
 	if err := newTrainer(t, k, 1).Fit(ones, zeros); err == nil {
 		t.Error("trainer accepted a NaN in the kernel matrix")
 	}
@@ -312,7 +312,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
 	tr := newTrainer(t, k, 1)
 	naive := need.One(gp.NewNaive(k, 1))(t)
-	full := func(noise float64, count []int, target []float64) error {
+	full := func(noise float64, count, target []float64) error {
 		_, err := gp.FitFull(k, noise, count, target)
 		return err
 	}
@@ -323,12 +323,12 @@ func TestBadInputIsRefused(t *testing.T) {
 	}{
 		{func() error { _, err := gp.NewTrainer(k, -1); return err }(), "noise"},
 		{func() error { _, err := gp.NewNaive(k, math.NaN()); return err }(), "noise"},
-		{tr.Fit([]int{1, 1}, zeros), "3 sites"},
-		{tr.Fit([]int{1, -2, 1}, zeros), "site 2 has count -2"},
+		{tr.Fit([]float64{1, 1}, zeros), "3 sites"},
+		{tr.Fit([]float64{1, -2, 1}, zeros), "site 2 has weight -2"},
 		{tr.Predict(zeros[:2]), "3 sites"},
-		{full(math.Inf(1), []int{1, 1, 1}, zeros), "noise"},
-		{full(1, []int{1, 0, 1}, zeros), "site 2 holds no example"},
-		{full(1, []int{1, 0, 1}, zeros[:1]), "3 sites"},
+		{full(math.Inf(1), []float64{1, 1, 1}, zeros), "noise"},
+		{full(1, []float64{1, 0, 1}, zeros), "site 2 has weight 0"},
+		{full(1, []float64{1, 0, 1}, zeros[:1]), "3 sites"},
 		{naive.Fit([]int{0}, zeros), "do not match"},
 		{naive.Fit([]int{0, 3, 1}, zeros), "site 4 of 3"},
 		{naive.Predict(zeros[:2]), "3 sites"},
@@ -447,7 +447,7 @@ func BenchmarkPredict(b *testing.B) {
 func BenchmarkFull(b *testing.B) {
 	for _, n := range []int{500, 2000} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
-		k, count, target := rbf(rng, n), make([]int, n), make([]float64, n)
+		k, count, target := rbf(rng, n), make([]float64, n), make([]float64, n)
 		for i := range count {
 			count[i], target[i] = 1, rng.NormFloat64()
 		}
@@ -467,14 +467,14 @@ func TestWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const m = 15
 	k := rbf(rng, m)
-	weight, count, target := make([]float64, m), make([]int, m), make([]float64, m)
+	weight, count, target := make([]float64, m), make([]float64, m), make([]float64, m)
 	for i := range count {
-		count[i], target[i] = rng.IntN(6), rng.NormFloat64()
-		weight[i] = float64(count[i]) / 2
+		count[i], target[i] = float64(rng.IntN(6)), rng.NormFloat64()
+		weight[i] = count[i] / 2
 	}
 	want := fit(t, newTrainer(t, k, 0.2), count, target)
 	tr, got := newTrainer(t, k, 0.1), make([]float64, m)
-	if err := tr.FitWeighted(weight, target); err != nil {
+	if err := tr.Fit(weight, target); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.Predict(got); err != nil {
@@ -485,7 +485,7 @@ func TestWeights(t *testing.T) {
 	}
 	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 		weight[3] = bad
-		if err := tr.FitWeighted(weight, target); err == nil || !strings.Contains(err.Error(), "site 4") {
+		if err := tr.Fit(weight, target); err == nil || !strings.Contains(err.Error(), "site 4") {
 			t.Errorf("weight %v: %v", bad, err)
 		}
 	}

@@ -20,9 +20,8 @@ type Trainer struct {
 	noise  float64
 	biased bool
 	system system
-	weight []float64 // of Fit: the counts
-	active []int     // sites with k > 0, ascending
-	ridge  []float64 // s2/k over the active sites
+	active []int     // sites of positive weight, ascending
+	ridge  []float64 // s2/weight over the active sites
 	beta   []float64 // the system's right side, then its solution, over the active sites
 	fitted []float64 // f at the active sites
 	alpha  []float64 // beta spread over all M sites
@@ -40,7 +39,6 @@ func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
 	return &Trainer{
 		noise:  noise,
 		system: system{kernel: k},
-		weight: make([]float64, m),
 		active: make([]int, 0, m),
 		ridge:  make([]float64, m),
 		beta:   make([]float64, m),
@@ -69,24 +67,11 @@ func checkNoise(noise float64) error {
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return t.system.kernel.N() }
 
-// Fit trains on the set that holds site i count[i] >= 0 times with mean target
-// target[i]; both have length M, and targets of sites with count 0 are not
-// looked at. A set without rows leaves the prior mean 0. A failed
+// Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target
+// target[i]; both have length M, and targets of sites of weight 0 are not
+// looked at. A set without weights leaves the prior mean 0. A failed
 // factorisation is a *PivotError. After an error the Trainer is untrained.
-func (t *Trainer) Fit(count []int, target []float64) error {
-	if err := checkTrainingSet(t.Sites(), count, target); err != nil {
-		t.forget()
-		return err
-	}
-	for i, k := range count {
-		t.weight[i] = float64(k)
-	}
-	return t.FitWeighted(t.weight, target)
-}
-
-// FitWeighted is Fit for real weights >= 0 instead of counts: site i counts as weight[i] examples of its
-// target.
-func (t *Trainer) FitWeighted(weight, target []float64) error {
+func (t *Trainer) Fit(weight, target []float64) error {
 	if err := t.begin(weight, target); err != nil {
 		return err
 	}
@@ -136,20 +121,8 @@ func (t *Trainer) begin(weight, target []float64) error {
 	return nil
 }
 
-func checkTrainingSet(m int, count []int, target []float64) error {
-	if len(count) != m || len(target) != m {
-		return fmt.Errorf("%d counts and %d targets do not fit %d sites", len(count), len(target), m)
-	}
-	for i, k := range count {
-		if k < 0 {
-			return fmt.Errorf("site %d has count %d", i+1, k)
-		}
-	}
-	return nil
-}
-
 // finish writes the solution to alpha, and f at the active sites, which the system
-// gives: K_aa alpha + bias = t_a - (s2/k_a) alpha.
+// gives: K_aa alpha + bias = t_a - (s2/w_a) alpha.
 func (t *Trainer) finish(target []float64) {
 	for p, i := range t.active {
 		t.alpha[i] = t.beta[p]
@@ -158,7 +131,7 @@ func (t *Trainer) finish(target []float64) {
 }
 
 // Alpha is a view of the dual weights over all M sites, f = K alpha + Bias, zero where
-// the count was 0. The next Fit overwrites it.
+// the weight was 0. The next Fit overwrites it.
 func (t *Trainer) Alpha() []float64 { return t.alpha }
 
 // Bias is that of the last Fit, 0 of a Trainer without one.

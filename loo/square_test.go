@@ -33,7 +33,7 @@ func TestResiduals(t *testing.T) {
 		got := need.One(Residuals(k, site, y, noise))(t)
 		trainer := need.One(gp.NewTrainer(k, noise))(t)
 		for i, v := range y {
-			count, mean := make([]int, m), make([]float64, m)
+			count, mean := make([]float64, m), make([]float64, m)
 			train.Sites(slices.Delete(slices.Clone(site), i, i+1)).Merge(slices.Delete(slices.Clone(y), i, i+1), nil,
 				count, mean)
 			if err := trainer.Fit(count, mean); err != nil {
@@ -57,7 +57,7 @@ func TestResidualsRefuse(t *testing.T) {
 		"positive noise": func() error { _, err := Residuals(k, nil, []float64{1, 2}, 0); return err },
 		"do not fit":     func() error { _, err := Residuals(k, nil, []float64{1}, 1); return err },
 		"is on site 3":   func() error { _, err := Residuals(k, []int{0, 2}, []float64{1, 2}, 1); return err },
-		"holds no":       func() error { _, err := Residuals(k, []int{0, 0}, []float64{1, 2}, 1); return err },
+		"weight 0":       func() error { _, err := Residuals(k, []int{0, 0}, []float64{1, 2}, 1); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)

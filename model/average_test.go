@@ -64,14 +64,14 @@ func TestFullFit(t *testing.T) {
 	m := build(t, spec)
 	got := need.One(m.FullFit())(t)
 	all := make([]int, 90)
-	count, mean := make([]int, m.Sites()), make([]float64, m.Sites())
+	count, mean := make([]float64, m.Sites()), make([]float64, m.Sites())
 	for i := range all {
 		all[i] = i
 		count[m.Site[i]]++
 		mean[m.Site[i]] += spec.Set.Y[i]
 	}
 	for s := range mean {
-		mean[s] /= float64(count[s])
+		mean[s] /= count[s]
 	}
 	direct := need.One(gp.FitFull(build(t, spec).Gram, 0.2, count, mean))(t)
 	for s, want := range fitRows(t, m, 0.2, all, blas64.General{}) {
@@ -89,11 +89,11 @@ func TestRetrain(t *testing.T) {
 	seen := 0
 	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
 		model.RetrainSettings{Settings: retrain.Settings{
-			Resamples: 20, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
-			OnResample: func(b int, counts []int, f []float64) {
+			Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},
+			OnFit: func(b int, weight, f []float64) {
 				var drawn []int
-				for i, k := range counts {
-					drawn = append(drawn, slices.Repeat([]int{i}, k)...)
+				for i, k := range weight {
+					drawn = append(drawn, slices.Repeat([]int{i}, int(k))...)
 				}
 				for p, want := range fitRows(t, m, 0.2, drawn, cross) {
 					near(t, fmt.Sprintf("resample %d, place %d", b, p), f[p], want, 1e-11)

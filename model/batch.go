@@ -10,15 +10,13 @@ import (
 	"bootbench/batch"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
+	"bootbench/train"
 )
 
 // NewBatch prepares batch training around a solution of this model, which may be a rough
 // one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
-func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme,
-	settings RetrainSettings) (*batch.Trainer, error) {
+func (m *Model) NewBatch(s *solver.Solution, settings RetrainSettings) (*batch.Trainer, error) {
 	if _, ok := m.Loss.(loss.Proximal); !ok {
 		return nil, inputError(fmt.Errorf(
 			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
@@ -28,30 +26,30 @@ func (m *Model) NewBatch(s *solver.Solution, scheme resample.Scheme,
 	if err != nil {
 		return nil, err
 	}
-	return m.newBatch(s, engine, scheme, settings, linalg.Responses(engine, settings.Cross))
+	return m.newBatch(s, engine, settings, linalg.Responses(engine, settings.Cross))
 }
 
 // newBatch is NewBatch with the responses of the new inputs.
-func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, scheme resample.Scheme,
-	settings RetrainSettings, responses blas64.General) (*batch.Trainer, error) {
+func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, settings RetrainSettings,
+	responses blas64.General) (*batch.Trainer, error) {
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site}
+	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), N: m.Set.N(), Site: m.Site}
 	if m.Gram != nil && !m.Bias {
 		theory.Kernel = m.Gram
 	}
-	return batch.New(theory, problem, responses, m.exactTrainer(scheme, settings.Cross), settings.Batch)
+	return batch.New(theory, problem, responses, m.exactTrainer(settings.Cross), settings.Batch)
 }
 
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the
 // whole kernel matrix, is made when the first is asked for.
-func (m *Model) exactTrainer(scheme resample.Scheme, cross blas64.General) func() (batch.Exact, error) {
+func (m *Model) exactTrainer(cross blas64.General) func() (train.Trainer, error) {
 	if m.Spread != nil {
-		return func() (batch.Exact, error) { return nil, errLeftOver }
+		return func() (train.Trainer, error) { return nil, errLeftOver }
 	}
-	makers := sync.OnceValues(func() (func() (retrain.Trainer, error), error) {
-		return m.trainers(m.retraining(scheme, cross), cross)
+	makers := sync.OnceValues(func() (func() (train.Trainer, error), error) {
+		return m.trainers(cross)
 	})
-	return func() (batch.Exact, error) {
+	return func() (train.Trainer, error) {
 		make, err := makers()
 		if err != nil {
 			return nil, err

@@ -63,11 +63,11 @@ func TestBiasByBatch(t *testing.T) {
 			}
 			law := resample.Poisson{Ratio: 1}
 			cross := newInputs(t, m)
-			settings := model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60, Seed: 1,
+			settings := model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60,
 				Tests: []loss.Test{test}}, Batch: batch.Settings{Tolerance: 1e-6, MaxIterations: 400}}
 			fits := func(run func(model.RetrainSettings)) (all [][]float64) {
 				s := settings
-				s.OnResample = func(_ int, _ []int, f []float64) { all = append(all, slices.Clone(f)) }
+				s.OnFit = func(_ int, _, f []float64) { all = append(all, slices.Clone(f)) }
 				run(s)
 				return all
 			}
@@ -117,8 +117,8 @@ func TestBiasOfOneClass(t *testing.T) {
 		m := build(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
 		lacking, seen := 0, 0
 		settings := model.RetrainSettings{Settings: retrain.Settings{Resamples: 100,
-			OnResample: func(_ int, counts []int, f []float64) {
-				if seen++; counts[4]+counts[9] > 0 {
+			OnFit: func(_ int, weight, f []float64) {
+				if seen++; weight[4]+weight[9] > 0 {
 					return
 				}
 				lacking++

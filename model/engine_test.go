@@ -20,6 +20,7 @@ import (
 	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/solver"
+	"bootbench/train"
 )
 
 // smooth is regression with a broad kernel, whose rank is low, on n inputs of
@@ -121,14 +122,8 @@ func TestLowRankReadOuts(t *testing.T) {
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 
 		fit := need.One(m.FullFit())(t)
-		count, target := make([]int, m.Sites()), make([]float64, m.Sites())
-		for example, site := range m.Site {
-			count[site]++
-			target[site] += m.Set.Y[example]
-		}
-		for site, c := range count {
-			target[site] /= float64(c)
-		}
+		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
+		train.Sites(m.Site).Merge(m.Set.Y, nil, count, target)
 		full := need.One(gp.FitFull(whole, 0.05, count, target))(t)
 		nearAll(t, "full fit", fit, full, 1e-9)
 	}
@@ -148,7 +143,7 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	const resamples = 200
 	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
 		model.RetrainSettings{Settings: retrain.Settings{
-			Resamples: resamples, Seed: 3, Tests: []loss.Test{loss.SquareTest{}},
+			Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}},
 		}, Cross: cross})
 	if err != nil {
 		t.Fatal(err)

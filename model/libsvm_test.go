@@ -91,7 +91,7 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
 		same, _ := need.Two(m.RetrainBatch(context.Background(), s, law,
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed,
+			model.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 				Tests: tests}}))(t)
 		if off := same.LeftOut[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.LeftOut[0].Error, 100*off)
@@ -132,16 +132,16 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
 	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: libsvmResamples, Seed: libsvmSeed,
-			OnResample: func(_ int, counts []int, _ []float64) {
+		model.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
+			OnFit: func(_ int, weight, _ []float64) {
 				var left []int
-				times := make([]int, n)
-				for i, k := range counts {
+				times := make([]float64, n)
+				for i, k := range weight {
 					if k == 0 {
 						left, times[i] = append(left, i), 1
 					}
 				}
-				writeLIBSVM(t, file("train"), z, m.Set.Y, counts)
+				writeLIBSVM(t, file("train"), z, m.Set.Y, weight)
 				writeLIBSVM(t, file("test"), z, m.Set.Y, times)
 				run(train, append(args, file("train"), file("model"))...)
 				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
@@ -167,14 +167,14 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 	return mean, stat.StdErr(stat.StdDev(means, nil), float64(len(means)))
 }
 
-// writeLIBSVM writes inputs and targets to the last bit, each as often as counts say.
-func writeLIBSVM(t *testing.T, path string, x dataset.Matrix, y []float64, counts []int) {
+// writeLIBSVM writes inputs and targets to the last bit, each as often as weights say.
+func writeLIBSVM(t *testing.T, path string, x dataset.Matrix, y, weight []float64) {
 	t.Helper()
 	f := need.One(os.Create(path))(t)
 	defer f.Close()
 	w := bufio.NewWriter(f)
-	for i, k := range counts {
-		for range k {
+	for i, k := range weight {
+		for range int(k) {
 			fmt.Fprintf(w, "%.17g", y[i])
 			for j, v := range x.Row(i) {
 				fmt.Fprintf(w, " %d:%.17g", j+1, v)

@@ -18,7 +18,8 @@ import (
 )
 
 // TestForecasts: what a fit, retraining by either method, predicting and refining hold at a time beside what
-// there was before is at most what was forecast, and a fifth of it at least: the free sites of margins are not known before.
+// there was before is at most what was forecast, and a fifth of it at least: the free sites of margins are
+// not known before.
 func TestForecasts(t *testing.T) {
 	skipUnderRace(t)
 	labels, regression := load(t, "synthetic:rings,n=500,d=5"), load(t, "synthetic:friedman1,n=500")

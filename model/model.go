@@ -22,6 +22,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train"
 )
 
 // Spec says what is modelled.
@@ -437,15 +438,9 @@ func (m *Model) buildBytes() int64 {
 	return least
 }
 
-// targets is the mean target and the number of examples of each site.
-func (m *Model) targets() (count []int, mean []float64) {
-	count, mean = make([]int, m.Sites()), make([]float64, m.Sites())
-	for example, site := range m.Site {
-		count[site]++
-		mean[site] += m.Set.Y[example]
-	}
-	for site, c := range count {
-		mean[site] /= float64(c)
-	}
+// targets is the number of examples and the mean target of each site.
+func (m *Model) targets() (count, mean []float64) {
+	count, mean = make([]float64, m.Sites()), make([]float64, m.Sites())
+	train.Sites(m.Site).Merge(m.Set.Y, nil, count, mean)
 	return count, mean
 }

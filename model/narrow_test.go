@@ -77,15 +77,15 @@ func TestNarrowKernels(t *testing.T) {
 func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 	t.Helper()
 	ctx, law := context.Background(), resample.Poisson{Ratio: 1}
-	var counts [][]int
+	var counts [][]float64
 	var fits [][]float64
-	settings := model.RetrainSettings{Settings: retrain.Settings{Resamples: resamples, Seed: 3,
-		Tests: []loss.Test{loss.ZeroOne{}}, OnResample: func(_ int, c []int, f []float64) {
+	settings := model.RetrainSettings{Seed: 3, Settings: retrain.Settings{Resamples: resamples,
+		Tests: []loss.Test{loss.ZeroOne{}}, OnFit: func(_ int, c, f []float64) {
 			counts, fits = append(counts, slices.Clone(c)), append(fits, slices.Clone(f))
 		}}}
 	single := need.One(m.Retrain(ctx, law, settings))(t)
 	wrong, absent := 0, 0
-	settings.OnResample = func(b int, _ []int, f []float64) {
+	settings.OnFit = func(b int, _, f []float64) {
 		for i, k := range counts[b] {
 			site := train.Sites(m.Site).At(i)
 			if k > 0 {

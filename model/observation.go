@@ -134,18 +134,18 @@ func (o *observed) interval(without []float64, variance float64) (i solver.Inter
 	return i
 }
 
-// Replicates keeps the fits of retraining or refinement (their OnResample), with the
+// Replicates keeps the fits of retraining or refinement (their OnFit), with the
 // examples that each lacks: 8 (N + M + P) bytes a resample.
 type Replicates struct{ absent, fits []float64 }
 
 // Add takes in resample b; the first begins anew.
-func (r *Replicates) Add(b int, counts []int, f []float64) {
+func (r *Replicates) Add(b int, weight, f []float64) {
 	if b == 0 {
 		r.absent, r.fits = nil, nil
 	}
-	for _, k := range counts {
+	for _, w := range weight {
 		lacks := 0.0
-		if k == 0 {
+		if w == 0 {
 			lacks = 1
 		}
 		r.absent = append(r.absent, lacks)

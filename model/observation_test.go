@@ -100,7 +100,7 @@ func TestWithoutEach(t *testing.T) {
 	}
 	var kept model.Replicates
 	if _, _, err = m.RetrainBatch(ctx, s, resample.Poisson{Ratio: 1}, model.RetrainSettings{Cross: cross,
-		Settings: retrain.Settings{Resamples: 4000, OnResample: kept.Add}}); err != nil {
+		Settings: retrain.Settings{Resamples: 4000, OnFit: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, unit := range []model.Residuals{model.PlainResiduals, model.ScaledResiduals} {
@@ -136,7 +136,7 @@ func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
 	cross := need.One(m.CrossAllInputs(in))(t)
 	var kept model.Replicates
 	if _, err := m.Retrain(ctx, scheme, model.RetrainSettings{Cross: cross,
-		Settings: retrain.Settings{Resamples: 60, OnResample: kept.Add}}); err != nil {
+		Settings: retrain.Settings{Resamples: 60, OnFit: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
 	exact := need.One(m.ReplicateIntervals(&kept, 0.8, model.PlainResiduals))(t)

@@ -13,6 +13,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/retrain"
 )
 
 // Predictor is a trained model that needs no training data:
@@ -60,7 +61,7 @@ type TrainingSummary struct {
 }
 
 // Predictor keeps of a Fit of this model what prediction needs: sites of weight 0 go.
-func (m *Model) Predictor(fit *Fit) (*Predictor, error) {
+func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	if len(fit.Weight) != m.Sites() || len(fit.F) != m.Sites() {
 		return nil, inputError(errors.New("the fit is not one of this model"))
 	}
@@ -105,7 +106,7 @@ func parametersByName(l loss.Loss, p loss.Parameters) map[string]float64 {
 	return byName
 }
 
-func (m *Model) trainingSummary(fit *Fit) TrainingSummary {
+func (m *Model) trainingSummary(fit *retrain.Learned) TrainingSummary {
 	var test loss.Test = loss.SquareTest{}
 	if m.Set.Task == dataset.Classification {
 		test = loss.ZeroOne{}

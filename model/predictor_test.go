@@ -18,10 +18,11 @@ import (
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
+	"bootbench/retrain"
 )
 
 // predictor trains, writes a model file and reads it.
-func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *model.Fit,
+func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *retrain.Learned,
 	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
@@ -69,7 +70,7 @@ func TestPredictor(t *testing.T) {
 		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil,
 			NormalizeTarget: true, Bias: c.bias}
 		m, fit, p, _ := predictor(t, spec, model.FitSettings{})
-		if err := fit.Err(); err != nil {
+		if err := fit.Err; err != nil {
 			t.Fatal(name, err)
 		}
 		size := math.Abs(p.Bias) + math.Abs(p.TargetMean)

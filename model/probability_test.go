@@ -34,11 +34,11 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 	cross := need.One(m.CrossAllInputs(in))(t)
 	average = make([]float64, in.M())
 	held, n := make([]float64, m.Set.N()), m.Set.N()
-	run := func(scheme resample.Scheme, count int, take func(counts []int, f []float64)) {
+	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
 		t.Helper()
 		if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Cross: cross,
 			Settings: retrain.Settings{
-				Resamples: count, OnResample: func(_ int, counts []int, f []float64) { take(counts, f) },
+				Resamples: count, OnFit: func(_ int, weight, f []float64) { take(weight, f) },
 			}}); err != nil {
 			t.Fatal(err)
 		}
@@ -47,9 +47,9 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 		c := need.One(calibration.FitLogistic(field, label))(t)
 		return c
 	}
-	run(resample.KFold{Folds: 5, N: n}, 5, func(counts []int, f []float64) {
+	run(resample.KFold{Folds: 5, N: n}, 5, func(weight, f []float64) {
 		var field, label []float64
-		for i, k := range counts {
+		for i, k := range weight {
 			if k == 0 {
 				held[i] = f[m.Site[i]]
 				field, label = append(field, held[i]), append(label, m.Set.Y[i])
@@ -59,7 +59,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 			average[i] += p / 5
 		}
 	})
-	run(resample.Subsample{Size: n, N: n}, 1, func(_ []int, f []float64) {
+	run(resample.Subsample{Size: n, N: n}, 1, func(_, f []float64) {
 		pooled = at(fit(held, m.Set.Y), f[m.Sites():])
 	})
 	return average, pooled

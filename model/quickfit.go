@@ -345,15 +345,7 @@ func (q *quickSearch) leaveOneOut(spec Spec) (float64, error) {
 	if !ok {
 		return 0, inputError(fmt.Errorf("loss %s is for labels", spec.Loss.Name()))
 	}
-	k, err := m.Dense()
-	if err != nil {
-		return 0, err
-	}
-	leaveOut := loo.Residuals
-	if m.Bias {
-		leaveOut = loo.ResidualsWithBias
-	}
-	residuals, err := leaveOut(k, m.Site, m.Set.Y, square.Noise)
+	residuals, err := loo.Residuals(m.Matrix(), m.Site, m.Set.Y, square.Noise)
 	if err != nil {
 		return 0, err
 	}

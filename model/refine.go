@@ -45,11 +45,11 @@ type RefineSettings struct {
 	Batch batch.Settings
 	// Unchecked takes contradictions of the theory as they are: see Refine.
 	Unchecked bool
-	// OnResample, if set, sees every resample in the order of b, and Lookup is asked for
-	// fits that are known: see retrain.Settings. Where all resamples are trained again, one by one,
-	// OnResample sees them again from b = 0 on.
-	OnResample func(b int, counts []int, f []float64)
-	Lookup     func(b int, f []float64) (known bool, err error)
+	// OnFit, if set, sees every fit in the order of r, and Lookup is asked for
+	// those that are known: see retrain.Settings. Where all resamples are trained again, one by one,
+	// OnFit sees them again from r = 0 on.
+	OnFit  func(r int, weight, f []float64)
+	Lookup func(r int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
 	Progress func(done, total int)
 }
@@ -115,7 +115,7 @@ const allowedOff = 0.1
 
 // offSingle is how far the first fits are from those of the single trainers, over the sites.
 func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
-	trainer, err := r.model.exactTrainer(r.scheme, blas64.General{})()
+	trainer, err := r.model.exactTrainer(blas64.General{})()
 	if err != nil {
 		return 0, err
 	}
@@ -126,12 +126,12 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 		if ctx.Err() != nil {
 			return 0, nil
 		}
-		counts := make([]int, r.model.Set.N())
-		resample.Draw(r.scheme, r.settings.Seed, b, counts)
 		if fit == nil {
 			continue
 		}
-		if err := trainer.Fit(counts, f); err != nil {
+		weight := make([]float64, r.model.Set.N())
+		target := r.problem.Plan.Fit(b, weight)
+		if err := trainer.Fit(weight, target, f); err != nil {
 			continue // one by one it is not trained at all
 		}
 		for i, v := range f {
@@ -171,7 +171,6 @@ func (r *refinement) refine(ctx context.Context) (*multifidelity.Result, error) 
 type refinement struct {
 	model     *Model
 	solution  *solver.Solution
-	scheme    resample.Scheme
 	problem   retrain.Problem
 	settings  RefineSettings
 	trainer   *batch.Trainer
@@ -213,9 +212,13 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	if settings.Workers, err = m.refineWorkers(settings); err != nil {
 		return nil, err
 	}
+	plan, err := m.resamples(scheme, settings.Seed)
+	if err != nil {
+		return nil, err
+	}
 	responses := linalg.Responses(engine, settings.Cross)
-	r := &refinement{model: m, solution: s, scheme: scheme, began: began,
-		problem: m.retraining(scheme, settings.Cross), settings: settings,
+	r := &refinement{model: m, solution: s, began: began,
+		problem: m.retraining(plan, settings.Cross), settings: settings,
 		period: resample.Period(scheme)}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
@@ -228,8 +231,8 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.newBatch(s, engine, scheme,
-		RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch}, responses)
+	r.trainer, err = m.newBatch(s, engine, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch},
+		responses)
 	return r, err
 }
 
@@ -258,16 +261,16 @@ func (m *Model) refineWorkers(settings RefineSettings) (int, error) {
 func (r *refinement) run(ctx context.Context) error {
 	first := r.done
 	status, oneClass, err := retrain.VisitBatch(ctx, r.problem, r.trainer, retrain.Settings{
-		Resamples: r.target - first, First: first, Seed: r.settings.Seed, Workers: r.settings.Workers,
+		Resamples: r.target - first, First: first, Workers: r.settings.Workers,
 		Lookup: r.settings.Lookup,
-		OnResample: func(b int, counts []int, f []float64) {
-			if b < checkedFits && !r.problem.Decided(counts) {
+		OnFit: func(b int, weight, f []float64) {
+			if b < checkedFits && !r.problem.Decided(weight, r.problem.Y) {
 				r.first[b] = slices.Clone(f[:r.problem.Sites])
 			}
 			r.done++
-			r.estimator.Add(counts, f)
-			if r.settings.OnResample != nil {
-				r.settings.OnResample(b, counts, f[:r.problem.Sites+r.problem.Extra])
+			r.estimator.Add(weight, f)
+			if r.settings.OnFit != nil {
+				r.settings.OnFit(b, weight, f[:r.problem.Sites+r.problem.Extra])
 			}
 		},
 		Progress: func(done, total int) {

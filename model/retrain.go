@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,6 +54,8 @@ type Retraining struct {
 // sites alone.
 type RetrainSettings struct {
 	retrain.Settings
+	// Seed and the number of a resample determine its counts.
+	Seed uint64
 	// Cross holds the kernel of P new inputs with the M sites, P x M (see CrossAll), which
 	// are then predicted at too; the zero value means none.
 	Cross blas64.General
@@ -63,8 +66,12 @@ type RetrainSettings struct {
 // Retrain computes the averages by Monte Carlo, one resample at a time.
 func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
 	settings RetrainSettings) (*retrain.Result, error) {
-	problem := m.retraining(scheme, settings.Cross)
-	trainers, err := m.trainers(problem, settings.Cross)
+	plan, err := m.resamples(scheme, settings.Seed)
+	if err != nil {
+		return nil, err
+	}
+	problem := m.retraining(plan, settings.Cross)
+	trainers, err := m.trainers(settings.Cross)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +88,15 @@ func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme res
 		return nil, batch.Stats{}, err
 	}
 	defer release()
-	trainer, err := m.NewBatch(s, scheme, settings)
+	plan, err := m.resamples(scheme, settings.Seed)
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.RunBatch(ctx, m.retraining(scheme, settings.Cross), trainer,
+	trainer, err := m.NewBatch(s, settings)
+	if err != nil {
+		return nil, batch.Stats{}, err
+	}
+	result, err := retrain.RunBatch(ctx, m.retraining(plan, settings.Cross), trainer,
 		settings.Settings)
 	return result, trainer.Stats(), err
 }
@@ -143,8 +154,19 @@ func (m *Model) batchPays(settings retrain.Settings) bool {
 		m.Sites() >= batchSites
 }
 
-// retraining is what retraining under a scheme resamples.
-func (m *Model) retraining(scheme resample.Scheme, cross blas64.General) retrain.Problem {
-	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Scheme: scheme,
+// resamples is the plan of a scheme.
+func (m *Model) resamples(scheme resample.Scheme, seed uint64) (resample.Plan, error) {
+	if scheme == nil {
+		return nil, inputError(errors.New("there is no resampling scheme"))
+	}
+	if err := resample.Check(scheme); err != nil {
+		return nil, inputError(err)
+	}
+	return resample.Resamples{Scheme: scheme, Seed: seed, Y: m.Set.Y}, nil
+}
+
+// retraining is what a plan trains.
+func (m *Model) retraining(plan resample.Plan, cross blas64.General) retrain.Problem {
+	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Plan: plan,
 		OneClass: m.Bias && m.Set.Task == dataset.Classification}
 }

@@ -13,33 +13,47 @@ import (
 	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/svm"
+	"bootbench/train"
 )
 
-// trainers is the maker of trainers for the model's loss: package gp for square
-// loss, svm for margin losses, the posterior mean for a likelihood, and erm for
+// learners are the trainers for the model's loss on the whole kernel matrix: Gaussian-process regression for
+// the square loss, support vectors for margins, expectation propagation for a likelihood, proximal Newton for
 // every other loss that is known by its proximal map.
-func (m *Model) trainers(p retrain.Problem, cross blas64.General) (func() (retrain.Trainer, error), error) {
-	if l, ok := m.trainedOnFactor(); ok {
-		return retrain.ERM{Kernel: m.Factor, Loss: l, Bias: m.Bias, Cross: cross}.Trainers(p), nil
-	}
+func (m *Model) learners(tolerance float64) (retrain.Learners, error) {
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
 	}
-	if square, ok := m.Loss.(loss.Square); ok {
-		return retrain.GP{Kernel: k, Noise: square.Noise, Bias: m.Bias, Cross: cross}.Trainers(p), nil
-	}
-	if c, ok := marginCost(m.Loss); ok {
-		return retrain.SVM{Kernel: k, C: c, ClassWeights: loss.WeightsOf(m.Loss), Bias: m.Bias,
-			Cross: cross}.Trainers(p), nil
-	}
-	if likelihood, ok := m.Loss.(gp.Likelihood); ok {
-		return retrain.EP{Kernel: k, Likelihood: likelihood, Cross: cross}.Trainers(p), nil
-	}
-	if proximal, ok := m.Loss.(loss.Proximal); ok {
-		return retrain.ERM{Kernel: k, Loss: proximal, Bias: m.Bias, Cross: cross}.Trainers(p), nil
+	c, margin := marginCost(m.Loss)
+	switch l := m.Loss.(type) {
+	case loss.Square:
+		return retrain.Square(k, l.Noise, m.Bias), nil
+	case gp.Likelihood:
+		return retrain.Posterior(k, l, tolerance), nil
+	case loss.Proximal:
+		if margin {
+			return retrain.Margin(k, c, loss.WeightsOf(l), m.Bias, tolerance), nil
+		}
+		return retrain.Proximal(k, l, m.Bias, tolerance), nil
 	}
 	return nil, m.untrainable()
+}
+
+// resampleLearners are those for predictions alone: on the factor where there is one.
+func (m *Model) resampleLearners() (retrain.Learners, error) {
+	if l, ok := m.trainedOnFactor(); ok {
+		return retrain.Proximal(m.Factor, l, m.Bias, 0), nil
+	}
+	return m.learners(0)
+}
+
+// trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
+func (m *Model) trainers(cross blas64.General) (func() (train.Trainer, error), error) {
+	learners, err := m.resampleLearners()
+	if err != nil {
+		return nil, err
+	}
+	return retrain.Trainers(learners, m.Site, m.Sites(), cross), nil
 }
 
 // trainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
@@ -63,10 +77,8 @@ func (m *Model) proximal() (l loss.Proximal, ok bool) {
 
 // NewTrainer makes a trainer for the model's loss, as retraining uses one per
 // worker: repeated rows merged, predictions at all sites.
-func (m *Model) NewTrainer() (retrain.Trainer, error) {
-	trainers, err := m.trainers(retrain.Problem{
-		Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Scheme: resample.Poisson{Ratio: 1},
-	}, blas64.General{})
+func (m *Model) NewTrainer() (train.Trainer, error) {
+	trainers, err := m.trainers(blas64.General{})
 	if err != nil {
 		return nil, err
 	}
@@ -83,28 +95,6 @@ func marginCost(l loss.Loss) (c float64, ok bool) {
 		return l.C, true
 	}
 	return 0, false
-}
-
-// FullFit trains once on all data and returns the predictor at the sites. It
-// overwrites the scratch triangle of the kernel matrix.
-func (m *Model) FullFit() ([]float64, error) {
-	if m.Spread != nil {
-		return m.fitSpread()
-	}
-	if square, ok := m.Loss.(loss.Square); ok {
-		count, mean := m.targets()
-		switch {
-		case m.Factor != nil:
-			return gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
-		case m.Bias:
-			return gp.FitFullWithBias(m.Gram, square.Noise, count, mean)
-		}
-		return gp.FitFull(m.Gram, square.Noise, count, mean)
-	}
-	if err := m.checkBeside(m.FitBytes(), fmt.Sprintf("one fit to all of %d sites", m.Sites())); err != nil {
-		return nil, err
-	}
-	return m.fitted()
 }
 
 func (m *Model) untrainable() error {

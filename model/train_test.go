@@ -63,7 +63,7 @@ func TestMarginExtras(t *testing.T) {
 	}
 	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
 		model.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
-			OnResample: func(_ int, _ []int, f []float64) {
+			OnFit: func(_ int, _, f []float64) {
 				for e, example := range []int{3, 9} {
 					if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
 						t.Errorf("new input %d: %v, site %v", e, got, want)
@@ -160,7 +160,7 @@ func TestUntrainable(t *testing.T) {
 			_, err := m.Retrain(t.Context(), resample.Poisson{Ratio: 1}, training)
 			return err
 		},
-		"batch": func() error { _, err := m.NewBatch(s, resample.Poisson{Ratio: 1}, training); return err },
+		"batch": func() error { _, err := m.NewBatch(s, training); return err },
 	} {
 		if err := try(); !errors.Is(err, model.ErrInput) {
 			t.Errorf("%s: %v", what, err)

@@ -116,10 +116,10 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// Add takes in the next resample, in the order of b: its counts, and the predictions at
+// Add takes in the next resample, in the order of b: its weights, and the predictions at
 // sites and new inputs of the exact fit, followed by those of the first iterate
 // (batch.Settings.FirstIterate). Resamples of one period follow each other.
-func (e *Estimator) Add(counts []int, f []float64) {
+func (e *Estimator) Add(weight, f []float64) {
 	n := len(e.center)
 	exact, first := f[:n], f[n:2*n]
 	group := e.done / e.period % groups
@@ -139,7 +139,7 @@ func (e *Estimator) Add(counts []int, f []float64) {
 		unit[4] += loss.Vote{}.Value(exact[j], 0)
 	}
 	if e.examples != nil {
-		e.addLeftOut(group, counts, exact, first)
+		e.addLeftOut(group, weight, exact, first)
 	}
 	if e.done%e.period == 0 {
 		e.endPeriod(group)
@@ -147,12 +147,12 @@ func (e *Estimator) Add(counts []int, f []float64) {
 }
 
 // addLeftOut takes in the examples that a resample leaves out.
-func (e *Estimator) addLeftOut(group int, counts []int, exact, first []float64) {
+func (e *Estimator) addLeftOut(group int, weight, exact, first []float64) {
 	for _, l := range e.leftOut {
 		l.begin()
 	}
-	for i, k := range counts {
-		if k != 0 {
+	for i, w := range weight {
+		if w != 0 {
 			continue
 		}
 		site := e.problem.Site[i]

@@ -59,9 +59,9 @@ func TestPlain(t *testing.T) {
 		var fits [][]float64
 		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200,
 			Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight,
-			OnResample: func(_ int, _ []int, f []float64) { fits = append(fits, slices.Clone(f)) }}))(t)
+			OnFit: func(_ int, _, f []float64) { fits = append(fits, slices.Clone(f)) }}))(t)
 		of, _ := need.Two(m.RetrainBatch(context.Background(), s, scheme,
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Seed: 3, Tests: []loss.Test{c.test}},
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Tests: []loss.Test{c.test}}, Seed: 3,
 				Cross: cross, Batch: tight}))(t)
 		for _, v := range []struct {
 			name string
@@ -251,7 +251,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	seen, kept := 0, [][]float64{}
 	r, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100000,
-		Tests: []loss.Test{loss.SquareTest{}}, OnResample: func(_ int, _ []int, f []float64) {
+		Tests: []loss.Test{loss.SquareTest{}}, OnFit: func(_ int, _, f []float64) {
 			kept = append(kept, slices.Clone(f))
 			if seen++; seen == 70 {
 				cancel()

@@ -8,7 +8,6 @@ import (
 
 	"bootbench/batch"
 	"bootbench/loss"
-	"bootbench/resample"
 )
 
 // accumulator takes in a sequence of fits and turns it into averages. Its memory does
@@ -40,7 +39,7 @@ const NumbersPerInput = 12
 func NumbersPerExample(tests int) int64 { return groups * int64(3+tests) }
 
 func newAverages(p *Problem, s *Settings) *averages {
-	period := resample.Period(p.Scheme)
+	period := p.Plan.Period()
 	return &averages{
 		leftOut: newLeftOut(p, s.Tests, period),
 		moments: newGrouped(p.inputs(), period),
@@ -48,8 +47,8 @@ func newAverages(p *Problem, s *Settings) *averages {
 	}
 }
 
-func (a *averages) add(counts []int, f []float64) {
-	a.leftOut.add(counts, f)
+func (a *averages) add(weight, f []float64) {
+	a.leftOut.add(weight, f)
 	a.moments.add(f)
 	for i, f := range f {
 		a.votes[i] += loss.Vote{}.Value(f, 0)
@@ -88,10 +87,10 @@ func (a *accumulator) add(f *batch.Fit, k kind, duration time.Duration) {
 	}
 	a.fitTime += duration
 	if a.averages != nil {
-		a.averages.add(f.Counts, f.F[:a.problem.inputs()])
+		a.averages.add(f.Weight, f.F[:a.problem.inputs()])
 	}
-	if a.settings.OnResample != nil {
-		a.settings.OnResample(f.Number, f.Counts, f.F)
+	if a.settings.OnFit != nil {
+		a.settings.OnFit(f.Number, f.Weight, f.F)
 	}
 	a.advance()
 }

@@ -6,17 +6,8 @@ import (
 
 	"bootbench/batch"
 	"bootbench/linalg"
-	"bootbench/resample"
+	"bootbench/train"
 )
-
-// Trainer is a learning method bound to its data. One Trainer serves one worker.
-// A training that has not converged is an *UnconvergedError.
-type Trainer interface {
-	// Fit trains on the set that holds example i counts[i] times, at least one of
-	// them positive, and overwrites f with the predictions at all sites, followed
-	// by those at the extra inputs: length Sites + Extra. It keeps neither slice.
-	Fit(counts []int, f []float64) error
-}
 
 // worker trains blocks of fits.
 type worker interface {
@@ -26,13 +17,13 @@ type worker interface {
 }
 
 // single trains one resample after the other. Its blocks hold one.
-type single struct{ Trainer }
+type single struct{ train.Trainer }
 
 // Train is worker.Train.
 func (s single) Train(_ context.Context, fits []batch.Fit) {
 	for i := range fits {
 		if f := &fits[i]; !f.Known {
-			f.Err = s.Fit(f.Counts, f.F)
+			f.Err = s.Fit(f.Weight, f.Target, f.F)
 		}
 	}
 }
@@ -69,7 +60,8 @@ const BlocksPerWorker = 3
 func (r *blocks) newBlock() *block {
 	b := &block{done: make(chan struct{}, 1)}
 	for range r.size {
-		b.fits = append(b.fits, batch.Fit{Counts: make([]int, len(r.problem.Y)), F: make([]float64, r.outputs)})
+		b.fits = append(b.fits, batch.Fit{Weight: make([]float64, len(r.problem.Y)),
+			F: make([]float64, r.outputs)})
 	}
 	return b
 }
@@ -178,14 +170,14 @@ func (r *blocks) train(ctx context.Context, w worker, b *block, first int) {
 // prepare draws a resample, and finds its predictions if they are known.
 func (r *blocks) prepare(f *batch.Fit) kind {
 	p := r.problem
-	resample.Draw(p.Scheme, r.settings.Seed, f.Number, f.Counts)
+	f.Target = p.Plan.Fit(f.Number, f.Weight)
 	f.Known, f.Err = true, nil
-	label, classes := p.classes(f.Counts)
-	if p.Decided(f.Counts) {
+	label, count := classes(f.Weight, f.Target)
+	if p.Decided(f.Weight, f.Target) {
 		for i := range f.F[:p.inputs()] {
 			f.F[i] = label
 		}
-		return [2]kind{empty, oneClass}[classes]
+		return [2]kind{empty, oneClass}[count]
 	}
 	if r.settings.Lookup != nil {
 		if f.Known, f.Err = r.settings.Lookup(f.Number, f.F[:p.inputs()]); f.Known || f.Err != nil {
@@ -198,19 +190,19 @@ func (r *blocks) prepare(f *batch.Fit) kind {
 }
 
 // Decided reports whether a resample predicts without training: it is empty, or of one class, see OneClass.
-func (p *Problem) Decided(counts []int) bool {
-	_, classes := p.classes(counts)
+func (p *Problem) Decided(weight, target []float64) bool {
+	_, classes := classes(weight, target)
 	return classes == 0 || classes == 1 && p.OneClass
 }
 
-// classes is how many different targets a resample has, 0, 1 or 2 for more, and the target if it is one.
-func (p *Problem) classes(counts []int) (target float64, classes int) {
-	for i, k := range counts {
+// classes is how many different targets a fit has, 0, 1 or 2 for more, and the target if it is one.
+func classes(weight, y []float64) (target float64, classes int) {
+	for i, w := range weight {
 		switch {
-		case k == 0:
+		case w == 0:
 		case classes == 0:
-			target, classes = p.Y[i], 1
-		case p.Y[i] != target:
+			target, classes = y[i], 1
+		case y[i] != target:
 			return 0, 2
 		}
 	}

@@ -26,8 +26,8 @@ func TestLeaveOneOut(t *testing.T) {
 		}
 	}
 	k.AddDiag(v)
-	p := retrain.Problem{Y: y, Scheme: resample.KFold{Folds: n, N: n}}
-	r := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p), retrain.Settings{Resamples: n,
+	p := problem(resample.KFold{Folds: n, N: n}, 0, y...)
+	r := run(t, p, process{kernel: k, noise: noise}.trainers(p), retrain.Settings{Resamples: n,
 		Tests: bothTests, Workers: 3})
 	total, want := 0.0, 0.0
 	for _, v := range y {
@@ -48,7 +48,7 @@ func TestLeaveOneOut(t *testing.T) {
 			r.LeftOut[0].Error, r.LeftOut[0].SE, want, r.Warnings)
 	}
 	// Two partitions of single examples are the same: no Monte-Carlo error.
-	twice := run(t, p, retrain.GP{Kernel: k, Noise: noise}.Trainers(p), retrain.Settings{Resamples: 2 * n,
+	twice := run(t, p, process{kernel: k, noise: noise}.trainers(p), retrain.Settings{Resamples: 2 * n,
 		Tests: bothTests})
 	for i := range y {
 		if !near(twice.Var[i], r.Var[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
@@ -60,7 +60,7 @@ func TestLeaveOneOut(t *testing.T) {
 	if !near(twice.LeftOut[0].SE, 0, 1e-12) {
 		t.Errorf("leave-one-out has standard error %v", twice.LeftOut[0].SE)
 	}
-	part := run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: n + 1})
+	part := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: n + 1})
 	if len(part.Warnings) != 1 || !strings.Contains(part.Warnings[0], "partitions into 7 folds") {
 		t.Errorf("a partition in part: warnings %q", part.Warnings)
 	}
@@ -73,14 +73,14 @@ func TestFewPartitions(t *testing.T) {
 	y := []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}
 	scheme := resample.KFold{Folds: 4, N: 8}
 	mean, square, subsets := 0.0, 0.0, 0.0
-	counts, f := make([]int, 8), make([]float64, 1)
+	counts, f := make([]float64, 8), make([]float64, 1)
 	for i := range counts {
 		for j := range i {
 			for k := range counts {
 				counts[k] = 1
 			}
 			counts[i], counts[j] = 0, 0
-			if err := (shrunkMean{y}).Fit(counts, f); err != nil {
+			if err := (shrunkMean{}).Fit(counts, y, f); err != nil {
 				t.Fatal(err)
 			}
 			subsets++
@@ -91,8 +91,8 @@ func TestFewPartitions(t *testing.T) {
 	exact := square/subsets - mean/subsets*mean/subsets
 	var variances []float64
 	for seed := range uint64(2000) {
-		p := retrain.Problem{Y: y, Scheme: scheme}
-		r := run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: 12, Seed: seed, Workers: 1})
+		p := problem(scheme, seed, y...)
+		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 12, Workers: 1})
 		variances = append(variances, r.Var[0])
 	}
 	got, se, _, _ := bruteMoments(variances)
@@ -110,17 +110,16 @@ func TestFewPartitions(t *testing.T) {
 func TestFoldsAreCalibrated(t *testing.T) {
 	const seeds = 400
 	y := []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}
-	p := retrain.Problem{Y: y, Scheme: resample.KFold{Folds: 2, N: 8}}
 	var exactMean, exactSquare, subsets float64
-	counts, f := make([]int, 8), make([]float64, 1)
+	counts, f := make([]float64, 8), make([]float64, 1)
 	for set := range 1 << 8 {
-		size := 0
+		size := 0.0
 		for i := range counts {
-			counts[i] = set >> i & 1
+			counts[i] = float64(set >> i & 1)
 			size += counts[i]
 		}
 		if size == 4 {
-			if err := (shrunkMean{y}).Fit(counts, f); err != nil {
+			if err := (shrunkMean{}).Fit(counts, y, f); err != nil {
 				t.Fatal(err)
 			}
 			subsets++
@@ -132,8 +131,8 @@ func TestFoldsAreCalibrated(t *testing.T) {
 	exactVar := exactSquare/subsets - exactMean*exactMean
 	var value, squaredSE [3][]float64
 	for seed := range uint64(seeds) {
-		r := run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: 80, Seed: seed, Workers: 1,
-			Tests: bothTests[:1]})
+		p := problem(resample.KFold{Folds: 2, N: 8}, seed, y...)
+		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 80, Workers: 1, Tests: bothTests[:1]})
 		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
 			{r.Var[0], r.VarSE[0]}} {
 			value[q] = append(value[q], pair[0])

@@ -47,10 +47,10 @@ func newLeftOut(p *Problem, tests []loss.Test, period int) *leftOut {
 }
 
 // add takes in the next resample.
-func (l *leftOut) add(counts []int, f []float64) {
+func (l *leftOut) add(weight, f []float64) {
 	group := l.next()
-	for i, k := range counts {
-		if k != 0 {
+	for i, w := range weight {
+		if w != 0 {
 			continue
 		}
 		prediction, y := f[l.problem.Site.At(i)], l.problem.Y[i]

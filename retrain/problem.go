@@ -6,9 +6,6 @@ import (
 	"math"
 	"runtime"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
@@ -25,8 +22,8 @@ type Problem struct {
 	// Extra is the number P >= 0 of new inputs that trainers predict at besides
 	// the sites.
 	Extra int
-	// Scheme draws the examples' counts.
-	Scheme resample.Scheme
+	// Plan gives the weights and the targets of each fit.
+	Plan resample.Plan
 	// OneClass says that targets are labels, and predictors have a bias: then that of a resample of one
 	// class has no bound, and the resample predicts that class's label.
 	OneClass bool
@@ -35,41 +32,39 @@ type Problem struct {
 // DefaultResamples is the number of resamples where Settings name none.
 const DefaultResamples = 1000
 
-// Settings say how to retrain. The zero value draws DefaultResamples resamples
-// from seed 0 on all processors and judges them by no test loss.
+// Settings say how to retrain. The zero value trains DefaultResamples fits
+// on all processors and judges them by no test loss.
 type Settings struct {
 	// Resamples is the number of training sets; 0 means DefaultResamples, and under
-	// a resample.Series the next whole number of periods.
+	// a plan of longer period the next whole number of periods.
 	Resamples int
-	// Seed and the number b of a resample determine its random stream.
-	Seed uint64
-	// First is the number b of the first resample; the run goes to First +
+	// First is the number r of the first fit; the run goes to First +
 	// Resamples - 1. The groups of the standard errors count from it: under a
-	// resample.Series they mean something only if it begins a period.
+	// plan of longer period they mean something only if it begins one.
 	First int
-	// Lookup, if set, is asked for the predictions of resample b before it is
-	// fitted: whether they are known from an earlier run of the same problem,
-	// trainers and seed, and then it overwrites f with them. A run that recalls
+	// Lookup, if set, is asked for the predictions of fit r before it is
+	// made: whether they are known from an earlier run of the same problem
+	// and trainers, and then it overwrites f with them. A run that recalls
 	// everything averages exactly as the one that fitted. Workers call it at the
 	// same time.
-	Lookup func(b int, f []float64) (known bool, err error)
+	Lookup func(r int, f []float64) (known bool, err error)
 	// MaxSkipped is the largest share of the resamples, at least 0 and at most 1,
 	// that may be left out because their training did not converge (an
 	// *UnconvergedError). With 0 the first such one ends the run; with 1 all may be
-	// left out, and averages over none are NaN. Under a resample.Series, whose
-	// resamples belong together, none is.
+	// left out, and averages over none are NaN. Under a plan of longer period, whose
+	// fits belong together, none is.
 	MaxSkipped float64
 	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS. One works on
 	// the goroutine that called Run.
 	Workers int
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test
-	// OnResample, if set, sees every resample that is not skipped, in the order of b: the examples'
-	// counts and the predictions at the sites and extra inputs. The slices are
+	// OnFit, if set, sees every fit that is not skipped, in the order of r: the examples'
+	// weights and the predictions at the sites and extra inputs. The slices are
 	// valid until it returns. It runs on the goroutine that called Run.
-	OnResample func(b int, counts []int, f []float64)
+	OnFit func(r int, weight, f []float64)
 	// OnSkip, if set, is told in the same order of those that are skipped, and why.
-	OnSkip func(b int, err error)
+	OnSkip func(r int, err error)
 	// Progress, if set, is told after each resample how many of how many are
 	// done. It runs on the goroutine that called Run.
 	Progress func(done, total int)
@@ -106,13 +101,10 @@ func (p Problem) withDefaults() (Problem, error) {
 	switch {
 	case len(p.Y) == 0:
 		return p, errors.New("there are no examples to resample")
-	case p.Scheme == nil:
-		return p, errors.New("there is no resampling scheme")
+	case p.Plan == nil:
+		return p, errors.New("there is no plan of fits")
 	case p.Extra < 0:
 		return p, fmt.Errorf("there cannot be %d extra inputs", p.Extra)
-	}
-	if err := resample.Check(p.Scheme); err != nil {
-		return p, err
 	}
 	for i, y := range p.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
@@ -123,16 +115,4 @@ func (p Problem) withDefaults() (Problem, error) {
 		p.Sites = len(p.Y)
 	}
 	return p, p.Site.Check(len(p.Y), p.Sites)
-}
-
-// checkKernel refuses matrices that do not fit the problem.
-func (p *Problem) checkKernel(k linalg.Kernel, cross blas64.General) error {
-	if k.N() != p.Sites {
-		return fmt.Errorf("a kernel matrix of order %d does not fit %d sites", k.N(), p.Sites)
-	}
-	if cross.Rows != p.Extra || (p.Extra > 0 && cross.Cols != p.Sites) {
-		return fmt.Errorf("a cross-kernel of %d x %d does not fit %d extra inputs and %d sites",
-			cross.Rows, cross.Cols, p.Extra, p.Sites)
-	}
-	return nil
 }

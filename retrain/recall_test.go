@@ -11,12 +11,13 @@ import (
 	"bootbench/internal/need"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/train"
 )
 
 // refusing is a trainer that must not be asked.
 type refusing struct{ fits *atomic.Int64 }
 
-func (r refusing) Fit([]int, []float64) error {
+func (r refusing) Fit(_, _, _ []float64) error {
 	r.fits.Add(1)
 	return errors.New("asked to fit")
 }
@@ -25,11 +26,12 @@ func (r refusing) Fit([]int, []float64) error {
 // predictions, average exactly as one run over all.
 func TestRecall(t *testing.T) {
 	y := []float64{1, -2, 3, 0.5, -1, 2}
-	problem := retrain.Problem{Y: y, Extra: 1, Scheme: resample.Poisson{Ratio: 0.7}}
-	mean := func() (retrain.Trainer, error) { return shrunkMean{y}, nil }
-	run := func(trainer func() (retrain.Trainer, error), s retrain.Settings) *retrain.Result {
+	problem := problem(resample.Poisson{Ratio: 0.7}, 9, y...)
+	problem.Extra = 1
+	mean := func() (train.Trainer, error) { return shrunkMean{}, nil }
+	run := func(trainer func() (train.Trainer, error), s retrain.Settings) *retrain.Result {
 		t.Helper()
-		s.Seed, s.Workers, s.Tests = 9, 3, bothTests
+		s.Workers, s.Tests = 3, bothTests
 		r := need.One(retrain.Run(context.Background(), problem, trainer, s))(t)
 		r.Stats = retrain.Stats{}
 		return r
@@ -39,7 +41,7 @@ func TestRecall(t *testing.T) {
 	for _, first := range []int{50, 0, 20} {
 		size := map[int]int{0: 20, 20: 30, 50: 20}[first]
 		next := first
-		run(mean, retrain.Settings{First: first, Resamples: size, OnResample: func(b int, _ []int, f []float64) {
+		run(mean, retrain.Settings{First: first, Resamples: size, OnFit: func(b int, _, f []float64) {
 			if b != next {
 				t.Errorf("resample %d, want %d", b, next)
 			}
@@ -48,7 +50,7 @@ func TestRecall(t *testing.T) {
 		}})
 	}
 	var fits atomic.Int64
-	recalled := run(func() (retrain.Trainer, error) { return refusing{&fits}, nil },
+	recalled := run(func() (train.Trainer, error) { return refusing{&fits}, nil },
 		retrain.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
 			copy(f, kept[b])
 			return true, nil

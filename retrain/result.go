@@ -34,7 +34,7 @@ type Result struct {
 	// prediction at each site, then at each extra input; MeanSE and VarSE are
 	// their standard errors.
 	//
-	// Under a resample.Series, such as K-fold, the standard errors come from the
+	// Under a plan of longer period, such as of K-fold, the standard errors come from the
 	// delete-a-group jackknife over whole periods and need two of them. From one
 	// partition alone Var is the variance over its folds.
 	Mean, MeanSE, Var, VarSE []float64
@@ -54,7 +54,7 @@ type LeftOut struct {
 	Test string
 	// Error is the mean of Examples over those examples that were left out at
 	// least once, and SE its standard error by the delete-a-group jackknife, where
-	// resample b (of those that are not skipped) belongs to group b mod 20; under a resample.Series, to group
+	// resample b (of those that are not skipped) belongs to group b mod 20; under such a plan, to group
 	// b/Period mod 20.
 	Error, SE float64
 	// Examples holds the mean left-out loss of each example, NaN for an example
@@ -146,14 +146,6 @@ func (e *UnconvergedError) Error() string { return e.Err.Error() }
 
 // Unwrap is Err.
 func (e *UnconvergedError) Unwrap() error { return e.Err }
-
-// unconverged marks an error, nil apart, as an UnconvergedError.
-func unconverged(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &UnconvergedError{err}
-}
 
 // FitError reports a resample whose training failed. As the error of a run it is
 // the first that cannot be skipped in the order of b, whatever the number of

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/gp"
@@ -22,6 +23,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/train"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,33 +49,44 @@ var bothTests = []loss.Test{square{}, sign{}}
 
 // shrunkMean predicts, everywhere, the mean of the drawn targets shrunk
 // towards 0: a cheap learner for tests of the machinery around it.
-type shrunkMean struct{ y []float64 }
+type shrunkMean struct{}
 
-func (t shrunkMean) Fit(counts []int, f []float64) error {
-	sum, weight := 0.0, 1.0
-	for i, k := range counts {
-		sum += float64(k) * t.y[i]
-		weight += float64(k)
-	}
+func (shrunkMean) Fit(weight, target, f []float64) error {
 	for i := range f {
-		f[i] = sum / weight
+		f[i] = floats.Dot(weight, target) / (1 + floats.Sum(weight))
 	}
 	return nil
 }
 
 // constant makes every worker a trainer that behaves like t.
-func constant(t retrain.Trainer) func() (retrain.Trainer, error) {
-	return func() (retrain.Trainer, error) { return t, nil }
+func constant(t train.Trainer) func() (train.Trainer, error) {
+	return func() (train.Trainer, error) { return t, nil }
 }
 
 // trainerFunc is a function as a Trainer.
-type trainerFunc func(counts []int, f []float64) error
+type trainerFunc func(weight, target, f []float64) error
 
-func (t trainerFunc) Fit(counts []int, f []float64) error { return t(counts, f) }
+func (t trainerFunc) Fit(weight, target, f []float64) error { return t(weight, target, f) }
+
+// process is Gaussian-process regression.
+type process struct {
+	kernel *linalg.Sym
+	noise  float64
+	cross  blas64.General
+}
+
+func (g process) trainers(p retrain.Problem) func() (train.Trainer, error) {
+	return retrain.Trainers(retrain.Square(g.kernel, g.noise, false), p.Site, g.kernel.N(), g.cross)
+}
+
+// problem resamples targets, each at a site of its own.
+func problem(scheme resample.Scheme, seed uint64, y ...float64) retrain.Problem {
+	return retrain.Problem{Y: y, Plan: resample.Resamples{Scheme: scheme, Seed: seed, Y: y}}
+}
 
 // regression is a GP problem of n examples over n-2 sites (sites 0 and 1 hold
 // two each, the second ones at the end) with two extra inputs.
-func regression(n int) (retrain.Problem, retrain.GP) {
+func regression(n int, seed uint64) (retrain.Problem, process) {
 	joint, x, rng := inputs(n)
 	m := n - 2
 	k, cross := linalg.NewSym(m), blas64.General{Rows: 2, Cols: m, Stride: m}
@@ -85,12 +98,13 @@ func regression(n int) (retrain.Problem, retrain.GP) {
 			cross.Data = append(cross.Data, joint.At(m+p, i))
 		}
 	}
-	problem := retrain.Problem{Sites: m, Extra: 2, Scheme: resample.Poisson{Ratio: 1}}
+	problem := retrain.Problem{Sites: m, Extra: 2}
 	for i := range n {
 		problem.Site = append(problem.Site, i%m)
 		problem.Y = append(problem.Y, math.Sin(x[i%m])+0.3*rng.NormFloat64())
 	}
-	return problem, retrain.GP{Kernel: k, Noise: 0.1, Cross: cross}
+	problem.Plan = resample.Resamples{Scheme: resample.Poisson{Ratio: 1}, Seed: seed, Y: problem.Y}
+	return problem, process{k, 0.1, cross}
 }
 
 // inputs are n points on a line, the sites of regression(n) and then its extra
@@ -110,7 +124,7 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 	return k, x, rng
 }
 
-func run(t testing.TB, p retrain.Problem, newTrainer func() (retrain.Trainer, error),
+func run(t testing.TB, p retrain.Problem, newTrainer func() (train.Trainer, error),
 	s retrain.Settings) *retrain.Result {
 	t.Helper()
 	r := need.One(retrain.Run(context.Background(), p, newTrainer, s))(t)
@@ -135,16 +149,16 @@ func near(a, b, tol float64) bool {
 // two passes over the stored fits.
 func TestRunMatchesBruteForce(t *testing.T) {
 	const n, resamples, seed = 7, 60, 42
-	p, learner := regression(n)
-	got := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: resamples, Seed: seed, Tests: bothTests})
+	p, learner := regression(n, seed)
+	got := run(t, p, learner.trainers(p), retrain.Settings{Resamples: resamples, Tests: bothTests})
 
 	joint, _, _ := inputs(n)
-	naive := need.One(gp.NewNaive(joint, learner.Noise))(t)
+	naive := need.One(gp.NewNaive(joint, learner.noise))(t)
 	var counts [][]int
 	var fits [][]float64
 	for b := range resamples {
 		drawn := make([]int, n)
-		p.Scheme.Sample(rand.New(rand.NewPCG(seed, uint64(b))), drawn)
+		resample.Poisson{Ratio: 1}.Sample(rand.New(rand.NewPCG(seed, uint64(b))), drawn)
 		var site []int
 		var y []float64
 		for i, k := range drawn {
@@ -328,15 +342,15 @@ func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
 
 // 300 examples make training matrices that BLAS works on in blocks.
 func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
-	p, learner := regression(300)
+	p, learner := regression(300, 3)
 	var want string
 	for _, workers := range []int{1, 2, 5} {
 		next, finished := 0, 0
-		s := retrain.Settings{Resamples: 101, Seed: 3, Workers: workers, Tests: bothTests,
-			OnResample: func(b int, _ []int, _ []float64) { next = checkNext(t, b, next) },
-			Progress:   func(done, total int) { finished = done; _ = total },
+		s := retrain.Settings{Resamples: 101, Workers: workers, Tests: bothTests,
+			OnFit:    func(r int, _, _ []float64) { next = checkNext(t, r, next) },
+			Progress: func(done, total int) { finished = done; _ = total },
 		}
-		r := run(t, p, learner.Trainers(p), s)
+		r := run(t, p, learner.trainers(p), s)
 		if r.Status != retrain.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
 			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status, r.Resamples,
 				finished, r.Stats.Workers)
@@ -359,15 +373,15 @@ func checkNext(t *testing.T, b, next int) int {
 
 // A slow fit must hold up neither the order nor the other workers for ever.
 func TestSlowFitKeepsOrder(t *testing.T) {
-	p, _ := regression(6)
-	uneven := trainerFunc(func(counts []int, f []float64) error {
-		if counts[0] == 0 {
+	p, _ := regression(6, 0)
+	uneven := trainerFunc(func(weight, target, f []float64) error {
+		if weight[0] == 0 {
 			time.Sleep(2 * time.Millisecond)
 		}
-		return shrunkMean{p.Y}.Fit(counts, f)
+		return shrunkMean{}.Fit(weight, target, f)
 	})
 	s := retrain.Settings{Resamples: 80, Tests: bothTests, Workers: 1}
-	want := text(run(t, p, constant(shrunkMean{p.Y}), s))
+	want := text(run(t, p, constant(shrunkMean{}), s))
 	s.Workers = 5
 	if got := text(run(t, p, constant(uneven), s)); got != want {
 		t.Errorf("uneven fits change the answer:\n%s\n%s", got, want)
@@ -375,23 +389,23 @@ func TestSlowFitKeepsOrder(t *testing.T) {
 }
 
 func TestCancelledRunIsAShorterRun(t *testing.T) {
-	p, learner := regression(10)
+	p, learner := regression(10, 8)
 	for _, workers := range []int{1, 3} {
 		ctx, cancel := context.WithCancel(context.Background())
-		s := retrain.Settings{Resamples: 100000, Seed: 8, Workers: workers, Tests: bothTests,
+		s := retrain.Settings{Resamples: 100000, Workers: workers, Tests: bothTests,
 			Progress: func(done, _ int) {
 				if done == 50 {
 					cancel()
 				}
 			}}
-		r := need.One(retrain.Run(ctx, p, learner.Trainers(p), s))(t)
+		r := need.One(retrain.Run(ctx, p, learner.trainers(p), s))(t)
 		if r.Status != retrain.Cancelled || !errors.Is(r.Status.Err(), retrain.ErrCancelled) {
 			t.Errorf("status is %v", r.Status)
 		}
 		if r.Resamples < 50 || r.Resamples > 50+3*workers {
 			t.Errorf("cancelled after 50 resamples, stopped after %d", r.Resamples)
 		}
-		shorter := run(t, p, learner.Trainers(p), retrain.Settings{Resamples: r.Resamples, Seed: 8,
+		shorter := run(t, p, learner.trainers(p), retrain.Settings{Resamples: r.Resamples,
 			Tests: bothTests})
 		if text(r) != text(shorter) {
 			t.Errorf("cancelled run:\n%s\nshorter run:\n%s", text(r), text(shorter))
@@ -403,13 +417,13 @@ func TestCancelledRunIsAShorterRun(t *testing.T) {
 func TestFitInProgressIsKept(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	p := retrain.Problem{Y: []float64{1}, Scheme: firstStays{resample.Poisson{Ratio: 1}}}
+	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 1)
 	fits := 0
-	r, err := retrain.Run(ctx, p, constant(trainerFunc(func(counts []int, f []float64) error {
+	r, err := retrain.Run(ctx, p, constant(trainerFunc(func(weight, target, f []float64) error {
 		fits++
 		cancel()
 		time.Sleep(5 * time.Millisecond) // let the collector see the end first
-		return shrunkMean{p.Y}.Fit(counts, f)
+		return shrunkMean{}.Fit(weight, target, f)
 	})), retrain.Settings{Workers: 1})
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples != 1 || fits != 1 || r.Mean[0] != 0.5 {
 		t.Errorf("after %d fits, error %v, the answer is %+v", fits, err, r)
@@ -418,25 +432,24 @@ func TestFitInProgressIsKept(t *testing.T) {
 
 // The resample that is reported is the first that fails in the order of b.
 func TestFailedFitIsNamed(t *testing.T) {
-	p, _ := regression(6)
-	fails := func(counts []int) bool { return counts[2] >= 4 }
-	counts, want := make([]int, 6), -1
-	for b := 0; want < 0; b++ {
-		p.Scheme.Sample(rand.New(rand.NewPCG(5, uint64(b))), counts)
-		if fails(counts) {
-			want = b
+	p, _ := regression(6, 5)
+	fails := func(weight []float64) bool { return weight[2] >= 4 }
+	weight, want := make([]float64, 6), -1
+	for r := 0; want < 0; r++ {
+		if p.Plan.Fit(r, weight); fails(weight) {
+			want = r
 		}
 	}
 	cause := errors.New("four copies")
-	failing := trainerFunc(func(counts []int, f []float64) error {
-		if fails(counts) {
+	failing := trainerFunc(func(weight, target, f []float64) error {
+		if fails(weight) {
 			return cause
 		}
-		return shrunkMean{p.Y}.Fit(counts, f)
+		return shrunkMean{}.Fit(weight, target, f)
 	})
 	for _, workers := range []int{1, 2, 5} {
 		r, err := retrain.Run(context.Background(), p, constant(failing), retrain.Settings{Resamples: 100000,
-			Seed: 5, Workers: workers})
+			Workers: workers})
 		var fit *retrain.FitError
 		if r != nil || !errors.As(err, &fit) || !errors.Is(err, cause) || fit.Resample != want {
 			t.Errorf("%d workers: result %v, error %v; want failure at resample %d", workers, r, err, want)
@@ -447,15 +460,16 @@ func TestFailedFitIsNamed(t *testing.T) {
 // At ratio 0.4 two examples are both absent from e^-0.8 = 45% of the
 // resamples; no trainer sees those, and they predict 0.
 func TestEmptyResamplesPredictThePrior(t *testing.T) {
-	p := retrain.Problem{Y: []float64{3, -3}, Extra: 1, Scheme: resample.Poisson{Ratio: 0.4}}
+	p := problem(resample.Poisson{Ratio: 0.4}, 0, 3, -3)
+	p.Extra = 1
 	empty := 0
-	r := run(t, p, constant(trainerFunc(func(counts []int, f []float64) error {
-		if counts[0]+counts[1] == 0 {
+	r := run(t, p, constant(trainerFunc(func(weight, target, f []float64) error {
+		if weight[0]+weight[1] == 0 {
 			t.Error("a trainer was given an empty set")
 		}
-		return shrunkMean{p.Y}.Fit(counts, f)
-	})), retrain.Settings{Resamples: 200, Workers: 2, OnResample: func(_ int, counts []int, f []float64) {
-		if counts[0]+counts[1] == 0 {
+		return shrunkMean{}.Fit(weight, target, f)
+	})), retrain.Settings{Resamples: 200, Workers: 2, OnFit: func(_ int, weight, f []float64) {
+		if weight[0]+weight[1] == 0 {
 			empty++
 			if !reflect.DeepEqual(f, []float64{0, 0, 0}) {
 				t.Errorf("an empty resample predicts %v", f)
@@ -479,8 +493,8 @@ func (s firstStays) Sample(rng *rand.Rand, counts []int) {
 }
 
 func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
-	p := retrain.Problem{Y: []float64{100, 1, 2}, Scheme: firstStays{resample.Poisson{Ratio: 1}}}
-	r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{Resamples: 100, Tests: bothTests})
+	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 100, 1, 2)
+	r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 100, Tests: bothTests})
 	e := r.LeftOut[0]
 	if !math.IsNaN(e.Examples[0]) || r.Absent[0] != 0 || !near(e.Error, (e.Examples[1]+e.Examples[2])/2, 1e-14) {
 		t.Errorf("examples %v give %v", e.Examples, e.Error)
@@ -497,11 +511,10 @@ func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
 // factor.
 func TestStandardErrorsAreCalibrated(t *testing.T) {
 	const seeds = 400
-	p := retrain.Problem{Y: []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}, Scheme: resample.Poisson{Ratio: 1}}
 	var value, squaredSE [3][]float64
 	for seed := range uint64(seeds) {
-		r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{Resamples: 200, Seed: seed, Workers: 1,
-			Tests: bothTests[:1]})
+		p := problem(resample.Poisson{Ratio: 1}, seed, 1, -2, 0.5, 3, -1, 0, 2, -0.5)
+		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 200, Workers: 1, Tests: bothTests[:1]})
 		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
 			{r.Var[0], r.VarSE[0]}} {
 			value[q] = append(value[q], pair[0])
@@ -523,10 +536,10 @@ func TestStandardErrorsAreCalibrated(t *testing.T) {
 // A mean of 1e8 with a spread of 1 must not cost the variance its digits:
 // values near 1e8 carry 1e-8, so do their differences.
 func TestMomentsSurviveALargeMean(t *testing.T) {
-	p := retrain.Problem{Y: []float64{0}, Scheme: firstStays{resample.Poisson{Ratio: 1}}}
+	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 0)
 	var values []float64
 	rng := rand.New(rand.NewPCG(1, 1))
-	r := run(t, p, constant(trainerFunc(func(_ []int, f []float64) error {
+	r := run(t, p, constant(trainerFunc(func(_, _, f []float64) error {
 		f[0] = 1e8 + rng.NormFloat64()
 		values = append(values, f[0]-1e8)
 		return nil
@@ -539,12 +552,12 @@ func TestMomentsSurviveALargeMean(t *testing.T) {
 
 func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
 	before := blas.Bound().Threads()
-	p, _ := regression(5)
-	run(t, p, constant(trainerFunc(func(counts []int, f []float64) error {
+	p, _ := regression(5, 0)
+	run(t, p, constant(trainerFunc(func(weight, target, f []float64) error {
 		if blas.Bound().Name() == "openblas" && blas.Bound().Threads() != 1 {
 			t.Errorf("%d BLAS threads during a fit", blas.Bound().Threads())
 		}
-		return shrunkMean{p.Y}.Fit(counts, f)
+		return shrunkMean{}.Fit(weight, target, f)
 	})), retrain.Settings{Resamples: 5})
 	if after := blas.Bound().Threads(); after != before {
 		t.Errorf("%d BLAS threads before, %d after", before, after)
@@ -552,29 +565,29 @@ func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	p, _ := regression(4)
-	r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{})
+	p, _ := regression(4, 0)
+	r := run(t, p, constant(shrunkMean{}), retrain.Settings{})
 	if r.Resamples != retrain.DefaultResamples || r.Stats.Workers < 1 || len(r.LeftOut) != 0 {
 		t.Errorf("zero settings gave %+v", r)
 	}
-	p = retrain.Problem{Y: p.Y, Scheme: resample.KFold{Folds: 3, N: len(p.Y)}}
-	if r := run(t, p, constant(shrunkMean{p.Y}), retrain.Settings{}); r.Resamples != 1002 ||
+	p = problem(resample.KFold{Folds: 3, N: len(p.Y)}, 0, p.Y...)
+	if r := run(t, p, constant(shrunkMean{}), retrain.Settings{}); r.Resamples != 1002 ||
 		len(r.Warnings) != 0 {
 		t.Errorf("three folds gave %d resamples, warnings %q", r.Resamples, r.Warnings)
 	}
 }
 
 func TestBadInputIsRefused(t *testing.T) {
-	good, learner := regression(5)
+	good, learner := regression(5, 0)
 	change := func(f func(*retrain.Problem)) retrain.Problem { p := good; f(&p); return p }
 	for _, c := range []struct {
 		p    retrain.Problem
-		gp   retrain.GP
+		gp   process
 		s    retrain.Settings
 		says string
 	}{
 		{p: retrain.Problem{}, gp: learner, says: "no examples"},
-		{p: change(func(p *retrain.Problem) { p.Scheme = nil }), gp: learner, says: "no resampling scheme"},
+		{p: change(func(p *retrain.Problem) { p.Plan = nil }), gp: learner, says: "no plan"},
 		{p: change(func(p *retrain.Problem) { p.Extra = -1 }), gp: learner, says: "-1 extra"},
 		{p: change(func(p *retrain.Problem) { p.Y = []float64{0, 0, math.NaN(), 0, 0} }), gp: learner,
 			says: "example 3 is NaN"},
@@ -583,11 +596,10 @@ func TestBadInputIsRefused(t *testing.T) {
 		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fit 3 sites"},
 		{p: good, gp: learner, s: retrain.Settings{Resamples: -1}, says: "-1 resamples"},
 		{p: good, gp: learner, s: retrain.Settings{Workers: -2}, says: "-2 workers"},
-		{p: good, gp: retrain.GP{Kernel: learner.Kernel, Noise: -1, Cross: learner.Cross}, says: "noise"},
-		{p: good, gp: retrain.GP{Kernel: linalg.NewSym(2), Cross: learner.Cross}, says: "order 2"},
-		{p: good, gp: retrain.GP{Kernel: learner.Kernel}, says: "0 x 0 does not fit 2 extra"},
+		{p: good, gp: process{learner.kernel, -1, learner.cross}, says: "noise"},
+		{p: good, gp: process{linalg.NewSym(2), 1, learner.cross}, says: "does not fit 2 sites"},
 	} {
-		r, err := retrain.Run(context.Background(), c.p, c.gp.Trainers(c.p), c.s)
+		r, err := retrain.Run(context.Background(), c.p, c.gp.trainers(c.p), c.s)
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v does not say %q", err, c.says)
 		}
@@ -597,7 +609,7 @@ func TestBadInputIsRefused(t *testing.T) {
 // faultyTrainer panics at its third fit.
 type faultyTrainer struct{ fits *atomic.Int64 }
 
-func (f faultyTrainer) Fit([]int, []float64) error {
+func (f faultyTrainer) Fit(_, _, _ []float64) error {
 	if f.fits.Add(1) == 3 {
 		panic("a fault of the trainer")
 	}
@@ -616,8 +628,8 @@ func TestFaultOfTrainer(t *testing.T) {
 				}
 			}()
 			fits := new(atomic.Int64)
-			retrain.Run(context.Background(), retrain.Problem{Y: []float64{1, 2}, Scheme: resample.Poisson{Ratio: 1}},
-				func() (retrain.Trainer, error) { return faultyTrainer{fits}, nil }, retrain.Settings{Resamples: 1000,
+			retrain.Run(context.Background(), problem(resample.Poisson{Ratio: 1}, 0, 1, 2),
+				func() (train.Trainer, error) { return faultyTrainer{fits}, nil }, retrain.Settings{Resamples: 1000,
 					Workers: workers})
 		}()
 	}

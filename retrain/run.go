@@ -7,7 +7,7 @@ import (
 
 	"bootbench/batch"
 	"bootbench/blas"
-	"bootbench/resample"
+	"bootbench/train"
 )
 
 // Run retrains on resamples of p and averages. newTrainer is called once per
@@ -20,7 +20,8 @@ import (
 //
 // While it runs the bound BLAS uses one thread per call, a setting of the whole
 // process that is put back at the end.
-func Run(ctx context.Context, p Problem, newTrainer func() (Trainer, error), s Settings) (*Result, error) {
+func Run(ctx context.Context, p Problem, newTrainer func() (train.Trainer, error), s Settings) (*Result,
+	error) {
 	p, err := p.withDefaults()
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func RunBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings) (*Re
 	return a.result(), nil
 }
 
-// VisitBatch trains as RunBatch does but averages nothing: Settings.OnResample takes what there is. It
+// VisitBatch trains as RunBatch does but averages nothing: Settings.OnFit takes what there is. It
 // returns how many resamples were of one class.
 func VisitBatch(ctx context.Context, p Problem, t *batch.Trainer, s Settings) (status Status, oneClass int,
 	err error) {
@@ -70,7 +71,7 @@ func run(ctx context.Context, p Problem, s Settings, size, outputs int, newWorke
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.withDefaults(resample.Period(p.Scheme)); err != nil {
+	if s, err = s.withDefaults(p.Plan.Period()); err != nil {
 		return nil, err
 	}
 	var workers []worker

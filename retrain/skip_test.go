@@ -11,6 +11,7 @@ import (
 
 	"bootbench/resample"
 	"bootbench/retrain"
+	"bootbench/train"
 )
 
 // errNoFixedPoint is how a fickle trainer fails.
@@ -20,11 +21,11 @@ var errNoFixedPoint = errors.New("no fixed point")
 // twice.
 type fickle struct{ shrunkMean }
 
-func (t fickle) Fit(counts []int, f []float64) error {
-	if counts[0] == 2 {
+func (t fickle) Fit(weight, target, f []float64) error {
+	if weight[0] == 2 {
 		return &retrain.UnconvergedError{Err: errNoFixedPoint}
 	}
-	return t.shrunkMean.Fit(counts, f)
+	return t.shrunkMean.Fit(weight, target, f)
 }
 
 // TestSkip: resamples whose training does not converge are listed, and the
@@ -33,13 +34,14 @@ func (t fickle) Fit(counts []int, f []float64) error {
 func TestSkip(t *testing.T) {
 	const resamples = 200
 	y := []float64{1, -2, 3, 0.5, -1, 2}
-	p := retrain.Problem{Y: y, Extra: 1, Scheme: resample.Poisson{Ratio: 0.7}}
+	p := problem(resample.Poisson{Ratio: 0.7}, 3, y...)
+	p.Extra = 1
 	var skipped []int
 	var sum, squares, n, positive float64
 	loss, absent := make([]float64, len(y)), make([]float64, len(y))
-	run(t, p, constant(shrunkMean{y}), retrain.Settings{Resamples: resamples, Seed: 3,
-		OnResample: func(b int, counts []int, f []float64) {
-			if counts[0] == 2 {
+	run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: resamples,
+		OnFit: func(b int, weight, f []float64) {
+			if weight[0] == 2 {
 				skipped = append(skipped, b)
 				return
 			}
@@ -52,8 +54,8 @@ func TestSkip(t *testing.T) {
 			case f[0] == 0:
 				positive += 0.5
 			}
-			for i, k := range counts {
-				if k == 0 {
+			for i, w := range weight {
+				if w == 0 {
 					absent[i]++
 					loss[i] += (f[i] - y[i]) * (f[i] - y[i])
 				}
@@ -62,19 +64,19 @@ func TestSkip(t *testing.T) {
 	if len(skipped) < 5 || len(skipped) > 40 {
 		t.Fatalf("%d of %d resamples are skipped: no test of much", len(skipped), resamples)
 	}
-	settings := retrain.Settings{Resamples: resamples, Seed: 3, Tests: bothTests,
+	settings := retrain.Settings{Resamples: resamples, Tests: bothTests,
 		MaxSkipped: float64(len(skipped)) / resamples}
 	want := ""
 	for _, workers := range []int{1, 3} {
 		settings.Workers = workers
 		progress := 0
 		settings.Progress = func(done, _ int) { progress = done }
-		settings.OnResample = func(b int, _ []int, _ []float64) {
+		settings.OnFit = func(b int, _, _ []float64) {
 			if slices.Contains(skipped, b) {
 				t.Errorf("resample %d is shown", b)
 			}
 		}
-		r := run(t, p, constant(fickle{shrunkMean{y}}), settings)
+		r := run(t, p, constant(fickle{shrunkMean{}}), settings)
 		var found []int
 		for _, s := range r.Skipped {
 			found = append(found, s.Resample)
@@ -110,15 +112,15 @@ func TestSkip(t *testing.T) {
 			t.Errorf("the answer of %d workers differs:\n%s\n%s", workers, got, want)
 		}
 	}
-	settings.OnResample, settings.Progress = nil, nil
+	settings.OnFit, settings.Progress = nil, nil
 
 	// One fewer may be skipped: the last one ends the run.
 	less := settings
 	less.MaxSkipped -= 0.5 / resamples
-	checkFailure(t, p, constant(fickle{shrunkMean{y}}), less, skipped[len(skipped)-1])
+	checkFailure(t, p, constant(fickle{shrunkMean{}}), less, skipped[len(skipped)-1])
 	// By default none may.
 	less.MaxSkipped = 0
-	checkFailure(t, p, constant(fickle{shrunkMean{y}}), less, skipped[0])
+	checkFailure(t, p, constant(fickle{shrunkMean{}}), less, skipped[0])
 	// An outcome that is recalled counts as one that is found.
 	recall := settings
 	recall.Lookup = func(b int, f []float64) (bool, error) {
@@ -127,12 +129,12 @@ func TestSkip(t *testing.T) {
 		}
 		return false, nil
 	}
-	r := run(t, p, constant(shrunkMean{y}), recall)
+	r := run(t, p, constant(shrunkMean{}), recall)
 	if got := text(r); got != want {
 		t.Errorf("the answer from memory differs:\n%s\n%s", got, want)
 	}
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
-		if _, err := retrain.Run(context.Background(), p, constant(shrunkMean{y}),
+		if _, err := retrain.Run(context.Background(), p, constant(shrunkMean{}),
 			retrain.Settings{MaxSkipped: share}); err == nil {
 			t.Errorf("a share of %v passes", share)
 		}
@@ -143,18 +145,17 @@ func TestSkip(t *testing.T) {
 // K-fold, whose folds belong together.
 func TestSkipOnlyUnconverged(t *testing.T) {
 	y := []float64{1, -2, 3, 0.5, -1, 2}
-	s := retrain.Settings{Resamples: 12, Seed: 3, MaxSkipped: 1}
-	p := retrain.Problem{Y: y, Scheme: resample.Poisson{Ratio: 0.7}}
-	checkFailure(t, p, constant(trainerFunc(func([]int, []float64) error { return errNoFixedPoint })), s, 0)
-	p.Scheme = resample.KFold{Folds: 3, N: len(y)}
-	checkFailure(t, p, constant(trainerFunc(func([]int,
-		[]float64) error {
+	s := retrain.Settings{Resamples: 12, MaxSkipped: 1}
+	p := problem(resample.Poisson{Ratio: 0.7}, 3, y...)
+	checkFailure(t, p, constant(trainerFunc(func(_, _, _ []float64) error { return errNoFixedPoint })), s, 0)
+	p = problem(resample.KFold{Folds: 3, N: len(y)}, 3, y...)
+	checkFailure(t, p, constant(trainerFunc(func(_, _, _ []float64) error {
 		return &retrain.UnconvergedError{Err: errNoFixedPoint}
 	})), s, 0)
 }
 
 // checkFailure runs into the failure of a resample.
-func checkFailure(t *testing.T, p retrain.Problem, newTrainer func() (retrain.Trainer, error),
+func checkFailure(t *testing.T, p retrain.Problem, newTrainer func() (train.Trainer, error),
 	s retrain.Settings, b int) {
 	t.Helper()
 	var failed *retrain.FitError

@@ -130,7 +130,7 @@ func leaveOneOut(t *testing.T, k *linalg.Sym, noise float64, y []float64) []floa
 
 // fullFit is the predictor trained once on all data.
 func fullFit(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 {
-	count := make([]int, len(y))
+	count := make([]float64, len(y))
 	for i := range count {
 		count[i] = 1
 	}

@@ -60,12 +60,14 @@ type retrained struct {
 func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	t.Helper()
 	m, extra := x.problem.Gram.N(), x.cross.Rows
-	p := retrain.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra, Scheme: scheme}
+	p := retrain.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra,
+		Plan: resample.Resamples{Scheme: scheme, Seed: 15, Y: x.problem.Y}}
 	r := retrained{f: make([][]float64, m+extra)}
-	trainers := retrain.GP{Kernel: x.problem.Gram.(*linalg.Sym), Noise: x.noise, Cross: x.cross}.Trainers(p)
+	trainers := retrain.Trainers(retrain.Square(x.problem.Gram.(*linalg.Sym), x.noise, false), p.Site, m,
+		x.cross)
 	result, err := retrain.Run(context.Background(), p, trainers, retrain.Settings{
-		Resamples: resamples, Seed: 15, Tests: x.tests,
-		OnResample: func(_ int, _ []int, f []float64) {
+		Resamples: resamples, Tests: x.tests,
+		OnFit: func(_ int, _, f []float64) {
 			for i, v := range f {
 				r.f[i] = append(r.f[i], v)
 			}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -164,12 +166,13 @@ func TestClassifiersWithoutReplacement(t *testing.T) {
 	} {
 		t.Run(c.loss.Name()+"/"+c.scheme.Name(), func(t *testing.T) {
 			p := classifier(t, "sonar", n, c.loss)
-			r := retrain.Problem{Y: p.Y, Scheme: c.scheme}
+			r := retrain.Problem{Y: p.Y, Plan: resample.Resamples{Scheme: c.scheme, Seed: 23, Y: p.Y}}
+			margin := retrain.Margin(p.Gram.(*linalg.Sym), c.cost, loss.ClassWeights{}, false, 0)
 			tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
 			f := make([][]float64, n)
-			mc, err := retrain.Run(context.Background(), r, retrain.SVM{Kernel: p.Gram.(*linalg.Sym),
-				C: c.cost}.Trainers(r),
-				retrain.Settings{Resamples: 2000, Seed: 23, Tests: tests, OnResample: func(_ int, _ []int, at []float64) {
+			mc, err := retrain.Run(context.Background(), r,
+				retrain.Trainers(margin, nil, len(p.Y), blas64.General{}),
+				retrain.Settings{Resamples: 2000, Tests: tests, OnFit: func(_ int, _, at []float64) {
 					for i, v := range at {
 						f[i] = append(f[i], v)
 					}

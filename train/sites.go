@@ -33,23 +33,22 @@ func (s Sites) Check(n, m int) error {
 	return nil
 }
 
-// Merge counts the examples of each site and averages their targets y: count and
-// mean have length M, and mean is 0 where count is. Example i counts copies[i]
-// times; nil copies mean once each.
-func (s Sites) Merge(y []float64, copies []int, count []int, mean []float64) {
-	clear(count)
+// Merge sums the weights of the examples of each site and averages their targets y: total and
+// mean have length M, and mean is 0 where total is. Without weights, nil, each example has weight 1.
+func (s Sites) Merge(y, weight, total, mean []float64) {
+	clear(total)
 	clear(mean)
 	for i, v := range y {
-		k, site := 1, s.At(i)
-		if copies != nil {
-			k = copies[i]
+		w, site := 1.0, s.At(i)
+		if weight != nil {
+			w = weight[i]
 		}
-		count[site] += k
-		mean[site] += float64(k) * v
+		total[site] += w
+		mean[site] += w * v
 	}
-	for site, k := range count {
-		if k > 0 {
-			mean[site] /= float64(k)
+	for site, w := range total {
+		if w > 0 {
+			mean[site] /= w
 		}
 	}
 }

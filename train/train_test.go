@@ -37,13 +37,13 @@ func TestSitesCheck(t *testing.T) {
 func TestMerge(t *testing.T) {
 	s := train.Sites{2, 0, 2, 1}
 	y := []float64{1, 5, 4, 7}
-	count, mean := []int{9, 9, 9}, []float64{9, 9, 9} // what was there does not matter
+	count, mean := []float64{9, 9, 9}, []float64{9, 9, 9} // what was there does not matter
 	s.Merge(y, nil, count, mean)
-	if !slices.Equal(count, []int{1, 1, 2}) || !slices.Equal(mean, []float64{5, 7, 2.5}) {
+	if !slices.Equal(count, []float64{1, 1, 2}) || !slices.Equal(mean, []float64{5, 7, 2.5}) {
 		t.Errorf("once each: %v, %v", count, mean)
 	}
-	s.Merge(y, []int{2, 3, 1, 0}, count, mean)
-	if !slices.Equal(count, []int{3, 0, 3}) || !slices.Equal(mean, []float64{5, 0, 2}) {
+	s.Merge(y, []float64{2, 3, 1, 0}, count, mean)
+	if !slices.Equal(count, []float64{3, 0, 3}) || !slices.Equal(mean, []float64{5, 0, 2}) {
 		t.Errorf("with copies: %v, %v", count, mean)
 	}
 }

@@ -56,10 +56,10 @@ func TestReference(t *testing.T) {
 	}
 	var all [][]float64
 	for number := range 2 {
-		_, err := x.model.Retrain(context.Background(), x.scheme, model.RetrainSettings{Settings: retrain.Settings{
-			Resamples: blockSize, Seed: 5 ^ (uint64(number)+1)*0x9e3779b97f4a7c15,
-			OnResample: func(_ int, _ []int, f []float64) { all = append(all, slices.Clone(f)) },
-		}, Cross: x.cross})
+		keep := func(_ int, _, f []float64) { all = append(all, slices.Clone(f)) }
+		_, err := x.model.Retrain(context.Background(), x.scheme, model.RetrainSettings{
+			Settings: retrain.Settings{Resamples: blockSize, OnFit: keep},
+			Seed:     5 ^ (uint64(number)+1)*0x9e3779b97f4a7c15, Cross: x.cross})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,14 +58,15 @@ func (r *run) retrain(x *experiment, part string, resamples int) (*Reference, er
 // draw is a block of retrainings.
 func (r *run) draw(b *block, x *experiment, part string, number, count int) error {
 	settings := retrain.Settings{
-		// The streams of different seeds are independent; those of neighbouring
-		// blocks must not be those of a neighbouring Seed.
-		Resamples: blockSize, Seed: r.Seed ^ (uint64(number)+1)*0x9e3779b97f4a7c15, Workers: r.Workers,
-		Tests:      x.tests,
-		Progress:   func(done, _ int) { r.tell(part, number*blockSize+done, count*blockSize) },
-		OnResample: func(_ int, _ []int, f []float64) { b.observe(f, x.bins) },
+		Resamples: blockSize, Workers: r.Workers, Tests: x.tests,
+		Progress: func(done, _ int) { r.tell(part, number*blockSize+done, count*blockSize) },
+		OnFit:    func(_ int, _, f []float64) { b.observe(f, x.bins) },
 	}
-	result, err := x.model.Retrain(r.ctx, x.scheme, model.RetrainSettings{Settings: settings, Cross: x.cross})
+	// The streams of different seeds are independent; those of neighbouring
+	// blocks must not be those of a neighbouring Seed.
+	seed := r.Seed ^ (uint64(number)+1)*0x9e3779b97f4a7c15
+	result, err := x.model.Retrain(r.ctx, x.scheme,
+		model.RetrainSettings{Settings: settings, Seed: seed, Cross: x.cross})
 	if err != nil {
 		return fmt.Errorf("%s: %w", part, err)
 	}

@@ -120,7 +120,7 @@ func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) 
 		return s, usage.Errorf("--sizes names no size")
 	}
 	return bench.Settings{
-		Resamples: retraining.Resamples, Seed: retraining.Seed, Workers: retraining.Workers,
+		Resamples: retraining.Resamples, Seed: c.resampling.seed, Workers: retraining.Workers,
 		Tolerance: solve.Tolerance, MaxSweeps: solve.MaxSweeps, Scheme: c.scheme.scheme, Folds: c.scheme.folds,
 	}, nil
 }

@@ -39,7 +39,7 @@ var floors = map[string][]string{
 	"svm":           {"blas", "linalg", "train"},
 	"erm":           {"blas", "linalg", "train"},
 	"solver":        {"blas", "linalg", "loss", "resample"},
-	"batch":         {"linalg", "loss"},
+	"batch":         {"linalg", "loss", "train"},
 	"retrain":       {"batch", "blas", "erm", "gp", "linalg", "loss", "resample", "svm", "train"},
 	"multifidelity": {"linalg", "loss", "resample", "retrain", "solver"},
 	"loo":           {"blas", "gp", "linalg", "svm", "train"},

@@ -61,10 +61,10 @@ func (l *lawFlags) collects(wanted *refinement) {
 	if len(l.quantiles) == 0 {
 		return
 	}
-	before := wanted.onResample
-	wanted.onResample = func(b int, counts []int, f []float64) {
+	before := wanted.onFit
+	wanted.onFit = func(b int, weight, f []float64) {
 		if before != nil {
-			before(b, counts, f)
+			before(b, weight, f)
 		}
 		if b == 0 { // the first begins anew
 			l.fits = nil

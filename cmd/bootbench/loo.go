@@ -133,11 +133,7 @@ func (a *app) loo(j *job, l *looFlags) error {
 // residuals is leave-one-out for the square loss.
 func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
-	leaveOut := loo.Residuals
-	if j.Bias {
-		leaveOut = loo.ResidualsWithBias
-	}
-	residuals, err := leaveOut(j.Gram, j.Site, j.Set.Y, noise)
+	residuals, err := loo.Residuals(j.Matrix(), j.Site, j.Set.Y, noise)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/report"
+	"bootbench/retrain"
 	"bootbench/svm"
 )
 
@@ -70,7 +70,7 @@ func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
 		return err
 	}
 	j.times.Fit = time.Since(began).Seconds()
-	r := &model.Fit{Weight: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
+	r := &retrain.Learned{Weight: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
 	total := 0.0
 	for i, mistakes := range learned.Alpha {
 		total += mistakes

@@ -247,7 +247,7 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	}
 	var replicates model.Replicates
 	if p.interval.of == ofObservation {
-		wanted.onResample = replicates.Add
+		wanted.onFit = replicates.Add
 	}
 	wanted.tests = j.refinedTests(&testFlags{})
 	p.law.collects(wanted)

@@ -59,10 +59,10 @@ type refinement struct {
 	optional  bool // auto: where it cannot be done the answer is the theory's alone
 	accuracy  float64
 	seed      uint64
-	// onResample, if set, sees every resample: see model.RefineSettings.
-	onResample func(b int, counts []int, f []float64)
-	tests      []loss.Test // besides that of the problem
-	kept       bool        // the resamples are tasks of a journal
+	// onFit, if set, sees every resample: see model.RefineSettings.
+	onFit func(b int, weight, f []float64)
+	tests []loss.Test // besides that of the problem
+	kept  bool        // the resamples are tasks of a journal
 }
 
 // leastLeftOut is the number of resamples that must leave an example out, on average, for auto
@@ -151,9 +151,9 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 	}
 	kept := a.keepFits(key, j.Sites()+settings.Cross.Rows, resamples, j.Set.Name)
 	if kept != nil {
-		also, passes := settings.OnResample, 0
+		also, passes := settings.OnFit, 0
 		settings.Lookup, settings.Unchecked = kept.lookup, a.tasks.sharded()
-		settings.OnResample = func(b int, counts []int, f []float64) {
+		settings.OnFit = func(b int, weight, f []float64) {
 			if b == 0 {
 				passes++
 			}
@@ -161,7 +161,7 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 				kept.add(b, f, nil)
 			}
 			if also != nil {
-				also(b, counts, f)
+				also(b, weight, f)
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 	settings := model.RefineSettings{
 		Cross: cross, Resamples: wanted.resamples, Seed: wanted.seed, Accuracy: wanted.accuracy,
 		Tests: append([]loss.Test{j.test},
-			wanted.tests...), OnResample: wanted.onResample,
+			wanted.tests...), OnFit: wanted.onFit,
 		Progress: func(done, total int) {
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},

@@ -20,7 +20,7 @@ import (
 // by retrains by --method.
 func (r *retrainFlags) by(a *app, j *job, scheme resample.Scheme,
 	settings retrain.Settings) (*model.Retraining, error) {
-	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings,
+	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings, Seed: r.resampling.seed,
 		Batch: batch.Settings{Tolerance: r.fitTol}})
 }
 
@@ -38,7 +38,7 @@ func (r *retrainFlags) keepReplicates(j *job, settings *retrain.Settings) (*repl
 		return nil, err
 	}
 	kept := &replicates{}
-	settings.OnResample = func(_ int, _ []int, f []float64) { kept.rows = append(kept.rows, f[:j.Sites()]...) }
+	settings.OnFit = func(_ int, _, f []float64) { kept.rows = append(kept.rows, f[:j.Sites()]...) }
 	return kept, nil
 }
 

@@ -34,7 +34,7 @@ func (r *resamplingFlags) register(f *pflag.FlagSet, resamples int) {
 }
 
 func (r *resamplingFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
-	s := retrain.Settings{Resamples: r.resamples, Seed: r.seed, Workers: r.workers}
+	s := retrain.Settings{Resamples: r.resamples, Workers: r.workers}
 	if r.resamples < 1 {
 		return s, usage.Errorf("--resamples is %d, must be at least 1", r.resamples)
 	}
@@ -192,7 +192,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if err := replicates.write(flags.replicates, j); err != nil {
 		return err
 	}
-	r := a.retrainReport(j, scheme, settings, flags.fitTol, result, fitted)
+	r := a.retrainReport(j, scheme, flags, result, fitted)
 	if flags.test.noPoints {
 		r.Points = nil
 	}
@@ -209,15 +209,16 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 }
 
 // retrainReport is what a report says of a retraining.
-func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Settings, fitTol float64,
+func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
 	result *model.Retraining, fitted []float64) *report.Retraining {
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
 		Draws: report.Draws{
-			Method: result.Method.String(), Training: j.Training(result.Method, fitTol),
+			Method: result.Method.String(), Training: j.Training(result.Method, flags.fitTol),
 			Status:    result.Status.String(),
-			Resamples: result.Resamples, Seed: settings.Seed, Workers: result.Stats.Workers, Empty: result.Empty,
+			Resamples: result.Resamples, Seed: flags.resampling.seed, Workers: result.Stats.Workers,
+			Empty:    result.Empty,
 			OneClass: result.OneClass,
 			Skipped:  len(result.Skipped),
 		},
@@ -247,19 +248,19 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, settings retrain.Set
 // retrained is the result; nil where tasks are missing that merge would have to do.
 func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings,
 	flags *retrainFlags) (*model.Retraining, error) {
-	key := keyOf("retrain", j.Key(scheme, flags.method, flags.fitTol, settings.Seed))
+	key := keyOf("retrain", j.Key(scheme, flags.method, flags.fitTol, flags.resampling.seed))
 	kept := a.keepFits(key, j.Sites(), wholePeriods(settings.Resamples, scheme), j.Set.Name)
 	if kept.incomplete() {
 		return nil, nil
 	}
 	if kept != nil {
-		also := settings.OnResample
+		also := settings.OnFit
 		settings.Lookup = kept.lookup
 		settings.OnSkip = func(b int, why error) { kept.add(b, nil, why) }
-		settings.OnResample = func(b int, counts []int, f []float64) {
-			kept.add(b, f, nil)
+		settings.OnFit = func(r int, weight, f []float64) {
+			kept.add(r, f, nil)
 			if also != nil {
-				also(b, counts, f)
+				also(r, weight, f)
 			}
 		}
 	}

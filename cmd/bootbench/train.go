@@ -12,6 +12,7 @@ import (
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
+	"bootbench/retrain"
 	"bootbench/svm"
 	"bootbench/train"
 )
@@ -134,7 +135,7 @@ func (a *app) train(j *job, t *trainFlags) error {
 		return a.ctx.Err()
 	}
 	if err == nil && fit.Status == train.Diverged {
-		err = fit.Err()
+		err = fit.Err
 	}
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (a *app) train(j *job, t *trainFlags) error {
 	if s := fit.SVM; s != nil {
 		r.Bounded, r.Violation = &s.Bounded, &s.Violation
 	}
-	if err := fit.Err(); err != nil {
+	if err := fit.Err; err != nil {
 		a.status = exitNotConverged
 		r.Warnings = append(r.Warnings, err.Error())
 	}
@@ -152,7 +153,7 @@ func (a *app) train(j *job, t *trainFlags) error {
 }
 
 // writeModel writes the file of a trained model, completes its report and prints.
-func (a *app) writeModel(j *job, fit *model.Fit, r *report.Training, t *trainFlags) error {
+func (a *app) writeModel(j *job, fit *retrain.Learned, r *report.Training, t *trainFlags) error {
 	p, err := j.Predictor(fit)
 	if err != nil {
 		return err

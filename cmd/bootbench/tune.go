@@ -175,7 +175,7 @@ func (t *tuneFlags) checkModel(a *app, data string) error {
 func (t *tuneFlags) writeModel(m *model.Model) error {
 	fit, err := m.Fit(model.FitSettings{})
 	if err == nil {
-		err = fit.Err()
+		err = fit.Err
 	}
 	if err != nil {
 		return err

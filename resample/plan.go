@@ -1,0 +1,53 @@
+package resample
+
+// Plan is a list of fits. Fit r minimises sum_i w_i l(f_i, y_i) + |f|^2/2 with weights w >= 0 and targets y
+// of its own, which follow from r alone, whoever asks and in whatever order.
+type Plan interface {
+	// Fit writes the weights of fit r >= 0, length N, and returns its targets, which are only read.
+	Fit(r int, weight []float64) (target []float64)
+	// Period is the number of consecutive fits that depend on each other, from a multiple of it on; 1 where
+	// none do.
+	Period() int
+}
+
+// Resamples is the plan of a resampling scheme: the weights of fit r are the counts of draw r that belongs to
+// Seed, its targets Y.
+type Resamples struct {
+	Scheme Sampler
+	Seed   uint64
+	Y      []float64
+}
+
+// Fit is Plan.Fit.
+func (p Resamples) Fit(r int, weight []float64) (target []float64) {
+	counts := make([]int, len(p.Y))
+	Draw(p.Scheme, p.Seed, r, counts)
+	for i, k := range counts {
+		weight[i] = float64(k)
+	}
+	return p.Y
+}
+
+// Period is that of the scheme.
+func (p Resamples) Period() int { return Period(p.Scheme) }
+
+// LeaveOut is the plan whose fit r trains on all examples but those of Sets[r]: leave-one-out, the folds of a
+// cross-validation, groups.
+type LeaveOut struct {
+	Sets [][]int
+	Y    []float64
+}
+
+// Fit is Plan.Fit.
+func (p LeaveOut) Fit(r int, weight []float64) (target []float64) {
+	for i := range weight {
+		weight[i] = 1
+	}
+	for _, i := range p.Sets[r] {
+		weight[i] = 0
+	}
+	return p.Y
+}
+
+// Period is 1: there is nothing random.
+func (LeaveOut) Period() int { return 1 }

@@ -1,0 +1,8 @@
+package train
+
+// Trainer trains one weighted training set after the other over the same N examples. It serves one goroutine.
+type Trainer interface {
+	// Fit trains with weights >= 0, not all 0, and targets of the examples, and overwrites f with the
+	// predictions at the sites, followed by those at new inputs. It keeps none of them.
+	Fit(weight, target, f []float64) error
+}

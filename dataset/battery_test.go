@@ -409,7 +409,7 @@ func TestTablesRefused(t *testing.T) {
 		"typing error": {"d.csv", []byte("a,y\n1,2\n1o,3\n"), Options{}, []string{"line 3", `column "a"`,
 			`"1o" is not a number`, "--drop"}},
 		"mixed decimals": {"d.csv", []byte("a;y\n1,5;2\n1.5;3\n"), Options{},
-			[]string{"line 3", "decimal point", "line 2", "comma"}},
+			[]string{`column "a"`, `"1,5"`, "commas beside points"}},
 		"thousands": {"d.csv", []byte("a;y\n1.234,5;2\n2.500,0;3\n"), Options{},
 			[]string{`column "a"`, `"1.234,5"`, "thousands"}},
 		"currency": {"d.csv", []byte("a,y\n$5,2\n$7.50,3\n"), Options{}, []string{`column "a"`, `"$5"`,
@@ -419,7 +419,7 @@ func TestTablesRefused(t *testing.T) {
 		"cell beyond names": {"d.csv", []byte("a,y,\n1,2,\n3,4,5\n"), Options{},
 			[]string{"line 3", `"5"`, "no name"}},
 		"Excel":         {"d.csv", append([]byte("PK\x03\x04"), 0, 0), Options{}, []string{"Excel", "CSV"}},
-		"Excel by name": {"d.xlsx", nil, Options{}, []string{"unknown extension", "save the sheet as CSV"}},
+		"Excel by name": {"d.xlsx", nil, Options{}, []string{"unknown extension", "save a sheet or a table as CSV"}},
 		"Parquet": {"d.parquet", []byte("PAR1\x15\x00"), Options{},
 			[]string{"not a Parquet file, or damaged"}},
 		"UTF-16":            {"d.csv", []byte("\xff\xfea\x00,\x00"), Options{}, []string{"UTF-16", "UTF-8"}},
@@ -487,7 +487,7 @@ func TestEndlessFiles(t *testing.T) {
 		"open quote":      {"a,y\n1,\"", "2\n", 4 << 20, "a line of more than 1 MiB"},
 		"columns":         {"", "a,", 4 << 20, "a line of more than 1 MiB"},
 		"rows":            {"a,b,y\n", "1,2,3\n", 8 << 20, "rows of 2 columns"},
-		"names of rows":   {",a,y\n", "name,2,3\n", 8 << 20, "texts of"},
+		"names of rows":   {",a,y\n", "name,2,3\n", 8 << 20, "rows of 1 columns and their texts"},
 		"different texts": {"t,a,y\n", "u,2,3\n", 8 << 20, "rows of 2 columns"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -535,7 +535,7 @@ func TestInputsOfTables(t *testing.T) {
 		"rows dropped": {gaps, "a,b\n7,?\n1,5\n", Options{Missing: MissingDrop}, []float64{1, 0, 5}, nil,
 			"1 of 2 rows", "2"},
 	} {
-		in, err := c.train.Encoding().ReadInputsTable(strings.NewReader(c.text), "new.csv", c.opt)
+		in, err := readTableInputs(strings.NewReader(c.text), "new.csv", c.train.Encoding(), c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -564,7 +564,7 @@ func TestInputsOfTables(t *testing.T) {
 		"bare, wide":      {bare, "1,2,3,5\n", Options{}, []string{"4 columns", "2 features"}},
 		"missing":         {train, "a,color\n,red\n", Options{}, []string{"line 2", `column "a"`, "missing"}},
 	} {
-		_, err := c.train.Encoding().ReadInputsTable(strings.NewReader(c.text), "new.csv", c.opt)
+		_, err := readTableInputs(strings.NewReader(c.text), "new.csv", c.train.Encoding(), c.opt)
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
 	}
 }

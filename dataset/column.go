@@ -52,35 +52,17 @@ type column struct {
 	// categorical says that texts were asked for, whatever they look like.
 	categorical bool
 
+	refused string // what it holds that is neither numbers nor texts
+
 	missing, unseen int // cells
-	firstMissing    struct {
-		row int
-		at  place
-	}
-	// odd is the first cell that may be a name rather than a number, "" for none: digits that a number
-	// cannot hold, or underscores between them.
-	odd      string
-	oddValue float64
+	firstMissing    place
+	firstMissingRow int
 }
 
 // miss counts a cell without a value.
 func (c *column) miss(row int, at place) {
 	if c.missing++; c.missing == 1 {
-		c.firstMissing.row, c.firstMissing.at = row, at
-	}
-}
-
-// noteOdd notes a cell that is not the number it is read as, to the eye.
-func (c *column) noteOdd(cell string, v float64) {
-	const exact = 15 // digits that every float64 holds
-	underscores := strings.IndexByte(cell, '_') >= 0
-	if c.odd != "" || !underscores && (len(cell) <= exact || strings.IndexByte(cell, '.') >= 0) {
-		return
-	}
-	digits := strings.TrimLeft(cell, "+-")
-	if underscores ||
-		strings.Trim(digits, "0123456789") == "" && strconv.FormatFloat(math.Abs(v), 'f', 0, 64) != digits {
-		c.odd, c.oddValue = strings.Clone(cell), v
+		c.firstMissingRow, c.firstMissing = row, at
 	}
 }
 
@@ -232,12 +214,4 @@ func find(columns []column, name string) (int, error) {
 		names = append(names, c.name)
 	}
 	return 0, fmt.Errorf("no column %s among the %d columns (%s)", quote(name), len(columns), listTexts(names))
-}
-
-// decimalComma replaces the only comma of a cell by a point.
-func decimalComma(cell string) (string, bool) {
-	if strings.Count(cell, ",") != 1 || strings.Contains(cell, ".") {
-		return "", false
-	}
-	return strings.Replace(cell, ",", ".", 1), true
 }

@@ -85,15 +85,3 @@ func (m *CSR) Distinct() (site, first []int) {
 	}
 	return distinct(m.Rows, hash, equal)
 }
-
-// Bytes of a stored entry, and of a row or a feature.
-const (
-	entryBytes = 4 + 8
-	rowBytes   = 2 * 8
-)
-
-// sparseBytes is the memory that a sparse matrix takes, with what a kernel needs
-// to find its columns. Numbers that overflow an int are no trouble.
-func sparseBytes(rows, cols, entries int) float64 {
-	return rowBytes*(float64(rows)+float64(cols)) + entryBytes*float64(entries)
-}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ type dialect struct {
 	header    headerLine
 	names     []string // those of commentLine
 	rowNames  bool     // lines have one cell more than the header: the first names the row
+	commas    bool     // numbers have decimal commas
 }
 
 // headerLine says which line names the columns.
@@ -59,23 +61,35 @@ func detect(sample []byte, whole bool) dialect {
 	} else if !best.rowNames && headless(records) {
 		best.header = noLine
 	}
+	best.commas = best.separator != ',' && decimalCommas(records)
 	return best
 }
 
+// decimalCommas reports whether numbers are written with decimal commas, and none with a point.
+func decimalCommas(records [][]string) (commas bool) {
+	for _, cell := range slices.Concat(records...) {
+		if _, err := strconv.ParseFloat(cell, 64); err == nil && strings.Contains(cell, ".") {
+			return false
+		}
+		commas = commas || strings.Contains(cell, ",") && isNumeric(cell)
+	}
+	return commas
+}
+
 // cutSample cuts the lines of a sample; complete is false where a line cannot be cut.
-func cutSample(sample []byte, whole bool, separator byte) (records [][]string, complete bool) {
+func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, complete bool) {
 	if last := bytes.LastIndexByte(sample, '\n'); !whole && last >= 0 {
 		sample = sample[:last+1]
 	}
-	r := newRecordReader(newLineReader(bytes.NewReader(sample), longestLine, Options{}), separator)
-	for len(records) < sampleLines {
-		rec, err := r.next()
+	r := newRecords(bytes.NewReader(sample), separator, Options{})
+	for len(cut) < sampleLines {
+		cells, _, err := r.next()
 		if err != nil {
-			return records, err == io.EOF || !whole && errors.Is(err, errQuote)
+			return cut, err == io.EOF || !whole && errors.Is(err, errQuote)
 		}
-		records = append(records, slices.Clone(rec.cells))
+		cut = append(cut, slices.Clone(cells))
 	}
-	return records, true
+	return cut, true
 }
 
 // regular reports whether all records have equally many cells, at least two;
@@ -178,6 +192,9 @@ func (d dialect) notes() (notes []string) {
 	case commentLine:
 		notes = append(notes, "the comment before the first example names the columns")
 	}
+	if d.commas {
+		notes = append(notes, "numbers have decimal commas")
+	}
 	return notes
 }
 
@@ -187,29 +204,18 @@ var foreign = []struct{ lead, cure string }{
 	{"PK\x03\x04", "an Excel workbook or another archive: save the sheet as CSV (a NumPy archive: its name " +
 		"must end in .npz)"},
 	{"\xd0\xcf\x11\xe0", "an Excel workbook: save the sheet as CSV"},
-	{"PAR1\x15", "a Parquet file: its name must end in .parquet, and it is not compressed as a whole"},
-	{"ARROW1\x00", "an Arrow file: save it as CSV"},
-	{"\x89HDF", "an HDF5 file: save its arrays as .npz"},
-	{"MATLAB 5.0", "a MATLAB file: writematrix saves it as CSV"},
-	{"RDX3\n", "an R workspace: write.csv saves a table"},
-	{"X\n\x00\x00\x00", "an R object: write.csv saves a table"},
-	{"SQLite format", "a database: export the table as CSV"},
+	{"PAR1", "a Parquet file: its name must end in .parquet, and it is not compressed as a whole"},
 	{"\xfd7zXZ", "compressed with xz: decompress it first"},
 	{"BZh", "compressed with bzip2: decompress it first, or use gzip or zstd"},
-	{"%PDF", "a PDF document: save the table as CSV"},
 	{"\xff\xfe", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
 	{"\xfe\xff", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
-	{"<!doctype", "a web page: save its table as CSV"},
-	{"<html", "a web page: save its table as CSV"},
-	{"<?xml", "XML: save the table as CSV"},
+	{"<", "a web page or XML: save its table as CSV"},
 	{"{\"", "JSON: save the table as CSV"},
-	{"[{", "JSON: save the table as CSV"},
-	{"[[", "JSON: save the table as CSV"},
+	{"[", "JSON: save the table as CSV"},
 	{"@relation", "an ARFF file: delete the lines that start with @ and name it .csv"},
 }
 
-// refuseForeign refuses what is no text or no table. Case and empty lines before
-// are no matter where text begins so.
+// refuseForeign refuses what is no text or no table, whatever its case and the empty lines before it.
 func refuseForeign(sample []byte) error {
 	start := strings.ToLower(string(bytes.TrimLeft(sample[:min(len(sample), 64)], " \r\n")))
 	for _, f := range foreign {
@@ -240,4 +246,66 @@ func isSparse(sample []byte) bool {
 		}
 	}
 	return false
+}
+
+// textRows are the rows of a text table.
+type textRows struct {
+	*records
+	dialect
+	first []string // the first record, which has been read
+	line  int      // of it
+	head  header
+	cells []cell
+}
+
+// openText finds the dialect of a text, or takes that of the files before, and reads the header.
+func (t *table) openText(text *bufio.Reader) (rows, error) {
+	sample, err := text.Peek(sampleBytes)
+	if err != nil && err != io.EOF && len(sample) == 0 {
+		return nil, err
+	}
+	if err := refuseForeign(sample); err != nil {
+		return nil, err
+	}
+	if t.dialect == nil {
+		d := detect(sample, err == io.EOF)
+		if t.opt.NoHeader {
+			d.header, d.rowNames = noLine, false
+		}
+		t.dialect = &d
+	}
+	r := &textRows{records: newRecords(text, t.dialect.separator, t.opt), dialect: *t.dialect}
+	if r.first, r.line, err = r.records.next(); err == io.EOF {
+		return nil, errors.New("the file is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.head = header{line: r.line, notes: r.notes()}
+	switch r.dialect.header {
+	case noLine:
+		r.head.names, r.head.headless = numbered("x", len(r.first)), true
+	case commentLine:
+		r.head.names = r.names
+	case firstLine:
+		r.head.names, r.first = slices.Clone(r.first), nil
+	}
+	if r.rowNames {
+		r.head.names = append([]string{""}, r.head.names...)
+	}
+	return r, nil
+}
+
+func (r *textRows) header() header { return r.head }
+
+func (r *textRows) next() ([]cell, int, error) {
+	texts, line, err := r.first, r.line, error(nil)
+	if r.first = nil; texts == nil {
+		texts, line, err = r.records.next()
+	}
+	r.cells = r.cells[:0]
+	for _, text := range texts {
+		r.cells = append(r.cells, cell{text: text})
+	}
+	return r.cells, line, err
 }

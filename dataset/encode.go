@@ -22,45 +22,53 @@ const manyCells = 1 << 21
 
 // set makes a training set of a table.
 func (t *table) set() (*Set, error) {
-	if t.rows() < 2 {
-		return nil, t.bad(errOneExample)
-	}
-	if err := t.settle(); err != nil {
-		return nil, t.bad(err)
-	}
-	s := t.newSchema()
-	rows, err := t.complete()
+	set, err := t.trainingSet()
 	if err != nil {
 		return nil, t.bad(err)
-	}
-	features, n := featureNames(s.columns), len(rows)
-	if n < 2 {
-		return nil, t.bad(errors.New(
-			"fewer than two rows have all values: --missing mean or indicator keeps the others"))
-	}
-	if err := t.opt.checkSize(n, len(features)); err != nil {
-		return nil, t.bad(err)
-	}
-	x := t.matrix(s.columns, len(features), rows)
-	if t.missing() > 0 {
-		fillMeans(x, means(x))
-	}
-	t.noteLevels(s.columns)
-	t.describe(s.columns, x)
-	set := &Set{Name: t.file, Source: t.file, Features: features, Target: t.columns[t.target()].name, X: x,
-		RowNames: gather(t.rowNames, rows), Notes: t.notes, schema: s}
-	if err := t.checkNames(append(slices.Clone(features), set.Target)); err != nil {
-		return nil, t.bad(err)
-	}
-	if err := t.setTarget(set, rows); err != nil {
-		return nil, err
 	}
 	return set, nil
 }
 
+func (t *table) trainingSet() (*Set, error) {
+	if t.rows < 2 {
+		return nil, errOneExample
+	}
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
+	e := t.encoding()
+	rows, err := t.complete()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) < 2 {
+		return nil, errors.New("fewer than two rows have all values: --missing mean or indicator keeps the others")
+	}
+	features, y := featureNames(e.Columns), t.target()
+	if err := t.opt.fitsDense(len(rows), len(features)); err != nil {
+		return nil, err
+	}
+	if err := checkNames(append(slices.Clone(features), y.name)); err != nil {
+		return nil, err
+	}
+	x := t.matrix(e.Columns, len(features), rows)
+	if t.missing() > 0 {
+		fillMeans(x, means(x))
+	}
+	t.describe(e.Columns, x)
+	set := &Set{Name: t.file, Source: t.file, Features: features, Target: y.name, X: x, Y: t.targets(rows),
+		RowNames: gather(t.rowNames, rows), Notes: t.notes, encoding: e}
+	set.Task = guessTask(set.Y)
+	if y.kind == texts {
+		return set, set.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive,
+			func(v float64) string { return y.texts[int(v)] })
+	}
+	return set, set.checkTargets(t.opt.Positive)
+}
+
 // checkNames refuses names that two features or a feature and the target share,
 // as "a=b" may where column a holds texts.
-func (t *table) checkNames(names []string) error {
+func checkNames(names []string) error {
 	slices.Sort(names)
 	for k := 1; k < len(names); k++ {
 		if names[k] == names[k-1] {
@@ -77,20 +85,20 @@ func (t *table) settle() error {
 	for _, j := range t.used {
 		c := &t.columns[j]
 		switch {
-		case c.role == asTarget && c.missing == t.rows():
+		case c.role == asTarget && c.missing == t.rows:
 			return &Error{Column: c.name, Err: errors.New("the target has no value")}
 		case c.role != asFeature:
 		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
 			return &Error{Column: c.name,
-				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency): "+
+				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, commas beside points): "+
 					"write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), flagText(c.name))}
-		case c.missing == t.rows():
+		case c.missing == t.rows:
 			c.role = unused
 			t.note("column %s has no value and is left out", quote(c.name))
 		case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
 			c.role = unused
 			t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-		case c.kind == texts && len(c.texts) == t.rows() && t.rows() >= fewRows:
+		case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows:
 			t.takeRowNames(c)
 		case c.kind == texts && len(c.texts) > mostLevels:
 			return &Error{Column: c.name,
@@ -128,23 +136,23 @@ func (t *table) takeRowNames(c *column) {
 	t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
 }
 
-// newSchema says how the columns become features.
-func (t *table) newSchema() *schema {
-	s := &schema{headless: t.headless, missing: t.opt.Missing}
+// encoding says how the columns become features.
+func (t *table) encoding() *Encoding {
+	e := &Encoding{Headless: t.headless, Missing: t.opt.Missing}
 	for _, c := range t.columns {
-		s.header = append(s.header, c.name)
+		e.Header = append(e.Header, c.name)
 		switch c.role {
 		case asFeature:
-			e := EncodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
+			to := EncodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
 			if c.kind == texts {
-				e.Levels = slices.Sorted(slices.Values(c.texts))
+				to.Levels = slices.Sorted(slices.Values(c.texts))
 			}
-			s.columns = append(s.columns, e)
+			e.Columns = append(e.Columns, to)
 		case asRowName:
-			s.rowName = c.name
+			e.RowName = c.name
 		}
 	}
-	return s
+	return e
 }
 
 // missing is the number of cells without a value that count.
@@ -164,22 +172,22 @@ func (t *table) complete() ([]int, error) {
 	if missing && t.opt.Missing == MissingError {
 		return nil, t.errMissing()
 	}
-	rows := make([]int, 0, t.rows())
-	for i := range t.rows() {
+	rows := make([]int, 0, t.rows)
+	for i := range t.rows {
 		whole := true
 		for k, j := range t.used {
 			c := &t.columns[j]
 			counts := c.role == asTarget || c.role == asFeature && t.opt.Missing == MissingDrop
-			whole = whole && !(missing && counts && c.missing > 0 && math.IsNaN(t.at(i, k)))
+			whole = whole && !(missing && counts && c.missing > 0 && math.IsNaN(t.row(i)[k]))
 		}
 		if whole {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := t.rows() - len(rows); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, t.rows())
+	if dropped := t.rows - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
 		if !t.named() { // what is left keeps its number
-			t.rowNames = numbered("", t.rows())
+			t.rowNames = numbered("", t.rows)
 		}
 	}
 	if missing && t.opt.Missing != MissingDrop {
@@ -207,21 +215,20 @@ func gather[T any](list []T, rows []int) []T {
 
 // errMissing counts the cells without a value and names the first.
 func (t *table) errMissing() error {
-	first, columns := -1, 0
-	for j, c := range t.columns {
-		if c.missing == 0 || c.role != asFeature && c.role != asTarget {
+	var first *column
+	columns := 0
+	for _, j := range t.used {
+		c := &t.columns[j]
+		if c.missing == 0 || c.role == unused {
 			continue
 		}
 		columns++
-		if first < 0 || c.firstMissing.row < t.columns[first].firstMissing.row {
-			first = j
+		if first == nil || c.firstMissingRow < first.firstMissingRow {
+			first = c
 		}
 	}
-	e := t.columns[first].firstMissing.at.error(t.array)
-	e.Column = t.columns[first].name
-	e.Err = fmt.Errorf("a missing value, the first of %d in %d of the columns: --missing drop, mean or "+
-		"indicator says what to do", t.missing(), columns)
-	return e
+	return first.firstMissing.error(first.name, fmt.Errorf("a missing value, the first of %d in %d of the "+
+		"columns: --missing drop, mean or indicator says what to do", t.missing(), columns))
 }
 
 // matrix fills the features of some rows; NaN stands for missing values.
@@ -245,12 +252,12 @@ func (t *table) matrix(columns []EncodedColumn, width int, rows []int) Matrix {
 		}
 		sources, at = append(sources, from), from.end
 	}
-	if t.rows()*len(t.used) > manyCells {
+	if t.rows*len(t.used) > manyCells {
 		debug.FreeOSMemory() // the texts of the cells, before the matrix takes as much
 	}
 	x := NewMatrix(len(rows), width)
 	for to := range x.Rows {
-		cells, into := t.cells.row(rows[to]), x.Row(to)
+		cells, into := t.row(rows[to]), x.Row(to)
 		for i := range sources {
 			from := &sources[i]
 			v := cells[from.k]
@@ -288,21 +295,23 @@ func fillMeans(x Matrix, mean []float64) {
 	}
 }
 
-// describe notes constant columns and columns that count the rows.
+// describe notes what texts became, constant columns and columns that count the rows.
 func (t *table) describe(columns []EncodedColumn, x Matrix) {
 	end := 0
 	for _, c := range columns {
 		at := end
 		end += c.width()
-		if c.Levels != nil {
-			continue
-		}
 		constant, counts := true, x.Rows >= fewRows
 		for i := 1; i < x.Rows && (constant || counts); i++ {
 			before, v := x.At(i-1, at), x.At(i, at)
 			constant, counts = constant && v == before, counts && v == before+1
 		}
 		switch {
+		case len(c.Levels) == 2:
+			t.note("column %s holds texts: 0 is %s, 1 is %s", quote(c.Name), quote(c.Levels[0]), quote(c.Levels[1]))
+		case len(c.Levels) > 0:
+			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
+				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
 		case constant:
 			t.note("column %s is %v in every row", quote(c.Name), x.At(0, at))
 		case counts:
@@ -311,54 +320,48 @@ func (t *table) describe(columns []EncodedColumn, x Matrix) {
 	}
 }
 
-// target is the number of the target's column, -1 without one.
-func (t *table) target() int {
-	return slices.IndexFunc(t.columns, func(c column) bool { return c.role == asTarget })
+// target is the column of the target, nil without one.
+func (t *table) target() *column {
+	j := slices.IndexFunc(t.columns, func(c column) bool { return c.role == asTarget })
+	if j < 0 {
+		return nil
+	}
+	return &t.columns[j]
 }
 
-// targets are the cells of the target in some rows, nil without one; of a text
-// column they are the numbers of the texts.
-func (t *table) targets(rows []int) ([]float64, *column) {
-	j := t.target()
-	if j < 0 || t.columns[j].missing == t.rows() {
-		return nil, nil
-	}
-	k := slices.Index(t.used, j)
+// targets are the cells of the target in some rows; of a text column they are the numbers of the texts.
+func (t *table) targets(rows []int) []float64 {
+	k := slices.IndexFunc(t.used, func(j int) bool { return t.columns[j].role == asTarget })
 	y := make([]float64, len(rows))
 	for to, i := range rows {
-		y[to] = t.at(i, k)
+		y[to] = t.row(i)[k]
 	}
-	return y, &t.columns[j]
-}
-
-// setTarget sets targets and task: texts must be two labels.
-func (t *table) setTarget(set *Set, rows []int) error {
-	y, c := t.targets(rows)
-	set.Y, set.Task = y, guessTask(y)
-	if c.kind == texts {
-		return set.classify(slices.Sorted(slices.Values(c.texts)), true, t.opt.Positive,
-			func(v float64) string { return c.texts[int(v)] })
-	}
-	return set.checkTargets(t.opt.Positive)
+	return y
 }
 
 // inputs makes new inputs of a table, for a predictor of that encoding.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	for j := range t.columns {
-		if c := &t.columns[j]; c.role == asTarget && c.missing == t.rows() {
-			c.role = unused
-		}
-	}
-	rows, err := t.complete()
+	in, err := t.newInputs(e)
 	if err != nil {
 		return nil, t.bad(err)
 	}
-	n := len(rows)
-	if n == 0 {
-		return nil, t.bad(errors.New("no row has all values"))
+	return in, nil
+}
+
+func (t *table) newInputs(e *Encoding) (*Inputs, error) {
+	y := t.target()
+	if y != nil && y.missing == t.rows {
+		y.role, y = unused, nil
 	}
-	if err := t.opt.checkSize(n, e.Features); err != nil {
-		return nil, t.bad(err)
+	rows, err := t.complete()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("no row has all values")
+	}
+	if err := t.opt.fitsDense(len(rows), e.Features); err != nil {
+		return nil, err
 	}
 	in := &Inputs{Name: t.file, X: t.matrix(e.Columns, e.Features, rows), RowNames: gather(t.rowNames, rows)}
 	if t.missing() > 0 {
@@ -370,12 +373,11 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 		}
 	}
 	in.Notes = t.notes
-	y, c := t.targets(rows)
-	if y != nil && e.Labels != nil {
-		if y, err = e.Labels.apply(y, c); err != nil {
-			return nil, t.bad(err)
-		}
+	if y != nil {
+		in.Y = t.targets(rows)
 	}
-	in.Y = y
-	return in, nil
+	if y != nil && e.Labels != nil {
+		in.Y, err = e.Labels.apply(in.Y, y)
+	}
+	return in, err
 }

@@ -121,36 +121,26 @@ func featureNames(columns []EncodedColumn) (names []string) {
 	return names
 }
 
-// schema is what a table says of the columns of a set.
-type schema struct {
-	columns  []EncodedColumn
-	header   []string // all columns of the file
-	headless bool
-	rowName  string
-	missing  Missing
-}
-
 // Encoding says how the features of new inputs are made for a predictor trained on s.
 func (s *Set) Encoding() *Encoding {
-	e := &Encoding{Name: s.Name, Task: s.Task, Features: s.D(), FirstIndex: 1, Target: s.Target,
-		Labels: s.Labels}
-	if s.zeroBased {
-		e.FirstIndex = 0
+	e := Encoding{}
+	switch {
+	case s.encoding != nil:
+		e = *s.encoding
+	case s.Sparse == nil:
+		e.Header = append(slices.Clone(s.Features), s.Target)
+		for _, name := range s.Features {
+			e.Columns = append(e.Columns, EncodedColumn{Name: name})
+		}
 	}
-	if s.Sparse != nil {
-		return e
+	e.Name, e.Task, e.Features, e.Target, e.Labels = s.Name, s.Task, s.D(), s.Target, s.Labels
+	if !s.zeroBased {
+		e.FirstIndex = 1
 	}
-	e.Means = means(s.X)
-	if from := s.schema; from != nil {
-		e.Columns, e.Header, e.Headless, e.RowName, e.Missing = from.columns, from.header, from.headless,
-			from.rowName, from.missing
-		return e
+	if s.Sparse == nil {
+		e.Means = means(s.X)
 	}
-	e.Header = append(slices.Clone(s.Features), s.Target)
-	for _, name := range s.Features {
-		e.Columns = append(e.Columns, EncodedColumn{Name: name})
-	}
-	return e
+	return &e
 }
 
 // name is that of the training set, for messages.

@@ -82,7 +82,7 @@ func FuzzTable(f *testing.F) {
 			trains = append(trains, s)
 		}
 		for _, train := range trains {
-			in, err := train.Encoding().ReadInputsTable(bytes.NewReader(data), "fuzz", opt)
+			in, err := readTableInputs(bytes.NewReader(data), "fuzz", train.Encoding(), opt)
 			requireInputs(t, in, err, train)
 			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean &&
 				opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
@@ -105,8 +105,10 @@ func FuzzLIBSVM(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := readLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := train.Encoding().readSparse([]stream{{"fuzz", bytes.NewReader(data)}}, "fuzz", opt)
-		requireInputs(t, in, err, train)
+		if lines, err := readLines(bytes.NewReader(data), "fuzz", opt); err == nil {
+			in, err := lines.inputs(train.Encoding(), opt)
+			requireInputs(t, in, err, train)
+		}
 		requireSoundSparse(t, data)
 	})
 }
@@ -125,8 +127,11 @@ func FuzzNPY(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := readNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		in, err := readNPYInputs(bytes.NewReader(data), "fuzz", train.Encoding(), opt)
-		requireInputs(t, in, err, train)
+		e := train.Encoding()
+		if t2, err := readArray(bytes.NewReader(data), "fuzz", opt, func(t *table) error { return t.planInputs(e) }); err == nil {
+			in, err := t2.inputs(e)
+			requireInputs(t, in, err, train)
+		}
 	})
 }
 

@@ -1,28 +1,43 @@
 package dataset
 
-import (
-	"bufio"
-	"io"
-)
+import "io"
 
 // Readers of streams as the tests want them.
 
 func readLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
-	return readSparseSet([]stream{{name, r}}, name, opt)
+	s, err := readLines(r, name, opt)
+	if err != nil {
+		return nil, err
+	}
+	return s.set(opt)
 }
 
-func readNPYInputs(r io.Reader, name string, e *Encoding, opt Options) (*Inputs, error) {
-	t, err := readArrays([]*source{{name: name, text: bufio.NewReader(r), size: -1}}, name, opt,
-		func(t *table) error { return t.planInputs(e) })
+func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
+	s := newSparse(name)
+	if err := s.read(newText(r), name, opt.bounded()); err != nil {
+		return nil, inFile(name, err)
+	}
+	return s, s.end()
+}
+
+func readTableInputs(r io.Reader, name string, e *Encoding, opt Options) (*Inputs, error) {
+	t, err := readTable(r, name, e.options(opt), func(t *table) error { return t.planInputs(e) })
 	if err != nil {
 		return nil, err
 	}
 	return t.inputs(e)
 }
 
+func readArray(r io.Reader, name string, opt Options, plan func(t *table) error) (*table, error) {
+	t := newTable(name, opt)
+	if err := t.readFile(&source{name: name, format: npyFormat, text: newText(r), size: -1}, plan); err != nil {
+		return nil, inFile(name, err)
+	}
+	return t, t.end()
+}
+
 func readNPY(r io.Reader, name string, opt Options) (*Set, error) {
-	t, err := readArrays([]*source{{name: name, text: bufio.NewReader(r), size: -1}}, name, opt,
-		(*table).planTraining)
+	t, err := readArray(r, name, opt, (*table).planTraining)
 	if err != nil {
 		return nil, err
 	}

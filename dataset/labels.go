@@ -36,7 +36,7 @@ func (s *Set) Check(task Task) error {
 
 // anotherTarget is a cure where the file has columns.
 func (s *Set) anotherTarget() string {
-	if s.schema == nil {
+	if s.encoding == nil {
 		return ""
 	}
 	return ", --target NAME takes another column"

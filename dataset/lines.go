@@ -14,115 +14,104 @@ import (
 // a file, so that one without line ends, closing quotes or separators costs little
 // memory; a line may not exceed Options.MaxBytes either, if that is above 1 MiB.
 const (
-	sampleBytes  = 1 << 16 // looked at before reading begins
-	longestLine  = 1 << 26 // of a table, with the lines that a quoted cell continues
-	longestEntry = 1 << 28 // of a sparse file
-	leastLimit   = 1 << 20
-	mostColumns  = 1 << 20
+	sampleBytes = 1 << 16 // looked at before reading begins
+	longestLine = 1 << 28 // with the lines that a quoted cell continues
+	leastLimit  = 1 << 20
+	mostColumns = 1 << 20
 )
 
-// lineReader cuts a stream into lines of bounded length.
-type lineReader struct {
-	b      *bufio.Reader
-	limit  int    // bytes of a line
-	number int    // of the line read last, from 1
-	long   []byte // a line that exceeds the buffer of b
+// lines cuts a text into lines of bounded length.
+type lines struct {
+	*bufio.Scanner
+	limit  int // bytes of a line
+	number int // of the line read last, from 1
 }
 
-// newLineReader skips the UTF-8 byte order mark. No line may have more bytes than most, or than the
-// options allow.
-func newLineReader(r io.Reader, most int64, opt Options) *lineReader {
-	b := bufio.NewReaderSize(r, 2*sampleBytes)
-	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		b.Discard(3)
-	}
-	return &lineReader{b: b, limit: int(min(most, max(leastLimit, opt.maxBytes())))}
+func newLines(text io.Reader, opt Options) *lines {
+	l := &lines{Scanner: bufio.NewScanner(text)}
+	l.limit = int(min(longestLine, max(leastLimit, opt.maxBytes())))
+	l.Buffer(nil, l.limit)
+	return l
 }
 
-// next returns the next line with its end, valid until the next call, or io.EOF.
-func (l *lineReader) next() ([]byte, error) {
-	line, err := l.b.ReadSlice('\n')
+// next is the next line without its end, valid until the next call, or io.EOF.
+func (l *lines) next() ([]byte, error) {
 	l.number++
-	if err == bufio.ErrBufferFull {
-		l.long = l.long[:0]
-		for err == bufio.ErrBufferFull && len(l.long) <= l.limit {
-			l.long = append(l.long, line...)
-			line, err = l.b.ReadSlice('\n')
-		}
-		l.long = append(l.long, line...)
-		line = l.long
-	}
 	switch {
-	case len(line) > l.limit:
+	case l.Scan():
+		return l.Bytes(), nil
+	case errors.Is(l.Err(), bufio.ErrTooLong):
 		return nil, l.errLong()
-	case err == io.EOF && len(line) == 0:
-		return nil, io.EOF
-	case err != nil && err != io.EOF:
-		return nil, reason(err)
+	case l.Err() != nil:
+		return nil, reason(l.Err())
 	}
-	return line, nil
+	return nil, io.EOF
 }
 
-func (l *lineReader) errLong() error {
+func (l *lines) errLong() error {
 	return fmt.Errorf("%w: a line of more than %s", ErrMemory, humanBytes(float64(l.limit)))
 }
 
-// tableLines hands the lines of a table to encoding/csv as that wants them: comments and lines of blanks
-// are emptied, and runs of blanks become a tab where they separate the columns. All lines are handed on,
-// one at a time, so that they keep their numbers.
-type tableLines struct {
-	*lineReader
-	separator byte
-	begun     bool   // a line with cells was read
-	skipped   int    // comments after it
-	open      bool   // within a cell in quotes
-	record    int    // bytes of the lines with that cell
-	rest      []byte // of the line, to be handed on
+// records cuts a text into the rows of a table. encoding/csv gets the lines one at a time, so that they keep
+// their numbers: comments and lines of blanks are emptied, and runs of blanks become a tab where they
+// separate the columns.
+type records struct {
+	*lines
+	csv     *csv.Reader
+	blanks  bool   // separate the columns
+	begun   bool   // a line with cells was read
+	skipped int    // comments after it
+	length  int    // bytes of the record that is being read
+	rest    []byte // of the line, to be handed on
+	buffer  []byte
 }
 
-// Read implements io.Reader.
-func (t *tableLines) Read(p []byte) (int, error) {
-	if len(t.rest) == 0 {
-		line, err := t.next()
-		if err == nil {
-			err = t.take(line)
-		}
+func newRecords(text io.Reader, separator byte, opt Options) *records {
+	r := &records{lines: newLines(text, opt), blanks: separator == ' '}
+	r.csv = csv.NewReader(readerFunc(r.read))
+	r.csv.Comma = rune(separator)
+	if r.blanks {
+		r.csv.Comma = '\t'
+	}
+	r.csv.TrimLeadingSpace = r.csv.Comma != '\t' // leading tabs are cells where tabs separate
+	r.csv.FieldsPerRecord = -1
+	r.csv.ReuseRecord = true
+	return r
+}
+
+// readerFunc is a reader of one function.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// read hands the lines to encoding/csv.
+func (r *records) read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		line, err := r.lines.next()
 		if err != nil {
 			return 0, err
 		}
-	}
-	n := copy(p, t.rest)
-	t.rest = t.rest[n:]
-	return n, nil
-}
-
-// take prepares a line.
-func (t *tableLines) take(line []byte) error {
-	if !t.open {
-		t.record = 0
-		bare := bytes.Trim(line, " \r\n")
-		if len(bare) == 0 || bare[0] == '#' {
-			if len(bare) > 0 && t.begun {
-				t.skipped++
+		quoted := r.length > 0 // the record goes on: a cell in quotes holds the end of the line
+		if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
+			if len(bare) > 0 && r.begun {
+				r.skipped++
 			}
-			t.rest = []byte{'\n'}
-			return nil
+			line = nil
+		} else {
+			if r.blanks {
+				line = squeeze(line, quoted)
+			}
+			r.begun = true
+			if r.length += len(line) + 1; r.length > r.limit {
+				return 0, r.errLong()
+			}
 		}
-		t.begun = true
+		r.buffer = append(append(r.buffer[:0], line...), '\n')
+		r.rest = r.buffer
 	}
-	if t.record += len(line); t.record > t.limit {
-		return t.errLong()
-	}
-	if bytes.Count(line, []byte{t.separator}) >= mostColumns {
-		return fmt.Errorf("%w: more than %d columns; lines are examples, columns are features", ErrMemory,
-			mostColumns)
-	}
-	t.rest = line
-	if t.separator == ' ' {
-		t.rest = squeeze(line, t.open)
-	}
-	t.open = t.open != (bytes.Count(line, []byte{'"'})%2 != 0)
-	return nil
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
 }
 
 // squeeze makes runs of blanks and tabs outside quotes a single tab, none at the ends of the line. It
@@ -130,69 +119,46 @@ func (t *tableLines) take(line []byte) error {
 func squeeze(line []byte, quoted bool) []byte {
 	to, gap := line[:0], false
 	for _, c := range line {
-		switch {
-		case quoted || c != ' ' && c != '\t' && c != '\r' && c != '\n':
-			if gap && len(to) > 0 {
-				to = append(to, '\t')
-			}
-			gap = false
-			quoted = quoted != (c == '"')
-			to = append(to, c)
-		case c == '\n':
-			to = append(to, c)
-		default:
+		if !quoted && (c == ' ' || c == '\t' || c == '\r') {
 			gap = true
+			continue
 		}
+		if gap && len(to) > 0 {
+			to = append(to, '\t')
+		}
+		gap = false
+		quoted = quoted != (c == '"')
+		to = append(to, c)
 	}
 	return to
 }
 
-// recordReader reads the records of a table.
-type recordReader struct {
-	lines *tableLines
-	csv   *csv.Reader
-}
-
-func newRecordReader(lines *lineReader, separator byte) *recordReader {
-	r := &recordReader{lines: &tableLines{lineReader: lines, separator: separator}}
-	r.csv = csv.NewReader(r.lines)
-	r.csv.Comma = rune(separator)
-	if separator == ' ' {
-		r.csv.Comma = '\t'
-	}
-	// Leading tabs are cells where tabs separate.
-	r.csv.TrimLeadingSpace = r.csv.Comma != '\t'
-	r.csv.FieldsPerRecord = -1
-	r.csv.ReuseRecord = true
-	return r
-}
-
-// record is a record of a table, cut into cells without the blanks around them.
-type record struct {
-	line  int // its first line in the file
-	cells []string
-}
+var errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", ErrMemory,
+	mostColumns)
 
 var errQuote = errors.New(
 	`a stray quote ("): a cell with quotes stands in quotes, and quotes in it are doubled`)
 
-// next returns the next record, valid until the next call, or io.EOF.
-func (r *recordReader) next() (record, error) {
-	cells, err := r.csv.Read()
+// next returns the cells of the next record without the blanks around them, valid until the next call, and
+// its first line, or io.EOF.
+func (r *records) next() (cells []string, line int, err error) {
+	r.length = 0
+	cells, err = r.csv.Read()
 	var place *csv.ParseError
 	switch {
 	case err == io.EOF:
-		return record{}, io.EOF
+		return nil, 0, io.EOF
 	case errors.As(err, &place):
-		return record{}, &Error{Line: place.StartLine, Err: errQuote}
-	case err != nil:
-		return record{}, &Error{Line: r.lines.number, Err: err}
+		return nil, 0, &Error{Line: place.StartLine, Err: errQuote}
+	case err == nil && len(cells) > mostColumns:
+		err = errColumns
+	}
+	if err != nil {
+		return nil, 0, &Error{Line: r.number, Err: err}
 	}
 	for j, cell := range cells {
-		if n := len(cell); n > 0 && (cell[0] <= ' ' || cell[n-1] <= ' ') {
-			cells[j] = strings.TrimSpace(cell)
-		}
+		cells[j] = strings.TrimSpace(cell)
 	}
-	line, _ := r.csv.FieldPos(0)
-	return record{line, cells}, nil
+	line, _ = r.csv.FieldPos(0)
+	return cells, line, nil
 }

@@ -136,7 +136,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		"objects":        {npyFile(1, "|O", "False", "(2, 2)", four), []string{`"|O"`}},
 		"half precision": {npyFile(1, "<f2", "False", "(2, 2)", four), []string{`"<f2"`}},
 		"named fields": {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n",
-			four), []string{"named fields"}},
+			four), []string{"elements of type"}},
 		"no dimension":     {ok("()", four), []string{"two dimensions"}},
 		"one dimension":    {ok("(4,)", four), []string{"only one column", "target"}},
 		"three dimensions": {ok("(2, 2, 1)", four), []string{"[2 2 1]", "two dimensions"}},

@@ -13,8 +13,7 @@ type Options struct {
 	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB, or a third of the memory limit of the Go
 	// runtime (GOMEMLIMIT) where that is less: reading takes twice the inputs. A dense matrix
 	// takes 8 bytes an entry; a sparse one 12 for an entry that is not zero and
-	// 16 for a row and for a feature. A reader of sparse files stops at the line
-	// with which the limit is passed, having taken about twice as much.
+	// 16 for a row and for a feature.
 	MaxBytes int64
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
@@ -110,28 +109,25 @@ func (o Options) maxBytes() int64 {
 	return min(2<<30, debug.SetMemoryLimit(-1)/3) // a negative number asks for the limit
 }
 
-// checkSize refuses a dense matrix of rows x cols that exceeds the memory
-// allowed. It survives counts whose product overflows.
-func (o Options) checkSize(rows, cols int) error {
-	bytes := 8 * float64(rows) * float64(cols)
-	if bytes <= float64(o.maxBytes()) {
+// fits refuses what takes more bytes than the memory allowed.
+func (o Options) fits(bytes float64, what string, args ...any) error {
+	limit := float64(o.maxBytes())
+	if bytes <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %d rows of %d columns take %s as a dense matrix, the limit is %s (--max-memory "+
-		"sets another)",
-		ErrMemory, rows, cols, humanBytes(bytes), humanBytes(float64(o.maxBytes())))
+	return fmt.Errorf("%w: %s take %s, the limit is %s (--max-memory sets another)", ErrMemory,
+		fmt.Sprintf(what, args...), humanBytes(bytes), humanBytes(limit))
 }
 
-// checkSparse refuses a sparse matrix that exceeds the memory allowed.
-func (o Options) checkSparse(rows, cols, entries int) error {
-	bytes := sparseBytes(rows, cols, entries)
-	if bytes <= float64(o.maxBytes()) {
-		return nil
-	}
-	return fmt.Errorf(
-		"%w: %d rows with %d entries in %d columns take %s as a sparse matrix, the limit is %s (--max-memory "+
-			"sets another)",
-		ErrMemory, rows, entries, cols, humanBytes(bytes), humanBytes(float64(o.maxBytes())))
+// fitsDense refuses a dense matrix likewise.
+func (o Options) fitsDense(rows, cols int) error {
+	return o.fits(8*float64(rows)*float64(cols), "%d rows of %d columns as a dense matrix", rows, cols)
+}
+
+// fitsSparse refuses a sparse matrix, with what a kernel needs to find its columns.
+func (o Options) fitsSparse(rows, cols, entries int) error {
+	return o.fits(16*(float64(rows)+float64(cols))+12*float64(entries),
+		"%d rows with %d entries in %d columns as a sparse matrix", rows, entries, cols)
 }
 
 // humanBytes writes a number of bytes with a binary unit.

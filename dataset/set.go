@@ -88,8 +88,8 @@ type Set struct {
 	// Notes say what a reader found, left out or encoded, a sentence each.
 	Notes []string
 
-	schema    *schema // of the file, nil: features are columns
-	zeroBased bool    // features of its sparse lines count from 0
+	encoding  *Encoding // of its columns; nil: features are columns
+	zeroBased bool      // features of its sparse lines count from 0
 }
 
 // N is the number of examples.

@@ -247,7 +247,7 @@ func (s Synthetic) drawSparse(g Generator, rng *rand.Rand, y []float64, opt Opti
 		y[i] = draw(rng, x)
 		x.Rows++
 		x.Start = append(x.Start, len(x.Index))
-		if err := opt.checkSparse(x.Rows, x.Cols, len(x.Index)); err != nil {
+		if err := opt.fitsSparse(x.Rows, x.Cols, len(x.Index)); err != nil {
 			return nil, err
 		}
 	}
@@ -267,9 +267,9 @@ func (s Synthetic) check(opt Options) (Generator, error) {
 		return g, fmt.Errorf("noise = %v is out of range", s.Noise)
 	}
 	if g.prepareSparse != nil {
-		return g, opt.checkSparse(s.N, s.D, 0)
+		return g, opt.fitsSparse(s.N, s.D, 0)
 	}
-	return g, opt.checkSize(s.N, s.D)
+	return g, opt.fitsDense(s.N, s.D)
 }
 
 const syntheticPrefix = "synthetic:"

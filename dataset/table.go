@@ -1,89 +1,71 @@
 package dataset
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// ReadTable reads a text with a line per example and a column per feature. The
-// separator (comma, semicolon, tab or runs of blanks) and the header line are
-// detected, see the package documentation; lines that start with # and
-// empty lines are skipped, a byte order mark and CRLF line ends accepted. The
-// options choose target and columns and say what becomes of missing values.
-// Columns of texts become indicators. At least two examples and one feature are
-// needed. name stands in messages and becomes the name of the set.
-func ReadTable(r io.Reader, name string, opt Options) (*Set, error) {
-	return readTableSet([]stream{{name, r}}, name, opt)
-}
-
-// readTableSet reads files as one table.
-func readTableSet(files []stream, name string, opt Options) (*Set, error) {
-	t, err := readTable(files, name, opt, (*table).planTraining)
-	if err != nil {
-		return nil, err
-	}
-	return t.set()
-}
-
-// stream is a file that is read from its beginning.
-type stream struct {
-	name string
-	r    io.Reader
-}
-
-// table is a file of columns as it was read: a number for each cell that is
-// used, NaN where there is none, the number of the text where a column holds texts.
+// table is what was read of files of columns: a number for each cell that is used, NaN where there is none,
+// the number of the text where a column holds texts.
 type table struct {
 	file     string // all that are read
 	part     string // the file that is being read
-	dialect  dialect
 	opt      Options
+	dialect  *dialect // of texts
 	columns  []column
 	headless bool  // columns have positions, not names
+	noTarget bool  // the files can only hold new inputs
 	array    bool  // places are rows, not lines
 	used     []int // columns that are features or target
 	features int   // of them
-	cells    *cellRows
+	rows     int
+	blocks   [][]float64 // of rows: a table grows without being copied
+	perBlock int         // rows
 	rowNames []string
 
-	memory  int // bytes of texts and names of rows
-	commas  decimals
-	blank   int // rows without any cell
-	skipped int // comments below the first record
-	notes   []string
+	texts int // bytes of texts and names of rows
+	blank int // rows without any cell
+	notes []string
 }
 
 // place is a line of a text file, or a row of an array.
 type place struct {
 	file   string
 	number int
+	array  bool
 }
 
 // error is one at that place.
-func (p place) error(array bool) *Error {
-	if array {
-		return &Error{File: p.file, Row: p.number}
+func (p place) error(column string, err error) *Error {
+	if p.array {
+		return &Error{File: p.file, Row: p.number, Column: column, Err: err}
 	}
-	return &Error{File: p.file, Line: p.number}
+	return &Error{File: p.file, Line: p.number, Column: column, Err: err}
 }
 
-// decimals are the lines that first show a decimal comma and a decimal point.
-type decimals struct {
-	possible     bool // no commas separate the columns
-	comma, point place
-	cell         string // with the comma
+func newTable(file string, opt Options) *table { return &table{file: file, opt: opt.bounded()} }
+
+// blockCells is about the number of cells of a block: 128 KiB.
+const blockCells = 1 << 14
+
+// addRow appends a row of zeros and returns it.
+func (t *table) addRow() []float64 {
+	if t.rows%t.perBlock == 0 {
+		t.blocks = append(t.blocks, make([]float64, t.perBlock*len(t.used)))
+	}
+	t.rows++
+	return t.row(t.rows - 1)
 }
 
-// rows is the number of rows read.
-func (t *table) rows() int { return t.cells.rows }
-
-// at is the cell of row i in the k-th column used.
-func (t *table) at(i, k int) float64 { return t.cells.row(i)[k] }
+// row is row i, a view: a cell for each column used.
+func (t *table) row(i int) []float64 {
+	first := i % t.perBlock * len(t.used)
+	return t.blocks[i/t.perBlock][first : first+len(t.used)]
+}
 
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
@@ -92,138 +74,27 @@ func (t *table) note(format string, args ...any) {
 // bad places an error in the file.
 func (t *table) bad(err error) error { return inFile(t.file, err) }
 
-// readTable reads text tables as one, file after file, after plan has given its columns their roles.
-func readTable(files []stream, name string, opt Options, plan func(t *table) error) (*table, error) {
-	t := &table{file: name, opt: opt.bounded()}
-	for _, f := range files {
-		if err := t.read(f, plan); err != nil {
-			return nil, inFile(f.name, err)
-		}
-	}
-	if err := t.end(); err != nil {
-		return nil, t.bad(err)
-	}
-	return t, nil
-}
-
-// read reads header and rows of a file. The first file says what columns there are; others must have the
-// same.
-func (t *table) read(f stream, plan func(t *table) error) error {
-	t.part = f.name
-	lines := newLineReader(f.r, longestLine, t.opt)
-	sample, err := lines.b.Peek(sampleBytes)
-	if err != nil && err != io.EOF && err != bufio.ErrBufferFull && len(sample) == 0 {
-		return err
-	}
-	if err := refuseForeign(sample); err != nil {
-		return err
-	}
-	first := t.columns == nil
-	if first {
-		t.detect(sample, err == io.EOF)
-	}
-	records := newRecordReader(lines, t.dialect.separator)
-	rec, err := records.next()
-	switch {
-	case err == io.EOF:
-		return errors.New("the file is empty")
-	case err != nil:
-		return err
-	}
-	if first {
-		if err = t.setHeader(rec); err == nil {
-			err = plan(t)
-		}
-		t.use()
-	} else {
-		err = t.sameHeader(rec)
-	}
-	if err != nil {
-		return &Error{Line: rec.line, Err: err}
-	}
-	if t.dialect.header == firstLine {
-		rec, err = records.next()
-	}
-	for ; err == nil; rec, err = records.next() {
-		if err := t.addRecord(rec); err != nil {
-			return err
-		}
-	}
-	t.skipped += records.lines.skipped
-	if err == io.EOF {
-		return nil
+// nameColumns makes the columns of the first file.
+func (t *table) nameColumns(h header) error {
+	names, err := headerNames(h.names)
+	for _, name := range names {
+		t.columns = append(t.columns, column{name: name, refused: h.refused[name]})
 	}
 	return err
 }
 
-// detect finds the dialect.
-func (t *table) detect(sample []byte, whole bool) {
-	t.dialect = detect(sample, whole)
-	if t.opt.NoHeader {
-		t.dialect.header, t.dialect.rowNames = noLine, false
-	}
-	t.commas.possible = t.dialect.separator != ','
-	t.notes = t.dialect.notes()
-}
-
-// setHeader names the columns, given the first record of the first file.
-func (t *table) setHeader(rec record) error {
-	if t.dialect.header == noLine {
-		t.namePositions(len(rec.cells))
-		return nil
-	}
-	return t.nameColumns(t.namesIn(rec))
-}
-
-// namesIn are the names of the columns, given the first record of a file.
-func (t *table) namesIn(rec record) []string {
-	names := rec.cells
-	if t.dialect.header == commentLine {
-		names = t.dialect.names
-	}
-	if t.dialect.rowNames {
-		names = append([]string{""}, names...)
-	}
-	return names
-}
-
-// nameColumns makes columns of these names.
-func (t *table) nameColumns(cells []string) error {
-	names, err := headerNames(cells)
+// sameColumns compares the header of a further file.
+func (t *table) sameColumns(h header) error {
+	names, err := headerNames(h.names)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		t.columns = append(t.columns, column{name: name})
-		t.memory += textBytes(name)
-	}
-	return nil
-}
-
-// namePositions names n columns x1, x2, ...
-func (t *table) namePositions(n int) {
-	t.headless = true
-	for _, name := range numbered("x", n) {
-		t.columns = append(t.columns, column{name: name})
-	}
-}
-
-// sameHeader compares the header of a further file.
-func (t *table) sameHeader(rec record) error {
-	width := len(rec.cells)
-	names, err := []string(nil), error(nil)
-	if !t.headless {
-		if names, err = headerNames(t.namesIn(rec)); err != nil {
-			return err
-		}
-		width = len(names)
-	}
-	if width != len(t.columns) {
+	if len(names) != len(t.columns) {
 		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
-			width, len(t.columns))
+			len(names), len(t.columns))
 	}
 	for j, name := range names {
-		if before := t.columns[j].name; name != before {
+		if before := t.columns[j].name; name != before && !t.headless {
 			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns", j+1,
 				quote(name), quote(before))
 		}
@@ -232,78 +103,56 @@ func (t *table) sameHeader(rec record) error {
 }
 
 // use lists the columns that have cells to keep.
-func (t *table) use() {
-	for j := range t.columns {
-		switch t.columns[j].role {
+func (t *table) use() error {
+	for j, c := range t.columns {
+		switch c.role {
 		case asFeature:
 			t.features++
 			t.used = append(t.used, j)
 		case asTarget:
 			t.used = append(t.used, j)
 		}
+		if c.refused != "" && c.role != unused {
+			return &Error{Column: c.name,
+				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", c.refused)}
+		}
 	}
-	t.cells = newCellRows(len(t.used))
-}
-
-// end notes what was found in the rows.
-func (t *table) end() error {
-	if t.commas.comma.number > 0 {
-		t.note("numbers have decimal commas, such as %s", t.commas.cell)
-	}
-	t.noteOdd()
-	if t.blank > 0 {
-		t.note("%d empty rows are skipped", t.blank)
-	}
-	if t.skipped > 0 {
-		t.note("%d lines below the first that start with # are skipped", t.skipped)
-	}
-	if t.rows() == 0 {
-		return errors.New("no examples below the header")
-	}
+	t.perBlock = max(1, blockCells/max(1, len(t.used)))
 	return nil
 }
 
-// noteOdd notes columns whose numbers may be names.
-func (t *table) noteOdd() {
-	for _, c := range t.columns {
-		if c.odd != "" {
-			t.note("column %s: %s is read as %s; if these are names, not numbers: --categorical or --drop %s",
-				quote(c.name), quote(c.odd), strconv.FormatFloat(c.oddValue, 'f', -1, 64), flagText(c.name))
-		}
-	}
-}
-
-// addRecord appends the cells of a row unless it is empty.
-func (t *table) addRecord(rec record) error {
-	if strings.Join(rec.cells, "") == "" {
+// add appends the cells of a row unless all are empty.
+func (t *table) add(cells []cell, number int) error {
+	at := place{t.part, number, t.array}
+	if !slices.ContainsFunc(cells, func(x cell) bool { return x.isNumber || x.text != "" }) {
 		t.blank++
 		return nil
 	}
-	if len(rec.cells) != len(t.columns) {
-		return &Error{Line: rec.line, Err: fmt.Errorf("%d cells, but the header names %d columns", len(rec.cells),
-			len(t.columns))}
+	if len(cells) != len(t.columns) {
+		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
 	}
-	row, k := t.cells.add(), 0
-	if err := t.checkSize(); err != nil {
-		return &Error{Line: rec.line, Err: err}
+	row, k := t.addRow(), 0
+	if err := t.opt.fits(8*float64(t.rows)*float64(t.features)+float64(t.texts), "%d rows of %d columns and their texts", t.rows,
+		t.features); err != nil {
+		return at.error("", err)
 	}
-	for j, cell := range rec.cells {
+	for j, x := range cells {
 		c := &t.columns[j]
 		switch c.role {
 		case unused:
 		case asNothing:
-			if cell != "" {
-				return &Error{Line: rec.line, Err: fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(cell))}
+			if x.text != "" {
+				return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
 			}
 		case asRowName:
-			t.addRowName(cell)
+			t.addRowName(x.asText())
 		default:
-			v, err := t.value(c, cell, rec.line)
+			v, err := t.value(c, x)
 			if err != nil {
-				return &Error{Line: rec.line, Column: c.name, Err: err}
+				return at.error(c.name, err)
 			}
 			if math.IsNaN(v) {
-				c.miss(t.rows()-1, place{t.part, rec.line})
+				c.miss(t.rows-1, at)
 			}
 			row[k] = v
 			k++
@@ -312,89 +161,58 @@ func (t *table) addRecord(rec record) error {
 	return nil
 }
 
-func (t *table) addRowName(cell string) {
-	t.rowNames = append(t.rowNames, printable(utf8Text(cell)))
-	t.memory += textBytes(cell)
+// asText is a cell as a text file writes it.
+func (x cell) asText() string {
+	if x.isNumber {
+		return formatNumber(x.number)
+	}
+	return x.text
 }
 
-// checkSize refuses a table whose features and texts exceed the memory allowed.
-func (t *table) checkSize() error {
-	if err := t.opt.checkSize(t.rows(), t.features); err != nil {
-		return err
-	}
-	if limit := t.opt.maxBytes(); int64(t.memory) > limit {
-		return fmt.Errorf("%w: the texts of %d rows take %s, the limit is %s (--max-memory sets another)",
-			ErrMemory,
-			t.rows(), humanBytes(float64(t.memory)), humanBytes(float64(limit)))
-	}
-	return nil
+func (t *table) addRowName(name string) {
+	t.rowNames = append(t.rowNames, printable(utf8Text(name)))
+	t.texts += textBytes(name)
 }
 
 // value is the number of a cell, NaN for a missing one.
-func (t *table) value(c *column, cell string, line int) (float64, error) {
+func (t *table) value(c *column, x cell) (float64, error) {
 	if c.kind != texts {
-		v, err := strconv.ParseFloat(cell, 64)
-		if err == nil && !math.IsNaN(v) {
+		v, err := x.number, error(nil)
+		if !x.isNumber {
+			v, err = t.parse(x.text)
+		}
+		switch {
+		case err == nil && !math.IsNaN(v):
 			c.kind = numbers
-			c.noteOdd(cell, v)
-			return v, t.checkNumber(cell, v, line)
-		}
-		if with, ok := decimalComma(cell); ok && t.commas.possible {
-			if w, err := strconv.ParseFloat(with, 64); err == nil {
-				c.kind = numbers
-				return w, t.checkComma(cell, line)
-			}
-		}
-		if errors.Is(err, strconv.ErrRange) {
-			_, err := parseNumber(cell)
-			return 0, err
+			return v, checkFinite(v)
+		case errors.Is(err, strconv.ErrRange):
+			return 0, fmt.Errorf("%s is beyond the range of a float64", quote(x.text))
 		}
 	}
+	text := x.asText()
 	switch {
-	case isMissing(cell):
+	case isMissing(text):
 		return math.NaN(), nil
 	case c.kind == numbers:
-		return 0, fmt.Errorf(
-			"%s is not a number, as the cells above it are (--categorical %s takes all for texts, --drop leaves the "+
-				"column out)",
-			quote(cell), flagText(c.name))
+		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for texts, "+
+			"--drop leaves the column out)", quote(text), flagText(c.name))
 	}
 	c.kind = texts
 	before := len(c.texts)
-	k, err := c.numberOf(cell, t.opt.UnseenZero && c.role == asFeature)
+	k, err := c.numberOf(text, t.opt.UnseenZero && c.role == asFeature)
 	if len(c.texts) > before {
-		t.memory += textBytes(c.texts[k])
+		t.texts += textBytes(c.texts[k])
 	}
 	return float64(k), err
 }
 
-// checkNumber refuses infinities, and decimal points where others are commas.
-func (t *table) checkNumber(cell string, v float64, line int) error {
-	d := &t.commas
-	if d.possible && d.point.number == 0 && strings.Contains(cell, ".") {
-		d.point = place{t.part, line}
-		if d.comma.number > 0 {
-			return fmt.Errorf("%s has a decimal point, %s has a decimal comma", quote(cell), t.where(d.comma))
+// parse reads a number as the dialect writes it.
+func (t *table) parse(text string) (float64, error) {
+	if t.dialect != nil && t.dialect.commas {
+		if strings.Contains(text, ".") {
+			return 0, strconv.ErrSyntax
 		}
+		text = strings.Replace(text, ",", ".", 1)
 	}
-	return checkFinite(v)
-}
-
-func (t *table) checkComma(cell string, line int) error {
-	d := &t.commas
-	if d.point.number > 0 {
-		return fmt.Errorf("%s has a decimal comma, %s has a decimal point", quote(cell), t.where(d.point))
-	}
-	if d.comma.number == 0 {
-		d.comma, d.cell = place{t.part, line}, strings.Clone(cell)
-	}
-	return nil
-}
-
-// where names a line of the file that is being read, or of one before.
-func (t *table) where(p place) string {
-	if p.file == t.part {
-		return fmt.Sprintf("line %d", p.number)
-	}
-	return fmt.Sprintf("line %d of %s", p.number, quote(p.file))
+	return strconv.ParseFloat(text, 64)
 }

@@ -215,27 +215,6 @@ func TestUnpairedQuotes(t *testing.T) {
 	}
 }
 
-// Digits that a number cannot hold, or that are grouped by underscores, are read as numbers and noted, with
-// the flags for names.
-func TestOddNumbersAreNoted(t *testing.T) {
-	text := "id,a b,plain,y\n12345678901234567890,1,12345678901234567.5,1\n" +
-		"00000000000000000007,1_000,100000000000000000000,2\n"
-	s := need.One(ReadTable(strings.NewReader(text), "f.csv", Options{}))(t)
-	notes := strings.Join(s.Notes, "\n")
-	for _, says := range []string{
-		`column "id": "12345678901234567890" is read as 12345678901234567000; if these are names, not numbers`,
-		"--categorical or --drop id",
-		`column "a b": "1_000" is read as 1000; if these are names, not numbers: --categorical or --drop "a b"`,
-	} {
-		if !strings.Contains(notes, says) {
-			t.Errorf("notes %s do not say %s", notes, says)
-		}
-	}
-	if strings.Contains(notes, "plain") || s.X.At(1, 1) != 1000 {
-		t.Errorf("read %v, %s", s.X, notes)
-	}
-}
-
 // Targets that are all the same are refused by every reader, with what to do.
 func TestEqualTargets(t *testing.T) {
 	for name, content := range map[string]string{

@@ -117,7 +117,7 @@ func Example_csv() {
 	e := solution.ErrorEstimates(loss.Absolute{}, fitted)
 	fmt.Printf("absolute error: apparent %.0f, left-out %.0f, .632+ %.0f\n", e.Apparent, e.LeftOut, e.Err632Plus)
 
-	inputs, err := set.Encoding().ReadInputsTable(strings.NewReader(wanted), "wanted.csv", dataset.Options{})
+	inputs, err := set.Encoding().LoadInputs("-", dataset.Options{Stdin: strings.NewReader(wanted)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -177,7 +177,7 @@ new,120,480
 		log.Fatal(err)
 	}
 	wanted := "area,district\n70,old\n70,new\n"
-	inputs, err := p.Encoding.ReadInputsTable(strings.NewReader(wanted), "wanted.csv", dataset.Options{})
+	inputs, err := p.Encoding.LoadInputs("-", dataset.Options{Stdin: strings.NewReader(wanted)})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // planTraining gives the columns of a training set their roles.
 func (t *table) planTraining() error {
+	if t.noTarget {
+		return errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
+	}
 	last := len(t.columns) - 1
 	if t.columns[0].name == "" {
 		t.columns[0].role = asRowName
@@ -29,10 +31,6 @@ func (t *table) planTraining() error {
 		if err != nil {
 			return fmt.Errorf("--categorical: %w", err)
 		}
-		if t.array {
-			return errors.New("--categorical: arrays have no texts, which categories become: a CSV or Parquet file " +
-				"has")
-		}
 		t.columns[j].kind, t.columns[j].categorical = texts, true
 	}
 	y, err := t.findTarget()
@@ -48,11 +46,8 @@ func (t *table) planTraining() error {
 			return nil
 		}
 	}
-	if t.array {
-		return errors.New("only one column: at least one feature and a target column are needed")
-	}
-	return fmt.Errorf("only one column (%s): features and a target, separated by commas, semicolons, tabs or "+
-		"blanks, are needed", quote(t.columns[y].name))
+	return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, semicolons, "+
+		"tabs or blanks separate columns", quote(t.columns[y].name))
 }
 
 // findTarget is the column of the target: the one asked for, or the last feature.
@@ -78,6 +73,9 @@ func (t *table) findTarget() (int, error) {
 // planInputs finds the columns of a training set in new inputs, by name or, in
 // files without names, by position.
 func (t *table) planInputs(e *Encoding) error {
+	if e.Sparse() {
+		return e.errNotSparse(t.file)
+	}
 	if t.headless {
 		if err := t.takeNames(e); err != nil {
 			return err
@@ -163,17 +161,4 @@ func (t *table) takeNames(e *Encoding) error {
 		}
 	}
 	return fmt.Errorf("%d columns, but %s has %d features", len(t.columns), e.name(), len(features))
-}
-
-// noteLevels says what the text columns became.
-func (t *table) noteLevels(columns []EncodedColumn) {
-	for _, c := range columns {
-		switch {
-		case len(c.Levels) == 2:
-			t.note("column %s holds texts: 0 is %s, 1 is %s", quote(c.Name), quote(c.Levels[0]), quote(c.Levels[1]))
-		case len(c.Levels) > 2:
-			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
-				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
-		}
-	}
 }

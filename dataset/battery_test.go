@@ -331,6 +331,8 @@ func TestEncodedTables(t *testing.T) {
 			[]float64{0, 1, 2. / 3, 1}, []float64{1, 2, 3, 4}, "mean"},
 		"and flags": {"s,y\nu,1\nv,2\nw,3\n?,5\n", Options{Missing: MissingIndicator}, "s=u s=v s=w|s missing",
 			[]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1. / 3, 1. / 3, 1. / 3, 1}, []float64{1, 2, 3, 5}, "mean"},
+		"quotes and blanks": {"\ufeff a , \"b\",y\n\n 1e0, 25E-1 ,+1\n-3,-0e3, \"-1.0\"", Options{}, "a b",
+			[]float64{1, 2.5, -3, 0}, []float64{1, -1}, ""},
 		"Latin-1": {"gr\xf6sse,y\n1,2\n3,4\n", Options{}, "grösse", []float64{1, 3}, []float64{2, 4}, ""},
 		"counting": {"id,y\n" + numberedRows(12), Options{}, "id", countTo(12), countTo(12),
 			"counts the rows: --drop id"},

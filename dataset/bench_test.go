@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -46,25 +45,4 @@ func TestTextsAreNotKept(t *testing.T) {
 	}
 	runtime.KeepAlive(file)
 	runtime.KeepAlive(s)
-}
-
-// BenchmarkReadTable/n=1000000 is a file of 390 MB.
-func BenchmarkReadTable(b *testing.B) {
-	for _, n := range []int{10000, 1000000} {
-		b.Run(fmt.Sprintf("n=%d/d=20", n), func(b *testing.B) {
-			if n > 100000 && testing.Short() {
-				b.Skip("a large file")
-			}
-			file := randomTable(n, 20)
-			b.SetBytes(int64(len(file)))
-			b.ReportAllocs()
-			b.ResetTimer()
-			for range b.N {
-				if _, err := ReadTable(io.NopCloser(bytes.NewReader(file)), "f.csv", Options{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Seconds())/float64(b.N), "s/op")
-		})
-	}
 }

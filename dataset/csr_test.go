@@ -48,8 +48,7 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 // TestSparseInputs: new inputs are held as the training inputs are, and may have
 // features that those lack.
 func TestSparseInputs(t *testing.T) {
-	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5:2\n-1 2:1\n"), "train.svm",
-		Options{storage: heldSparse}))(t)
+	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
 	in, err := LoadInputs(path, train, Options{})
 	if err != nil || in.M() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,

@@ -1,70 +1,64 @@
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"math"
-	"math/bits"
 )
 
 // Distinct finds repeated inputs: rows all of whose features are equal (0 and
 // -0 are). site[i] is the number of the distinct input of row i, and first[s]
 // is the first row that has distinct input s; distinct inputs are numbered by
-// first appearance. X.Gather(first) is the matrix of distinct inputs. The cost
-// is O(N D): rows are hashed, and rows of equal hash are compared.
-func Distinct(x Matrix) (site, first []int) {
-	hash := func(i int) uint64 { return hashRow(x.Row(i)) }
-	equal := func(i, j int) bool { return equalRows(x.Row(i), x.Row(j)) }
-	return distinct(x.Rows, hash, equal)
-}
-
-// distinct numbers the different ones among n rows.
-func distinct(n int, hash func(i int) uint64, equal func(i, j int) bool) (site, first []int) {
-	site = make([]int, n)
-	var next []int // the following distinct input of the same hash, or -1
-	newest := make(map[uint64]int, n)
-	for i := range n {
-		h := hash(i)
-		s, ok := newest[h]
+// first appearance. X.Gather(first) is the matrix of distinct inputs. Rows are
+// told from each other by their SHA-256.
+func (s *Set) Distinct() (site, first []int) {
+	site = make([]int, s.N())
+	number := make(map[[sha256.Size]byte]int, s.N())
+	var b []byte
+	for i := range site {
+		b = s.appendRow(b[:0], i)
+		key := sha256.Sum256(b)
+		k, ok := number[key]
 		if !ok {
-			s = -1
+			k = len(first)
+			number[key], first = k, append(first, i)
 		}
-		head := s
-		for s >= 0 && !equal(i, first[s]) {
-			s = next[s]
-		}
-		if s < 0 {
-			s = len(first)
-			first = append(first, i)
-			next = append(next, head)
-			newest[h] = s
-		}
-		site[i] = s
+		site[i] = k
 	}
 	return site, first
 }
 
-// hashRow mixes the bits of a row; equal rows have equal hashes.
-func hashRow(row []float64) uint64 {
-	h := uint64(len(row))
-	for _, v := range row {
-		if v == 0 {
-			v = 0 // -0 as 0
+// Distinct is that of a set with these inputs.
+func Distinct(x Matrix) (site, first []int) { return (&Set{X: x}).Distinct() }
+
+// appendRow appends the bytes of the features of example i, the same for equal ones.
+func (s *Set) appendRow(b []byte, i int) []byte {
+	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) } // -0 + 0 is 0
+	if s.Sparse == nil {
+		for _, v := range s.X.Row(i) {
+			put(v)
 		}
-		h = mix(h ^ math.Float64bits(v))
+		return b
 	}
-	return h
+	index, value := s.Sparse.Row(i)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(index)))
+	for k, j := range index {
+		b = binary.LittleEndian.AppendUint64(b, uint64(j))
+		put(value[k])
+	}
+	return b
 }
 
-// mix spreads 64 bits: both halves of a product with 2^64 over the golden ratio.
-func mix(h uint64) uint64 {
-	high, low := bits.Mul64(h, 0x9e3779b97f4a7c15)
-	return high ^ low
-}
-
-func equalRows(a, b []float64) bool {
-	for j, v := range a {
-		if v != b[j] {
-			return false
-		}
+// Digest is a checksum of the numbers of the set: shape, features and targets,
+// not their names. Equal sets have equal digests on every machine.
+func (s *Set) Digest() string {
+	h := sha256.New()
+	b := binary.LittleEndian.AppendUint64(nil, uint64(s.N()))
+	h.Write(binary.LittleEndian.AppendUint64(b, uint64(s.D())))
+	for i, y := range s.Y {
+		b = binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(y))
+		h.Write(s.appendRow(b, i))
 	}
-	return true
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -38,33 +38,3 @@ func TestDistinctAgainstPairs(t *testing.T) {
 		}
 	})
 }
-
-// Rows with equal hashes must still be told apart.
-func TestDistinctSurvivesCollisions(t *testing.T) {
-	a, b := collidingRows()
-	if hashRow(a) != hashRow(b) || slices.Equal(a, b) {
-		t.Fatalf("%v and %v do not collide: choose others", a, b)
-	}
-	x := Matrix{Rows: 4, Cols: 3, Stride: 3, Data: slices.Concat(a, b, a, b)}
-	site, first := Distinct(x)
-	if !slices.Equal(site, []int{0, 1, 0, 1}) || !slices.Equal(first, []int{0, 1}) {
-		t.Errorf("sites %v, first %v", site, first)
-	}
-}
-
-// collidingRows builds rows of three features whose second feature cancels the
-// hash of the first, which leaves the state zero in both.
-func collidingRows() (a, b []float64) {
-	row := func(v float64) []float64 {
-		// The state after the first feature of a row of three.
-		state := mix(3 ^ math.Float64bits(v))
-		return []float64{v, math.Float64frombits(state), 5}
-	}
-	var rows [][]float64
-	for v := 1.0; len(rows) < 2; v++ {
-		if r := row(v); checkFinite(r[1]) == nil {
-			rows = append(rows, r)
-		}
-	}
-	return rows[0], rows[1]
-}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -16,20 +15,8 @@ const mostLevels = 1000
 // them is taken for their names or numbers.
 const fewRows = 10
 
-// manyCells is the number of cells from which on the garbage of reading is collected before the matrix is
-// made: 16 MiB, which takes some milliseconds.
-const manyCells = 1 << 21
-
 // set makes a training set of a table.
-func (t *table) set() (*Set, error) {
-	set, err := t.trainingSet()
-	if err != nil {
-		return nil, t.bad(err)
-	}
-	return set, nil
-}
-
-func (t *table) trainingSet() (*Set, error) {
+func (t *table) set(Options) (*Set, error) {
 	if t.rows < 2 {
 		return nil, errOneExample
 	}
@@ -252,9 +239,6 @@ func (t *table) matrix(columns []EncodedColumn, width int, rows []int) Matrix {
 		}
 		sources, at = append(sources, from), from.end
 	}
-	if t.rows*len(t.used) > manyCells {
-		debug.FreeOSMemory() // the texts of the cells, before the matrix takes as much
-	}
 	x := NewMatrix(len(rows), width)
 	for to := range x.Rows {
 		cells, into := t.row(rows[to]), x.Row(to)
@@ -340,15 +324,7 @@ func (t *table) targets(rows []int) []float64 {
 }
 
 // inputs makes new inputs of a table, for a predictor of that encoding.
-func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	in, err := t.newInputs(e)
-	if err != nil {
-		return nil, t.bad(err)
-	}
-	return in, nil
-}
-
-func (t *table) newInputs(e *Encoding) (*Inputs, error) {
+func (t *table) inputs(e *Encoding, _ Options) (*Inputs, error) {
 	y := t.target()
 	if y != nil && y.missing == t.rows {
 		y.role, y = unused, nil

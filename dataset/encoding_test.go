@@ -40,10 +40,10 @@ func TestEncoding(t *testing.T) {
 			"n3.csv": "1,2,1\n3,4,-1\n", "wide.csv": "!1,2,3,4\n1,2,3,4\n"}},
 		{"d.svm", sparse, Options{}, map[string]string{"a.svm": "1 2:1\n2 1:4\n", "b.svm": "2:1\n",
 			"wide.svm": "!1 4:1\n"}},
-		{"z.svm", strings.ReplaceAll(sparse, "3:", "0:"), Options{ZeroBased: true, storage: heldDense,
+		{"z.svm", strings.ReplaceAll(sparse, "3:", "0:"), Options{ZeroBased: true,
 			Positive: "1"},
 			map[string]string{"label.svm": "!1 2:1\n3 0:4\n"}},
-		{"s.svm", sparse, Options{storage: heldSparse}, map[string]string{"a.svm": "1 2:1\n2 9:4\n",
+		{"s.svm", "1 1:0.5 3000:2\n2 2:1\n1 3:-1\n", Options{}, map[string]string{"a.svm": "1 2:1\n2 9:4\n",
 			"bare.svm": "9:1\n", "dense.csv": "!a,b\n1,2\n"}},
 	} {
 		dir := t.TempDir()

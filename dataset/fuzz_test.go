@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func FuzzLIBSVM(f *testing.F) {
 		s, err := readLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
 		if lines, err := readLines(bytes.NewReader(data), "fuzz", opt); err == nil {
-			in, err := lines.inputs(train.Encoding(), opt)
+			in, err := asInputs(lines, "fuzz", train.Encoding(), opt)
 			requireInputs(t, in, err, train)
 		}
 		requireSoundSparse(t, data)
@@ -129,7 +130,7 @@ func FuzzNPY(f *testing.F) {
 		requireSound(t, s, err)
 		e := train.Encoding()
 		if t2, err := readArray(bytes.NewReader(data), "fuzz", opt, func(t *table) error { return t.planInputs(e) }); err == nil {
-			in, err := t2.inputs(e)
+			in, err := asInputs(t2, "fuzz", e, opt)
 			requireInputs(t, in, err, train)
 		}
 	})
@@ -152,28 +153,30 @@ func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
 	}
 }
 
-// requireSoundSparse reads a sparse file and keeps it sparse: the matrix must be
+// requireSoundSparse keeps the lines of a sparse file sparse: the matrix must be
 // one, within the limit, and survive being written.
 func requireSoundSparse(t *testing.T, data []byte) {
-	s, err := readLIBSVM(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit, storage: heldSparse})
+	lines, err := readLines(bytes.NewReader(data), "fuzz", Options{MaxBytes: fuzzLimit})
 	if err != nil {
 		wantError(t, err)
 		return
 	}
-	x := s.Sparse
-	if err := kernel.CSR(*x).Check(); err != nil || x.Rows != s.N() || x.Cols != s.D() || len(s.Y) != x.Rows ||
-		x.Rows < 2 || x.Cols < 1 {
-		t.Fatalf("unsound sparse set: %v", err)
+	x := lines.x
+	if err := kernel.CSR(x).Check(); err != nil || lines.labelled && len(lines.labels) != x.Rows || x.Rows < 1 {
+		t.Fatalf("unsound sparse rows: %v", err)
 	}
 	if 16*(x.Rows+x.Cols)+12*len(x.Index) > fuzzLimit || slices.Contains(x.Value, 0) {
 		t.Fatalf("%d x %d with %d entries exceed the limit, or some are zero", x.Rows, x.Cols, len(x.Index))
 	}
+	if !lines.labelled {
+		return
+	}
 	var b bytes.Buffer
-	if err := WriteLIBSVM(&b, s); err != nil {
+	if err := WriteLIBSVM(&b, &Set{Sparse: &x, Y: lines.labels}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := readLIBSVM(&b, "again", Options{storage: heldSparse, MaxBytes: fuzzLimit})
-	if err != nil || !sameInputs(s, again) || again.D() != s.D() || !slices.Equal(again.Y, s.Y) {
+	again, err := readLines(&b, "again", Options{MaxBytes: fuzzLimit})
+	if err != nil || !reflect.DeepEqual(again.x, x) || !slices.Equal(again.labels, lines.labels) {
 		t.Fatalf("written and read, it differs: %v", err)
 	}
 }

@@ -9,7 +9,23 @@ func readLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.set(opt)
+	return asSet(s, name, opt)
+}
+
+func asSet(c contents, name string, opt Options) (*Set, error) {
+	set, err := c.set(opt)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return set, nil
+}
+
+func asInputs(c contents, name string, e *Encoding, opt Options) (*Inputs, error) {
+	in, err := c.inputs(e, opt)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return in, nil
 }
 
 func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
@@ -25,7 +41,7 @@ func readTableInputs(r io.Reader, name string, e *Encoding, opt Options) (*Input
 	if err != nil {
 		return nil, err
 	}
-	return t.inputs(e)
+	return asInputs(t, name, e, opt)
 }
 
 func readArray(r io.Reader, name string, opt Options, plan func(t *table) error) (*table, error) {
@@ -41,5 +57,5 @@ func readNPY(r io.Reader, name string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.set()
+	return asSet(t, name, opt)
 }

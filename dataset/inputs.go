@@ -1,8 +1,11 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Inputs are new inputs for a predictor, with their targets where the file
@@ -36,10 +39,6 @@ func (e *Encoding) options(opt Options) Options {
 		opt.Missing = e.Missing
 	}
 	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
-	opt.storage = heldDense
-	if e.Sparse() {
-		opt.storage = heldSparse
-	}
 	return opt
 }
 
@@ -57,4 +56,28 @@ func (e *Encoding) inputsOf(s *Set) (*Inputs, error) {
 func (e *Encoding) errNotSparse(name string) error {
 	return &Error{File: name,
 		Err: fmt.Errorf("%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.name())}
+}
+
+// NewInputs makes new inputs of a matrix in memory, a row each, and copies it. Its columns are
+// the features of the training set in their order.
+func NewInputs(x mat.Matrix) (*Inputs, error) {
+	const name = "inputs in memory"
+	if x == nil {
+		return nil, &Error{File: name, Err: errors.New("there is no matrix")}
+	}
+	rows, cols := x.Dims()
+	if rows < 1 || cols < 1 {
+		return nil, &Error{File: name, Err: fmt.Errorf("a matrix of %d x %d holds no inputs", rows, cols)}
+	}
+	in := &Inputs{Name: name, X: NewMatrix(rows, cols)}
+	for i := range rows {
+		to := in.X.Row(i)
+		for j := range to {
+			to[j] = x.At(i, j)
+			if err := checkFinite(to[j]); err != nil {
+				return nil, &Error{File: name, Row: i + 1, Column: fmt.Sprintf("x%d", j+1), Err: err}
+			}
+		}
+	}
+	return in, nil
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -139,36 +138,31 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 func (s *sparse) set(opt Options) (*Set, error) {
 	set := &Set{Name: s.file, Source: s.file, Task: guessTask(s.labels), Target: "y", Y: s.labels,
 		zeroBased: opt.ZeroBased}
-	var err error
 	switch {
 	case !s.labelled:
 		return nil, s.first.error("", errors.New("the label is missing: a line is \"label index:value ...\""))
 	case s.x.Cols == 0:
-		err = errors.New("no example has a feature")
+		return nil, errors.New("no example has a feature")
 	case s.x.Rows < 2:
-		err = errOneExample
+		return nil, errOneExample
 	case opt.Target != "" || len(opt.Drop)+len(opt.Categorical) > 0:
-		err = errors.New("sparse lines have no columns that --target, --drop or --categorical could name")
-	default:
-		err = set.hold(&s.x, opt)
+		return nil, errors.New("sparse lines have no columns that --target, --drop or --categorical could name")
+	case keepSparse(s.x.Rows, s.x.Cols, s.x.Entries()):
+		set.Sparse = &s.x
+		return set, set.checkTargets(opt.Positive)
 	}
-	if err != nil {
-		return nil, inFile(s.file, err)
+	if err := opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
+		return nil, err
 	}
+	set.X, set.Features = s.x.Dense(), numbered("x", s.x.Cols)
 	return set, set.checkTargets(opt.Positive)
 }
 
-// hold takes sparse inputs as they are or makes them dense, as opt says.
-func (s *Set) hold(x *CSR, opt Options) error {
-	if opt.storage.sparse(x.Rows, x.Cols, x.Entries()) {
-		s.Sparse = x
-		return nil
-	}
-	if err := opt.fitsDense(x.Rows, x.Cols); err != nil {
-		return err
-	}
-	s.X, s.Features = x.Dense(), numbered("x", x.Cols)
-	return nil
+// keepSparse reports whether the inputs of a file stay sparse: with at least 1000 features, of which at most
+// 1 in 20 is not zero. Otherwise a dense matrix is small, or its products are as fast.
+func keepSparse(rows, cols, entries int) bool {
+	const wide, thin = 1000, 1.0 / 20
+	return cols >= wide && float64(entries) <= thin*float64(rows)*float64(cols)
 }
 
 // inputs are new inputs, held as those of the training set are. If those are dense, no index may exceed the
@@ -177,7 +171,7 @@ func (s *sparse) inputs(e *Encoding, opt Options) (in *Inputs, err error) {
 	in = &Inputs{Name: s.file, Y: s.labels}
 	if e.Labels != nil && s.labels != nil {
 		if in.Y, err = e.Labels.apply(s.labels, nil); err != nil {
-			return nil, inFile(s.file, err)
+			return nil, err
 		}
 	}
 	if e.Sparse() {
@@ -190,36 +184,8 @@ func (s *sparse) inputs(e *Encoding, opt Options) (in *Inputs, err error) {
 	}
 	s.x.Cols = e.Features
 	if err := opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
-		return nil, inFile(s.file, err)
+		return nil, err
 	}
 	in.X = s.x.Dense()
 	return in, nil
-}
-
-// WriteLIBSVM writes the set as sparse lines: the target, then index and
-// value of what is not zero, every number in the shortest form that reads back to
-// the same float64. Where no example has the last feature, the first line gives
-// it as zero, so that the number of features survives. Names of features do not.
-func WriteLIBSVM(w io.Writer, s *Set) error {
-	x := s.Sparse
-	if x == nil {
-		x = NewCSR(s.X)
-	}
-	widest := 0
-	for _, c := range x.Index {
-		widest = max(widest, int(c)+1)
-	}
-	out := bufio.NewWriter(w)
-	for i, y := range s.Y {
-		out.WriteString(formatNumber(y))
-		index, value := x.Row(i)
-		for k, c := range index {
-			fmt.Fprintf(out, " %d:%s", c+1, formatNumber(value[k]))
-		}
-		if i == 0 && widest < x.Cols {
-			fmt.Fprintf(out, " %d:0", x.Cols)
-		}
-		out.WriteByte('\n')
-	}
-	return out.Flush() // the first error of any of these
 }

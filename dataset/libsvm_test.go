@@ -63,10 +63,8 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		"value twice":    {"1 1:2:3\n", []string{"line 1", `"2:3"`}},
 		"huge index":     {"1 1:2\n-1 4000000000:1\n", []string{"line 2", "4000000000", "out of range"}},
 		"absurd index":   {"1 99999999999999999999:1\n", []string{"line 1", "out of range"}},
-		"dense too large": {"1 2000000:1\n" + strings.Repeat("1 1:1\n", 999),
-			[]string{"1000 rows", "2000000 columns", "14.9 GiB", "limit is 2 GiB"}},
 	} {
-		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{storage: heldDense})
+		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.svm: ")...) })
 		if strings.Contains(name, "large") && !errors.Is(err, ErrMemory) {
 			t.Errorf("%v is not ErrMemory", err)
@@ -76,21 +74,14 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 
 func TestReadLIBSVMSparse(t *testing.T) {
 	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
-	for _, held := range []storage{byShape, heldSparse} {
-		s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{storage: held}))(t)
-		x := s.Sparse
-		if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 ||
-			s.Task != Classification {
-			t.Fatalf("read %+v", s)
-		}
-		if !slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) ||
-			!slices.Equal(x.Value, []float64{1, 0.5, -2}) {
-			t.Errorf("read %+v", x)
-		}
+	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
+	x := s.Sparse
+	if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 || s.Task != Classification {
+		t.Fatalf("read %+v", s)
 	}
-	s, err := readLIBSVM(strings.NewReader(text), "f.svm", Options{storage: heldDense})
-	if err != nil || s.Sparse != nil || s.X.Rows != 3 || s.X.At(0, 1999) != 0.5 {
-		t.Errorf("dense: %v", err)
+	if !slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) ||
+		!slices.Equal(x.Value, []float64{1, 0.5, -2}) {
+		t.Errorf("read %+v", x)
 	}
 }
 
@@ -100,7 +91,7 @@ func TestStorageRule(t *testing.T) {
 		rows, cols, entries int
 		sparse              bool
 	}{{100, 999, 1, false}, {100, 1000, 5000, true}, {100, 1000, 5001, false}, {1, 1 << 30, 100, true}} {
-		if byShape.sparse(c.rows, c.cols, c.entries) != c.sparse {
+		if keepSparse(c.rows, c.cols, c.entries) != c.sparse {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -158,16 +149,12 @@ func TestWriteLIBSVM(t *testing.T) {
 			if err := WriteLIBSVM(&b, from); err != nil {
 				t.Fatal(err)
 			}
-			dense, err := readLIBSVM(bytes.NewReader(b.Bytes()), "f", Options{storage: heldDense})
+			lines, err := readLines(&b, "f", Options{})
 			if err != nil {
 				t.Fatalf("%v in %q", err, b.String())
 			}
-			sparse := need.One(readLIBSVM(&b, "f", Options{storage: heldSparse}))(t)
-			if !slices.Equal(dense.X.Data, s.X.Data) || dense.D() != d || !slices.Equal(dense.Y, s.Y) {
-				t.Fatalf("%v became %v", s.X, dense.X)
-			}
-			if !slices.Equal(sparse.Sparse.Dense().Data, s.X.Data) || sparse.D() != d || !slices.Equal(sparse.Y, s.Y) {
-				t.Fatalf("%v became %v", s.X, sparse.Sparse)
+			if !slices.Equal(lines.x.Dense().Data, s.X.Data) || lines.x.Cols != d || !slices.Equal(lines.labels, s.Y) {
+				t.Fatalf("%v became %v", s.X, lines.x)
 			}
 		}
 	})

@@ -32,14 +32,15 @@ func Load(path string, opt Options) (*Set, error) {
 	case slices.Contains(Names(), path):
 		return Open(path)
 	}
-	t, lines, err := read(path, opt, (*table).planTraining)
-	switch {
-	case err != nil:
+	c, name, err := read(path, opt, (*table).planTraining)
+	if err != nil {
 		return nil, err
-	case lines != nil:
-		return lines.set(opt)
 	}
-	return t.set()
+	s, err := c.set(opt)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return s, nil
 }
 
 // LoadInputs reads inputs that fit the training set train, see Encoding.LoadInputs.
@@ -62,54 +63,65 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 		}
 		return e.inputsOf(s)
 	}
-	t, lines, err := read(path, opt, func(t *table) error { return t.planInputs(e) })
-	switch {
-	case err != nil:
+	c, name, err := read(path, opt, func(t *table) error { return t.planInputs(e) })
+	if err != nil {
 		return nil, err
-	case lines != nil:
-		return lines.inputs(e, opt)
 	}
-	return t.inputs(e)
+	in, err := c.inputs(e, opt)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return in, nil
 }
 
-// read reads the files of a path: sparse lines, or else one table, after plan has given its columns their
-// roles.
-func read(path string, opt Options, plan func(t *table) error) (*table, *sparse, error) {
+// contents are what files hold: a table or sparse lines.
+type contents interface {
+	end() error // after the last file
+	set(opt Options) (*Set, error)
+	inputs(e *Encoding, opt Options) (*Inputs, error)
+}
+
+// read reads the files of a path as one, after plan has given the columns of a table their roles; name is
+// that of a single file or of them all.
+func read(path string, opt Options, plan func(t *table) error) (c contents, name string, err error) {
 	paths, err := Files(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
-	var lines *sparse
-	t := newTable(printable(path), opt)
-	for k, p := range paths {
+	for _, p := range paths {
 		f, err := open(p, opt)
 		if err != nil {
-			return nil, nil, err
+			return nil, "", err
 		}
 		defer f.close()
-		if len(paths) == 1 {
-			t.file = f.name
+		if name = printable(path); len(paths) == 1 {
+			name = f.name
 		}
-		if k == 0 && f.format == libsvmFormat {
-			lines = newSparse(t.file)
-		}
+		isLines := f.format == libsvmFormat
 		switch {
-		case (lines != nil) != (f.format == libsvmFormat):
-			err = fmt.Errorf("is another kind of file than %s: files of one table are alike", paths[0])
-		case lines != nil:
-			err = lines.read(f.text, f.name, t.opt)
-		default:
-			err = t.readFile(f, plan)
+		case c == nil && isLines:
+			c = newSparse(name)
+		case c == nil:
+			c = newTable(name, opt)
+		}
+		switch c := c.(type) {
+		case *sparse:
+			if err = errKind; isLines {
+				err = c.read(f.text, f.name, opt.bounded())
+			}
+		case *table:
+			if err = errKind; !isLines {
+				err = c.readFile(f, plan)
+			}
 		}
 		if err != nil {
-			return nil, nil, inFile(f.name, err)
+			return nil, "", inFile(f.name, err)
 		}
 	}
-	if lines != nil {
-		return nil, lines, lines.end()
-	}
-	return t, nil, t.end()
+	return c, name, c.end()
 }
+
+var errKind = errors.New("is another kind of file than those before: files of one table are alike")
 
 // rows are the examples of a file, one after the other.
 type rows interface {
@@ -224,7 +236,11 @@ func ReadTable(r io.Reader, name string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.set()
+	s, err := t.set(opt)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return s, nil
 }
 
 func readTable(r io.Reader, name string, opt Options, plan func(t *table) error) (*table, error) {

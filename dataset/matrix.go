@@ -32,3 +32,64 @@ func (m Matrix) Gather(rows []int) Matrix {
 	}
 	return g
 }
+
+// CSR is a sparse matrix in compressed rows. Its fields are those of kernel.CSR,
+// so that kernel.CSR(m) is a plain conversion. Row i holds the entries Start[i]
+// to Start[i+1]-1: entry k is Value[k] in column Index[k], counted from 0.
+// Columns ascend within a row; what is not stored is zero, and the matrices of
+// this package store no zeros.
+type CSR struct {
+	Rows  int       `json:"rows"`
+	Cols  int       `json:"cols"`
+	Start []int     `json:"start"` // length Rows+1, from 0
+	Index []int32   `json:"index"`
+	Value []float64 `json:"value"`
+}
+
+// Row is row i (from 0): its columns and their values, views.
+func (m *CSR) Row(i int) (index []int32, value []float64) {
+	first, end := m.Start[i], m.Start[i+1]
+	return m.Index[first:end:end], m.Value[first:end:end]
+}
+
+// Entries is the number of stored entries.
+func (m *CSR) Entries() int { return len(m.Index) }
+
+// Gather copies the rows with the given numbers (from 0), in that order, into a
+// new matrix.
+func (m *CSR) Gather(rows []int) *CSR {
+	g := &CSR{Rows: len(rows), Cols: m.Cols, Start: make([]int, 1, len(rows)+1)}
+	for _, i := range rows {
+		index, value := m.Row(i)
+		g.Index, g.Value = append(g.Index, index...), append(g.Value, value...)
+		g.Start = append(g.Start, len(g.Index))
+	}
+	return g
+}
+
+// Dense spreads the entries over a matrix of 8 Rows Cols bytes.
+func (m *CSR) Dense() Matrix {
+	x := NewMatrix(m.Rows, m.Cols)
+	for i := range m.Rows {
+		to := x.Row(i)
+		index, value := m.Row(i)
+		for k, c := range index {
+			to[c] = value[k]
+		}
+	}
+	return x
+}
+
+// NewCSR keeps what is not zero of a dense matrix.
+func NewCSR(x Matrix) *CSR {
+	m := &CSR{Rows: x.Rows, Cols: x.Cols, Start: make([]int, 1, x.Rows+1)}
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			if v != 0 {
+				m.Index, m.Value = append(m.Index, int32(j)), append(m.Value, v)
+			}
+		}
+		m.Start = append(m.Start, len(m.Index))
+	}
+	return m
+}

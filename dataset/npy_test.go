@@ -9,11 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-
-	"github.com/sbinet/npyio/npy"
-	"gonum.org/v1/gonum/mat"
-
-	"bootbench/internal/need"
 )
 
 // npyFile writes a NumPy file by its published layout.
@@ -85,32 +80,6 @@ func TestReadNPYIntegers(t *testing.T) {
 	if err != nil || !slices.Equal(s.X.Data, []float64{1, 0}) || !slices.Equal(s.Y, []float64{1, -1}) ||
 		s.Labels.Positive != "0" {
 		t.Errorf("booleans: read %+v, %v", s, err)
-	}
-}
-
-// Files of an independent writer: sizes beyond one piece of the reader.
-func TestReadNPYOfAnotherWriter(t *testing.T) {
-	const rows, cols = 5000, 7
-	m := mat.NewDense(rows, cols, nil)
-	for i := range rows {
-		for j := range cols {
-			m.Set(i, j, math.Sin(float64(i*cols+j)))
-		}
-	}
-	var b bytes.Buffer
-	if err := npy.Write(&b, m); err != nil {
-		t.Fatal(err)
-	}
-	s := need.One(readNPY(&b, "f.npy", Options{}))(t)
-	for i := range rows {
-		for j := range cols - 1 {
-			if s.X.At(i, j) != m.At(i, j) {
-				t.Fatalf("element (%d, %d) is %v, not %v", i, j, s.X.At(i, j), m.At(i, j))
-			}
-		}
-		if s.Y[i] != m.At(i, cols-1) {
-			t.Fatalf("target %d is %v", i, s.Y[i])
-		}
 	}
 }
 

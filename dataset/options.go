@@ -39,8 +39,6 @@ type Options struct {
 	UnseenZero bool
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
-
-	storage storage // of inputs that come sparse
 }
 
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.
@@ -72,28 +70,6 @@ func (m *Missing) UnmarshalText(name []byte) error {
 	}
 	*m = Missing(k)
 	return nil
-}
-
-// storage is a way to hold inputs that come as a sparse file or from a sparse generator. Other inputs are
-// always dense.
-type storage int
-
-const (
-	// byShape holds a file sparse that has at least 1000 features, of which at most 1 in 20 is not zero, and
-	// dense otherwise: a dense matrix is small then, or its products are as fast. The generator is always
-	// held sparse.
-	byShape storage = iota
-	heldDense
-	heldSparse
-)
-
-// sparse reports whether inputs of that shape are held sparse.
-func (s storage) sparse(rows, cols, entries int) bool {
-	const wide, thin = 1000, 1.0 / 20
-	if s != byShape {
-		return s == heldSparse
-	}
-	return cols >= wide && float64(entries) <= thin*float64(rows)*float64(cols)
 }
 
 // bounded are the options with their bound of memory.

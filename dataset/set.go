@@ -24,6 +24,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Task says what the targets are.
@@ -92,6 +94,35 @@ type Set struct {
 	zeroBased bool      // features of its sparse lines count from 0
 }
 
+// New makes a set of N x D inputs and N targets that are in memory, and copies them. Its
+// features are called x1, x2, ..., its target y; it is for classification if each target is
+// -1 or +1, and Classify makes classes of two other values. At least two examples and one
+// feature are needed, all finite.
+func New(x mat.Matrix, y []float64) (*Set, error) {
+	const name = "data in memory"
+	inputs, err := NewInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	n := inputs.M()
+	switch {
+	case n != len(y):
+		return nil, &Error{File: name, Err: fmt.Errorf("%d targets for %d examples", len(y), n)}
+	case n < 2:
+		return nil, &Error{File: name, Err: errOneExample}
+	}
+	for i, v := range y {
+		if err := checkFinite(v); err != nil {
+			return nil, &Error{File: name, Row: i + 1, Column: "y", Err: err}
+		}
+	}
+	return &Set{
+		Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols), Target: "y",
+		X: inputs.X,
+		Y: append([]float64(nil), y...),
+	}, nil
+}
+
 // N is the number of examples.
 func (s *Set) N() int {
 	if s.Sparse != nil {
@@ -106,14 +137,6 @@ func (s *Set) D() int {
 		return s.Sparse.Cols
 	}
 	return s.X.Cols
-}
-
-// Distinct finds repeated inputs, dense or sparse; see the function Distinct.
-func (s *Set) Distinct() (site, first []int) {
-	if s.Sparse != nil {
-		return s.Sparse.Distinct()
-	}
-	return Distinct(s.X)
 }
 
 // Subset returns the examples with the given row numbers (from 0), in that

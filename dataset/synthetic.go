@@ -219,13 +219,7 @@ func (s Synthetic) Generate(opt Options) (*Set, error) {
 	const stream = 0x626f6f7462656e63 // any constant
 	rng := rand.New(rand.NewPCG(s.Seed, stream))
 	if g.prepareSparse != nil {
-		if opt.storage == byShape {
-			opt.storage = heldSparse // whatever n and d: the first rows of a draw are held as all are
-		}
-		x, err := s.drawSparse(g, rng, set.Y, opt)
-		if err == nil {
-			err = set.hold(x, opt)
-		}
+		set.Sparse, err = s.drawSparse(g, rng, set.Y, opt) // whatever n and d: a head of it is held as it is
 		if err != nil {
 			return nil, &Error{File: s.String(), Err: err}
 		}

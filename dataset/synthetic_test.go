@@ -41,18 +41,6 @@ func TestSyntheticPrefix(t *testing.T) {
 	}
 }
 
-func TestSyntheticNameReproducesTheSet(t *testing.T) {
-	for _, text := range []string{"synthetic:grid",
-		"synthetic:waves,n=50,seed=18446744073709551615,d=7,noise=0.25", "synthetic:rings,noise=0,d=3,n=10",
-		"synthetic:text,n=20,d=300"} {
-		a := generate(t, text)
-		b := generate(t, a.Name)
-		if a.Name != b.Name || !sameInputs(a, b) || !slices.Equal(a.Y, b.Y) {
-			t.Errorf("%s and %s differ", text, a.Name)
-		}
-	}
-}
-
 // Published results name seeds, so the stream must never change.
 func TestSyntheticStreamIsFixed(t *testing.T) {
 	x := generate(t, "synthetic:friedman1,n=2,seed=1").X
@@ -114,17 +102,6 @@ func TestBlobsBestError(t *testing.T) {
 	}
 }
 
-func TestRingsRadii(t *testing.T) {
-	for _, text := range []string{"synthetic:rings,noise=0", "synthetic:rings,noise=0,d=4"} {
-		s := generate(t, text)
-		for i, y := range s.Y {
-			if r := math.Sqrt(dot(s.X.Row(i), s.X.Row(i))); math.Abs(r-(3+y)/2) > 1e-14 {
-				t.Fatalf("label %v at radius %v", y, r)
-			}
-		}
-	}
-}
-
 func TestCheckerFields(t *testing.T) {
 	const n = 20000
 	clean := generate(t, "synthetic:checker,n=20000,noise=0")
@@ -141,20 +118,6 @@ func TestCheckerFields(t *testing.T) {
 	}
 	if got := float64(flipped) / n; math.Abs(got-0.2) > 5*math.Sqrt(0.16/n) {
 		t.Errorf("%v of the labels are flipped", got)
-	}
-}
-
-func TestGridRepeatsInputs(t *testing.T) {
-	s := generate(t, "synthetic:grid,n=3000,noise=0")
-	site, first := Distinct(s.X)
-	// A given one of the 125 inputs is missed with probability (124/125)^3000 = 3e-11.
-	if len(first) != 125 {
-		t.Errorf("%d distinct inputs", len(first))
-	}
-	for i, y := range s.Y { // without noise, the target is a function of the input
-		if y != s.Y[first[site[i]]] {
-			t.Fatalf("example %d", i)
-		}
 	}
 }
 

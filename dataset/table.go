@@ -71,9 +71,6 @@ func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// bad places an error in the file.
-func (t *table) bad(err error) error { return inFile(t.file, err) }
-
 // nameColumns makes the columns of the first file.
 func (t *table) nameColumns(h header) error {
 	names, err := headerNames(h.names)

@@ -16,34 +16,6 @@ import (
 	"bootbench/internal/need"
 )
 
-func TestReadTable(t *testing.T) {
-	want := []float64{1, 2.5, -3, 0}
-	for name, text := range map[string]string{
-		"plain":           "a,b,y\n1,2.5,1\n-3,0,-1\n",
-		"no final break":  "a,b,y\n1,2.5,1\n-3,0,-1",
-		"CRLF":            "a,b,y\r\n1,2.5,1\r\n-3,0,-1\r\n",
-		"byte order mark": "\ufeffa,b,y\n1,2.5,1\n-3,0,-1\n",
-		"quotes":          "\ufeff\"a\",b,\"y\"\n\"1\",2.5,1\n-3,0,-1\n",
-		"blanks":          " a , \"b\",y\n 1, 2.5 ,+1\n-3,0, \"-1.0\"\n",
-		"empty lines":     "\na,b,y\n\n1,2.5,1\n\n-3,0,-1\n\n",
-		"exponents":       "a,b,y\n1e0,25E-1,1\n-3,-0e3,-1\n",
-	} {
-		s, err := ReadTable(strings.NewReader(text), "f.csv", Options{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !slices.Equal(s.Features, []string{"a", "b"}) || s.Target != "y" || s.Task != Classification ||
-			s.Name != "f.csv" {
-			t.Errorf("%s: read %+v", name, s)
-		}
-		if s.N() != 2 || s.D() != 2 || s.X.Stride != 2 || !slices.Equal(s.X.Data, want) ||
-			!slices.Equal(s.Y, []float64{1, -1}) {
-			t.Errorf("%s: read %v, %v", name, s.X, s.Y)
-		}
-	}
-}
-
 func TestReadTableRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

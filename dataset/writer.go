@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -41,4 +43,32 @@ func WriteCSV(w io.Writer, s *Set) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// WriteLIBSVM writes the set as sparse lines: the target, then index and
+// value of what is not zero, every number in the shortest form that reads back to
+// the same float64. Where no example has the last feature, the first line gives
+// it as zero, so that the number of features survives. Names of features do not.
+func WriteLIBSVM(w io.Writer, s *Set) error {
+	x := s.Sparse
+	if x == nil {
+		x = NewCSR(s.X)
+	}
+	widest := 0
+	for _, c := range x.Index {
+		widest = max(widest, int(c)+1)
+	}
+	out := bufio.NewWriter(w)
+	for i, y := range s.Y {
+		out.WriteString(formatNumber(y))
+		index, value := x.Row(i)
+		for k, c := range index {
+			fmt.Fprintf(out, " %d:%s", c+1, formatNumber(value[k]))
+		}
+		if i == 0 && widest < x.Cols {
+			fmt.Fprintf(out, " %d:0", x.Cols)
+		}
+		out.WriteByte('\n')
+	}
+	return out.Flush() // the first error of any of these
 }

@@ -41,12 +41,6 @@ func TestChild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if room, err := strconv.ParseUint(os.Getenv(childAddressSpace), 10, 64); err == nil {
-		limit := addressSpace(t) + room
-		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	os.Args = append([]string{"bootbench"}, args...)
 	main()
 }

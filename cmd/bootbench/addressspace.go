@@ -1,0 +1,5 @@
+//go:build linux && openblas
+
+package main
+
+import "C" // for addressspace.c, which runs before Go does

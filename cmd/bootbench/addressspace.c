@@ -1,7 +1,7 @@
 //go:build linux && openblas
 
-// Go tables and, for each thread, an OpenBLAS buffer, a stack and an arena of the C library take address space,
-// hardly any of it memory. Where a limit (ulimit -v) leaves too little they die or wait for ever before main.
+// Go tables and, for each thread, an OpenBLAS buffer, a stack and an arena of the C library take address
+// space, hardly any of it memory. Where a limit (ulimit -v) leaves too little they die or wait for ever.
 
 #include <stdio.h>
 #include <stdlib.h>

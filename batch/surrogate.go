@@ -110,5 +110,8 @@ func sqrts(x []float64) []float64 {
 	return roots
 }
 
-// largestInverseB is the largest 1/b.
-func (s *surrogate) largestInverseB() float64 { return slices.Max(s.inverseB) }
+// suitsSingle reports whether single precision has digits enough for 1/b and numbers enough for G.
+func (s *surrogate) suitsSingle() bool {
+	return slices.Max(s.inverseB) <= singleInverseB && slices.Max(s.chi) < singleRange &&
+		slices.Min(s.chi) > 1/singleRange
+}

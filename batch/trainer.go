@@ -37,10 +37,12 @@ const (
 )
 
 // Blocks run in double precision where the tolerance or the cavities ask for it: rounding
-// in single precision leaves some 1e-6 of a standard deviation, times 1/b.
+// in single precision leaves some 1e-6 of a standard deviation, times 1/b, and it has no numbers of the size
+// of G for targets of 1e30.
 const (
 	singleTolerance = 1e-5
 	singleInverseB  = 1e3
+	singleRange     = 1e24
 )
 
 // Trainer is batch training bound to its data: what the blocks of all workers share.
@@ -98,7 +100,7 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 	if t.settings, err = s.withDefaults(); err != nil {
 		return nil, err
 	}
-	if t.settings.Tolerance < singleTolerance || surrogate.largestInverseB() > singleInverseB {
+	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
 		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
 	} else {
 		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}

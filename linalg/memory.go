@@ -3,6 +3,7 @@ package linalg
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -47,7 +48,10 @@ func FormatBytes(b int64) string {
 		v /= 1024
 		k++
 	}
-	return fmt.Sprintf("%.3g %s", v, units[k])
+	if scale := math.Pow(10, 2-math.Floor(math.Log10(math.Max(v, 1)))); v < 1000 {
+		v = math.Ceil(v*scale-1e-9) / scale // three digits, so that what is named suffices
+	}
+	return fmt.Sprintf("%.4g %s", v, units[k])
 }
 
 // AvailableMemory is the memory in bytes that this process may still take, where

@@ -19,15 +19,21 @@ import (
 	"bootbench/resample"
 )
 
-// TestUnits: targets times 2^k have means times 2^k, variances and errors times 2^2k, to rounding.
+// TestUnits: targets times 2^k have means times 2^k, variances and errors times 2^2k, to rounding; so they
+// have where the kernel and the noise are scaled with them, to the tolerance of fits, whose precision may
+// differ.
 func TestUnits(t *testing.T) {
-	estimates := func(k int) map[string][]float64 {
+	estimates := func(k int, along bool) map[string][]float64 {
 		set := need.One(dataset.Load("synthetic:friedman1,n=60,seed=1", dataset.Options{}))(t)
 		for i := range set.Y {
 			set.Y[i] = math.Ldexp(set.Y[i], k)
 		}
-		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1},
-			Loss: loss.Square{Noise: 1}}))(t)
+		spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1},
+			Loss: loss.Square{Noise: 1}}
+		if along {
+			spec.Kernel.Amplitude, spec.Loss = math.Ldexp(1, 2*k), loss.Square{Noise: math.Ldexp(1, 2*k)}
+		}
+		m := need.One(model.Build(spec))(t)
 		scheme := resample.Poisson{Ratio: 1}
 		r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 40, Cross: inputs(t, m, 3),
 			Tests: []loss.Test{loss.SquareTest{}}})
@@ -36,15 +42,22 @@ func TestUnits(t *testing.T) {
 			"of variances": r.Points.Variance, "of their errors": r.Points.VarianceSE,
 			"of errors": {e.Error, e.StandardError, e.BaggedError, e.BaggedSE}}
 	}
-	want := estimates(0)
-	for _, k := range []int{-200, -41, 33, 160} {
-		for what, values := range estimates(k) {
+	want := estimates(0, false)
+	for _, c := range []struct {
+		k         int
+		along     bool
+		tolerance float64
+	}{{-200, false, 1e-9}, {-41, false, 1e-9}, {33, false, 1e-9}, {160, false, 1e-9}, {100, true, 0.01},
+		{-100, true, 0.01}} {
+		k := c.k
+		for what, values := range estimates(k, c.along) {
 			power := k
 			if strings.HasPrefix(what, "of ") {
 				power = 2 * k
 			}
 			for i, v := range values {
-				if scaled := math.Ldexp(v, -power); !(math.Abs(scaled-want[what][i]) <= 1e-9*math.Abs(want[what][i])) {
+				if scaled := math.Ldexp(v,
+					-power); !(math.Abs(scaled-want[what][i]) <= c.tolerance*math.Abs(want[what][i])) {
 					t.Fatalf("targets times 2^%d, %s: number %d is %v, want %v", k, what, i, scaled, want[what][i])
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/null"
 	"bootbench/resample"
 	"bootbench/retrain"
 	"bootbench/train"
@@ -137,10 +138,11 @@ func TestAccuracyDrawn(t *testing.T) {
 func TestRefinedSeconds(t *testing.T) {
 	for _, worth := range []float64{50, 0, math.NaN()} {
 		row := CompareRow{Theory: Theory{TheoryS: 0.5}, Refined: Refined{RefinedResamples: 10, RefinedS: 2,
-			RefinedEquivalent: worth}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
+			RefinedEquivalent: null.Float(worth)}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
 		row.relate([]float64{1}, &retrain.Result{Var: []float64{1}, VarSE: []float64{0.1}})
-		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(row.RefinedSpeedup) != math.IsNaN(want) ||
-			math.Abs(row.RefinedSpeedup-want) > 1e-12 {
+		got := float64(row.RefinedSpeedup)
+		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(got) != math.IsNaN(want) ||
+			math.Abs(got-want) > 1e-12 {
 			t.Errorf("worth %v: %v s, %v times as fast", worth, row.RefinedS, row.RefinedSpeedup)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
@@ -277,7 +278,7 @@ func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
 	r.SpeedupEqualAccuracy = r.EqualResamples * one / r.TheoryS
 	if r.RefinedResamples > 0 {
 		r.RefinedS += r.TheoryS
-		r.RefinedSpeedup = r.RefinedEquivalent * one / r.RefinedS
+		r.RefinedSpeedup = r.RefinedEquivalent * null.Float(one/r.RefinedS)
 	}
 }
 
@@ -296,8 +297,9 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	}
 	test := result.TestError()
 	return Refined{
-		RefinedError: test.Error, RefinedSE: test.StandardError, RefinedResamples: result.Resamples,
-		RefinedEquivalent: test.EquivalentResamples, RefinedS: result.Time.Total.Seconds(),
+		RefinedError: null.Float(test.Error), RefinedSE: null.Float(test.StandardError),
+		RefinedResamples:  result.Resamples,
+		RefinedEquivalent: null.Float(test.EquivalentResamples), RefinedS: result.Time.Total.Seconds(),
 	}, nil
 }
 
@@ -307,7 +309,8 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	settings := solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps}
 	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, settings); err == nil {
-			t.TheoryError, _ = s.LeftOut(x.test)
+			mean, _ := s.LeftOut(x.test)
+			t.TheoryError = null.Float(mean)
 		}
 		return err
 	})

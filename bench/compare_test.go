@@ -119,7 +119,7 @@ func TestPrefixes(t *testing.T) {
 		}
 		m := need.One(model.Build(prefix))(t)
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-		if want, _ := s.LeftOut(loss.SquareTest{}); r.TheoryError != want {
+		if want, _ := s.LeftOut(loss.SquareTest{}); float64(r.TheoryError) != want {
 			t.Errorf("n = %d: left-out error %v, want %v", r.N, r.TheoryError, want)
 		}
 	}

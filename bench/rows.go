@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bootbench/blas"
+	"bootbench/internal/null"
 	"bootbench/retrain"
 	"bootbench/solver"
 )
@@ -42,23 +43,23 @@ type Setup struct {
 
 // Theory is one solve: start value, all refreshes, variances and the left-out error.
 type Theory struct {
-	TheoryS     float64 `json:"theory_s"`
-	TheoryError float64 `json:"theory_error"`
-	Engine      string  `json:"engine"` // that held the kernel matrix
-	Rank        int     `json:"rank,omitempty"`
+	TheoryS     float64    `json:"theory_s"`
+	TheoryError null.Float `json:"theory_error"`
+	Engine      string     `json:"engine"` // that held the kernel matrix
+	Rank        int        `json:"rank,omitempty"`
 	Convergence
 }
 
 // Convergence is how a solve ended, and what it took.
 type Convergence struct {
 	Status    string           `json:"status"`
-	Residual  float64          `json:"residual"`
+	Residual  null.Float       `json:"residual"`
 	Sweeps    int              `json:"sweeps"`
 	Refreshes solver.Refreshes `json:"refreshes"`
 }
 
 func convergenceOf(s *solver.Solution) Convergence {
-	return Convergence{s.Status.String(), s.Residual, s.Stats.Sweeps, s.Stats.Refreshes}
+	return Convergence{s.Status.String(), null.Float(s.Residual), s.Stats.Sweeps, s.Stats.Refreshes}
 }
 
 // SingleFits are the seconds of one fit with predictions at all sites, with all BLAS threads:
@@ -72,14 +73,15 @@ type SingleFits struct {
 
 // Retrained is the reference, in parallel with one BLAS thread per worker.
 type Retrained struct {
-	RetrainError     float64 `json:"retrain_error"`
-	RetrainSE        float64 `json:"retrain_se"`
-	RetrainResamples int     `json:"retrain_resamples"`
-	RetrainS         float64 `json:"retrain_s"` // of all resamples together
+	RetrainError     null.Float `json:"retrain_error"`
+	RetrainSE        null.Float `json:"retrain_se"`
+	RetrainResamples int        `json:"retrain_resamples"`
+	RetrainS         float64    `json:"retrain_s"` // of all resamples together
 }
 
 func retrainedOf(r *retrain.Result) Retrained {
-	return Retrained{r.LeftOut[0].Error, r.LeftOut[0].SE, r.Resamples, r.Stats.Elapsed.Seconds()}
+	return Retrained{null.Float(r.LeftOut[0].Error), null.Float(r.LeftOut[0].SE), r.Resamples,
+		r.Stats.Elapsed.Seconds()}
 }
 
 // Refined is the theory refined by exact resamples in batches: RefinedS is the time with the
@@ -87,12 +89,12 @@ func retrainedOf(r *retrain.Result) Retrained {
 // the same standard error, and RefinedSpeedup their time over RefinedS. 0 where the
 // loss has no proximal map.
 type Refined struct {
-	RefinedError      float64 `json:"refined_error,omitempty"`
-	RefinedSE         float64 `json:"refined_se,omitempty"`
-	RefinedResamples  int     `json:"refined_resamples,omitempty"`
-	RefinedS          float64 `json:"refined_s,omitempty"`
-	RefinedEquivalent float64 `json:"refined_equivalent,omitempty"`
-	RefinedSpeedup    float64 `json:"refined_speedup,omitempty"`
+	RefinedError      null.Float `json:"refined_error,omitempty"`
+	RefinedSE         null.Float `json:"refined_se,omitempty"`
+	RefinedResamples  int        `json:"refined_resamples,omitempty"`
+	RefinedS          float64    `json:"refined_s,omitempty"`
+	RefinedEquivalent null.Float `json:"refined_equivalent,omitempty"`
+	RefinedSpeedup    null.Float `json:"refined_speedup,omitempty"`
 }
 
 // VarianceAccuracy says how far off the theory's variances are.

@@ -14,12 +14,12 @@ func (c *Curve) Figures() []*Figure {
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	refined := Series{Label: "refined", Mark: Dots, Colour: 2}
 	for _, e := range c.Results {
-		left.Add(e.Ratio, e.TestError)
+		left.Add(e.Ratio, float64(e.TestError))
 		if e.Refined != nil {
-			refined.AddErr(e.Ratio, e.Refined.TestError, 2*e.Refined.SE)
+			refined.AddErr(e.Ratio, float64(e.Refined.TestError), 2*float64(e.Refined.SE))
 		}
 		if e.Is632Applicable {
-			plus.Add(e.Ratio, orNaN(e.Err632Plus))
+			plus.Add(e.Ratio, orNaN(float64(e.Err632Plus)))
 		}
 	}
 	ratios := Axis{Label: "ratio S/N", Log: true}
@@ -135,7 +135,7 @@ func (l *LeaveOneOut) Figures() []*Figure {
 			label += fmt.Sprintf(", rho %v", m.Rho)
 		}
 		p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds},
-			Y: []float64{m.Error}})
+			Y: []float64{float64(m.Error)}})
 	}
 	return []*Figure{{
 		Name: "loo-methods", Title: "leave-one-out: cost and estimate",

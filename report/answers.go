@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -67,19 +68,19 @@ type Resampling struct {
 
 // Errors are the estimates of the test error in units of the test loss.
 type Errors struct {
-	TestLoss      string  `json:"test_loss"`
-	TestError     float64 `json:"test_error"` // mean left-out loss
-	Apparent      float64 `json:"apparent_error"`
-	NoInformation float64 `json:"no_information_error"`
-	Err632        float64 `json:"err632"`
-	Err632Plus    float64 `json:"err632plus"`
+	TestLoss      string     `json:"test_loss"`
+	TestError     null.Float `json:"test_error"` // mean left-out loss
+	Apparent      null.Float `json:"apparent_error"`
+	NoInformation null.Float `json:"no_information_error"`
+	Err632        null.Float `json:"err632"`
+	Err632Plus    null.Float `json:"err632plus"`
 }
 
 // Quote is the number to quote: the refined left-out error where there are exact resamples, else the
 // theory's, whose standard error is unknown.
 type Quote struct {
-	Error   float64  `json:"error"`
-	ErrorSE *float64 `json:"error_se"`
+	Error   null.Float  `json:"error"`
+	ErrorSE *null.Float `json:"error_se"`
 }
 
 // Contradicted is the status of a theory that has converged, but that its exact resamples refute.
@@ -88,14 +89,14 @@ const Contradicted = "contradicted"
 // Ensemble is the out-of-bag ensemble: for every example the mean prediction, and
 // the majority vote, of the resamples that leave it out.
 type Ensemble struct {
-	BaggedError float64  `json:"bagged_error"`         // test loss of the mean prediction
-	VoteError   *float64 `json:"vote_error,omitempty"` // share of labels that the majority misses
+	BaggedError null.Float  `json:"bagged_error"`         // test loss of the mean prediction
+	VoteError   *null.Float `json:"vote_error,omitempty"` // share of labels that the majority misses
 }
 
 // EnsembleSE are Monte-Carlo standard errors of an Ensemble.
 type EnsembleSE struct {
-	BaggedError float64  `json:"bagged_error_se"`
-	VoteError   *float64 `json:"vote_error_se,omitempty"`
+	BaggedError null.Float  `json:"bagged_error_se"`
+	VoteError   *null.Float `json:"vote_error_se,omitempty"`
 }
 
 // Convergence says how good a solve is and what it took.
@@ -103,7 +104,7 @@ type Convergence struct {
 	Method    string           `json:"method"`
 	Engine    string           `json:"engine"`
 	Status    string           `json:"status"`
-	Residual  float64          `json:"residual"`
+	Residual  null.Float       `json:"residual"`
 	Sweeps    int              `json:"sweeps"`
 	Refreshes solver.Refreshes `json:"refreshes"`
 
@@ -113,7 +114,7 @@ type Convergence struct {
 	RankResidual float64 `json:"rank_residual,omitempty"`
 	RankLargest  float64 `json:"rank_largest,omitempty"`
 	// RankError estimates the change of the left-out error by the low rank, as a share of it.
-	RankError float64 `json:"rank_error,omitempty"`
+	RankError null.Float `json:"rank_error,omitempty"`
 }
 
 // Points are values per example in the order of the file, or per new input.
@@ -121,29 +122,29 @@ type Convergence struct {
 type Points struct {
 	Names []string `json:"names,omitempty"` // of the rows
 	// of one trained model; of a classifier its sign says the class
-	Prediction []float64 `json:"prediction,omitempty"`
-	Mean       []float64 `json:"mean,omitempty"`
-	Variance   []float64 `json:"variance,omitempty"`
-	Error      []float64 `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
-	MeanSE     []float64 `json:"mean_se,omitempty"`
-	VarianceSE []float64 `json:"variance_se,omitempty"`
-	SD         []float64 `json:"sd,omitempty"`
-	Lower      []float64 `json:"lower,omitempty"`
-	Upper      []float64 `json:"upper,omitempty"`
+	Prediction null.Floats `json:"prediction,omitempty"`
+	Mean       null.Floats `json:"mean,omitempty"`
+	Variance   null.Floats `json:"variance,omitempty"`
+	Error      null.Floats `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
+	MeanSE     null.Floats `json:"mean_se,omitempty"`
+	VarianceSE null.Floats `json:"variance_se,omitempty"`
+	SD         null.Floats `json:"sd,omitempty"`
+	Lower      null.Floats `json:"lower,omitempty"`
+	Upper      null.Floats `json:"upper,omitempty"`
 	// Out of bag: mean prediction over the resamples that leave an example out, and
 	// the share of them that predict above 0; Vote is that share of all resamples.
-	OOBMean []float64 `json:"oob_mean,omitempty"`
-	OOBVote []float64 `json:"oob_vote,omitempty"`
-	Vote    []float64 `json:"vote,omitempty"`
+	OOBMean null.Floats `json:"oob_mean,omitempty"`
+	OOBVote null.Floats `json:"oob_vote,omitempty"`
+	Vote    null.Floats `json:"vote,omitempty"`
 	// Negative is the share of the resamples whose classifier says -1.
-	Negative []float64 `json:"p_negative,omitempty"`
+	Negative null.Floats `json:"p_negative,omitempty"`
 	// Quantiles over resamples, a list for each of the levels.
-	QuantileLevels levels      `json:"quantile_levels,omitempty"`
-	Quantiles      [][]float64 `json:"quantiles,omitempty"`
+	QuantileLevels levels        `json:"quantile_levels,omitempty"`
+	Quantiles      []null.Floats `json:"quantiles,omitempty"`
 	// Probability is that of the label +1.
-	Probability []float64 `json:"probability,omitempty"`
-	Target      []float64 `json:"target,omitempty"`
-	Class       []string  `json:"class,omitempty"` // predicted by the mean, as the file writes it
+	Probability null.Floats `json:"probability,omitempty"`
+	Target      null.Floats `json:"target,omitempty"`
+	Class       []string    `json:"class,omitempty"` // predicted by the mean, as the file writes it
 }
 
 // levels are numbers that are no values of points.
@@ -243,8 +244,8 @@ type Prediction struct {
 	// Known where the new inputs have targets: the test loss averaged over
 	// resamples and inputs, and that of the mean prediction (bagging).
 	TestLoss    string       `json:"test_loss,omitempty"`
-	TestError   *float64     `json:"test_error,omitempty"`
-	BaggedError *float64     `json:"bagged_error,omitempty"`
+	TestError   *null.Float  `json:"test_error,omitempty"`
+	BaggedError *null.Float  `json:"bagged_error,omitempty"`
 	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
 	Refined     *Refined     `json:"refined,omitempty"`
 	Quality     *Quality     `json:"quality,omitempty"`
@@ -276,11 +277,11 @@ type Retraining struct {
 	Errors
 	Ensemble
 	EnsembleSE
-	Quality  *Quality `json:"quality,omitempty"`
-	SE       float64  `json:"standard_error"` // of the left-out error
-	FitS     float64  `json:"fit_s"`          // mean wall time of one fit, in seconds
-	Points   *Points  `json:"points,omitempty"`
-	Warnings []string `json:"warnings"`
+	Quality  *Quality   `json:"quality,omitempty"`
+	SE       null.Float `json:"standard_error"` // of the left-out error
+	FitS     float64    `json:"fit_s"`          // mean wall time of one fit, in seconds
+	Points   *Points    `json:"points,omitempty"`
+	Warnings []string   `json:"warnings"`
 	Cost
 }
 
@@ -308,7 +309,7 @@ type LeaveOneOut struct {
 	Bias           bool     `json:"bias"`            // the predictor has a bias term
 	SupportVectors int      `json:"support_vectors"` // 0 for regression
 	// of the Kuhn-Tucker conditions by the training, in units of y f
-	Violation float64             `json:"violation"`
+	Violation null.Float          `json:"violation"`
 	Methods   []LeaveOneOutMethod `json:"methods,omitempty"`
 	Warnings  []string            `json:"warnings"`
 	Cost
@@ -319,17 +320,17 @@ type LeaveOneOutMethod struct {
 	Method string `json:"method"`
 	// Error is the share of examples that are misclassified when left out; for
 	// regression the mean square of the left-out residuals.
-	Error     float64 `json:"error"`
-	Errors    int     `json:"errors"`           // their number, 0 for regression
-	Retrained int     `json:"retrained"`        // examples that the model was retrained without
-	Skipped   int     `json:"skipped"`          // those that needed no retraining
-	Recall    float64 `json:"recall"`           // share of the label +1 that is recognised
-	Precision float64 `json:"precision"`        // share of what is recognised as +1 that is
-	Rho       float64 `json:"rho,omitempty"`    // of xialpha
-	Ties      []int   `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
-	Unheld    int     `json:"unheld,omitempty"` // examples whose removal leaves the bias without bounds
-	Seconds   float64 `json:"seconds"`          // with the training on all examples
-	Status    string  `json:"status"`           // "complete", "inexact" or "cancelled"
+	Error     null.Float `json:"error"`
+	Errors    int        `json:"errors"`           // their number, 0 for regression
+	Retrained int        `json:"retrained"`        // examples that the model was retrained without
+	Skipped   int        `json:"skipped"`          // those that needed no retraining
+	Recall    null.Float `json:"recall"`           // share of the label +1 that is recognised
+	Precision null.Float `json:"precision"`        // share of what is recognised as +1 that is
+	Rho       float64    `json:"rho,omitempty"`    // of xialpha
+	Ties      []int      `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
+	Unheld    int        `json:"unheld,omitempty"` // examples whose removal leaves the bias without bounds
+	Seconds   float64    `json:"seconds"`          // with the training on all examples
+	Status    string     `json:"status"`           // "complete", "inexact" or "cancelled"
 }
 
 // Dataset is an embedded set in a listing.

@@ -4,19 +4,20 @@ import (
 	"math"
 
 	"bootbench/calibration"
+	"bootbench/internal/null"
 )
 
 // Calibration says how the probabilities of the label +1 are made, and how they hold for
 // examples that had no part in them.
 type Calibration struct {
-	Method  string   `json:"method"` // "posterior", "logistic", "isotonic" or "constant"
-	LogLoss *float64 `json:"log_loss,omitempty"`
-	Brier   *float64 `json:"brier,omitempty"`
+	Method  string      `json:"method"` // "posterior", "logistic", "isotonic" or "constant"
+	LogLoss *null.Float `json:"log_loss,omitempty"`
+	Brier   *null.Float `json:"brier,omitempty"`
 	// Bins of equal width of the left-out probabilities that hold any: their mean, the share
 	// of +1 and the number of examples.
-	Predicted []float64 `json:"predicted,omitempty"`
-	Observed  []float64 `json:"observed,omitempty"`
-	Count     []int     `json:"count,omitempty"`
+	Predicted null.Floats `json:"predicted,omitempty"`
+	Observed  null.Floats `json:"observed,omitempty"`
+	Count     []int       `json:"count,omitempty"`
 }
 
 // reliabilityBins is the number of bins between 0 and 1.
@@ -29,7 +30,7 @@ func NewCalibration(method string, leftOut, label []float64) *Calibration {
 		return c
 	}
 	s := calibration.Judge(leftOut, label)
-	c.LogLoss, c.Brier = &s.LogLoss, &s.Brier
+	c.LogLoss, c.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
 	var sum, positive [reliabilityBins]float64
 	var count [reliabilityBins]int
 	for i, p := range leftOut {

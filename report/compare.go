@@ -136,9 +136,9 @@ func compareSentence(rows []bench.CompareRow) string {
 	}
 	relative, deviations := 0.0, 0.0
 	for _, r := range rows {
-		off := math.Abs(r.TheoryError - r.RetrainError)
-		relative = math.Max(relative, off/r.RetrainError)
-		deviations = math.Max(deviations, off/r.RetrainSE)
+		off := math.Abs(float64(r.TheoryError - r.RetrainError))
+		relative = math.Max(relative, off/float64(r.RetrainError))
+		deviations = math.Max(deviations, off/float64(r.RetrainSE))
 	}
 	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; "+
 		"retraining to the same "+
@@ -152,7 +152,7 @@ func compareSentence(rows []bench.CompareRow) string {
 	if first.RefinedS > 0 && last.RefinedS > 0 {
 		text += fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to "+
 			"the same standard error takes %s times as long.",
-			span(rows, func(r bench.CompareRow) float64 { return r.RefinedSpeedup }))
+			span(rows, func(r bench.CompareRow) float64 { return float64(r.RefinedSpeedup) }))
 	}
 	for _, r := range rows {
 		if r.Status != "converged" {

@@ -58,11 +58,12 @@ func timeFigure(rows []bench.CompareRow) *Figure {
 }
 
 func errorFigure(rows []bench.CompareRow) *Figure {
-	theory := against("theory", Line, 0, rows, func(r bench.CompareRow) float64 { return r.TheoryError })
+	theory := against("theory", Line, 0, rows,
+		func(r bench.CompareRow) float64 { return float64(r.TheoryError) })
 	retrained := against("retraining, two standard errors", Dots, 1, rows,
-		func(r bench.CompareRow) float64 { return r.RetrainError })
+		func(r bench.CompareRow) float64 { return float64(r.RetrainError) })
 	for _, r := range rows {
-		retrained.Err = append(retrained.Err, 2*r.RetrainSE)
+		retrained.Err = append(retrained.Err, 2*float64(r.RetrainSE))
 	}
 	return &Figure{
 		Name: compareName(rows) + "-error", Title: ShortName(rows[0].Data) + ": left-out error",

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"bootbench/internal/null"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,8 +21,9 @@ type valueColumn struct {
 // lists are the columns that the points have.
 func (p *Points) lists() []valueColumn {
 	var kept []valueColumn
-	for _, f := range fieldsOf(reflect.ValueOf(*p)) {
-		if values, ok := f.value.Interface().([]float64); ok {
+	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
+		values, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
+		if ok && len(values) > 0 {
 			kept = append(kept, valueColumn{f.name, values})
 		}
 	}
@@ -83,7 +86,7 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 	for _, e := range c.Results {
 		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, math.NaN(), math.NaN()}
 		if r := e.Refined; r != nil {
-			row.Refined, row.RefinedSE = r.TestError, r.SE
+			row.Refined, row.RefinedSE = float64(r.TestError), float64(r.SE)
 		}
 		rows = append(rows, row)
 	}
@@ -94,37 +97,43 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 // omit it or not, a struct's fields after its name.
 func WriteRows[T any](w io.Writer, rows []T) error {
 	out := csv.NewWriter(w)
-	var zero T
-	out.Write(columnNames("", reflect.ValueOf(zero)))
-	for i := range rows {
-		out.Write(cells(reflect.ValueOf(rows[i])))
+	fields := fieldsOf("", reflect.TypeFor[T](), nil)
+	record := make([]string, len(fields))
+	for i, f := range fields {
+		record[i] = f.name
+	}
+	out.Write(record)
+	for _, row := range rows {
+		for i, f := range fields {
+			record[i] = cell(reflect.ValueOf(row).FieldByIndex(f.index))
+		}
+		out.Write(record)
 	}
 	out.Flush()
 	return out.Error()
 }
 
-func columnNames(prefix string, v reflect.Value) []string {
-	var names []string
-	for _, f := range allFields(v) {
-		if f.value.Kind() == reflect.Struct {
-			names = append(names, columnNames(prefix+f.name+"_", f.value)...)
-		} else {
-			names = append(names, prefix+f.name)
-		}
-	}
-	return names
+// field is a value in a struct, by its name in JSON.
+type field struct {
+	name  string
+	index []int // for reflect.Value.FieldByIndex
 }
 
-func cells(v reflect.Value) []string {
-	var texts []string
-	for _, f := range allFields(v) {
-		if f.value.Kind() == reflect.Struct {
-			texts = append(texts, cells(f.value)...)
-		} else {
-			texts = append(texts, cell(f.value))
+// fieldsOf lists the fields of a struct in order, those of structs in it after a prefix.
+func fieldsOf(prefix string, t reflect.Type, at []int) (all []field) {
+	for i := range t.NumField() {
+		f, index := t.Field(i), append(slices.Clone(at), i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous:
+			all = append(all, fieldsOf(prefix, f.Type, index)...)
+		case f.Type.Kind() == reflect.Struct:
+			all = append(all, fieldsOf(prefix+name+"_", f.Type, index)...)
+		default:
+			all = append(all, field{prefix + name, index})
 		}
 	}
-	return texts
+	return all
 }
 
 // cell is a value with all its digits, empty where a number is not known.
@@ -150,9 +159,9 @@ func textCell(text string) string {
 	return "'" + text
 }
 
-func numberCell(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+func numberCell[T ~float64](v T) string {
+	if v-v != 0 { // NaN, Inf
 		return ""
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return strconv.FormatFloat(float64(v), 'g', -1, 64)
 }

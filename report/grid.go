@@ -1,11 +1,11 @@
 package report
 
 import (
+	"bootbench/internal/null"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,10 +40,10 @@ type GridAxis struct {
 
 // GridCell is what was found at a value of every axis.
 type GridCell struct {
-	Values    []string  `json:"values"` // in the order of the axes
-	Failure   string    `json:"failure,omitempty"`
-	Estimate  *Estimate `json:"estimate,omitempty"`  // nil where it failed
-	Objective *float64  `json:"objective,omitempty"` // nil: the left-out error
+	Values    []string    `json:"values"` // in the order of the axes
+	Failure   string      `json:"failure,omitempty"`
+	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil where it failed
+	Objective *null.Float `json:"objective,omitempty"` // nil: the left-out error
 	// Difference is the left-out error less that of the best cell.
 	Difference *Difference `json:"difference,omitempty"`
 	// Examples are the left-out errors of the examples, until the cells are compared.
@@ -103,9 +103,9 @@ func (c *GridCell) value() float64 {
 	case c.Estimate == nil || c.Estimate.Status != "converged" && c.Estimate.Status != Contradicted:
 		return math.NaN()
 	case c.Objective != nil:
-		return *c.Objective
+		return float64(*c.Objective)
 	}
-	return c.Estimate.TestError
+	return float64(c.Estimate.TestError)
 }
 
 // FindBest sets Best and OneSE among the cells whose solve has converged; of equals the first is
@@ -120,7 +120,7 @@ func (g *Grid) FindBest() {
 	if g.Best == nil || g.By == "evidence" || g.Results[*g.Best].Estimate.Quality == nil {
 		return
 	}
-	limit := g.Results[*g.Best].value() + g.Results[*g.Best].Estimate.Quality.ExampleSE
+	limit := g.Results[*g.Best].value() + float64(g.Results[*g.Best].Estimate.Quality.ExampleSE)
 	g.OneSE = g.Best
 	for i := range g.Results {
 		if g.Results[i].value() <= limit && g.smoother(i, *g.OneSE) {
@@ -294,17 +294,9 @@ func (g *Grid) document() *document {
 	return d
 }
 
-// gridLine is the solve of a cell in a line of WriteCSV.
-type gridLine struct {
-	Errors
-	Status     string  `json:"status"`
-	Residual   float64 `json:"residual"`
-	Sweeps     int     `json:"sweeps"`
-	SolveS     float64 `json:"solve_s"`
-	Difference float64 `json:"difference"`
-	SE         float64 `json:"difference_se"`
-	PValue     float64 `json:"p_value"`
-}
+// solveColumns are the columns of WriteCSV after those of the axes and the objective.
+var solveColumns = []string{"test_loss", "test_error", "apparent_error", "no_information_error", "err632",
+	"err632plus", "status", "residual", "sweeps", "solve_s", "difference", "difference_se", "p_value"}
 
 // WriteCSV writes one line per cell: the value of every axis, the errors and the
 // solve. Of a cell that failed these are empty but for the status.
@@ -317,44 +309,40 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 	if g.byOther() {
 		head = append(head, "objective")
 	}
-	names := columnNames("", reflect.ValueOf(gridLine{}))
-	out.Write(append(head, names...))
-	for _, c := range g.Results {
-		var at []string
+	out.Write(append(head, solveColumns...))
+	for i := range g.Results {
+		c := &g.Results[i]
+		var record []string
 		for _, v := range c.Values {
-			at = append(at, textCell(v))
+			record = append(record, textCell(v))
 		}
 		if g.byOther() {
-			at = append(at, c.objectiveCell())
+			record = append(record, optionalCell(c.Objective))
 		}
-		values := c.solveCells()
-		if values == nil {
-			values = make([]string, len(names))
-			values[slices.Index(names, "status")] = "failed"
-		}
-		out.Write(append(at, values...))
+		out.Write(append(record, c.solveCells()...))
 	}
 	out.Flush()
 	return out.Error()
 }
 
-// solveCells are the cells of a gridLine; nil where the cell failed.
+// solveCells are those of solveColumns.
 func (c *GridCell) solveCells() []string {
-	e := c.Estimate
+	e, difference := c.Estimate, make([]string, 3)
 	if e == nil {
-		return nil
+		return append(append(make([]string, 6), "failed"), make([]string, 6)...)
 	}
-	line := gridLine{e.Errors, e.Status, e.Residual, e.Sweeps, e.Time.Solve, math.NaN(), math.NaN(), math.NaN()}
 	if d := c.Difference; d != nil {
-		line.Difference, line.SE, line.PValue = d.Difference, d.StandardError, d.PValue
+		difference = []string{numberCell(d.Difference), numberCell(d.StandardError), numberCell(d.PValue)}
 	}
-	return cells(reflect.ValueOf(line))
+	return append([]string{e.TestLoss, numberCell(e.TestError), numberCell(e.Apparent),
+		numberCell(e.NoInformation), numberCell(e.Err632), numberCell(e.Err632Plus), e.Status,
+		numberCell(e.Residual), fmt.Sprint(e.Sweeps), numberCell(e.Time.Solve)}, difference...)
 }
 
-// objectiveCell is empty where there is none.
-func (c *GridCell) objectiveCell() string {
-	if c.Objective == nil {
+// optionalCell is empty where there is no number.
+func optionalCell(v *null.Float) string {
+	if v == nil {
 		return ""
 	}
-	return numberCell(*c.Objective)
+	return numberCell(*v)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 )
 
 // gridOf is a grid with these errors, the last axis fastest.
@@ -18,7 +19,8 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 		for k, rest := len(axes)-1, i; k >= 0; k-- {
 			values[k], rest = axes[k].Values[rest%len(axes[k].Values)], rest/len(axes[k].Values)
 		}
-		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{Errors: Errors{TestError: e},
+		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{
+			Errors:      Errors{TestError: null.Float(e)},
 			Convergence: Convergence{Status: "converged"}}})
 	}
 	g.FindBest()

@@ -6,22 +6,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/calibration"
+	"bootbench/internal/null"
 	"bootbench/loss"
 )
 
 // Metrics are the common measures of how predictions hold for examples that had no part in
 // them, those that the targets allow.
 type Metrics struct {
-	RMSE     *float64 `json:"rmse,omitempty"`
-	MAE      *float64 `json:"mae,omitempty"`
-	RSquared *float64 `json:"r_squared,omitempty"`
-	Error    *float64 `json:"error,omitempty"` // share misclassified
-	Balanced *float64 `json:"balanced_error,omitempty"`
-	AUC      *float64 `json:"auc,omitempty"`
-	LogLoss  *float64 `json:"log_loss,omitempty"`
-	Brier    *float64 `json:"brier,omitempty"`
+	RMSE     *null.Float `json:"rmse,omitempty"`
+	MAE      *null.Float `json:"mae,omitempty"`
+	RSquared *null.Float `json:"r_squared,omitempty"`
+	Error    *null.Float `json:"error,omitempty"` // share misclassified
+	Balanced *null.Float `json:"balanced_error,omitempty"`
+	AUC      *null.Float `json:"auc,omitempty"`
+	LogLoss  *null.Float `json:"log_loss,omitempty"`
+	Brier    *null.Float `json:"brier,omitempty"`
 	// Jackknife is the standard error of the left-out error over draws of the data.
-	Jackknife *float64 `json:"jackknife_se,omitempty"`
+	Jackknife *null.Float `json:"jackknife_se,omitempty"`
 }
 
 // Names of the measures of numbers, of labels and of both.
@@ -36,7 +37,7 @@ const Jackknife = "jackknife"
 // namedMetric is a measure by the name of its flag and in words.
 type namedMetric struct {
 	name, words string
-	value       **float64
+	value       **null.Float
 }
 
 func (m *Metrics) named() []namedMetric {
@@ -65,18 +66,19 @@ func NewMetrics(y []float64, expected func(test loss.Test) []float64, mean, prob
 	}
 	if mean == nil {
 		square, each := average(loss.SquareTest{})
-		q := NewQuality(loss.SquareTest{}, square, y, each, nil)
+		q := NewQuality(loss.SquareTest{}, null.Float(square), y, each, nil)
 		absolute, _ := average(loss.Absolute{})
-		return &Metrics{RMSE: q.RMSE, MAE: &absolute, RSquared: q.RSquared}
+		return &Metrics{RMSE: q.RMSE, MAE: null.Of(absolute), RSquared: q.RSquared}
 	}
 	wrong, each := average(loss.ZeroOne{})
-	m := &Metrics{Error: &wrong, Balanced: NewQuality(loss.ZeroOne{}, wrong, y, each, nil).Balanced}
+	m := &Metrics{Error: null.Of(wrong),
+		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, nil).Balanced}
 	if curve, _, area := calibration.ROC(mean, y); curve != nil {
-		m.AUC = &area
+		m.AUC = null.Of(area)
 	}
 	if probability != nil {
 		s := calibration.Judge(probability, y)
-		m.LogLoss, m.Brier = &s.LogLoss, &s.Brier
+		m.LogLoss, m.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
 	}
 	return m
 }

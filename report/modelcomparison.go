@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"bootbench/calibration"
+	"bootbench/internal/null"
 )
 
 // ModelComparison is the answer of compare --models.
@@ -22,25 +23,25 @@ type ModelComparison struct {
 
 // ComparedModel is one of the models.
 type ComparedModel struct {
-	Model     string   `json:"file"`
-	Loss      string   `json:"loss"`
-	Kernel    string   `json:"kernel"`
-	TestLoss  string   `json:"test_loss"`
-	TestError float64  `json:"test_error"`
-	Refined   *float64 `json:"refined_test_error,omitempty"`
-	SE        *float64 `json:"standard_error,omitempty"` // of Refined, over resamples
-	Status    string   `json:"status"`
-	Warnings  []string `json:"warnings"`
+	Model     string      `json:"file"`
+	Loss      string      `json:"loss"`
+	Kernel    string      `json:"kernel"`
+	TestLoss  string      `json:"test_loss"`
+	TestError null.Float  `json:"test_error"`
+	Refined   *null.Float `json:"refined_test_error,omitempty"`
+	SE        *null.Float `json:"standard_error,omitempty"` // of Refined, over resamples
+	Status    string      `json:"status"`
+	Warnings  []string    `json:"warnings"`
 }
 
 // Difference is that of the left-out errors of two models on the same examples.
 type Difference struct {
-	Difference    float64 `json:"value"`
-	StandardError float64 `json:"standard_error"` // over draws of the examples
-	By            string  `json:"by"`             // "jackknife" or "examples"
-	Low           float64 `json:"lower"`
-	High          float64 `json:"upper"`
-	PValue        float64 `json:"p_value"`
+	Difference    null.Float `json:"value"`
+	StandardError null.Float `json:"standard_error"` // over draws of the examples
+	By            string     `json:"by"`             // "jackknife" or "examples"
+	Low           null.Float `json:"lower"`
+	High          null.Float `json:"upper"`
+	PValue        null.Float `json:"p_value"`
 }
 
 // LeftOutErrors are those of the examples, and the influences of these on their mean (see
@@ -61,7 +62,8 @@ func NewDifference(a, b calibration.Errors, level float64) *Difference {
 	if a.Influence != nil && b.Influence != nil {
 		p, by = calibration.CompareByInfluence(a, b, level), Jackknife
 	}
-	return &Difference{p.Difference, p.StandardError, by, p.Low, p.High, p.PValue}
+	return &Difference{null.Float(p.Difference), null.Float(p.StandardError), by, null.Float(p.Low),
+		null.Float(p.High), null.Float(p.PValue)}
 }
 
 // Title names the comparison.
@@ -100,7 +102,7 @@ func (c *ModelComparison) document() *document {
 		show("refined", best)
 	}
 	switch {
-	case best.PValue > 1-c.Level:
+	case float64(best.PValue) > 1-c.Level:
 		d.line("verdict", "these examples cannot tell which is better")
 	case best.Difference < 0:
 		d.line("verdict", "%s errs less", c.Models[0].Model)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
 )
@@ -15,12 +16,12 @@ type ModelPrediction struct {
 	Test  string `json:"test"` // the new inputs
 	Count int    `json:"test_n"`
 	// Known where the new inputs have targets.
-	TestLoss  string   `json:"test_loss,omitempty"`
-	TestError *float64 `json:"test_error,omitempty"`
-	Quality   *Quality `json:"quality,omitempty"`
-	Metrics   *Metrics `json:"metrics,omitempty"`
-	Points    *Points  `json:"points,omitempty"`
-	Warnings  []string `json:"warnings"`
+	TestLoss  string      `json:"test_loss,omitempty"`
+	TestError *null.Float `json:"test_error,omitempty"`
+	Quality   *Quality    `json:"quality,omitempty"`
+	Metrics   *Metrics    `json:"metrics,omitempty"`
+	Points    *Points     `json:"points,omitempty"`
+	Warnings  []string    `json:"warnings"`
 	Cost
 }
 
@@ -47,9 +48,9 @@ func (p *ModelPrediction) Judge(test loss.Test, targets []float64) {
 		p.Points.Error = append(p.Points.Error, e)
 		total += e / float64(len(targets))
 	}
-	p.TestError = &total
-	p.Quality = NewQuality(test, total, targets, p.Points.Error, p.Labels)
-	if warning := p.Quality.Warning(total); warning != "" {
+	p.TestError = null.Of(total)
+	p.Quality = NewQuality(test, *p.TestError, targets, p.Points.Error, p.Labels)
+	if warning := p.Quality.Warning(*p.TestError); warning != "" {
 		p.Warnings = append(p.Warnings, warning)
 	}
 }

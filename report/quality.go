@@ -5,29 +5,29 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 )
 
 // Quality puts a test error in proportion.
 type Quality struct {
-	Baseline float64  `json:"baseline"` // test error of the best constant prediction
-	Constant string   `json:"constant"` // that prediction, in the file's own labels
-	RSquared *float64 `json:"r_squared,omitempty"`
-	RMSE     *float64 `json:"rmse,omitempty"`
+	Baseline null.Float  `json:"baseline"` // test error of the best constant prediction
+	Constant string      `json:"constant"` // that prediction, in the file's own labels
+	RSquared *null.Float `json:"r_squared,omitempty"`
+	RMSE     *null.Float `json:"rmse,omitempty"`
 	// mean of the shares of either class that are misclassified
-	Balanced *float64 `json:"balanced_error,omitempty"`
+	Balanced *null.Float `json:"balanced_error,omitempty"`
 	// standard error of the test error: with other examples it would be another
-	ExampleSE float64 `json:"example_se"`
+	ExampleSE null.Float `json:"example_se"`
 }
 
 // NewQuality judges test errors per example, NaN where unknown, against targets y in units
 // of the file; their mean is testError. labels are nil for -1 and +1. R^2 and RMSE are of
 // the square loss; nil is returned for no targets.
-func NewQuality(test loss.Test, testError float64, y, perExample []float64,
+func NewQuality(test loss.Test, testError null.Float, y, perExample []float64,
 	labels *dataset.Classes) *Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
@@ -35,7 +35,7 @@ func NewQuality(test loss.Test, testError float64, y, perExample []float64,
 	}
 	q := &Quality{}
 	if len(known) > 1 {
-		q.ExampleSE = stat.StdErr(stat.StdDev(known, nil), float64(len(known)))
+		q.ExampleSE = null.Float(stat.StdErr(stat.StdDev(known, nil), float64(len(known))))
 	}
 	if test.Name() == (loss.ZeroOne{}).Name() {
 		q.judgeLabels(y, perExample, labels)
@@ -47,13 +47,13 @@ func NewQuality(test loss.Test, testError float64, y, perExample []float64,
 		constant = stat.Quantile(0.5, stat.Empirical, sorted, nil)
 	}
 	q.Constant = number(constant)
+	baseline := 0.0
 	for _, v := range y {
-		q.Baseline += test.Value(constant, v)
+		baseline += test.Value(constant, v) / float64(len(y))
 	}
-	q.Baseline /= float64(len(y))
+	q.Baseline = null.Float(baseline)
 	if test.Name() == (loss.SquareTest{}).Name() {
-		square, root := 1-testError/q.Baseline, math.Sqrt(testError)
-		q.RSquared, q.RMSE = &square, &root
+		q.RSquared, q.RMSE = null.Of(1-float64(testError)/baseline), null.Of(math.Sqrt(float64(testError)))
 	}
 	return q
 }
@@ -72,16 +72,14 @@ func (q *Quality) judgeLabels(y, perExample []float64, labels *dataset.Classes) 
 			errors[class] = append(errors[class], perExample[i])
 		}
 	}
-	q.Baseline = min(count[0], count[1]) / float64(len(y))
+	q.Baseline = null.Float(min(count[0], count[1]) / float64(len(y)))
 	larger := -1.0
 	if count[1] >= count[0] {
 		larger = 1
 	}
 	q.Constant = labels.Name(larger)
 	if len(errors[0]) > 0 && len(errors[1]) > 0 {
-		balanced := (floats.Sum(errors[0])/float64(len(errors[0])) +
-			floats.Sum(errors[1])/float64(len(errors[1]))) / 2
-		q.Balanced = &balanced
+		q.Balanced = null.Of((stat.Mean(errors[0], nil) + stat.Mean(errors[1], nil)) / 2)
 	}
 }
 
@@ -90,7 +88,7 @@ const sameError = 1e-9
 
 // Warning says that a model is of no use, if it is not better than a constant; else "", and
 // where all targets are the same, which a constant foretells.
-func (q *Quality) Warning(testError float64) string {
+func (q *Quality) Warning(testError null.Float) string {
 	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
 		return ""
 	}

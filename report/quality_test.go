@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 )
 
 // TestQuality: figures worked out by hand.
 func TestQuality(t *testing.T) {
-	near := func(what string, got, want float64) {
+	near := func(what string, got null.Float, want float64) {
 		t.Helper()
-		if !(math.Abs(got-want) <= 1e-12) { // sums of a few small numbers
+		if !(math.Abs(float64(got)-want) <= 1e-12) { // sums of a few small numbers
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bootbench/internal/null"
 	"fmt"
 	"math"
 	"strings"
@@ -8,19 +9,19 @@ import (
 
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
 type Refined struct {
-	Resamples   int     `json:"resamples"`
-	Method      string  `json:"method"`              // by which they were trained
-	OneClass    int     `json:"one_class,omitempty"` // those of one class, which predict its label
-	TestError   float64 `json:"test_error"`
-	SE          float64 `json:"standard_error"` // of TestError
-	Err632      float64 `json:"err632"`
-	Err632Plus  float64 `json:"err632plus"`
-	BaggedError float64 `json:"bagged_error"`
-	BaggedSE    float64 `json:"bagged_error_se"`
+	Resamples   int        `json:"resamples"`
+	Method      string     `json:"method"`              // by which they were trained
+	OneClass    int        `json:"one_class,omitempty"` // those of one class, which predict its label
+	TestError   null.Float `json:"test_error"`
+	SE          null.Float `json:"standard_error"` // of TestError
+	Err632      null.Float `json:"err632"`
+	Err632Plus  null.Float `json:"err632plus"`
+	BaggedError null.Float `json:"bagged_error"`
+	BaggedSE    null.Float `json:"bagged_error_se"`
 	// EquivalentResamples is the number of plain retrainings with the same standard error.
-	EquivalentResamples float64 `json:"equivalent_resamples"`
+	EquivalentResamples null.Float `json:"equivalent_resamples"`
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
-	VarianceRatio float64 `json:"variance_ratio"`
+	VarianceRatio null.Float `json:"variance_ratio"`
 	// Contradicts says where these values contradict the theory.
 	Contradicts []string     `json:"contradicts,omitempty"`
 	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels

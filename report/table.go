@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -121,19 +120,19 @@ func nameWidth(data []string) int {
 }
 
 // number writes a figure with the digits that a reader can use.
-func number(v float64) string {
-	if math.IsNaN(v) {
+func number[T ~float64](v T) string {
+	if v != v {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.5g", v)
 }
 
 // WithError writes a figure with its standard error; either may be unknown, NaN.
-func WithError(v, se float64) string {
+func WithError[T ~float64](v, se T) string {
 	switch {
-	case math.IsNaN(v):
+	case v != v:
 		return number(v)
-	case math.IsNaN(se):
+	case se != se:
 		return number(v) + ", standard error unknown"
 	}
 	return fmt.Sprintf("%s, standard error %.2g", number(v), se)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -101,17 +102,17 @@ func (e *Estimate) grounded() (e632, plus string) {
 // ensemble prints the errors of the out-of-bag ensemble. se is nil for the
 // theory.
 func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
-	with := func(v float64, of func(*EnsembleSE) float64) string {
+	with := func(v null.Float, of func(*EnsembleSE) null.Float) string {
 		if se == nil {
 			return number(v)
 		}
 		return WithError(v, of(se))
 	}
 	d.line("bagged error", "%s   (of the mean prediction)",
-		with(e.BaggedError, func(s *EnsembleSE) float64 { return s.BaggedError }))
+		with(e.BaggedError, func(s *EnsembleSE) null.Float { return s.BaggedError }))
 	if e.VoteError != nil {
 		d.line("vote error", "%s   (of the majority)",
-			with(*e.VoteError, func(s *EnsembleSE) float64 { return *s.VoteError }))
+			with(*e.VoteError, func(s *EnsembleSE) null.Float { return *s.VoteError }))
 	}
 }
 

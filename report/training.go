@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"bootbench/internal/null"
+)
 
 // Perceptron says how the perceptron was run.
 type Perceptron struct {
@@ -12,17 +16,17 @@ type Perceptron struct {
 type Training struct {
 	Command string `json:"command"`
 	Subject
-	Model          string  `json:"model"`             // its file, as ModelFile
-	ModelFile      string  `json:"model_file"`        // other answers have the hyperparameters under model
-	Format         string  `json:"format"`            // json or libsvm
-	Labels         []int   `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
-	Bias           bool    `json:"bias"`              // the predictor has a bias term
-	SupportVectors int     `json:"support_vectors"`   // sites of which the predictor is a sum
-	Bounded        *int    `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
-	TestLoss       string  `json:"test_loss"`
-	Apparent       float64 `json:"apparent_error"` // mean test loss on DATA
+	Model          string     `json:"model"`             // its file, as ModelFile
+	ModelFile      string     `json:"model_file"`        // other answers have the hyperparameters under model
+	Format         string     `json:"format"`            // json or libsvm
+	Labels         []int      `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
+	Bias           bool       `json:"bias"`              // the predictor has a bias term
+	SupportVectors int        `json:"support_vectors"`   // sites of which the predictor is a sum
+	Bounded        *int       `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
+	TestLoss       string     `json:"test_loss"`
+	Apparent       null.Float `json:"apparent_error"` // mean test loss on DATA
 	// of a margin loss: of the Kuhn-Tucker conditions, in units of y f
-	Violation  *float64    `json:"violation,omitempty"`
+	Violation  *null.Float `json:"violation,omitempty"`
 	Status     string      `json:"status"`
 	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
 	Warnings   []string    `json:"warnings"`

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bootbench/internal/null"
 	"fmt"
 	"slices"
 )
@@ -25,22 +26,22 @@ type Tuning struct {
 type Search struct {
 	By            string         `json:"by"`
 	Best          map[string]any `json:"best"`      // what was chosen, by the name of its flag
-	Objective     float64        `json:"objective"` // its value for the best
-	StandardError float64        `json:"standard_error"`
+	Objective     null.Float     `json:"objective"` // its value for the best
+	StandardError null.Float     `json:"standard_error"`
 	Evaluations   int            `json:"evaluations"`
 	Failures      int            `json:"failures"`
 	StartExamples int            `json:"start_examples"`
-	Ends          []float64      `json:"ends"`
+	Ends          null.Floats    `json:"ends"`
 	Path          []TuningStep   `json:"path"`
 }
 
 // TuningStep is a model that was judged.
 type TuningStep struct {
-	Start     int       `json:"start"` // its number, 0 after the starts
-	Examples  int       `json:"examples"`
-	Values    []float64 `json:"values"`              // in the order of best, its lists written out
-	Objective *float64  `json:"objective,omitempty"` // nil where it failed
-	Failure   string    `json:"failure,omitempty"`
+	Start     int         `json:"start"` // its number, 0 after the starts
+	Examples  int         `json:"examples"`
+	Values    null.Floats `json:"values"`              // in the order of best, its lists written out
+	Objective *null.Float `json:"objective,omitempty"` // nil where it failed
+	Failure   string      `json:"failure,omitempty"`
 }
 
 // Title names the tuning.
@@ -84,10 +85,10 @@ func (t *Tuning) pathTable() (columns []column, rows [][]string) {
 		if s.Objective == nil {
 			continue
 		}
-		if before, known := least[s.Examples]; known && *s.Objective >= before {
+		if before, known := least[s.Examples]; known && float64(*s.Objective) >= before {
 			continue
 		}
-		least[s.Examples] = *s.Objective
+		least[s.Examples] = float64(*s.Objective)
 		row := []string{fmt.Sprint(k + 1), fmt.Sprint(s.Examples)}
 		for _, v := range s.Values[:shown] {
 			row = append(row, fmt.Sprintf("%.4g", v))
@@ -109,7 +110,7 @@ func (t *Tuning) Figures() []*Figure {
 			p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: at})
 		}
 		if s.Objective != nil {
-			p.Series[at].Add(float64(k+1), *s.Objective)
+			p.Series[at].Add(float64(k+1), float64(*s.Objective))
 		}
 	}
 	return []*Figure{{

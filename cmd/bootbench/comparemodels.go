@@ -12,6 +12,7 @@ import (
 	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -189,7 +190,8 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	}
 	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: report.KernelText(j.report.Kernel),
 		TestLoss: j.test.Name(), Status: solution.Status.String()}
-	row.TestError, theory.Each = solution.LeftOut(j.test)
+	mean, left := solution.LeftOut(j.test)
+	row.TestError, theory.Each = null.Float(mean), left
 	if theory.Influence, err = solution.Influence(a.ctx, j.Loss, j.test); a.isInterrupt(err) {
 		return nil, theory, exact, err
 	}
@@ -206,7 +208,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	row.Warnings = j.warnings(scheme, append(warnings, solution.Warnings...))
 	if refined != nil {
 		t := refined.TestError()
-		row.Refined, row.SE, exact.Each = &t.Error, &t.StandardError, t.Examples
+		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.StandardError), t.Examples
 		exact.Noise = t.StandardError * t.StandardError
 	}
 	return row, theory, exact, nil

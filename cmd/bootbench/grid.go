@@ -15,6 +15,7 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/internal/null"
 	"bootbench/linalg"
 	"bootbench/model"
 	"bootbench/report"
@@ -281,7 +282,7 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 		cell.Examples = &examples
 	}
 	if g.by != tune.LeftOut {
-		cell.Objective = &objective
+		cell.Objective = null.Of(objective)
 	}
 	return cell, nil
 }
@@ -303,7 +304,7 @@ func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, f
 	if err != nil {
 		return nil, 0, err
 	}
-	objective := estimate.TestError
+	objective := float64(estimate.TestError)
 	switch g.by {
 	case tune.Plus632:
 		objective, err = solution.Objective(solver.Objective{Criterion: solver.Err632Plus, Test: c.problem.test})

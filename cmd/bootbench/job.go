@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
@@ -116,13 +117,14 @@ func resamplingReport(scheme resample.Scheme, n int) report.Resampling {
 // errorsReport are the estimates of the test error under a test loss.
 func errorsReport(test loss.Test, e solver.ErrorEstimates) report.Errors {
 	return report.Errors{
-		TestLoss: test.Name(), TestError: e.LeftOut, Apparent: e.Apparent,
-		NoInformation: e.NoInformation, Err632: e.Err632, Err632Plus: e.Err632Plus,
+		TestLoss: test.Name(), TestError: null.Float(e.LeftOut), Apparent: null.Float(e.Apparent),
+		NoInformation: null.Float(e.NoInformation), Err632: null.Float(e.Err632),
+		Err632Plus: null.Float(e.Err632Plus),
 	}
 }
 
 // quality puts a left-out error in proportion, perExample in the order of the file.
-func (j *job) quality(testError float64, perExample []float64) *report.Quality {
+func (j *job) quality(testError null.Float, perExample []float64) *report.Quality {
 	return report.NewQuality(j.test, testError, j.targets(), perExample, j.report.Labels)
 }
 

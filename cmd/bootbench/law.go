@@ -13,6 +13,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/null"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/report"
@@ -114,8 +115,8 @@ func (l *lawFlags) add(p lawPoints, refined *report.Points) {
 }
 
 // quantilesOf are lists over the points, one for each of the levels.
-func (l *lawFlags) quantilesOf(points int, of func(point int) func(q float64) float64) [][]float64 {
-	lists := make([][]float64, len(l.quantiles))
+func (l *lawFlags) quantilesOf(points int, of func(point int) func(q float64) float64) []null.Floats {
+	lists := make([]null.Floats, len(l.quantiles))
 	for k := range lists {
 		lists[k] = make([]float64, points)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/null"
 	"bootbench/loo"
 	"bootbench/loss"
 	"bootbench/report"
@@ -144,7 +145,7 @@ func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
 		square += v * v / float64(len(residuals))
 	}
 	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
-		Method: "closed form", Error: square, Skipped: len(residuals),
+		Method: "closed form", Error: null.Float(square), Skipped: len(residuals),
 		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
 	}
 	j.judgeLeftOut(r, loss.SquareTest{}, residuals)
@@ -202,7 +203,7 @@ func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool
 		}
 		if !all || result.Method == loo.Fast || len(results) == 1 {
 			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors,
-				result.Violation
+				null.Float(result.Violation)
 		}
 		if result.Status == loo.Inexact {
 			a.status = exitNotConverged
@@ -217,9 +218,10 @@ func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool
 
 func leftOutReport(result *loo.Result) report.LeaveOneOutMethod {
 	row := report.LeaveOneOutMethod{
-		Method: result.Method.String(), Error: result.Error, Errors: result.Errors, Retrained: result.Retrained,
-		Skipped: result.Skipped,
-		Recall:  result.Recall, Precision: result.Precision, Rho: result.Rho, Unheld: result.BiasFree,
+		Method: result.Method.String(), Error: null.Float(result.Error), Errors: result.Errors,
+		Retrained: result.Retrained, Skipped: result.Skipped,
+		Recall: null.Float(result.Recall), Precision: null.Float(result.Precision),
+		Rho: result.Rho, Unheld: result.BiasFree,
 		Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),
 	}
 	for _, i := range result.Ties {

@@ -41,7 +41,8 @@ func machine() *report.Machine {
 		Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Backend: info.Backend, Core: info.Core, Config: info.Config, Threads: info.Threads,
 		GoProcs: runtime.GOMAXPROCS(0), Backends: blas.Names(),
-		CPU: info.CPU, Cores: info.Cores, SIMD: info.SIMD, Warnings: info.Warnings,
+		CPU: info.CPU, Cores: info.Cores, SIMD: info.SIMD,
+		Modules: []report.Module{}, Warnings: append([]string{}, info.Warnings...),
 	}
 	if bytes, known := linalg.AvailableMemory(); known {
 		m.AvailableBytes = &bytes

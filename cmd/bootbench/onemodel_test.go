@@ -164,7 +164,8 @@ func TestLibraryDefaults(t *testing.T) {
 			solver.Settings{}))(t)
 		want, _ := solution.LeftOut(c.test)
 		args := append([]string{"estimate", path, "--refine", "none", "--json", "-"}, strings.Fields(c.flags)...)
-		if got := document[report.Estimate](t, must(t, args...)).TestError; math.Abs(got-want) > 1e-9*want {
+		got := float64(document[report.Estimate](t, must(t, args...)).TestError)
+		if math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%s: the command says %v, the library %v", path, got, want)
 		}
 	}

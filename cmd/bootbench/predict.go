@@ -13,6 +13,7 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -351,7 +352,7 @@ func addTestErrors(r *report.Prediction, j *job, targets []float64) {
 		bagged += j.test.Value(mean, y)
 	}
 	expected, bagged = expected/float64(len(targets)), bagged/float64(len(targets))
-	r.TestError, r.BaggedError = &expected, &bagged
-	r.Quality = report.NewQuality(j.test, expected, targets, r.Points.Error, r.Labels)
-	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(expected))
+	r.TestError, r.BaggedError = null.Of(expected), null.Of(bagged)
+	r.Quality = report.NewQuality(j.test, *r.TestError, targets, r.Points.Error, r.Labels)
+	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(*r.TestError))
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/multifidelity"
@@ -52,8 +53,7 @@ func (a *app) addLeftOutMetrics(e *report.Estimate, j *job, s *solver.Solution, 
 		case err != nil:
 			e.Warnings = append(e.Warnings, fmt.Sprintf("no jackknife: %v", err))
 		default:
-			se := floats.Norm(influence, 2)
-			e.Metrics.Jackknife, e.Examples.Influence = &se, influence
+			e.Metrics.Jackknife, e.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
 		}
 	}
 	e.Metrics.Keep(t.wants)

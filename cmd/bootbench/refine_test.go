@@ -43,7 +43,8 @@ func TestRefined(t *testing.T) {
 	}
 	plain := decoded[report.Retraining](t, "retrain", "sonar", "--resamples", "600", "--seed", "9")
 	r := e.Refined
-	if z := (r.TestError - plain.TestError) / math.Hypot(r.SE, plain.SE); !(math.Abs(z) < 5) {
+	z := float64(r.TestError-plain.TestError) / math.Hypot(float64(r.SE), float64(plain.SE))
+	if !(math.Abs(z) < 5) {
 		t.Errorf("refined %v +- %v, retrained %v +- %v", r.TestError, r.SE, plain.TestError, plain.SE)
 	}
 	for i := range plain.Points.Mean {
@@ -110,7 +111,7 @@ func TestRefineElsewhere(t *testing.T) {
 	for _, args := range [][]string{{"curve", "sonar", "--ratio", "1", "--refine", "20"},
 		{"grid", "sonar", "--over", "ratio=1", "--refine", "20"}} {
 		text := must(t, args...)
-		value := strconv.FormatFloat(e.TestError, 'g', 5, 64)
+		value := strconv.FormatFloat(float64(e.TestError), 'g', 5, 64)
 		row := regexp.MustCompile(`\n *1 .*` + regexp.QuoteMeta(value) + ` +(0\.\d+) +(0\.\d+) .*converged`)
 		if !row.MatchString(text) {
 			t.Errorf("%v: no refined error with its standard error beside %s in %s", args[0], value, text)
@@ -209,12 +210,13 @@ func TestContradicted(t *testing.T) {
 		}
 	}
 	e = decoded[report.Estimate](t, "estimate", "boston", "--no-points", "--refine", "20")
-	if q := e.Quality; math.Abs(*q.RMSE-math.Sqrt(e.Refined.TestError)) > 1e-12 ||
-		math.Abs(*q.RSquared-(1-e.Refined.TestError/q.Baseline)) > 1e-12 {
+	if q := e.Quality; math.Abs(float64(*q.RMSE)-math.Sqrt(float64(e.Refined.TestError))) > 1e-12 ||
+		math.Abs(float64(*q.RSquared-(1-e.Refined.TestError/q.Baseline))) > 1e-12 {
 		t.Errorf("%+v is not of the refined error %v", q, e.Refined.TestError)
 	}
 	if e = decoded[report.Estimate](t, "estimate", "boston", "--no-points", "--refine", "none"); e.Error !=
-		e.TestError || e.ErrorSE != nil || math.Abs(*e.Quality.RMSE-math.Sqrt(e.TestError)) > 1e-12 {
+		e.TestError || e.ErrorSE != nil ||
+		math.Abs(float64(*e.Quality.RMSE)-math.Sqrt(float64(e.TestError))) > 1e-12 {
 		t.Errorf("the theory alone: %+v", e.Quote)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/multifidelity"
@@ -226,18 +227,19 @@ func (j *job) refinedReport(r *multifidelity.Result, s *solver.Solution, fitted 
 	test, agreement := r.TestError(), r.Against(s)
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method, OneClass: r.OneClass,
-		EquivalentResamples: test.EquivalentResamples,
-		TestError:           test.Error, SE: test.StandardError, BaggedError: test.BaggedError,
-		BaggedSE:      test.BaggedSE,
-		VarianceRatio: agreement.VarianceRatio, Contradicts: agreement.Contradictions(),
+		EquivalentResamples: null.Float(test.EquivalentResamples),
+		TestError:           null.Float(test.Error), SE: null.Float(test.StandardError),
+		BaggedError:   null.Float(test.BaggedError),
+		BaggedSE:      null.Float(test.BaggedSE),
+		VarianceRatio: null.Float(agreement.VarianceRatio), Contradicts: agreement.Contradictions(),
 		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
 			Iterations: r.Iterations,
 			Exact:      r.Exact},
 	}
-	out.Err632, out.Err632Plus = math.NaN(), math.NaN()
+	out.Err632, out.Err632Plus = null.Float(math.NaN()), null.Float(math.NaN())
 	if fitted != nil {
 		combined := r.ErrorEstimates(0, fitted)
-		out.Err632, out.Err632Plus = combined.Err632, combined.Err632Plus
+		out.Err632, out.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
 	}
 	return out
 }

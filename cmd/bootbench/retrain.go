@@ -12,6 +12,7 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -223,7 +224,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
 			Skipped:  len(result.Skipped),
 		},
 		Errors: errorsReport(j.test, solver.Combine632(left.Error, j.test, j.Set.Y, j.perExample(fitted))),
-		SE:     left.SE, FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
+		SE:     null.Float(left.SE), FitS: result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
 		Warnings: j.warnings(scheme, result.Warnings),
 		Points: &report.Points{
 			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var),
@@ -231,9 +232,10 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
 			MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarSE), OOBMean: bag.Mean,
 		},
 	}
-	r.Ensemble.BaggedError, r.EnsembleSE.BaggedError = bag.Errors[0].Error, bag.Errors[0].SE
+	r.Ensemble.BaggedError, r.EnsembleSE.BaggedError = null.Float(bag.Errors[0].Error),
+		null.Float(bag.Errors[0].SE)
 	if j.Set.Task == dataset.Classification {
-		r.Ensemble.VoteError, r.EnsembleSE.VoteError = &bag.VoteError, &bag.VoteErrorSE
+		r.Ensemble.VoteError, r.EnsembleSE.VoteError = null.Of(bag.VoteError), null.Of(bag.VoteErrorSE)
 		r.Points.OOBVote, r.Points.Vote = bag.Vote, j.perExample(result.Vote)
 	}
 	r.Points.Shift(j.TargetMean)

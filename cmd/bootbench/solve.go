@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
@@ -83,10 +84,11 @@ func (a *app) theoryReport(j *job, p plan, solution *solver.Solution) (e *report
 		Convergence: j.convergenceReport(solution), Warnings: j.warnings(p.scheme, solution.Warnings),
 	}
 	ensemble := solution.OutOfBag()
-	e.BaggedError, _ = ensemble.MeanLoss(j.test)
+	bagged, _ := ensemble.MeanLoss(j.test)
+	e.BaggedError = null.Float(bagged)
 	if j.Set.Task == dataset.Classification {
 		vote, _ := ensemble.VoteError()
-		e.VoteError = &vote
+		e.VoteError = null.Of(vote)
 		if e.Calibration, err = j.calibrationReport(solution); err != nil {
 			return nil, err
 		}
@@ -138,11 +140,16 @@ func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // requireNumbers lets no answer count as converged, or complete, whose numbers are not all
 // finite: its errors, and its points, if it has them.
-func (a *app) requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...float64) {
+func (a *app) requireNumbers(status *string, warnings *[]string, points *report.Points,
+	errors ...null.Float) {
+	sum := 0.0
 	if points != nil {
-		errors = append(errors, floats.Sum(points.Mean), floats.Sum(points.Variance))
+		sum = floats.Sum(points.Mean) + floats.Sum(points.Variance)
 	}
-	if a.status != exitDone || isNumber(floats.Sum(errors)) {
+	for _, e := range errors {
+		sum += float64(e)
+	}
+	if a.status != exitDone || isNumber(sum) {
 		return
 	}
 	*status = solver.NumericalFailure.String()
@@ -185,9 +192,9 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 	}
 	return report.Convergence{
 		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
-		Residual: solution.Residual, Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
+		Residual: null.Float(solution.Residual), Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
 		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
-		RankError: j.RankError(solution),
+		RankError: null.Float(j.RankError(solution)),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -143,7 +144,7 @@ func (a *app) train(j *job, t *trainFlags) error {
 	j.times.Fit = time.Since(began).Seconds()
 	r := &report.Training{Bias: j.Bias, Status: fit.Status.String()}
 	if s := fit.SVM; s != nil {
-		r.Bounded, r.Violation = &s.Bounded, &s.Violation
+		r.Bounded, r.Violation = &s.Bounded, null.Of(s.Violation)
 	}
 	if err := fit.Err; err != nil {
 		a.status = exitNotConverged
@@ -161,7 +162,8 @@ func (a *app) writeModel(j *job, fit *retrain.Learned, r *report.Training, t *tr
 	p.Program, p.Loss = version(), j.report.Loss
 	r.Command, r.Subject, r.Model, r.ModelFile, r.Format = "train", j.report, t.path, t.path, t.format
 	r.Subject.Model = nil // Training has another of this name
-	r.SupportVectors, r.TestLoss, r.Apparent = len(p.Weight), p.Training.TestLoss, p.Training.Apparent
+	r.SupportVectors, r.TestLoss, r.Apparent = len(p.Weight), p.Training.TestLoss,
+		null.Float(p.Training.Apparent)
 	write := p.Write
 	if t.format == libsvmFormat {
 		file, err := libsvmFile(j, p)

@@ -16,6 +16,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/report"
@@ -383,7 +384,7 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 func searchReport(r *tune.Result) *report.Tuning {
 	d := &report.Tuning{
 		Command: "tune", Status: "complete", Warnings: append([]string{}, r.Bounds...),
-		Search: report.Search{Best: map[string]any{}, Objective: r.Value, Evaluations: len(r.Path),
+		Search: report.Search{Best: map[string]any{}, Objective: null.Float(r.Value), Evaluations: len(r.Path),
 			Failures:      r.Failures,
 			StartExamples: r.StartExamples, Ends: append([]float64{}, r.Ends...)},
 		Alike: r.Alike(),
@@ -405,7 +406,7 @@ func searchReport(r *tune.Result) *report.Tuning {
 	for _, e := range r.Path {
 		step := report.TuningStep{Start: e.Start, Examples: e.Examples, Values: e.Values, Failure: e.Failure}
 		if e.Failure == "" {
-			step.Objective = &e.Value
+			step.Objective = null.Of(e.Value)
 		}
 		d.Path = append(d.Path, step)
 	}
@@ -429,10 +430,10 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	d.Subject, d.Resampling = subjectReport(built, ""), resamplingReport(law, built.Set.N())
 	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, built.Loss.Name())
 	if r.Solution == nil {
-		d.TestLoss, d.TestError = p.Test.Name(), math.NaN()
+		d.TestLoss, d.TestError = p.Test.Name(), null.Float(math.NaN())
 		return built, nil
 	}
-	d.StandardError = r.StandardError
+	d.StandardError = null.Float(r.StandardError)
 	a.notConverged(r.Solution.Status.String())
 	fitted, err := built.FullFit()
 	if err != nil {

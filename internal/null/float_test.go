@@ -1,0 +1,24 @@
+package null
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+// TestJSON: numbers come back with all their digits, and what is not finite as null.
+func TestJSON(t *testing.T) {
+	nan, third := math.NaN(), 1.0/3
+	v := struct {
+		A, B Float
+		C    *Float `json:",omitempty"`
+		D    *Float
+		E, F Floats
+		G    Floats `json:",omitempty"`
+	}{Float(third), Float(nan), nil, Of(math.Inf(1)), Floats{1, nan, third}, nil, nil}
+	text, err := json.Marshal(v)
+	want := `{"A":0.3333333333333333,"B":null,"D":null,"E":[1,null,0.3333333333333333],"F":[]}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+}

@@ -6,7 +6,7 @@ import "math"
 // every site with one target y_i of weight k_i >= 0. All slices have the length of dst;
 // dst may be h. What it holds before is a guess, from which a map that iterates starts where
 // that is near. Losses of the catalogue that have a closed map go through a loop of their
-// own, a Batch through its own, others through Prox.
+// own, others through Prox.
 func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 	c, h, y, k = c[:len(dst)], h[:len(dst)], y[:len(dst)], k[:len(dst)]
 	switch l := l.(type) {
@@ -52,8 +52,6 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 		}
 	case fromProximal:
 		ProxEach(l.Proximal, dst, c, h, y, k)
-	case Batch:
-		l.ProxEach(dst, c, h, y, k)
 	default:
 		var target, weight [1]float64
 		for i, v := range h {

@@ -13,8 +13,7 @@ func TestProxEach(t *testing.T) {
 	losses := []Proximal{
 		Square{Noise: 0.3}, HardMargin{}, Hinge{C: 0.7}, SquaredHinge{C: 2}, Logistic{C: 3}, Logistic{C: 1e4},
 		EpsInsensitive{C: 0.5, Epsilon: 0.2}, EpsInsensitive{C: 0.5}, LeastAbsolute{C: 1.5},
-		Huber{C: 2, Delta: 0.4}, pinball{0.3},
-		batchedPinball{pinball{0.3}}, FromProximal(batchedPinball{pinball{0.3}}).(Proximal),
+		Huber{C: 2, Delta: 0.4}, pinball{0.3}, FromProximal(pinball{0.3}).(Proximal),
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
@@ -55,30 +54,3 @@ func TestProxEach(t *testing.T) {
 		}
 	}
 }
-
-// batchedPinball has a loop of its own over sites.
-type batchedPinball struct{ pinball }
-
-func (l batchedPinball) ProxEach(dst, c, h, y, k []float64) {
-	for i, v := range h {
-		t := k[i] / c[i]
-		dst[i] = max(min(v+t*l.q, y[i]), v-t*(1-l.q))
-	}
-}
-
-// TestOwnBatch: a loss with a batch form is asked by it, also through FromProximal.
-func TestOwnBatch(t *testing.T) {
-	one := []float64{1}
-	for _, l := range []Proximal{refusing{}, FromProximal(refusing{}).(Proximal)} {
-		dst := []float64{0}
-		if ProxEach(l, dst, one, one, one, one); dst[0] != 7 {
-			t.Errorf("%T: %v", l, dst[0])
-		}
-	}
-}
-
-// refusing has a batch form only.
-type refusing struct{ pinball }
-
-func (refusing) Prox(_, _ float64, _, _ []float64) (f, slope float64) { panic("asked for one site") }
-func (refusing) ProxEach(dst, _, _, _, _ []float64)                   { dst[0] = 7 }

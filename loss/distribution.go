@@ -16,7 +16,7 @@ import (
 type Distribution struct {
 	Pieces []TruncatedNormal
 	Atoms  []Atom
-	Curves []MappedNormal
+	curves []mappedNormal
 }
 
 // TruncatedNormal is Weight times the N(Mean, SD^2) density on [Lo, Hi], zero
@@ -103,7 +103,7 @@ func (d Distribution) Mean() float64 {
 	for _, a := range d.Atoms {
 		mean += a.Weight * a.At
 	}
-	for _, c := range d.Curves {
+	for _, c := range d.curves {
 		mean += c.average(func(f float64) float64 { return f }, nil)
 	}
 	return mean
@@ -120,7 +120,7 @@ func (d Distribution) Var() float64 {
 	for _, a := range d.Atoms {
 		variance += a.Weight * (a.At - mean) * (a.At - mean)
 	}
-	for _, c := range d.Curves {
+	for _, c := range d.curves {
 		variance += c.average(func(f float64) float64 { return (f - mean) * (f - mean) }, nil)
 	}
 	return variance
@@ -134,8 +134,8 @@ func (d Distribution) CDF(x float64) float64 {
 
 // middles are the points of the curves at their means, where searches along them start.
 func (d Distribution) middles() []point {
-	near := make([]point, len(d.Curves))
-	for i, c := range d.Curves {
+	near := make([]point, len(d.curves))
+	for i, c := range d.curves {
 		near[i] = c.f.at(c.Mean)
 	}
 	return near
@@ -154,7 +154,7 @@ func (d Distribution) below(x float64, near []point) (share, density float64) {
 			share += a.Weight
 		}
 	}
-	for i, c := range d.Curves {
+	for i, c := range d.curves {
 		var s, v float64
 		s, v, near[i] = c.below(x, near[i])
 		share += s
@@ -186,7 +186,7 @@ func (d Distribution) Prob(a, b float64) float64 {
 			sum += at.Weight
 		}
 	}
-	for _, c := range d.Curves {
+	for _, c := range d.curves {
 		sum += c.mass(a, b)
 	}
 	return sum
@@ -204,7 +204,7 @@ func (d Distribution) Density(x float64) float64 {
 // bracket, and every other time where they are many. q = 0 and q = 1 give the ends of the support; q outside
 // of [0, 1] and an empty distribution give NaN.
 func (d Distribution) Quantile(q float64) float64 {
-	if !(q >= 0 && q <= 1) || len(d.Pieces)+len(d.Atoms)+len(d.Curves) == 0 {
+	if !(q >= 0 && q <= 1) || len(d.Pieces)+len(d.Atoms)+len(d.curves) == 0 {
 		return math.NaN()
 	}
 	switch q {
@@ -218,7 +218,7 @@ func (d Distribution) Quantile(q float64) float64 {
 	near := d.middles()
 	lo, hi := d.span(40)
 	tol := 1e-13 * (hi - lo)
-	if len(d.Curves) > 0 {
+	if len(d.curves) > 0 {
 		tol = 1e-10 * (hi - lo) // their own
 	}
 	for _, a := range d.Atoms {
@@ -235,11 +235,10 @@ func (d Distribution) Quantile(q float64) float64 {
 	if !(lo < x && x < hi) {
 		x = lo + 0.5*(hi-lo)
 	}
-	passed, rest := d.between(lo, hi)
 	goal := mathext.NormalQuantile(q)
 	for step := 0; hi-lo > tol; step++ {
-		share, density := rest.below(x, near)
-		if share += passed; share < q {
+		share, density := d.below(x, near)
+		if share < q {
 			lo = x
 		} else {
 			hi = x
@@ -261,25 +260,6 @@ func (d Distribution) Quantile(q float64) float64 {
 		x = next
 	}
 	return hi
-}
-
-// between is what varies between lo and hi, where no atom lies, and the share of the rest that is below.
-func (d Distribution) between(lo, hi float64) (below float64, varies Distribution) {
-	for _, a := range d.Atoms {
-		if a.At <= lo {
-			below += a.Weight
-		}
-	}
-	for _, p := range d.Pieces {
-		switch {
-		case p.Hi <= lo:
-			below += p.mass(p.Lo, p.Hi)
-		case p.Lo < hi:
-			varies.Pieces = append(varies.Pieces, p)
-		}
-	}
-	varies.Curves = d.Curves
-	return below, varies
 }
 
 // atomAt is the weight of the atoms at x.
@@ -308,7 +288,7 @@ func (d Distribution) gaussianQuantile(q float64, middles []point) float64 {
 	for _, a := range d.Atoms {
 		add(a.Weight, a.At, 0)
 	}
-	for i, c := range d.Curves {
+	for i, c := range d.curves {
 		add(c.Weight, middles[i].f, c.SD*middles[i].slope)
 	}
 	mean /= mass
@@ -326,7 +306,7 @@ func (d Distribution) span(reach float64) (lo, hi float64) {
 	for _, a := range d.Atoms {
 		lo, hi = math.Min(lo, a.At), math.Max(hi, a.At)
 	}
-	for _, c := range d.Curves {
+	for _, c := range d.curves {
 		lo, hi = math.Min(lo, c.extended(-reach)), math.Max(hi, c.extended(reach))
 	}
 	return lo, hi
@@ -336,7 +316,7 @@ func (d Distribution) span(reach float64) (lo, hi float64) {
 // atoms are exact, and so is the classification error of all pieces.
 func (d Distribution) expect(test Test, y float64) float64 {
 	var breaks []float64
-	if b, ok := test.(Breakpointer); ok {
+	if b, ok := test.(breakpointer); ok {
 		breaks = b.Breakpoints(y)
 	}
 	sum := 0.0
@@ -355,8 +335,15 @@ func (d Distribution) expect(test Test, y float64) float64 {
 	for _, a := range d.Atoms {
 		sum += a.Weight * test.Value(a.At, y)
 	}
-	for _, c := range d.Curves {
-		sum += c.average(func(f float64) float64 { return test.Value(f, y) }, breaks)
+	for _, c := range d.curves {
+		switch {
+		case test == ZeroOne{} && y > 0:
+			sum += c.negative()
+		case test == ZeroOne{}:
+			sum += c.Weight - c.negative()
+		default:
+			sum += c.average(func(f float64) float64 { return test.Value(f, y) }, breaks)
+		}
 	}
 	return sum
 }

@@ -144,13 +144,6 @@ func TestQuantileEnds(t *testing.T) {
 	}
 }
 
-func BenchmarkQuantile(b *testing.B) {
-	law := testLaws()["mixture"]
-	for b.Loop() {
-		law.Quantile(0.9)
-	}
-}
-
 // TestQuantileLevel: where the distribution function is level at q to its last bit, as between two peaks or
 // beyond the last, Newton steps are none, and the least x of the level is found all the same: to the width of
 // the end of a Gaussian.

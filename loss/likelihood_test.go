@@ -3,7 +3,6 @@ package loss
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"bootbench/resample"
@@ -15,12 +14,10 @@ import (
 // log-concave likelihoods.
 type noiseLikelihood struct{ Square }
 
-func (noiseLikelihood) Name() string { return "normal" }
-func (l noiseLikelihood) LogDensity(f, y float64) float64 {
-	return -l.Value(f, y) - 0.5*math.Log(2*math.Pi*l.Noise)
-}
-func (l noiseLikelihood) slopes(f, y float64) (first, second float64) {
-	return (y - f) / l.Noise, -1 / l.Noise
+func (noiseLikelihood) Name() string         { return "normal" }
+func (l noiseLikelihood) curvature() float64 { return 1 / l.Noise }
+func (l noiseLikelihood) derivatives(f, y float64) (first, second float64) {
+	return (f - y) / l.Noise, 1 / l.Noise
 }
 func (l noiseLikelihood) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	return tiltConcave(l, c, h, y, k)
@@ -64,7 +61,7 @@ func tilted(l Likelihood, c, h float64, y, k []float64, fine float64) (logZ, mea
 		v := -0.5*c*(f-h)*(f-h) + 0.5*math.Log(c/(2*math.Pi))
 		for j := range y {
 			if k[j] > 0 {
-				v += k[j] * l.LogDensity(f, y[j])
+				v -= k[j] * l.Value(f, y[j])
 			}
 		}
 		return v
@@ -215,34 +212,4 @@ func TestLikelihoodExtremes(t *testing.T) {
 			t.Fatalf("%+v c=%g h=%g k=%v: c var = %g", l, c, h, k, c*variance)
 		}
 	})
-}
-
-func BenchmarkSmoothMoments(b *testing.B) {
-	for _, c := range []struct {
-		loss Loss
-		y    []float64
-		cav  Cavity
-	}{
-		{Hinge{C: 1}, []float64{1}, Cavity{2, 0.3, 0.4}},
-		{Logistic{C: 1}, []float64{1}, Cavity{2, 0.3, 0.4}},
-		{Logistic{C: 1}, []float64{1, -1}, Cavity{2, 0.3, 0.4}},
-		{FromProximal(logCosh{1}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
-		{FromProximal(pinball{0.7}), []float64{0.5}, Cavity{2, 0.3, 0.4}},
-		{pinballLoss(0.7), []float64{0.5}, Cavity{2, 0.3, 0.4}},
-		{SquaredHinge{C: 1}, []float64{1}, Cavity{2, 0.3, 0.4}},
-		{EpsInsensitive{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
-		{Huber{1, 0.1}, []float64{0.5}, Cavity{2, 0.3, 0.4}},
-		{Probit{}, []float64{1}, Cavity{2, 0.3, 0.4}},
-		{Logit{}, []float64{1}, Cavity{2, 0.3, 0.4}},
-	} {
-		b.Run(fmt.Sprintf("loss=%s/targets=%d", c.loss.Name(), len(c.y)), func(b *testing.B) {
-			site, err := c.loss.Site(slices.Clone(c.y), resample.Poisson{Ratio: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				site.Moments(c.cav)
-			}
-		})
-	}
 }

@@ -71,7 +71,7 @@ func sigmoid(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// derivatives are l' and l” by f.
+// derivatives are l' and l” with respect to f.
 func (l Logistic) derivatives(f, y float64) (first, second float64) {
 	wrong := sigmoid(-y * f)
 	c := l.C * l.ClassWeight(y)
@@ -88,7 +88,6 @@ func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error
 	}
 	p := exactPredictor(l.Prox)
 	p.derivatives = l.derivatives
-	p.strip = math.Pi // the poles of sigmoid lie at f = +-pi i, and so do those of the map
 	p.patchWidth = 5
 	p.mirrored = !l.unequal()
 	return newSmoothSite(y, law, p), nil

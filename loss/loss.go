@@ -81,9 +81,9 @@ type Test interface {
 	Gaussian(mean, variance, y float64) float64
 }
 
-// Breakpointer is a Test whose Value jumps or bends. LeftOut needs the places where the
+// breakpointer is a Test whose Value jumps or bends. LeftOut needs the places where the
 // law of a prediction is a cut Gaussian.
-type Breakpointer interface {
+type breakpointer interface {
 	Test
 	// Breakpoints are the predictions f where Value is not smooth for target y.
 	Breakpoints(y float64) []float64

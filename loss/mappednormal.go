@@ -8,9 +8,9 @@ import (
 	"bootbench/loss/internal/quadrature"
 )
 
-// MappedNormal is Weight times the distribution of f(h), h ~ N(Mean, SD^2), for a
+// mappedNormal is Weight times the distribution of f(h), h ~ N(Mean, SD^2), for a
 // rising f. Where f is flat, the distribution has an atom. SD > 0.
-type MappedNormal struct {
+type mappedNormal struct {
 	Weight, Mean, SD float64
 	f                risingMap
 	noise            float64 // error of f
@@ -40,15 +40,15 @@ const (
 )
 
 // tolerance is what fields may err by: more where the weight is small.
-func (c MappedNormal) tolerance() float64 {
+func (c mappedNormal) tolerance() float64 {
 	return fieldError * c.SD * math.Min(1e4, 1/math.Sqrt(c.Weight))
 }
 
 // standard is h in standard deviations.
-func (c MappedNormal) standard(h float64) float64 { return (h - c.Mean) / c.SD }
+func (c mappedNormal) standard(h float64) float64 { return (h - c.Mean) / c.SD }
 
 // crossing is where f crosses x; see invertibleMap. A search starts at near.
-func (c MappedNormal) crossing(x float64, beyond bool, near point) point {
+func (c mappedNormal) crossing(x float64, beyond bool, near point) point {
 	if f, ok := c.f.(invertibleMap); ok {
 		return f.crossing(x, beyond)
 	}
@@ -57,7 +57,7 @@ func (c MappedNormal) crossing(x float64, beyond bool, near point) point {
 
 // search finds a crossing by Newton steps from near, which bisect where they leave the bracket,
 // or the end of the curve's reach where it lies beyond.
-func (c MappedNormal) search(x float64, beyond bool, near point) point {
+func (c mappedNormal) search(x float64, beyond bool, near point) point {
 	least, most, tol := c.Mean-curveReach*c.SD, c.Mean+curveReach*c.SD, c.tolerance()
 	lo, hi := math.Inf(-1), math.Inf(1) // the bracket, as far as it is known
 	p := near
@@ -88,7 +88,7 @@ func (c MappedNormal) search(x float64, beyond bool, near point) point {
 }
 
 // mass is the curve's share of P(a <= X < b).
-func (c MappedNormal) mass(a, b float64) float64 {
+func (c mappedNormal) mass(a, b float64) float64 {
 	if !(a < b) {
 		return 0
 	}
@@ -96,7 +96,7 @@ func (c MappedNormal) mass(a, b float64) float64 {
 }
 
 // lower is the least field that is mapped to x or above.
-func (c MappedNormal) lower(x float64) float64 {
+func (c mappedNormal) lower(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return x
 	}
@@ -105,7 +105,7 @@ func (c MappedNormal) lower(x float64) float64 {
 
 // below is the curve's share of P(X <= x), and of the density there without atoms. The search begins
 // at near; where it ends is returned.
-func (c MappedNormal) below(x float64, near point) (share, density float64, at point) {
+func (c mappedNormal) below(x float64, near point) (share, density float64, at point) {
 	at = c.crossing(x, true, near)
 	field := normal.TailAt(c.standard(at.h))
 	if at.slope > 0 {
@@ -114,9 +114,16 @@ func (c MappedNormal) below(x float64, near point) (share, density float64, at p
 	return c.Weight * field.Below(), density, at
 }
 
+// negative is the curve's share of P(X < 0) + P(X = 0)/2.
+func (c mappedNormal) negative() float64 {
+	middle := c.f.at(c.Mean)
+	below := normal.CDF(c.standard(c.crossing(0, false, middle).h))
+	return 0.5 * c.Weight * (below + normal.CDF(c.standard(c.crossing(0, true, middle).h)))
+}
+
 // average is the curve's share of the expectation of g, by adaptive Gauss-Legendre panels
 // between where f passes the breakpoints of g.
-func (c MappedNormal) average(g func(f float64) float64, breaks []float64) float64 {
+func (c mappedNormal) average(g func(f float64) float64, breaks []float64) float64 {
 	cuts := []float64{-curveReach, curveReach}
 	for z := 1 - curveReach; z < curveReach; z++ {
 		cuts = append(cuts, float64(z))
@@ -144,7 +151,7 @@ func (c MappedNormal) average(g func(f float64) float64, breaks []float64) float
 }
 
 // extended is f at reach standard deviations, on a tangent beyond those of the curve.
-func (c MappedNormal) extended(reach float64) float64 {
+func (c mappedNormal) extended(reach float64) float64 {
 	end := c.f.at(c.Mean + math.Copysign(math.Min(curveReach, math.Abs(reach)), reach)*c.SD)
 	if end.slope == 0 {
 		return end.f

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 	"testing"
 
 	"bootbench/resample"
@@ -154,100 +153,6 @@ func TestAlwaysThere(t *testing.T) {
 	}
 }
 
-// TestMarginMirror: the site of label -1 is the mirror image of that of +1;
-// so is a hinge site with all labels turned.
-func TestMarginMirror(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		y := rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 1}), 1, 3).Draw(t, "labels")
-		law := resample.Cache(resample.Poisson{Ratio: rapid.Float64Range(0.01, 2).Draw(t, "nu")})
-		cav := drawCavity(t)
-		var l Loss = Hinge{C: math.Pow(10, rapid.Float64Range(-4, 6).Draw(t, "log C"))}
-		if !slices.Contains(y, -y[0]) && rapid.Bool().Draw(t, "hard") {
-			l = HardMargin{}
-		}
-		site, err := l.Site(y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		turned := make([]float64, len(y))
-		for i, v := range y {
-			turned[len(y)-1-i] = -v // permuted, too
-		}
-		other, err := l.Site(turned, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back := Cavity{cav.C, -cav.Mean, cav.Var}
-		m, n := site.Moments(cav), other.Moments(back)
-		scale := math.Max(1, math.Abs(cav.Mean)) + math.Sqrt(cav.Var)
-		if !(math.Abs(m.Mean+n.Mean) <= 1e-13*scale && math.Abs(m.Var-n.Var) <= 1e-13*scale*scale &&
-			math.Abs(m.Response-n.Response) <= 1e-13) {
-			t.Fatalf("%s %v: %+v, mirrored %+v", l.Name(), y, m, n)
-		}
-		for _, test := range []Test{ZeroOne{}, Absolute{}} {
-			last := len(y) - 1
-			if p, q := site.LeftOut(cav, last, test), other.LeftOut(back, 0, test); math.Abs(p-q) > 1e-12*scale {
-				t.Fatalf("%s: left out %g, mirrored %g", l.Name(), p, q)
-			}
-		}
-	})
-}
-
-// drawCavity ranges over many orders of magnitude, and over no variance.
-func drawCavity(t *rapid.T) Cavity {
-	power := func(lo, hi float64, what string) float64 {
-		return math.Pow(10, rapid.Float64Range(lo, hi).Draw(t, what))
-	}
-	cav := Cavity{C: power(-6, 6, "log c"), Var: power(-12, 6, "log V")}
-	cav.Mean = rapid.Float64Range(-1, 1).Draw(t, "mean") * power(-2, 3, "log mean")
-	if rapid.IntRange(0, 9).Draw(t, "no variance") == 0 {
-		cav.Var = 0
-	}
-	return cav
-}
-
-// TestMarginRanges: nothing leaves its range or fails to be a number, whatever
-// the cavity; keep and pull add up; and the law agrees with the moments. The
-// law sums mean and variance from 0, about 100 terms, so that they carry that
-// many roundings of the scale, and of its square.
-func TestMarginRanges(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		law := resample.Poisson{Ratio: math.Pow(10, rapid.Float64Range(-9, 1.5).Draw(t, "log nu"))}
-		y := []float64{1}
-		var l Loss = HardMargin{}
-		slope := 0.0
-		if rapid.Bool().Draw(t, "hinge") {
-			slope = math.Pow(10, rapid.Float64Range(-8, 8).Draw(t, "log C"))
-			l = Hinge{C: slope}
-			if law.Ratio < 3 && rapid.Bool().Draw(t, "conflict") {
-				y = []float64{1, -1}
-			}
-		}
-		site, err := l.Site(y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cav := drawCavity(t)
-		m := site.Moments(cav)
-		if !(m.Var >= 0 && m.Shrinkage >= 0 && m.Shrinkage <= 1+1e-14 && m.Response > 0 && m.Response <= 1+1e-14) ||
-			math.IsInf(m.Mean+m.Var, 0) || math.IsNaN(m.Mean) || math.Abs(m.Shrinkage+m.Response-1) > 1e-13 {
-			t.Fatalf("%s %v %+v: %+v", l.Name(), y, cav, m)
-		}
-		whole := site.Distribution(cav)
-		scale := 1 + math.Abs(cav.Mean) + math.Sqrt(cav.Var)
-		if mass := whole.Prob(math.Inf(-1), math.Inf(1)); math.Abs(mass-1) > 1e-12 {
-			t.Fatalf("%s %v %+v: law has mass %.15g", l.Name(), y, cav, mass)
-		}
-		if math.Abs(whole.Mean()-m.Mean) > 1e-12*scale || math.Abs(whole.Var()-m.Var) > 1e-11*scale*scale {
-			t.Fatalf("%s %v C=%g nu=%g %+v: law %.15g, %.15g; moments %+v", l.Name(), y, slope, law.Ratio, cav,
-				whole.Mean(), whole.Var(), m)
-		}
-		if e := site.LeftOut(cav, 0, ZeroOne{}); !(e >= 0 && e <= 1+1e-14) {
-			t.Fatalf("left-out error %g", e)
-		}
-	})
-}
-
 // TestNoCavityVariance: at V_c = 0 the moments are those of f_k(m_c) over the
 // counts, and the limit of small V_c, also with the cavity mean on the margin.
 func TestNoCavityVariance(t *testing.T) {
@@ -290,75 +195,6 @@ func TestNoCavityVariance(t *testing.T) {
 		m := hard.Moments(Cavity{1, 1, v})
 		relative(t, "keep on the margin", m.Response, 1-(1-math.Exp(-nu))/2, 1e-15)
 		relative(t, "mean on the margin", m.Mean, 1, 0)
-	}
-}
-
-// TestSteepHinge: a steep hinge is the hard margin, and no slope is none.
-func TestSteepHinge(t *testing.T) {
-	law := resample.Poisson{Ratio: 0.7}
-	cav := Cavity{2, 0.3, 0.8}
-	hard := margin(t, HardMargin{}, []float64{-1, -1}, law).Moments(cav)
-	steep := margin(t, Hinge{C: 1e100}, []float64{-1, -1}, law).Moments(cav)
-	relative(t, "mean", steep.Mean, hard.Mean, 1e-14)
-	relative(t, "variance", steep.Var, hard.Var, 1e-14)
-	relative(t, "keep", steep.Response, hard.Response, 1e-14)
-	none := margin(t, Hinge{C: 1e-100}, []float64{-1, 1}, law).Moments(cav)
-	relative(t, "mean", none.Mean, cav.Mean, 1e-14)
-	relative(t, "variance", none.Var, cav.Var, 1e-14)
-	relative(t, "keep", none.Response, 1, 1e-14)
-}
-
-// TestLeftOutErrors: the closed forms of the classification error of one of n
-// copies, Phi(-y m_c/s) P(no other) for the hard margin, sum over the others' k
-// of P(k) Phi((-k C/c - y m_c)/s) for the hinge.
-func TestLeftOutErrors(t *testing.T) {
-	const nu, n = 0.7, 3
-	cav := Cavity{2, 0.4, 0.6}
-	s := math.Sqrt(cav.Var)
-	phi := func(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
-	law := resample.Cache(resample.Poisson{Ratio: nu})
-	for _, y := range []float64{-1, 1} {
-		labels := []float64{y, y, y}
-		a := y * cav.Mean
-		relative(t, "hard", margin(t, HardMargin{}, labels, law).LeftOut(cav, 1, ZeroOne{}),
-			phi(-a/s)*math.Exp(-(n-1)*nu), 1e-14)
-		want, p := 0.0, math.Exp(-(n-1)*nu)
-		for k := 0.0; k < 60; k++ {
-			want += p * phi((-k*0.9/cav.C-a)/s)
-			p *= (n - 1) * nu / (k + 1)
-		}
-		relative(t, "hinge", margin(t, Hinge{C: 0.9}, labels, law).LeftOut(cav, 2, ZeroOne{}), want, 1e-14)
-		relative(t, "alone", margin(t, Hinge{C: 0.9}, labels[:1], law).LeftOut(cav, 0, ZeroOne{}), phi(-a/s), 1e-15)
-	}
-}
-
-// TestAverage holds the averages of test losses over cut Gaussians to the
-// quadrature of the density, broken finely.
-func TestAverage(t *testing.T) {
-	site := margin(t, Hinge{C: 0.9}, []float64{1, 1, -1}, resample.Poisson{Ratio: 0.4})
-	for _, cav := range []Cavity{{2, 0.4, 0.6}, {0.5, -2, 9}, {3, 1, 0.01}} {
-		law := site.without(2).distribution(cav)
-		for _, test := range []Test{SquareTest{}, Absolute{}, ZeroOne{}, SmoothEps{0.1, 0.1}, SmoothEps{0.3, 0}} {
-			want := 0.0
-			for _, p := range law.Pieces {
-				cuts := []float64{math.Max(p.Lo, p.Mean-12*p.SD), math.Min(p.Hi, p.Mean+12*p.SD)}
-				for _, b := range []float64{-1.3, -1.11, -1.09, -1, -0.91, -0.89, -0.7, 0} {
-					if cuts[0] < b && b < cuts[1] {
-						cuts = append(cuts, b)
-					}
-				}
-				slices.Sort(cuts)
-				for i := 1; i < len(cuts); i++ {
-					want += integral(func(x float64) float64 {
-						return test.Value(x, -1) * p.Weight / p.SD * gauss((x-p.Mean)/p.SD)
-					}, cuts[i-1], cuts[i], p.SD)
-				}
-			}
-			for _, a := range law.Atoms {
-				want += a.Weight * test.Value(a.At, -1)
-			}
-			relative(t, test.Name(), site.LeftOut(cav, 2, test), want, 1e-12)
-		}
 	}
 }
 
@@ -427,64 +263,4 @@ func plainMoments(x *mixture, cav Cavity) Moments {
 	slope := average(func(_, slope float64) float64 { return slope })
 	variance := average(func(f, _ float64) float64 { return (f - cav.Mean - mean) * (f - cav.Mean - mean) })
 	return Moments{Mean: cav.Mean + mean, Var: variance, Response: slope, Shrinkage: 1 - slope}
-}
-
-func TestMarginRefusals(t *testing.T) {
-	law := resample.Poisson{Ratio: 1}
-	for _, l := range []Loss{HardMargin{}, Hinge{C: 1}} {
-		if _, err := l.Site([]float64{1, 0.5}, law); err == nil || !strings.Contains(err.Error(),
-			"target 2 of a site is 0.5") {
-			t.Errorf("%s: label 0.5: %v", l.Name(), err)
-		}
-	}
-	if _, err := (HardMargin{}).Site([]float64{1, 1, -1}, law); err == nil || !strings.Contains(err.Error(),
-		"opposite labels") {
-		t.Errorf("opposite labels: %v", err)
-	}
-	for _, c := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101} {
-		if _, err := ByName("hinge", Parameters{C: c}); err == nil || !strings.Contains(err.Error(), "C must") {
-			t.Errorf("hinge of C = %g: %v", c, err)
-		}
-		if _, err := (Hinge{C: c}).Site([]float64{1}, law); err == nil {
-			t.Errorf("Hinge{C: %g}.Site passes", c)
-		}
-	}
-}
-
-// TestMarginAllocations: what a sweep calls at every site does not allocate.
-func TestMarginAllocations(t *testing.T) {
-	law := resample.Poisson{Ratio: 1}
-	sink := 0.0
-	for _, site := range []Site{
-		margin(t, HardMargin{}, []float64{1}, law), margin(t, Hinge{C: 1}, []float64{1}, law),
-		margin(t, Hinge{C: 1}, []float64{1, -1}, law),
-	} {
-		if n := testing.AllocsPerRun(100, func() { sink += site.Moments(Cavity{1.5, 0.2, 1}).Var }); n != 0 {
-			t.Errorf("%g allocations per sweep of one site", n)
-		}
-	}
-}
-
-func BenchmarkMarginMoments(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		loss Loss
-		y    []float64
-		nu   float64
-		cav  Cavity
-	}{
-		{"loss=hard", HardMargin{}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
-		{"loss=hard/tail", HardMargin{}, []float64{1}, 1, Cavity{2, 9, 0.4}},
-		{"loss=hinge/nu=1", Hinge{C: 1}, []float64{1}, 1, Cavity{2, 0.3, 0.4}},
-		{"loss=hinge/nu=5", Hinge{C: 1}, []float64{1}, 5, Cavity{2, 0.3, 0.4}},
-		{"conflict=hinge/nu=1", Hinge{C: 1}, []float64{1, -1}, 1, Cavity{2, 0.3, 0.4}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			site := margin(b, c.loss, c.y, resample.Poisson{Ratio: c.nu})
-			for b.Loop() {
-				site.Moments(c.cav)
-			}
-			b.ReportMetric(float64(len(site.all.p)), "combinations")
-		})
-	}
 }

@@ -278,11 +278,10 @@ type piecewiseSite struct {
 	of      exampleLoss
 	law     resample.CountDistribution
 	all     *mixture
-	rest    map[float64]*mixture // without one example of a target, of sites of labels
 }
 
 func newPiecewiseSite(y []float64, law resample.CountDistribution, of exampleLoss) *piecewiseSite {
-	return &piecewiseSite{slices.Clone(y), of, law, newMixture(of, y, law), nil}
+	return &piecewiseSite{slices.Clone(y), of, law, newMixture(of, y, law)}
 }
 
 // piecewiseLoss is a Loss that is piecewise for every target.
@@ -294,18 +293,7 @@ type piecewiseLoss interface {
 
 // labelSite is the site of a loss for labels -1 and +1.
 func labelSite(l piecewiseLoss, y []float64, law resample.CountDistribution) (Site, error) {
-	site, err := checkedSite(l, y, law, checkLabels(l.Name(), y))
-	if err != nil || len(y) == 1 {
-		return site, err
-	}
-	s := site.(*piecewiseSite)
-	s.rest = map[float64]*mixture{}
-	for copy, v := range y {
-		if s.rest[v] == nil {
-			s.rest[v] = newMixture(s.of, others(y, copy), law)
-		}
-	}
-	return s, nil
+	return checkedSite(l, y, law, checkLabels(l.Name(), y))
 }
 
 // targetSite is the site of a loss for finite targets.
@@ -333,20 +321,8 @@ func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.dis
 // LeftOut averages the test loss over the distribution that the site's other
 // examples leave; a site of one example leaves the cavity itself (M04-17).
 func (s *piecewiseSite) LeftOut(cav Cavity, copy int, test Test) float64 {
-	if _, labels := test.(ZeroOne); labels {
-		if wrong, ok := s.without(copy).vote(cav, -s.targets[copy]); ok {
-			return wrong
-		}
-	}
-	return s.without(copy).distribution(cav).expect(test, s.targets[copy])
-}
-
-// without is the mixture of the examples but one.
-func (s *piecewiseSite) without(copy int) *mixture {
-	if known := s.rest[s.targets[copy]]; known != nil {
-		return known
-	}
-	return newMixture(s.of, others(s.targets, copy), s.law)
+	rest := newMixture(s.of, others(s.targets, copy), s.law)
+	return rest.distribution(cav).expect(test, s.targets[copy])
 }
 
 // others lists the targets but one.

@@ -31,14 +31,6 @@ type Differentiable interface {
 	Derivatives(f, y float64) (first, second float64)
 }
 
-// Batch is what a Proximal may have besides for many sites at once, as batches of exact
-// resamples ask it.
-type Batch interface {
-	Proximal
-	// ProxEach is ProxEach for this loss: the contract stands there.
-	ProxEach(dst, c, h, y, k []float64)
-}
-
 // FromProximal makes a training loss of any convex loss known by its proximal
 // map, which may be Differentiable. Moments are averages over the
 // Gaussian cavity by quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard

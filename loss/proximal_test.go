@@ -11,7 +11,6 @@ import (
 	"bootbench/loss/internal/counts"
 	"bootbench/resample"
 
-	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 )
 
@@ -83,97 +82,6 @@ func TestProx(t *testing.T) {
 	}
 }
 
-// reference are the moments by 30-point panels of Prox over the counts of the
-// single examples, panels ending where the slope of the map changes abruptly.
-// It is exact to rounding but for counts of probability below 1e-14.
-func reference(l Proximal, y []float64, law resample.CountDistribution, cav Cavity) Moments {
-	s := math.Sqrt(cav.Var)
-	var mean, square, keep, pull float64
-	counts := make([]float64, len(y))
-	x, w := make([]float64, 30), make([]float64, 30)
-	var visit func(j int, p float64)
-	visit = func(j int, p float64) {
-		if p < 1e-14 {
-			return
-		}
-		if j < len(y) {
-			for k, q := range law.Counts(1).All() {
-				counts[j] = float64(k)
-				visit(j+1, p*q)
-			}
-			return
-		}
-		at := func(z float64) (f, slope float64) { return l.Prox(cav.C, cav.Mean+s*z, y, counts) }
-		cuts := jumps(at)
-		for i := 1; i < len(cuts); i++ {
-			panels := math.Ceil(cuts[i] - cuts[i-1])
-			width := (cuts[i] - cuts[i-1]) / panels
-			for n := 0.0; n < panels; n++ {
-				quad.Legendre{}.FixedLocations(x, w, cuts[i-1]+n*width, cuts[i-1]+(n+1)*width)
-				for m, z := range x {
-					f, slope := at(z)
-					weight, off := p*w[m]*gauss(z), f-cav.Mean
-					mean += weight * off
-					square += weight * off * off
-					keep += weight * slope
-					pull += weight * (1 - slope)
-				}
-			}
-		}
-	}
-	visit(0, 1)
-	return Moments{Mean: cav.Mean + mean, Var: square - mean*mean, Response: keep, Shrinkage: pull}
-}
-
-// jumps are the places where the slope jumps, between -9 and 9, both included.
-func jumps(at func(z float64) (f, slope float64)) []float64 {
-	const cells = 500
-	cuts := []float64{-9}
-	slope := func(z float64) float64 { _, d := at(z); return d }
-	for i := range cells {
-		a, b := -9+18*float64(i)/cells, -9+18*float64(i+1)/cells
-		if math.Abs(slope(a)-slope(b)) < 0.02 {
-			continue
-		}
-		left := slope(a)
-		for range 60 {
-			if mid := 0.5 * (a + b); math.Abs(slope(mid)-left) < 0.01 {
-				a = mid
-			} else {
-				b = mid
-			}
-		}
-		cuts = append(cuts, b)
-	}
-	return append(cuts, 9)
-}
-
-// TestMomentsAgainstQuadrature: closed forms to 1e-11; the losses by quadrature
-// to their stated 1e-9, and FromProximal of every loss, bends included, as well.
-func TestMomentsAgainstQuadrature(t *testing.T) {
-	law := resample.Poisson{Ratio: 0.1}
-	for name, c := range proximals() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 0.9, 0.02}} {
-				for n := 1; n <= 2; n++ {
-					y := c.targets[:n]
-					want := reference(c.loss, y, law, cav)
-					exact, tol := Loss(nil), 1e-11
-					if own, ok := c.loss.(Loss); ok {
-						exact = own
-					}
-					if name == "logistic" {
-						tol = 1e-9
-					}
-					compare(t, fmt.Sprint(name, n, cav), exact, y, law, cav, want, tol)
-					compare(t, fmt.Sprint("quadrature of ", name, n, cav), FromProximal(c.loss), y, law, cav, want, 1e-9)
-				}
-			}
-		})
-	}
-}
-
 func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountDistribution, cav Cavity,
 	want Moments, tol float64) {
 	t.Helper()
@@ -216,54 +124,6 @@ func TestSquareIsPiecewise(t *testing.T) {
 				relative(t, "keep", got.Response, want.Response, 1e-12)
 				relative(t, "pull", got.Shrinkage, want.Shrinkage, 1e-12)
 			}
-		}
-	}
-}
-
-// TestHuberLimits: a wide threshold is the square loss of noise 1/C; a narrow
-// one, at fixed C Delta, the absolute loss.
-func TestHuberLimits(t *testing.T) {
-	law := resample.Poisson{Ratio: 1}
-	cav := Cavity{1.3, 0.2, 0.8}
-	moments := func(l Loss) Moments {
-		site, err := l.Site([]float64{0.5}, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return site.Moments(cav)
-	}
-	for _, c := range []struct{ huber, limit Loss }{
-		{Huber{4, 1e3}, Square{0.25}}, {Huber{3e9, 1e-9}, LeastAbsolute{3}},
-		{EpsInsensitive{2, 0}, LeastAbsolute{2}},
-	} {
-		a, b := moments(c.huber), moments(c.limit)
-		relative(t, c.limit.Name()+" mean", a.Mean, b.Mean, 3e-9)
-		relative(t, c.limit.Name()+" variance", a.Var, b.Var, 3e-9)
-		relative(t, c.limit.Name()+" pull", a.Shrinkage, b.Shrinkage, 3e-9)
-	}
-}
-
-// TestKeepIsSlope: c chi = dm/dm_c, by Richardson's central difference.
-func TestKeepIsSlope(t *testing.T) {
-	law := resample.Poisson{Ratio: 0.9}
-	for name, c := range proximals() {
-		l, n := c.loss.(Loss), 2
-		if name == "hard" || name == "square" {
-			n = 1
-		}
-		site, err := l.Site(c.targets[:n], law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}} {
-			difference := func(d float64) float64 {
-				up, down := cav, cav
-				up.Mean += d
-				down.Mean -= d
-				return (site.Moments(up).Mean - site.Moments(down).Mean) / (2 * d)
-			}
-			want := (4*difference(0.005) - difference(0.01)) / 3
-			relative(t, name+" keep", site.Moments(cav).Response, want, 2e-7)
 		}
 	}
 }
@@ -426,6 +286,14 @@ func TestParameterRefusals(t *testing.T) {
 		"epsilon") {
 		t.Errorf("epsilon below 0: %v", err)
 	}
+	if _, err := (HardMargin{}).Site([]float64{1, 1, -1}, law); err == nil ||
+		!strings.Contains(err.Error(), "opposite labels") {
+		t.Errorf("opposite labels: %v", err)
+	}
+	if _, err := (Hinge{C: 1}).Site([]float64{1, 0.5}, law); err == nil ||
+		!strings.Contains(err.Error(), "target 2 of a site is 0.5") {
+		t.Errorf("label 0.5: %v", err)
+	}
 	many := make([]float64, maxTargets+1)
 	for i := range many {
 		many[i] = float64(i)
@@ -464,5 +332,46 @@ func TestLattice(t *testing.T) {
 			t.Fatal(err)
 		}
 		within(fmt.Sprint(n, " targets"), site.Moments(cav), mustSite(t, 0.7, y, law).Moments(cav))
+	}
+}
+
+// TestFromProximal: what is found by a loss's proximal map alone, by quadrature, is what the loss finds
+// itself, by closed forms or by another rule.
+func TestFromProximal(t *testing.T) {
+	law := resample.Poisson{Ratio: 0.1}
+	for name, c := range proximals() {
+		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 0.9, 0.02}} {
+			for n := 1; n <= 2; n++ {
+				site, err := c.loss.(Loss).Site(c.targets[:n], law)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, square := site.(*squareSite); square && n > 1 {
+					continue // its copies' targets are taken together
+				}
+				want := site.Moments(cav)
+				compare(t, fmt.Sprint(name, n, cav), FromProximal(c.loss), c.targets[:n], law, cav, want, 1e-9)
+			}
+		}
+	}
+}
+
+// TestAllocations: what a sweep calls at every site does not allocate.
+func TestAllocations(t *testing.T) {
+	sink := 0.0
+	for _, c := range []struct {
+		l Loss
+		y []float64
+	}{
+		{HardMargin{}, []float64{1}}, {Hinge{C: 1}, []float64{1}}, {Hinge{C: 1}, []float64{1, -1}},
+		{Square{0.5}, []float64{1, 2}},
+	} {
+		site, err := c.l.Site(c.y, resample.Poisson{Ratio: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(100, func() { sink += site.Moments(Cavity{1.5, 0.2, 1}).Var }); n != 0 {
+			t.Errorf("%s: %g allocations per sweep of one site", c.l.Name(), n)
+		}
 	}
 }

@@ -13,17 +13,19 @@ import (
 
 // Limits of tables.
 const (
-	minAlike   = 16  // sites from which a table pays
-	logCWidth  = 0.5 // of a patch
-	logCOrder  = 12  // Chebyshev points of a patch in log c
-	fieldOrder = 24  // the same in h
+	minAlike   = 16   // sites from which a table pays
+	logCWidth  = 0.25 // of a patch
+	logCOrder  = 12   // Chebyshev points of a patch in log c
+	fieldOrder = 24   // the same in h
+	rowOrder   = 16   // the same for a single row of counts
 	// coefficients that are left out; the last two of each direction must be below 100 times it
 	patchTol        = 1e-12
 	maxWindow       = 40   // patches within reach of a cavity at most
 	leastTableSD    = 0.02 // of the cavities that are served, in units of 1/sqrt(c)
-	leastKeep       = 1e-3 // response below which its relative digits count
+	leastResponse   = 1e-4 // below which its relative digits count
 	halfRule        = 12   // points of the trapezoid rule on either side of the mean
 	ruleHalvings    = 2    // of its step, where its halves differ
+	maxRule         = 2*halfRule<<ruleHalvings + 1
 	ruleReach       = 7.2  // standard deviations; leaves out 1e-12 of the mass
 	likelihoodPatch = 3    // width in h of patches, in standard deviations of the posterior
 	ruleTol         = 3e-6 // by which its two halves may differ: the whole errs by about the square
@@ -101,20 +103,29 @@ func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
 	if !(sd*root >= leastTableSD && cav.C <= maxCavityPrecision) {
 		return Moments{}, false
 	}
-	mean := at.sign * cav.Mean
 	w := windows.Get().(*tableWindow)
 	defer windows.Put(w)
+	mean := at.sign * cav.Mean
 	if !w.set(t, cav.C, mean-ruleReach*sd, mean+ruleReach*sd) {
 		return Moments{}, false
 	}
+	m, ok := ruleMoments(Cavity{cav.C, mean, cav.Var}, w.values[:], w.fill)
+	m.Mean *= at.sign
+	return m, ok
+}
+
+// ruleMoments averages over the cavity by the trapezoid rule, at fields for which fill computes the
+// averages over the counts, from one on in equal steps. It reports false where the rule's two halves
+// differ, or the response is small.
+func ruleMoments(cav Cavity, values []averaged, fill func(v []averaged, from, step float64)) (Moments, bool) {
+	root, sd := math.Sqrt(cav.C), math.Sqrt(cav.Var)
 	for half, tries := halfRule, 0; tries <= ruleHalvings; half, tries = 2*half, tries+1 {
-		v := w.values[:2*half+1]
-		rule := ruleWeights[tries]
-		w.fill(v, mean-ruleReach*sd, sd*ruleReach/float64(half))
-		if m, ok := averageRule(v, rule, sd*root); ok {
-			m.Mean = at.sign * (mean + m.Mean/root)
+		v := values[:2*half+1]
+		fill(v, cav.Mean-ruleReach*sd, sd*ruleReach/float64(half))
+		if m, ok := averageRule(v, ruleWeights[tries], sd*root); ok {
+			m.Mean = cav.Mean + m.Mean/root
 			m.Var /= cav.C
-			return m, m.Response >= leastKeep
+			return m, m.Response >= leastResponse
 		}
 	}
 	return Moments{}, false
@@ -172,7 +183,7 @@ type tableWindow struct {
 	first  int     // patch
 	terms  [][]averaged
 	buffer [maxWindow * fieldOrder]averaged
-	values [halfRule<<ruleHalvings*2 + 1]averaged
+	values [maxRule]averaged
 }
 
 var windows = sync.Pool{New: func() any { return new(tableWindow) }}
@@ -214,25 +225,18 @@ func (w *tableWindow) set(t *siteTable, c, from, to float64) bool {
 
 // patchWidthAt is the width in h of the patches of a row: that of the loss, and where a posterior
 // of width 1/sqrt(c) smooths it more.
-func (t *siteTable) patchWidthAt(row float64) float64 {
-	if t.likelihood == nil {
-		return t.patchWidth
+func (p *predictor) patchWidthAt(row float64) float64 {
+	if p.likelihood == nil {
+		return p.patchWidth
 	}
-	return math.Hypot(t.patchWidth, likelihoodPatch*math.Exp(-0.5*logCWidth*(row+0.5)))
+	return math.Hypot(p.patchWidth, likelihoodPatch*math.Exp(-0.5*logCWidth*(row+0.5)))
 }
 
-// fill evaluates the table at fields in the window, from one on in equal steps, two of a patch at once.
+// fill evaluates the table at fields in the window, from one on in equal steps.
 func (w *tableWindow) fill(v []averaged, from, step float64) {
-	for i := 0; i < len(v); i++ {
-		j, x := w.place(from + step*float64(i))
-		if i+1 < len(v) {
-			if next, y := w.place(from + step*float64(i+1)); next == j {
-				v[i], v[i+1] = clenshaw(w.terms[j], x, y)
-				i++
-				continue
-			}
-		}
-		v[i], _ = clenshaw(w.terms[j], x, x)
+	for i := range v {
+		patch, x := w.place(from + step*float64(i))
+		v[i] = clenshaw(w.terms[patch], x)
 	}
 }
 
@@ -243,23 +247,18 @@ func (w *tableWindow) place(h float64) (patch int, x float64) {
 	return patch, 2*(place-float64(w.first+patch)) - 1
 }
 
-// clenshaw adds up Chebyshev series at x and y by Clenshaw's recurrence, in six chains.
-func clenshaw(terms []averaged, x, y float64) (atX, atY averaged) {
-	var a, b, c, d, e, f, lastA, lastB, lastC, lastD, lastE, lastF float64
-	twoX, twoY := 2*x, 2*y
+// clenshaw adds up Chebyshev series at x by Clenshaw's recurrence.
+func clenshaw(terms []averaged, x float64) averaged {
+	var a, b, c, lastA, lastB, lastC float64
+	twice := 2 * x
 	for k := len(terms) - 1; k > 0; k-- {
 		v := &terms[k]
-		a, lastA = twoX*a+(v[0]-lastA), a
-		b, lastB = twoX*b+(v[1]-lastB), b
-		c, lastC = twoX*c+(v[2]-lastC), c
-		d, lastD = twoY*d+(v[0]-lastD), d
-		e, lastE = twoY*e+(v[1]-lastE), e
-		f, lastF = twoY*f+(v[2]-lastF), f
+		a, lastA = twice*a+(v[0]-lastA), a
+		b, lastB = twice*b+(v[1]-lastB), b
+		c, lastC = twice*c+(v[2]-lastC), c
 	}
 	v := &terms[0]
-	atX = averaged{x*a + (v[0] - lastA), x*b + (v[1] - lastB), x*c + (v[2] - lastC)}
-	atY = averaged{y*d + (v[0] - lastD), y*e + (v[1] - lastE), y*f + (v[2] - lastF)}
-	return atX, atY
+	return averaged{x*a + (v[0] - lastA), x*b + (v[1] - lastB), x*c + (v[2] - lastC)}
 }
 
 // chebyshev fills the polynomials T_0, T_1, ... at x.
@@ -294,11 +293,7 @@ func chebyshevPoint(i, n int) float64 { return math.Cos(math.Pi * (float64(i) + 
 
 // fill interpolates the averages over the counts at the patch's Chebyshev points.
 func (p *tablePatch) fill(t *siteTable, key patchKey) {
-	width := t.patchWidthAt(float64(key.logC))
-	fields := make([]float64, fieldOrder)
-	for j := range fields {
-		fields[j] = width * (float64(key.field) + 0.5*(1+chebyshevPoint(j, fieldOrder)))
-	}
+	fields := patchFields(t.patchWidthAt(float64(key.logC)), key.field, fieldOrder)
 	var values [fieldOrder][logCOrder]averaged
 	for i := range logCOrder {
 		c := math.Exp(logCWidth * (float64(key.logC) + 0.5*(1+chebyshevPoint(i, logCOrder))))
@@ -329,6 +324,15 @@ func (p *tablePatch) fill(t *siteTable, key patchKey) {
 		}
 	}
 	p.trim(&coefficients)
+}
+
+// patchFields are the Chebyshev points of a patch in h.
+func patchFields(width float64, number, order int) []float64 {
+	fields := make([]float64, order)
+	for j := range fields {
+		fields[j] = width * (float64(number) + 0.5*(1+chebyshevPoint(j, order)))
+	}
+	return fields
 }
 
 // chebyshevWeight is that of the values at n points in the coefficient of a degree.
@@ -370,20 +374,16 @@ func (p *tablePatch) trim(coefficients *[fieldOrder][logCOrder]averaged) {
 }
 
 // averages computes the averages over the counts at fields.
-func (t *siteTable) averages(c float64, fields []float64) []averaged {
-	n, root := len(t.P), math.Sqrt(c)
+func (x smoothMixture) averages(c float64, fields []float64) []averaged {
+	n, root := len(x.P), math.Sqrt(c)
 	all := make([]averaged, len(fields))
 	f, slope := make([]float64, n*len(fields)), make([]float64, n*len(fields))
-	if t.likelihood != nil {
-		lo, hi := slices.Min(fields), slices.Max(fields)
-		table := newQuadTable(t.smoothMixture, c, 0.5*(lo+hi), 0.5*(hi-lo), t.P)
-		for j, h := range fields {
-			table.all(h, f[j*n:(j+1)*n], slope[j*n:(j+1)*n])
-		}
+	if x.likelihood != nil {
+		x.posteriors(c, fields, f, slope)
 	} else {
-		site := newSiteMap(t.smoothMixture, Cavity{c, fields[0], 1 / c})
+		site := newSiteMap(x, Cavity{c, fields[0], 1 / c})
 		for i := range n {
-			site.setCounts(t.Row(i))
+			site.setCounts(x.Row(i))
 			for j, h := range fields {
 				f[j*n+i], slope[j*n+i], _ = site.evaluate(h)
 			}
@@ -391,11 +391,11 @@ func (t *siteTable) averages(c float64, fields []float64) []averaged {
 	}
 	for j, h := range fields {
 		a := &all[j]
-		for i, p := range t.P {
+		for i, p := range x.P {
 			a[0] += p * (f[j*n+i] - h)
 			a[2] += p * (1 - slope[j*n+i])
 		}
-		for i, p := range t.P {
+		for i, p := range x.P {
 			off := f[j*n+i] - h - a[0]
 			a[1] += p * off * off
 		}
@@ -403,4 +403,61 @@ func (t *siteTable) averages(c float64, fields []float64) []averaged {
 		a[1] *= c
 	}
 	return all
+}
+
+// rowTable interpolates the predictor of a likelihood at one c for every row of counts, on patches in h.
+type rowTable struct {
+	smoothMixture
+	c, width float64
+	mu       sync.Mutex
+	patches  map[int]*rowPatch
+}
+
+// rowPatch holds Chebyshev coefficients for every row of counts: of f - h and of the slope.
+type rowPatch [][rowOrder][2]float64
+
+// tableRow is the predictor for one row of counts.
+type tableRow struct {
+	table *rowTable
+	row   int
+}
+
+func (r tableRow) at(h float64) point {
+	number := math.Floor(h / r.table.width)
+	x := 2*(h/r.table.width-number) - 1
+	p := r.table.patch(int(number))
+	var a, b, lastA, lastB float64 // Clenshaw's recurrence
+	terms := &(*p)[r.row]
+	for k := rowOrder - 1; k > 0; k-- {
+		a, lastA = 2*x*a+(terms[k][0]-lastA), a
+		b, lastB = 2*x*b+(terms[k][1]-lastB), b
+	}
+	return point{h, h + x*a + (terms[0][0] - lastA), x*b + (terms[0][1] - lastB)}
+}
+
+// patch returns a patch, and makes it where it is missing.
+func (t *rowTable) patch(number int) *rowPatch {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.patches[number]; p != nil {
+		return p
+	}
+	n := len(t.P)
+	fields := patchFields(t.width, number, rowOrder)
+	f, slope := make([]float64, n*rowOrder), make([]float64, n*rowOrder)
+	t.posteriors(t.c, fields, f, slope)
+	p := make(rowPatch, n)
+	var basis [rowOrder]float64
+	for j, h := range fields {
+		chebyshev(basis[:], chebyshevPoint(j, rowOrder))
+		for degree, v := range basis {
+			w := v * chebyshevWeight(degree, rowOrder)
+			for i := range n {
+				p[i][degree][0] += w * (f[j*n+i] - h)
+				p[i][degree][1] += w * slope[j*n+i]
+			}
+		}
+	}
+	t.patches[number] = &p
+	return &p
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"bootbench/resample"
+
+	"pgregory.net/rapid"
 )
 
 // sharing is site after site with the given targets, in one table.
@@ -75,6 +77,57 @@ func TestSharedTable(t *testing.T) {
 		}
 		if left > c.most {
 			t.Errorf("%s: the table answers all but %d of 24 cavities", c.loss.Name(), left)
+		}
+	}
+}
+
+// power is 10 to a power at random.
+func power(t *rapid.T, what string, lo, hi float64) float64 {
+	return math.Pow(10, rapid.Float64Range(lo, hi).Draw(t, what))
+}
+
+// TestPosteriors holds the predictor by shared nodes to TiltedMoments, at fields near and far from the
+// target. TiltedMoments are within 1e-9; what shared nodes add is weighted by the probability.
+func TestPosteriors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := rapid.SampledFrom([]concave{Probit{}, Logit{}}).Draw(t, "likelihood")
+		y := []float64{1, -1}[:rapid.IntRange(1, 2).Draw(t, "targets")]
+		x := newSmoothMixture(posteriorMean(l), y, resample.Poisson{Ratio: power(t, "log nu", -1, 0.3)})
+		c := power(t, "log c", -3, 3)
+		fields := make([]float64, 5)
+		for j := range fields {
+			away := rapid.Float64Range(-30, 30).Draw(t, "away") * rapid.Float64Range(0, 1).Draw(t, "far")
+			fields[j] = 1 + away/math.Sqrt(c)
+		}
+		n := len(x.P)
+		f, slope := make([]float64, n*len(fields)), make([]float64, n*len(fields))
+		x.posteriors(c, fields, f, slope)
+		for j, h := range fields {
+			off := 0.0
+			for i, p := range x.P {
+				_, mean, variance := l.TiltedMoments(c, h, x.Targets, x.Row(i))
+				off += p * (math.Abs(f[j*n+i]-mean)*math.Sqrt(c) + math.Abs(slope[j*n+i]-c*variance))
+			}
+			if !(off < 3e-9) {
+				t.Fatalf("%s %v, c %g, field %g: the predictors are off by %g", l.Name(), y, c, h, off)
+			}
+		}
+	})
+}
+
+// TestRowTable: the curves of a distribution are the posterior means.
+func TestRowTable(t *testing.T) {
+	for _, l := range []concave{Probit{}, Logit{}} {
+		x := newSmoothMixture(posteriorMean(l), []float64{1}, resample.Poisson{Ratio: 1})
+		for _, c := range []float64{0.1, 1, 20} {
+			rows := x.rowMaps(Cavity{C: c, Var: 1})
+			for i, h := range []float64{-5, -1.2, 0, 0.3, 2, 9} {
+				got := rows(i).at(h)
+				_, mean, variance := l.TiltedMoments(c, h, x.Targets, x.Row(i))
+				if math.Abs(got.f-mean)*math.Sqrt(c) > 1e-8 || math.Abs(got.slope-c*variance) > 1e-7 {
+					t.Errorf("%s, c %g, row %d at %g: %+v, want %g, %g", l.Name(), c, i, h, got, mean, c*variance)
+				}
+			}
 		}
 	}
 }

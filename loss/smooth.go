@@ -3,10 +3,8 @@ package loss
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"bootbench/loss/internal/counts"
-	"bootbench/loss/internal/normal"
 	"bootbench/resample"
 )
 
@@ -20,10 +18,7 @@ type predictor struct {
 	relative, prior float64
 	// derivatives are those of Differentiable, nil if unknown.
 	derivatives func(f, y float64) (first, second float64)
-	// f is analytic for h within strip of the real axis; or analytic and bends on
-	// no less than scale, in units of 1/sqrt(c). 0 if unknown.
-	strip, scale float64
-	likelihood   tabulable // nil but for likelihoods that can be tabulated
+	likelihood  concave // of which it is the posterior mean, or nil
 	// patchWidth is the width in h of a siteTable's patches, 0: there are none.
 	patchWidth float64
 	mirrored   bool // labels and predictor may change their signs together
@@ -83,6 +78,9 @@ func (s *smoothSite) Distribution(cav Cavity) Distribution { return s.all.distri
 // examples leave; a site of one example leaves the cavity itself (M03-45).
 func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	rest := newSmoothMixture(s.predictor, others(s.targets, copy), s.law)
+	if test == (Prediction{}) {
+		return rest.moments(cav).Mean
+	}
 	return rest.distribution(cav).expect(test, s.targets[copy])
 }
 
@@ -93,13 +91,23 @@ const maxCavityPrecision = 1e40
 // normalError is the absolute error of averages over the standard normal.
 const normalError = 1e-9
 
-// moments computes the moments (T4).
+// moments computes the moments (T4): by one rule for all rows of counts, where f is known to be smooth and
+// the rule is sure, else by a quadrature for each.
 func (x smoothMixture) moments(cav Cavity) Moments {
-	integrate := x.perCountMoments
-	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
-		integrate = x.jointMoments
+	if x.patchWidth > 0 && cav.C <= maxCavityPrecision && cav.Var > 0 {
+		fields := make([]float64, 0, maxRule)
+		fill := func(v []averaged, from, step float64) {
+			fields = fields[:0]
+			for i := range v {
+				fields = append(fields, from+step*float64(i))
+			}
+			copy(v, x.averages(cav.C, fields))
+		}
+		if m, ok := ruleMoments(cav, make([]averaged, maxRule), fill); ok {
+			return m.clamp()
+		}
 	}
-	return integrate(cav).clamp()
+	return x.perCountMoments(cav).clamp()
 }
 
 // clamp raises a shrinkage to 0 that the error of the quadrature made negative.
@@ -108,53 +116,6 @@ func (m Moments) clamp() Moments {
 		m.Shrinkage, m.Response = 0, 1
 	}
 	return m
-}
-
-// jointMoments averages all rows of counts at once, in units of about the standard
-// deviation of the predictor.
-func (x smoothMixture) jointMoments(cav Cavity) Moments {
-	s := math.Sqrt(cav.Var)
-	n := len(x.P)
-	m := mixedMap{table: newQuadTable(x, cav.C, cav.Mean, cavityReach*s, x.P), cav: cav, sd: s, unit: s,
-		f: make([]float64, n), slope: make([]float64, n)}
-	m.table.all(cav.Mean, m.f, m.slope)
-	for i, p := range x.P {
-		m.base += p * m.f[i]
-	}
-	for i, p := range x.P {
-		m.unit = math.Hypot(m.unit, math.Sqrt(p)*(m.f[i]-m.base))
-	}
-	t := normal.Average(&m, normal.Options{
-		Tol: 0.1 * normalError, Noise: x.prior + x.noise(cav.C, cav.Mean, m.base)/m.unit,
-		Rate: s / m.unit, Scale: x.scale / (s * math.Sqrt(cav.C)),
-	})
-	return Moments{Mean: m.base + m.unit*t[0], Var: m.unit * m.unit * math.Max(0, t[1]-t[0]*t[0]),
-		Response: t[2], Shrinkage: t[3]}
-}
-
-// cavityReach is how far tables go, in standard deviations of the cavity.
-const cavityReach = 8
-
-// mixedMap is the predictor of all rows of counts, averaged, as a function of the
-// field in standard deviations of the cavity.
-type mixedMap struct {
-	table      *quadTable
-	cav        Cavity
-	sd         float64
-	base, unit float64 // of f
-	f, slope   []float64
-}
-
-func (m *mixedMap) Terms(z float64) (t normal.Terms) {
-	m.table.all(m.cav.Mean+m.sd*z, m.f, m.slope)
-	for i, p := range m.table.P {
-		off, slope := (m.f[i]-m.base)/m.unit, m.slope[i]
-		t[0] += p * off
-		t[1] += p * off * off
-		t[2] += p * slope
-		t[3] += p * (1 - slope)
-	}
-	return t
 }
 
 // perCountMoments averages every row of counts on its own.
@@ -182,7 +143,7 @@ func (x smoothMixture) distribution(cav Cavity) Distribution {
 		default:
 			f := row(i)
 			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*sd, f.at(cav.Mean).f)
-			d.Curves = append(d.Curves, MappedNormal{Weight: p, Mean: cav.Mean, SD: sd, f: f, noise: noise})
+			d.curves = append(d.curves, mappedNormal{Weight: p, Mean: cav.Mean, SD: sd, f: f, noise: noise})
 		}
 	}
 	return d
@@ -191,9 +152,9 @@ func (x smoothMixture) distribution(cav Cavity) Distribution {
 // rowMaps returns the predictor for each row of the counts.
 func (x smoothMixture) rowMaps(cav Cavity) func(row int) risingMap {
 	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
-		ones := slices.Repeat([]float64{1}, len(x.P))
-		table := &lockedTable{quadTable: newQuadTable(x, cav.C, cav.Mean, curveReach*math.Sqrt(cav.Var), ones)}
-		return func(row int) risingMap { return tableRow{table, row} }
+		t := &rowTable{smoothMixture: x, c: cav.C, patches: map[int]*rowPatch{}}
+		t.width = t.patchWidthAt(math.Log(cav.C)/logCWidth - 0.5)
+		return func(row int) risingMap { return tableRow{t, row} }
 	}
 	return func(row int) risingMap {
 		m := newSiteMap(x, cav)
@@ -203,25 +164,6 @@ func (x smoothMixture) rowMaps(cav Cavity) func(row int) risingMap {
 		}
 		return evaluatedRow{m}
 	}
-}
-
-// lockedTable is a table that several may look into at once.
-type lockedTable struct {
-	mu sync.Mutex
-	*quadTable
-}
-
-// tableRow is the predictor of a likelihood for one row of counts.
-type tableRow struct {
-	table *lockedTable
-	row   int
-}
-
-func (r tableRow) at(h float64) point {
-	r.table.mu.Lock()
-	defer r.table.mu.Unlock()
-	f, slope := r.table.alone(r.row, h)
-	return point{h, f, slope}
 }
 
 // evaluatedRow is the predictor for one row of counts, by its map.

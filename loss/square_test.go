@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"bootbench/resample"
-
-	"pgregory.net/rapid"
 )
 
 // relative fails unless got agrees with want to tol, relative to want.
@@ -96,71 +94,6 @@ func TestMomentsFormula(t *testing.T) {
 	}
 }
 
-// TestSquareScaling: targets, cavity mean and standard deviation times a, noise
-// times a^2 and C over a^2 change the moments by a and a^2.
-func TestSquareScaling(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		y := rapid.SliceOfN(rapid.Float64Range(-5, 5), 1, 4).Draw(t, "y")
-		cav := Cavity{
-			rapid.Float64Range(0.01, 100).Draw(t, "c"), rapid.Float64Range(-5, 5).Draw(t, "mean"),
-			rapid.Float64Range(0, 4).Draw(t, "var"),
-		}
-		s2 := rapid.Float64Range(0.01, 10).Draw(t, "s2")
-		a := rapid.Float64Range(0.01, 100).Draw(t, "a")
-		law := resample.Poisson{Ratio: rapid.Float64Range(0.01, 5).Draw(t, "nu")}
-		scaled := make([]float64, len(y))
-		for i := range y {
-			scaled[len(y)-1-i] = a * y[i] // permuted, too
-		}
-		s, err := Square{s2}.Site(y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Square{s2 * a * a}.Site(scaled, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		big := Cavity{cav.C / (a * a), cav.Mean * a, cav.Var * a * a}
-		m, n := s.Moments(cav), r.Moments(big)
-		if math.Abs(n.Mean/a-m.Mean) > 1e-12*10 || math.Abs(n.Var/(a*a)-m.Var) > 1e-12*100 ||
-			math.Abs(n.Shrinkage-m.Shrinkage) > 1e-13 {
-			t.Fatalf("moments %+v, scaled by %g %+v", m, a, n)
-		}
-		copy := len(y) - 1
-		if l, k := s.LeftOut(cav, copy, SquareTest{}),
-			r.LeftOut(big, 0, SquareTest{}); math.Abs(k/(a*a)-l) > 1e-11*100 {
-			t.Fatalf("left-out loss %g, scaled %g", l, k/(a*a))
-		}
-	})
-}
-
-// TestCopiesAgree: a site of n equal targets at ratio nu is a site of one
-// target at ratio n nu, but for the left-out loss, where it keeps n-1 of them.
-func TestCopiesAgree(t *testing.T) {
-	cav := Cavity{1.7, 0.3, 0.4}
-	three := mustSite(t, 0.5, []float64{2, 2, 2}, resample.Poisson{Ratio: 0.8})
-	one := mustSite(t, 0.5, []float64{2}, resample.Poisson{Ratio: 2.4})
-	m, n := three.Moments(cav), one.Moments(cav)
-	relative(t, "mean", m.Mean, n.Mean, 1e-14)
-	relative(t, "variance", m.Var, n.Var, 1e-14)
-	two := mustSite(t, 0.5, []float64{2}, resample.Poisson{Ratio: 1.6}).Moments(cav)
-	want := (two.Mean-2)*(two.Mean-2) + two.Var
-	relative(t, "left out", three.LeftOut(cav, 1, SquareTest{}), want, 1e-13)
-	relative(t, "left out alone", one.LeftOut(cav, 0, SquareTest{}), 1.7*1.7+0.4, 1e-15)
-}
-
-// TestAlwaysPresent: at large ratios the count is nearly its mean, and the site
-// tends to the fit on nu copies; the variance falls like 1/nu.
-func TestAlwaysPresent(t *testing.T) {
-	cav := Cavity{1, 0, 0.5}
-	for _, nu := range []float64{1e3, 1e5} {
-		m := mustSite(t, 1, []float64{1}, resample.Poisson{Ratio: nu}).Moments(cav)
-		relative(t, "pull", m.Shrinkage, nu/(1+nu), 2/nu)
-		relative(t, "mean", m.Mean, 1-1/nu, 2/nu)
-		relative(t, "variance", m.Var*nu*nu, 0.5+1/nu, 10/nu)
-	}
-}
-
 // TestPointCavity: without cavity variance the law is atoms, one per count.
 func TestPointCavity(t *testing.T) {
 	site := mustSite(t, 0.5, []float64{1}, resample.Poisson{Ratio: 1})
@@ -197,53 +130,5 @@ func TestSquareRefusals(t *testing.T) {
 	if l, err := ByName("square", Parameters{Noise: 2}); err != nil || l.Name() != "square" ||
 		l.Value(3, 1) != 1 {
 		t.Errorf("square of noise 2: %v, %v", l, err)
-	}
-}
-
-// TestSweepAllocations: what a sweep calls at every site does not allocate.
-func TestSweepAllocations(t *testing.T) {
-	site := mustSite(t, 0.5, []float64{1, 2}, resample.Poisson{Ratio: 1})
-	sink := 0.0
-	if n := testing.AllocsPerRun(100, func() {
-		a, b, c, d := site.Responses(1.5)
-		sink += a + b + c + d + site.Moments(Cavity{1.5, 0, 1}).Var
-	}); n != 0 {
-		t.Errorf("%g allocations per sweep of one site", n)
-	}
-}
-
-func BenchmarkResponses(b *testing.B) {
-	for _, nu := range []float64{1, 20} {
-		b.Run(fmt.Sprintf("nu=%g", nu), func(b *testing.B) {
-			site := mustSite(b, 0.01, []float64{1}, resample.Poisson{Ratio: nu})
-			sink := 0.0
-			for b.Loop() {
-				a1, pull, a2, e2 := site.Responses(3.7)
-				sink += a1 + pull + a2 + e2
-			}
-			b.ReportMetric(float64(len(site.counts.P)), "terms")
-		})
-	}
-}
-
-func BenchmarkMoments(b *testing.B) {
-	for _, nu := range []float64{1, 20} {
-		b.Run(fmt.Sprintf("nu=%g", nu), func(b *testing.B) {
-			site := mustSite(b, 0.01, []float64{1}, resample.Poisson{Ratio: nu})
-			for b.Loop() {
-				site.Moments(Cavity{3.7, 0.2, 0.3})
-			}
-		})
-	}
-}
-
-func BenchmarkLeftOut(b *testing.B) {
-	for _, test := range []Test{SquareTest{}, SmoothEps{0.1, 0.1}} {
-		b.Run("test="+test.Name(), func(b *testing.B) {
-			site := mustSite(b, 0.01, []float64{1, 2}, resample.Poisson{Ratio: 1})
-			for b.Loop() {
-				site.LeftOut(Cavity{3.7, 0.2, 0.3}, 0, test)
-			}
-		})
 	}
 }

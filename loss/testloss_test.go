@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // average is E Value(h, y) by quadrature in z = (h-mean)/s, broken where the
@@ -86,33 +84,6 @@ func TestNoVariance(t *testing.T) {
 	}
 }
 
-// TestSmoothEpsProperties: Gaussian lies between the averages of the losses with
-// corners at lo and at hi, is even, and does not jump where it changes from the
-// difference of integrals to Gauss-Legendre.
-func TestSmoothEpsProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		test := SmoothEps{
-			math.Pow(10, rapid.Float64Range(-3, 1).Draw(t, "log eps")), rapid.Float64Range(0, 1).Draw(t, "beta"),
-		}
-		m := rapid.Float64Range(-1e3, 1e3).Draw(t, "mean")
-		s := math.Pow(10, rapid.Float64Range(-6, 4).Draw(t, "log s"))
-		got := test.Gaussian(m, s*s, 0)
-		late, early := SmoothEps{test.Eps * (1 + test.Beta), 0}, SmoothEps{test.Eps * (1 - test.Beta), 0}
-		a, b := late.Gaussian(m, s*s, 0), early.Gaussian(m, s*s, 0)
-		slack := 1e-10*b + 1e-300
-		if !(got >= a-slack && got <= b+slack) {
-			t.Fatalf("%+v, mean %g, s %g: %g outside of [%g, %g]", test, m, s, got, a, b)
-		}
-		if back := test.Gaussian(-m, s*s, 0); math.Abs(back-got) > 1e-15*got {
-			t.Fatalf("not even in the mean: %g, %g", got, back)
-		}
-		near := test.Gaussian(m, s*s*(1+1e-12), 0)
-		if math.Abs(near-got) > 1e-8*got+1e-290 {
-			t.Fatalf("%+v, mean %g, s %g: jumps from %g to %g", test, m, s, got, near)
-		}
-	})
-}
-
 func TestTestByName(t *testing.T) {
 	for _, name := range TestNames() {
 		if test, err := TestByName(name); err != nil || test.Name() != name {
@@ -124,19 +95,5 @@ func TestTestByName(t *testing.T) {
 	}
 	if _, err := TestByName("cubic"); err == nil || !strings.Contains(err.Error(), "zero-one") {
 		t.Errorf("unknown name: %v", err)
-	}
-}
-
-func BenchmarkGaussian(b *testing.B) {
-	for _, name := range TestNames() {
-		test, err := TestByName(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run("test="+name, func(b *testing.B) {
-			for b.Loop() {
-				test.Gaussian(0.7, 0.2, 1)
-			}
-		})
 	}
 }

@@ -10,58 +10,101 @@ import (
 
 // concave is a log-concave likelihood that bends near 0, within about 1 or more.
 type concave interface {
-	LogDensity(f, y float64) float64
-	// slopes are the first two derivatives of LogDensity by f.
-	slopes(f, y float64) (first, second float64)
+	Likelihood
+	// derivatives are the first two of Value with respect to f.
+	derivatives(f, y float64) (first, second float64)
+	curvature() float64 // the largest second derivative
 }
 
-// tiltConcave is TiltedMoments of a log-concave likelihood. The posterior has
-// one mode and falls from it at least as fast as exp(-c/2 (f-mode)^2).
-func tiltConcave[L concave](l L, c, h float64, y, k []float64) (logZ, mean, variance float64) {
+// Quadrature over the posterior.
+const (
+	tiltReach      = 9    // in units of 1/sqrt(c)
+	maxTiltStep    = 0.72 // first step
+	mostTilt       = 1 << 15
+	tiltNegligible = 42   // exponent below the mode
+	trustedChange  = 3e-5 // the change whose square is the error
+)
+
+// tiltConcave is TiltedMoments of a log-concave likelihood. The posterior has one mode and falls from it at
+// least as fast as exp(-c/2 (f-mode)^2). It is integrated by the trapezoid rule in t, f = mode + width sinh
+// t: fine at the mode, in widths, and wide afar. The rule converges faster than any power of its step, so
+// that the error is about the square of the last change.
+func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	if counts.IsEmpty(k) {
 		return 0, h, 1 / c
 	}
-	log := logTilted(c, h, y, k, l.LogDensity)
-	mode, width := peak(l, c, h, y, k)
-	reach := tiltReach/math.Sqrt(c) + width
-	t := tilt{log: log, center: mode, width: width, lo: mode - reach, hi: mode + reach, step: maxTiltStep}
-	t.resolve(0, 1/math.Sqrt(c+floats.Sum(k)))
-	logZ, mean, variance = t.moments()
-	return logZ + 0.5*math.Log(c/(2*math.Pi)), mean, variance
-}
-
-// logTilted is the logarithm of exp(-c/2 (f-h)^2) prod_j p_j(f)^k_j, density being
-// log p_j.
-func logTilted(c, h float64, y, k []float64, density func(f, y float64) float64) func(f float64) float64 {
-	return func(f float64) float64 {
+	log := func(f float64) float64 { // of exp(-c/2 (f-h)^2) prod_j p(y_j|f)^k_j
 		v := -0.5 * c * (f - h) * (f - h)
 		for j, at := range y {
 			if k[j] > 0 {
-				v += k[j] * density(f, at)
+				v -= k[j] * l.Value(f, at)
 			}
 		}
 		return v
 	}
+	mode, width := peak(l, c, h, y, k)
+	top := log(mode)
+	step := maxTiltStep
+	if log(0) >= top-tiltNegligible { // the bend of the likelihood must be seen
+		bend := 1 / math.Sqrt(c+floats.Sum(k))
+		step = min(step, 2*bend/(bend+math.Abs(mode)))
+	}
+	last := math.Asinh(tiltReach/(math.Sqrt(c)*width) + 1)
+	var sums [3]float64 // of the density and its first moments about the mode, in widths
+	add := func(t float64) bool {
+		up := math.Exp(t)
+		off := 0.5 * (up - 1/up)
+		v := log(mode+width*off) - top
+		weight := math.Exp(v) * 0.5 * (up + 1/up)
+		sums[0] += weight
+		sums[1] += weight * off
+		sums[2] += weight * off * off
+		return v < -tiltNegligible
+	}
+	add(0)
+	var z, m, s float64
+	points, change := 0, math.Inf(1)
+	for level, first := 0, step; ; level++ {
+		for _, sign := range []float64{1, -1} {
+			for t := first; t <= last; t += step {
+				points++
+				if add(sign * t) {
+					break
+				}
+			}
+		}
+		if level > 0 { // the new points lie between the old ones
+			step *= 0.5
+		}
+		z0, m0, s0, before := z, m, s, change
+		z, m = sums[0]*step, sums[1]/sums[0]
+		s = sums[2]/sums[0] - m*m
+		if level > 0 {
+			change = max(math.Abs(z/z0-1), math.Abs(m-m0)/math.Sqrt(math.Abs(s)), math.Abs(s/s0-1))
+			if change <= 1e-10 || points > mostTilt ||
+				(level > 1 && change <= trustedChange && change <= 2*before*before) {
+				break
+			}
+		}
+		first = 0.5 * step
+	}
+	return top + math.Log(z*width) + 0.5*math.Log(c/(2*math.Pi)), mode + width*m, width * width * s
 }
 
 // peak is the mode of a log-concave posterior, to a hundredth of its width, by
 // Newton steps within a bracket.
-func peak[L concave](l L, c, h float64, y, k []float64) (mode, width float64) {
-	rise := func(f float64) (first, precision float64) {
-		first, precision = c*(h-f), c
-		for j, at := range y {
-			if k[j] > 0 {
-				a, b := l.slopes(f, at)
-				first += k[j] * a
-				precision -= k[j] * b
-			}
-		}
-		return first, precision
-	}
+func peak(l concave, c, h float64, y, k []float64) (mode, width float64) {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	f := h
 	for range 200 {
-		first, precision := rise(f)
+		first, precision := c*(h-f), c
+		for j, at := range y {
+			if k[j] > 0 {
+				a, b := l.derivatives(f, at)
+				first -= k[j] * a
+				precision += k[j] * b
+			}
+		}
 		width = 1 / math.Sqrt(precision)
 		step := first / precision
 		if math.Abs(step) <= 0.01*width {
@@ -78,91 +121,4 @@ func peak[L concave](l L, c, h float64, y, k []float64) (mode, width float64) {
 		}
 	}
 	return f, width
-}
-
-// Quadrature over the posterior.
-const (
-	tiltReach      = 9    // in units of 1/sqrt(c)
-	maxTiltStep    = 0.72 // first step
-	mostTilt       = 1 << 15
-	tiltNegligible = 42   // exponent below the mode
-	trustedChange  = 3e-5 // the change that may tell the error
-)
-
-// tilt is a density known by its logarithm, to be integrated by the trapezoid
-// rule in t, f = center + width sinh t: fine at the center, in widths, and wide
-// afar. The rule converges faster than any power of its step, so that the error
-// is about the square of the last change.
-type tilt struct {
-	log           func(f float64) float64
-	center, width float64 // the mode, and its width
-	lo, hi        float64 // ends, beyond which the density is negligible
-	step          float64 // the first
-}
-
-// resolve lowers the first step to see a feature of that width at f, if the
-// density has a share there.
-func (t *tilt) resolve(at, width float64) {
-	if t.log(at) < t.log(t.center)-tiltNegligible {
-		return
-	}
-	away := math.Abs(at - t.center)
-	t.step = math.Min(t.step, 2*width/(width+away))
-}
-
-// sums are the integrals of the density and its moments about the center, in
-// widths.
-type sums [3]float64
-
-// moments are the logarithm of the integral, the mean and the variance.
-func (t *tilt) moments() (logZ, mean, variance float64) {
-	reference := t.log(t.center)
-	first, last := math.Asinh((t.lo-t.center)/t.width), math.Asinh((t.hi-t.center)/t.width)
-	var total sums
-	visit := func(x float64) bool {
-		up := math.Exp(x)
-		off, stretch := 0.5*(up-1/up), 0.5*(up+1/up)
-		v := t.log(t.center+t.width*off) - reference
-		weight := math.Exp(v) * stretch
-		total[0] += weight
-		total[1] += weight * off
-		total[2] += weight * off * off
-		return v < -tiltNegligible
-	}
-	step, points := t.step, 0
-	change := math.Inf(1)
-	var z, m, s float64
-	for level := 0; ; level++ {
-		start, stride := step, step
-		if level == 0 {
-			visit(0)
-		} else {
-			stride = 2 * step
-		}
-		for x := start; x <= last; x += stride {
-			points++
-			if visit(x) {
-				break
-			}
-		}
-		for x := -start; x >= first; x -= stride {
-			points++
-			if visit(x) {
-				break
-			}
-		}
-		z0, m0, s0 := z, m, s
-		z, m = total[0]*step, total[1]/total[0]
-		s = total[2]/total[0] - m*m
-		if level > 0 {
-			before := change
-			change = math.Max(math.Abs(z/z0-1), math.Max(math.Abs(m-m0)/math.Sqrt(math.Abs(s)), math.Abs(s/s0-1)))
-			if change <= 1e-10 || points > mostTilt ||
-				(level > 1 && change <= trustedChange && change <= 2*before*before) {
-				break
-			}
-		}
-		step *= 0.5
-	}
-	return reference + math.Log(z*t.width), t.center + t.width*m, t.width * t.width * s
 }

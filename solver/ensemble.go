@@ -59,6 +59,6 @@ func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
 // an example there has it.
 func (s *Solution) Votes() []float64 {
 	votes := make([]float64, len(s.sites))
-	linalg.Parallel(len(votes), func(i int) { votes[i] = loss.VoteShare(s.sites[i].Site, s.Cavity[i]) })
+	linalg.Parallel(len(votes), func(i int) { votes[i] = s.sites[i].Distribution(s.Cavity[i]).Vote() })
 	return votes
 }

@@ -82,7 +82,7 @@ func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) 
 	vote := 0.0
 	_, labels := r.Test.(loss.ZeroOne)
 	if labels {
-		vote = loss.VoteShare(s.Site, cav)
+		vote = s.Distribution(cav).Vote()
 	}
 	for _, example := range s.examples {
 		y := r.y[example]

@@ -109,7 +109,8 @@ func TestAccuracyDrawn(t *testing.T) {
 	}
 	problem := retrain.Problem{Y: make([]float64, sites),
 		Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}, Y: make([]float64, sites)}}
-	reference, err := retrain.Run(t.Context(), problem, func() (train.Trainer, error) { return draw, nil },
+	reference, err := retrain.Run(t.Context(), problem,
+		retrain.Single(func() (train.Trainer, error) { return draw, nil }),
 		retrain.Settings{Resamples: resamples, Workers: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -259,29 +259,35 @@ func (m *Model) refineWorkers(settings RefineSettings) (int, error) {
 
 // run trains on the resamples up to target.
 func (r *refinement) run(ctx context.Context) error {
-	first := r.done
-	status, oneClass, err := retrain.VisitBatch(ctx, r.problem, r.trainer, retrain.Settings{
-		Resamples: r.target - first, First: first, Workers: r.settings.Workers,
-		Lookup: r.settings.Lookup,
-		OnFit: func(b int, weight, f []float64) {
-			if b < checkedFits && !r.problem.Decided(weight, r.problem.Y) {
-				r.first[b] = slices.Clone(f[:r.problem.Sites])
-			}
-			r.done++
-			r.estimator.Add(weight, f)
-			if r.settings.OnFit != nil {
-				r.settings.OnFit(b, weight, f[:r.problem.Sites+r.problem.Extra])
-			}
-		},
-		Progress: func(done, total int) {
-			if r.settings.Progress != nil {
-				r.settings.Progress(first+done, first+total)
-			}
-		},
-	})
-	r.status = status
-	r.oneClass += oneClass
-	return err
+	s := &r.settings
+	fits, err := retrain.Fits(ctx, r.problem, retrain.Batch(r.trainer), retrain.Settings{
+		Resamples: r.target - r.done, First: r.done, Workers: s.Workers, Lookup: s.Lookup})
+	if err != nil {
+		return err
+	}
+	for f := range fits {
+		if f.Err != nil {
+			return &retrain.FitError{Resample: f.Number, Err: f.Err}
+		}
+		if f.Kind == retrain.OneClass {
+			r.oneClass++
+		}
+		if f.Number < checkedFits && !r.problem.Decided(f.Weight, f.Target) {
+			r.first[f.Number] = slices.Clone(f.F[:r.problem.Sites])
+		}
+		r.done++
+		r.estimator.Add(f.Weight, f.F)
+		if s.OnFit != nil {
+			s.OnFit(f.Number, f.Weight, f.F[:r.problem.Sites+r.problem.Extra])
+		}
+		if s.Progress != nil {
+			s.Progress(r.done, r.target)
+		}
+	}
+	if r.done < r.target {
+		r.status = retrain.Cancelled
+	}
+	return nil
 }
 
 // next is the number of resamples to go on to: as many as the standard error asks for, at

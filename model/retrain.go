@@ -75,7 +75,7 @@ func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Run(ctx, problem, trainers, settings.Settings)
+	return retrain.Run(ctx, problem, retrain.Single(trainers), settings.Settings)
 }
 
 // RetrainBatch is Retrain with all resamples trained together, around a solution of this
@@ -96,7 +96,7 @@ func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme res
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.RunBatch(ctx, m.retraining(plan, settings.Cross), trainer,
+	result, err := retrain.Run(ctx, m.retraining(plan, settings.Cross), retrain.Batch(trainer),
 		settings.Settings)
 	return result, trainer.Stats(), err
 }

@@ -53,7 +53,7 @@ func (m *Model) trainers(cross blas64.General) (func() (train.Trainer, error), e
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Trainers(learners, m.Site, m.Sites(), cross), nil
+	return retrain.Predicting(learners, m.Site, m.Sites(), cross), nil
 }
 
 // trainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a

@@ -3,8 +3,8 @@
 // analytic theory is measured against, so everything it reports comes with a
 // Monte-Carlo standard error.
 //
-// Run fits resamples b = 0, 1, 2, ... in parallel. What each holds follows from
-// the seed and b alone (resample.Draw), and one collector takes the fits in the
-// order of b, so the answer is the same to the last bit for any number of
-// workers, and stopping early leaves exactly what a shorter run would have given.
+// A plan (resample.Plan) gives fit r = 0, 1, 2, ... its weights and targets. Fits trains them in parallel, in
+// blocks of fixed bounds, and hands them over in order, to a plain loop; Run averages. So the answer is the
+// same to the last bit for any number of workers, and stopping early leaves exactly what a shorter run would
+// have given.
 package retrain

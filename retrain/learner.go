@@ -123,9 +123,9 @@ func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 	}
 }
 
-// Trainers makes trainers that predict at a number of sites and at P new inputs, whose kernel with the sites
-// is cross, P x sites.
-func Trainers(learners Learners, site train.Sites, sites int, cross blas64.General) func() (train.Trainer,
+// Predicting makes trainers that predict at a number of sites and at P new inputs, whose kernel with the
+// sites is cross, P x sites.
+func Predicting(learners Learners, site train.Sites, sites int, cross blas64.General) func() (train.Trainer,
 	error) {
 	return func() (train.Trainer, error) {
 		if cross.Rows > 0 && cross.Cols != sites {

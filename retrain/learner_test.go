@@ -92,7 +92,7 @@ func TestLearnersRefuse(t *testing.T) {
 			t.Errorf("%s passes", name)
 		}
 	}
-	if _, err := retrain.Trainers(retrain.Square(process.kernel, 1, false), p.Site, 6,
+	if _, err := retrain.Predicting(retrain.Square(process.kernel, 1, false), p.Site, 6,
 		blas64.General{Rows: 1})(); err == nil {
 		t.Error("a cross-kernel of other sites passes")
 	}

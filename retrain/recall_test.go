@@ -11,7 +11,6 @@ import (
 	"bootbench/internal/need"
 	"bootbench/resample"
 	"bootbench/retrain"
-	"bootbench/train"
 )
 
 // refusing is a trainer that must not be asked.
@@ -28,11 +27,11 @@ func TestRecall(t *testing.T) {
 	y := []float64{1, -2, 3, 0.5, -1, 2}
 	problem := problem(resample.Poisson{Ratio: 0.7}, 9, y...)
 	problem.Extra = 1
-	mean := func() (train.Trainer, error) { return shrunkMean{}, nil }
-	run := func(trainer func() (train.Trainer, error), s retrain.Settings) *retrain.Result {
+	mean := constant(shrunkMean{})
+	run := func(trainers retrain.Trainers, s retrain.Settings) *retrain.Result {
 		t.Helper()
 		s.Workers, s.Tests = 3, bothTests
-		r := need.One(retrain.Run(context.Background(), problem, trainer, s))(t)
+		r := need.One(retrain.Run(context.Background(), problem, trainers, s))(t)
 		r.Stats = retrain.Stats{}
 		return r
 	}
@@ -50,7 +49,7 @@ func TestRecall(t *testing.T) {
 		}})
 	}
 	var fits atomic.Int64
-	recalled := run(func() (train.Trainer, error) { return refusing{&fits}, nil },
+	recalled := run(constant(refusing{&fits}),
 		retrain.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
 			copy(f, kept[b])
 			return true, nil

@@ -59,8 +59,8 @@ func (shrunkMean) Fit(weight, target, f []float64) error {
 }
 
 // constant makes every worker a trainer that behaves like t.
-func constant(t train.Trainer) func() (train.Trainer, error) {
-	return func() (train.Trainer, error) { return t, nil }
+func constant(t train.Trainer) retrain.Trainers {
+	return retrain.Single(func() (train.Trainer, error) { return t, nil })
 }
 
 // trainerFunc is a function as a Trainer.
@@ -75,8 +75,9 @@ type process struct {
 	cross  blas64.General
 }
 
-func (g process) trainers(p retrain.Problem) func() (train.Trainer, error) {
-	return retrain.Trainers(retrain.Square(g.kernel, g.noise, false), p.Site, g.kernel.N(), g.cross)
+func (g process) trainers(p retrain.Problem) retrain.Trainers {
+	return retrain.Single(retrain.Predicting(retrain.Square(g.kernel, g.noise, false), p.Site, g.kernel.N(),
+		g.cross))
 }
 
 // problem resamples targets, each at a site of its own.
@@ -124,10 +125,10 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 	return k, x, rng
 }
 
-func run(t testing.TB, p retrain.Problem, newTrainer func() (train.Trainer, error),
+func run(t testing.TB, p retrain.Problem, trainers retrain.Trainers,
 	s retrain.Settings) *retrain.Result {
 	t.Helper()
-	r := need.One(retrain.Run(context.Background(), p, newTrainer, s))(t)
+	r := need.One(retrain.Run(context.Background(), p, trainers, s))(t)
 	return r
 }
 
@@ -629,7 +630,7 @@ func TestFaultOfTrainer(t *testing.T) {
 			}()
 			fits := new(atomic.Int64)
 			retrain.Run(context.Background(), problem(resample.Poisson{Ratio: 1}, 0, 1, 2),
-				func() (train.Trainer, error) { return faultyTrainer{fits}, nil }, retrain.Settings{Resamples: 1000,
+				constant(faultyTrainer{fits}), retrain.Settings{Resamples: 1000,
 					Workers: workers})
 		}()
 	}

@@ -11,7 +11,6 @@ import (
 
 	"bootbench/resample"
 	"bootbench/retrain"
-	"bootbench/train"
 )
 
 // errNoFixedPoint is how a fickle trainer fails.
@@ -155,11 +154,11 @@ func TestSkipOnlyUnconverged(t *testing.T) {
 }
 
 // checkFailure runs into the failure of a resample.
-func checkFailure(t *testing.T, p retrain.Problem, newTrainer func() (train.Trainer, error),
+func checkFailure(t *testing.T, p retrain.Problem, trainers retrain.Trainers,
 	s retrain.Settings, b int) {
 	t.Helper()
 	var failed *retrain.FitError
-	if _, err := retrain.Run(context.Background(), p, newTrainer, s); !errors.As(err, &failed) ||
+	if _, err := retrain.Run(context.Background(), p, trainers, s); !errors.As(err, &failed) ||
 		failed.Resample != b || !errors.Is(err, errNoFixedPoint) {
 		t.Errorf("%v, want the failure of resample %d", err, b)
 	}

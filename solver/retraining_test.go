@@ -63,9 +63,9 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	p := retrain.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra,
 		Plan: resample.Resamples{Scheme: scheme, Seed: 15, Y: x.problem.Y}}
 	r := retrained{f: make([][]float64, m+extra)}
-	trainers := retrain.Trainers(retrain.Square(x.problem.Gram.(*linalg.Sym), x.noise, false), p.Site, m,
+	trainers := retrain.Predicting(retrain.Square(x.problem.Gram.(*linalg.Sym), x.noise, false), p.Site, m,
 		x.cross)
-	result, err := retrain.Run(context.Background(), p, trainers, retrain.Settings{
+	result, err := retrain.Run(context.Background(), p, retrain.Single(trainers), retrain.Settings{
 		Resamples: resamples, Tests: x.tests,
 		OnFit: func(_ int, _, f []float64) {
 			for i, v := range f {

@@ -171,7 +171,7 @@ func TestClassifiersWithoutReplacement(t *testing.T) {
 			tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
 			f := make([][]float64, n)
 			mc, err := retrain.Run(context.Background(), r,
-				retrain.Trainers(margin, nil, len(p.Y), blas64.General{}),
+				retrain.Single(retrain.Predicting(margin, nil, len(p.Y), blas64.General{})),
 				retrain.Settings{Resamples: 2000, Tests: tests, OnFit: func(_ int, _, at []float64) {
 					for i, v := range at {
 						f[i] = append(f[i], v)

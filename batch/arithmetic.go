@@ -66,7 +66,7 @@ type product[T number] func(dst, x matrix[T])
 func newProduct[T number](e linalg.Engine) product[T] {
 	var zero T
 	if _, single := any(zero).(float32); single {
-		g := e.Product32()
+		g := linalg.NewProduct32(e)
 		return func(dst, x matrix[T]) { g.MulRows(dst.single(), x.single()) }
 	}
 	var one sync.Mutex // an engine's workspace serves one goroutine

@@ -70,7 +70,7 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 	if t.Engine == nil {
 		return nil, errors.New("batch training needs an engine that holds G")
 	}
-	n := t.Engine.N()
+	n := len(t.Engine.Precisions())
 	if len(t.SiteMean) != n || len(t.Mean) != n || len(t.Var) != n || len(t.Cavity) != n {
 		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d",
 			len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)

@@ -23,7 +23,7 @@ type Exclusive interface {
 
 // WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor
 // with a bias, a constant that costs nothing. Its elements are infinite; At, Check and
-// Eigenvalues are those of k, its engine is a BiasEngine.
+// Eigenvalues are those of k.
 func WithBias[K *Sym | *LowRankPlusDiag](k K) Kernel {
 	switch k := any(k).(type) {
 	case *Sym:
@@ -36,9 +36,21 @@ func WithBias[K *Sym | *LowRankPlusDiag](k K) Kernel {
 
 type biasedSym struct{ *Sym }
 
-func (k biasedSym) Engine() Engine { return newBiasEngine(NewCholeskyEngine(k.Sym)) }
+func (k biasedSym) Engine() Engine {
+	dense := NewCholeskyEngine(k.Sym)
+	return &biasedDense{newBiasEngine(dense), dense}
+}
 
 type biasedLowRank struct{ *LowRankPlusDiag }
+
+func (k biasedLowRank) Engine() Engine { return newBiasedFactor(NewLowRankEngine(k.LowRankPlusDiag)) }
+
+func (k biasedLowRank) Coarsen() (Kernel, bool) {
+	if c := k.coarser(); c != nil {
+		return biasedLowRank{c}, true
+	}
+	return nil, false
+}
 
 // FactorOf is the factor that a kernel consists of, a bias apart; nil where there is none.
 func FactorOf(k Kernel) *LowRankPlusDiag {
@@ -51,16 +63,7 @@ func FactorOf(k Kernel) *LowRankPlusDiag {
 	return nil
 }
 
-func (k biasedLowRank) Engine() Engine { return newBiasEngine(NewLowRankEngine(k.LowRankPlusDiag)) }
-
-func (k biasedLowRank) Coarsen() (Kernel, bool) {
-	if c := k.coarser(); c != nil {
-		return biasedLowRank{c}, true
-	}
-	return nil, false
-}
-
-// BiasEngine is the engine on the limit of K + c 11' as c grows. With G0 that of K,
+// biasEngine is the engine on the limit of K + c 11' as c grows. With G0 that of K,
 //
 //	z = (I + K diag(d))^-1 1 = 1 - G0 d,   w = d'z,
 //	G = G0 + c z z'/(1 + c w)  ->  G0 + z z'/w,
@@ -69,7 +72,7 @@ func (k biasedLowRank) Coarsen() (Kernel, bool) {
 // does. G d = 1: what all sites share is fixed by them alone. At a new input z(x) =
 // 1 - k(x)'(I + diag(d)K)^-1 d continues z, and t(x) = t0(x) + z z(x)/w (theory 14). Where all d are
 // 0 there is no limit, and Factorize refuses.
-type BiasEngine struct {
+type biasEngine struct {
 	inner   base       // on K
 	sites   core.Sites // d, chi and b of the limit
 	z       []float64
@@ -77,7 +80,6 @@ type BiasEngine struct {
 	product []float64 // workspace, as are the next two
 	turned  []float64
 	after   []float64
-	ratio   coarseRatio
 }
 
 // base is an engine that a bias can be added to.
@@ -85,98 +87,38 @@ type base interface {
 	Engine
 	// coefficients of a row that describes a new input give k(x)'(I + diag(d)K)^-1 field.
 	coefficients(field []float64) []float64
-	// coarser is the engine on a coarser kernel where PredictDiag goes by that.
-	coarser() (c base, byCoarser bool)
-}
-
-func (e *CholeskyEngine) coarser() (base, bool) { return nil, false }
-
-func (e *LowRankEngine) coarser() (base, bool) {
-	if c := e.coarseIfAccurate(); c != nil {
-		return c, true
-	}
-	return nil, true
+	copyG(dst blas64.General)
+	product32() Product32
 }
 
 // ErrNoBias says that nothing fixes the bias.
 var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
 
 // newBiasEngine adds a bias to the engine on K, which it takes over.
-func newBiasEngine(inner base) *BiasEngine {
-	e := &BiasEngine{inner: inner}
-	e.allocate(&core.Plan{}, inner.N())
-	return e
+func newBiasEngine(inner base) *biasEngine {
+	n := len(inner.Precisions())
+	v := func() []float64 { return make([]float64, n) }
+	return &biasEngine{inner: inner, sites: core.NewSites(n), z: v(), product: v(), turned: v(), after: v()}
 }
-
-func (e *BiasEngine) allocate(p *core.Plan, n int) {
-	e.sites = core.NewSites(p, n)
-	p.Vectors(n, &e.z, &e.product, &e.turned, &e.after)
-}
-
-// BiasBytes is the memory that a BiasEngine of order n takes beside the engine on K.
-func BiasBytes(n int) int64 {
-	p := &core.Plan{Dry: true}
-	new(BiasEngine).allocate(p, n)
-	return p.Bytes()
-}
-
-// N is the order of K.
-func (e *BiasEngine) N() int { return e.inner.N() }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *BiasEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
+func (e *biasEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
 // Precisions is the d of G.
-func (e *BiasEngine) Precisions() []float64 { return e.inner.Precisions() }
+func (e *biasEngine) Precisions() []float64 { return e.inner.Precisions() }
 
 // FormG does nothing: Factorize forms all of G.
-func (e *BiasEngine) FormG() {}
+func (e *biasEngine) FormG() {}
 
 // Valid is that of the engine on K.
-func (e *BiasEngine) Valid() bool { return e.inner.Valid() }
-
-// Bytes is the memory that the engine holds, K included.
-func (e *BiasEngine) Bytes() int64 { return e.inner.Bytes() + BiasBytes(e.N()) }
-
-// InputDim is that of the engine on K.
-func (e *BiasEngine) InputDim() int { return e.inner.InputDim() }
-
-// SingleError is that of the engine on K.
-func (e *BiasEngine) SingleError(d []float64) float64 { return e.inner.SingleError(d) }
-
-// UseFactor is that of the engine on K.
-func (e *BiasEngine) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
-	return e.inner.UseFactor(d, maxBytes)
-}
+func (e *biasEngine) Valid() bool { return e.inner.Valid() }
 
 // Factorize computes G0, all of it, and z. It refuses with ErrNoBias where all d are 0.
-func (e *BiasEngine) Factorize(d []float64) error {
+func (e *biasEngine) Factorize(d []float64) error {
 	if err := e.inner.Factorize(d); err != nil {
 		return err
 	}
 	return e.addBias()
-}
-
-// FactorizeSingle is Factorize with G0 in single precision.
-func (e *BiasEngine) FactorizeSingle(d []float64) error {
-	if err := e.inner.FactorizeSingle(d); err != nil {
-		return err
-	}
-	if err := e.addBias(); err != nil {
-		return errors.Join(ErrSingle, err)
-	}
-	for i, b := range e.sites.B {
-		if !(b > 0 && e.sites.Chi[i] > 0) {
-			return ErrSingle
-		}
-	}
-	return nil
-}
-
-// RankUpdate updates G0.
-func (e *BiasEngine) RankUpdate(sites []int, delta []float64) error {
-	err := e.inner.RankUpdate(sites, delta)
-	return errors.Join(err, e.addBias())
 }
 
 // addBias computes z, w, chi and b from G0. With s_i = sum_{j != i} G0_ij d_j, z_i = b0_i - s_i
@@ -186,11 +128,10 @@ func (e *BiasEngine) RankUpdate(sites []int, delta []float64) error {
 //
 // where w_i is w without site i: the difference w - d_i z_i^2/b0_i would lose digits where
 // one site carries most of w.
-func (e *BiasEngine) addBias() error {
+func (e *biasEngine) addBias() error {
 	e.inner.FormG()
 	d := e.inner.Precisions()
 	e.sites.MoveTo(d)
-	e.ratio.valid = false
 	chi, b := e.inner.Diag()
 	e.inner.MulVecOffDiag(e.product, d)
 	e.w = 0
@@ -214,7 +155,7 @@ func (e *BiasEngine) addBias() error {
 
 // eachWithout calls f for every element of turned with the sum of the others: of those
 // before and those after, so that nothing is subtracted.
-func (e *BiasEngine) eachWithout(f func(i int, others float64)) {
+func (e *biasEngine) eachWithout(f func(i int, others float64)) {
 	before, after := 0.0, 0.0
 	for i := len(e.turned) - 1; i >= 0; i-- {
 		e.after[i] = after
@@ -227,7 +168,7 @@ func (e *BiasEngine) eachWithout(f func(i int, others float64)) {
 }
 
 // MulVecOffDiag is dst = (G - diag(G)) x.
-func (e *BiasEngine) MulVecOffDiag(dst, x []float64) {
+func (e *biasEngine) MulVecOffDiag(dst, x []float64) {
 	e.inner.MulVecOffDiag(dst, x)
 	for i, v := range x {
 		e.turned[i] = e.z[i] * v
@@ -239,7 +180,7 @@ func (e *BiasEngine) MulVecOffDiag(dst, x []float64) {
 // engine on K:
 //
 //	G o G = G0 o G0 + 2/w diag(z) G0 diag(z) + (z o z)(z o z)'/w^2.
-func (e *BiasEngine) MulVecSquaredOffDiag(dst, x []float64) {
+func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.inner.MulVecSquaredOffDiag(dst, x)
 	for i, v := range x {
 		e.turned[i] = e.z[i] * v
@@ -254,38 +195,8 @@ func (e *BiasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	})
 }
 
-// PredictDiag is that of the engines on K: by bounds of the response, or by a coarser
-// kernel.
-func (e *BiasEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	coarser, byCoarser := e.inner.coarser()
-	if !byCoarser {
-		return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
-	}
-	var c Engine
-	if coarser != nil {
-		c = newBiasEngine(coarser)
-	}
-	return e.ratio.predict(e, c, move, chi, b)
-}
-
-// Coupler is nil.
-func (e *BiasEngine) Coupler() Coupler { return nil }
-
-// Coarse is the coarser engine on K with the bias.
-func (e *BiasEngine) Coarse() Engine {
-	coarser, _ := e.inner.coarser()
-	if coarser == nil {
-		return nil
-	}
-	c := newBiasEngine(coarser)
-	if c.Factorize(e.Precisions()) != nil {
-		return nil
-	}
-	return c
-}
-
 // MulRows writes dst = x G.
-func (e *BiasEngine) MulRows(dst, x blas64.General) {
+func (e *biasEngine) MulRows(dst, x blas64.General) {
 	e.inner.MulRows(dst, x)
 	sums := make([]float64, x.Rows)
 	for r := range sums {
@@ -296,10 +207,10 @@ func (e *BiasEngine) MulRows(dst, x blas64.General) {
 	}
 }
 
-// CopyG writes all of G into dst.
-func (e *BiasEngine) CopyG(dst blas64.General) {
-	e.inner.CopyG(dst)
-	if e.N() > 0 {
+// copyG is CopyG.
+func (e *biasEngine) copyG(dst blas64.General) {
+	e.inner.copyG(dst)
+	if dst.Rows > 0 {
 		blas64.Ger(1/e.w, core.Vector(e.z), core.Vector(e.z), dst)
 	}
 	for i, v := range e.sites.Chi {
@@ -308,15 +219,15 @@ func (e *BiasEngine) CopyG(dst blas64.General) {
 }
 
 // Row copies row i of G into dst.
-func (e *BiasEngine) Row(dst []float64, i int) {
+func (e *biasEngine) Row(dst []float64, i int) {
 	e.inner.Row(dst, i)
 	floats.AddScaled(dst, e.z[i]/e.w, e.z)
 	dst[i] = e.sites.Chi[i]
 }
 
-// Product32 is that of the engine on K, and z.
-func (e *BiasEngine) Product32() Product32 {
-	p := &biased32{inner: e.inner.Product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z))}
+// product32 is that of the engine on K, and z.
+func (e *biasEngine) product32() Product32 {
+	p := &biased32{inner: e.inner.product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z))}
 	for i, z := range e.z {
 		p.z[i], p.part[i] = float32(z), float32(z/e.w)
 	}
@@ -352,7 +263,7 @@ func vector32(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 
 //
 //	t'field = t0'field + z(x) z'field/w,
 //	sum_j t_j^2 s_j = sum_j t0_j^2 s_j + 2 z(x)/w t0'(z o s) + z(x)^2/w^2 z'(z o s).
-func (e *BiasEngine) Predictor(field, scatter []float64) Predictor {
+func (e *biasEngine) Predictor(field, scatter []float64) Predictor {
 	turned := make([]float64, len(e.z))
 	for i, z := range e.z {
 		turned[i] = z * scatter[i]
@@ -396,6 +307,76 @@ func (p *biasPredictor) Predict(rows, mean, variance []float64) {
 	}
 }
 
+// biasedDense is the engine on a K that is held whole, with a bias.
+type biasedDense struct {
+	*biasEngine
+	dense *CholeskyEngine
+}
+
+// RankUpdate updates G0.
+func (e *biasedDense) RankUpdate(sites []int, delta []float64) error {
+	err := e.dense.RankUpdate(sites, delta)
+	return errors.Join(err, e.addBias())
+}
+
+// FactorizeSingle is Factorize with G0 in single precision.
+func (e *biasedDense) FactorizeSingle(d []float64) error {
+	if err := e.dense.FactorizeSingle(d); err != nil {
+		return err
+	}
+	if err := e.addBias(); err != nil {
+		return errors.Join(ErrSingle, err)
+	}
+	for i, b := range e.sites.B {
+		if !(b > 0 && e.sites.Chi[i] > 0) {
+			return ErrSingle
+		}
+	}
+	return nil
+}
+
+// SingleError is that of the engine on K.
+func (e *biasedDense) SingleError(d []float64) float64 { return e.dense.SingleError(d) }
+
+// UseFactor is that of the engine on K.
+func (e *biasedDense) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
+	return e.dense.UseFactor(d, maxBytes)
+}
+
+// biasedFactor is the engine on a factor, with a bias.
+type biasedFactor struct {
+	*biasEngine
+	factor *LowRankEngine
+}
+
+func newBiasedFactor(factor *LowRankEngine) *biasedFactor {
+	return &biasedFactor{newBiasEngine(factor), factor}
+}
+
+// Coarse is the coarser engine on K with the bias.
+func (e *biasedFactor) Coarse() Engine {
+	coarser := e.factor.coarseIfAccurate()
+	if coarser == nil {
+		return nil
+	}
+	c := newBiasedFactor(coarser)
+	if c.Factorize(e.Precisions()) != nil {
+		return nil
+	}
+	return c
+}
+
+// biasOf is what an engine with a bias adds; nil without one.
+func biasOf(e Engine) *biasEngine {
+	switch e := e.(type) {
+	case *biasedDense:
+		return e.biasEngine
+	case *biasedFactor:
+		return e.biasEngine
+	}
+	return nil
+}
+
 // Responses writes t(x)' = k(x)'(I + diag(d)K)^-1 = k(x)' - k(x)'diag(d)G, P x N, for new inputs
 // with the given kernel vectors, P x N; with a bias the limit of that, to which z/w is added.
 func Responses(e Engine, k blas64.General) blas64.General {
@@ -408,12 +389,12 @@ func Responses(e Engine, k blas64.General) blas64.General {
 		scaleColumns(weighted, rowsFrom(k, first, rows), e.Precisions())
 		e.MulRows(rowsFrom(t, first, rows), weighted)
 	}
-	bias, biased := e.(*BiasEngine)
+	bias := biasOf(e)
 	for r := range k.Rows {
 		row := t.Data[r*t.Stride : r*t.Stride+t.Cols]
 		for i, v := range k.Data[r*k.Stride : r*k.Stride+k.Cols] {
 			row[i] = v - row[i]
-			if biased {
+			if bias != nil {
 				row[i] += bias.z[i] / bias.w
 			}
 		}
@@ -431,8 +412,8 @@ func rowsFrom(a blas64.General, first, rows int) blas64.General {
 //
 //	G(x, x) = K(x, x) - t(x)'(d o k) + z(x)/w.
 func BiasVariance(e Engine, k []float64) float64 {
-	bias, ok := e.(*BiasEngine)
-	if !ok {
+	bias := biasOf(e)
+	if bias == nil {
 		return 0
 	}
 	at, d := 1.0, e.Precisions()

@@ -21,7 +21,7 @@ type CholeskyEngine struct {
 	sites    core.Sites
 	holds    content
 	claim    int64 // of the scratch triangle, see Sym.Claim
-	update   core.Update
+	update   update
 	lanes    [core.Lanes][]float64
 	below    []float64   // workspace of diagonals
 	small    *blas.Small // nil: none for this order
@@ -48,34 +48,15 @@ const strip = 128
 // NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle: nobody
 // else may use that while the engine is in use.
 func NewCholeskyEngine(k *Sym) *CholeskyEngine {
-	e := &CholeskyEngine{k: k}
-	e.allocate(&core.Plan{}, k.N())
-	return e
-}
-
-// allocate takes from p what an engine of order n holds beside K.
-func (e *CholeskyEngine) allocate(p *core.Plan, n int) {
-	e.sites = core.NewSites(p, n)
-	p.Vectors(n, &e.kdiag, &e.below)
+	n := k.N()
+	e := &CholeskyEngine{k: k, sites: core.NewSites(n), kdiag: make([]float64, n), below: make([]float64, n)}
 	for i := range e.lanes {
-		p.Vectors(n, &e.lanes[i])
+		e.lanes[i] = make([]float64, n)
 	}
 	if work := blas.SmallWork(n); work > 0 {
-		if memory := p.Vector(work); memory != nil {
-			e.small = blas.NewSmall(n, memory)
-		}
+		e.small = blas.NewSmall(n, make([]float64, work))
 	}
-}
-
-// EngineBytes is the memory that a CholeskyEngine of order n takes beside K, with
-// updates of up to the given number of moved sites.
-func EngineBytes(n, moved int) int64 {
-	p, e := &core.Plan{Dry: true}, &CholeskyEngine{}
-	e.allocate(p, n)
-	if moved > 0 {
-		e.update.Reserve(p, n, moved)
-	}
-	return p.Bytes()
+	return e
 }
 
 // N is the order of K.
@@ -89,15 +70,6 @@ func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Valid reports whether the scratch triangle still holds G, or its factor.
 func (e *CholeskyEngine) Valid() bool { return e.holds != undefined && e.claim == e.k.Claims() }
-
-// Bytes is the memory that the engine holds, K included.
-func (e *CholeskyEngine) Bytes() int64 {
-	bytes := SymBytes(e.N()) + EngineBytes(e.N(), 0) + e.update.Bytes()
-	if e.singular.factor != nil {
-		bytes += e.singular.factor.Bytes()
-	}
-	return bytes
-}
 
 // Factorize computes B, its Cholesky factor, the factor's inverse, and from
 // their row and column norms chi and b.
@@ -334,12 +306,6 @@ func (e *CholeskyEngine) mustHoldG() {
 	}
 }
 
-// PredictDiag interpolates between bounds of the cavities' response, in O(N^2): see
-// core.Sites.
-func (e *CholeskyEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
-}
-
 // MulVecOffDiag is dst = (G - diag(G)) x.
 func (e *CholeskyEngine) MulVecOffDiag(dst, x []float64) {
 	e.mustHoldG()
@@ -375,8 +341,8 @@ func (e *CholeskyEngine) Row(dst []float64, i int) {
 	}
 }
 
-// CopyG writes all of G into dst.
-func (e *CholeskyEngine) CopyG(dst blas64.General) {
+// copyG is CopyG.
+func (e *CholeskyEngine) copyG(dst blas64.General) {
 	e.mustHoldG()
 	mirror(double(e.k), e.sites.Chi, dst.Data, dst.Stride)
 }
@@ -399,8 +365,8 @@ func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) 
 	})
 }
 
-// Product32 copies G into a full matrix with a diagonal of zeros, for sgemm.
-func (e *CholeskyEngine) Product32() Product32 {
+// product32 copies G into a full matrix with a diagonal of zeros, for sgemm.
+func (e *CholeskyEngine) product32() Product32 {
 	e.mustHoldG()
 	p := dense32{newGeneral32(e.N(), e.N())}
 	mirror(double(e.k), make([]float64, e.N()), p.g.Data, p.g.Stride)
@@ -415,12 +381,6 @@ func (p dense32) MulRows(dst, x blas32.General) {
 		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, p.g, 0, dst)
 	}
 }
-
-// Coarse is nil: a dense kernel holds no coarser one.
-func (e *CholeskyEngine) Coarse() Engine { return nil }
-
-// InputDim is N: a new input is described by its kernel with every site.
-func (e *CholeskyEngine) InputDim() int { return e.N() }
 
 // Predictor reads off kernel vectors.
 func (e *CholeskyEngine) Predictor(field, scatter []float64) Predictor {

@@ -19,11 +19,8 @@ import (
 // Factorize makes the diagonal of G available; FormG then makes all of G
 // available, from the same factorisation. The two are apart because most
 // iterations need the diagonal only. Costs are those of CholeskyEngine; LowRankEngine
-// states its own.
+// states its own. What only some engines can do besides is in Dense and Multilevel.
 type Engine interface {
-	// N is the order of K.
-	N() int
-
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
 	// semidefinite (*PivotError); G is then undefined until the next Factorize.
@@ -33,19 +30,17 @@ type Engine interface {
 	// when G is complete already.
 	FormG()
 
-	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury,
-	// M03-65), at N^2 len(sites) flops. It needs all of G and calls FormG where necessary.
-	// It refuses an update that would lose accuracy with ErrUpdate; G is then that of
-	// Precisions, with none or part of the change made.
-	RankUpdate(sites []int, delta []float64) error
+	// Valid reports whether G is there: not after a Factorize that failed, nor, of a
+	// dense engine, once somebody else has claimed K's scratch triangle, where it was.
+	Valid() bool
+
+	// Precisions returns the d of G, length N, the engine's own slice.
+	Precisions() []float64
 
 	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
 	// cancelling difference. The slices are the engine's own: read-only, valid
-	// until the next Factorize or RankUpdate.
+	// until G changes.
 	Diag() (chi, b []float64)
-
-	// Precisions returns the d of G, the engine's own slice.
-	Precisions() []float64
 
 	// MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j, and MulVecSquaredOffDiag is
 	// dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the
@@ -54,24 +49,31 @@ type Engine interface {
 	MulVecOffDiag(dst, x []float64)
 	MulVecSquaredOffDiag(dst, x []float64)
 
-	// InputDim is the length of the row of numbers that describes a new input to a
-	// Predictor.
-	InputDim() int
+	// MulRows writes dst = x G for the B rows of x; both are B x N and must not
+	// overlap. Needs all of G.
+	MulRows(dst, x blas64.General)
+
+	// Row copies row i of G into dst. Needs all of G. Goroutines may ask concurrently.
+	Row(dst []float64, i int)
 
 	// Predictor reads averages at new inputs off G and two vectors over the
 	// sites, which must not change while it is in use. Needs all of G.
 	Predictor(field, scatter []float64) Predictor
+}
 
-	// PredictDiag writes an estimate of the diagonals of G and of I - diag(d)G after a
-	// change of d by move, at a small part of the cost of Factorize: the engines say
-	// what they leave out. G itself does not change. It reports whether move is small
-	// enough for the estimate. Needs all of G.
-	PredictDiag(move, chi, b []float64) (valid bool)
+// Dense is an engine on a K that is held whole.
+type Dense interface {
+	Engine
+
+	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury,
+	// M03-65), at N^2 len(sites) flops. It needs all of G and calls FormG where necessary.
+	// It refuses an update that would lose accuracy with ErrUpdate; G is then that of
+	// Precisions, with none or part of the change made.
+	RankUpdate(sites []int, delta []float64) error
 
 	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: G
 	// errs by about SingleError(d). It fails with ErrSingle where single precision
-	// cannot carry the factorisation, or the engine or backend has none; G is then
-	// undefined.
+	// cannot carry the factorisation, or the backend has none; G is then undefined.
 	FactorizeSingle(d []float64) error
 
 	// SingleError is the relative error of chi and b to be expected of
@@ -79,46 +81,24 @@ type Engine interface {
 	SingleError(d []float64) float64
 
 	// UseFactor makes later factorisations at large d more accurate on a K that is
-	// singular within rounding, where the engine can: see CholeskyEngine. It returns the
+	// singular within rounding: see CholeskyEngine. It returns the
 	// numerical rank of K as far as the engine needs it, N else, and whether a
 	// factorisation at d would make a difference; with a nil d it only returns the rank.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
+}
+
+// Multilevel is an engine on a low-rank K, whose first pivots are a coarser kernel.
+type Multilevel interface {
+	Engine
 
 	// Coarse is an engine on a coarser kernel, factorised at the same d, whose products
 	// with G are close to this engine's at a small part of the cost; nil where there
-	// is none. It belongs to this engine and is valid until the next Factorize or
-	// PredictDiag.
+	// is none that is close enough. It belongs to this engine and is valid until that is asked for another,
+	// or a Response of this engine for an estimate.
 	Coarse() Engine
-
-	// Coupler has kernels of its own for the products that Newton's method takes; nil where
-	// the engine has none, above small orders.
-	Coupler() Coupler
-
-	// MulRows writes dst = x G for the B rows of x; both are B x N and must not
-	// overlap. Needs all of G.
-	MulRows(dst, x blas64.General)
-
-	// Product32 is a copy of G - diag(G) in single precision: 4 N^2 bytes, of a low-rank engine
-	// 4 N (rank + 2). It errs by 2^-24 of every element of G (of its factor). Later
-	// moves of d leave it as it is. Needs all of G. The distributed
-	// engine makes no copy: its product converts x and dst, and follows d.
-	Product32() Product32
-
-	// CopyG writes all of G into dst, N x N. Needs all of G.
-	CopyG(dst blas64.General)
-
-	// Row copies row i of G into dst. Needs all of G. Goroutines may ask concurrently.
-	Row(dst []float64, i int)
-
-	// Valid reports whether G is there: not after a Factorize that failed, nor, of a
-	// dense engine, once somebody else has claimed K's scratch triangle, where it was.
-	Valid() bool
-
-	// Bytes is the memory that the engine holds, K included.
-	Bytes() int64
 }
 
-// Product32 multiplies by G without its diagonal in single precision, see Engine.Product32. It is safe for
+// Product32 multiplies by G without its diagonal in single precision, see NewProduct32. It is safe for
 // concurrent use, unless it is a distributed engine's.
 type Product32 interface {
 	// MulRows writes dst = x (G - diag(G)) for the B rows of x, both B x N.
@@ -128,10 +108,19 @@ type Product32 interface {
 // Predictor reads averages at new inputs off an engine and two vectors over the
 // sites. It is valid until the engine's next Factorize or RankUpdate.
 type Predictor interface {
-	// Predict writes, for P new inputs described by rows (P x InputDim of the engine,
+	// Predict writes, for P new inputs described by rows (P x InputDim of the kernel,
 	// row-major, overwritten), with t(x) = k(x)'(I + diag(d)K)^-1, the mean t(x)'field
 	// and the variance sum_j t_j(x)^2 scatter_j (M03-48).
 	Predict(rows, mean, variance []float64)
+}
+
+// CouplerOf is the engine's Coupler: kernels of small orders for the products that Newton's method takes, nil
+// where there are none.
+func CouplerOf(e Engine) Coupler {
+	if dense, ok := e.(*CholeskyEngine); ok && dense.small.Usable() {
+		return dense
+	}
+	return nil
 }
 
 // Coupler multiplies by G, G o G and G o C, C = G diag(u) G, all at the engine's present d.
@@ -142,6 +131,27 @@ type Coupler interface {
 	// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one
 	// pass over G and the G o C that Couple has written.
 	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
+}
+
+// CopyG writes all of G into dst, N x N: by the engine's own product where it has one.
+func CopyG(e Engine, dst blas64.General) {
+	if own, ok := e.(interface{ copyG(dst blas64.General) }); ok {
+		own.copyG(dst)
+		return
+	}
+	for i := range dst.Rows {
+		e.Row(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], i)
+	}
+}
+
+// NewProduct32 is a copy of G - diag(G) in single precision: 4 N^2 bytes, of a low-rank engine
+// 4 N (rank + 2). It errs by 2^-24 of every element of G (of its factor). Later
+// moves of d leave it as it is. Other engines make no copy: the product converts x and dst, and follows d.
+func NewProduct32(e Engine) Product32 {
+	if own, ok := e.(interface{ product32() Product32 }); ok {
+		return own.product32()
+	}
+	return doubleProduct{e}
 }
 
 // Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are

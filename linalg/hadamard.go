@@ -38,14 +38,6 @@ func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// Coupler is the engine itself where it has a Small.
-func (e *CholeskyEngine) Coupler() Coupler {
-	if !e.small.Usable() {
-		return nil
-	}
-	return e
-}
-
 // Couple is that of Coupler.
 func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) {
 	e.mustHoldG()

@@ -42,17 +42,16 @@ func laneCount(own int) int {
 	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), own/laneSites))
 }
 
-// newLanes takes from p what lanes for own sites of a factor of rank r hold: for products of its rows if
-// wanted.
-func newLanes(p *core.Plan, own, r int, products bool) lanes {
+// newLanes is lanes for own sites of a factor of rank r: for products of its rows if wanted.
+func newLanes(own, r int, products bool) lanes {
 	l, width := make(lanes, laneCount(own)), siteBlock(own, r)
 	for i := range l {
-		l[i].number, l[i].work = i, p.Matrix(r, width)
+		l[i].number, l[i].work = i, newGeneral(r, width)
 		if products {
-			l[i].twin, l[i].list = p.Matrix(r, width), p.Ints(width)
+			l[i].twin, l[i].list = newGeneral(r, width), make([]int, width)
 		}
 		if i > 0 {
-			l[i].sum = p.Matrix(r, r)
+			l[i].sum = newGeneral(r, r)
 		}
 	}
 	return l

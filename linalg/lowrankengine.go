@@ -63,29 +63,27 @@ func siteBlock(own, rank int) int {
 // NewLowRankEngine returns an engine on k, which it does not change. Several engines
 // may share one factor.
 func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
-	e := &LowRankEngine{k: k}
-	e.allocate(&core.Plan{}, k.n, k.rank, 8*k.n*k.rank <= keptBytes)
-	return e
+	return newLowRankEngine(k, 8*k.n*k.rank <= keptBytes)
 }
 
 // newRefinedEngine returns an engine on k that keeps its digits where M is as badly
 // conditioned as sum d_i K_ii is large.
 func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
-	e := &LowRankEngine{k: k, refine: true}
-	e.allocate(&core.Plan{}, k.n, k.rank, true)
+	e := newLowRankEngine(k, true)
+	e.refine = true
 	return e
 }
 
-// allocate takes from p what an engine holds beside the factor.
-func (e *LowRankEngine) allocate(p *core.Plan, own, r int, keep bool) {
-	w := &e.ws
-	p.Vectors(own, &e.d, &e.inverse, &e.uNorm2, &e.chi, &e.b, &w.scale)
-	p.Vectors(r, &w.small)
-	e.lower, w.form, w.half = p.Matrix(r, r), p.Matrix(r, r), p.Matrix(r, r)
-	w.lanes = newLanes(p, own, r, true)
+// newLowRankEngine keeps L^-1 R' or not.
+func newLowRankEngine(k *LowRankPlusDiag, keep bool) *LowRankEngine {
+	v, r := func() []float64 { return make([]float64, k.n) }, k.rank
+	e := &LowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), lower: newGeneral(r, r),
+		ws: lowRankWorkspace{scale: v(), small: make([]float64, r), form: newGeneral(r, r), half: newGeneral(r, r),
+			lanes: newLanes(k.n, r, true)}}
 	if keep && r > 0 {
-		e.solved = p.Matrix(r, own)
+		e.solved = newGeneral(r, k.n)
 	}
+	return e
 }
 
 // N is the order of K~.
@@ -100,27 +98,8 @@ func (e *LowRankEngine) Precisions() []float64 { return e.d }
 // Valid is true: the engine shares nothing that others write.
 func (e *LowRankEngine) Valid() bool { return true }
 
-// Bytes is the memory that the engine holds, the factor and engines on coarser
-// factors included.
-func (e *LowRankEngine) Bytes() int64 {
-	p := &core.Plan{Dry: true}
-	e.countLevels(p)
-	return e.k.Bytes() + p.Bytes()
-}
-
-func (e *LowRankEngine) countLevels(p *core.Plan) {
-	new(LowRankEngine).allocate(p, e.k.n, e.k.rank, e.kept())
-	if e.level.engine != nil {
-		e.level.engine.countLevels(p)
-		p.Vectors(e.k.n, &[]float64{}, &[]float64{}) // its factor's residuals, and the ratios
-	}
-}
-
 // FormG does nothing: all of G follows from R and L.
 func (e *LowRankEngine) FormG() {}
-
-// RankUpdate refuses: Factorize costs no more.
-func (e *LowRankEngine) RankUpdate([]int, []float64) error { return ErrUpdate }
 
 // eachBlock calls f for blocks of own sites.
 func (e *LowRankEngine) eachBlock(f func(l lane, first, last int)) {
@@ -133,7 +112,6 @@ func (e *LowRankEngine) Factorize(d []float64) error {
 		return err
 	}
 	copy(e.d, d)
-	e.level.ratio.valid = false
 	for i, v := range d {
 		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
 		e.ws.scale[i] = math.Sqrt(v * e.inverse[i])
@@ -252,7 +230,7 @@ func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), g
 // more than the rank.
 func (e *LowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
-	v, back, p := complementsWorkspace(&core.Plan{}, e.k.n, r, m)
+	v, back, p := newGeneral(r, m), newGeneral(r, m), newGeneral(m, siteBlock(e.k.n, r))
 	sums := make([]float64, m)
 	for c, site := range sites {
 		e.column(core.Cols(v, c, c+1), site)
@@ -286,11 +264,6 @@ func (e *LowRankEngine) complements(sites []int) {
 	}
 }
 
-// complementsWorkspace takes from p what complements computes m sites in, of own ones.
-func complementsWorkspace(p *core.Plan, own, r, m int) (v, back, products blas64.General) {
-	return p.Matrix(r, m), p.Matrix(r, m), p.Matrix(m, siteBlock(own, r))
-}
-
 // column writes w_i^1/2 v_i of a site into dst, rank x 1.
 func (e *LowRankEngine) column(dst blas64.General, site int) {
 	if e.kept() {
@@ -300,12 +273,3 @@ func (e *LowRankEngine) column(dst blas64.General, site int) {
 	e.k.block(dst, site, site+1, e.ws.scale)
 	solveLower(e.lower, dst)
 }
-
-// FactorizeSingle refuses: low-rank engines work in double precision only.
-func (e *LowRankEngine) FactorizeSingle([]float64) error { return ErrSingle }
-
-// SingleError is infinite.
-func (e *LowRankEngine) SingleError([]float64) float64 { return math.Inf(1) }
-
-// UseFactor changes nothing: the engine has its factor.
-func (e *LowRankEngine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }

@@ -7,9 +7,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// InputDim is the rank: a new input is described by its coordinates (see
-// LowRankPlusDiag.Coordinates), at least 1.
-func (e *LowRankEngine) InputDim() int { return max(1, e.k.rank) }
+// InputDim is the length of the row of numbers that describes a new input to a Predictor: its kernel with every
+// site, or its coordinates in the basis of a factor (see LowRankPlusDiag.Coordinates), at least 1.
+func InputDim(k Kernel) int {
+	if f := FactorOf(k); f != nil {
+		return max(1, f.rank)
+	}
+	return k.N()
+}
 
 // Predictor reads off at coordinates phi, where the kernel vector is R phi,
 //

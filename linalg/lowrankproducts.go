@@ -25,9 +25,6 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) { e.mulSquares(dst, x, e.basis()) }
 
-// Coupler is nil.
-func (e *LowRankEngine) Coupler() Coupler { return nil }
-
 // toPivots overwrites a with L^-T a, which turns S, on both sides, from the basis of L^-1 R' to that of R'.
 func (e *LowRankEngine) toPivots(a blas64.General) {
 	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), a)
@@ -116,8 +113,8 @@ func (e *LowRankEngine) thin(dst blas64.General, first, last int) {
 	solveLower(e.lower, dst)
 }
 
-// CopyG multiplies U by itself.
-func (e *LowRankEngine) CopyG(dst blas64.General) {
+// copyG multiplies U by itself.
+func (e *LowRankEngine) copyG(dst blas64.General) {
 	n := e.k.n
 	if n == 0 {
 		return
@@ -140,8 +137,8 @@ func (e *LowRankEngine) CopyG(dst blas64.General) {
 	}
 }
 
-// Product32 copies U and a.
-func (e *LowRankEngine) Product32() Product32 {
+// product32 copies U and a.
+func (e *LowRankEngine) product32() Product32 {
 	own, r := e.k.n, e.k.rank
 	p := &thin32{u: newGeneral32(r, own), diag: make([]float32, own)}
 	for i, v := range e.inverse {

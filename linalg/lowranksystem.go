@@ -5,8 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-
-	"bootbench/linalg/internal/core"
 )
 
 // LowRankSystem solves (K~ + diag(e)) w = b between the sites of a LowRankPlusDiag where e
@@ -33,18 +31,11 @@ const leastShift = 1e-10
 
 // System prepares to solve with k, which it does not change.
 func (k *LowRankPlusDiag) System() *LowRankSystem {
-	s := &LowRankSystem{k: k}
-	s.allocate(&core.Plan{}, k.n, k.rank)
+	v := func() []float64 { return make([]float64, k.n) }
+	s := &LowRankSystem{k: k, least: v(), v: v(), root: v(), rest: v(), product: v(), small: make([]float64, k.rank),
+		lower: newGeneral(k.rank, k.rank), room: newLanes(k.n, k.rank, false)}
 	floats.ScaleTo(s.least, leastShift, Diagonal(k))
 	return s
-}
-
-// allocate takes from p what a system holds.
-func (s *LowRankSystem) allocate(p *core.Plan, own, r int) {
-	p.Vectors(own, &s.least, &s.v, &s.root, &s.rest, &s.product)
-	p.Vectors(r, &s.small)
-	s.members = p.Ints(own)
-	s.lower, s.room = p.Matrix(r, r), newLanes(p, own, r, false)
 }
 
 // Factorize computes M and its factor for an e >= 0 over the sites, +Inf at those that

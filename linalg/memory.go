@@ -7,8 +7,11 @@ import (
 	"os"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
+
+	"bootbench/blas"
 )
 
 // ErrMemory marks work that would not fit into memory. It is found by
@@ -38,6 +41,38 @@ func CheckMemory(need, limit int64, what string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, FormatBytes(need), FormatBytes(room))
+}
+
+// DenseBytes is the memory of a kernel matrix of order n that is held whole and of an engine on it, with a bias or
+// without, that moves so many sites at a time.
+func DenseBytes(n, moved int) int64 {
+	vectors := 28 + int64(moved) // over the sites: of the engine, a bias, an update
+	small := int64(blas.SmallWork(n))
+	return SymBytes(n) + 8*(vectors*int64(n)+int64(moved)*int64(moved)+small)
+}
+
+// LowRankBytes is the memory in bytes that a factor of N sites takes while it is made or while an engine
+// works on it, whichever is more and at most: engines on coarser factors, each of half the rank before it at
+// most, take as much again.
+func LowRankBytes(n, rank int) int64 {
+	sites, r := int64(n), int64(rank)
+	height := int64(panelRows(n))
+	lanes, width := int64(laneCount(n)), int64(siteBlock(n, rank))
+	held := sites*((r+height-1)/height*height) + r*r
+	making := (min(height, sites) + 4) * sites
+	engine := 10*sites + (3+lanes)*r*r + lanes*(2*r+1)*width
+	if 8*n*rank <= keptBytes {
+		engine += sites * r
+	}
+	if rank >= minCoarser*smallestLevel {
+		engine *= 2
+	}
+	return 8 * (held + max(making, engine+min(heavySites, sites)*(2*r+width)))
+}
+
+// RankThatFits is the largest rank whose LowRankBytes fit into the given memory.
+func RankThatFits(n int, bytes int64) int {
+	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
 }
 
 // FormatBytes writes a number of bytes with a binary unit.

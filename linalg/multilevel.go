@@ -1,8 +1,6 @@
 package linalg
 
 import (
-	"gonum.org/v1/gonum/floats"
-
 	"bootbench/linalg/internal/core"
 )
 
@@ -74,7 +72,6 @@ func (k *LowRankPlusDiag) coarser() *LowRankPlusDiag {
 type coarseLevel struct {
 	built  bool           // engine was asked for
 	engine *LowRankEngine // nil where there is none
-	ratio  coarseRatio
 }
 
 // maxLeft is the mean of d times what a coarser factor leaves that the factor does
@@ -112,73 +109,4 @@ func (e *LowRankEngine) Coarse() Engine {
 		return nil
 	}
 	return c
-}
-
-// PredictDiag goes by the coarser kernel. It costs a factorisation on the coarser
-// engine, two the first time after Factorize.
-func (e *LowRankEngine) PredictDiag(move, chi, b []float64) (valid bool) {
-	if c := e.coarseIfAccurate(); c != nil {
-		return e.level.ratio.predict(e, c, move, chi, b)
-	}
-	return e.level.ratio.predict(e, nil, move, chi, b)
-}
-
-// coarseRatio is how the cavities of an engine compare with those of one on a coarser
-// kernel.
-type coarseRatio struct {
-	valid bool      // of the engine's G
-	ratio []float64 // c = b/chi over the coarser kernel's, at the d of G
-}
-
-// predict scales the cavity precisions c = b/chi as those of the coarser kernel change,
-//
-//	c_i(d+e) = c_i(d) c'_i(d+e)/c'_i(d),
-//
-// c' being the coarser kernel's. The relative error is that of the coarser
-// kernel's response to the move: the share of the cavity's variance that its
-// residuals get wrong, times the relative move. Without a coarser kernel that is
-// near enough, where coarse is nil, the cavities stay as they are.
-func (r *coarseRatio) predict(fine, coarse Engine, move, chi, b []float64) (valid bool) {
-	chi0, b0 := fine.Diag()
-	d := fine.Precisions()
-	if coarse != nil && !r.valid {
-		if coarse.Factorize(d) != nil {
-			return false
-		}
-		r.compare(chi0, b0, coarse)
-	}
-	moved := make([]float64, len(d))
-	floats.AddTo(moved, d, move)
-	if coarse != nil && coarse.Factorize(moved) != nil {
-		return false
-	}
-	for i, v := range moved {
-		if !(chi0[i] > 0) {
-			chi[i], b[i] = chi0[i], b0[i]
-			continue
-		}
-		cavity := b0[i] / chi0[i]
-		if coarse != nil {
-			chi, b := coarse.Diag()
-			cavity = r.ratio[i] * b[i] / chi[i]
-		}
-		chi[i] = 1 / (cavity + v)
-		b[i] = cavity * chi[i]
-	}
-	return true
-}
-
-// compare computes the ratios.
-func (r *coarseRatio) compare(chi, b []float64, coarse Engine) {
-	if r.ratio == nil {
-		r.ratio = make([]float64, len(chi))
-	}
-	chi1, b1 := coarse.Diag()
-	for i := range r.ratio {
-		r.ratio[i] = 1
-		if chi1[i] > 0 && chi[i] > 0 {
-			r.ratio[i] = b[i] / chi[i] * (chi1[i] / b1[i])
-		}
-	}
-	r.valid = true
 }

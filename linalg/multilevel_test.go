@@ -85,7 +85,7 @@ func TestPredictDiagOnCoarser(t *testing.T) {
 			move[i] = size * d[i] * (1 + math.Sin(float64(i)))
 			moved[i] = d[i] + move[i]
 		}
-		if !e.PredictDiag(move, chi, b) {
+		if !NewResponse(e).PredictDiag(move, chi, b) {
 			t.Fatalf("a move by %g is refused", size)
 		}
 		want := at(moved)
@@ -115,7 +115,7 @@ func TestPredictDiagOnCoarser(t *testing.T) {
 		t.Fatal(err)
 	}
 	chi, b := make([]float64, n), make([]float64, n)
-	if !alone.PredictDiag(d, chi, b) || alone.Coarse() != nil {
+	if !NewResponse(alone).PredictDiag(d, chi, b) || alone.Coarse() != nil {
 		t.Fatal("rank 20 has a coarser factor")
 	}
 	chi0, b0 := alone.Diag()

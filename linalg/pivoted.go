@@ -161,7 +161,8 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
-	f.allocate(&core.Plan{}, n)
+	f.floor, f.keys, f.left, f.order = make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
+	f.rows = make([]float64, min(panelRows(n), n)*n)
 	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
 	}
@@ -187,13 +188,6 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		}
 	}
 	return f, nil
-}
-
-// allocate takes from p what a factorisation of n sites works in.
-func (f *factorisation) allocate(p *core.Plan, n int) {
-	p.Vectors(n, &f.floor, &f.keys, &f.left)
-	p.Vectors(min(panelRows(n), n)*n, &f.rows)
-	f.order = p.Ints(n)
 }
 
 // goal is the sum of residuals at which to stop.

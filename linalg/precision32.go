@@ -125,19 +125,19 @@ func newGeneral32(rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}
 }
 
-// DoubleProduct is a Product32 that converts rows to double precision and back.
-type DoubleProduct struct{ Engine Engine }
+// doubleProduct is a Product32 that converts rows to double precision and back.
+type doubleProduct struct{ engine Engine }
 
 // MulRows writes dst = x (G - diag(G)).
-func (p DoubleProduct) MulRows(dst, x blas32.General) {
+func (p doubleProduct) MulRows(dst, x blas32.General) {
 	in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
 	for r := range x.Rows {
 		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
 			in.Data[r*in.Stride+i] = float64(v)
 		}
 	}
-	p.Engine.MulRows(out, in)
-	chi, _ := p.Engine.Diag()
+	p.engine.MulRows(out, in)
+	chi, _ := p.engine.Diag()
 	for r := range x.Rows {
 		for i, v := range out.Data[r*out.Stride : r*out.Stride+x.Cols] {
 			dst.Data[r*dst.Stride+i] = float32(v - chi[i]*in.Data[r*in.Stride+i])

@@ -152,8 +152,12 @@ func solveLower(l, a blas64.General) {
 	})
 }
 
-// newGeneral is a zero matrix, see Plan.Matrix.
-func newGeneral(rows, cols int) blas64.General { return new(core.Plan).Matrix(rows, cols) }
+// newGeneral is a zero matrix whose rows are an odd number of cache lines apart, so that
+// walking down a column never returns to the same cache set.
+func newGeneral(rows, cols int) blas64.General {
+	stride := 8 * ((cols+7)/8 | 1)
+	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
+}
 
 // lowerOf is the lower triangle of a square matrix.
 func lowerOf(a blas64.General) blas64.Triangular {

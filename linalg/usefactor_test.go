@@ -289,8 +289,8 @@ func TestUseFactorBudget(t *testing.T) {
 			t.Errorf("room %d: a factor is made: %v", room, used)
 		}
 		if want {
-			if rank > 20 || e.Bytes() > NewCholeskyEngine(k).Bytes()+LowRankBytes(n, 20) {
-				t.Errorf("room %d: rank %d, %d bytes", room, rank, e.Bytes())
+			if rank > 20 {
+				t.Errorf("room %d: rank %d", room, rank)
 			}
 			continue
 		}

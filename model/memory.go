@@ -30,7 +30,7 @@ func (m *Model) matrixBytes() int64 {
 	case m.Spread != nil:
 		return m.heldBytes()
 	case m.Factor != nil:
-		return m.Factor.SolveBytes()
+		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank())
 	}
 	return linalg.SymBytes(m.Sites())
 }

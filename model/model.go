@@ -359,7 +359,7 @@ func (m *Model) heldBytes() int64 {
 		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
 	}
 	if m.Factor != nil {
-		return m.Factor.SolveBytes() + m.vectorBytes()
+		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
 	}
 	return m.exactBytes()
 }
@@ -409,11 +409,7 @@ func (m *Model) exactBytes() int64 {
 	if m.quadratic() {
 		moved = sites / 16
 	}
-	bytes := linalg.SymBytes(sites) + linalg.EngineBytes(sites, moved) + m.vectorBytes()
-	if m.Bias {
-		bytes += linalg.BiasBytes(sites)
-	}
-	return bytes
+	return linalg.DenseBytes(sites, moved) + m.vectorBytes()
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.

@@ -100,7 +100,7 @@ type expectation struct {
 }
 
 func (x *expectation) groupSites() {
-	targets := make([][]float64, x.engine.N())
+	targets := make([][]float64, len(x.engine.Precisions()))
 	for i, site := range x.Site {
 		targets[site] = append(targets[site], x.Y[i])
 	}
@@ -111,7 +111,7 @@ func (x *expectation) groupSites() {
 }
 
 // alone says whether every site has one example.
-func (x *expectation) alone() bool { return len(x.Y) == x.engine.N() }
+func (x *expectation) alone() bool { return len(x.Y) == len(x.engine.Precisions()) }
 
 // forces are the moments at all sites.
 func (x *expectation) forces(law jointCounts) (f forces, err error) {

@@ -109,9 +109,17 @@ func (r *run) factorRoom() int64 {
 // useFactor replaces K by its numerical low-rank factor from the next refresh on, and
 // reports whether that makes a difference at the last G.
 func (x *fixedPoint) useFactor() bool {
-	rank, used := x.engine.UseFactor(x.accepted.D, x.factorRoom())
+	rank, used := useFactor(x.engine, x.accepted.D, x.factorRoom())
 	x.search.rank = rank
 	return used
+}
+
+// useFactor is that of a dense engine; others have no use for it.
+func useFactor(e linalg.Engine, d []float64, maxBytes int64) (rank int, used bool) {
+	if dense, ok := e.(linalg.Dense); ok {
+		return dense.UseFactor(d, maxBytes)
+	}
+	return len(e.Precisions()), false
 }
 
 // addWarnings explains why a solve did not converge, and which sites are at a limit.
@@ -123,7 +131,7 @@ func (x *fixedPoint) addWarnings() {
 		return
 	}
 	n := len(x.sites)
-	x.search.rank, _ = x.engine.UseFactor(nil, 0)
+	x.search.rank, _ = useFactor(x.engine, nil, 0)
 	if x.trouble != nil {
 		warn("%v", x.trouble.cause)
 	}

@@ -45,8 +45,16 @@ const coarseRebase = 0.03
 func (q *squares) begin(e linalg.Engine) {
 	q.coarse, q.moved = nil, math.Inf(1)
 	if q.enabled {
-		q.coarse = e.Coarse()
+		q.coarse = coarseOf(e)
 	}
+}
+
+// coarseOf is the engine on a coarser kernel within e's, nil where there is none.
+func coarseOf(e linalg.Engine) linalg.Engine {
+	if levels, ok := e.(linalg.Multilevel); ok {
+		return levels.Coarse()
+	}
+	return nil
 }
 
 // after decides, by how far a pass moved, whether the next one takes G o G itself.

@@ -69,7 +69,7 @@ func (t *jacobian) linearize(x *Iterate, image Cavities) {
 	s.siteSlopes(t.slopes, x)
 	t.average(x.SiteParams)
 	t.read(image)
-	if t.coupler = s.engine.Coupler(); t.coupler != nil {
+	if t.coupler = linalg.CouplerOf(s.engine); t.coupler != nil {
 		t.coupler.Couple(t.products, x.U)
 		return
 	}
@@ -116,7 +116,7 @@ func (t *jacobian) couple(p SiteParams) {
 		t.root[j] = math.Max(math.Sqrt(u), minRoot)
 		t.inverse[j] = 1 / t.root[j]
 	}
-	s.engine.CopyG(t.scaled)
+	linalg.CopyG(s.engine, t.scaled)
 	s.each(func(i int) {
 		row := rowOf(t.scaled, i)
 		for j, r := range t.root {

@@ -37,11 +37,12 @@ func (g *gMover) factorize(d []float64) error {
 // expected to change G by at most maxError. It reports false where not, or where it breaks
 // down, after which it is not tried again.
 func (g *gMover) factorizeSingle(d []float64, maxError float64) bool {
-	if g.noSingle || g.engine.SingleError(d) > maxError {
+	dense, ok := g.engine.(linalg.Dense)
+	if !ok || g.noSingle || dense.SingleError(d) > maxError {
 		return false
 	}
 	defer g.clock(time.Now())
-	if g.engine.FactorizeSingle(d) != nil {
+	if dense.FactorizeSingle(d) != nil {
 		g.noSingle = true
 		return false
 	}
@@ -49,10 +50,14 @@ func (g *gMover) factorizeSingle(d []float64, maxError float64) bool {
 	return true
 }
 
-// rankUpdate moves d by delta at the listed sites (M03-65).
+// rankUpdate moves d by delta at the listed sites (M03-65), if the engine can.
 func (g *gMover) rankUpdate(sites []int, delta []float64) error {
+	dense, ok := g.engine.(linalg.Dense)
+	if !ok {
+		return linalg.ErrUpdate
+	}
 	defer g.clock(time.Now())
-	if err := g.engine.RankUpdate(sites, delta); err != nil {
+	if err := dense.RankUpdate(sites, delta); err != nil {
 		return err
 	}
 	g.counts.Woodbury++

@@ -3,6 +3,7 @@ package solver_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"bootbench/kernel"
@@ -77,15 +78,30 @@ func TestCoarser(t *testing.T) {
 type misled struct {
 	*linalg.LowRankEngine
 	scale float64 // of products on the coarser one, 0: there is none
-	guess float64 // factor on estimated cavities
+	guess float64 // by which its cavities err, at each refresh in another way
 }
 
 type wrong struct {
 	linalg.Engine
-	scale float64
+	scale, guess float64
+	refreshes    int
 }
 
-func (e wrong) MulVecSquaredOffDiag(dst, x []float64) {
+func (e *wrong) Factorize(d []float64) error {
+	e.refreshes++
+	return e.Engine.Factorize(d)
+}
+
+func (e *wrong) Diag() (chi, b []float64) {
+	chi, b = e.Engine.Diag()
+	b = slices.Clone(b)
+	for i := range b {
+		b[i] *= 1 + e.guess*math.Sin(float64(i+e.refreshes))
+	}
+	return chi, b
+}
+
+func (e *wrong) MulVecSquaredOffDiag(dst, x []float64) {
 	e.Engine.MulVecSquaredOffDiag(dst, x)
 	for i := range dst {
 		dst[i] *= e.scale
@@ -96,17 +112,7 @@ func (e misled) Coarse() linalg.Engine {
 	if e.scale == 0 {
 		return nil
 	}
-	return wrong{e.LowRankEngine.Coarse(), e.scale}
-}
-
-func (e misled) PredictDiag(move, chi, b []float64) bool {
-	valid := e.LowRankEngine.PredictDiag(move, chi, b)
-	for i := range chi {
-		c := b[i] / chi[i] * (1 + e.guess*math.Sin(float64(i)))
-		chi[i] = 1 / (c + e.Precisions()[i] + move[i])
-		b[i] = c * chi[i]
-	}
-	return valid
+	return &wrong{e.LowRankEngine.Coarse(), e.scale, e.guess, 0}
 }
 
 // TestMisled: a coarser kernel that misleads costs time, never the answer.

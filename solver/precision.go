@@ -327,12 +327,12 @@ func (c *precisionIteration) predict() {
 		p.errorConstant = c.Residual / square
 	}
 	c.engine.FormG()
-	d := c.engine.Precisions()
+	d, response := c.engine.Precisions(), linalg.NewResponse(c.engine)
 	for range maxPredictions {
 		for i := range p.move {
 			p.move[i] = c.next[i] - d[i]
 		}
-		c.engine.PredictDiag(p.move, p.chi, p.b)
+		response.PredictDiag(p.move, p.chi, p.b)
 		c.respond(p.move, p.chi, p.b)
 		moved := c.relativeChange(p.move, c.next, p.chi)
 		if math.IsNaN(moved) {

@@ -71,7 +71,7 @@ func (x *fixedPoint) roundingChange() float64 {
 func (x *fixedPoint) imageBy(k *linalg.Sym, image Cavities) bool {
 	engine := x.settings.Engine(k)
 	if x.search.phase != FixedPoint || x.newton == nil {
-		engine.UseFactor(x.accepted.D, x.factorRoom())
+		useFactor(engine, x.accepted.D, x.factorRoom())
 	}
 	if engine.Factorize(x.accepted.D) != nil {
 		return false

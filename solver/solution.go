@@ -149,7 +149,7 @@ func (s *Solution) Covariance(dst []float64, site int) error {
 
 // InputDim is the length of the row that describes a new input to Predict: M for a
 // kernel matrix that is held whole, the rank for a low-rank one, at least 1.
-func (s *Solution) InputDim() int { return s.engine.InputDim() }
+func (s *Solution) InputDim() int { return linalg.InputDim(s.kernel) }
 
 // Predict is the mean and the variance over resamples of the predictor at P
 // new inputs (M03-48). rows holds P x Width numbers, row-major, and is
@@ -177,7 +177,13 @@ func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error)
 
 // Bytes is the memory that the solution keeps alive, K included.
 func (s *Solution) Bytes() int64 {
-	return s.engine.Bytes() + 8*int64(8*len(s.sites)+len(s.y))
+	n, held := len(s.sites), int64(0)
+	if factor := linalg.FactorOf(s.kernel); factor != nil {
+		held = linalg.LowRankBytes(n, factor.Rank())
+	} else {
+		held = linalg.DenseBytes(n, 0)
+	}
+	return held + 8*int64(8*n+len(s.y))
 }
 
 // readCavities fills everything that follows from d, g and the sites' share u

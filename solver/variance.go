@@ -97,7 +97,7 @@ func (l *varianceSystem) solveCoarse(u []float64, tol float64) bool {
 	if !l.enabled(CoarseKernels) {
 		return false
 	}
-	coarse := l.engine.Coarse()
+	coarse := coarseOf(l.engine)
 	return coarse != nil && l.solveTwoLevel(coarse, u, tol)
 }
 

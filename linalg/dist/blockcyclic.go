@@ -42,19 +42,7 @@ const maxNumbers = math.MaxInt32
 // blockCyclicBytes is Servants.Bytes.
 func blockCyclicBytes(g Grid, n, block int) int64 {
 	rows, cols := largestPart(g, n, cmp.Or(block, DefaultBlock))
-	batch, p := updateBatch(n, g.Size()), &core.Plan{Dry: true}
-	new(BlockCyclic).allocate(p, n, rows, cols)
-	new(Engine).allocate(p, n, rows)
-	new(core.Update).Reserve(p, n, batch)
-	p.Vector((rows + cols) * batch)
-	return p.Bytes()
-}
-
-// allocate takes from p a part of the given shape of a matrix of order n.
-func (k *BlockCyclic) allocate(p *core.Plan, n, rows, cols int) {
-	k.stride = max(1, rows)
-	k.diag, k.below = p.Vector(n), p.Ints(cols)
-	k.part = p.Vector(max(1, k.stride*cols)) // at least one number, whose address a library may want
+	return 8 * (int64(rows)*int64(cols) + 8*int64(n) + core.Lanes*int64(rows) + 2*int64(cols))
 }
 
 // largestPart is the shape of rank 0's.
@@ -106,7 +94,8 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 	row, col := g.Position()
 	k := &BlockCyclic{grid: g, source: source, n: n, block: block}
 	k.rows, k.cols = ownedIndices(n, block, rows, row), ownedIndices(n, block, cols, col)
-	k.allocate(&core.Plan{}, n, len(k.rows), len(k.cols))
+	k.stride, k.diag, k.below = max(1, len(k.rows)), make([]float64, n), make([]int, len(k.cols))
+	k.part = make([]float64, max(1, k.stride*len(k.cols))) // at least one number, whose address a library may want
 	if err := agree(g, source.GramDiagonal(k.diag), nil); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package dist
 
 import (
 	"math"
+	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -20,29 +21,19 @@ const strip = 128
 type Engine struct {
 	k        *BlockCyclic
 	sites    core.Sites
-	expanded bool        // the triangle holds G with a zero diagonal; otherwise L^-1
-	update   core.Update // workspace of RankUpdate
-	sums     []float64   // workspace, two vectors
+	expanded bool      // the triangle holds G with a zero diagonal; otherwise L^-1
+	sums     []float64 // workspace, two vectors
 	lanes    [core.Lanes][]float64
 }
 
 // newEngine returns an engine on k, whose triangle it takes over.
 func newEngine(k *BlockCyclic) *Engine {
-	e := &Engine{k: k}
-	e.allocate(&core.Plan{}, k.n, len(k.rows))
+	e := &Engine{k: k, sites: core.NewSites(k.n), sums: make([]float64, 2*k.n)}
+	for i := range e.lanes {
+		e.lanes[i] = make([]float64, len(k.rows))
+	}
 	return e
 }
-
-// allocate takes from p what an engine holds beside a part of so many rows.
-func (e *Engine) allocate(p *core.Plan, n, rows int) {
-	e.sites, e.sums = core.NewSites(p, n), p.Vector(2*n)
-	for i := range e.lanes {
-		p.Vectors(rows, &e.lanes[i])
-	}
-}
-
-// N is the order of K.
-func (e *Engine) N() int { return e.k.n }
 
 // Diag is diag(G) and 1 - d diag(G).
 func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
@@ -52,14 +43,6 @@ func (e *Engine) Precisions() []float64 { return e.sites.D }
 
 // Valid reports whether the engine is the newest one on the newest matrix, whose part the servants hold.
 func (e *Engine) Valid() bool { return e.k.engine == e && e.k.servants.current == e.k }
-
-// Bytes is the memory that this rank holds.
-func (e *Engine) Bytes() int64 {
-	p := &core.Plan{Dry: true}
-	new(BlockCyclic).allocate(p, e.k.n, len(e.k.rows), len(e.k.cols))
-	new(Engine).allocate(p, e.k.n, len(e.k.rows))
-	return p.Bytes() + e.update.Bytes()
-}
 
 // Factorize computes G at d.
 func (e *Engine) Factorize(d []float64) (err error) {
@@ -306,11 +289,6 @@ func (e *Engine) squares(dst, x []float64) {
 	k.grid.Reduce(dst)
 }
 
-// PredictDiag is that of linalg.CholeskyEngine.
-func (e *Engine) PredictDiag(move, chi, b []float64) (valid bool) {
-	return e.sites.PredictDiag(e.MulVecSquaredOffDiag, move, chi, b)
-}
-
 // Row writes row i of G into dst.
 func (e *Engine) Row(dst []float64, i int) {
 	e.mustBeExpanded()
@@ -321,25 +299,25 @@ func (e *Engine) Row(dst []float64, i int) {
 // column leaves column i of G without its diagonal in rank 0's dst.
 func (e *Engine) column(dst []float64, i int) {
 	clear(dst)
-	e.k.symmetricColumn(dst, 1, i, 1)
+	e.k.symmetricColumn(dst, i)
 	e.k.grid.Reduce(dst)
 }
 
 // symmetricColumn writes the part's share of column (and row) site of the symmetric matrix
-// without its diagonal, times scale, into every stride-th number of dst.
-func (k *BlockCyclic) symmetricColumn(dst []float64, stride, site int, scale float64) {
-	if c, own := position(k.cols, site); own {
+// without its diagonal into dst.
+func (k *BlockCyclic) symmetricColumn(dst []float64, site int) {
+	if c, own := slices.BinarySearch(k.cols, site); own {
 		column := k.column(c)
 		for p := k.below[c]; p < len(column); p++ {
-			dst[k.rows[p]*stride] = scale * column[p]
+			dst[k.rows[p]] = column[p]
 		}
 	}
-	if p, own := position(k.rows, site); own {
+	if p, own := slices.BinarySearch(k.rows, site); own {
 		for c, j := range k.cols {
 			if j >= site {
 				break
 			}
-			dst[j*stride] = scale * k.part[c*k.stride+p]
+			dst[j] = k.part[c*k.stride+p]
 		}
 	}
 }
@@ -360,27 +338,33 @@ func (e *Engine) MulRows(dst, x blas64.General) {
 	}
 }
 
-// CopyG writes all of G.
-func (e *Engine) CopyG(dst blas64.General) {
-	for i := range e.k.n {
-		e.Row(dst.Data[i*dst.Stride:i*dst.Stride+e.k.n], i)
-	}
+// Predictor reads off kernel vectors.
+func (e *Engine) Predictor(field, scatter []float64) linalg.Predictor {
+	return &distributedPredictor{e, field, scatter}
 }
 
-// linalg.Product32 is MulRows on rows of double precision.
-func (e *Engine) Product32() linalg.Product32 { return linalg.DoubleProduct{Engine: e} }
+type distributedPredictor struct {
+	engine         *Engine
+	field, scatter []float64
+}
 
-// FactorizeSingle refuses: ScaLAPACK is bound in double precision only.
-func (e *Engine) FactorizeSingle([]float64) error { return linalg.ErrSingle }
-
-// SingleError is infinite.
-func (e *Engine) SingleError([]float64) float64 { return math.Inf(1) }
-
-// Coarse is nil: a kernel that is spread holds no coarser one.
-func (e *Engine) Coarse() linalg.Engine { return nil }
-
-// Coupler is nil.
-func (e *Engine) Coupler() linalg.Coupler { return nil }
-
-// UseFactor changes nothing.
-func (e *Engine) UseFactor([]float64, int64) (rank int, used bool) { return e.k.n, false }
+// Predict is that of linalg.CholeskyEngine.
+func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
+	e := p.engine
+	n, count := e.k.n, len(mean)
+	weighted, product := make([]float64, len(rows)), make([]float64, len(rows))
+	for r := range count {
+		for i, k := range rows[r*n : (r+1)*n] {
+			weighted[r*n+i] = e.sites.D[i] * k
+		}
+	}
+	e.multiplyAll(product, weighted, count)
+	for r := range count {
+		mean[r], variance[r] = 0, 0
+		for i, k := range rows[r*n : (r+1)*n] {
+			response := e.sites.B[i]*k - product[r*n+i]
+			mean[r] += response * p.field[i]
+			variance[r] += response * response * p.scatter[i]
+		}
+	}
+}

@@ -35,7 +35,6 @@ const (
 	opProduct             // Numbers: Ints[0] vectors
 	opSquares             // Numbers: a vector
 	opColumn              // Ints[0]: site
-	opUpdate              // Ints: sites; Numbers: delta
 )
 
 // order is what rank 0 sends before all ranks do it.
@@ -101,8 +100,6 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 			e.squares(make([]float64, len(numbers)), numbers)
 		case opColumn:
 			e.column(make([]float64, k.n), o.Ints[0])
-		case opUpdate:
-			e.rankUpdate(o.Ints, numbers)
 		}
 	}
 }
@@ -135,7 +132,7 @@ func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides,
 }
 
 // Bytes is the memory that a rank takes for a matrix of order n in blocks of the given edge (0:
-// DefaultBlock): its part, the engine, and a batch of an update with what is gathered for it.
+// DefaultBlock): its part and the engine.
 func (s *Servants) Bytes(n, block int) int64 { return blockCyclicBytes(s.grid, n, block) }
 
 // together runs f, rank 0's part of an order, after the servants have got it.

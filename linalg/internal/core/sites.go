@@ -10,8 +10,6 @@ type Sites struct {
 	D             []float64 // that of G
 	Root, Inverse []float64 // d^1/2, kept away from zero, and 1/d^1/2
 	Chi, B        []float64 // diag(G), 1 - d chi
-	coupling      []float64 // sum_{j != i} G_ij^2 d_j, see PredictDiag
-	couplingValid bool      // coupling is that of G
 }
 
 // smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for
@@ -21,9 +19,9 @@ type Sites struct {
 const smallestRoot = 1e-70
 
 // NewSites allocates n sites.
-func NewSites(p *Plan, n int) (s Sites) {
-	p.Vectors(n, &s.D, &s.Root, &s.Inverse, &s.Chi, &s.B, &s.coupling)
-	return s
+func NewSites(n int) Sites {
+	v := func() []float64 { return make([]float64, n) }
+	return Sites{D: v(), Root: v(), Inverse: v(), Chi: v(), B: v()}
 }
 
 // MoveTo stores d.
@@ -33,7 +31,6 @@ func (s *Sites) MoveTo(d []float64) {
 		s.Root[i] = math.Max(math.Sqrt(v), smallestRoot)
 		s.Inverse[i] = 1 / s.Root[i]
 	}
-	s.couplingValid = false
 }
 
 // SiteError reports an unusable site parameter.

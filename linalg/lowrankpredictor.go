@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// InputDim is the length of the row of numbers that describes a new input to a Predictor: its kernel with every
-// site, or its coordinates in the basis of a factor (see LowRankPlusDiag.Coordinates), at least 1.
+// InputDim is the length of the row of numbers that describes a new input to a Predictor: its kernel with
+// every site, or its coordinates in the basis of a factor (see LowRankPlusDiag.Coordinates), at least 1.
 func InputDim(k Kernel) int {
 	if f := FactorOf(k); f != nil {
 		return max(1, f.rank)

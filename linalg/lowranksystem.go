@@ -32,8 +32,8 @@ const leastShift = 1e-10
 // System prepares to solve with k, which it does not change.
 func (k *LowRankPlusDiag) System() *LowRankSystem {
 	v := func() []float64 { return make([]float64, k.n) }
-	s := &LowRankSystem{k: k, least: v(), v: v(), root: v(), rest: v(), product: v(), small: make([]float64, k.rank),
-		lower: newGeneral(k.rank, k.rank), room: newLanes(k.n, k.rank, false)}
+	s := &LowRankSystem{k: k, least: v(), v: v(), root: v(), rest: v(), product: v(),
+		small: make([]float64, k.rank), lower: newGeneral(k.rank, k.rank), room: newLanes(k.n, k.rank, false)}
 	floats.ScaleTo(s.least, leastShift, Diagonal(k))
 	return s
 }

@@ -43,8 +43,8 @@ func CheckMemory(need, limit int64, what string) error {
 	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, FormatBytes(need), FormatBytes(room))
 }
 
-// DenseBytes is the memory of a kernel matrix of order n that is held whole and of an engine on it, with a bias or
-// without, that moves so many sites at a time.
+// DenseBytes is the memory of a kernel matrix of order n that is held whole and of an engine on it, with a
+// bias or without, that moves so many sites at a time.
 func DenseBytes(n, moved int) int64 {
 	vectors := 28 + int64(moved) // over the sites: of the engine, a bias, an update
 	small := int64(blas.SmallWork(n))

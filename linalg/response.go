@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Response estimates the diagonals of G and of I - diag(d)G after a change of d, at a small part of the cost of
-// Factorize, around the G that an engine has: it is valid until G changes. Of a Multilevel engine the cavities
-// c = b/chi are scaled as those of the coarser kernel change,
+// Response estimates the diagonals of G and of I - diag(d)G after a change of d, at a small part of the cost
+// of Factorize, around the G that an engine has: it is valid until G changes. Of a Multilevel engine the
+// cavities c = b/chi are scaled as those of the coarser kernel change,
 //
 //	c_i(d+e) = c_i(d) c'_i(d+e)/c'_i(d),
 //

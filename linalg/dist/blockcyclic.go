@@ -95,7 +95,7 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 	k := &BlockCyclic{grid: g, source: source, n: n, block: block}
 	k.rows, k.cols = ownedIndices(n, block, rows, row), ownedIndices(n, block, cols, col)
 	k.stride, k.diag, k.below = max(1, len(k.rows)), make([]float64, n), make([]int, len(k.cols))
-	k.part = make([]float64, max(1, k.stride*len(k.cols))) // at least one number, whose address a library may want
+	k.part = make([]float64, max(1, k.stride*len(k.cols))) // not empty: libraries may want its address
 	if err := agree(g, source.GramDiagonal(k.diag), nil); err != nil {
 		return nil, err
 	}

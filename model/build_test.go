@@ -355,48 +355,6 @@ func skipUnderRace(t *testing.T) {
 	}
 }
 
-// TestTheoryBytes holds the estimate to what building and solving hold at a time,
-// within a tenth: a matrix that the estimate forgot, or that is not needed, would be
-// a quarter of it or more. (Of the square loss's low-rank updates, which few solves
-// make, it counts the most. Pure Go holds half a megabyte more than is counted, it is not
-// known for what: the matrix is large beside that.)
-func TestTheoryBytes(t *testing.T) {
-	skipUnderRace(t)
-	regression := model.Spec{Set: load(t, "synthetic:friedman1,n=1200"), Kernel: kernel.Spec{Amplitude: 25,
-		Constant: 200},
-		Loss: loss.Square{Noise: 10}, Standardize: true}
-	margin := model.Spec{Set: load(t, "synthetic:rings,n=500,d=5"), Loss: loss.Hinge{C: 1},
-		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
-	lowrank := regression
-	lowrank.Set, lowrank.Storage, lowrank.Rank = load(t, "synthetic:friedman1,n=6000"), model.LowRank, 256
-	tube, logistic := regression, margin
-	tube.Set, tube.Loss = load(t, "synthetic:friedman1,n=400"), loss.EpsInsensitive{C: 1, Epsilon: 0.1}
-	logistic.Loss = loss.Logistic{C: 1}
-	for name, spec := range map[string]model.Spec{"square": regression, "hinge": margin, "eps": tube,
-		"logistic": logistic, "low rank": lowrank} {
-		least := 0.9
-		if name == "square" {
-			least = 0.6
-		}
-		var m *model.Model
-		holds := func(bytes float64) bool {
-			q := bytes / float64(m.TheoryBytes())
-			return q >= least && q <= 1.1
-		}
-		bytes := peakThat(holds, func() {
-			m = build(t, spec)
-			if _, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}); err != nil {
-				t.Error(err)
-			}
-		})
-		if q := bytes / float64(m.TheoryBytes()); !holds(bytes) {
-			t.Errorf("%s: %.0f bytes at most, %d estimated (%.2f)", name, bytes, m.TheoryBytes(), q)
-		} else {
-			t.Logf("%s %.2f", name, q)
-		}
-	}
-}
-
 // TestLittleMemory: one byte less than the least is refused. A margin loss goes
 // without Newton's method where there is no room for it, says so in the estimate, and
 // keeps to that.
@@ -442,18 +400,3 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestMergedMatrixMemory: a precomputed kernel with repeated examples is read
-// whole before its repetitions go, and needs the memory for that.
-func TestMergedMatrixMemory(t *testing.T) {
-	spec := precomputed(grid(t, 300)) // 25 sites
-	m := build(t, spec)
-	need := m.TheoryBytes() + linalg.SymBytes(300)
-	spec.MaxBytes = need - 1
-	if _, err := model.Build(spec); !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("one byte short: %v", err)
-	}
-	spec.MaxBytes = need
-	if q := allocated(func() { build(t, spec) }) / float64(linalg.SymBytes(300)); q < 1 || q > 1.2 {
-		t.Errorf("%.2f matrices over the examples allocated", q)
-	}
-}

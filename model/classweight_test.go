@@ -3,7 +3,6 @@ package model_test
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -164,28 +163,3 @@ func TestClassWeightsRetrained(t *testing.T) {
 	}
 }
 
-// TestClassWeightsOfOne: weights 1, and balanced ones of classes of one size, change nothing, to
-// the last bit; the fingerprint is that of no weights, and another with others.
-func TestClassWeightsOfOne(t *testing.T) {
-	law := resample.Poisson{Ratio: 1}
-	plain, other := weightedSpecs(t, loss.ClassWeights{}),
-		weightedSpecs(t, loss.ClassWeights{Negative: 1, Positive: 2})
-	balanced := loss.Balanced(plain[0].Set.Y)
-	for k, spec := range weightedSpecs(t, balanced) {
-		if spec.Bias {
-			continue
-		}
-		solved := func(spec model.Spec) []float64 {
-			s := need.One(build(t, spec).Solve(context.Background(), law, solver.Settings{}))(t)
-			_, each := s.LeftOut(loss.ZeroOne{})
-			return append(slices.Concat(s.Mean, s.Var), each...)
-		}
-		if !slices.Equal(solved(spec), solved(plain[k])) {
-			t.Errorf("%s: %+v change the answer", spec.Loss.Name(), balanced)
-		}
-		a, b, c := spec.Key(law), plain[k].Key(law), other[k].Key(law)
-		if a != b || a == c {
-			t.Errorf("%s: keys %s, %s, %s", spec.Loss.Name(), a, b, c)
-		}
-	}
-}

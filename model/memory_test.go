@@ -2,19 +2,15 @@ package model_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 
 	"bootbench/dataset"
-	"bootbench/internal/need"
 	"bootbench/kernel"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/retrain"
-	"bootbench/solver"
 )
 
 // TestForecasts: what a fit, retraining by either method, predicting and refining hold at a time beside what
@@ -77,38 +73,5 @@ func together(workers int) func(b int, f []float64) (bool, error) {
 			first.Wait()
 		}
 		return false, nil
-	}
-}
-
-// TestForecastsOfNewInputs is TestForecasts for predictions at 40,000 new inputs, and for refining at
-// some; one byte less than a forecast is refused.
-func TestForecastsOfNewInputs(t *testing.T) {
-	skipUnderRace(t)
-	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
-		Kernel: kernel.Spec{Amplitude: 25, Constant: 200}, Standardize: true}
-	m := build(t, spec)
-	law, ctx := resample.Poisson{Ratio: 1}, context.Background()
-	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	many := &dataset.Inputs{X: load(t, "synthetic:friedman1,n=40000,seed=2").X}
-	forecasts(t, "predicting", m.PredictBytes(many.M()), func() {
-		if _, err := m.Predict(s, many); err != nil {
-			t.Error(err)
-		}
-	})
-	some := &dataset.Inputs{X: load(t, "synthetic:friedman1,n=3000,seed=2").X}
-	cross := need.One(m.CrossAllInputs(some))(t)
-	how := model.RefineSettings{Resamples: 300, Workers: 2, Tests: []loss.Test{loss.SquareTest{}}, Cross: cross}
-	forecasts(t, "refining", m.RefineBytes(how), func() {
-		if _, err := m.Refine(ctx, s, law, how); err != nil {
-			t.Error(err)
-		}
-	})
-	m.MaxBytes = linalg.SymBytes(300) + m.PredictBytes(many.M()) - 1
-	if _, err := m.Predict(s, many); !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("predicting with too little memory: %v", err)
-	}
-	m.MaxBytes = linalg.SymBytes(300) + 8<<20 // less than the new inputs take, whatever the blocks
-	if _, err := m.Refine(ctx, s, law, how); !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("refining with too little memory: %v", err)
 	}
 }

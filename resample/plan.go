@@ -30,24 +30,3 @@ func (p Resamples) Fit(r int, weight []float64) (target []float64) {
 
 // Period is that of the scheme.
 func (p Resamples) Period() int { return Period(p.Scheme) }
-
-// LeaveOut is the plan whose fit r trains on all examples but those of Sets[r]: leave-one-out, the folds of a
-// cross-validation, groups.
-type LeaveOut struct {
-	Sets [][]int
-	Y    []float64
-}
-
-// Fit is Plan.Fit.
-func (p LeaveOut) Fit(r int, weight []float64) (target []float64) {
-	for i := range weight {
-		weight[i] = 1
-	}
-	for _, i := range p.Sets[r] {
-		weight[i] = 0
-	}
-	return p.Y
-}
-
-// Period is 1: there is nothing random.
-func (LeaveOut) Period() int { return 1 }

@@ -399,4 +399,3 @@ func TestLittleMemory(t *testing.T) {
 		t.Errorf("square loss, one byte short: %v", err)
 	}
 }
-

@@ -162,4 +162,3 @@ func TestClassWeightsRetrained(t *testing.T) {
 		}
 	}
 }
-

@@ -32,11 +32,9 @@ func (c *Curve) Figures() []*Figure {
 		series, caption = append(series, refined),
 			caption+" Refined: the left-out error by exact resamples, with two standard errors."
 	}
-	return []*Figure{{
-		Name:    "curve-" + fileName(ShortName(c.Data)),
-		Title:   ShortName(c.Data) + ": error against the size of resamples",
-		Caption: caption, Panels: []Panel{{X: ratios, Y: Axis{Label: "error"}, Series: series}},
-	}}
+	return []*Figure{NewFigure("curve-"+fileName(c.Data),
+		ShortName(c.Data)+": error against the size of resamples", caption, ratios,
+		Axis{Label: "error"}, series...)}
 }
 
 // PointFigures show the values per example: the spread of the predictor over
@@ -49,12 +47,9 @@ func PointFigures(name string, p *Points) []*Figure {
 	for i, m := range p.Mean {
 		spread.Add(m, math.Sqrt(p.Variance[i]))
 	}
-	figures := []*Figure{{
-		Name: name + "-spread", Title: "spread of the predictor over resamples",
-		Caption: "Standard deviation over resamples of the prediction at every example, against its mean.",
-		Panels: []Panel{{X: Axis{Label: "mean prediction"}, Y: Axis{Label: "standard deviation"},
-			Series: []Series{spread}, Legend: NoLegend}},
-	}}
+	figures := []*Figure{NewFigure(name+"-spread", "spread of the predictor over resamples",
+		"Standard deviation over resamples of the prediction at every example, against its mean.",
+		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread)}
 	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
 		figures = append([]*Figure{targetFigure(name, p)}, figures...)
 	}
@@ -67,12 +62,9 @@ func PointFigures(name string, p *Points) []*Figure {
 	for i, e := range sorted {
 		errors.Add(100*(float64(i)+0.5)/float64(len(sorted)), e)
 	}
-	return append(figures, &Figure{
-		Name: name + "-errors", Title: "errors of the examples",
-		Caption: "Expected loss of every example over the resamples that leave it out, in rising order.",
-		Panels: []Panel{{X: Axis{Label: "share of the examples, %", Min: 0, Max: 100},
-			Y: Axis{Label: "left-out loss"}, Series: []Series{errors}, Legend: NoLegend}},
-	})
+	return append(figures, NewFigure(name+"-errors", "errors of the examples",
+		"Expected loss of every example over the resamples that leave it out, in rising order.",
+		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
 }
 
 // PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
@@ -83,7 +75,7 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 	}
 	caption := "The bars are the spread of the trained predictor, not that of new observations."
 	mean := Series{Mark: Dots, Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*interval.Level)}
-	target := Series{Label: "target", Mark: Crosses, Colour: 1}
+	target := Series{Label: "target", Mark: Triangles, Colour: 1}
 	band := [2]Series{{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of new observations",
 		100*interval.Level)}, {Mark: Line, Colour: 2}}
 	order := make([]int, len(p.Mean))
@@ -106,12 +98,9 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 		series = append(series, band[:]...)
 		series[0].Label, caption = "mean", "The lines are where new observations fall."
 	}
-	return []*Figure{{
-		Name: "predict", Title: "predictions at new inputs",
-		Caption: "Mean prediction over resamples in rising order. " + caption,
-		Panels: []Panel{{X: Axis{Label: "new input, by mean prediction"}, Y: Axis{Label: "prediction"},
-			Series: series, Legend: TopLeft}},
-	}}
+	return []*Figure{NewFigure("predict", "predictions at new inputs",
+		"Mean prediction over resamples in rising order. "+caption,
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series...)}
 }
 
 // orNaN marks a figure that is not known.
@@ -128,17 +117,16 @@ func (l *LeaveOneOut) Figures() []*Figure {
 	if len(l.Methods) < 2 {
 		return nil
 	}
-	p := Panel{X: Axis{Label: "seconds", Log: true}, Y: Axis{Label: "estimated error"}}
+	var series []Series
 	for i, m := range l.Methods {
 		label := m.Method
 		if m.Rho > 0 {
 			label += fmt.Sprintf(", rho %v", m.Rho)
 		}
-		p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds},
+		series = append(series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds},
 			Y: []float64{float64(m.Error)}})
 	}
-	return []*Figure{{
-		Name: "loo-methods", Title: "leave-one-out: cost and estimate",
-		Caption: "Share of left-out errors by every method, against its time.", Panels: []Panel{p},
-	}}
+	return []*Figure{NewFigure("loo-methods", "leave-one-out: cost and estimate",
+		"Share of left-out errors by every method, against its time.",
+		Axis{Label: "seconds", Log: true}, Axis{Label: "estimated error"}, series...)}
 }

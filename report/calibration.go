@@ -75,14 +75,9 @@ func ReliabilityFigure(c *Calibration) []*Figure {
 		o, n := c.Observed[i], float64(c.Count[i])
 		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial share, were p right
 	}
-	unit := Axis{Min: 0, Max: 1}
-	x, y := unit, unit
-	x.Label, y.Label = "probability of +1", "share of +1"
-	return []*Figure{{
-		Name: "reliability", Title: "reliability of the probabilities",
-		Caption: "Share of the label +1 among left-out examples of about that probability, with its standard " +
+	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
+		"Share of the label +1 among left-out examples of about that probability, with its standard "+
 			"error; on the diagonal they are right.",
-		Panels: []Panel{{X: x, Y: y, Legend: TopLeft, Series: []Series{shares,
-			{Label: "as stated", Mark: Dashed, Colour: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}},
-	}}
+		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
+		Diagonal("as stated"))}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"bootbench/bench"
 )
@@ -30,41 +29,32 @@ func (c *Comparison) Lead() []string {
 // WriteCSV writes the rows, one line each, columns as in the JSON document.
 func (c *Comparison) WriteCSV(w io.Writer) error { return WriteRows(w, c.Rows) }
 
-func (c *Comparison) document() *document {
-	d := &document{}
-	rowTable(d, c, c.Rows)
-	d.gap()
-	d.blocks = append(d.blocks, c.head().blocks...)
-	return d
-}
+func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
 
 func (c *Comparison) head() *document {
 	d := &document{}
-	d.legend(
-		[2]string{"theory s", "seconds of the theory"},
-		[2]string{"fits", "theory s in bootstrap fits, repeated rows merged"},
-		[2]string{"theory error",
-			"left-out error by the theory; retrained +-: by retraining, with its standard error"},
-		[2]string{"var error", `relative error of the theory in the variances per point, "-" where ` +
-			"retraining is too noisy to tell"},
-		[2]string{"speed-up", "time of as many retrainings as reach the same error in the variances, over " +
-			"theory s"},
-		[2]string{"refined +-", "left-out error by exact resamples around the theory, with its standard error"},
-		[2]string{"refined s", "seconds of both; faster: time of as many retrainings as have that standard " +
-			"error, over refined s"},
-	)
+	d.line("theory s", "seconds of the theory")
+	d.line("fits", "theory s in bootstrap fits, repeated rows merged")
+	d.line("theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error")
+	d.line("var error", `relative error of the theory in the variances per point, "-" where `+
+		"retraining is too noisy to tell")
+	d.line("speed-up", "time of as many retrainings as reach the same error in the variances, over theory s")
+	d.line("refined +-", "left-out error by exact resamples around the theory, with its standard error")
+	d.line("refined s", "seconds of both; faster: time of as many retrainings as have that standard "+
+		"error, over refined s")
+	d.gap()
 	return d
 }
 
 func (c *Comparison) columns() []column {
 	return []column{
-		{head: "data", width: nameWidth(c.Data), left: true}, {head: "n", width: 5}, {head: "ratio", width: 6},
-		{head: "theory s", width: 8},
-		{head: "fits", width: 5}, {head: "theory error", width: 12}, {head: "retrained", width: 9},
-		{head: "+-", width: 6},
-		{head: "var error", width: 9}, {head: "speed-up", width: 8},
-		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: "refined s", width: 9},
-		{head: "faster", width: 6},
+		{"data", nameWidth(c.Data), true}, {"n", 5, false}, {"ratio", 6, false},
+		{"theory s", 8, false},
+		{"fits", 5, false}, {"theory error", 12, false}, {"retrained", 9, false},
+		{"+-", 6, false},
+		{"var error", 9, false}, {"speed-up", 8, false},
+		{"refined", 8, false}, {"+-", 7, false}, {"refined s", 9, false},
+		{"faster", 6, false},
 	}
 }
 
@@ -92,14 +82,6 @@ func (c *Comparison) end() *document {
 		d.paragraph(sentence)
 	}
 	return d
-}
-
-// ShortName is the name of a data set, of a generated one that of its generator.
-func ShortName(data string) string {
-	if rest, ok := strings.CutPrefix(data, "synthetic:"); ok {
-		data, _, _ = strings.Cut(rest, ",")
-	}
-	return data
 }
 
 // compareGroups splits rows into runs of the same data set and loss, over sizes or

@@ -2,7 +2,8 @@ package report
 
 import (
 	"strconv"
-	"strings"
+
+	"gonum.org/v1/plot"
 
 	"bootbench/bench"
 )
@@ -16,18 +17,8 @@ func (c *Comparison) Figures() []*Figure {
 	return figures
 }
 
-// fileName keeps letters, digits and underscores.
-func fileName(data string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '-'
-	}, data), "-")
-}
-
 func compareName(rows []bench.CompareRow) string {
-	return "compare-" + fileName(ShortName(rows[0].Data))
+	return "compare-" + fileName(rows[0].Data)
 }
 
 func timeFigure(rows []bench.CompareRow) *Figure {
@@ -38,23 +29,17 @@ func timeFigure(rows []bench.CompareRow) *Figure {
 			break
 		}
 	}
-	return &Figure{
-		Name: compareName(rows) + "-time", Title: ShortName(rows[0].Data) + ": time",
-		Caption: "Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same " +
+	return NewFigure(compareName(rows)+"-time", ShortName(rows[0].Data)+": time",
+		"Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same "+
 			"accuracy of the variances per point.",
-		Panels: []Panel{{
-			X: sizeAxis(rows), Y: Axis{Label: "seconds", Log: true}, Legend: TopLeft,
-			Series: []Series{
-				against(equal, Joined, 0, rows,
-					func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
-				against("theory", Joined, 1, rows, func(r bench.CompareRow) float64 { return r.TheoryS }),
-				against("one naive bootstrap fit", Joined, 2, rows,
-					func(r bench.CompareRow) float64 { return r.NaiveFitS }),
-				against("one bootstrap fit, rows merged", Joined, 3, rows,
-					func(r bench.CompareRow) float64 { return r.ResampleFitS }),
-			},
-		}},
-	}
+		sizeAxis(rows), Axis{Label: "seconds", Log: true},
+		against(equal, Joined, 0, rows,
+			func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy * r.TheoryS }),
+		against("theory", Joined, 1, rows, func(r bench.CompareRow) float64 { return r.TheoryS }),
+		against("one naive bootstrap fit", Joined, 2, rows,
+			func(r bench.CompareRow) float64 { return r.NaiveFitS }),
+		against("one bootstrap fit, rows merged", Joined, 3, rows,
+			func(r bench.CompareRow) float64 { return r.ResampleFitS }))
 }
 
 func errorFigure(rows []bench.CompareRow) *Figure {
@@ -65,12 +50,9 @@ func errorFigure(rows []bench.CompareRow) *Figure {
 	for _, r := range rows {
 		retrained.Err = append(retrained.Err, 2*float64(r.RetrainSE))
 	}
-	return &Figure{
-		Name: compareName(rows) + "-error", Title: ShortName(rows[0].Data) + ": left-out error",
-		Caption: "Error on left-out examples: the theory, and retraining with two of its standard errors.",
-		Panels: []Panel{{X: sizeAxis(rows), Y: Axis{Label: "left-out error"},
-			Series: []Series{theory, retrained}}},
-	}
+	return NewFigure(compareName(rows)+"-error", ShortName(rows[0].Data)+": left-out error",
+		"Error on left-out examples: the theory, and retraining with two of its standard errors.",
+		sizeAxis(rows), Axis{Label: "left-out error"}, theory, retrained)
 }
 
 // against plots a figure of merit against the rows' positions; 0 means that it is
@@ -106,7 +88,7 @@ func sizeAxis(rows []bench.CompareRow) Axis {
 	}
 	for _, r := range rows {
 		x := position(rows, r)
-		a.Ticks = append(a.Ticks, Tick{At: x, Label: strconv.FormatFloat(x, 'g', 4, 64)})
+		a.Ticks = append(a.Ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', 4, 64)})
 	}
 	return a
 }

@@ -8,12 +8,7 @@ func (c *Curve) Title() string { return "Learning curve on " + ShortName(c.Data)
 // Lead is empty: the curve speaks for itself.
 func (c *Curve) Lead() []string { return nil }
 
-func (c *Curve) document() *document {
-	d := c.head()
-	rowTable(d, c, c.Results)
-	d.blocks = append(d.blocks, c.end().blocks...)
-	return d
-}
+func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 
 func (c *Curve) head() *document {
 	d := &document{}
@@ -26,11 +21,11 @@ func (c *Curve) head() *document {
 
 func (*Curve) columns() []column {
 	return []column{
-		{head: "ratio", width: 9}, {head: "S", width: 9}, {head: "distinct", width: 9},
-		{head: "left-out", width: 10},
-		{head: "refined", width: 8}, {head: "+-", width: 7}, {head: ".632", width: 10}, {head: ".632+", width: 10},
-		{head: "sweeps", width: 6}, {head: "seconds", width: 8},
-		{head: "status", left: true},
+		{"ratio", 9, false}, {"S", 9, false}, {"distinct", 9, false},
+		{"left-out", 10, false},
+		{"refined", 8, false}, {"+-", 7, false}, {".632", 10, false}, {".632+", 10, false},
+		{"sweeps", 6, false}, {"seconds", 8, false},
+		{"status", 0, true},
 	}
 }
 

@@ -49,7 +49,7 @@ func (e *Examples) document() *document {
 		predicted = "share of left-out predictions " + e.Labels.Name(1)
 	}
 	d.paragraph("The examples with the largest left-out errors:")
-	d.table([]column{{head: "row", left: true}, {head: "target"}, {head: predicted}, {head: "left-out error"}},
+	d.table([]string{"<row", "target", predicted, "left-out error"},
 		rows)
 	return d
 }
@@ -77,8 +77,7 @@ func (e *Examples) confusion(d *document) {
 			fmt.Sprintf("%.1f", count[of][1]), fmt.Sprintf("%.1f%%", 100*count[of][1-of]/max(all, 1))})
 	}
 	d.paragraph("Examples by label and by left-out prediction, averaged over resamples:")
-	d.table([]column{{head: "label", left: true}, {head: "predicted " + e.Labels.Name(-1)},
-		{head: "predicted " + e.Labels.Name(1)}, {head: "wrong"}}, rows)
+	d.table([]string{"<label", "predicted " + e.Labels.Name(-1), "predicted " + e.Labels.Name(1), "wrong"}, rows)
 }
 
 // targetFigure sets the left-out predictions of a regression against the targets.
@@ -95,11 +94,9 @@ func targetFigure(name string, p *Points) *Figure {
 		at.Label = "example"
 	}
 	ends := []float64{slices.Min(p.Target), slices.Max(p.Target)}
-	return &Figure{
-		Name: name + "-target", Title: "left-out prediction against target",
-		Caption: "Mean prediction of every example over the resamples that leave it out, against its target; the " +
+	return NewFigure(name+"-target", "left-out prediction against target",
+		"Mean prediction of every example over the resamples that leave it out, against its target; the "+
 			"line is where they are equal.",
-		Panels: []Panel{{X: Axis{Label: "target"}, Y: Axis{Label: "left-out prediction"}, Legend: TopLeft,
-			Series: []Series{at, {Label: "equal", Mark: Dashed, Colour: 6, X: ends, Y: ends}}}},
-	}
+		Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
+		Series{Label: "equal", Mark: Dashed, Colour: 6, X: ends, Y: ends})
 }

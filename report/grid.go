@@ -175,17 +175,17 @@ func (g *Grid) columns() []column {
 		for _, v := range a.Values {
 			width = max(width, len(v))
 		}
-		columns = append(columns, column{head: a.Name, width: width})
+		columns = append(columns, column{a.Name, width, false})
 	}
 	if g.byOther() {
-		columns = append(columns, column{head: g.By, width: 10})
+		columns = append(columns, column{g.By, 10, false})
 	}
-	columns = append(columns, column{head: "left-out", width: 10})
+	columns = append(columns, column{"left-out", 10, false})
 	if g.Refines {
-		columns = append(columns, column{head: "refined", width: 8}, column{head: "+-", width: 7})
+		columns = append(columns, column{"refined", 8, false}, column{"+-", 7, false})
 	}
-	return append(columns, column{head: ".632", width: 10}, column{head: ".632+", width: 10},
-		column{head: "sweeps", width: 6}, column{head: "seconds", width: 8}, column{head: "status", left: true})
+	return append(columns, column{".632", 10, false}, column{".632+", 10, false},
+		column{"sweeps", 6, false}, column{"seconds", 8, false}, column{"status", 0, true})
 }
 
 // byOther reports whether cells are compared by something else than the left-out error.
@@ -287,12 +287,7 @@ func (g *Grid) edges() string {
 // Title names the grid.
 func (g *Grid) Title() string { return "Bootstrap estimates of " + ShortName(g.Data) + " over a grid" }
 
-func (g *Grid) document() *document {
-	d := g.head()
-	rowTable(d, g, g.Results)
-	d.blocks = append(d.blocks, g.end().blocks...)
-	return d
-}
+func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 
 // solveColumns are the columns of WriteCSV after those of the axes and the objective.
 var solveColumns = []string{"test_loss", "test_error", "apparent_error", "no_information_error", "err632",

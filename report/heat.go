@@ -1,12 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -26,10 +26,11 @@ func (g *Grid) Figures() []*Figure {
 	if len(g.Over) > 2 {
 		folded = " Each cell shows the least error over the other parameters."
 	}
-	p := Panel{X: valueAxis(&g.Over[across]), Y: Axis{Label: what}, Legend: NoLegend}
+	x, y := valueAxis(&g.Over[across]), Axis{Label: what}
 	if down >= 0 {
-		p.Y = valueAxis(&g.Over[down])
+		y = valueAxis(&g.Over[down])
 	}
+	var series []Series
 	for row, label := range g.rows(down) {
 		s := Series{Label: label, Mark: Joined}
 		if down >= 0 {
@@ -38,15 +39,13 @@ func (g *Grid) Figures() []*Figure {
 		for column := range g.Over[across].Values {
 			s.Add(float64(column+1), g.least(across, column, down, row))
 		}
-		p.Series = append(p.Series, s)
+		series = append(series, s)
 	}
 	if g.Best != nil {
-		p.Series = append(p.Series, g.bestMark(across, down))
+		series = append(series, g.bestMark(across, down))
 	}
-	return []*Figure{{
-		Name: "grid-" + fileName(ShortName(g.Data)), Title: ShortName(g.Data) + ": " + what + " over the grid",
-		Caption: "Without retraining; the mark is the best cell." + folded, Panels: []Panel{p},
-	}}
+	return []*Figure{NewFigure("grid-"+fileName(g.Data), ShortName(g.Data)+": "+what+" over the grid",
+		"Without retraining; the mark is the best cell."+folded, x, y, series...)}
 }
 
 // mapAxes are the two axes with the most values, the later one across; down is -1 for a curve, and
@@ -73,7 +72,7 @@ func (g *Grid) bestMark(across, down int) Series {
 	cell := &g.Results[*g.Best]
 	place := func(axis int) float64 { return float64(slices.Index(g.Over[axis].Values, cell.Values[axis]) + 1) }
 	if down < 0 {
-		return Series{Label: "best", Mark: Crosses, Colour: 1, X: []float64{place(across)},
+		return Series{Label: "best", Mark: Triangles, Colour: 1, X: []float64{place(across)},
 			Y: []float64{cell.value()}}
 	}
 	return Series{Label: "best", Mark: Frame, Colour: 1, X: []float64{place(across)}, Y: []float64{place(down)}}
@@ -95,7 +94,7 @@ func (g *Grid) rows(down int) []string {
 func valueAxis(a *GridAxis) Axis {
 	axis := Axis{Label: a.Name, Min: 0.5, Max: float64(len(a.Values)) + 0.5}
 	for i, v := range a.Values {
-		axis.Ticks = append(axis.Ticks, Tick{At: float64(i + 1), Label: v})
+		axis.Ticks = append(axis.Ticks, plot.Tick{Value: float64(i + 1), Label: v})
 	}
 	return axis
 }
@@ -115,11 +114,11 @@ func (g *Grid) least(across, column, down, row int) float64 {
 	return least
 }
 
-// heat draws the series of a map, one row each from below: cells that are the darker the
-// smaller, by rank, with their numbers where there is room for them.
+// heat draws one row of a map, a series among others: cells that are the darker the smaller they are among
+// all of the map, by rank, with their numbers where there is room for them.
 type heat struct {
 	rows []Series
-	size vg.Length
+	row  int
 }
 
 // mostNumbers is the number of cells across up to which they hold numbers.
@@ -130,36 +129,27 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	var all []float64
 	for _, s := range h.rows {
-		all = append(all, s.Y...)
+		if s.Mark == Heat {
+			all = append(all, s.Y...)
+		}
 	}
 	all = slices.DeleteFunc(all, math.IsNaN)
 	slices.Sort(all)
 	style := p.X.Tick.Label
 	style.XAlign, style.YAlign, style.Color = text.XCenter, text.YCenter, color.Gray{1}
-	for row, s := range h.rows {
-		for i, v := range s.Y {
-			if math.IsNaN(v) {
-				continue
-			}
-			rank, _ := slices.BinarySearch(all, v)
-			light := float64(rank) / float64(max(1, len(all)-1))
-			shade := func(from uint8) uint8 { return uint8(float64(from) + (250-float64(from))*light) }
-			left, right, low, high := x(s.X[i]-0.5), x(s.X[i]+0.5), y(float64(row)+0.5), y(float64(row)+1.5)
-			c.FillPolygon(color.RGBA{shade(86), shade(180), shade(233), 255}, []vg.Point{{X: left, Y: low},
-				{X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
-			if len(s.Y) <= mostNumbers {
-				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, threeDigits(v))
-			}
+	s, low, high := h.rows[h.row], y(float64(h.row)+0.5), y(float64(h.row)+1.5)
+	for i, v := range s.Y {
+		if math.IsNaN(v) {
+			continue
+		}
+		rank, _ := slices.BinarySearch(all, v)
+		light := float64(rank) / float64(max(1, len(all)-1))
+		shade := func(from float64) uint8 { return uint8(from + (250-from)*light) }
+		left, right := x(s.X[i]-0.5), x(s.X[i]+0.5)
+		c.FillPolygon(color.RGBA{shade(86), shade(180), shade(233), 255}, []vg.Point{{X: left, Y: low},
+			{X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+		if len(s.Y) <= mostNumbers {
+			c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, fmt.Sprintf("%.3g", v))
 		}
 	}
-}
-
-// frame is the outline of the cell of a map around a point.
-func frame(x, y float64) (*plotter.Line, error) {
-	line, err := plotter.NewLine(plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5},
-		{X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y - 0.5}})
-	if err == nil {
-		line.LineStyle = draw.LineStyle{Color: palette[1], Width: 2 * lineWidth}
-	}
-	return line, err
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -69,25 +68,6 @@ func TestGridFigures(t *testing.T) {
 	}
 	if figures := gridOf([]float64{1}, GridAxis{"C", []string{"1"}}).Figures(); figures != nil {
 		t.Errorf("%+v", figures)
-	}
-}
-
-// TestLegible: more series than colours are drawn in panels, with the same axes.
-func TestLegible(t *testing.T) {
-	var p Panel
-	for i := range 9 {
-		p.Series = append(p.Series, Series{Label: fmt.Sprint(i), Colour: i, X: []float64{float64(i), 2},
-			Y: []float64{1, float64(-i)}})
-	}
-	f := (&Figure{Panels: []Panel{p, {Series: p.Series[:7]}}}).legible()
-	if len(f.Panels) != 3 || len(f.Panels[0].Series) != 7 || len(f.Panels[1].Series) != 2 ||
-		len(f.Panels[2].Series) != 7 {
-		t.Fatalf("%+v", f.Panels)
-	}
-	for _, p := range f.Panels[:2] {
-		if p.X.Min != 0 || p.X.Max != 8 || p.Y.Min != -8 || p.Y.Max != 1 {
-			t.Errorf("axes %+v, %+v", p.X, p.Y)
-		}
 	}
 }
 

@@ -104,11 +104,8 @@ func ROCFigure(mean, label []float64) []*Figure {
 	if x == nil {
 		return nil
 	}
-	return []*Figure{{
-		Name: "roc", Title: fmt.Sprintf("receiver operating characteristic: area %.3f", area),
-		Caption: "Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
-		Panels: []Panel{{X: Axis{Label: "share of -1 above", Min: 0, Max: 1}, Y: Axis{Label: "share of +1 above",
-			Min: 0, Max: 1}, Legend: NoLegend, Series: []Series{
-			{Mark: Line, X: x, Y: y}, {Mark: Dashed, Colour: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}},
-	}}
+	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
+		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
+		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
+		Series{Mark: Line, X: x, Y: y}, Diagonal(""))}
 }

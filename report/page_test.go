@@ -23,7 +23,7 @@ func TestPage(t *testing.T) {
 	p := Page{Title: e.Title(), Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'",
 		Answers: []Document{e},
 		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"},
-		Files: []string{"result.json"}}
+		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer
 	if err := p.WriteHTML(&b); err != nil {
 		t.Fatal(err)
@@ -61,8 +61,7 @@ func TestPage(t *testing.T) {
 func TestFigureCSV(t *testing.T) {
 	f := Figure{Panels: []Panel{
 		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()}, Err: []float64{0.5}}}},
-		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}},
-			Inset: &Panel{Series: []Series{{Label: "b", X: []float64{7}, Y: []float64{8}}}}},
+		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}}},
 	}}
 	var b bytes.Buffer
 	if err := f.WriteCSV(&b); err != nil {
@@ -70,7 +69,7 @@ func TestFigureCSV(t *testing.T) {
 	}
 	got := need.One(csv.NewReader(&b).ReadAll())(t)
 	want := [][]string{{"panel", "series", "x", "y", "error"}, {"1", "a", "1", "0.1", "0.5"},
-		{"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}, {"2 inset", "b", "7", "8", ""}}
+		{"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}}
 	for i, row := range want {
 		if i >= len(got) || strings.Join(got[i], ",") != strings.Join(row, ",") {
 			t.Fatalf("got %v, want %v", got, want)

@@ -166,8 +166,7 @@ func (d *document) points(points *Points) {
 	for i, v := range points.Variance {
 		sd[i] = math.Sqrt(v)
 	}
-	columns := []column{{head: "over examples", left: true}, {head: "min"}, {head: "25%"}, {head: "median"},
-		{head: "75%"}, {head: "max"}}
+	columns := []string{"<over examples", "min", "25%", "median", "75%", "max"}
 	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd),
 		quartiles("variance", points.Variance)}
 	if len(points.Error) > 0 {
@@ -263,16 +262,16 @@ func (d *document) perInput(points *Points) {
 		return
 	}
 	d.gap()
-	columns := []column{{head: "row"}}
+	columns := []string{"row"}
 	lists := slices.DeleteFunc(points.lists(), func(l valueColumn) bool { return l.name == "p_negative" })
 	for _, l := range lists {
 		if l.name == "vote" {
 			l.name = "share of votes"
 		}
-		columns = append(columns, column{head: l.name})
+		columns = append(columns, l.name)
 	}
 	if points.Class != nil {
-		columns = append(columns, column{head: "class", left: true})
+		columns = append(columns, "<class")
 	}
 	var rows [][]string
 	for i := range points.count() {
@@ -346,9 +345,8 @@ func biased(b bool) string {
 
 // methods prints a comparison of methods.
 func (d *document) methods(all []LeaveOneOutMethod) {
-	columns := []column{{head: "method", left: true}, {head: "rho"}, {head: "errors"}, {head: "error"},
-		{head: "recall"},
-		{head: "precision"}, {head: "ties"}, {head: "retrained"}, {head: "seconds"}}
+	columns := []string{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
+		"seconds"}
 	var rows [][]string
 	for _, m := range all {
 		rho := "-"
@@ -376,15 +374,13 @@ func (l *Datasets) document() *document {
 		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
 			preset, s.Source})
 	}
-	d.table([]column{{head: "embedded", left: true}, {head: "n"}, {head: "d"}, {head: "task", left: true},
-		{head: "duplicates"}, {head: "preset", left: true}, {head: "source", left: true}}, rows)
+	d.table([]string{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"}, rows)
 	rows = nil
 	for _, g := range l.Synthetic {
 		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
 	}
 	d.gap()
-	d.table([]column{{head: "synthetic", left: true}, {head: "d"}, {head: "task", left: true}, {head: "noise"},
-		{head: "about", left: true}}, rows)
+	d.table([]string{"<synthetic", "d", "<task", "noise", "<about"}, rows)
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
 		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")

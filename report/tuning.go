@@ -73,13 +73,9 @@ func (t *Tuning) document() *document {
 const mostColumns = 5
 
 // pathTable has the models that were better than all before them on as many examples.
-func (t *Tuning) pathTable() (columns []column, rows [][]string) {
+func (t *Tuning) pathTable() (heads []string, rows [][]string) {
 	shown := min(len(t.Over), mostColumns)
-	columns = []column{{head: "judged", width: 6}, {head: "examples", width: 8}}
-	for _, name := range t.Over[:shown] {
-		columns = append(columns, column{head: name, width: max(10, len(name))})
-	}
-	columns = append(columns, column{head: "objective", width: 10})
+	heads = append([]string{"judged", "examples"}, append(slices.Clone(t.Over[:shown]), "objective")...)
 	least := map[int]float64{}
 	for k, s := range t.Path {
 		if s.Objective == nil {
@@ -95,26 +91,25 @@ func (t *Tuning) pathTable() (columns []column, rows [][]string) {
 		}
 		rows = append(rows, append(row, number(*s.Objective)))
 	}
-	return columns, rows
+	return heads, rows
 }
 
 // Figures show the models in the order in which they were judged, those on each number of
 // examples as one series.
 func (t *Tuning) Figures() []*Figure {
-	p := Panel{X: Axis{Label: "model"}, Y: Axis{Label: t.By}, Legend: TopRight}
-	for k, s := range t.Path {
-		label := fmt.Sprintf("%d examples", s.Examples)
-		at := slices.IndexFunc(p.Series, func(s Series) bool { return s.Label == label })
+	var series []Series
+	for k, step := range t.Path {
+		label := fmt.Sprintf("%d examples", step.Examples)
+		at := slices.IndexFunc(series, func(s Series) bool { return s.Label == label })
 		if at < 0 {
-			at = len(p.Series)
-			p.Series = append(p.Series, Series{Label: label, Mark: Dots, Colour: at})
+			at = len(series)
+			series = append(series, Series{Label: label, Mark: Dots, Colour: at})
 		}
-		if s.Objective != nil {
-			p.Series[at].Add(float64(k+1), float64(*s.Objective))
+		if step.Objective != nil {
+			series[at].Add(float64(k+1), float64(*step.Objective))
 		}
 	}
-	return []*Figure{{
-		Name: "tune-" + fileName(ShortName(t.Data)) + "-path", Title: ShortName(t.Data) + ": the search",
-		Panels: []Panel{p}, Caption: "The objective of every model that was judged, start after start.",
-	}}
+	return []*Figure{NewFigure("tune-"+fileName(t.Data)+"-path", ShortName(t.Data)+": the search",
+		"The objective of every model that was judged, start after start.",
+		Axis{Label: "model"}, Axis{Label: t.By}, series...)}
 }

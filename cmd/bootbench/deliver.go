@@ -101,7 +101,7 @@ func (a *app) page(p *report.Page) error {
 	if p.Title == "" && len(p.Answers) > 0 {
 		p.Title = p.Answers[0].Title()
 	}
-	p.Command, p.Machine = a.commandLine(), *machine()
+	p.Command, p.Machine = a.commandLine(), machine()
 	p.Files = append(p.Files, "result.json")
 	for _, f := range p.Figures {
 		numbers := f.Name + ".csv"

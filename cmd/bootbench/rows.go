@@ -23,7 +23,6 @@ type rowRun[R any] struct {
 
 // runRows runs the command: all rows, or those of this shard.
 func runRows[R any](a *app, c rowRun[R]) error {
-	var table *report.StreamTable[R]
 	for i, t := range c.tasks {
 		a.tasks.require(c.number(i), t.Name, keyOf(t.Key))
 	}
@@ -31,7 +30,7 @@ func runRows[R any](a *app, c rowRun[R]) error {
 		_, err := a.ended(nil)
 		return err
 	}
-	rows, err := c.compute(a, &table)
+	rows, err := c.compute(a)
 	if err == nil {
 		if done, err := a.ended(nil); done {
 			return err
@@ -42,7 +41,8 @@ func runRows[R any](a *app, c rowRun[R]) error {
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
 	delivered := a.deliver(answer{
-		text: func(io.Writer) error { return table.End() }, document: json, csv: c.csv, writeCSV: d.WriteCSV,
+		text: func(w io.Writer) error { return report.WriteEnd(w, d) }, document: json,
+		csv: c.csv, writeCSV: d.WriteCSV,
 		warnings: warnings,
 		page:     report.Page{Lead: d.Lead(), Answers: []report.Document{d}, Figures: d.Figures()},
 	})
@@ -58,9 +58,9 @@ func runRows[R any](a *app, c rowRun[R]) error {
 	return err
 }
 
-// compute computes the rows and prints them to the table, which the first one makes.
+// compute computes the rows and prints each as it is finished.
 // It ends with the first that fails.
-func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, err error) {
+func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 	for i, t := range c.tasks {
 		if err := a.ctx.Err(); err != nil {
 			return rows, err
@@ -80,13 +80,13 @@ func (c *rowRun[R]) compute(a *app, table **report.StreamTable[R]) (rows []R, er
 		if c.status != nil {
 			a.notConverged(c.status(row))
 		}
-		err = a.text(func(w io.Writer) (err error) {
-			if *table == nil {
-				if *table, err = report.NewStreamTable(w, c.document); err != nil {
+		err = a.text(func(w io.Writer) error {
+			if len(rows) == 1 {
+				if err := report.WriteHead(w, c.document); err != nil {
 					return err
 				}
 			}
-			return (*table).Row(row)
+			return report.WriteRow(w, c.document, row)
 		})
 		if err != nil {
 			return nil, err

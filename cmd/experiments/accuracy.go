@@ -97,9 +97,8 @@ var rms         root mean square relative difference of the variances, noise of 
 func accuracyFigure(rows []bench.AccuracyRow) *report.Figure {
 	errors := report.Panel{X: report.Axis{Label: "left-out error by retraining, relative to the largest of " +
 		"its set"},
-		Y: report.Axis{Label: "theory over retraining"}, Legend: report.TopRight}
-	variances := report.Panel{X: errors.X, Y: report.Axis{Label: "median ratio of variances"},
-		Legend: report.NoLegend}
+		Y: report.Axis{Label: "theory over retraining"}}
+	variances := report.Panel{X: errors.X, Y: report.Axis{Label: "median ratio of variances"}}
 	largest := map[string]float64{}
 	for _, r := range rows {
 		largest[r.Data] = max(largest[r.Data], r.RetrainError)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot"
+
 	"bootbench/bench/paper"
 	"bootbench/report"
 )
@@ -25,8 +27,7 @@ var methodLines = []struct {
 // approximations.
 func regressionFigure(c *paper.Curve) *report.Figure {
 	p := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped square loss", Min: 0,
-		Max: 1.15 * largestError(c)},
-		Above: "left-out examples", Top: leftOutTicks(c.N)}
+		Max: 1.6 * largestError(c)}}
 	for _, l := range methodLines {
 		p.Series = append(p.Series, curveLine(c, l.method, l.label, l.mark, l.colour))
 	}
@@ -35,7 +36,7 @@ func regressionFigure(c *paper.Curve) *report.Figure {
 		Name: "m03-figure-1-left", Title: "M03 figure 1, left: " + c.Name,
 		Caption: "Square loss on left-out examples of resamples of S = ratio x N examples, Boston housing " +
 			"data: four approximations, and retraining with two standard errors. " +
-			"Along the upper edge the mean number of left-out examples. Solves that did not converge are left out.",
+			"Of N examples N exp(-ratio) are left out on average. Solves that did not converge are left out.",
 		Panels: []report.Panel{p},
 	}
 }
@@ -53,21 +54,9 @@ func largestError(c *paper.Curve) float64 {
 func ratioAxis() report.Axis {
 	a := report.Axis{Label: "S / N", Log: true}
 	for _, at := range []float64{0.1, 0.2, 0.5, 1, 2, 5} {
-		a.Ticks = append(a.Ticks, report.Tick{At: at, Label: fmt.Sprint(at)})
+		a.Ticks = append(a.Ticks, plot.Tick{Value: at, Label: fmt.Sprint(at)})
 	}
 	return a
-}
-
-// leftOutTicks are the ratios where a resample of n examples leaves round
-// numbers of them out, n e^-ratio on average.
-func leftOutTicks(n int) []report.Tick {
-	var ticks []report.Tick
-	for _, left := range []float64{450, 400, 300, 200, 100, 50, 20, 5} {
-		if ratio := math.Log(float64(n) / left); ratio >= 0.1 && ratio <= 5 {
-			ticks = append(ticks, report.Tick{At: ratio, Label: fmt.Sprint(left)})
-		}
-	}
-	return ticks
 }
 
 // curveLine is one method of a curve, as far as it converged.
@@ -109,7 +98,7 @@ func robustFigure(curves []*paper.Curve) *report.Figure {
 // momentsFigure is M03 figure 2: mean and variance at the new inputs.
 func momentsFigure(m *paper.Moments) *report.Figure {
 	panel := func(label string, theory, naive, se []float64) report.Panel {
-		line := report.Series{Label: "theory", Mark: report.Crosses}
+		line := report.Series{Label: "theory", Mark: report.Triangles}
 		dots := report.Series{Label: "retraining", Mark: report.Dots, Colour: 1}
 		for i := range theory {
 			line.Add(float64(i+1), theory[i])
@@ -154,7 +143,7 @@ func lawPanels(laws []paper.PredictorDensity, label string) []report.Panel {
 		p := report.Panel{Title: law.Why, X: report.Axis{Label: label}, Y: report.Axis{Label: "density"},
 			Series: []report.Series{
 				{Label: "retraining", Mark: report.Bars, Colour: 1, X: law.Edges, Y: law.Retrained},
-				{Label: "theory", Mark: report.Outline, X: law.Edges, Y: law.Theory},
+				{Label: "theory", Mark: report.Steps, X: law.Edges, Y: law.Theory},
 			}}
 		panels = append(panels, p)
 	}
@@ -173,29 +162,27 @@ func distanceFigure(l *paper.PredictorDensities) *report.Figure {
 	for _, v := range d.L1 {
 		counts[int(v/width)]++
 	}
-	tail := report.Panel{Legend: report.NoLegend, X: report.Axis{Min: 0.16, Max: edges[len(edges)-1] + width},
-		Y:      report.Axis{Min: 0, Max: 20},
+	label := report.Axis{Label: "L1 distance"}
+	tail := report.Panel{Title: "the tail, enlarged", X: label, Y: report.Axis{Label: "inputs", Max: 20},
 		Series: []report.Series{{Mark: report.Bars, X: edges[8:], Y: counts[8:]}}}
 	return &report.Figure{
 		Name: "m03-figure-5", Title: "M03 figure 5: distance of the laws",
 		Caption: fmt.Sprintf(
 			"L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d "+
-				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The inset "+
-				"enlarges the tail.",
+				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The right "+
+				"panel stands for the inset of the paper.",
 			d.Resamples, l.Examples, 100*d.Close, 100*d.Far, d.Largest),
-		Panels: []report.Panel{{X: report.Axis{Label: "L1 distance"}, Y: report.Axis{Label: "inputs"},
-			Legend: report.NoLegend,
-			Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}, Inset: &tail}},
+		Panels: []report.Panel{{X: label, Y: report.Axis{Label: "inputs"},
+			Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}}, tail},
 	}
 }
 
 // classificationFigure is M04 figure 1, left: four learning curves, wisconsin
 // enlarged.
 func classificationFigure(curves []*paper.Curve) *report.Figure {
-	p := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped classification error"},
-		Legend: report.TopLeft}
+	p := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped classification error"}}
 	enlarged := report.Panel{Title: "wisconsin, enlarged", X: ratioAxis(),
-		Y: report.Axis{Label: "bootstrapped classification error"}, Legend: report.NoLegend}
+		Y: report.Axis{Label: "bootstrapped classification error"}}
 	for i, c := range curves {
 		p.Series = append(p.Series, curveLine(c, "adatap", c.Name, report.Line, i), curveDots(c, "", i))
 		if c.Name == "wisconsin" {
@@ -220,7 +207,7 @@ func fieldFigure(f *paper.Fields) *report.Figure {
 		vote.AddErr(p, f.NaiveNegative[i], 2*f.NaiveSE[i])
 	}
 	panels = append(panels, report.Panel{
-		Title: "probability of the label -1", Legend: report.TopLeft, X: report.Axis{Label: "theory", Min: 0,
+		Title: "probability of the label -1", X: report.Axis{Label: "theory", Min: 0,
 			Max: 1},
 		Y:      report.Axis{Label: "retraining", Min: 0, Max: 1},
 		Series: []report.Series{{Mark: report.Dotted, Colour: 6, X: []float64{0, 1}, Y: []float64{0, 1}}, vote},

@@ -92,8 +92,8 @@ func scaleGroups(rows []bench.ScaleRow) (groups [][]bench.ScaleRow) {
 // scaleFigure shows seconds and memory against N.
 func scaleFigure(groups [][]bench.ScaleRow) *report.Figure {
 	times := report.Panel{X: report.Axis{Label: "examples n", Log: true},
-		Y: report.Axis{Label: "seconds", Log: true}, Legend: report.TopLeft}
-	memory := report.Panel{X: times.X, Y: report.Axis{Label: "GiB", Log: true}, Legend: report.NoLegend}
+		Y: report.Axis{Label: "seconds", Log: true}}
+	memory := report.Panel{X: times.X, Y: report.Axis{Label: "GiB", Log: true}}
 	for i, group := range groups {
 		seconds := report.Series{Label: report.ShortName(group[0].Data) + ", " + group[0].Engine,
 			Mark: report.Joined, Colour: i}

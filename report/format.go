@@ -1,0 +1,75 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// ShortName is the name of a data set, of a generated one that of its generator.
+func ShortName(data string) string {
+	if rest, ok := strings.CutPrefix(data, "synthetic:"); ok {
+		data, _, _ = strings.Cut(rest, ",")
+	}
+	return data
+}
+
+// nameWidth is the width of a column of data sets of the given names.
+func nameWidth(data []string) int {
+	width := len("data")
+	for _, name := range data {
+		width = max(width, utf8.RuneCountInString(ShortName(name)))
+	}
+	return width
+}
+
+// fileName keeps letters, digits and underscores of the name of a data set.
+func fileName(data string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, ShortName(data)), "-")
+}
+
+// number writes a figure with the digits that a reader can use.
+func number[T ~float64](v T) string {
+	if v != v {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.5g", v)
+}
+
+// WithError writes a figure with its standard error; either may be unknown, NaN.
+func WithError[T ~float64](v, se T) string {
+	switch {
+	case v != v:
+		return number(v)
+	case se != se:
+		return number(v) + ", standard error unknown"
+	}
+	return fmt.Sprintf("%s, standard error %.2g", number(v), se)
+}
+
+// seconds writes a wall time in seconds.
+func seconds(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// mebibytes writes a number of bytes.
+func mebibytes(b int64) string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20)) }
+
+// join lists the parts that are not empty.
+func join(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, ", ")
+}

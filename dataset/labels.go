@@ -25,9 +25,8 @@ func (s *Set) Check(task Task) error {
 		err = fmt.Errorf("all %d %s are %s: %s that differ are needed%s", len(s.Y), what, names[0], what,
 			s.anotherTarget())
 	case len(values) == 2:
-		err = fmt.Errorf("%w, not %s and %s (--map-labels takes %s to -1 and %s to +1)", ErrLabels, names[0],
-			names[1],
-			names[0], names[1])
+		err = fmt.Errorf("%w, not %s and %s (--positive %s makes classes of them)", ErrLabels, names[0],
+			names[1], names[1])
 	default:
 		err = fmt.Errorf("%w, found %s", ErrLabels, listTexts(names))
 	}

@@ -29,7 +29,6 @@ const (
 type app struct {
 	ctx      context.Context
 	args     []string // the command line, without the program
-	chosen   []string // what a quick fit would have added to it
 	began    time.Time
 	console  *console.Console
 	process  process

@@ -24,11 +24,7 @@ func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
 			dataFlagNames[asked], path, path)
 	}
 	options := m.options(a.stdin())
-	set, err := a.readData(path, options)
-	if err != nil {
-		return nil, err
-	}
-	return set, m.classify(set)
+	return a.readData(path, options)
 }
 
 // stdin is standard input, until the run ends.
@@ -42,15 +38,14 @@ func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := a.quickFit(m, set)
+	of := newProblem
+	if _, known := model.PresetFor(set); !known && !m.given("loss") {
+		of = a.chooseModel
+	}
+	p, err := of(m, t, set)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(m, t, set)
-	if err != nil {
-		return nil, err
-	}
-	p.chosen = chosen
 	p.readS = time.Since(began).Seconds()
 	return p, nil
 }
@@ -99,7 +94,7 @@ func (a *app) build(p *problem) (*job, error) {
 	subject := subjectReport(built, p.source)
 	subject.Reading = p.reading
 	if subject.ChosenBy = p.chosen; p.chosen != "" {
-		subject.CommandLine = a.commandLine()
+		subject.CommandLine = a.commandLine(p.again...)
 	}
 	return &job{
 		Model: built, test: p.test, report: subject,

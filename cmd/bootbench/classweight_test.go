@@ -139,7 +139,7 @@ func TestBadClassWeights(t *testing.T) {
 		"estimate crabs --loss square --noise 1 --class-weight 2":  "takes only --noise",
 		"estimate boston --class-weight balanced":                  "takes only --noise",
 		"tune boston --over class-weight":                          "no class-weight in a model",
-		"train crabs --loss perceptron --model x --class-weight 2": "takes only --form",
+		"train crabs --loss perceptron --model x --class-weight 2": "takes no parameter",
 	} {
 		if o := drive(t, "", strings.Fields(line)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %d %q", line, o.status, o.stderr)

@@ -172,7 +172,8 @@ func (a *app) cases(m *modelFlags, args []string, sizes []int) ([]bench.Case, er
 		if err != nil {
 			return nil, err
 		}
-		spec, _, err := m.spec(set)
+		preset, _ := model.PresetFor(set)
+		spec, _, err := m.spec(set, preset)
 		if err != nil {
 			return nil, err
 		}

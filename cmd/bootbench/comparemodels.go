@@ -143,10 +143,9 @@ func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
 			"the same",
 			files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
 	}
-	f := c.scheme.flags
-	if f.Changed("ratio") && c.ratio != fmt.Sprint(a.Ratio) || f.Changed("scheme") &&
-		c.scheme.scheme != a.Scheme ||
-		f.Changed("folds") && c.scheme.folds != a.Folds {
+	given := c.scheme.given
+	if given("ratio") && c.ratio != fmt.Sprint(a.Ratio) || given("scheme") && c.scheme.scheme != a.Scheme ||
+		given("folds") && c.scheme.folds != a.Folds {
 		return usage.Errorf("%s and %s are of --scheme %s --ratio %v: do without --scheme, --ratio and --folds",
 			files[0], files[1], a.Scheme, a.Ratio)
 	}

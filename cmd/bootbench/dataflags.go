@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -71,16 +72,10 @@ func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 
 // reading are the flags that were given of those that decide what is read of DATA, as name=value.
 func (m *modelFlags) reading() (given []string) {
-	for _, name := range dataFlagNames {
-		if !m.given(name) {
-			continue
+	for _, s := range givenSettings(m.flags) {
+		if slices.Contains(dataFlagNames, s.Name) {
+			given = append(given, s.Name+"="+strings.Join(s.Values, ","))
 		}
-		value := m.flags.Lookup(name).Value
-		text := value.String()
-		if list, ok := value.(pflag.SliceValue); ok {
-			text = strings.Join(list.GetSlice(), ",")
-		}
-		given = append(given, name+"="+text)
 	}
 	return given
 }

@@ -129,10 +129,10 @@ func (a *app) figure(f *report.Figure, numbers string) error {
 	return a.file(numbers, f.WriteCSV)
 }
 
-// commandLine is the command as a shell takes it, with what was chosen for it.
-func (a *app) commandLine() string {
+// commandLine is the command as a shell takes it, with more flags.
+func (a *app) commandLine(more ...string) string {
 	words := []string{"bootbench"}
-	for _, arg := range slices.Concat(a.args, a.chosen) {
+	for _, arg := range slices.Concat(a.args, more) {
 		words = append(words, shellWord(arg))
 	}
 	return strings.Join(words, " ")

@@ -15,6 +15,7 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/dataset"
 	"bootbench/internal/null"
 	"bootbench/linalg"
 	"bootbench/model"
@@ -104,18 +105,14 @@ func (a *app) gridOf(f *pflag.FlagSet, flags *gridFlags, path string) (g *grid, 
 	if g.by, err = byName(flags.by); err != nil {
 		return nil, err
 	}
-	g.cells, err = gridCells(f, g.axes, func(c *gridCell) error {
-		if c.problem, err = newProblem(&flags.model, &flags.test, set); err != nil {
-			return err
+	for _, values := range combinations(g.axes) {
+		c, err := flags.theoryFlags.cell(g.axes, values, set)
+		if err != nil {
+			return nil, err
 		}
-		if err := flags.scheme.check(flags.scheme.ratio); err != nil {
-			return err
-		}
-		c.scheme, err = flags.scheme.of(flags.scheme.ratio, set.N())
-		return err
-	})
-	resetAxes(f, g.axes)
-	return g, err
+		g.cells = append(g.cells, *c)
+	}
+	return g, nil
 }
 
 // gridCell is a model and a scheme at a value of every axis.
@@ -190,46 +187,43 @@ func gridValues(text string) ([]string, error) {
 	return values, nil
 }
 
-// gridCells sets the flags to every combination of values, the last axis
-// fastest, and lets read make a cell of them. All are read before the first is
-// computed.
-func gridCells(f *pflag.FlagSet, axes []report.GridAxis, read func(*gridCell) error) ([]gridCell, error) {
-	cells := []gridCell{{}}
+// combinations are those of a value of every axis, the last axis fastest.
+func combinations(axes []report.GridAxis) [][]string {
+	all := [][]string{nil}
 	for _, a := range axes {
-		var next []gridCell
-		for _, c := range cells {
+		var next [][]string
+		for _, values := range all {
 			for _, v := range a.Values {
-				next = append(next, gridCell{values: append(slices.Clone(c.values), v)})
+				next = append(next, append(slices.Clone(values), v))
 			}
 		}
-		cells = next
+		all = next
 	}
-	for i := range cells {
-		for k, a := range axes {
-			if err := setFlag(f, a.Name, cells[i].values[k]); err != nil {
-				return nil, usage.Errorf("--over %s: %w", a.Name, err)
-			}
-		}
-		if err := read(&cells[i]); err != nil {
-			return nil, err
-		}
-	}
-	return cells, nil
+	return all
 }
 
-// setFlag sets a flag, in the place of what it was set to before.
-func setFlag(f *pflag.FlagSet, name, value string) error {
-	if list, ok := f.Lookup(name).Value.(pflag.SliceValue); ok && f.Changed(name) {
-		return list.Replace([]string{value})
+// cell is the model and the scheme of the flags with a value for every axis.
+func (t theoryFlags) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c *gridCell, err error) {
+	c = &gridCell{values: values}
+	for k, a := range axes {
+		if a.Name == "ratio" {
+			t.scheme.ratio, err = strconv.ParseFloat(values[k], 64)
+			t.scheme.over = []string{a.Name}
+		} else {
+			err = t.model.set(a.Name, values[k])
+		}
+		if err != nil {
+			return nil, usage.Errorf("--over %s: %w", a.Name, err)
+		}
 	}
-	return f.Set(name, value)
-}
-
-// resetAxes marks the flags of the axes as not given: --over decides their values.
-func resetAxes(f *pflag.FlagSet, axes []report.GridAxis) {
-	for _, a := range axes {
-		f.Lookup(a.Name).Changed = false
+	if c.problem, err = newProblem(&t.model, &t.test, set); err != nil {
+		return nil, err
 	}
+	if err := t.scheme.check(t.scheme.ratio); err != nil {
+		return nil, err
+	}
+	c.scheme, err = t.scheme.of(t.scheme.ratio, set.N())
+	return c, err
 }
 
 // grid solves in every cell.

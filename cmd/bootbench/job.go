@@ -19,8 +19,9 @@ import (
 // problem is DATA and what is modelled of it, before any matrix.
 type problem struct {
 	spec    model.Spec
-	source  string // of the preset
-	chosen  string // how the model was chosen; "": it was given
+	source  string   // of the preset
+	chosen  string   // how the model was chosen; "": it was given
+	again   []string // flags that give what was chosen
 	test    loss.Test
 	readS   float64  // seconds that reading took
 	reading []string // flags that decided what was read
@@ -28,7 +29,13 @@ type problem struct {
 
 // newProblem is what the flags make of a data set.
 func newProblem(m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error) {
-	spec, source, err := m.spec(set)
+	preset, _ := model.PresetFor(set)
+	return m.problem(t, set, preset)
+}
+
+// problem is what the flags make of a data set and base.
+func (m *modelFlags) problem(t *testFlags, set *dataset.Set, base model.Preset) (*problem, error) {
+	spec, source, err := m.spec(set, base)
 	if err != nil {
 		return nil, err
 	}

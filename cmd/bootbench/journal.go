@@ -95,11 +95,19 @@ var outputFlags = []string{"json", "out", "csv", "covariance", "replicates", "tr
 // incidental are the other flags that do not decide an answer.
 var incidental = []string{"journal", "shard", "shards", "workers", "threads", "quiet", "help"}
 
-// recordSettings are the settings that were given to a command and decide its answer.
+// recordSettings are the settings that were given to a command and decide its answer, by name.
 func recordSettings(cmd *cobra.Command) []journal.Setting {
-	given := []journal.Setting{}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Changed || slices.Contains(outputFlags, f.Name) || slices.Contains(incidental, f.Name) {
+	given := slices.DeleteFunc(givenSettings(cmd.Flags()), func(s journal.Setting) bool {
+		return slices.Contains(outputFlags, s.Name) || slices.Contains(incidental, s.Name)
+	})
+	slices.SortFunc(given, func(a, b journal.Setting) int { return strings.Compare(a.Name, b.Name) })
+	return given
+}
+
+// givenSettings are the flags that were given, with their values.
+func givenSettings(f *pflag.FlagSet) (given []journal.Setting) {
+	f.VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -108,7 +116,6 @@ func recordSettings(cmd *cobra.Command) []journal.Setting {
 		}
 		given = append(given, journal.Setting{Name: f.Name, Values: values})
 	})
-	slices.SortFunc(given, func(a, b journal.Setting) int { return strings.Compare(a.Name, b.Name) })
 	return given
 }
 

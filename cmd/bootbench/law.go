@@ -13,6 +13,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/internal/null"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -21,13 +22,13 @@ import (
 
 // lawFlags ask for more of the law over resamples than its mean and variance.
 type lawFlags struct {
-	quantiles  []float64
+	quantiles  values.Floats
 	covariance string
 	fits       []float64 // of the exact resamples at all points, one after the other
 }
 
 func (l *lawFlags) register(f *pflag.FlagSet, points string) {
-	f.Float64SliceVar(&l.quantiles, "quantiles", nil,
+	f.Var(&l.quantiles, "quantiles",
 		"quantiles over resamples of the prediction at all "+points+", `Q[,Q...]` between 0 and 1, such as "+
 			"0.05,0.5,0.95; default: none")
 	f.StringVar(&l.covariance, "covariance", "",
@@ -100,14 +101,14 @@ func (l *lawFlags) add(p lawPoints, refined *report.Points) {
 		return
 	}
 	points := len(p.Mean)
-	p.QuantileLevels, p.Quantiles = l.quantiles, l.quantilesOf(points, func(point int) func(q float64) float64 {
+	p.QuantileLevels, p.Quantiles = []float64(l.quantiles), l.quantilesOf(points, func(point int) func(q float64) float64 {
 		law := p.law(point)
 		return func(q float64) float64 { return law.Quantile(q) + p.shift }
 	})
 	if refined == nil || len(l.fits) == 0 {
 		return
 	}
-	refined.QuantileLevels, refined.Quantiles = l.quantiles,
+	refined.QuantileLevels, refined.Quantiles = []float64(l.quantiles),
 		l.quantilesOf(points, func(point int) func(q float64) float64 {
 			values := l.replicates(p, point)
 			return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }

@@ -13,7 +13,6 @@ import (
 	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/loss"
-	"bootbench/model"
 )
 
 // lossFlags say which loss the model is trained with.
@@ -23,7 +22,7 @@ type lossFlags struct {
 	noise      values.Variance
 	weights    string   // of classes
 	only       []string // the losses that the command can train; nil: all
-	flags      *pflag.FlagSet
+	givenFlags
 }
 
 // lossFlagNames are their names on the command line; those between the first and the last
@@ -112,16 +111,19 @@ func lossesTopic() *cobra.Command {
 	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String()}
 }
 
-// choose is the loss that was asked for, or the preset's, and its parameters; a
-// parameter that the user gives replaces the preset's.
-func (l *lossFlags) choose(preset model.Preset, known bool, set *dataset.Set) (loss.Loss, error) {
+// choose is the loss that was asked for, or else base, nil for none, and its parameters; a
+// parameter that the user gives replaces that of base.
+func (l *lossFlags) choose(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	name := l.loss
 	switch {
-	case l.flags.Changed("loss"):
-	case known:
-		name = preset.Loss.Name()
+	case l.given("loss"):
+	case base != nil:
+		name = base.Name()
 	default:
 		return nil, usage.Errorf("--loss is required (%s)", strings.Join(l.names(), ", "))
+	}
+	if name == perceptronLoss && slices.Contains(l.names(), name) { // labels without a parameter
+		return loss.HardMargin{}, l.refuseForeign(loss.Info{Name: name})
 	}
 	about, err := loss.About(name)
 	if err != nil {
@@ -132,10 +134,10 @@ func (l *lossFlags) choose(preset model.Preset, known bool, set *dataset.Set) (l
 	}
 	l.parameters.Noise = l.noise.Of(set.Y)
 	used := l.used(about)
-	if square, ok := preset.Loss.(loss.Square); ok && about.Name == square.Name() && !l.flags.Changed("noise") {
+	if square, ok := base.(loss.Square); ok && about.Name == square.Name() && !l.given("noise") {
 		used.Noise = square.Noise
 	}
-	if about.Name == (loss.Square{}).Name() && used.Noise == 0 && !l.flags.Changed("noise") {
+	if about.Name == (loss.Square{}).Name() && used.Noise == 0 && !l.given("noise") {
 		return nil, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")
 	}
 	if err := checkParameters(about, used); err != nil {
@@ -152,7 +154,7 @@ func (l *lossFlags) refuseForeign(about loss.Info) error {
 		takes = append(slices.Clone(takes), "class-weight")
 	}
 	for _, name := range lossFlagNames[1:] {
-		if !l.flags.Changed(name) || slices.Contains(takes, name) {
+		if !l.given(name) || slices.Contains(takes, name) {
 			continue
 		}
 		if len(takes) == 0 {

@@ -133,11 +133,9 @@ func TestMissingClassWarning(t *testing.T) {
 // mapped alike, and three numbers are refused.
 func TestMapLabels(t *testing.T) {
 	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
-	for _, flag := range []string{"--map-labels", "--quiet"} {
-		a := ask(t, "predict", path, "--test", path, "--loss", "hinge", flag)
-		if want := []float64{-1, 1, 1, -1}; !slices.Equal(a.Points.Target, want) {
-			t.Errorf("%s: targets %v, want %v", flag, a.Points.Target, want)
-		}
+	a := ask(t, "predict", path, "--test", path, "--loss", "hinge")
+	if want := []float64{-1, 1, 1, -1}; !slices.Equal(a.Points.Target, want) {
+		t.Errorf("targets %v, want %v", a.Points.Target, want)
 	}
 	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2\n0,0.5,0\n")
 	if o := drive(t, "", "estimate", three, "--loss", "hinge"); o.status != exitUsage ||
@@ -145,8 +143,7 @@ func TestMapLabels(t *testing.T) {
 		t.Errorf("three labels: %d, %s", o.status, o.stderr)
 	}
 	third := write(t, "third.csv", "a,b,y\n1,2,2\n")
-	if o := drive(t, "", "predict", path, "--test", third, "--loss", "hinge",
-		"--map-labels"); o.status != exitUsage {
+	if o := drive(t, "", "predict", path, "--test", third, "--loss", "hinge"); o.status != exitUsage {
 		t.Errorf("a third value: status %d, %s", o.status, o.stderr)
 	}
 }

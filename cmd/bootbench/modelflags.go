@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -18,8 +19,8 @@ type modelFlags struct {
 	lossFlags
 	kernelFlags
 	dataFlags
-	noStandardize, noNormalizeTarget, mapLabels bool
-	bias                                        biasFlags
+	noStandardize, noNormalizeTarget bool
+	bias                             biasFlags
 
 	engine    *engineFlags // nil: exact
 	maxMemory values.Size
@@ -27,7 +28,7 @@ type modelFlags struct {
 
 // modelFlagNames are the flags that belong to DATA and have no meaning without it.
 var modelFlagNames = slices.Concat(kernelFlagNames, []string{"no-standardize", "no-normalize-target",
-	"map-labels", "bias", "no-bias"}, lossFlagNames)
+	"bias", "no-bias"}, lossFlagNames)
 
 func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
@@ -40,9 +41,6 @@ func (m *modelFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&m.noNormalizeTarget, "no-normalize-target", false,
 		"regression: take the target as it is, amplitude 1; default: its mean is taken off, and added to what is "+
 			"predicted, and the amplitude is its variance, unless DATA has a preset")
-	f.BoolVar(&m.mapLabels, "map-labels", false,
-		"say that a target of two values (0/1, 1/2, ...) is a label: the smaller stands for -1, the larger for "+
-			"+1; default: so for losses of labels")
 	m.bias.register(f)
 	f.Var(&m.maxMemory, "max-memory",
 		"memory that may be used, a number with unit (`SIZE`: 500MB, 8GiB); default: what the machine has left, "+
@@ -61,22 +59,11 @@ func (m *modelFlags) options(stdin interruptible) dataset.Options {
 	return m.dataFlags.options(int64(m.maxMemory), stdin)
 }
 
-// classify makes classes of the targets of DATA, if that is asked for.
-func (m *modelFlags) classify(set *dataset.Set) error {
-	if !m.mapLabels {
-		return nil
-	}
-	if err := set.Classify(""); err != nil {
-		return usage.Errorf("--map-labels: %w", err)
-	}
-	return nil
-}
-
-// spec is the model of a data set: its preset, if it has one, with what the
-// user asks for in its place; and where the preset comes from.
-func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err error) {
-	preset, known := model.PresetFor(set)
-	chosen, err := m.choose(preset, known, set)
+// spec is the model of a data set: base, a preset or only a loss, with what the user asks for instead;
+// and where it comes from.
+func (m *modelFlags) spec(set *dataset.Set, base model.Preset) (spec model.Spec, source string, err error) {
+	known := base.Source != ""
+	chosen, err := m.choose(base.Loss, set)
 	if err != nil {
 		return spec, "", err
 	}
@@ -93,7 +80,7 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 	}
 	asPreset := known && !m.given("kernel", "gamma", "length-scale")
 	if asPreset {
-		spec.Kernel, spec.Standardize = preset.Kernel, preset.Standardize
+		spec.Kernel, spec.Standardize = base.Kernel, base.Standardize
 	}
 	if spec.Kernel.Kind == kernel.Precomputed {
 		spec.Standardize = false
@@ -105,7 +92,7 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 	if m.given("no-normalize-target") {
 		spec.NormalizeTarget = !m.noNormalizeTarget
 	}
-	if err := m.kernelFlags.apply(m.flags, &spec.Kernel); err != nil {
+	if err := m.kernelFlags.apply(m.given, &spec.Kernel); err != nil {
 		return spec, "", err
 	}
 	if m.engine != nil {
@@ -119,7 +106,7 @@ func (m *modelFlags) spec(set *dataset.Set) (spec model.Spec, source string, err
 	if err := spec.Kernel.Validate(set.D()); err != nil {
 		return spec, "", usage.Wrap(err)
 	}
-	return spec, m.source(preset, asPreset || known && !m.given(lossFlagNames...)), nil
+	return spec, m.source(base, asPreset || known && !m.given(lossFlagNames...)), nil
 }
 
 // fitTask makes classes of targets for a loss of labels, and refuses labels for one of
@@ -149,7 +136,38 @@ func (m *modelFlags) source(preset model.Preset, used bool) string {
 	return preset.Source
 }
 
-// given reports whether the user gave any of these flags.
-func (m *modelFlags) given(names ...string) bool {
-	return slices.ContainsFunc(names, m.flags.Changed)
+// set gives a flag another value: one of those that a grid runs over.
+func (m *modelFlags) set(name, text string) (err error) {
+	number := map[string]*float64{"gamma": &m.gamma, "coef0": &m.coef0, "amplitude": &m.amplitude,
+		"constant": &m.constant, "jitter": &m.jitter, "C": &m.parameters.C, "epsilon": &m.parameters.Epsilon,
+		"delta": &m.parameters.Delta}[name]
+	switch {
+	case number != nil:
+		*number, err = strconv.ParseFloat(text, 64)
+	case name == "degree":
+		m.degree, err = strconv.Atoi(text)
+	case name == "length-scale":
+		err = m.lengthScale.Set(text)
+	case name == "noise":
+		err = m.noise.Set(text)
+	case name == "kernel":
+		m.kernel = text
+	case name == "class-weight":
+		m.weights = text
+	}
+	m.over = append(slices.Clone(m.over), name)
+	return err
+}
+
+// givenFlags are those that the user gave, or to which a grid gives values.
+type givenFlags struct {
+	flags *pflag.FlagSet
+	over  []string
+}
+
+// given reports whether any of these flags is among them.
+func (g *givenFlags) given(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return g.flags.Changed(name) || slices.Contains(g.over, name)
+	})
 }

@@ -55,7 +55,7 @@ func TestOneModel(t *testing.T) {
 		{labels, "--loss hinge --C 3 --no-bias", false},
 		{labels, "--loss hinge2 --C 3", true},
 		{labels, "--loss logistic --C 3", true},
-		{labels, "--loss square --noise 0.5 --map-labels", true},
+		{labels, "--loss square --noise 0.5", true},
 		{labels, "--loss probit", false},
 		{numbers, "", false},
 		{numbers, "--loss square --noise 1 --bias", true},

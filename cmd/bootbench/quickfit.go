@@ -2,108 +2,97 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
-	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/loss"
 	"bootbench/model"
 )
 
-// quickFit chooses a model where none is asked for: DATA has no preset and no --loss is
-// given. It sets the flags of what it chose, as if they had been given, so that whatever
-// depends on the command line sees them.
-func (a *app) quickFit(m *modelFlags, set *dataset.Set) (about string, err error) {
-	if _, known := model.PresetFor(set); known || m.given("loss") {
-		return "", nil
+// chooseModel is the problem of a data set without a preset for which no loss is given: a small search
+// chooses the square loss and its noise, or hinge and its C, and the kernel's gamma, unless they are given.
+func (a *app) chooseModel(m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error) {
+	if err := classifyTwoValues(set); err != nil {
+		return nil, err
 	}
-	if set.Task == dataset.Regression && twoValues(set.Y) {
-		if err := set.Classify(""); err != nil {
-			return "", err
-		}
-	}
-	spec, open, err := m.openSpec(set)
+	p, err := m.problem(t, set, model.Preset{Loss: m.startLoss(set)})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	fit, err := model.FitQuickly(a.ctx, spec, func(done, total int) {
-		a.console.Progress("choosing a model",
-			done, total)
+	open, names := m.leaveOpen(p.spec)
+	fit, err := model.FitQuickly(a.ctx, open, func(done, total int) {
+		a.console.Progress("choosing a model", done, total)
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var again []string
-	for _, flag := range append([]string{"loss"}, open...) {
-		value := chosenValue(&fit.Spec, flag)
-		if err := m.flags.Set(flag, value); err != nil {
-			return "", usage.Errorf("--%s: %w", flag, err)
-		}
-		again = append(again, "--"+flag, value)
+	p.spec.Loss, p.spec.Kernel = fit.Spec.Loss, fit.Spec.Kernel
+	about, _ := loss.About(p.spec.Loss.Name())
+	parameters, _ := loss.ParametersOf(p.spec.Loss)
+	if err := checkParameters(about, parameters); err != nil {
+		return nil, err
 	}
-	a.chosen = again
-	return fmt.Sprintf("%s, %d models on %d examples", fit.Criterion, fit.Models, fit.Examples), nil
+	p.chosen = fmt.Sprintf("%s, %d models on %d examples", fit.Criterion, fit.Models, fit.Examples)
+	p.again = append([]string{"--loss", about.Name}, chosenFlags(&p.spec, names...)...)
+	return p, nil
 }
 
-// twoValues reports whether targets have exactly two values.
-func twoValues(y []float64) bool {
-	var other *float64
-	for i, v := range y {
-		switch {
-		case v == y[0]:
-		case other == nil:
-			other = &y[i]
-		case v != *other:
-			return false
-		}
+// startLoss is the loss from which a search starts.
+func (m *modelFlags) startLoss(set *dataset.Set) loss.Loss {
+	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || m.loss == square.Name() {
+		return square
 	}
-	return other != nil
+	return loss.Hinge{C: 1}
 }
 
-// openSpec is the model that the flags leave open, and the flags to be chosen beside
-// --loss. With --noise or --C given, the loss has it and only --gamma is open.
-func (m *modelFlags) openSpec(set *dataset.Set) (spec model.Spec, open []string, err error) {
-	m.loss = loss.Square{}.Name()
-	parameter := "noise"
-	if set.Task == dataset.Classification {
-		m.loss, parameter = loss.Hinge{}.Name(), "C"
-	}
-	m.flags.Lookup("loss").Changed = true
-	if !m.given(parameter) {
-		open = append(open, parameter)
-		m.noise = values.NewVariance(1)
-	}
-	if spec, _, err = m.spec(set); err != nil {
-		return spec, nil, err
-	}
-	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
-	if weights := loss.WeightsOf(spec.Loss); len(open) > 0 && weights != (loss.ClassWeights{}) {
-		spec.Loss = loss.Hinge{ClassWeights: weights}
-	} else if len(open) > 0 {
-		spec.Loss = nil
+// leaveOpen is a specification without what the search is to choose, and the names of that.
+func (m *modelFlags) leaveOpen(spec model.Spec) (open model.Spec, names []string) {
+	open = spec
+	open.Storage, open.RankTol, open.MaxRank = model.Exact, 0, 0
+	about, _ := loss.About(spec.Loss.Name())
+	if !m.given(about.Takes...) {
+		names, open.Loss = slices.Clone(about.Takes), nil
+		if weights := loss.WeightsOf(spec.Loss); weights != (loss.ClassWeights{}) {
+			open.Loss = loss.Hinge{ClassWeights: weights}
+		}
 	}
 	if spec.Kernel.Scaled() && !m.given("gamma", "length-scale") {
-		open = append(open, "gamma")
+		names = append(names, "gamma")
 	}
-	return spec, open, nil
+	return open, names
 }
 
-// chosenValue is the value of a flag in a complete model.
-func chosenValue(spec *model.Spec, flag string) string {
-	value := spec.Kernel.Gamma
-	switch l := spec.Loss.(type) {
-	case loss.Square:
-		if flag == "noise" {
-			value = l.Noise
+// chosenFlags are the flags that give the values which hyperparameters have in a specification.
+func chosenFlags(spec *model.Spec, names ...string) (flags []string) {
+	for _, name := range names {
+		over, err := spec.Hyperparameters(name)
+		if err != nil { // it has no such hyperparameter
+			continue
 		}
-	case loss.Hinge:
-		if flag == "C" {
-			value = l.C
+		var texts []string
+		if weights := loss.WeightsOf(spec.Loss); name == "class-weight" && weights.Negative != 1 {
+			texts = []string{strconv.FormatFloat(weights.Negative, 'g', -1, 64)}
+		}
+		for _, h := range over {
+			texts = append(texts, strconv.FormatFloat(h.Value(spec), 'g', -1, 64))
+		}
+		flags = append(flags, "--"+name, strings.Join(texts, ","))
+	}
+	return flags
+}
+
+// classifyTwoValues makes classes of targets that have exactly two values.
+func classifyTwoValues(set *dataset.Set) error {
+	distinct := map[float64]bool{}
+	for _, v := range set.Y {
+		if distinct[v] = true; len(distinct) > 2 {
+			return nil
 		}
 	}
-	if flag == "loss" {
-		return spec.Loss.Name()
+	if set.Task == dataset.Classification || len(distinct) != 2 {
+		return nil
 	}
-	return strconv.FormatFloat(value, 'g', -1, 64)
+	return set.Classify("")
 }

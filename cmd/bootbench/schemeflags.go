@@ -15,7 +15,7 @@ type schemeFlags struct {
 	scheme string
 	ratio  float64
 	folds  int
-	flags  *pflag.FlagSet
+	givenFlags
 }
 
 // defaultFolds is the number of folds where none is given.
@@ -44,9 +44,9 @@ func (r *schemeFlags) check(ratio float64) error {
 	}
 	kfold := r.scheme == "kfold"
 	switch {
-	case r.flags.Changed("folds") && !kfold:
+	case r.given("folds") && !kfold:
 		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", r.scheme)
-	case kfold && r.flags.Changed("ratio") && ratio != 1:
+	case kfold && r.given("ratio") && ratio != 1:
 		return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
 	case r.folds < 2:
 		return usage.Errorf("--folds is %d, must be at least 2", r.folds)

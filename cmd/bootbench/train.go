@@ -20,11 +20,10 @@ import (
 
 // trainFlags say how train trains and what it writes.
 type trainFlags struct {
-	model      modelFlags
-	path       string // of the model file
-	format     string
-	tol        float64
-	perceptron perceptronFlags
+	model  modelFlags
+	path   string // of the model file
+	format string
+	tol    float64
 }
 
 func trainCommand(a *app) *cobra.Command {
@@ -64,9 +63,9 @@ func (a *app) runTrain(path string, t *trainFlags) error {
 	if err := t.check(a, path); err != nil {
 		return err
 	}
-	rule, err := t.perceptron.asked(&t.model)
-	if err != nil {
-		return err
+	rule := t.model.loss == perceptronLoss
+	if rule && t.model.given("tol", "bias", "no-bias") {
+		return usage.Errorf("--loss perceptron has neither --tol nor a bias (--constant adds one)")
 	}
 	j, err := a.job(&t.model, path)
 	if err != nil {
@@ -93,7 +92,6 @@ func (t *trainFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance,
 		"hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` "+
 			"between 0 and 1")
-	t.perceptron.register(f)
 }
 
 // check refuses flags that need no data to be refused.

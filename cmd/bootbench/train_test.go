@@ -69,7 +69,7 @@ func TestTrain(t *testing.T) {
 	} {
 		path := filepath.Join(dir, c.name+".model")
 		args := append([]string{"train", c.data, "--loss", "hinge", "--C", fmt.Sprint(cost), "--no-standardize",
-			"--map-labels", "--model", path, "--json", "-"}, c.flags...)
+			"--model", path, "--json", "-"}, c.flags...)
 		told := document[struct {
 			SupportVectors int     `json:"support_vectors"`
 			ApparentError  float64 `json:"apparent_error"`
@@ -169,11 +169,8 @@ func TestTrainRefuses(t *testing.T) {
 		{"train crabs --loss hinge --no-standardize --length-scale 1,2,3,4,5 --format libsvm --model " + path,
 			"no place"},
 		{"train crabs --loss hinge --format onnx --model " + path, "json, libsvm"},
-		{"train crabs --loss perceptron --form primal --model " + path, "--kernel linear"},
-		{"train crabs --loss perceptron --form third --model " + path, "dual and primal"},
-		{"train crabs --loss perceptron --passes 0 --model " + path, "at least 1"},
-		{"train crabs --loss perceptron --C 3 --model " + path, "only --form and --passes"},
-		{"train crabs --loss hinge --passes 3 --model " + path, "--passes is for --loss perceptron"},
+		{"train crabs --loss perceptron --C 3 --model " + path, "takes no parameter"},
+		{"train crabs --loss perceptron --bias --model " + path, "neither --tol nor a bias"},
 		{"train crabs --loss hinge --tol 0 --model " + path, "--tol is 0"},
 		{"train boston --tol 0.1 --model " + path, "--tol is for --loss hinge and hard"},
 		{"train crabs --loss hinge --no-standardize --model " + filepath.Dir(path), "directory"},
@@ -188,12 +185,12 @@ func TestTrainRefuses(t *testing.T) {
 	}
 }
 
-// TestTrainPerceptron: in both forms the file holds, as coefficients, label times the
+// TestTrainPerceptron: the file holds, as coefficients, label times the
 // number of mistakes on each example that the rule makes when it is written out here:
 // small integers, exactly. Three labels are turned, so that the last pass makes
 // mistakes too, which the exit status says.
 func TestTrainPerceptron(t *testing.T) {
-	const n, passes = 40, 7
+	const n = 40
 	rng := rand.New(rand.NewPCG(6, 6))
 	x, y, table := make([][2]float64, n), make([]float64, n), "a,b,y\n"
 	for i := range x {
@@ -224,23 +221,21 @@ func TestTrainPerceptron(t *testing.T) {
 	if err := os.WriteFile(data, []byte(table), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range []string{"dual", "primal"} {
-		o := drive(t, "", "train", data, "--loss", "perceptron", "--form", form, "--passes", fmt.Sprint(passes),
-			"--kernel", "linear", "--no-standardize", "--model", path)
-		if o.status != exitNotConverged || !strings.Contains(o.stdout, form+" form, 7 passes") {
-			t.Errorf("%s: %+v", form, o)
+	o := drive(t, "", "train", data, "--loss", "perceptron", "--kernel", "linear", "--no-standardize", "--model",
+		path)
+	if o.status != exitNotConverged || !strings.Contains(o.stdout, "100 passes") {
+		t.Errorf("%+v", o)
+	}
+	m := readModel(t, path)
+	got := map[[2]float64]float64{}
+	for k, coef := range m.Coef {
+		var v [2]float64
+		for e := m.Start[k]; e < m.Start[k+1]; e++ {
+			v[m.Index[e]] = m.Value[e]
 		}
-		m := readModel(t, path)
-		got := map[[2]float64]float64{}
-		for k, coef := range m.Coef {
-			var v [2]float64
-			for e := m.Start[k]; e < m.Start[k+1]; e++ {
-				v[m.Index[e]] = m.Value[e]
-			}
-			got[v] = coef
-		}
-		if !maps.Equal(got, want) || m.Rho != 0 {
-			t.Errorf("%s: coefficients %v, rho %v, want %v", form, got, m.Rho, want)
-		}
+		got[v] = coef
+	}
+	if !maps.Equal(got, want) || m.Rho != 0 {
+		t.Errorf("coefficients %v, rho %v, want %v", got, m.Rho, want)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/internal/null"
 	"bootbench/loss"
@@ -201,7 +200,12 @@ func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 		error) {
 		return t.scheme.of(t.scheme.ratio, n)
 	}}
-	if p.Spec, err = t.model.tunedSpec(set); err != nil {
+	if !t.model.given("loss") {
+		if err := classifyTwoValues(set); err != nil {
+			return nil, err
+		}
+	}
+	if p.Spec, _, err = t.model.spec(set, model.Preset{Loss: t.model.startLoss(set)}); err != nil {
 		return nil, err
 	}
 	if t.by == "" {
@@ -220,37 +224,6 @@ func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
 	}
 	p.Test, err = t.test.of(set)
 	return p, err
-}
-
-// tunedSpec is the model whose hyperparameters are to be chosen.
-func (m *modelFlags) tunedSpec(set *dataset.Set) (model.Spec, error) {
-	if !m.given("loss") {
-		if set.Task == dataset.Regression && twoValues(set.Y) {
-			if err := set.Classify(""); err != nil {
-				return model.Spec{}, err
-			}
-		}
-		name := loss.Square{}.Name()
-		if set.Task == dataset.Classification {
-			name = loss.Hinge{}.Name()
-		}
-		if err := m.flags.Set("loss", name); err != nil {
-			return model.Spec{}, err
-		}
-	}
-	if _, known := model.PresetFor(set); known { // so that it is not looked at, and the same again
-		for name, value := range map[string]string{"kernel": m.kernel,
-			"no-normalize-target": strconv.FormatBool(m.noNormalizeTarget)} {
-			if err := m.flags.Set(name, value); err != nil {
-				return model.Spec{}, err
-			}
-		}
-	}
-	if !m.given("noise") {
-		m.noise = values.NewVariance(1) // until begin sets it
-	}
-	spec, _, err := m.spec(set)
-	return spec, err
 }
 
 // axes reads --over, and takes the scale of the kernel and what the loss takes by default.
@@ -428,7 +401,7 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 		return nil, err
 	}
 	d.Subject, d.Resampling = subjectReport(built, ""), resamplingReport(law, built.Set.N())
-	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, built.Loss.Name())
+	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(cmd, path, d.Best, &built.Spec)
 	if r.Solution == nil {
 		d.TestLoss, d.TestError = p.Test.Name(), null.Float(math.NaN())
 		return built, nil
@@ -445,35 +418,26 @@ func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem,
 	return built, nil
 }
 
-// againLine is the command line that estimates the model that was chosen: the flags of tune
-// that estimate has too, and the choice.
-func againLine(cmd *cobra.Command, path string, best map[string]any, lossName string) string {
-	words := []string{"bootbench", "estimate", shellWord(path), "--loss", lossName}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		_, chosen := best[f.Name]
-		own := []string{"over", "ard", "by", "model", "starts", "seed", "loss", "out", "json", "quiet",
-			"journal"}
-		instead := f.Name == "gamma" && best["length-scale"] != nil
-		if !f.Changed || chosen || instead || slices.Contains(own, f.Name) {
-			return
+// againLine is the command line that estimates the model that was chosen: the flags of tune that estimate
+// has, too, and the choice.
+func againLine(cmd *cobra.Command, path string, best map[string]any, spec *model.Spec) string {
+	words := []string{"bootbench", "estimate", path, "--loss", spec.Loss.Name()}
+	if _, known := model.PresetFor(spec.Set); known { // which tune does not look at
+		words = append(words, "--kernel", spec.Kernel.Kind.String(), "--no-normalize-target="+
+			strconv.FormatBool(!spec.NormalizeTarget))
+	}
+	other := []string{"over", "ard", "by", "model", "starts", "seed", "loss", "out", "json", "quiet", "journal"}
+	for _, given := range givenSettings(cmd.LocalFlags()) {
+		_, chosen := best[given.Name]
+		instead := given.Name == "gamma" && best["length-scale"] != nil
+		if !chosen && !instead && !slices.Contains(other, given.Name) && !slices.Contains(words, "--"+given.Name) {
+			words = append(words, "--"+given.Name+"="+strings.Join(given.Values, ","))
 		}
-		value := f.Value.String()
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
-		}
-		words = append(words, "--"+f.Name+"="+shellWord(value))
-	})
-	for _, name := range tuneNames() {
-		switch v := best[name].(type) {
-		case float64:
-			words = append(words, "--"+name, strconv.FormatFloat(v, 'g', -1, 64))
-		case []float64:
-			texts := make([]string, len(v))
-			for k, scale := range v {
-				texts[k] = strconv.FormatFloat(scale, 'g', -1, 64)
-			}
-			words = append(words, "--"+name, strings.Join(texts, ","))
-		}
+	}
+	words = append(words, chosenFlags(spec, slices.DeleteFunc(tuneNames(),
+		func(name string) bool { return best[name] == nil })...)...)
+	for i, word := range words {
+		words[i] = shellWord(word)
 	}
 	return strings.Join(words, " ")
 }

@@ -39,9 +39,6 @@ func (v *Variance) String() string {
 // Type is the kind of value, for pflag.
 func (v *Variance) Type() string { return "variance" }
 
-// NewVariance is a number in squared units of the target.
-func NewVariance(value float64) Variance { return Variance{value: value} }
-
 // Of is the variance of the noise of targets.
 func (v *Variance) Of(y []float64) float64 {
 	if !v.percent {

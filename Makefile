@@ -4,7 +4,7 @@
 #               for each since they run side by side; in pure Go blas, linalg and one command
 #               (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
-.PHONY: run test test-long bench accuracy check soak man build openblas openmpi mpi mpi-test clean
+.PHONY: run test test-long bench accuracy check soak build openblas openmpi mpi mpi-test clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -42,10 +42,6 @@ test-long: openblas
 
 bench: openblas
 	sh scripts/bench.sh
-
-# Manual pages, one for each command: man -l man/bootbench-estimate.1
-man:
-	go run ./cmd/bootbench man man
 
 # The survey of doc/accuracy.md, six minutes on two cores.
 accuracy: openblas

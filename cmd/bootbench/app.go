@@ -34,7 +34,6 @@ type app struct {
 	process  process
 	outputs  outputs
 	tasks    tasks
-	trace    trace
 	servants func() (*dist.Servants, error) // for --engine scalapack: joined when first asked for
 	joined   bool
 	started  bool // a command has begun: later errors are not of usage

@@ -98,7 +98,7 @@ func (c *compareFlags) register(f *pflag.FlagSet) {
 			"those of DATA; "+
 			"default with DATA: all and halves down to 250; without: 250,500,1000,2000 (pure Go: 250,500,1000)")
 	c.resampling.register(f, bench.DefaultResamples)
-	c.solver.registerLimits(f)
+	c.solver.register(f)
 	c.model.registerEngine(f)
 	f.StringSliceVar(&c.models, "models", nil,
 		"compare two models on DATA instead: `FILES` A.json,B.json are answers of estimate or retrain; the "+

@@ -79,7 +79,6 @@ func (a *app) solvable(t *theoryFlags, path string, p *plan) (*job, error) {
 // estimate solves once and prints.
 func (a *app) estimate(j *job, p plan, law *lawFlags) error {
 	law.collects(&p.refine)
-	a.announce(j)
 	if _, err := a.fit(j); err != nil { // before the solve: both use the same scratch memory
 		return err
 	}

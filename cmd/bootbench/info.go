@@ -1,26 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"io"
-
-	"github.com/spf13/cobra"
-)
-
-func versionCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "The version of the program; info tells more",
-		Example: "  bootbench version",
-		Args:    noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.text(func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s %s\n", c.Root().Name(), c.Root().Version)
-				return err
-			})
-		},
-	}
-}
+import "github.com/spf13/cobra"
 
 func infoCommand(a *app) *cobra.Command {
 	return &cobra.Command{

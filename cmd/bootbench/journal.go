@@ -89,11 +89,11 @@ func (a *app) openJournal(cmd *cobra.Command, data []string) (err error) {
 }
 
 // outputFlags name files that a command writes.
-var outputFlags = []string{"json", "out", "csv", "covariance", "replicates", "trace", "cpuprofile",
+var outputFlags = []string{"json", "out", "csv", "covariance", "replicates", "cpuprofile",
 	"memprofile", "model"}
 
 // incidental are the other flags that do not decide an answer.
-var incidental = []string{"journal", "shard", "shards", "workers", "threads", "quiet", "help"}
+var incidental = []string{"journal", "shard", "shards", "workers", "threads", "quiet", "help", "help-all"}
 
 // recordSettings are the settings that were given to a command and decide its answer, by name.
 func recordSettings(cmd *cobra.Command) []journal.Setting {

@@ -54,9 +54,9 @@ func TestJSONPage(t *testing.T) {
 		"estimate crabs --scheme kfold --kernel poly --coef0 1",
 		"predict " + table + " --test " + table + " --loss hinge --class-weight " +
 			"yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise " +
-			"1 --interval observation", "estimate crabs --metrics --quantiles " +
+			"1 --interval observation", "estimate crabs --metrics all --quantiles " +
 			"0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 " +
-			"--metrics", "predict crabs --test crabs --refine 40",
+			"--metrics all", "predict crabs --test crabs --refine 40",
 		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples " +
 			"5", "loo crabs --method all", "loo boston",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss " +

@@ -18,7 +18,6 @@ import (
 // looFlags say how examples are left out.
 type looFlags struct {
 	method string
-	rho    float64
 }
 
 // allMethods is the name for a comparison of the methods.
@@ -35,9 +34,8 @@ func looCommand(a *app) *cobra.Command {
   exact    retrains without every example, starting from the training on all
   fast     the same answer; retrains without the examples that a bound leaves
            open
-  xialpha  counts rho a R^2 + xi >= 1 over dual weights a and slacks xi, from
-           one training; with rho = 2 never below exact, with rho = 1 usually
-           nearer
+  xialpha  counts 2 a R^2 + xi >= 1 over dual weights a and slacks xi, from one
+           training: never below exact
   approx   moves every margin as leaving out its example would if the other
            support vectors kept their sides (Opper and Winther), from one
            training; for a hard margin the limit of the analytic bootstrap at
@@ -49,7 +47,7 @@ the square loss the answer is the mean square of the left-out residuals, in clos
 form.`,
 		Example: `  bootbench loo crabs --loss hinge --C 10 --method all
   bootbench loo sonar --method approx
-  bootbench loo pima --loss hinge --C 1 --method xialpha --rho 1 --json -`,
+  bootbench loo pima --loss hinge --C 1 --method xialpha --json -`,
 		Args: oneData,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
@@ -66,7 +64,6 @@ form.`,
 	m.only = lossWords("loo")
 	m.register(f)
 	f.StringVar(&l.method, "method", "fast", "how, `METHOD`: exact, fast, xialpha, approx or all")
-	f.Float64Var(&l.rho, "rho", loo.DefaultRho, "xialpha: factor `RHO` above 0")
 	registerOut(cmd, "")
 	return cmd
 }
@@ -76,16 +73,12 @@ func (l *looFlags) check() error {
 	for _, m := range loo.Methods() {
 		names = append(names, m.String())
 	}
-	if !(l.rho > 0) || math.IsInf(l.rho, 1) {
-		return usage.Errorf("--rho is %v, must be above 0", l.rho)
-	}
 	return usage.OneOf("method", l.method, names...)
 }
 
 // settings are those of one method, or of the comparison.
 func (l *looFlags) settings(a *app) loo.Settings {
 	settings := loo.Settings{
-		Rho:      l.rho,
 		Progress: func(done, total int) { a.console.Progress("leaving out", done, total) },
 	}
 	for _, m := range loo.Methods() {

@@ -41,10 +41,9 @@ func (l *lossFlags) register(f *pflag.FlagSet) {
 		takes = append(takes, about.Takes...)
 	}
 	f.StringVar(&l.loss, "loss", "",
-		fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (of which square takes labels, too; "+
-			"bootbench help losses has the formulas); "+
-			"default: that of the preset of DATA, else a model is chosen by the target: square or hinge, --noise or "+
-			"--C and --gamma by a quick search; required by grid and compare",
+		fmt.Sprintf("training loss `LOSS`: for labels %s; for regression %s (square takes labels, too); "+
+			"bootbench help losses has the formulas; default: the preset's of DATA, else square or hinge by the "+
+			"target, with --noise or --C and --gamma by a quick search; required by grid and compare",
 			strings.Join(byTask[loss.Classification], ", "),
 			strings.Join(append(byTask[loss.Regression], byTask[loss.Either]...), ", ")))
 	f.Var(&l.noise, "noise", "noise variance `V` of the square loss, above 0: a number in squared units of "+

@@ -110,7 +110,7 @@ func TestLOO(t *testing.T) {
 	if a := ask(t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
 		t.Errorf("square loss: %+v", a.leftOut)
 	}
-	for _, args := range [][]string{{"--rho", "0"}, {"--method", "jackknife"}} {
+	for _, args := range [][]string{{"--method", "jackknife"}} {
 		if o := drive(t, "", append([]string{"loo", "crabs"}, args...)...); o.status != exitUsage {
 			t.Errorf("%v: %d, %s", args, o.status, o.stderr)
 		}

@@ -150,7 +150,6 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags
 	if err := cmp.Or(p.interval.checkSet(j), j.CheckPredict(inputs.M())); err != nil {
 		return err
 	}
-	a.announce(j)
 	if _, err := a.fit(j); err != nil { // refuses what estimate refuses, and before a solve of minutes
 		return err
 	}

@@ -128,7 +128,6 @@ func TestRefineElsewhere(t *testing.T) {
 		"--refine none":       {"estimate", "crabs", "--refine", "none", "--accuracy", "1%"},
 		"--accuracy is":       {"estimate", "crabs", "--accuracy", "0.5"},
 		"--method: no method": {"retrain", "crabs", "--method", "many"},
-		"--fit-tol":           {"retrain", "crabs", "--fit-tol", "-1"},
 	} {
 		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
 			t.Errorf("%v: status %d, %s", args, o.status, o.stderr)

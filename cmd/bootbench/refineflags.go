@@ -144,8 +144,7 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 			settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
 	}
 	key := keyOf("refine", j.Key(p.scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)),
-		p.settings.Tolerance,
-		p.settings.MaxSweeps, p.settings.Method))
+		p.settings.Tolerance, p.settings.MaxSweeps))
 	resamples := settings.Count(p.scheme)
 	if settings.Accuracy > 0 {
 		resamples = 0

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/batch"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/linalg"
 	"bootbench/model"
@@ -20,8 +19,7 @@ import (
 // by retrains by --method.
 func (r *retrainFlags) by(a *app, j *job, scheme resample.Scheme,
 	settings retrain.Settings) (*model.Retraining, error) {
-	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings, Seed: r.resampling.seed,
-		Batch: batch.Settings{Tolerance: r.fitTol}})
+	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings, Seed: r.resampling.seed})
 }
 
 // replicates are the predictions at the sites of all resamples, a row each.

@@ -76,16 +76,17 @@ covers the resamples that were finished.`,
 	return cmd
 }
 
+// mostSkipped is the share of the resamples that may be left out where training does not converge.
+const mostSkipped = 0.05
+
 // retrainFlags are those of the command retrain.
 type retrainFlags struct {
 	model      modelFlags
 	scheme     schemeFlags
 	test       testFlags
 	resampling resamplingFlags
-	maxSkipped float64
 	method     string
 	how        model.RetrainMethod // of method
-	fitTol     float64
 	replicates string
 }
 
@@ -95,15 +96,9 @@ func (r *retrainFlags) register(f *pflag.FlagSet) {
 	r.resampling.register(f, retrain.DefaultResamples)
 	r.test.registerTest(f)
 	r.test.registerPoints(f)
-	f.Float64Var(&r.maxSkipped, "max-skipped", 0.05,
-		"share of the resamples that may be left out where training does not converge, `SHARE` from 0 to below "+
-			"1, not with kfold; more end the run")
 	f.StringVar(&r.method, "method", model.AutoMethod.String(),
 		"how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by "+
 			"one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
-	f.Float64Var(&r.fitTol, "fit-tol", batch.DefaultTolerance,
-		"violation of the optimality conditions at which a fit in a batch ends, in standard deviations of the "+
-			"prediction over resamples, `TOL` above 0")
 	f.StringVar(&r.replicates, "replicates", "",
 		"write the predictions of all resamples, one row each, as a NumPy array to `FILE`; default: none")
 }
@@ -142,17 +137,9 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	if err != nil {
 		return settings, err
 	}
-	if settings.MaxSkipped = r.maxSkipped; !(r.maxSkipped >= 0 && r.maxSkipped < 1) {
-		return settings, usage.Errorf("--max-skipped is %v, must be at least 0 and below 1", r.maxSkipped)
-	}
-	if f.Changed("max-skipped") && r.scheme.scheme == "kfold" {
-		return settings, usage.Errorf("--max-skipped is not for --scheme kfold, whose folds all count")
-	}
+	settings.MaxSkipped = mostSkipped
 	if r.how, err = model.ParseRetrainMethod(r.method); err != nil {
 		return settings, usage.Errorf("--method: %w", err)
-	}
-	if !(r.fitTol > 0 && r.fitTol < 1) {
-		return settings, usage.Errorf("--fit-tol is %v, must lie between 0 and 1", r.fitTol)
 	}
 	if r.replicates != "" {
 		if err := files.CheckWritable("replicates", r.replicates); err != nil {
@@ -216,7 +203,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
 		Draws: report.Draws{
-			Method: result.Method.String(), Training: j.Training(result.Method, flags.fitTol),
+			Method: result.Method.String(), Training: j.Training(result.Method, batch.DefaultTolerance),
 			Status:    result.Status.String(),
 			Resamples: result.Resamples, Seed: flags.resampling.seed, Workers: result.Stats.Workers,
 			Empty:    result.Empty,
@@ -250,7 +237,7 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
 // retrained is the result; nil where tasks are missing that merge would have to do.
 func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings,
 	flags *retrainFlags) (*model.Retraining, error) {
-	key := keyOf("retrain", j.Key(scheme, flags.method, flags.fitTol, flags.resampling.seed))
+	key := keyOf("retrain", j.Key(scheme, flags.method, flags.resampling.seed))
 	kept := a.keepFits(key, j.Sites(), wholePeriods(settings.Resamples, scheme), j.Set.Name)
 	if kept.incomplete() {
 		return nil, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/help"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -17,8 +18,8 @@ average - left-out error, .632 and .632+, mean and variance of predictions -
 without retraining it, by adaptive TAP (Malzahn and Opper 2003), and compares
 that with retraining.
 
-DATA is a table (.csv, .tsv, .txt, .data; separator, header and packing are found
-by looking; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
+DATA is a table (.csv, .tsv, .txt, .data; separator, header and compression are
+detected; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
 .dat), .npy (the target last), .npz (X, y) or .parquet; several tables, files of sparse lines or .npy of the
 same columns, by a pattern in quotes ('rows-*.csv'); - for a table on standard input; the
 name of an embedded set ("bootbench datasets" lists them), or
@@ -37,8 +38,13 @@ interrupted, what was finished is kept.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetHelpFunc(help.Describe)
-	root.SetUsageFunc(help.Usage)
+	all := false
+	root.PersistentFlags().BoolFunc("help-all", "help with all flags; default: those needed first", func(string) error {
+		all = true
+		return pflag.ErrHelp
+	})
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { help.Describe(c, all) })
+	root.SetUsageFunc(func(c *cobra.Command) error { return help.Usage(c, all) })
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID("files")
@@ -71,7 +77,7 @@ func commandGroups(a *app) []commandGroup {
 			predictCommand(a),
 			retrainCommand(a), looCommand(a), gridCommand(a), tuneCommand(a), trainCommand(a)}},
 		{"files", "Data, parts and the machine:", []*cobra.Command{datasetsCommand(a), mergeCommand(a),
-			infoCommand(a), versionCommand(a), lossesTopic(), manCommand(a)}},
+			infoCommand(a), lossesTopic()}},
 	}
 }
 

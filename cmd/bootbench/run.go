@@ -33,7 +33,7 @@ func (a *app) run() (status int) {
 	}()
 	root := newRoot(a)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.start(cmd) }
-	root.SetArgs(append([]string{}, joinMetrics(a.args)...)) // never nil, which means os.Args
+	root.SetArgs(append([]string{}, a.args...)) // never nil, which means os.Args
 	root.SetIn(a.console.In)
 	root.SetOut(a.console.Out)
 	root.SetErr(a.console.Err)

@@ -104,16 +104,16 @@ func TestScaLAPACKFaults(t *testing.T) {
 	}
 }
 
-// slow is thousands of solves, each sweep of which leaves a line in a file.
-func slow(t *testing.T) (cmd *exec.Cmd, trace string) {
-	trace = filepath.Join(t.TempDir(), "trace")
+// slow is thousands of solves, each of which leaves a line in a journal.
+func slow(t *testing.T) (cmd *exec.Cmd, file string) {
+	dir := t.TempDir()
 	return onTwoRanks(t, "-np", "2", "bootbench", "curve", "synthetic:friedman1,n=300,seed=1", "--loss",
 		"square", "--noise", "1", "--amplitude", "25", "--constant", "200",
 		"--ratio", "0.1:10:4000", "--refine", "none", "--engine", "scalapack", "--no-points", "--json", "-",
-		"--trace", trace), trace
+		"--journal", dir), filepath.Join(dir, "journal")
 }
 
-// someSolves is the bytes of a trace of some of them: two hundred sweeps.
+// someSolves is the bytes of a journal of some of them.
 const someSolves = 10000
 
 // begin starts a command and waits until a file has more than so many bytes; it returns the

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -19,18 +18,14 @@ import (
 // solve solves, shows its progress under a label and sets the exit status.
 func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
 	settings := p.settings
-	var tracing error
 	settings.Progress = func(sweep solver.Sweep) {
-		if err := a.trace.note(label, sweep); tracing == nil {
-			tracing = err
-		}
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
 		a.console.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
 			int(max(0, min(100, done))), 100)
 	}
 	a.console.Progress(label, 0, 100)
 	solution, err := j.Solve(a.ctx, p.scheme, settings)
-	if err := errors.Join(err, tracing); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if solution.Status == solver.Cancelled {
@@ -201,7 +196,6 @@ func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
 // estimateKey names everything that an estimate depends on.
 func (p plan) estimateKey(spec *model.Spec) string {
 	t, s := p.test, p.settings
-	return spec.Key(p.scheme, "estimate", t.metrics, s.Method.String(), s.Tolerance, s.MaxSweeps, t.test,
-		t.level,
-		t.noPoints, p.refine.String())
+	return spec.Key(p.scheme, "estimate", t.metrics, s.Tolerance, s.MaxSweeps, t.test, t.level, t.noPoints,
+		p.refine.String())
 }

@@ -11,19 +11,9 @@ import (
 type solverFlags struct {
 	tol       float64
 	maxSweeps int
-	method    string
 }
 
 func (v *solverFlags) register(f *pflag.FlagSet) {
-	v.registerLimits(f)
-	f.StringVar(&v.method, "method", "adatap",
-		"approximation `METHOD`: adatap, the theory, or the weaker start, variational, meanfield of Malzahn and "+
-			"Opper 2003")
-	f.MarkHidden("method")
-}
-
-// registerLimits adds those that every method has.
-func (v *solverFlags) registerLimits(f *pflag.FlagSet) {
 	f.Float64Var(&v.tol, "tol", solver.DefaultTolerance,
 		"largest relative change of a site parameter at convergence, `TOL` between 0 and 1")
 	f.IntVar(&v.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps,
@@ -37,13 +27,6 @@ func (v *solverFlags) settings() (solver.Settings, error) {
 	}
 	if v.maxSweeps < 1 {
 		return settings, usage.Errorf("--max-sweeps is %d, must be at least 1", v.maxSweeps)
-	}
-	if v.method == "" {
-		return settings, nil
-	}
-	var err error
-	if settings.Method, err = solver.MethodByName(v.method); err != nil {
-		return settings, usage.Errorf("--method: %w", err)
 	}
 	return settings, nil
 }

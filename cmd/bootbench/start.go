@@ -68,19 +68,8 @@ func (a *app) checkOutputs() (err error) {
 			return usage.Errorf("--out: %w", err)
 		}
 	}
-	if a.trace.path == "-" {
-		return usage.Errorf("--trace needs a file: - is none")
-	}
-	if a.trace.path != "" {
-		if err := files.CheckWritable("trace", a.trace.path); err != nil {
-			return err
-		}
-	}
 	if o.json == "" || o.json == "-" {
 		return nil
-	}
-	if files.Same(o.json, a.trace.path) {
-		return usage.Errorf("--json: %s is the file of --trace", o.json)
 	}
 	return files.CheckWritable("json", o.json)
 }

@@ -15,7 +15,7 @@ func TestInputsAreKept(t *testing.T) {
 	before := need.One(os.ReadFile(data))(t)
 	spelled := strings.Replace(data, "/houses.csv", "/./houses.csv", 1)
 	for _, line := range []string{
-		"estimate DATA --json SAME", "estimate DATA --covariance SAME", "estimate DATA --trace SAME",
+		"estimate DATA --json SAME", "estimate DATA --covariance SAME",
 		"estimate DATA --memprofile SAME",
 		"estimate PATTERN --json SAME", "retrain DATA --replicates SAME", "predict boston --test DATA --csv SAME",
 		"predict boston --test DATA --json SAME",

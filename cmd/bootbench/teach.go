@@ -11,7 +11,6 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
-	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -30,9 +29,10 @@ func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
-		name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=")
-		return usage.Errorf("unknown flag: -%s%s", name, meant(c, name))
+		return usage.Errorf("unknown flag: -%s; flags begin with two dashes", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):
 		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(),
 			meant(c, unknown.GetSpecifiedName()))
@@ -49,55 +49,30 @@ func meant(c *cobra.Command, name string) string {
 	if other := elsewhere[name]; slices.Contains(names, other) {
 		return fmt.Sprintf("; it is called --%s here", other)
 	}
-	if slices.Contains(names, name) {
-		return "; flags begin with two dashes"
-	}
 	if near := usage.Nearest(name, names...); near != "" {
 		return near
 	}
-	for _, other := range c.Root().Commands() {
-		if other.Flags().Lookup(name) != nil {
-			return fmt.Sprintf("; it is one of %s, not of %s", other.Name(), c.Name())
-		}
-	}
-	return fmt.Sprintf("; %s --help lists the flags", c.CommandPath())
+	return fmt.Sprintf("; %s --help-all lists the flags", c.CommandPath())
 }
 
 // wrongValue says what a flag takes instead of a value.
 func wrongValue(f *pflag.Flag, value string, reason error) error {
-	number := map[string]string{"float64": "a number", "int": "a whole number",
+	takes := map[string]string{"float64": "a number", "int": "a whole number",
 		"uint64":   "a whole number of at least 0",
 		"variance": "a number, or a share of the target's variance such as 10%"}[f.Value.Type()]
-	switch {
-	case number == "":
+	if takes == "" {
 		return usage.Errorf("--%s: %w", f.Name, reason)
-	case f.Name == "gamma" && (value == "scale" || value == "auto"):
-		return usage.Errorf("--gamma takes a number, not %q: in scikit-learn that is 1/d for d standardised "+
-			"features; without --loss and --gamma one is chosen", value)
-	case strings.ContainsAny(value, ",:") && f.Name == "ratio":
-		return usage.Errorf("--ratio takes one number, not %q; curve DATA --ratio %s computes all", value, value)
-	case strings.ContainsAny(value, ",:") && slices.Contains(gridNames(), f.Name):
-		return usage.Errorf("--%s takes one number, not %q; grid DATA --over %s=%s computes all", f.Name, value,
-			f.Name, value)
 	}
-	return usage.Errorf("--%s takes %s, not %q", f.Name, number, value)
+	return usage.Errorf("--%s takes %s, not %q", f.Name, takes, value)
 }
 
 // cure is what the command line can add to the reason of a failure.
 func cure(c *cobra.Command, err error) string {
-	given := func(name string) string {
-		if f := c.Flags().Lookup(name); f != nil {
-			return f.Value.String()
-		}
-		return ""
-	}
+	limit := c.Flags().Lookup("max-memory")
 	switch {
-	case errors.Is(err, train.ErrDiverged) && given("kernel") != kernel.RBF.String():
-		return fmt.Sprintf(": --loss hinge --C 1, --kernel rbf, which separates more than %s, or --jitter",
-			given("kernel"))
 	case errors.Is(err, train.ErrDiverged):
-		return ": --loss hinge --C 1, or --jitter"
-	case errors.Is(err, linalg.ErrMemory) && given("max-memory") != "":
+		return ": --loss hinge --C 1, a kernel that separates more, or --jitter"
+	case errors.Is(err, linalg.ErrMemory) && limit != nil && limit.Changed:
 		return " (--max-memory)"
 	}
 	if data, _, ok := strings.Cut(err.Error(), ": neither a file nor"); ok {

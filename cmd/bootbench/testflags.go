@@ -33,7 +33,7 @@ func (t *testFlags) registerTest(f *pflag.FlagSet) {
 			"0.1, corners smoothed) or zero-one; default: square for regression, zero-one for classification")
 }
 
-// allMetrics is what --metrics alone means.
+// allMetrics is --metrics all.
 const allMetrics = "all"
 
 // registerMetrics adds further measures.
@@ -41,9 +41,7 @@ func (t *testFlags) registerMetrics(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.metrics, "metrics", nil,
 		"more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of "+
 			"numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, "+
-			"standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all, which "+
-			"no list at all means; default: none")
-	f.Lookup("metrics").NoOptDefVal = allMetrics
+			"standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all; default: none")
 }
 
 // checkMetrics refuses what is no measure, or none of the targets.
@@ -68,21 +66,6 @@ func (t *testFlags) checkMetrics(set *dataset.Set) error {
 // wants reports whether a measure is asked for.
 func (t *testFlags) wants(metric string) bool {
 	return slices.Contains(t.metrics, metric) || slices.Contains(t.metrics, allMetrics)
-}
-
-// joinMetrics makes one argument of --metrics and a list that follows it: pflag takes a value
-// that may be left out only behind "=".
-func joinMetrics(args []string) []string {
-	known := slices.Concat([]string{allMetrics}, report.NumberMetrics, report.LabelMetrics,
-		[]string{report.Jackknife})
-	at := slices.Index(args, "--metrics")
-	if at < 0 || at+1 == len(args) {
-		return args
-	}
-	if first, _, _ := strings.Cut(args[at+1], ","); !slices.Contains(known, first) {
-		return args
-	}
-	return slices.Replace(slices.Clone(args), at, at+2, "--metrics="+args[at+1])
 }
 
 // registerLevel adds the level of intervals.

@@ -35,7 +35,6 @@ func (t *theoryFlags) register(a *app, cmd *cobra.Command, refine string) {
 func (t *theoryFlags) registerSolve(a *app, cmd *cobra.Command) {
 	t.register(a, cmd, refineAuto)
 	t.test.registerPoints(cmd.Flags())
-	a.trace.register(cmd.Flags())
 }
 
 // plan is a solve of the theory, with the exact resamples beside it and what is printed.

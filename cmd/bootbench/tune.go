@@ -106,7 +106,7 @@ on new data, by less than its standard error where few numbers are chosen.`,
 	t.model.register(f)
 	t.scheme.register(f)
 	t.test.registerTest(f)
-	t.solver.registerLimits(f)
+	t.solver.register(f)
 	t.model.registerEngine(f)
 	a.tasks.register(f)
 	registerOut(cmd, "")

@@ -24,25 +24,25 @@ type group struct {
 // groups are all flags in the order of the help. Those in the first are what people need
 // first; of a name in two groups the first counts.
 var groups = []group{
-	{"Needed first", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma",
-		"ratio", "refine", "json", "out"}},
+	{"Flags", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma",
+		"ratio", "refine", "method", "json", "out"}},
 	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based",
 		"no-standardize", "no-normalize-target", "export", "sizes"}},
 	{"Model", []string{"class-weight", "epsilon", "delta", "bias", "no-bias"}},
 	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},
-	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy", "max-skipped",
-		"fit-tol", "rho", "models"}},
-	{"Solving", []string{"method", "tol", "max-sweeps", "by", "starts", "engine", "rank-tol", "rank-error",
+	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy",
+		"models"}},
+	{"Solving", []string{"tol", "max-sweeps", "by", "starts", "engine", "rank-tol", "rank-error",
 		"max-rank", "max-memory", "threads", "backend",
 		"journal", "shard", "shards"}},
 	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles",
-		"covariance", "metrics", "no-points", "csv", "replicates", "trace", "quiet", "help", "version"}},
+		"covariance", "metrics", "no-points", "csv", "replicates", "quiet", "help", "help-all", "version"}},
 	{"Profiling", []string{"cpuprofile", "memprofile"}},
 }
 
 // Usage prints what follows the description of a command: how it is called, examples,
-// the commands below it and its flags.
-func Usage(c *cobra.Command) error {
+// the commands below it and its flags, all of them or those needed first.
+func Usage(c *cobra.Command, all bool) error {
 	var b strings.Builder
 	line := c.UseLine()
 	if c.HasAvailableSubCommands() {
@@ -63,7 +63,7 @@ func Usage(c *cobra.Command) error {
 			}
 		}
 	}
-	flags(&b, c)
+	flags(&b, c, all)
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\n%s COMMAND --help tells more of a command.\n", c.CommandPath())
 	}
@@ -71,9 +71,20 @@ func Usage(c *cobra.Command) error {
 	return err
 }
 
-// flags prints the flags of a command, group by group.
-func flags(b *strings.Builder, c *cobra.Command) {
-	for _, g := range append(slices.Clone(groups), group{"Other", Ungrouped(c)}) {
+// few is the number of flags that are printed by --help, too.
+const few = 15
+
+// flags prints the flags of a command, group by group; if there are many and not all are asked for, the
+// first group.
+func flags(b *strings.Builder, c *cobra.Command, all bool) {
+	count := 0
+	c.Flags().VisitAll(func(*pflag.Flag) { count++ })
+	shown := groups
+	if !all && count > few {
+		shown = groups[:1]
+		defer func() { fmt.Fprintf(b, "\n%s --help-all lists all %d flags.\n", c.CommandPath(), count) }()
+	}
+	for _, g := range shown {
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
 		set.SortFlags = false
 		for _, name := range g.names {
@@ -99,7 +110,7 @@ func Ungrouped(c *cobra.Command) (names []string) {
 }
 
 // Describe prints the description of a command and its usage.
-func Describe(c *cobra.Command, _ []string) {
+func Describe(c *cobra.Command, all bool) {
 	text := c.Long
 	if text == "" {
 		text = c.Short
@@ -112,7 +123,7 @@ func Describe(c *cobra.Command, _ []string) {
 		fmt.Fprintf(c.OutOrStdout(), "%s\n", fold(paragraph, "", "", ""))
 	}
 	if c.Runnable() || c.HasAvailableSubCommands() {
-		Usage(c)
+		Usage(c, all)
 	}
 }
 

@@ -101,14 +101,15 @@ func (l *lawFlags) add(p lawPoints, refined *report.Points) {
 		return
 	}
 	points := len(p.Mean)
-	p.QuantileLevels, p.Quantiles = []float64(l.quantiles), l.quantilesOf(points, func(point int) func(q float64) float64 {
+	levels := []float64(l.quantiles)
+	p.QuantileLevels, p.Quantiles = levels, l.quantilesOf(points, func(point int) func(q float64) float64 {
 		law := p.law(point)
 		return func(q float64) float64 { return law.Quantile(q) + p.shift }
 	})
 	if refined == nil || len(l.fits) == 0 {
 		return
 	}
-	refined.QuantileLevels, refined.Quantiles = []float64(l.quantiles),
+	refined.QuantileLevels, refined.Quantiles = levels,
 		l.quantilesOf(points, func(point int) func(q float64) float64 {
 			values := l.replicates(p, point)
 			return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }

@@ -203,7 +203,8 @@ func combinations(axes []report.GridAxis) [][]string {
 }
 
 // cell is the model and the scheme of the flags with a value for every axis.
-func (t theoryFlags) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c *gridCell, err error) {
+func (t theoryFlags) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c *gridCell,
+	err error) {
 	c = &gridCell{values: values}
 	for k, a := range axes {
 		if a.Name == "ratio" {

@@ -39,10 +39,8 @@ interrupted, what was finished is kept.`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	all := false
-	root.PersistentFlags().BoolFunc("help-all", "help with all flags; default: those needed first", func(string) error {
-		all = true
-		return pflag.ErrHelp
-	})
+	root.PersistentFlags().BoolFunc("help-all", "help with all flags; default: those needed first",
+		func(string) error { all = true; return pflag.ErrHelp })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { help.Describe(c, all) })
 	root.SetUsageFunc(func(c *cobra.Command) error { return help.Usage(c, all) })
 	root.SetFlagErrorFunc(flagError)

@@ -41,7 +41,8 @@ func (t *testFlags) registerMetrics(f *pflag.FlagSet) {
 	f.StringSliceVar(&t.metrics, "metrics", nil,
 		"more measures of left-out predictions, or of new inputs that have targets, `LIST`: rmse, mae, r2 of "+
 			"numbers; error, balanced-error, auc, log-loss, brier of labels; jackknife (of left-out predictions, "+
-			"standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all; default: none")
+			"standard error of the left-out error over draws of DATA, by the infinitesimal jackknife); all; "+
+			"default: none")
 }
 
 // checkMetrics refuses what is no measure, or none of the targets.

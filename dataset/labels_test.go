@@ -18,9 +18,9 @@ func TestCheck(t *testing.T) {
 		"none":          {Classification, nil, false, []string{"no labels"}},
 		"one class":     {Classification, []float64{1, 1}, false, []string{"all 2 labels are 1", "that differ"}},
 		"equal targets": {Regression, []float64{2, 2, 2}, false, []string{"all 3 targets are 2", "that differ"}},
-		"zero, one":     {Classification, []float64{1, 0, 1}, true, []string{"not 0 and 1",
+		"zero, one": {Classification, []float64{1, 0, 1}, true, []string{"not 0 and 1",
 			"--positive 1"}},
-		"three":         {Classification, []float64{1, -1, 0}, true, []string{"-1 and +1", `found "-1", "0", "1"`}},
+		"three": {Classification, []float64{1, -1, 0}, true, []string{"-1 and +1", `found "-1", "0", "1"`}},
 		"many": {Classification, []float64{9, 8, 7, 6, 5, 4, 3, 2}, true,
 			[]string{`"2", "3", "4", "5", "6", "7", ...`}},
 	} {

@@ -13,8 +13,8 @@ import (
 	"bootbench/report"
 )
 
-// load reads DATA.
-func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
+// loadData reads DATA.
+func loadData(a *app, m *modelFlags, path string) (*dataset.Set, error) {
 	if asked := slices.IndexFunc(dataFlagNames, func(name string) bool {
 		return name != "unseen" &&
 			m.given(name)
@@ -30,19 +30,20 @@ func (a *app) load(m *modelFlags, path string) (*dataset.Set, error) {
 // stdin is standard input, until the run ends.
 func (a *app) stdin() interruptible { return interruptible{a.ctx, a.console.In} }
 
-// read reads DATA and says what is modelled.
-func (a *app) read(m *modelFlags, t *testFlags, path string) (*problem, error) {
+// readProblem reads DATA and says what is modelled.
+func readProblem(a *app, m *modelFlags, t *testFlags, path string) (*problem, error) {
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
-	set, err := a.load(m, path)
+	set, err := loadData(a, m, path)
 	if err != nil {
 		return nil, err
 	}
-	of := newProblem
+	var p *problem
 	if _, known := model.PresetFor(set); !known && !m.given("loss") {
-		of = a.chooseModel
+		p, err = chooseModel(a, m, t, set)
+	} else {
+		p, err = newProblem(m, t, set)
 	}
-	p, err := of(m, t, set)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ const (
 // limitGarbage lets Go hold little garbage beside a large model, and none beyond the
 // limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers. What
 // the model was made in goes back to the system first: as much as half of a low-rank factor.
-func (a *app) limitGarbage(limit int64) {
+func limitGarbage(a *app, limit int64) {
 	if limit > 0 {
 		before := debug.SetMemoryLimit(limit)
 		a.process.undoing = append(a.process.undoing, func() { debug.SetMemoryLimit(before) })
@@ -75,8 +76,8 @@ func (a *app) limitGarbage(limit int64) {
 	debug.FreeOSMemory()
 }
 
-// build computes the kernel matrix.
-func (a *app) build(p *problem) (*job, error) {
+// buildJob computes the kernel matrix.
+func buildJob(a *app, p *problem) (*job, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
 	if spec.Storage == model.ScaLAPACK {
@@ -90,7 +91,7 @@ func (a *app) build(p *problem) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.limitGarbage(spec.MaxBytes)
+	limitGarbage(a, spec.MaxBytes)
 	subject := subjectReport(built, p.source)
 	subject.Reading = p.reading
 	if subject.ChosenBy = p.chosen; p.chosen != "" {
@@ -102,17 +103,17 @@ func (a *app) build(p *problem) (*job, error) {
 	}, a.ctx.Err()
 }
 
-// job reads DATA and builds its model.
-func (a *app) job(m *modelFlags, path string) (*job, error) {
-	p, err := a.read(m, &testFlags{}, path)
+// readJob reads DATA and builds its model.
+func readJob(a *app, m *modelFlags, path string) (*job, error) {
+	p, err := readProblem(a, m, &testFlags{}, path)
 	if err != nil {
 		return nil, err
 	}
-	return a.build(p)
+	return buildJob(a, p)
 }
 
-// fit trains once on all data.
-func (a *app) fit(j *job) ([]float64, error) {
+// fitAll trains once on all data.
+func fitAll(a *app, j *job) ([]float64, error) {
 	a.console.Progress("fit to all data", 0, 1)
 	began := time.Now()
 	on := j.Matrix()

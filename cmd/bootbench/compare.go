@@ -43,7 +43,7 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
   bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
   bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
   bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd, args, &c) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, args, &c) },
 	}
 	c.register(cmd.Flags())
 	registerOut(cmd, "compare.csv")
@@ -52,7 +52,7 @@ written with --json A.json and --json B.json: compare houses.csv --models A.json
 }
 
 // runCompare compares what the flags say: models, or the theory with retraining.
-func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) error {
+func runCompare(a *app, cmd *cobra.Command, args []string, c *compareFlags) error {
 	switch {
 	case c.model.engine.engine == model.ScaLAPACK.String():
 		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole " +
@@ -60,20 +60,20 @@ func (a *app) runCompare(cmd *cobra.Command, args []string, c *compareFlags) err
 	case cmd.Flags().Changed("models") && a.tasks.folder != "":
 		return usage.Errorf("--journal has no part in --models")
 	case cmd.Flags().Changed("models"):
-		return a.compareModels(c, args)
+		return compareModels(a, c, args)
 	}
 	settings, err := c.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	cases, err := a.compareCases(c, args, settings.Workers)
+	cases, err := compareCases(a, c, args, settings.Workers)
 	if err != nil {
 		return err
 	}
 	if err := a.openJournal(cmd, args); err != nil {
 		return err
 	}
-	return a.compare(cases, settings)
+	return compareRows(a, cases, settings)
 }
 
 // compareFlags are those of the command compare.
@@ -126,7 +126,7 @@ func (c *compareFlags) settings(f *pflag.FlagSet) (s bench.Settings, err error) 
 }
 
 // compareCases are the cases at every ratio, checked before the work.
-func (a *app) compareCases(c *compareFlags, paths []string, workers int) ([]bench.Case, error) {
+func compareCases(a *app, c *compareFlags, paths []string, workers int) ([]bench.Case, error) {
 	list, err := values.Ratios(c.ratio)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (a *app) compareCases(c *compareFlags, paths []string, workers int) ([]benc
 			return nil, err
 		}
 	}
-	cases, err := a.cases(&c.model, paths, c.sizes)
+	cases, err := dataCases(a, &c.model, paths, c.sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +161,14 @@ func atRatios(cases []bench.Case, ratios []float64) []bench.Case {
 	return all
 }
 
-// cases are those of DATA, or the ones that need no arguments.
-func (a *app) cases(m *modelFlags, args []string, sizes []int) ([]bench.Case, error) {
+// dataCases are those of DATA, or the ones that need no arguments.
+func dataCases(a *app, m *modelFlags, args []string, sizes []int) ([]bench.Case, error) {
 	if len(args) == 0 {
 		return defaultCases(m, sizes)
 	}
 	var cases []bench.Case
 	for _, path := range args {
-		set, err := a.load(m, path)
+		set, err := loadData(a, m, path)
 		if err != nil {
 			return nil, err
 		}
@@ -254,8 +254,8 @@ func (r *schemeFlags) checkCase(c *bench.Case, workers int) error {
 		fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
 }
 
-// compare runs the cases.
-func (a *app) compare(cases []bench.Case, settings bench.Settings) error {
+// compareRows runs the cases.
+func compareRows(a *app, cases []bench.Case, settings bench.Settings) error {
 	settings.Progress = func(p bench.Progress) {
 		a.console.Progress(fmt.Sprintf("row %d of %d, n = %d: %s", p.Row, p.Rows, p.N, p.Phase), p.Done, p.Total)
 	}

@@ -60,7 +60,7 @@ func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, er
 
 // compareModels sets two models beside each other on the same examples and the same
 // resamples.
-func (a *app) compareModels(c *compareFlags, args []string) error {
+func compareModels(a *app, c *compareFlags, args []string) error {
 	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
 	files := slices.Clone(c.models)
 	for _, arg := range args {
@@ -96,7 +96,7 @@ func (a *app) compareModels(c *compareFlags, args []string) error {
 	d := &report.ModelComparison{Command: "compare", Level: 0.95}
 	var theory, refined [2]calibration.Errors
 	for k, s := range models {
-		row, errors, exact, err := a.leftOutOf(c, s, data[0], settings)
+		row, errors, exact, err := leftOutErrors(a, c, s, data[0], settings)
 		if err != nil {
 			return err
 		}
@@ -153,16 +153,16 @@ func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
 	return nil
 }
 
-// leftOutOf are the left-out errors of the examples by the theory, and by exact resamples
+// leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples
 // where the loss has them: none else. Their influences are the theory's, none where that has
 // no derivative.
-func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
+func leftOutErrors(a *app, c *compareFlags, s *savedModel, data string,
 	settings solver.Settings) (row *report.ComparedModel, theory, exact calibration.Errors, err error) {
 	read := c.model
 	if read.dataFlags, err = readAs(s.Reading); err != nil {
 		return nil, theory, exact, usage.Errorf("--models: %w", err)
 	}
-	set, err := a.load(&read, data)
+	set, err := loadData(a, &read, data)
 	if err != nil {
 		return nil, theory, exact, err
 	}
@@ -177,13 +177,13 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	j, err := a.build(p)
+	j, err := buildJob(a, p)
 	if err != nil {
 		return nil, theory, exact, err
 	}
 	plan := plan{scheme: scheme, settings: settings, refine: refinement{resamples: autoResamples,
 		optional: true}}
-	solution, err := a.solve(j, plan, "solve")
+	solution, err := solveTheory(a, j, plan, "solve")
 	if err != nil {
 		return nil, theory, exact, err
 	}
@@ -200,7 +200,7 @@ func (a *app) leftOutOf(c *compareFlags, s *savedModel, data string,
 		}
 	}
 	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
-	refined, warnings, err := a.refine(j, solution, plan, blas64.General{})
+	refined, warnings, err := refineSolution(a, j, solution, plan, blas64.General{})
 	if err != nil {
 		return nil, theory, exact, err
 	}

@@ -32,14 +32,14 @@ The JSON document has a list under "results", each like the document of estimate
   bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.curveOf(&t, args[0], ratio)
+			c, err := readCurve(a, &t, args[0], ratio)
 			if err != nil {
 				return err
 			}
 			if err := a.openJournal(cmd, args); err != nil {
 				return err
 			}
-			return a.curve(c)
+			return runCurve(a, c)
 		},
 	}
 	t.registerSolve(a, cmd)
@@ -62,8 +62,8 @@ type curve struct {
 	times   report.Times
 }
 
-// curveOf reads DATA and builds its model, to solve at a list of ratios.
-func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
+// readCurve reads DATA and builds its model, to solve at a list of ratios.
+func readCurve(a *app, t *theoryFlags, path, ratio string) (*curve, error) {
 	p, err := t.plan()
 	if err := cmp.Or(err, t.test.checkLevel()); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
 			return nil, err
 		}
 	}
-	of, err := a.read(&t.model, &t.test, path)
+	of, err := readProblem(a, &t.model, &t.test, path)
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +91,16 @@ func (a *app) curveOf(t *theoryFlags, path, ratio string) (*curve, error) {
 		}
 	}
 	c.of, c.last = of, -1
-	if c.job, err = a.build(of); err != nil {
+	if c.job, err = buildJob(a, of); err != nil {
 		return nil, err
 	}
 	c.matrix = c.job.Matrix()
 	return c, nil
 }
 
-// curve solves at every ratio.
-func (a *app) curve(c *curve) (err error) {
-	if _, err = a.fit(c.job); err != nil { // before the solves: all use the same scratch memory
+// runCurve solves at every ratio.
+func runCurve(a *app, c *curve) (err error) {
+	if _, err = fitAll(a, c.job); err != nil { // before the solves: all use the same scratch memory
 		return err
 	}
 	c.times = c.job.times
@@ -108,7 +108,7 @@ func (a *app) curve(c *curve) (err error) {
 	for i, scheme := range c.schemes {
 		name := fmt.Sprintf("%s, ratio %v", c.job.Set.Name, scheme.Mean())
 		tasks = append(tasks, task(name, c.at(scheme).estimateKey(&c.job.Spec),
-			func() (report.Estimate, error) { return a.ratio(c, i) }))
+			func() (report.Estimate, error) { return estimateRatio(a, c, i) }))
 	}
 	doc := &report.Curve{Command: "curve", Subject: c.job.report, Scheme: c.schemes[0].Name(),
 		TestLoss: c.job.test.Name()}
@@ -141,13 +141,13 @@ func completeness(complete bool) string {
 // which ratios another process has: shards have such paths as a whole.
 const pathLength = 5
 
-// ratio is the estimate at ratio number i. The solve after it starts from its solution.
-func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
-	if err := a.follow(c, i); err != nil {
+// estimateRatio is the estimate at ratio number i. The solve after it starts from its solution.
+func estimateRatio(a *app, c *curve, i int) (report.Estimate, error) {
+	if err := followPath(a, c, i); err != nil {
 		return report.Estimate{}, err
 	}
 	scheme := c.schemes[i]
-	e, solution, err := a.estimateAt(c.job, c.at(scheme), c.label(i))
+	e, solution, err := estimateAt(a, c.job, c.at(scheme), c.label(i))
 	if err != nil {
 		return report.Estimate{}, err
 	}
@@ -158,14 +158,14 @@ func (a *app) ratio(c *curve, i int) (report.Estimate, error) {
 	return *e, nil
 }
 
-// follow has the solve at ratio number i start where its path leads to: ratios that were
+// followPath has the solve at ratio number i start where its path leads to: ratios that were
 // looked up are solved again.
-func (a *app) follow(c *curve, i int) (err error) {
+func followPath(a *app, c *curve, i int) (err error) {
 	if i%pathLength == 0 {
 		c.last, c.settings.From = i-1, nil
 		if c.job.Matrix() != c.matrix { // a low-rank factor was refined
-			if c.job, err = a.build(c.of); err == nil {
-				_, err = a.fit(c.job)
+			if c.job, err = buildJob(a, c.of); err == nil {
+				_, err = fitAll(a, c.job)
 			}
 			c.matrix = c.job.Matrix()
 		}
@@ -173,10 +173,10 @@ func (a *app) follow(c *curve, i int) (err error) {
 	if c.last == i-1 || err != nil {
 		return err
 	}
-	if err := a.follow(c, i-1); err != nil {
+	if err := followPath(a, c, i-1); err != nil {
 		return err
 	}
-	solution, err := a.solveFitted(c.job, c.at(c.schemes[i-1]), c.label(i-1))
+	solution, err := solveFitted(a, c.job, c.at(c.schemes[i-1]), c.label(i-1))
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err()
 	}

@@ -31,7 +31,7 @@ The points of the JSON document are in the order of the file.`,
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --test-loss absolute
   bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
 		Args: oneData,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runEstimate(cmd, args, &t, &law) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runEstimate(a, cmd, args, &t, &law) },
 	}
 	t.registerSolve(a, cmd)
 	t.scheme.register(cmd.Flags())
@@ -42,47 +42,47 @@ The points of the JSON document are in the order of the file.`,
 }
 
 // runEstimate reads flags and DATA before it estimates.
-func (a *app) runEstimate(cmd *cobra.Command, args []string, t *theoryFlags, law *lawFlags) error {
+func runEstimate(a *app, cmd *cobra.Command, args []string, t *theoryFlags, law *lawFlags) error {
 	p, err := t.plan()
 	if err := cmp.Or(err, t.test.checkLevel(), law.check()); err != nil {
 		return err
 	}
-	j, err := a.solvable(t, args[0], &p)
+	j, err := readSolvable(a, t, args[0], &p)
 	if err != nil {
 		return err
 	}
-	if err := a.openFits(cmd, args, j, &p.refine); err != nil {
+	if err := openFits(a, cmd, args, j, &p.refine); err != nil {
 		return err
 	}
 	if err := law.checkRows(j.Set.N(), int64(t.model.maxMemory)); err != nil {
 		return err
 	}
-	return a.estimate(j, p, law)
+	return estimateOnce(a, j, p, law)
 }
 
-// solvable reads DATA and builds its model, for one solve, and adds to the plan how DATA is
+// readSolvable reads DATA and builds its model, for one solve, and adds to the plan how DATA is
 // redrawn.
-func (a *app) solvable(t *theoryFlags, path string, p *plan) (*job, error) {
+func readSolvable(a *app, t *theoryFlags, path string, p *plan) (*job, error) {
 	if err := t.scheme.check(t.scheme.ratio); err != nil {
 		return nil, err
 	}
-	of, err := a.read(&t.model, &t.test, path)
+	of, err := readProblem(a, &t.model, &t.test, path)
 	if err != nil {
 		return nil, err
 	}
 	if p.scheme, err = t.scheme.of(t.scheme.ratio, of.spec.Set.N()); err != nil {
 		return nil, err
 	}
-	return a.build(of)
+	return buildJob(a, of)
 }
 
-// estimate solves once and prints.
-func (a *app) estimate(j *job, p plan, law *lawFlags) error {
+// estimateOnce solves once and prints.
+func estimateOnce(a *app, j *job, p plan, law *lawFlags) error {
 	law.collects(&p.refine)
-	if _, err := a.fit(j); err != nil { // before the solve: both use the same scratch memory
+	if _, err := fitAll(a, j); err != nil { // before the solve: both use the same scratch memory
 		return err
 	}
-	e, solution, err := a.estimateAt(j, p, "solve")
+	e, solution, err := estimateAt(a, j, p, "solve")
 	if done, err := a.ended(err); done {
 		return err
 	}

@@ -52,14 +52,14 @@ The least error of many is lower than what its model will do on new data.`,
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --journal cells`,
 		Args: oneData,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			grid, err := a.gridOf(cmd.Flags(), &g, args[0])
+			grid, err := readGrid(a, cmd.Flags(), &g, args[0])
 			if err != nil {
 				return err
 			}
 			if err := a.openJournal(cmd, args); err != nil {
 				return err
 			}
-			return a.grid(grid)
+			return runGrid(a, grid)
 		},
 	}
 	f := cmd.Flags()
@@ -89,8 +89,8 @@ type grid struct {
 	cells []gridCell
 }
 
-// gridOf reads DATA, and a model of it for every cell.
-func (a *app) gridOf(f *pflag.FlagSet, flags *gridFlags, path string) (g *grid, err error) {
+// readGrid reads DATA, and a model of it for every cell.
+func readGrid(a *app, f *pflag.FlagSet, flags *gridFlags, path string) (g *grid, err error) {
 	g = &grid{}
 	if g.plan, err = flags.plan(); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (a *app) gridOf(f *pflag.FlagSet, flags *gridFlags, path string) (g *grid, 
 	if g.axes, err = gridAxes(f, flags.over); err != nil {
 		return nil, err
 	}
-	set, err := a.load(&flags.model, path)
+	set, err := loadData(a, &flags.model, path)
 	if err != nil {
 		return nil, err
 	}
@@ -227,8 +227,8 @@ func (t theoryFlags) cell(axes []report.GridAxis, values []string, set *dataset.
 	return c, err
 }
 
-// grid solves in every cell.
-func (a *app) grid(g *grid) error {
+// runGrid solves in every cell.
+func runGrid(a *app, g *grid) error {
 	set := g.cells[0].problem.spec.Set
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
@@ -242,7 +242,7 @@ func (a *app) grid(g *grid) error {
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
 		tasks = append(tasks, task(name+" of "+set.Name,
 			under+name+": "+g.at(c.scheme).estimateKey(&c.problem.spec),
-			func() (report.GridCell, error) { return a.gridCell(g, i) }))
+			func() (report.GridCell, error) { return estimateCell(a, g, i) }))
 	}
 	return runRows(a, rowRun[report.GridCell]{
 		tasks: tasks, document: doc, csv: "grid.csv",
@@ -250,19 +250,19 @@ func (a *app) grid(g *grid) error {
 			doc.Results, doc.Status = cells, completeness(complete)
 			doc.FindBest()
 			doc.CompareWithBest()
-			a.sumUp(doc)
+			sumUpGrid(a, doc)
 			return doc, doc.Warnings
 		},
 	})
 }
 
-// gridCell is the answer of a cell. A failure is one, unless it is the whole grid's
+// estimateCell is the answer of a cell. A failure is one, unless it is the whole grid's
 // or may be mended on another day.
-func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
+func estimateCell(a *app, g *grid, number int) (report.GridCell, error) {
 	c := &g.cells[number]
 	cell := report.GridCell{Values: c.values}
 	label := fmt.Sprintf("%s, %d of %d", cell.Name(g.axes), number+1, len(g.cells))
-	estimate, objective, err := a.solveCell(g, c, label)
+	estimate, objective, err := solveCell(a, g, c, label)
 	later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
 	if later || number == 0 && errors.Is(err, model.ErrInput) {
 		return cell, err
@@ -283,16 +283,16 @@ func (a *app) gridCell(g *grid, number int) (report.GridCell, error) {
 }
 
 // solveCell builds the model of a cell and solves, and computes the objective.
-func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, float64, error) {
+func solveCell(a *app, g *grid, c *gridCell, label string) (*report.Estimate, float64, error) {
 	defer debug.FreeOSMemory() // what the machine has left bounds the next cell's matrices
-	j, err := a.build(c.problem)
+	j, err := buildJob(a, c.problem)
 	if err != nil {
 		return nil, 0, err
 	}
-	if _, err := a.fit(j); err != nil {
+	if _, err := fitAll(a, j); err != nil {
 		return nil, 0, err
 	}
-	estimate, solution, err := a.estimateAt(j, g.at(c.scheme), label)
+	estimate, solution, err := estimateAt(a, j, g.at(c.scheme), label)
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err() // half a solve is none to keep
 	}
@@ -310,9 +310,9 @@ func (a *app) solveCell(g *grid, c *gridCell, label string) (*report.Estimate, f
 	return estimate, objective, err
 }
 
-// sumUp gathers the warnings and the cost of all cells, and notes in the exit status
+// sumUpGrid gathers the warnings and the cost of all cells, and notes in the exit status
 // those that failed or did not converge.
-func (a *app) sumUp(g *report.Grid) {
+func sumUpGrid(a *app, g *report.Grid) {
 	var times report.Times
 	for i := range g.Results {
 		c := &g.Results[i]

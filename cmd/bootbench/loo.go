@@ -53,11 +53,11 @@ form.`,
 			if err := l.check(); err != nil {
 				return err
 			}
-			j, err := a.job(&m, args[0])
+			j, err := readJob(a, &m, args[0])
 			if err != nil {
 				return err
 			}
-			return a.loo(j, &l)
+			return leaveOneOut(a, j, &l)
 		},
 	}
 	f := cmd.Flags()
@@ -89,19 +89,20 @@ func (l *looFlags) settings(a *app) loo.Settings {
 	return settings
 }
 
-// loo leaves out and prints.
-func (a *app) loo(j *job, l *looFlags) error {
+// leaveOneOut leaves out and prints.
+func leaveOneOut(a *app, j *job, l *looFlags) error {
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.report, Warnings: []string{}}
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
 	var err error
 	switch training := j.Loss.(type) {
 	case loss.Square:
-		err = a.residuals(j, training.Noise, r)
+		err = squareResiduals(a, j, training.Noise, r)
 	case loss.HardMargin:
-		err = a.leaveOut(j, l, loo.Problem{C: math.Inf(1), Bias: j.Bias}, r)
+		err = leaveOutLabels(a, j, l, loo.Problem{C: math.Inf(1), Bias: j.Bias}, r)
 	case loss.Hinge:
-		err = a.leaveOut(j, l, loo.Problem{C: training.C, ClassWeight: training.ClassWeight, Bias: j.Bias}, r)
+		err = leaveOutLabels(a, j, l,
+			loo.Problem{C: training.C, ClassWeight: training.ClassWeight, Bias: j.Bias}, r)
 	default:
 		err = usage.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name())
 	}
@@ -124,8 +125,8 @@ func (a *app) loo(j *job, l *looFlags) error {
 	return a.page(page)
 }
 
-// residuals is leave-one-out for the square loss.
-func (a *app) residuals(j *job, noise float64, r *report.LeaveOneOut) error {
+// squareResiduals is leave-one-out for the square loss.
+func squareResiduals(a *app, j *job, noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
 	residuals, err := loo.Residuals(j.Matrix(), j.Site, j.Set.Y, noise)
 	if err != nil {
@@ -154,8 +155,8 @@ func (j *job) judgeLeftOut(r *report.LeaveOneOut, test loss.Test, perExample []f
 	r.Points = &report.Points{Names: j.Set.RowNames, Error: perExample, Target: j.targets()}
 }
 
-// leaveOut is leave-one-out for classifiers, by one method or by all.
-func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut) error {
+// leaveOutLabels is leave-one-out for classifiers, by one method or by all.
+func leaveOutLabels(a *app, j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut) error {
 	kernel, err := svm.NewRows(j.Gram)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut
 	case err != nil:
 		return err
 	}
-	shown := a.fillLeftOut(r, results, l.method == allMethods)
+	shown := fillLeftOut(a, r, results, l.method == allMethods)
 	r.Bias = p.Bias
 	// a bound is no worse than a constant by being high
 	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
@@ -188,7 +189,7 @@ func (a *app) leaveOut(j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut
 }
 
 // fillLeftOut writes results into the report, and returns the one that it is of.
-func (a *app) fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) (shown *loo.Result) {
+func fillLeftOut(a *app, r *report.LeaveOneOut, results []*loo.Result, all bool) (shown *loo.Result) {
 	for _, result := range results {
 		row := leftOutReport(result)
 		if all {

@@ -28,15 +28,15 @@ are there.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, folders []string) error { return a.merge(cmd.Root(), folders) },
+		RunE: func(cmd *cobra.Command, folders []string) error { return runMerge(a, cmd.Root(), folders) },
 	}
 	registerOut(cmd, "what the command writes there")
 	return cmd
 }
 
-// merge runs the command of journals with all its tasks looked up. What it writes is for
+// runMerge runs the command of journals with all its tasks looked up. What it writes is for
 // merge's own flags to say.
-func (a *app) merge(root *cobra.Command, folders []string) (err error) {
+func runMerge(a *app, root *cobra.Command, folders []string) (err error) {
 	if a.tasks.Journal, err = journal.Read(folders, func(text string) { a.console.Warn(text) }); err != nil {
 		return err
 	}

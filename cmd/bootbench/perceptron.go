@@ -19,7 +19,7 @@ const perceptronLoss = "perceptron"
 const passes = 100
 
 // trainPerceptron runs the perceptron, writes its file and prints.
-func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
+func trainPerceptron(a *app, j *job, flags *trainFlags) error {
 	j.report.Loss = perceptronLoss
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
@@ -52,5 +52,5 @@ func (a *app) trainPerceptron(j *job, flags *trainFlags) error {
 			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may not be separable; take "+
 				"--loss hinge", len(learned.Mistakes)))
 	}
-	return a.writeModel(j, r, t, flags)
+	return writeTrained(a, j, r, t, flags)
 }

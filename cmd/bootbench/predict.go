@@ -62,7 +62,7 @@ no variance, no training data, and the speed of a product of matrices.`,
   bootbench predict --model houses.json --test new.csv --csv -
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --json predicted.json`,
 		Args: dataOrModel,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runPredict(cmd, args, &t, &p) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runPredict(a, cmd, args, &t, &p) },
 	}
 	p.register(cmd.Flags())
 	t.registerSolve(a, cmd)
@@ -85,34 +85,34 @@ func (p *predictFlags) register(f *pflag.FlagSet) {
 }
 
 // runPredict reads flags, DATA and the new inputs before it predicts.
-func (a *app) runPredict(cmd *cobra.Command, args []string, t *theoryFlags, p *predictFlags) error {
+func runPredict(a *app, cmd *cobra.Command, args []string, t *theoryFlags, p *predictFlags) error {
 	plan, err := t.plan()
 	if err := cmp.Or(err, p.interval.check(cmd.Flags()), p.law.check(),
 		p.check(a, strings.Join(args, ""))); err != nil {
 		return err
 	}
 	if p.model != "" {
-		return a.predictByFile(&t.model, p, &t.test)
+		return predictByFile(a, &t.model, p, &t.test)
 	}
-	j, err := a.solvable(t, args[0], &plan)
+	j, err := readSolvable(a, t, args[0], &plan)
 	if err != nil {
 		return err
 	}
-	inputs, err := a.loadInputs(&t.model, p.inputs, j.Set)
+	inputs, err := loadInputs(a, &t.model, p.inputs, j.Set)
 	if err != nil {
 		return err
 	}
 	if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
 		return err
 	}
-	if err := a.openFits(cmd, args, j, &plan.refine); err != nil {
+	if err := openFits(a, cmd, args, j, &plan.refine); err != nil {
 		return err
 	}
-	return a.predict(j, inputs, plan, p)
+	return predictNew(a, j, inputs, plan, p)
 }
 
 // loadInputs reads new inputs for a set.
-func (a *app) loadInputs(m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
+func loadInputs(a *app, m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
 	inputs, err := dataset.LoadInputs(a.place(path), set, m.options(a.stdin()))
 	if err != nil {
 		return nil, err
@@ -145,25 +145,25 @@ func (p *predictFlags) check(a *app, data string) error {
 	return files.CheckWritable("csv", p.csv)
 }
 
-// predict solves, predicts and prints.
-func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags) error {
+// predictNew solves, predicts and prints.
+func predictNew(a *app, j *job, inputs *dataset.Inputs, plan plan, p *predictFlags) error {
 	if err := cmp.Or(p.interval.checkSet(j), j.CheckPredict(inputs.M())); err != nil {
 		return err
 	}
-	if _, err := a.fit(j); err != nil { // refuses what estimate refuses, and before a solve of minutes
+	if _, err := fitAll(a, j); err != nil { // refuses what estimate refuses, and before a solve of minutes
 		return err
 	}
 	began := time.Now()
-	solution, err := a.solve(j, plan, "solve")
+	solution, err := solveTheory(a, j, plan, "solve")
 	if err != nil {
 		return err
 	}
 	j.times.Solve = time.Since(began).Seconds()
-	r, err := a.predictionReport(j, inputs, solution, plan, &p.interval)
+	r, err := predictionReport(a, j, inputs, solution, plan, &p.interval)
 	if err != nil {
 		return err
 	}
-	if done, err := a.ended(a.refinePrediction(r, j, inputs, solution, plan, p)); done {
+	if done, err := a.ended(refinePrediction(a, r, j, inputs, solution, plan, p)); done {
 		return err
 	}
 	if err := j.addNewLaws(r, &p.law, inputs, solution); err != nil {
@@ -179,13 +179,13 @@ func (a *app) predict(j *job, inputs *dataset.Inputs, plan plan, p *predictFlags
 	}
 	r.Cost = a.cost(j.times)
 	figures := append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...)
-	return a.deliverPredictions(r,
+	return deliverPredictions(a, r,
 		fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count), points, p.csv,
 		r.Warnings, figures)
 }
 
 // deliverPredictions prints an answer about new inputs, and writes its points where --csv says.
-func (a *app) deliverPredictions(d report.Document, lead string, points *report.Points, csv string,
+func deliverPredictions(a *app, d report.Document, lead string, points *report.Points, csv string,
 	warnings []string, figures []*report.Figure) error {
 	out := answer{document: d, csv: "points.csv", writeCSV: points.WriteCSV, warnings: warnings,
 		page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}, Figures: figures}}
@@ -202,10 +202,10 @@ func (a *app) deliverPredictions(d report.Document, lead string, points *report.
 }
 
 // predictionReport is what a report says of the theory's predictions.
-func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan,
+func predictionReport(a *app, j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan,
 	interval *intervalFlags) (*report.Prediction, error) {
 	began := time.Now()
-	points, err := a.predictions(j, inputs, solution)
+	points, err := predictInputs(a, j, inputs, solution)
 	if err == nil {
 		err = interval.add(points, j, inputs, solution)
 	}
@@ -227,7 +227,7 @@ func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.
 		}
 		r.Warnings = withWarning(r.Warnings, j.calibrationWarning())
 	}
-	a.requireNumbers(&r.Status, &r.Warnings, points)
+	requireNumbers(a, &r.Status, &r.Warnings, points)
 	r.Interval = interval.report(points, j.Set.N())
 	r.Warnings = withWarning(r.Warnings, interval.warning(j.Set.N()))
 	return r, nil
@@ -235,7 +235,7 @@ func (a *app) predictionReport(j *job, inputs *dataset.Inputs, solution *solver.
 
 // refinePrediction adds what exact resamples say of the new inputs. Their kernel with all
 // sites is held whole: auto leaves it where that takes more than mostCross.
-func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inputs,
+func refinePrediction(a *app, r *report.Prediction, j *job, inputs *dataset.Inputs,
 	solution *solver.Solution, plan plan, p *predictFlags) error {
 	wanted := &plan.refine
 	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
@@ -251,7 +251,7 @@ func (a *app) refinePrediction(r *report.Prediction, j *job, inputs *dataset.Inp
 	}
 	wanted.tests = j.refinedTests(&testFlags{})
 	p.law.collects(wanted)
-	refined, warnings, err := a.refine(j, solution, plan, cross)
+	refined, warnings, err := refineSolution(a, j, solution, plan, cross)
 	if err != nil {
 		return err
 	}
@@ -300,8 +300,9 @@ func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.In
 // mostCross bounds what auto takes for the kernel of new inputs.
 const mostCross = 256 << 20
 
-// predictions are mean and variance at the new inputs, batch after batch.
-func (a *app) predictions(j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points, error) {
+// predictInputs are mean and variance at the new inputs, batch after batch.
+func predictInputs(a *app, j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points,
+	error) {
 	points := &report.Points{Names: inputs.RowNames, Mean: []float64{}, Variance: []float64{}}
 	err := j.CrossInputs(inputs, func(first int, rows []float64) error {
 		a.console.Progress("predict", first, inputs.M())

@@ -42,7 +42,7 @@ func dataOrModel(cmd *cobra.Command, args []string) error {
 }
 
 // predictByFile predicts at new inputs by a model file.
-func (a *app) predictByFile(m *modelFlags, p *predictFlags, t *testFlags) error {
+func predictByFile(a *app, m *modelFlags, p *predictFlags, t *testFlags) error {
 	path := p.model
 	if files.Same(p.csv, path) || files.Same(a.outputs.json, path) {
 		return usage.Errorf("--model: %s would be overwritten", path)
@@ -81,7 +81,7 @@ func (a *app) predictByFile(m *modelFlags, p *predictFlags, t *testFlags) error 
 		r.Points = nil
 	}
 	r.Cost = a.cost(times)
-	return a.deliverPredictions(r, fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count),
+	return deliverPredictions(a, r, fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count),
 		points, p.csv, r.Warnings, nil)
 }
 

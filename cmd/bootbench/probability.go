@@ -28,7 +28,7 @@ func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs,
 
 // addLeftOutMetrics adds the metrics of left-out predictions that are asked for. The jackknife
 // is left out, with a warning, where it cannot be.
-func (a *app) addLeftOutMetrics(e *report.Estimate, j *job, s *solver.Solution, t *testFlags) error {
+func addLeftOutMetrics(a *app, e *report.Estimate, j *job, s *solver.Solution, t *testFlags) error {
 	if len(t.metrics) == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // chooseModel is the problem of a data set without a preset for which no loss is given: a small search
 // chooses the square loss and its noise, or hinge and its C, and the kernel's gamma, unless they are given.
-func (a *app) chooseModel(m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error) {
+func chooseModel(a *app, m *modelFlags, t *testFlags, set *dataset.Set) (*problem, error) {
 	if err := classifyTwoValues(set); err != nil {
 		return nil, err
 	}

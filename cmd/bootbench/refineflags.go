@@ -113,7 +113,7 @@ func (r *refineFlags) settings() (refinement, error) {
 }
 
 // openFits opens a journal whose tasks are the exact resamples.
-func (a *app) openFits(cmd *cobra.Command, data []string, j *job, wanted *refinement) error {
+func openFits(a *app, cmd *cobra.Command, data []string, j *job, wanted *refinement) error {
 	if a.tasks.folder == "" && a.tasks.wanted == "" && !a.tasks.merging {
 		return nil
 	}
@@ -133,8 +133,8 @@ func (a *app) openFits(cmd *cobra.Command, data []string, j *job, wanted *refine
 	return a.openJournal(cmd, data)
 }
 
-// recall has refinement look fits up in the journal, and keep those that it makes.
-func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper {
+// recallFits has refinement look fits up in the journal, and keep those that it makes.
+func recallFits(a *app, settings *model.RefineSettings, j *job, p plan) *fitKeeper {
 	if !p.refine.kept {
 		return nil
 	}
@@ -168,11 +168,11 @@ func (a *app) recall(settings *model.RefineSettings, j *job, p plan) *fitKeeper 
 	return kept
 }
 
-// refine trains on exact resamples around a solution: at the sites, and at new inputs
+// refineSolution trains on exact resamples around a solution: at the sites, and at new inputs
 // whose kernel rows are given. It is nil where nothing is asked for, where other shards
 // have resamples, or where auto finds that it cannot be done; warnings then say why.
-func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (result *multifidelity.Result,
-	warnings []string, err error) {
+func refineSolution(a *app, j *job, s *solver.Solution, p plan, cross blas64.General) (
+	result *multifidelity.Result, warnings []string, err error) {
 	wanted := p.refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
@@ -192,7 +192,7 @@ func (a *app) refine(j *job, s *solver.Solution, p plan, cross blas64.General) (
 			a.console.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},
 	}
-	kept := a.recall(&settings, j, p)
+	kept := recallFits(a, &settings, j, p)
 	if kept.incomplete() {
 		return nil, nil, nil
 	}

@@ -68,7 +68,7 @@ covers the resamples that were finished.`,
   bootbench retrain houses.csv --loss square --noise 0.5 --resamples 200 --seed 7 --json -
   bootbench retrain houses.csv --loss square --noise 0.5 --resamples 100 --workers 1 --out results`,
 		Args: oneData,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runRetrain(cmd, args, &r) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runRetrain(a, cmd, args, &r) },
 	}
 	r.register(cmd.Flags())
 	registerOut(cmd, "points.csv")
@@ -104,12 +104,12 @@ func (r *retrainFlags) register(f *pflag.FlagSet) {
 }
 
 // runRetrain reads flags and DATA before it retrains.
-func (a *app) runRetrain(cmd *cobra.Command, args []string, r *retrainFlags) error {
+func runRetrain(a *app, cmd *cobra.Command, args []string, r *retrainFlags) error {
 	settings, err := r.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	p, err := a.read(&r.model, &r.test, args[0])
+	p, err := readProblem(a, &r.model, &r.test, args[0])
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (a *app) runRetrain(cmd *cobra.Command, args []string, r *retrainFlags) err
 	if err != nil {
 		return err
 	}
-	j, err := a.build(p)
+	j, err := buildJob(a, p)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *app) runRetrain(cmd *cobra.Command, args []string, r *retrainFlags) err
 	if err := a.openJournal(cmd, args); err != nil {
 		return err
 	}
-	return a.retrain(j, scheme, settings, r)
+	return retrainAll(a, j, scheme, settings, r)
 }
 
 // settings are those of the retraining, its scheme checked too.
@@ -149,9 +149,10 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	return settings, r.scheme.check(r.scheme.ratio)
 }
 
-// retrain retrains and prints.
-func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings, flags *retrainFlags) error {
-	fitted, err := a.fit(j)
+// retrainAll retrains and prints.
+func retrainAll(a *app, j *job, scheme resample.Scheme, settings retrain.Settings,
+	flags *retrainFlags) error {
+	fitted, err := fitAll(a, j)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if err != nil {
 		return err
 	}
-	result, err := a.retrained(j, scheme, settings, flags)
+	result, err := retrainKept(a, j, scheme, settings, flags)
 	switch {
 	case err != nil || result == nil:
 	case result.Resamples == 0:
@@ -180,7 +181,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 	if err := replicates.write(flags.replicates, j); err != nil {
 		return err
 	}
-	r := a.retrainReport(j, scheme, flags, result, fitted)
+	r := retrainReport(a, j, scheme, flags, result, fitted)
 	if flags.test.noPoints {
 		r.Points = nil
 	}
@@ -197,7 +198,7 @@ func (a *app) retrain(j *job, scheme resample.Scheme, settings retrain.Settings,
 }
 
 // retrainReport is what a report says of a retraining.
-func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
+func retrainReport(a *app, j *job, scheme resample.Scheme, flags *retrainFlags,
 	result *model.Retraining, fitted []float64) *report.Retraining {
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
@@ -229,13 +230,13 @@ func (a *app) retrainReport(j *job, scheme resample.Scheme, flags *retrainFlags,
 	r.Points.Target = j.targets()
 	r.Quality = j.quality(r.TestError, left.Examples)
 	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(r.TestError))
-	a.requireNumbers(&r.Status, &r.Warnings, r.Points, r.Apparent)
+	requireNumbers(a, &r.Status, &r.Warnings, r.Points, r.Apparent)
 	r.Cost = a.cost(j.times)
 	return r
 }
 
-// retrained is the result; nil where tasks are missing that merge would have to do.
-func (a *app) retrained(j *job, scheme resample.Scheme, settings retrain.Settings,
+// retrainKept is the result; nil where tasks are missing that merge would have to do.
+func retrainKept(a *app, j *job, scheme resample.Scheme, settings retrain.Settings,
 	flags *retrainFlags) (*model.Retraining, error) {
 	key := keyOf("retrain", j.Key(scheme, flags.method, flags.resampling.seed))
 	kept := a.keepFits(key, j.Sites(), wholePeriods(settings.Resamples, scheme), j.Set.Name)

@@ -15,8 +15,8 @@ import (
 	"bootbench/solver"
 )
 
-// solve solves, shows its progress under a label and sets the exit status.
-func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
+// solveTheory solves, shows its progress under a label and sets the exit status.
+func solveTheory(a *app, j *job, p plan, label string) (*solver.Solution, error) {
 	settings := p.settings
 	settings.Progress = func(sweep solver.Sweep) {
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
@@ -37,33 +37,33 @@ func (a *app) solve(j *job, p plan, label string) (*solver.Solution, error) {
 
 // solveFitted solves around the fit to all data, which is made before: again, where the solve has
 // taken another kernel matrix.
-func (a *app) solveFitted(j *job, p plan, label string) (*solver.Solution, error) {
-	solution, err := a.solve(j, p, label)
+func solveFitted(a *app, j *job, p plan, label string) (*solver.Solution, error) {
+	solution, err := solveTheory(a, j, p, label)
 	if err != nil || j.full.on == j.Matrix() {
 		return solution, err
 	}
-	if _, err = a.fit(j); err != nil {
+	if _, err = fitAll(a, j); err != nil {
 		return nil, err
 	}
 	p.settings.From = solution
-	return a.solve(j, p, label)
+	return solveTheory(a, j, p, label)
 }
 
 // estimateAt is the answer for one resampling scheme, and the solution that the
 // next solve can start from.
-func (a *app) estimateAt(j *job, p plan, label string) (*report.Estimate, *solver.Solution, error) {
+func estimateAt(a *app, j *job, p plan, label string) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
-	solution, err := a.solveFitted(j, p, label)
+	solution, err := solveFitted(a, j, p, label)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := a.theoryReport(j, p, solution)
+	e, err := theoryReport(a, j, p, solution)
 	if err != nil {
 		return nil, nil, err
 	}
 	times := j.times
 	times.Solve = time.Since(began).Seconds()
-	if err := a.refineEstimate(e, j, p, solution); err != nil {
+	if err := refineEstimate(a, e, j, p, solution); err != nil {
 		return nil, nil, err
 	}
 	e.Cost = a.cost(times)
@@ -71,7 +71,7 @@ func (a *app) estimateAt(j *job, p plan, label string) (*report.Estimate, *solve
 }
 
 // theoryReport is what a report says of a solution.
-func (a *app) theoryReport(j *job, p plan, solution *solver.Solution) (e *report.Estimate, err error) {
+func theoryReport(a *app, j *job, p plan, solution *solver.Solution) (e *report.Estimate, err error) {
 	mean, left := solution.LeftOut(j.test)
 	e = &report.Estimate{
 		Command: "estimate", Subject: j.report, Resampling: resamplingReport(p.scheme, j.Set.N()),
@@ -90,7 +90,7 @@ func (a *app) theoryReport(j *job, p plan, solution *solver.Solution) (e *report
 	}
 	e.Quote.Error = e.TestError
 	e.Quality, e.Examples.Each = j.quality(e.TestError, left), left
-	if err := a.addLeftOutMetrics(e, j, solution, p.test); err != nil {
+	if err := addLeftOutMetrics(a, e, j, solution, p.test); err != nil {
 		return nil, err
 	}
 	if !p.test.noPoints {
@@ -99,17 +99,17 @@ func (a *app) theoryReport(j *job, p plan, solution *solver.Solution) (e *report
 			return nil, err
 		}
 	}
-	a.requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
+	requireNumbers(a, &e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
 	return e, nil
 }
 
 // refineEstimate adds what exact resamples say.
-func (a *app) refineEstimate(e *report.Estimate, j *job, p plan, solution *solver.Solution) error {
+func refineEstimate(a *app, e *report.Estimate, j *job, p plan, solution *solver.Solution) error {
 	p.refine.tests = j.refinedTests(p.test)
 	if p.refine.optional && p.refine.leavesOutFew(p.scheme) {
 		return nil
 	}
-	refined, warnings, err := a.refine(j, solution, p, blas64.General{})
+	refined, warnings, err := refineSolution(a, j, solution, p, blas64.General{})
 	e.Warnings = append(e.Warnings, warnings...)
 	if err != nil || refined == nil {
 		return err
@@ -135,7 +135,7 @@ func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // requireNumbers lets no answer count as converged, or complete, whose numbers are not all
 // finite: its errors, and its points, if it has them.
-func (a *app) requireNumbers(status *string, warnings *[]string, points *report.Points,
+func requireNumbers(a *app, status *string, warnings *[]string, points *report.Points,
 	errors ...null.Float) {
 	sum := 0.0
 	if points != nil {

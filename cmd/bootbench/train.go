@@ -51,7 +51,7 @@ It has no bias term (--constant adds one), and ends with a pass without a mistak
   bootbench train houses.csv --loss square --noise 10% --gamma 0.05 --model houses.json
   bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.libsvm`,
 		Args: oneData,
-		RunE: func(_ *cobra.Command, args []string) error { return a.runTrain(args[0], &t) },
+		RunE: func(_ *cobra.Command, args []string) error { return runTrain(a, args[0], &t) },
 	}
 	t.register(cmd.Flags())
 	registerOut(cmd, "")
@@ -59,7 +59,7 @@ It has no bias term (--constant adds one), and ends with a pass without a mistak
 }
 
 // runTrain reads flags and DATA before it trains.
-func (a *app) runTrain(path string, t *trainFlags) error {
+func runTrain(a *app, path string, t *trainFlags) error {
 	if err := t.check(a, path); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *app) runTrain(path string, t *trainFlags) error {
 	if rule && t.model.given("tol", "bias", "no-bias") {
 		return usage.Errorf("--loss perceptron has neither --tol nor a bias (--constant adds one)")
 	}
-	j, err := a.job(&t.model, path)
+	j, err := readJob(a, &t.model, path)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func (a *app) runTrain(path string, t *trainFlags) error {
 		return err
 	}
 	if rule {
-		return a.trainPerceptron(j, t)
+		return trainPerceptron(a, j, t)
 	}
-	return a.train(j, t)
+	return trainOnce(a, j, t)
 }
 
 func (t *trainFlags) register(f *pflag.FlagSet) {
@@ -121,8 +121,8 @@ func margin(l loss.Loss) bool {
 	return false
 }
 
-// train trains a model, writes its file and prints.
-func (a *app) train(j *job, t *trainFlags) error {
+// trainOnce trains a model, writes its file and prints.
+func trainOnce(a *app, j *job, t *trainFlags) error {
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
 	var settings model.FitSettings
@@ -148,11 +148,11 @@ func (a *app) train(j *job, t *trainFlags) error {
 		a.status = exitNotConverged
 		r.Warnings = append(r.Warnings, err.Error())
 	}
-	return a.writeModel(j, fit, r, t)
+	return writeTrained(a, j, fit, r, t)
 }
 
-// writeModel writes the file of a trained model, completes its report and prints.
-func (a *app) writeModel(j *job, fit *retrain.Learned, r *report.Training, t *trainFlags) error {
+// writeTrained writes the file of a trained model, completes its report and prints.
+func writeTrained(a *app, j *job, fit *retrain.Learned, r *report.Training, t *trainFlags) error {
 	p, err := j.Predictor(fit)
 	if err != nil {
 		return err

@@ -99,7 +99,7 @@ on new data, by less than its standard error where few numbers are chosen.`,
   bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
   bootbench tune houses.csv --loss square --kernel matern52 --by evidence`,
 		Args: oneData,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runTune(cmd, args[0], &t) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runTune(a, cmd, args[0], &t) },
 	}
 	f := cmd.Flags()
 	t.register(f)
@@ -114,7 +114,7 @@ on new data, by less than its standard error where few numbers are chosen.`,
 }
 
 // runTune reads flags and DATA before it searches.
-func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
+func runTune(a *app, cmd *cobra.Command, path string, t *tuneFlags) error {
 	solving, err := t.solver.settings()
 	if err != nil {
 		return err
@@ -123,17 +123,17 @@ func (a *app) runTune(cmd *cobra.Command, path string, t *tuneFlags) error {
 	if err := cmp.Or(t.check(a, path), t.scheme.check(t.scheme.ratio)); err != nil {
 		return err
 	}
-	p, err := a.tuneProblem(t, path)
+	p, err := readTuneProblem(a, t, path)
 	if err != nil {
 		return err
 	}
 	if err := a.openJournal(cmd, []string{path}); err != nil {
 		return err
 	}
-	if err := a.keepSearch(p, t); err != nil {
+	if err := keepSearch(a, p, t); err != nil {
 		return err
 	}
-	return a.tune(cmd, p, t, path)
+	return tuneAll(a, cmd, p, t, path)
 }
 
 // check refuses what needs no data to be refused, and reads the settings of the search.
@@ -145,7 +145,7 @@ func (t *tuneFlags) check(a *app, data string) error {
 }
 
 // keepSearch has the parts of the search kept in the journal, if there is one.
-func (a *app) keepSearch(p *tune.Problem, t *tuneFlags) error {
+func keepSearch(a *app, p *tune.Problem, t *tuneFlags) error {
 	law, err := t.scheme.of(t.scheme.ratio, p.Spec.Set.N())
 	if err != nil || a.tasks.Journal == nil {
 		return err
@@ -188,11 +188,11 @@ func (t *tuneFlags) writeModel(m *model.Model) error {
 	return files.Replace(t.file, p.Write)
 }
 
-// tuneProblem reads DATA and says what is chosen. A preset is not looked at: what is
+// readTuneProblem reads DATA and says what is chosen. A preset is not looked at: what is
 // chosen takes its place.
-func (a *app) tuneProblem(t *tuneFlags, path string) (*tune.Problem, error) {
+func readTuneProblem(a *app, t *tuneFlags, path string) (*tune.Problem, error) {
 	a.console.Progress("reading", 0, 1)
-	set, err := a.load(&t.model, path)
+	set, err := loadData(a, &t.model, path)
 	if err != nil {
 		return nil, err
 	}
@@ -322,8 +322,8 @@ func (t *tuneFlags) begin(p *tune.Problem) error {
 	return nil
 }
 
-// tune chooses and prints.
-func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path string) error {
+// tuneAll chooses and prints.
+func tuneAll(a *app, cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path string) error {
 	judged := 0
 	t.settings.Progress = func(e tune.Evaluation, least float64) {
 		judged++
@@ -336,7 +336,7 @@ func (a *app) tune(cmd *cobra.Command, p *tune.Problem, t *tuneFlags, path strin
 	}
 	d := searchReport(r)
 	d.By = p.By.String()
-	built, err := a.tunedReport(d, cmd, p, r, t, path)
+	built, err := tunedReport(a, d, cmd, p, r, t, path)
 	if err == nil && t.file != "" {
 		d.ModelFile, err = t.file, t.writeModel(built)
 	}
@@ -387,7 +387,7 @@ func searchReport(r *tune.Result) *report.Tuning {
 }
 
 // tunedReport fills in what is known of the model that was chosen, and returns it.
-func (a *app) tunedReport(d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, t *tuneFlags,
+func tunedReport(a *app, d *report.Tuning, cmd *cobra.Command, p *tune.Problem, r *tune.Result, t *tuneFlags,
 	path string) (*model.Model, error) {
 	built, err := r.Model, error(nil)
 	if built == nil { // interrupted

@@ -16,20 +16,18 @@ type description struct {
 	Sparse *CSR // nil for dense inputs
 }
 
-func (d description) encode() ([]byte, error) {
+// MarshalBinary describes the covariance function and the inputs, for Unmarshal in another process.
+func (in *Inputs) MarshalBinary() ([]byte, error) {
+	d := description{Spec: in.spec}
+	switch p := in.train.(type) {
+	case *densePoints:
+		d.Dense = p.raw
+	case *sparsePoints:
+		d.Sparse = &p.raw
+	}
 	var text bytes.Buffer
 	err := gob.NewEncoder(&text).Encode(d)
 	return text.Bytes(), err
-}
-
-// MarshalBinary describes the covariance function and the inputs, for Unmarshal in another process.
-func (in *Inputs) MarshalBinary() ([]byte, error) {
-	return description{Spec: in.spec, Dense: gather(in.train.raw, nil)}.encode()
-}
-
-// MarshalBinary is that of Inputs.
-func (in *SparseInputs) MarshalBinary() ([]byte, error) {
-	return description{Spec: in.spec, Sparse: &in.train.raw}.encode()
 }
 
 // Unmarshal prepares the inputs that MarshalBinary has described.

@@ -5,52 +5,70 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
 )
 
 // Columns, the diagonal, and the kernel with a part of the inputs are what the
-// Gram matrix and Cross say, jitter apart; for every kind.
+// Gram matrix and Cross say, without the jitter; for every kind, dense and sparse.
 func TestColumnsAgreeWithGram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	x, z := gaussian(rng, tile+3, 4), gaussian(rng, 5, 4)
 	copy(row(x, 7), row(x, 2))
 	sites := []int{7, 0, tile + 2, 2}
+	forms := map[string]func(s Spec) *Inputs{
+		"dense":  func(s Spec) *Inputs { return mustPrepare(t, s, x) },
+		"sparse": func(s Spec) *Inputs { return mustPrepareSparse(t, s, sparseOf(x)) },
+	}
 	for name, s := range specs(4) {
-		in := mustPrepare(t, s, x)
-		k := mustGram(t, s, x)
-		n := in.N()
-		columns, diagonal := make([]float64, len(sites)*n), make([]float64, n)
-		if err := in.Columns(columns, sites, 0, in.N()); err != nil {
-			t.Fatal(err)
+		for form, prepare := range forms {
+			checkColumns(t, form+" "+name, s, prepare(s), mustGram(t, s, x), z, sites)
 		}
-		if err := in.Diagonal(diagonal); err != nil {
-			t.Fatal(err)
+	}
+}
+
+func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, z blas64.General,
+	sites []int) {
+	t.Helper()
+	cross := func(in *Inputs, dst blas64.General) error {
+		if _, sparse := in.train.(*sparsePoints); sparse {
+			return in.CrossSparse(sparseOf(z), dst)
 		}
-		for i := range n {
-			if want := k.At(i, i) - s.Jitter; !near(diagonal[i], want, agree) {
-				t.Fatalf("%s: diagonal %d is %v, want %v", name, i, diagonal[i], want)
+		return in.Cross(z, dst)
+	}
+	n := in.N()
+	columns, diagonal := make([]float64, len(sites)*n), make([]float64, n)
+	if err := in.Columns(columns, sites, 0, in.N()); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Diagonal(diagonal); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if want := k.At(i, i) - s.Jitter; !near(diagonal[i], want, agree) {
+			t.Fatalf("%s: diagonal %d is %v, want %v", name, i, diagonal[i], want)
+		}
+		for c, site := range sites {
+			want := k.At(i, site)
+			if i == site {
+				want -= s.Jitter
 			}
-			for c, site := range sites {
-				want := k.At(i, site)
-				if i == site {
-					want -= s.Jitter
-				}
-				if got := columns[c*n+i]; !near(got, want, agree) {
-					t.Fatalf("%s: column %d at %d is %v, want %v", name, site, i, got, want)
-				}
+			if got := columns[c*n+i]; !near(got, want, agree) {
+				t.Fatalf("%s: column %d at %d is %v, want %v", name, site, i, got, want)
 			}
 		}
-		all, some := general(5, n), general(5, len(sites))
-		if err := in.Cross(z, all); err != nil {
-			t.Fatal(err)
-		}
-		if err := in.Subset(sites).Cross(z, some); err != nil {
-			t.Fatal(err)
-		}
-		for p := range 5 {
-			for c, site := range sites {
-				if got, want := row(some, p)[c], row(all, p)[site]; !near(got, want, agree) {
-					t.Fatalf("%s: kernel of new input %d and %d is %v, want %v", name, p, site, got, want)
-				}
+	}
+	all, some := general(5, n), general(5, len(sites))
+	if err := cross(in, all); err != nil {
+		t.Fatal(err)
+	}
+	if err := cross(in.Subset(sites), some); err != nil {
+		t.Fatal(err)
+	}
+	for p := range 5 {
+		for c, site := range sites {
+			if got, want := row(some, p)[c], row(all, p)[site]; !near(got, want, agree) {
+				t.Fatalf("%s: kernel of new input %d and %d is %v, want %v", name, p, site, got, want)
 			}
 		}
 	}

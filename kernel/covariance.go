@@ -52,19 +52,6 @@ func (p *pairs) squaredDistances(products []float64, from int) {
 	}
 }
 
-// squaredDistance is sum_j ((x_j - z_j) w_j)^2, or NaN where that overflows.
-func squaredDistance(x, z, w []float64) float64 {
-	sum := 0.0
-	for j, v := range x {
-		t := (v - z[j]) * w[j]
-		sum += t * t
-	}
-	if sum > math.MaxFloat64 {
-		return math.NaN()
-	}
-	return sum
-}
-
 // profile applies k, as a function of the squared distance or of the inner
 // product, to every element. The inputs have d features.
 func (s Spec) profile(v []float64, d int) {

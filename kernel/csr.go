@@ -21,12 +21,6 @@ func (x CSR) Row(i int) (index []int32, value []float64) {
 	return x.Index[first:end], x.Value[first:end]
 }
 
-// squares is the inner product of row i with itself.
-func (x CSR) squares(i int) float64 {
-	_, value := x.Row(i)
-	return squaredNorm(value)
-}
-
 // Check reports the first thing wrong with x: lengths that do not fit, columns
 // that do not ascend or lie outside, values that are not finite.
 func (x CSR) Check() error {

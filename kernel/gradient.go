@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -26,15 +27,26 @@ type Gradient struct {
 // symmetric, its derivative is sum_ij weights_ij dK_ij), to those by the
 // hyperparameters, at 3 M^2 d flops and 8 M^2 bytes.
 func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
-	if weights.Rows != in.m || weights.Cols != in.m {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols,
-			in.m)
+	x, dense := in.train.(*densePoints)
+	if !dense {
+		return nil, errors.New("sparse inputs: Spec.Gradient takes derivatives by their Gram matrix")
 	}
-	g := in.contractAll(weights)
-	for i := range in.m {
+	if err := checkWeights(weights, in.M()); err != nil {
+		return nil, err
+	}
+	g := in.contractAll(x, weights)
+	for i := range in.M() {
 		g.Jitter += row(weights, i)[i] * in.spec.Jitter
 	}
 	return g, nil
+}
+
+// checkWeights refuses derivatives that are not by all elements of a matrix of order m.
+func checkWeights(weights blas64.General, m int) error {
+	if weights.Rows != m || weights.Cols != m {
+		return fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols, m)
+	}
+	return nil
 }
 
 // contractAll takes symmetric derivatives by the covariances to those by the hyperparameters: one triangle,
@@ -44,19 +56,15 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 //	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
 //
 // one product with all features serves all length scales.
-func (in *Inputs) contractAll(weights blas64.General) *Gradient {
-	m := in.m
+func (in *Inputs) contractAll(x *densePoints, weights blas64.General) *Gradient {
+	m := in.M()
 	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
 	g := &Gradient{}
-	if m > 0 {
-		blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m,
-			Data: omega.Data})
-	}
+	x.gram(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: omega.Data})
 	parts := make([][2]Gradient, m)
 	linalg.Parallel(m, func(q int) {
 		k, w := row(omega, q), row(weights, q)
-		parts[q] = [2]Gradient{in.contractRow(&in.train, q, q, k[q:q+1], w[q:q+1]), in.contractRow(&in.train, q,
-			q+1, k[q+1:], w[q+1:])}
+		parts[q] = [2]Gradient{in.contractRow(q, q, k[q:q+1], w[q:q+1]), in.contractRow(q, q+1, k[q+1:], w[q+1:])}
 	})
 	for _, part := range parts {
 		g.add(part[0], 1)
@@ -68,7 +76,7 @@ func (in *Inputs) contractAll(weights blas64.General) *Gradient {
 				omega.Data[q*m+j] = omega.Data[j*m+q]
 			}
 		}
-		g.LengthScale = in.byLengthScale(in.train.scaled, omega)
+		g.LengthScale = x.byLengthScale(omega)
 	}
 	return g
 }
@@ -79,12 +87,12 @@ func (g *Gradient) add(part Gradient, times float64) {
 	g.Amplitude, g.Constant = g.Amplitude+times*part.Amplitude, g.Constant+times*part.Constant
 }
 
-// contractRow sums over the covariances of point q of some with those from number from on, whose inner
+// contractRow sums over the covariances of point q with those from number from on, whose inner
 // products are in k, and leaves Omega there.
-func (in *Inputs) contractRow(some *points, q, from int, k, w []float64) (part Gradient) {
+func (in *Inputs) contractRow(q, from int, k, w []float64) (part Gradient) {
 	s := in.spec
 	if s.Kind.radial() && len(k) > 0 {
-		p := in.pairsWith(some, q, from)
+		p := in.pairsWith(in.train, q, from)
 		p.squaredDistances(k, 0)
 	}
 	for j, r := range k {
@@ -99,22 +107,16 @@ func (in *Inputs) contractRow(some *points, q, from int, k, w []float64) (part G
 	return part
 }
 
-// byLengthScale is -2 sum_qi Omega_qi (z_qk - z_ik)^2 for all features k, z_q the rows of some.
-func (in *Inputs) byLengthScale(some, omega blas64.General) []float64 {
-	z := in.train.scaled
-	product := blas64.General{Rows: omega.Rows, Cols: in.d, Stride: in.d, Data: make([]float64, omega.Rows*in.d)}
+// byLengthScale is -2 sum_qi Omega_qi (z_qk - z_ik)^2 for all features k, z the scaled points.
+func (p *densePoints) byLengthScale(omega blas64.General) []float64 {
+	z, d := p.scaled, p.scaled.Cols
+	product := blas64.General{Rows: omega.Rows, Cols: d, Stride: d, Data: make([]float64, omega.Rows*d)}
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, omega, z, 0, product)
-	slopes, columns := make([]float64, in.d), make([]float64, in.m)
-	for q := range omega.Rows {
-		sum, from := floats.Sum(row(omega, q)), row(some, q)
-		floats.Add(columns, row(omega, q))
+	slopes := make([]float64, d)
+	for q := range omega.Rows { // Omega is symmetric
+		sum, from := floats.Sum(row(omega, q)), row(z, q)
 		for k, v := range row(product, q) {
-			slopes[k] += from[k] * (4*v - 2*from[k]*sum)
-		}
-	}
-	for i, sum := range columns {
-		for k, v := range row(z, i) {
-			slopes[k] -= 2 * v * v * sum
+			slopes[k] += 4 * from[k] * (v - from[k]*sum)
 		}
 	}
 	return slopes
@@ -162,12 +164,12 @@ func (s Spec) derivative(v float64, d int) (value, slope float64) {
 // Gradient is Inputs.Gradient where only the Gram matrix k is known: of precomputed kernels,
 // and of rbf ones of sparse inputs.
 func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error) {
-	if err := s.knownByValue(); err != nil {
-		return nil, err
+	if s.Kind != RBF && s.Kind != Precomputed {
+		return nil, fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, "+
+			"or dense inputs", s.Kind)
 	}
-	if weights.Rows != k.N() || weights.Cols != k.N() {
-		return nil, fmt.Errorf("derivatives by a %d x %d matrix, for one of order %d", weights.Rows, weights.Cols,
-			k.N())
+	if err := checkWeights(weights, k.N()); err != nil {
+		return nil, err
 	}
 	g := &Gradient{}
 	for i := range k.N() {
@@ -178,28 +180,13 @@ func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error)
 			if j == i {
 				value -= s.Jitter
 			}
-			g.addByValue(s, v, value)
+			value -= s.Constant
+			g.Amplitude += v * value
+			g.Constant += v * s.Constant
+			if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
+				g.Gamma += v * value * math.Log(share) // k'(r^2) r^2 = k log k
+			}
 		}
 	}
 	return g, nil
-}
-
-// knownByValue refuses kinds whose derivatives do not follow from the covariances themselves.
-func (s Spec) knownByValue() error {
-	if s.Kind != RBF && s.Kind != Precomputed {
-		return fmt.Errorf("there are no derivatives by the scale of kernel %v for sparse inputs: take rbf, or "+
-			"dense inputs", s.Kind)
-	}
-	return nil
-}
-
-// addByValue adds a covariance's share, w being the derivative by it: with k'(r^2) r^2 = k log k of rbf
-// kernels.
-func (g *Gradient) addByValue(s Spec, w, value float64) {
-	value -= s.Constant
-	g.Amplitude += w * value
-	g.Constant += w * s.Constant
-	if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
-		g.Gamma += w * value * math.Log(share)
-	}
 }

@@ -107,27 +107,3 @@ func TestGradient(t *testing.T) {
 		t.Error("derivatives by a matrix of another order")
 	}
 }
-
-// TestSparseColumns: columns of sparse inputs, by parts of the sites, are those of the same inputs held
-// dense.
-func TestSparseColumns(t *testing.T) {
-	const m = 25
-	rng := rand.New(rand.NewPCG(19, 3))
-	sparse, x := thin(rng, m, 12, 0.3)
-	s := Spec{Gamma: 0.2, Amplitude: 2, Constant: 0.5, Jitter: 0.1}
-	a := mustPrepareSparse(t, s, sparse)
-	b := need.One(s.Prepare(x))(t)
-	sites := []int{3, 0, 20}
-	for _, part := range [][2]int{{0, 9}, {9, 9}, {9, m}} {
-		first, last := part[0], part[1]
-		got, want := make([]float64, 3*(last-first)), make([]float64, 3*(last-first))
-		if a.Columns(got, sites, first, last) != nil || b.Columns(want, sites, first, last) != nil {
-			t.Fatal("columns that are not finite")
-		}
-		for i, v := range want {
-			if math.Abs(got[i]-v) > 1e-12 {
-				t.Fatalf("sites %d to %d: element %d is %g, want %g", first, last, i, got[i], v)
-			}
-		}
-	}
-}

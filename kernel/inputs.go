@@ -4,66 +4,115 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
 )
 
-// Inputs are training inputs prepared for one covariance function. Its methods
+// Inputs are training inputs, dense or sparse, prepared for one covariance function. Its methods
 // may be called from several goroutines at once.
 type Inputs struct {
-	prepared
-	centre  []float64 // of each feature; nil for kinds without a distance
-	inverse []float64 // 1/L_j of each feature; nil for kinds without a distance
-	train   points
+	spec  Spec
+	d     int     // features
+	scale scaling // of new inputs
+	train points
 }
 
-// points are inputs in two forms. The products of the scaled rows give all
-// squared distances fast; the raw rows give single ones without cancellation.
-type points struct {
-	raw    Rows
-	scaled blas64.General // (raw - centre) / L for distances, else the raw rows
-	norm   []float64      // |scaled row|^2 for distances, else nil
+// points are inputs in the form that inner products and distances are computed in: dense or sparse.
+type points interface {
+	// count is the number of points.
+	count() int
+	// gram writes the inner products of each point with itself and later ones into the upper triangle k.
+	gram(k blas64.Symmetric)
+	// products writes the inner products of other points (scaled as these are) with points first,
+	// first+1, ... into the rows of dst, as many as those hold.
+	products(dst blas64.General, others points, first int)
+	// norms are the |x|^2 of the scaled points where distances are wanted, else nil.
+	norms() []float64
+	// distance is |x - x'|^2 between scaled points i of others and j of these, from the rows as they were
+	// given, without cancellation; NaN where it overflows.
+	distance(others points, i, j int) float64
+	// square is the inner product of point i with itself, without a scale.
+	square(i int) float64
+	// subset is a copy of the listed points.
+	subset(list []int) points
 }
 
-// Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram,
-// Cross and Diag. It takes 8 M (d + 1) bytes for the kinds that depend on
-// distance. It keeps a view of x, which must not change afterwards.
-func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
-	return s.PrepareRows(matrixRows(x))
-}
+// Parts of a Gram matrix that is never held whole.
+var (
+	_ linalg.Columns = (*Inputs)(nil)
+	_ linalg.Blocks  = (*Inputs)(nil)
+)
 
-// PrepareRows is Prepare for inputs in another form, which it keeps.
-func (s Spec) PrepareRows(x Rows) (*Inputs, error) {
+// newInputs checks s for n inputs of d features.
+func (s Spec) newInputs(n, d int) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
 	}
-	m, d := x.Dims()
 	if err := s.Validate(d); err != nil {
 		return nil, err
 	}
-	if m < 1 {
+	if n < 1 {
 		return nil, errors.New("there are no inputs")
 	}
-	if x, ok := x.(matrixRows); ok {
-		if err := checkMatrix("inputs", blas64.General(x)); err != nil {
-			return nil, err
-		}
+	return &Inputs{spec: s, d: d}, nil
+}
+
+// Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram,
+// Cross and Diagonal. It takes 8 M (d + 1) bytes for the kinds that depend on
+// distance. It keeps a view of x, which must not change afterwards.
+func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
+	in, err := s.newInputs(x.Rows, x.Cols)
+	if err != nil {
+		return nil, err
 	}
-	in := &Inputs{prepared: prepared{spec: s, m: m, d: d}}
-	z := in.held(x)
-	if err := checkFinite(z); err != nil {
+	if err := checkMatrix("inputs", x); err != nil {
+		return nil, err
+	}
+	if err := checkFinite(x); err != nil {
 		return nil, err
 	}
 	if s.Kind.radial() {
-		in.centre = centres(z)
-		in.inverse = s.inverseScales(d)
+		in.scale = scaling{centres(x), s.inverseScales(x.Cols)}
 	}
-	in.train = in.scale(x, z)
+	in.train = in.scale.dense(x)
 	return in, nil
 }
+
+// PrepareSparse is Prepare for sparse inputs. What is computed is that of the same dense matrix, up to
+// rounding. Beside x it takes 12 to 20 bytes an entry and 8 a row and a feature.
+func (s Spec) PrepareSparse(x CSR) (*Inputs, error) {
+	if err := x.Check(); err != nil {
+		return nil, err
+	}
+	in, err := s.newInputs(x.Rows, x.Cols)
+	if err != nil {
+		return nil, err
+	}
+	if x.Rows > math.MaxInt32 || x.Cols > math.MaxInt32 {
+		return nil, fmt.Errorf("%d x %d is too large for a sparse matrix", x.Rows, x.Cols)
+	}
+	if s.Kind.radial() {
+		in.scale.inverse = s.inverseScales(x.Cols)
+		if len(s.LengthScale) < 2 {
+			in.scale.inverse = in.scale.inverse[:1]
+		}
+	}
+	in.train = in.scale.sparse(x, true)
+	return in, nil
+}
+
+// M is the number of training inputs.
+func (in *Inputs) M() int { return in.train.count() }
+
+// N is M, as linalg.Blocks and linalg.Columns call it.
+func (in *Inputs) N() int { return in.M() }
+
+// D is the number of features.
+func (in *Inputs) D() int { return in.d }
 
 // Gram is Prepare followed by Inputs.Gram, for callers without new inputs.
 func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
@@ -75,48 +124,147 @@ func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
 }
 
 // Gram returns the M x M matrix of covariances between the training inputs,
-// with the jitter on its diagonal. One symmetric rank-d update (syrk) puts all
-// inner products into the upper triangle, which is then mapped to covariances in
-// place. A covariance that is not finite is an error that names the pair of rows.
+// with the jitter on its diagonal. The inner products are put into the upper triangle, which is
+// then mapped to covariances in place. A covariance that is not finite is an error that names the
+// pair of rows.
 func (in *Inputs) Gram() (*linalg.Sym, error) {
-	s := linalg.NewSym(in.M())
-	blas64.Syrk(blas.NoTrans, 1, in.train.scaled, 0, s.Raw())
-	return in.gram(s, func(i int) int { return in.covariances(s.Row(i), &in.train, i, i) })
+	k := linalg.NewSym(in.M())
+	in.train.gram(k.Raw())
+	err := eachRow(k.N(), func(i int) int { return in.covariances(k.Row(i), in.train, i, i) },
+		func(i, j int) error { return in.notFinite(i, i+j) })
+	if err != nil {
+		return nil, err
+	}
+	k.AddDiag(in.spec.Jitter)
+	return k, nil
 }
 
 // Cross writes the covariances between P new inputs z (P x d) and the M
-// training inputs into dst (P x M): row p is the kernel vector of new input p.
+// training inputs, which are dense, into dst (P x M): row p is the kernel vector of new input p.
 // No jitter enters, even where a new input equals a training input. dst must
 // not overlap z or the training inputs. Beside dst it takes 8 P (d + 1) bytes,
 // so long lists of new inputs are best passed in batches of a few hundred
 // rows. P = 0 does nothing.
 func (in *Inputs) Cross(z, dst blas64.General) error {
-	if err := in.checkNew(z); err != nil {
+	if z.Cols != in.d {
+		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.Cols, in.d)
+	}
+	if err := checkMatrix("new inputs", z); err != nil {
 		return err
 	}
+	if err := checkFinite(z); err != nil {
+		return err
+	}
+	return in.cross(in.scale.dense(z), dst)
+}
+
+// CrossSparse is Cross for sparse inputs. New inputs may have
+// fewer features than the training inputs, or more: what one side lacks is zero
+// there. Only with a length scale for each feature must their number agree.
+func (in *Inputs) CrossSparse(z CSR, dst blas64.General) error {
+	if len(in.scale.inverse) > 1 && z.Cols != in.d {
+		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale",
+			z.Cols, in.d)
+	}
+	if err := z.Check(); err != nil {
+		return err
+	}
+	return in.cross(in.scale.sparse(z, false), dst)
+}
+
+func (in *Inputs) cross(fresh points, dst blas64.General) error {
 	if err := checkMatrix("the matrix of covariances", dst); err != nil {
 		return err
 	}
-	if dst.Rows != z.Rows || dst.Cols != in.M() {
-		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, z.Rows, in.M())
+	if dst.Rows != fresh.count() || dst.Cols != in.M() {
+		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, fresh.count(),
+			in.M())
 	}
-	if z.Rows == 0 {
+	return in.fill(dst, fresh, 0, func(p, i int) error {
+		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, p+1, i+1)
+	})
+}
+
+// fill writes the covariances of points with the training inputs from first on into dst.
+func (in *Inputs) fill(dst blas64.General, of points, first int, failure func(p, j int) error) error {
+	if dst.Rows == 0 || dst.Cols == 0 {
 		return nil
 	}
-	fresh := in.points(matrixRows(z))
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, fresh.scaled, in.train.scaled, 0, dst)
-	return eachRow(z.Rows, func(p int) int { return in.covariances(row(dst, p), &fresh, p, 0) }, in.newNotFinite)
+	in.train.products(dst, of, first)
+	return eachRow(dst.Rows, func(p int) int { return in.covariances(row(dst, p), of, p, first) }, failure)
+}
+
+// Columns writes elements first to last-1 of columns of the Gram matrix without its jitter into
+// the rows of dst, len(sites) x (last-first) row-major, and takes 8 len(sites) (2d + 1) bytes beside it.
+// A covariance that is not finite is an error that names the pair of rows.
+func (in *Inputs) Columns(dst []float64, sites []int, first, last int) error {
+	to := blas64.General{Rows: len(sites), Cols: last - first, Stride: max(1, last-first), Data: dst}
+	return in.fill(to, in.train.subset(sites), first,
+		func(p, i int) error { return in.notFinite(sites[p], first+i) })
+}
+
+// Block writes elements (rows[r], cols[c]) of Gram without its jitter into
+// dst[r*stride+c], and takes 8 (2d + 1) bytes for each row and column beside it.
+// Elements that are not finite are left for the caller to find.
+func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
+	to := blas64.General{Rows: len(rows), Cols: len(cols), Stride: stride, Data: dst}
+	_ = in.Subset(cols).fill(to, in.train.subset(rows), 0, in.notFinite)
+}
+
+// Subset is the same covariance with the listed training inputs only, so that
+// Cross gives kernel vectors with these.
+func (in *Inputs) Subset(sites []int) *Inputs {
+	some := *in
+	some.train = in.train.subset(sites)
+	return &some
 }
 
 // Diagonal writes the prior variances A k(x, x) + B of the training inputs into
 // dst (length M), without jitter.
 func (in *Inputs) Diagonal(dst []float64) error {
-	x := in.train.scaled // raw where it counts
-	return in.variances(dst, func(i int) float64 { return squaredNorm(row(x, i)) })
+	if len(dst) != in.M() {
+		return fmt.Errorf("room for %d variances of %d inputs", len(dst), in.M())
+	}
+	clear(dst) // the squared distance to itself
+	if !in.spec.Kind.radial() {
+		for i := range dst {
+			dst[i] = in.train.square(i)
+		}
+	}
+	in.spec.profile(dst, in.d)
+	if i := in.spec.affine(dst); i >= 0 {
+		return fmt.Errorf("kernel %v of row %d with itself is not finite", in.spec.Kind, i+1)
+	}
+	return nil
 }
 
 // GramDiagonal writes the diagonal of Gram into dst (length M), up to rounding.
-func (in *Inputs) GramDiagonal(dst []float64) error { return in.addJitter(dst, in.Diagonal(dst)) }
+func (in *Inputs) GramDiagonal(dst []float64) error {
+	err := in.Diagonal(dst)
+	if err == nil {
+		floats.AddConst(in.spec.Jitter, dst)
+	}
+	return err
+}
+
+// covariances turns the products of point i of others with the training inputs from, from+1, ... into
+// covariances, in place. It returns the first place in k where the result is not finite, or -1.
+func (in *Inputs) covariances(k []float64, others points, i, from int) int {
+	return in.spec.covariances(k, in.d, in.pairsWith(others, i, from))
+}
+
+// pairsWith pairs point i of others with the training inputs from, from+1, ...
+func (in *Inputs) pairsWith(others points, i, from int) pairs {
+	if !in.spec.Kind.radial() {
+		return pairs{}
+	}
+	return pairs{norm: others.norms()[i], norms: in.train.norms()[from:],
+		direct: func(j int) float64 { return in.train.distance(others, i, from+j) }}
+}
+
+func (in *Inputs) notFinite(i, j int) error {
+	return fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, i+1, j+1)
+}
 
 // Complete turns a precomputed matrix k into A k + B with the jitter on its
 // diagonal, in place. An entry that is not finite afterwards is an error that
@@ -137,113 +285,28 @@ func (s Spec) Complete(k *linalg.Sym) error {
 	return err
 }
 
-// covariances turns the products of scaled row i of a with the scaled training
-// rows from..from+len(k)-1 into covariances, in place. It returns the first
-// place in k where the result is not finite, or -1.
-func (in *Inputs) covariances(k []float64, a *points, i, from int) int {
-	var p pairs
-	if in.spec.Kind.radial() {
-		p = in.pairsWith(a, i, from)
-	}
-	return in.spec.covariances(k, in.D(), p)
-}
+// rowsAtOnce is the number of rows that a goroutine takes at a time.
+const rowsAtOnce = 8
 
-// pairsWith pairs row i of a with the training rows from, from+1, ...
-func (in *Inputs) pairsWith(a *points, i, from int) pairs {
-	room := roomFor(a.raw, in.train.raw)
-	return pairs{norm: a.norm[i], norms: in.train.norm[from:], direct: func(j int) float64 {
-		x, z := room.rows(a.raw, i, in.train.raw, from+j)
-		return squaredDistance(x, z, in.inverse)
-	}}
-}
-
-// points prepares x: a scaled copy and its squared norms where distances are
-// wanted, its rows as they are otherwise.
-func (in *Inputs) points(x Rows) points { return in.scale(x, in.held(x)) }
-
-// held is x as a matrix, a copy where distances are wanted.
-func (in *Inputs) held(x Rows) blas64.General {
-	if m, ok := x.(matrixRows); ok && !in.spec.Kind.radial() {
-		return blas64.General(m)
-	}
-	return gather(x, nil)
-}
-
-// scale makes points of x, and of a copy, which becomes their scaled form.
-func (in *Inputs) scale(x Rows, z blas64.General) points {
-	if !in.spec.Kind.radial() {
-		return points{raw: matrixRows(z), scaled: z}
-	}
-	p := points{raw: x, scaled: z, norm: make([]float64, z.Rows)}
-	for i := range p.norm {
-		scaled := row(z, i)
-		for j, v := range scaled {
-			scaled[j] = (v - in.centre[j]) * in.inverse[j]
-		}
-		p.norm[i] = squaredNorm(scaled)
-	}
-	return p
-}
-
-// checkNew checks new inputs against the training inputs.
-func (in *Inputs) checkNew(z blas64.General) error {
-	if z.Cols != in.D() {
-		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.Cols, in.D())
-	}
-	if err := checkMatrix("new inputs", z); err != nil {
-		return err
-	}
-	return checkFinite(z)
-}
-
-// centres returns the mean of each column of x, reached from the first row so
-// that a constant column is centred to zero exactly.
-func centres(x blas64.General) []float64 {
-	first := row(x, 0)
-	c := make([]float64, x.Cols)
-	for i := 1; i < x.Rows; i++ {
-		for j, v := range row(x, i) {
-			c[j] += v - first[j]
-		}
-	}
-	for j := range c {
-		c[j] = first[j] + c[j]/float64(x.Rows)
-	}
-	return c
-}
-
-// checkMatrix reports a shape that does not fit its data.
-func checkMatrix(what string, x blas64.General) error {
-	if x.Rows < 0 || x.Cols < 0 || x.Stride < max(1, x.Cols) ||
-		x.Rows > 0 && x.Cols > 0 && len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
-		return fmt.Errorf("%s: %d numbers do not hold %d x %d with stride %d", what, len(x.Data), x.Rows, x.Cols,
-			x.Stride)
-	}
-	return nil
-}
-
-// checkFinite reports the first entry of x that is not a finite number.
-func checkFinite(x blas64.General) error {
-	for i := 0; i < x.Rows; i++ {
-		for j, v := range row(x, i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("input row %d, feature %d is %v", i+1, j+1, v)
+// eachRow calls do(i) once for each row i < n, in parallel. do returns the column
+// of an element that is not finite, or -1; eachRow returns the failure of the
+// lowest row that has one.
+func eachRow(n int, do func(i int) int, failure func(row, column int) error) error {
+	var lock sync.Mutex
+	row, column := n, -1
+	linalg.Parallel((n+rowsAtOnce-1)/rowsAtOnce, func(task int) {
+		for i := task * rowsAtOnce; i < min((task+1)*rowsAtOnce, n); i++ {
+			if j := do(i); j >= 0 {
+				lock.Lock()
+				if i < row {
+					row, column = i, j
+				}
+				lock.Unlock()
 			}
 		}
+	})
+	if row == n {
+		return nil
 	}
-	return nil
-}
-
-// row is row i of x, a view.
-func row(x blas64.General, i int) []float64 {
-	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
-}
-
-// squaredNorm is |x|^2, summed in the order of the elements.
-func squaredNorm(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return sum
+	return failure(row, column)
 }

@@ -84,38 +84,31 @@ func mustPrepare(t testing.TB, s Spec, x blas64.General) *Inputs {
 // relative error of a product, whose terms may cancel, by 5.
 const agree = 1e-12
 
-// TestGramAgreesWithPlain: every kind, at sizes around the edges of tiles and batches of rows, is
-// its formula.
-func TestGramAgreesWithPlain(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, d := range []int{1, 3, 8} {
-		for _, m := range []int{1, 2, rowsAtOnce, rowsAtOnce + 1, tile + 3} {
-			x := gaussian(rng, m, d)
-			for name, s := range specs(d) {
-				got, want := mustGram(t, s, x), gramPlain(s, x)
-				for i := 0; i < m; i++ {
-					for j := i; j < m; j++ {
-						if !near(got.At(i, j), want.At(i, j), agree) {
-							t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, m, d, i, j, got.At(i, j), want.At(i, j))
-						}
-					}
-				}
+func sameGram(t *testing.T, name string, in *Inputs, want *linalg.Sym) {
+	t.Helper()
+	got := need.One(in.Gram())(t)
+	for i := range in.M() {
+		for j := i; j < in.M(); j++ {
+			if !near(got.At(i, j), want.At(i, j), agree) {
+				t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, in.M(), in.D(), i, j, got.At(i, j),
+					want.At(i, j))
 			}
 		}
 	}
 }
 
-// TestGramReadsStrides: a view into a wider matrix gives what its copy gives.
-func TestGramReadsStrides(t *testing.T) {
-	x := gaussian(rand.New(rand.NewPCG(1, 3)), 20, 7)
-	view := blas64.General{Rows: 20, Cols: 3, Stride: 7, Data: x.Data[2:]}
-	for name, s := range specs(3) {
-		got, want := mustGram(t, s, view), gramPlain(s, view)
-		for i := 0; i < 20; i++ {
-			for j := i; j < 20; j++ {
-				if !near(got.At(i, j), want.At(i, j), agree) {
-					t.Fatalf("%s: K(%d, %d) = %v, plain %v", name, i, j, got.At(i, j), want.At(i, j))
-				}
+// TestGramAgreesWithPlain: every kind, dense and sparse, at sizes around the edges of tiles and batches of
+// rows, is its formula.
+func TestGramAgreesWithPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, d := range []int{1, 3, 8} {
+		for _, m := range []int{1, 2, rowsAtOnce, rowsAtOnce + 1, tile + 3} {
+			wide := gaussian(rng, m, d+2) // inputs are read by their stride
+			x := blas64.General{Rows: m, Cols: d, Stride: d + 2, Data: wide.Data[1:]}
+			sparse, filled := thin(rng, m, d, 0.3)
+			for name, s := range specs(d) {
+				sameGram(t, name, mustPrepare(t, s, x), gramPlain(s, x))
+				sameGram(t, name+" sparse", mustPrepareSparse(t, s, sparse), gramPlain(s, filled))
 			}
 		}
 	}
@@ -271,7 +264,7 @@ func TestCentringRemovesOffsets(t *testing.T) {
 	for i, v := range x.Data {
 		moved.Data[i] = v + 1e6
 	}
-	a, b := mustPrepare(t, Spec{}, x).train.norm, mustPrepare(t, Spec{}, moved).train.norm
+	a, b := mustPrepare(t, Spec{}, x).train.norms(), mustPrepare(t, Spec{}, moved).train.norms()
 	total := 0.0
 	for i := range a {
 		if !near(a[i], b[i], 1e-8) {
@@ -289,31 +282,6 @@ func TestCentringRemovesOffsets(t *testing.T) {
 	}
 	if want := 50 * variance / 3; !near(total, want, agree) { // L^2 = d = 3
 		t.Errorf("the norms sum to %v, want %v", total, want)
-	}
-}
-
-// TestConstantColumnsDoNotMatter: a radial kernel is unchanged by features that do not vary.
-func TestConstantColumnsDoNotMatter(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 7))
-	x := gaussian(rng, 25, 2)
-	wide := general(25, 4)
-	for i := range 25 {
-		copy(row(wide, i), []float64{row(x, i)[0], 1e9 / 7, row(x, i)[1], -3})
-	}
-	for _, kind := range []Kind{RBF, Matern12, Matern32, Matern52} {
-		s := Spec{Kind: kind, LengthScale: []float64{1.5}}
-		a, b := mustGram(t, s, x), mustGram(t, s, wide)
-		for i := range 25 {
-			for j := i; j < 25; j++ {
-				if !near(a.At(i, j), b.At(i, j), agree) {
-					t.Fatalf("%v: K(%d, %d) changed from %v to %v", kind, i, j, a.At(i, j), b.At(i, j))
-				}
-			}
-		}
-	}
-	constant := inputs([]float64{0.1}, []float64{0.1}, []float64{0.1})
-	if k := mustGram(t, Spec{}, constant); k.At(0, 2) != 1 || k.At(1, 2) != 1 {
-		t.Error("inputs that are all equal must have covariance 1")
 	}
 }
 
@@ -346,30 +314,6 @@ func TestCrossAgreesWithPlain(t *testing.T) {
 					if i < p-1 && !math.IsNaN(dst.Data[i*dst.Stride+dst.Cols]) {
 						t.Fatal("wrote past the end of a row")
 					}
-				}
-			}
-		}
-	}
-}
-
-// Rows of a batch do not know of each other beyond the shape of the products.
-func TestCrossInBatches(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 9))
-	x, z := gaussian(rng, 33, 4), gaussian(rng, 21, 4)
-	for name, s := range specs(4) {
-		in := mustPrepare(t, s, x)
-		whole, part := general(21, 33), general(10, 33)
-		if err := in.Cross(z, whole); err != nil {
-			t.Fatal(err)
-		}
-		batch := blas64.General{Rows: 10, Cols: 4, Stride: 4, Data: z.Data[7*4:]}
-		if err := in.Cross(batch, part); err != nil {
-			t.Fatal(err)
-		}
-		for i := range 10 {
-			for j, got := range row(part, i) {
-				if !near(got, row(whole, 7+i)[j], agree) {
-					t.Fatalf("%s: k(%d, %d) depends on the batch", name, 7+i, j)
 				}
 			}
 		}

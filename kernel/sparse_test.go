@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"pgregory.net/rapid"
 
 	"bootbench/internal/need"
 )
@@ -37,89 +36,10 @@ func sparseOf(x blas64.General) CSR {
 	return s
 }
 
-func mustPrepareSparse(t testing.TB, s Spec, x CSR) *SparseInputs {
+func mustPrepareSparse(t testing.TB, s Spec, x CSR) *Inputs {
 	t.Helper()
 	in := need.One(s.PrepareSparse(x))(t)
 	return in
-}
-
-// TestSparseGramAgreesWithPlain: every kind and option, against the formula pair
-// by pair on the dense matrix; some rows and columns are empty.
-func TestSparseGramAgreesWithPlain(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	for _, d := range []int{1, 7, 40} {
-		for _, m := range []int{1, 2, rowsAtOnce + 1, 70} {
-			x, dense := thin(rng, m, d, 0.15)
-			for name, s := range specs(d) {
-				got := need.One(mustPrepareSparse(t, s, x).Gram())(t)
-				want := gramPlain(s, dense)
-				for i := range m {
-					for j := i; j < m; j++ {
-						if !near(got.At(i, j), want.At(i, j), agree) {
-							t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, m, d, i, j, got.At(i, j), want.At(i, j))
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestRowsAreGram: rows one at a time are those of the whole matrix: bit
-// for bit when sparse, since a product is summed in the same order either way.
-func TestRowsAreGram(t *testing.T) {
-	x, dense := thin(rand.New(rand.NewPCG(3, 2)), 50, 30, 0.2)
-	for name, s := range specs(30) {
-		sparse, full := mustPrepareSparse(t, s, x), mustPrepare(t, s, dense)
-		for form, c := range map[string]struct {
-			in        Training
-			tolerance float64
-		}{"sparse": {sparse, 0}, "dense": {full, agree}} {
-			k := need.One(c.in.Gram())(t)
-			row, diagonal := make([]float64, 50), make([]float64, 50)
-			if err := c.in.GramDiagonal(diagonal); err != nil {
-				t.Fatal(err)
-			}
-			for i := range row {
-				if err := c.in.Row(row, i); err != nil {
-					t.Fatal(err)
-				}
-				for j, v := range row {
-					if !near(v, k.At(i, j), c.tolerance) {
-						t.Fatalf("%s %s: row %d has %v at %d, the matrix %v", form, name, i, v, j, k.At(i, j))
-					}
-				}
-				if !near(diagonal[i], k.At(i, i), agree) {
-					t.Fatalf("%s %s: the diagonal has %v at %d, the matrix %v", form, name, diagonal[i], i, k.At(i, i))
-				}
-			}
-			if c.in.Row(row, 50) == nil || c.in.Row(row, -1) == nil || c.in.Row(row[:49], 0) == nil ||
-				c.in.GramDiagonal(row[:1]) == nil {
-				t.Errorf("%s %s: a row that is not there was written", form, name)
-			}
-		}
-	}
-}
-
-// TestSparseCrossAgreesWithPlain: kernel vectors of sparse inputs are those of the formula.
-func TestSparseCrossAgreesWithPlain(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	x, dense := thin(rng, 40, 12, 0.3)
-	z, fresh := thin(rng, 9, 12, 0.3)
-	for name, s := range specs(12) {
-		in := mustPrepareSparse(t, s, x)
-		cross := make([]float64, 9*40)
-		if err := in.Cross(z, cross); err != nil {
-			t.Fatal(err)
-		}
-		for p := range 9 {
-			for i := range 40 {
-				if want := plain(s, row(fresh, p), row(dense, i)); !near(cross[p*40+i], want, agree) {
-					t.Fatalf("%s: kernel of new input %d and %d is %v, plain %v", name, p, i, cross[p*40+i], want)
-				}
-			}
-		}
-	}
 }
 
 // TestSparseCrossOtherWidth: features that only one side has are zero on the
@@ -138,14 +58,14 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 			return to
 		}
 		for _, s := range []Spec{{Gamma: 0.2}, {Kind: Linear}, {Kind: Poly, Gamma: 0.3, Coef0: 1}} {
-			dst := make([]float64, 5*20)
-			if err := mustPrepareSparse(t, s, x).Cross(z, dst); err != nil {
+			dst := general(5, 20)
+			if err := mustPrepareSparse(t, s, x).CrossSparse(z, dst); err != nil {
 				t.Fatal(err)
 			}
 			for p := range 5 {
 				for i := range 20 {
-					if want := plain(s, row(wide(fresh), p), row(wide(dense), i)); !near(dst[p*20+i], want, agree) {
-						t.Fatalf("%v, %d and %d features: %v, plain %v", s.Kind, c.train, c.fresh, dst[p*20+i], want)
+					if want := plain(s, row(wide(fresh), p), row(wide(dense), i)); !near(row(dst, p)[i], want, agree) {
+						t.Fatalf("%v, %d and %d features: %v, plain %v", s.Kind, c.train, c.fresh, row(dst, p)[i], want)
 					}
 				}
 			}
@@ -154,7 +74,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 		for j := range each.LengthScale {
 			each.LengthScale[j] = 1
 		}
-		if err := mustPrepareSparse(t, each, x).Cross(z, make([]float64, 100)); err == nil {
+		if err := mustPrepareSparse(t, each, x).CrossSparse(z, general(5, 20)); err == nil {
 			t.Error("a length scale for each of other features was accepted")
 		}
 	}
@@ -173,32 +93,6 @@ func TestSparseDistancesDoNotCancel(t *testing.T) {
 	if k.At(0, 0) != 1 || k.At(2, 2) != 1 {
 		t.Errorf("the diagonal is %v, %v, want 1", k.At(0, 0), k.At(2, 2))
 	}
-}
-
-// TestSparseScaling: x/L with length scale 1 is x with length scale L.
-func TestSparseScaling(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
-		m, d := rapid.IntRange(1, 12).Draw(t, "m"), rapid.IntRange(1, 12).Draw(t, "d")
-		scale := rapid.Float64Range(0.1, 10).Draw(t, "scale")
-		x, _ := thin(rng, m, d, rng.Float64())
-		shrunk := x
-		shrunk.Value = make([]float64, len(x.Value))
-		for k, v := range x.Value {
-			shrunk.Value[k] = v / scale
-		}
-		a := need.One(Spec{LengthScale: []float64{scale}}.PrepareSparse(x))(t)
-		b := need.One(Spec{LengthScale: []float64{1}}.PrepareSparse(shrunk))(t)
-		ka, _ := a.Gram()
-		kb, _ := b.Gram()
-		for i := range m {
-			for j := i; j < m; j++ {
-				if !near(ka.At(i, j), kb.At(i, j), agree) {
-					t.Fatalf("K(%d, %d) = %v and %v", i, j, ka.At(i, j), kb.At(i, j))
-				}
-			}
-		}
-	})
 }
 
 // TestSparseRefuses: every way in which a sparse matrix can be malformed is refused with its place.
@@ -235,11 +129,11 @@ func TestSparseRefuses(t *testing.T) {
 	in := mustPrepareSparse(t, Spec{Kind: Poly, Gamma: 1, Degree: 9}, sound())
 	huge := sound()
 	huge.Value[1] = 1e200
-	if err := in.Cross(huge, make([]float64, 4)); err == nil || !strings.Contains(err.Error(),
+	if err := in.CrossSparse(huge, general(2, 2)); err == nil || !strings.Contains(err.Error(),
 		"new row 1 and training row 1 is not finite") {
 		t.Errorf("overflow in Cross: %v", err)
 	}
-	if err := in.Cross(sound(), make([]float64, 3)); err == nil {
+	if err := in.CrossSparse(sound(), general(2, 1)); err == nil {
 		t.Error("room for 3 of 4 covariances was accepted")
 	}
 	over := mustPrepareSparse(t, Spec{Kind: Linear}, huge)

@@ -37,8 +37,8 @@ func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64
 // described is the kernel with the sites that describe a new input: all of them, or the
 // pivots of a factor.
 func (m *Model) described() *inputKernel {
-	k := &inputKernel{spec: m.Kernel, transform: m.transform, dense: m.inputs, sparse: m.sparse, chosen: m.First,
-		examples: m.Set.N()}
+	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, sparse: m.Set.Sparse != nil,
+		chosen: m.First, examples: m.Set.N()}
 	if m.Factor == nil {
 		return k
 	}
@@ -47,23 +47,19 @@ func (m *Model) described() *inputKernel {
 	for j, pivot := range pivots {
 		k.chosen[j] = m.First[pivot]
 	}
-	if k.dense != nil {
-		k.dense = m.inputs.Subset(pivots)
-	}
-	if k.sparse != nil {
-		k.sparse = k.sparse.Subset(pivots)
+	if k.inputs != nil {
+		k.inputs = m.inputs.Subset(pivots)
 	}
 	return k
 }
 
 // inputKernel is the kernel between new inputs, in units of the data set, and chosen training
-// inputs. Without dense or sparse ones it is precomputed, and new inputs hold it for all
-// examples.
+// inputs. Without these it is precomputed, and new inputs hold it for all examples.
 type inputKernel struct {
 	spec      kernel.Spec
 	transform *dataset.Standardizer // nil without standardising
-	dense     *kernel.Inputs
-	sparse    *kernel.SparseInputs
+	inputs    *kernel.Inputs
+	sparse    bool  // they are
 	chosen    []int // by number among the examples
 	examples  int
 }
@@ -75,7 +71,7 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 	}
 	return batches(in.M(), max(1, len(k.chosen)), func(first, count int, rows []float64) error {
 		if in.Sparse != nil {
-			return k.sparse.Cross(sparseRows(kernel.CSR(*in.Sparse), first, count), rows)
+			return k.inputs.CrossSparse(sparseRows(kernel.CSR(*in.Sparse), first, count), k.matrix(count, rows))
 		}
 		return k.rows(blas64.General{Rows: count, Cols: in.X.Cols, Stride: in.X.Stride,
 			Data: in.X.Data[first*in.X.Stride:]}, rows)
@@ -87,7 +83,7 @@ func (k *inputKernel) check(in *dataset.Inputs) error {
 	if in.Sparse == nil {
 		return checkShape(in.X)
 	}
-	if k.sparse == nil {
+	if !k.sparse {
 		return errors.New("they are sparse, the data set is not")
 	}
 	return kernel.CSR(*in.Sparse).Check()
@@ -95,13 +91,12 @@ func (k *inputKernel) check(in *dataset.Inputs) error {
 
 // rows writes the kernel rows of new inputs into dst.
 func (k *inputKernel) rows(x blas64.General, dst []float64) error {
-	if k.sparse != nil {
-		return k.sparse.Cross(kernel.CSR(*dataset.NewCSR(matrixOf(x))), dst)
-	}
-	width := len(k.chosen)
-	to := blas64.General{Rows: x.Rows, Cols: width, Stride: max(1, width), Data: dst}
-	if k.dense == nil {
+	to := k.matrix(x.Rows, dst)
+	switch {
+	case k.inputs == nil:
 		return k.take(x, to)
+	case k.sparse:
+		return k.inputs.CrossSparse(kernel.CSR(*dataset.NewCSR(matrixOf(x))), to)
 	}
 	if k.transform != nil {
 		z, err := k.transform.Apply(matrixOf(x))
@@ -110,7 +105,13 @@ func (k *inputKernel) rows(x blas64.General, dst []float64) error {
 		}
 		x = blas64.General(z)
 	}
-	return k.dense.Cross(x, to)
+	return k.inputs.Cross(x, to)
+}
+
+// matrix is rows of kernel values as a matrix.
+func (k *inputKernel) matrix(count int, rows []float64) blas64.General {
+	width := len(k.chosen)
+	return blas64.General{Rows: count, Cols: width, Stride: max(1, width), Data: rows}
 }
 
 // take reads the features of new inputs as their kernel with every example.

@@ -350,20 +350,14 @@ func (m *Model) columns() (linalg.Columns, error) {
 
 // byColumns hands it out from inputs; nil where it is precomputed.
 func (m *Model) byColumns() linalg.Columns {
-	switch {
-	case m.inputs != nil:
-		return m.inputs
-	case m.sparse != nil:
-		return m.sparse
+	if m.inputs == nil {
+		return nil
 	}
-	return nil
+	return m.inputs
 }
 
 // someColumns is byColumns for the listed sites only.
 func (m *Model) someColumns(sites []int) linalg.Columns {
-	if m.sparse != nil {
-		return m.sparse.Subset(sites)
-	}
 	return m.inputs.Subset(sites)
 }
 

@@ -182,7 +182,7 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor flo
 // KernelGradient takes derivatives by the elements of the kernel matrix to those by the
 // logarithms of the kernel's hyperparameters.
 func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err error) {
-	if m.inputs != nil {
+	if m.inputs != nil && m.Set.Sparse == nil {
 		g, err = m.inputs.Gradient(weights)
 	} else {
 		g, err = m.Kernel.Gradient(m.Gram, weights)

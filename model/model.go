@@ -97,8 +97,7 @@ type Model struct {
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
-	inputs    *kernel.Inputs        // nil for a precomputed kernel and sparse inputs
-	sparse    *kernel.SparseInputs  // nil unless the inputs are sparse
+	inputs    *kernel.Inputs        // nil for a precomputed kernel
 	reason    string                // why Auto took the low-rank engine
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked
@@ -266,58 +265,27 @@ func (m *Model) prepare() (err error) {
 	if m.Set.Sparse != nil {
 		return m.prepareSparse()
 	}
-	rows := siteRows{x: m.Set.X}
+	x := m.Set.X
+	if m.Merged() > 0 {
+		x = x.Gather(m.First)
+	}
 	if m.Standardize {
 		transform := m.Set.Standardizer()
-		m.transform, rows.transform = &transform, &transform
+		m.transform = &transform
+		if x, err = transform.Apply(x); err != nil {
+			return err
+		}
 	}
-	if m.Merged() > 0 {
-		rows.first = m.First
-	}
-	if rows.transform == nil && rows.first == nil {
-		m.inputs, err = m.Kernel.Prepare(blas64.General(rows.x))
-		return err
-	}
-	m.inputs, err = m.Kernel.PrepareRows(rows)
+	m.inputs, err = m.Kernel.Prepare(blas64.General(x))
 	return err
-}
-
-// siteRows are the inputs of the sites as the kernel takes them. They are made from those of the
-// set when they are wanted: the kernel has its own copy, and a third would be for nothing.
-type siteRows struct {
-	x         dataset.Matrix
-	first     []int                 // nil: every example is a site
-	transform *dataset.Standardizer // nil without standardising
-}
-
-func (s siteRows) Dims() (n, d int) {
-	if s.first != nil {
-		return len(s.first), s.x.Cols
-	}
-	return s.x.Rows, s.x.Cols
-}
-
-func (s siteRows) Row(dst []float64, i int) []float64 {
-	if s.first != nil {
-		i = s.first[i]
-	}
-	if s.transform == nil {
-		return s.x.Row(i)
-	}
-	s.transform.Row(dst, s.x.Row(i))
-	return dst
 }
 
 // gram computes the kernel matrix, all of it.
 func (m *Model) gram() (err error) {
-	switch {
-	case m.inputs != nil:
-		m.Gram, err = m.inputs.Gram()
-	case m.sparse != nil:
-		m.Gram, err = m.sparse.Gram()
-	default:
-		err = m.takeGram()
+	if m.inputs == nil {
+		return m.takeGram()
 	}
+	m.Gram, err = m.inputs.Gram()
 	return err
 }
 
@@ -421,7 +389,7 @@ func (m *Model) vectorBytes() int64 {
 	if m.Set.Sparse != nil {
 		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
 	}
-	return maps + 8*sites*int64(41+m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
+	return maps + 8*sites*int64(41+2*m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
 }
 
 // buildBytes is the least that a solve takes, with the matrix over all examples that a

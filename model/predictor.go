@@ -164,7 +164,7 @@ func (p *Predictor) prepareDense(d, count int) (err error) {
 		}
 	}
 	p.kernel.chosen = make([]int, count)
-	p.kernel.dense, err = p.Kernel.Prepare(blas64.General(x))
+	p.kernel.inputs, err = p.Kernel.Prepare(blas64.General(x))
 	return err
 }
 
@@ -179,7 +179,8 @@ func (p *Predictor) prepareSparse(d, count int) (err error) {
 		return err
 	}
 	p.kernel.chosen = make([]int, count)
-	p.kernel.sparse, err = p.Kernel.PrepareSparse(kernel.CSR(*x))
+	p.kernel.sparse = true
+	p.kernel.inputs, err = p.Kernel.PrepareSparse(kernel.CSR(*x))
 	return err
 }
 

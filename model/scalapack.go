@@ -1,7 +1,6 @@
 package model
 
 import (
-	"encoding"
 	"errors"
 	"fmt"
 
@@ -32,18 +31,11 @@ func (s *Spec) checkScaLAPACK() error {
 
 // spread has the servants hold the kernel matrix.
 func (m *Model) spread() error {
-	var inputs interface {
-		linalg.Blocks
-		encoding.BinaryMarshaler
-	} = m.inputs
-	if m.sparse != nil {
-		inputs = m.sparse
-	}
-	text, err := inputs.MarshalBinary()
+	text, err := m.inputs.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	m.Spread, err = m.Servants.Matrix(inputs, text, m.Block, m.vectorBytes(), m.MaxBytes)
+	m.Spread, err = m.Servants.Matrix(m.inputs, text, m.Block, m.vectorBytes(), m.MaxBytes)
 	if err != nil {
 		return err
 	}

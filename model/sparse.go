@@ -11,6 +11,6 @@ func (m *Model) prepareSparse() (err error) {
 		m.Standardize = false
 		m.notes = append(m.notes, notStandardized)
 	}
-	m.sparse, err = m.Kernel.PrepareSparse(kernel.CSR(*m.Set.Sparse.Gather(m.First)))
+	m.inputs, err = m.Kernel.PrepareSparse(kernel.CSR(*m.Set.Sparse.Gather(m.First)))
 	return err
 }

@@ -7,24 +7,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/null"
 )
 
-// Paired is the difference of the errors of two models on the same examples.
-type Paired struct {
-	Difference, StandardError float64 // mean over examples, and its standard error
-	Low, High                 float64 // interval
-	PValue                    float64 // of no difference, two-sided
-}
-
-// Compare computes the paired difference of errors a - b per example, with Student's interval
-// of a level in (0, 1) and the p-value of his test. It takes examples' differences as independent
-// of each other: what one example does to the predictions for the others is not in it. noise is a variance of
-// the mean that comes on top.
-func Compare(a, b []float64, noise, level float64) Paired {
-	d := make([]float64, len(a))
-	floats.SubTo(d, a, b)
-	mean, sd := stat.MeanStdDev(d, nil)
-	return student(mean, math.Sqrt(sd*sd/float64(len(d))+noise), len(d)-1, level)
+// Difference is that of the errors of two models on the same examples.
+type Difference struct {
+	Value         null.Float `json:"value"`          // mean over examples
+	StandardError null.Float `json:"standard_error"` // over draws of the examples
+	By            string     `json:"by"`             // "jackknife" or "examples"
+	Low           null.Float `json:"lower"`          // interval
+	High          null.Float `json:"upper"`
+	PValue        null.Float `json:"p_value"` // of no difference, two-sided
 }
 
 // Errors are left-out errors of the examples, and what a comparison by the jackknife needs to know of them.
@@ -37,19 +31,30 @@ type Errors struct {
 	Noise        float64 // variance of the mean by Monte Carlo; 0 for the theory's
 }
 
-// CompareByInfluence is Compare with the infinitesimal jackknife's variance, the sum of the squared
-// differences D_i of the examples' influences on the two errors, corrected for what it counts twice.
+// Compare computes the paired difference of errors a - b, with Student's interval of a level in (0, 1) and
+// the p-value of his test.
+//
+// Without influences it takes examples' differences as independent of each other: what one example does to
+// the predictions for the others is not in it. With both it takes the infinitesimal jackknife's variance,
+// the sum of the squared differences D_i of the examples' influences on the two errors, corrected for what
+// it counts twice.
 //
 // The difference is a function of the data with parts that depend on one example and parts that depend
 // on two: one in training, the other left out. The jackknife counts the variance of the latter twice
 // (Efron and Stein 1981). It is sum_ij q_ij^2/n^2, q_ij the difference of the Interactions with the means of
 // its rows and columns taken off. At least half of the jackknife's variance is left.
-func CompareByInfluence(a, b Errors, level float64) Paired {
-	n := len(a.Each)
-	difference := (floats.Sum(a.Each) - floats.Sum(b.Each)) / float64(n)
-	jackknife := math.Pow(floats.Distance(a.Influence, b.Influence, 2), 2)
-	variance := math.Max(jackknife-pairs(a.Interactions, b.Interactions), jackknife/2)
-	return student(difference, math.Sqrt(variance+a.Noise+b.Noise), n-1, level)
+func Compare(a, b Errors, level float64) *Difference {
+	d := make([]float64, len(a.Each))
+	floats.SubTo(d, a.Each, b.Each)
+	mean, variance := stat.MeanVariance(d, nil)
+	variance, by := variance/float64(len(d)), "examples"
+	if a.Influence != nil && b.Influence != nil {
+		jackknife := math.Pow(floats.Distance(a.Influence, b.Influence, 2), 2)
+		variance, by = math.Max(jackknife-pairs(a.Interactions, b.Interactions), jackknife/2), Jackknife
+	}
+	difference := student(mean, math.Sqrt(variance+a.Noise+b.Noise), len(d)-1, level)
+	difference.By = by
+	return difference
 }
 
 // pairs is the variance of the part of the difference that depends on pairs of examples.
@@ -74,14 +79,14 @@ func pairs(a, b blas64.General) float64 {
 }
 
 // student makes interval and p-value of a mean with a standard error of dof degrees of freedom.
-func student(mean, se float64, dof int, level float64) Paired {
-	p, n := Paired{Difference: mean, StandardError: se, PValue: 1}, float64(dof)
+func student(mean, se float64, dof int, level float64) *Difference {
+	d, n := &Difference{Value: null.Float(mean), StandardError: null.Float(se), PValue: 1}, float64(dof)
 	// P(|T| > t) = I_x(n/2, 1/2) at x = n/(n + t^2).
 	x := mathext.InvRegIncBeta(n/2, 0.5, 1-level)
 	half := se * math.Sqrt(n*(1-x)/x)
-	p.Low, p.High = mean-half, mean+half
+	d.Low, d.High = null.Float(mean-half), null.Float(mean+half)
 	if t := mean / se; mean != 0 && se > 0 {
-		p.PValue = mathext.RegIncBeta(n/2, 0.5, n/(n+t*t))
+		d.PValue = null.Float(mathext.RegIncBeta(n/2, 0.5, n/(n+t*t)))
 	}
-	return p
+	return d
 }

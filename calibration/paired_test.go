@@ -15,19 +15,22 @@ import (
 // within three standard errors, 0.02.
 func TestCompare(t *testing.T) {
 	a, b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, make([]float64, 10)
-	p := calibration.Compare(a, b, 0, 0.95)
+	compare := func(a, b []float64, level float64) *calibration.Difference {
+		return calibration.Compare(calibration.Errors{Each: a}, calibration.Errors{Each: b}, level)
+	}
+	p := compare(a, b, 0.95)
 	se := math.Sqrt(82.5/9) / math.Sqrt(10)
-	if math.Abs(p.Difference-5.5) > 1e-12 || math.Abs(p.StandardError-se) > 1e-12 ||
-		math.Abs(p.High-5.5-2.2621572*se) > 1e-6 || math.Abs(p.High+p.Low-11) > 1e-9 {
+	if math.Abs(float64(p.Value)-5.5) > 1e-12 || math.Abs(float64(p.StandardError)-se) > 1e-12 ||
+		math.Abs(float64(p.High)-5.5-2.2621572*se) > 1e-6 || math.Abs(float64(p.High+p.Low)-11) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
 	for i := range b {
-		b[i] = p.Low
+		b[i] = float64(p.Low)
 	}
-	if q := calibration.Compare(a, b, 0, 0.95); math.Abs(q.PValue-0.05) > 1e-8 || math.Abs(q.Low) > 1e-9 {
+	if q := compare(a, b, 0.95); math.Abs(float64(q.PValue)-0.05) > 1e-8 || math.Abs(float64(q.Low)) > 1e-9 {
 		t.Errorf("at the end of the interval: %+v", q)
 	}
-	if q := calibration.Compare(a, a, 0, 0.95); q.PValue != 1 || q.Difference != 0 {
+	if q := compare(a, a, 0.95); q.PValue != 1 || q.Value != 0 {
 		t.Errorf("a model and itself: %+v", q)
 	}
 	rng, held := rand.New(rand.NewPCG(2, 3)), 0.0
@@ -37,7 +40,7 @@ func TestCompare(t *testing.T) {
 			common := 5 * rng.NormFloat64()
 			x[i], y[i] = common+rng.NormFloat64()+0.3, common
 		}
-		if q := calibration.Compare(x, y, 0, 0.9); q.Low <= 0.3 && 0.3 <= q.High {
+		if q := compare(x, y, 0.9); q.Low <= 0.3 && 0.3 <= q.High {
 			held += 1. / 2000
 		}
 	}
@@ -73,7 +76,7 @@ func TestPairsCountOnce(t *testing.T) {
 			}
 		}
 		squared := func(e calibration.Errors) float64 {
-			return math.Pow(n*calibration.CompareByInfluence(e, none, 0.95).StandardError, 2) / draws
+			return math.Pow(n*float64(calibration.Compare(e, none, 0.95).StandardError), 2) / draws
 		}
 		corrected += squared(e)
 		e.Interactions = blas64.General{}

@@ -52,7 +52,7 @@ func TestPairedCoverage(t *testing.T) {
 			continue
 		}
 		var difference []float64
-		var plain, infinitesimal []calibration.Paired
+		var plain, infinitesimal []*calibration.Difference
 		pool := load(t, fmt.Sprintf("synthetic:%s,n=%d", c.set, c.n*draws))
 		for draw := range draws {
 			set := pool.Subset(rangeOf(c.n * (draw + 1))[c.n*draw:])
@@ -76,15 +76,17 @@ func TestPairedCoverage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := calibration.Compare(errors[0].Each, errors[1].Each, 0, 0.95)
-			difference, plain = append(difference, p.Difference), append(plain, p)
-			infinitesimal = append(infinitesimal, calibration.CompareByInfluence(errors[0], errors[1], 0.95))
+			p := calibration.Compare(calibration.Errors{Each: errors[0].Each},
+				calibration.Errors{Each: errors[1].Each},
+				0.95)
+			difference, plain = append(difference, float64(p.Value)), append(plain, p)
+			infinitesimal = append(infinitesimal, calibration.Compare(errors[0], errors[1], 0.95))
 		}
 		mean, sd := stat.MeanStdDev(difference, nil)
-		held := func(all []calibration.Paired) (share, se float64) {
+		held := func(all []*calibration.Difference) (share, se float64) {
 			for _, p := range all {
-				se += p.StandardError / float64(draws)
-				if p.Low <= mean && mean <= p.High {
+				se += float64(p.StandardError) / float64(draws)
+				if float64(p.Low) <= mean && mean <= float64(p.High) {
 					share += 1 / float64(draws)
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/calibration"
 )
 
 // Figures show the error against the ratio.
@@ -129,4 +131,35 @@ func (l *LeaveOneOut) Figures() []*Figure {
 	return []*Figure{NewFigure("loo-methods", "leave-one-out: cost and estimate",
 		"Share of left-out errors by every method, against its time.",
 		Axis{Label: "seconds", Log: true}, Axis{Label: "estimated error"}, series...)}
+}
+
+// ReliabilityFigure shows the observed shares of the label +1 against the probabilities;
+// none where these are not known.
+func ReliabilityFigure(c *calibration.Reliability) []*Figure {
+	if c == nil || c.LogLoss == nil {
+		return nil
+	}
+	shares := Series{Label: "left-out examples", Mark: Joined}
+	for i, p := range c.Predicted {
+		o, n := c.Observed[i], float64(c.Count[i])
+		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial share, were p right
+	}
+	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
+		"Share of the label +1 among left-out examples of about that probability, with its standard "+
+			"error; on the diagonal they are right.",
+		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
+		Diagonal("as stated"))}
+}
+
+// ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none
+// for one class.
+func ROCFigure(mean, label []float64) []*Figure {
+	x, y, area := calibration.ROC(mean, label)
+	if x == nil {
+		return nil
+	}
+	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
+		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
+		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
+		Series{Mark: Line, X: x, Y: y}, Diagonal(""))}
 }

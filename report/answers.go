@@ -5,6 +5,7 @@ package report
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/calibration"
 	"bootbench/dataset"
 	"bootbench/internal/null"
 	"bootbench/kernel"
@@ -199,17 +200,17 @@ type Estimate struct {
 	Quote
 	Errors
 	Ensemble
-	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
-	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
+	Quality     *calibration.Quality     `json:"quality,omitempty"`     // of the quoted error
+	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Convergence
-	Refined  *Refined `json:"refined,omitempty"`
-	Metrics  *Metrics `json:"metrics,omitempty"`
-	Level    float64  `json:"level,omitempty"` // of the intervals from lower to upper
-	Points   *Points  `json:"points,omitempty"`
-	Warnings []string `json:"warnings"`
+	Refined  *Refined             `json:"refined,omitempty"`
+	Metrics  *calibration.Metrics `json:"metrics,omitempty"`
+	Level    float64              `json:"level,omitempty"` // of the intervals from lower to upper
+	Points   *Points              `json:"points,omitempty"`
+	Warnings []string             `json:"warnings"`
 	Cost
 	// Examples are the left-out errors, refined where the estimate is.
-	Examples LeftOutErrors `json:"-"`
+	Examples calibration.Errors `json:"-"`
 }
 
 // Refine adds what exact resamples say, and quotes them.
@@ -240,17 +241,17 @@ type Prediction struct {
 	Test  string `json:"test"` // the new inputs
 	Count int    `json:"test_n"`
 	Interval
-	Metrics *Metrics `json:"metrics,omitempty"`
+	Metrics *calibration.Metrics `json:"metrics,omitempty"`
 	// Known where the new inputs have targets: the test loss averaged over
 	// resamples and inputs, and that of the mean prediction (bagging).
-	TestLoss    string       `json:"test_loss,omitempty"`
-	TestError   *null.Float  `json:"test_error,omitempty"`
-	BaggedError *null.Float  `json:"bagged_error,omitempty"`
-	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
-	Refined     *Refined     `json:"refined,omitempty"`
-	Quality     *Quality     `json:"quality,omitempty"`
-	Points      *Points      `json:"points,omitempty"`
-	Warnings    []string     `json:"warnings"`
+	TestLoss    string                   `json:"test_loss,omitempty"`
+	TestError   *null.Float              `json:"test_error,omitempty"`
+	BaggedError *null.Float              `json:"bagged_error,omitempty"`
+	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	Refined     *Refined                 `json:"refined,omitempty"`
+	Quality     *calibration.Quality     `json:"quality,omitempty"`
+	Points      *Points                  `json:"points,omitempty"`
+	Warnings    []string                 `json:"warnings"`
 	Cost
 }
 
@@ -277,11 +278,11 @@ type Retraining struct {
 	Errors
 	Ensemble
 	EnsembleSE
-	Quality  *Quality   `json:"quality,omitempty"`
-	SE       null.Float `json:"standard_error"` // of the left-out error
-	FitS     float64    `json:"fit_s"`          // mean wall time of one fit, in seconds
-	Points   *Points    `json:"points,omitempty"`
-	Warnings []string   `json:"warnings"`
+	Quality  *calibration.Quality `json:"quality,omitempty"`
+	SE       null.Float           `json:"standard_error"` // of the left-out error
+	FitS     float64              `json:"fit_s"`          // mean wall time of one fit, in seconds
+	Points   *Points              `json:"points,omitempty"`
+	Warnings []string             `json:"warnings"`
 	Cost
 }
 
@@ -304,10 +305,10 @@ type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
 	LeaveOneOutMethod
-	Quality        *Quality `json:"quality,omitempty"`
-	Points         *Points  `json:"points,omitempty"`
-	Bias           bool     `json:"bias"`            // the predictor has a bias term
-	SupportVectors int      `json:"support_vectors"` // 0 for regression
+	Quality        *calibration.Quality `json:"quality,omitempty"`
+	Points         *Points              `json:"points,omitempty"`
+	Bias           bool                 `json:"bias"`            // the predictor has a bias term
+	SupportVectors int                  `json:"support_vectors"` // 0 for regression
 	// of the Kuhn-Tucker conditions by the training, in units of y f
 	Violation null.Float          `json:"violation"`
 	Methods   []LeaveOneOutMethod `json:"methods,omitempty"`

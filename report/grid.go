@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bootbench/calibration"
 	"bootbench/internal/null"
 	"encoding/csv"
 	"fmt"
@@ -23,9 +24,7 @@ type Grid struct {
 	Status   string     `json:"status"`         // "complete" or "cancelled"
 	By       string     `json:"by"`             // objective by which cells are compared
 	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least of it
-	// the same of the smoothest model within one standard error of the best
-	OneSE    *int       `json:"one_se,omitempty"`
-	Results  []GridCell `json:"results"` // the last axis fastest
+	Results  []GridCell `json:"results"`        // the last axis fastest
 	Warnings []string   `json:"warnings"`
 	Refines  bool       `json:"-"` // whether the table has columns for refined errors
 	Cost
@@ -45,32 +44,16 @@ type GridCell struct {
 	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil where it failed
 	Objective *null.Float `json:"objective,omitempty"` // nil: the left-out error
 	// Difference is the left-out error less that of the best cell.
-	Difference *Difference `json:"difference,omitempty"`
-	// Examples are the left-out errors of the examples, until the cells are compared.
-	Examples *LeftOutErrors `json:"examples,omitempty"`
+	Difference *calibration.Difference `json:"difference,omitempty"`
+	// Examples are the left-out errors of the examples, nil where some are not known.
+	Examples *calibration.Errors `json:"-"`
 }
 
-// gridLevel is the level of the intervals of differences; p-values below its complement tell
-// cells apart.
-const gridLevel = 0.95
+// significant is the p-value below which a cell errs more than the best.
+const significant = 0.05
 
-// CompareWithBest sets the differences, and forgets the errors of the examples.
-func (g *Grid) CompareWithBest() {
-	if g.Best != nil {
-		best := g.Results[*g.Best].Examples
-		for i := range g.Results {
-			if c := &g.Results[i]; i != *g.Best && best != nil && c.Examples != nil {
-				c.Difference = NewDifference(c.Examples.paired(), best.paired(), gridLevel)
-			}
-		}
-	}
-	for i := range g.Results {
-		g.Results[i].Examples = nil
-	}
-}
-
-// told says which cells the examples tell apart from the best.
-func (g *Grid) told() string {
+// undecided says which cells the examples do not tell apart from the best.
+func (g *Grid) undecided() string {
 	var close []string
 	compared := 0
 	for i := range g.Results {
@@ -78,7 +61,7 @@ func (g *Grid) told() string {
 		if c.Difference == nil {
 			continue
 		}
-		if compared++; !(c.Difference.PValue < 1-gridLevel) {
+		if compared++; !(c.Difference.PValue < significant) {
 			close = append(close, fmt.Sprintf("%s (p = %.2g)", c.Name(g.Over), c.Difference.PValue))
 		}
 	}
@@ -86,7 +69,7 @@ func (g *Grid) told() string {
 	case compared == 0:
 		return ""
 	case len(close) == 0:
-		return fmt.Sprintf("All of the other %d cells err more, p < %.2g for each.", compared, 1-gridLevel)
+		return fmt.Sprintf("All of the other %d cells err more, p < %.2g for each.", compared, significant)
 	}
 	const shown = 4
 	list := strings.Join(close[:min(shown, len(close))], "; ")
@@ -97,8 +80,8 @@ func (g *Grid) told() string {
 		len(close), list)
 }
 
-// value is the objective of a cell that has converged, else NaN.
-func (c *GridCell) value() float64 {
+// Value is the objective of a cell that has converged, else NaN.
+func (c *GridCell) Value() float64 {
 	switch {
 	case c.Estimate == nil || c.Estimate.Status != "converged" && c.Estimate.Status != Contradicted:
 		return math.NaN()
@@ -106,57 +89,6 @@ func (c *GridCell) value() float64 {
 		return float64(*c.Objective)
 	}
 	return float64(c.Estimate.TestError)
-}
-
-// FindBest sets Best and OneSE among the cells whose solve has converged; of equals the first is
-// the best.
-func (g *Grid) FindBest() {
-	g.Best, g.OneSE = nil, nil
-	for i := range g.Results {
-		if v := g.Results[i].value(); !math.IsNaN(v) && (g.Best == nil || v < g.Results[*g.Best].value()) {
-			g.Best = &i
-		}
-	}
-	if g.Best == nil || g.By == "evidence" || g.Results[*g.Best].Estimate.Quality == nil {
-		return
-	}
-	limit := g.Results[*g.Best].value() + float64(g.Results[*g.Best].Estimate.Quality.ExampleSE)
-	g.OneSE = g.Best
-	for i := range g.Results {
-		if g.Results[i].value() <= limit && g.smoother(i, *g.OneSE) {
-			g.OneSE = &i
-		}
-	}
-}
-
-// smooth are the axes along which models become smoother, in the order in which they count, with the sign
-// of the way.
-var smooth = []smoothing{{"C", -1}, {"noise", 1}, {"gamma", -1}, {"length-scale", 1}}
-
-type smoothing struct {
-	name string
-	sign float64
-}
-
-// smoother reports whether the model of cell i is smoother than that of cell k, which has the same
-// values on all axes that say nothing of it.
-func (g *Grid) smoother(i, k int) bool {
-	a, b := g.Results[i].Values, g.Results[k].Values
-	for at, axis := range g.Over {
-		if a[at] != b[at] && !slices.ContainsFunc(smooth, func(s smoothing) bool { return s.name == axis.Name }) {
-			return false
-		}
-	}
-	for _, s := range smooth {
-		at := slices.IndexFunc(g.Over, func(axis GridAxis) bool { return axis.Name == s.name })
-		if at < 0 || a[at] == b[at] {
-			continue
-		}
-		va, errA := strconv.ParseFloat(a[at], 64)
-		vb, errB := strconv.ParseFloat(b[at], 64)
-		return errA == nil && errB == nil && s.sign*(va-vb) > 0
-	}
-	return false
 }
 
 // Name is the cell's place in the grid.
@@ -247,23 +179,13 @@ func (g *Grid) Lead() []string {
 		se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 	}
 	lead := []string{fmt.Sprintf("%s: %s %s%s, the least of %d on the same data; expect more on new data",
-		best.Name(g.Over), what, number(best.value()), se, len(g.Results))}
-	smoothest := ""
-	if g.OneSE != nil && *g.OneSE != *g.Best {
-		smoothest = "The smoothest within one standard error: " + g.smoothest() + "."
-	}
-	for _, note := range []string{smoothest, g.told(), g.edges()} {
+		best.Name(g.Over), what, number(best.Value()), se, len(g.Results))}
+	for _, note := range []string{g.undecided(), g.edges()} {
 		if note != "" {
 			lead = append(lead, note)
 		}
 	}
 	return lead
-}
-
-// smoothest names the cell of OneSE.
-func (g *Grid) smoothest() string {
-	c := &g.Results[*g.OneSE]
-	return fmt.Sprintf("%s, %s", c.Name(g.Over), number(c.value()))
 }
 
 // edges says on which edges of the grid the best cell lies: a better one may lie beyond.
@@ -327,7 +249,7 @@ func (c *GridCell) solveCells() []string {
 		return append(append(make([]string, 6), "failed"), make([]string, 6)...)
 	}
 	if d := c.Difference; d != nil {
-		difference = []string{numberCell(d.Difference), numberCell(d.StandardError), numberCell(d.PValue)}
+		difference = []string{numberCell(d.Value), numberCell(d.StandardError), numberCell(d.PValue)}
 	}
 	return append([]string{e.TestLoss, numberCell(e.TestError), numberCell(e.Apparent),
 		numberCell(e.NoInformation), numberCell(e.Err632), numberCell(e.Err632Plus), e.Status,

@@ -73,7 +73,7 @@ func (g *Grid) bestMark(across, down int) Series {
 	place := func(axis int) float64 { return float64(slices.Index(g.Over[axis].Values, cell.Values[axis]) + 1) }
 	if down < 0 {
 		return Series{Label: "best", Mark: Triangles, Colour: 1, X: []float64{place(across)},
-			Y: []float64{cell.value()}}
+			Y: []float64{cell.Value()}}
 	}
 	return Series{Label: "best", Mark: Frame, Colour: 1, X: []float64{place(across)}, Y: []float64{place(down)}}
 }
@@ -107,7 +107,7 @@ func (g *Grid) least(across, column, down, row int) float64 {
 			c.Values[down] != g.Over[down].Values[row] {
 			continue
 		}
-		if v := c.value(); !math.IsNaN(v) && !(v >= least) {
+		if v := c.Value(); !math.IsNaN(v) && !(v >= least) {
 			least = v
 		}
 	}

@@ -22,7 +22,8 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 			Errors:      Errors{TestError: null.Float(e)},
 			Convergence: Convergence{Status: "converged"}}})
 	}
-	g.FindBest()
+	best := slices.Index(errors, slices.Min(errors))
+	g.Best = &best
 	return g
 }
 

@@ -16,8 +16,8 @@ type ModelComparison struct {
 	Level   float64         `json:"level"`
 	// Theory and Refined are the first model's left-out error less the second's, paired over
 	// examples.
-	Theory  Difference  `json:"difference"`
-	Refined *Difference `json:"refined_difference,omitempty"`
+	Theory  *calibration.Difference `json:"difference"`
+	Refined *calibration.Difference `json:"refined_difference,omitempty"`
 	Cost
 }
 
@@ -32,38 +32,6 @@ type ComparedModel struct {
 	SE        *null.Float `json:"standard_error,omitempty"` // of Refined, over resamples
 	Status    string      `json:"status"`
 	Warnings  []string    `json:"warnings"`
-}
-
-// Difference is that of the left-out errors of two models on the same examples.
-type Difference struct {
-	Difference    null.Float `json:"value"`
-	StandardError null.Float `json:"standard_error"` // over draws of the examples
-	By            string     `json:"by"`             // "jackknife" or "examples"
-	Low           null.Float `json:"lower"`
-	High          null.Float `json:"upper"`
-	PValue        null.Float `json:"p_value"`
-}
-
-// LeftOutErrors are those of the examples, and the influences of these on their mean (see
-// solver.Influence), nil where they are not known.
-type LeftOutErrors struct {
-	Each      []float64 `json:"each"`
-	Influence []float64 `json:"influence,omitempty"`
-}
-
-func (e *LeftOutErrors) paired() calibration.Errors {
-	return calibration.Errors{Each: e.Each, Influence: e.Influence}
-}
-
-// NewDifference compares left-out errors at a level: by the infinitesimal jackknife where the
-// influences are known, else by those of the examples alone.
-func NewDifference(a, b calibration.Errors, level float64) *Difference {
-	p, by := calibration.Compare(a.Each, b.Each, a.Noise+b.Noise, level), "examples"
-	if a.Influence != nil && b.Influence != nil {
-		p, by = calibration.CompareByInfluence(a, b, level), Jackknife
-	}
-	return &Difference{null.Float(p.Difference), null.Float(p.StandardError), by, null.Float(p.Low),
-		null.Float(p.High), null.Float(p.PValue)}
 }
 
 // Title names the comparison.
@@ -91,20 +59,20 @@ func (c *ModelComparison) document() *document {
 		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
-	show := func(label string, p Difference) {
-		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Difference),
+	show := func(label string, p *calibration.Difference) {
+		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
 			number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
 	}
 	show("difference", c.Theory)
 	best := c.Theory
 	if c.Refined != nil {
-		best = *c.Refined
+		best = c.Refined
 		show("refined", best)
 	}
 	switch {
 	case float64(best.PValue) > 1-c.Level:
 		d.line("verdict", "these examples cannot tell which is better")
-	case best.Difference < 0:
+	case best.Value < 0:
 		d.line("verdict", "%s errs less", c.Models[0].Model)
 	default:
 		d.line("verdict", "%s errs less", c.Models[1].Model)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bootbench/calibration"
 	"bootbench/dataset"
 	"bootbench/internal/null"
 	"bootbench/kernel"
@@ -16,12 +17,12 @@ type ModelPrediction struct {
 	Test  string `json:"test"` // the new inputs
 	Count int    `json:"test_n"`
 	// Known where the new inputs have targets.
-	TestLoss  string      `json:"test_loss,omitempty"`
-	TestError *null.Float `json:"test_error,omitempty"`
-	Quality   *Quality    `json:"quality,omitempty"`
-	Metrics   *Metrics    `json:"metrics,omitempty"`
-	Points    *Points     `json:"points,omitempty"`
-	Warnings  []string    `json:"warnings"`
+	TestLoss  string               `json:"test_loss,omitempty"`
+	TestError *null.Float          `json:"test_error,omitempty"`
+	Quality   *calibration.Quality `json:"quality,omitempty"`
+	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
+	Points    *Points              `json:"points,omitempty"`
+	Warnings  []string             `json:"warnings"`
 	Cost
 }
 
@@ -49,7 +50,7 @@ func (p *ModelPrediction) Judge(test loss.Test, targets []float64) {
 		total += e / float64(len(targets))
 	}
 	p.TestError = null.Of(total)
-	p.Quality = NewQuality(test, *p.TestError, targets, p.Points.Error, p.Labels)
+	p.Quality = calibration.NewQuality(test, *p.TestError, targets, p.Points.Error, p.Labels)
 	if warning := p.Quality.Warning(*p.TestError); warning != "" {
 		p.Warnings = append(p.Warnings, warning)
 	}

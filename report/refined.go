@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bootbench/calibration"
 	"bootbench/internal/null"
 	"fmt"
 	"math"
@@ -23,11 +24,11 @@ type Refined struct {
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
 	VarianceRatio null.Float `json:"variance_ratio"`
 	// Contradicts says where these values contradict the theory.
-	Contradicts []string     `json:"contradicts,omitempty"`
-	Calibration *Calibration `json:"calibration,omitempty"` // of the probabilities of labels
-	Metrics     *Metrics     `json:"metrics,omitempty"`
-	Points      *Points      `json:"points,omitempty"`
-	Time        RefinedTime  `json:"time"`
+	Contradicts []string                 `json:"contradicts,omitempty"`
+	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
+	Points      *Points                  `json:"points,omitempty"`
+	Time        RefinedTime              `json:"time"`
 }
 
 // RefinedTime is what this process has spent: wall times in seconds, and how many iterations.

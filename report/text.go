@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"bootbench/calibration"
 	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -442,4 +443,49 @@ func (s *Subject) intercept() string {
 		return ""
 	}
 	return ", bias"
+}
+
+// quality prints them.
+func (d *document) quality(q *calibration.Quality) {
+	if q == nil {
+		return
+	}
+	d.line("sampling", "standard error %s over data sets of this size", number(q.ExampleSE))
+	d.line("baseline", "%s   (predicting %s for all)", number(q.Baseline), q.Constant)
+	if q.RSquared != nil {
+		d.line("R^2", "%.4f, root mean square error %s", *q.RSquared, number(*q.RMSE))
+	}
+	if q.Balanced != nil {
+		d.line("balanced error", "%s   (mean over the classes)", number(*q.Balanced))
+	}
+}
+
+// metrics prints them.
+func (d *document) metrics(label string, m *calibration.Metrics) {
+	if m == nil {
+		return
+	}
+	text := ""
+	for _, v := range m.All() {
+		if *v.Value != nil {
+			text = join(text, fmt.Sprintf("%s %s", v.Words, number(**v.Value)))
+		}
+	}
+	d.line(label, "%s", text)
+}
+
+// calibration prints how probabilities are made.
+func (d *document) calibration(label string, c *calibration.Reliability) {
+	if c == nil {
+		return
+	}
+	held := ""
+	if c.LogLoss != nil {
+		held = "; left out: log loss " + number(*c.LogLoss) + ", Brier score " + number(*c.Brier)
+	}
+	by := "the left-out fields on a curve, " + c.Method
+	if c.Method == "posterior" {
+		by = "the classifier's posterior"
+	}
+	d.line(label, "by %s%s", by, held)
 }

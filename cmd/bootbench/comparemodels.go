@@ -93,7 +93,7 @@ func compareModels(a *app, c *compareFlags, args []string) error {
 	if err := c.agree(files, models); err != nil {
 		return err
 	}
-	d := &report.ModelComparison{Command: "compare", Level: 0.95}
+	d := &report.ModelComparison{Command: "compare", Level: differenceLevel}
 	var theory, refined [2]calibration.Errors
 	for k, s := range models {
 		row, errors, exact, err := leftOutErrors(a, c, s, data[0], settings)
@@ -108,9 +108,9 @@ func compareModels(a *app, c *compareFlags, args []string) error {
 			files[0], files[1])
 	}
 	d.Data, d.N = data[0], len(theory[0].Each)
-	d.Theory = *report.NewDifference(theory[0], theory[1], d.Level)
+	d.Theory = calibration.Compare(theory[0], theory[1], d.Level)
 	if refined[0].Each != nil && refined[1].Each != nil {
-		d.Refined = report.NewDifference(refined[0], refined[1], d.Level)
+		d.Refined = calibration.Compare(refined[0], refined[1], d.Level)
 	}
 	d.Cost = a.cost(report.Times{})
 	return a.deliver(answer{document: d, warnings: d.Warnings(),

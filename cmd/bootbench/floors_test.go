@@ -29,7 +29,7 @@ var floors = map[string][]string{
 	"blas/scalapack": {},
 	"dataset":        {},
 	"resample":       {},
-	"calibration":    {},
+	"calibration":    {"dataset", "internal/null", "loss"},
 	"linalg":         {"blas", "linalg/internal/core"},
 	"loss": {"blas", "loss/internal/counts", "loss/internal/normal", "loss/internal/quadrature",
 		"resample"},

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/bench"
+	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
@@ -38,9 +39,8 @@ func gridCommand(a *app) *cobra.Command {
 		Short: "The estimate over a grid of parameters, and the best of them",
 		Long: `grid computes the estimate of DATA for every combination of values of one
 parameter or several, and names the cell with the least left-out error, or value of
---by, and the smoothest one within a standard error of it. Cells are printed as they
-are finished; one that fails is told and does not end the others. Only cells that have
-converged can be the best.
+--by. Cells are printed as they are finished; one that fails is told and does not
+end the others. Only cells that have converged can be the best.
 
 Cells are then told apart from the best: the difference of their left-out errors, paired
 over examples (and over the same resamples with --refine), with interval and p-value.
@@ -248,12 +248,32 @@ func runGrid(a *app, g *grid) error {
 		tasks: tasks, document: doc, csv: "grid.csv",
 		finish: func(cells []report.GridCell, complete bool) (any, []string) {
 			doc.Results, doc.Status = cells, completeness(complete)
-			doc.FindBest()
-			doc.CompareWithBest()
+			compareCells(doc)
 			sumUpGrid(a, doc)
 			return doc, doc.Warnings
 		},
 	})
+}
+
+// differenceLevel is the level of the intervals of differences.
+const differenceLevel = 0.95
+
+// compareCells finds the best cell among those that have converged, the first of equals, and compares the
+// left-out errors of the others with its own.
+func compareCells(g *report.Grid) {
+	for i := range g.Results {
+		if v := g.Results[i].Value(); v == v && (g.Best == nil || v < g.Results[*g.Best].Value()) {
+			g.Best = &i
+		}
+	}
+	if g.Best == nil || g.Results[*g.Best].Examples == nil {
+		return
+	}
+	for i := range g.Results {
+		if c := &g.Results[i]; i != *g.Best && c.Examples != nil {
+			c.Difference = calibration.Compare(*c.Examples, *g.Results[*g.Best].Examples, differenceLevel)
+		}
+	}
 }
 
 // estimateCell is the answer of a cell. A failure is one, unless it is the whole grid's
@@ -272,7 +292,7 @@ func estimateCell(a *app, g *grid, number int) (report.GridCell, error) {
 		return cell, nil
 	}
 	examples := estimate.Examples
-	if cell.Estimate, estimate.Examples = estimate, (report.LeftOutErrors{}); !floats.HasNaN(examples.Each) &&
+	if cell.Estimate, estimate.Examples = estimate, (calibration.Errors{}); !floats.HasNaN(examples.Each) &&
 		len(examples.Each) > 1 {
 		cell.Examples = &examples
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/calibration"
 	"bootbench/dataset"
 	"bootbench/internal/null"
 	"bootbench/linalg"
@@ -131,8 +132,8 @@ func errorsReport(test loss.Test, e solver.ErrorEstimates) report.Errors {
 }
 
 // quality puts a left-out error in proportion, perExample in the order of the file.
-func (j *job) quality(testError null.Float, perExample []float64) *report.Quality {
-	return report.NewQuality(j.test, testError, j.targets(), perExample, j.report.Labels)
+func (j *job) quality(testError null.Float, perExample []float64) *calibration.Quality {
+	return calibration.NewQuality(j.test, testError, j.targets(), perExample, j.report.Labels)
 }
 
 // targets are those of the file, in its units.

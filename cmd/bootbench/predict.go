@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
@@ -353,6 +354,6 @@ func addTestErrors(r *report.Prediction, j *job, targets []float64) {
 	}
 	expected, bagged = expected/float64(len(targets)), bagged/float64(len(targets))
 	r.TestError, r.BaggedError = null.Of(expected), null.Of(bagged)
-	r.Quality = report.NewQuality(j.test, *r.TestError, targets, r.Points.Error, r.Labels)
+	r.Quality = calibration.NewQuality(j.test, *r.TestError, targets, r.Points.Error, r.Labels)
 	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(*r.TestError))
 }

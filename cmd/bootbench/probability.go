@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/calibration"
 	"bootbench/dataset"
 	"bootbench/internal/null"
 	"bootbench/loss"
@@ -17,13 +18,13 @@ import (
 
 // addProbabilities adds the probabilities of the label +1 at new inputs.
 func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs,
-	s *solver.Solution) (*report.Calibration, error) {
+	s *solver.Solution) (*calibration.Reliability, error) {
 	all, err := j.Probabilities(s)
 	if err != nil {
 		return nil, err
 	}
 	p.Probability, err = j.AtInputs(all, s, inputs, &model.Predictions{Mean: p.Mean, Var: p.Variance})
-	return report.NewCalibration(all.Method, all.LeftOut, j.Set.Y), err
+	return calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y), err
 }
 
 // addLeftOutMetrics adds the metrics of left-out predictions that are asked for. The jackknife
@@ -44,8 +45,8 @@ func addLeftOutMetrics(a *app, e *report.Estimate, j *job, s *solver.Solution, t
 		}
 		mean, probability = s.OutOfBag().Mean, all.LeftOut
 	}
-	e.Metrics = report.NewMetrics(j.Set.Y, expected, mean, probability)
-	if t.wants(report.Jackknife) {
+	e.Metrics = calibration.NewMetrics(j.Set.Y, expected, mean, probability)
+	if t.wants(calibration.Jackknife) {
 		influence, err := s.Influence(a.ctx, j.Loss, j.test)
 		switch {
 		case a.isInterrupt(err):
@@ -89,22 +90,23 @@ func (j *job) addRefinedProbabilities(r *report.Refined, result *multifidelity.R
 	if floats.HasNaN(leftOut) {
 		leftOut = nil
 	}
-	r.Calibration = report.NewCalibration(all.Method, leftOut, j.Set.Y)
+	r.Calibration = calibration.NewReliability(all.Method, leftOut, j.Set.Y)
 	return all
 }
 
 // refinedMetrics are those of exact resamples; nil where none are asked for, or some example
 // was never left out.
-func (j *job) refinedMetrics(r *multifidelity.Result, p *model.Probabilities, t *testFlags) *report.Metrics {
+func (j *job) refinedMetrics(r *multifidelity.Result, p *model.Probabilities,
+	t *testFlags) *calibration.Metrics {
 	if len(t.metrics) == 0 || floats.HasNaN(r.OutOfBag) || p == nil && j.Set.Task == dataset.Classification {
 		return nil
 	}
 	expected := func(test loss.Test) []float64 { return r.Test(test.Name()).Examples }
-	var m *report.Metrics
+	var m *calibration.Metrics
 	if p == nil {
-		m = report.NewMetrics(j.Set.Y, expected, nil, nil)
+		m = calibration.NewMetrics(j.Set.Y, expected, nil, nil)
 	} else {
-		m = report.NewMetrics(j.Set.Y, expected, r.OutOfBag, p.LeftOut)
+		m = calibration.NewMetrics(j.Set.Y, expected, r.OutOfBag, p.LeftOut)
 	}
 	m.Keep(t.wants)
 	return m
@@ -112,7 +114,7 @@ func (j *job) refinedMetrics(r *multifidelity.Result, p *model.Probabilities, t 
 
 // newMetrics are those of predictions at new inputs whose targets are known: expectations over
 // resamples, the probabilities as they are.
-func (j *job) newMetrics(p *report.Points) *report.Metrics {
+func (j *job) newMetrics(p *report.Points) *calibration.Metrics {
 	expected := func(test loss.Test) []float64 {
 		each := make([]float64, len(p.Target))
 		for i, y := range p.Target {
@@ -121,14 +123,14 @@ func (j *job) newMetrics(p *report.Points) *report.Metrics {
 		return each
 	}
 	if j.Set.Task == dataset.Regression {
-		return report.NewMetrics(p.Target, expected, nil, nil)
+		return calibration.NewMetrics(p.Target, expected, nil, nil)
 	}
-	return report.NewMetrics(p.Target, expected, p.Mean, p.Probability)
+	return calibration.NewMetrics(p.Target, expected, p.Mean, p.Probability)
 }
 
 // ofPredictions are the metrics that are asked for of the predictions of one model; nil: none
 // are.
-func (t *testFlags) ofPredictions(f, y []float64, task dataset.Task) *report.Metrics {
+func (t *testFlags) ofPredictions(f, y []float64, task dataset.Task) *calibration.Metrics {
 	if len(t.metrics) == 0 {
 		return nil
 	}
@@ -136,7 +138,7 @@ func (t *testFlags) ofPredictions(f, y []float64, task dataset.Task) *report.Met
 	if task == dataset.Regression {
 		scores = nil
 	}
-	m := report.NewMetrics(y, func(test loss.Test) []float64 {
+	m := calibration.NewMetrics(y, func(test loss.Test) []float64 {
 		each := make([]float64, len(y))
 		for i, v := range y {
 			each[i] = test.Value(f[i], v)
@@ -148,12 +150,12 @@ func (t *testFlags) ofPredictions(f, y []float64, task dataset.Task) *report.Met
 }
 
 // calibrationReport says how the probabilities of left-out examples hold.
-func (j *job) calibrationReport(s *solver.Solution) (*report.Calibration, error) {
+func (j *job) calibrationReport(s *solver.Solution) (*calibration.Reliability, error) {
 	all, err := j.Probabilities(s)
 	if err != nil {
 		return nil, err
 	}
-	return report.NewCalibration(all.Method, all.LeftOut, j.Set.Y), nil
+	return calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y), nil
 }
 
 // fewWarning says that an estimate rests on few examples, or nothing.

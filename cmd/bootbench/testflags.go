@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/loss"
-	"bootbench/report"
 )
 
 // testFlags say how predictions are judged and what is printed of each example.
@@ -48,17 +48,17 @@ func (t *testFlags) registerMetrics(f *pflag.FlagSet) {
 // checkMetrics refuses what is no measure, or none of the targets.
 func (t *testFlags) checkMetrics(set *dataset.Set) error {
 	for _, name := range t.metrics {
-		if err := usage.OneOf("metrics", name, slices.Concat([]string{allMetrics}, report.NumberMetrics,
-			report.LabelMetrics, []string{report.Jackknife})...); err != nil {
+		if err := usage.OneOf("metrics", name, slices.Concat([]string{allMetrics}, calibration.NumberMetrics,
+			calibration.LabelMetrics, []string{calibration.Jackknife})...); err != nil {
 			return err
 		}
 		switch {
-		case set.Task == dataset.Regression && slices.Contains(report.LabelMetrics, name):
+		case set.Task == dataset.Regression && slices.Contains(calibration.LabelMetrics, name):
 			return usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", name,
-				set.Name, strings.Join(report.NumberMetrics, ", "))
-		case set.Task == dataset.Classification && slices.Contains(report.NumberMetrics, name):
+				set.Name, strings.Join(calibration.NumberMetrics, ", "))
+		case set.Task == dataset.Classification && slices.Contains(calibration.NumberMetrics, name):
 			return usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", name,
-				set.Name, strings.Join(report.LabelMetrics, ", "))
+				set.Name, strings.Join(calibration.LabelMetrics, ", "))
 		}
 	}
 	return nil

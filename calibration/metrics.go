@@ -1,11 +1,8 @@
-package report
+package calibration
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/calibration"
 	"bootbench/internal/null"
 	"bootbench/loss"
 )
@@ -34,14 +31,15 @@ var (
 // Jackknife is the name of that measure.
 const Jackknife = "jackknife"
 
-// namedMetric is a measure by the name of its flag and in words.
-type namedMetric struct {
-	name, words string
-	value       **null.Float
+// Metric is a measure by the name of its flag and in words.
+type Metric struct {
+	Name, Words string
+	Value       **null.Float
 }
 
-func (m *Metrics) named() []namedMetric {
-	return []namedMetric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
+// All lists the measures, those that are not known too.
+func (m *Metrics) All() []Metric {
+	return []Metric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
 		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced}, {"auc", "AUC", &m.AUC},
 		{"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
 		{Jackknife, "jackknife standard error", &m.Jackknife}}
@@ -49,9 +47,9 @@ func (m *Metrics) named() []namedMetric {
 
 // Keep leaves the measures that are wanted.
 func (m *Metrics) Keep(wanted func(name string) bool) {
-	for _, v := range m.named() {
-		if !wanted(v.name) {
-			*v.value = nil
+	for _, v := range m.All() {
+		if !wanted(v.Name) {
+			*v.Value = nil
 		}
 	}
 }
@@ -73,39 +71,12 @@ func NewMetrics(y []float64, expected func(test loss.Test) []float64, mean, prob
 	wrong, each := average(loss.ZeroOne{})
 	m := &Metrics{Error: null.Of(wrong),
 		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, nil).Balanced}
-	if curve, _, area := calibration.ROC(mean, y); curve != nil {
+	if curve, _, area := ROC(mean, y); curve != nil {
 		m.AUC = null.Of(area)
 	}
 	if probability != nil {
-		s := calibration.Judge(probability, y)
+		s := Judge(probability, y)
 		m.LogLoss, m.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
 	}
 	return m
-}
-
-// metrics prints them.
-func (d *document) metrics(label string, m *Metrics) {
-	if m == nil {
-		return
-	}
-	text := ""
-	for _, v := range m.named() {
-		if *v.value != nil {
-			text = join(text, fmt.Sprintf("%s %s", v.words, number(**v.value)))
-		}
-	}
-	d.line(label, "%s", text)
-}
-
-// ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none
-// for one class.
-func ROCFigure(mean, label []float64) []*Figure {
-	x, y, area := calibration.ROC(mean, label)
-	if x == nil {
-		return nil
-	}
-	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
-		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
-		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
-		Series{Mark: Line, X: x, Y: y}, Diagonal(""))}
 }

@@ -1,4 +1,4 @@
-package report
+package calibration
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample []float64,
 		sorted := slices.Sorted(slices.Values(y))
 		constant = stat.Quantile(0.5, stat.Empirical, sorted, nil)
 	}
-	q.Constant = number(constant)
+	q.Constant = fmt.Sprintf("%.5g", constant)
 	baseline := 0.0
 	for _, v := range y {
 		baseline += test.Value(constant, v) / float64(len(y))
@@ -92,21 +92,6 @@ func (q *Quality) Warning(testError null.Float) string {
 	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
 		return ""
 	}
-	return fmt.Sprintf("the model errs by %s, always predicting %s by %s: it has learned nothing of use",
-		number(testError), q.Constant, number(q.Baseline))
-}
-
-// quality prints them.
-func (d *document) quality(q *Quality) {
-	if q == nil {
-		return
-	}
-	d.line("sampling", "standard error %s over data sets of this size", number(q.ExampleSE))
-	d.line("baseline", "%s   (predicting %s for all)", number(q.Baseline), q.Constant)
-	if q.RSquared != nil {
-		d.line("R^2", "%.4f, root mean square error %s", *q.RSquared, number(*q.RMSE))
-	}
-	if q.Balanced != nil {
-		d.line("balanced error", "%s   (mean over the classes)", number(*q.Balanced))
-	}
+	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g: it has learned nothing of use",
+		testError, q.Constant, q.Baseline)
 }

@@ -84,5 +84,5 @@ func oneLine(text string) string {
 	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
 		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return console.OneLine(text)
 }

@@ -46,7 +46,7 @@ func (s *tasks) registerShard(f *pflag.FlagSet) {
 	s.register(f)
 	f.StringVar(&s.wanted, "shard", "",
 		"do only part `I/N` of the tasks, I from 0 to N-1, into --journal, for bootbench merge; auto: as "+
-			"SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (with --shards) or OMPI_COMM_WORLD_RANK say; default: all")
+			"SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX (with --shards) say; default: all")
 	f.IntVar(&s.count, "shards", 0, "number `N` of parts for --shard auto; default: as the environment says")
 }
 

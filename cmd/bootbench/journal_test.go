@@ -370,39 +370,3 @@ func TestRecordedSettings(t *testing.T) {
 		})
 	}
 }
-
-// TestOwnFiles: an output that is DATA is refused.
-func TestOwnFiles(t *testing.T) {
-	t.Chdir(t.TempDir())
-	text := []byte("x,y\n1,1\n2,-1\n3,1\n4,-1\n")
-	if err := os.WriteFile("d.csv", text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"estimate", "d.csv", "--loss", "hinge", "--C", "1", "--json", "./d.csv"},
-		{"train", "d.csv", "--loss", "hinge", "--C", "1", "--no-standardize", "--model", "d.csv"},
-		{"train", "d.csv", "--loss", "hinge", "--C", "1", "--no-standardize", "--model", "-"},
-	} {
-		if o := drive(t, "", args...); o.status != exitUsage || o.stdout != "" {
-			t.Errorf("%v: %+v", args, o)
-		}
-	}
-	if kept, err := os.ReadFile("d.csv"); err != nil || string(kept) != string(text) {
-		t.Errorf("DATA is %q, %v", kept, err)
-	}
-}
-
-// TestLinkedOutputs: links in --out lead nowhere: what they point to stays as it is.
-func TestLinkedOutputs(t *testing.T) {
-	victim := write(t, "victim", "mine")
-	dir := t.TempDir()
-	for _, name := range []string{"result.json", "report.html", "points.csv"} {
-		if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
-			t.Skip(err)
-		}
-	}
-	must(t, on("estimate", "--out", dir)...)
-	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
-		t.Errorf("the file outside holds %q, %v", text, err)
-	}
-}

@@ -5,7 +5,9 @@ package console
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Console is the streams of one run.
@@ -69,13 +71,27 @@ func (c *Console) Warn(texts ...string) {
 		return
 	}
 	for _, text := range texts {
-		fmt.Fprintf(c.Err, "bootbench: warning: %s\n", strings.Join(strings.Fields(text), " "))
+		fmt.Fprintf(c.Err, "bootbench: warning: %s\n", OneLine(text))
 	}
+}
+
+// OneLine makes a text a single line that no terminal takes for a command: control characters, as names of
+// files have them, are escaped.
+func OneLine(text string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(text), " ") {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Note prints a line about the run.
 func (c *Console) Note(format string, args ...any) {
 	if !c.Quiet {
-		fmt.Fprintf(c.Err, "bootbench: "+format+"\n", args...)
+		fmt.Fprintf(c.Err, "bootbench: %s\n", OneLine(fmt.Sprintf(format, args...)))
 	}
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -311,37 +309,30 @@ func ignoreFileSize(t *testing.T) {
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
 }
 
-// FuzzJournal: whatever a file holds, it is refused and left as it is, or gone on with.
-func FuzzJournal(f *testing.F) {
-	text, _ := json.Marshal(head)
-	content := slices.Concat([]byte(firstLine), line(headKey, text), taskLine(key(0), result(0)))
-	for _, seed := range [][]byte{nil, content, content[:len(content)/2], content[30:],
-		[]byte("bootbench journal 2\n")} {
-		f.Add(seed)
+// TestParseShard: a part is as it is written, or as the scheduler's environment has it.
+func TestParseShard(t *testing.T) {
+	for _, c := range []struct {
+		text         string
+		shards       int
+		environment  map[string]string
+		index, count int // count 0: refused
+	}{
+		{"1/3", 0, nil, 1, 3}, {"3/3", 0, nil, 0, 0}, {"-1/3", 0, nil, 0, 0}, {"1", 0, nil, 0, 0},
+		{"1/3", 3, nil, 0, 0}, {"auto", 4, nil, 0, 0},
+		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5",
+			"SLURM_ARRAY_TASK_COUNT": "4"}, 2, 4},
+		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5"}, 7, 16},
+		{"auto", 5, map[string]string{"JOB_COMPLETION_INDEX": "4"}, 4, 5},
+		{"auto", 0, map[string]string{"JOB_COMPLETION_INDEX": "4"}, 0, 0},
+		{"auto", 4, map[string]string{"JOB_COMPLETION_INDEX": "4"}, 0, 0},
+		{"auto", 4, map[string]string{"OMPI_COMM_WORLD_RANK": "1"}, 0, 0},
+	} {
+		index, count, err := ParseShard(c.text, c.shards, func(name string) (string, bool) {
+			value, known := c.environment[name]
+			return value, known
+		})
+		if index != c.index || count != c.count || (err != nil) != (c.count == 0) {
+			t.Errorf("%s of %d, %v: %d of %d, %v", c.text, c.shards, c.environment, index, count, err)
+		}
 	}
-	f.Fuzz(func(t *testing.T, content []byte) {
-		folder := t.TempDir()
-		path := filepath.Join(folder, "journal")
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		j, err := Open(folder, head, 0, func(string) {})
-		if err != nil {
-			if now := need.One(os.ReadFile(path))(t); !usage.Is(err) || !bytes.Equal(now, content) {
-				t.Errorf("%v, and it now holds %q", err, now)
-			}
-			return
-		}
-		j.Append(key(1), result(1))
-		j.Close()
-		j = need.One(Open(folder, head, 0, func(string) {}))(t)
-		defer j.Close()
-		if !bytes.Equal(j.Lookup(key(1)), result(1)) {
-			t.Error("what was appended is lost")
-		}
-		for key := range j.entries {
-			var value struct{ F []float64 }
-			Decode(j.Lookup(key), &value) // an error or a value
-		}
-	})
 }

@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"bootbench/cmd/bootbench/internal/usage"
-
 	"strconv"
 	"strings"
+
+	"bootbench/cmd/bootbench/internal/usage"
 )
 
 // ParseShard reads "I/N", or for "auto" what the scheduler says in the environment.
@@ -25,43 +25,32 @@ func ParseShard(text string, shards int, environment func(string) (string, bool)
 	return index, count, nil
 }
 
-// scheduler is a batch system that numbers its processes in the environment.
-type scheduler struct{ index, first, count string }
-
-// schedulers are Slurm's array jobs, Kubernetes' indexed Jobs (which do not tell
-// their number) and Open MPI's ranks.
-var schedulers = []scheduler{
-	{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"},
-	{"JOB_COMPLETION_INDEX", "", ""},
-	{"OMPI_COMM_WORLD_RANK", "", "OMPI_COMM_WORLD_SIZE"},
-}
-
-// scheduled is the part that the first scheduler in the environment names. Where
-// the number of parts is given, its number is the part: an array of Slurm may then
-// run some of the parts again.
+// scheduled is the part that Slurm's array jobs or Kubernetes' indexed Jobs (which do not tell their number)
+// name in the environment. Where the number of parts is given, the scheduler's number is the part: an array
+// of Slurm may then run some of the parts again.
 func scheduled(shards int, environment func(string) (string, bool)) (index, count int, err error) {
 	number := func(name string, otherwise int) int {
 		text, _ := environment(name)
-		v, wrong := strconv.Atoi(text)
-		if wrong != nil {
-			return otherwise
+		if v, err := strconv.Atoi(text); err == nil {
+			return v
 		}
-		return v
+		return otherwise
 	}
-	for _, sc := range schedulers {
-		if _, ok := environment(sc.index); !ok {
-			continue
-		}
-		index, count := number(sc.index, -1), shards
-		if shards == 0 {
-			index, count = index-number(sc.first, 0), number(sc.count, 0)
-		}
-		if count < 1 || index < 0 || index >= count {
-			return 0, 0, usage.Errorf("--shard auto: %s makes this part %d of %d; --shards gives their number",
-				sc.index, index, count)
-		}
-		return index, count, nil
+	name, first := "SLURM_ARRAY_TASK_ID", number("SLURM_ARRAY_TASK_MIN", 0)
+	if _, slurm := environment(name); !slurm {
+		name, first = "JOB_COMPLETION_INDEX", 0
+	} else if shards == 0 {
+		shards = number("SLURM_ARRAY_TASK_COUNT", 0)
+	} else {
+		first = 0
 	}
-	return 0, 0, usage.Errorf(
-		"--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX nor OMPI_COMM_WORLD_RANK is set")
+	if _, known := environment(name); !known {
+		return 0, 0, usage.Errorf("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set")
+	}
+	index = number(name, -1) - first
+	if shards < 1 || index < 0 || index >= shards {
+		return 0, 0, usage.Errorf("--shard auto: %s makes this part %d of %d; --shards gives their number", name,
+			index, shards)
+	}
+	return index, shards, nil
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // One suite for every backend of the binary. Results are checked by
@@ -147,23 +146,6 @@ func TestPotrf(t *testing.T) {
 	})
 }
 
-func TestPotrfNamesFirstBadMinor(t *testing.T) {
-	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
-		for _, bad := range []int{0, n / 2, n - 1} {
-			if bad < 0 || bad >= n {
-				continue
-			}
-			for _, v := range []float64{-1, math.NaN()} {
-				stored, _ := definite(n, lda, uplo, rand.New(rand.NewPCG(2, uint64(n))))
-				stored[bad*lda+bad] = v
-				if minor := b.Potrf(uplo, n, stored, lda); minor != bad+1 {
-					t.Errorf("pivot %v at %d: minor %d named", v, bad+1, minor)
-				}
-			}
-		}
-	})
-}
-
 func TestPotrfRefusesSingular(t *testing.T) {
 	for _, b := range backends() {
 		n := 2 * leaf
@@ -258,51 +240,6 @@ func TestEigenvalues(t *testing.T) {
 		for k, got := range w {
 			if want := 2 - 2*math.Cos(float64(k+1)*math.Pi/float64(n+1)); math.Abs(got-want) > tol {
 				t.Errorf("%s: eigenvalue %d is %v, want %v", b.Name(), k, got, want)
-			}
-		}
-	}
-}
-
-// Every backend's BLAS calls that the project leans on, against gonum's.
-func TestLevel3(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 7))
-	random := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		return x
-	}
-	const m, n, k = 37, 53, 29
-	a, b, c, square := random(m*k), random(k*n), random(m*n), random(n*n)
-	for i := 0; i < n; i++ {
-		square[i*n+i] += 10
-	}
-	var plain gonum.Implementation
-	for _, backend := range backends() {
-		calls := map[string]func(impl blas.Float64, out []float64){
-			"gemm": func(impl blas.Float64, out []float64) {
-				impl.Dgemm(blas.NoTrans, blas.NoTrans, m, n, k, 2, a, k, b, n, 0.5, out, n)
-			},
-			"syrk": func(impl blas.Float64, out []float64) {
-				impl.Dsyrk(blas.Lower, blas.NoTrans, m, k, -1, a, k, 1, out, n)
-			},
-			"symv": func(impl blas.Float64, out []float64) {
-				impl.Dsymv(blas.Lower, n, 1, square, n, b, 1, 0, out, 1)
-			},
-			"trsm": func(impl blas.Float64, out []float64) {
-				impl.Dtrsm(blas.Right, blas.Lower, blas.Trans, blas.NonUnit, m, n, 1, square, n, out, n)
-			},
-			"symm": func(impl blas.Float64, out []float64) {
-				impl.Dsymm(blas.Right, blas.Lower, m, n, 1, square, n, c, n, 0, out, n)
-			},
-		}
-		for name, call := range calls {
-			got, want := append([]float64(nil), c...), append([]float64(nil), c...)
-			call(backend, got)
-			call(plain, want)
-			if e := farthest(got, want); e > 1e-11 {
-				t.Errorf("%s on %s differs by %g", name, backend.Name(), e)
 			}
 		}
 	}

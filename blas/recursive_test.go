@@ -10,18 +10,11 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// plain is LAPACK as a backend has it, without the recursions.
-type plain interface {
-	potrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int)
-	trtri(uplo blas.Uplo, n int, a []float64, lda int)
-	lauum(uplo blas.Uplo, n int, a []float64, lda int)
-}
-
 // recursiveOrders surround the leaves of both backends and the order at which
 // OpenBLAS's grow.
 var recursiveOrders = []int{31, 32, 33, 63, 64, 65, 96, 97, 129, 200, 600, 601, 700}
 
-// TestRecursionIsPlain holds the recursions to the LAPACK that they replace, on
+// TestRecursionIsPlain holds the recursions to gonum's LAPACK, on
 // both triangles, in matrices whose other triangle is NaN: what is not read
 // cannot spoil the answer.
 func TestRecursionIsPlain(t *testing.T) {
@@ -32,7 +25,7 @@ func TestRecursionIsPlain(t *testing.T) {
 					bindFor(t, b)
 					fast, lda := nanOutside(n, uplo)
 					slow := append([]float64(nil), fast...)
-					own := plainOf(b)
+					own := tiles{}
 					same := func(what string) {
 						t.Helper()
 						if e := farthestOrNaN(fast, slow); e > tol {
@@ -195,71 +188,6 @@ func TestConcurrentFactorisations(t *testing.T) {
 			if e := farthest(together[i], invert(b, n)); e > tol {
 				t.Errorf("%s, n = %d: %g from the same work alone", b.Name(), n, e)
 			}
-		}
-	}
-}
-
-// tally is kernels that only count: flops of products, and of all else.
-type tally struct{ products, leaves *float64 }
-
-func (c tally) gemm(_, _ blas.Transpose, m, n, k int, _ float32, _ []float32, _ int, _ []float32, _ int,
-	_ float32, _ []float32, _ int) {
-	*c.products += 2 * float64(m) * float64(n) * float64(k)
-}
-
-func (c tally) syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float32, _ []float32, _ int, _ float32,
-	_ []float32, _ int) {
-	*c.products += float64(n) * float64(n) * float64(k)
-}
-
-func (c tally) trmm(s blas.Side, _ blas.Uplo, _ blas.Transpose, m, n int, _ float32, _ []float32, _ int,
-	_ []float32, _ int) {
-	*c.products += triangleTimes(s, m, n)
-}
-
-func (c tally) trsm(s blas.Side, _ blas.Uplo, _ blas.Transpose, m, n int, _ float32, _ []float32, _ int,
-	_ []float32, _ int) {
-	*c.leaves += triangleTimes(s, m, n)
-}
-
-func triangleTimes(s blas.Side, m, n int) float64 {
-	if s == blas.Left {
-		m, n = n, m
-	}
-	return float64(m) * float64(n) * float64(n)
-}
-
-func (c tally) potrf(_ blas.Uplo, n int, _ []float32, _ int) int {
-	c.leaf(n)
-	return 0
-}
-func (c tally) trtri(_ blas.Uplo, n int, _ []float32, _ int) { c.leaf(n) }
-func (c tally) lauum(_ blas.Uplo, n int, _ []float32, _ int) { c.leaf(n) }
-func (c tally) leaf(n int) {
-	*c.leaves += float64(n) * float64(n) *
-		float64(n) / 3
-}
-
-// TestWorkIsInProducts counts flops, which no load of the machine disturbs. At
-// n = 4000 and leaves of 64 all but n^2/2 times 64 flops of potrf, its divisions
-// (2.4%), and n/3 times 64^2 of each, are to be in products; and the recursions
-// may not do more than the n^3/3 flops that there are, but for the triangles of
-// syrk that are counted as n^2 k and not n (n+1) k.
-func TestWorkIsInProducts(t *testing.T) {
-	const n, leaf = 4000, 64
-	a := lowerTriangle(blas.Lower, make([]float32, n*n), n) // never touched
-	for what, run := range map[string]func(recursion[float32, tally]){
-		"potrf": func(r recursion[float32, tally]) { r.potrf(n, n, a) },
-		"trtri": func(r recursion[float32, tally]) { r.trtri(n, a) },
-		"lauum": func(r recursion[float32, tally]) { r.lauum(n, a) },
-	} {
-		var products, leaves float64
-		run(recursion[float32, tally]{tally{&products, &leaves}, leaf})
-		if share := leaves / (products + leaves); share > 0.03 || leaves == 0 {
-			t.Errorf("%s: %.3f of the flops outside of products", what, share)
-		}
-		if total := (products + leaves) / (float64(n) * n * n / 3); math.Abs(total-1) > 0.001 {
-			t.Errorf("%s: %.4f times n^3/3 flops", what, total)
 		}
 	}
 }

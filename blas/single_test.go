@@ -1,7 +1,6 @@
 package blas
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -58,42 +57,4 @@ func TestSinglePrecision(t *testing.T) {
 			}
 		}
 	})
-}
-
-// BenchmarkSingle is BenchmarkKernel in single precision.
-func BenchmarkSingle(b *testing.B) {
-	for _, backend := range backends() {
-		s, ok := backend.(Single)
-		if !ok {
-			continue
-		}
-		bindFor(b, backend)
-		for _, n := range []int{500, 1000, 2000, 4000} {
-			lda := 8*((n+8)/8|1) + 8
-			double, _ := definite(n, lda, blas.Lower, rand.New(rand.NewPCG(1, 1)))
-			source, work, c := make([]float32, len(double)), make([]float32, len(double)), make([]float32, len(double))
-			for i, v := range double {
-				source[i] = float32(v)
-			}
-			cube := float64(n) * float64(n) * float64(n)
-			run := func(kernel string, flops float64, call func()) {
-				b.Run(fmt.Sprintf("kernel=%s/backend=%s/n=%d", kernel, backend.Name(), n), func(b *testing.B) {
-					for range b.N {
-						b.StopTimer()
-						copy(work, source)
-						b.StartTimer()
-						call()
-					}
-					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-				})
-			}
-			run("gemm32", 2*cube, func() {
-				s.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, source, lda, source, lda, 0,
-					c, lda)
-			})
-			run("potrf32", cube/3, func() { s.Potrf32(blas.Lower, n, work, lda) })
-			run("trtri32", cube/3, func() { s.Trtri32(blas.Lower, n, work, lda) })
-			run("lauum32", cube/3, func() { s.Lauum32(blas.Lower, n, work, lda) })
-		}
-	}
 }

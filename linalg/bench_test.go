@@ -77,45 +77,6 @@ func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 	return ways
 }
 
-// BenchmarkStep times the O(n^2) steps between refreshes, and a low-rank
-// update of n/16 sites.
-func BenchmarkStep(b *testing.B) {
-	for _, n := range benchmarkOrders() {
-		k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))
-		d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
-		e := NewCholeskyEngine(k)
-		if err := e.Factorize(d); err != nil {
-			b.Fatal(err)
-		}
-		e.FormG()
-		r := NewResponse(e)
-		x, y, move := make([]float64, n), make([]float64, n), make([]float64, n)
-		for i := range move {
-			x[i], move[i] = 1, 1e-3*d[i]
-		}
-		steps := map[string]func(){
-			"square":   func() { e.MulVecSquaredOffDiag(y, x) },
-			"product":  func() { e.MulVecOffDiag(y, x) },
-			"estimate": func() { r.PredictDiag(move, y, x) },
-			"update": func() {
-				for i := range move[:n/16] {
-					move[i] = -move[i]
-				}
-				if err := e.RankUpdate(firstSites(n/16), move[:n/16]); err != nil {
-					b.Fatal(err)
-				}
-			},
-		}
-		for _, step := range []string{"square", "product", "estimate", "update"} {
-			b.Run(fmt.Sprintf("step=%s/backend=%s/n=%d", step, blas.Bound().Name(), n), func(b *testing.B) {
-				for range b.N {
-					steps[step]()
-				}
-			})
-		}
-	}
-}
-
 // BenchmarkUpdate times Woodbury updates of a share of the sites beside a refresh of all
 // of G, which comes before each of them: of-refresh is the best update's time as a share
 // of the best refresh's. Where it passes 1 an update no longer pays.
@@ -148,56 +109,6 @@ func BenchmarkUpdate(b *testing.B) {
 					}
 					b.ReportMetric(update/refresh, "of-refresh")
 				})
-		}
-	}
-}
-
-// BenchmarkMulRows times products of B rows with G, in GFLOP/s at 2 B n^2 flops and
-// as a share of the rate of the product with a matrix held whole, timed before each
-// call.
-func BenchmarkMulRows(b *testing.B) {
-	for _, n := range benchmarkOrders() {
-		e := NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 1))))
-		if err := e.Factorize(drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))); err != nil {
-			b.Fatal(err)
-		}
-		e.FormG()
-		whole, whole32 := newGeneral(n, n), e.product32().(dense32).g
-		CopyG(e, whole)
-		for _, count := range []int{64, 256} {
-			x, y, x32, y32 := newGeneral(count, n), newGeneral(count, n), newGeneral32(count, n),
-				newGeneral32(count, n)
-			for i := range x.Data {
-				x.Data[i] = float64(i%7) - 3
-			}
-			for i := range x32.Data {
-				x32.Data[i] = float32(i%7) - 3
-			}
-			for _, what := range []struct {
-				name        string
-				call, plain func()
-			}{
-				{"double", func() { e.MulRows(y, x) }, func() {
-					blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0,
-						y)
-				}},
-				{"single", func() { dense32{whole32}.MulRows(y32, x32) },
-					func() { blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, whole, 0, y) }},
-			} {
-				b.Run(fmt.Sprintf("precision=%s/rows=%d/backend=%s/n=%d", what.name, count, blas.Bound().Name(), n),
-					func(b *testing.B) {
-						best, bestPlain := math.Inf(1), math.Inf(1)
-						for range b.N {
-							began := time.Now()
-							what.plain()
-							middle := time.Now()
-							what.call()
-							best, bestPlain = min(best, time.Since(middle).Seconds()), min(bestPlain, middle.Sub(began).Seconds())
-						}
-						b.ReportMetric(2*float64(count)*float64(n)*float64(n)/best/1e9, "GFLOP/s")
-						b.ReportMetric(bestPlain/best, "of-dgemm")
-					})
-			}
 		}
 	}
 }

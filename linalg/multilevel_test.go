@@ -128,38 +128,3 @@ func TestPredictDiagOnCoarser(t *testing.T) {
 		t.Error("the coarse engine is not where G stands")
 	}
 }
-
-// What is read off the L^-1 R' of the refresh is what is read off R' and L.
-func TestKeptOrNot(t *testing.T) {
-	const n = 300
-	rng := rand.New(rand.NewPCG(3, 11))
-	f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, RankOptions{Tol: 1e-4})
-	d, x := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["even"], rng)
-	kept, not := NewLowRankEngine(f), NewLowRankEngine(f)
-	not.solved.Data = nil
-	var products [2][]float64
-	var variances [2][]float64
-	for i, e := range []*LowRankEngine{kept, not} {
-		if err := e.Factorize(d); err != nil {
-			t.Fatal(err)
-		}
-		products[i], variances[i] = make([]float64, n), make([]float64, 1)
-		e.MulVecSquaredOffDiag(products[i], x)
-		row := make([]float64, f.Rank())
-		for q := range row {
-			row[q] = math.Cos(float64(q))
-		}
-		e.Predictor(x, x).Predict(row, make([]float64, 1), variances[i])
-	}
-	if !kept.kept() || not.kept() {
-		t.Fatal("the two are one")
-	}
-	for i, v := range products[0] {
-		if math.Abs(v-products[1][i]) > 1e-11*(1+math.Abs(v)) {
-			t.Fatalf("(G o G) x at %d: %g, %g", i, v, products[1][i])
-		}
-	}
-	if relative(variances[0][0], variances[1][0], 0) > 1e-10 {
-		t.Errorf("variance %g, %g", variances[0][0], variances[1][0])
-	}
-}

@@ -242,41 +242,10 @@ func (f *factorisation) sample(count int) []int {
 		}
 	}
 	count = min(count, len(f.order))
-	sites := slices.Clone(largest(f.order, f.keys, count))
+	slices.SortFunc(f.order, func(a, b int) int { return cmp.Compare(f.keys[b], f.keys[a]) })
+	sites := slices.Clone(f.order[:count])
 	slices.Sort(sites)
 	return sites
-}
-
-// largest moves the count sites of the largest keys to the front (quickselect)
-// and returns them.
-func largest(sites []int, keys []float64, count int) []int {
-	lo, hi := 0, len(sites)-1
-	for lo < hi {
-		pivot := keys[sites[(lo+hi)/2]]
-		i, j := lo, hi
-		for i <= j {
-			for keys[sites[i]] > pivot {
-				i++
-			}
-			for keys[sites[j]] < pivot {
-				j--
-			}
-			if i <= j {
-				sites[i], sites[j] = sites[j], sites[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case count-1 <= j:
-			hi = j
-		case count-1 >= i:
-			lo = i
-		default:
-			lo = hi
-		}
-	}
-	return sites[:count]
 }
 
 // subtract takes from the candidates' columns what the factor explains:

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -245,25 +244,5 @@ func TestRankThatFits(t *testing.T) {
 	}
 	if r := RankThatFits(100000, 8<<30); r < 5000 || r > 10737 {
 		t.Errorf("rank %d of 100000 sites in 8 GiB", r)
-	}
-}
-
-func TestLargest(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 7))
-	for n := 1; n < 40; n++ {
-		keys, sites := make([]float64, n), make([]int, n)
-		for i := range keys {
-			keys[i], sites[i] = math.Floor(10*rng.Float64()), i
-		}
-		count := 1 + rng.IntN(n)
-		var got []float64
-		for _, i := range largest(sites, keys, count) {
-			got = append(got, keys[i])
-		}
-		slices.Sort(got)
-		slices.Sort(keys)
-		if !slices.Equal(got, keys[n-count:]) {
-			t.Fatalf("%v of %v", got, keys)
-		}
 	}
 }

@@ -1,5 +1,0 @@
-//go:build !openblas
-
-package blas
-
-func plainOf(Backend) plain { return tiles{} }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/loss"
 	"bootbench/model"
 )
 
@@ -98,4 +99,16 @@ func (s *search) noteBounds(values []float64) {
 			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its upper bound %.4g", h, at.to))
 		}
 	}
+}
+
+// Default names what is chosen where nobody says: the scale of the kernel and what the loss takes.
+func Default(spec *model.Spec) (names []string) {
+	switch k := &spec.Kernel; {
+	case len(k.LengthScale) > 0:
+		names = []string{"length-scale"}
+	case k.Scaled():
+		names = []string{"gamma"}
+	}
+	about, _ := loss.About(spec.Loss.Name())
+	return append(names, about.Takes...)
 }

@@ -235,7 +235,7 @@ func (t *tuneFlags) axes(spec *model.Spec) (axes []tune.Axis, err error) {
 	}
 	k, names := &spec.Kernel, t.over
 	if len(names) == 0 {
-		names = overByDefault(spec)
+		names = tune.Default(spec)
 	}
 	if len(names) == 0 {
 		return nil, usage.Errorf(
@@ -271,18 +271,6 @@ func scaleEach(spec *model.Spec) error {
 		k.LengthScale = append(k.LengthScale, k.LengthScale[0])
 	}
 	return nil
-}
-
-// overByDefault are the scale of the kernel and what the loss takes.
-func overByDefault(spec *model.Spec) (names []string) {
-	switch k := &spec.Kernel; {
-	case len(k.LengthScale) > 0:
-		names = []string{"length-scale"}
-	case k.Scaled():
-		names = []string{"gamma"}
-	}
-	about, _ := loss.About(spec.Loss.Name())
-	return append(names, about.Takes...)
 }
 
 // tuneAxis reads NAME or NAME=FROM:TO.

@@ -1,0 +1,140 @@
+// Package bootbench tells how well a kernel machine (Gaussian process, support vector machine, logistic, ...)
+// will predict, and how much its predictions would change with other data, without refitting it a thousand
+// times: by the theory of Malzahn and Opper for the bootstrap, checked by resamples that are trained exactly.
+//
+//	data, err := bootbench.Load("houses.csv", bootbench.ReadOptions{})
+//	spec, err := bootbench.Choose(ctx, data) // or a Spec with a Loss and a Kernel of your own
+//	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
+//	fmt.Println(e.Error, e.SE)
+//
+// Defaults are those of the command bootbench. Errors name what is wrong with data or specification, and the
+// cure; those of bad input wrap ErrInput.
+package bootbench
+
+import (
+	"context"
+	"io"
+
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/model"
+	"bootbench/resample"
+	"bootbench/tune"
+)
+
+// What data, models and schemes are made of.
+type (
+	Data        = dataset.Set     // examples: features and a target each
+	Inputs      = dataset.Inputs  // new rows, with targets or without
+	ReadOptions = dataset.Options // how a file is read
+
+	Spec   = model.Spec  // what is modelled: data, loss, kernel, bias, preprocessing
+	Kernel = kernel.Spec // a covariance function
+	Loss   = loss.Loss   // a training loss
+
+	Square         = loss.Square         // (f - y)^2/(2 noise): Gaussian-process regression
+	EpsInsensitive = loss.EpsInsensitive // support vector regression
+	Huber          = loss.Huber
+	Hinge          = loss.Hinge      // support vector classification, soft margin
+	HardMargin     = loss.HardMargin // the same, hard margin
+	Logistic       = loss.Logistic
+
+	Test   = loss.Test // a loss by which left-out predictions are judged
+	Scheme = resample.Scheme
+
+	Poisson     = resample.Poisson     // the bootstrap, with a random number of draws
+	Multinomial = resample.Multinomial // the bootstrap
+	KFold       = resample.KFold       // cross-validation
+
+	Trained = model.Predictor // a trained model without its data: Predict and Write
+)
+
+// ErrInput marks data or a specification that cannot be modelled.
+var ErrInput = model.ErrInput
+
+// Load reads a file (.csv, .tsv, .svm, .npy, .npz, .parquet, also compressed), an embedded set ("boston",
+// "sonar", ...) or a generated one ("synthetic:friedman1,n=200").
+func Load(path string, o ReadOptions) (*Data, error) { return dataset.Load(path, o) }
+
+// New makes data of N x D inputs and N targets, and copies them.
+func New(x mat.Matrix, y []float64) (*Data, error) { return dataset.New(x, y) }
+
+// LoadInputs reads new inputs for models of data: its columns by name.
+func LoadInputs(path string, data *Data, o ReadOptions) (*Inputs, error) {
+	return dataset.LoadInputs(path, data, o)
+}
+
+// NewInputs makes new inputs of a matrix, and copies it.
+func NewInputs(x mat.Matrix) (*Inputs, error) { return dataset.NewInputs(x) }
+
+// NewSpec is a model with this loss and the defaults of the command: standardised features, centred targets,
+// a bias for labels, the kernel exp(-|x-x'|^2/d).
+func NewSpec(data *Data, l Loss) Spec { return model.NewSpec(data, l) }
+
+// Choose finds a model by a small search that is the same every time: the preset of an embedded set; the
+// square loss, its noise and the width of the kernel for numbers; hinge, its C and the width for labels.
+func Choose(ctx context.Context, data *Data) (Spec, error) {
+	spec := model.NewSpec(data, nil)
+	if preset, known := model.PresetFor(data); known {
+		spec.Kernel, spec.Loss, spec.Standardize = preset.Kernel, preset.Loss, preset.Standardize
+		spec.NormalizeTarget, spec.Bias = false, false
+		return spec, nil
+	}
+	fit, err := model.FitQuickly(ctx, spec, nil)
+	if err != nil {
+		return spec, err
+	}
+	return fit.Spec, nil
+}
+
+// Tune chooses hyperparameters by descent along the gradient of the left-out error (labels) or .632+
+// (numbers), from those of spec: the width of the kernel and what the loss takes, or those that over names
+// ("gamma", "C", "noise", "length-scale", ...).
+func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
+	p := tune.Problem{Spec: spec, By: tune.Plus632, Test: defaultTest(spec.Set),
+		Scheme: func(int) (resample.CountDistribution, error) { return Poisson{Ratio: 1}, nil }}
+	if spec.Set.Task == dataset.Classification {
+		p.By = tune.LeftOut
+	}
+	if len(over) == 0 {
+		over = tune.Default(&spec)
+	}
+	for _, name := range over {
+		p.Over = append(p.Over, tune.Axis{Name: name})
+	}
+	r, err := tune.Run(ctx, p, tune.Settings{})
+	if err != nil {
+		return spec, err
+	}
+	return r.Spec, ctx.Err()
+}
+
+// Train trains on all data of spec.
+func Train(spec Spec) (*Trained, error) {
+	m, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := m.Fit(model.FitSettings{})
+	if err == nil {
+		err = fit.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Predictor(fit)
+}
+
+// ReadModel reads what Trained.Write, or the command train, has written.
+func ReadModel(r io.Reader) (*Trained, error) { return model.ReadPredictor(r) }
+
+// defaultTest is the square loss for numbers, the zero-one loss for labels.
+func defaultTest(data *Data) Test {
+	if data.Task == dataset.Classification {
+		return loss.ZeroOne{}
+	}
+	return loss.SquareTest{}
+}

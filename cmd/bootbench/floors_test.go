@@ -58,7 +58,7 @@ var floors = map[string][]string{
 	filesDir:   {usageDir},
 	journalDir: {usageDir},
 	valuesDir:  {usageDir},
-	".":        {"dataset", "kernel", "loss", "model", "resample", "retrain", "solver", "tune"}, // what users import
+	".":        {"dataset", "kernel", "loss", "model", "resample", "retrain", "solver", "tune"},
 	"cmd/bootbench": {"batch", "bench", "bench/paper", "blas", "blas/scalapack", "calibration", "internal/null",
 		consoleDir, filesDir, helpDir, journalDir, usageDir, valuesDir, "dataset", "gp", "kernel",
 		"linalg", "linalg/dist", "loo", "loss", "model", "multifidelity", "report", "resample", "retrain", "solver",

@@ -31,7 +31,7 @@ func (c *Comparison) WriteCSV(w io.Writer) error { return WriteRows(w, c.Rows) }
 
 func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
 
-func (c *Comparison) head() *document {
+func (c *Comparison) above() *document {
 	d := &document{}
 	d.line("theory s", "seconds of the theory")
 	d.line("fits", "theory s in bootstrap fits, repeated rows merged")
@@ -46,16 +46,10 @@ func (c *Comparison) head() *document {
 	return d
 }
 
-func (c *Comparison) columns() []column {
-	return []column{
-		{"data", nameWidth(c.Data), true}, {"n", 5, false}, {"ratio", 6, false},
-		{"theory s", 8, false},
-		{"fits", 5, false}, {"theory error", 12, false}, {"retrained", 9, false},
-		{"+-", 6, false},
-		{"var error", 9, false}, {"speed-up", 8, false},
-		{"refined", 8, false}, {"+-", 7, false}, {"refined s", 9, false},
-		{"faster", 6, false},
-	}
+func (c *Comparison) heads() []head {
+	return []head{head(fmt.Sprintf("<%-*s", nameWidth(c.Data), "data")), "    n", " ratio", "theory s", " fits",
+		"theory error", "retrained", "    +-", "var error", "speed-up", " refined", "     +-", "refined s",
+		"faster"}
 }
 
 func (*Comparison) cells(r bench.CompareRow) []string {
@@ -75,7 +69,7 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 		refined[3]}
 }
 
-func (c *Comparison) end() *document {
+func (c *Comparison) below() *document {
 	d := &document{}
 	for _, sentence := range c.Lead() {
 		d.gap()
@@ -110,47 +104,34 @@ func compareSentence(rows []bench.CompareRow) string {
 	if first.Ratio != last.Ratio {
 		size += fmt.Sprintf(", ratio %.3g to %.3g", first.Ratio, last.Ratio)
 	}
-	bound := ""
-	for _, r := range rows {
-		if r.EqualIsBound {
-			bound = "at least "
-		}
-	}
-	relative, deviations := 0.0, 0.0
+	bound, naive, refined, unfinished, relative, deviations := "", "", "", "", 0.0, 0.0
 	for _, r := range rows {
 		off := math.Abs(float64(r.TheoryError - r.RetrainError))
 		relative = math.Max(relative, off/float64(r.RetrainError))
 		deviations = math.Max(deviations, off/float64(r.RetrainSE))
+		if r.EqualIsBound {
+			bound = "at least "
+		}
+		if r.Status != "converged" {
+			unfinished += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
+		}
 	}
-	text := fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; "+
-		"retraining to the same "+
-		"accuracy of the variances takes %s%s fits and %s%s times the time of the theory; the left-out errors "+
-		"differ by %s.",
-		ShortName(last.Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
-		naiveFits(rows),
-		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
-		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
-		deviation(relative, deviations))
+	if first.NaiveFitS > 0 {
+		naive = fmt.Sprintf(" (%s naive ones)",
+			span(rows, func(r bench.CompareRow) float64 { return r.NaiveFitsEquivalent }))
+	}
 	if first.RefinedS > 0 && last.RefinedS > 0 {
-		text += fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to "+
+		refined = fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to "+
 			"the same standard error takes %s times as long.",
 			span(rows, func(r bench.CompareRow) float64 { return float64(r.RefinedSpeedup) }))
 	}
-	for _, r := range rows {
-		if r.Status != "converged" {
-			text += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
-		}
-	}
-	return text
-}
-
-// naiveFits words the same in fits, nothing where there are none.
-func naiveFits(rows []bench.CompareRow) string {
-	if rows[0].NaiveFitS == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s naive ones)",
-		span(rows, func(r bench.CompareRow) float64 { return r.NaiveFitsEquivalent }))
+	return fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; "+
+		"retraining to the same accuracy of the variances takes %s%s fits and %s%s times the time of the "+
+		"theory; the left-out errors differ by %s.%s%s",
+		ShortName(last.Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
+		naive, bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
+		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
+		deviation(relative, deviations), refined, unfinished)
 }
 
 // deviation words a relative difference that is worth so many standard errors
@@ -168,15 +149,17 @@ func span(rows []bench.CompareRow, of func(bench.CompareRow) float64) string {
 	for _, r := range rows {
 		low, high = math.Min(low, of(r)), math.Max(high, of(r))
 	}
-	a, b := fmt.Sprintf("%.2g", low), fmt.Sprintf("%.2g", high)
-	if low >= 100 {
-		a = fmt.Sprintf("%.0f", low)
-	}
-	if high >= 100 {
-		b = fmt.Sprintf("%.0f", high)
-	}
+	a, b := twoDigits(low), twoDigits(high)
 	if a == b {
 		return a
 	}
 	return a + " to " + b
+}
+
+// twoDigits writes a figure, without an exponent where it is large.
+func twoDigits(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
 }

@@ -10,7 +10,7 @@ func (c *Curve) Lead() []string { return nil }
 
 func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 
-func (c *Curve) head() *document {
+func (c *Curve) above() *document {
 	d := &document{}
 	d.subject(c.Subject)
 	d.line("resampling", "%s; S examples drawn of %d, distinct ones on average", c.Scheme, c.N)
@@ -19,24 +19,33 @@ func (c *Curve) head() *document {
 	return d
 }
 
-func (*Curve) columns() []column {
-	return []column{
-		{"ratio", 9, false}, {"S", 9, false}, {"distinct", 9, false},
-		{"left-out", 10, false},
-		{"refined", 8, false}, {"+-", 7, false}, {".632", 10, false}, {".632+", 10, false},
-		{"sweeps", 6, false}, {"seconds", 8, false},
-		{"status", 0, true},
-	}
+func (*Curve) heads() []head {
+	return append([]head{"    ratio", "        S", " distinct"}, estimateHeads...)
 }
 
 func (*Curve) cells(e Estimate) []string {
-	refined, se := e.Refined.cells()
-	e632, plus := e.grounded()
-	return []string{number(e.Ratio), number(e.Ratio * float64(e.N)), fmt.Sprintf("%.1f", e.Distinct),
-		number(e.TestError), refined, se, e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve), e.Status}
+	return append([]string{number(e.Ratio), number(e.Ratio * float64(e.N)), fmt.Sprintf("%.1f", e.Distinct)},
+		e.cells()...)
 }
 
-func (c *Curve) end() *document {
+// estimateHeads are those of the cells of an estimate in a row.
+var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", "     .632+", "sweeps",
+	" seconds",
+	"<status"}
+
+func (e *Estimate) cells() []string {
+	refined, se, e632, plus := "-", "-", "-", "-"
+	if r := e.Refined; r != nil {
+		refined, se = number(r.TestError), fmt.Sprintf("%.2g", r.SE)
+	}
+	if e.Is632Applicable {
+		e632, plus = number(e.Err632), number(e.Err632Plus)
+	}
+	return []string{number(e.TestError), refined, se, e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve),
+		e.Status}
+}
+
+func (c *Curve) below() *document {
 	d := &document{}
 	d.gap()
 	d.cost(c.Cost)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,20 +14,30 @@ type document struct {
 	blocks []block
 }
 
-// block is a run of labelled lines, a table (columns are set), or a paragraph, "" for a gap.
+// block is a run of labelled lines, a table (it has heads), or a paragraph, "" for a gap.
 type block struct {
-	Lines   [][2]string
-	Columns []column
-	Rows    [][]string
-	Text    string
+	Lines [][2]string
+	Heads []head
+	Rows  [][]string
+	Text  string
 }
 
-// column of a text table. Cells are aligned right unless Left is set. A cell
-// wider than its column shifts the rest of its line.
-type column struct {
-	Head  string
-	width int
-	Left  bool
+// head is that of a column. Cells are aligned left if it begins with "<", else right; spaces before or after
+// its name make room for wider cells, where these are not known yet.
+type head string
+
+// Left reports whether cells are aligned left.
+func (h head) Left() bool { return strings.HasPrefix(string(h), "<") }
+
+// Name is what readers see.
+func (h head) Name() string { return strings.TrimSpace(strings.TrimPrefix(string(h), "<")) }
+
+// width is the room of a cell, negative where it is aligned left.
+func (h head) width() int {
+	if h.Left() {
+		return 1 - utf8.RuneCountInString(string(h))
+	}
+	return utf8.RuneCountInString(string(h))
 }
 
 func (d *document) line(label, format string, args ...any) {
@@ -41,13 +52,8 @@ func (d *document) paragraph(text string) { d.blocks = append(d.blocks, block{Te
 
 func (d *document) gap() { d.paragraph("") }
 
-// table adds a table; heads of columns that are aligned left begin with "<".
-func (d *document) table(heads []string, rows [][]string) {
-	b := block{Columns: make([]column, len(heads)), Rows: rows}
-	for i, head := range heads {
-		b.Columns[i].Head, b.Columns[i].Left = strings.CutPrefix(head, "<")
-	}
-	d.blocks = append(d.blocks, b)
+func (d *document) table(heads []head, rows [][]string) {
+	d.blocks = append(d.blocks, block{Heads: heads, Rows: rows})
 }
 
 // Document is what a command has computed, in a form for readers.
@@ -67,8 +73,8 @@ func (d *document) writeText(w io.Writer) error {
 			fmt.Fprintf(&text, "%-15s %s\n", l[0], l[1])
 		}
 		switch {
-		case b.Columns != nil:
-			b.writeTable(&text)
+		case b.Heads != nil:
+			text.WriteString(b.tableText())
 		case b.Lines == nil:
 			fmt.Fprintln(&text, b.Text)
 		}
@@ -77,41 +83,43 @@ func (d *document) writeText(w io.Writer) error {
 	return err
 }
 
-// writeTable prints a table with columns as wide as their widest cells.
-func (b *block) writeTable(text *strings.Builder) {
-	for i := range b.Columns {
-		c := &b.Columns[i]
-		c.width = utf8.RuneCountInString(c.Head)
+// tableText is a table with columns as wide as their widest cells.
+func (b *block) tableText() string {
+	heads := slices.Clone(b.Heads)
+	for i, h := range heads {
+		width := len(h)
 		for _, r := range b.Rows {
-			c.width = max(c.width, utf8.RuneCountInString(r[i]))
+			width = max(width, utf8.RuneCountInString(r[i]))
+		}
+		if h.Left() {
+			heads[i] = head(fmt.Sprintf("<%-*s", width, h.Name()))
+		} else {
+			heads[i] = head(fmt.Sprintf("%*s", width, h.Name()))
 		}
 	}
-	text.WriteString(textLine(b.Columns, heads(b.Columns)))
+	text := headLine(heads)
 	for _, r := range b.Rows {
-		text.WriteString(textLine(b.Columns, r))
+		text += rowLine(heads, r)
 	}
+	return text
 }
 
-// heads are the heads of columns.
-func heads(columns []column) []string {
-	all := make([]string, len(columns))
-	for i, c := range columns {
-		all[i] = c.Head
+// headLine is the line above the rows of a table, and rowLine one row. A cell wider than its column shifts
+// the rest of its line.
+func headLine(heads []head) string {
+	names := make([]string, len(heads))
+	for i, h := range heads {
+		names[i] = h.Name()
 	}
-	return all
+	return rowLine(heads, names)
 }
 
-// textLine is one line of a table.
-func textLine(columns []column, cells []string) string {
-	var b strings.Builder
+func rowLine(heads []head, cells []string) string {
+	var line strings.Builder
 	for i, cell := range cells {
-		width := columns[i].width
-		if columns[i].Left {
-			width = -width
-		}
-		fmt.Fprintf(&b, "%*s  ", width, cell)
+		fmt.Fprintf(&line, "%*s  ", heads[i].width(), cell)
 	}
-	return strings.TrimRight(b.String(), " ") + "\n"
+	return strings.TrimRight(line.String(), " ") + "\n"
 }
 
 // RowDocument is a Document with a table whose rows can be printed while they
@@ -125,38 +133,38 @@ type RowDocument[R any] interface {
 	// WriteCSV writes a line per row.
 	WriteCSV(w io.Writer) error
 
-	head() *document   // above the table: what the rows are about
-	columns() []column // with widths for rows that are not known yet
+	above() *document // what the rows are about
+	heads() []head    // with room for rows that are not known yet
 	cells(row R) []string
-	end() *document // below the table, once all rows are known
+	below() *document // once all rows are known
 }
 
 // WriteHead prints what is above the rows of a document, and their heads.
 func WriteHead[R any](w io.Writer, of RowDocument[R]) error {
-	if err := of.head().writeText(w); err != nil {
+	if err := of.above().writeText(w); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, textLine(of.columns(), heads(of.columns())))
+	_, err := io.WriteString(w, headLine(of.heads()))
 	return err
 }
 
 // WriteRow prints one row.
 func WriteRow[R any](w io.Writer, of RowDocument[R], row R) error {
-	_, err := io.WriteString(w, textLine(of.columns(), of.cells(row)))
+	_, err := io.WriteString(w, rowLine(of.heads(), of.cells(row)))
 	return err
 }
 
 // WriteEnd prints what is below the rows, all of which the document holds by now.
-func WriteEnd[R any](w io.Writer, of RowDocument[R]) error { return of.end().writeText(w) }
+func WriteEnd[R any](w io.Writer, of RowDocument[R]) error { return of.below().writeText(w) }
 
 // rowDocument is a document with all of its rows.
 func rowDocument[R any](of RowDocument[R], rows []R) *document {
-	d := of.head()
+	d := of.above()
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		cells[i] = of.cells(r)
 	}
-	d.blocks = append(d.blocks, block{Columns: of.columns(), Rows: cells})
-	d.blocks = append(d.blocks, of.end().blocks...)
+	d.table(of.heads(), cells)
+	d.blocks = append(d.blocks, of.below().blocks...)
 	return d
 }

@@ -49,7 +49,7 @@ func (e *Examples) document() *document {
 		predicted = "share of left-out predictions " + e.Labels.Name(1)
 	}
 	d.paragraph("The examples with the largest left-out errors:")
-	d.table([]string{"<row", "target", predicted, "left-out error"},
+	d.table([]head{"<row", "target", head(predicted), "left-out error"},
 		rows)
 	return d
 }
@@ -77,7 +77,8 @@ func (e *Examples) confusion(d *document) {
 			fmt.Sprintf("%.1f", count[of][1]), fmt.Sprintf("%.1f%%", 100*count[of][1-of]/max(all, 1))})
 	}
 	d.paragraph("Examples by label and by left-out prediction, averaged over resamples:")
-	d.table([]string{"<label", "predicted " + e.Labels.Name(-1), "predicted " + e.Labels.Name(1), "wrong"}, rows)
+	d.table([]head{"<label", head("predicted " + e.Labels.Name(-1)), head("predicted " + e.Labels.Name(1)),
+		"wrong"}, rows)
 }
 
 // targetFigure sets the left-out predictions of a regression against the targets.

@@ -26,7 +26,6 @@ type Grid struct {
 	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least of it
 	Results  []GridCell `json:"results"`        // the last axis fastest
 	Warnings []string   `json:"warnings"`
-	Refines  bool       `json:"-"` // whether the table has columns for refined errors
 	Cost
 }
 
@@ -100,50 +99,36 @@ func (c *GridCell) Name(axes []GridAxis) string {
 	return strings.Join(at, ", ")
 }
 
-func (g *Grid) columns() []column {
-	var columns []column
+func (g *Grid) heads() []head {
+	var heads []head
 	for _, a := range g.Over {
-		width := len(a.Name)
+		width := 0
 		for _, v := range a.Values {
 			width = max(width, len(v))
 		}
-		columns = append(columns, column{a.Name, width, false})
+		heads = append(heads, head(fmt.Sprintf("%*s", width, a.Name)))
 	}
 	if g.byOther() {
-		columns = append(columns, column{g.By, 10, false})
+		heads = append(heads, head(fmt.Sprintf("%10s", g.By)))
 	}
-	columns = append(columns, column{"left-out", 10, false})
-	if g.Refines {
-		columns = append(columns, column{"refined", 8, false}, column{"+-", 7, false})
-	}
-	return append(columns, column{".632", 10, false}, column{".632+", 10, false},
-		column{"sweeps", 6, false}, column{"seconds", 8, false}, column{"status", 0, true})
+	return append(heads, estimateHeads...)
 }
 
 // byOther reports whether cells are compared by something else than the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
 func (g *Grid) cells(c GridCell) []string {
-	if c.Estimate == nil {
-		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.columns())-len(g.Over)-1),
+	switch {
+	case c.Estimate == nil:
+		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1),
 			[]string{"failed: " + c.Failure})
+	case g.byOther():
+		return slices.Concat(c.Values, []string{number(*c.Objective)}, c.Estimate.cells())
 	}
-	e := c.Estimate
-	var errors []string
-	if g.byOther() {
-		errors = append(errors, number(*c.Objective))
-	}
-	errors = append(errors, number(e.TestError))
-	if g.Refines {
-		refined, se := e.Refined.cells()
-		errors = append(errors, refined, se)
-	}
-	e632, plus := e.grounded()
-	return slices.Concat(c.Values, errors, []string{e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve),
-		e.Status})
+	return slices.Concat(c.Values, c.Estimate.cells())
 }
 
-func (g *Grid) head() *document {
+func (g *Grid) above() *document {
 	d := &document{}
 	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
 	d.line("errors", "%s loss", g.TestLoss)
@@ -151,7 +136,7 @@ func (g *Grid) head() *document {
 	return d
 }
 
-func (g *Grid) end() *document {
+func (g *Grid) below() *document {
 	d := &document{}
 	d.gap()
 	if g.Best != nil {

@@ -12,82 +12,42 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Figures show the objective over the grid: a curve for one axis, else a map over the
-// two axes with the most values, with the least over the others in each cell.
+// Figures show the objective over the grid: a curve for one axis, a map for two, and nothing for more.
 func (g *Grid) Figures() []*Figure {
-	across, down := g.mapAxes()
-	if across < 0 {
+	axes := slices.DeleteFunc(slices.Clone(g.Over), func(a GridAxis) bool { return len(a.Values) == 1 })
+	if len(axes) == 0 || len(axes) > 2 {
 		return nil
 	}
-	what, folded := "left-out error", ""
+	what := "left-out error"
 	if g.byOther() {
 		what = g.By
 	}
-	if len(g.Over) > 2 {
-		folded = " Each cell shows the least error over the other parameters."
-	}
-	x, y := valueAxis(&g.Over[across]), Axis{Label: what}
-	if down >= 0 {
-		y = valueAxis(&g.Over[down])
+	across, y, mark := axes[len(axes)-1], Axis{Label: what}, Joined
+	if len(axes) == 2 {
+		y, mark = valueAxis(&axes[0]), Heat
 	}
 	var series []Series
-	for row, label := range g.rows(down) {
-		s := Series{Label: label, Mark: Joined}
-		if down >= 0 {
-			s.Mark = Heat
+	for cells := range slices.Chunk(g.Results, len(across.Values)) {
+		s := Series{Mark: mark}
+		if mark == Heat {
+			s.Label = axes[0].Name + " " + axes[0].Values[len(series)]
 		}
-		for column := range g.Over[across].Values {
-			s.Add(float64(column+1), g.least(across, column, down, row))
+		for i := range cells {
+			s.Add(float64(i+1), cells[i].Value())
 		}
 		series = append(series, s)
 	}
 	if g.Best != nil {
-		series = append(series, g.bestMark(across, down))
+		row, column := *g.Best/len(across.Values), *g.Best%len(across.Values)
+		best := Series{Label: "best", Colour: 1, Mark: Frame, X: []float64{float64(column + 1)},
+			Y: []float64{float64(row + 1)}}
+		if mark != Heat {
+			best.Mark, best.Y[0] = Triangles, g.Results[column].Value()
+		}
+		series = append(series, best)
 	}
 	return []*Figure{NewFigure("grid-"+fileName(g.Data), ShortName(g.Data)+": "+what+" over the grid",
-		"Without retraining; the mark is the best cell."+folded, x, y, series...)}
-}
-
-// mapAxes are the two axes with the most values, the later one across; down is -1 for a curve, and
-// across where there is nothing to draw.
-func (g *Grid) mapAxes() (across, down int) {
-	var order []int
-	for k, axis := range g.Over {
-		if len(axis.Values) > 1 {
-			order = append(order, k)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return len(g.Over[j].Values) - len(g.Over[i].Values) })
-	switch len(order) {
-	case 0:
-		return -1, -1
-	case 1:
-		return order[0], -1
-	}
-	return max(order[0], order[1]), min(order[0], order[1])
-}
-
-// bestMark marks the best cell.
-func (g *Grid) bestMark(across, down int) Series {
-	cell := &g.Results[*g.Best]
-	place := func(axis int) float64 { return float64(slices.Index(g.Over[axis].Values, cell.Values[axis]) + 1) }
-	if down < 0 {
-		return Series{Label: "best", Mark: Triangles, Colour: 1, X: []float64{place(across)},
-			Y: []float64{cell.Value()}}
-	}
-	return Series{Label: "best", Mark: Frame, Colour: 1, X: []float64{place(across)}, Y: []float64{place(down)}}
-}
-
-// rows are the values of the axis of a map that runs upwards; one without a name for none.
-func (g *Grid) rows(down int) []string {
-	if down < 0 {
-		return []string{""}
-	}
-	var names []string
-	for _, v := range g.Over[down].Values {
-		names = append(names, g.Over[down].Name+" "+v)
-	}
-	return names
+		"Without retraining; the mark is the best cell.", valueAxis(&across), y, series...)}
 }
 
 // valueAxis has a place for every value of an axis of the grid.
@@ -97,21 +57,6 @@ func valueAxis(a *GridAxis) Axis {
 		axis.Ticks = append(axis.Ticks, plot.Tick{Value: float64(i + 1), Label: v})
 	}
 	return axis
-}
-
-// least is the least value among the cells with these values that have converged.
-func (g *Grid) least(across, column, down, row int) float64 {
-	least := math.NaN()
-	for _, c := range g.Results {
-		if c.Values[across] != g.Over[across].Values[column] || down >= 0 &&
-			c.Values[down] != g.Over[down].Values[row] {
-			continue
-		}
-		if v := c.Value(); !math.IsNaN(v) && !(v >= least) {
-			least = v
-		}
-	}
-	return least
 }
 
 // heat draws one row of a map, a series among others: cells that are the darker the smaller they are among

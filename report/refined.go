@@ -4,7 +4,6 @@ import (
 	"bootbench/calibration"
 	"bootbench/internal/null"
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -70,14 +69,6 @@ func (d *document) refined(e *Estimate) {
 	d.line("theory", "%s; bagged error %s", theory, number(e.BaggedError))
 }
 
-// cells are the left-out error and its standard error in a table; r may be nil.
-func (r *Refined) cells() (value, se string) {
-	if r == nil {
-		return "-", "-"
-	}
-	return number(r.TestError), fmt.Sprintf("%.2g", r.SE)
-}
-
 // Warning says in a sentence where exact resamples contradict the theory; "" where they do
 // not.
 func (r *Refined) Warning() string {
@@ -86,27 +77,4 @@ func (r *Refined) Warning() string {
 	}
 	return "the exact resamples contradict the theory: " + strings.Join(r.Contradicts, ", and ") +
 		"; trust the refined values"
-}
-
-// compared says how far the theory's means and deviations at new inputs are off, root mean
-// square over the inputs where the predictions vary, in units of the deviations.
-func (r *Refined) compared(theory *Points) string {
-	if theory == nil {
-		return "left-out error " + number(r.TestError)
-	}
-	mean, sd, n := 0.0, 0.0, 0.0
-	for i, v := range r.Points.Variance {
-		if !(v > 0) || math.IsInf(v, 1) {
-			continue
-		}
-		mean += math.Pow((theory.Mean[i]-r.Points.Mean[i])/math.Sqrt(v), 2)
-		sd += math.Pow(math.Sqrt(theory.Variance[i]/v)-1, 2)
-		n++
-	}
-	if n == 0 {
-		return "the predictions do not vary"
-	}
-	return fmt.Sprintf("the theory's means are off by %.2g deviations, its deviations by %.2g%% (root mean "+
-		"square)",
-		math.Sqrt(mean/n), 100*math.Sqrt(sd/n))
 }

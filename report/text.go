@@ -92,14 +92,6 @@ func (d *document) combined(e Errors, r Resampling) {
 	d.line(".632+", "%s", number(e.Err632Plus))
 }
 
-// grounded are .632 and .632+ for a table, "-" where they have no ground.
-func (e *Estimate) grounded() (e632, plus string) {
-	if !e.Is632Applicable {
-		return "-", "-"
-	}
-	return number(e.Err632), number(e.Err632Plus)
-}
-
 // ensemble prints the errors of the out-of-bag ensemble. se is nil for the
 // theory.
 func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
@@ -167,14 +159,14 @@ func (d *document) points(points *Points) {
 	for i, v := range points.Variance {
 		sd[i] = math.Sqrt(v)
 	}
-	columns := []string{"<over examples", "min", "25%", "median", "75%", "max"}
+	heads := []head{"<over examples", "min", "25%", "median", "75%", "max"}
 	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd),
 		quartiles("variance", points.Variance)}
 	if len(points.Error) > 0 {
 		rows = append(rows, quartiles("error", points.Error))
 	}
 	d.gap()
-	d.table(columns, rows)
+	d.table(heads, rows)
 }
 
 func quartiles(name string, values []float64) []string {
@@ -247,8 +239,7 @@ func (r *Prediction) document() *document {
 	d.metrics("metrics", r.Metrics)
 	d.calibration("probabilities", r.Calibration)
 	if r.Refined != nil {
-		d.line("refined", "by %d exact resamples in %s s: %s", r.Refined.Resamples, seconds(r.Refined.Time.Total),
-			r.Refined.compared(r.Points))
+		d.line("refined", "by %d exact resamples in %s s", r.Refined.Resamples, seconds(r.Refined.Time.Total))
 		d.calibration("refined", r.Refined.Calibration)
 	}
 	d.convergence(r.Convergence)
@@ -263,16 +254,16 @@ func (d *document) perInput(points *Points) {
 		return
 	}
 	d.gap()
-	columns := []string{"row"}
+	heads := []head{"row"}
 	lists := slices.DeleteFunc(points.lists(), func(l valueColumn) bool { return l.name == "p_negative" })
 	for _, l := range lists {
 		if l.name == "vote" {
 			l.name = "share of votes"
 		}
-		columns = append(columns, l.name)
+		heads = append(heads, head(l.name))
 	}
 	if points.Class != nil {
-		columns = append(columns, "<class")
+		heads = append(heads, "<class")
 	}
 	var rows [][]string
 	for i := range points.count() {
@@ -285,7 +276,7 @@ func (d *document) perInput(points *Points) {
 		}
 		rows = append(rows, cells)
 	}
-	d.table(columns, rows)
+	d.table(heads, rows)
 }
 
 // Title names the Monte-Carlo reference.
@@ -346,7 +337,7 @@ func biased(b bool) string {
 
 // methods prints a comparison of methods.
 func (d *document) methods(all []LeaveOneOutMethod) {
-	columns := []string{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
+	heads := []head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
 		"seconds"}
 	var rows [][]string
 	for _, m := range all {
@@ -358,7 +349,7 @@ func (d *document) methods(all []LeaveOneOutMethod) {
 		rows = append(rows, []string{m.Method, rho, fmt.Sprint(m.Errors), number(m.Error), number(m.Recall),
 			number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)})
 	}
-	d.table(columns, rows)
+	d.table(heads, rows)
 }
 
 // Title names the listing.
@@ -375,13 +366,13 @@ func (l *Datasets) document() *document {
 		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
 			preset, s.Source})
 	}
-	d.table([]string{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"}, rows)
+	d.table([]head{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"}, rows)
 	rows = nil
 	for _, g := range l.Synthetic {
 		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
 	}
 	d.gap()
-	d.table([]string{"<synthetic", "d", "<task", "noise", "<about"}, rows)
+	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"}, rows)
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
 		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")

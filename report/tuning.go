@@ -73,9 +73,13 @@ func (t *Tuning) document() *document {
 const mostColumns = 5
 
 // pathTable has the models that were better than all before them on as many examples.
-func (t *Tuning) pathTable() (heads []string, rows [][]string) {
+func (t *Tuning) pathTable() (heads []head, rows [][]string) {
 	shown := min(len(t.Over), mostColumns)
-	heads = append([]string{"judged", "examples"}, append(slices.Clone(t.Over[:shown]), "objective")...)
+	heads = []head{"judged", "examples"}
+	for _, name := range t.Over[:shown] {
+		heads = append(heads, head(name))
+	}
+	heads = append(heads, "objective")
 	least := map[int]float64{}
 	for k, s := range t.Path {
 		if s.Objective == nil {

@@ -233,7 +233,6 @@ func runGrid(a *app, g *grid) error {
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
 		TestLoss: g.cells[0].problem.test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{},
-		Refines: g.refine.resamples > 0,
 	}
 	under := "grid by " + g.by.String() + " "
 	var tasks []bench.Task[report.GridCell]

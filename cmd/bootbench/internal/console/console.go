@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -58,7 +59,7 @@ func (c *Console) Progress(label string, done, total int) {
 	if c.Watch != nil {
 		c.Watch(done, total)
 	}
-	c.progress.show(label, done, total)
+	c.progress.show(label, done, total, time.Now())
 }
 
 // Clear takes the progress bar off the terminal, so that others can print.

@@ -6,71 +6,72 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/cwriter"
-	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// progress is a bar on a terminal, and now and then a line in a log file. The zero
-// value shows nothing.
+// progress is a line on a terminal that is drawn over, and now and then a line in a log file. The zero value
+// shows nothing.
 type progress struct {
-	terminal *os.File  // nil: no bar
-	log      io.Writer // nil: no lines
-	group    *mpb.Progress
-	bar      *mpb.Bar
+	out      io.Writer // nil: nothing is shown
+	terminal bool
+	period   time.Duration // between two drawings, or two lines
 	mu       sync.Mutex
-	label    string
+	drawn    bool
+	last     time.Time // of them
 	phase    phase
-	logged   time.Time // when the last line was written, or the run began
 }
 
-// logPeriod is the time between two lines in a log file. Short runs write none.
-const logPeriod = 30 * time.Second
+// Periods. Short runs write no line into a log file.
+const (
+	drawPeriod = 100 * time.Millisecond
+	logPeriod  = 30 * time.Second
+)
 
 // newProgress shows progress on stderr unless quiet is asked for.
 func newProgress(stderr io.Writer, quiet bool) *progress {
 	f, ok := stderr.(*os.File)
-	switch {
-	case quiet || !ok:
+	if quiet || !ok {
 		return &progress{}
-	case cwriter.IsTerminal(int(f.Fd())):
-		return &progress{terminal: f}
 	}
-	return &progress{log: f, logged: time.Now()}
+	info, err := f.Stat()
+	if err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		return &progress{out: f, terminal: true, period: drawPeriod}
+	}
+	return &progress{out: f, period: logPeriod, last: time.Now()}
 }
 
 // show says that done of total are done under a label.
-func (p *progress) show(label string, done, total int) {
-	if p.terminal == nil && p.log == nil {
+func (p *progress) show(label string, done, total int, now time.Time) {
+	if p.out == nil {
 		return
 	}
 	p.mu.Lock()
-	p.label = label
-	p.phase.move(done, total, time.Now())
-	p.mu.Unlock()
-	if p.log != nil {
-		p.writeLine(time.Now())
+	defer p.mu.Unlock()
+	p.phase.move(done, total, now)
+	if begins := p.terminal && done == 0; !begins && now.Sub(p.last) < p.period {
 		return
 	}
-	if p.bar == nil {
-		p.begin()
-	}
-	p.bar.SetTotal(int64(max(total, 1)), false)
-	p.bar.SetCurrent(int64(done))
-}
-
-// writeLine writes a line if the last one is long ago.
-func (p *progress) writeLine(now time.Time) {
-	if now.Sub(p.logged) < logPeriod {
+	p.last = now
+	if !p.terminal {
+		fmt.Fprintf(p.out, "bootbench: %s%s\n", label, p.phase.left(now))
 		return
 	}
-	p.logged = now
-	fmt.Fprintf(p.log, "bootbench: %s%s\n", p.label, p.phase.left(now))
+	const width = 79 // of a narrow terminal: a line that is folded could not be drawn over
+	text := []rune(fmt.Sprintf("%s %d%%%s", label, 100*done/max(1, total), p.phase.left(now)))
+	fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), width)]))
+	p.drawn = true
 }
 
-// phase is a run of steps of one kind: it begins anew where the count of steps
-// that are done falls.
+// clear takes the line off the terminal, so that others can print.
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+	p.drawn = false
+}
+
+// phase is a run of steps of one kind: it begins anew where the count of steps that are done falls.
 type phase struct {
 	began       time.Time
 	first       int // done when it began
@@ -84,45 +85,11 @@ func (p *phase) move(done, total int, now time.Time) {
 	p.done, p.total = done, total
 }
 
-// left words the time that the rest will take at the pace so far, or nothing
-// where that is not known.
+// left words the time that the rest will take at the pace so far, or nothing where that is not known.
 func (p *phase) left(now time.Time) string {
 	if p.done <= p.first || p.done >= p.total {
 		return ""
 	}
 	pace := now.Sub(p.began) / time.Duration(p.done-p.first)
 	return fmt.Sprintf(", about %v left", (pace * time.Duration(p.total-p.done)).Round(time.Second))
-}
-
-func (p *progress) begin() {
-	options := []mpb.ContainerOption{mpb.WithOutput(p.terminal), mpb.WithWidth(40)}
-	if width, height, err := cwriter.GetSize(int(p.terminal.Fd())); err != nil || width == 0 || height == 0 {
-		// A terminal that does not know its size: hide that it is one, or nothing
-		// would fit into it.
-		options = []mpb.ContainerOption{mpb.WithOutput(struct{ io.Writer }{p.terminal}), mpb.WithWidth(80),
-			mpb.WithAutoRefresh()}
-	}
-	p.group = mpb.New(options...)
-	text := func(of func() string) decor.Decorator {
-		return decor.Any(func(decor.Statistics) string {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return of()
-		})
-	}
-	// A total of 0 keeps the bar from ending by itself; clear ends it.
-	p.bar = p.group.AddBar(0, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(text(func() string { return p.label + " " })),
-		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_GO),
-			text(func() string { return p.phase.left(time.Now()) })))
-}
-
-// clear takes the bar off the terminal, so that others can print.
-func (p *progress) clear() {
-	if p.bar == nil {
-		return
-	}
-	p.bar.Abort(true)
-	p.group.Wait()
-	p.bar, p.group = nil, nil
 }

@@ -6,42 +6,29 @@ import (
 	"time"
 )
 
-// TestLog: in a log file a line stands at most once a period, with the time
-// left at the pace so far.
-func TestLog(t *testing.T) {
-	var out bytes.Buffer
-	start := time.Now().Add(-time.Hour)
-	b := &progress{log: &out, logged: time.Now()}
-	b.show("fitting", 1, 4)
-	if out.Len() != 0 {
-		t.Errorf("a short run wrote %q", out.String())
-	}
-	b.phase = phase{began: start, first: 0, done: 1, total: 4}
-	b.writeLine(start.Add(time.Hour))
-	b.logged = start
-	b.writeLine(start.Add(logPeriod - 1))
-	b.writeLine(start.Add(logPeriod))
-	b.writeLine(start.Add(logPeriod + 1))
-	if got, want := out.String(), "bootbench: fitting, about 1m30s left\n"; got != want {
-		t.Errorf("wrote %q, want %q", got, want)
-	}
-}
-
-// TestPhase: the time left follows the steps of the phase that is under way.
-func TestPhase(t *testing.T) {
-	var p phase
+// TestProgress: a log file has a line at most once a period, with the time left at the pace of the phase so
+// far; a terminal has one line, which is drawn over and taken off.
+func TestProgress(t *testing.T) {
+	var log, screen bytes.Buffer
 	start := time.Now()
-	p.move(0, 10, start)
-	p.move(5, 10, start.Add(20*time.Second))
-	if got := p.left(start.Add(20 * time.Second)); got != ", about 20s left" {
-		t.Errorf("half way: %q", got)
+	p := &progress{out: &log, period: logPeriod, last: start}
+	q := &progress{out: &screen, period: drawPeriod, terminal: true}
+	for _, c := range []struct {
+		after       time.Duration
+		done, total int
+	}{{0, 0, 4}, {logPeriod - 1, 1, 4}, {logPeriod, 1, 4}, {logPeriod + 1, 2, 4}, {2 * logPeriod, 4, 4},
+		{3 * logPeriod, 1, 4}} { // a new phase
+		p.show("fitting", c.done, c.total, start.Add(c.after))
+		q.show("fitting", c.done, c.total, start.Add(c.after))
 	}
-	p.move(2, 10, start.Add(30*time.Second)) // a new phase
-	if got := p.left(start.Add(31 * time.Second)); got != "" {
-		t.Errorf("at its first step: %q", got)
+	want := "bootbench: fitting, about 1m30s left\nbootbench: fitting\nbootbench: fitting\n"
+	if log.String() != want {
+		t.Errorf("the log holds %q, want %q", log.String(), want)
 	}
-	p.move(10, 10, start.Add(40*time.Second))
-	if got := p.left(start.Add(40 * time.Second)); got != "" {
-		t.Errorf("at the end: %q", got)
+	q.clear()
+	q.clear()
+	want = "\r\x1b[Kfitting 0%\r\x1b[Kfitting 25%, about 1m30s left\r\x1b[Kfitting 100%\r\x1b[Kfitting 25%\r\x1b[K"
+	if screen.String() != want {
+		t.Errorf("the terminal saw %q, want %q", screen.String(), want)
 	}
 }

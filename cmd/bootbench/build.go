@@ -98,7 +98,7 @@ func buildJob(a *app, p *problem) (*job, error) {
 		subject.CommandLine = a.commandLine(p.again...)
 	}
 	return &job{
-		Model: built, test: p.test, report: subject,
+		Model: built, test: p.test, report: subject, again: p.again,
 		times: report.Times{Read: p.readS, Gram: built.GramTime.Seconds()},
 	}, a.ctx.Err()
 }

@@ -72,9 +72,9 @@ func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 
 // reading are the flags that were given of those that decide what is read of DATA, as name=value.
 func (m *modelFlags) reading() (given []string) {
-	for _, s := range givenSettings(m.flags) {
-		if slices.Contains(dataFlagNames, s.Name) {
-			given = append(given, s.Name+"="+strings.Join(s.Values, ","))
+	for _, setting := range givenSettings(m.flags) {
+		if name, _, _ := strings.Cut(setting, "="); slices.Contains(dataFlagNames, name) {
+			given = append(given, setting)
 		}
 	}
 	return given

@@ -50,6 +50,7 @@ type job struct {
 	test   loss.Test
 	report report.Subject
 	times  report.Times
+	again  []string // flags that give what was chosen
 	full   struct { // the fit to all data
 		on linalg.Kernel
 		f  []float64

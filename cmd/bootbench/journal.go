@@ -56,9 +56,9 @@ func (s *tasks) sharded() bool { return s.shards > 1 }
 // owns reports whether a task is this process's.
 func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.shards) == s.shard }
 
-// openJournal takes up and begins the journal that a command asks for, once it has read its
-// data.
-func (a *app) openJournal(cmd *cobra.Command, data []string) (err error) {
+// openJournal takes up and begins the journal that a command asks for, once it has read its data; chosen are
+// flags with values that were chosen for it.
+func (a *app) openJournal(cmd *cobra.Command, data []string, chosen ...string) (err error) {
 	s := &a.tasks
 	switch {
 	case s.merging:
@@ -76,7 +76,7 @@ func (a *app) openJournal(cmd *cobra.Command, data []string) (err error) {
 			return err
 		}
 	}
-	head := journal.Head{Version: version(), Command: cmd.Name(), Data: data, Settings: recordSettings(cmd),
+	head := journal.Head{Version: version(), Command: cmd.Name(), Data: data, Settings: recordSettings(cmd, chosen),
 		Digests: s.digests, Shards: s.shards}
 	if head.Folder, err = os.Getwd(); err != nil {
 		return err
@@ -95,26 +95,41 @@ var outputFlags = []string{"json", "out", "csv", "covariance", "replicates", "cp
 // incidental are the other flags that do not decide an answer.
 var incidental = []string{"journal", "shard", "shards", "workers", "threads", "quiet", "help", "help-all"}
 
-// recordSettings are the settings that were given to a command and decide its answer, by name.
-func recordSettings(cmd *cobra.Command) []journal.Setting {
-	given := slices.DeleteFunc(givenSettings(cmd.Flags()), func(s journal.Setting) bool {
-		return slices.Contains(outputFlags, s.Name) || slices.Contains(incidental, s.Name)
-	})
-	slices.SortFunc(given, func(a, b journal.Setting) int { return strings.Compare(a.Name, b.Name) })
-	return given
+// isRecorded reports whether a flag decides an answer, which a journal records.
+func isRecorded(name string) bool {
+	return !slices.Contains(outputFlags, name) && !slices.Contains(incidental, name)
 }
 
-// givenSettings are the flags that were given, with their values.
-func givenSettings(f *pflag.FlagSet) (given []journal.Setting) {
-	f.VisitAll(func(f *pflag.Flag) {
-		if !f.Changed {
-			return
+// recordSettings are the settings that were given to a command and decide its answer, and what was chosen for
+// it, sorted.
+func recordSettings(cmd *cobra.Command, chosen []string) (settings []string) {
+	for flag := range slices.Chunk(chosen, 2) {
+		settings = append(settings, strings.TrimPrefix(flag[0], "--")+"="+flag[1])
+	}
+	for _, setting := range givenSettings(cmd.Flags()) {
+		if name, _, _ := strings.Cut(setting, "="); isRecorded(name) {
+			settings = append(settings, setting)
 		}
+	}
+	slices.Sort(settings)
+	return settings
+}
+
+// givenSettings are the flags that were given, as NAME=VALUE; a list has one for each of its elements.
+func givenSettings(f *pflag.FlagSet) (given []string) {
+	f.VisitAll(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
 		}
-		given = append(given, journal.Setting{Name: f.Name, Values: values})
+		for _, v := range values {
+			if f.Value.Type() == "stringSlice" && strings.ContainsAny(v, ",\"") { // which takes lists of CSV
+				v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+			}
+			if f.Changed {
+				given = append(given, f.Name+"="+v)
+			}
+		}
 	})
 	return given
 }

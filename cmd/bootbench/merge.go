@@ -1,7 +1,7 @@
 package main
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -77,19 +77,11 @@ func mergeable(root *cobra.Command, name string) (*cobra.Command, error) {
 		name)
 }
 
-// setRecorded sets a flag as a journal has it, if it is one that decides an answer.
-func setRecorded(f *pflag.FlagSet, s journal.Setting) error {
-	flag := f.Lookup(s.Name)
-	if flag == nil || slices.Contains(outputFlags, s.Name) || slices.Contains(incidental, s.Name) {
-		return usage.Errorf("the journal has a setting %q, which no journal can have", s.Name)
+// setRecorded sets a flag as a journal has it, NAME=VALUE, if it is one that decides an answer.
+func setRecorded(f *pflag.FlagSet, setting string) error {
+	name, value, _ := strings.Cut(setting, "=")
+	if f.Lookup(name) == nil || !isRecorded(name) {
+		return usage.Errorf("the journal has a setting %q, which no journal can have", name)
 	}
-	list, several := flag.Value.(pflag.SliceValue)
-	if !several && len(s.Values) != 1 {
-		return usage.Errorf("the journal has %d values of --%s", len(s.Values), s.Name)
-	}
-	if !several {
-		return usage.Wrap(f.Set(s.Name, s.Values[0]))
-	}
-	flag.Changed = true
-	return usage.Wrap(list.Replace(s.Values))
+	return usage.Wrap(f.Set(name, value))
 }

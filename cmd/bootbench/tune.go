@@ -415,11 +415,11 @@ func againLine(cmd *cobra.Command, path string, best map[string]any, spec *model
 			strconv.FormatBool(!spec.NormalizeTarget))
 	}
 	other := []string{"over", "ard", "by", "model", "starts", "seed", "loss", "out", "json", "quiet", "journal"}
-	for _, given := range givenSettings(cmd.LocalFlags()) {
-		_, chosen := best[given.Name]
-		instead := given.Name == "gamma" && best["length-scale"] != nil
-		if !chosen && !instead && !slices.Contains(other, given.Name) && !slices.Contains(words, "--"+given.Name) {
-			words = append(words, "--"+given.Name+"="+strings.Join(given.Values, ","))
+	for _, setting := range givenSettings(cmd.LocalFlags()) {
+		name, _, _ := strings.Cut(setting, "=")
+		instead := name == "gamma" && best["length-scale"] != nil
+		if best[name] == nil && !instead && !slices.Contains(other, name) && !slices.Contains(words, "--"+name) {
+			words = append(words, "--"+setting)
 		}
 	}
 	words = append(words, chosenFlags(spec, slices.DeleteFunc(tuneNames(),

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,20 +9,14 @@ import (
 
 // Head is what a journal is of.
 type Head struct {
-	Format   int       `json:"format"`
-	Version  string    `json:"version"` // of the program
-	Command  string    `json:"command"`
-	Data     []string  `json:"data"`     // DATA as it was named
-	Settings []Setting `json:"settings"` // flags that were given and decide the answer, by name
-	Digests  []string  `json:"digests"`  // of the data sets, in the order in which they were read
-	Folder   string    `json:"folder"`   // where relative names begin
-	Shards   int       `json:"shards"`   // of how many shards the file is one
-}
-
-// Setting is a flag that decides the answer.
-type Setting struct {
-	Name   string   `json:"name"`
-	Values []string `json:"values"` // several for a list
+	Format   int      `json:"format"`
+	Version  string   `json:"version"` // of the program
+	Command  string   `json:"command"`
+	Data     []string `json:"data"`     // DATA as it was named
+	Settings []string `json:"settings"` // flags that decide the answer as NAME=VALUE, sorted
+	Digests  []string `json:"digests"`  // of the data sets, in the order in which they were read
+	Folder   string   `json:"folder"`   // where relative names begin
+	Shards   int      `json:"shards"`   // of how many shards the file is one
 }
 
 // check refuses what a file was begun for, unless it is the same.
@@ -59,9 +52,7 @@ func (h *Head) CheckData(digests []string) error {
 func (h *Head) String() string {
 	words := slices.Concat([]string{"bootbench", h.Command}, h.Data)
 	for _, s := range h.Settings {
-		for _, value := range s.Values {
-			words = append(words, fmt.Sprintf("--%s=%s", s.Name, value))
-		}
+		words = append(words, "--"+s)
 	}
 	return strings.Join(words, " ")
 }

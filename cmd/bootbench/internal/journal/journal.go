@@ -123,9 +123,6 @@ func (j *Journal) take() error {
 		for _, item := range list {
 			path := filepath.Join(folder, item.Name())
 			switch {
-			case item.Name() == "study.json":
-				return usage.Errorf("%s is of an older version of the program: its parts must run again, with "+
-					"--journal and another folder", path)
 			case fileNames.MatchString(item.Name()):
 				if err := j.takeFile(path); err != nil {
 					return err

@@ -76,8 +76,8 @@ func (a *app) openJournal(cmd *cobra.Command, data []string, chosen ...string) (
 			return err
 		}
 	}
-	head := journal.Head{Version: version(), Command: cmd.Name(), Data: data, Settings: recordSettings(cmd, chosen),
-		Digests: s.digests, Shards: s.shards}
+	head := journal.Head{Version: version(), Command: cmd.Name(), Data: data,
+		Settings: recordSettings(cmd, chosen), Digests: s.digests, Shards: s.shards}
 	if head.Folder, err = os.Getwd(); err != nil {
 		return err
 	}

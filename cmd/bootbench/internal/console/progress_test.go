@@ -27,7 +27,8 @@ func TestProgress(t *testing.T) {
 	}
 	q.clear()
 	q.clear()
-	want = "\r\x1b[Kfitting 0%\r\x1b[Kfitting 25%, about 1m30s left\r\x1b[Kfitting 100%\r\x1b[Kfitting 25%\r\x1b[K"
+	want = "\r\x1b[Kfitting 0%\r\x1b[Kfitting 25%, about 1m30s left\r\x1b[K" +
+		"fitting 100%\r\x1b[Kfitting 25%\r\x1b[K"
 	if screen.String() != want {
 		t.Errorf("the terminal saw %q, want %q", screen.String(), want)
 	}

@@ -23,13 +23,13 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	if m.Factor == nil {
 		return m.solveOnce(ctx, law, settings)
 	}
-	return m.solveAccurately(ctx, law, settings)
+	return m.holder().solveAccurately(ctx, law, settings)
 }
 
 func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
-		settings.MaxBytes = m.solveRoom()
+		settings.MaxBytes = m.forecast().solveRoom()
 	}
 	if settings.Whole == nil && solver.Certain(law) {
 		settings.Whole = m.wholeFit()

@@ -25,8 +25,8 @@ func (m *Model) checkKernel() error {
 	switch {
 	case m.Gram != nil:
 		m.Gram.Diag(diagonal)
-	case m.byColumns() != nil:
-		if err := m.byColumns().Diagonal(diagonal); err != nil {
+	case m.holder().byColumns() != nil:
+		if err := m.holder().byColumns().Diagonal(diagonal); err != nil {
 			return err
 		}
 	default:

@@ -182,7 +182,7 @@ func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 	count := in.M()
 	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
 	need := 8 * int64(count) * int64(m.Sites())
-	if err := m.checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
+	if err := m.forecast().checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
 		m.Sites())); err != nil {
 		return all, err
 	}

@@ -90,9 +90,14 @@ func (s *Spec) checkEngine() error {
 	return s.checkScaLAPACK()
 }
 
+// holder chooses the form in which the kernel matrix of a model is held, and makes it.
+type holder struct{ *Model }
+
+func (m *Model) holder() holder { return holder{m} }
+
 // limits are the residuals at which a factor ends: a share of K, RankTol or its default, and
 // for the square loss, by default, so much per pivot as the noise allows.
-func (m *Model) limits() (tol, perRank float64) {
+func (m holder) limits() (tol, perRank float64) {
 	if m.RankTol != 0 {
 		return m.RankTol, 0
 	}
@@ -104,7 +109,7 @@ func (m *Model) limits() (tol, perRank float64) {
 
 // noise is the noise variance of the square loss over the mean of K_ii, constant
 // apart; infinite for other losses.
-func (m *Model) noise(k linalg.Columns) (float64, error) {
+func (m holder) noise(k linalg.Columns) (float64, error) {
 	square, ok := m.Loss.(loss.Square)
 	if !ok {
 		return math.Inf(1), nil
@@ -124,7 +129,7 @@ func (m *Model) noise(k linalg.Columns) (float64, error) {
 }
 
 // hold brings the kernel matrix into the form that the specification asks for.
-func (m *Model) hold() error {
+func (m holder) hold() error {
 	switch m.Spec.Storage {
 	case LowRank:
 		err := m.approximate()
@@ -146,9 +151,10 @@ func (m *Model) hold() error {
 
 // checkExact refuses a kernel matrix that would not fit, and names the engine
 // that would.
-func (m *Model) checkExact() error {
-	err := linalg.CheckMemory(m.buildBytes(), m.MaxBytes, fmt.Sprintf("the theory for %d distinct inputs",
-		m.Sites()))
+func (m holder) checkExact() error {
+	err := linalg.CheckMemory(m.forecast().buildBytes(), m.MaxBytes,
+		fmt.Sprintf("the theory for %d distinct inputs",
+			m.Sites()))
 	if err == nil || m.Kernel.Kind == kernel.Precomputed {
 		return err
 	}
@@ -163,7 +169,7 @@ func (m *Model) checkExact() error {
 }
 
 // room is the memory that there is.
-func (m *Model) room() int64 {
+func (m holder) room() int64 {
 	if m.MaxBytes > 0 {
 		return m.MaxBytes
 	}
@@ -174,12 +180,14 @@ func (m *Model) room() int64 {
 }
 
 // rankBytes is the memory that is left for a factor and the engine on it.
-func (m *Model) rankBytes() int64 { return max(1, m.room()-m.vectorBytes()-m.marginBytes(-1)) }
+func (m holder) rankBytes() int64 {
+	return max(1, m.room()-m.forecast().vectorBytes()-m.forecast().marginBytes(-1))
+}
 
 // choose is Auto. The exact engine is taken unless a factorisation shows that
 // the rank is low enough, which is tried out at a small part of the exact
 // engine's cost.
-func (m *Model) choose() error {
+func (m holder) choose() error {
 	if exactError := m.checkExact(); exactError != nil {
 		if m.byColumns() == nil {
 			return exactError
@@ -222,7 +230,7 @@ func noRankFits(err error) bool {
 
 // approximate makes a factor as fine as it should be, or, unless RankTol is given, as fine
 // as MaxRank and memory allow: what that does to an answer is said by its status.
-func (m *Model) approximate() error {
+func (m holder) approximate() error {
 	err := m.factorise(1, m.Spec.MaxRank)
 	var short *linalg.RankError
 	if errors.As(err, &short) && m.Spec.RankTol == 0 && short.Rank > 0 {
@@ -234,14 +242,14 @@ func (m *Model) approximate() error {
 }
 
 // hand makes a factor the kernel matrix.
-func (m *Model) hand(factor *linalg.LowRankPlusDiag) {
+func (m holder) hand(factor *linalg.LowRankPlusDiag) {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	m.Gram, m.Factor = nil, factor
 }
 
 // loosest is the largest residual that Auto allows, and leaves in reason what
 // there is to say for it.
-func (m *Model) loosest() (float64, error) {
+func (m holder) loosest() (float64, error) {
 	if m.Sites() >= ApproximateFrom {
 		m.reason = "it is faster here"
 		return 1, nil
@@ -256,7 +264,7 @@ func (m *Model) loosest() (float64, error) {
 }
 
 // loosestAt is the residual, as a share of K, that a factor of this rank may leave.
-func (m *Model) loosestAt(k linalg.Columns, rank int) (float64, error) {
+func (m holder) loosestAt(k linalg.Columns, rank int) (float64, error) {
 	tol, perRank := m.limits()
 	if perRank == 0 {
 		return tol, nil
@@ -269,7 +277,7 @@ func (m *Model) loosestAt(k linalg.Columns, rank int) (float64, error) {
 // a random subset of the sites, not much larger than most, is higher. A quarter of the
 // rank must reach a quarter of the digits first: residuals of smooth kernels fall
 // geometrically at most, or nearly so, and most that fail do so here.
-func (m *Model) probe(loosest float64, most int) error {
+func (m holder) probe(loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
 		rank := most / part
@@ -289,7 +297,7 @@ func (m *Model) probe(loosest float64, most int) error {
 
 // factorise makes the low-rank form, to the tolerance or the loosest one allowed.
 // With Spec.Rank it stops there and nowhere else.
-func (m *Model) factorise(loosest float64, most int) error {
+func (m holder) factorise(loosest float64, most int) error {
 	columns, err := m.columns()
 	if err != nil {
 		return err
@@ -305,7 +313,8 @@ func (m *Model) factorise(loosest float64, most int) error {
 	}
 	if m.Spec.Rank > 0 {
 		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
-		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.vectorBytes() + m.marginBytes(-1)
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.forecast().vectorBytes() +
+			m.forecast().marginBytes(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs",
 			m.Spec.Rank, m.Sites())); err != nil {
 			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(),
@@ -326,15 +335,15 @@ func (m *Model) factorise(loosest float64, most int) error {
 
 // sitesThatFit is the number of sites of which a factor of this rank would fit into memory
 // with all else that grows with them.
-func (m *Model) sitesThatFit(rank int) int {
-	each := (m.vectorBytes() + m.marginBytes(-1)) / int64(m.Sites())
+func (m holder) sitesThatFit(rank int) int {
+	each := (m.forecast().vectorBytes() + m.forecast().marginBytes(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
 		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > m.room()
 	})
 }
 
 // columns hands out the kernel matrix by columns, without its jitter.
-func (m *Model) columns() (linalg.Columns, error) {
+func (m holder) columns() (linalg.Columns, error) {
 	if columns := m.byColumns(); columns != nil {
 		return columns, nil
 	}
@@ -349,7 +358,7 @@ func (m *Model) columns() (linalg.Columns, error) {
 }
 
 // byColumns hands it out from inputs; nil where it is precomputed.
-func (m *Model) byColumns() linalg.Columns {
+func (m holder) byColumns() linalg.Columns {
 	if m.inputs == nil {
 		return nil
 	}
@@ -357,7 +366,7 @@ func (m *Model) byColumns() linalg.Columns {
 }
 
 // someColumns is byColumns for the listed sites only.
-func (m *Model) someColumns(sites []int) linalg.Columns {
+func (m holder) someColumns(sites []int) linalg.Columns {
 	return m.inputs.Subset(sites)
 }
 

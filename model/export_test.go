@@ -1,5 +1,7 @@
 package model
 
+import "bootbench/resample"
+
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
 // triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
 // solver holds beside them. For the square loss that is the most that low-rank updates,
@@ -9,8 +11,15 @@ package model
 // rounding is left out: it stays within MaxBytes, or what the system has left, and is
 // gone afterwards.
 func (m *Model) TheoryBytes() int64 {
-	return m.heldBytes() + m.marginBytes(m.solveRoom())
+	return m.forecast().heldBytes() + m.forecast().marginBytes(m.forecast().solveRoom())
 }
 
 // SealModel is a model file that holds a text, whatever it is.
 func SealModel(body []byte) []byte { return append(append(headOf(body), body...), '}') }
+
+// RetrainBytes and FitBytes are forecasts.
+func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistribution, s RetrainSettings) int64 {
+	return m.forecast().RetrainBytes(method, law, s)
+}
+
+func (m *Model) FitBytes() int64 { return m.forecast().FitBytes() }

@@ -61,7 +61,8 @@ func (m *Model) FullFit() ([]float64, error) {
 		}
 		return gp.FitFull(m.Gram, square.Noise, count, mean)
 	}
-	if err := m.checkBeside(m.FitBytes(), fmt.Sprintf("one fit to all of %d sites", m.Sites())); err != nil {
+	if err := m.forecast().checkBeside(m.forecast().FitBytes(), fmt.Sprintf("one fit to all of %d sites",
+		m.Sites())); err != nil {
 		return nil, err
 	}
 	return m.fitted()

@@ -21,7 +21,6 @@ import (
 	"bootbench/linalg/dist"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver"
 	"bootbench/train"
 )
 
@@ -147,7 +146,7 @@ func Build(spec Spec) (*Model, error) {
 	if err := m.prepare(); err != nil {
 		return nil, inputError(err)
 	}
-	if err := m.hold(); errors.Is(err, linalg.ErrMemory) {
+	if err := m.holder().hold(); errors.Is(err, linalg.ErrMemory) {
 		return nil, err
 	} else if err != nil {
 		return nil, inputError(err)
@@ -319,87 +318,11 @@ func (m *Model) Sites() int { return len(m.First) }
 // Merged is the number of examples that share the input of an earlier one.
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
-// heldBytes is the memory of the kernel matrix with its scratch triangle, or a factor
-// of it, or a servant's part; its engine; and the sites. For the square loss that is
-// the most that low-rank updates take, which few solves make.
-func (m *Model) heldBytes() int64 {
-	if m.Spread != nil {
-		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
-	}
-	if m.Factor != nil {
-		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
-	}
-	return m.exactBytes()
-}
-
-// marginBytes is what a solve takes beside them, if room bytes are left to it.
-func (m *Model) marginBytes(room int64) int64 {
-	if m.quadratic() {
-		return 0
-	}
-	return solver.WorkspaceBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
-}
-
-// siteBytes is about what the losses' site maps over the counts take at a site.
-const siteBytes = 1536
-
 // quadratic reports whether the loss is: the solver then iterates d alone.
 func (m *Model) quadratic() bool {
 	site, err := m.Loss.Site([]float64{1}, resample.Poisson{Ratio: 1})
 	_, ok := site.(loss.Quadratic)
 	return err == nil && ok
-}
-
-// spreadRoom is the memory for matrices that are whole on this machine beside a part of a spread one: those
-// of Newton's method for some thousand sites.
-const spreadRoom = 128 << 20
-
-// solveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic
-// beside the kernel matrix and its engine: 0 where nothing bounds it, negative where
-// nothing is left.
-func (m *Model) solveRoom() int64 {
-	if m.Spread != nil {
-		return spreadRoom
-	}
-	if m.MaxBytes <= 0 {
-		return 0
-	}
-	if room := m.MaxBytes - m.heldBytes(); room > 0 {
-		return room
-	}
-	return -1
-}
-
-// exactBytes is the memory of a kernel matrix that is held whole, its engine and the
-// sites, and for the square loss of updates of G.
-func (m *Model) exactBytes() int64 {
-	sites, moved := len(m.First), 0
-	if m.quadratic() {
-		moved = sites / 16
-	}
-	return linalg.DenseBytes(sites, moved) + m.vectorBytes()
-}
-
-// vectorBytes estimates the memory of the sites and of the solver's vectors.
-func (m *Model) vectorBytes() int64 {
-	sites, maps := int64(len(m.First)), int64(0)
-	if !m.quadratic() {
-		maps = siteBytes * int64(m.Sites())
-	}
-	if m.Set.Sparse != nil {
-		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
-	}
-	return maps + 8*sites*int64(41+2*m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
-}
-
-// buildBytes is the least that a solve takes, with the matrix over all examples that a
-// precomputed kernel with merged examples is cut from.
-func (m *Model) buildBytes() int64 {
-	least := m.exactBytes() + m.marginBytes(-1)
-	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
-		return least + linalg.SymBytes(m.Set.N())
-	}
-	return least
 }
 
 // targets is the number of examples and the mean target of each site.

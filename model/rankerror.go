@@ -46,7 +46,7 @@ func (s *Spec) rankGoal() float64 {
 
 // perRank is the sum of residuals per pivot at which a factor for the square loss ends;
 // 0 for other losses.
-func (m *Model) perRank() float64 {
+func (m holder) perRank() float64 {
 	square, ok := m.Loss.(loss.Square)
 	if !ok {
 		return 0
@@ -69,7 +69,7 @@ func (m *Model) RankError(s *solver.Solution) float64 {
 
 // solveAccurately solves, and where the rank turns out to be too low takes a finer factor,
 // or the exact engine, if the engine is Auto's choice.
-func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribution,
+func (m holder) solveAccurately(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	for tightened := 0; ; tightened++ {
 		s, err := m.solveOnce(ctx, law, settings)
@@ -94,7 +94,7 @@ func (m *Model) solveAccurately(ctx context.Context, law resample.CountDistribut
 
 // noteRankError says in the answer how coarse the factor is. It is no answer to a goal
 // that was given, or that Auto keeps.
-func (m *Model) noteRankError(s *solver.Solution, off float64) {
+func (m holder) noteRankError(s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
 		change = fmt.Sprintf("%.4g%%", 100*off)
@@ -110,7 +110,7 @@ func (m *Model) noteRankError(s *solver.Solution, off float64) {
 
 // refineFactor replaces a factor with which the answer is off by too much, if engine and rank
 // are Auto's choice and it can be done.
-func (m *Model) refineFactor(off float64, tightened int) (finer bool, err error) {
+func (m holder) refineFactor(off float64, tightened int) (finer bool, err error) {
 	if m.Spec.Storage != Auto || m.Spec.RankTol > 0 {
 		return false, nil
 	}

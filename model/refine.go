@@ -244,11 +244,11 @@ func (m *Model) refineWorkers(settings RefineSettings) (int, error) {
 		settings.Workers = runtime.GOMAXPROCS(0)
 	}
 	for {
-		bytes := m.heldBytes() - m.matrixBytes() + m.RefineBytes(settings)
+		bytes := m.forecast().heldBytes() - m.forecast().matrixBytes() + m.forecast().RefineBytes(settings)
 		if m.MaxBytes > 0 {
 			bytes += 8 * int64(len(settings.Cross.Data))
 		}
-		err := m.checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
+		err := m.forecast().checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
 			settings.Cross.Rows))
 		if err == nil || named || settings.Workers == 1 {
 			return settings.Workers, err

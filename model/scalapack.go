@@ -35,7 +35,7 @@ func (m *Model) spread() error {
 	if err != nil {
 		return err
 	}
-	m.Spread, err = m.Servants.Matrix(m.inputs, text, m.Block, m.vectorBytes(), m.MaxBytes)
+	m.Spread, err = m.Servants.Matrix(m.inputs, text, m.Block, m.forecast().vectorBytes(), m.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (m *Model) fitSpread() ([]float64, error) {
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
 		"this loss,",
 		m.Sites())
-	if err := linalg.CheckMemory(whole.exactBytes(), m.MaxBytes, what); err != nil {
+	if err := linalg.CheckMemory(whole.forecast().exactBytes(), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
 	if err := whole.gram(); err != nil {

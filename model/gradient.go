@@ -141,7 +141,7 @@ func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objec
 			})
 		}
 	}
-	g, err := s.Gradient(ctx, o, paths, 0)
+	g, err := s.Gradient(ctx, o, paths)
 	if err != nil {
 		return 0, nil, err
 	}

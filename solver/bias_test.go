@@ -134,7 +134,7 @@ func TestBiasIsLimit(t *testing.T) {
 }
 
 // TestBiasLowRank: on a factor that is K but for rounding the answer is the exact engine's,
-// for the square loss with its coarser kernels and for others.
+// for the square loss and for others.
 func TestBiasLowRank(t *testing.T) {
 	const n = 120
 	rng := rand.New(rand.NewPCG(72, 1))

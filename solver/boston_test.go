@@ -3,13 +3,10 @@ package solver_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"bootbench/blas"
 	"bootbench/dataset"
 	_ "bootbench/internal/fixedseed"
 	"bootbench/kernel"
@@ -57,52 +54,4 @@ func TestBoston(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestOneFixedPoint: at tolerance 1e-9 it makes no difference to 1e-8 how the
-// fixed point is reached. The start value comes from a quarter of the sites,
-// which the seed picks.
-func TestOneFixedPoint(t *testing.T) {
-	p := boston(t, 1)
-	fine := solver.Settings{Tolerance: 1e-9}
-	want := mustConverge(t, p, fine)
-	reached := func(name string, change func(*solver.Settings)) {
-		t.Run(name, func(t *testing.T) {
-			settings := fine
-			change(&settings)
-			sameAnswer(t, mustConverge(t, p, settings), want, 1e-8)
-		})
-	}
-	reached("exact only", func(s *solver.Settings) { s.Disable = solver.AllAccelerations })
-	reached("seed", func(s *solver.Settings) { s.Seed = 5 })
-	reached("start", func(s *solver.Settings) {
-		rng := rand.New(rand.NewPCG(14, 1))
-		for range p.Y {
-			s.Start = append(s.Start, logUniform(rng, 0.1, 10))
-		}
-	})
-	reached("near start", func(s *solver.Settings) {
-		for _, d := range want.SitePrecision {
-			s.Start = append(s.Start, 1.01*d)
-		}
-	})
-	bound := blas.Bound().Name()
-	for _, name := range blas.Names() {
-		if name == bound {
-			continue
-		}
-		if err := blas.Bind(name); err != nil {
-			t.Fatal(err)
-		}
-		reached("backend "+name, func(*solver.Settings) {})
-		if err := blas.Bind(bound); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := runtime.GOMAXPROCS(0)
-	for _, procs := range []int{1, 2} {
-		runtime.GOMAXPROCS(procs)
-		reached(fmt.Sprintf("procs=%d", procs), func(*solver.Settings) {})
-	}
-	runtime.GOMAXPROCS(before)
 }

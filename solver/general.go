@@ -47,7 +47,6 @@ func (r *run) newFixedPoint() *fixedPoint {
 	s := newSiteModel(r.sites, r.engine, r.problem.Gram, r.problem.Y)
 	x := newVectors(w, n)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
-	x.inner.squares.enabled = r.enabled(CoarseKernels)
 	x.tol, x.monitor, x.search.newtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, n
 	if r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(w, n)

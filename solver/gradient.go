@@ -30,15 +30,13 @@ type Gradient struct {
 // problem, which is At(0).
 type Path func(distance float64) (loss.Loss, error)
 
-// DefaultGradientTolerance is the residual of the gradient's linear equations, relative to
-// their right side, where none is asked for.
-const DefaultGradientTolerance = 1e-6
-
 // Limits of the linear equations of the gradient.
 const (
-	gradientDepth    = 60   // products with the Jacobian before a restart
-	gradientRestarts = 20   // at most
-	gradientWorst    = 0.05 // residual beyond which there is no gradient
+	// residual relative to their right side
+	gradientTolerance = 1e-6
+	gradientDepth     = 60   // products with the Jacobian before a restart
+	gradientRestarts  = 20   // at most
+	gradientWorst     = 0.05 // residual beyond which there is no gradient
 )
 
 // Gradient differentiates an objective through the fixed point (T4-T6) by its adjoint.
@@ -52,11 +50,9 @@ const (
 // 20 products of 4 M^2, and four matrices of M^2 numbers.
 //
 // The solution must be that of ADATAP on a kernel matrix that is held whole,
-// whose G has not been overwritten; its residual bounds the accuracy. tolerance is that of the linear
-// system, 0 for DefaultGradientTolerance.
-func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tolerance float64) (*Gradient,
-	error) {
-	a, value, release, err := s.adjointOf(ctx, o, tolerance)
+// whose G has not been overwritten; its residual bounds the accuracy.
+func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path) (*Gradient, error) {
+	a, value, release, err := s.adjointOf(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +80,8 @@ func (s *Solution) Gradient(ctx context.Context, o Objective, paths []Path, tole
 
 // adjointOf solves the adjoint equations of an objective. Until release is called the engine is
 // held.
-func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64) (a *adjoint, value float64,
-	release func(), err error) {
-	if tolerance == 0 {
-		tolerance = DefaultGradientTolerance
-	}
+func (s *Solution) adjointOf(ctx context.Context, o Objective) (a *adjoint, value float64, release func(),
+	err error) {
 	if _, whole := s.kernel.(linalg.Exclusive); !whole || s.Method != ADATAP {
 		return nil, 0, nil, badProblem(
 			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
@@ -124,7 +117,7 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective, tolerance float64
 	if ctx.Err() != nil {
 		return nil, 0, nil, ctx.Err()
 	}
-	return a, value, unlock, a.solve(tolerance)
+	return a, value, unlock, a.solve()
 }
 
 // outputs are what a site makes of its cavity: its parameters d, g, u, and its share in
@@ -225,10 +218,10 @@ func (a *adjoint) differentiate() float64 {
 
 // solve solves (I - F_x)' lambda = right, restarting GMRES with what is left, and leaves what pull makes of
 // lambda.
-func (a *adjoint) solve(tolerance float64) error {
+func (a *adjoint) solve() error {
 	krylov := newGMRES(&workspace{}, len(a.right), gradientDepth)
 	right := krylov.norm(a.right)
-	goal := tolerance * right
+	goal := gradientTolerance * right
 	left, step := append([]float64(nil), a.right...), make([]float64, len(a.right))
 	size := right
 	for range gradientRestarts {

@@ -30,7 +30,7 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 	default:
 		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and multinomial")
 	}
-	a, value, release, err := s.adjointOf(ctx, Objective{Criterion: LeftOutError, Test: test}, 0)
+	a, value, release, err := s.adjointOf(ctx, Objective{Criterion: LeftOutError, Test: test})
 	if err != nil {
 		return nil, err
 	}

@@ -167,44 +167,6 @@ func TestEveryExampleOnce(t *testing.T) {
 	}
 }
 
-// TestManyDraws: with ratio nu -> infinity and noise nu s0 the counts' relative
-// spread vanishes like 1/nu^1/2, so the answer tends to that of all data with
-// noise s0, and the variance, like every other deviation, like 1/nu. Ten times
-// the ratio must leave a tenth of the deviation; terms of the next order are
-// below 10% at these ratios.
-func TestManyDraws(t *testing.T) {
-	const noise = 0.2
-	rng := rand.New(rand.NewPCG(12, 2))
-	_, gram := line(rng, 25, 0.5, 0.01)
-	y := normals(rng, 25)
-	full := fullFit(t, gram, noise, y)
-	loo := 0.0
-	for _, l := range leaveOneOut(t, gram, noise, y) {
-		loo += l / 25
-	}
-	var last [3]float64
-	for n, ratio := range []float64{100, 1000, 10000, 100000} {
-		p := solver.Problem{Gram: gram, Y: y, Loss: loss.Square{Noise: ratio * noise},
-			Law: resample.Poisson{Ratio: ratio}}
-		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
-		leftOut, _ := s.LeftOut(loss.SquareTest{})
-		off := [3]float64{0, 0, math.Abs(leftOut - loo)}
-		for i := range full {
-			off[0] = math.Max(off[0], math.Abs(s.Mean[i]-full[i]))
-			off[1] = math.Max(off[1], s.Var[i])
-		}
-		for what, v := range off {
-			if n > 0 && math.Abs(v/last[what]-0.1) > 0.01 {
-				t.Errorf("ratio %g: deviation %d went from %g to %g, not to a tenth", ratio, what, last[what], v)
-			}
-		}
-		last = off
-	}
-	if last[0] > 1e-4 {
-		t.Errorf("mean still off by %g", last[0])
-	}
-}
-
 // TestFewDraws: as nu -> 0 a resample holds one example with probability nu each
 // and else none, so to first order in nu
 //

@@ -78,6 +78,3 @@ func (g *gMover) lap() time.Duration {
 	g.elapsed = 0
 	return t
 }
-
-// factorizations is the number of times that G was moved.
-func (r Refreshes) factorizations() int { return r.Exact + r.Single + r.Woodbury }

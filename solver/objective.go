@@ -16,7 +16,7 @@ import (
 // hyperparameters.
 type Criterion int
 
-// The criteria. The left-out error is the mean of Solution.LeftOut. Those of .632 combine
+// The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines
 // it, as ErrorEstimates does, with an apparent error; but that is the mean error of the
 // resamples' own predictors on the examples that they were trained on, not that of one fit
 // to all data, and their predictions are what the no-information error is of. Both follow
@@ -24,15 +24,13 @@ type Criterion int
 // the error of a fit is a count.
 const (
 	LeftOutError Criterion = iota
-	Err632
 	Err632Plus
-	MeanVariance // of the predictor over resamples, mean over the examples
 )
 
 // Objective is a criterion and the test loss that it is of.
 type Objective struct {
 	Criterion Criterion
-	Test      loss.Test // not looked at by MeanVariance
+	Test      loss.Test
 }
 
 // averages are means over examples, or a site's share of their sums.
@@ -40,7 +38,6 @@ type averages struct {
 	leftOut  float64 // test loss, of the resamples that leave the example out
 	all      float64 // the same of all resamples
 	shuffled float64 // the same on targets shuffled over the inputs
-	variance float64 // of the predictor
 }
 
 // readout is an Objective at a solution.
@@ -54,7 +51,7 @@ type readout struct {
 func (s *Solution) readout(o Objective) (*readout, error) {
 	r := &readout{Objective: o, y: s.y, absent: resample.ProbZero(s.law, 1), mean: stat.Mean(s.y, nil)}
 	r.meanSquare = floats.Dot(s.y, s.y) / float64(len(s.y))
-	if o.Criterion == LeftOutError || o.Criterion == MeanVariance {
+	if o.Criterion == LeftOutError {
 		return r, nil
 	}
 	switch o.Test.(type) {
@@ -72,9 +69,6 @@ func (s *Solution) readout(o Objective) (*readout, error) {
 // site computes the share of a site in the sums over examples, in a cavity in which it has
 // moments m.
 func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) {
-	if sum.variance = float64(len(s.examples)) * m.Var; r.Criterion == MeanVariance {
-		return sum
-	}
 	s.eachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
 	if r.Criterion == LeftOutError {
 		return sum
@@ -99,11 +93,8 @@ func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) 
 
 // combine computes the criterion from the means, and its derivatives by each of them.
 func (r *readout) combine(mean averages) (value float64, slope averages) {
-	switch r.Criterion {
-	case LeftOutError:
+	if r.Criterion == LeftOutError {
 		return mean.leftOut, averages{leftOut: 1}
-	case MeanVariance:
-		return mean.variance, averages{variance: 1}
 	}
 	// all = p(0) leftOut + (1-p(0)) apparent
 	e := ErrorEstimates{LeftOut: mean.leftOut, NoInformation: mean.shuffled}
@@ -111,7 +102,7 @@ func (r *readout) combine(mean averages) (value float64, slope averages) {
 	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	value = e.Err632
 	byLeftOut, byApparent, byShuffled := 0.632, 0.368, 0.0
-	if above := math.Min(e.LeftOut, e.NoInformation) - e.Apparent; r.Criterion == Err632Plus && above > 0 {
+	if above := math.Min(e.LeftOut, e.NoInformation) - e.Apparent; above > 0 {
 		value = err632plus(e)
 		// value = .632 + 0.368 0.632 above^2/q,  q = gap - 0.368 above,  gap = NoInformation - Apparent
 		gap := e.NoInformation - e.Apparent
@@ -133,16 +124,16 @@ func (r *readout) combine(mean averages) (value float64, slope averages) {
 }
 
 func (a averages) dot(b averages) float64 {
-	return a.leftOut*b.leftOut + a.all*b.all + a.shuffled*b.shuffled + a.variance*b.variance
+	return a.leftOut*b.leftOut + a.all*b.all + a.shuffled*b.shuffled
 }
 
 // times is f a, and plus a + b.
 func (a averages) times(f float64) averages {
-	return averages{f * a.leftOut, f * a.all, f * a.shuffled, f * a.variance}
+	return averages{f * a.leftOut, f * a.all, f * a.shuffled}
 }
 
 func (a averages) plus(b averages) averages {
-	return averages{a.leftOut + b.leftOut, a.all + b.all, a.shuffled + b.shuffled, a.variance + b.variance}
+	return averages{a.leftOut + b.leftOut, a.all + b.all, a.shuffled + b.shuffled}
 }
 
 // Objective is the value of a criterion.

@@ -9,9 +9,8 @@ type Phase int
 const (
 	FixedPoint    Phase = iota // from the start value
 	VerifyLowRank              // with K replaced by its numerical low-rank factor
-	Polish                     // where only rounding is left
 	OnPath                     // continuation
-	FinalPolish                // after it, with more patience
+	Polish                     // after it, with more patience
 	PlainSweeps                // damped, without acceleration, from the start value
 )
 
@@ -28,9 +27,8 @@ type phase struct {
 var phases = [...]phase{
 	FixedPoint:    {stay, (*fixedPoint).iterateBriefly, (*fixedPoint).afterFixedPoint},
 	VerifyLowRank: {(*fixedPoint).verify, (*fixedPoint).iterateBriefly, (*fixedPoint).afterVerify},
-	Polish:        {(*fixedPoint).restart, (*fixedPoint).iterateLong, endOfSearch},
 	OnPath:        {stay, (*fixedPoint).followPath, (*fixedPoint).afterPath},
-	FinalPolish:   {(*fixedPoint).restartWithSweep, (*fixedPoint).iterateLong, (*fixedPoint).afterFinalPolish},
+	Polish:        {(*fixedPoint).restart, (*fixedPoint).iterateLong, (*fixedPoint).afterPolish},
 	PlainSweeps:   {(*fixedPoint).start, (*fixedPoint).iteratePlainly, endOfSearch},
 }
 
@@ -38,9 +36,8 @@ var phases = [...]phase{
 const (
 	stallContinuation = 12 // sweeps without a smaller distance before a continuation is tried
 	// the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
-	stallStop      = 60
-	stallPlain     = 200 // the same of damped sweeps, which find their way slowly
-	roundingFactor = 20  // residual over the tolerance up to which patience may beat rounding
+	stallStop  = 60
+	stallPlain = 200 // the same of damped sweeps, which find their way slowly
 )
 
 // runPhases searches for the fixed point. Without Newton's method there is one phase.
@@ -78,12 +75,12 @@ func (x *fixedPoint) iterateBriefly(ctx context.Context) Status {
 
 // iterateLong is patient.
 func (x *fixedPoint) iterateLong(ctx context.Context) Status {
-	return x.iterate(ctx, x.settings.stallLimit(stallStop))
+	return x.iterate(ctx, stallStop)
 }
 
 // iteratePlainly is more so.
 func (x *fixedPoint) iteratePlainly(ctx context.Context) Status {
-	return x.iterate(ctx, x.settings.stallLimit(stallPlain))
+	return x.iterate(ctx, stallPlain)
 }
 
 func (x *fixedPoint) failed() bool { return x.Status == Stalled || x.Status == NumericalFailure }
@@ -96,19 +93,15 @@ func (x *fixedPoint) afterFixedPoint() (Phase, bool) {
 	return OnPath, x.failed()
 }
 
+// afterVerify ends the search where both ways of computing G agree up to the residual: it is rounding.
 func (x *fixedPoint) afterVerify() (Phase, bool) {
-	if x.search.sweepsConverged && x.Status == Stalled {
-		// Both ways of computing G agree up to this residual: it is rounding, which
-		// patience may beat where it is near the tolerance.
-		return Polish, x.accepted.Residual < roundingFactor*x.tol
-	}
-	return OnPath, x.failed()
+	return OnPath, x.failed() && !(x.search.sweepsConverged && x.Status == Stalled)
 }
 
-func (x *fixedPoint) afterPath() (Phase, bool) { return FinalPolish, x.Status == Stalled }
+func (x *fixedPoint) afterPath() (Phase, bool) { return Polish, x.Status == Stalled }
 
-// afterFinalPolish gives up where K is not known well enough to go on.
-func (x *fixedPoint) afterFinalPolish() (Phase, bool) {
+// afterPolish gives up where K is not known well enough to go on.
+func (x *fixedPoint) afterPolish() (Phase, bool) {
 	if x.Status == Stalled {
 		x.settleRounding()
 	}
@@ -130,15 +123,8 @@ func (x *fixedPoint) verify() *trouble {
 	return x.restoreAndEvaluate()
 }
 
-// restart returns to the accepted iterate.
+// restart returns to the accepted iterate, whose distance is not known, and takes the sweep from there.
 func (x *fixedPoint) restart() *trouble {
-	defer x.resetAcceleration()
-	return x.restoreAccepted()
-}
-
-// restartWithSweep returns to the accepted iterate, whose distance is not known, and takes
-// the sweep from there.
-func (x *fixedPoint) restartWithSweep() *trouble {
 	defer x.resetAcceleration()
 	return x.restoreAndEvaluate()
 }

@@ -38,7 +38,6 @@ const (
 	relativeFloor  = 1e-3
 	parallelSites  = 256  // sites per task
 	singleResidual = 0.02 // residual from which a refresh in double precision leads to the end
-	coarseTol      = 1e-4 // residual on a coarser kernel, whose fixed point is off by more
 	maxPredictions = 40   // predicted steps between two refreshes
 	predictionTol  = 0.01 // they stop when they change d by this share of the square of the last residual
 	// residual after predicted steps, in squares of the longest step, until it is known; 0.004 to 0.07 were seen
@@ -48,10 +47,10 @@ const (
 // solveQuadratic iterates d to its fixed point and leaves G there.
 func (r *run) solveQuadratic(ctx context.Context) error {
 	c := r.newPrecisionIteration()
-	if err := c.start(ctx); err != nil {
+	if err := c.start(); err != nil {
 		return err
 	}
-	for sweep := c.Stats.Refreshes.factorizations() + 1; ; sweep++ {
+	for sweep := 1; ; sweep++ {
 		moved := c.moving()
 		kind, err := c.moveG(sweep)
 		if err != nil && sweep == 1 {
@@ -118,19 +117,12 @@ func (c *precisionIteration) fail(cause error) error {
 	return c.factorize()
 }
 
-// start leaves the start value of d in next: the caller's, the fixed point on a
-// coarser kernel, or the response of every site to the homogeneous cavity (M03-61, 62).
-func (c *precisionIteration) start(ctx context.Context) error {
+// start leaves the start value of d in next: the caller's, or the response of every site to the homogeneous
+// cavity (M03-61, 62).
+func (c *precisionIteration) start() error {
 	if c.settings.Start != nil {
 		copy(c.next, c.settings.Start)
 		return nil
-	}
-	if c.startCoarse(ctx) {
-		return nil
-	}
-	newSpectrum := newSpectrum
-	if c.onCoarser { // where sweeps cost little
-		newSpectrum = smallSpectrum
 	}
 	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
 	if err != nil {
@@ -148,30 +140,6 @@ func (c *precisionIteration) start(ctx context.Context) error {
 		c.next[i] = precision(q, common)
 	}
 	return nil
-}
-
-// startCoarse leaves the fixed point on a coarser kernel in next, if the kernel
-// holds one: it differs from the fixed point sought by as much as the kernels do.
-func (c *precisionIteration) startCoarse(ctx context.Context) bool {
-	kernel, ok := c.problem.Gram.(linalg.MultilevelKernel)
-	if !ok || !c.enabled(CoarseKernels) || c.Method == StartOnly {
-		return false
-	}
-	coarser, ok := kernel.Coarsen()
-	if !ok {
-		return false
-	}
-	r := *c.run
-	r.problem.Gram = coarser
-	r.settings.Tolerance = math.Max(r.settings.Tolerance, coarseTol)
-	r.settings.Progress, r.onCoarser = nil, true
-	r.Solution = &Solution{Method: c.Method, examples: c.examples, reader: reader{engine: coarser.Engine()}}
-	if r.solveQuadratic(ctx) != nil || r.Status == NumericalFailure {
-		return false
-	}
-	copy(c.next, r.engine.Precisions())
-	c.prediction.logStep = 0 // single precision would lead away again
-	return true
 }
 
 // precision is d = 1/A1 - c without the difference (M03-55): o/A1, with o = 1 - c A1
@@ -272,7 +240,7 @@ func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status)
 		return true, SweepLimit
 	case ctx.Err() != nil:
 		return true, Cancelled
-	case c.monitor.Best.Since >= c.settings.stallLimit(stallStopSquare):
+	case c.monitor.Best.Since >= stallStopSquare:
 		return true, Stalled
 	}
 	return false, 0
@@ -319,8 +287,8 @@ func (p *prediction) residual() float64 { return p.errorConstant * p.logStep * p
 // predict iterates d on the engine's model of how diag(G) depends on d, around the G
 // that stands, while that still moves d.
 func (c *precisionIteration) predict() {
-	if _, ok := c.problem.Gram.(linalg.MultilevelKernel); ok && !c.enabled(CoarseKernels) {
-		return // the model is one on a coarser kernel
+	if _, lowRank := c.problem.Gram.(linalg.MultilevelKernel); lowRank {
+		return // where a refresh costs little
 	}
 	p := &c.prediction
 	if square := p.logStep * p.logStep; square > 0 && !math.IsInf(square, 1) {

@@ -152,19 +152,6 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestLaw: the law of a site has the site's mean and variance, which come from
-// the Gaussian side; at the fixed point both sides agree.
-func TestLaw(t *testing.T) {
-	_, s := readable(t, 5)
-	var mean, variance []float64
-	for i := range s.Sites() {
-		law := s.Distribution(i)
-		mean, variance = append(mean, law.Mean()), append(variance, law.Var())
-	}
-	same(t, "mean", mean, s.Mean, 1e-8)
-	same(t, "variance", variance, s.Var, 1e-8)
-}
-
 // TestExamples: what is spread over examples stands where their site stands.
 func TestExamples(t *testing.T) {
 	p, s := readable(t, 6)
@@ -180,60 +167,6 @@ func TestExamples(t *testing.T) {
 	// K alone takes 8 M^2 bytes.
 	if bytes := s.Bytes(); bytes < 8*30*30 || bytes > 8*30*30*10 {
 		t.Errorf("%d bytes for 30 sites", bytes)
-	}
-}
-
-// TestTestError holds the .632 family to its definition, term by term, in every
-// case of its formula: targets that follow the inputs, and targets that are all
-// noise, where the left-out error exceeds the no-information rate.
-func TestTestError(t *testing.T) {
-	p, s := readable(t, 7)
-	rng := rand.New(rand.NewPCG(16, 8))
-	noise := p
-	noise.Y = normals(rng, len(p.Y))
-	lost := mustConverge(t, noise, solver.Settings{})
-	seen := map[string]int{}
-	for _, c := range []struct {
-		name     string
-		problem  solver.Problem
-		solution *solver.Solution
-		fit      []float64
-	}{
-		{"mean", p, s, s.Mean},
-		{"zero", p, s, make([]float64, 30)},
-		{"random", p, s, normals(rng, 30)},
-		{"against", p, s, times(-3, s.Mean)},
-		{"noise/mean", noise, lost, lost.Mean},
-		{"noise/timid", noise, lost, times(0.1, lost.Mean)},
-		{"noise/timidly against", noise, lost, times(-0.1, lost.Mean)},
-	} {
-		for _, test := range allTests() {
-			t.Run(c.name+"/"+test.Name(), func(t *testing.T) {
-				n := float64(len(c.problem.Y))
-				leftOut, _ := c.solution.LeftOut(test)
-				apparent, shuffled := 0.0, 0.0
-				for a, y := range c.problem.Y {
-					apparent += test.Value(c.fit[p.Site[a]], y) / n
-					for b := range p.Y {
-						shuffled += test.Value(c.fit[p.Site[b]], y) / (n * n)
-					}
-				}
-				plus, which := err632plus(leftOut, apparent, shuffled)
-				seen[which]++
-				got := c.solution.ErrorEstimates(test, c.fit)
-				sameNumber(t, "left out", got.LeftOut, leftOut, 1e-13)
-				sameNumber(t, "apparent", got.Apparent, apparent, 1e-12)
-				sameNumber(t, "no information", got.NoInformation, shuffled, 1e-12)
-				sameNumber(t, ".632", got.Err632, 0.368*apparent+0.632*leftOut, 1e-12)
-				sameNumber(t, ".632+", got.Err632Plus, plus, 1e-12)
-			})
-		}
-	}
-	for _, which := range []string{"between", "worse than no information", "no overfitting",
-		"worse than shuffled"} {
-		if seen[which] == 0 {
-			t.Errorf("no case of %q", which)
-		}
 	}
 }
 

@@ -15,7 +15,6 @@ type run struct {
 	problem   Problem
 	settings  Settings
 	quadratic []loss.Quadratic
-	onCoarser bool // the kernel is coarser than that of the problem posed
 	began     time.Time
 }
 

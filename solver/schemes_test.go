@@ -1,20 +1,14 @@
 package solver_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/dataset"
-	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 	"bootbench/svm"
 )
@@ -123,94 +117,6 @@ func TestAlwaysPresent(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// classifier is a part of an embedded set for a margin loss: standardised inputs,
-// gamma = 0.5/d.
-func classifier(t *testing.T, name string, n int, l loss.Loss) solver.Problem {
-	t.Helper()
-	set, err := dataset.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i * set.N() / n
-	}
-	part := set.Subset(rows)
-	z, _ := dataset.Standardize(part.X)
-	k, _ := gram(t, kernel.Spec{Gamma: 0.5 / float64(part.D())}, z)
-	return solver.Problem{Gram: k, Y: part.Y, Loss: l}
-}
-
-// TestClassifiersWithoutReplacement holds the theory of margin losses to 2000
-// retrainings under schemes without replacement: errors within 4 standard errors
-// and 6% (measured: up to 4%); means within 0.07 standard deviations (0.05);
-// standard deviations within a share that is half above what was measured, 4 to
-// 12%; votes within 0.02 (0.012). With 20 folds an example is left out 100 times,
-// so that out-of-bag votes have a Monte-Carlo error of up to 0.05.
-func TestClassifiersWithoutReplacement(t *testing.T) {
-	const n = 100
-	for _, c := range []struct {
-		loss      loss.Loss
-		cost      float64
-		scheme    resample.Scheme
-		deviation float64
-	}{
-		{loss.Hinge{C: 1}, 1, resample.Bernoulli{Rate: 0.632}, 0.1},
-		{loss.Hinge{C: 1}, 1, resample.Subsample{Size: 63, N: n}, 0.075},
-		{loss.Hinge{C: 1}, 1, resample.KFold{Folds: 5, N: n}, 0.065},
-		{loss.HardMargin{}, math.Inf(1), resample.Subsample{Size: 63, N: n}, 0.13},
-		{loss.HardMargin{}, math.Inf(1), resample.KFold{Folds: 20, N: n}, 0.18},
-	} {
-		t.Run(c.loss.Name()+"/"+c.scheme.Name(), func(t *testing.T) {
-			p := classifier(t, "sonar", n, c.loss)
-			r := retrain.Problem{Y: p.Y, Plan: resample.Resamples{Scheme: c.scheme, Seed: 23, Y: p.Y}}
-			margin := retrain.Margin(p.Gram.(*linalg.Sym), c.cost, loss.ClassWeights{}, false, 0)
-			tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
-			f := make([][]float64, n)
-			mc, err := retrain.Run(context.Background(), r,
-				retrain.Single(retrain.Predicting(margin, nil, len(p.Y), blas64.General{})),
-				retrain.Settings{Resamples: 2000, Tests: tests, OnFit: func(_ int, _, at []float64) {
-					for i, v := range at {
-						f[i] = append(f[i], v)
-					}
-				}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Law = c.scheme
-			s := mustConverge(t, p, solver.Settings{})
-			for i, test := range tests {
-				got, _ := s.LeftOut(test)
-				want := mc.LeftOut[i]
-				t.Logf("%s: theory %.4f, retraining %.4f +- %.4f", test.Name(), got, want.Error, want.SE)
-				if math.Abs(got-want.Error) > 4*want.SE+0.06*want.Error {
-					t.Errorf("left-out %s: theory %.4f, retraining %.4f +- %.4f", test.Name(), got, want.Error, want.SE)
-				}
-			}
-			sd := roots(mc.Var)
-			checkWithin(t, "means", rms(s.Mean, mc.Mean, sd), 0.07)
-			checkWithin(t, "deviations", rms(roots(s.Var), sd, sd), c.deviation)
-			ones := make([]float64, n)
-			for i := range ones {
-				ones[i] = 1
-			}
-			percentile, err := s.PercentileIntervals(0.8)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range percentile { // trainers meet the margin up to their tolerance
-				percentile[i].Low -= 1e-3
-				percentile[i].High += 1e-3
-			}
-			if held := share(percentile, f); held < 0.78 || held > 0.95 {
-				t.Errorf("percentile intervals of level 0.8 hold %.3f", held) // more than 0.8 where they end in atoms
-			}
-			checkWithin(t, "votes", rms(s.Votes(), mc.Vote, ones), 0.02)
-			checkWithin(t, "out-of-bag votes", rms(s.OutOfBag().Vote, mc.OutOfBag.Vote, ones), 0.07)
-		})
 	}
 }
 

@@ -41,13 +41,12 @@ func MethodByName(name string) (Method, error) {
 // any it is the plain iteration, which refreshes G exactly at every sweep.
 type Accelerations int
 
-// SinglePrecision and CoarseKernels are of all losses, RankUpdates and DiagPrediction of the
-// square loss, the others of all but that.
+// SinglePrecision is of all losses, RankUpdates and DiagPrediction are of the square loss, the others of
+// all but that.
 const (
 	SinglePrecision Accelerations = 1 << iota // refreshes in single precision while others must follow
 	RankUpdates                               // updates of low rank when few sites move (M03-65)
 	DiagPrediction                            // steps on a model of diag(G) between refreshes (M03 appendix A)
-	CoarseKernels                             // coarser kernels within a low-rank one
 	InnerIterations                           // iterations of m_c and V_c between refreshes
 	Anderson                                  // Anderson acceleration of sweeps
 	Newton                                    // Newton's method, and continuation
@@ -66,11 +65,6 @@ type Settings struct {
 	// place of Start; default: none
 	From *Solution
 	Seed uint64 // of the random subset that the start value is computed from; default 0
-
-	// StallLimit is the number of sweeps without a smaller residual (square loss) or
-	// distance between cavities after which a solve ends as Stalled; default 12
-	// and 60.
-	StallLimit int
 
 	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
 	// matrix and its engine; default: what the system has left. Newton's method, and
@@ -120,8 +114,6 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("no method %d", int(s.Method))
 	case s.Disable < 0 || s.Disable > AllAccelerations:
 		return s, badProblem("no accelerations %d", int(s.Disable))
-	case s.StallLimit < 0:
-		return s, badProblem("stall limit is %d, must be at least 1", s.StallLimit)
 	case s.Start != nil && len(s.Start) != sites:
 		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
 	}
@@ -131,12 +123,4 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		}
 	}
 	return s, nil
-}
-
-// stallLimit is StallLimit or its default.
-func (s *Settings) stallLimit(limit int) int {
-	if s.StallLimit > 0 {
-		return s.StallLimit
-	}
-	return limit
 }

@@ -158,18 +158,13 @@ func (s *siteModel) cavities(dst Cavities, p SiteParams) {
 
 // cavityFields computes m_c and V_c only.
 func (s *siteModel) cavityFields(dst Cavities, p SiteParams) {
-	s.cavityFieldsBy(dst, p, s.engine.MulVecSquaredOffDiag)
-}
-
-// cavityFieldsBy is cavityFields with the given product with G o G.
-func (s *siteModel) cavityFieldsBy(dst Cavities, p SiteParams, squares func(dst, x []float64)) {
 	_, b := s.engine.Diag()
 	mean, logV := dst.mean(), dst.logV()
 	s.engine.MulVecOffDiag(s.off, p.G)
 	for i, v := range s.off {
 		mean[i] = v / b[i]
 	}
-	squares(s.off, p.U)
+	s.engine.MulVecSquaredOffDiag(s.off, p.U)
 	for i, v := range s.off {
 		variance := math.Max(v/(b[i]*b[i]), s.minVar[i])
 		mean[i] /= s.scale(variance)

@@ -25,21 +25,10 @@ type spectrum struct {
 	share float64
 }
 
-// newSpectrum takes the subset of sites with the given seed.
+// newSpectrum takes a subset of the sites with the given seed, or all where they are few.
 func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
-	return subsampleSpectrum(k, seed, min(enoughSites, max(fewSites, k.N()/subsetFactor)))
-}
-
-// smallSpectrum takes a small subset.
-func smallSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
-	return subsampleSpectrum(k, seed, fewSites)
-}
-
-// subsampleSpectrum takes a subset of the given size, or all sites where there are
-// fewer.
-func subsampleSpectrum(k linalg.Kernel, seed uint64, size int) (spectrum, error) {
 	n := k.N()
-	size = min(n, size)
+	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
 	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])
 	for i := range w {
 		w[i] = math.Max(w[i], 0)

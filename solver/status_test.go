@@ -130,33 +130,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestProgress: every sweep is told, in order, with the residual that decides.
-func TestProgress(t *testing.T) {
-	var told []solver.Sweep
-	s := mustConverge(t, ordinary(),
-		solver.Settings{Progress: func(sweep solver.Sweep) { told = append(told, sweep) }})
-	count := map[string]int{}
-	for i, sweep := range told {
-		count[sweep.Kind]++
-		if sweep.Number != i+1 || sweep.Elapsed < 0 || (i > 0 && sweep.Elapsed < told[i-1].Elapsed) {
-			t.Errorf("sweep %d: %+v", i+1, sweep)
-		}
-		if last := i == len(told)-1; last != (sweep.Residual <= solver.DefaultTolerance) {
-			t.Errorf("sweep %d of %d: residual %g", i+1, len(told), sweep.Residual)
-		}
-	}
-	if told[len(told)-1].Residual != s.Residual {
-		t.Errorf("residual %g told, %g kept", told[len(told)-1].Residual, s.Residual)
-	}
-	r := s.Stats.Refreshes
-	if count["exact"] != r.Exact || count["woodbury"] != r.Woodbury || len(count) > 2 {
-		t.Errorf("told %v, counted %+v", count, r)
-	}
-	if s.Stats.Sweeps != r.Exact+r.Woodbury+r.Diagonal {
-		t.Errorf("%d sweeps of %+v", s.Stats.Sweeps, r)
-	}
-}
-
 // TestBrokenRefresh: when G cannot follow d, the answer is that of the sweep before.
 func TestBrokenRefresh(t *testing.T) {
 	third := &faulty{failAt: func(refresh int) bool { return refresh == 3 }}

@@ -160,16 +160,6 @@ func isFixedPoint(t *testing.T, p solver.Problem, s *solver.Solution) {
 	}
 }
 
-// TestNearCopiesUndetermined: of two inputs that differ by e in K, a hard margin at a large
-// ratio wants G to some digits of e, of which rounding of K leaves four for e of 1e-12: that is
-// found, not only that the iteration stalls. A jitter makes the problem regular.
-func TestNearCopiesUndetermined(t *testing.T) {
-	p := overlap{"rings,n=100,seed=3,d=5", 8, loss.HardMargin{}, 20, nearCopies}.problem(t)
-	stopped(t, mustSolve(t, p, solver.Settings{}), nil, solver.Undetermined)
-	p.Gram.(*linalg.Sym).AddDiag(1e-4)
-	mustConverge(t, p, solver.Settings{})
-}
-
 // TestHingeAtNearCopies: a hinge loss at inputs that nearly repeat, where acceleration and
 // continuation go round between two branches, is solved by damped sweeps: to what plain sweeps
 // find, and to a fixed point in 300 bits. Tolerance: the residual of 1e-6, and slow directions.

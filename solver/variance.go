@@ -4,15 +4,12 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-
-	"bootbench/linalg"
 )
 
 // Limits of the linear solve for the variances.
 const (
-	varianceTol          = 1e-3 // residual relative to the right side, in tolerances of the solve
-	varianceIterations   = 500
-	minTwoLevelReduction = 0.03 // of the residual per correction on a coarser kernel, at most
+	varianceTol        = 1e-3 // residual relative to the right side, in tolerances of the solve
+	varianceIterations = 500
 )
 
 // variances solves the linear system for the sites' part u = -lambda of the
@@ -79,7 +76,7 @@ type varianceSystem struct {
 // raised, the off-diagonal products that the read-outs need come with it.
 func (l *varianceSystem) solve(u []float64) bool {
 	tol := varianceTol * l.settings.Tolerance
-	positive := l.solveCoarse(u, tol) || l.pcg(l.engine, u, l.offDiag, l.t0, tol)
+	positive := l.pcg(u, tol)
 	raised := false
 	for i, v := range u {
 		if !(v >= 0) {
@@ -92,67 +89,14 @@ func (l *varianceSystem) solve(u []float64) bool {
 	return positive && !raised
 }
 
-// solveCoarse is solveTwoLevel by the coarser kernel within the engine's.
-func (l *varianceSystem) solveCoarse(u []float64, tol float64) bool {
-	if !l.enabled(CoarseKernels) {
-		return false
-	}
-	coarse := coarseOf(l.engine)
-	return coarse != nil && l.solveTwoLevel(coarse, u, tol)
-}
-
-// solveTwoLevel solves the system by cheaper products near the engine's, and
-// corrects by what that leaves, for as long as it pays. It reports false where it does not.
-func (l *varianceSystem) solveTwoLevel(coarse linalg.Engine, u []float64, tol float64) bool {
-	n := len(u)
-	residual, step, product := make([]float64, n), make([]float64, n), make([]float64, n)
-	if !l.pcg(coarse, u, product, l.t0, coarseTol) {
-		return false
-	}
-	for last := 1.0; ; {
-		relative := l.residual(residual, u)
-		reduction := relative / last
-		if !(reduction < minTwoLevelReduction) || !l.pcg(coarse, step, product, residual, coarseTol) {
-			return false
-		}
-		floats.Add(u, step)
-		floats.Add(l.offDiag, product)
-		if relative*reduction <= tol {
-			return true
-		}
-		last = relative
-	}
-}
-
-// residual computes what u leaves of the system, and its size relative to u - t0, in the
-// norm of 1/t.
-func (l *varianceSystem) residual(dst, u []float64) float64 {
-	l.engine.MulVecSquaredOffDiag(l.offDiag, u)
-	l.Stats.Linear++
-	left, size := 0.0, 0.0
-	for i, v := range u {
-		dst[i] = l.t0[i] + l.t[i]*l.offDiag[i] - l.diag[i]*v
-		if l.t[i] > 0 {
-			left += dst[i] * dst[i] / l.t[i]
-			size += (v - l.t0[i]) * (v - l.t0[i]) / l.t[i]
-		}
-	}
-	if !(left > 0) {
-		return 0
-	}
-	return math.Sqrt(left / size)
-}
-
-// pcg solves u = t0 + t o (W u), W by its products w, by conjugate gradients
+// pcg solves u = t0 + t o (W u) by conjugate gradients
 // on the symmetric form (I - s W s) x = s W t0, u = t0 + s x, s = t^1/2,
 // preconditioned by its diagonal, until the residual has fallen to tol times its first.
-// product is W u without the diagonal of W. It reports false when the matrix is not
-// positive definite.
-func (l *varianceSystem) pcg(w linalg.Engine, u, product, t0 []float64, tol float64) bool {
-	n := len(u)
+// It reports false when the matrix is not positive definite.
+func (l *varianceSystem) pcg(u []float64, tol float64) bool {
+	n, w, product, t0 := len(u), l.engine, l.offDiag, l.t0
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n)
-	coarser := w != l.engine // whose products hardly count
 	positive := true
 	for i := range s {
 		s[i] = math.Sqrt(l.t[i])
@@ -168,9 +112,7 @@ func (l *varianceSystem) pcg(w linalg.Engine, u, product, t0 []float64, tol floa
 		if !positive || floats.Dot(residual, residual) <= goal {
 			break
 		}
-		if !coarser {
-			l.Stats.Linear++
-		}
+		l.Stats.Linear++
 		last := rho
 		rho = 0
 		for i, v := range residual {

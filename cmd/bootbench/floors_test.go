@@ -49,7 +49,7 @@ var floors = map[string][]string{
 	"bench": {"blas", "dataset", "gp", "internal/null", "kernel", "linalg", "loo", "loss", "model",
 		"resample", "retrain", "solver", "svm"},
 	"internal/null": {},
-	"bench/paper":   {"dataset", "kernel", "loo", "loss", "model", "resample", "retrain", "solver", "svm"},
+	"bench/paper":   {"dataset", "kernel", "loss", "model", "resample", "retrain", "solver"},
 	"report": {"bench", "bench/paper", "blas", "calibration", "dataset", "internal/null", "kernel", "linalg",
 		"loss", "solver"},
 	usageDir:   {},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"bootbench/bench"
 	"bootbench/bench/paper"
 	"bootbench/dataset"
 	"bootbench/loss"
@@ -24,14 +23,14 @@ type paperRun struct {
 	out      *output
 }
 
-// paperFigures are the figures, in the order of the papers, and the tables of times.
+// paperFigures are the figures, in the order of the papers.
 var paperFigures = []struct {
 	id  string
 	run func(p *paperRun) ([]*report.Figure, error)
 }{
 	{"m03-1-left", (*paperRun).regression}, {"m03-1-right", (*paperRun).robust}, {"m03-2", (*paperRun).moments},
 	{"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification},
-	{"m04-1-right", (*paperRun).fields}, {"times", (*paperRun).times},
+	{"m04-1-right", (*paperRun).fields},
 }
 
 // paperStudy computes what the figures of both papers show, theory beside retraining.
@@ -142,26 +141,4 @@ func (p *paperRun) classification() ([]*report.Figure, error) {
 func (p *paperRun) fields() ([]*report.Figure, error) {
 	f, err := paper.SonarFields(p.ctx, p.settings)
 	return oneFigure(fieldFigure, f, err)
-}
-
-// times are tables; there is no figure.
-func (p *paperRun) times() ([]*report.Figure, error) {
-	const resamples = 20 // their errors are not in the table
-	cases, err := bench.DefaultCases([]int{250, 500, 1000})
-	if err != nil {
-		return nil, err
-	}
-	times, err := bench.Compare(p.ctx, cases, bench.Settings{Resamples: resamples, Seed: p.settings.Seed,
-		Workers: p.settings.Workers}, nil)
-	if err != nil {
-		return nil, err
-	}
-	leaveOneOut, err := paper.LeaveOneOutTable(p.ctx, p.settings)
-	if err != nil {
-		return nil, err
-	}
-	if err := writeTimes(p.out, times); err != nil {
-		return nil, err
-	}
-	return nil, writeLeaveOneOut(p.out, leaveOneOut)
 }

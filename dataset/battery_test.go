@@ -421,7 +421,7 @@ func TestTablesRefused(t *testing.T) {
 		"cell beyond names": {"d.csv", []byte("a,y,\n1,2,\n3,4,5\n"), Options{},
 			[]string{"line 3", `"5"`, "no name"}},
 		"Excel":         {"d.csv", append([]byte("PK\x03\x04"), 0, 0), Options{}, []string{"Excel", "CSV"}},
-		"Excel by name": {"d.xlsx", nil, Options{}, []string{"unknown extension", "save a sheet or a table as CSV"}},
+		"Excel by name": {"d.xlsx", nil, Options{}, []string{"unknown extension", "save a sheet"}},
 		"Parquet": {"d.parquet", []byte("PAR1\x15\x00"), Options{},
 			[]string{"not a Parquet file, or damaged"}},
 		"UTF-16":            {"d.csv", []byte("\xff\xfea\x00,\x00"), Options{}, []string{"UTF-16", "UTF-8"}},

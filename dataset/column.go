@@ -80,11 +80,8 @@ func isMissing(cell string) bool {
 
 // numberOf is the number of a text, a new one if it was not seen before.
 func (c *column) numberOf(cell string, zeroUnseen bool) (int, error) {
-	if k, ok := c.number[cell]; ok {
-		return k, nil
-	}
-	s := utf8Text(cell)
-	switch k, ok := c.number[s]; {
+	k, ok := c.number[cell]
+	switch {
 	case ok:
 		return k, nil
 	case c.others == othersAlike:
@@ -94,13 +91,14 @@ func (c *column) numberOf(cell string, zeroUnseen bool) (int, error) {
 		return unseenText, nil
 	case c.others == othersRefused:
 		return 0, fmt.Errorf(
-			"%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(s),
+			"%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(cell),
 			listTexts(c.texts))
 	}
 	if c.number == nil {
 		c.number = map[string]int{}
 	}
-	k := len(c.texts)
+	s := strings.Clone(cell) // not the line that it is part of
+	k = len(c.texts)
 	c.number[s], c.texts = k, append(c.texts, s)
 	return k, nil
 }
@@ -108,16 +106,16 @@ func (c *column) numberOf(cell string, zeroUnseen bool) (int, error) {
 // textBytes is the memory of a text that is kept, with what finds it.
 func textBytes(s string) int { return len(s) + 64 }
 
-// utf8Text copies a text; what is not UTF-8 is read as Latin-1.
+// utf8Text is a text in UTF-8; what is not is read as Latin-1.
 func utf8Text(cell string) string {
 	if utf8.ValidString(cell) {
-		return strings.Clone(cell)
+		return cell
 	}
 	runes := make([]rune, len(cell))
 	for i := range len(cell) {
 		runes[i] = rune(cell[i])
 	}
-	return string(runes)
+	return strings.TrimSpace(string(runes))
 }
 
 // flagText writes a text as a shell wants it after a flag.
@@ -178,9 +176,9 @@ func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
 	for j, cell := range cells {
-		h := strings.TrimSpace(utf8Text(cell))
+		h := strings.TrimSpace(strings.ReplaceAll(utf8Text(strings.Clone(cell)), "\ufeff", ""))
 		if j == 0 { // a line that starts with # is a comment
-			h = strings.TrimLeft(h, "\ufeff# ")
+			h = strings.TrimLeft(h, "# ")
 		}
 		names[j] = h
 		if h == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1 {

@@ -209,9 +209,12 @@ var foreign = []struct{ lead, cure string }{
 	{"BZh", "compressed with bzip2: decompress it first, or use gzip or zstd"},
 	{"\xff\xfe", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
 	{"\xfe\xff", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
-	{"<", "a web page or XML: save its table as CSV"},
+	{"<!doctype", "a web page: save its table as CSV"},
+	{"<html", "a web page: save its table as CSV"},
+	{"<?xml", "XML: save the table as CSV"},
 	{"{\"", "JSON: save the table as CSV"},
-	{"[", "JSON: save the table as CSV"},
+	{"[{", "JSON: save the table as CSV"},
+	{"[[", "JSON: save the table as CSV"},
 	{"@relation", "an ARFF file: delete the lines that start with @ and name it .csv"},
 }
 

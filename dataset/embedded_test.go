@@ -76,16 +76,3 @@ func TestEmbeddedContent(t *testing.T) {
 		requireRoundTrip(t, s)
 	}
 }
-
-func TestOpenRefusesUnknownNames(t *testing.T) {
-	_, err := Open("iris")
-	wantError(t, err, "iris: ", "boston", "pima")
-}
-
-func TestOpenGivesAFreshSet(t *testing.T) {
-	a, _ := Open("crabs")
-	a.X.Data[0] = -1
-	if b, _ := Open("crabs"); b.X.Data[0] != 8.1 {
-		t.Error("a change to one opened set shows in the next")
-	}
-}

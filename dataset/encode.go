@@ -47,8 +47,11 @@ func (t *table) set(Options) (*Set, error) {
 		RowNames: gather(t.rowNames, rows), Notes: t.notes, encoding: e}
 	set.Task = guessTask(set.Y)
 	if y.kind == texts {
-		return set, set.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive,
-			func(v float64) string { return y.texts[int(v)] })
+		if err := set.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive,
+			func(v float64) string { return y.texts[int(v)] }); err != nil {
+			return nil, err
+		}
+		return set, set.Check(Regression) // rows of a class may have been left out
 	}
 	return set, set.checkTargets(t.opt.Positive)
 }
@@ -77,7 +80,8 @@ func (t *table) settle() error {
 		case c.role != asFeature:
 		case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
 			return &Error{Column: c.name,
-				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, commas beside points): "+
+				Err: fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
+					"commas beside points): "+
 					"write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), flagText(c.name))}
 		case c.missing == t.rows:
 			c.role = unused

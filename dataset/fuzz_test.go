@@ -43,8 +43,8 @@ func requireSound(t *testing.T, s *Set, err error) {
 		func(h string) bool { return !isNumeric(h) && !isMissing(h) }) {
 		return // such names are read as numbers
 	}
-	if strings.HasPrefix(s.Features[0], "#") {
-		return // written first, such a name starts a comment
+	if strings.HasPrefix(s.Features[0], "#") || refuseForeign([]byte(s.Features[0])) != nil {
+		return // written first, such a name starts a comment or a file of another kind
 	}
 	requireRoundTrip(t, s)
 }
@@ -58,6 +58,7 @@ func FuzzTable(f *testing.F) {
 		"a;b;y\n1,5;u;no\n2;v;yes\n?;u;no\n", "a b y\n1 2 3 4\n5 6 7 8\n", "# a y\n 1  2\n 3  4 \n",
 		"0,1,2,3\n5,6,7,8\n1,2,3,4\n",
 		",t,y\nr,\"x\n\"\"\",1\ns,NA,2\n", "a\ty\t\n1\t2\t\n\t\t\n3\t4\t\n", "t,y\nu,1\nv,2\nw,3\n",
+		"a,y\n1,no\n?,yes\n2,no\n",
 	} {
 		for option := range byte(16) {
 			f.Add([]byte(seed), option)
@@ -129,8 +130,9 @@ func FuzzNPY(f *testing.F) {
 		s, err := readNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
 		e := train.Encoding()
-		if t2, err := readArray(bytes.NewReader(data), "fuzz", opt, func(t *table) error { return t.planInputs(e) }); err == nil {
-			in, err := asInputs(t2, "fuzz", e, opt)
+		plan := func(t *table) error { return t.planInputs(e) }
+		if read, err := readArray(bytes.NewReader(data), "fuzz", opt, plan); err == nil {
+			in, err := asInputs(read, "fuzz", e, opt)
 			requireInputs(t, in, err, train)
 		}
 	})

@@ -76,7 +76,7 @@ func TestReadLIBSVMSparse(t *testing.T) {
 	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
 	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
 	x := s.Sparse
-	if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.X.Rows != 0 || s.Task != Classification {
+	if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.Task != Classification {
 		t.Fatalf("read %+v", s)
 	}
 	if !slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) ||
@@ -95,35 +95,6 @@ func TestStorageRule(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-}
-
-// TestReadLIBSVMStopsAtTheLimit: the reader refuses at the line that passes the
-// limit, and reads no further than its buffer.
-func TestReadLIBSVMStopsAtTheLimit(t *testing.T) {
-	endless := &repeated{text: []byte("1 1:1 2:2\n")}
-	// 16 bytes a row and 24 for its entries, 32 for two features: 99 rows fit
-	_, err := readLIBSVM(endless, "f.svm", Options{MaxBytes: 4000})
-	wantError(t, err, "f.svm: line 100: too large: 100 rows with 200 entries in 2 columns", "limit is 3.906 KiB")
-	if !errors.Is(err, ErrMemory) {
-		t.Errorf("%v is not ErrMemory", err)
-	}
-	if most := 4 * sampleBytes; endless.read > most {
-		t.Errorf("%d bytes are read, not %d", endless.read, most)
-	}
-}
-
-// repeated is a text without end, and what was read of it.
-type repeated struct {
-	text []byte
-	read int
-}
-
-func (r *repeated) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = r.text[(r.read+i)%len(r.text)]
-	}
-	r.read += len(p)
-	return len(p), nil
 }
 
 // TestWriteLIBSVM: what is written reads back bit by bit, held either way, even

@@ -46,10 +46,11 @@ func openArray(f *source, opt Options) (*arrays, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &arrays{parts: []*array{a}, head: header{names: numbered("x", a.cols), headless: true, array: true}}, nil
+	head := header{names: numbered("x", a.cols), headless: true, array: true}
+	return &arrays{parts: []*array{a}, head: head}, nil
 }
 
-// openArchive reads the headers of an .npz archive with the arrays X and y, side by side. New inputs need no y.
+// openArchive reads the headers of an .npz archive with the arrays X and y. New inputs need no y.
 func openArchive(f *source, opt Options) (*arrays, error) {
 	archive, err := zip.NewReader(f.file, f.size)
 	if err != nil {

@@ -42,7 +42,8 @@ func openParquet(f *source) (*parquetRows, error) {
 		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
 	}
 	r := &parquetRows{head: header{array: true, refused: map[string]string{}}, file: file,
-		groups: parquet.MultiRowGroup(file.RowGroups()...).Rows(), leaves: make([]leaf, len(file.Schema().Columns())), buffer: make([]parquet.Row, 64)}
+		groups: parquet.MultiRowGroup(file.RowGroups()...).Rows(),
+		leaves: make([]leaf, len(file.Schema().Columns())), buffer: make([]parquet.Row, 64)}
 	nodes := file.Root().Columns()
 	if k := slices.IndexFunc(nodes, func(c *parquet.Column) bool { return c.Name() == pandasIndex }); k >= 0 {
 		nodes = slices.Insert(slices.Delete(slices.Clone(nodes), k, k+1), 0, nodes[k])

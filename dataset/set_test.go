@@ -35,19 +35,6 @@ func small() *Set {
 	}
 }
 
-func TestSubsetCopies(t *testing.T) {
-	s := small()
-	sub := s.Subset([]int{2, 0, 2})
-	if !slices.Equal(sub.X.Data, []float64{3, 30, 1, 10, 3, 30}) ||
-		!slices.Equal(sub.Y, []float64{2.5, 0.5, 2.5}) {
-		t.Fatalf("subset is %v, %v", sub.X.Data, sub.Y)
-	}
-	sub.X.Data[0], sub.Y[0] = -1, -1
-	if s.X.At(2, 0) != 3 || s.Y[2] != 2.5 {
-		t.Fatal("the subset shares memory with the set")
-	}
-}
-
 func TestSplitIsAPartition(t *testing.T) {
 	s := small()
 	for n := 0; n <= 4; n++ {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"bootbench/internal/need"
 )
 
 // write puts a file into a fresh directory and returns its path.
@@ -148,16 +146,6 @@ func TestLoadInputs(t *testing.T) {
 	} {
 		_, err := LoadInputs(c.path, train, opt)
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
-	}
-}
-
-func TestLoadInputsOfTheTrainingSetItself(t *testing.T) {
-	for _, name := range []string{"pima", "synthetic:waves,n=9"} {
-		train := need.One(Load(name, Options{}))(t)
-		in, err := LoadInputs(name, train, Options{})
-		if err != nil || !slices.Equal(in.X.Data, train.X.Data) || !slices.Equal(in.Y, train.Y) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

@@ -102,25 +102,6 @@ func TestBlobsBestError(t *testing.T) {
 	}
 }
 
-func TestCheckerFields(t *testing.T) {
-	const n = 20000
-	clean := generate(t, "synthetic:checker,n=20000,noise=0")
-	noisy := generate(t, "synthetic:checker,n=20000,noise=0.2")
-	flipped := 0
-	for i, y := range clean.Y {
-		x := clean.X.Row(i)
-		if sign := math.Sin(math.Pi*x[0]) * math.Sin(math.Pi*x[1]); sign*y < 0 {
-			t.Fatalf("label %v at %v", y, x)
-		}
-		if noisy.Y[i] != y {
-			flipped++
-		}
-	}
-	if got := float64(flipped) / n; math.Abs(got-0.2) > 5*math.Sqrt(0.16/n) {
-		t.Errorf("%v of the labels are flipped", got)
-	}
-}
-
 func TestGenerateRefusesAZeroSpecification(t *testing.T) {
 	_, err := Synthetic{}.Generate(Options{})
 	wantError(t, err, "no generator")

@@ -129,8 +129,8 @@ func (t *table) add(cells []cell, number int) error {
 		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
 	}
 	row, k := t.addRow(), 0
-	if err := t.opt.fits(8*float64(t.rows)*float64(t.features)+float64(t.texts), "%d rows of %d columns and their texts", t.rows,
-		t.features); err != nil {
+	bytes := 8*float64(t.rows)*float64(t.features) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, t.features); err != nil {
 		return at.error("", err)
 	}
 	for j, x := range cells {
@@ -167,7 +167,7 @@ func (x cell) asText() string {
 }
 
 func (t *table) addRowName(name string) {
-	t.rowNames = append(t.rowNames, printable(utf8Text(name)))
+	t.rowNames = append(t.rowNames, strings.Clone(printable(utf8Text(name))))
 	t.texts += textBytes(name)
 }
 
@@ -186,13 +186,13 @@ func (t *table) value(c *column, x cell) (float64, error) {
 			return 0, fmt.Errorf("%s is beyond the range of a float64", quote(x.text))
 		}
 	}
-	text := x.asText()
+	text := utf8Text(x.asText())
 	switch {
 	case isMissing(text):
 		return math.NaN(), nil
 	case c.kind == numbers:
-		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for texts, "+
-			"--drop leaves the column out)", quote(text), flagText(c.name))
+		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for "+
+			"texts, --drop leaves the column out)", quote(text), flagText(c.name))
 	}
 	c.kind = texts
 	before := len(c.texts)

@@ -79,18 +79,6 @@ func TestReadersReportAFailingStream(t *testing.T) {
 	wantError(t, err, "f: ", "wire")
 }
 
-func TestReadTableKeepsToItsMemory(t *testing.T) {
-	text := "a,b,y\n" + strings.Repeat("1,2,3\n1,2,4\n", 50)
-	if _, err := ReadTable(strings.NewReader(text), "f", Options{MaxBytes: 1600}); err != nil {
-		t.Errorf("100 x 2 numbers fit in 1600 bytes: %v", err)
-	}
-	_, err := ReadTable(strings.NewReader(text), "f", Options{MaxBytes: 1599})
-	wantError(t, err, "100 rows", "2 columns")
-	if !errors.Is(err, ErrMemory) {
-		t.Errorf("%v is not ErrMemory", err)
-	}
-}
-
 func TestCSVRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(2, 6).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "d")
@@ -127,12 +115,6 @@ func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 
 func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(u, v float64) bool { return math.Float64bits(u) == math.Float64bits(v) })
-}
-
-func TestWriteCSVReportsAFailingDestination(t *testing.T) {
-	if err := WriteCSV(full{}, small()); !errors.Is(err, errBroken) {
-		t.Errorf("got %v", err)
-	}
 }
 
 type full struct{}

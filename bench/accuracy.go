@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/dataset"
+	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/model"
@@ -19,18 +21,11 @@ import (
 // AccuracyRow is one point of the survey of the theory's accuracy: a data set, a loss,
 // a kernel width and a ratio.
 type AccuracyRow struct {
-	Data   string  `json:"data"`
-	N      int     `json:"n"`
-	Loss   string  `json:"loss"`
-	Width  float64 `json:"gamma_d"` // gamma times the number of features
-	Scheme string  `json:"scheme"`
-	Ratio  float64 `json:"ratio"`
-
-	Status       string  `json:"status"`
-	Residual     float64 `json:"residual"`
-	TheoryError  float64 `json:"theory_error"`
-	RetrainError float64 `json:"retrain_error"`
-	RetrainSE    float64 `json:"retrain_se"`
+	Setup
+	Width float64 `json:"gamma_d"` // gamma times the number of features
+	Convergence
+	TheoryError null.Float `json:"theory_error"`
+	Retrained
 	// VarianceRatio is the median over sites of the theory's variance over that
 	// of retraining. VarianceError is the root mean square over sites of their
 	// relative difference, the noise of retraining taken off.
@@ -40,7 +35,7 @@ type AccuracyRow struct {
 
 // ErrorOff is the theory's left-out error relative to that of retraining, less
 // one.
-func (c AccuracyRow) ErrorOff() float64 { return c.TheoryError/c.RetrainError - 1 }
+func (c AccuracyRow) ErrorOff() float64 { return float64(c.TheoryError/c.RetrainError) - 1 }
 
 // AccuracySummary says how near theory and retraining are over many cells.
 type AccuracySummary struct {
@@ -60,7 +55,7 @@ func SummarizeAccuracy(cells []AccuracyRow) AccuracySummary {
 		if c.Status == solver.Converged.String() {
 			s.Converged++
 		}
-		if math.Abs(c.TheoryError-c.RetrainError) <= 2*c.RetrainSE {
+		if math.Abs(float64(c.TheoryError-c.RetrainError)) <= 2*float64(c.RetrainSE) {
 			s.WithinTwoSE++
 		}
 		off = append(off, math.Abs(c.ErrorOff()))
@@ -139,13 +134,9 @@ func accuracySubjects() ([]subject, error) {
 	return all, nil
 }
 
-// Accuracy solves and retrains the cells of the survey, in batches, as Compare does its rows.
-func Accuracy(ctx context.Context, cases []Case, s Settings, emit func(AccuracyRow)) ([]AccuracyRow, error) {
-	todo, err := tasks(cases, s, "accuracy", (*experiment).cell)
-	if err != nil {
-		return nil, err
-	}
-	return runAll(ctx, todo, emit)
+// AccuracyTasks solve and retrain the cells of the survey, in batches.
+func AccuracyTasks(cases []Case, s Settings) ([]Task[AccuracyRow], error) {
+	return tasks(cases, s, "accuracy", (*experiment).cell)
 }
 
 // cell computes both sides.
@@ -153,20 +144,15 @@ func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 	if err := x.build(); err != nil {
 		return c, err
 	}
-	s := x.setup()
-	c = AccuracyRow{Data: s.Data, N: s.N, Loss: s.Loss, Width: x.spec.Kernel.Gamma * float64(s.D),
-		Scheme: s.Scheme, Ratio: s.Ratio}
-	x.tell("theory", 0, 1)
+	c.Setup, c.Width = x.setup(), x.spec.Kernel.Gamma*float64(x.spec.Set.D())
 	theory, err := x.model.Solve(ctx, x.scheme, solver.Settings{Tolerance: x.settings.Tolerance,
 		MaxSweeps: x.settings.MaxSweeps})
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return c, err
 	}
-	if theory.Status == solver.Cancelled {
-		return c, ctx.Err()
-	}
-	c.Status, c.Residual = theory.Status.String(), theory.Residual
-	c.TheoryError, _ = theory.LeftOut(x.test)
+	c.Convergence = convergenceOf(theory)
+	leftOut, _ := theory.LeftOut(x.test)
+	c.TheoryError = null.Float(leftOut)
 	variances := slices.Clone(theory.Var)
 	reference, err := x.retrain(ctx, func(ctx context.Context, scheme resample.Scheme,
 		s model.RetrainSettings) (*retrain.Result, error) {
@@ -176,7 +162,7 @@ func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.RetrainError, c.RetrainSE = reference.LeftOut[0].Error, reference.LeftOut[0].SE
+	c.Retrained = retrainedOf(reference)
 	c.VarianceError, c.VarianceRatio = varianceAccuracy(variances, reference).VarianceError,
 		medianRatio(variances, reference)
 	return c, nil

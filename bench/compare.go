@@ -76,21 +76,9 @@ type Progress struct {
 	Done, Total int    // within the phase
 }
 
-// Compare computes the rows of all cases, case by case, size by size, and hands
-// each to emit (which may be nil) as it is finished. Settings, sizes and ratios
-// are checked before any work: what is wrong with them wraps model.ErrInput.
-// When ctx ends, or a row fails, Compare returns the rows that were finished and
-// the error; a row cut short is not among them.
-func Compare(ctx context.Context, cases []Case, s Settings, emit func(CompareRow)) ([]CompareRow, error) {
-	tasks, err := CompareTasks(cases, s)
-	if err != nil {
-		return nil, err
-	}
-	return runAll(ctx, tasks, emit)
-}
-
-// CompareTasks are the rows of Compare, to be computed in any order and by any
-// process.
+// CompareTasks are the rows of all cases, case by case, size by size, to be computed in any order and by
+// any process. Settings, sizes and ratios are checked before any work: what is wrong with them wraps
+// model.ErrInput.
 func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	return tasks(cases, s, "compare", (*experiment).compare)
 }
@@ -127,9 +115,9 @@ func tasks[R any](cases []Case, s Settings, kind string,
 	return all, nil
 }
 
-// runAll computes a row of every task and hands it to emit, which may be nil. When
-// ctx ends, or a task fails, it returns what was finished and the error.
-func runAll[R any](ctx context.Context, tasks []Task[R], emit func(R)) ([]R, error) {
+// Run computes a row of every task. When ctx ends, or a task fails, it returns the rows that were finished
+// and the error; a row cut short is not among them.
+func Run[R any](ctx context.Context, tasks []Task[R]) ([]R, error) {
 	var all []R
 	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
@@ -140,9 +128,6 @@ func runAll[R any](ctx context.Context, tasks []Task[R], emit func(R)) ([]R, err
 			return all, err
 		}
 		all = append(all, row)
-		if emit != nil {
-			emit(row)
-		}
 	}
 	return all, nil
 }

@@ -29,16 +29,19 @@ func small(t testing.TB, path string) model.Spec {
 	return spec
 }
 
-// compared runs a comparison that has to succeed, and checks that emit sees each
-// row once and in order.
+// compare runs a comparison.
+func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, error) {
+	tasks, err := CompareTasks(cases, s)
+	if err != nil {
+		return nil, err
+	}
+	return Run(ctx, tasks)
+}
+
+// compared is that of one that has to succeed.
 func compared(t *testing.T, s Settings, cases ...Case) []CompareRow {
 	t.Helper()
-	var emitted []CompareRow
-	rows := need.One(Compare(t.Context(), cases, s, func(r CompareRow) { emitted = append(emitted, r) }))(t)
-	if a, b := fmt.Sprintf("%+v", rows), fmt.Sprintf("%+v", emitted); a != b { // as text, in which NaN is NaN
-		t.Fatalf("rows %s, emitted %s", a, b)
-	}
-	return rows
+	return need.One(compare(t.Context(), s, cases...))(t)
 }
 
 // TestRows: every figure of every row is there and finite, and the derived ones
@@ -207,22 +210,14 @@ func TestCancel(t *testing.T) {
 					cancel()
 				}
 			}}
-			emitted := 0
-			rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, settings,
-				func(CompareRow) { emitted++ })
-			if !errors.Is(err, context.Canceled) || len(rows) != at.kept || emitted != at.kept {
-				t.Errorf("%d rows, %d emitted, %v", len(rows), emitted, err)
+			rows, err := compare(ctx, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20, 30}})
+			if !errors.Is(err, context.Canceled) || len(rows) != at.kept {
+				t.Errorf("%d rows, %v", len(rows), err)
 			}
 			for _, r := range rows {
 				checkFigures(t, r)
 			}
 		})
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	rows, err := Compare(ctx, []Case{{Spec: spec, Ratio: 1, Sizes: []int{20, 30}}}, Settings{Resamples: 3},
-		func(CompareRow) { cancel() })
-	if !errors.Is(err, context.Canceled) || len(rows) != 1 {
-		t.Errorf("ended between rows: %d rows, %v", len(rows), err)
 	}
 }
 
@@ -251,13 +246,13 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.settings.Progress = func(p Progress) { t.Errorf("work has begun: %+v", p) }
-			rows, err := Compare(t.Context(), []Case{good, c.bad}, c.settings, nil)
+			rows, err := compare(t.Context(), c.settings, good, c.bad)
 			if len(rows) != 0 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%d rows, %v does not say %q", len(rows), err, c.says)
 			}
 		})
 	}
-	if rows, err := Compare(t.Context(), nil, Settings{}, nil); len(rows) != 0 || err != nil {
+	if rows, err := compare(t.Context(), Settings{}); len(rows) != 0 || err != nil {
 		t.Errorf("nothing to do: %v, %v", rows, err)
 	}
 }
@@ -267,8 +262,8 @@ func TestFailedRow(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=30")
 	bad := spec
 	bad.Kernel.Jitter = -1
-	rows, err := Compare(t.Context(), []Case{{Spec: spec, Ratio: 1}, {Spec: bad, Ratio: 1, Sizes: []int{20}}},
-		Settings{Resamples: 3}, nil)
+	rows, err := compare(t.Context(), Settings{Resamples: 3}, Case{Spec: spec, Ratio: 1},
+		Case{Spec: bad, Ratio: 1, Sizes: []int{20}})
 	if len(rows) != 1 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "n = 20") ||
 		!strings.Contains(err.Error(), spec.Set.Name) {
 		t.Errorf("%d rows, %v", len(rows), err)

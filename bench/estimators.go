@@ -25,16 +25,11 @@ import (
 // is split at random many times, the classifier trained on one part, and the
 // estimates from that part set against its error on the other.
 type EstimatorSettings struct {
-	Train  int    // examples to train on, at least 2 and less than there are
-	Splits int    // default DefaultSplits
-	Folds  int    // of cross-validation; default 10
+	Train  int // examples to train on, at least 2 and less than there are
+	Splits int
+	Folds  int    // of cross-validation
 	Seed   uint64 // of splits and folds
-	// Progress, if set, is told how many splits are done.
-	Progress func(done, total int)
 }
-
-// DefaultSplits is the Splits of zero JudgeSettings.
-const DefaultSplits = 50
 
 // largeRatio is used in the place of an infinite ratio in the analytic bootstrap.
 const largeRatio = 20
@@ -45,9 +40,7 @@ type EstimatorComparison struct {
 	Train, HeldOut   int
 	Splits           int
 	Truth, TruthSE   float64 // held-out error: mean over splits, and its standard error
-	TruthSD          float64 // its standard deviation over splits
 	Estimators       []EstimatorScore
-	SkippedOneClass  int // splits whose training part had one class only; drawn again
 	UnfinishedTheory int // solves of the analytic bootstrap that did not converge
 }
 
@@ -76,23 +69,14 @@ func CompareEstimators(ctx context.Context, spec model.Spec, s EstimatorSettings
 	switch {
 	case s.Train < 2 || s.Train >= n:
 		return nil, badInput("cannot train on %d of %d examples and hold out others", s.Train, n)
-	case s.Splits < 0 || s.Folds < 0 || s.Folds == 1 || s.Folds > s.Train:
+	case s.Splits < 1 || s.Folds < 2 || s.Folds > s.Train:
 		return nil, badInput("cannot judge by %d splits and %d folds", s.Splits, s.Folds)
-	}
-	if s.Splits == 0 {
-		s.Splits = DefaultSplits
-	}
-	if s.Folds == 0 {
-		s.Folds = min(10, s.Train)
 	}
 	e := &estimatorStudy{settings: s, spec: spec, rng: rand.New(rand.NewPCG(s.Seed, 0))}
 	e.result = EstimatorComparison{Data: spec.Set.Name, Train: s.Train, HeldOut: n - s.Train}
 	for e.result.Splits < s.Splits {
 		if err := e.split(ctx); err != nil {
 			return nil, err
-		}
-		if s.Progress != nil {
-			s.Progress(e.result.Splits, s.Splits)
 		}
 	}
 	e.summarize()
@@ -121,11 +105,8 @@ func (e *estimatorStudy) split(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if oneClass(drawn.Y) {
-		if e.result.SkippedOneClass++; e.result.SkippedOneClass > 10*e.settings.Splits {
-			return badInput("parts of %d examples hold one class only", e.settings.Train)
-		}
-		return nil
+	if slices.Min(drawn.Y) == slices.Max(drawn.Y) {
+		return badInput("a part of %d examples holds one class only", e.settings.Train)
 	}
 	spec := e.spec
 	spec.Set = drawn
@@ -147,14 +128,10 @@ func (e *estimatorStudy) split(ctx context.Context) error {
 	if err := t.holdOut(others); err != nil {
 		return err
 	}
-	if err := t.theory(ctx); err != nil {
-		return err
-	}
-	if err := t.leaveOneOut(ctx); err != nil {
-		return err
-	}
-	if err := t.crossValidation(); err != nil {
-		return err
+	for _, estimate := range []func(context.Context) error{t.theory, t.leaveOneOut, t.crossValidation} {
+		if err := estimate(ctx); err != nil {
+			return err
+		}
 	}
 	e.result.Splits++
 	return ctx.Err()
@@ -167,15 +144,6 @@ type trainedPart struct {
 	c      float64
 	rows   *svm.Rows
 	fitted []float64 // predictor by example
-}
-
-func oneClass(y []float64) bool {
-	for _, v := range y {
-		if v != y[0] {
-			return false
-		}
-	}
-	return true
 }
 
 // holdOut trains once, for the held-out error and the apparent one.
@@ -260,7 +228,7 @@ func (t *trainedPart) leaveOneOut(ctx context.Context) error {
 }
 
 // crossValidation predicts each fold's examples by a training on all others.
-func (t *trainedPart) crossValidation() error {
+func (t *trainedPart) crossValidation(context.Context) error {
 	began := time.Now()
 	trainer := svm.NewRowTrainer(t.rows)
 	y, site := t.model.Set.Y, t.model.Site
@@ -305,8 +273,8 @@ func (e *estimatorStudy) note(name string, estimate float64, took time.Duration,
 // summarize averages over splits.
 func (e *estimatorStudy) summarize() {
 	n := float64(len(e.truth))
-	e.result.Truth, e.result.TruthSD = meanSD(e.truth)
-	e.result.TruthSE = e.result.TruthSD / math.Sqrt(n)
+	e.result.Truth, e.result.TruthSE = meanSD(e.truth)
+	e.result.TruthSE /= math.Sqrt(n)
 	for _, r := range e.records {
 		off := floats.SubTo(make([]float64, len(e.truth)), r.estimate, e.truth)
 		score := EstimatorScore{

@@ -85,18 +85,20 @@ func TestCompareEstimators(t *testing.T) {
 // are errors of their kind.
 func TestCompareEstimatorsRefuses(t *testing.T) {
 	spec := classifier(t, "crabs", loss.Hinge{C: 1})
-	for _, s := range []EstimatorSettings{{}, {Train: 200}, {Train: 50, Splits: -1}, {Train: 50, Folds: 51}} {
+	for _, s := range []EstimatorSettings{{}, {Train: 200, Splits: 1, Folds: 2}, {Train: 50, Folds: 2},
+		{Train: 50, Splits: 1, Folds: 51}} {
 		if _, err := CompareEstimators(t.Context(), spec, s); !errors.Is(err, model.ErrInput) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
 	if _, err := CompareEstimators(t.Context(), classifier(t, "crabs", loss.Square{Noise: 1}),
-		EstimatorSettings{Train: 50}); !errors.Is(err, model.ErrInput) {
+		EstimatorSettings{Train: 50, Splits: 1, Folds: 5}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("square loss: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := CompareEstimators(ctx, spec, EstimatorSettings{Train: 50}); !errors.Is(err, context.Canceled) {
+	if _, err := CompareEstimators(ctx, spec, EstimatorSettings{Train: 50, Splits: 1, Folds: 5}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -20,13 +20,8 @@ import (
 // ScaleRow is one solve of the theory, large as it may be: what it costs in time
 // and memory, kernel matrix included. Nothing is retrained.
 type ScaleRow struct {
-	Data   string  `json:"data"`
-	Loss   string  `json:"loss"`
-	Engine string  `json:"engine"` // "exact" or "lowrank": what was used
-	N      int     `json:"n"`      // examples
-	Sites  int     `json:"sites"`  // distinct inputs
-	D      int     `json:"d"`
-	Ratio  float64 `json:"ratio"`
+	Setup
+	Engine string `json:"engine"` // "exact" or "lowrank": what was used
 
 	Rank         int     `json:"rank,omitempty"`          // of a low-rank kernel matrix
 	RankResidual float64 `json:"rank_residual,omitempty"` // its mean residual over the mean of K_ii
@@ -59,18 +54,13 @@ type ExactOff struct {
 	VarianceOff float64 `json:"variance_off,omitempty"`
 }
 
-// Scale solves all cases, size by size, one after the other: low-rank rows are
-// compared with the exact ones before them. Sizes and ratios are checked before any
-// work. Of the settings Seed, Tolerance, MaxSweeps and Progress count.
-func Scale(ctx context.Context, cases []Case, s Settings, emit func(ScaleRow)) ([]ScaleRow, error) {
+// ScaleTasks solve all cases, size by size; run one after the other, low-rank rows are
+// compared with the exact ones before them. Of the settings Seed, Tolerance and MaxSweeps count.
+func ScaleTasks(cases []Case, s Settings) ([]Task[ScaleRow], error) {
 	known := map[reference]exactAnswer{}
-	todo, err := tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow, error) {
+	return tasks(cases, s, "scale", func(x *experiment, ctx context.Context) (ScaleRow, error) {
 		return x.scale(ctx, known)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return runAll(ctx, todo, emit)
 }
 
 // reference names the exact answers that low-rank ones are compared with.
@@ -87,10 +77,6 @@ type exactAnswer struct {
 
 // scale makes one row.
 func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer) (row ScaleRow, err error) {
-	if err := ctx.Err(); err != nil {
-		return row, err
-	}
-	x.tell("theory", 0, 1)
 	if err := x.build(); err != nil {
 		return row, err
 	}
@@ -100,10 +86,7 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 		Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps,
 		Progress: func(s solver.Sweep) { ends = append(ends, s.Elapsed) },
 	})
-	if err != nil {
-		return row, err
-	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return row, err
 	}
 	row = x.scaleRow(answer)
@@ -114,19 +97,13 @@ func (x *experiment) scale(ctx context.Context, known map[reference]exactAnswer)
 		row.SweepS = (ends[last] - ends[0]).Seconds() / float64(last)
 	}
 	row.compare(known, answer.Var)
-	x.tell("theory", 1, 1)
 	return row, nil
 }
 
 // scaleRow is what a solve says of itself.
 func (x *experiment) scaleRow(s *solver.Solution) ScaleRow {
-	of := x.setup()
-	row := ScaleRow{
-		Data: of.Data, Loss: of.Loss, Engine: model.Exact.String(), N: of.N, Sites: of.Sites, D: of.D,
-		Ratio:       of.Ratio,
-		Convergence: convergenceOf(s), Linear: s.Stats.Linear, Passes: s.Stats.Passes, PeakBytes: s.Bytes(),
-		Machine: machine(),
-	}
+	row := ScaleRow{Setup: x.setup(), Engine: model.Exact.String(), Convergence: convergenceOf(s),
+		Linear: s.Stats.Linear, Passes: s.Stats.Passes, PeakBytes: s.Bytes(), Machine: machine()}
 	if a, ok := x.model.Approximation(); ok {
 		row.Engine, row.Rank, row.RankResidual = model.LowRank.String(), a.Rank, a.Residual
 		row.PeakBytes = max(row.PeakBytes, linalg.LowRankBytes(row.Sites, a.Rank))
@@ -195,14 +172,14 @@ func DefaultScale(exact, lowrank int) ([]Case, error) {
 	fixed.Storage, fixed.Rank = model.LowRank, fixedRank
 	tolerant.Storage = model.LowRank
 	return []Case{
-		{Name: "waves", Spec: full, Ratio: 1, Sizes: Doubling(exact)},
-		{Name: fmt.Sprintf("waves, rank %d", fixedRank), Spec: fixed, Ratio: 1, Sizes: Doubling(lowrank)},
-		{Name: "waves", Spec: tolerant, Ratio: 1, Sizes: Doubling(lowrank)},
+		{Name: "waves", Spec: full, Ratio: 1, Sizes: doubling(exact)},
+		{Name: fmt.Sprintf("waves, rank %d", fixedRank), Spec: fixed, Ratio: 1, Sizes: doubling(lowrank)},
+		{Name: "waves", Spec: tolerant, Ratio: 1, Sizes: doubling(lowrank)},
 	}, nil
 }
 
-// Doubling are sizes that double up to most, from 2500 on.
-func Doubling(most int) []int {
+// doubling are sizes that double up to most, from 2500 on.
+func doubling(most int) []int {
 	sizes := []int{most}
 	for n := most / 2; n >= smallestScale; n /= 2 {
 		sizes = append([]int{n}, sizes...)
@@ -216,32 +193,4 @@ func Doubling(most int) []int {
 func waves(n int) (model.Spec, error) {
 	set, err := generate("waves", n)
 	return model.Spec{Set: set, Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Kind: kernel.RBF}}, err
-}
-
-// UserCase is a large set of the user's as a case of ScaleTasks: standardised inputs, rbf
-// with gamma 0.2/d; regression on standardised targets with noise variance 0.1,
-// classification with hinge loss, C = 1.
-func UserCase(set *dataset.Set, engine model.Storage, sizes ...int) Case {
-	spec := model.Spec{
-		Set: set, Standardize: true, Storage: engine, Loss: loss.Hinge{C: 1},
-		Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.2 / float64(set.D())},
-	}
-	if set.Task != dataset.Classification {
-		spec.Set, spec.Loss = standardTargets(set), loss.Square{Noise: 0.1}
-	}
-	return Case{Name: set.Name, Spec: spec, Ratio: 1, Sizes: sizes}
-}
-
-// standardTargets is the set with targets of mean 0 and variance 1.
-func standardTargets(set *dataset.Set) *dataset.Set {
-	mean, sd := stat.PopMeanStdDev(set.Y, nil)
-	if sd == 0 {
-		sd = 1
-	}
-	scaled := *set
-	scaled.Y = make([]float64, len(set.Y))
-	for i, y := range set.Y {
-		scaled.Y[i] = (y - mean) / sd
-	}
-	return &scaled
 }

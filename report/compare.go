@@ -81,17 +81,9 @@ func (c *Comparison) below() *document {
 // compareGroups splits rows into runs of the same data set and loss, over sizes or
 // over ratios.
 func compareGroups(rows []bench.CompareRow) [][]bench.CompareRow {
-	together := func(a, b bench.CompareRow) bool {
+	return bench.Groups(rows, func(a, b bench.CompareRow) bool {
 		return a.Data == b.Data && a.Loss == b.Loss && (a.Ratio == b.Ratio || a.N == b.N)
-	}
-	var groups [][]bench.CompareRow
-	first := 0
-	for i := range rows {
-		if i+1 == len(rows) || !together(rows[i], rows[i+1]) {
-			groups, first = append(groups, rows[first:i+1]), i+1
-		}
-	}
-	return groups
+	})
 }
 
 // compareSentence says what the rows of one data set mean.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/dataset"
@@ -18,14 +19,13 @@ import (
 // Curve is a learning curve: the left-out error against the size of resamples.
 type Curve struct {
 	Name   string  // of the data set
-	N      int     // examples
 	Theory []Point // one per method and ratio, methods in a row
 	Naive  []Point // retraining
 }
 
 // Point is one error of a curve.
 type Point struct {
-	Method string // as solver.Method has it; "retraining"
+	Method string // as solver.Method has it; "" for retraining
 	Ratio  float64
 	Error  float64
 	SE     float64 // of retraining; 0 for the theory
@@ -79,31 +79,40 @@ func Robot(set *dataset.Set) (model.Spec, error) {
 		Loss: loss.Square{Noise: 0.01}}, nil
 }
 
-// RegressionCurves are M03 figure 1, left: the theory, its three weaker
-// relatives and retraining.
-func RegressionCurves(ctx context.Context, spec model.Spec, test loss.Test, methods []solver.Method,
+// LearningCurve computes the left-out error against the ratio by methods of the theory and by retraining:
+// with all methods it is M03 figure 1, left.
+func LearningCurve(ctx context.Context, spec model.Spec, test loss.Test, methods []solver.Method,
 	s Settings) (*Curve, error) {
-	r, err := newRun(ctx, s)
+	m, err := model.Build(spec)
 	if err != nil {
 		return nil, err
 	}
-	return r.curve(spec, test, methods)
+	c := &Curve{Name: spec.Set.Name}
+	for _, method := range methods {
+		if err := c.theory(ctx, m, test, method); err != nil {
+			return nil, err
+		}
+	}
+	for _, ratio := range naiveRatios {
+		ref, err := s.retrain(ctx, m, resample.Poisson{Ratio: ratio}, test, blas64.General{}, 1)
+		if err != nil {
+			return nil, err
+		}
+		c.Naive = append(c.Naive, Point{Ratio: ratio, Error: ref.LeftOut[0].Error, SE: ref.LeftOut[0].SE})
+	}
+	return c, nil
 }
 
 // ClassificationCurves are the curves of M04 figure 1, left: crabs, wisconsin,
 // sonar and pima with a hard margin.
 func ClassificationCurves(ctx context.Context, s Settings) ([]*Curve, error) {
-	r, err := newRun(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	var curves []*Curve
 	for _, name := range []string{"crabs", "wisconsin", "sonar", "pima"} {
 		spec, err := embedded(name)
 		if err != nil {
 			return nil, err
 		}
-		c, err := r.curve(spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP})
+		c, err := LearningCurve(ctx, spec, loss.ZeroOne{}, []solver.Method{solver.ADATAP}, s)
 		if err != nil {
 			return nil, err
 		}
@@ -112,45 +121,20 @@ func ClassificationCurves(ctx context.Context, s Settings) ([]*Curve, error) {
 	return curves, nil
 }
 
-// curve computes both sides of a learning curve.
-func (r *run) curve(spec model.Spec, test loss.Test, methods []solver.Method) (*Curve, error) {
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	c := &Curve{Name: spec.Set.Name, N: spec.Set.N()}
-	for _, method := range methods {
-		if err := r.theory(c, m, test, method); err != nil {
-			return nil, err
-		}
-	}
-	for _, ratio := range naiveRatios {
-		x := &experiment{model: m, scheme: resample.Poisson{Ratio: ratio}, tests: []loss.Test{test}}
-		ref, err := r.retrain(x, fmt.Sprintf("%s, %s loss, ratio %.3g", spec.Set.Name, test.Name(), ratio),
-			r.Resamples)
-		if err != nil {
-			return nil, err
-		}
-		c.Naive = append(c.Naive, Point{Method: "retraining", Ratio: ratio, Error: ref.Error[0], SE: ref.SE[0]})
-	}
-	return c, nil
-}
-
 // theory adds one method's line to the curve.
-func (r *run) theory(c *Curve, m *model.Model, test loss.Test, method solver.Method) error {
+func (c *Curve) theory(ctx context.Context, m *model.Model, test loss.Test, method solver.Method) error {
 	var from *solver.Solution
-	for i, ratio := range theoryRatios {
-		r.tell(fmt.Sprintf("%s, %v", c.Name, method), i, len(theoryRatios))
+	for _, ratio := range theoryRatios {
 		settings := solver.Settings{Method: method}
 		if method == solver.ADATAP {
 			settings.From = from
 		}
-		s, err := m.Solve(r.ctx, resample.Poisson{Ratio: ratio}, settings)
+		s, err := m.Solve(ctx, resample.Poisson{Ratio: ratio}, settings)
 		if err != nil {
 			return fmt.Errorf("%s at ratio %v: %w", c.Name, ratio, err)
 		}
 		if s.Status == solver.Cancelled {
-			return r.ctx.Err()
+			return ctx.Err()
 		}
 		error, _ := s.LeftOut(test)
 		c.Theory = append(c.Theory, Point{Method: method.String(), Ratio: ratio, Error: error,

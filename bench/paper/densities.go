@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/loss"
 	"bootbench/model"
@@ -28,36 +28,18 @@ type PredictorDensity struct {
 // binWidth is that of M03 figure 5.
 const binWidth = 0.2
 
-// Distances summarises the L1 distances of all places under one choice of what
-// M03 leaves open.
-type Distances struct {
-	Scheme    string
-	Offset    float64 // of the bins' edges from multiples of their width
-	Resamples int
-	Close     float64 // share of the places with a distance of at most 0.1
-	CloseSE   float64 // Monte-Carlo standard errors, by the jackknife over blocks
-	Far       float64 // share at 0.2 or more
-	FarSE     float64
-	Largest   float64
-	LargestSE float64
-	L1        []float64
-}
-
 // PredictorDensities are M03 figures 3 to 5: the distributions of the predictor at
-// the inputs of the Boston housing data.
+// the inputs of the Boston housing data, by theory and by retraining.
 type PredictorDensities struct {
-	Typical  []PredictorDensity // figures 3 and 4: inputs chosen by rule
-	Choices  []Distances
-	Examples int
+	Typical    []PredictorDensity // figures 3 and 4: inputs chosen by rule
+	Resamples  int
+	L1         []float64 // figure 5: distances at all inputs
+	Close, Far float64   // shares of the inputs with a distance of at most 0.1, and of 0.2 or more
+	Largest    float64
 }
 
-// BostonDensities computes them. Choices hold the summaries of the distances over
-// schemes, bin edges and numbers of resamples; the first is the one plotted.
+// BostonDensities computes them, S = N.
 func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, error) {
-	r, err := newRun(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	spec, err := Boston()
 	if err != nil {
 		return nil, err
@@ -66,102 +48,44 @@ func BostonDensities(ctx context.Context, s Settings) (*PredictorDensities, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &PredictorDensities{Examples: spec.Set.N()}
-	for _, name := range []string{"poisson", "multinomial"} {
-		if err := r.densities(out, m, name); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// densities adds what a resampling scheme gives.
-func (r *run) densities(out *PredictorDensities, m *model.Model, name string) error {
-	scheme, err := resample.ByName(name, resample.Options{N: m.Set.N(), Ratio: 1})
+	scheme := resample.Poisson{Ratio: 1}
+	solution, err := m.Solve(ctx, scheme, solver.Settings{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	solution, err := m.Solve(r.ctx, scheme, solver.Settings{})
+	ref, err := s.retrain(ctx, m, scheme, loss.SquareTest{}, blas64.General{}, MomentsFactor)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	out := &PredictorDensities{Resamples: ref.Resamples}
 	laws := make([]loss.Distribution, m.Sites())
 	for i := range laws {
 		laws[i] = solution.Distribution(i)
-	}
-	x := &experiment{model: m, scheme: scheme, bins: true}
-	ref, err := r.retrain(x, "boston, laws, "+name, MomentsFactor*r.Resamples)
-	if err != nil {
-		return err
-	}
-	for _, offset := range []float64{0, binWidth / 2} {
-		for _, blocks := range []int{len(ref.blocks), max(1, len(ref.blocks)/10)} {
-			part := &Reference{blocks: ref.blocks[:blocks], Resamples: blocks * blockSize}
-			out.Choices = append(out.Choices, distances(part, laws, scheme.Name(), offset))
+		l1 := ref.distance(i, laws[i])
+		out.L1, out.Largest = append(out.L1, l1), math.Max(out.Largest, l1)
+		if l1 <= 0.1 {
+			out.Close += 1 / float64(len(laws))
+		}
+		if l1 >= 0.2 {
+			out.Far += 1 / float64(len(laws))
 		}
 	}
-	if name == "poisson" {
-		out.Typical = typical(ref, laws, out.Choices[0].L1)
-	}
-	return nil
+	out.Typical = typical(ref, laws, out.L1)
+	return out, nil
 }
 
 // distance is half the L1 distance between the masses by theory and the shares of
-// the resamples, over bins of binWidth. leave is a jackknife group, -1 for none.
-func (ref *Reference) distance(place int, law loss.Distribution, offset float64, leave int) float64 {
-	first, shares := ref.histogram(place, binWidth, offset, leave)
+// the resamples, over bins of binWidth.
+func (ref *Reference) distance(place int, law loss.Distribution) float64 {
+	first, shares := ref.histogram(place, binWidth)
 	sum, inside := 0.0, 0.0
 	for i, share := range shares {
-		low := float64(first+i)*binWidth + offset
+		low := float64(first+i) * binWidth
 		mass := law.Prob(low, low+binWidth)
 		inside += mass
 		sum += math.Abs(mass - share)
 	}
 	return (sum + math.Max(0, 1-inside)) / 2 // the theory's mass where no resample fell
-}
-
-func distances(ref *Reference, laws []loss.Distribution, scheme string, offset float64) Distances {
-	d := Distances{Scheme: scheme, Offset: offset, Resamples: ref.Resamples}
-	d.Close, d.Far, d.Largest, d.L1 = summary(ref, laws, offset, -1)
-	var close, far, largest []float64
-	for leave := range min(jackknifeGroups, len(ref.blocks)) {
-		c, f, l, _ := summary(ref, laws, offset, leave)
-		close, far, largest = append(close, c), append(far, f), append(largest, l)
-	}
-	d.CloseSE, d.FarSE, d.LargestSE = jackknife(close), jackknife(far), jackknife(largest)
-	return d
-}
-
-// jackknifeGroups is the number of groups of blocks that are left out in turn;
-// block b belongs to group b modulo this.
-const jackknifeGroups = 20
-
-// summary is the shares of near and far places and the largest distance, one
-// group of blocks left out.
-func summary(ref *Reference, laws []loss.Distribution, offset float64, leave int) (close, far,
-	largest float64, l1 []float64) {
-	l1 = make([]float64, len(laws))
-	for i := range laws {
-		l1[i] = ref.distance(i, laws[i], offset, leave)
-		if l1[i] <= 0.1 {
-			close += 1 / float64(len(laws))
-		}
-		if l1[i] >= 0.2 {
-			far += 1 / float64(len(laws))
-		}
-		largest = math.Max(largest, l1[i])
-	}
-	return close, far, largest, l1
-}
-
-// jackknife is the standard error of a figure from its values with one group left
-// out in turn.
-func jackknife(without []float64) float64 {
-	if len(without) < 2 {
-		return math.NaN()
-	}
-	n := float64(len(without))
-	return stat.StdDev(without, nil) * (n - 1) / math.Sqrt(n)
 }
 
 // typical chooses inputs by rule: by the rank of their distance, and among those
@@ -225,7 +149,7 @@ func peaks(law loss.Distribution) int {
 
 // describe puts both sides onto common bins.
 func describe(ref *Reference, place int, law loss.Distribution, width float64) PredictorDensity {
-	first, shares := ref.histogram(place, width, 0, -1)
+	first, shares := ref.histogram(place, width)
 	l := PredictorDensity{Place: place}
 	for i, share := range shares {
 		low := float64(first+i) * width

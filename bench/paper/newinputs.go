@@ -26,18 +26,13 @@ type Moments struct {
 // the new inputs, the other 456 are resampled with S = N.
 func HeldOut(ctx context.Context, s Settings) (*Moments, error) {
 	const held = 50
-	r, err := newRun(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	spec, err := Boston()
 	if err != nil {
 		return nil, err
 	}
 	rest, new := partition(spec.Set, func(i int) bool { return i < held })
-	rest.Name = "boston without its first 50"
 	spec.Set = rest
-	return r.moments(spec, new, "boston, 50 new inputs", false)
+	return newMoments(ctx, spec, new, s)
 }
 
 // partition separates the held rows of a set from the rest.
@@ -53,9 +48,8 @@ func partition(set *dataset.Set, hold func(row int) bool) (rest, held *dataset.S
 	return set.Subset(in), set.Subset(out)
 }
 
-// moments solves and retrains with S = N and predicts new inputs. With bins,
-// retraining counts its predictions in bins.
-func (r *run) moments(spec model.Spec, new *dataset.Set, part string, bins bool) (*Moments, error) {
+// newMoments solves and retrains with S = N and predicts new inputs.
+func newMoments(ctx context.Context, spec model.Spec, new *dataset.Set, s Settings) (*Moments, error) {
 	m, err := model.Build(spec)
 	if err != nil {
 		return nil, err
@@ -65,7 +59,7 @@ func (r *run) moments(spec model.Spec, new *dataset.Set, part string, bins bool)
 		return nil, err
 	}
 	scheme := resample.Poisson{Ratio: 1}
-	solution, err := m.Solve(r.ctx, scheme, solver.Settings{})
+	solution, err := m.Solve(ctx, scheme, solver.Settings{})
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +67,7 @@ func (r *run) moments(spec model.Spec, new *dataset.Set, part string, bins bool)
 	if out.Mean, out.Var, err = solution.Predict(slices.Clone(cross.Data)); err != nil {
 		return nil, err
 	}
-	x := &experiment{model: m, scheme: scheme, cross: cross, bins: bins}
-	if out.Naive, err = r.retrain(x, part, MomentsFactor*r.Resamples); err != nil {
+	if out.Naive, err = s.retrain(ctx, m, scheme, loss.SquareTest{}, cross, MomentsFactor); err != nil {
 		return nil, err
 	}
 	sites := m.Sites()
@@ -97,18 +90,13 @@ type Fields struct {
 // 188, as many as M04 has, with S = N.
 func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 	const held = 20
-	r, err := newRun(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	spec, err := embedded("sonar")
 	if err != nil {
 		return nil, err
 	}
 	rest, new := partition(spec.Set, func(i int) bool { return i%10 == 0 && i < 10*held })
-	rest.Name = "sonar without every tenth"
 	spec.Set = rest
-	m, err := r.moments(spec, new, "sonar, new inputs", true)
+	m, err := newMoments(ctx, spec, new, s)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +104,8 @@ func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 	out := &Fields{Held: new.N(), Examples: rest.N(), NaiveNegative: m.Naive.negative[sites:]}
 	fields, l1 := make([]loss.Distribution, new.N()), make([]float64, new.N())
 	for i := range fields {
-		fields[i] = gaussian(m.Mean[i], m.Var[i])
-		l1[i] = m.Naive.distance(sites+i, fields[i], 0, -1)
+		fields[i] = loss.Normal(m.Mean[i], m.Var[i]) // M03-48
+		l1[i] = m.Naive.distance(sites+i, fields[i])
 		p := out.NaiveNegative[i]
 		out.Negative, out.NaiveSE = append(out.Negative, fields[i].CDF(0)),
 			append(out.NaiveSE, math.Sqrt(p*(1-p)/float64(m.Naive.Resamples)))
@@ -132,10 +120,4 @@ func SonarFields(ctx context.Context, s Settings) (*Fields, error) {
 		out.Typical = append(out.Typical, density)
 	}
 	return out, nil
-}
-
-// gaussian is the distribution of the predictor at a new input (M03-48).
-func gaussian(mean, variance float64) loss.Distribution {
-	return loss.Distribution{Pieces: []loss.TruncatedNormal{{Weight: 1, Mean: mean, SD: math.Sqrt(variance),
-		Lo: math.Inf(-1), Hi: math.Inf(1)}}}
 }

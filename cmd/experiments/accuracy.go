@@ -31,7 +31,11 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) err
 				return err
 			}
 		}
-		rows, err := bench.Accuracy(ctx, cases, s, nil)
+		tasks, err := bench.AccuracyTasks(cases, s)
+		if err != nil {
+			return err
+		}
+		rows, err := bench.Run(ctx, tasks)
 		if err != nil {
 			return err
 		}
@@ -101,7 +105,7 @@ func accuracyFigure(rows []bench.AccuracyRow) *report.Figure {
 	variances := report.Panel{X: errors.X, Y: report.Axis{Label: "median ratio of variances"}}
 	largest := map[string]float64{}
 	for _, r := range rows {
-		largest[r.Data] = max(largest[r.Data], r.RetrainError)
+		largest[r.Data] = max(largest[r.Data], float64(r.RetrainError))
 	}
 	var losses []string
 	for _, r := range rows {
@@ -111,8 +115,8 @@ func accuracyFigure(rows []bench.AccuracyRow) *report.Figure {
 			errors.Series = append(errors.Series, report.Series{Label: r.Loss, Mark: report.Dots, Colour: i})
 			variances.Series = append(variances.Series, report.Series{Mark: report.Dots, Colour: i})
 		}
-		x := r.RetrainError / largest[r.Data]
-		errors.Series[i].AddErr(x, r.TheoryError/r.RetrainError, 2*r.RetrainSE/r.RetrainError)
+		x := float64(r.RetrainError) / largest[r.Data]
+		errors.Series[i].AddErr(x, 1+r.ErrorOff(), 2*float64(r.RetrainSE/r.RetrainError))
 		variances.Series[i].Add(x, r.VarianceRatio)
 	}
 	return &report.Figure{

@@ -17,10 +17,10 @@ import (
 // estimatorStudy judges estimates of a classifier's error (leave-one-out, cross-validation,
 // analytic bootstrap) by held-out data over random halves.
 func estimatorStudy(f *flag.FlagSet) func(context.Context, []string, *output) error {
-	s := bench.EstimatorSettings{}
+	s := bench.EstimatorSettings{Folds: 10}
 	c := f.Float64("C", 1, "of the hinge loss; Inf is the hard margin")
 	gamma := f.Float64("gamma", 0, "of the kernel, on standardised features; default: 1/d")
-	f.IntVar(&s.Splits, "splits", bench.DefaultSplits, "number of random splits")
+	f.IntVar(&s.Splits, "splits", 50, "number of random splits")
 	f.Uint64Var(&s.Seed, "seed", 0, "of the splits")
 	return func(ctx context.Context, paths []string, o *output) error {
 		if len(paths) != 1 {
@@ -52,13 +52,12 @@ func writeEstimators(o *output, j *bench.EstimatorComparison) error {
 		"%.2g; %d solves did not converge\n\n", report.ShortName(j.Data), j.Splits, j.Train, j.HeldOut,
 		number(j.Truth), j.TruthSE, j.UnfinishedTheory)
 	var cells [][]string
-	p := report.Panel{X: report.Axis{Label: "seconds", Log: true},
-		Y: report.Axis{Label: "root mean square error of the estimate"}}
+	var series []report.Series
 	for i, v := range j.Estimators {
 		cells = append(cells, []string{v.Estimator, fmt.Sprintf("%.4f", v.Mean), fmt.Sprintf("%+.4f", v.Bias),
 			fmt.Sprintf("%.4f", v.BiasSE), fmt.Sprintf("%.4f", v.RMS), fmt.Sprintf("%.4f", v.SD), seconds(v.Seconds),
 			fmt.Sprintf("%.1f%%", 100*v.Retrained)})
-		p.Series = append(p.Series, report.Series{Label: v.Estimator, Mark: report.Dots, Colour: i,
+		series = append(series, report.Series{Label: v.Estimator, Mark: report.Dots, Colour: i,
 			X: []float64{v.Seconds}, Y: []float64{v.RMS}})
 	}
 	if err := o.table([]string{"estimator", "mean", "bias", "+-", "rms", "sd", "seconds", "retrained"},
@@ -70,9 +69,8 @@ func writeEstimators(o *output, j *bench.EstimatorComparison) error {
 	if err := csv(o, "estimators.csv", j.Estimators); err != nil {
 		return err
 	}
-	return o.figures(&report.Figure{
-		Name: "estimators", Title: "cost and accuracy of the estimates", Panels: []report.Panel{p},
-		Caption: "Every estimate of the error against the time that it takes, judged by held-out data over " +
-			"random splits.",
-	})
+	return o.figures(report.NewFigure("estimators", "cost and accuracy of the estimates",
+		"Every estimate of the error against the time that it takes, judged by held-out data over random splits.",
+		report.Axis{Label: "seconds", Log: true}, report.Axis{Label: "root mean square error of the estimate"},
+		series...))
 }

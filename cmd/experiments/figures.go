@@ -26,19 +26,16 @@ var methodLines = []struct {
 // regressionFigure is M03 figure 1, left: one learning curve with all
 // approximations.
 func regressionFigure(c *paper.Curve) *report.Figure {
-	p := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped square loss", Min: 0,
-		Max: 1.6 * largestError(c)}}
+	var series []report.Series
 	for _, l := range methodLines {
-		p.Series = append(p.Series, curveLine(c, l.method, l.label, l.mark, l.colour))
+		series = append(series, curveLine(c, l.method, l.label, l.mark, l.colour))
 	}
-	p.Series = append(p.Series, curveDots(c, "retraining", 1))
-	return &report.Figure{
-		Name: "m03-figure-1-left", Title: "M03 figure 1, left: " + c.Name,
-		Caption: "Square loss on left-out examples of resamples of S = ratio x N examples, Boston housing " +
-			"data: four approximations, and retraining with two standard errors. " +
+	return report.NewFigure("m03-figure-1-left", "M03 figure 1, left: "+c.Name,
+		"Square loss on left-out examples of resamples of S = ratio x N examples, Boston housing "+
+			"data: four approximations, and retraining with two standard errors. "+
 			"Of N examples N exp(-ratio) are left out on average. Solves that did not converge are left out.",
-		Panels: []report.Panel{p},
-	}
+		ratioAxis(), report.Axis{Label: "bootstrapped square loss", Max: 1.6 * largestError(c)},
+		append(series, curveDots(c, "retraining", 1))...)
 }
 
 // largestError is the largest of the retrained errors.
@@ -82,17 +79,15 @@ func curveDots(c *paper.Curve, label string, colour int) report.Series {
 // robustFigure is M03 figure 1, right: the smoothed eps-insensitive loss, one
 // curve per data set.
 func robustFigure(curves []*paper.Curve) *report.Figure {
-	p := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped eps-insensitive loss"}}
+	var series []report.Series
 	for i, c := range curves {
-		p.Series = append(p.Series, curveLine(c, "adatap", c.Name+", theory", report.Line, i),
+		series = append(series, curveLine(c, "adatap", c.Name+", theory", report.Line, i),
 			curveDots(c, c.Name+", retraining", i))
 	}
-	return &report.Figure{
-		Name: "m03-figure-1-right", Title: "M03 figure 1, right: another test loss",
-		Caption: "The same predictors, trained with square loss, judged by the eps-insensitive loss with " +
+	return report.NewFigure("m03-figure-1-right", "M03 figure 1, right: another test loss",
+		"The same predictors, trained with square loss, judged by the eps-insensitive loss with "+
 			"smoothed corners (eps = beta = 0.1), with two standard errors of retraining.",
-		Panels: []report.Panel{p},
-	}
+		ratioAxis(), report.Axis{Label: "bootstrapped eps-insensitive loss"}, series...)
 }
 
 // momentsFigure is M03 figure 2: mean and variance at the new inputs.
@@ -151,9 +146,8 @@ func lawPanels(laws []paper.PredictorDensity, label string) []report.Panel {
 }
 
 // distanceFigure is M03 figure 5: how many inputs have which L1 distance.
-func distanceFigure(l *paper.PredictorDensities) *report.Figure {
+func distanceFigure(d *paper.PredictorDensities) *report.Figure {
 	const width = 0.02
-	d := l.Choices[0]
 	counts := make([]float64, int(math.Ceil(slices.Max(d.L1)/width))+1)
 	edges := make([]float64, len(counts))
 	for i := range edges {
@@ -171,7 +165,7 @@ func distanceFigure(l *paper.PredictorDensities) *report.Figure {
 			"L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d "+
 				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The right "+
 				"panel stands for the inset of the paper.",
-			d.Resamples, l.Examples, 100*d.Close, 100*d.Far, d.Largest),
+			d.Resamples, len(d.L1), 100*d.Close, 100*d.Far, d.Largest),
 		Panels: []report.Panel{{X: label, Y: report.Axis{Label: "inputs"},
 			Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}}, tail},
 	}

@@ -23,7 +23,7 @@ type study struct {
 var studies = []study{
 	{"paper", "the figures of Malzahn and Opper 2003 and 2004, computed anew", paperStudy},
 	{"accuracy", "theory against retraining over data sets, losses, kernels and ratios", accuracyStudy},
-	{"scale", "scale [DATA...]: the exact and the low-rank engine across large N", scaleStudy},
+	{"scale", "the exact and the low-rank engine across large N", scaleStudy},
 	{"estimators", "estimators DATA: estimates of a classifier's error, judged by held-out data",
 		estimatorStudy},
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"bootbench/bench"
 )
 
 // TestStudies runs each study at its smallest: tables have their rows, CSV and pictures lie in
@@ -64,15 +62,5 @@ func TestRefusals(t *testing.T) {
 			!strings.Contains(stderr.String(), c.text) {
 			t.Errorf("%q: status %d, %q", c.line, status, stderr.String())
 		}
-	}
-}
-
-// TestScaleGroups: neighbours of one data set and engine are a group.
-func TestScaleGroups(t *testing.T) {
-	rows := []bench.ScaleRow{{Data: "a", Engine: "exact", N: 1}, {Data: "a", Engine: "exact", N: 2},
-		{Data: "a", Engine: "lowrank", N: 2}, {Data: "b", Engine: "lowrank", N: 3}}
-	groups := scaleGroups(rows)
-	if len(groups) != 3 || len(groups[0]) != 2 || groups[0][1].N != 2 || groups[2][0].N != 3 {
-		t.Errorf("%+v", groups)
 	}
 }

@@ -65,6 +65,6 @@ func (o *output) table(heads []string, rows [][]string) error {
 }
 
 // number has the digits that a reader can use, and seconds three.
-func number(v float64) string  { return fmt.Sprintf("%.5g", v) }
-func seconds(v float64) string { return fmt.Sprintf("%.3g", v) }
-func percent(v float64) string { return fmt.Sprintf("%+.1f%%", 100*v) }
+func number[T ~float64](v T) string { return fmt.Sprintf("%.5g", v) }
+func seconds(v float64) string      { return fmt.Sprintf("%.3g", v) }
+func percent(v float64) string      { return fmt.Sprintf("%+.1f%%", 100*v) }

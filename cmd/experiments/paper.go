@@ -84,7 +84,7 @@ func (p *paperRun) regression() ([]*report.Figure, error) {
 		return nil, err
 	}
 	methods := []solver.Method{solver.ADATAP, solver.StartOnly, solver.Variational, solver.MeanField}
-	c, err := paper.RegressionCurves(p.ctx, spec, loss.SquareTest{}, methods, p.settings)
+	c, err := paper.LearningCurve(p.ctx, spec, loss.SquareTest{}, methods, p.settings)
 	return oneFigure(regressionFigure, c, err)
 }
 
@@ -111,7 +111,7 @@ func (p *paperRun) robust() ([]*report.Figure, error) {
 	}
 	var curves []*paper.Curve
 	for _, spec := range specs {
-		c, err := paper.RegressionCurves(p.ctx, spec, test, []solver.Method{solver.ADATAP}, p.settings)
+		c, err := paper.LearningCurve(p.ctx, spec, test, []solver.Method{solver.ADATAP}, p.settings)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (p *paperRun) laws() ([]*report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(densityFigures(laws), distanceFigure(laws)), writeDistances(p.out, laws)
+	return append(densityFigures(laws), distanceFigure(laws)), nil
 }
 
 func (p *paperRun) classification() ([]*report.Figure, error) {

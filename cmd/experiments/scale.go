@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"bootbench/bench"
-	"bootbench/dataset"
-	"bootbench/model"
 	"bootbench/report"
 )
 
@@ -16,36 +14,24 @@ import (
 func scaleStudy(f *flag.FlagSet) func(context.Context, []string, *output) error {
 	exact := f.Int("exact", 5000, "largest `N` of the exact engine; N, N/2, ... down to 2500")
 	low := f.Int("lowrank", 50000, "largest `N` of the low-rank engine")
-	return func(ctx context.Context, paths []string, o *output) error {
-		cases, err := scaleCases(paths, *exact, *low)
+	return func(ctx context.Context, _ []string, o *output) error {
+		if *exact < 2 || *low < 2 {
+			return fmt.Errorf("-exact is %d and -lowrank %d; both must be at least 2", *exact, *low)
+		}
+		cases, err := bench.DefaultScale(*exact, *low)
 		if err != nil {
 			return err
 		}
-		rows, err := bench.Scale(ctx, cases, bench.Settings{}, nil)
+		tasks, err := bench.ScaleTasks(cases, bench.Settings{})
+		if err != nil {
+			return err
+		}
+		rows, err := bench.Run(ctx, tasks)
 		if err != nil {
 			return err
 		}
 		return writeScale(o, rows)
 	}
-}
-
-// scaleCases are the exact cases and then the low-rank ones of every data set.
-func scaleCases(paths []string, exact, low int) (cases []bench.Case, err error) {
-	if exact < 2 || low < 2 {
-		return nil, fmt.Errorf("-exact is %d and -lowrank %d; both must be at least 2", exact, low)
-	}
-	if len(paths) == 0 {
-		return bench.DefaultScale(exact, low)
-	}
-	for _, path := range paths {
-		set, err := dataset.Load(path, dataset.Options{})
-		if err != nil {
-			return nil, err
-		}
-		cases = append(cases, bench.UserCase(set, model.Exact, bench.Doubling(min(exact, set.N()))...),
-			bench.UserCase(set, model.LowRank, bench.Doubling(min(low, set.N()))...))
-	}
-	return cases, nil
 }
 
 func writeScale(o *output, rows []bench.ScaleRow) error {
@@ -64,7 +50,10 @@ func writeScale(o *output, rows []bench.ScaleRow) error {
 		"products", "MiB", "error", "error off", "var off", "status"}, cells); err != nil {
 		return err
 	}
-	groups := scaleGroups(rows)
+	groups := bench.Groups(rows, func(a, b bench.ScaleRow) bool {
+		return a.Data == b.Data &&
+			a.Engine == b.Engine
+	})
 	for _, group := range groups {
 		if p, ok := bench.Growth(group, func(r bench.ScaleRow) float64 { return r.TotalS }); ok {
 			fmt.Fprintf(o, "%s, %s engine: time grows like n^%.2f\n", report.ShortName(group[0].Data),
@@ -75,18 +64,6 @@ func writeScale(o *output, rows []bench.ScaleRow) error {
 		return err
 	}
 	return o.figures(scaleFigure(groups))
-}
-
-// scaleGroups splits rows by data set and engine; those of one are neighbours.
-func scaleGroups(rows []bench.ScaleRow) (groups [][]bench.ScaleRow) {
-	first := 0
-	for i := range rows {
-		last := i == len(rows)-1
-		if last || rows[i].Data != rows[i+1].Data || rows[i].Engine != rows[i+1].Engine {
-			groups, first = append(groups, rows[first:i+1]), i+1
-		}
-	}
-	return groups
 }
 
 // scaleFigure shows seconds and memory against N.

@@ -19,16 +19,15 @@ type pairs struct {
 	direct func(other int) float64 // |x - x'|^2, scaled, from the raw rows
 }
 
-// covariances turns the inner products k of scaled points of d features into
-// covariances, in place. It returns the first place in k where the result is not
-// finite, or -1.
-func (s Spec) covariances(k []float64, d int, p pairs) int {
+// covariances turns the inner products k of scaled points into covariances, in place. It returns the
+// first place in k where the result is not finite, or -1. The defaults of s are written out, here and below.
+func (s Spec) covariances(k []float64, p pairs) int {
 	for lo := 0; lo < len(k); lo += tile {
 		part := k[lo:min(lo+tile, len(k))]
 		if s.Kind.radial() {
 			p.squaredDistances(part, lo)
 		}
-		s.profile(part, d)
+		s.profile(part)
 		if j := s.affine(part); j >= 0 {
 			return lo + j
 		}
@@ -53,8 +52,8 @@ func (p *pairs) squaredDistances(products []float64, from int) {
 }
 
 // profile applies k, as a function of the squared distance or of the inner
-// product, to every element. The inputs have d features.
-func (s Spec) profile(v []float64, d int) {
+// product, to every element.
+func (s Spec) profile(v []float64) {
 	switch s.Kind {
 	case RBF:
 		for j, r2 := range v {
@@ -73,9 +72,8 @@ func (s Spec) profile(v []float64, d int) {
 			v[j] = matern52(r2)
 		}
 	case Poly:
-		gamma, degree := s.gamma(d), s.degree()
 		for j, product := range v {
-			v[j] = power(gamma*product+s.Coef0, degree)
+			v[j] = power(s.Gamma*product+s.Coef0, s.Degree)
 		}
 	}
 }
@@ -113,7 +111,7 @@ func power(v float64, n int) float64 {
 // affine replaces every element v by A v + B and returns the first place where
 // that is not finite, or -1.
 func (s Spec) affine(v []float64) int {
-	a, b := s.amplitude(), s.Constant
+	a, b := s.Amplitude, s.Constant
 	bad := -1
 	for j, k := range v {
 		k = a*k + b

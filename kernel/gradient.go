@@ -96,13 +96,13 @@ func (in *Inputs) contractRow(q, from int, k, w []float64) (part Gradient) {
 		p.squaredDistances(k, 0)
 	}
 	for j, r := range k {
-		value, slope := s.derivative(r, in.d)
+		value, slope := s.derivative(r)
 		part.Amplitude += w[j] * value
-		part.Coef0 += w[j] * s.byCoef0(slope, in.d)
-		k[j] = w[j] * slope * s.amplitude()
+		part.Coef0 += w[j] * s.byCoef0(slope)
+		k[j] = w[j] * slope * s.Amplitude
 		part.Gamma += k[j] * r // r^2 is as gamma, and so is gamma x . x'
 	}
-	part.Amplitude *= s.amplitude()
+	part.Amplitude *= s.Amplitude
 	part.Constant = floats.Sum(w) * s.Constant
 	return part
 }
@@ -123,17 +123,17 @@ func (p *densePoints) byLengthScale(omega blas64.General) []float64 {
 }
 
 // byCoef0 is the derivative of a covariance by the logarithm of Coef0, given that by the inner product.
-func (s Spec) byCoef0(slope float64, d int) float64 {
+func (s Spec) byCoef0(slope float64) float64 {
 	if s.Kind != Poly || s.Coef0 == 0 {
 		return 0
 	}
-	return s.amplitude() * s.Coef0 * slope / s.gamma(d)
+	return s.Amplitude * s.Coef0 * slope / s.Gamma
 }
 
 // derivative is k and its derivative by what profile takes it of, v: the squared distance,
 // or the inner product. Where the derivative is infinite, at a distance of 0, the finite
 // zero of its product with v stands for it.
-func (s Spec) derivative(v float64, d int) (value, slope float64) {
+func (s Spec) derivative(v float64) (value, slope float64) {
 	r := math.Sqrt(math.Max(v, 0))
 	switch s.Kind {
 	case RBF:
@@ -151,12 +151,12 @@ func (s Spec) derivative(v float64, d int) (value, slope float64) {
 		t := math.Sqrt(5) * r
 		return matern52(v), -5.0 / 6 * (1 + t) * math.Exp(-t)
 	case Poly:
-		gamma, base := s.gamma(d), s.gamma(d)*v+s.Coef0
-		slope = gamma * float64(s.degree())
-		if s.degree() > 1 {
-			slope *= power(base, s.degree()-1)
+		base := s.Gamma*v + s.Coef0
+		slope = s.Gamma * float64(s.Degree)
+		if s.Degree > 1 {
+			slope *= power(base, s.Degree-1)
 		}
-		return power(base, s.degree()), slope
+		return power(base, s.Degree), slope
 	}
 	return v, 1
 }
@@ -171,7 +171,7 @@ func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error)
 	if err := checkWeights(weights, k.N()); err != nil {
 		return nil, err
 	}
-	g := &Gradient{}
+	g, s := &Gradient{}, s.WithDefaults(1)
 	for i := range k.N() {
 		w := row(weights, i)
 		g.Jitter += s.Jitter * w[i]
@@ -183,7 +183,7 @@ func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) (*Gradient, error)
 			value -= s.Constant
 			g.Amplitude += v * value
 			g.Constant += v * s.Constant
-			if share := value / s.amplitude(); s.Kind == RBF && share > 0 {
+			if share := value / s.Amplitude; s.Kind == RBF && share > 0 {
 				g.Gamma += v * value * math.Log(share) // k'(r^2) r^2 = k log k
 			}
 		}

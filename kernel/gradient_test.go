@@ -71,7 +71,7 @@ func TestGradient(t *testing.T) {
 		}
 		in := need.One(s.Prepare(x))(t)
 		g := need.One(in.Gradient(w))(t)
-		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.amplitude() * f })
+		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.WithDefaults(1).Amplitude * f })
 		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
 		if s.Coef0 > 0 {
 			check("coef0", g.Coef0, func(s *Spec, f float64) { s.Coef0 *= f })

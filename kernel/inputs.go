@@ -58,7 +58,7 @@ func (s Spec) newInputs(n, d int) (*Inputs, error) {
 	if n < 1 {
 		return nil, errors.New("there are no inputs")
 	}
-	return &Inputs{spec: s, d: d}, nil
+	return &Inputs{spec: s.WithDefaults(d), d: d}, nil
 }
 
 // Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram,
@@ -76,7 +76,7 @@ func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
 		return nil, err
 	}
 	if s.Kind.radial() {
-		in.scale = scaling{centres(x), s.inverseScales(x.Cols)}
+		in.scale = scaling{centres(x), in.spec.inverseScales(x.Cols)}
 	}
 	in.train = in.scale.dense(x)
 	return in, nil
@@ -96,7 +96,7 @@ func (s Spec) PrepareSparse(x CSR) (*Inputs, error) {
 		return nil, fmt.Errorf("%d x %d is too large for a sparse matrix", x.Rows, x.Cols)
 	}
 	if s.Kind.radial() {
-		in.scale.inverse = s.inverseScales(x.Cols)
+		in.scale.inverse = in.spec.inverseScales(x.Cols)
 		if len(s.LengthScale) < 2 {
 			in.scale.inverse = in.scale.inverse[:1]
 		}
@@ -231,7 +231,7 @@ func (in *Inputs) Diagonal(dst []float64) error {
 			dst[i] = in.train.square(i)
 		}
 	}
-	in.spec.profile(dst, in.d)
+	in.spec.profile(dst)
 	if i := in.spec.affine(dst); i >= 0 {
 		return fmt.Errorf("kernel %v of row %d with itself is not finite", in.spec.Kind, i+1)
 	}
@@ -250,7 +250,7 @@ func (in *Inputs) GramDiagonal(dst []float64) error {
 // covariances turns the products of point i of others with the training inputs from, from+1, ... into
 // covariances, in place. It returns the first place in k where the result is not finite, or -1.
 func (in *Inputs) covariances(k []float64, others points, i, from int) int {
-	return in.spec.covariances(k, in.d, in.pairsWith(others, i, from))
+	return in.spec.covariances(k, in.pairsWith(others, i, from))
 }
 
 // pairsWith pairs point i of others with the training inputs from, from+1, ...
@@ -276,6 +276,7 @@ func (s Spec) Complete(k *linalg.Sym) error {
 	if err := s.Validate(0); err != nil {
 		return err
 	}
+	s = s.WithDefaults(0)
 	err := eachRow(k.N(), func(i int) int { return s.affine(k.Row(i)) }, func(i, j int) error {
 		return fmt.Errorf("kernel entry (%d, %d) is not finite", i+1, i+j+1)
 	})

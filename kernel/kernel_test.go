@@ -3,13 +3,11 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/need"
 	"bootbench/linalg"
@@ -243,7 +241,7 @@ func TestDuplicatesAndDiagonalAreExact(t *testing.T) {
 		if !s.Kind.radial() {
 			continue
 		}
-		k, unit := mustGram(t, s, x), s.amplitude()+s.Constant
+		k, unit := mustGram(t, s, x), s.WithDefaults(1).Amplitude+s.Constant
 		if got := k.At(0, 17); got != unit {
 			t.Errorf("%s: copies have %v, want %v", name, got, unit)
 		}
@@ -252,36 +250,6 @@ func TestDuplicatesAndDiagonalAreExact(t *testing.T) {
 				t.Errorf("%s: diagonal %d is %v, want %v", name, i, got, unit+s.Jitter)
 			}
 		}
-	}
-}
-
-// An offset of 1e6 leaves the norms of the scaled rows what they are without
-// it, to the 1e-10 that the inputs lose by being stored with the offset; else
-// every pair would have to be summed from differences.
-func TestCentringRemovesOffsets(t *testing.T) {
-	x := gaussian(rand.New(rand.NewPCG(1, 13)), 50, 3)
-	moved := general(50, 3)
-	for i, v := range x.Data {
-		moved.Data[i] = v + 1e6
-	}
-	a, b := mustPrepare(t, Spec{}, x).train.norms(), mustPrepare(t, Spec{}, moved).train.norms()
-	total := 0.0
-	for i := range a {
-		if !near(a[i], b[i], 1e-8) {
-			t.Fatalf("norm %d is %v, with the offset %v", i, a[i], b[i])
-		}
-		total += a[i]
-	}
-	variance := 0.0
-	for j := range 3 {
-		column := make([]float64, 50)
-		for i := range column {
-			column[i] = row(x, i)[j]
-		}
-		variance += stat.PopVariance(column, nil)
-	}
-	if want := 50 * variance / 3; !near(total, want, agree) { // L^2 = d = 3
-		t.Errorf("the norms sum to %v, want %v", total, want)
 	}
 }
 
@@ -317,42 +285,6 @@ func TestCrossAgreesWithPlain(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// The map from products to covariances treats elements alone; with one
-// goroutine and with four the bits are equal.
-func TestResultsDoNotDependOnWorkers(t *testing.T) {
-	x := gaussian(rand.New(rand.NewPCG(1, 11)), 203, 5)
-	for name, s := range specs(5) {
-		before := runtime.GOMAXPROCS(1)
-		one := mustGram(t, s, x)
-		runtime.GOMAXPROCS(4)
-		four := mustGram(t, s, x)
-		runtime.GOMAXPROCS(before)
-		for i := range 203 {
-			for j := i; j < 203; j++ {
-				if one.At(i, j) != four.At(i, j) {
-					t.Fatalf("%s: K(%d, %d) depends on the number of goroutines", name, i, j)
-				}
-			}
-		}
-	}
-}
-
-// Beyond the matrix itself Gram takes the scaled copy and the norms; 64 KiB
-// are left for goroutines and the runtime, a hundredth of a second copy of K.
-func TestGramAllocatesNoSecondMatrix(t *testing.T) {
-	const m, d = 900, 6
-	x := gaussian(rand.New(rand.NewPCG(1, 12)), m, d)
-	mustGram(t, Spec{}, x)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	mustGram(t, Spec{}, x)
-	runtime.ReadMemStats(&after)
-	got, want := int64(after.TotalAlloc-before.TotalAlloc), linalg.SymBytes(m)+8*m*(d+1)
-	if got > want+64<<10 {
-		t.Errorf("%d bytes, want about %d", got, want)
 	}
 }
 

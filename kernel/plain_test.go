@@ -23,6 +23,7 @@ func gramPlain(s Spec, x blas64.General) *linalg.Sym {
 
 // plain is A k(x, z) + B by the formula of the kind.
 func plain(s Spec, x, z []float64) float64 {
+	s = s.WithDefaults(len(x))
 	product, r2 := 0.0, 0.0
 	for j := range x {
 		product += x[j] * z[j]
@@ -43,9 +44,9 @@ func plain(s Spec, x, z []float64) float64 {
 	case Linear:
 		k = product
 	case Poly:
-		k = math.Pow(s.gamma(len(x))*product+s.Coef0, float64(s.degree()))
+		k = math.Pow(s.Gamma*product+s.Coef0, float64(s.Degree))
 	}
-	return s.amplitude()*k + s.Constant
+	return s.Amplitude*k + s.Constant
 }
 
 // plainScale is the length scale of feature j out of d.

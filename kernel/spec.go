@@ -42,9 +42,6 @@ type Spec struct {
 	Jitter float64 `json:"jitter"`
 }
 
-// defaultDegree is what a zero Spec.Degree means.
-const defaultDegree = 3
-
 // Validate reports the first thing wrong with s as a kernel on d >= 1
 // features. For Precomputed d is not looked at.
 func (s Spec) Validate(d int) error {
@@ -105,37 +102,13 @@ func (s Spec) validateLengthScale(d int) error {
 	return nil
 }
 
-// amplitude is A with its default.
-func (s Spec) amplitude() float64 {
-	if s.Amplitude == 0 {
-		return 1
-	}
-	return s.Amplitude
-}
-
-// gamma is Gamma with its default; it has no meaning beside length scales.
-func (s Spec) gamma(d int) float64 {
-	if s.Gamma == 0 {
-		return 1 / (2 * float64(d))
-	}
-	return s.Gamma
-}
-
-// degree is Degree with its default.
-func (s Spec) degree() int {
-	if s.Degree == 0 {
-		return defaultDegree
-	}
-	return s.Degree
-}
-
-// inverseScales returns the d factors 1/L_j by which differences are scaled.
+// inverseScales returns the d factors 1/L_j by which differences are scaled, with the defaults written out.
 func (s Spec) inverseScales(d int) []float64 {
 	w := make([]float64, d)
 	for j := range w {
 		switch len(s.LengthScale) {
 		case 0:
-			w[j] = 2 * math.Sqrt(s.gamma(d)/2) // sqrt(2 gamma) without overflow
+			w[j] = 2 * math.Sqrt(s.Gamma/2) // sqrt(2 gamma) without overflow
 		case 1:
 			w[j] = 1 / s.LengthScale[0]
 		default:
@@ -155,7 +128,7 @@ func (s Spec) WithDefaults(d int) Spec {
 		s.Gamma = 1 / (2 * float64(d))
 	}
 	if s.Kind == Poly && s.Degree == 0 {
-		s.Degree = defaultDegree
+		s.Degree = 3
 	}
 	return s
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/dataset"
 	"bootbench/linalg"
 )
@@ -20,7 +19,7 @@ type dataFlags struct {
 	noHeader          bool
 	missing           dataset.Missing
 	positive          string
-	unseen            values.Unseen
+	unseen            string
 	zeroBased         bool
 }
 
@@ -49,9 +48,9 @@ func (d *dataFlags) register(f *pflag.FlagSet) {
 
 // registerUnseen adds what only commands with new inputs take.
 func (d *dataFlags) registerUnseen(f *pflag.FlagSet) {
-	f.Var(&d.unseen, "unseen",
+	f.StringVar(&d.unseen, "unseen", "error",
 		"what to do about texts of new inputs that DATA lacks: `HOW` is error or zero (none of the texts of "+
-			"DATA); default: error")
+			"DATA)")
 }
 
 // leastRoom is what inputs may always take.
@@ -66,7 +65,7 @@ func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
 	return dataset.Options{
 		MaxBytes: maxBytes, Stdin: stdin, Target: d.target, Drop: d.drop, Categorical: d.categorical,
 		NoHeader: d.noHeader, Missing: d.missing,
-		Positive: d.positive, UnseenZero: bool(d.unseen), ZeroBased: d.zeroBased,
+		Positive: d.positive, UnseenZero: d.unseen == "zero", ZeroBased: d.zeroBased,
 	}
 }
 

@@ -48,7 +48,7 @@ func TestDataFlags(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if o := drive(t, "", append(predict, "--unseen", "one")...); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "neither error nor zero") {
+		!strings.Contains(o.stderr, "error, zero") {
 		t.Errorf("--unseen one: %d, %s", o.status, o.stderr)
 	}
 	for _, c := range []struct{ flag, value, says string }{

@@ -86,7 +86,6 @@ func (a *app) file(name string, write func(io.Writer) error) error {
 	if !a.writesFolder() {
 		return nil
 	}
-	a.outputs.names = append(a.outputs.names, name)
 	return a.outputs.folder.Write(name, write)
 }
 
@@ -113,10 +112,7 @@ func (a *app) page(p *report.Page) error {
 		}
 		p.Files = append(p.Files, numbers)
 	}
-	if err := a.file("report.html", p.WriteHTML); err != nil {
-		return err
-	}
-	return a.outputs.folder.Sweep(a.outputs.names)
+	return a.file("report.html", p.WriteHTML)
 }
 
 // figure writes a figure, and its numbers under that name, into --out.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -10,29 +9,12 @@ import (
 	"bootbench/report"
 )
 
-// version is the module's version and, for a build from a repository, its
-// revision.
+// version is the module's version, which for a build from a repository names the revision.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "of unknown version"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
 	}
-	text, revision, changed := info.Main.Version, "", ""
-	if text == "" {
-		text = "(devel)"
-	}
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			revision = setting.Value[:min(12, len(setting.Value))]
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			changed = ", changed since"
-		}
-	}
-	if revision == "" {
-		return text
-	}
-	return fmt.Sprintf("%s (%s%s)", text, revision, changed)
+	return "(devel)"
 }
 
 func machine() *report.Machine {

@@ -75,12 +75,13 @@ func (m *modelFlags) spec(set *dataset.Set, base model.Preset) (spec model.Spec,
 	}
 	spec = model.NewSpec(set, chosen)
 	spec.MaxBytes = int64(m.maxMemory)
-	if spec.Kernel.Kind, err = kernel.ParseKind(m.kernel); err != nil {
-		return spec, "", usage.Errorf("--kernel: %w", err)
-	}
 	asPreset := known && !m.given("kernel", "gamma", "length-scale")
+	var preset *kernel.Spec
 	if asPreset {
-		spec.Kernel, spec.Standardize = base.Kernel, base.Standardize
+		preset, spec.Standardize = &base.Kernel, base.Standardize
+	}
+	if spec.Kernel, err = m.kernelFlags.spec(m.given, preset); err != nil {
+		return spec, "", err
 	}
 	if spec.Kernel.Kind == kernel.Precomputed {
 		spec.Standardize = false
@@ -91,9 +92,6 @@ func (m *modelFlags) spec(set *dataset.Set, base model.Preset) (spec model.Spec,
 	spec.NormalizeTarget = !known
 	if m.given("no-normalize-target") {
 		spec.NormalizeTarget = !m.noNormalizeTarget
-	}
-	if err := m.kernelFlags.apply(m.given, &spec.Kernel); err != nil {
-		return spec, "", err
 	}
 	if m.engine != nil {
 		if err := m.engine.apply(&spec); err != nil {
@@ -138,14 +136,14 @@ func (m *modelFlags) source(preset model.Preset, used bool) string {
 
 // set gives a flag another value: one of those that a grid runs over.
 func (m *modelFlags) set(name, text string) (err error) {
-	number := map[string]*float64{"gamma": &m.gamma, "coef0": &m.coef0, "amplitude": &m.amplitude,
-		"constant": &m.constant, "jitter": &m.jitter, "C": &m.parameters.C, "epsilon": &m.parameters.Epsilon,
-		"delta": &m.parameters.Delta}[name]
+	c, p := &m.covariance, &m.parameters
+	number := map[string]*float64{"gamma": &c.Gamma, "coef0": &c.Coef0, "amplitude": &c.Amplitude,
+		"constant": &c.Constant, "jitter": &c.Jitter, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta}[name]
 	switch {
 	case number != nil:
 		*number, err = strconv.ParseFloat(text, 64)
 	case name == "degree":
-		m.degree, err = strconv.Atoi(text)
+		c.Degree, err = strconv.Atoi(text)
 	case name == "length-scale":
 		err = m.lengthScale.Set(text)
 	case name == "noise":

@@ -12,7 +12,6 @@ type outputs struct {
 	json   string // --json
 	out    string // --out; "": none
 	folder files.Folder
-	names  []string // of the files written into it
 }
 
 func (o *outputs) register(f *pflag.FlagSet) {

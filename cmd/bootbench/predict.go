@@ -89,6 +89,7 @@ func (p *predictFlags) register(f *pflag.FlagSet) {
 func runPredict(a *app, cmd *cobra.Command, args []string, t *theoryFlags, p *predictFlags) error {
 	plan, err := t.plan()
 	if err := cmp.Or(err, p.interval.check(cmd.Flags()), p.law.check(),
+		usage.OneOf("unseen", t.model.unseen, "error", "zero"),
 		p.check(a, strings.Join(args, ""))); err != nil {
 		return err
 	}

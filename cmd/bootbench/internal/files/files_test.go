@@ -69,34 +69,6 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestSweep: what the last answer left in a folder and this one does not write is removed;
-// what is not on the list, or no file of ours, stays.
-func TestSweep(t *testing.T) {
-	outside := filepath.Join(t.TempDir(), "outside.csv")
-	dir := t.TempDir()
-	for _, path := range []string{outside, filepath.Join(dir, "old.csv"), filepath.Join(dir, "same.csv"),
-		filepath.Join(dir, "mine.csv"), filepath.Join(dir, "notes.txt")} {
-		if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f := Folder{dir}
-	if err := f.Sweep([]string{"old.csv", "same.csv", "notes.txt", "../" + filepath.Base(filepath.Dir(outside)) +
-		"/outside.csv"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Sweep([]string{"same.csv"}); err != nil {
-		t.Fatal(err)
-	}
-	for path, stays := range map[string]bool{outside: true, filepath.Join(dir, "old.csv"): false,
-		filepath.Join(dir, "same.csv"): true, filepath.Join(dir, "mine.csv"): true,
-		filepath.Join(dir, "notes.txt"): true} {
-		if _, err := os.Stat(path); (err == nil) != stays {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-}
-
 // TestLongNames: a name of 255 bytes can be written, one of 256 is refused.
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()

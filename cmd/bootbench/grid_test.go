@@ -131,40 +131,6 @@ func TestGridFailure(t *testing.T) {
 	}
 }
 
-// TestGridRefuses: what is wrong with --over is told before any work.
-func TestGridRefuses(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "--over is required"},
-		{[]string{"--over", "C"}, "NAME=VALUES"},
-		{[]string{"--over", "C="}, "NAME=VALUES"},
-		{[]string{"--over", "tol=0.1,0.2"}, "not available"},
-		{[]string{"--over", "C=1,,2"}, "twice or none"},
-		{[]string{"--over", "C=1,1"}, "twice or none"},
-		{[]string{"--over", "C=0:1:3"}, "FROM:TO:COUNT"},
-		{[]string{"--over", "C=1,x"}, "--over C"},
-		{[]string{"--over", "C=1,-1"}, "--C is -1"},
-		{[]string{"--over", "C=1,2", "--C", "3"}, "cannot both"},
-		{[]string{"--over", "C=1,2", "--over", "C=3"}, "twice"},
-		{[]string{"--over", "noise=1,2"}, "takes only --C"},
-		{[]string{"--over", "gamma=1:2:1000", "--over", "C=1:2:1000"}, "more than"},
-		{[]string{"--over", "ratio=1,0"}, "--ratio is 0"},
-		{[]string{"--over", "C=1:1.0000001:3"}, "twice"},
-		{[]string{"--over", "kernel=precomputed"}, "as many features as examples"},
-		{[]string{"--over", "C=1", "--engine", "scalapack"}, "MPI"},
-		{[]string{"--over", "C=1", "--shard", "0/2", "--shards", "2", "--journal",
-			filepath.Join(t.TempDir(), "kept")},
-			"--shards is for"},
-	} {
-		o := drive(t, "", append([]string{"grid", "crabs", "--loss", "hinge"}, c.args...)...)
-		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.want) {
-			t.Errorf("%v: %+v", c.args, o)
-		}
-	}
-}
-
 // TestGridInterrupted: the cells that were finished are kept.
 func TestGridInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

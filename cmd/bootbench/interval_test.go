@@ -63,18 +63,12 @@ func TestIntervalRefusals(t *testing.T) {
 		"synthetic:friedman1,n=12 --interval observation":             "of at most 0.923",
 		"synthetic:friedman1,n=60 --interval observation --level 1":   "between 0 and 1",
 		"synthetic:friedman1,n=60 --interval observation --level NaN": "between 0 and 1",
-		"synthetic:friedman1,n=60 --interval of":                      "estimator, observation",
-		"synthetic:friedman1,n=60 --residuals scaled":                 "belongs to --interval observation",
 	} {
 		o := drive(t, "", append([]string{"predict", "--loss", "square", "--noise", "1", "--test",
 			"synthetic:friedman1,n=5"}, strings.Fields(line)...)...)
 		if o.status != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
 			t.Errorf("%s: %+v", line, o)
 		}
-	}
-	if o := drive(t, "", "predict", "crabs", "--test", "crabs", "--interval",
-		"observation"); o.status != exitUsage || !strings.Contains(o.stderr, "gives a probability") {
-		t.Errorf("labels: %+v", o)
 	}
 	if o := drive(t, "", strings.Fields(
 		"predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval "+

@@ -288,18 +288,6 @@ func TestJournalRefusals(t *testing.T) {
 	must(t, on("retrain", "--resamples", "5", "--quiet", "--journal", dir)...)
 	for says, line := range map[string][]string{
 		"of another command line: bootbench retrain": on("retrain", "--resamples", "6", "--journal", dir),
-		"--shard needs --journal":                    on("retrain", "--shard", "0/2"),
-		"--shards is for --shard auto":               on("retrain", "--shards", "2", "--journal", dir),
-		"is not I/N with I from 0 to N-1":            on("retrain", "--shard", "2/2", "--journal", dir),
-		"standard input cannot be read again": {"retrain", "-", "--loss", "square", "--noise", "1",
-			"--journal", dir},
-		"give --refine R": {"estimate", "crabs", "--refine", "none", "--journal", dir},
-		"--accuracy decides": {"estimate", "crabs", "--loss", "hinge", "--accuracy", "1%", "--shard", "0/2",
-			"--journal", dir},
-		"which loss probit":          {"estimate", "crabs", "--loss", "probit", "--journal", dir},
-		"--test from standard input": {"predict", "crabs", "--loss", "hinge", "--test", "-", "--journal", dir},
-		"holds no journal":           {"merge", t.TempDir()},
-		"takes the folders":          {"merge"},
 	} {
 		if o := drive(t, "x,y\n1,2\n2,3\n", line...); o.status != exitUsage || !strings.Contains(o.stderr, says) ||
 			o.stdout != "" {

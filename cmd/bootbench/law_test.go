@@ -63,19 +63,6 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// TestLawRefusals: what cannot be is refused before the solve.
-func TestLawRefusals(t *testing.T) {
-	for args, want := range map[string]string{
-		"--quantiles 0.1,1":         "between 0 and 1",
-		"--covariance /none/at/all": "covariance",
-	} {
-		if o := drive(t, "", append([]string{"estimate", "crabs"},
-			strings.Fields(args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: %+v", args, o)
-		}
-	}
-}
-
 // TestCompareModels: a model does not differ from itself; a better one by the difference of
 // the two answers, each of which is what its own file says, bias included; what is no answer, or of other
 // data, is refused.

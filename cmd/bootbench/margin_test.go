@@ -110,11 +110,6 @@ func TestLOO(t *testing.T) {
 	if a := ask(t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
 		t.Errorf("square loss: %+v", a.leftOut)
 	}
-	for _, args := range [][]string{{"--method", "jackknife"}} {
-		if o := drive(t, "", append([]string{"loo", "crabs"}, args...)...); o.status != exitUsage {
-			t.Errorf("%v: %d, %s", args, o.status, o.stderr)
-		}
-	}
 	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout,
 		"xialpha") {
 		t.Errorf("table: %s", o.stdout)

@@ -77,16 +77,6 @@ func TestMetrics(t *testing.T) {
 	c := get("predict --model " + model + " --test crabs --metrics auc,error")
 	near("AUC of a model", c.Metrics["auc"], auc(c.Points.Prediction, c.Points.Target), 1e-12)
 	near("error of a model", c.Metrics["error"], c.Test_error, 1e-12)
-	for line, says := range map[string]string{
-		"estimate boston --metrics auc": "is for labels; the targets of boston are numbers, which have " +
-			"rmse, mae, r2",
-		"estimate crabs --metrics rmse":        "is for numbers; the targets of crabs are labels",
-		"estimate crabs --metrics=auc,squared": "is not available (there is all, rmse",
-	} {
-		if o := drive(t, "", strings.Fields(line)...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
-			t.Errorf("%s: %+v", line, o)
-		}
-	}
 	d := document[struct{ Warnings []string }](t,
 		must(t, strings.Fields(
 			"estimate boston --scheme subsample --ratio 0.5 --metrics jackknife --refine none --json - --quiet")...))

@@ -121,18 +121,6 @@ func TestRefineElsewhere(t *testing.T) {
 		"--no-points"); e.Refined != nil {
 		t.Error("a likelihood is refined")
 	}
-	for says, args := range map[string][]string{
-		"posterior mean":      {"estimate", "crabs", "--loss", "probit", "--refine", "10"},
-		`--refine is "one"`:   {"estimate", "crabs", "--refine", "one"},
-		`--refine is "1"`:     {"estimate", "crabs", "--refine", "1"},
-		"--refine none":       {"estimate", "crabs", "--refine", "none", "--accuracy", "1%"},
-		"--accuracy is":       {"estimate", "crabs", "--accuracy", "0.5"},
-		"--method: no method": {"retrain", "crabs", "--method", "many"},
-	} {
-		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
-			t.Errorf("%v: status %d, %s", args, o.status, o.stderr)
-		}
-	}
 }
 
 // TestRetrainMethods: both methods give the same resamples' predictions to the tolerance

@@ -157,34 +157,6 @@ func readModel(t *testing.T, path string) (m svm.ModelFile) {
 	return m
 }
 
-func TestTrainRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "model")
-	for _, c := range []struct{ args, want string }{
-		{"train crabs --loss hinge --no-standardize", "--model is required"},
-		{"train crabs --loss hinge --format libsvm --model " + path, "--no-standardize is required"},
-		{"train crabs --loss hinge --model " + path + ".libsvm", "--no-standardize is required"},
-		{"train crabs --loss hinge --no-standardize --jitter 0.1 --format libsvm --model " + path, "no place"},
-		{"train crabs --loss hinge --no-standardize --kernel matern32 --format libsvm --model " + path,
-			"rbf, linear"},
-		{"train crabs --loss hinge --no-standardize --length-scale 1,2,3,4,5 --format libsvm --model " + path,
-			"no place"},
-		{"train crabs --loss hinge --format onnx --model " + path, "json, libsvm"},
-		{"train crabs --loss perceptron --C 3 --model " + path, "takes no parameter"},
-		{"train crabs --loss perceptron --bias --model " + path, "neither --tol nor a bias"},
-		{"train crabs --loss hinge --tol 0 --model " + path, "--tol is 0"},
-		{"train boston --tol 0.1 --model " + path, "--tol is for --loss hinge and hard"},
-		{"train crabs --loss hinge --no-standardize --model " + filepath.Dir(path), "directory"},
-	} {
-		o := drive(t, "", strings.Fields(c.args)...)
-		if o.status != exitUsage || !strings.Contains(o.stderr, c.want) {
-			t.Errorf("%s: %+v", c.args, o)
-		}
-	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("a model file is there")
-	}
-}
-
 // TestTrainPerceptron: the file holds, as coefficients, label times the
 // number of mistakes on each example that the rule makes when it is written out here:
 // small integers, exactly. Three labels are turned, so that the last pass makes

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,35 +84,5 @@ func TestTuneText(t *testing.T) {
 	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page),
 		"Hyperparameters of") {
 		t.Errorf("page: %v", err)
-	}
-}
-
-// TestTuneUsage: what cannot be chosen, or not so, is refused with exit status 2.
-func TestTuneUsage(t *testing.T) {
-	for line, want := range map[string]string{
-		"tune boston --over C":                              "no C in a model",
-		"tune boston --over nosuch":                         "--over",
-		"tune boston --over noise=2:1":                      "the lower one first",
-		"tune boston --over noise=1":                        "FROM:TO",
-		"tune boston --by best":                             "--by",
-		"tune crabs --by loo":                               "with the test loss square",
-		"tune crabs --by evidence":                          "the evidence is for the square loss",
-		"tune boston --model -":                             "--model",
-		"tune boston --starts 0":                            "--starts",
-		"tune boston --ard --kernel linear":                 "no length scales",
-		"tune crabs --kernel linear --loss hard":            "--over is required",
-		"tune boston --test-loss absolute":                  "choose by leftout",
-		"tune boston --over gamma,gamma":                    "named twice",
-		"tune boston --scheme kfold --folds 1":              "--folds",
-		fmt.Sprintf("tune %s", filepath.Join("no", "file")): "no",
-		"tune boston --engine scalapack":                    "take the exact engine",
-		"tune boston --over coef0":                          "no coef0 in a model",
-		"tune boston --over degree":                         "--over",
-		"tune boston --by loo --bias":                       "without bias",
-	} {
-		o := drive(t, "", strings.Fields(line)...)
-		if o.status != exitUsage || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: %d %q", line, o.status, o.stderr)
-		}
 	}
 }

@@ -100,30 +100,6 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// TestDiskFull: what a full disk does not take is told once, and lost; what was there stays,
-// and what follows is kept where there is room again.
-func TestDiskFull(t *testing.T) {
-	folder, said := t.TempDir(), []string{}
-	j := need.One(Open(folder, head, 0, func(text string) { said = append(said, text) }))(t)
-	j.Append(key(0), result(0))
-	kept := j.out
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	j.out = full
-	j.Append(key(1), result(1))
-	j.Append(key(1), result(1))
-	if len(said) != 1 || !strings.Contains(said[0], syscall.ENOSPC.Error()) || j.Lost() != 2 || j.Kept() != 1 {
-		t.Errorf("%q, lost %d, kept %d", said, j.Lost(), j.Kept())
-	}
-	j.out = kept
-	j.Close()
-	if lacked := finish(t, folder); !reflect.DeepEqual(lacked, []int{1, 2}) {
-		t.Errorf("it lacks %v", lacked)
-	}
-}
-
 // TestNoRoomForHalf: a line that was written in half is cut off again.
 func TestNoRoomForHalf(t *testing.T) {
 	var before syscall.Rlimit

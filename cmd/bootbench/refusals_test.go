@@ -1,0 +1,200 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// refusals are command lines that are refused before anything is computed, and what is said of each. DIR is
+// a folder with the files of refusedFiles.
+const refusals = `
+nosuch | unknown command
+help nosuch | nosuch
+estimat boston | did you mean estimate?
+info boston | takes no arguments
+estimate | takes one DATA
+estimate boston crabs | takes one DATA
+estimate nosuch.csv --loss square --noise 1 | nosuch.csv: no such file
+estimate nosuch | neither a file nor an embedded set (boston
+estimate bosto | did you mean boston?
+estimate synthetic:nosuch --loss square | no generator
+estimate DIR/empty.csv | empty.csv: the file is empty
+estimate DIR/ragged.csv | ragged.csv: line 3:
+estimate DIR/word.csv | word.csv: line 3: column "y": "four" is not a number
+estimate DIR/nan.csv | nan.csv: line 3: column "a"
+estimate DIR/one.csv | one example
+estimate DIR/flat.csv | column "y": all 2 targets are 2
+estimate DIR/large.csv --loss square --noise 1 | target of row 1
+estimate boston --nosuch | unknown flag: --nosuch; bootbench estimate --help-all lists the flags
+estimate boston --gama 1 | did you mean gamma?
+estimate boston --c 1 | did you mean C
+estimate boston --alpha 1 | it is called --noise here
+estimate boston -json x | flags begin with two dashes
+estimate boston --gamma 0.1,0.2 | --gamma takes a number, not "0.1,0.2"
+estimate boston --noise 5x | --noise takes a number, or a share of the target's variance such as 10%, not "5x"
+estimate boston --target medv | datasets --export boston FILE
+estimate boston --noise 0 | --noise is 0
+estimate boston --noise NaN | --noise is NaN
+estimate boston --noise 1e155 | --noise is 1e+155, must lie between
+estimate boston --amplitude 1e-320 | --amplitude
+estimate boston --jitter 1e308 | --jitter
+estimate boston --ratio -2 | --ratio is -2
+estimate boston --ratio Inf | --ratio is +Inf
+estimate boston --scheme nosuch | there is poisson, multinomial
+estimate boston --scheme kfold --folds 1 | --folds is 1, must be at least 2
+estimate boston --scheme kfold --folds 507 | --folds:
+estimate boston --scheme kfold --ratio 0.5 | takes --folds instead
+estimate boston --folds 5 | --folds belongs to --scheme kfold
+estimate boston --scheme subsample --ratio 1.5 | must be at most 1 with --scheme subsample
+estimate boston --loss nosuch | there is square, hard, hinge
+estimate boston --loss hinge | two classes are needed
+estimate boston --loss huber --delta 0 | --delta is 0, must be above 0
+estimate boston --loss eps --epsilon -1 | --epsilon is -1, must be at least 0
+estimate boston --C 2 | --C: --loss square takes only --noise
+estimate boston --engine nosuch | there are auto, exact, lowrank
+estimate boston --rank-tol 1 | --rank-tol is 1, must lie between
+estimate boston --test-loss nosuch | there is square
+estimate boston --kernel rfb | rbf
+estimate boston --gamma 0 | --gamma is 0
+estimate boston --kernel poly --degree 0 | --degree is 0
+estimate boston --kernel poly --length-scale 2 | takes no length scale
+estimate boston --length-scale 1,2 | 2 length scales for 13 features
+estimate boston --tol 0 | --tol is 0
+estimate boston --max-sweeps 0 | --max-sweeps is 0
+estimate boston --threads 0 | --threads is 0
+estimate boston --backend nosuch | no BLAS backend
+estimate boston --max-memory 1KiB | MiB, 1 KiB are available
+estimate boston --max-memory lots | is not a size
+estimate boston --json DIR/no/x.json | no such file or directory
+estimate boston --out DIR/one.csv | not a directory
+estimate boston --metrics auc | is for labels; the targets of boston are numbers, which have rmse, mae, r2
+estimate crabs --metrics rmse | is for numbers; the targets of crabs are labels
+estimate crabs --metrics auc,squared | is not available (there is all, rmse
+estimate crabs --quantiles 0.1,1 | between 0 and 1
+estimate crabs --covariance /none/at/all | covariance
+estimate crabs --bias --no-bias | contradict each other
+estimate sonar --loss eps | --loss eps is for regression
+estimate sonar --noise 1 | --noise: --loss hard takes no parameter
+estimate sonar --loss hinge --C 1e30 | --C is 1e+30, must lie between
+estimate pima --loss square | --noise is required
+estimate crabs --loss probit --refine 10 | posterior mean
+estimate crabs --refine one | --refine is "one"
+estimate crabs --refine none --accuracy 1% | --refine none
+estimate crabs --accuracy 0.5 | --accuracy is
+estimate crabs --loss hinge --class-weight much | take balanced
+estimate crabs --loss hinge --class-weight 1,2,3 | take balanced
+estimate crabs --loss hinge --class-weight yes=2 | -1=A,1=B
+estimate crabs --loss hinge --class-weight 1=2,1=3 | take balanced
+estimate crabs --loss hinge --class-weight nan | between
+estimate crabs --loss hard --class-weight 2 | takes no parameter
+estimate boston --class-weight balanced | takes only --noise
+curve boston --scheme kfold | no ratio to vary
+curve boston --scheme bernoulli --ratio 0.5,2 | must be at most 1
+curve boston --ratio 1:2 | --ratio
+predict boston | --test is required
+predict boston --test crabs | features
+predict boston --test boston --level 1 | --level is 1
+predict - --test - --loss square --noise 1 | standard input
+predict boston --test boston --interval of | estimator, observation
+predict boston --test boston --residuals scaled | belongs to --interval observation
+predict crabs --test crabs --interval observation | gives a probability
+predict synthetic:friedman1,n=12 --loss square --noise 1 --test boston --interval observation | features
+predict DIR/line.csv --test DIR/huge.csv --loss square --noise 1 | target of row 1
+predict synthetic:friedman1,n=20 --test DIR/far.csv --loss square --noise 1 --kernel linear | new row 1
+retrain boston --resamples 0 | --resamples is 0
+retrain boston --resamples 9223372036854775807 | --resamples
+retrain boston --workers 0 | --workers is 0
+retrain crabs --method many | --method: no method
+loo crabs --method jackknife | is not available
+compare boston --sizes 507 | between 2 and 506
+compare --loss square | none is given
+compare boston --max-memory 1MiB | not enough memory
+grid synthetic:blobs,n=50 --over gamma=1,2 | --loss is required
+grid crabs --loss hinge | --over is required
+grid crabs --loss hinge --over C= | NAME=VALUES
+grid crabs --loss hinge --over tol=0.1,0.2 | not available
+grid crabs --loss hinge --over C=1,1 | twice or none
+grid crabs --loss hinge --over C=0:1:3 | FROM:TO:COUNT
+grid crabs --loss hinge --over C=1,x | --over C
+grid crabs --loss hinge --over C=1,-1 | --C is -1
+grid crabs --loss hinge --over C=1,2 --C 3 | cannot both
+grid crabs --loss hinge --over C=1,2 --over C=3 | twice
+grid crabs --loss hinge --over noise=1,2 | takes only --C
+grid crabs --loss hinge --over gamma=1:2:1000 --over C=1:2:1000 | more than
+grid crabs --loss hinge --over ratio=1,0 | --ratio is 0
+grid crabs --loss hinge --over C=1:1.0000001:3 | twice
+grid crabs --loss hinge --over kernel=precomputed | as many features as examples
+grid crabs --loss hinge --over C=1 --engine scalapack | MPI
+tune boston --over C | no C in a model
+tune boston --over nosuch | --over
+tune boston --over noise=2:1 | the lower one first
+tune boston --by best | --by
+tune crabs --by loo | with the test loss square
+tune crabs --by evidence | the evidence is for the square loss
+tune boston --model - | --model
+tune boston --starts 0 | --starts
+tune boston --ard --kernel linear | no length scales
+tune crabs --kernel linear --loss hard | --over is required
+tune boston --test-loss absolute | choose by leftout
+tune boston --over gamma,gamma | named twice
+tune boston --engine scalapack | take the exact engine
+tune boston --by loo --bias | without bias
+train crabs --loss hinge --no-standardize | --model is required
+train crabs --loss hinge --format libsvm --model DIR/m | --no-standardize is required
+train crabs --loss hinge --no-standardize --jitter 0.1 --format libsvm --model DIR/m | no place
+train crabs --loss hinge --no-standardize --kernel matern32 --format libsvm --model DIR/m | rbf, linear
+train crabs --loss hinge --no-standardize --length-scale 1,2,3,4,5 --format libsvm --model DIR/m | no place
+train crabs --loss hinge --format onnx --model DIR/m | json, libsvm
+train crabs --loss perceptron --C 3 --model DIR/m | takes no parameter
+train crabs --loss perceptron --bias --model DIR/m | neither --tol nor a bias
+train boston --tol 0.1 --model DIR/m | --tol is for --loss hinge and hard
+train crabs --loss hinge --no-standardize --model DIR | directory
+retrain boston --shard 0/2 | --shard needs --journal
+retrain boston --shards 2 --journal DIR/j | --shards is for --shard auto
+retrain boston --shard 2/2 --journal DIR/j | is not I/N with I from 0 to N-1
+retrain - --loss square --noise 1 --journal DIR/j | standard input cannot be read again
+estimate crabs --refine none --journal DIR/j | give --refine R
+estimate crabs --loss hinge --accuracy 1% --shard 0/2 --journal DIR/j | --accuracy decides
+estimate crabs --loss probit --journal DIR/j | which loss probit
+predict crabs --loss hinge --test - --journal DIR/j | --test from standard input
+merge DIR | holds no journal
+merge | takes the folders
+`
+
+// refusedFiles are the files of refusals.
+var refusedFiles = map[string]string{
+	"empty.csv": "", "ragged.csv": "a,y\n1,2\n3\n",
+	"word.csv": "a,y\n1,2\n3,four\n", "nan.csv": "a,y\n1,2\nNaN,4\n",
+	"one.csv": "a,y\n1,2\n", "flat.csv": "a,y\n1,2\n3,2\n", "line.csv": "x,y\n1,1\n2,2\n3,4\n4,4\n",
+	"large.csv": "x,y\n1,1e155\n2,-1e155\n3,0\n4,1e155\n", "huge.csv": "x,y\n1,1e60\n",
+	"far.csv": "x1,x2,x3,x4,x5,x6,x7,x8,x9,x10\n" + strings.Repeat("1e200,", 9) + "1\n",
+}
+
+// TestRefusals: bad usage and bad input end with status 2, one line that says what is wrong, and nothing on
+// standard output; no file is written.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range refusedFiles {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(strings.TrimSpace(refusals)) {
+		command, says, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		args := strings.Fields(strings.ReplaceAll(command, "DIR", dir))
+		if len(args) == 0 {
+			continue
+		}
+		o := drive(t, "x,y\n1,2\n2,3\n", args...)
+		if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 ||
+			!strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: status %d, standard output %.80q, %q does not say %q on one line", command, o.status,
+				o.stdout, o.stderr, says)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != len(refusedFiles) {
+		t.Errorf("%v, %v: files were written", files, err)
+	}
+}

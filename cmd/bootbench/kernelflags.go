@@ -42,8 +42,8 @@ func (k *kernelFlags) register(f *pflag.FlagSet) {
 			"equal inputs are kept apart; default 0")
 }
 
-// spec is the kernel that the flags say, or of kind and scales like that of a preset, nil for none. Zeros that
-// a kernel.Spec would take for the default are refused.
+// spec is the kernel that the flags say, or of kind and scales like that of a preset, nil for none. Zeros
+// that a kernel.Spec would take for the default are refused.
 func (k *kernelFlags) spec(given func(...string) bool, preset *kernel.Spec) (spec kernel.Spec, err error) {
 	spec = k.covariance
 	for _, v := range []struct {

@@ -2,11 +2,9 @@ package gp_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
 	gonum "gonum.org/v1/gonum/blas"
@@ -369,95 +367,6 @@ func TestFitDoesNotAllocate(t *testing.T) {
 		}
 	}); n != factorisation {
 		t.Errorf("%v allocations per fit, %v of them in the factorisation", n, factorisation)
-	}
-}
-
-// Trainers that share a kernel matrix run side by side.
-func TestTrainersRunSideBySide(t *testing.T) {
-	const m = 50
-	rng := rand.New(rand.NewPCG(9, 9))
-	k := rbf(rng, m)
-	count, target := drawRows(rng, m, m).merged(m)
-	want := fit(t, newTrainer(t, k, 0.1), count, target)
-	var wg sync.WaitGroup
-	for range 4 {
-		tr := newTrainer(t, k, 0.1)
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			f := make([]float64, m)
-			for range 5 {
-				if err := errors.Join(tr.Fit(count, target), tr.Predict(f)); err != nil || farthest(f, want) != 0 {
-					t.Errorf("side by side the fit differs by %g, error %v", farthest(f, want), err)
-				}
-			}
-		}()
-	}
-	wg.Wait()
-}
-
-// BenchmarkFit times a fit to a bootstrap sample of n from n examples, with
-// its prediction at all n inputs: repeated rows merged, and every row kept.
-func BenchmarkFit(b *testing.B) {
-	for _, n := range []int{500, 1000, 2000} {
-		rng := rand.New(rand.NewPCG(1, uint64(n)))
-		k := rbf(rng, n)
-		r := drawRows(rng, n, n)
-		count, target := r.merged(n)
-		f := make([]float64, n)
-		b.Run(fmt.Sprintf("merged/backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
-			tr := newTrainer(b, k, 0.1)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := errors.Join(tr.Fit(count, target), tr.Predict(f)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("naive/backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
-			naive := need.One(gp.NewNaive(k, 0.1))(b)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := errors.Join(naive.Fit(r.site, r.target), naive.Predict(f)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkPredict times the prediction at all sites alone.
-func BenchmarkPredict(b *testing.B) {
-	for _, n := range []int{500, 2000} {
-		rng := rand.New(rand.NewPCG(1, uint64(n)))
-		tr := newTrainer(b, rbf(rng, n), 0.1)
-		count, target := drawRows(rng, n, n).merged(n)
-		f := fit(b, tr, count, target)
-		b.Run(fmt.Sprintf("backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
-			for b.Loop() {
-				if err := tr.Predict(f); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkFull times the fit to all data in the scratch triangle.
-func BenchmarkFull(b *testing.B) {
-	for _, n := range []int{500, 2000} {
-		rng := rand.New(rand.NewPCG(1, uint64(n)))
-		k, count, target := rbf(rng, n), make([]float64, n), make([]float64, n)
-		for i := range count {
-			count[i], target[i] = 1, rng.NormFloat64()
-		}
-		b.Run(fmt.Sprintf("backend=%s/n=%d", blas.Bound().Name(), n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := gp.FitFull(k, 0.1, count, target); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 

@@ -5,10 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -146,24 +144,6 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestPoissonSearch: a count is the first whose distribution function passes the uniform
-// number, as a binary search finds it, for means from 0.02 to thousands.
-func TestPoissonSearch(t *testing.T) {
-	for _, ratio := range []float64{0.02, 1, 5, 3000} {
-		s := Poisson{Ratio: ratio}
-		counts := make([]int, 2000)
-		Draw(s, 7, 3, counts)
-		law, rng := s.Counts(1), rand.New(rand.NewPCG(7, 3))
-		cdf := floats.CumSum(make([]float64, len(law.P)), law.P)
-		for i, k := range counts {
-			u := cdf[len(cdf)-1] * rng.Float64()
-			if want := law.First + sort.Search(len(cdf)-1, func(j int) bool { return u < cdf[j] }); k != want {
-				t.Fatalf("mean %v: count %d is %d, want %d", ratio, i, k, want)
-			}
-		}
-	}
-}
-
 // TestSamplersRepeat: a draw is a function of its random stream.
 func TestSamplersRepeat(t *testing.T) {
 	for _, s := range []Scheme{Poisson{1.3}, Multinomial{100, 80}, Bernoulli{0.5}, Subsample{30, 80},
@@ -188,29 +168,5 @@ func TestWrongLength(t *testing.T) {
 			}()
 			s.Sample(rand.New(rand.NewPCG(1, 1)), make([]int, 2))
 		}()
-	}
-}
-
-func BenchmarkSample(b *testing.B) {
-	const n = 1000
-	for _, s := range []Scheme{Poisson{1}, Poisson{20}, Multinomial{n, n}, Multinomial{20 * n, n}} {
-		b.Run(fmt.Sprintf("scheme=%s/nu=%g", s.Name(), s.Mean()), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			counts := make([]int, n)
-			for b.Loop() {
-				s.Sample(rng, counts)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/example")
-		})
-	}
-}
-
-func BenchmarkCounts(b *testing.B) {
-	for _, nu := range []float64{1, 20, 1e5} {
-		b.Run(fmt.Sprintf("nu=%g", nu), func(b *testing.B) {
-			for b.Loop() {
-				Poisson{nu}.Counts(1)
-			}
-		})
 	}
 }

@@ -19,9 +19,10 @@
 // resample holds k times has the box k C under a soft margin and stays one
 // constraint under a hard one.
 //
-// Trainer solves the dual in the site weights beta by two methods in turn. Sequential
-// minimal optimisation, with the second-order working set of Fan, Chen and Lin
-// (2005), finds which weights are free: strictly inside their boxes. An active-set
+// Trainer solves the dual in the site weights beta by two methods in turn. Coordinate
+// ascent, with a bias over pairs of weights (sequential minimal optimisation with the
+// second-order working set of Fan, Chen and Lin 2005), finds which weights are free:
+// strictly inside their boxes. An active-set
 // step then maximises exactly over these, by a Cholesky factor that is updated as
 // the set changes, with a bias in the plane sum beta = 0. Certificates judge the
 // answer afterwards, from an f computed from beta alone. LIBSVM's shrinking, which

@@ -24,8 +24,7 @@ type freeSet struct {
 	gradient []float64 // t - f
 	step     []float64 // Newton step, then a direction of the null space
 	toEnd    []float64 // share of the step at which the weight meets the end of its piece
-	excess   []float64 // part of the step beyond that end
-	kExcess  []float64 // K times excess
+	change   []float64 // of the moved weights
 	ones     []float64 // (K_FF + constant)^-1 1
 
 	moved      []int     // weights whose change is not yet in f
@@ -47,7 +46,7 @@ func (c *freeSet) reset(n int, biased bool, largestK float64) {
 // makeRoom is reserve for the vectors over the members as well.
 func (c *freeSet) makeRoom(m int) {
 	c.reserve(m)
-	for _, v := range []*[]float64{&c.gradient, &c.step, &c.toEnd, &c.excess, &c.kExcess, &c.ones} {
+	for _, v := range []*[]float64{&c.gradient, &c.step, &c.toEnd, &c.change, &c.ones} {
 		extend(v, m)
 	}
 }
@@ -223,76 +222,22 @@ func (c *freeSet) recordMove(q *dual, i int) {
 	c.betaBefore[i] = q.beta[i]
 }
 
-// takeStep takes the Newton step, or the part of it that the ends of the pieces
-// allow, and reports whether it was taken whole.
+// takeStep takes the Newton step up to where the first weight meets the end of its piece, and reports whether
+// it was taken whole.
 func (c *freeSet) takeStep(q *dual) (whole bool) {
 	m := len(c.index)
 	gradient, step, toEnd := c.gradient[:m], c.step[:m], c.toEnd[:m]
-	first := math.Inf(1) // share of the step at which the first weight meets its end
+	first := math.Inf(1)
 	for p, i := range c.index {
 		toEnd[p] = stepToEnd(q, i, step[p])
 		first = min(first, toEnd[p])
 	}
-	share := 1.0
-	switch {
-	case first <= 1 && c.biased:
-		share = first // a weight stopped at its end would unbalance the others
-	case first <= 1:
-		share = c.lineSearch(q, first)
-	}
-	kExcess := c.overshoot(q, share)
+	share := min(1, first)
 	for p, i := range c.index {
 		moveBy(q, i, step[p], share, toEnd[p])
-		gradient[p] = (1-share)*gradient[p] + kExcess[p]
+		gradient[p] *= 1 - share
 	}
 	return first > 1
-}
-
-// lineSearch returns the share of the Newton step that gains most, among 1, 1/2,
-// 1/4, ... and first, if every weight that would pass its end stops there.
-func (c *freeSet) lineSearch(q *dual, first float64) (best float64) {
-	best, most := first, 0.0
-	for share := 1.0; share > first; share /= 2 {
-		gain := c.gain(q, share)
-		if gain < most {
-			return best
-		}
-		best, most = share, gain
-	}
-	if c.gain(q, first) > most {
-		return first
-	}
-	return best
-}
-
-// gain is the increase of the dual by share of the Newton step, with weights
-// stopped at their ends. A step d turns the gradient r into r - K d and gains
-// d'(r + r - K d)/2.
-func (c *freeSet) gain(q *dual, share float64) float64 {
-	gain := 0.0
-	for p, r := range c.overshoot(q, share) {
-		gain += (share*c.step[p] - c.excess[p]) * ((2-share)*c.gradient[p] + r) / 2
-	}
-	return gain
-}
-
-// overshoot computes excess, the part of share of the Newton step that lies beyond
-// the ends of the pieces, and K times it.
-func (c *freeSet) overshoot(q *dual, share float64) (kExcess []float64) {
-	kExcess = c.kExcess[:len(c.index)]
-	clear(kExcess)
-	for p, toEnd := range c.toEnd[:len(c.index)] {
-		if toEnd >= share {
-			c.excess[p] = 0
-			continue
-		}
-		c.excess[p] = (share - toEnd) * c.step[p]
-		e, row := c.excess[p], q.row(c.index[p])
-		for r, j := range c.index {
-			kExcess[r] += e * row[j]
-		}
-	}
-	return kExcess
 }
 
 // stepToEnd is the multiple of direction at which the free weight i meets the end
@@ -326,7 +271,7 @@ func moveBy(q *dual, i int, direction, share, toEnd float64) {
 // applyToF adds to f what the moved weights have changed.
 func (c *freeSet) applyToF(q *dual) {
 	c.makeRoom(len(c.moved))
-	change := c.excess[:len(c.moved)]
+	change := c.change[:len(c.moved)]
 	for p, i := range c.moved {
 		change[p] = q.beta[i] - c.betaBefore[i]
 	}

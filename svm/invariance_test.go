@@ -20,38 +20,6 @@ func fixedProblem(box float64) (*linalg.Sym, Problem) {
 
 var fine = Settings{Tolerance: 1e-9}
 
-func TestPermutation(t *testing.T) {
-	for _, box := range []float64{hard, 2} {
-		k, p := fixedProblem(box)
-		r := mustTrain(t, k, p, fine)
-		n := len(p.Y)
-		perm := rand.New(rand.NewPCG(6, 6)).Perm(n)
-		kp, pp, want := linalg.NewSym(n), Problem{Y: make([]float64, n), C: p.C}, make([]float64, n)
-		for i, a := range perm {
-			pp.Y[i], want[i] = p.Y[a], r.Alpha[a]
-			for j, b := range perm {
-				kp.Set(i, j, k.At(a, b))
-			}
-		}
-		near(t, "permuted alpha", mustTrain(t, kp, pp, fine).Alpha, want, 1e-7)
-	}
-}
-
-func TestLabelFlip(t *testing.T) {
-	for _, box := range []float64{hard, 2} {
-		k, p := fixedProblem(box)
-		r := mustTrain(t, k, p, fine)
-		flipped := Problem{Y: make([]float64, len(p.Y)), C: p.C}
-		want := make([]float64, len(p.Y))
-		for i, y := range p.Y {
-			flipped.Y[i], want[i] = -y, -r.F[i]
-		}
-		o := mustTrain(t, k, flipped, fine)
-		near(t, "alpha", o.Alpha, r.Alpha, 1e-7)
-		near(t, "f", o.F, want, 1e-7)
-	}
-}
-
 // TestKernelScale: K -> c K takes hard-margin a to a/c, and a soft margin C to
 // C/c, at the same f.
 func TestKernelScale(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
-	"bootbench/linalg"
 	"bootbench/train"
 )
 
@@ -78,36 +77,13 @@ func TestLeaveOutRefuses(t *testing.T) {
 	}
 }
 
-// TestLinearKernel: with a linear kernel and w = sum_i beta_i x_i, w'x + bias is the
-// predictor, and R^2 is what a double loop finds.
-func TestLinearKernel(t *testing.T) {
-	rng := rand.New(rand.NewPCG(24, 24))
-	const n, d = 60, 4
-	x := DenseFeatures{Rows: n, Cols: d, Stride: d + 1, Data: make([]float64, n*(d+1))}
-	for i := range x.Data {
-		x.Data[i] = rng.NormFloat64()
-	}
-	k, y := linalg.NewSym(n), make([]float64, n)
+// TestRadius: R^2 is what a double loop finds.
+func TestRadius(t *testing.T) {
+	k := gram(rand.New(rand.NewPCG(24, 24)), 60, 0.1)
 	largest, least := 0.0, math.Inf(1)
-	for i := range n {
-		for j := range i + 1 {
-			v := 0.0
-			for c := range d {
-				v += x.row(i)[c] * x.row(j)[c]
-			}
-			k.Set(i, j, v)
-			largest, least = max(largest, v), min(least, v)
-		}
-		y[i] = math.Copysign(1, x.row(i)[0]-0.3+rng.NormFloat64())
-	}
-	r := mustTrain(t, k, Problem{Y: y, C: same(n, 1), Bias: true}, Settings{Tolerance: 1e-9})
-	w := make([]float64, d)
-	for i, b := range r.Beta {
-		x.AddTo(w, i, b)
-	}
-	for i := range n {
-		if f := x.Dot(i, w) + r.Bias; math.Abs(f-r.F[i]) > 1e-10 {
-			t.Errorf("w'x + bias is %v at input %d, want %v", f, i, r.F[i])
+	for i := range k.N() {
+		for j := range k.N() {
+			largest, least = max(largest, k.At(i, j)), min(least, k.At(i, j))
 		}
 	}
 	if got := RadiusSquared(need.One(NewRows(k))(t)); got != largest-least {

@@ -96,32 +96,11 @@ func (r *rows) row(i int) []float64 {
 	return row
 }
 
-// addRows adds sum_p x_p row(index_p) to dst, four rows at a time. Zero
-// coefficients cost nothing.
+// addRows adds sum_p x_p row(index_p) to dst.
 func addRows(dst []float64, row func(int) []float64, index []int, x []float64) {
-	var batch [4][]float64
-	var c [4]float64
-	m := 0
 	for p, v := range x {
-		if v == 0 {
-			continue
+		if v != 0 {
+			floats.AddScaled(dst, v, row(index[p]))
 		}
-		batch[m], c[m] = row(index[p]), v
-		if m++; m == len(batch) {
-			addFour(dst, &batch, &c)
-			m = 0
-		}
-	}
-	for p := range m {
-		floats.AddScaled(dst, c[p], batch[p])
-	}
-}
-
-func addFour(dst []float64, row *[4][]float64, x *[4]float64) {
-	n := len(dst)
-	r0, r1, r2, r3 := row[0][:n], row[1][:n], row[2][:n], row[3][:n]
-	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
-	for j := range dst {
-		dst[j] += (x0*r0[j] + x1*r1[j]) + (x2*r2[j] + x3*r3[j])
 	}
 }

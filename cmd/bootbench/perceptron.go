@@ -27,7 +27,7 @@ func trainPerceptron(a *app, j *job, flags *trainFlags) error {
 	if err != nil {
 		return err
 	}
-	learned, err := svm.TrainDualPerceptron(rows, j.Site, j.Set.Y, passes)
+	learned, err := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
 	if err != nil {
 		return err
 	}

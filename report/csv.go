@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bootbench/internal/null"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,31 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"bootbench/internal/null"
 )
 
-// valueColumn is one named column of values.
-type valueColumn struct {
-	name   string
-	values []float64
-}
-
-// lists are the columns that the points have.
-func (p *Points) lists() []valueColumn {
-	var kept []valueColumn
-	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
-		values, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
-		if ok && len(values) > 0 {
-			kept = append(kept, valueColumn{f.name, values})
-		}
-	}
-	for k, values := range p.Quantiles {
-		kept = append(kept, valueColumn{fmt.Sprintf("q%v", p.QuantileLevels[k]), values})
-	}
-	return kept
-}
-
-// count is the number of examples or new inputs.
-func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction)) }
+// writeCSV writes a table, its first row the names of the columns.
+func writeCSV(w io.Writer, rows [][]string) error { return csv.NewWriter(w).WriteAll(rows) }
 
 // Name is the name of a row as a cell, or its number from 1.
 func (p *Points) Name(row int) string {
@@ -44,32 +24,38 @@ func (p *Points) Name(row int) string {
 	return strconv.Itoa(row + 1)
 }
 
-// WriteCSV writes one line per example or new input: its name or number, and the lists
-// that there are. What is not known is an empty cell.
-func (p *Points) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	lists := p.lists()
-	record := []string{"row"}
-	for _, l := range lists {
-		record = append(record, l.name)
+// table has a row per example or new input below the names of the columns: its name or number, and the lists
+// that there are.
+func (p *Points) table(format func(float64) string) [][]string {
+	names, lists := []string{"row"}, []null.Floats{}
+	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
+		list, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
+		if ok && len(list) > 0 {
+			names, lists = append(names, f.name), append(lists, list)
+		}
+	}
+	for k, list := range p.Quantiles {
+		names, lists = append(names, fmt.Sprintf("q%v", p.QuantileLevels[k])), append(lists, list)
 	}
 	if p.Class != nil {
-		record = append(record, "class")
+		names = append(names, "class")
 	}
-	out.Write(record)
-	for i := range p.count() {
-		record = append(record[:0], p.Name(i))
-		for _, l := range lists {
-			record = append(record, numberCell(l.values[i]))
+	rows := [][]string{names}
+	for i := range max(len(p.Mean), len(p.Prediction)) {
+		row := []string{p.Name(i)}
+		for _, list := range lists {
+			row = append(row, format(list[i]))
 		}
 		if p.Class != nil {
-			record = append(record, textCell(p.Class[i]))
+			row = append(row, textCell(p.Class[i]))
 		}
-		out.Write(record)
+		rows = append(rows, row)
 	}
-	out.Flush()
-	return out.Error()
+	return rows
 }
+
+// WriteCSV writes one line per example or new input. What is not known is an empty cell.
+func (p *Points) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
 
 // WriteCSV writes one line per ratio, the points left out.
 func (c *Curve) WriteCSV(w io.Writer) error {
@@ -78,15 +64,16 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 		Distinct float64 `json:"distinct"`
 		Errors
 		Convergence
-		SolveS    float64 `json:"solve_s"`
-		Refined   float64 `json:"refined"` // NaN: not refined
-		RefinedSE float64 `json:"refined_se"`
+		SolveS    float64    `json:"solve_s"`
+		Refined   null.Float `json:"refined"` // NaN: not refined
+		RefinedSE null.Float `json:"refined_se"`
 	}
 	var rows []line
 	for _, e := range c.Results {
-		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, math.NaN(), math.NaN()}
+		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, null.Float(math.NaN()),
+			null.Float(math.NaN())}
 		if r := e.Refined; r != nil {
-			row.Refined, row.RefinedSE = float64(r.TestError), float64(r.SE)
+			row.Refined, row.RefinedSE = r.TestError, r.SE
 		}
 		rows = append(rows, row)
 	}
@@ -96,21 +83,15 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 // WriteRows writes structs as lines: a column per field, whether a document would
 // omit it or not, a struct's fields after its name.
 func WriteRows[T any](w io.Writer, rows []T) error {
-	out := csv.NewWriter(w)
 	fields := fieldsOf("", reflect.TypeFor[T](), nil)
-	record := make([]string, len(fields))
-	for i, f := range fields {
-		record[i] = f.name
-	}
-	out.Write(record)
-	for _, row := range rows {
-		for i, f := range fields {
-			record[i] = cell(reflect.ValueOf(row).FieldByIndex(f.index))
+	table := make([][]string, 1+len(rows))
+	for _, f := range fields {
+		table[0] = append(table[0], f.name)
+		for i := range rows {
+			table[i+1] = append(table[i+1], cell(reflect.ValueOf(rows[i]).FieldByIndex(f.index)))
 		}
-		out.Write(record)
 	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, table)
 }
 
 // field is a value in a struct, by its name in JSON.

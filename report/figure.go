@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"image/color"
 	"io"
@@ -90,8 +89,7 @@ func Diagonal(label string) Series {
 
 // WriteCSV writes every number of the figure: a line per point.
 func (f *Figure) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"panel", "series", "x", "y", "error"})
+	rows := [][]string{{"panel", "series", "x", "y", "error"}}
 	for k, p := range f.Panels {
 		for _, s := range p.Series {
 			for i, x := range s.X {
@@ -99,12 +97,12 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 				if i < len(s.Err) {
 					err = numberCell(s.Err[i])
 				}
-				out.Write([]string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x), numberCell(s.Y[i]), err})
+				rows = append(rows, []string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x), numberCell(s.Y[i]),
+					err})
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, rows)
 }
 
 // palette holds colours that readers with any colour vision can tell apart

@@ -3,7 +3,6 @@ package report
 import (
 	"bootbench/calibration"
 	"bootbench/internal/null"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -203,28 +202,25 @@ var solveColumns = []string{"test_loss", "test_error", "apparent_error", "no_inf
 // WriteCSV writes one line per cell: the value of every axis, the errors and the
 // solve. Of a cell that failed these are empty but for the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	var head []string
+	rows := make([][]string, 1+len(g.Results))
 	for _, a := range g.Over {
-		head = append(head, a.Name)
+		rows[0] = append(rows[0], a.Name)
 	}
 	if g.byOther() {
-		head = append(head, "objective")
+		rows[0] = append(rows[0], "objective")
 	}
-	out.Write(append(head, solveColumns...))
+	rows[0] = append(rows[0], solveColumns...)
 	for i := range g.Results {
 		c := &g.Results[i]
-		var record []string
 		for _, v := range c.Values {
-			record = append(record, textCell(v))
+			rows[i+1] = append(rows[i+1], textCell(v))
 		}
 		if g.byOther() {
-			record = append(record, optionalCell(c.Objective))
+			rows[i+1] = append(rows[i+1], optionalCell(c.Objective))
 		}
-		out.Write(append(record, c.solveCells()...))
+		rows[i+1] = append(rows[i+1], c.solveCells()...)
 	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, rows)
 }
 
 // solveCells are those of solveColumns.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"bootbench/calibration"
-	"bootbench/internal/null"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -92,20 +91,19 @@ func (d *document) combined(e Errors, r Resampling) {
 	d.line(".632+", "%s", number(e.Err632Plus))
 }
 
-// ensemble prints the errors of the out-of-bag ensemble. se is nil for the
+// ensemble prints the errors of the out-of-bag ensemble, with standard errors of retraining; nil for the
 // theory.
 func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
-	with := func(v null.Float, of func(*EnsembleSE) null.Float) string {
-		if se == nil {
-			return number(v)
-		}
-		return WithError(v, of(se))
+	bagged := number(e.BaggedError)
+	if se != nil {
+		bagged = WithError(e.BaggedError, se.BaggedError)
 	}
-	d.line("bagged error", "%s   (of the mean prediction)",
-		with(e.BaggedError, func(s *EnsembleSE) null.Float { return s.BaggedError }))
-	if e.VoteError != nil {
-		d.line("vote error", "%s   (of the majority)",
-			with(*e.VoteError, func(s *EnsembleSE) null.Float { return *s.VoteError }))
+	d.line("bagged error", "%s   (of the mean prediction)", bagged)
+	switch {
+	case e.VoteError != nil && se != nil:
+		d.line("vote error", "%s   (of the majority)", WithError(*e.VoteError, *se.VoteError))
+	case e.VoteError != nil:
+		d.line("vote error", "%s   (of the majority)", number(*e.VoteError))
 	}
 }
 
@@ -253,30 +251,16 @@ func (d *document) perInput(points *Points) {
 	if points == nil {
 		return
 	}
-	d.gap()
-	heads := []head{"row"}
-	lists := slices.DeleteFunc(points.lists(), func(l valueColumn) bool { return l.name == "p_negative" })
-	for _, l := range lists {
-		if l.name == "vote" {
-			l.name = "share of votes"
-		}
-		heads = append(heads, head(l.name))
+	table := points.table(number[float64])
+	heads := make([]head, len(table[0]))
+	for i, name := range table[0] {
+		heads[i] = head(name)
 	}
 	if points.Class != nil {
-		heads = append(heads, "<class")
+		heads[len(heads)-1] = "<class"
 	}
-	var rows [][]string
-	for i := range points.count() {
-		cells := []string{points.Name(i)}
-		for _, l := range lists {
-			cells = append(cells, number(l.values[i]))
-		}
-		if points.Class != nil {
-			cells = append(cells, points.Class[i])
-		}
-		rows = append(rows, cells)
-	}
-	d.table(heads, rows)
+	d.gap()
+	d.table(heads, table[1:])
 }
 
 // Title names the Monte-Carlo reference.

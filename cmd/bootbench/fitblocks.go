@@ -1,13 +1,13 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"bootbench/batch"
-	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/retrain"
 )
 
@@ -18,7 +18,7 @@ const blockResamples = 2 * batch.BlockSize
 // fitBlock is the predictions of the resamples of one task, end to end. Where training did
 // not converge, Skipped says why, and the predictions are zeros.
 type fitBlock struct {
-	F       []float64
+	F       []byte // of eight bytes each, little end first
 	Skipped []skippedFit
 }
 
@@ -74,14 +74,14 @@ func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 	case block == nil && !k.tasks.owns(number):
 		clear(f)
 		return true, nil
-	case block == nil || (at+1)*k.inputs > len(block.F):
+	case block == nil || 8*(at+1)*k.inputs > len(block.F):
 		return false, nil
 	}
 	if i := slices.IndexFunc(block.Skipped, func(s skippedFit) bool { return s.At == at }); i >= 0 {
 		return true, &retrain.UnconvergedError{Err: errors.New(block.Skipped[i].Why)}
 	}
-	copy(f, block.F[at*k.inputs:])
-	return true, nil
+	_, err = binary.Decode(block.F[8*at*k.inputs:], binary.LittleEndian, f[:k.inputs])
+	return err == nil, err
 }
 
 // block is a block of the journal, held until all of it was asked for.
@@ -92,13 +92,12 @@ func (k *fitKeeper) block(number int) *fitBlock {
 	block := k.known[number]
 	if block == nil {
 		block = &fitBlock{}
-		kept := k.tasks.Lookup(k.task(number))
-		if journal.Decode(kept, block) != nil || len(block.F)%max(1, k.inputs) != 0 {
+		if !k.tasks.Lookup(k.task(number), block) || len(block.F)%max(1, 8*k.inputs) != 0 {
 			return nil
 		}
 		k.known[number] = block
 	}
-	if k.asked[number]++; k.asked[number]*k.inputs >= len(block.F) {
+	if k.asked[number]++; 8*k.asked[number]*k.inputs >= len(block.F) {
 		delete(k.known, number)
 	}
 	return block
@@ -121,7 +120,8 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 	} else {
 		copy(row, f)
 	}
-	if block.F = append(block.F, row...); at == blockResamples-1 {
+	block.F, _ = binary.Append(block.F, binary.LittleEndian, row) // which fails for other types
+	if at == blockResamples-1 {
 		k.finish(number)
 	}
 }
@@ -130,7 +130,7 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 func (k *fitKeeper) finish(number int) {
 	block := k.making[number]
 	delete(k.making, number)
-	k.tasks.Append(k.task(number), journal.Encode(block))
+	k.tasks.Append(k.task(number), block)
 }
 
 // end keeps the last block, which may be shorter, of a run that was not interrupted.

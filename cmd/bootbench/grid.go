@@ -245,6 +245,12 @@ func runGrid(a *app, g *grid) error {
 	}
 	return runRows(a, rowRun[report.GridCell]{
 		tasks: tasks, document: doc, csv: "grid.csv",
+		record: func(c *report.GridCell) any { // the errors of the examples are in no document
+			return &struct {
+				Cell     *report.GridCell
+				Examples **calibration.Errors
+			}{c, &c.Examples}
+		},
 		finish: func(cells []report.GridCell, complete bool) (any, []string) {
 			doc.Results, doc.Status = cells, completeness(complete)
 			compareCells(doc)

@@ -150,8 +150,7 @@ func (s *tasks) require(number int, name, key string) {
 // do fills the result of a task, a pointer to a zero value, from the journal or by
 // computing it. It is not filled where the task is another process's.
 func (s *tasks) do(number int, key string, result any, compute func() error) (filled bool, err error) {
-	if kept := s.Lookup(key); (s.merging || s.owns(number)) && kept != nil &&
-		journal.Decode(kept, result) == nil {
+	if (s.merging || s.owns(number)) && s.Lookup(key, result) {
 		return true, nil
 	}
 	if !s.owns(number) {
@@ -160,9 +159,7 @@ func (s *tasks) do(number int, key string, result any, compute func() error) (fi
 	if err := compute(); err != nil {
 		return false, err
 	}
-	if s.Journal != nil {
-		s.Append(key, journal.Encode(result))
-	}
+	s.Append(key, result)
 	return true, nil
 }
 

@@ -17,6 +17,7 @@ type rowRun[R any] struct {
 	document report.RowDocument[R] // what the rows belong to
 	csv      string                // name of the file of rows
 	status   func(row R) string    // of its solve; nil: it does not count
+	record   func(row *R) any      // what a journal keeps of a row, pointers; nil: its JSON
 	// finish fills the document, and returns what is its JSON form, and the warnings.
 	finish func(rows []R, complete bool) (json any, warnings []string)
 }
@@ -66,7 +67,11 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 			return rows, err
 		}
 		var row R
-		filled, err := a.tasks.do(c.number(i), keyOf(t.Key), &row, func() (err error) {
+		record := any(&row)
+		if c.record != nil {
+			record = c.record(&row)
+		}
+		filled, err := a.tasks.do(c.number(i), keyOf(t.Key), record, func() (err error) {
 			row, err = t.Run(a.ctx)
 			return err
 		})

@@ -13,6 +13,14 @@ type Float float64
 // MarshalJSON is the number with all its digits, or null.
 func (f Float) MarshalJSON() ([]byte, error) { return json.Marshal(pointer(float64(f))) }
 
+// UnmarshalJSON reads null as NaN.
+func (f *Float) UnmarshalJSON(text []byte) error {
+	var v *float64
+	err := json.Unmarshal(text, &v)
+	*f = Float(number(v))
+	return err
+}
+
 // Floats is a list of such numbers; nil is an empty list.
 type Floats []float64
 
@@ -23,6 +31,25 @@ func (f Floats) MarshalJSON() ([]byte, error) {
 		list[i] = pointer(v)
 	}
 	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads nulls as NaN.
+func (f *Floats) UnmarshalJSON(text []byte) error {
+	var list []*float64
+	err := json.Unmarshal(text, &list)
+	*f = make(Floats, len(list))
+	for i, v := range list {
+		(*f)[i] = number(v)
+	}
+	return err
+}
+
+// number is NaN where there is none.
+func number(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
 }
 
 // pointer is nil where v is not finite.

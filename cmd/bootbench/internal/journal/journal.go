@@ -8,7 +8,7 @@
 //	CRC32 KEY BODY
 //
 // the checksum over the rest of the line. Under the key "head" stands what the journal is
-// of, as JSON; every other key names a task, whose result follows in base64. A line that is
+// of; every other key names a task, whose result follows. Both are JSON. A line that is
 // cut short or damaged costs its record only: the next one begins after the next line end.
 // Nothing is overwritten, and only what a writer has left half written is cut off.
 package journal
@@ -40,14 +40,13 @@ type Journal struct {
 	warn    func(string)
 	kept    int // tasks appended
 	lost    int // tasks that could not be
-	warned  bool
 }
 
 // entry is where the result of a task lies.
 type entry struct {
 	file   *os.File
 	at     int64
-	length int // of its base64
+	length int
 }
 
 // fileName is the file of a shard, fileNames are those of all.
@@ -92,10 +91,14 @@ func (j *Journal) begin() error {
 		return usage.Wrap(err)
 	}
 	text, err := json.Marshal(j.Head)
-	if err == nil && !j.begun {
-		j.write(append([]byte(firstLine), line(headKey, text)...))
+	if err != nil || j.begun {
+		return err
 	}
-	return err
+	if err := j.write(append([]byte(firstLine), line(headKey, text)...)); err != nil {
+		j.lost++
+		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
+	}
+	return nil
 }
 
 // Read takes up what folders hold, for merge.
@@ -172,34 +175,49 @@ func (j *Journal) Has(key string) bool {
 	return known
 }
 
+// Lookup fills the result of a task, a pointer, and reports whether it is finished and could be read.
+func (j *Journal) Lookup(key string, result any) bool {
+	if !j.Has(key) {
+		return false
+	}
+	e := j.entries[key]
+	body := make([]byte, e.length)
+	_, err := e.file.ReadAt(body, e.at)
+	return err == nil && json.Unmarshal(body, result) == nil
+}
+
 // Append keeps the result of a task on disk. A failure, such as a full disk, is told once
 // and costs no more than the task's place in the journal.
-func (j *Journal) Append(key string, result []byte) {
+func (j *Journal) Append(key string, result any) {
 	if j == nil {
 		return
 	}
-	if j.out != nil && j.write(taskLine(key, result)) {
-		j.kept++
-	} else {
-		j.lost++
+	body, err := json.Marshal(result)
+	if err == nil {
+		err = j.write(line(key, body))
 	}
+	if err == nil {
+		j.kept++
+		return
+	}
+	if j.lost == 0 {
+		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
+	}
+	j.lost++
 }
 
 // write appends whole lines, or nothing.
-func (j *Journal) write(lines []byte) (done bool) {
+func (j *Journal) write(lines []byte) error {
+	if j.out == nil {
+		return errors.New("the file cannot be written any more")
+	}
 	_, err := j.out.Write(lines)
 	if err = cmp.Or(err, j.out.Sync()); err == nil {
 		j.size += int64(len(lines))
-		return true
-	}
-	if j.out.Truncate(j.size) != nil { // what comes after half a line would be lost with it
+	} else if j.out.Truncate(j.size) != nil { // what comes after half a line would be lost with it
 		j.out = nil
 	}
-	if !j.warned {
-		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
-	}
-	j.warned = true
-	return false
+	return err
 }
 
 // Count is the number of tasks that were found, Kept of those that were added to them, and

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/need"
@@ -37,8 +35,9 @@ func finish(t *testing.T, folder string) (lacked []int) {
 	}
 	defer j.Close()
 	for i := range count {
-		switch found := j.Lookup(key(i)); {
-		case found == nil:
+		var found []byte
+		switch {
+		case !j.Lookup(key(i), &found):
 			lacked = append(lacked, i)
 			j.Append(key(i), result(i))
 		case !bytes.Equal(found, result(i)):
@@ -223,52 +222,13 @@ func TestTwoWriters(t *testing.T) {
 	all := need.One(Read([]string{folder, folder}, nil))(t)
 	defer all.Close()
 	for i := range count {
-		if !bytes.Equal(all.Lookup(key(i)), result(i)) {
-			t.Errorf("task %d has %q", i, all.Lookup(key(i)))
+		var found []byte
+		if !all.Lookup(key(i), &found) || !bytes.Equal(found, result(i)) {
+			t.Errorf("task %d has %q", i, found)
 		}
 	}
 	if all.Head.String() != head.String() {
 		t.Error(all.Head)
-	}
-}
-
-// TestEncode: values come back to the last bit, nil apart from empty, and what is cut
-// short or too long is refused.
-func TestEncode(t *testing.T) {
-	type inner struct {
-		F    float64
-		Text string
-		On   bool
-	}
-	type value struct {
-		Zero  *float64
-		None  *float64
-		Empty []int
-		Nil   []int
-		All   []inner
-		Kind  time.Duration
-		Names [][]string
-	}
-	zero := 0.0
-	in := value{Zero: &zero, Empty: []int{}, Kind: time.Hour, Names: [][]string{nil, {"a", ""}},
-		All: []inner{{math.Copysign(0, -1), "x\n", true}, {math.Inf(1), "", false}, {1. / 3, "y", true}}}
-	text := Encode(&in)
-	var out value
-	if err := Decode(text, &out); err != nil || !reflect.DeepEqual(in, out) || !math.Signbit(out.All[0].F) {
-		t.Errorf("%+v, %v", out, err)
-	}
-	nan := struct{ F float64 }{math.NaN()}
-	back := nan
-	if err := Decode(Encode(&nan), &back); err != nil || math.Float64bits(back.F) != math.Float64bits(nan.F) {
-		t.Errorf("%v, %v", back, err)
-	}
-	for length := range text {
-		if Decode(text[:length], &value{}) == nil {
-			t.Errorf("%d bytes of %d are taken for the whole", length, len(text))
-		}
-	}
-	if Decode(append(text, 0), &value{}) == nil {
-		t.Error("a byte too many is not seen")
 	}
 }
 

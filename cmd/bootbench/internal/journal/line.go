@@ -3,7 +3,6 @@ package journal
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -26,10 +25,6 @@ const (
 func line(key string, body []byte) []byte {
 	text := fmt.Appendf(nil, "%s %s", key, body)
 	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text)
-}
-
-func taskLine(key string, result []byte) []byte {
-	return line(key, base64.StdEncoding.AppendEncode(nil, result))
 }
 
 // parse is the key and the body of a line without its end, if it is whole.
@@ -103,21 +98,4 @@ func (s *scanned) check(first, path string) error {
 		return nil
 	}
 	return usage.Errorf("%s is no journal of bootbench, and is left as it is: name another folder", path)
-}
-
-// Lookup is the result of a task, nil where it is not finished or cannot be read.
-func (j *Journal) Lookup(key string) []byte {
-	if !j.Has(key) {
-		return nil
-	}
-	e := j.entries[key]
-	body := make([]byte, e.length)
-	if _, err := e.file.ReadAt(body, e.at); err != nil {
-		return nil
-	}
-	result, err := base64.StdEncoding.AppendDecode(nil, body)
-	if err != nil {
-		return nil
-	}
-	return result
 }

@@ -4,34 +4,22 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
-// Curve takes the field of a classifier, the real number whose sign is its class, to the
-// probability of the label +1. It never falls.
-type Curve interface {
-	// Name says which kind of curve it is.
-	Name() string
-	Probability(field float64) float64
-}
-
-// Constant is the probability that a field tells nothing about.
-type Constant float64
-
-// Name is "constant".
-func (Constant) Name() string { return "constant" }
-
-// Probability is the constant.
-func (c Constant) Probability(float64) float64 { return float64(c) }
-
-// Logistic is the curve 1/(1 + exp(-(Slope field + Offset))), Slope > 0.
+// Logistic takes the field of a classifier, the real number whose sign is its class, to the probability of
+// the label +1: 1/(1 + exp(-(Slope field + Offset))), Slope >= 0. With slope 0 the field tells nothing.
 type Logistic struct{ Slope, Offset float64 }
 
-// Name is "logistic".
-func (Logistic) Name() string { return "logistic" }
+// Name is "logistic", or "constant" where the field tells nothing.
+func (l Logistic) Name() string {
+	if l.Slope == 0 {
+		return "constant"
+	}
+	return "logistic"
+}
 
 // Probability is the curve at a field.
 func (l Logistic) Probability(field float64) float64 {
@@ -69,14 +57,15 @@ func class(y float64) int {
 }
 
 // FitLogistic fits the logistic curve to fields and labels -1, +1 by the least log loss on
-// Platt's targets (Platt 1999). Fields that point the wrong way, or are all alike, give a
-// Constant, the share of the positive label.
-func FitLogistic(field, label []float64) (Curve, error) {
+// Platt's targets (Platt 1999). Fields that point the wrong way, or are all alike, give the constant that is
+// the share of the positive label.
+func FitLogistic(field, label []float64) (Logistic, error) {
 	t, err := targets(label)
 	if err != nil {
-		return nil, err
+		return Logistic{}, err
 	}
-	share := Constant(stat.Mean(t, nil))
+	mean := stat.Mean(t, nil)
+	share := Logistic{0, math.Log(mean / (1 - mean))}
 	center, scale := stat.MeanStdDev(field, nil)
 	if !(scale > 0) {
 		return share, nil
@@ -84,7 +73,7 @@ func FitLogistic(field, label []float64) (Curve, error) {
 	z := slices.Clone(field)
 	floats.AddConst(-center, z)
 	floats.Scale(1/scale, z)
-	best := newton(Logistic{0, math.Log(float64(share / (1 - share)))}, z, t)
+	best := newton(share, z, t)
 	if !(best.Slope > 0) {
 		return share, nil
 	}
@@ -130,62 +119,6 @@ func (l Logistic) crossEntropy(z, t []float64) (sum float64) {
 	return sum
 }
 
-// Isotonic is a step-free rising curve: linear between its knots, level beyond them.
-type Isotonic struct{ at, probability []float64 }
-
-// Name is "isotonic".
-func (*Isotonic) Name() string { return "isotonic" }
-
-// Probability is the curve at a field.
-func (c *Isotonic) Probability(field float64) float64 {
-	i := sort.SearchFloat64s(c.at, field)
-	switch {
-	case i == 0:
-		return c.probability[0]
-	case i == len(c.at):
-		return c.probability[i-1]
-	}
-	part := (field - c.at[i-1]) / (c.at[i] - c.at[i-1])
-	return c.probability[i-1] + part*(c.probability[i]-c.probability[i-1])
-}
-
-// block is a run of fields with one probability.
-type block struct{ weight, sum, from, to float64 }
-
-func (b block) mean() float64 { return b.sum / b.weight }
-
-// FitIsotonic fits the rising curve of least squares to fields and Platt's targets, by
-// pooling adjacent violators (Ayer et al. 1955; Zadrozny and Elkan 2002).
-func FitIsotonic(field, label []float64) (Curve, error) {
-	t, err := targets(label)
-	if err != nil {
-		return nil, err
-	}
-	order, sorted := make([]int, len(field)), slices.Clone(field)
-	floats.ArgsortStable(sorted, order)
-	var pool []block
-	for k, i := range order {
-		b := block{1, t[i], sorted[k], sorted[k]}
-		for len(pool) > 0 {
-			last := pool[len(pool)-1]
-			if last.mean() < b.mean() && last.to < b.from {
-				break
-			}
-			b = block{last.weight + b.weight, last.sum + b.sum, last.from, b.to}
-			pool = pool[:len(pool)-1]
-		}
-		pool = append(pool, b)
-	}
-	c := &Isotonic{}
-	for _, b := range pool {
-		c.at, c.probability = append(c.at, b.from), append(c.probability, b.mean())
-		if b.to > b.from {
-			c.at, c.probability = append(c.at, b.to), append(c.probability, b.mean())
-		}
-	}
-	return c, nil
-}
-
 // Scores judge probabilities of the label +1 by labels.
 type Scores struct {
 	LogLoss float64 // mean of -log of the probability of the label
@@ -215,7 +148,7 @@ func logLosses(probability, label []float64) []float64 {
 
 // Fit is a curve with what speaks for it.
 type Fit struct {
-	Curve
+	Logistic
 	// CrossFitted are the probabilities of the examples by curves that these were not fitted
 	// to; nil where a class has one example alone.
 	CrossFitted []float64
@@ -224,35 +157,24 @@ type Fit struct {
 // folds is the number of parts of cross-fitting, where each class has as many examples.
 const folds = 10
 
-// FitCurve fits the logistic or the isotonic curve to fields of left-out examples and their
-// labels -1, +1: the isotonic one where its log loss in cross-fitting is smaller by more than
-// a standard error. Of few examples its steps cost more than they bend.
+// FitCurve fits the logistic curve to fields of left-out examples and their labels -1, +1. (Isotonic curves
+// lost on nine of ten sets, and choosing between the two by cross-fitting lost as well: doc/decisions.)
 func FitCurve(field, label []float64) (*Fit, error) {
 	logistic, err := FitLogistic(field, label)
 	if err != nil {
 		return nil, err
 	}
-	fit := &Fit{Curve: logistic}
-	if fit.CrossFitted, err = crossFit(FitLogistic, field, label); err != nil {
-		return fit, nil
+	fit := &Fit{Logistic: logistic}
+	if fit.CrossFitted, err = crossFit(field, label); err != nil {
+		fit.CrossFitted = nil
 	}
-	isotonic, err := crossFit(FitIsotonic, field, label)
-	if err != nil {
-		return fit, nil
-	}
-	gain := logLosses(fit.CrossFitted, label)
-	floats.Sub(gain, logLosses(isotonic, label))
-	if mean, sd := stat.MeanStdDev(gain, nil); mean > stat.StdErr(sd, float64(len(gain))) {
-		fit.CrossFitted = isotonic
-		fit.Curve, err = FitIsotonic(field, label)
-	}
-	return fit, err
+	return fit, nil
 }
 
 // crossFit is the probability of each example by the curve fitted to the other folds. Every
 // fold has its share of both classes, and of large and small fields. It refuses a class of
 // one example.
-func crossFit(fit func(field, label []float64) (Curve, error), field, label []float64) ([]float64, error) {
+func crossFit(field, label []float64) ([]float64, error) {
 	order := make([]int, len(field))
 	floats.ArgsortStable(slices.Clone(field), order)
 	fold, count := make([]int, len(field)), [2]int{}
@@ -271,7 +193,7 @@ func crossFit(fit func(field, label []float64) (Curve, error), field, label []fl
 				f, y = append(f, field[i]), append(y, label[i])
 			}
 		}
-		curve, err := fit(f, y)
+		curve, err := FitLogistic(f, y)
 		if err != nil {
 			return nil, err
 		}

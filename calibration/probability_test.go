@@ -4,10 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/floats"
 
 	"bootbench/calibration"
 	"bootbench/internal/need"
@@ -26,7 +23,7 @@ func draw(n int, seed uint64, p func(field float64) float64) (field, label []flo
 func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
 
 // platt is the log loss of a curve on Platt's targets.
-func platt(c calibration.Curve, field, label []float64) (sum float64) {
+func platt(c calibration.Logistic, field, label []float64) (sum float64) {
 	n := [2]float64{}
 	for _, y := range label {
 		n[int(indicator(y > 0))]++
@@ -50,11 +47,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 	for i := range field {
 		field[i] = 100*field[i] + 1e4 // units that are far from those of probabilities
 	}
-	c, err := calibration.FitLogistic(field, label)
-	if err != nil {
-		t.Fatal(err)
-	}
-	best := c.(calibration.Logistic)
+	best := need.One(calibration.FitLogistic(field, label))(t)
 	at := platt(best, field, label)
 	for _, d := range []float64{-1e-3, 1e-3} {
 		// move the slope about the mean of the fields, and the offset
@@ -65,65 +58,18 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 		}
 	}
 	field, label = draw(20000, 4, func(f float64) float64 { return sigmoid(2*f - 1) })
-	c, err = calibration.FitLogistic(field, label)
-	if l := c.(calibration.Logistic); err != nil || math.Abs(l.Slope-2) > 0.09 || math.Abs(l.Offset+1) > 0.063 {
+	l, err := calibration.FitLogistic(field, label)
+	if err != nil || math.Abs(l.Slope-2) > 0.09 || math.Abs(l.Offset+1) > 0.063 {
 		t.Errorf("%+v, %v", l, err)
-	}
-}
-
-// TestIsotonic: at the fields the curve is max over a <= i of min over b >= i of the mean
-// target from a to b (Barlow and Brunk), where fields differ; it rises, and ends where they
-// end.
-func TestIsotonic(t *testing.T) {
-	field, label := draw(80, 5, func(f float64) float64 { return sigmoid(f) })
-	c := need.One(calibration.FitIsotonic(field, label))(t)
-	order := make([]int, len(field))
-	sorted := slices.Clone(field)
-	floats.ArgsortStable(sorted, order)
-	n := [2]float64{}
-	for _, y := range label {
-		n[int(indicator(y > 0))]++
-	}
-	target := make([]float64, len(field))
-	for k, i := range order {
-		target[k] = 1 / (n[0] + 2)
-		if label[i] > 0 {
-			target[k] = (n[1] + 1) / (n[1] + 2)
-		}
-	}
-	for i, f := range sorted {
-		want := math.Inf(-1)
-		for a := range i + 1 {
-			least := math.Inf(1)
-			for b := i; b < len(target); b++ {
-				least = min(least, floats.Sum(target[a:b+1])/float64(b+1-a))
-			}
-			want = max(want, least)
-		}
-		if got := c.Probability(f); math.Abs(got-want) > 1e-12 {
-			t.Errorf("%v at field number %d, want %v", got, i, want)
-		}
-	}
-	last := 0.0
-	for f := -5.0; f < 5; f += 0.01 {
-		if p := c.Probability(f); p < last || p <= 0 || p >= 1 {
-			t.Fatalf("%v after %v at %v", p, last, f)
-		} else {
-			last = p
-		}
 	}
 }
 
 // TestSeparatedClasses: the slope is finite, and no probability passes Platt's targets.
 func TestSeparatedClasses(t *testing.T) {
 	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
-	for name, fit := range map[string]func(f, y []float64) (calibration.Curve,
-		error){"logistic": calibration.FitLogistic, "isotonic": calibration.FitIsotonic} {
-		c := need.One(fit(field, label))(t)
-		low, high := c.Probability(-1), c.Probability(1)
-		if !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
-			t.Errorf("%s: %v and %v beside the gap", name, low, high)
-		}
+	c := need.One(calibration.FitLogistic(field, label))(t)
+	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
+		t.Errorf("%v and %v beside the gap", low, high)
 	}
 }
 
@@ -147,29 +93,20 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// TestFitCurve: a logistic law is fitted by the logistic curve, a step by the isotonic one
-// once there are examples enough; the cross-fitted log loss is that of new examples within
-// three standard errors.
+// TestFitCurve: the cross-fitted log loss and Brier score are those of new examples within three standard
+// errors.
 func TestFitCurve(t *testing.T) {
-	step := func(f float64) float64 { return 0.05 + 0.45*indicator(f > -1) + 0.45*indicator(f > 1) }
-	for name, p := range map[string]func(float64) float64{"logistic": func(f float64) float64 {
-		return sigmoid(
-			2 * f)
-	}, "isotonic": step} {
-		field, label := draw(2000, 6, p)
-		fit, err := calibration.FitCurve(field, label)
-		if err != nil || fit.Name() != name {
-			t.Fatalf("%s: %v, %v", name, fit.Name(), err)
-		}
-		fresh, known := draw(20000, 7, p)
-		probability := make([]float64, len(fresh))
-		for i, f := range fresh {
-			probability[i] = fit.Probability(f)
-		}
-		inside, outside := calibration.Judge(fit.CrossFitted, label), calibration.Judge(probability, known)
-		// sd of a log loss about 0.4, over 2000^1/2
-		if math.Abs(inside.LogLoss-outside.LogLoss) > 0.03 || math.Abs(inside.Brier-outside.Brier) > 0.01 {
-			t.Errorf("%s: %+v cross-fitted, %+v of new examples", name, inside, outside)
-		}
+	p := func(f float64) float64 { return sigmoid(2 * f) }
+	field, label := draw(2000, 6, p)
+	fit := need.One(calibration.FitCurve(field, label))(t)
+	fresh, known := draw(20000, 7, p)
+	probability := make([]float64, len(fresh))
+	for i, f := range fresh {
+		probability[i] = fit.Probability(f)
+	}
+	inside, outside := calibration.Judge(fit.CrossFitted, label), calibration.Judge(probability, known)
+	// sd of a log loss about 0.4, over 2000^1/2
+	if math.Abs(inside.LogLoss-outside.LogLoss) > 0.03 || math.Abs(inside.Brier-outside.Brier) > 0.01 {
+		t.Errorf("%+v cross-fitted, %+v of new examples", inside, outside)
 	}
 }

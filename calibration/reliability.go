@@ -9,7 +9,7 @@ import (
 // Reliability says how the probabilities of the label +1 are made, and how they hold for
 // examples that had no part in them.
 type Reliability struct {
-	Method  string      `json:"method"` // "posterior", "logistic", "isotonic" or "constant"
+	Method  string      `json:"method"` // "posterior", "logistic" or "constant"
 	LogLoss *null.Float `json:"log_loss,omitempty"`
 	Brier   *null.Float `json:"brier,omitempty"`
 	// Bins of equal width of the left-out probabilities that hold any: their mean, the share

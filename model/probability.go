@@ -20,14 +20,14 @@ import (
 // agree on a label says nothing of how often it is right.
 type Probabilities struct {
 	// Method is how they are made: "posterior", the classifier's own, or the curve that was
-	// fitted to the left-out fields, "logistic", "isotonic" or "constant".
+	// fitted to the left-out fields, "logistic" or "constant".
 	Method string
 	// LeftOut are those of the examples, each by resamples and curves that know nothing of
 	// it; nil where a class has one example alone.
 	LeftOut []float64
 
 	field func(mean, variance float64) float64 // of a prediction, for a curve
-	curve calibration.Curve
+	curve *calibration.Logistic
 	own   loss.Likelihood
 }
 
@@ -105,7 +105,7 @@ func (p *Probabilities) fit(mean, variance, y []float64) error {
 	if err != nil {
 		return inputError(err)
 	}
-	p.Method, p.curve, p.LeftOut = fit.Name(), fit.Curve, fit.CrossFitted
+	p.Method, p.curve, p.LeftOut = fit.Name(), &fit.Logistic, fit.CrossFitted
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // at are the probabilities of a curve at fields.
-func at(c calibration.Curve, field []float64) []float64 {
+func at(c calibration.Logistic, field []float64) []float64 {
 	p := make([]float64, len(field))
 	for i, f := range field {
 		p[i] = c.Probability(f)
@@ -43,7 +43,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 			t.Fatal(err)
 		}
 	}
-	fit := func(field, label []float64) calibration.Curve {
+	fit := func(field, label []float64) calibration.Logistic {
 		c := need.One(calibration.FitLogistic(field, label))(t)
 		return c
 	}

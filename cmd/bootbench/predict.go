@@ -47,7 +47,7 @@ leave out (jackknife+-after-bootstrap; CV+ with --scheme kfold).
 
 For a classifier there are the class of the mean prediction, the share of the resamples
 that vote for the label +1, and the probability of +1. That is no share of votes: it is
-calibrated on examples that the resamples leave out, by a logistic or isotonic curve, or
+calibrated on examples that the resamples leave out, by a logistic curve, or
 the posterior's own of --loss probit and logit.
 
 The new inputs have the features of DATA; a table names them in its header, in any

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"slices"
 
 	"bootbench/dataset"
@@ -63,10 +64,5 @@ func friedman(n int) (model.Spec, error) {
 
 // generate draws n examples of a synthetic set.
 func generate(name string, n int) (*dataset.Set, error) {
-	synthetic, err := dataset.NewSynthetic(name)
-	if err != nil {
-		return nil, err
-	}
-	synthetic.N = n
-	return synthetic.Generate(dataset.Options{})
+	return dataset.Load(fmt.Sprintf("synthetic:%s,n=%d", name, n), dataset.Options{})
 }

@@ -11,7 +11,7 @@ import (
 // Load reads a data set from wherever path points:
 //
 //   - "-": Options.Stdin, a table or sparse lines;
-//   - "synthetic:NAME,n=2000,seed=1,...": generated, see ParseSynthetic;
+//   - "synthetic:NAME,n=2000,seed=1,...": generated, see Generators;
 //   - the name of an embedded set, see Names;
 //   - a file: .csv and .tsv (a table, see ReadTable), .svm and .libsvm (sparse lines), .txt, .data
 //     and .dat (either, which is detected), .npy, .npz (arrays X and y), .parquet;
@@ -24,11 +24,7 @@ import (
 func Load(path string, opt Options) (*Set, error) {
 	switch {
 	case strings.HasPrefix(path, syntheticPrefix):
-		spec, err := ParseSynthetic(path)
-		if err != nil {
-			return nil, err
-		}
-		return spec.Generate(opt)
+		return generate(path, opt)
 	case slices.Contains(Names(), path):
 		return Open(path)
 	}

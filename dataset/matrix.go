@@ -82,7 +82,13 @@ func (m *CSR) Dense() Matrix {
 
 // NewCSR keeps what is not zero of a dense matrix.
 func NewCSR(x Matrix) *CSR {
-	m := &CSR{Rows: x.Rows, Cols: x.Cols, Start: make([]int, 1, x.Rows+1)}
+	m := &CSR{Cols: x.Cols, Start: make([]int, 1, x.Rows+1)}
+	m.append(x)
+	return m
+}
+
+// append adds the rows of a dense matrix.
+func (m *CSR) append(x Matrix) {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			if v != 0 {
@@ -91,5 +97,5 @@ func NewCSR(x Matrix) *CSR {
 		}
 		m.Start = append(m.Start, len(m.Index))
 	}
-	return m
+	m.Rows += x.Rows
 }

@@ -8,21 +8,6 @@ import (
 	"strings"
 )
 
-// Synthetic specifies a generated data set. Examples are drawn one after the
-// other from one stream of random numbers, so the first n examples of a larger
-// draw are the draw of n examples.
-type Synthetic struct {
-	// Generator is a name of Generators.
-	Generator string
-	// N is the number of examples, D the number of features; both at least 1.
-	N, D int
-	// Seed of the random numbers.
-	Seed uint64
-	// Noise is the strength of the noise; what it scales is said under
-	// Generators.
-	Noise float64
-}
-
 // Generator describes a synthetic generator. The random numbers are PCG; "u in
 // [a,b)" is uniform, N(m, v) Gaussian.
 type Generator struct {
@@ -33,31 +18,27 @@ type Generator struct {
 	D, MinD         int
 	Noise, MaxNoise float64
 
-	// One of them is nil, the other draws dense or sparse examples.
-	prepare       func(rng *rand.Rand, d int, noise float64) drawFunc
-	prepareSparse func(rng *rand.Rand, d int, noise float64) drawSparse
+	sparse  bool // most features are zero
+	prepare func(rng *rand.Rand, d int, noise float64) drawFunc
 }
 
-// drawFunc draws one example: it fills x and returns the target.
+// drawFunc draws one example: it fills x, which is zero, and returns the target.
 type drawFunc func(rng *rand.Rand, x []float64) float64
-
-// drawSparse draws one example likewise and appends it to x as a row.
-type drawSparse func(rng *rand.Rand, x *CSR) float64
 
 // Generators lists the synthetic sets.
 func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
-		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, friedman1,
-			nil},
-		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, waves, nil},
-		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, grid, nil},
-		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, blobs, nil},
-		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, rings, nil},
-		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, checker,
-			nil},
+		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, false,
+			friedman1},
+		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, false, waves},
+		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, false, grid},
+		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, false, blobs},
+		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, false, rings},
+		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, false,
+			checker},
 		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", Classification, 5000, 100, 0.4, 10,
-			nil, text},
+			true, text},
 	}
 }
 
@@ -180,135 +161,114 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// NewSynthetic is the specification of a generator with its default D and
-// Noise, N = 1000 and Seed = 1.
-func NewSynthetic(generator string) (Synthetic, error) {
-	g, err := findGenerator(generator)
-	if err != nil {
-		return Synthetic{}, &Error{File: syntheticPrefix + generator, Err: err}
-	}
-	return Synthetic{Generator: g.Name, N: 1000, D: g.D, Seed: 1, Noise: g.Noise}, nil
-}
-
-func findGenerator(name string) (Generator, error) {
-	var names []string
-	for _, g := range Generators() {
-		if g.Name == name {
-			return g, nil
-		}
-		names = append(names, g.Name)
-	}
-	return Generator{}, fmt.Errorf("no generator %s (%s)", quote(name), strings.Join(names, ", "))
-}
-
-// String writes the specification as ParseSynthetic reads it.
-func (s Synthetic) String() string {
-	return fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Generator, s.N, s.Seed, s.D,
-		s.Noise)
-}
-
-// Generate draws the set. Its size is bounded by Options.MaxBytes.
-func (s Synthetic) Generate(opt Options) (*Set, error) {
-	g, err := s.check(opt)
-	if err != nil {
-		return nil, &Error{File: s.String(), Err: err}
-	}
-	set := &Set{
-		Name: s.String(), Source: "generated: " + g.About, Task: g.Task, Target: "y", Y: make([]float64, s.N),
-	}
-	const stream = 0x626f6f7462656e63 // any constant
-	rng := rand.New(rand.NewPCG(s.Seed, stream))
-	if g.prepareSparse != nil {
-		set.Sparse, err = s.drawSparse(g, rng, set.Y, opt) // whatever n and d: a head of it is held as it is
-		if err != nil {
-			return nil, &Error{File: s.String(), Err: err}
-		}
-		return set, nil
-	}
-	set.X, set.Features = NewMatrix(s.N, s.D), numbered("x", s.D)
-	draw := g.prepare(rng, s.D, s.Noise)
-	for i := range set.Y {
-		set.Y[i] = draw(rng, set.X.Row(i))
-	}
-	return set, nil
-}
-
-// drawSparse draws sparse inputs and the targets y, while they fit.
-func (s Synthetic) drawSparse(g Generator, rng *rand.Rand, y []float64, opt Options) (*CSR, error) {
-	x := &CSR{Cols: s.D, Start: make([]int, 1, s.N+1)}
-	draw := g.prepareSparse(rng, s.D, s.Noise)
-	for i := range y {
-		y[i] = draw(rng, x)
-		x.Rows++
-		x.Start = append(x.Start, len(x.Index))
-		if err := opt.fitsSparse(x.Rows, x.Cols, len(x.Index)); err != nil {
-			return nil, err
-		}
-	}
-	return x, nil
-}
-
-func (s Synthetic) check(opt Options) (Generator, error) {
-	g, err := findGenerator(s.Generator)
-	switch {
-	case err != nil:
-		return g, err
-	case s.N < 1:
-		return g, fmt.Errorf("n = %d: at least 1 is needed", s.N)
-	case s.D < g.MinD:
-		return g, fmt.Errorf("d = %d: %s needs at least %d", s.D, g.Name, g.MinD)
-	case !(s.Noise >= 0 && s.Noise <= g.MaxNoise):
-		return g, fmt.Errorf("noise = %v is out of range", s.Noise)
-	}
-	if g.prepareSparse != nil {
-		return g, opt.fitsSparse(s.N, s.D, 0)
-	}
-	return g, opt.fitsDense(s.N, s.D)
+// synthetic specifies a generated data set. Examples are drawn one after the
+// other from one stream of random numbers, so the first n examples of a larger
+// draw are the draw of n examples.
+type synthetic struct {
+	Generator
+	n    int
+	seed uint64
 }
 
 const syntheticPrefix = "synthetic:"
 
-// ParseSynthetic reads "synthetic:NAME,key=value,...". The keys are n, seed, d
-// and noise; what is left out is as NewSynthetic sets it.
-func ParseSynthetic(text string) (Synthetic, error) {
-	rest, ok := strings.CutPrefix(text, syntheticPrefix)
-	if !ok {
-		return Synthetic{}, &Error{File: text, Err: fmt.Errorf("does not start with %s", syntheticPrefix)}
+// generate draws the set that "synthetic:NAME,key=value,..." names. The keys are n (1000 if left out), seed
+// (1), d and noise, with the defaults of the generator. Its size is bounded by Options.MaxBytes.
+func generate(text string, opt Options) (*Set, error) {
+	s, err := parseSynthetic(strings.TrimPrefix(text, syntheticPrefix))
+	if err == nil {
+		err = s.check()
 	}
-	parts := strings.Split(rest, ",")
-	s, err := NewSynthetic(parts[0])
+	var set *Set
+	if err == nil {
+		set, err = s.draw(opt)
+	}
 	if err != nil {
-		return Synthetic{}, err
+		return nil, &Error{File: text, Err: err}
+	}
+	return set, nil
+}
+
+func parseSynthetic(text string) (s synthetic, err error) {
+	parts := strings.Split(text, ",")
+	var names []string
+	for _, g := range Generators() {
+		if names = append(names, g.Name); g.Name == parts[0] {
+			s = synthetic{g, 1000, 1}
+		}
+	}
+	if s.Name == "" {
+		return s, fmt.Errorf("no generator %s (%s)", quote(parts[0]), strings.Join(names, ", "))
 	}
 	seen := map[string]bool{}
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "n":
+			s.n, err = strconv.Atoi(value)
+		case "d":
+			s.D, err = strconv.Atoi(value)
+		case "seed":
+			s.seed, err = strconv.ParseUint(value, 10, 64)
+		case "noise":
+			s.Noise, err = strconv.ParseFloat(value, 64)
+		default:
+			return s, fmt.Errorf("unknown key %s (n, seed, d, noise)", quote(key))
+		}
+		if err != nil {
+			return s, fmt.Errorf("%s = %s is not a number that fits", key, quote(value))
+		}
 		if seen[key] {
-			return Synthetic{}, &Error{File: text, Err: fmt.Errorf("%s is given twice", quote(key))}
+			return s, fmt.Errorf("%s is given twice", quote(key))
 		}
 		seen[key] = true
-		if err := s.set(key, value); err != nil {
-			return Synthetic{}, &Error{File: text, Err: err}
-		}
 	}
 	return s, nil
 }
 
-func (s *Synthetic) set(key, value string) (err error) {
-	switch key {
-	case "n":
-		s.N, err = strconv.Atoi(value)
-	case "d":
-		s.D, err = strconv.Atoi(value)
-	case "seed":
-		s.Seed, err = strconv.ParseUint(value, 10, 64)
-	case "noise":
-		s.Noise, err = strconv.ParseFloat(value, 64)
-	default:
-		return fmt.Errorf("unknown key %s (n, seed, d, noise)", quote(key))
-	}
-	if err != nil {
-		return fmt.Errorf("%s = %s is not a number that fits", key, quote(value))
+func (s synthetic) check() error {
+	switch {
+	case s.n < 1:
+		return fmt.Errorf("n = %d: at least 1 is needed", s.n)
+	case s.D < s.MinD:
+		return fmt.Errorf("d = %d: %s needs at least %d", s.D, s.Name, s.MinD)
+	case !(s.Noise >= 0 && s.Noise <= s.MaxNoise):
+		return fmt.Errorf("noise = %v is out of range", s.Noise)
 	}
 	return nil
+}
+
+// draw draws the examples, sparse ones while they fit.
+func (s synthetic) draw(opt Options) (*Set, error) {
+	const stream = 0x626f6f7462656e63 // any constant
+	rng := rand.New(rand.NewPCG(s.seed, stream))
+	fits := func(rows, entries int) error { return opt.fitsDense(rows, s.D) }
+	if s.sparse {
+		fits = func(rows, entries int) error { return opt.fitsSparse(rows, s.D, entries) }
+	}
+	if err := fits(s.n, 0); err != nil {
+		return nil, err
+	}
+	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n),
+		Name: fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Generator.Name, s.n, s.seed, s.D,
+			s.Noise)}
+	draw := s.prepare(rng, s.D, s.Noise)
+	if !s.sparse {
+		set.X, set.Features = NewMatrix(s.n, s.D), numbered("x", s.D)
+		for i := range set.Y {
+			set.Y[i] = draw(rng, set.X.Row(i))
+		}
+		return set, nil
+	}
+	set.Sparse = &CSR{Cols: s.D, Start: make([]int, 1, s.n+1)}
+	row := NewMatrix(1, s.D)
+	for i := range set.Y {
+		clear(row.Data)
+		set.Y[i] = draw(rng, row.Data)
+		set.Sparse.append(row)
+		if err := fits(i+1, set.Sparse.Entries()); err != nil {
+			return nil, err
+		}
+	}
+	return set, nil
 }

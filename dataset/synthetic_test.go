@@ -8,7 +8,7 @@ import (
 	"bootbench/internal/need"
 )
 
-func generate(t *testing.T, text string) *Set {
+func drawn(t *testing.T, text string) *Set {
 	t.Helper()
 	s := need.One(Load(text, Options{}))(t)
 	return s
@@ -25,13 +25,13 @@ func sameInputs(a, b *Set) bool {
 
 func TestSyntheticPrefix(t *testing.T) {
 	for _, g := range Generators() {
-		long, short := generate(t, "synthetic:"+g.Name+",n=300,seed=5"),
-			generate(t, "synthetic:"+g.Name+",n=100,seed=5")
+		long, short := drawn(t, "synthetic:"+g.Name+",n=300,seed=5"),
+			drawn(t, "synthetic:"+g.Name+",n=100,seed=5")
 		head := long.Head(100)
 		if !sameInputs(head, short) || !slices.Equal(head.Y, short.Y) {
 			t.Errorf("%s: the first 100 of 300 examples are not the draw of 100", g.Name)
 		}
-		other := generate(t, "synthetic:"+g.Name+",n=100,seed=6")
+		other := drawn(t, "synthetic:"+g.Name+",n=100,seed=6")
 		if sameInputs(other, short) || slices.Equal(other.Y, short.Y) {
 			t.Errorf("%s: another seed draws the same", g.Name)
 		}
@@ -43,7 +43,7 @@ func TestSyntheticPrefix(t *testing.T) {
 
 // Published results name seeds, so the stream must never change.
 func TestSyntheticStreamIsFixed(t *testing.T) {
-	x := generate(t, "synthetic:friedman1,n=2,seed=1").X
+	x := drawn(t, "synthetic:friedman1,n=2,seed=1").X
 	if got, want := x.Data[:3], []float64{0.22924348765716995, 0.646292072487908,
 		0.6113641858093656}; !slices.Equal(got, want) {
 		t.Errorf("the first inputs are %v, they were %v", got, want)
@@ -52,7 +52,7 @@ func TestSyntheticStreamIsFixed(t *testing.T) {
 
 // Noise-free targets of friedman1 are its formula.
 func TestFriedman1Formula(t *testing.T) {
-	s := generate(t, "synthetic:friedman1,n=50,noise=0,d=6")
+	s := drawn(t, "synthetic:friedman1,n=50,noise=0,d=6")
 	for i, y := range s.Y {
 		x := s.X.Row(i)
 		f := 10*math.Sin(math.Pi*x[0]*x[1]) + 20*math.Pow(x[2]-0.5, 2) + 10*x[3] + 5*x[4]
@@ -67,8 +67,8 @@ func TestFriedman1Formula(t *testing.T) {
 func TestRegressionNoise(t *testing.T) {
 	const n = 20000
 	for _, name := range []string{"friedman1", "waves", "grid"} {
-		clean, noisy := generate(t, "synthetic:"+name+",n=20000,noise=0"),
-			generate(t, "synthetic:"+name+",n=20000,noise=2")
+		clean, noisy := drawn(t, "synthetic:"+name+",n=20000,noise=0"),
+			drawn(t, "synthetic:"+name+",n=20000,noise=2")
 		if !slices.Equal(clean.X.Data, noisy.X.Data) {
 			t.Fatalf("%s: the inputs depend on the noise", name)
 		}
@@ -88,7 +88,7 @@ func TestBlobsBestError(t *testing.T) {
 	const n = 40000
 	for text, noise := range map[string]float64{"synthetic:blobs,n=40000": 1,
 		"synthetic:blobs,n=40000,d=5,noise=0.5": 0.5} {
-		s := generate(t, text)
+		s := drawn(t, text)
 		wrong := 0
 		for i, y := range s.Y {
 			if y*dot(s.X.Row(i), slices.Repeat([]float64{1}, s.D())) < 0 {
@@ -100,11 +100,4 @@ func TestBlobsBestError(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", text, got, want)
 		}
 	}
-}
-
-func TestGenerateRefusesAZeroSpecification(t *testing.T) {
-	_, err := Synthetic{}.Generate(Options{})
-	wantError(t, err, "no generator")
-	_, err = ParseSynthetic("grid")
-	wantError(t, err, "grid: ", "synthetic:")
 }

@@ -36,11 +36,11 @@ const (
 // d = 5000 a row has some 87 entries. The best possible error exceeds
 // Phi(-1/noise), 0.6% at noise 0.4, as few words tell the lean: a linear support
 // vector machine with C = 1 trained on 6000 documents errs on 9% of new ones.
-func text(_ *rand.Rand, d int, noise float64) drawSparse {
+func text(_ *rand.Rand, d int, noise float64) drawFunc {
 	const topics = 0x7a697066 // any constant
 	v := newVocabulary(rand.New(rand.NewPCG(topics, topics)), d)
 	var words []int32
-	return func(rng *rand.Rand, x *CSR) float64 {
+	return func(rng *rand.Rand, x []float64) float64 {
 		y := drawLabel(rng)
 		lean := topicTilt * (y + noise*rng.NormFloat64())
 		length := max(fewest, int(math.Round(wordsMean*math.Exp(wordsSD*rng.NormFloat64()))))
@@ -49,7 +49,7 @@ func text(_ *rand.Rand, d int, noise float64) drawSparse {
 			words = append(words, v.draw(rng, lean))
 		}
 		slices.Sort(words)
-		v.appendWeights(x, words)
+		v.weigh(x, words)
 		return y
 	}
 }
@@ -107,20 +107,21 @@ func (v *vocabulary) draw(rng *rand.Rand, lean float64) int32 {
 	return v.word[topic][k]
 }
 
-// appendWeights appends the entries of a document, given its words in order.
-func (v *vocabulary) appendWeights(x *CSR, words []int32) {
-	first, squares := len(x.Value), 0.0
-	for len(words) > 0 {
-		w, count := words[0], 1
-		for count < len(words) && words[count] == w {
-			count++
+// weigh sets the entries of a document, given its words in order.
+func (v *vocabulary) weigh(x []float64, words []int32) {
+	squares := 0.0
+	for first := 0; first < len(words); {
+		w, end := words[first], first
+		for end < len(words) && words[end] == w {
+			end++
 		}
-		words = words[count:]
-		weight := (1 + math.Log(float64(count))) * v.inverse[w]
-		x.Index, x.Value = append(x.Index, w), append(x.Value, weight)
-		squares += weight * weight
+		x[w] = (1 + math.Log(float64(end-first))) * v.inverse[w]
+		squares += x[w] * x[w]
+		first = end
 	}
-	for k := first; k < len(x.Value); k++ {
-		x.Value[k] /= math.Sqrt(squares)
+	for k, w := range words {
+		if k == 0 || w != words[k-1] {
+			x[w] /= math.Sqrt(squares)
+		}
 	}
 }

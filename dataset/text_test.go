@@ -9,7 +9,7 @@ import (
 // half, tells the classes of the other half apart, but not all of them: between
 // chance and no error at all, by far more than the standard error 0.008.
 func TestTextClassesDiffer(t *testing.T) {
-	s := generate(t, "synthetic:text,n=4000")
+	s := drawn(t, "synthetic:text,n=4000")
 	weight := make([]float64, s.D())
 	wrong := 0.0
 	for i, y := range s.Y {

@@ -20,7 +20,7 @@ import (
 // standardised inputs, rbf kernel of gamma = gammaD/d without jitter, which is
 // singular within rounding where it is broad.
 type overlap struct {
-	set    string // as dataset.ParseSynthetic reads it, without the prefix
+	set    string // as dataset.Load reads it, without the prefix
 	gammaD float64
 	loss   loss.Loss
 	ratio  float64

@@ -14,9 +14,6 @@ type Comparison struct {
 	Rows []bench.CompareRow
 }
 
-// Title names the comparison.
-func (c *Comparison) Title() string { return "The theory against naive retraining" }
-
 // Lead says what the rows mean, in a sentence for each data set.
 func (c *Comparison) Lead() []string {
 	var all []string
@@ -32,7 +29,7 @@ func (c *Comparison) WriteCSV(w io.Writer) error { return WriteRows(w, c.Rows) }
 func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
 
 func (c *Comparison) above() *document {
-	d := &document{}
+	d := &document{title: "The theory against naive retraining"}
 	d.line("theory s", "seconds of the theory")
 	d.line("fits", "theory s in bootstrap fits, repeated rows merged")
 	d.line("theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error")

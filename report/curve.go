@@ -2,16 +2,13 @@ package report
 
 import "fmt"
 
-// Title names the curve.
-func (c *Curve) Title() string { return "Learning curve on " + ShortName(c.Data) }
-
 // Lead is empty: the curve speaks for itself.
 func (c *Curve) Lead() []string { return nil }
 
 func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 
 func (c *Curve) above() *document {
-	d := &document{}
+	d := &document{title: "Learning curve on " + ShortName(c.Data)}
 	d.subject(c.Subject)
 	d.line("resampling", "%s; S examples drawn of %d, distinct ones on average", c.Scheme, c.N)
 	d.line("errors", "%s loss", c.TestLoss)

@@ -11,6 +11,7 @@ import (
 // document is what a reader gets of an answer: labelled lines, tables and
 // paragraphs, in order. It is written as text, or as a part of a page.
 type document struct {
+	title  string // in a few words
 	blocks []block
 }
 
@@ -57,11 +58,7 @@ func (d *document) table(heads []head, rows [][]string) {
 }
 
 // Document is what a command has computed, in a form for readers.
-type Document interface {
-	// Title names it in a few words.
-	Title() string
-	document() *document
-}
+type Document interface{ document() *document }
 
 // WriteText writes a document for a terminal.
 func WriteText(w io.Writer, d Document) error { return d.document().writeText(w) }

@@ -19,11 +19,8 @@ type Examples struct {
 // worst is how many examples are named.
 const worst = 10
 
-// Title names the part of a page.
-func (*Examples) Title() string { return "Worst examples" }
-
 func (e *Examples) document() *document {
-	d, p := &document{}, e.Points
+	d, p := &document{title: "Worst examples"}, e.Points
 	if p.OOBVote != nil {
 		e.confusion(d)
 	}

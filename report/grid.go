@@ -128,7 +128,7 @@ func (g *Grid) cells(c GridCell) []string {
 }
 
 func (g *Grid) above() *document {
-	d := &document{}
+	d := &document{title: "Bootstrap estimates of " + ShortName(g.Data) + " over a grid"}
 	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
 	d.line("errors", "%s loss", g.TestLoss)
 	d.gap()
@@ -189,9 +189,6 @@ func (g *Grid) edges() string {
 	}
 	return "The best cell lies on the edge of the grid, " + strings.Join(at, ", ") + ": go on beyond it."
 }
-
-// Title names the grid.
-func (g *Grid) Title() string { return "Bootstrap estimates of " + ShortName(g.Data) + " over a grid" }
 
 func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 

@@ -34,9 +34,6 @@ type ComparedModel struct {
 	Warnings  []string    `json:"warnings"`
 }
 
-// Title names the comparison.
-func (c *ModelComparison) Title() string { return "Two models on " + ShortName(c.Data) }
-
 // Warnings are those of both models.
 func (c *ModelComparison) Warnings() []string {
 	all := []string{}
@@ -49,7 +46,7 @@ func (c *ModelComparison) Warnings() []string {
 }
 
 func (c *ModelComparison) document() *document {
-	d := &document{}
+	d := &document{title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d examples", c.Data, c.N)
 	for _, m := range c.Models {
 		refined := ""

@@ -56,11 +56,8 @@ func (p *ModelPrediction) Judge(test loss.Test, targets []float64) {
 	}
 }
 
-// Title names the prediction.
-func (p *ModelPrediction) Title() string { return "Predictions of " + ShortName(p.Model) }
-
 func (p *ModelPrediction) document() *document {
-	d := &document{}
+	d := &document{title: "Predictions of " + ShortName(p.Model)}
 	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss,
 		p.SupportVectors, p.N, p.Data)
 	d.line("kernel", "%s", KernelText(p.Kernel))

@@ -20,7 +20,7 @@ func TestPage(t *testing.T) {
 	e := &Estimate{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Errors: Errors{TestError: 1.25,
 		TestLoss: "square"},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
-	p := Page{Title: e.Title(), Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'",
+	p := Page{Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'",
 		Answers: []Document{e},
 		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"},
 		Files: []string{"result.json"}, Machine: &Machine{}}

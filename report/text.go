@@ -188,11 +188,8 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// Title names the estimate.
-func (e *Estimate) Title() string { return "Bootstrap estimate of " + ShortName(e.Data) }
-
 func (e *Estimate) document() *document {
-	d := &document{}
+	d := &document{title: "Bootstrap estimate of " + ShortName(e.Data)}
 	d.subject(e.Subject)
 	d.resampling(e.Resampling, e.N)
 	d.gap()
@@ -219,12 +216,9 @@ func (e *Estimate) document() *document {
 	return d
 }
 
-// Title names the prediction.
-func (r *Prediction) Title() string { return "Bootstrap law of predictions from " + ShortName(r.Data) }
-
 // document is what was asked, then a row per new input.
 func (r *Prediction) document() *document {
-	d := &document{}
+	d := &document{title: "Bootstrap law of predictions from " + ShortName(r.Data)}
 	d.subject(r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.line("new inputs", "%s: %d", r.Test, r.Count)
@@ -263,11 +257,8 @@ func (d *document) perInput(points *Points) {
 	d.table(heads, table[1:])
 }
 
-// Title names the Monte-Carlo reference.
-func (r *Retraining) Title() string { return "Bootstrap retraining on " + ShortName(r.Data) }
-
 func (r *Retraining) document() *document {
-	d := &document{}
+	d := &document{title: "Bootstrap retraining on " + ShortName(r.Data)}
 	d.subject(r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.gap()
@@ -284,11 +275,8 @@ func (r *Retraining) document() *document {
 	return d
 }
 
-// Title names the leave-one-out estimate.
-func (l *LeaveOneOut) Title() string { return "Leave-one-out error on " + ShortName(l.Data) }
-
 func (l *LeaveOneOut) document() *document {
-	d := &document{}
+	d := &document{title: "Leave-one-out error on " + ShortName(l.Data)}
 	d.subject(l.Subject)
 	d.gap()
 	switch {
@@ -336,11 +324,8 @@ func (d *document) methods(all []LeaveOneOutMethod) {
 	d.table(heads, rows)
 }
 
-// Title names the listing.
-func (l *Datasets) Title() string { return "Data sets" }
-
 func (l *Datasets) document() *document {
-	d := &document{}
+	d := &document{title: "Data sets"}
 	var rows [][]string
 	for _, s := range l.Sets {
 		preset := "-"
@@ -363,11 +348,8 @@ func (l *Datasets) document() *document {
 	return d
 }
 
-// Title names the description.
-func (m *Machine) Title() string { return "Machine and libraries" }
-
 func (m *Machine) document() *document {
-	d := &document{}
+	d := &document{title: "Machine and libraries"}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
 		join(m.Backends...))

@@ -33,19 +33,12 @@ type Training struct {
 	Cost
 }
 
-// Title names the training.
-func (t *Training) Title() string {
-	if t.Perceptron != nil {
-		return "Perceptron of " + ShortName(t.Data)
-	}
-	return "Model of " + ShortName(t.Data)
-}
-
 func (t *Training) document() *document {
-	d := &document{}
+	d := &document{title: "Model of " + ShortName(t.Data)}
 	d.subject(t.Subject)
 	d.gap()
 	if m := t.Perceptron; m != nil {
+		d.title = "Perceptron of " + ShortName(t.Data)
 		total := 0
 		for _, c := range m.Mistakes {
 			total += c

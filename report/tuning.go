@@ -44,11 +44,8 @@ type TuningStep struct {
 	Failure   string      `json:"failure,omitempty"`
 }
 
-// Title names the tuning.
-func (t *Tuning) Title() string { return "Hyperparameters of " + ShortName(t.Data) }
-
 func (t *Tuning) document() *document {
-	d := &document{}
+	d := &document{title: "Hyperparameters of " + ShortName(t.Data)}
 	d.subject(t.Subject)
 	d.resampling(t.Resampling, t.N)
 	d.gap()

@@ -90,16 +90,13 @@ func (a *app) file(name string, write func(io.Writer) error) error {
 }
 
 // page writes report.html into --out, if there is one, with its figures beside it in
-// every format and their numbers as CSV. Title, command and machine are filled in.
+// every format and their numbers as CSV. Command and machine are filled in.
 func (a *app) page(p *report.Page) error {
 	if !a.writesFolder() {
 		return nil
 	}
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	if p.Title == "" && len(p.Answers) > 0 {
-		p.Title = p.Answers[0].Title()
-	}
 	p.Command, p.Machine = a.commandLine(), machine()
 	p.Files = append(p.Files, "result.json")
 	for _, f := range p.Figures {

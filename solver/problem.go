@@ -32,7 +32,7 @@ import (
 type Problem struct {
 	// M x M kernel matrix over the sites, amplitude, constant and jitter included
 	Gram linalg.Kernel
-	Site []int                      // site of each example, length N; nil: example i is site i
+	Site linalg.Sites               // site of each example, length N; nil: example i is site i
 	Y    []float64                  // target of each example, length N, on every rank
 	Loss loss.Loss                  // training loss
 	Law  resample.CountDistribution // law of the occupation numbers
@@ -54,10 +54,9 @@ func (p *Problem) check() error {
 		return badProblem("no loss or no law of resampling")
 	case len(p.Y) == 0:
 		return badProblem("no examples")
-	case p.Site == nil && len(p.Y) != p.Gram.N():
-		return badProblem("%d targets for a kernel matrix of order %d", len(p.Y), p.Gram.N())
-	case p.Site != nil && len(p.Site) != len(p.Y):
-		return badProblem("%d site numbers for %d targets", len(p.Site), len(p.Y))
+	}
+	if err := p.Site.Check(len(p.Y), p.Gram.N()); err != nil {
+		return badProblem("%w", err)
 	}
 	for i, y := range p.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
@@ -101,10 +100,7 @@ func (s *site) eachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(
 func (p *Problem) groupSites() ([]site, error) {
 	sites := make([]site, p.Gram.N())
 	for example := range p.Y {
-		at := p.at(example)
-		if at < 0 || at >= len(sites) {
-			return nil, badProblem("example %d stands at site %d of %d", example+1, at+1, len(sites))
-		}
+		at := p.Site.At(example)
 		sites[at].examples = append(sites[at].examples, example)
 	}
 	for i := range sites {
@@ -145,11 +141,4 @@ func bindLoss(sites []site, y []float64, l loss.Loss, law resample.CountDistribu
 		sites[i].Site = bound
 	}
 	return nil
-}
-
-func (p *Problem) at(example int) int {
-	if p.Site == nil {
-		return example
-	}
-	return p.Site[example]
 }

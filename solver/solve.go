@@ -66,7 +66,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		}
 		defer release()
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, p.at, p.Y, p.Law, p.Loss},
+	s := &Solution{Method: settings.Method, examples: examples{sites, p.Site.At, p.Y, p.Law, p.Loss},
 		reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
 	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {

@@ -261,8 +261,8 @@ func TestRefusals(t *testing.T) {
 		{"no loss", func(s *setup) { s.problem.Loss = nil }},
 		{"no law", func(s *setup) { s.problem.Law = nil }},
 		{"no examples", func(s *setup) { s.problem.Y = nil }},
-		{"39 targets for a kernel matrix of order 40", func(s *setup) { s.problem.Y = s.problem.Y[:39] }},
-		{"2 site numbers for 40 targets", func(s *setup) { s.problem.Site = []int{0, 1} }},
+		{"39 targets do not fit 40 sites", func(s *setup) { s.problem.Y = s.problem.Y[:39] }},
+		{"the map to sites has length 2", func(s *setup) { s.problem.Site = []int{0, 1} }},
 		{"target 3 is NaN", func(s *setup) { s.problem.Y[2] = math.NaN() }},
 		{"target 1 is -Inf", func(s *setup) { s.problem.Y[0] = math.Inf(-1) }},
 		{"kernel of input 5 with itself is -1", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, -1) }},
@@ -270,12 +270,12 @@ func TestRefusals(t *testing.T) {
 			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.NaN()) }},
 		{"kernel of input 5 with itself is +Inf",
 			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.Inf(1)) }},
-		{"example 40 stands at site 41 of 40", func(s *setup) {
+		{"example 40 is on site 41 of 40", func(s *setup) {
 			s.problem.Site = upTo(39)
 			s.problem.Site[39] =
 				40
 		}},
-		{"example 40 stands at site 0 of 40", func(s *setup) {
+		{"example 40 is on site 0 of 40", func(s *setup) {
 			s.problem.Site = upTo(39)
 			s.problem.Site[39] =
 				-1

@@ -49,8 +49,8 @@ lines if its name ends in .svm, .libsvm or .dat, else as CSV.`,
 
 // exportSet writes a set to a file.
 func exportSet(name, path string) error {
-	if err := files.CheckWritable("export", path); err != nil {
-		return err
+	if err := files.CheckWritable(path); err != nil {
+		return usage.Errorf("--export: %w", err)
 	}
 	set, err := dataset.Load(name, dataset.Options{})
 	if err != nil {

@@ -55,7 +55,7 @@ var floors = map[string][]string{
 	usageDir:   {},
 	helpDir:    {},
 	consoleDir: {},
-	filesDir:   {usageDir},
+	filesDir:   {},
 	journalDir: {usageDir},
 	valuesDir:  {usageDir},
 	".":        {"dataset", "kernel", "loss", "model", "resample", "retrain", "solver", "tune"},

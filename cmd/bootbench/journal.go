@@ -89,8 +89,8 @@ func (a *app) openJournal(cmd *cobra.Command, data []string, chosen ...string) (
 }
 
 // outputFlags name files that a command writes.
-var outputFlags = []string{"json", "out", "csv", "covariance", "replicates", "cpuprofile",
-	"memprofile", "model"}
+var outputFlags = []string{"model", "json", "out", "csv", "covariance", "replicates", "cpuprofile",
+	"memprofile"}
 
 // incidental are the other flags that do not decide an answer.
 var incidental = []string{"journal", "shard", "shards", "workers", "threads", "quiet", "help", "help-all"}
@@ -247,9 +247,6 @@ func (a *app) readData(path string, options dataset.Options) (*dataset.Set, erro
 	s := &a.tasks
 	if path == "-" && (s.folder != "" || s.merging) {
 		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
-	}
-	if isAmong(a.outputs.json, path) {
-		return nil, usage.Errorf("DATA %s is the file of --json", path)
 	}
 	place := a.place(path)
 	set, err := dataset.Load(place, options)

@@ -42,10 +42,7 @@ func (l *lawFlags) check() error {
 			return usage.Errorf("--quantiles has %v, must lie between 0 and 1", q)
 		}
 	}
-	if l.covariance == "" {
-		return nil
-	}
-	return files.CheckWritable("covariance", l.covariance)
+	return nil
 }
 
 // checkRows refuses covariances that do not fit.

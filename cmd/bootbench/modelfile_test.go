@@ -96,7 +96,7 @@ func TestModelFile(t *testing.T) {
 		{"--test boston --shard 0/2", "--shard has no meaning with --model"},
 		{"", "--test is required"},
 		{"--test boston", "its features are not those"},
-		{"--test " + filepath.Join(dir, "turned.csv") + " --csv " + model, "would be overwritten"},
+		{"--test " + filepath.Join(dir, "turned.csv") + " --csv " + model, "would be lost"},
 	} {
 		if o := drive(t, "", append([]string{"predict", "--model", model},
 			strings.Fields(c.args)...)...); o.status != exitUsage || !strings.Contains(o.stderr, c.want) {

@@ -141,10 +141,7 @@ func (p *predictFlags) check(a *app, data string) error {
 	case p.csv == "-" && a.outputs.stdout():
 		return usage.Errorf("--csv and --json cannot both take standard output")
 	}
-	if p.csv == "" || p.csv == "-" {
-		return nil
-	}
-	return files.CheckWritable("csv", p.csv)
+	return nil
 }
 
 // predictNew solves, predicts and prints.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/model"
@@ -44,9 +43,6 @@ func dataOrModel(cmd *cobra.Command, args []string) error {
 // predictByFile predicts at new inputs by a model file.
 func predictByFile(a *app, m *modelFlags, p *predictFlags, t *testFlags) error {
 	path := p.model
-	if files.Same(p.csv, path) || files.Same(a.outputs.json, path) {
-		return usage.Errorf("--model: %s would be overwritten", path)
-	}
 	began := time.Now()
 	predictor, err := loadPredictor(path)
 	if err != nil {

@@ -73,11 +73,6 @@ func (p *process) undo() {
 
 // profile starts the CPU profile and arranges for the heap profile.
 func (p *process) profile() error {
-	for flag, path := range map[string]string{"cpuprofile": p.cpuProfile, "memprofile": p.memProfile} {
-		if path == "-" {
-			return usage.Errorf("--%s needs a file: - is none", flag)
-		}
-	}
 	if p.cpuProfile != "" {
 		f, err := os.Create(p.cpuProfile)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/batch"
-	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/dataset"
 	"bootbench/internal/null"
@@ -140,11 +139,6 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 	settings.MaxSkipped = mostSkipped
 	if r.how, err = model.ParseRetrainMethod(r.method); err != nil {
 		return settings, usage.Errorf("--method: %w", err)
-	}
-	if r.replicates != "" {
-		if err := files.CheckWritable("replicates", r.replicates); err != nil {
-			return settings, err
-		}
 	}
 	return settings, r.scheme.check(r.scheme.ratio)
 }

@@ -16,10 +16,7 @@ func (a *app) start(cmd *cobra.Command) error {
 	if err := a.process.bind(cmd); err != nil {
 		return err
 	}
-	if err := keepInputs(cmd); err != nil {
-		return err
-	}
-	if err := a.checkOutputs(); err != nil {
+	if err := a.checkOutputs(cmd); err != nil {
 		return err
 	}
 	if err := a.process.profile(); err != nil {
@@ -30,46 +27,44 @@ func (a *app) start(cmd *cobra.Command) error {
 	return nil
 }
 
-// keepInputs refuses an output in the place of a file that is read.
-func keepInputs(cmd *cobra.Command) error {
-	inputs := cmd.Flags().Args()
-	if test := cmd.Flags().Lookup("test"); test != nil {
-		inputs = append(inputs, test.Value.String())
-	}
-	for _, name := range outputFlags {
-		output := cmd.Flags().Lookup(name)
-		if output == nil || output.Value.String() == "-" || name == "model" && cmd.Name() == "predict" {
+// checkOutputs refuses, before the work, files that cannot be written, and those that take the place of a
+// file that is read or of another that is written.
+func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
+	inputs, written := cmd.Flags().Args(), []string{}
+	for _, name := range append([]string{"test"}, outputFlags...) {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || flag.Value.String() == "" {
 			continue
 		}
-		for _, input := range inputs {
-			if isAmong(output.Value.String(), input) {
-				return usage.Errorf("--%s: %s is read, and would be lost: name another file", name, output.Value)
-			}
+		path := flag.Value.String()
+		isSame := func(other string) bool { return isAmong(path, other) }
+		switch {
+		case name == "test", name == "model" && cmd.Name() == "predict":
+			inputs = append(inputs, path)
+			continue
+		case path == "-" && (name == "json" || name == "csv"):
+			continue
+		case path == "-":
+			return usage.Errorf("--%s needs a file: - is none", name)
+		case slices.ContainsFunc(inputs, isSame):
+			return usage.Errorf("--%s: %s is read, and would be lost: name another file", name, path)
+		case slices.ContainsFunc(written, isSame):
+			return usage.Errorf("--%s: %s is written by another flag, too: name another file", name, path)
+		case name == "out":
+			a.outputs.folder, err = files.OpenFolder(path)
+		default:
+			err = files.CheckWritable(path)
 		}
+		if err != nil {
+			return usage.Errorf("--%s: %w", name, err)
+		}
+		written = append(written, path)
 	}
 	return nil
 }
 
-// isAmong reports whether a file is one of those that DATA or a path like it names; standard
-// output is none of them.
+// isAmong reports whether a file is one of those that DATA or a path like it names.
 func isAmong(file, data string) bool {
-	if file == "-" {
-		return false
-	}
 	names, err := dataset.Files(data)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool { return files.Same(file, name) })
-}
-
-// checkOutputs refuses output files that cannot be written, before the work.
-func (a *app) checkOutputs() (err error) {
-	o := &a.outputs
-	if o.out != "" {
-		if o.folder, err = files.OpenFolder(o.out); err != nil {
-			return usage.Errorf("--out: %w", err)
-		}
-	}
-	if o.json == "" || o.json == "-" {
-		return nil
-	}
-	return files.CheckWritable("json", o.json)
 }

@@ -60,7 +60,7 @@ It has no bias term (--constant adds one), and ends with a pass without a mistak
 
 // runTrain reads flags and DATA before it trains.
 func runTrain(a *app, path string, t *trainFlags) error {
-	if err := t.check(a, path); err != nil {
+	if err := t.check(); err != nil {
 		return err
 	}
 	rule := t.model.loss == perceptronLoss
@@ -95,21 +95,14 @@ func (t *trainFlags) register(f *pflag.FlagSet) {
 }
 
 // check refuses flags that need no data to be refused.
-func (t *trainFlags) check(a *app, data string) error {
+func (t *trainFlags) check() error {
 	switch {
 	case t.path == "":
 		return usage.Errorf("--model is required: the file to write")
-	case t.path == "-":
-		return usage.Errorf("--model -: a model file is no answer for standard output")
-	case files.Same(t.path, data) || files.Same(t.path, a.outputs.json):
-		return usage.Errorf("--model: %s is DATA, or the file of --json", t.path)
 	case !(t.tol > 0 && t.tol < 1):
 		return usage.Errorf("--tol is %v, must be between 0 and 1", t.tol)
 	}
-	if err := usage.OneOf("format", cmp.Or(t.format, jsonFormat), jsonFormat, libsvmFormat); err != nil {
-		return err
-	}
-	return files.CheckWritable("model", t.path)
+	return usage.OneOf("format", cmp.Or(t.format, jsonFormat), jsonFormat, libsvmFormat)
 }
 
 // margin reports whether a loss is one of support vector classifiers.

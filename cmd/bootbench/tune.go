@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -120,7 +119,10 @@ func runTune(a *app, cmd *cobra.Command, path string, t *tuneFlags) error {
 		return err
 	}
 	t.settings.Tolerance = solving.Tolerance
-	if err := cmp.Or(t.check(a, path), t.scheme.check(t.scheme.ratio)); err != nil {
+	if t.settings.Starts < 1 {
+		return usage.Errorf("--starts is %d, must be at least 1", t.settings.Starts)
+	}
+	if err := t.scheme.check(t.scheme.ratio); err != nil {
 		return err
 	}
 	p, err := readTuneProblem(a, t, path)
@@ -136,14 +138,6 @@ func runTune(a *app, cmd *cobra.Command, path string, t *tuneFlags) error {
 	return tuneAll(a, cmd, p, t, path)
 }
 
-// check refuses what needs no data to be refused, and reads the settings of the search.
-func (t *tuneFlags) check(a *app, data string) error {
-	if t.settings.Starts < 1 {
-		return usage.Errorf("--starts is %d, must be at least 1", t.settings.Starts)
-	}
-	return t.checkModel(a, data)
-}
-
 // keepSearch has the parts of the search kept in the journal, if there is one.
 func keepSearch(a *app, p *tune.Problem, t *tuneFlags) error {
 	law, err := t.scheme.of(t.scheme.ratio, p.Spec.Set.N())
@@ -156,18 +150,6 @@ func keepSearch(a *app, p *tune.Problem, t *tuneFlags) error {
 		return part, err
 	}
 	return nil
-}
-
-// checkModel refuses a model file that cannot be written.
-func (t *tuneFlags) checkModel(a *app, data string) error {
-	switch {
-	case t.file == "":
-		return nil
-	case t.file == "-" || slices.ContainsFunc([]string{data, a.outputs.json},
-		func(other string) bool { return files.Same(t.file, other) }):
-		return usage.Errorf("--model: %s is standard output, DATA, or the file of --json", t.file)
-	}
-	return files.CheckWritable("model", t.file)
 }
 
 // writeModel trains the model that was chosen, with a bias where the theory had one, and

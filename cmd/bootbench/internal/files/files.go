@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"bootbench/cmd/bootbench/internal/usage"
 )
 
 // Replace writes a file that the user has named. A link is followed, and what is no
@@ -69,17 +67,16 @@ func Same(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b)
 }
 
-// CheckWritable refuses the value of a flag that names a file which cannot be written.
-func CheckWritable(flag, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return usage.Errorf("--%s: %s is a directory", flag, path)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) { // a name that is too long
-		return usage.Errorf("--%s: %w", flag, err)
+// CheckWritable refuses a file that cannot be written.
+func CheckWritable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a directory", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist): // a name that is too long
+		return err
 	}
-	if err := holdsFiles(filepath.Dir(path)); err != nil {
-		return usage.Errorf("--%s: %w", flag, err)
-	}
-	return nil
+	return holdsFiles(filepath.Dir(path))
 }
 
 // holdsFiles tries whether a file can be made in a folder.

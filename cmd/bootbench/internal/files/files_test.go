@@ -76,7 +76,7 @@ func TestLongNames(t *testing.T) {
 	if err := Replace(path, func(io.Writer) error { return nil }); err != nil {
 		t.Error(err)
 	}
-	if err := CheckWritable("json", path+"n"); err == nil {
+	if err := CheckWritable(path + "n"); err == nil {
 		t.Error("a name of 256 bytes passes")
 	}
 }

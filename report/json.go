@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 )
 
 // Schema is the version of the documents' keys, which doc/json.md lists. A key that goes
@@ -27,18 +25,26 @@ func WriteDocument(w io.Writer, v any) error {
 	if err := json.Indent(&indented, text, "", "  "); err != nil {
 		return err
 	}
-	_, err = w.Write(append(numbers.ReplaceAllFunc(indented.Bytes(), oneLine), '\n'))
+	_, err = w.Write(append(joinLines(indented.Bytes()), '\n'))
 	return err
 }
 
-// numbers are a list of numbers and nulls with a line for each; a text has no line ends in JSON.
-var numbers = regexp.MustCompile(`\[\n(\s*(null|[-+.0-9eE]+),?\n)+\s*\]`)
-
-// lineEnd is one with the indentation of the next line.
-var lineEnd = regexp.MustCompile(`\n\s*`)
-
-// oneLine is a list on one line.
-func oneLine(list []byte) []byte {
-	list = lineEnd.ReplaceAll(list, []byte(" "))
-	return slices.Concat(list[:1], list[2:len(list)-2], list[len(list)-1:])
+// joinLines puts lists of numbers on one line each. Texts in JSON have no line ends, so that a bracket before
+// one opens a list.
+func joinLines(text []byte) []byte {
+	joined := make([]byte, 0, len(text))
+	for {
+		begin := bytes.Index(text, []byte("[\n")) + 1
+		if begin == 0 {
+			return append(joined, text...)
+		}
+		end := begin + bytes.IndexAny(text[begin:], `]["{`)
+		joined = append(joined, text[:begin]...)
+		if text[end] == ']' {
+			joined = append(joined, bytes.Join(bytes.Fields(text[begin:end]), []byte(" "))...)
+		} else {
+			joined = append(joined, text[begin:end]...)
+		}
+		text = text[end:]
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"bootbench/gp"
 	"bootbench/internal/need"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/train"
 )
 
@@ -415,6 +416,25 @@ func TestEPStatus(t *testing.T) {
 		if r.Status != c.want || !errors.Is(r.Err(), c.err) || strings.Contains(r.Status.String(), "unknown") {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
+	}
+	// Undamped, sites that are strongly correlated and whose labels agree go to and fro.
+	const n = 40
+	rng = rand.New(rand.NewPCG(25, 0))
+	x, strong, separable := make([]float64, n), linalg.NewSym(n), train.Set{}
+	for i := range x {
+		x[i] = rng.NormFloat64()
+		for j := range i + 1 {
+			strong.Set(i, j, 1e4*math.Exp(-(x[i]-x[j])*(x[i]-x[j])/2))
+		}
+	}
+	strong.AddDiag(0.01)
+	for i := range x {
+		separable.Y = append(separable.Y, math.Copysign(1, x[i]))
+		separable.Weight = append(separable.Weight, float64(rng.IntN(3)))
+	}
+	if r := need.One(need.One(gp.NewEP(strong, loss.Probit{}))(t).Fit(separable, gp.EPSettings{}))(t); r.Status !=
+		train.Converged {
+		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
 	if r, err := e.Fit(set, gp.EPSettings{}); err != nil || r.Status != train.Converged {

@@ -17,7 +17,7 @@ import (
 // weight w_i of an example among the data, which has mass w_i/n in the mean over examples and
 // w_i times its mean count in resamples,
 //
-//	D_i = (e_i - E)/n + dE/dlog(mean count of i),   less its mean,
+//	D_i = e_i/n + dE/dlog(mean count of i),   less its mean,
 //
 // e_i the left-out error of example i. The square root of sum D_i^2 is the standard error of E
 // over draws of the data (Jaeckel 1972; Efron and Tibshirani 1997, section 5), where that of
@@ -30,7 +30,7 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 	default:
 		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and multinomial")
 	}
-	a, value, release, err := s.adjointOf(ctx, Objective{Criterion: LeftOutError, Test: test})
+	a, _, release, err := s.adjointOf(ctx, Objective{Criterion: LeftOutError, Test: test})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 		}
 	}
 	for i, e := range influence {
-		influence[i] = (e-value)/n + byExample[i]
+		influence[i] = e/n + byExample[i]
 	}
 	floats.AddConst(-floats.Sum(influence)/n, influence)
 	return influence, nil

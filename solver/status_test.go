@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -193,6 +194,18 @@ func TestNoPositiveVariance(t *testing.T) {
 	stopped(t, s, err, solver.NumericalFailure)
 	if s.Residual > solver.DefaultTolerance {
 		t.Errorf("d has residual %g", s.Residual)
+	}
+
+	// Cavity variances that come out negative, as by rounding, are raised to 0 and counted.
+	negative := &faulty{boost: -1}
+	s = need.One(solver.Solve(context.Background(), ordinary(), negative.with(solver.Settings{})))(t)
+	if s.Stats.Clamps == 0 {
+		t.Error("nothing was raised to zero")
+	}
+	for i, cav := range s.Cavity {
+		if !(cav.Var >= 0) {
+			t.Errorf("site %d: cavity variance %g", i, cav.Var)
+		}
 	}
 }
 

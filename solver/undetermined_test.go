@@ -1,9 +1,11 @@
 package solver_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"bootbench/linalg"
@@ -87,4 +89,24 @@ func TestUndeterminedExactly(t *testing.T) {
 			t.Errorf("%v: residual %.1e, moved by %.1e only", o, s.Residual, moved)
 		}
 	}
+}
+
+// TestReachableTolerance: where rounding is all that is left of the residual, a tolerance is named that can
+// be met: ten times what rounding of the kernel matrix changes.
+func TestReachableTolerance(t *testing.T) {
+	p := overlap{"blobs,n=100", 0.25, loss.HardMargin{}, 5, nil}.problem(t)
+	s := mustSolve(t, p, solver.Settings{Tolerance: 1e-14})
+	stopped(t, s, nil, solver.Undetermined)
+	number := func(after string) (v float64) {
+		_, rest, _ := strings.Cut(strings.Join(s.Warnings, " "), after)
+		if _, err := fmt.Sscanf(rest, "%g", &v); err != nil {
+			t.Fatalf("warnings %q", s.Warnings)
+		}
+		return v
+	}
+	tolerance, change := number("a tolerance of "), number("move the answer by ")
+	if !(tolerance >= 5*change && tolerance <= 20*change) {
+		t.Errorf("a tolerance of %g for a change of %g", tolerance, change)
+	}
+	mustConverge(t, p, solver.Settings{Tolerance: tolerance})
 }

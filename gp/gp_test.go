@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	gonum "gonum.org/v1/gonum/blas"
 	"pgregory.net/rapid"
 
-	"bootbench/blas"
 	"bootbench/gp"
 	_ "bootbench/internal/fixedseed"
 	"bootbench/internal/need"
@@ -171,32 +169,6 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 	})
 }
 
-// At larger orders, where the factorisation is blocked, the answer is checked
-// by the optimality of T1: alpha_i = k_i (t_i - f_i)/s2 and f = K alpha.
-func TestFitIsStationary(t *testing.T) {
-	const noise = 0.1
-	for _, m := range []int{1, 2, 63, 64, 65, 200} {
-		rng := rand.New(rand.NewPCG(7, uint64(m)))
-		k := rbf(rng, m)
-		count, target := drawRows(rng, m, m).merged(m)
-		tr := newTrainer(t, k, noise)
-		f := fit(t, tr, count, target)
-		for i := range m {
-			want := count[i] * (target[i] - f[i]) / noise
-			if math.Abs(tr.Alpha()[i]-want) > 1e-9*(1+math.Abs(want)) {
-				t.Errorf("m=%d: alpha_%d = %v, optimality asks for %v", m, i, tr.Alpha()[i], want)
-			}
-			sum := 0.0
-			for j := range m {
-				sum += k.At(i, j) * tr.Alpha()[j]
-			}
-			if math.Abs(f[i]-sum) > tolerance*float64(m) {
-				t.Errorf("m=%d: f_%d = %v, K alpha is %v", m, i, f[i], sum)
-			}
-		}
-	}
-}
-
 func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 	const noise = 0.3
 	for _, m := range []int{0, 1, 2, 63, 64, 65, 130} {
@@ -334,39 +306,6 @@ func TestBadInputIsRefused(t *testing.T) {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("error %v does not say %q", c.err, c.says)
 		}
-	}
-}
-
-// After the first fits at a size, a fit allocates what one factorisation by the
-// bound BLAS allocates (the pure Go one takes scratch) and nothing besides.
-func TestFitDoesNotAllocate(t *testing.T) {
-	const m = 80
-	rng := rand.New(rand.NewPCG(2, 2))
-	tr := newTrainer(t, rbf(rng, m), 0.1)
-	count, target := drawRows(rng, m, m).merged(m)
-	f := make([]float64, m)
-	active := 0
-	for _, k := range count {
-		if k > 0 {
-			active++
-		}
-	}
-	a := make([]float64, active*active)
-	factorisation := testing.AllocsPerRun(20, func() {
-		clear(a)
-		for i := range active {
-			a[i*active+i] = 1
-		}
-		if blas.Bound().Potrf(gonum.Upper, active, a, active) != 0 {
-			t.Fatal("factorisation failed")
-		}
-	})
-	if n := testing.AllocsPerRun(20, func() {
-		if tr.Fit(count, target) != nil || tr.Predict(f) != nil {
-			t.Fatal("fit failed")
-		}
-	}); n != factorisation {
-		t.Errorf("%v allocations per fit, %v of them in the factorisation", n, factorisation)
 	}
 }
 

@@ -47,31 +47,6 @@ func TestPoissonAgainstBigFloats(t *testing.T) {
 	}
 }
 
-// TestPoissonLargeMeans checks the window by Stirling's series with three
-// correction terms, in a form free of cancellation: with k = mean (1+x),
-// log P = mean (x - (1+x) log(1+x)) - log(2 pi k)/2 - 1/(12k) + 1/(360k^3).
-// The bracket is evaluated by its power series for small x. Tolerance 1e-11:
-// rounding of x times the slope of log P, at most 9 sd from the mode.
-func TestPoissonLargeMeans(t *testing.T) {
-	for _, mean := range []float64{3e3, 1e5, 1e5 + 0.37, 1e7} {
-		c := Poisson{Ratio: mean}.Counts(1)
-		if c.First <= 0 {
-			t.Fatalf("mean %g: window starts at %d", mean, c.First)
-		}
-		for j := 0; j < len(c.P); j += 1 + len(c.P)/50 {
-			k := float64(c.First + j)
-			x := (k - mean) / mean
-			bracket, power := 0.0, x*x // x-(1+x)log(1+x) = -sum_{i>=2} (-x)^i/(i(i-1))
-			for i := 2.0; i < 40; i++ {
-				bracket -= power / (i * (i - 1))
-				power *= -x
-			}
-			logp := mean*bracket - math.Log(2*math.Pi*k)/2 - 1/(12*k) + 1/(360*k*k*k)
-			within(t, "P(k)", c.P[j], math.Exp(logp), 1e-11)
-		}
-	}
-}
-
 // moments are the total, mean and variance of a table.
 func moments(c Counts) (total, mean, variance float64) {
 	for k, p := range c.All() {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -76,27 +75,6 @@ func TestSamplers(t *testing.T) {
 	}
 }
 
-// TestMultinomialJoint: every resample has Size draws, and two examples have
-// covariance -S/N^2, which independent counts would miss by 9 standard errors.
-func TestMultinomialJoint(t *testing.T) {
-	s := Multinomial{Size: 12, N: 3}
-	rng := rand.New(rand.NewPCG(3, 4))
-	counts := []int{7, 7, 7}
-	const draws = 20000
-	product := 0.0
-	for range draws {
-		s.Sample(rng, counts)
-		if counts[0]+counts[1]+counts[2] != s.Size {
-			t.Fatalf("counts %v do not sum to %d", counts, s.Size)
-		}
-		product += float64((counts[0] - 4) * (counts[1] - 4))
-	}
-	// The product has standard deviation about 3.4, its mean one of 0.024.
-	if covariance := product / draws; math.Abs(covariance+12.0/9) > 0.1 {
-		t.Errorf("covariance %g, want %g", covariance, -12.0/9)
-	}
-}
-
 // TestPairs: without replacement and at fixed size, every example is absent as
 // often as any other, and every pair together as often as any other pair. Over
 // 20000 draws a frequency is good to 0.0035; 4.5 of these for some 50 of them.
@@ -140,19 +118,6 @@ func TestPairs(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// TestSamplersRepeat: a draw is a function of its random stream.
-func TestSamplersRepeat(t *testing.T) {
-	for _, s := range []Scheme{Poisson{1.3}, Multinomial{100, 80}, Bernoulli{0.5}, Subsample{30, 80},
-		KFold{3, 80}} {
-		a, b := make([]int, 80), make([]int, 80)
-		s.Sample(rand.New(rand.NewPCG(5, 6)), a)
-		s.Sample(rand.New(rand.NewPCG(5, 6)), b)
-		if !slices.Equal(a, b) {
-			t.Errorf("%s: the same seed draws different counts", s.Name())
 		}
 	}
 }

@@ -74,26 +74,3 @@ func BenchmarkSolve(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkReadOut is what is asked of a solution afterwards.
-func BenchmarkReadOut(b *testing.B) {
-	p := friedman(b, 500)
-	s := mustConverge(b, p, solver.Settings{})
-	b.Run("leftOut", func(b *testing.B) {
-		for b.Loop() {
-			s.LeftOut(loss.SquareTest{})
-		}
-	})
-	b.Run("predict/rows=100", func(b *testing.B) {
-		rows := make([]float64, 100*s.Sites())
-		for b.Loop() {
-			s.Predict(rows)
-		}
-	})
-	b.Run("covariance", func(b *testing.B) {
-		row := make([]float64, s.Sites())
-		for b.Loop() {
-			s.Covariance(row, 0)
-		}
-	})
-}

@@ -388,35 +388,6 @@ func BenchmarkGrid(b *testing.B) {
 	}
 }
 
-// BenchmarkMargin is the time of a solve for the paper's four sets at ratio 1, in units of
-// the time that all of G takes at dgemm's rate, n^3 flops: the least times of both, in turn.
-func BenchmarkMargin(b *testing.B) {
-	for _, c := range []cell{{"crabs", 0.5, 1}, {"sonar", 0.5, 1}, {"wisconsin", 0.5, 1}, {"pima", 0.5, 1},
-		{"sonar", 0.125, 1}, {"pima", 0.125, 1}} {
-		for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 1}} {
-			b.Run(fmt.Sprintf("set=%s/gammad=%g/loss=%s", c.set, c.gammaD, name), func(b *testing.B) {
-				p := c.problem(b)
-				p.Loss = l
-				cube := newCube(p.Gram.N())
-				solve, unit := math.Inf(1), math.Inf(1)
-				var s *solver.Solution
-				for b.Loop() {
-					began := time.Now()
-					s = mustConverge(b, p, solver.Settings{})
-					solve = math.Min(solve, time.Since(began).Seconds())
-					unit = math.Min(unit, cube.seconds())
-				}
-				b.ReportMetric(1e3*solve, "least-ms")
-				b.ReportMetric(solve/unit, "units")
-				b.ReportMetric(float64(s.Stats.Refreshes.Exact), "double")
-				b.ReportMetric(float64(s.Stats.Refreshes.Single), "single")
-				b.ReportMetric(float64(s.Stats.Passes), "passes")
-				b.ReportMetric(float64(s.Stats.Linear), "linear")
-			})
-		}
-	}
-}
-
 // cube is three matrices of order n.
 type cube [3]blas64.General
 

@@ -13,30 +13,6 @@ import (
 	"bootbench/svm"
 )
 
-// TestFixedPointWithoutReplacement is TestFixedPoint for counts that are 0 or 1
-// per example, and seldom 0 in some draws. Noise from 0.05 on keeps d/c below 1e3,
-// for the digits that the test itself loses.
-func TestFixedPointWithoutReplacement(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 7))
-	for trial := range 60 {
-		p := smallProblem(rng)
-		p.Loss = loss.Square{Noise: logUniform(rng, 0.05, 10)}
-		n := len(p.Y)
-		switch trial % 3 {
-		case 0:
-			p.Law = resample.Bernoulli{Rate: logUniform(rng, 0.01, 0.999)}
-		case 1:
-			p.Law = resample.Subsample{Size: 1 + rng.IntN(n), N: n + 1}
-		default:
-			p.Law = resample.KFold{Folds: 2 + rng.IntN(n), N: n + 1}
-		}
-		t.Run(fmt.Sprintf("%d/%T/n=%d", trial, p.Law, n), func(t *testing.T) {
-			checkFixedPoint(t, p, solver.Settings{Tolerance: 1e-11,
-				Disable: solver.AllAccelerations * solver.Accelerations(trial%2)})
-		})
-	}
-}
-
 // TestLeaveOneOut: leave-one-out as K-fold with N folds, square loss. The law of
 // independent absences leaves each other example out with probability 1/N,
 // where leave-one-out has all of them: its left-out error is that of a training
@@ -102,7 +78,7 @@ func TestAlwaysPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := trainer.Train(svm.Problem{Y: y, C: boxes}, svm.Settings{})
+		full, err := trainer.Train(svm.Problem{Y: y, C: boxes}, svm.Settings{Tolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,6 +93,20 @@ func TestAlwaysPresent(t *testing.T) {
 				}
 			}
 		}
+		// The same fit, handed to a solve, is the mean of the predictions of all that follow from it.
+		whole := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: l, Law: resample.Bernoulli{Rate: 1}},
+			solver.Settings{Whole: &solver.WholeFit{F: full.F, Weight: full.Beta}})
+		rows := make([]float64, 0, 40*40)
+		for i := range 40 {
+			for j := range 40 {
+				rows = append(rows, k.At(i, j))
+			}
+		}
+		mean, _, err := whole.Predict(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, l.Name()+": mean at the sites", mean, full.F, 1e-6)
 	}
 }
 

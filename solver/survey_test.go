@@ -46,28 +46,11 @@ func (o overlap) problem(t testing.TB) solver.Problem {
 	return solver.Problem{Gram: k, Y: y, Loss: o.loss, Law: resample.Poisson{Ratio: o.ratio}}
 }
 
-// What makes a set harder.
-func outliers(set *dataset.Set) {
-	for i := 0; i < set.X.Rows; i += 20 {
-		for j := range set.X.Row(i) {
-			set.X.Row(i)[j] *= 8
-		}
-	}
-}
-
 func nearCopies(set *dataset.Set) {
 	rng := rand.New(rand.NewPCG(41, 1))
 	for i := 1; i < set.X.Rows; i += 4 {
 		for j, v := range set.X.Row(i - 1) {
 			set.X.Row(i)[j] = v + 1e-6*rng.NormFloat64()
-		}
-	}
-}
-
-func rare(set *dataset.Set) {
-	for i := range set.Y {
-		if i%10 > 0 {
-			set.Y[i] = 1
 		}
 	}
 }
@@ -193,79 +176,5 @@ func TestHopeless(t *testing.T) {
 	}
 	if s.Stats.Refreshes.Exact > 700 {
 		t.Errorf("%+v", s.Stats)
-	}
-}
-
-// surveyCells are 135 hard-margin problems in two dimensions, and others.
-func surveyCells() map[string][]overlap {
-	cells := map[string][]overlap{}
-	hard := loss.HardMargin{}
-	ratios := []float64{0.1, 0.5, 1, 5, 20}
-	for _, set := range []string{"blobs", "rings", "checker"} {
-		for _, n := range []int{100, 200, 400} {
-			for _, gammaD := range []float64{0.05, 0.25, 1} {
-				for _, ratio := range ratios {
-					cells["plane"] = append(cells["plane"], overlap{fmt.Sprintf("%s,n=%d", set, n), gammaD, hard, ratio,
-						nil})
-				}
-			}
-		}
-		for kind, spoil := range map[string]func(*dataset.Set){"outliers": outliers, "near copies": nearCopies,
-			"rare class": rare} {
-			for _, gammaD := range []float64{0.25, 8} {
-				for _, ratio := range ratios {
-					cells[kind] = append(cells[kind], overlap{set + ",n=100,seed=3,d=5", gammaD, hard, ratio, spoil})
-				}
-			}
-		}
-		for _, c := range []float64{0.01, 1, 100, 1e4} {
-			for _, gammaD := range []float64{0.05, 1} {
-				for _, ratio := range ratios {
-					cells["hinge"] = append(cells["hinge"], overlap{set + ",n=200,seed=2", gammaD, loss.Hinge{C: c}, ratio,
-						nil})
-				}
-			}
-		}
-		for _, d := range []int{5, 20} {
-			for _, gammaD := range []float64{0.01, 0.25, 1, 30} {
-				for _, ratio := range ratios {
-					cells["more inputs"] = append(cells["more inputs"], overlap{fmt.Sprintf("%s,n=150,seed=4,d=%d", set, d),
-						gammaD, hard, ratio, nil})
-				}
-			}
-		}
-	}
-	return cells
-}
-
-// BenchmarkSurvey solves the cells and reports how many converge, their refreshes,
-// and how many of the others are shown to be undetermined by rounding of K.
-func BenchmarkSurvey(b *testing.B) {
-	for kind, cells := range surveyCells() {
-		for steps, name := range []string{"mixed", "exact"} {
-			b.Run(kind+"/steps="+name, func(b *testing.B) {
-				for b.Loop() {
-					var converged, refreshes, pinned float64
-					for _, o := range cells {
-						s := mustSolve(b, o.problem(b),
-							solver.Settings{Disable: solver.Accelerations(steps) * solver.AllAccelerations})
-						if s.Status == solver.Converged {
-							converged++
-							refreshes += float64(s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single)
-							continue
-						}
-						if s.Status == solver.Undetermined {
-							pinned++
-							continue
-						}
-						b.Logf("%v: %v, residual %.1e, %+v", o, s.Status, s.Residual, s.Stats)
-					}
-					b.ReportMetric(float64(len(cells)), "cells")
-					b.ReportMetric(converged, "converged")
-					b.ReportMetric(pinned, "undetermined")
-					b.ReportMetric(refreshes/converged, "refreshes/cell")
-				}
-			})
-		}
 	}
 }

@@ -359,6 +359,16 @@ func TestEncodedTables(t *testing.T) {
 	}
 }
 
+// TestOddNumbers: digits in groups and whole numbers that a float64 does not hold are noted, once a column.
+func TestOddNumbers(t *testing.T) {
+	s, err := ReadTable(strings.NewReader("a,b,c,y\n1_000,12345678901234567890,1e20,1\n2_000,3,4,2\n"), "f.csv",
+		Options{})
+	if err != nil || len(s.Notes) != 2 || !strings.Contains(s.Notes[0], `"1_000" is read as 1000`) ||
+		!strings.Contains(s.Notes[1], `column "b"`) {
+		t.Errorf("%v, notes %q", err, s.Notes)
+	}
+}
+
 func numberedRows(n int) string {
 	var b strings.Builder
 	for i := range n {

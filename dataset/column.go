@@ -54,7 +54,8 @@ type column struct {
 
 	refused string // what it holds that is neither numbers nor texts
 
-	missing, unseen int // cells
+	missing, unseen int    // cells
+	odd             string // the first number that a reader may not mean, see isOdd
 	firstMissing    place
 	firstMissingRow int
 }
@@ -161,6 +162,13 @@ func checkFinite(v float64) error {
 		return fmt.Errorf("%v is not a finite number", v)
 	}
 	return nil
+}
+
+// isOdd reports whether a number may not be what its writer meant: digits in groups, 1_000, or a whole number
+// with more digits than a float64 holds, as of an identifier.
+func isOdd(cell string, v float64) bool {
+	const held = 1 << 53
+	return math.Abs(v) > held && strings.Trim(cell, "+-0123456789") == "" || strings.Contains(cell, "_")
 }
 
 // isNumeric reports whether a cell reads as a number, NaN and Inf included, with

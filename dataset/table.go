@@ -181,6 +181,11 @@ func (t *table) value(c *column, x cell) (float64, error) {
 		switch {
 		case err == nil && !math.IsNaN(v):
 			c.kind = numbers
+			if c.odd == "" && isOdd(x.text, v) {
+				c.odd = strings.Clone(x.text)
+				t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.name),
+					quote(c.odd), v, flagText(c.name))
+			}
 			return v, checkFinite(v)
 		case errors.Is(err, strconv.ErrRange):
 			return 0, fmt.Errorf("%s is beyond the range of a float64", quote(x.text))

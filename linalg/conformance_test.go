@@ -597,28 +597,3 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 		}
 	}
 }
-
-// Sweeps allocate nothing that grows with N^2: closures, and what gonum's LAPACK
-// needs of blocks.
-func TestFactorizeAllocations(t *testing.T) {
-	const n = 200
-	rng := rand.New(rand.NewPCG(6, 6))
-	e := NewCholeskyEngine(gaussianGram(n, false, rng))
-	d := drawSites(n, siteRegimes["even"], rng)
-	x, y := make([]float64, n), make([]float64, n)
-	const sweeps = 20
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range sweeps {
-		if err := e.Factorize(d); err != nil {
-			t.Fatal(err)
-		}
-		e.FormG()
-		e.MulVecSquaredOffDiag(x, d)
-		NewResponse(e).PredictDiag(y, x, x)
-	}
-	runtime.ReadMemStats(&after)
-	if bytes := (after.TotalAlloc - before.TotalAlloc) / sweeps; bytes > 8*n*n/3 {
-		t.Errorf("%d bytes allocated per sweep", bytes)
-	}
-}

@@ -16,10 +16,8 @@ type normalized struct {
 	TargetMean *float64 `json:"target_mean"`
 	Noise      float64
 	Kernel     struct{ Amplitude float64 }
-	TestError  float64  `json:"test_error"`
-	Bagged     *float64 `json:"bagged_error"`
-	Refined    *struct{ Points struct{ Mean []float64 } }
-	Points     struct{ Mean, Variance, Lower, Upper, OOBMean []float64 }
+	TestError  float64 `json:"test_error"`
+	Points     struct{ Mean []float64 }
 }
 
 // TestNormalizedAnswers: a file far from zero is answered in its own units by every
@@ -41,18 +39,9 @@ func TestNormalizedAnswers(t *testing.T) {
 			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
 			t.Errorf("%s: %+v", command[0], a)
 		}
-		for i, y := range set.Y {
-			// A prediction of a fifth noise lies within three standard deviations of its target.
+		for i, y := range set.Y { // a prediction of a fifth noise lies within three standard deviations
 			if off := a.Points.Mean[i] - (1000 + 10*y); off*off > 9*variance {
 				t.Fatalf("%s: example %d is off by %v", command[0], i, off)
-			}
-			if r := a.Refined; r != nil && math.Abs(r.Points.Mean[i]-a.Points.Mean[i]) > math.Sqrt(variance) {
-				t.Fatalf("%s: refined mean of example %d is %v, of the theory %v", command[0], i, r.Points.Mean[i],
-					a.Points.Mean[i])
-			}
-			if command[0] != "retrain" && !(a.Points.Lower[i] <= a.Points.Mean[i] &&
-				a.Points.Mean[i] <= a.Points.Upper[i]) {
-				t.Fatalf("%s: interval of example %d", command[0], i)
 			}
 		}
 		if !(a.TestError > 0 && a.TestError < variance) {
@@ -67,12 +56,6 @@ func TestNormalizedAnswers(t *testing.T) {
 	if preset := document[normalized](t, must(t, "estimate", "boston", "--refine", "none", "--json",
 		"-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
 		t.Errorf("preset: %+v", preset)
-	}
-	for _, bad := range []string{"x%", "%", "-5%", "0%", "0"} {
-		if o := drive(t, "", "estimate", path, "--loss", "square", "--noise="+bad); o.status != exitUsage ||
-			!strings.Contains(o.stderr, "--noise") {
-			t.Errorf("--noise %s: %d, %s", bad, o.status, o.stderr)
-		}
 	}
 	must(t, "grid", path, "--loss", "square", "--over", "noise=5%,20%", "--quiet")
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -108,57 +106,32 @@ func TestRefineElsewhere(t *testing.T) {
 			t.Errorf("%v: not refined", scheme)
 		}
 	}
-	for _, args := range [][]string{{"curve", "sonar", "--ratio", "1", "--refine", "20"},
-		{"grid", "sonar", "--over", "ratio=1", "--refine", "20"}} {
-		text := must(t, args...)
-		value := strconv.FormatFloat(float64(e.TestError), 'g', 5, 64)
-		row := regexp.MustCompile(`\n *1 .*` + regexp.QuoteMeta(value) + ` +(0\.\d+) +(0\.\d+) .*converged`)
-		if !row.MatchString(text) {
-			t.Errorf("%v: no refined error with its standard error beside %s in %s", args[0], value, text)
-		}
-	}
 	if e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "probit",
 		"--no-points"); e.Refined != nil {
 		t.Error("a likelihood is refined")
 	}
 }
 
-// TestRetrainMethods: both methods give the same resamples' predictions to the tolerance
-// of a fit, a thousandth of a standard deviation with a factor of ten for its norm, and
-// --replicates holds them in the order of the file.
-func TestRetrainMethods(t *testing.T) {
-	dir := t.TempDir()
-	read := func(method string) (*report.Retraining, *mat.Dense) {
-		file := filepath.Join(dir, method+".npy")
+// TestReplicates: --replicates holds the predictions of every resample in the order of the file: their mean
+// is the answer's, by both methods.
+func TestReplicates(t *testing.T) {
+	for _, method := range []string{"batch", "single"} {
+		file := filepath.Join(t.TempDir(), "r.npy")
 		r := decoded[report.Retraining](t, "retrain", "boston", "--resamples", "40", "--method", method,
 			"--replicates", file)
 		f := need.One(os.Open(file))(t)
-		defer f.Close()
 		var m mat.Dense
 		if err := npyio.Read(f, &m); err != nil {
 			t.Fatal(err)
 		}
-		return &r, &m
-	}
-	batch, together := read("batch")
-	single, alone := read("single")
-	if batch.Method != "batch" || single.Method != "single" || batch.Time.Iterations == 0 {
-		t.Errorf("methods %q, %q", batch.Method, single.Method)
-	}
-	rows, n := together.Dims()
-	if rows != 40 || n != 506 {
-		t.Fatalf("%d x %d replicates", rows, n)
-	}
-	for i := range n {
-		sd, sum := math.Sqrt(single.Points.Variance[i]), 0.0
-		for b := range rows {
-			sum += alone.At(b, i) / float64(rows)
-			if e := math.Abs(together.At(b, i) - alone.At(b, i)); e > 3e-2*sd {
-				t.Fatalf("resample %d, example %d: %v, %v", b, i, together.At(b, i), alone.At(b, i))
-			}
+		f.Close()
+		if rows, n := m.Dims(); rows != 40 || n != 506 || r.Method != method {
+			t.Fatalf("%s: %d x %d replicates by %s", method, rows, n, r.Method)
 		}
-		if math.Abs(sum-single.Points.Mean[i]) > 1e-9*(1+math.Abs(sum)) {
-			t.Errorf("example %d: mean of the replicates %v, of the answer %v", i, sum, single.Points.Mean[i])
+		for i, mean := range r.Points.Mean {
+			if sum := mat.Sum(m.ColView(i)) / 40; math.Abs(sum-mean) > 1e-3*(1+math.Abs(sum)) {
+				t.Errorf("%s, example %d: mean of the replicates %v, of the answer %v", method, i, sum, mean)
+			}
 		}
 	}
 }
@@ -195,16 +168,6 @@ func TestContradicted(t *testing.T) {
 		if e.Error != e.Refined.TestError || e.ErrorSE == nil || *e.ErrorSE != e.Refined.SE {
 			t.Errorf("%v: quoted %v, refined %+v", fine, e.Quote, e.Refined)
 		}
-	}
-	e = decoded[report.Estimate](t, "estimate", "boston", "--no-points", "--refine", "20")
-	if q := e.Quality; math.Abs(float64(*q.RMSE)-math.Sqrt(float64(e.Refined.TestError))) > 1e-12 ||
-		math.Abs(float64(*q.RSquared-(1-e.Refined.TestError/q.Baseline))) > 1e-12 {
-		t.Errorf("%+v is not of the refined error %v", q, e.Refined.TestError)
-	}
-	if e = decoded[report.Estimate](t, "estimate", "boston", "--no-points", "--refine", "none"); e.Error !=
-		e.TestError || e.ErrorSE != nil ||
-		math.Abs(float64(*e.Quality.RMSE)-math.Sqrt(float64(e.TestError))) > 1e-12 {
-		t.Errorf("the theory alone: %+v", e.Quote)
 	}
 }
 

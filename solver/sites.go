@@ -20,7 +20,7 @@ const (
 
 	// minInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known to
 	// better than 2^-53; with K replaced by its numerical low-rank factor
-	// (Engine.UseFactor), d may grow up to 2^60/K_ii without loss of accuracy.
+	// (linalg.Dense.UseFactor), d may grow up to 2^60/K_ii without loss of accuracy.
 	minInverse = 0x1p-60
 
 	// minVariance is the smallest V_c, as a share of K_ii: a standard

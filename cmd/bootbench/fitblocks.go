@@ -36,7 +36,8 @@ type fitKeeper struct {
 	mutex     sync.Mutex
 	known     map[int]*fitBlock // looked up, and some of it not asked for yet
 	asked     map[int]int       // resamples of it that were
-	making    map[int]*fitBlock
+	making    *fitBlock         // of the resample that was added last
+	number    int               // of it
 }
 
 // keepFits is a fitKeeper for fits that the key names, of so many predictions each; nil
@@ -46,7 +47,7 @@ func (a *app) keepFits(key string, inputs, resamples int, data string) *fitKeepe
 		return nil
 	}
 	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int]*fitBlock{},
-		asked: map[int]int{}, making: map[int]*fitBlock{}}
+		asked: map[int]int{}}
 	for number := range (resamples + blockResamples - 1) / blockResamples {
 		first := number * blockResamples
 		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data)
@@ -109,11 +110,10 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
 		return
 	}
-	block := k.making[number]
-	if block == nil {
-		block = &fitBlock{}
-		k.making[number] = block
+	if k.making == nil {
+		k.making, k.number = &fitBlock{}, number
 	}
+	block := k.making
 	row := make([]float64, k.inputs)
 	if why != nil {
 		block.Skipped = append(block.Skipped, skippedFit{at, why.Error()})
@@ -122,23 +122,15 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 	}
 	block.F, _ = binary.Append(block.F, binary.LittleEndian, row) // which fails for other types
 	if at == blockResamples-1 {
-		k.finish(number)
+		k.end()
 	}
 }
 
-// finish keeps a block whose last resample was added.
-func (k *fitKeeper) finish(number int) {
-	block := k.making[number]
-	delete(k.making, number)
-	k.tasks.Append(k.task(number), block)
-}
-
-// end keeps the last block, which may be shorter, of a run that was not interrupted.
+// end keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
+// shorter, of a run that was not interrupted.
 func (k *fitKeeper) end() {
-	if k == nil {
-		return
-	}
-	for number := range k.making {
-		k.finish(number)
+	if k != nil && k.making != nil {
+		k.tasks.Append(k.task(k.number), k.making)
+		k.making = nil
 	}
 }

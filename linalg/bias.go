@@ -45,13 +45,6 @@ type biasedLowRank struct{ *LowRankPlusDiag }
 
 func (k biasedLowRank) Engine() Engine { return newBiasedFactor(NewLowRankEngine(k.LowRankPlusDiag)) }
 
-func (k biasedLowRank) Coarsen() (Kernel, bool) {
-	if c := k.coarser(); c != nil {
-		return biasedLowRank{c}, true
-	}
-	return nil, false
-}
-
 // FactorOf is the factor that a kernel consists of, a bias apart; nil where there is none.
 func FactorOf(k Kernel) *LowRankPlusDiag {
 	switch k := k.(type) {
@@ -351,19 +344,6 @@ type biasedFactor struct {
 
 func newBiasedFactor(factor *LowRankEngine) *biasedFactor {
 	return &biasedFactor{newBiasEngine(factor), factor}
-}
-
-// Coarse is the coarser engine on K with the bias.
-func (e *biasedFactor) Coarse() Engine {
-	coarser := e.factor.coarseIfAccurate()
-	if coarser == nil {
-		return nil
-	}
-	c := newBiasedFactor(coarser)
-	if c.Factorize(e.Precisions()) != nil {
-		return nil
-	}
-	return c
 }
 
 // biasOf is what an engine with a bias adds; nil without one.

@@ -19,7 +19,7 @@ import (
 // Factorize makes the diagonal of G available; FormG then makes all of G
 // available, from the same factorisation. The two are apart because most
 // iterations need the diagonal only. Costs are those of CholeskyEngine; LowRankEngine
-// states its own. What only some engines can do besides is in Dense and Multilevel.
+// states its own. What only a dense engine can do besides is in Dense.
 type Engine interface {
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
@@ -85,17 +85,6 @@ type Dense interface {
 	// numerical rank of K as far as the engine needs it, N else, and whether a
 	// factorisation at d would make a difference; with a nil d it only returns the rank.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
-}
-
-// Multilevel is an engine on a low-rank K, whose first pivots are a coarser kernel.
-type Multilevel interface {
-	Engine
-
-	// Coarse is an engine on a coarser kernel, factorised at the same d, whose products
-	// with G are close to this engine's at a small part of the cost; nil where there
-	// is none that is close enough. It belongs to this engine and is valid until that is asked for another,
-	// or a Response of this engine for an estimate.
-	Coarse() Engine
 }
 
 // Product32 multiplies by G without its diagonal in single precision, see NewProduct32. It is safe for

@@ -25,7 +25,6 @@ type LowRankPlusDiag struct {
 	triangle blas64.General // R at the pivots, rank x rank: lower
 	residual []float64      // K_ii less the part that R R' explains
 	diag     []float64      // of K, jitter apart
-	traces   []float64      // sum of the residuals, jitter apart, after each pivot
 	traceK   float64        // sum of K_ii - RankOptions.Offset
 	jitter   float64
 }
@@ -42,8 +41,8 @@ const (
 // panelRows is the height of the panels.
 func (k *LowRankPlusDiag) panelRows() int { return panelRows(k.n) }
 
-// append adds a row to R', which leaves residuals of the given sum.
-func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
+// append adds a row to R'.
+func (k *LowRankPlusDiag) append(row []float64, pivot int) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == k.panelRows() {
 		p := newGeneral(k.panelRows(), k.n)
 		p.Rows = 0
@@ -55,7 +54,6 @@ func (k *LowRankPlusDiag) append(row []float64, pivot int, trace float64) {
 	p.Rows++
 	k.rank++
 	k.pivots = append(k.pivots, pivot)
-	k.traces = append(k.traces, trace)
 }
 
 // N is the number of sites.

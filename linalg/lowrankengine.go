@@ -34,7 +34,6 @@ type LowRankEngine struct {
 	solved  blas64.General // L^-1 R', rank x own sites, where it is kept
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
 	ws      lowRankWorkspace
-	level   coarseLevel
 }
 
 // lowRankWorkspace is what an engine of some rank computes in.

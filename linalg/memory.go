@@ -52,8 +52,7 @@ func DenseBytes(n, moved int) int64 {
 }
 
 // LowRankBytes is the memory in bytes that a factor of N sites takes while it is made or while an engine
-// works on it, whichever is more and at most: engines on coarser factors, each of half the rank before it at
-// most, take as much again.
+// works on it, whichever is more.
 func LowRankBytes(n, rank int) int64 {
 	sites, r := int64(n), int64(rank)
 	height := int64(panelRows(n))
@@ -63,9 +62,6 @@ func LowRankBytes(n, rank int) int64 {
 	engine := 10*sites + (3+lanes)*r*r + lanes*(2*r+1)*width
 	if 8*n*rank <= keptBytes {
 		engine += sites * r
-	}
-	if rank >= minCoarser*smallestLevel {
-		engine *= 2
 	}
 	return 8 * (held + max(making, engine+min(heavySites, sites)*(2*r+width)))
 }

@@ -378,7 +378,7 @@ func (f *factorisation) appendPivots(pivots []int) error {
 			return bad
 		}
 		f.trace = traces[q]
-		f.append(f.rows[q*f.n:(q+1)*f.n], pivot, f.trace)
+		f.append(f.rows[q*f.n:(q+1)*f.n], pivot)
 	}
 	if len(pivots) < len(traces) { // the last ones are not needed
 		f.shrink(pivots)

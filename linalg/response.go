@@ -1,23 +1,11 @@
 package linalg
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "math"
 
 // Response estimates the diagonals of G and of I - diag(d)G after a change of d, at a small part of the cost
-// of Factorize, around the G that an engine has: it is valid until G changes. Of a Multilevel engine the
-// cavities c = b/chi are scaled as those of the coarser kernel change,
+// of Factorize, around the G that an engine has: it is valid until G changes.
 //
-//	c_i(d+e) = c_i(d) c'_i(d+e)/c'_i(d),
-//
-// c' being the coarser kernel's. The relative error is that of the coarser
-// kernel's response to the move: the share of the cavity's variance that its
-// residuals get wrong, times the relative move. Without a coarser kernel that is
-// near enough the cavities stay as they are. That costs a factorisation on the coarser engine.
-//
-// Of other engines the estimate costs a product with G o G, and agrees with M03's
+// The estimate costs a product with G o G, and agrees with M03's
 // series (M03-67) to first order. What site i gets from the others is its cavity
 // variance v_i = chi_i/b_i. When all of them move by the same share, d -> (1 + a)d,
 //
@@ -34,9 +22,7 @@ import (
 // The site's own move is exact: 1/chi_i = 1/v_i + d_i.
 type Response struct {
 	engine   Engine
-	coupling []float64 // sum_{j != i} G_ij^2 d_j; nil of a Multilevel engine
-	coarse   Engine    // nil where there is none
-	ratio    []float64 // b/chi over that of coarse at the d of G
+	coupling []float64 // sum_{j != i} G_ij^2 d_j
 }
 
 // Constants of Response.
@@ -47,33 +33,14 @@ const (
 
 // NewResponse starts at the G of e, all of which is needed.
 func NewResponse(e Engine) *Response {
-	r, d := &Response{engine: e}, e.Precisions()
-	levels, ok := e.(Multilevel)
-	if !ok {
-		r.coupling = make([]float64, len(d))
-		e.MulVecSquaredOffDiag(r.coupling, d)
-		return r
-	}
-	if r.coarse = levels.Coarse(); r.coarse == nil {
-		return r
-	}
-	r.ratio = make([]float64, len(d))
-	chi, b := e.Diag()
-	chi1, b1 := r.coarse.Diag()
-	for i := range r.ratio {
-		r.ratio[i] = 1
-		if chi1[i] > 0 && chi[i] > 0 {
-			r.ratio[i] = b[i] / chi[i] * (chi1[i] / b1[i])
-		}
-	}
+	d := e.Precisions()
+	r := &Response{e, make([]float64, len(d))}
+	e.MulVecSquaredOffDiag(r.coupling, d)
 	return r
 }
 
 // PredictDiag writes the estimates at d + move. It reports whether move is small enough for them.
 func (r *Response) PredictDiag(move, chi, b []float64) (valid bool) {
-	if r.coupling == nil {
-		return r.byCoarser(move, chi, b)
-	}
 	chi0, b0 := r.engine.Diag()
 	d := r.engine.Precisions()
 	r.engine.MulVecSquaredOffDiag(chi, move)
@@ -97,28 +64,4 @@ func (r *Response) PredictDiag(move, chi, b []float64) (valid bool) {
 		b[i] = c * chi[i]
 	}
 	return valid
-}
-
-// byCoarser is PredictDiag by the coarser kernel.
-func (r *Response) byCoarser(move, chi, b []float64) (valid bool) {
-	chi0, b0 := r.engine.Diag()
-	moved := make([]float64, len(move))
-	floats.AddTo(moved, r.engine.Precisions(), move)
-	if r.coarse != nil && r.coarse.Factorize(moved) != nil {
-		return false
-	}
-	for i, v := range moved {
-		if !(chi0[i] > 0) {
-			chi[i], b[i] = chi0[i], b0[i]
-			continue
-		}
-		cavity := b0[i] / chi0[i]
-		if r.coarse != nil {
-			chi1, b1 := r.coarse.Diag()
-			cavity = r.ratio[i] * b1[i] / chi1[i]
-		}
-		chi[i] = 1 / (cavity + v)
-		b[i] = cavity * chi[i]
-	}
-	return true
 }

@@ -4,8 +4,8 @@ import "bootbench/resample"
 
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
 // triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
-// solver holds beside them. For the square loss that is the most that low-rank updates,
-// coarser factors, or a factor for the start take, which narrow kernels have no use for;
+// solver holds beside them. For the square loss that is the most that low-rank updates
+// take;
 // for other losses Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What
 // such a solve takes for a factor of a kernel matrix that turns out to be singular within
 // rounding is left out: it stays within MaxBytes, or what the system has left, and is

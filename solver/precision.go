@@ -287,8 +287,8 @@ func (p *prediction) residual() float64 { return p.errorConstant * p.logStep * p
 // predict iterates d on the engine's model of how diag(G) depends on d, around the G
 // that stands, while that still moves d.
 func (c *precisionIteration) predict() {
-	if _, lowRank := c.problem.Gram.(linalg.MultilevelKernel); lowRank {
-		return // where a refresh costs little
+	if linalg.FactorOf(c.problem.Gram) != nil {
+		return // a refresh costs little
 	}
 	p := &c.prediction
 	if square := p.logStep * p.logStep; square > 0 && !math.IsInf(square, 1) {

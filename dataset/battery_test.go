@@ -136,7 +136,7 @@ func TestShapesOfTables(t *testing.T) {
 	csv := shape{separator: ",", header: true}
 	sex := func(y float64) string { return map[float64]string{-1: "no", 1: "yes"}[y] }
 	var sparse, zero bytes.Buffer
-	if err := WriteLIBSVM(&sparse, boston); err != nil {
+	if err := writeLIBSVM(&sparse, boston); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(sparse.String()) {

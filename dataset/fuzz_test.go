@@ -174,7 +174,7 @@ func requireSoundSparse(t *testing.T, data []byte) {
 		return
 	}
 	var b bytes.Buffer
-	if err := WriteLIBSVM(&b, &Set{Sparse: &x, Y: lines.labels}); err != nil {
+	if err := writeLIBSVM(&b, &Set{Sparse: &x, Y: lines.labels}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := readLines(&b, "again", Options{MaxBytes: fuzzLimit})

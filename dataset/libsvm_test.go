@@ -117,7 +117,7 @@ func TestWriteLIBSVM(t *testing.T) {
 		held := &Set{Sparse: NewCSR(s.X), Y: s.Y}
 		for _, from := range []*Set{s, held} {
 			var b bytes.Buffer
-			if err := WriteLIBSVM(&b, from); err != nil {
+			if err := writeLIBSVM(&b, from); err != nil {
 				t.Fatal(err)
 			}
 			lines, err := readLines(&b, "f", Options{})
@@ -129,7 +129,7 @@ func TestWriteLIBSVM(t *testing.T) {
 			}
 		}
 	})
-	if err := WriteLIBSVM(full{}, small()); !errors.Is(err, errBroken) {
+	if err := writeLIBSVM(full{}, small()); !errors.Is(err, errBroken) {
 		t.Errorf("a failing destination is reported as %v", err)
 	}
 }

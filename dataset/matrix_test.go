@@ -81,7 +81,7 @@ func TestSparseInputs(t *testing.T) {
 	narrow := need.One(readLIBSVM(strings.NewReader("1 1:1\n-1 2:1\n"), "narrow.svm", Options{}))(t)
 	_, err = LoadInputs(path, narrow, Options{})
 	wantError(t, err, "line 1", "feature index 9", "narrow.svm has 2 features")
-	if err := WriteCSV(full{}, train); err == nil || !strings.Contains(err.Error(), "WriteLIBSVM") {
+	if err := writeCSV(full{}, train); err == nil || !strings.Contains(err.Error(), ".svm") {
 		t.Errorf("a sparse set as CSV: %v", err)
 	}
 }

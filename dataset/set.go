@@ -4,7 +4,7 @@
 // (standardising, finding repeated inputs).
 //
 // Every error of this package reports bad input and is an *Error, save what the
-// destination of WriteCSV or WriteLIBSVM reports. Memory grows with what a file
+// destination of Write reports. Memory grows with what a file
 // holds, never with what it announces.
 //
 // A text table is read as it comes. The separator is the first of tab, semicolon,

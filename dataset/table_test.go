@@ -96,10 +96,10 @@ func TestCSVRoundTrip(t *testing.T) {
 	})
 }
 
-// requireRoundTrip checks that a set survives WriteCSV and ReadTable bit by bit.
+// requireRoundTrip checks that a set survives writeCSV and ReadTable bit by bit.
 func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 	var b bytes.Buffer
-	if err := WriteCSV(&b, s); err != nil {
+	if err := writeCSV(&b, s); err != nil {
 		t.Fatalf("write: %v", err)
 	}
 	again, err := ReadTable(&b, "again", Options{})

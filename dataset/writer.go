@@ -15,17 +15,17 @@ import (
 func Write(w io.Writer, path string, s *Set) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".svm", ".libsvm", ".dat":
-		return WriteLIBSVM(w, s)
+		return writeLIBSVM(w, s)
 	}
-	return WriteCSV(w, s)
+	return writeCSV(w, s)
 }
 
-// WriteCSV writes features and target as ReadTable reads them: every number in the
+// writeCSV writes features and target as ReadTable reads them: every number in the
 // shortest form that reads back to the same float64. Sparse inputs are refused.
-func WriteCSV(w io.Writer, s *Set) error {
+func writeCSV(w io.Writer, s *Set) error {
 	if s.Sparse != nil {
 		return &Error{File: s.Name,
-			Err: errors.New("sparse inputs have no columns for a CSV file: WriteLIBSVM writes them")}
+			Err: errors.New("sparse inputs have no columns for a CSV file: name it .svm")}
 	}
 	out := csv.NewWriter(w)
 	record := append(append([]string{}, s.Features...), s.Target)
@@ -45,11 +45,11 @@ func WriteCSV(w io.Writer, s *Set) error {
 	return out.Error()
 }
 
-// WriteLIBSVM writes the set as sparse lines: the target, then index and
+// writeLIBSVM writes the set as sparse lines: the target, then index and
 // value of what is not zero, every number in the shortest form that reads back to
 // the same float64. Where no example has the last feature, the first line gives
 // it as zero, so that the number of features survives. Names of features do not.
-func WriteLIBSVM(w io.Writer, s *Set) error {
+func writeLIBSVM(w io.Writer, s *Set) error {
 	x := s.Sparse
 	if x == nil {
 		x = NewCSR(s.X)

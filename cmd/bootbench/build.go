@@ -15,20 +15,14 @@ import (
 
 // loadData reads DATA.
 func loadData(a *app, m *modelFlags, path string) (*dataset.Set, error) {
-	if asked := slices.IndexFunc(dataFlagNames, func(name string) bool {
-		return name != "unseen" &&
-			m.given(name)
-	}); asked >= 0 && slices.Contains(dataset.Names(), path) {
+	decides := func(name string) bool { return name != "unseen" && m.given(name) }
+	if asked := slices.IndexFunc(dataFlagNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
 		return nil, usage.Errorf(
 			"--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file",
 			dataFlagNames[asked], path, path)
 	}
-	options := m.options(a.stdin())
-	return a.readData(path, options)
+	return a.readData(path, m.options(a.console.In))
 }
-
-// stdin is standard input, until the run ends.
-func (a *app) stdin() interruptible { return interruptible{a.ctx, a.console.In} }
 
 // readProblem reads DATA and says what is modelled.
 func readProblem(a *app, m *modelFlags, t *testFlags, path string) (*problem, error) {

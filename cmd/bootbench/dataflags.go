@@ -56,9 +56,10 @@ func (d *dataFlags) registerUnseen(f *pflag.FlagSet) {
 // leastRoom is what inputs may always take.
 const leastRoom = 64 << 20
 
-// options are the flags for the readers. Without a limit of memory the inputs may take a third of what is
-// left: reading takes twice the inputs.
-func (d *dataFlags) options(maxBytes int64, stdin io.Reader) dataset.Options {
+// options say how DATA is read. Without a limit of memory the inputs may take a third of what is left:
+// reading takes twice the inputs.
+func (m *modelFlags) options(stdin io.Reader) dataset.Options {
+	d, maxBytes := &m.dataFlags, int64(m.maxMemory)
 	if left, known := linalg.AvailableMemory(); known && maxBytes == 0 {
 		maxBytes = max(leastRoom, left/3)
 	}

@@ -54,11 +54,6 @@ func (m *modelFlags) registerEngine(f *pflag.FlagSet) {
 	m.engine.register(f)
 }
 
-// options say how DATA is read.
-func (m *modelFlags) options(stdin interruptible) dataset.Options {
-	return m.dataFlags.options(int64(m.maxMemory), stdin)
-}
-
 // spec is the model of a data set: base, a preset or only a loss, with what the user asks for instead;
 // and where it comes from.
 func (m *modelFlags) spec(set *dataset.Set, base model.Preset) (spec model.Spec, source string, err error) {

@@ -115,7 +115,7 @@ func runPredict(a *app, cmd *cobra.Command, args []string, t *theoryFlags, p *pr
 
 // loadInputs reads new inputs for a set.
 func loadInputs(a *app, m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
-	inputs, err := dataset.LoadInputs(a.place(path), set, m.options(a.stdin()))
+	inputs, err := dataset.LoadInputs(a.place(path), set, m.options(a.console.In))
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func predictByFile(a *app, m *modelFlags, p *predictFlags, t *testFlags) error {
 	if err != nil {
 		return err
 	}
-	inputs, err := predictor.Encoding.LoadInputs(p.inputs, m.options(a.stdin()))
+	inputs, err := predictor.Encoding.LoadInputs(p.inputs, m.options(a.console.In))
 	if err != nil {
 		return err
 	}

@@ -11,16 +11,8 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/linalg"
-	"bootbench/model"
-	"bootbench/resample"
 	"bootbench/retrain"
 )
-
-// by retrains by --method.
-func (r *retrainFlags) by(a *app, j *job, scheme resample.Scheme,
-	settings retrain.Settings) (*model.Retraining, error) {
-	return j.RetrainBy(a.ctx, r.how, scheme, model.RetrainSettings{Settings: settings, Seed: r.resampling.seed})
-}
 
 // replicates are the predictions at the sites of all resamples, a row each.
 type replicates struct{ rows []float64 }

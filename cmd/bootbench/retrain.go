@@ -248,7 +248,8 @@ func retrainKept(a *app, j *job, scheme resample.Scheme, settings retrain.Settin
 			}
 		}
 	}
-	result, err := flags.by(a, j, scheme, settings)
+	result, err := j.RetrainBy(a.ctx, flags.how, scheme,
+		model.RetrainSettings{Settings: settings, Seed: flags.resampling.seed})
 	if err == nil && result.Status == retrain.Complete {
 		kept.end()
 	}

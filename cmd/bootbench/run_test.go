@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -507,19 +506,6 @@ func TestInterrupt(t *testing.T) {
 	if d := document[estimateDocument](t, stdout.String()); status != exitInterrupted ||
 		d.Status != "cancelled" || d.Resamples < 3 || d.TestError == nil {
 		t.Errorf("status %d, document %+v", status, d)
-	}
-}
-
-// TestInterruptedInput: an interrupt ends the wait for standard input.
-func TestInterruptedInput(t *testing.T) {
-	silent, never := io.Pipe()
-	defer never.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	var stderr bytes.Buffer
-	if status := run(ctx, []string{"estimate", "-", "--loss", "square", "--noise", "1"}, silent, io.Discard,
-		&stderr); status != exitInterrupted {
-		t.Errorf("status %d, %q", status, stderr.String())
 	}
 }
 

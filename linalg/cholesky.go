@@ -415,7 +415,7 @@ func (p *densePredictor) Predict(rows, mean, variance []float64) {
 			mean[i] += k * p.weights[j]
 		}
 	}
-	p.engine.SolveRows(rows)
+	p.engine.solveRows(rows)
 	for i := range variance {
 		variance[i] = 0
 		for j, t := range rows[i*n : (i+1)*n] {
@@ -424,10 +424,10 @@ func (p *densePredictor) Predict(rows, mean, variance []float64) {
 	}
 }
 
-// SolveRows overwrites kernel rows k with
+// solveRows overwrites kernel rows k with
 //
 //	k'(I + diag(d)K)^-1 = k - G(d o k) = b o k - (G - diag(G))(d o k).
-func (e *CholeskyEngine) SolveRows(rows []float64) {
+func (e *CholeskyEngine) solveRows(rows []float64) {
 	e.mustHoldG()
 	n := e.N()
 	if n == 0 || len(rows) == 0 {

@@ -207,11 +207,6 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	}
 }
 
-// Bytes is the memory of the factor.
-func (k *LowRankPlusDiag) Bytes() int64 {
-	return 8 * int64(k.n) * int64(len(k.panels)*k.panelRows()+2)
-}
-
 // block writes R' at sites first to last-1, counted from the first of them, column i scaled by scale_i
 // unless scale is nil, into dst (rank x (last-first)).
 func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {

@@ -30,7 +30,7 @@ func (s *siteModel) each(f func(i int)) {
 }
 
 // eachMoments is each with the cavity and the moments of the site (T4).
-func (s *siteModel) eachMoments(x Cavities, f func(i int, cav loss.Cavity, m loss.Moments)) {
+func (s *siteModel) eachMoments(x cavities, f func(i int, cav loss.Cavity, m loss.Moments)) {
 	s.eachMomentsIn(func(i int) loss.Cavity { return s.cavity(x, i) }, f)
 }
 
@@ -45,9 +45,9 @@ func (s *siteModel) eachMomentsIn(cavity func(i int) loss.Cavity, f func(i int, 
 
 // siteSlopes computes the derivatives of d, g, u of all sites at an iterate with respect to log c, m_c, log
 // V_c, by forward differences.
-func (s *siteModel) siteSlopes(dst [][3][3]float64, x *Iterate) {
+func (s *siteModel) siteSlopes(dst [][3][3]float64, x *iterate) {
 	s.each(func(i int) {
-		at, cav := x.Cavities.of(i), s.cavity(x.Cavities, i)
+		at, cav := x.cavities.of(i), s.cavity(x.cavities, i)
 		for k := range at {
 			to, moved := at, cav
 			to[k] += differenceStep

@@ -16,10 +16,10 @@ type continuation struct {
 	growth     float64  // log of the next step's factor
 	halvings   int      // of it in a row
 	firstSweep int      // Stats.Sweeps at the start
-	last       Cavities // at at
-	previous   Cavities // one point before
+	last       cavities // at at
+	previous   cavities // one point before
 	step       float64  // log of the factor from there to at; 0: there is no such point
-	origin     Iterate
+	origin     iterate
 	status     Status // of the solve at origin
 }
 
@@ -96,7 +96,7 @@ func (c *continuation) firstPoint(ctx context.Context, x *fixedPoint) *trouble {
 	if status := x.iterate(ctx, stallContinuation); status != Converged {
 		return &trouble{status: status}
 	}
-	c.at, c.last = c.to, append(c.last[:0], x.accepted.Cavities...)
+	c.at, c.last = c.to, append(c.last[:0], x.accepted.cavities...)
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (c *continuation) advance(ctx context.Context, x *fixedPoint) *trouble {
 		x.newton.correct(ctx, x)
 	}
 	if t == nil && x.accepted.Distance < pathTol {
-		c.accept(x.accepted.Cavities)
+		c.accept(x.accepted.cavities)
 		return nil
 	}
 	if done, status := x.done(ctx); done && status != Converged {
@@ -129,11 +129,11 @@ func (c *continuation) predict(x *fixedPoint) *trouble {
 	if c.to >= math.Min(c.end, pathEnd) {
 		c.to = c.end
 	}
-	copy(x.trial.Cavities, c.last)
+	copy(x.trial.cavities, c.last)
 	if c.step > 0 && c.to < pathEnd {
 		ahead := math.Log(c.to/c.at) / c.step
 		for i, v := range c.previous {
-			x.trial.Cavities[i] += ahead * (c.last[i] - v)
+			x.trial.cavities[i] += ahead * (c.last[i] - v)
 		}
 	}
 	c.setPresence(x)
@@ -143,7 +143,7 @@ func (c *continuation) predict(x *fixedPoint) *trouble {
 }
 
 // accept takes the next point as the last.
-func (c *continuation) accept(point Cavities) {
+func (c *continuation) accept(point cavities) {
 	c.previous, c.last = c.last, append(c.previous[:0], point...)
 	c.step = math.Log(c.to / c.at)
 	c.at = c.to

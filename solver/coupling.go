@@ -10,7 +10,7 @@ import (
 // order M.
 type coupling struct{ *jacobian }
 
-func newCoupling(model *siteModel, p SiteParams) coupling {
+func newCoupling(model *siteModel, p siteParams) coupling {
 	n, w := len(model.sites), &workspace{}
 	t := newJacobian(w, n)
 	t.sites = model

@@ -26,7 +26,7 @@ type fixedPoint struct {
 	inner           *innerIteration
 	anderson        *anderson
 	newton          *newton  // nil: disabled, or without memory
-	monitor         Monitor  // of the distance
+	monitor         monitor  // of the distance
 	search          progress // the phase, and what belongs to it
 	tol             float64  // residual to reach
 	gStale          bool     // G does not stand at accepted
@@ -35,8 +35,8 @@ type fixedPoint struct {
 
 // point is an iterate with the image of its cavities under a sweep.
 type point struct {
-	Iterate
-	image Cavities
+	iterate
+	image cavities
 }
 
 // progress is how far the search has come.
@@ -81,7 +81,7 @@ const (
 // evaluate takes the sweep from the trial cavities, which makes the trial the accepted
 // iterate.
 func (x *fixedPoint) evaluate(allowSingle bool) *trouble {
-	x.model.siteParameters(x.trial.SiteParams, x.trial.Cavities)
+	x.model.siteParameters(x.trial.siteParams, x.trial.cavities)
 	if x.model.cancelled() { // they are not complete
 		return &trouble{Cancelled, errCancelled}
 	}
@@ -112,17 +112,17 @@ func (x *fixedPoint) updateResidual() *trouble {
 	x.g.formG()
 	x.Stats.Sweeps++
 	t := &x.trial
-	x.model.cavities(t.image, t.SiteParams)
-	t.Distance, t.Residual = x.model.distance(t.image, t.Cavities), x.model.maxChange(t.image, t.Cavities)
+	x.model.cavities(t.image, t.siteParams)
+	t.Distance, t.Residual = x.model.distance(t.image, t.cavities), x.model.maxChange(t.image, t.cavities)
 	if t.Residual < consistencyMaxChange*x.tol { // from farther off only the end asks, see solveGeneral
-		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.SiteParams))
+		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.siteParams))
 	}
 	if math.IsNaN(t.Residual) || math.IsNaN(t.Distance) || math.IsInf(t.Distance, 0) {
 		return failure(errNotFinite)
 	}
 	x.accepted, x.trial, x.gStale = x.trial, x.accepted, false
 	x.monitor.Recent.update(x.accepted.Distance)
-	x.monitor.Best.update(x.accepted.Distance)
+	x.monitor.best.update(x.accepted.Distance)
 	x.reportProgress()
 	return nil
 }
@@ -137,14 +137,14 @@ func (x *fixedPoint) moveTo(allowSingle bool) *trouble {
 		x.anderson.reset()
 		x.monitor.StepLength = minStep
 		x.Stats.Damped++
-		x.trial.Cavities.towards(x.accepted.Cavities, 0.5)
+		x.trial.cavities.towards(x.accepted.cavities, 0.5)
 	}
 	return t
 }
 
 // restoreAccepted moves G back to the accepted iterate, in double precision.
 func (x *fixedPoint) restoreAccepted() *trouble {
-	x.trial.copyFrom(&x.accepted.Iterate)
+	x.trial.copyFrom(&x.accepted.iterate)
 	if t := x.factorize(false); t != nil {
 		return t
 	}

@@ -32,8 +32,8 @@ func (r *run) solveGeneral(ctx context.Context) error {
 	}
 	x.model.cancelled = func() bool { return false } // what is found is found
 	if x.Status != Converged {
-		x.model.cavities(x.accepted.image, x.accepted.SiteParams)
-		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.SiteParams))
+		x.model.cavities(x.accepted.image, x.accepted.siteParams)
+		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
 	}
 	x.addWarnings()
 	if x.failed() {
@@ -123,7 +123,7 @@ func useFactor(e linalg.Engine, d []float64, maxBytes int64) (rank int, used boo
 
 // addWarnings explains why a solve did not converge, and which sites are at a limit.
 func (x *fixedPoint) addWarnings() {
-	capped := x.model.countCapped(x.accepted.Cavities)
+	capped := x.model.countCapped(x.accepted.cavities)
 	x.Stats.Capped = capped
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
 	if x.Status == Converged {

@@ -111,7 +111,7 @@ func (s *Solution) adjointOf(ctx context.Context, o Objective) (a *adjoint, valu
 	}
 	model := newSiteModel(s.sites, engine, s.kernel, s.y)
 	model.cancelled = func() bool { return ctx.Err() != nil }
-	params := SiteParams{s.SitePrecision, s.SiteMean, s.SiteVariance}
+	params := siteParams{s.SitePrecision, s.SiteMean, s.SiteVariance}
 	a = newAdjoint(model, newCoupling(model, params), r, s)
 	value = a.differentiate()
 	if ctx.Err() != nil {
@@ -140,7 +140,7 @@ type adjoint struct {
 	lambda          []float64       // the solution
 	right           []float64       // derivatives of the objective where the site parameters stay
 	byM, byChi, byV []float64       // by sum_j G_ij g_j, and as factors of G o G and of G o C
-	move            SiteParams      // by d, g, u
+	move            siteParams      // by d, g, u
 }
 
 func newAdjoint(model *siteModel, c coupling, r *readout, s *Solution) *adjoint {
@@ -149,7 +149,7 @@ func newAdjoint(model *siteModel, c coupling, r *readout, s *Solution) *adjoint 
 		slopes: make([][3][3]float64, n)}
 	a.lambda, a.right = w.vector(3*n), w.vector(3*n)
 	a.byM, a.byChi, a.byV = w.vector(n), w.vector(n), w.vector(n)
-	a.move = SiteParams{w.vector(n), w.vector(n), w.vector(n)}
+	a.move = siteParams{w.vector(n), w.vector(n), w.vector(n)}
 	return a
 }
 

@@ -17,8 +17,8 @@ import (
 // With Anderson acceleration they converge.
 type innerIteration struct {
 	sites    *siteModel
-	fields   SiteParams // G and U only
-	at, to   Cavities
+	fields   siteParams // G and U only
+	at, to   cavities
 	anderson *anderson
 }
 
@@ -32,14 +32,14 @@ const (
 )
 
 func newInnerIteration(w *workspace, n int) *innerIteration {
-	return &innerIteration{fields: SiteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n),
+	return &innerIteration{fields: siteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n),
 		to: w.vector(3 * n), anderson: newAnderson(w, 2*n, innerDepth)}
 }
 
 // run moves x by up to innerPasses passes, until one moves it by less than
 // tol, to the one that moved least, and returns their number. Where the solve is
 // called off meanwhile, x is one of the earlier ones.
-func (p *innerIteration) run(x Cavities, tol float64) int {
+func (p *innerIteration) run(x cavities, tol float64) int {
 	p.anderson.reset()
 	copy(p.at, x)
 	copy(p.to, x)

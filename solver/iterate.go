@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in
+// cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in
 // (unit^2 + V_c)^1/2, so that where the predictor is large beside the targets,
 // which a hard margin on a nearly singular K makes it, its size is a matter of
 // log V_c alone.
-type Cavities []float64
+type cavities []float64
 
-func (x Cavities) logC() []float64 { return x[:len(x)/3] }
-func (x Cavities) mean() []float64 { return x[len(x)/3 : 2*len(x)/3] }
-func (x Cavities) logV() []float64 { return x[2*len(x)/3:] }
+func (x cavities) logC() []float64 { return x[:len(x)/3] }
+func (x cavities) mean() []float64 { return x[len(x)/3 : 2*len(x)/3] }
+func (x cavities) logV() []float64 { return x[2*len(x)/3:] }
 
 // of are the three numbers of site i.
-func (x Cavities) of(i int) [3]float64 { return [3]float64{x.logC()[i], x.mean()[i], x.logV()[i]} }
+func (x cavities) of(i int) [3]float64 { return [3]float64{x.logC()[i], x.mean()[i], x.logV()[i]} }
 
 // towards moves x by the given part of the way to goal.
-func (x Cavities) towards(goal Cavities, part float64) {
+func (x cavities) towards(goal cavities, part float64) {
 	for i, v := range goal {
 		x[i] += part * (v - x[i])
 	}
@@ -28,7 +28,7 @@ func (x Cavities) towards(goal Cavities, part float64) {
 // distance is the root of the mean over sites of the squared differences. It
 // falls steadily where the largest relative change of d jumps: a site at the
 // edge of its margin changes its d by decades.
-func (s *siteModel) distance(a, b Cavities) float64 {
+func (s *siteModel) distance(a, b cavities) float64 {
 	sum := 0.0
 	for i, v := range a {
 		sum += (v - b[i]) * (v - b[i])
@@ -36,66 +36,66 @@ func (s *siteModel) distance(a, b Cavities) float64 {
 	return math.Sqrt(sum / float64(len(s.sites)))
 }
 
-// SiteParams are the parameters of all sites (T5): the precision d, the field g = gamma
+// siteParams are the parameters of all sites (T5): the precision d, the field g = gamma
 // and the variance u = -lambda >= 0.
-type SiteParams struct {
+type siteParams struct {
 	D []float64
 	G []float64
 	U []float64
 }
 
-// Iterate is a point of the iteration, and how far from the fixed point it is;
+// iterate is a point of the iteration, and how far from the fixed point it is;
 // G = (K^-1 + diag d)^-1 follows from it.
 //
-// For the square loss the point is d; other losses iterate the Cavities, to which the
-// sites respond with the SiteParams.
-type Iterate struct {
-	Cavities Cavities
-	SiteParams
+// For the square loss the point is d; other losses iterate the cavities, to which the
+// sites respond with the siteParams.
+type iterate struct {
+	cavities cavities
+	siteParams
 	Residual        float64 // see Solution.Residual
-	Distance        float64 // from Cavities to those that G says
+	Distance        float64 // from cavities to those that G says
 	SinglePrecision bool    // of G
 }
 
-func newIterate(w *workspace, sites int) Iterate {
-	return Iterate{Cavities: w.vector(3 * sites), SiteParams: SiteParams{w.vector(sites), w.vector(sites),
+func newIterate(w *workspace, sites int) iterate {
+	return iterate{cavities: w.vector(3 * sites), siteParams: siteParams{w.vector(sites), w.vector(sites),
 		w.vector(sites)}}
 }
 
 // clone copies the vectors too.
-func (x *Iterate) clone() Iterate {
+func (x *iterate) clone() iterate {
 	c := *x
-	c.Cavities, c.D, c.G, c.U = slices.Clone(x.Cavities), slices.Clone(x.D), slices.Clone(x.G), slices.Clone(x.U)
+	c.cavities, c.D, c.G, c.U = slices.Clone(x.cavities), slices.Clone(x.D), slices.Clone(x.G), slices.Clone(x.U)
 	return c
 }
 
 // copyFrom overwrites x, which has vectors of the same lengths.
-func (x *Iterate) copyFrom(from *Iterate) {
-	copy(x.Cavities, from.Cavities)
+func (x *iterate) copyFrom(from *iterate) {
+	copy(x.cavities, from.cavities)
 	copy(x.D, from.D)
 	copy(x.G, from.G)
 	copy(x.U, from.U)
 	x.Residual, x.Distance, x.SinglePrecision = from.Residual, from.Distance, from.SinglePrecision
 }
 
-// Monitor watches a residual or a distance fall, and sets the length of damped steps.
+// monitor watches a residual or a distance fall, and sets the length of damped steps.
 // Where no value was seen yet it holds math.MaxFloat64.
-type Monitor struct {
-	Best       Best // since the start of the phase
-	Recent     Best // since inner iterations were last turned on or off
+type monitor struct {
+	best       best // since the start of the phase
+	Recent     best // since inner iterations were last turned on or off
 	Previous   float64
 	StepLength float64 // part of a sweep that is taken, in (0, 1]
 	// predictions (square loss) or inner iterations (others) are left out
 	Plain bool
 }
 
-// Best is the smallest value seen, and the number of sweeps since.
-type Best struct {
+// best is the smallest value seen, and the number of sweeps since.
+type best struct {
 	Value float64
 	Since int
 }
 
-func (b *Best) update(v float64) {
+func (b *best) update(v float64) {
 	b.Since++
 	if v < b.Value {
 		b.Value, b.Since = v, 0
@@ -103,9 +103,9 @@ func (b *Best) update(v float64) {
 }
 
 // newMonitor has seen nothing.
-func newMonitor() Monitor {
-	none := Best{Value: math.MaxFloat64}
-	return Monitor{Best: none, Recent: none, Previous: math.MaxFloat64, StepLength: 1}
+func newMonitor() monitor {
+	none := best{Value: math.MaxFloat64}
+	return monitor{best: none, Recent: none, Previous: math.MaxFloat64, StepLength: 1}
 }
 
 // maxNaN raises to to v, also where that is not a number.

@@ -10,7 +10,7 @@ func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 		if done, status := x.done(ctx); done {
 			return status
 		}
-		if x.monitor.Best.Since >= stall {
+		if x.monitor.best.Since >= stall {
 			return Stalled
 		}
 		if t := x.strategy().advance(ctx, x); t != nil {

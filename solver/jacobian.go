@@ -37,7 +37,7 @@ type jacobian struct {
 	m, v     []float64 // mean and variance of the predictor
 	root     []float64 // u^1/2, at least minRoot
 	inverse  []float64 // 1/root
-	move     SiteParams
+	move     siteParams
 
 	coupler    linalg.Coupler // what multiplies in the place of the products, for few sites; else nil
 	covariance blas64.General // C in its lower triangle, where it has room
@@ -53,7 +53,7 @@ type reading struct {
 
 func newJacobian(w *workspace, n int) *jacobian {
 	t := &jacobian{products: blas64.General{Rows: n, Cols: n, Stride: n, Data: w.vector(n * n)},
-		move: SiteParams{w.vector(n), w.vector(n), w.vector(n)}}
+		move: siteParams{w.vector(n), w.vector(n), w.vector(n)}}
 	if w.bytes += (72 + 48) * int64(n); !w.dry {
 		t.slopes, t.readings = make([][3][3]float64, n), make([]reading, n)
 	}
@@ -64,20 +64,20 @@ func newJacobian(w *workspace, n int) *jacobian {
 
 // linearize computes the derivative at an iterate at which G stands, and whose sweep
 // leads to image. It takes M^3 flops and some.
-func (t *jacobian) linearize(x *Iterate, image Cavities) {
+func (t *jacobian) linearize(x *iterate, image cavities) {
 	s := t.sites
 	s.siteSlopes(t.slopes, x)
-	t.average(x.SiteParams)
+	t.average(x.siteParams)
 	t.read(image)
 	if t.coupler = linalg.CouplerOf(s.engine); t.coupler != nil {
 		t.coupler.Couple(t.products, x.U)
 		return
 	}
-	t.couple(x.SiteParams)
+	t.couple(x.siteParams)
 }
 
 // average computes chi, m and V of G, which stands at p.
-func (t *jacobian) average(p SiteParams) {
+func (t *jacobian) average(p siteParams) {
 	s := t.sites
 	chi, _ := s.engine.Diag()
 	copy(t.chi, chi)
@@ -90,7 +90,7 @@ func (t *jacobian) average(p SiteParams) {
 }
 
 // read prepares what mulResidual says of the cavities in the image.
-func (t *jacobian) read(image Cavities) {
+func (t *jacobian) read(image cavities) {
 	s := t.sites
 	_, b := s.engine.Diag()
 	for i, chi := range t.chi {
@@ -107,7 +107,7 @@ func (t *jacobian) read(image Cavities) {
 }
 
 // couple computes the products of G, which stands at p.
-func (t *jacobian) couple(p SiteParams) {
+func (t *jacobian) couple(p siteParams) {
 	s, n := t.sites, len(t.chi)
 	if t.scaled.Data == nil {
 		t.scaled = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
@@ -162,7 +162,7 @@ func (t *jacobian) multiply(dst []float64, uplo gblas.Uplo, x []float64) {
 
 // mulResidual is dst = (I - F') x.
 func (t *jacobian) mulResidual(dst, x []float64) {
-	in, out := Cavities(x), Cavities(dst)
+	in, out := cavities(x), cavities(dst)
 	for i := range t.slopes {
 		d := &t.slopes[i]
 		a, b, c := in.logC()[i], in.mean()[i], in.logV()[i]

@@ -53,9 +53,9 @@ func untroubled(t *testing.T, trouble *trouble) {
 }
 
 // evaluateAt takes the sweep from cavities.
-func (x *fixedPoint) evaluateAt(t *testing.T, at Cavities) {
+func (x *fixedPoint) evaluateAt(t *testing.T, at cavities) {
 	t.Helper()
-	copy(x.trial.Cavities, at)
+	copy(x.trial.cavities, at)
 	untroubled(t, x.evaluate(false))
 }
 
@@ -69,12 +69,12 @@ func TestJacobian(t *testing.T) {
 		for _, share := range []float64{1, 0.4} {
 			x := crowd(t, 15, l)
 			x.model.presence = share
-			x.evaluateAt(t, x.accepted.Cavities)
+			x.evaluateAt(t, x.accepted.cavities)
 			j := newJacobian(&workspace{}, 15)
 			j.sites = x.model
-			j.linearize(&x.accepted.Iterate, x.accepted.image)
+			j.linearize(&x.accepted.iterate, x.accepted.image)
 			rng := rand.New(rand.NewPCG(51, 1))
-			base := slices.Clone(x.accepted.Cavities)
+			base := slices.Clone(x.accepted.cavities)
 			size := len(base)
 			way, got := make([]float64, size), make([]float64, size)
 			for i := range way {
@@ -82,7 +82,7 @@ func TestJacobian(t *testing.T) {
 			}
 			j.mulResidual(got, way)
 			const h = 1e-5
-			var ends [2]Cavities
+			var ends [2]cavities
 			for side := range ends {
 				at := slices.Clone(base)
 				floats.AddScaled(at, h*float64(2*side-1), way)
@@ -160,13 +160,13 @@ func TestContinuation(t *testing.T) {
 		if far := x.model.maxChange(x.accepted.image, want); far > 1e-5 {
 			t.Errorf("%s: %g from where sweeps end", l.Name(), far)
 		}
-		origin := slices.Clone(x.accepted.Cavities)
+		origin := slices.Clone(x.accepted.cavities)
 		x.settings.MaxSweeps = x.Stats.Sweeps + 5
 		if status := x.followPath(t.Context()); status != SweepLimit {
 			t.Errorf("%v at the limit", status)
 		}
 		untroubled(t, x.restoreAccepted())
-		if !slices.Equal(x.accepted.Cavities, origin) || !slices.Equal(x.engine.Precisions(), x.accepted.D) {
+		if !slices.Equal(x.accepted.cavities, origin) || !slices.Equal(x.engine.Precisions(), x.accepted.D) {
 			t.Fatal("it is elsewhere")
 		}
 	}

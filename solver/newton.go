@@ -32,8 +32,8 @@ const (
 type newton struct {
 	jacobian    *jacobian
 	gmres       *gmres
-	step, right Cavities
-	from        Cavities
+	step, right cavities
+	from        cavities
 }
 
 func newNewton(w *workspace, n int) *newton {
@@ -97,11 +97,11 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 	if !(part > 0) {
 		return false
 	}
-	copy(w.from, x.accepted.Cavities)
+	copy(w.from, x.accepted.cavities)
 	before := x.accepted.Distance
 	allowSingle := before*before > singleMinNewton
 	for range newtonHalvings {
-		floats.AddScaledTo(x.trial.Cavities, w.from, part, w.step)
+		floats.AddScaledTo(x.trial.cavities, w.from, part, w.step)
 		if t := x.evaluate(allowSingle); t == nil && x.accepted.Distance < before {
 			return true
 		}
@@ -110,7 +110,7 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 		}
 		part /= 2
 	}
-	copy(x.trial.Cavities, w.from)
+	copy(x.trial.cavities, w.from)
 	x.evaluate(allowSingle) // where it fails, G is stale
 	return false
 }
@@ -118,8 +118,8 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 // direction computes the Newton step.
 func (w *newton) direction(x *fixedPoint) {
 	at := &x.accepted
-	w.jacobian.linearize(&at.Iterate, at.image)
-	floats.SubTo(w.right, at.image, at.Cavities)
+	w.jacobian.linearize(&at.iterate, at.image)
+	floats.SubTo(w.right, at.image, at.cavities)
 	tolerance := math.Max(gmresTightest, math.Min(gmresLoosest, at.Distance))
 	if !x.model.cancelled() {
 		x.Stats.Linear += w.gmres.solve(w.step, w.right, w.jacobian.mulResidual, tolerance)

@@ -22,7 +22,7 @@ type precisionIteration struct {
 	accepted   []float64 // d of the last G
 	next       []float64 // d that this G asks for, then what G moves to
 	prediction prediction
-	monitor    Monitor // of the residual
+	monitor    monitor // of the residual
 	updates    int     // rank updates since the last factorisation
 	single     bool    // G is in single precision
 }
@@ -227,8 +227,8 @@ func (c *precisionIteration) respond(dst, chi, b []float64) {
 
 // done decides whether the iteration ends here.
 func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status) {
-	c.monitor.Best.update(c.Residual)
-	if c.monitor.Best.Since > 0 && c.single {
+	c.monitor.best.update(c.Residual)
+	if c.monitor.best.Since > 0 && c.single {
 		c.g.noSingle = true
 	}
 	switch {
@@ -240,7 +240,7 @@ func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status)
 		return true, SweepLimit
 	case ctx.Err() != nil:
 		return true, Cancelled
-	case c.monitor.Best.Since >= stallStopSquare:
+	case c.monitor.best.Since >= stallStopSquare:
 		return true, Stalled
 	}
 	return false, 0
@@ -251,14 +251,14 @@ func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status)
 // residual has stopped falling.
 func (c *precisionIteration) propose() {
 	m := &c.monitor
-	if c.enabled(DiagPrediction) && !m.Plain && m.Best.Since >= stallStopSquare/2 {
+	if c.enabled(DiagPrediction) && !m.Plain && m.best.Since >= stallStopSquare/2 {
 		*m = newMonitor()
 		m.Plain = true
 	}
 	if c.enabled(DiagPrediction) && !m.Plain {
 		c.predict()
 	}
-	if m.Best.Since > 0 && m.Best.Since%stallDamp == 0 {
+	if m.best.Since > 0 && m.best.Since%stallDamp == 0 {
 		m.StepLength /= 2
 	}
 	if m.StepLength < 1 {

@@ -47,7 +47,7 @@ func (x *fixedPoint) roundingChange() float64 {
 	for i := range n {
 		copy(other.Row(i), k.Row(i))
 	}
-	was, is := make(Cavities, 3*n), make(Cavities, 3*n)
+	was, is := make(cavities, 3*n), make(cavities, 3*n)
 	if !x.imageBy(other, was) {
 		return math.Inf(1)
 	}
@@ -68,7 +68,7 @@ func (x *fixedPoint) roundingChange() float64 {
 
 // imageBy computes the image of the accepted iterate where the kernel matrix is k, as the
 // solve would. It reports false where that has no G.
-func (x *fixedPoint) imageBy(k *linalg.Sym, image Cavities) bool {
+func (x *fixedPoint) imageBy(k *linalg.Sym, image cavities) bool {
 	engine := x.settings.Engine(k)
 	if x.search.phase != FixedPoint || x.newton == nil {
 		useFactor(engine, x.accepted.D, x.factorRoom())
@@ -77,6 +77,6 @@ func (x *fixedPoint) imageBy(k *linalg.Sym, image Cavities) bool {
 		return false
 	}
 	engine.FormG()
-	newSiteModel(x.sites, engine, k, x.problem.Y).cavities(image, x.accepted.SiteParams)
+	newSiteModel(x.sites, engine, k, x.problem.Y).cavities(image, x.accepted.siteParams)
 	return true
 }

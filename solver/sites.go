@@ -75,7 +75,7 @@ func (s *siteModel) scale(variance float64) float64 {
 }
 
 // cavity is that of site i.
-func (s *siteModel) cavity(x Cavities, i int) loss.Cavity {
+func (s *siteModel) cavity(x cavities, i int) loss.Cavity {
 	return s.newCavity(x.logC()[i], x.mean()[i], x.logV()[i])
 }
 
@@ -111,7 +111,7 @@ func (s *siteModel) response(i int, c float64, m loss.Moments) float64 {
 }
 
 // countCapped counts the sites whose d is held at the largest that response allows.
-func (s *siteModel) countCapped(x Cavities) int {
+func (s *siteModel) countCapped(x cavities) int {
 	var high atomic.Int64
 	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
 		if s.response(i, cav.C, m) > m.Response {
@@ -127,7 +127,7 @@ func (s *siteModel) countCapped(x Cavities) int {
 //	d = c (1 - c chi)/(c chi),   g = m/chi - c m_c,   u = V/chi^2 - c^2 V_c.
 //
 // u >= 0, since by Cauchy and Schwarz V V_c >= cov(f, h)^2 = (V_c c chi)^2.
-func (s *siteModel) siteParameters(dst SiteParams, x Cavities) {
+func (s *siteModel) siteParameters(dst siteParams, x cavities) {
 	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
 		dst.D[i], dst.G[i], dst.U[i] = s.siteParameter(i, cav, m)
 	})
@@ -148,7 +148,7 @@ func matchMoments(cav loss.Cavity, m loss.Moments, response float64) (g, u float
 
 // cavities computes the cavities that follow from G and from g and u (T5, T6); see
 // Solution.readCavities.
-func (s *siteModel) cavities(dst Cavities, p SiteParams) {
+func (s *siteModel) cavities(dst cavities, p siteParams) {
 	chi, b := s.engine.Diag()
 	for i := range chi {
 		dst.logC()[i] = math.Log(cavityPrecision(chi[i], b[i]))
@@ -157,7 +157,7 @@ func (s *siteModel) cavities(dst Cavities, p SiteParams) {
 }
 
 // cavityFields computes m_c and V_c only.
-func (s *siteModel) cavityFields(dst Cavities, p SiteParams) {
+func (s *siteModel) cavityFields(dst cavities, p siteParams) {
 	_, b := s.engine.Diag()
 	mean, logV := dst.mean(), dst.logV()
 	s.engine.MulVecOffDiag(s.off, p.G)
@@ -177,7 +177,7 @@ func (s *siteModel) cavityFields(dst Cavities, p SiteParams) {
 const negligibleVariance = 1e-8
 
 // maxChange is the largest difference between the cavities a and b.
-func (s *siteModel) maxChange(a, b Cavities) float64 {
+func (s *siteModel) maxChange(a, b cavities) float64 {
 	worst := 0.0
 	for i := range s.sites {
 		variance := math.Exp(b.logV()[i])
@@ -194,7 +194,7 @@ func (s *siteModel) maxChange(a, b Cavities) float64 {
 // p from which they were read (T5): of the predictor's mean, of its variance, and of
 // d chi. That, not d itself, tells how a site acts on the others: where it is near 1
 // the site is pinned, whatever its d.
-func (s *siteModel) consistencyError(x Cavities, p SiteParams) float64 {
+func (s *siteModel) consistencyError(x cavities, p siteParams) float64 {
 	chi, b := s.engine.Diag()
 	apart := make([]struct{ fields, shrinkage, most float64 }, len(s.sites))
 	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {

@@ -31,7 +31,7 @@ func (x *fixedPoint) start() *trouble {
 		return x.updateResidual()
 	}
 	x.g.formG()
-	x.model.cavities(x.trial.Cavities, x.trial.SiteParams)
+	x.model.cavities(x.trial.cavities, x.trial.siteParams)
 	t := x.updateResidual()
 	x.resetAcceleration()
 	x.accepted.Distance = startDistance
@@ -47,10 +47,10 @@ func (x *fixedPoint) start() *trouble {
 // its eigenvalues rescaled, d G(d) cannot exceed the subset's share of a K of
 // low rank, and there may be no root.
 func (x *fixedPoint) startValue(warm bool) error {
-	p := x.trial.SiteParams
+	p := x.trial.siteParams
 	if warm {
-		x.trial.Cavities.set(x.settings.From.Cavity, x.model)
-		x.model.siteParameters(p, x.trial.Cavities)
+		x.trial.cavities.set(x.settings.From.Cavity, x.model)
+		x.model.siteParameters(p, x.trial.cavities)
 		return nil
 	}
 	s, err := newSpectrum(x.problem.Gram, x.settings.Seed)
@@ -93,7 +93,7 @@ func (x *fixedPoint) typicalResponse() func(c float64) float64 {
 }
 
 // set converts the cavities of a Solution.
-func (x Cavities) set(from []loss.Cavity, s *siteModel) {
+func (x cavities) set(from []loss.Cavity, s *siteModel) {
 	for i, cav := range from {
 		x.logC()[i] = math.Log(cav.C)
 		variance := math.Max(cav.Var, s.minVar[i])

@@ -23,8 +23,8 @@ type andersonSweep struct{}
 func (andersonSweep) advance(_ context.Context, x *fixedPoint) *trouble {
 	x.improveImage()
 	x.monitor.Previous, x.monitor.StepLength = x.accepted.Distance, 1
-	copy(x.trial.Cavities, x.accepted.Cavities)
-	x.anderson.step(x.trial.Cavities, x.accepted.image)
+	copy(x.trial.cavities, x.accepted.cavities)
+	x.anderson.step(x.trial.cavities, x.accepted.image)
 	return x.finishSweep()
 }
 
@@ -57,8 +57,8 @@ func (x *fixedPoint) takePart() *trouble {
 	if x.accepted.Distance != startDistance { // which tells nothing of the first sweep
 		m.Previous = x.accepted.Distance
 	}
-	copy(x.trial.Cavities, x.accepted.Cavities)
-	x.trial.Cavities.towards(x.accepted.image, m.StepLength)
+	copy(x.trial.cavities, x.accepted.cavities)
+	x.trial.cavities.towards(x.accepted.image, m.StepLength)
 	return x.finishSweep()
 }
 
@@ -71,7 +71,7 @@ func (x *fixedPoint) finishSweep() *trouble {
 // that get nowhere are left out for a while.
 func (x *fixedPoint) improveImage() {
 	if x.monitor.Recent.Since >= stallToggle {
-		x.monitor.Plain, x.monitor.Recent = !x.monitor.Plain, Best{Value: math.MaxFloat64}
+		x.monitor.Plain, x.monitor.Recent = !x.monitor.Plain, best{Value: math.MaxFloat64}
 		x.anderson.reset()
 	}
 	if d := x.accepted.Distance; x.enabled(InnerIterations) && !x.monitor.Plain && d < innerMaxDistance {

@@ -71,7 +71,7 @@ func (d *document) writeText(w io.Writer) error {
 		}
 		switch {
 		case b.Heads != nil:
-			text.WriteString(b.tableText())
+			b.writeTable(&text)
 		case b.Lines == nil:
 			fmt.Fprintln(&text, b.Text)
 		}
@@ -80,11 +80,11 @@ func (d *document) writeText(w io.Writer) error {
 	return err
 }
 
-// tableText is a table with columns as wide as their widest cells.
-func (b *block) tableText() string {
+// writeTable writes a table with columns as wide as their widest cells.
+func (b *block) writeTable(text *strings.Builder) {
 	heads := slices.Clone(b.Heads)
 	for i, h := range heads {
-		width := len(h)
+		width := utf8.RuneCountInString(h.Name())
 		for _, r := range b.Rows {
 			width = max(width, utf8.RuneCountInString(r[i]))
 		}
@@ -94,11 +94,10 @@ func (b *block) tableText() string {
 			heads[i] = head(fmt.Sprintf("%*s", width, h.Name()))
 		}
 	}
-	text := headLine(heads)
+	text.WriteString(headLine(heads))
 	for _, r := range b.Rows {
-		text += rowLine(heads, r)
+		text.WriteString(rowLine(heads, r))
 	}
-	return text
 }
 
 // headLine is the line above the rows of a table, and rowLine one row. A cell wider than its column shifts

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	_ "bootbench/internal/fixedseed"
 )
 
@@ -125,33 +123,6 @@ func TestConvolution(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestWindowProperties: normalised, positive, cut only where the law is
-// negligible, for any ratio of the accepted range that tests can afford.
-func TestWindowProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		nu := math.Pow(10, rapid.Float64Range(-6, 5).Draw(t, "log10 nu"))
-		n := rapid.IntRange(1, 4).Draw(t, "n")
-		var law CountDistribution = Poisson{Ratio: nu}
-		if rapid.Bool().Draw(t, "multinomial") {
-			examples := rapid.IntRange(2, 1000).Draw(t, "N")
-			law = Multinomial{Size: 1 + int(math.Min(nu, 1e3)*float64(examples)), N: examples}
-		}
-		c := law.Counts(n)
-		total, mean, _ := moments(c)
-		if math.Abs(total-1) > 1e-13 || math.Abs(mean/(float64(n)*law.Mean())-1) > 1e-11 {
-			t.Fatalf("%v n=%d: total %g, mean %g", law, n, total, mean)
-		}
-		for _, p := range c.P {
-			if !(p > 0) {
-				t.Fatalf("%v n=%d: entry %g", law, n, p)
-			}
-		}
-		if c.First > 0 && c.P[0] > 1e-15 {
-			t.Fatalf("%v n=%d: window cut at P(%d) = %g", law, n, c.First, c.P[0])
-		}
-	})
 }
 
 // TestProbZero holds the probability of absence to e^(-n nu) and (1-1/N)^(nS), as

@@ -2,7 +2,6 @@ package solver_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"bootbench/loss"
@@ -40,49 +39,6 @@ func TestOutOfBag(t *testing.T) {
 		if left, _ := s.LeftOut(loss.SquareTest{}); !(got < left) || len(each) != 40 {
 			t.Errorf("%s: the ensemble's square loss %g is not below the average predictor's %g", l.Name(), got, left)
 		}
-	}
-}
-
-// TestVotes draws from the cavity and the counts of a site with several labels
-// and applies the proximal map: the share of positive predictors. 40000 draws are
-// good to 0.0025. At the other sites, one example each, the vote of a hinge loss
-// is Phi((m_c + y k C/c)/sd), averaged over k, but for what lies between the kinks.
-func TestVotes(t *testing.T) {
-	const cost = 0.7
-	rng := rand.New(rand.NewPCG(24, 1))
-	_, k := line(rng, 12, 0.5, 0.05)
-	p := solver.Problem{Gram: k, Loss: loss.Hinge{C: cost}, Law: resample.Poisson{Ratio: 1}}
-	for i := range 12 {
-		p.Site, p.Y = append(p.Site, i), append(p.Y, float64(2*rng.IntN(2)-1))
-	}
-	p.Site, p.Y = append(p.Site, 0, 0), append(p.Y, -p.Y[0], p.Y[0])
-	s := mustConverge(t, p, solver.Settings{})
-	votes := s.Votes()
-	counts := make([]int, 3)
-	for i, cav := range s.Cavity {
-		labels := targetsOf(p)[i]
-		positive := 0.0
-		const draws = 40000
-		for range draws {
-			p.Law.(resample.Poisson).Sample(rng, counts[:len(labels)])
-			h := cav.Mean + math.Sqrt(cav.Var)*rng.NormFloat64()
-			// c/2 (f-h)^2 + C sum_j k_j max(0, 1 - y_j f) has a minimum above 0 if its
-			// slope at 0, to the left of which it is convex, is negative.
-			slope := -cav.C * h
-			for j, y := range labels {
-				slope -= cost * float64(counts[j]) * y
-			}
-			if slope < 0 {
-				positive += 1. / draws
-			}
-		}
-		if math.Abs(votes[i]-positive) > 0.0115 {
-			t.Errorf("site %d with labels %v: vote %.4f, drawn %.4f", i, labels, votes[i], positive)
-		}
-	}
-	for _, c := range [][3]float64{{0, 1, 0.5}, {1, 0, 1}, {-1, 0, 0}, {0, 0, 0.5}, {1.2815515655446004, 1, 0.9},
-		{-2.5631031310892007, 4, 0.1}} {
-		sameNumber(t, "vote at a new input", loss.Vote{}.Gaussian(c[0], c[1], 0), c[2], 1e-12)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/blas"
 	"bootbench/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -238,46 +237,6 @@ func TestShortBreakdown(t *testing.T) {
 	sameAnswer(t, s, mustConverge(t, ordinaryMargin(), solver.Settings{Tolerance: 1e-8}), 1e-5)
 	if s.Stats.Damped < 2 {
 		t.Errorf("%+v", s.Stats)
-	}
-}
-
-// TestRoughSweeps: single precision far from the fixed point changes no answer, takes
-// the place of refreshes in double precision, and is gone from G at every end. Both
-// answers lie within the residual 1e-8 of the fixed point, times what slow directions
-// make of it.
-func TestRoughSweeps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the run without -short has it")
-	}
-	_, has := blas.Bound().(blas.Single)
-	for _, set := range []string{"sonar", "wisconsin"} {
-		for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}} {
-			p := kernelOf(t, set, 0.5)
-			p.Law, p.Loss = resample.Poisson{Ratio: 1}, l
-			plain := mustConverge(t, p, solver.Settings{Tolerance: 1e-8, Disable: solver.SinglePrecision})
-			fast := mustConverge(t, p, solver.Settings{Tolerance: 1e-8})
-			sameAnswer(t, fast, plain, 1e-5)
-			if plain.Stats.Refreshes.Single > 0 || (fast.Stats.Refreshes.Single > 0) != has {
-				t.Errorf("%s, %s: %+v, plain %+v", set, l.Name(), fast.Stats, plain.Stats)
-			}
-			if fast.Stats.Sweeps > plain.Stats.Sweeps+2 {
-				t.Errorf("%s, %s: %d sweeps, plain %d", set, l.Name(), fast.Stats.Sweeps, plain.Stats.Sweeps)
-			}
-			early := mustSolve(t, p, solver.Settings{MaxSweeps: 2})
-			stopped(t, early, nil, solver.SweepLimit)
-			again := linalg.NewCholeskyEngine(p.Gram.(*linalg.Sym))
-			if err := again.Factorize(early.SitePrecision); err != nil {
-				t.Fatal(err)
-			}
-			chi, _ := again.Diag()
-			again.FormG()
-			mean := make([]float64, len(chi))
-			again.MulVecOffDiag(mean, early.SiteMean)
-			for i, g := range early.SiteMean {
-				mean[i] += chi[i] * g
-			}
-			same(t, "mean of an early end", early.Mean, mean, 1e-9)
-		}
 	}
 }
 

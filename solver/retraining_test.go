@@ -156,8 +156,8 @@ func TestRetraining(t *testing.T) {
 	dense := shares{leftOut: 0.02, mean: 0.04, deviation: 0.07, correlation: 0.05, law: 0.04}
 	repeated := shares{leftOut: 0.01, mean: 0.04, deviation: 0.03, correlation: 0.04, law: 0.03}
 	// Few examples are absent at a time: the law is less of a Gaussian.
-	sparseFolds, repeatedFolds := sparse, repeated
-	sparseFolds.law, repeatedFolds.law, repeatedFolds.deviation = 0.08, 0.04, 0.04
+	sparseFolds := sparse
+	sparseFolds.law = 0.08
 	for _, c := range []struct {
 		name   string
 		x      *experiment
@@ -165,16 +165,12 @@ func TestRetraining(t *testing.T) {
 		shares shares
 	}{
 		{"friedman1/poisson/ratio=1", friedman, resample.Poisson{Ratio: 1}, sparse},
-		{"friedman1/poisson/ratio=0.4", friedman, resample.Poisson{Ratio: 0.4}, sparse},
 		{"friedman1/multinomial/ratio=1", friedman, resample.Multinomial{Size: 80, N: 80}, sparse},
 		{"waves/poisson/ratio=2", waves, resample.Poisson{Ratio: 2}, dense},
 		{"grid/poisson/ratio=0.7", grid, resample.Poisson{Ratio: 0.7}, repeated},
-		{"grid/multinomial/ratio=1", grid, resample.Multinomial{Size: 100, N: 100}, repeated},
 		{"friedman1/subsample/ratio=0.6", friedman, resample.Subsample{Size: 48, N: 80}, sparse},
 		{"friedman1/kfold/folds=5", friedman, resample.KFold{Folds: 5, N: 80}, sparseFolds},
-		{"grid/bernoulli/ratio=0.5", grid, resample.Bernoulli{Rate: 0.5}, repeated},
 		{"grid/subsample/ratio=0.5", grid, resample.Subsample{Size: 50, N: 100}, repeated},
-		{"grid/kfold/folds=4", grid, resample.KFold{Folds: 4, N: 100}, repeatedFolds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := c.x.problem

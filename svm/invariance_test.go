@@ -20,31 +20,6 @@ func fixedProblem(box float64) (*linalg.Sym, Problem) {
 
 var fine = Settings{Tolerance: 1e-9}
 
-// TestKernelScale: K -> c K takes hard-margin a to a/c, and a soft margin C to
-// C/c, at the same f.
-func TestKernelScale(t *testing.T) {
-	for _, box := range []float64{hard, 2} {
-		for _, c := range []float64{1e-4, 8, 1e5} {
-			k, p := fixedProblem(box)
-			r := mustTrain(t, k, p, fine)
-			n := len(p.Y)
-			kc, want := linalg.NewSym(n), make([]float64, n)
-			for i := range n {
-				want[i] = r.Alpha[i]
-				for j := range n {
-					kc.Set(i, j, c*k.At(i, j))
-				}
-			}
-			o := mustTrain(t, kc, Problem{Y: p.Y, C: same(n, box/c)}, fine)
-			for i := range o.Alpha {
-				o.Alpha[i] *= c
-			}
-			near(t, "c alpha", o.Alpha, want, 1e-6)
-			near(t, "f", o.F, r.F, 1e-7)
-		}
-	}
-}
-
 // TestRepeatedExamples: k copies of an example on its site are one with box
 // k C under a soft margin, and one with box +Inf under a hard one; the copies
 // carry equal shares. On a site of its own with the same row of K, a copy makes

@@ -1,14 +1,15 @@
 package report
 
 import (
-	"bootbench/calibration"
-	"bootbench/internal/null"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"bootbench/calibration"
+	"bootbench/internal/null"
 )
 
 // Grid is the answer of grid: an estimate in every cell of a grid of parameters.

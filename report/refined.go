@@ -1,10 +1,11 @@
 package report
 
 import (
-	"bootbench/calibration"
-	"bootbench/internal/null"
 	"fmt"
 	"strings"
+
+	"bootbench/calibration"
+	"bootbench/internal/null"
 )
 
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.

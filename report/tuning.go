@@ -1,9 +1,10 @@
 package report
 
 import (
-	"bootbench/internal/null"
 	"fmt"
 	"slices"
+
+	"bootbench/internal/null"
 )
 
 // Tuning is the answer of tune: the hyperparameters that were chosen, and how.

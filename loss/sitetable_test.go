@@ -115,6 +115,26 @@ func TestPosteriors(t *testing.T) {
 	})
 }
 
+// TestSharedNodes: shared nodes do for ordinary cavities: of a thousand posteriors and more few are integrals by
+// themselves.
+func TestSharedNodes(t *testing.T) {
+	for _, l := range []concave{Probit{}, Logit{}} {
+		p, calls := posteriorMean(l), 0
+		plain := p.at
+		p.at = func(c, h float64, y, k []float64) (f, slope float64) {
+			calls++
+			return plain(c, h, y, k)
+		}
+		x := newSmoothMixture(p, []float64{1}, resample.Poisson{Ratio: 1})
+		for _, cav := range []Cavity{{2, 0.3, 0.4}, {0.1, -3, 9}, {50, 2, 0.01}} {
+			x.moments(cav)
+		}
+		if calls > 200 {
+			t.Errorf("%s took %d integrals by themselves", l.Name(), calls)
+		}
+	}
+}
+
 // TestRowTable: the curves of a distribution are the posterior means.
 func TestRowTable(t *testing.T) {
 	for _, l := range []concave{Probit{}, Logit{}} {

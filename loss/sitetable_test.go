@@ -115,8 +115,8 @@ func TestPosteriors(t *testing.T) {
 	})
 }
 
-// TestSharedNodes: shared nodes do for ordinary cavities: of a thousand posteriors and more few are integrals by
-// themselves.
+// TestSharedNodes: shared nodes do for ordinary cavities: of a thousand posteriors and more few are
+// integrals by themselves.
 func TestSharedNodes(t *testing.T) {
 	for _, l := range []concave{Probit{}, Logit{}} {
 		p, calls := posteriorMean(l), 0

@@ -88,11 +88,14 @@ func buildJob(a *app, p *problem) (*job, error) {
 	limitGarbage(a, spec.MaxBytes)
 	subject := subjectReport(built, p.source)
 	subject.Reading = p.reading
-	if subject.ChosenBy = p.chosen; p.chosen != "" {
-		subject.CommandLine = a.commandLine(p.again...)
+	switch subject.ChosenBy = p.choice.by; {
+	case a.tasks.merging && a.tasks.Head.Chosen != "":
+		subject.ChosenBy, subject.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
+	case p.choice.by != "":
+		subject.CommandLine = a.commandLine(p.choice.flags...)
 	}
 	return &job{
-		Model: built, test: p.test, report: subject, again: p.again,
+		Model: built, test: p.test, report: subject, choice: p.choice,
 		times: report.Times{Read: p.readS, Gram: built.GramTime.Seconds()},
 	}, a.ctx.Err()
 }

@@ -70,7 +70,7 @@ func runCompare(a *app, cmd *cobra.Command, args []string, c *compareFlags) erro
 	if err != nil {
 		return err
 	}
-	if err := a.openJournal(cmd, args); err != nil {
+	if err := a.openJournal(cmd, args, choice{}); err != nil {
 		return err
 	}
 	return compareRows(a, cases, settings)

@@ -36,7 +36,7 @@ The JSON document has a list under "results", each like the document of estimate
 			if err != nil {
 				return err
 			}
-			if err := a.openJournal(cmd, args, c.of.again...); err != nil {
+			if err := a.openJournal(cmd, args, c.of.choice); err != nil {
 				return err
 			}
 			return runCurve(a, c)

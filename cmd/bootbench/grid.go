@@ -56,7 +56,7 @@ The least error of many is lower than what its model will do on new data.`,
 			if err != nil {
 				return err
 			}
-			if err := a.openJournal(cmd, args); err != nil {
+			if err := a.openJournal(cmd, args, choice{}); err != nil {
 				return err
 			}
 			return runGrid(a, grid)

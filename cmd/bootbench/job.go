@@ -17,12 +17,17 @@ import (
 	"bootbench/solver"
 )
 
+// choice is what a search has chosen of a model: how, "" if all was given, and the flags that give it.
+type choice struct {
+	by    string
+	flags []string
+}
+
 // problem is DATA and what is modelled of it, before any matrix.
 type problem struct {
 	spec    model.Spec
-	source  string   // of the preset
-	chosen  string   // how the model was chosen; "": it was given
-	again   []string // flags that give what was chosen
+	source  string // of the preset
+	choice  choice
 	test    loss.Test
 	readS   float64  // seconds that reading took
 	reading []string // flags that decided what was read
@@ -50,7 +55,7 @@ type job struct {
 	test   loss.Test
 	report report.Subject
 	times  report.Times
-	again  []string // flags that give what was chosen
+	choice choice
 	full   struct { // the fit to all data
 		on linalg.Kernel
 		f  []float64

@@ -56,9 +56,9 @@ func (s *tasks) sharded() bool { return s.shards > 1 }
 // owns reports whether a task is this process's.
 func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.shards) == s.shard }
 
-// openJournal takes up and begins the journal that a command asks for, once it has read its data; chosen are
-// flags with values that were chosen for it.
-func (a *app) openJournal(cmd *cobra.Command, data []string, chosen ...string) (err error) {
+// openJournal takes up and begins the journal that a command asks for, once it has read its data; chosen is
+// what a search has chosen for it.
+func (a *app) openJournal(cmd *cobra.Command, data []string, chosen choice) (err error) {
 	s := &a.tasks
 	switch {
 	case s.merging:
@@ -77,7 +77,7 @@ func (a *app) openJournal(cmd *cobra.Command, data []string, chosen ...string) (
 		}
 	}
 	head := journal.Head{Version: version(), Command: cmd.Name(), Data: data,
-		Settings: recordSettings(cmd, chosen), Digests: s.digests, Shards: s.shards}
+		Settings: recordSettings(cmd, chosen.flags), Chosen: chosen.by, Digests: s.digests, Shards: s.shards}
 	if head.Folder, err = os.Getwd(); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"bootbench/internal/need"
 )
 
-// timeless is a document without what the clock decides.
+// timeless is a document without what the clock decides, and the command line that it was asked for by.
 func timeless(t testing.TB, text string) any {
 	t.Helper()
 	var v any
@@ -31,7 +31,8 @@ func timeless(t testing.TB, text string) any {
 	strip = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			for _, name := range []string{"time", "memory", "fit_s", "theory_s", "resample_fit_s", "naive_fit_s",
+			for _, name := range []string{"time", "memory", "command_line", "fit_s", "theory_s", "resample_fit_s",
+				"naive_fit_s",
 				"retrain_s",
 				"fits_equivalent", "speedup_equal_accuracy", "peak_bytes", "refresh_gflops", "dgemm_gflops", "refined_s",
 				"refined_speedup"} {
@@ -65,6 +66,7 @@ func journaled(t testing.TB) map[string]struct {
 		"single":   {on("retrain", "--resamples", "300", "--method", "single"), 3},
 		"kfold":    {on("retrain", "--resamples", "150", "--scheme", "kfold", "--folds", "4"), 2},
 		"estimate": {line("estimate synthetic:blobs,n=50,d=3,seed=5 --loss hinge --C 1 --refine 270"), 3},
+		"flagless": {line("estimate synthetic:blobs,n=50,d=3,seed=5 --refine 130"), 2},
 		"predict": {line("predict synthetic:blobs,n=50,d=3,seed=5 --loss logistic --refine 150 --test",
 			"synthetic:blobs,n=20,d=3,seed=6"), 2},
 		"curve": {on("curve", "--ratio", "0.3:3:7", "--refine", "20"), 7},

@@ -34,8 +34,8 @@ func chooseModel(a *app, m *modelFlags, t *testFlags, set *dataset.Set) (*proble
 	if err := checkParameters(about, parameters); err != nil {
 		return nil, err
 	}
-	p.chosen = fmt.Sprintf("%s, %d models on %d examples", fit.Criterion, fit.Models, fit.Examples)
-	p.again = append([]string{"--loss", about.Name}, chosenFlags(&p.spec, names...)...)
+	p.choice.by = fmt.Sprintf("%s, %d models on %d examples", fit.Criterion, fit.Models, fit.Examples)
+	p.choice.flags = append([]string{"--loss", about.Name}, chosenFlags(&p.spec, names...)...)
 	return p, nil
 }
 

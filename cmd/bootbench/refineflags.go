@@ -130,7 +130,7 @@ func openFits(a *app, cmd *cobra.Command, data []string, j *job, wanted *refinem
 			j.Loss.Name())
 	}
 	wanted.kept = true
-	return a.openJournal(cmd, data, j.again...)
+	return a.openJournal(cmd, data, j.choice)
 }
 
 // recallFits has refinement look fits up in the journal, and keep those that it makes.

@@ -124,7 +124,7 @@ func runRetrain(a *app, cmd *cobra.Command, args []string, r *retrainFlags) erro
 	if err := j.CheckRetrain(r.how, scheme, model.RetrainSettings{Settings: settings}); err != nil {
 		return err
 	}
-	if err := a.openJournal(cmd, args, j.again...); err != nil {
+	if err := a.openJournal(cmd, args, j.choice); err != nil {
 		return err
 	}
 	return retrainAll(a, j, scheme, settings, r)

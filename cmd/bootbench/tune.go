@@ -129,7 +129,7 @@ func runTune(a *app, cmd *cobra.Command, path string, t *tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.openJournal(cmd, []string{path}); err != nil {
+	if err := a.openJournal(cmd, []string{path}, choice{}); err != nil {
 		return err
 	}
 	if err := keepSearch(a, p, t); err != nil {

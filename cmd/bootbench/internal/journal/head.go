@@ -12,11 +12,12 @@ type Head struct {
 	Format   int      `json:"format"`
 	Version  string   `json:"version"` // of the program
 	Command  string   `json:"command"`
-	Data     []string `json:"data"`     // DATA as it was named
-	Settings []string `json:"settings"` // flags that decide the answer as NAME=VALUE, sorted
-	Digests  []string `json:"digests"`  // of the data sets, in the order in which they were read
-	Folder   string   `json:"folder"`   // where relative names begin
-	Shards   int      `json:"shards"`   // of how many shards the file is one
+	Data     []string `json:"data"`             // DATA as it was named
+	Settings []string `json:"settings"`         // flags that decide the answer as NAME=VALUE, sorted
+	Chosen   string   `json:"chosen,omitempty"` // how a search chose what the settings say of the model
+	Digests  []string `json:"digests"`          // of the data sets, in the order in which they were read
+	Folder   string   `json:"folder"`           // where relative names begin
+	Shards   int      `json:"shards"`           // of how many shards the file is one
 }
 
 // check refuses what a file was begun for, unless it is the same.

@@ -152,9 +152,12 @@ func (m holder) hold() error {
 // checkExact refuses a kernel matrix that would not fit, and names the engine
 // that would.
 func (m holder) checkExact() error {
-	err := linalg.CheckMemory(m.forecast().buildBytes(), m.MaxBytes,
-		fmt.Sprintf("the theory for %d distinct inputs",
-			m.Sites()))
+	need, what := m.forecast().buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
+	err := linalg.CheckMemory(need, m.MaxBytes, what)
+	if err != nil && m.Then != nil {
+		all := m.forecast().matrixBytes() + m.Then(m.Model)
+		err = linalg.CheckMemory(max(need, all), m.MaxBytes, what+", and what follows it,")
+	}
 	if err == nil || m.Kernel.Kind == kernel.Precomputed {
 		return err
 	}

@@ -152,6 +152,19 @@ func (m forecast) RefineBytes(settings RefineSettings) int64 {
 	return bytes + m.batchBytes(training, 2*outputs)
 }
 
+// NeedToRetrain is the memory that RetrainBy takes at most beside the kernel matrix.
+func (m *Model) NeedToRetrain(method RetrainMethod, law resample.CountDistribution, s RetrainSettings) int64 {
+	return m.forecast().RetrainBytes(method, law, s)
+}
+
+// NeedToRefine is the memory that a fit to all, a solve and Refine with one worker take at least beside the
+// kernel matrix.
+func (m *Model) NeedToRefine(s RefineSettings) int64 {
+	f := m.forecast()
+	s.Workers = 1
+	return max(f.FitBytes(), f.heldBytes()-f.matrixBytes()+f.RefineBytes(s))
+}
+
 // CheckRetrain refuses a retraining that would not fit into memory.
 func (m *Model) CheckRetrain(method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) error {

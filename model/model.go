@@ -31,6 +31,9 @@ type Spec struct {
 	Loss        loss.Loss
 	Standardize bool  // dense features to mean 0 and population standard deviation 1
 	MaxBytes    int64 // memory that may be used; 0: what the machine has left
+	// Then, if set, is about how many bytes what follows a Build takes beside the kernel matrix (NeedToRetrain,
+	// NeedToRefine): a matrix that does not fit is refused with all that is needed.
+	Then func(m *Model) int64
 
 	// NormalizeTarget centres the targets of a regression and, where Kernel.Amplitude is 0
 	// and the kernel is not precomputed, sets it to their variance. The answer for

@@ -9,6 +9,7 @@ import (
 
 	"bootbench/dataset"
 	"bootbench/loss"
+	"bootbench/model"
 	"bootbench/report"
 	"bootbench/solver"
 )
@@ -72,6 +73,11 @@ func readSolvable(a *app, t *theoryFlags, path string, p *plan) (*job, error) {
 	}
 	if p.scheme, err = t.scheme.of(t.scheme.ratio, of.spec.Set.N()); err != nil {
 		return nil, err
+	}
+	if _, exact := of.spec.Loss.(loss.Proximal); exact && p.refine.resamples > 0 {
+		of.spec.Then = func(m *model.Model) int64 {
+			return m.NeedToRefine(model.RefineSettings{Resamples: p.refine.resamples})
+		}
 	}
 	return buildJob(a, of)
 }

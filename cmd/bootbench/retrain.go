@@ -116,11 +116,14 @@ func runRetrain(a *app, cmd *cobra.Command, args []string, r *retrainFlags) erro
 	if err != nil {
 		return err
 	}
+	settings.Tests = []loss.Test{p.test}
+	p.spec.Then = func(m *model.Model) int64 {
+		return m.NeedToRetrain(r.how, scheme, model.RetrainSettings{Settings: settings})
+	}
 	j, err := buildJob(a, p)
 	if err != nil {
 		return err
 	}
-	settings.Tests = []loss.Test{j.test}
 	if err := j.CheckRetrain(r.how, scheme, model.RetrainSettings{Settings: settings}); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ bench() { # package, pattern, tags, file
 
 echo "refresh and updates" >&2
 time=5x bench ./linalg 'Refresh/.*/engine=exact/.*/n=(1000|2000|4000)$' openblas "$out/linalg.txt"
-time=5x bench ./linalg 'Update/.*/n=(1000|2000)$' openblas "$out/linalg.txt"
+time=5x bench ./linalg 'Update/.*/.*/n=(1000|2000)$' openblas "$out/linalg.txt"
 echo "solves" >&2
 bench ./solver Solve openblas "$out/solve.txt"
 echo "theory against retraining" >&2

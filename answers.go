@@ -5,10 +5,10 @@ import (
 	"errors"
 	"math"
 
+	"bootbench/internal/model"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 

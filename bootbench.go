@@ -17,12 +17,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/resample"
-	"bootbench/tune"
 )
 
 // What data, models and schemes are made of.

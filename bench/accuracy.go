@@ -8,13 +8,13 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"bootbench/internal/null"
+	"bootbench/internal/retrain"
+	"bootbench/internal/train"
 	"bootbench/resample"
-	"bootbench/retrain"
-	"bootbench/train"
 )
 
 // judged is the accuracy of theory variances against a reference whose resamples

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
 )
 
 // Kernels that are broader and narrower than the presets of M04's sets: gamma

@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/dataset"
-	"bootbench/gp"
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/solver"
 )

@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/dataset"
-	"bootbench/loo"
+	"bootbench/internal/dataset"
+	"bootbench/internal/loo"
+	"bootbench/internal/model"
+	"bootbench/internal/svm"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/svm"
 )
 
 // EstimatorSettings say how estimators of a classifier's error are compared: a set

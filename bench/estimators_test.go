@@ -9,11 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/svm"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/svm"
 )
 
 func classifier(t *testing.T, path string, l loss.Loss) model.Spec {

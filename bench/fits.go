@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/gp"
+	"bootbench/internal/gp"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"

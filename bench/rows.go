@@ -5,7 +5,7 @@ package bench
 import (
 	"bootbench/blas"
 	"bootbench/internal/null"
-	"bootbench/retrain"
+	"bootbench/internal/retrain"
 	"bootbench/solver"
 )
 

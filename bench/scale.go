@@ -10,10 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/model"
 	"bootbench/solver"
 )
 

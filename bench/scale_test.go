@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/linalg"
-	"bootbench/model"
 	"bootbench/solver"
 )
 

@@ -7,8 +7,8 @@
 #
 # The first table trains once on precomputed kernel matrices at tolerance 1e-3 and
 # takes the last set from magic.csv where it is given; the second counts
-# leave-one-out errors and is where the counts in loo/exact_test.go come from; the third
-# trains with a bias on resamples, for model/libsvm_test.go.
+# leave-one-out errors and is where the counts in internal/loo/exact_test.go come from; the third
+# trains with a bias on resamples, for internal/model/libsvm_test.go.
 set -eu
 cd "$(dirname "$0")/.."
 tags=${TAGS-openblas}
@@ -16,8 +16,8 @@ program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 cc -O2 -o "$program" scripts/libsvm.c -lsvm
 BOOTBENCH_LIBSVM_TRAIN=$program BOOTBENCH_MAGIC=$(realpath "${1-/dev/null}") \
-	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./svm
+	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/svm
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
-	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./loo
+	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/loo
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
-	go test -count=1 -tags "$tags" -timeout 1h -run TestBiasAgainstLIBSVM -v ./model
+	go test -count=1 -tags "$tags" -timeout 1h -run TestBiasAgainstLIBSVM -v ./internal/model

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"bootbench/blas"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	_ "bootbench/internal/fixedseed"
 	"bootbench/kernel"
 	"bootbench/loss"

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"

@@ -12,7 +12,7 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"

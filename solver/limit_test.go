@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/gp"
+	"bootbench/internal/gp"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"

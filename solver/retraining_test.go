@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 

@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/svm"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/svm"
 )
 
 // TestLeaveOneOut: leave-one-out as K-fold with N folds, square loss. The law of

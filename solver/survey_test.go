@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"

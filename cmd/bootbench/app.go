@@ -10,9 +10,9 @@ import (
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/console"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/linalg/dist"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/solver"
 )
 

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
-	"bootbench/model"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 )
 
 // biasFlags say whether the predictor has a bias.

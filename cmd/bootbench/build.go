@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
-	"bootbench/model"
-	"bootbench/report"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 )
 
 // loadData reads DATA.

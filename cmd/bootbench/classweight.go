@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/loss"
 )
 

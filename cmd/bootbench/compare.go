@@ -12,9 +12,9 @@ import (
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/linalg"
-	"bootbench/model"
-	"bootbench/report"
 )
 
 // smallest is the least number of examples that compare halves DATA down to.

@@ -9,14 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/solver"
 )
 

@@ -9,8 +9,8 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/internal/report"
 	"bootbench/linalg"
-	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
 )

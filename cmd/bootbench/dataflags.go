@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
 

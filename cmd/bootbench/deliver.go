@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/report"
+	"bootbench/internal/report"
 )
 
 // answer is what a command has computed, in every form in which it is given.

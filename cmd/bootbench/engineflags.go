@@ -5,7 +5,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
-	"bootbench/model"
+	"bootbench/internal/model"
 )
 
 // engineFlags say in which form the kernel matrix is held.

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/solver"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"bootbench/batch"
-	"bootbench/retrain"
+	"bootbench/internal/batch"
+	"bootbench/internal/retrain"
 )
 
 // blockResamples is the number of resamples in one task: a multiple of those that are

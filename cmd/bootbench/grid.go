@@ -13,17 +13,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/bench"
-	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
-	"bootbench/dataset"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/internal/tune"
 	"bootbench/linalg"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/tune"
 )
 
 // gridNames are the flags that a grid may run over.

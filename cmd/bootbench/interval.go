@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
-	"bootbench/model"
-	"bootbench/report"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/solver"
 )
 

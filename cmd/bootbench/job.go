@@ -6,13 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/calibration"
-	"bootbench/dataset"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
 )

@@ -15,7 +15,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 )
 
 // tasks are what a command keeps of its work, and what it does of it.

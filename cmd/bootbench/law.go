@@ -15,9 +15,9 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/report"
 )
 
 // lawFlags ask for more of the law over resamples than its mean and variance.

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/svm"
 	"bootbench/kernel"
-	"bootbench/model"
-	"bootbench/svm"
 )
 
 // Formats of model files.

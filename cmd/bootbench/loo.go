@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/loo"
 	"bootbench/internal/null"
-	"bootbench/loo"
+	"bootbench/internal/report"
+	"bootbench/internal/svm"
 	"bootbench/loss"
-	"bootbench/report"
-	"bootbench/svm"
 )
 
 // looFlags say how examples are left out.

@@ -11,7 +11,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/loss"
 )
 

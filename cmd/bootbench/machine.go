@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 
 	"bootbench/blas"
+	"bootbench/internal/report"
 	"bootbench/linalg"
-	"bootbench/report"
 )
 
 // version is the module's version, which for a build from a repository names the revision.

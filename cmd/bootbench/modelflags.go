@@ -8,10 +8,10 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
 )
 
 // modelFlags say what is modelled.

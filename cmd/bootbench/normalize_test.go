@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 )
 

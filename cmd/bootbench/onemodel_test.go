@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
 )

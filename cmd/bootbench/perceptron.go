@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/report"
-	"bootbench/retrain"
-	"bootbench/svm"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
+	"bootbench/internal/svm"
 )
 
 // perceptronLoss is what --loss of train takes beside the losses: a rule of learning

@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/solver"
 )
 

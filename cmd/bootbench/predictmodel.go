@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
-	"bootbench/model"
-	"bootbench/report"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 )
 
 // modelPredictFlags are the flags of predict that mean something with --model: what the

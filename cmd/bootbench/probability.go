@@ -6,13 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/calibration"
-	"bootbench/dataset"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/multifidelity"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/multifidelity"
-	"bootbench/report"
 	"bootbench/solver"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/loss"
-	"bootbench/model"
 )
 
 // chooseModel is the problem of a data set without a preset for which no loss is given: a small search

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/need"
-	"bootbench/report"
+	"bootbench/internal/report"
 )
 
 // decoded runs a command with --json - and reads the document.

@@ -15,14 +15,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/multifidelity"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/multifidelity"
-	"bootbench/report"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 

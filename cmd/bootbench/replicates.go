@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/retrain"
 	"bootbench/linalg"
-	"bootbench/retrain"
 )
 
 // replicates are the predictions at the sites of all resamples, a row each.

@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootbench/batch"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/batch"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/resample"
-	"bootbench/retrain"
 	"bootbench/solver"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"bootbench/bench"
-	"bootbench/report"
+	"bootbench/internal/report"
 )
 
 // rowRun is a command whose answer is a table: it computes the rows one by one,

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
-	"bootbench/gp"
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
 	"bootbench/linalg"
-	"bootbench/model"
 	"bootbench/solver"
 )
 

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/model"
-	"bootbench/report"
+	"bootbench/internal/report"
 	"bootbench/solver"
 )
 

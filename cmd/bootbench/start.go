@@ -7,7 +7,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
 )
 
 // start puts the shared flags into effect, before the command itself.

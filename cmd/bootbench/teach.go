@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/train"
 	"bootbench/linalg"
-	"bootbench/train"
 )
 
 // elsewhere are flags by the names that other programs have for them.

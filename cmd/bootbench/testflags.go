@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"bootbench/calibration"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
 	"bootbench/loss"
 )
 

@@ -9,13 +9,13 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
+	"bootbench/internal/svm"
+	"bootbench/internal/train"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
-	"bootbench/retrain"
-	"bootbench/svm"
-	"bootbench/train"
 )
 
 // trainFlags say how train trains and what it writes.

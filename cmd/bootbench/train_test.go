@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
-	"bootbench/svm"
+	"bootbench/internal/svm"
 )
 
 // TestTrain: what the model file says of the training data, with a kernel that is

@@ -13,14 +13,14 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/internal/tune"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/tune"
 )
 
 // tuneNames are the flags that can be chosen.

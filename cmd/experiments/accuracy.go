@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"bootbench/bench"
-	"bootbench/report"
+	"bootbench/internal/report"
 )
 
 // accuracyStudy solves and retrains 168 models: seven data sets, eight losses, two kernels,

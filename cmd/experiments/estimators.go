@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"bootbench/bench"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 )
 
 // estimatorStudy judges estimates of a classifier's error (leave-one-out, cross-validation,

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"bootbench/bench/paper"
-	"bootbench/report"
+	"bootbench/internal/paper"
+	"bootbench/internal/report"
 )
 
 // Lines of the approximations in M03 figure 1, and what they are called.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"bootbench/report"
+	"bootbench/internal/report"
 )
 
 // output is where a study writes: tables and sentences for readers, files for all else.

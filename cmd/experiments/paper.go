@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"bootbench/bench/paper"
-	"bootbench/dataset"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/paper"
+	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/model"
-	"bootbench/report"
 	"bootbench/solver"
 )
 

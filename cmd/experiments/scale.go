@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"bootbench/bench"
-	"bootbench/report"
+	"bootbench/internal/report"
 )
 
 // scaleStudy solves the theory for Gaussian process regression at growing N, with both

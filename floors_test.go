@@ -1,0 +1,69 @@
+package bootbench_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors are the packages of the module from the ground up: a package imports only packages of lower floors.
+// Tests may import what they like, so that the agreement of packages that do not know each other can be tested.
+var floors = [][]string{
+	{"blas", "blas/scalapack", "internal/dataset", "internal/fixedseed", "internal/need", "internal/null",
+		"linalg/internal/core", "loss/internal/quadrature", "resample", "cmd/bootbench/internal/console",
+		"cmd/bootbench/internal/files", "cmd/bootbench/internal/help", "cmd/bootbench/internal/usage"},
+	{"linalg", "loss/internal/counts", "loss/internal/normal", "cmd/bootbench/internal/journal",
+		"cmd/bootbench/internal/values"},
+	{"internal/train", "kernel", "linalg/dist", "loss"},
+	{"internal/batch", "internal/calibration", "internal/erm", "internal/gp", "internal/svm",
+		"linalg/dist/disttest", "solver"},
+	{"internal/loo", "internal/retrain"},
+	{"internal/multifidelity"},
+	{"internal/model"},
+	{"bench", "internal/paper", "internal/tune"},
+	{".", "internal/report"},
+	{"cmd/bootbench", "cmd/experiments"},
+}
+
+// floorOf is the number of a package's floor, -1 for none.
+func floorOf(folder string) int {
+	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, folder) })
+}
+
+func TestImportsPointDown(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		floor := floorOf(filepath.ToSlash(filepath.Dir(path)))
+		if floor < 0 {
+			t.Errorf("%s: its folder has no floor", path)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			below, own := strings.CutPrefix(name, "bootbench")
+			if below = strings.TrimPrefix(below, "/"); below == "" {
+				below = "."
+			}
+			if own && floorOf(below) >= floor {
+				t.Errorf("%s imports %s, which is not below it", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

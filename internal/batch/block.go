@@ -1,0 +1,260 @@
+package batch
+
+import (
+	"context"
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/train"
+)
+
+// BlockSize is the number of resamples in a block.
+const BlockSize = 64
+
+// Fit is one weighted training set, and where its predictions go.
+type Fit struct {
+	Number         int       // in its plan
+	Weight, Target []float64 // of the examples
+	F              []float64 // length Trainer.Outputs
+	Known          bool      // F holds the predictions already
+	Err            error     // why there are none
+}
+
+// Block is resamples in training together, for one goroutine.
+type Block struct {
+	rows    rows
+	trainer *Trainer
+	exact   train.Trainer // made when first needed
+}
+
+// rows is a block in either precision.
+type rows interface {
+	train(ctx context.Context, fits []Fit, leave func(*Fit))
+}
+
+// NewBlock makes an empty block.
+func (t *Trainer) NewBlock() *Block {
+	if t.double != nil {
+		return &Block{trainer: t, rows: newBlock(t, t.double)}
+	}
+	return &Block{trainer: t, rows: newBlock(t, t.single)}
+}
+
+// Train trains at most BlockSize fits. Of those that are known only the first iterate is computed, if it is
+// wanted at all. When ctx ends, fits in progress get its error.
+func (b *Block) Train(ctx context.Context, fits []Fit) {
+	b.rows.train(ctx, fits, func(f *Fit) {
+		b.trainer.counts.left.Add(1)
+		f.Err = b.fitExactly(f)
+	})
+}
+
+func (b *Block) fitExactly(f *Fit) (err error) {
+	if b.exact == nil {
+		if b.exact, err = b.trainer.newExact(); err != nil {
+			return err
+		}
+	}
+	return b.exact.Fit(f.Weight, f.Target, f.F[:b.trainer.inputs()])
+}
+
+// block is the rows of a Block.
+type block[T number] struct {
+	trainer *Trainer
+	*precision[T]
+	rows   []row[T] // those in use first
+	active int
+	x, p   matrix[T] // xi - g, and its product with G without the diagonal, a row a resample
+
+	h, fitted    []float64 // workspace over the sites
+	move         []T       // the same
+	coefficients []T       // workspace over Settings.Depth
+	small        []float64
+}
+
+// row is one resample in training.
+type row[T number] struct {
+	fit *Fit
+	sites
+	weighted   []T // residual of the last iterate, in standard deviations of f
+	history    anderson[T]
+	iterations int
+}
+
+func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
+	sites, depth := t.Sites(), t.settings.Depth
+	return &block[T]{
+		trainer: t, precision: p,
+		h: make([]float64, sites), fitted: make([]float64, sites), move: make([]T, sites),
+		coefficients: make([]T, depth), small: make([]float64, depth*depth+3*depth),
+	}
+}
+
+// train is Block.Train; leave trains a fit by other means.
+func (b *block[T]) train(ctx context.Context, fits []Fit, leave func(*Fit)) {
+	b.reserve(len(fits))
+	b.active = 0
+	for i := range fits {
+		if f := &fits[i]; f.Err == nil && (!f.Known || b.trainer.settings.FirstIterate) {
+			b.start(f)
+		}
+	}
+	for b.active > 0 {
+		if err := ctx.Err(); err != nil {
+			for _, r := range b.rows[:b.active] {
+				r.fit.Err = err
+			}
+			return
+		}
+		b.iterate(leave)
+	}
+}
+
+// reserve makes room for so many rows.
+func (b *block[T]) reserve(count int) {
+	n := b.trainer.Sites()
+	if count > b.x.rows {
+		b.x, b.p = newMatrix[T](count, n), newMatrix[T](count, n)
+	}
+	for len(b.rows) < count {
+		b.rows = append(b.rows, row[T]{sites: newSites(n), weighted: make([]T, n),
+			history: newAnderson[T](b.trainer.settings.Depth, n)})
+	}
+}
+
+// start puts a fit into the next row. Its first point is x = 0, where every site's cavity is the average
+// one.
+func (b *block[T]) start(f *Fit) {
+	row := &b.rows[b.active]
+	row.fit, row.iterations = f, 0
+	row.history.reset()
+	b.trainer.examples.gather(&row.sites, f)
+	clear(b.x.row(b.active))
+	clear(b.p.row(b.active))
+	clear(row.weighted)
+	b.evaluate(b.active)
+	b.step(b.active, 0)
+	b.active++
+}
+
+// iterate multiplies the x of every row by G, and moves those that go on to their next x. The others leave,
+// and the rows behind move up, in their order.
+func (b *block[T]) iterate(leave func(*Fit)) {
+	b.product(b.p.top(b.active), b.x.top(b.active))
+	b.trainer.counts.iterations.Add(int64(b.active))
+	kept := 0
+	for i := range b.active {
+		if b.rows[i].iterations++; b.ends(i, leave) {
+			continue
+		}
+		b.advance(i)
+		if kept < i {
+			b.rows[kept], b.rows[i] = b.rows[i], b.rows[kept]
+			copy(b.x.row(kept), b.x.row(i))
+		}
+		kept++
+	}
+	b.active = kept
+}
+
+// ends evaluates row i and reports whether its fit is done.
+func (b *block[T]) ends(i int, leave func(*Fit)) bool {
+	t, r := b.trainer, &b.rows[i]
+	if t.settings.FirstIterate && r.iterations == 1 {
+		b.writeFirst(i, r.fit.F[t.inputs():])
+	}
+	if r.fit.Known {
+		return true
+	}
+	if t.settings.Single {
+		leave(r.fit)
+		return true
+	}
+	residual := b.evaluate(i)
+	if residual > t.settings.Tolerance && r.iterations < t.settings.MaxIterations {
+		return false
+	}
+	if decided := b.write(i, residual, r.fit.F); residual <= t.settings.Tolerance && decided {
+		t.counts.fits.Add(1)
+	} else {
+		leave(r.fit)
+	}
+	return true
+}
+
+// evaluate leaves h and f_s(h) of row i in b, computes the residual xi(h) - xi of the row, and returns its
+// size. In units of f, times chi, it is f_s(h) - G xi: by so much the site would move of its own.
+func (b *block[T]) evaluate(i int) (worst float64) {
+	s, row := b.trainer.surrogate, &b.rows[i]
+	x := b.x.row(i)
+	p, h, cavity := b.p.row(i)[:len(x)], b.h[:len(x)], s.cavity[:len(x)]
+	inverseB, chi := s.unitOverB[:len(x)], b.scales.chi[:len(x)]
+	fitted, mean := b.fitted[:len(x)], s.mean[:len(x)]
+	for j, v := range x {
+		h[j] = cavity[j] + float64(p[j])*inverseB[j]
+		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // where a map that iterates may start
+	}
+	b.trainer.examples.relax(fitted, s.c, h, &row.sites)
+	difference, image := row.history.open()
+	difference, image, weighted := difference[:len(x)], image[:len(x)], row.weighted[:len(x)]
+	perDeviation, force := b.scales.perDeviation[:len(x)], b.scales.force[:len(x)]
+	perUnit, largest := 1/s.unit, T(0)
+	for j, v := range x {
+		scaled := (T((fitted[j]-mean[j])*perUnit) - (p[j] + chi[j]*v)) * perDeviation[j]
+		change := scaled - weighted[j]
+		weighted[j], difference[j] = scaled, change
+		image[j] += change * force[j]
+		if square := scaled * scaled; !(square <= largest) {
+			largest = square
+			if square != square {
+				largest = T(math.Inf(1))
+			}
+		}
+	}
+	return math.Sqrt(float64(largest))
+}
+
+// advance moves x of row i, whose residual evaluate has just left, by Anderson's step.
+func (b *block[T]) advance(i int) {
+	row := &b.rows[i]
+	b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
+}
+
+// step moves x of row i by its residual and the first n of Anderson's coefficients.
+func (b *block[T]) step(i, n int) {
+	row, x := &b.rows[i], b.x.row(i)
+	for j, v := range row.weighted {
+		b.move[j] = v * b.scales.force[j]
+	}
+	if n > 0 {
+		subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
+	}
+	_, image := row.history.open()
+	copy(image, b.move)
+	for j, v := range b.move {
+		x[j] += v
+	}
+}
+
+// writeFirst leaves the predictions of row i's first iterate, f = m + G x, in f.
+func (b *block[T]) writeFirst(i int, f []float64) {
+	t, s := b.trainer, b.trainer.surrogate
+	x, p, weight := b.x.row(i), b.p.row(i), b.rows[i].weight
+	for j, v := range x {
+		f[j] = s.mean[j] + s.unit*float64(p[j]+b.scales.chi[j]*v)
+		if weight[j] == 0 { // chi x = m_c - m, without the rounding of a difference
+			f[j] = s.cavity[j] + s.unit*float64(p[j])
+		}
+		b.h[j] = s.g[j] + s.unit*float64(v)
+	}
+	t.respond(f[t.Sites():t.inputs()], b.h)
+}
+
+// respond leaves the predictions at the new inputs that forces xi make in f.
+func (t *Trainer) respond(f, xi []float64) {
+	if t.extra.Rows > 0 {
+		blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(xi), 0, vector64(f))
+	}
+}

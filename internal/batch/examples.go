@@ -1,0 +1,102 @@
+package batch
+
+import (
+	"fmt"
+
+	"bootbench/internal/train"
+	"bootbench/loss"
+)
+
+// Problem is what is trained on: N examples on M sites.
+type Problem struct {
+	Loss loss.Proximal
+	N    int
+	Site train.Sites // of each example; nil: example i is alone on site i
+}
+
+// examples are the examples by their sites.
+type examples struct {
+	loss   loss.Proximal
+	site   train.Sites
+	shared [][]int // the examples of each site that has several
+}
+
+// sites are the examples of a fit, added up over their sites.
+type sites struct {
+	weight, target []float64
+	mixed          []mixedSite
+}
+
+func newSites(n int) sites { return sites{weight: make([]float64, n), target: make([]float64, n)} }
+
+// mixedSite is a site whose present examples have different targets: its proximal map is that of a sum of
+// losses.
+type mixedSite struct {
+	site      int
+	y, weight []float64
+}
+
+func newExamples(p Problem, sites int) (*examples, error) {
+	if p.Loss == nil {
+		return nil, fmt.Errorf("there is no loss to train with")
+	}
+	if err := p.Site.Check(p.N, sites); err != nil {
+		return nil, err
+	}
+	e := &examples{loss: p.Loss, site: p.Site}
+	if p.Site == nil {
+		return e, nil
+	}
+	of := make([][]int, sites)
+	for i, site := range p.Site {
+		of[site] = append(of[site], i)
+	}
+	for site, members := range of {
+		switch len(members) {
+		case 0:
+			return nil, fmt.Errorf("site %d has no example", site+1)
+		case 1:
+		default:
+			e.shared = append(e.shared, members)
+		}
+	}
+	return e, nil
+}
+
+// gather adds up the examples of a fit.
+func (e *examples) gather(s *sites, f *Fit) {
+	if e.site == nil {
+		copy(s.weight, f.Weight)
+		copy(s.target, f.Target)
+		return
+	}
+	clear(s.weight)
+	for i, w := range f.Weight {
+		site := e.site[i]
+		if s.weight[site] += w; w > 0 || s.weight[site] == 0 {
+			s.target[site] = f.Target[i]
+		}
+	}
+	s.mixed = s.mixed[:0]
+	for _, members := range e.shared {
+		m := mixedSite{site: e.site[members[0]]}
+		differ := false
+		for _, i := range members {
+			if f.Weight[i] > 0 {
+				m.y, m.weight = append(m.y, f.Target[i]), append(m.weight, f.Weight[i])
+				differ = differ || f.Target[i] != m.y[0]
+			}
+		}
+		if differ {
+			s.mixed = append(s.mixed, m)
+		}
+	}
+}
+
+// relax is f_i = f_{s_i}(h_i) at all sites (T3).
+func (e *examples) relax(f, c, h []float64, s *sites) {
+	loss.ProxEach(e.loss, f, c, h, s.target, s.weight)
+	for _, m := range s.mixed {
+		f[m.site], _ = e.loss.Prox(c[m.site], h[m.site], m.y, m.weight)
+	}
+}

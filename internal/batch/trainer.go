@@ -1,0 +1,157 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/train"
+)
+
+// Settings say how to train. The zero value means the defaults.
+type Settings struct {
+	// Tolerance is the largest residual of a fit, over sites, in standard deviations of
+	// the predictor over resamples: by so much the prediction at a site differs from the
+	// optimum of its own loss given the others' (the violation of its Kuhn-Tucker
+	// condition). 0 means DefaultTolerance.
+	Tolerance float64
+	// MaxIterations is how many iterations a fit may take before it is left to the exact
+	// trainer; 0 means DefaultMaxIterations.
+	MaxIterations int
+	// Depth is the number of past iterates that Anderson's method combines; 0 means
+	// DefaultDepth.
+	Depth int
+	// Single leaves every fit to the exact trainer.
+	Single bool
+	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
+	FirstIterate bool
+}
+
+// The defaults of the zero Settings.
+const (
+	DefaultTolerance     = 1e-3
+	DefaultMaxIterations = 100
+	DefaultDepth         = 6
+)
+
+// Blocks run in double precision where the tolerance or the cavities ask for it: rounding
+// in single precision leaves some 1e-6 of a standard deviation, times 1/b, and it has no numbers of the size
+// of G for targets of 1e30.
+const (
+	singleTolerance = 1e-5
+	singleInverseB  = 1e3
+	singleRange     = 1e24
+)
+
+// Trainer is batch training bound to its data: what the blocks of all workers share.
+type Trainer struct {
+	surrogate *surrogate
+	examples  *examples
+	settings  Settings
+	extra     blas64.General // P x M: f at the new inputs = extra xi
+	newExact  func() (train.Trainer, error)
+
+	single *precision[float32] // one of both
+	double *precision[float64]
+	counts counters
+}
+
+// precision is what depends on that of a block.
+type precision[T number] struct {
+	product product[T]
+	scales  scales[T]
+}
+
+// counters count over all blocks.
+type counters struct{ fits, iterations, left atomic.Int64 }
+
+// Stats are what the blocks of a Trainer have done.
+type Stats struct {
+	Fits       int // resamples that reached the tolerance
+	Iterations int // all of theirs
+	Exact      int // resamples that did not, and were left to the exact trainer
+}
+
+// Stats are the counts so far.
+func (t *Trainer) Stats() Stats {
+	return Stats{int(t.counts.fits.Load()), int(t.counts.iterations.Load()), int(t.counts.left.Load())}
+}
+
+// New prepares batch training around a theory. extra, P x M, takes xi to the predictions
+// at P new inputs (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact
+// makes a trainer for what does not converge.
+func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.Trainer, error),
+	s Settings) (*Trainer, error) {
+	surrogate, err := newSurrogate(theory)
+	if err != nil {
+		return nil, err
+	}
+	examples, err := newExamples(p, len(surrogate.c))
+	if err != nil {
+		return nil, err
+	}
+	if extra.Rows > 0 && extra.Cols != len(surrogate.c) {
+		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols,
+			len(surrogate.c))
+	}
+	t := &Trainer{surrogate: surrogate, examples: examples, extra: extra, newExact: newExact}
+	if t.settings, err = s.withDefaults(); err != nil {
+		return nil, err
+	}
+	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
+		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
+	} else {
+		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
+	}
+	if t.double != nil {
+		surrogate.boundRounding(doubleRounding)
+	} else {
+		surrogate.boundRounding(singleRounding)
+	}
+	return t, nil
+}
+
+func (s Settings) withDefaults() (Settings, error) {
+	if s.Tolerance == 0 {
+		s.Tolerance = DefaultTolerance
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = DefaultMaxIterations
+	}
+	if s.Depth == 0 {
+		s.Depth = DefaultDepth
+	}
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 {
+		return s, fmt.Errorf(
+			"batch training to a tolerance of %v in at most %d iterations of depth %d cannot be done", s.Tolerance,
+			s.MaxIterations, s.Depth)
+	}
+	return s, nil
+}
+
+// Bytes is the memory of training blocks of so many fits in single precision, one for each worker.
+func Bytes(workers, sites, fits int, s Settings) int64 {
+	s, err := s.withDefaults()
+	if err != nil {
+		return 0
+	}
+	const number = 4
+	return int64(workers*min(fits, BlockSize)) * int64(sites) * (number*int64(3+2*s.Depth) + 8)
+}
+
+// Sites is the number M of sites.
+func (t *Trainer) Sites() int { return len(t.surrogate.c) }
+
+// Outputs is the length of Fit.F: the M + P predictions at the sites and new
+// inputs, then with Settings.FirstIterate as many of the first iterate.
+func (t *Trainer) Outputs() int {
+	if t.settings.FirstIterate {
+		return 2 * t.inputs()
+	}
+	return t.inputs()
+}
+
+// inputs is M + P.
+func (t *Trainer) inputs() int { return t.Sites() + t.extra.Rows }

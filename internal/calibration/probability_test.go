@@ -1,0 +1,112 @@
+package calibration_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/need"
+)
+
+// draw draws n normal fields, and labels of which +1 has probability p at a field.
+func draw(n int, seed uint64, p func(field float64) float64) (field, label []float64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range n {
+		f := rng.NormFloat64()
+		field, label = append(field, f), append(label, 2*indicator(rng.Float64() < p(f))-1)
+	}
+	return field, label
+}
+
+func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
+
+// platt is the log loss of a curve on Platt's targets.
+func platt(c calibration.Logistic, field, label []float64) (sum float64) {
+	n := [2]float64{}
+	for _, y := range label {
+		n[int(indicator(y > 0))]++
+	}
+	for i, f := range field {
+		t := 1 / (n[0] + 2)
+		if label[i] > 0 {
+			t = (n[1] + 1) / (n[1] + 2)
+		}
+		p := c.Probability(f)
+		sum -= t*math.Log(p) + (1-t)*math.Log(1-p)
+	}
+	return sum
+}
+
+// TestLogisticIsTheMinimum: no other slope or offset nearby has a smaller log loss on
+// Platt's targets; and of 20000 examples the curve is that of their law within three
+// standard errors (inverse Fisher information: 0.030 for the slope, 0.021 for the offset).
+func TestLogisticIsTheMinimum(t *testing.T) {
+	field, label := draw(300, 3, func(f float64) float64 { return sigmoid(2*f - 1) })
+	for i := range field {
+		field[i] = 100*field[i] + 1e4 // units that are far from those of probabilities
+	}
+	best := need.One(calibration.FitLogistic(field, label))(t)
+	at := platt(best, field, label)
+	for _, d := range []float64{-1e-3, 1e-3} {
+		// move the slope about the mean of the fields, and the offset
+		turned := calibration.Logistic{Slope: best.Slope * (1 + d), Offset: best.Offset - d*best.Slope*1e4}
+		lifted := calibration.Logistic{Slope: best.Slope, Offset: best.Offset + d}
+		if platt(turned, field, label) <= at || platt(lifted, field, label) <= at {
+			t.Errorf("%+v is not the minimum", best)
+		}
+	}
+	field, label = draw(20000, 4, func(f float64) float64 { return sigmoid(2*f - 1) })
+	l, err := calibration.FitLogistic(field, label)
+	if err != nil || math.Abs(l.Slope-2) > 0.09 || math.Abs(l.Offset+1) > 0.063 {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// TestSeparatedClasses: the slope is finite, and no probability passes Platt's targets.
+func TestSeparatedClasses(t *testing.T) {
+	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
+	c := need.One(calibration.FitLogistic(field, label))(t)
+	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
+		t.Errorf("%v and %v beside the gap", low, high)
+	}
+}
+
+// TestNothingToLearn: fields that are alike, or point the wrong way, give the share of the
+// label.
+func TestNothingToLearn(t *testing.T) {
+	label := []float64{-1, -1, -1, 1, 1, -1}
+	for _, field := range [][]float64{{2, 2, 2, 2, 2, 2}, {3, 4, 5, -1, -2, 3}} {
+		c, err := calibration.FitLogistic(field, label)
+		if err != nil || c.Name() != "constant" || math.Abs(c.Probability(9)-0.36) > 0.04 { // 2 of 6, drawn in
+			t.Errorf("%v: %v %v", field, c, err)
+		}
+	}
+	if _, err := calibration.FitCurve([]float64{1, 2}, []float64{1, 1}); !errors.Is(err,
+		calibration.ErrOneClass) {
+		t.Errorf("one class: %v", err)
+	}
+	fit, err := calibration.FitCurve([]float64{1, 2, 3, 4}, []float64{-1, -1, 1, -1})
+	if err != nil || fit.CrossFitted != nil || !(fit.Probability(9) < 1) {
+		t.Errorf("a class of one: %+v %v", fit, err)
+	}
+}
+
+// TestFitCurve: the cross-fitted log loss and Brier score are those of new examples within three standard
+// errors.
+func TestFitCurve(t *testing.T) {
+	p := func(f float64) float64 { return sigmoid(2 * f) }
+	field, label := draw(2000, 6, p)
+	fit := need.One(calibration.FitCurve(field, label))(t)
+	fresh, known := draw(20000, 7, p)
+	probability := make([]float64, len(fresh))
+	for i, f := range fresh {
+		probability[i] = fit.Probability(f)
+	}
+	inside, outside := calibration.Judge(fit.CrossFitted, label), calibration.Judge(probability, known)
+	// sd of a log loss about 0.4, over 2000^1/2
+	if math.Abs(inside.LogLoss-outside.LogLoss) > 0.03 || math.Abs(inside.Brier-outside.Brier) > 0.01 {
+		t.Errorf("%+v cross-fitted, %+v of new examples", inside, outside)
+	}
+}

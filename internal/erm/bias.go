@@ -1,0 +1,158 @@
+package erm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/train"
+)
+
+// flat is a constant in the kernel, and what of the bias is already in the loss: the
+// predictor is f + bias with f = (K + constant) a.
+type flat struct{ constant, bias float64 }
+
+// Limits of the search for the bias.
+const (
+	flatShare     = 100  // constant as a multiple of the mean K_ii
+	maxRounds     = 200  // trainings of one fit
+	biasTolerance = 1e-7 // last move of the bias, as a share of it and of the constant's root
+)
+
+// TrainWithBias trains f = K a + b, where the bias b costs nothing: sum a = 0. It is the
+// limit of Train on K + c as c grows.
+//
+// Each round trains on K + c for one c, the loss shifted by the bias found so far, and adds
+// c sum a to that: the proximal point method in b, by which the dual gets its multiplier
+// for sum a = 0 (Rockafellar 1976). It ends with a round that moves b by rounding, or so
+// little that the objective cannot tell. The error is train.ErrNoFiniteBias where none is the
+// best; on one class a loss with a flat part, as the squared hinge, has the b
+// nearest 0 that costs nothing.
+func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
+	on := t.system
+	t.flat = flat{constant: flatShare * t.typicalVariance()}
+	t.system = &shifted{system: on, constant: t.flat.constant}
+	defer func() { t.flat, t.system = flat{}, on }()
+	for round := 1; ; round++ {
+		r, err := t.train(p, s)
+		if err != nil {
+			return nil, err
+		}
+		if round == 1 {
+			if b, ok, err := t.set.constant(); err != nil || ok {
+				return t.constantResult(b), err
+			}
+		}
+		move := r.Bias - t.flat.bias
+		t.flat.bias = r.Bias
+		switch {
+		case r.Status != train.Converged ||
+			math.Abs(move) <= biasTolerance*(math.Sqrt(t.flat.constant)+math.Abs(r.Bias)):
+			return r, nil
+		case round == maxRounds:
+			r.Status = train.IterationLimit
+			return r, nil
+		}
+		s.Start = r.A
+	}
+}
+
+// constantResult is that of a constant predictor that costs nothing.
+func (t *Trainer) constantResult(b float64) *Result {
+	r := &t.result
+	clear(r.A)
+	for i := range r.F {
+		r.F[i] = b
+	}
+	r.Bias, r.Objective, r.Gap, r.Status = b, 0, 0, train.Converged
+	return r
+}
+
+// typicalVariance is the mean of K_ii, 1 where that is 0.
+func (t *Trainer) typicalVariance() float64 {
+	if sum := floats.Sum(t.diag); sum > 0 {
+		return sum / float64(len(t.diag))
+	}
+	return 1
+}
+
+// shifted is K + constant, but for spread, which is that of K.
+type shifted struct {
+	system
+	constant float64
+	ones     []float64 // (K + diag(e))^-1 1, 0 where e is infinite
+	sum      float64   // of them
+}
+
+func (s *shifted) mulAdd(dst, x []float64) {
+	s.system.mulAdd(dst, x)
+	floats.AddConst(s.constant*floats.Sum(x), dst)
+}
+
+func (s *shifted) factorise(e []float64) bool {
+	if !s.system.factorise(e) {
+		return false
+	}
+	s.ones = train.Resize(s.ones, len(e))
+	for i := range e {
+		s.ones[i] = 1
+	}
+	s.system.solve(s.ones)
+	s.sum = floats.Sum(s.ones)
+	return true
+}
+
+// solve is by Sherman and Morrison.
+func (s *shifted) solve(b []float64) {
+	s.system.solve(b)
+	floats.AddScaled(b, -floats.Sum(b)/(1/s.constant+s.sum), s.ones)
+}
+
+func (s *shifted) sweep(f, a []float64, visit func(i int, f float64) (float64, error)) error {
+	level := s.constant * floats.Sum(a)
+	floats.AddConst(-level, f)
+	err := s.system.sweep(f, a, func(i int, f float64) (float64, error) {
+		step, err := visit(i, f+level)
+		level += s.constant * step
+		return step, err
+	})
+	floats.AddConst(level, f)
+	return err
+}
+
+// pull is how the losses pull at a constant predictor f: up where it is positive.
+func (l *siteLosses) pull(f float64) float64 {
+	sum := 0.0
+	for i := range l.Active {
+		p, _ := l.prox(i, 1, f)
+		sum += p - f
+	}
+	return sum
+}
+
+// constant is the best predictor where that is a constant that costs nothing, the one
+// nearest 0, as of examples of one class under a loss with a flat part: ok. The error is
+// train.ErrNoFiniteBias where the losses pull the bias out for ever.
+func (l *siteLosses) constant() (b float64, ok bool, err error) {
+	if len(l.Active) == 0 {
+		return 0, true, nil
+	}
+	for _, far := range []float64{l.Far(), -l.Far()} {
+		switch out := l.pull(far) * far; {
+		case out > 0:
+			return 0, false, train.ErrNoFiniteBias
+		case out == 0:
+			for near := 0.0; ; { // l pulls from near towards b
+				if b = (near + far) / 2; b == near || b == far {
+					return far, true, nil
+				}
+				if l.pull(b) == 0 {
+					far = b
+				} else {
+					near = b
+				}
+			}
+		}
+	}
+	return 0, false, nil
+}

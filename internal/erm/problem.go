@@ -1,0 +1,83 @@
+package erm
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/internal/train"
+)
+
+// Loss is a convex loss known by its value and its proximal map.
+type Loss interface {
+	// Name is the loss's name in messages.
+	Name() string
+	// Value is l(f, y); +Inf where f is barred.
+	Value(f, y float64) float64
+	// Prox is the proximal map of several examples at one input (T3),
+	//
+	//	f = argmin c/2 (f-h)^2 + sum_j k_j l(f, y_j),
+	//
+	// and its slope df/dh in [0, 1]. c > 0, k_j > 0.
+	Prox(c, h float64, y, k []float64) (f, slope float64)
+}
+
+// InfeasibleError reports a site at which the loss bars every predictor: hard
+// constraints of its examples that contradict each other, or a constraint that
+// f = 0 misses where K(x, x) = 0.
+type InfeasibleError struct {
+	// Loss is the loss's name.
+	Loss string
+	// Site is the site and Example one of its examples, both from 0.
+	Site, Example int
+}
+
+func (e *InfeasibleError) Error() string {
+	return fmt.Sprintf("the %s loss has no finite value at site %d, with example %d and whatever shares its "+
+		"input; "+
+		"contradicting examples need a softer loss or a jitter", e.Loss, e.Site+1, e.Example+1)
+}
+
+// siteLosses are the losses L_i of the active sites: those with examples and with
+// K_ii > 0.
+type siteLosses struct {
+	loss Loss
+	train.Groups
+	fixed float64 // loss at the sites where K_ii = 0, and so f = 0
+	bias  float64 // added to f in the loss
+}
+
+// minDiagonal is the K_ii below which f_i counts as 0.
+const minDiagonal = 1e-290
+
+// gather groups the examples of p by active site. diagonal(s) is K_ss.
+func (l *siteLosses) gather(p *train.Set, m int, diagonal func(s int) float64) error {
+	l.fixed = 0
+	for j, k := range p.Weight {
+		if s := p.Site.At(j); k > 0 && diagonal(s) < minDiagonal {
+			v := l.loss.Value(0, p.Y[j])
+			if math.IsInf(v, 0) || math.IsNaN(v) {
+				return &InfeasibleError{Loss: l.loss.Name(), Site: s, Example: j}
+			}
+			l.fixed += k * v
+		}
+	}
+	l.Gather(p, m, func(s int) bool { return diagonal(s) >= minDiagonal })
+	return nil
+}
+
+// value is L_i(f) of active site i.
+func (l *siteLosses) value(i int, f float64) float64 {
+	v := 0.0
+	y, k := l.Of(i)
+	for j := range y {
+		v += k[j] * l.loss.Value(f+l.bias, y[j])
+	}
+	return v
+}
+
+// prox is the proximal map of L_i.
+func (l *siteLosses) prox(i int, c, h float64) (f, slope float64) {
+	y, k := l.Of(i)
+	f, slope = l.loss.Prox(c, h+l.bias, y, k)
+	return f - l.bias, slope
+}

@@ -1,0 +1,227 @@
+package erm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/train"
+	"bootbench/linalg"
+)
+
+// Settings say how to train. The zero value trains from a = 0 to a gap of
+// DefaultTolerance.
+type Settings struct {
+	// Tolerance is the gap that counts as converged, as a share of the sizes of
+	// the terms of the objective; 0 means DefaultTolerance.
+	Tolerance float64
+	// MaxSteps bounds the Newton steps; 0 means DefaultMaxSteps.
+	MaxSteps int
+	// Start are weights of the sites to start from, length M, finite. Nil means
+	// 0. It may be the A of the Trainer's last Result.
+	Start []float64
+}
+
+// The defaults of the zero Settings.
+const (
+	DefaultTolerance = 1e-10
+	DefaultMaxSteps  = 5000
+)
+
+// Trainer trains on one weighted set after the other over the M sites of a
+// kernel matrix, which it only reads. With one that is held whole it takes about 16 n^2
+// bytes for the largest number n of active sites met so far, and n^3/3 flops per Newton
+// step; with a low-rank one 8 n r bytes and n r^2 flops. One Trainer serves one
+// goroutine; Trainers that share a kernel matrix may run at the same time.
+type Trainer struct {
+	diag    []float64 // of the kernel matrix
+	set     siteLosses
+	system  system
+	iterate iterate
+	newton  newton
+	result  Result
+	flat    flat // of TrainWithBias
+}
+
+// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a
+// *linalg.Sym or a *linalg.LowRankPlusDiag, and loss l. An element of k that is not
+// finite, or a negative one on its diagonal, is an error.
+func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
+	if l == nil {
+		return nil, errors.New("there is no loss to train with")
+	}
+	t := &Trainer{set: siteLosses{loss: l}}
+	switch k := k.(type) {
+	case *linalg.Sym:
+		if err := train.CheckKernel(k); err != nil {
+			return nil, err
+		}
+		t.system = &dense{kernel: k}
+	case *linalg.LowRankPlusDiag:
+		t.system = &lowRank{kernel: k}
+	default:
+		return nil, fmt.Errorf("there is no trainer for a kernel matrix in the form %T", k)
+	}
+	t.diag = linalg.Diagonal(k)
+	return t, nil
+}
+
+// Sites is the number M of sites.
+func (t *Trainer) Sites() int { return len(t.diag) }
+
+// Train trains on p. Without examples f = 0. The error reports bad input, or an
+// *InfeasibleError; a training that ends early returns its last iterate and
+// says so in Status.
+//
+// The gap is finite for every loss that is finite everywhere. Where the loss
+// bars some f, it is that of a multiple of F; a loss whose bars no multiple near
+// F meets (bounds from both sides, say) has an infinite Gap and ends Stalled.
+func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.train(p, s) }
+
+// train is Train with K + flat.constant and the loss of f + flat.bias.
+func (t *Trainer) train(p train.Set, s Settings) (*Result, error) {
+	m := t.Sites()
+	if err := p.Check(m); err != nil {
+		return nil, err
+	}
+	if err := s.complete(m); err != nil {
+		return nil, err
+	}
+	t.set.bias = t.flat.bias
+	if err := t.set.gather(&p, m, func(i int) float64 { return t.diag[i] + t.flat.constant }); err != nil {
+		return nil, err
+	}
+	r := &t.result
+	*r = Result{A: train.Resize(r.A, m), F: train.Resize(r.F, m)}
+	t.prepare(s.Start)
+	c, err := t.maximize(&s)
+	if err != nil {
+		return nil, err
+	}
+	r.Objective, r.Gap = c.primal, c.gap
+	t.writeResult()
+	return r, nil
+}
+
+// complete checks s and fills in the defaults.
+func (s *Settings) complete(m int) error {
+	if err := train.Default("the tolerance", &s.Tolerance, DefaultTolerance); err != nil {
+		return err
+	}
+	if err := train.Default("the step limit", &s.MaxSteps, DefaultMaxSteps); err != nil {
+		return err
+	}
+	if s.Start != nil && len(s.Start) != m {
+		return fmt.Errorf("%d starting weights do not fit %d sites", len(s.Start), m)
+	}
+	for i, a := range s.Start {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return fmt.Errorf("the starting weight of site %d is %v", i+1, a)
+		}
+	}
+	return nil
+}
+
+// prepare gathers the kernel and sets the weights that the first sweep starts
+// from.
+func (t *Trainer) prepare(start []float64) {
+	t.system.gather(t.set.Active, t.Sites())
+	q := &t.iterate
+	q.resize(len(t.set.Active))
+	clear(q.a)
+	for i, s := range t.set.Active {
+		q.c[i] = 1 / (t.diag[s] + t.flat.constant)
+		if start != nil {
+			q.a[i] = start[s]
+		}
+	}
+	t.newton.ridge, t.newton.shortStep = firstRidge, false
+	t.recomputeF()
+}
+
+// recomputeF computes f = K a from a alone, without the rounding errors of the
+// updates.
+func (t *Trainer) recomputeF() {
+	clear(t.iterate.f)
+	t.system.mulAdd(t.iterate.f, t.iterate.a)
+}
+
+// writeResult writes the weights and the predictor at all sites into the Result.
+func (t *Trainer) writeResult() {
+	r, q := &t.result, &t.iterate
+	clear(r.A)
+	for i, s := range t.set.Active {
+		r.A[s] = q.a[i]
+	}
+	t.system.spread(r.F, t.set.Active, r.A)
+	r.Bias = t.flat.bias + t.flat.constant*floats.Sum(q.a)
+	floats.AddConst(r.Bias, r.F)
+	for i, s := range t.set.Active {
+		r.F[s] = q.f[i] + t.flat.bias
+	}
+}
+
+// maximize starts with coordinate sweeps and takes Newton steps until the gap is
+// within the tolerance, at an f computed from a alone.
+func (t *Trainer) maximize(s *Settings) (certificate, error) {
+	r := &t.result
+	var progress train.Progress
+	for range firstSweeps {
+		if err := t.coordinateSweep(); err != nil {
+			return certificate{}, err
+		}
+	}
+	for {
+		c := t.certify()
+		if c.gap <= s.Tolerance*c.scale {
+			t.recomputeF()
+			if c = t.certify(); c.gap <= s.Tolerance*c.scale {
+				r.Status = train.Converged
+				return c, nil
+			}
+		}
+		switch {
+		case r.Steps >= s.MaxSteps:
+			r.Status = train.IterationLimit
+		case math.IsInf(c.gap, 1) && t.iterate.roundingLimited():
+			r.Status = train.Diverged
+		case progress.Update(c.gap, t.iterate.dual()) >= patience:
+			r.Status = train.Stalled
+		default:
+			if err := t.advance(); err != nil {
+				return c, err
+			}
+			continue
+		}
+		t.recomputeF()
+		return t.certify(), nil
+	}
+}
+
+const (
+	firstSweeps = 3    // coordinate sweeps before the first Newton step
+	sweepShare  = 0.04 // share of a Newton step below which a sweep looks for the sites' pieces of prox
+	patience    = 40   // steps without progress that count as a stall
+)
+
+// advance takes a Newton step, and a coordinate sweep where that was cut short.
+func (t *Trainer) advance() error {
+	share, err := t.newtonStep()
+	if err != nil {
+		return err
+	}
+	if share == 1 {
+		t.newton.decreaseRidge()
+	}
+	if share < shortShare {
+		t.newton.increaseRidge()
+		t.newton.shortStep = true
+	}
+	if share >= sweepShare {
+		return nil
+	}
+	t.recomputeF()
+	return t.coordinateSweep()
+}

@@ -1,0 +1,155 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+
+	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/blas"
+	"bootbench/internal/train"
+	"bootbench/linalg"
+)
+
+// Criterion is a number by which Gaussian processes are compared, with its derivatives.
+type Criterion struct {
+	Value  float64
+	Kernel blas64.General // M x M, symmetric: the value changes by sum_ij Kernel_ij dK_ij
+	Noise  float64        // by the logarithm of the noise variance
+}
+
+// posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i
+// examples of mean target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
+type posterior struct {
+	weight         []float64
+	y, s, alpha    []float64
+	p              blas64.General
+	logDeterminant float64 // of K + diag S
+}
+
+func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*posterior, error) {
+	n := k.N()
+	if !(noise > 0) {
+		return nil, fmt.Errorf("evidence and leave-one-out need a positive noise variance, got %v", noise)
+	}
+	if err := site.Check(len(y), n); err != nil {
+		return nil, err
+	}
+	q := &posterior{weight: make([]float64, n), y: make([]float64, n), s: make([]float64, n),
+		alpha: make([]float64, n)}
+	site.Merge(y, nil, q.weight, q.y)
+	if err := checkFull(n, noise, q.weight, q.y); err != nil {
+		return nil, err
+	}
+	square := func() blas64.General {
+		return blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
+	}
+	l := square()
+	for i, w := range q.weight {
+		q.s[i] = noise / w
+		for j := range i + 1 {
+			l.Data[i*l.Stride+j] = k.At(i, j)
+		}
+		l.Data[i*l.Stride+i] += q.s[i]
+	}
+	if minor := blas.Bound().Potrf(gonum.Lower, n, l.Data, l.Stride); minor != 0 {
+		return nil, &linalg.PivotError{Minor: minor, N: n}
+	}
+	for i := range n {
+		q.logDeterminant += 2 * math.Log(l.Data[i*l.Stride+i])
+	}
+	blas.Bound().Trtri(gonum.Lower, n, l.Data, l.Stride)
+	q.p = square()
+	blas64.Gemm(gonum.Trans, gonum.NoTrans, 1, l, l, 0, q.p)
+	q.mul(q.alpha, q.y)
+	return q, nil
+}
+
+// mul is dst = P x.
+func (q *posterior) mul(dst, x []float64) {
+	n := len(x)
+	blas64.Gemv(gonum.NoTrans, 1, q.p, blas64.Vector{N: n, Inc: 1, Data: x}, 0,
+		blas64.Vector{N: n, Inc: 1, Data: dst})
+}
+
+// own is P_ii.
+func (q *posterior) own(i int) float64 { return q.p.Data[i*q.p.Stride+i] }
+
+// Evidence is the negative log marginal likelihood of N examples, per example (Rasmussen and
+// Williams 2006, 5.8 and 5.9). With v_i the sum of squares of the targets at site i about their
+// mean,
+//
+//	N E = 1/2 y'alpha + 1/2 log|K + S| + M/2 log 2pi
+//	      + sum_i ((n_i-1)/2 log(2pi noise) + 1/2 log n_i + v_i/(2 noise)),
+//
+// and its derivative by K is (P - alpha alpha')/2.
+func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error) {
+	q, err := newPosterior(k, noise, site, y)
+	if err != nil {
+		return nil, err
+	}
+	examples, m := float64(len(y)), float64(k.N())
+	within := 0.0
+	for e, v := range y {
+		off := v - q.y[site.At(e)]
+		within += off * off
+	}
+	c := &Criterion{Kernel: q.p}
+	c.Value = (floats.Dot(q.y, q.alpha)+q.logDeterminant+m*math.Log(2*math.Pi))/2 +
+		(examples-m)/2*math.Log(2*math.Pi*noise) + within/(2*noise)
+	c.Noise = (examples-m)/2 - within/(2*noise)
+	for i, w := range q.weight {
+		c.Value += math.Log(w) / 2
+		row := q.p.Data[i*q.p.Stride : i*q.p.Stride+len(q.y)]
+		floats.AddScaled(row, -q.alpha[i], q.alpha)
+		floats.Scale(0.5/examples, row)
+		c.Noise += examples * row[i] * q.s[i]
+	}
+	c.Value /= examples
+	c.Noise /= examples
+	return c, nil
+}
+
+// LeaveOneOut is the mean square of the left-out residuals, exact from one fit (Sundararajan
+// and Keerthi 2001 have its derivatives). At a site of n examples, f_i = y_i - S_i alpha_i, each
+// has the leverage h_i = (1 - S_i P_ii)/n and the residual r = (y - f_i)/(1 - h_i). With a_i
+// and p_i the derivatives by alpha_i and P_ii, that by K is
+//
+//	-(P a alpha' + alpha (P a)')/2 - P diag(p) P.
+func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error) {
+	q, err := newPosterior(k, noise, site, y)
+	if err != nil {
+		return nil, err
+	}
+	n := k.N()
+	c := &Criterion{}
+	byFit, byLeverage := make([]float64, n), make([]float64, n)
+	for e, v := range y {
+		i := site.At(e)
+		left := 1 - (1-q.s[i]*q.own(i))/q.weight[i]
+		r := (v - q.y[i] + q.s[i]*q.alpha[i]) / left
+		c.Value += r * r / float64(len(y))
+		byFit[i] -= 2 * r / left / float64(len(y))
+		byLeverage[i] += 2 * r * r / left / float64(len(y))
+	}
+	byAlpha, pushed := make([]float64, n), make([]float64, n)
+	scaled := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)} // -diag(p) P
+	for i, s := range q.s {
+		byAlpha[i] = -s * byFit[i]
+		own := s / q.weight[i] * byLeverage[i]
+		floats.AddScaled(scaled.Data[i*n:(i+1)*n], own, q.p.Data[i*q.p.Stride:i*q.p.Stride+n])
+	}
+	q.mul(pushed, byAlpha)
+	c.Kernel = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	blas64.Gemm(gonum.NoTrans, gonum.NoTrans, 1, q.p, scaled, 0, c.Kernel)
+	for i, s := range q.s {
+		row := c.Kernel.Data[i*n : (i+1)*n]
+		floats.AddScaled(row, -pushed[i]/2, q.alpha)
+		floats.AddScaled(row, -q.alpha[i]/2, pushed)
+		direct := -q.alpha[i]*byFit[i] - q.own(i)/q.weight[i]*byLeverage[i]
+		c.Noise += s * (row[i] + direct)
+	}
+	return c, nil
+}

@@ -1,0 +1,340 @@
+package gp_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/gp"
+	"bootbench/internal/need"
+	"bootbench/linalg"
+)
+
+// rbf is exp(-|x-x'|^2) over m random points of the unit cube in 3 dimensions.
+func rbf(rng *rand.Rand, m int) *linalg.Sym {
+	x := make([][3]float64, m)
+	for i := range x {
+		x[i] = [3]float64{rng.Float64(), rng.Float64(), rng.Float64()}
+	}
+	k := linalg.NewSym(m)
+	for i := range m {
+		for j := i; j < m; j++ {
+			r2 := 0.0
+			for d := range 3 {
+				r2 += (x[i][d] - x[j][d]) * (x[i][d] - x[j][d])
+			}
+			k.Set(i, j, math.Exp(-r2))
+		}
+	}
+	return k
+}
+
+// rows is a training set row by row.
+type rows struct {
+	site   []int
+	target []float64
+}
+
+// drawRows draws s rows over m sites, each with a target of its own, in random order.
+func drawRows(rng *rand.Rand, m, s int) rows {
+	var r rows
+	for range s {
+		r.site = append(r.site, rng.IntN(m))
+		r.target = append(r.target, rng.NormFloat64())
+	}
+	return r
+}
+
+// merged counts the rows of each of m sites and averages their targets.
+func (r rows) merged(m int) (count, target []float64) {
+	count, target = make([]float64, m), make([]float64, m)
+	for p, i := range r.site {
+		count[i]++
+		target[i] += r.target[p]
+	}
+	for i, k := range count {
+		if k > 0 {
+			target[i] /= k
+		}
+	}
+	return count, target
+}
+
+// oracle is the posterior mean at all sites given every row, by elimination
+// with partial pivoting on the S x S system.
+func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
+	s := len(r.site)
+	a := make([][]float64, s)
+	for p := range a {
+		a[p] = make([]float64, s+1)
+		for q := range s {
+			a[p][q] = k.At(r.site[p], r.site[q])
+		}
+		a[p][p] += noise
+		a[p][s] = r.target[p]
+	}
+	for c := range s {
+		best := c
+		for p := c; p < s; p++ {
+			if math.Abs(a[p][c]) > math.Abs(a[best][c]) {
+				best = p
+			}
+		}
+		a[c], a[best] = a[best], a[c]
+		for p := range s {
+			if p == c {
+				continue
+			}
+			w := a[p][c] / a[c][c]
+			for q := c; q <= s; q++ {
+				a[p][q] -= w * a[c][q]
+			}
+		}
+	}
+	f := make([]float64, k.N())
+	for i := range f {
+		for p := range s {
+			f[i] += k.At(i, r.site[p]) * a[p][s] / a[p][p]
+		}
+	}
+	return f
+}
+
+func fit(t testing.TB, tr *gp.Trainer, count, target []float64) []float64 {
+	t.Helper()
+	if err := tr.Fit(count, target); err != nil {
+		t.Fatal(err)
+	}
+	f := make([]float64, tr.Sites())
+	if err := tr.Predict(f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *gp.Trainer {
+	t.Helper()
+	tr := need.One(gp.NewTrainer(k, noise))(t)
+	return tr
+}
+
+func farthest(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = math.Max(worst, math.Abs(a[i]-b[i]))
+		if math.IsNaN(a[i] - b[i]) {
+			return math.Inf(1)
+		}
+	}
+	return worst
+}
+
+// The condition number is at most (S + noise)/noise, below 1e4 here, and the
+// targets are of order 1: rounding stays below 1e4 * S * 1e-16 = 1e-10.
+const tolerance = 1e-10
+
+// The merged fit, the naive fit and elimination on every row are three ways to
+// one answer, also when a Trainer has fitted other sets before.
+func TestFitMatchesEliminationOnAllRows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		m := rapid.IntRange(1, 40).Draw(rt, "sites")
+		noise := rapid.Float64Range(0.02, 2).Draw(rt, "noise")
+		k := rbf(rng, m)
+		tr := newTrainer(t, k, noise)
+		naive := need.One(gp.NewNaive(k, noise))(rt)
+		for range 3 {
+			r := drawRows(rng, m, rapid.IntRange(0, 80).Draw(rt, "rows"))
+			want := oracle(k, noise, r)
+			count, target := r.merged(m)
+			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
+				rt.Fatalf("merged fit is off by %g", d)
+			}
+			if err := naive.Fit(r.site, r.target); err != nil {
+				rt.Fatal(err)
+			}
+			f := make([]float64, m)
+			if err := naive.Predict(f); err != nil {
+				rt.Fatal(err)
+			}
+			if d := farthest(f, want); d > tolerance {
+				rt.Fatalf("naive fit is off by %g", d)
+			}
+		}
+	})
+}
+
+func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
+	const noise = 0.3
+	for _, m := range []int{0, 1, 2, 63, 64, 65, 130} {
+		rng := rand.New(rand.NewPCG(11, uint64(m)))
+		k := rbf(rng, m)
+		before := linalg.NewSym(m)
+		count, target := make([]float64, m), make([]float64, m)
+		for i := range m {
+			copy(before.Row(i), k.Row(i))
+			count[i] = float64(1 + rng.IntN(3))
+			target[i] = rng.NormFloat64()
+		}
+		full := need.One(gp.FitFull(k, noise, count, target))(t)
+		for i := range m {
+			if farthest(before.Row(i), k.Row(i)) != 0 {
+				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
+			}
+		}
+		tr := newTrainer(t, k, noise)
+		want := fit(t, tr, count, target)
+		if d := farthest(full, want); d > tolerance {
+			t.Errorf("m=%d: full fit is off by %g", m, d)
+		}
+		engine, err := gp.FitByEngine(k, noise, count, target)
+		if m == 0 {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := farthest(engine, want); d > tolerance {
+			t.Errorf("m=%d: the fit by the engine is off by %g", m, d)
+		}
+	}
+}
+
+// Sites 1 and 4 are one input held apart: without noise the system is singular,
+// the error names the second of them, and the suggested jitter repairs it.
+func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
+	const m = 6
+	k := rbf(rand.New(rand.NewPCG(5, 5)), m)
+	for j := range m {
+		k.Set(4, j, k.At(1, j))
+	}
+	k.Set(4, 4, 1)
+	count, target := []float64{1, 1, 0, 2, 1, 1}, []float64{1, -1, 0, 2, 1, 0}
+	check := func(t *testing.T, fit func() error) {
+		var pivot *gp.PivotError
+		if err := fit(); !errors.As(err, &pivot) {
+			t.Fatalf("error is %v, not a PivotError", err)
+		}
+		if pivot.Site != 4 || math.Abs(pivot.Pivot) > 1e-13 {
+			t.Errorf("pivot %v at site %d, want rounding at site 4", pivot.Pivot, pivot.Site)
+		}
+		if !(pivot.Jitter > 0 && pivot.Jitter < 1e-10) {
+			t.Errorf("jitter %v is not a repair of rounding", pivot.Jitter)
+		}
+		k.AddDiag(pivot.Jitter)
+		defer k.AddDiag(-pivot.Jitter)
+		if err := fit(); err != nil {
+			t.Errorf("with the suggested jitter: %v", err)
+		}
+	}
+	t.Run("trainer", func(t *testing.T) {
+		tr := newTrainer(t, k, 0)
+		check(t, func() error { return tr.Fit(count, target) })
+		if err := tr.Fit(count, []float64{1, -1, 0, 2, 1, math.NaN()}); err == nil {
+			t.Error("a NaN target was accepted")
+		}
+	})
+	t.Run("full", func(t *testing.T) {
+		count[2] = 1
+		check(t, func() error { _, err := gp.FitFull(k, 0, count, target); return err })
+	})
+}
+
+func TestIndefiniteKernelIsRefused(t *testing.T) {
+	k := linalg.NewSym(3)
+	for i := range 3 {
+		k.Set(i, i, 1)
+	}
+	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
+	tr := newTrainer(t, k, 0.5)
+	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
+	var pivot *gp.PivotError
+	if err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3)); !errors.As(err, &pivot) {
+		t.Fatalf("error is %v", err)
+	}
+	if pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
+		t.Errorf("pivot %v at site %d, want -4.5 at site 2", pivot.Pivot, pivot.Site)
+	}
+	f := []float64{1, 1, 1}
+	if err := tr.Predict(f); err != nil || farthest(f, make([]float64, 3)) != 0 {
+		t.Errorf("after an error the trainer predicts %v, %v; want the prior mean", f, err)
+	}
+}
+
+func TestNonFiniteKernelIsRefused(t *testing.T) {
+	k := rbf(rand.New(rand.NewPCG(5, 5)), 4)
+	k.Set(1, 3, math.NaN())
+	ones, zeros := []float64{1, 1, 1, 1}, make([]float64, 4)
+	if err := newTrainer(t, k, 1).Fit(ones, zeros); err == nil {
+		t.Error("trainer accepted a NaN in the kernel matrix")
+	}
+	if _, err := gp.FitFull(k, 1, ones, zeros); err == nil {
+		t.Error("full fit accepted a NaN in the kernel matrix")
+	}
+}
+
+func TestBadInputIsRefused(t *testing.T) {
+	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
+	tr := newTrainer(t, k, 1)
+	naive := need.One(gp.NewNaive(k, 1))(t)
+	full := func(noise float64, count, target []float64) error {
+		_, err := gp.FitFull(k, noise, count, target)
+		return err
+	}
+	zeros := make([]float64, 3)
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{func() error { _, err := gp.NewTrainer(k, -1); return err }(), "noise"},
+		{func() error { _, err := gp.NewNaive(k, math.NaN()); return err }(), "noise"},
+		{tr.Fit([]float64{1, 1}, zeros), "3 sites"},
+		{tr.Fit([]float64{1, -2, 1}, zeros), "site 2 has weight -2"},
+		{tr.Predict(zeros[:2]), "3 sites"},
+		{full(math.Inf(1), []float64{1, 1, 1}, zeros), "noise"},
+		{full(1, []float64{1, 0, 1}, zeros), "site 2 has weight 0"},
+		{full(1, []float64{1, 0, 1}, zeros[:1]), "3 sites"},
+		{naive.Fit([]int{0}, zeros), "do not match"},
+		{naive.Fit([]int{0, 3, 1}, zeros), "site 4 of 3"},
+		{naive.Predict(zeros[:2]), "3 sites"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
+			t.Errorf("error %v does not say %q", c.err, c.says)
+		}
+	}
+}
+
+// TestWeights: a site of weight 2.5 at noise s2 is one of 5 rows at noise 2 s2, and a weight that is no
+// number is refused.
+func TestWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	const m = 15
+	k := rbf(rng, m)
+	weight, count, target := make([]float64, m), make([]float64, m), make([]float64, m)
+	for i := range count {
+		count[i], target[i] = float64(rng.IntN(6)), rng.NormFloat64()
+		weight[i] = count[i] / 2
+	}
+	want := fit(t, newTrainer(t, k, 0.2), count, target)
+	tr, got := newTrainer(t, k, 0.1), make([]float64, m)
+	if err := tr.Fit(weight, target); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Predict(got); err != nil {
+		t.Fatal(err)
+	}
+	if off := farthest(got, want); !(off < 1e-12) {
+		t.Errorf("off by %g", off)
+	}
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
+		weight[3] = bad
+		if err := tr.Fit(weight, target); err == nil || !strings.Contains(err.Error(), "site 4") {
+			t.Errorf("weight %v: %v", bad, err)
+		}
+	}
+}

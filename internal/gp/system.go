@@ -1,0 +1,153 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"bootbench/blas"
+	"bootbench/internal/train"
+	"bootbench/linalg"
+
+	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
+)
+
+// PivotError reports a training matrix K_aa + diag(s2/k_a) that is not
+// positive definite to working precision.
+type PivotError struct {
+	// Site is the site (from 0) at which the Cholesky factorisation stopped.
+	Site int
+	// Pivot is what was left of its diagonal element: zero, negative or NaN.
+	Pivot float64
+	// Jitter is a value that, added to the diagonal of K, repairs a matrix that
+	// is positive semidefinite but for rounding. It is NaN where Pivot is NaN.
+	Jitter float64
+}
+
+func (e *PivotError) Error() string {
+	if math.IsNaN(e.Jitter) {
+		return fmt.Sprintf("the kernel matrix is not finite at or before site %d", e.Site+1)
+	}
+	return fmt.Sprintf("the training matrix is not positive definite: pivot %.3g at site %d; "+
+		"a larger noise, or a jitter of about %.0e on the kernel's diagonal, would repair rounding",
+		e.Pivot, e.Site+1, e.Jitter)
+}
+
+// system is the linear system (K_aa + diag(ridge)) x = b of one training set.
+// The zero uplo means the upper triangle, in an array of the system's own that it
+// keeps from one training set to the next.
+type system struct {
+	kernel *linalg.Sym
+	uplo   gonum.Uplo // triangle of a
+	n      int        // order
+	stride int
+	a      []float64 // n x n, row-major: the matrix without the ridge, then its Cholesky factor
+}
+
+// gather fills the upper triangle with K between the listed sites, ascending,
+// repeated entries allowed. most bounds their number in later calls: some headroom
+// is kept because it varies from one resample to the next.
+func (s *system) gather(site []int, most int) {
+	n := len(site)
+	s.uplo, s.n, s.stride = gonum.Upper, n, paddedStride(n)
+	roomy := train.Room(n, most)
+	train.ResizeMatrix(&s.a, n*s.stride, roomy*paddedStride(roomy))
+	train.GatherUpper(s.a, s.stride, s.kernel, site)
+}
+
+// paddedStride is n rounded up to an odd number of cache lines.
+func paddedStride(n int) int {
+	return 8 * ((n+7)/8 | 1)
+}
+
+// solve adds the ridge, factorises in place, and overwrites b with the solution.
+// site names the site of each row in errors.
+func (s *system) solve(b []float64, site []int, ridge []float64) error {
+	if err := s.factorise(site, ridge); err != nil {
+		return err
+	}
+	s.substitute(b)
+	return checkSolution(b, site)
+}
+
+// solveWithBias is solve for the system with a bias, (K_aa + diag(ridge)) x + bias = b and
+// sum x = 0: with S the matrix, x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1.
+func (s *system) solveWithBias(b []float64, site []int, ridge []float64) (bias float64, err error) {
+	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
+		return 0, err
+	}
+	ones := slices.Repeat([]float64{1}, s.n)
+	s.substitute(ones)
+	s.substitute(b)
+	bias = floats.Sum(b) / floats.Sum(ones)
+	floats.AddScaled(b, -bias, ones)
+	return bias, checkSolution(b, site)
+}
+
+// factorise adds the ridge and overwrites the matrix with its Cholesky factor.
+func (s *system) factorise(site []int, ridge []float64) error {
+	if s.n == 0 {
+		return nil
+	}
+	for p, v := range ridge[:s.n] {
+		s.a[p*s.stride+p] += v
+	}
+	bound := blas.Bound()
+	if minor := bound.Potrf(s.uplo, s.n, s.a, s.stride); minor != 0 {
+		return s.pivotError(minor-1, site, ridge)
+	}
+	return nil
+}
+
+// substitute overwrites b with the solution of the system that is factorised.
+func (s *system) substitute(b []float64) {
+	if s.n == 0 {
+		return
+	}
+	bound := blas.Bound()
+	forward, backward := gonum.NoTrans, gonum.Trans
+	if s.uplo == gonum.Upper {
+		forward, backward = backward, forward
+	}
+	bound.Dtrsv(s.uplo, forward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
+	bound.Dtrsv(s.uplo, backward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
+}
+
+// pivotError describes a factorisation that stopped at row p: rows (columns) 0 to
+// p-1 of the factor are final, so the pivot can be formed again.
+func (s *system) pivotError(p int, site []int, ridge []float64) error {
+	diagonal := func(q int) float64 { return s.kernel.At(site[q], site[q]) + ridge[q] }
+	pivot, largest := diagonal(p), 0.0
+	for q := range p {
+		l := s.a[q*s.stride+p]
+		if s.uplo == gonum.Lower {
+			l = s.a[p*s.stride+q]
+		}
+		pivot -= l * l
+	}
+	for q := range s.n {
+		largest = max(largest, diagonal(q))
+	}
+	return newPivotError(site[p], pivot, largest, s.n)
+}
+
+// newPivotError suggests a jitter of ten times what rounding (n units in the
+// last place of the largest diagonal element) and the pivot itself ask for,
+// rounded up to a power of ten.
+func newPivotError(site int, pivot, largest float64, n int) *PivotError {
+	const ulp = 0x1p-52
+	need := 10 * (math.Abs(pivot) + float64(n)*ulp*largest)
+	return &PivotError{Site: site, Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
+}
+
+// checkSolution finds what a factorisation lets through: NaN in the matrix or
+// the targets, and overflow.
+func checkSolution(b []float64, index []int) error {
+	p := slices.IndexFunc(b, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if p < 0 {
+		return nil
+	}
+	return fmt.Errorf("the training at site %d gave %v: the kernel matrix or a target is not finite", index[p]+1,
+		b[p])
+}

@@ -1,0 +1,63 @@
+package loo
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+	"bootbench/internal/svm"
+	"bootbench/internal/train"
+	"bootbench/kernel"
+	"bootbench/linalg"
+)
+
+// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d,
+// every example a site of its own, as LIBSVM has it.
+func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64) {
+	t.Helper()
+	set := need.One(dataset.Open(name))(t)
+	z, _ := dataset.Standardize(set.X)
+	k := need.One(kernel.Spec{Gamma: width / float64(set.D())}.Gram(blas64.General(z)))(t)
+	return k, set.Y
+}
+
+func rows(t testing.TB, k *linalg.Sym) *svm.Rows {
+	t.Helper()
+	r := need.One(svm.NewRows(k))(t)
+	return r
+}
+
+func run(t testing.TB, p Problem, s Settings) *Result {
+	t.Helper()
+	r := need.One(Estimate(context.Background(), p, s))(t)
+	if r.Status != Complete {
+		t.Fatalf("%v: %v, unfinished %v", r.Method, r.Status, r.Unfinished)
+	}
+	return r
+}
+
+// retrained is y_i f_-i by training without example i from nothing, for every i.
+func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
+	t.Helper()
+	trainer := need.One(svm.NewTrainer(k))(t)
+	q := svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y)), Bias: p.Bias}
+	for i := range q.C {
+		q.C[i] = p.C
+	}
+	margin := make([]float64, len(p.Y))
+	for i, y := range p.Y {
+		q.C[i] = 0
+		r, err := trainer.Train(q, svm.Settings{Tolerance: 1e-9})
+		if err != nil || r.Status != train.Converged {
+			t.Fatal(err, r.Status)
+		}
+		margin[i], q.C[i] = y*r.F[p.Site.At(i)], p.C
+	}
+	return margin
+}
+
+var hard = math.Inf(1)

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/batch"
+	"bootbench/internal/train"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+// NewBatch prepares batch training around a solution of this model, which may be a rough
+// one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
+func (m *Model) NewBatch(s *solver.Solution, settings RetrainSettings) (*batch.Trainer, error) {
+	if _, ok := m.Loss.(loss.Proximal); !ok {
+		return nil, inputError(fmt.Errorf(
+			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
+				"trained one resample at a time", m.Loss.Name()))
+	}
+	engine, err := s.Engine()
+	if err != nil {
+		return nil, err
+	}
+	return m.newBatch(s, engine, settings, linalg.Responses(engine, settings.Cross))
+}
+
+// newBatch is NewBatch with the responses of the new inputs.
+func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, settings RetrainSettings,
+	responses blas64.General) (*batch.Trainer, error) {
+	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
+	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), N: m.Set.N(), Site: m.Site}
+	if m.Gram != nil && !m.Bias {
+		theory.Kernel = m.Gram
+	}
+	return batch.New(theory, problem, responses, m.exactTrainer(settings.Cross), settings.Batch)
+}
+
+// exactTrainer makes trainers for the fits that batches leave over. What they need, the
+// whole kernel matrix, is made when the first is asked for.
+func (m *Model) exactTrainer(cross blas64.General) func() (train.Trainer, error) {
+	if m.Spread != nil {
+		return func() (train.Trainer, error) { return nil, errLeftOver }
+	}
+	makers := sync.OnceValues(func() (func() (train.Trainer, error), error) {
+		return m.trainers(cross)
+	})
+	return func() (train.Trainer, error) {
+		make, err := makers()
+		if err != nil {
+			return nil, err
+		}
+		return make()
+	}
+}
+
+var errLeftOver = inputError(errors.New(
+	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank has: " +
+		"take --engine lowrank, or --refine none"))

@@ -1,0 +1,161 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/internal/retrain"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// TestBusy: while a solve is in progress, a second one, a full fit and what would read an
+// earlier solution's G are refused with ErrBusy, at once and without a trace in the first
+// one's answer; retraining goes on beside it.
+func TestBusy(t *testing.T) {
+	m := build(t, grid(t, 200))
+	law := resample.Poisson{Ratio: 1}
+	ctx := context.Background()
+	earlier := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
+	want := slices.Clone(earlier.Var)
+	trials := map[string]func() error{
+		"solve":      func() error { _, err := m.Solve(ctx, law, solver.Settings{}); return err },
+		"fit":        func() error { _, err := m.FullFit(); return err },
+		"covariance": func() error { return earlier.Covariance(make([]float64, m.Sites()), 0) },
+		"predict": func() error {
+			_, _,
+				err := earlier.Predict(make([]float64, earlier.InputDim()))
+			return err
+		},
+		"batch": func() error {
+			_, _, err := m.RetrainBatch(ctx, earlier, law,
+				model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+			return err
+		},
+		"refine": func() error {
+			_, err := m.Refine(ctx, earlier, law, model.RefineSettings{Resamples: 2})
+			return err
+		},
+	}
+	asked := false
+	s, err := m.Solve(ctx, law, solver.Settings{Progress: func(solver.Sweep) {
+		if asked {
+			return
+		}
+		asked = true
+		for name, try := range trials {
+			if err := try(); !errors.Is(err, linalg.ErrBusy) {
+				t.Errorf("%s beside a solve: %v", name, err)
+			}
+		}
+		if _, err := m.Retrain(ctx, law,
+			model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
+			t.Errorf("retraining beside a solve: %v", err)
+		}
+	}})
+	if err != nil || !asked || !slices.Equal(s.Var, want) {
+		t.Errorf("asked %v, error %v, variances %v, undisturbed %v", asked, err, s.Var[:3], want[:3])
+	}
+}
+
+// TestManyAtOnce: of solves, fits and predictions by many goroutines on one model every
+// one that is not refused has the answer of one that is alone.
+func TestManyAtOnce(t *testing.T) {
+	margin := model.Spec{Set: load(t, "synthetic:rings,n=60,d=3"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	lowrank := grid(t, 200)
+	lowrank.Set, lowrank.Storage, lowrank.RankTol = load(t, "synthetic:friedman1,n=80"), model.LowRank, 1e-6
+	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin, "low rank": lowrank} {
+		t.Run(name, func(t *testing.T) {
+			m := build(t, spec)
+			alone := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+			want, wantLeftOut := slices.Clone(alone.Var), leftOut(alone)
+			row := make([]float64, alone.InputDim())
+			var group sync.WaitGroup
+			for range 8 {
+				group.Add(1)
+				go func() {
+					defer group.Done()
+					for range 3 {
+						s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
+						switch {
+						case errors.Is(err, linalg.ErrBusy):
+							continue
+						case err != nil:
+							t.Error(err)
+						case !slices.Equal(s.Var, want) || leftOut(s) != wantLeftOut:
+							t.Errorf("variance %v, alone %v", s.Var[0], want[0])
+						default:
+							_, _, err := s.Predict(slices.Clone(row))
+							if err != nil && !errors.Is(err, linalg.ErrBusy) && !errors.Is(err, solver.ErrOverwritten) {
+								t.Error(err)
+							}
+						}
+						if _, err := m.FullFit(); err != nil && !errors.Is(err, linalg.ErrBusy) {
+							t.Error(err)
+						}
+					}
+				}()
+			}
+			group.Wait()
+		})
+	}
+}
+
+func leftOut(s *solver.Solution) float64 {
+	mean, _ := s.LeftOut(loss.SquareTest{})
+	return mean
+}
+
+// faulty is a loss whose sites panic once they have been asked some times.
+type faulty struct{ loss.Hinge }
+
+type faultySite struct{ loss.Site }
+
+func (l faulty) Site(y []float64, law resample.CountDistribution) (loss.Site, error) {
+	site, err := l.Hinge.Site(y, law)
+	return faultySite{site}, err
+}
+
+func (faultySite) Moments(loss.Cavity) loss.Moments { panic("a fault of the loss") }
+
+func (faulty) Prox(c, h float64, y, k []float64) (f, slope float64) { panic("a fault of the loss") }
+
+// TestFaultOfLoss: a panic of a user's loss, on whatever goroutine, is one on the goroutine
+// that asked, where it can be recovered, and the model can be used again.
+func TestFaultOfLoss(t *testing.T) {
+	spec := model.Spec{Set: load(t, "synthetic:rings,n=700,d=3"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	m := build(t, spec)
+	m.Loss = faulty{loss.Hinge{C: 1}}
+	ctx, law := context.Background(), resample.Poisson{Ratio: 1}
+	for name, call := range map[string]func(){
+		"solve": func() { m.Solve(ctx, law, solver.Settings{}) },
+		"retrain": func() {
+			m.Retrain(ctx, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 8, Workers: 2}})
+		},
+	} {
+		func() {
+			defer func() {
+				p := recover()
+				if fault, ok := p.(*linalg.Fault); p == nil || ok && fault.Error() != "a fault of the loss" {
+					t.Errorf("%s: recovered %v", name, p)
+				}
+			}()
+			call()
+		}()
+	}
+	m.Loss = spec.Loss
+	if s := solve(t, m); s.Status != solver.Converged || math.IsNaN(s.Var[0]) {
+		t.Errorf("after a fault: %v", s.Status)
+	}
+}

@@ -1,0 +1,40 @@
+package model
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/dataset"
+	"bootbench/solver"
+)
+
+// Covariances are those over resamples of the predictions at the sites (M03-41), or, with
+// new inputs, at these: R diag(u) R' with the rows R of responses (M03-48).
+func (m *Model) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
+	if in == nil {
+		n := m.Sites()
+		c := rowsOf(make([]float64, n*n), n)
+		for site := range n {
+			if err := s.Covariance(c.Data[site*n:(site+1)*n], site); err != nil {
+				return c, err
+			}
+		}
+		return c, nil
+	}
+	engine, release, err := s.Hold()
+	if err != nil {
+		return blas64.General{}, err
+	}
+	defer release()
+	plain, weighted := rowsOf(make([]float64, in.M()*m.Sites()), m.Sites()),
+		rowsOf(make([]float64, in.M()*m.Sites()), m.Sites())
+	err = m.eachResponse(s, engine, in, func(p int, _, g []float64) {
+		copy(plain.Data[p*plain.Stride:], g)
+		for site, u := range s.SiteVariance {
+			weighted.Data[p*weighted.Stride+site] = g[site] * u
+		}
+	})
+	c := rowsOf(make([]float64, in.M()*in.M()), in.M())
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, weighted, plain, 0, c)
+	return c, err
+}

@@ -1,0 +1,200 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/dataset"
+	"bootbench/kernel"
+)
+
+// batchBytes bounds the kernel rows that are in memory at a time.
+const batchBytes = 16 << 20
+
+// Cross is CrossInputs for a dense matrix of new inputs.
+func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error) error {
+	return m.CrossInputs(&dataset.Inputs{X: matrixOf(x)}, f)
+}
+
+// CrossInputs calls f with the rows that describe new inputs to Solution.Predict, batch
+// after batch: rows is P x Width row-major and starts at new input number first.
+// They are the kernel with every site, or, from a low-rank matrix, coordinates in
+// the basis of its factor. f may overwrite rows. New inputs are in the units of
+// the data set; they get no jitter. Inputs that do not fit are an error that wraps
+// ErrInput; f's error ends the walk and is returned as it is.
+func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64) error) error {
+	return m.described().walk(in, func(first int, rows []float64) error {
+		if m.Factor != nil {
+			m.Factor.Coordinates(rows)
+		}
+		return f(first, rows)
+	})
+}
+
+// described is the kernel with the sites that describe a new input: all of them, or the
+// pivots of a factor.
+func (m *Model) described() *inputKernel {
+	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, sparse: m.Set.Sparse != nil,
+		chosen: m.First, examples: m.Set.N()}
+	if m.Factor == nil {
+		return k
+	}
+	pivots := m.Factor.Pivots()
+	k.chosen = make([]int, len(pivots))
+	for j, pivot := range pivots {
+		k.chosen[j] = m.First[pivot]
+	}
+	if k.inputs != nil {
+		k.inputs = m.inputs.Subset(pivots)
+	}
+	return k
+}
+
+// inputKernel is the kernel between new inputs, in units of the data set, and chosen training
+// inputs. Without these it is precomputed, and new inputs hold it for all examples.
+type inputKernel struct {
+	spec      kernel.Spec
+	transform *dataset.Standardizer // nil without standardising
+	inputs    *kernel.Inputs
+	sparse    bool  // they are
+	chosen    []int // by number among the examples
+	examples  int
+}
+
+// walk calls f with the kernel rows of new inputs, batch after batch.
+func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64) error) error {
+	if err := k.check(in); err != nil {
+		return inputError(fmt.Errorf("new inputs: %w", err))
+	}
+	return batches(in.M(), max(1, len(k.chosen)), func(first, count int, rows []float64) error {
+		if in.Sparse != nil {
+			return k.inputs.CrossSparse(sparseRows(kernel.CSR(*in.Sparse), first, count), k.matrix(count, rows))
+		}
+		return k.rows(blas64.General{Rows: count, Cols: in.X.Cols, Stride: in.X.Stride,
+			Data: in.X.Data[first*in.X.Stride:]}, rows)
+	}, f)
+}
+
+// check refuses new inputs that are no matrix, or sparse where the training inputs are not.
+func (k *inputKernel) check(in *dataset.Inputs) error {
+	if in.Sparse == nil {
+		return checkShape(in.X)
+	}
+	if !k.sparse {
+		return errors.New("they are sparse, the data set is not")
+	}
+	return kernel.CSR(*in.Sparse).Check()
+}
+
+// rows writes the kernel rows of new inputs into dst.
+func (k *inputKernel) rows(x blas64.General, dst []float64) error {
+	to := k.matrix(x.Rows, dst)
+	switch {
+	case k.inputs == nil:
+		return k.take(x, to)
+	case k.sparse:
+		return k.inputs.CrossSparse(kernel.CSR(*dataset.NewCSR(matrixOf(x))), to)
+	}
+	if k.transform != nil {
+		z, err := k.transform.Apply(matrixOf(x))
+		if err != nil {
+			return err
+		}
+		x = blas64.General(z)
+	}
+	return k.inputs.Cross(x, to)
+}
+
+// matrix is rows of kernel values as a matrix.
+func (k *inputKernel) matrix(count int, rows []float64) blas64.General {
+	width := len(k.chosen)
+	return blas64.General{Rows: count, Cols: width, Stride: max(1, width), Data: rows}
+}
+
+// take reads the features of new inputs as their kernel with every example.
+func (k *inputKernel) take(x, dst blas64.General) error {
+	if x.Cols != k.examples {
+		return fmt.Errorf("%d kernel values for %d examples", x.Cols, k.examples)
+	}
+	amplitude := k.spec.Amplitude
+	if amplitude == 0 {
+		amplitude = 1
+	}
+	for r := range x.Rows {
+		for j, example := range k.chosen {
+			v := amplitude*x.Data[r*x.Stride+example] + k.spec.Constant
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("kernel of new row %d and example %d is %v", r+1, example+1, v)
+			}
+			dst.Data[r*dst.Stride+j] = v
+		}
+	}
+	return nil
+}
+
+// inputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
+func inputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
+
+// batches hands f the rows of count new inputs, width numbers each, batch after
+// batch, which fill computes from new input number first on.
+func batches(count, width int, fill func(first, count int, rows []float64) error,
+	f func(first int, rows []float64) error) error {
+	batch := inputsAtATime(count, width)
+	rows := make([]float64, batch*width)
+	for first := 0; first < count; first += batch {
+		part := min(batch, count-first)
+		used := rows[:part*width]
+		if err := fill(first, part, used); err != nil {
+			return inputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
+		}
+		if err := f(first, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sparseRows are count rows of x from row first on, a view but for the starts.
+func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
+	from, end := x.Start[first], x.Start[first+count]
+	part := kernel.CSR{Rows: count, Cols: x.Cols, Start: make([]int, count+1), Index: x.Index[from:end],
+		Value: x.Value[from:end]}
+	for i := range part.Start {
+		part.Start[i] = x.Start[first+i] - from
+	}
+	return part
+}
+
+// CrossAll is CrossAllInputs for a dense matrix of new inputs.
+func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
+	return m.CrossAllInputs(&dataset.Inputs{X: matrixOf(x)})
+}
+
+// CrossAllInputs is the whole P x M matrix of the kernel between new inputs and sites,
+// for retraining, after a check that it fits.
+func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
+	if err := m.described().check(in); err != nil {
+		return blas64.General{}, inputError(fmt.Errorf("new inputs: %w", err))
+	}
+	count := in.M()
+	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
+	need := 8 * int64(count) * int64(m.Sites())
+	if err := m.forecast().checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
+		m.Sites())); err != nil {
+		return all, err
+	}
+	all.Data = make([]float64, count*m.Sites())
+	err := m.CrossInputs(in, func(first int, rows []float64) error {
+		part := all.Data[first*m.Sites():]
+		if m.Factor != nil {
+			m.Factor.Vectors(part, rows)
+		} else {
+			copy(part, rows)
+		}
+		return nil
+	})
+	return all, err
+}

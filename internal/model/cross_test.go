@@ -1,0 +1,133 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/model"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// TestCross: the kernel between new inputs and sites, pair by pair, with the map
+// of the training inputs and without jitter, also at a training input.
+func TestCross(t *testing.T) {
+	for _, jitter := range []float64{0, 0.3} {
+		t.Run(fmt.Sprintf("jitter=%v", jitter), func(t *testing.T) {
+			spec := grid(t, 60)
+			spec.Kernel.Jitter, spec.Standardize = jitter, true
+			m := build(t, spec)
+			fresh := [][]float64{{0.5, 3.5}, {9, -9}, slices.Clone(spec.Set.X.Row(4))}
+			own, others := zScores(spec.Set.X, fresh...)
+			cross, err := m.CrossAll(matrix(fresh))
+			if err != nil || cross.Rows != 3 || cross.Cols != m.Sites() || len(cross.Data) != 3*m.Sites() {
+				t.Fatalf("%d x %d, %v", cross.Rows, cross.Cols, err)
+			}
+			for r := range fresh {
+				for s, first := range m.First {
+					near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), cross.Data[r*cross.Stride+s],
+						rbf(spec.Kernel, others[r], own[first]), 1e-12)
+				}
+			}
+		})
+	}
+}
+
+// TestBatches: many new inputs, here with gaps between their rows, come batch
+// after batch of bounded size. What a callback writes into its rows harms no
+// later batch.
+func TestBatches(t *testing.T) {
+	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=600,d=5"), Kernel: kernel.Spec{Gamma: 0.1,
+		Amplitude: 1}, Loss: loss.Square{Noise: 1}}
+	m := build(t, spec)
+	const most = 16 << 20
+	count := 2*(most/(8*600)) + 1 // the last batch holds one input
+	x := blas64.General{Rows: count, Cols: 5, Stride: 7, Data: make([]float64, 7*count-2)}
+	rng := rand.New(rand.NewPCG(19, 1))
+	for i := range x.Data {
+		x.Data[i] = rng.Float64()
+	}
+	var starts []int
+	next := 0
+	err := m.Cross(x, func(first int, rows []float64) error {
+		if first != next || len(rows)%600 != 0 || len(rows) > most/8 {
+			t.Fatalf("batch from %d on with %d numbers, after %d inputs", first, len(rows), next)
+		}
+		starts = append(starts, first)
+		next += len(rows) / 600
+		for r := first; r < next; r += 17 {
+			for s := 0; s < 600; s += 23 {
+				want := rbf(spec.Kernel, x.Data[7*r:7*r+5], spec.Set.X.Row(s))
+				near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), rows[(r-first)*600+s], want, 1e-12)
+			}
+		}
+		for k := range rows {
+			rows[k] = math.NaN()
+		}
+		return nil
+	})
+	if err != nil || next != count || len(starts) != 3 || starts[2] != count-1 {
+		t.Errorf("%d of %d inputs in batches from %v on: %v", next, count, starts, err)
+	}
+}
+
+// TestCrossRefusals: new inputs that do not fit wrap ErrInput and say where; the
+// callback's own error comes back as it is, and ends the walk.
+func TestCrossRefusals(t *testing.T) {
+	features, standardised, matrixModel := grid(t, 12), grid(t, 12), precomputed(grid(t, 12))
+	standardised.Standardize = true
+	large := matrix([][]float64{make([]float64, 12)})
+	large.Data[0] = math.Inf(1)
+	for _, c := range []struct {
+		name string
+		spec model.Spec
+		x    blas64.General
+		says string
+	}{
+		{"width", features, matrix([][]float64{{1, 2, 3}}), "3 features"},
+		{"width standardised", standardised, matrix([][]float64{{1, 2, 3}}), "3 features"},
+		{"not a number", features, matrix([][]float64{{1, 2}, {math.NaN(), 1}}), "row 2, feature 1 is NaN"},
+		{"not finite", standardised, matrix([][]float64{{1, 2}, {1, math.Inf(1)}}), "row 2, feature 2"},
+		{"short", features, blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 5)},
+			"5 numbers do not hold 3 x 2"},
+		{"negative", features, blas64.General{Rows: -1, Cols: 2, Stride: 2}, "do not hold -1 x 2"},
+		{"width of a matrix", matrixModel, matrix([][]float64{{1, 2}}), "2 kernel values for 12 examples"},
+		{"matrix not finite", matrixModel, large, "new row 1 and example 1 is +Inf"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := build(t, c.spec)
+			err := m.Cross(c.x, func(int, []float64) error { t.Error("the callback is called"); return nil })
+			if !errors.Is(err, model.ErrInput) || !contains(err, "new inputs") || !contains(err, c.says) {
+				t.Errorf("%v does not say %q", err, c.says)
+			}
+			if _, err := m.CrossAll(c.x); !errors.Is(err, model.ErrInput) {
+				t.Errorf("all at once: %v", err)
+			}
+		})
+	}
+	m := build(t, features)
+	own, calls := errors.New("enough"), 0
+	if err := m.Cross(matrix([][]float64{{1, 2}}),
+		func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+	if cross, err := m.CrossAll(blas64.General{Cols: 2, Stride: 2}); err != nil || cross.Rows != 0 {
+		t.Errorf("no new inputs: %v", err)
+	}
+	m.MaxBytes = linalg.SymBytes(m.Sites()) + 8*5*int64(m.Sites()) - 1
+	five := matrix(slices.Repeat([][]float64{{1, 2}}, 5))
+	if _, err := m.CrossAll(five); !errors.Is(err, linalg.ErrMemory) || errors.Is(err, model.ErrInput) {
+		t.Errorf("one byte short: %v", err)
+	}
+	m.MaxBytes++
+	if _, err := m.CrossAll(five); err != nil {
+		t.Error(err)
+	}
+}

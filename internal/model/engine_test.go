@@ -1,0 +1,400 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/internal/retrain"
+	"bootbench/internal/train"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// smooth is regression with a broad kernel, whose rank is low, on n inputs of
+// which some repeat.
+func smooth(t testing.TB, n int) model.Spec {
+	t.Helper()
+	set := load(t, "synthetic:waves,n=400,d=2").Head(n)
+	for i := 5; i < n; i += 11 {
+		copy(set.X.Row(i), set.X.Row(i-3))
+	}
+	return model.Spec{
+		Set: set, Standardize: true, Loss: loss.Square{Noise: 0.05},
+		Kernel: kernel.Spec{Gamma: 0.4, Amplitude: 2, Constant: 3},
+	}
+}
+
+func solve(t testing.TB, m *model.Model) *solver.Solution {
+	t.Helper()
+	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9}))(t)
+	if s.Status != solver.Converged {
+		t.Fatalf("%v, residual %g", s.Status, s.Residual)
+	}
+	return s
+}
+
+// nearAll fails unless the elements agree to tol of the largest.
+func nearAll(t testing.TB, what string, a, b []float64, tol float64) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range b {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	if len(a) != len(b) {
+		t.Fatalf("%s: %d elements, want %d", what, len(a), len(b))
+	}
+	for i := range b {
+		if !(math.Abs(a[i]-b[i]) <= tol*largest) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, a[i], b[i])
+		}
+	}
+}
+
+// predictions are mean and variance at new inputs, as a user asks for them.
+func predictions(t testing.TB, m *model.Model, s *solver.Solution, x blas64.General) (mean,
+	variance []float64) {
+	t.Helper()
+	err := m.Cross(x, func(_ int, rows []float64) error {
+		a, b, err := s.Predict(rows)
+		mean, variance = append(mean, a...), append(variance, b...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mean, variance
+}
+
+// TestLowRankReadOuts: at a coarse tolerance every read-out is that of the exact
+// engine on the approximate matrix, multiplied out: the engine adds no error to
+// the approximation. With and without a jitter, which the residual must carry
+// and new inputs must not see.
+func TestLowRankReadOuts(t *testing.T) {
+	for _, jitter := range []float64{0, 0.02} {
+		spec := smooth(t, 200)
+		spec.Kernel.Jitter = jitter
+		spec.Storage, spec.RankTol = model.LowRank, 1e-2
+		m := build(t, spec)
+		a, ok := m.Approximation()
+		if !ok || m.Gram != nil || a.Rank > 40 || !(a.Residual <= 1e-2) || a.Automatic || m.Warnings() != nil {
+			t.Fatalf("%+v, %v", a, m.Warnings())
+		}
+		for i := range m.Sites() {
+			near(t, "diagonal", m.Matrix().At(i, i), 5+jitter, 1e-12)
+		}
+		s := solve(t, m)
+		whole := need.One(m.Dense())(t)
+		want, err := solver.Solve(context.Background(), solver.Problem{
+			Gram: m.Factor.Dense(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: resample.Poisson{Ratio: 1},
+		}, solver.Settings{Tolerance: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nearAll(t, "mean", s.Mean, want.Mean, 1e-7)
+		nearAll(t, "variance", s.Var, want.Var, 1e-7)
+		_, errors := s.LeftOut(loss.SquareTest{})
+		_, wantErrors := want.LeftOut(loss.SquareTest{})
+		nearAll(t, "left-out error", errors, wantErrors, 1e-7)
+		row, wantRow := make([]float64, m.Sites()), make([]float64, m.Sites())
+		s.Covariance(row, 7)
+		want.Covariance(wantRow, 7)
+		nearAll(t, "covariance", row, wantRow, 1e-7)
+		near(t, "law", s.Distribution(3).Mean(), want.Distribution(3).Mean(), 1e-7)
+
+		fresh := blas64.General(load(t, "synthetic:waves,n=30,d=2,seed=5").X)
+		mean, variance := predictions(t, m, s, fresh)
+		cross := need.One(m.CrossAll(fresh))(t)
+		wantMean, wantVariance := need.Two(want.Predict(slices.Clone(cross.Data)))(t)
+		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
+		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
+
+		fit := need.One(m.FullFit())(t)
+		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
+		train.Sites(m.Site).Merge(m.Set.Y, nil, count, target)
+		full := need.One(gp.FitFull(whole, 0.05, count, target))(t)
+		nearAll(t, "full fit", fit, full, 1e-9)
+	}
+}
+
+// TestLowRankAgainstRetraining: retraining on the same approximate matrix tells
+// the left-out error, to its standard error and the few percent that the theory
+// is off at so few examples; at new inputs the means agree to the noise of 200
+// resamples.
+func TestLowRankAgainstRetraining(t *testing.T) {
+	spec := smooth(t, 150)
+	spec.Storage, spec.RankTol = model.LowRank, 1e-3
+	m := build(t, spec)
+	s := solve(t, m)
+	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
+	cross := need.One(m.CrossAll(fresh))(t)
+	const resamples = 200
+	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
+		model.RetrainSettings{Settings: retrain.Settings{
+			Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}},
+		}, Cross: cross})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theory, _ := s.LeftOut(loss.SquareTest{})
+	if off := math.Abs(theory - r.LeftOut[0].Error); off > 4*r.LeftOut[0].SE+0.05*theory {
+		t.Errorf("left-out error %g, retraining %g +- %g", theory, r.LeftOut[0].Error, r.LeftOut[0].SE)
+	}
+	mean, variance := predictions(t, m, s, fresh)
+	for i := range mean {
+		site := m.Sites() + i
+		if off := math.Abs(mean[i] -
+			r.Mean[site]); off > 5*math.Sqrt(r.Var[site]/resamples)+0.1*math.Sqrt(variance[i]) {
+			t.Errorf("new input %d: mean %g, retraining %g, sd %g", i, mean[i], r.Mean[site], math.Sqrt(r.Var[site]))
+		}
+	}
+}
+
+// TestLowRankIsExactAtTightTolerance: classifiers of M04's sets and regression, to
+// the accuracy that the solver's tolerance of 1e-9 leaves.
+func TestLowRankIsExactAtTightTolerance(t *testing.T) {
+	cases := map[string]model.Spec{"waves": smooth(t, 200)}
+	for _, name := range []string{"sonar", "pima"} {
+		set := load(t, name)
+		if name == "pima" {
+			set = set.Head(200)
+		}
+		preset, _ := model.PresetFor(set)
+		for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}} {
+			cases[name+" "+l.Name()] = model.Spec{Set: set, Standardize: true, Loss: l, Kernel: preset.Kernel}
+		}
+	}
+	for name, spec := range cases {
+		var test loss.Test = loss.ZeroOne{}
+		if name == "waves" {
+			test = loss.SquareTest{}
+		}
+		exact := solve(t, build(t, spec))
+		spec.Storage, spec.RankTol = model.LowRank, 1e-10
+		m := build(t, spec)
+		s := solve(t, m)
+		got, _ := s.LeftOut(test)
+		want, _ := exact.LeftOut(test)
+		near(t, name+": left-out error", got, want, 1e-6)
+		nearAll(t, name+": mean", s.Mean, exact.Mean, 1e-5)
+		nearAll(t, name+": variance", s.Var, exact.Var, 1e-5)
+		if _, err := m.FullFit(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAuto: the choice, its reasons, and that it does not change small answers.
+func TestAuto(t *testing.T) {
+	auto := func(spec model.Spec) *model.Model {
+		spec.Storage = model.Auto
+		return build(t, spec)
+	}
+	few := smooth(t, 300)
+	if m := auto(few); m.Factor != nil {
+		t.Error("a small matrix is approximated")
+	}
+	broad := smooth(t, 400)
+	broad.Set, broad.Kernel.Gamma = load(t, "synthetic:waves,n=450,d=2"), 0.1
+	m := auto(broad)
+	a, ok := m.Approximation()
+	if !ok || !a.Automatic || a.Rank > 90 || !(a.Residual <= 3e-8*0.05/2) {
+		t.Fatalf("a broad kernel in two dimensions: %+v", a)
+	}
+	if w := m.Warnings(); len(w) != 1 || !strings.Contains(w[0], "lowrank engine was chosen") {
+		t.Errorf("warnings %q", w)
+	}
+	s, exact := solve(t, m), solve(t, build(t, broad))
+	nearAll(t, "variance", s.Var, exact.Var, 1e-5)
+	narrow := broad
+	narrow.Kernel.Gamma = 100
+	if m := auto(narrow); m.Factor != nil || m.Warnings() != nil {
+		t.Errorf("a narrow kernel: %q", m.Warnings())
+	}
+	narrow.MaxRank = 10
+	narrow.Kernel.Gamma = 0.1
+	if m := auto(narrow); m.Factor != nil {
+		t.Error("the largest rank is not respected")
+	}
+
+	// Memory for half of the matrix: low rank, to RankTol, at any size.
+	many := broad
+	many.Set = load(t, "synthetic:waves,n=1500,d=2")
+	many.MaxBytes = linalg.SymBytes(1500) / 2
+	_, err := model.Build(many)
+	if !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(),
+		"lowrank engine would fit, up to rank ") {
+		t.Errorf("exact in little memory: %v", err)
+	}
+	many.RankTol = 1e-2
+	m = auto(many)
+	if a, ok := m.Approximation(); !ok || !(a.Residual <= 1e-2) || a.Residual < 1e-4 || len(m.Warnings()) != 1 {
+		t.Errorf("%+v, warnings %q", a, m.Warnings())
+	}
+	many.Storage, many.Kernel.Gamma = model.Auto, 1e5
+	if _, err := model.Build(many); !errors.Is(err, linalg.ErrMemory) || !errors.Is(err, linalg.ErrRank) {
+		t.Errorf("neither engine fits: %v", err)
+	}
+}
+
+// TestAutoIsExact: what Auto leaves out of a broad kernel moves the left-out error
+// by less than 1e-6 of itself, means by less than 1e-3 of a standard deviation over
+// resamples, and variances by less than 2e-6 in the median and 1e-4 at any site, at
+// large and small noise and at small and large ratios.
+func TestAutoIsExact(t *testing.T) {
+	spec := smooth(t, 400)
+	spec.Set, spec.Standardize = load(t, "synthetic:waves,n=500,d=2"), true
+	spec.Kernel.Gamma = 0.3
+	for _, noise := range []float64{0.1, 1e-3} {
+		for _, ratio := range []float64{0.3, 3} {
+			spec.Loss = loss.Square{Noise: noise}
+			average := func(engine model.Storage) (*solver.Solution, *model.Model) {
+				spec := spec
+				spec.Storage = engine
+				m := build(t, spec)
+				s, err := m.Solve(context.Background(), resample.Poisson{Ratio: ratio}, solver.Settings{})
+				if err != nil || s.Status != solver.Converged {
+					t.Fatal(s, err)
+				}
+				return s, m
+			}
+			exact, _ := average(model.Exact)
+			s, m := average(model.Auto)
+			if _, ok := m.Approximation(); !ok {
+				t.Fatalf("noise %g: the kernel is not broad enough", noise)
+			}
+			got, _ := s.LeftOut(loss.SquareTest{})
+			want, _ := exact.LeftOut(loss.SquareTest{})
+			var off []float64
+			mean := 0.0
+			for i, v := range exact.Var {
+				off = append(off, math.Abs(s.Var[i]/v-1))
+				mean = math.Max(mean, math.Abs(s.Mean[i]-exact.Mean[i])/math.Sqrt(v))
+			}
+			slices.Sort(off)
+			if math.Abs(got/want-1) > 1e-6 || mean > 1e-3 || off[len(off)/2] > 2e-6 || off[len(off)-1] > 1e-4 {
+				t.Errorf("noise %g, ratio %g: error off by %.1e, means %.1e, variances %.1e, %.1e at most", noise, ratio,
+					got/want-1, mean, off[len(off)/2], off[len(off)-1])
+			}
+		}
+	}
+}
+
+// TestLowRankRefusals: before any work, or as soon as it is known.
+func TestLowRankRefusals(t *testing.T) {
+	spec := smooth(t, 200)
+	spec.Storage = model.LowRank
+	change := func(f func(*model.Spec)) error {
+		changed := spec
+		f(&changed)
+		_, err := model.Build(changed)
+		return err
+	}
+	for what, f := range map[string]func(*model.Spec){
+		"tolerance": func(s *model.Spec) { s.RankTol = 1 },
+		"NaN":       func(s *model.Spec) { s.RankTol = math.NaN() },
+		"most":      func(s *model.Spec) { s.MaxRank = -1 },
+		"rank":      func(s *model.Spec) { s.Rank = -1 },
+		"engine":    func(s *model.Spec) { s.Storage = 7 },
+		"too few":   func(s *model.Spec) { s.RankTol, s.MaxRank = 1e-6, 5 },
+	} {
+		if err := change(f); !errors.Is(err, model.ErrInput) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := change(func(s *model.Spec) { s.MaxRank, s.RankTol = 5, 1e-6 }); !errors.Is(err, linalg.ErrRank) {
+		t.Errorf("rank limit: %v", err)
+	}
+	if err := change(func(s *model.Spec) { s.MaxBytes, s.Rank = 1<<16, 100 }); !errors.Is(err,
+		linalg.ErrMemory) {
+		t.Errorf("a rank that does not fit: %v", err)
+	}
+	spec.Rank = 12
+	m := build(t, spec)
+	if a, _ := m.Approximation(); a.Rank != 12 {
+		t.Errorf("rank %d, 12 asked for", a.Rank)
+	}
+	m.MaxBytes = 1000
+	if _, err := m.NewTrainer(); err != nil {
+		t.Errorf("retraining on the factor, which needs no room for the whole matrix: %v", err)
+	}
+	if _, err := m.Dense(); !errors.Is(err, linalg.ErrMemory) {
+		t.Errorf("the whole matrix without room: %v", err)
+	}
+	for _, e := range []model.Storage{model.Exact, model.LowRank, model.Auto} {
+		if got, err := model.ParseStorage(e.String()); err != nil || got != e {
+			t.Errorf("%v reads as %v, %v", e, got, err)
+		}
+	}
+	if _, err := model.ParseStorage("none"); err == nil || model.Storage(9).String() != "Engine(9)" {
+		t.Error("an unknown engine has a name")
+	}
+}
+
+// TestSmallNoise: the default tolerance stays below the noise, so that an answer
+// at little noise is as good as one at much.
+func TestSmallNoise(t *testing.T) {
+	for _, noise := range []float64{0.1, 1e-4} {
+		spec := smooth(t, 150)
+		spec.Loss = loss.Square{Noise: noise}
+		want, _ := solve(t, build(t, spec)).LeftOut(loss.SquareTest{})
+		spec.Storage = model.LowRank
+		m := build(t, spec)
+		got, _ := solve(t, m).LeftOut(loss.SquareTest{})
+		a, _ := m.Approximation()
+		if !(a.Residual <= noise/100/2+1e-18) || math.Abs(got/want-1) > 0.02 {
+			t.Errorf("noise %g: residual %g, left-out error %g, exact %g", noise, a.Residual, got, want)
+		}
+	}
+}
+
+// TestLowRankPrecomputed: from a precomputed matrix the same factor, and kernel
+// values with new inputs by column.
+func TestLowRankPrecomputed(t *testing.T) {
+	spec := smooth(t, 120)
+	spec.Storage, spec.RankTol, spec.Standardize = model.LowRank, 1e-6, false
+	given := spec
+	all := make([][]float64, 120)
+	for i := range all {
+		for j := range all {
+			all[i] = append(all[i], rbf(kernel.Spec{Gamma: 0.4, Amplitude: 2}, spec.Set.X.Row(i), spec.Set.X.Row(j)))
+		}
+	}
+	given.Set = &dataset.Set{Name: "given", X: dataset.Matrix(matrix(all)), Y: spec.Set.Y, Task: spec.Set.Task}
+	given.Kernel = kernel.Spec{Kind: kernel.Precomputed, Constant: 3, Jitter: 1e-9}
+	p := build(t, given)
+	spec.Kernel.Jitter = 1e-9
+	m := build(t, spec)
+	a, b := solve(t, m), solve(t, p)
+	nearAll(t, "variance", b.Var, a.Var, 1e-5)
+	mean, variance := predictions(t, m, a, blas64.General(spec.Set.X.Gather([]int{3, 4, 5})))
+	mean2, variance2 := predictions(t, p, b, blas64.General(given.Set.X.Gather([]int{3, 4, 5})))
+	nearAll(t, "mean at new inputs", mean2, mean, 1e-5)
+	nearAll(t, "variance at new inputs", variance2, variance, 1e-4)
+}
+
+// TestLowRankBytes holds the estimate to what building and solving allocate.
+func TestLowRankBytes(t *testing.T) {
+	spec := smooth(t, 400)
+	spec.Storage, spec.Rank = model.LowRank, 128
+	var m *model.Model
+	bytes := allocated(func() {
+		m = build(t, spec)
+		m.Matrix().Engine()
+	})
+	if q := bytes / float64(linalg.LowRankBytes(m.Sites(), 128)); q < 0.6 || q > 2 {
+		t.Errorf("%.0f bytes allocated, %d estimated", bytes, linalg.LowRankBytes(m.Sites(), 128))
+	}
+}

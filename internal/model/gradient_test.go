@@ -1,0 +1,91 @@
+package model
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// TestGradient: the derivatives by all hyperparameters at once are those of differences of
+// models that are built and solved anew. Solves to 1e-10 leave 1e-8 in differences of steps
+// 1e-3, whose own error is a millionth of the third derivative.
+func TestGradient(t *testing.T) {
+	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
+	scales := make([]float64, set.D())
+	for k := range scales {
+		scales[k] = 3 + float64(k)/3
+	}
+	scaled := kernel.Spec{LengthScale: scales, Amplitude: 20, Constant: 3, Jitter: 0.1}
+	labels := *set
+	labels.Y = make([]float64, set.N())
+	labels.Task = dataset.Classification
+	for i, y := range set.Y {
+		labels.Y[i] = math.Copysign(1, y-14)
+	}
+	for _, c := range []struct {
+		spec Spec
+		test loss.Test
+		over []string
+	}{
+		{Spec{Set: set, Loss: loss.Square{Noise: 2}, Kernel: scaled, NormalizeTarget: true}, loss.SquareTest{},
+			[]string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
+		{Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52,
+			LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
+			[]string{"epsilon", "C", "length-scale"}},
+		{Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32, Gamma: 0.1}},
+			loss.ZeroOne{}, []string{"gamma", "C"}},
+		{Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7, Positive: 1.5}},
+			Kernel: kernel.Spec{Gamma: 0.1}, Bias: true}, loss.ZeroOne{},
+			[]string{"class-weight", "C", "gamma"}},
+		{Spec{Set: &labels, Loss: loss.Logistic{C: 2}, Kernel: kernel.Spec{Gamma: 0.1}}, loss.ZeroOne{},
+			[]string{"class-weight"}},
+	} {
+		c.spec.Standardize = true
+		objective := solver.Objective{Criterion: solver.Err632Plus, Test: c.test}
+		solved := func(spec Spec) (*Model, *solver.Solution) {
+			m := need.One(Build(spec))(t)
+			s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
+			if err != nil || s.Status != solver.Converged {
+				t.Fatal(err, s.Status)
+			}
+			return m, s
+		}
+		m, s := solved(c.spec)
+		over := need.One(m.Hyperparameters(c.over...))(t)
+		value, gradient, err := m.Gradient(t.Context(), s, objective, over)
+		if err != nil || len(gradient) != len(over) {
+			t.Fatal(err, gradient)
+		}
+		for k, h := range over {
+			if h.Feature > 1 {
+				continue
+			}
+			at := func(step float64) float64 {
+				moved := m.Spec
+				if err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(step)); err != nil {
+					t.Fatal(err)
+				}
+				_, s := solved(moved)
+				v := need.One(s.Objective(objective))(t)
+				return v
+			}
+			want := (at(1e-3) - at(-1e-3)) / 2e-3
+			if math.Abs(gradient[k]-want) > 1e-5*(math.Abs(want)+0.1*value) {
+				t.Errorf("%s by %v: %g, differences %g", c.spec.Loss.Name(), h, gradient[k], want)
+			}
+		}
+		for _, names := range [][]string{{"delta"}, {"noise", "C"}, {"degree"}, {c.over[0], c.over[0]},
+			{"gamma", "length-scale"}} {
+			if _, err := m.Hyperparameters(names...); !errors.Is(err, ErrInput) {
+				t.Errorf("%s: hyperparameters %v: %v", c.spec.Loss.Name(), names, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,336 @@
+// Package model binds a data set, a kernel and a training loss, and hands the
+// result to whoever averages over resamples: the analytic solver, Monte-Carlo
+// retraining, or one fit to all data. It is the one place that knows which
+// examples share an input, so that theory and retraining always speak of the
+// same sites.
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
+	"bootbench/internal/train"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Spec says what is modelled.
+type Spec struct {
+	Set         *dataset.Set
+	Kernel      kernel.Spec
+	Loss        loss.Loss
+	Standardize bool  // dense features to mean 0 and population standard deviation 1
+	MaxBytes    int64 // memory that may be used; 0: what the machine has left
+	// Then, if set, is about how many bytes what follows a Build takes beside the kernel matrix (NeedToRetrain,
+	// NeedToRefine): a matrix that does not fit is refused with all that is needed.
+	Then func(m *Model) int64
+
+	// NormalizeTarget centres the targets of a regression and, where Kernel.Amplitude is 0
+	// and the kernel is not precomputed, sets it to their variance. The answer for
+	// a y + b is then a times that for y, plus b, with the loss scaled to match.
+	NormalizeTarget bool
+
+	// Bias adds an unpenalised constant to the predictor, the limit of a kernel with an infinite Constant.
+	// It takes two distinct inputs or more. doc/theory.md 14 is about resamples that have fewer.
+	Bias bool
+
+	Storage Storage // form of the kernel matrix; default Exact
+	// low rank: mean residual over the mean of K_ii (constant apart) to reach; default: by RankError for the
+	// square loss, DefaultRankTol for others
+	RankTol float64
+	// RankError is the relative change of the left-out error up to which low rank may go;
+	// default DefaultRankError.
+	RankError float64
+	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
+	Rank      int // low rank: the rank to take, whatever the residual, instead of the two; default: none
+
+	Servants *dist.Servants // ScaLAPACK: who holds the matrix
+	Block    int            // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
+}
+
+// NewSpec is the specification that the command starts from: dense features standardised, targets of a
+// regression centred, a bias as BiasByDefault has it, and the kernel exp(-|x-x'|^2/d). The loss is nil for
+// FitQuickly to choose it.
+func NewSpec(set *dataset.Set, l loss.Loss) Spec {
+	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
+		Bias: BiasByDefault(set, l)}
+}
+
+// BiasByDefault reports whether a model has a bias unless told otherwise: one of labels, except for the mean
+// of a posterior (probit, logit).
+func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
+	_, posterior := l.(gp.Likelihood)
+	return set.Task == dataset.Classification && !posterior
+}
+
+// Model is a data set with its kernel matrix. Examples with equal inputs share
+// a site unless the kernel has a jitter, which distinguishes them.
+//
+// A Model may be used by several goroutines. Solve, FullFit and what reads a Solution
+// (Solution.Predict, RetrainBatch, Refine) work in the one scratch triangle of a kernel
+// matrix that is held whole: a Solve or FullFit that would run beside another of these
+// is refused at once with linalg.ErrBusy, which is no fault of the data. Retrain, Cross and
+// other read-outs run beside anything. A Solve on a low-rank matrix has an engine of its
+// own and runs beside others. blas.Bind and the number of BLAS threads are settings of the process.
+type Model struct {
+	Spec               // Set has centred targets, Kernel its amplitude, with NormalizeTarget
+	TargetMean float64 // taken off the targets: to be added to the predictions of a solution or fit
+
+	Site  []int // site of each example, length N
+	First []int // first example of each site, length M
+
+	// The kernel matrix over the M sites, amplitude, constant and jitter included,
+	// in one of three forms; the others are nil (see Dense for an exception).
+	Gram   *linalg.Sym
+	Factor *linalg.LowRankPlusDiag
+	Spread *dist.BlockCyclic
+
+	// GramTime is the time that the kernel matrix took.
+	GramTime time.Duration
+
+	transform *dataset.Standardizer // nil without standardising
+	inputs    *kernel.Inputs        // nil for a precomputed kernel
+	reason    string                // why Auto took the low-rank engine
+	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
+	notes     []string              // what was not done as asked
+	making    *sync.Mutex           // of Gram, see Dense
+}
+
+// ErrInput marks a specification or data that cannot be modelled.
+var ErrInput = errors.New("bad input")
+
+func inputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
+
+// precomputedTolerance is the asymmetry, relative to the largest entry, that a
+// precomputed kernel matrix may have: the last digits of printed numbers.
+const precomputedTolerance = 1e-9
+
+// Build checks the specification against the data, finds the sites and computes
+// the kernel matrix, 8 M^2 bytes, or a factor of it. Every error is bad input: it wraps
+// ErrInput, or linalg.ErrMemory when the matrices would not fit.
+func Build(spec Spec) (*Model, error) {
+	if spec.Set == nil || spec.Loss == nil {
+		return nil, inputError(errors.New("there is no data set or no loss"))
+	}
+	if err := checkSet(spec.Set, spec.Loss); err != nil {
+		return nil, inputError(err)
+	}
+	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
+		return nil, inputError(errors.New("a precomputed kernel matrix cannot be standardised"))
+	}
+	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
+		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
+	}
+	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
+		return nil, inputError(fmt.Errorf(
+			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
+			spec.Loss.Name()))
+	}
+	m := &Model{Spec: spec, making: new(sync.Mutex)}
+	m.normalizeTarget()
+	m.findSites()
+	if m.Bias && m.Sites() < 2 {
+		return nil, inputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
+	}
+	if err := m.checkEngine(); err != nil {
+		return nil, inputError(err)
+	}
+	began := time.Now()
+	if err := m.prepare(); err != nil {
+		return nil, inputError(err)
+	}
+	if err := m.holder().hold(); errors.Is(err, linalg.ErrMemory) {
+		return nil, err
+	} else if err != nil {
+		return nil, inputError(err)
+	}
+	if err := m.checkKernel(); err != nil {
+		return nil, inputError(err)
+	}
+	m.GramTime = time.Since(began)
+	return m, nil
+}
+
+// checkSet refuses data that are no matrix with targets, a loss that is not one,
+// and targets that the loss is not for.
+func checkSet(set *dataset.Set, l loss.Loss) error {
+	if err := checkShape(set.X); err != nil {
+		return err
+	}
+	if set.Sparse != nil {
+		if err := kernel.CSR(*set.Sparse).Check(); err != nil {
+			return err
+		}
+	}
+	if len(set.Y) != set.N() {
+		return fmt.Errorf("%d targets for %d examples", len(set.Y), set.N())
+	}
+	if err := checkFinite(set); err != nil {
+		return err
+	}
+	task, err := taskOf(l)
+	if err != nil {
+		return err
+	}
+	return set.Check(task)
+}
+
+// checkShape refuses a matrix whose numbers do not fill it.
+func checkShape(x dataset.Matrix) error {
+	if x.Rows < 0 || x.Cols < 0 || x.Stride < x.Cols || x.Rows > 0 && len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
+		return fmt.Errorf("%d numbers do not hold %d x %d with stride %d", len(x.Data), x.Rows, x.Cols, x.Stride)
+	}
+	return nil
+}
+
+// largestTarget is the size up to which a target's square, and that of its square, are
+// numbers.
+const largestTarget = 1e50
+
+// checkFinite refuses what the readers of package dataset never let in, before
+// standardising could hide it.
+func checkFinite(set *dataset.Set) error {
+	if err := CheckTargets(set.Y); err != nil {
+		return err
+	}
+	for i := range set.Y {
+		if set.Sparse != nil {
+			continue
+		}
+		for j, v := range set.X.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
+			}
+		}
+	}
+	return nil
+}
+
+// CheckTargets refuses targets that are no numbers, and those whose squares come near the largest number.
+func CheckTargets(y []float64) error {
+	for i, v := range y {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return fmt.Errorf("target of row %d is %v", i+1, v)
+		case math.Abs(v) > largestTarget:
+			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, v, largestTarget)
+		}
+	}
+	return nil
+}
+
+// taskOf is the task that a loss is for. The loss itself tells: one for labels
+// refuses any other target. What refuses a label too is no usable loss.
+func taskOf(l loss.Loss) (dataset.Task, error) {
+	accept := func(y float64) error {
+		_, err := l.Site([]float64{y}, resample.Poisson{Ratio: 1})
+		return err
+	}
+	if err := accept(1); err != nil {
+		return 0, err
+	}
+	if accept(0.5) != nil {
+		return dataset.Classification, nil
+	}
+	return dataset.Regression, nil
+}
+
+// findSites gives each distinct input a site, or each example when a jitter
+// makes equal inputs different.
+func (m *Model) findSites() {
+	if m.Kernel.Jitter > 0 {
+		m.Site = make([]int, m.Set.N())
+		for i := range m.Site {
+			m.Site[i] = i
+		}
+		m.First = m.Site
+		return
+	}
+	m.Site, m.First = m.Set.Distinct()
+}
+
+// prepare standardises the inputs and readies them for the kernel.
+func (m *Model) prepare() (err error) {
+	if m.Kernel.Kind == kernel.Precomputed {
+		return nil
+	}
+	if m.Set.Sparse != nil {
+		return m.prepareSparse()
+	}
+	x := m.Set.X
+	if m.Merged() > 0 {
+		x = x.Gather(m.First)
+	}
+	if m.Standardize {
+		transform := m.Set.Standardizer()
+		m.transform = &transform
+		if x, err = transform.Apply(x); err != nil {
+			return err
+		}
+	}
+	m.inputs, err = m.Kernel.Prepare(blas64.General(x))
+	return err
+}
+
+// gram computes the kernel matrix, all of it.
+func (m *Model) gram() (err error) {
+	if m.inputs == nil {
+		return m.takeGram()
+	}
+	m.Gram, err = m.inputs.Gram()
+	return err
+}
+
+// takeGram reads the features as rows of a kernel matrix over the examples.
+func (m *Model) takeGram() error {
+	n := m.Set.N()
+	if m.Set.D() != n {
+		return fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(), n)
+	}
+	all, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
+	if err != nil {
+		return fmt.Errorf("precomputed kernel: %w", err)
+	}
+	if m.Merged() == 0 {
+		m.Gram = all
+		return m.Kernel.Complete(m.Gram)
+	}
+	m.Gram = linalg.NewSym(len(m.First))
+	for i, first := range m.First {
+		row := m.Gram.Row(i)
+		for j := range row {
+			row[j] = all.At(first, m.First[i+j])
+		}
+	}
+	return m.Kernel.Complete(m.Gram)
+}
+
+// Sites is the number M of distinct inputs.
+func (m *Model) Sites() int { return len(m.First) }
+
+// Merged is the number of examples that share the input of an earlier one.
+func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
+
+// quadratic reports whether the loss is: the solver then iterates d alone.
+func (m *Model) quadratic() bool {
+	site, err := m.Loss.Site([]float64{1}, resample.Poisson{Ratio: 1})
+	_, ok := site.(loss.Quadratic)
+	return err == nil && ok
+}
+
+// targets is the number of examples and the mean target of each site.
+func (m *Model) targets() (count, mean []float64) {
+	count, mean = make([]float64, m.Sites()), make([]float64, m.Sites())
+	train.Sites(m.Site).Merge(m.Set.Y, nil, count, mean)
+	return count, mean
+}

@@ -1,0 +1,204 @@
+package model
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/linalg"
+	"bootbench/solver"
+)
+
+// Residuals says in which unit left-out residuals are carried over to a new input.
+type Residuals int
+
+const (
+	// PlainResiduals are in units of the target: the noise is taken as the same everywhere.
+	PlainResiduals Residuals = iota
+	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of
+	// the prediction at the input: intervals are wider where the noise, or what is not
+	// known, is larger.
+	ScaledResiduals
+)
+
+// ObservationIntervals are where the targets at new inputs fall with probability level:
+// the jackknife+-after-bootstrap (calibration.JackknifePlus) of the theory. The mean
+// prediction at x over the resamples that lack example i, on site s, is
+//
+//	m_{-i}(x) = m(x) + G(x, s) (m_{-i} - m_s)/chi_s,   G(x, .) = k(x)'(I + diag(d) K)^-1,   (T15)
+//
+// with m_{-i} that at x_i itself, and the residual is |y_i - m_{-i}|. Under kfold it is
+// CV+ averaged over partitions, with a fold for every example the jackknife+. Of P inputs it
+// costs O(P M^2), as their variances do. Targets are those of Set: TargetMean is not added.
+func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, level float64,
+	unit Residuals) ([]solver.Interval, error) {
+	outOfBag, variances := m.leftOutMoments(s)
+	engine, release, err := s.Hold()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	chi, _ := engine.Diag()
+	var left observed
+	shift := make([]float64, len(outOfBag))
+	for i, mean := range outOfBag {
+		left.add(m.Set.Y[i]-mean, variances[i])
+		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
+	}
+	if err := left.prepare(level, unit); err != nil {
+		return nil, err
+	}
+	intervals := make([]solver.Interval, in.M())
+	err = m.eachResponse(s, engine, in, func(p int, _, g []float64) {
+		without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
+		for i, by := range shift {
+			without[i] = mean + g[m.Site[i]]*by
+		}
+		intervals[p] = left.interval(without, variance(g, s.SiteVariance))
+	})
+	return intervals, err
+}
+
+// variance is that over resamples of the prediction at a new input of response g (M03-48).
+func variance(g, u []float64) (sum float64) {
+	for site, v := range u {
+		sum += g[site] * g[site] * v
+	}
+	return sum
+}
+
+// eachResponse calls f for every new input, several at a time, with its kernel k(x) with the
+// sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
+func (m *Model) eachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs,
+	f func(p int, k, g []float64)) error {
+	return m.CrossInputs(in, func(first int, rows []float64) error {
+		cross := m.kernelRows(rows, s.InputDim())
+		response := linalg.Responses(engine, cross)
+		linalg.Parallel(response.Rows, func(p int) {
+			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])
+		})
+		return nil
+	})
+}
+
+// kernelRows are the kernel of new inputs with all sites, from the rows of Cross.
+func (m *Model) kernelRows(rows []float64, width int) blas64.General {
+	all := blas64.General{Rows: len(rows) / width, Cols: m.Sites(), Stride: m.Sites(), Data: rows}
+	if m.Factor != nil {
+		all.Data = make([]float64, all.Rows*all.Cols)
+		m.Factor.Vectors(all.Data, rows)
+	}
+	return all
+}
+
+// observed are the residuals of left-out examples, from which intervals are made.
+type observed struct {
+	residual, variance []float64 // |y_i - m_{-i}|, and the variance over the same resamples
+	level              float64
+	unit               Residuals
+	typical            float64 // mean of variance
+}
+
+// add takes in an example that its prediction misses by off.
+func (o *observed) add(off, variance float64) {
+	o.residual, o.variance = append(o.residual, math.Abs(off)), append(o.variance, variance)
+}
+
+// prepare refuses a level that the examples cannot support.
+func (o *observed) prepare(level float64, unit Residuals) error {
+	n := len(o.residual)
+	if err := calibration.CheckLevel(level, n); err != nil {
+		return inputError(err)
+	}
+	o.level, o.unit, o.typical = level, unit, floats.Sum(o.variance)/float64(n)
+	return nil
+}
+
+// interval is that at a new input, whose predictions without each example are given, and
+// their variance.
+func (o *observed) interval(without []float64, variance float64) (i solver.Interval) {
+	residual := make([]float64, len(o.residual))
+	for j, r := range o.residual {
+		if o.unit == ScaledResiduals && o.typical > 0 {
+			r *= math.Sqrt((variance + o.typical) / (o.variance[j] + o.typical))
+		}
+		residual[j] = r
+	}
+	i.Low, i.High = calibration.JackknifePlus(without, residual, o.level)
+	return i
+}
+
+// Replicates keeps the fits of retraining or refinement (their OnFit), with the
+// examples that each lacks: 8 (N + M + P) bytes a resample.
+type Replicates struct{ absent, fits []float64 }
+
+// Add takes in resample b; the first begins anew.
+func (r *Replicates) Add(b int, weight, f []float64) {
+	if b == 0 {
+		r.absent, r.fits = nil, nil
+	}
+	for _, w := range weight {
+		lacks := 0.0
+		if w == 0 {
+			lacks = 1
+		}
+		r.absent = append(r.absent, lacks)
+	}
+	r.fits = append(r.fits, f...)
+}
+
+// ReplicateIntervals are ObservationIntervals at the new inputs of the replicates, from
+// means over the resamples there are. Examples that were never left out do not count.
+func (m *Model) ReplicateIntervals(r *Replicates, level float64, unit Residuals) ([]solver.Interval, error) {
+	n := m.Set.N()
+	if len(r.absent) == 0 {
+		return nil, inputError(errors.New("there are no resamples to take intervals from"))
+	}
+	absent := rowsOf(r.absent, n)
+	fits := rowsOf(r.fits, len(r.fits)/absent.Rows)
+	sums := rowsOf(make([]float64, n*fits.Cols), fits.Cols)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, absent, fits, 0, sums)
+	var left observed
+	var means [][]float64 // over the resamples that lack an example, at all points
+	for i := range n {
+		count, site, squares, mean := 0.0, m.Site[i], 0.0, sums.Data[i*sums.Stride:][:sums.Cols]
+		for b := range absent.Rows {
+			count += absent.Data[b*n+i]
+		}
+		if count == 0 {
+			continue
+		}
+		floats.Scale(1/count, mean)
+		for b := range absent.Rows {
+			squares += absent.Data[b*n+i] * math.Pow(fits.Data[b*fits.Stride+site]-mean[site], 2) / count
+		}
+		left.add(m.Set.Y[i]-mean[site], squares)
+		means = append(means, mean)
+	}
+	if err := left.prepare(level, unit); err != nil {
+		return nil, err
+	}
+	intervals := make([]solver.Interval, fits.Cols-m.Sites())
+	linalg.Parallel(len(intervals), func(p int) {
+		at, without := m.Sites()+p, make([]float64, len(means))
+		for i, mean := range means {
+			without[i] = mean[at]
+		}
+		all := make([]float64, fits.Rows)
+		blas64.Copy(blas64.Vector{N: fits.Rows, Inc: fits.Stride, Data: fits.Data[at:]},
+			blas64.Vector{N: fits.Rows, Inc: 1, Data: all})
+		intervals[p] = left.interval(without, stat.PopVariance(all, nil))
+	})
+	return intervals, nil
+}
+
+// rowsOf is data as a matrix of that many columns.
+func rowsOf(data []float64, cols int) blas64.General {
+	return blas64.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
+}

@@ -1,0 +1,72 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/dataset"
+	"bootbench/solver"
+)
+
+// Predictions are mean and variance over resamples of the predictions at new inputs, in units
+// of the target: how far the trained predictor moves, not how far new observations scatter.
+type Predictions struct {
+	Mean, Var []float64
+}
+
+// SD are the standard deviations.
+func (p *Predictions) SD() []float64 {
+	sd := make([]float64, len(p.Var))
+	for i, v := range p.Var {
+		sd[i] = math.Sqrt(v)
+	}
+	return sd
+}
+
+// Intervals hold a share level, between 0 and 1, of the resamples' predictions.
+func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
+	if err := solver.CheckLevel(level); err != nil {
+		return nil, err
+	}
+	intervals := make([]solver.Interval, len(p.Mean))
+	for i, mean := range p.Mean {
+		intervals[i] = solver.NormalInterval(mean, p.Var[i], level)
+	}
+	return intervals, nil
+}
+
+// Predict reads a solution of this model at new inputs, in units of the data set (M03-48). It
+// works in batches, see PredictBytes.
+func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, error) {
+	p := &Predictions{}
+	if err := m.CheckPredict(in.M()); err != nil {
+		return nil, err
+	}
+	err := m.CrossInputs(in, func(_ int, rows []float64) error {
+		mean, variance, err := s.Predict(rows)
+		if err == nil {
+			err = CheckPredicted(len(p.Mean), mean, variance)
+		}
+		p.Mean, p.Var = append(p.Mean, mean...), append(p.Var, variance...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	floats.AddConst(m.TargetMean, p.Mean)
+	return p, nil
+}
+
+// CheckPredicted refuses means and variances at new inputs, from number first on, that are beyond the range
+// of numbers.
+func CheckPredicted(first int, mean, variance []float64) error {
+	for i := range mean {
+		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
+			return inputError(fmt.Errorf("the prediction for new row %d is beyond the range of numbers: "+
+				"its features are too far from the training data", first+i+1))
+		}
+	}
+	return nil
+}

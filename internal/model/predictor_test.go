@@ -1,0 +1,257 @@
+package model_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/internal/retrain"
+	"bootbench/kernel"
+	"bootbench/loss"
+)
+
+// predictor trains, writes a model file and reads it.
+func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *retrain.Learned,
+	*model.Predictor, []byte) {
+	t.Helper()
+	m := build(t, spec)
+	fit := need.One(m.Fit(settings))(t)
+	p := need.One(m.Predictor(fit))(t)
+	var file bytes.Buffer
+	if err := p.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	back := need.One(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
+	return m, fit, back, file.Bytes()
+}
+
+// TestPredictor: over losses and kernels, a model file predicts at the training inputs what
+// the trainer did, and at new ones what the same weights give in the kernel that retraining
+// uses. The sums run in another order, and the kernel over fewer sites is centred elsewhere:
+// their rounding is some 1e-15 of the sum of the terms' sizes.
+func TestPredictor(t *testing.T) {
+	numbers, labels := load(t, "synthetic:friedman1,n=40"), load(t, "crabs").Subset(eachFourth(200))
+	text := load(t, "synthetic:text,n=60,d=2000")
+	rbf := kernel.Spec{Gamma: 0.3, Amplitude: 2, Constant: 0.5}
+	for i, c := range []struct {
+		set    *dataset.Set
+		loss   loss.Loss
+		kernel kernel.Spec
+		bias   bool
+	}{
+		{numbers, loss.Square{Noise: 0.5}, rbf, false},
+		{numbers, loss.Huber{C: 3, Delta: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1, 2, 3,
+			1, 2, 3, 1, 2, 3, 4}}, false},
+		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
+		{numbers, loss.LeastAbsolute{C: 2}, kernel.Spec{Kind: kernel.Linear}, false},
+		{labels, loss.Square{Noise: 0.5}, kernel.Spec{Kind: kernel.Matern52}, true},
+		{labels, loss.HardMargin{}, rbf, true},
+		{labels, loss.Hinge{C: 2}, rbf, true},
+		{labels, loss.Hinge{C: 2}, kernel.Spec{Kind: kernel.Poly, Degree: 2, Coef0: 1}, false},
+		{labels, loss.SquaredHinge{C: 2}, rbf, false},
+		{labels, loss.Logistic{C: 2}, kernel.Spec{}, false},
+		{labels, loss.Probit{}, rbf, false},
+		{labels, loss.Logit{}, rbf, false},
+		{text, loss.Hinge{C: 1}, kernel.Spec{Kind: kernel.Linear, Constant: 1}, true},
+		{text, loss.Logistic{C: 1}, kernel.Spec{Gamma: 0.5}, true},
+	} {
+		name := fmt.Sprintf("%d %s %v", i, c.loss.Name(), c.kernel.Kind)
+		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil,
+			NormalizeTarget: true, Bias: c.bias}
+		m, fit, p, _ := predictor(t, spec, model.FitSettings{})
+		if err := fit.Err; err != nil {
+			t.Fatal(name, err)
+		}
+		size := math.Abs(p.Bias) + math.Abs(p.TargetMean)
+		diagonal := 0.0
+		for site := range m.Sites() {
+			diagonal = max(diagonal, m.Gram.At(site, site))
+		}
+		for _, w := range fit.Weight {
+			size += math.Abs(w) * diagonal
+		}
+		near := func(what string, got, want float64) {
+			if !(math.Abs(got-want) <= 1e-12*size) {
+				t.Errorf("%s, %s: %v, want %v (terms of size %g)", name, what, got, want, size)
+			}
+		}
+		in := &dataset.Inputs{X: c.set.X, Sparse: c.set.Sparse}
+		f, err := p.Predict(in)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for example, site := range m.Site {
+			near(fmt.Sprint("example ", example+1), f[example], fit.F[site]+m.TargetMean)
+		}
+		if c.set.Sparse != nil {
+			continue
+		}
+		fresh := dataset.NewMatrix(3, c.set.D())
+		for j := range fresh.Data {
+			fresh.Data[j] = c.set.X.Data[j] * (1 + 0.3*math.Sin(float64(j)))
+		}
+		f, err = p.Predict(&dataset.Inputs{X: fresh})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		cross := need.One(m.CrossAll(blas64.General(fresh)))(t)
+		for q := range f {
+			want := fit.Bias + m.TargetMean
+			for s, w := range fit.Weight {
+				want += w * cross.Data[q*cross.Stride+s]
+			}
+			near(fmt.Sprint("new input ", q+1), f[q], want)
+		}
+	}
+}
+
+// eachFourth lists the numbers below n in steps of 4.
+func eachFourth(n int) (rows []int) {
+	for i := 0; i < n; i += 4 {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
+// example, of which the file takes those with a weight.
+func TestPrecomputedPredictor(t *testing.T) {
+	set := &dataset.Set{Task: dataset.Classification, X: dataset.NewMatrix(4, 4), Y: []float64{1, -1, 1, -1},
+		Features: []string{"a", "b", "c", "d"}, Target: "y"}
+	for i := range 4 {
+		for j := range 4 {
+			set.X.Row(i)[j] = set.Y[i]*set.Y[j]*float64((i+1)*(j+1)) + 0.5
+			if i == j {
+				set.X.Row(i)[j]++
+			}
+		}
+	}
+	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed, Constant: 1},
+		Loss: loss.HardMargin{}}, model.FitSettings{Tolerance: 1e-9})
+	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
+		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
+	}
+	f := need.One(p.Predict(&dataset.Inputs{X: set.X}))(t)
+	for i, v := range f {
+		if math.Abs(v-fit.F[m.Site[i]]) > 1e-12*(1+math.Abs(v)) {
+			t.Errorf("example %d: %v, by the trainer %v", i+1, v, fit.F[m.Site[i]])
+		}
+	}
+	if _, err := p.Predict(&dataset.Inputs{X: dataset.NewMatrix(1, 3)}); err == nil {
+		t.Error("3 kernel values of 4 examples pass")
+	}
+}
+
+// TestModelFileDamage: cut short anywhere, with anything after it, or with any one bit
+// turned, a model file is refused; laid out anew it is not.
+func TestModelFileDamage(t *testing.T) {
+	_, _, p, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
+		Standardize: true}, model.FitSettings{})
+	refused := func(content []byte) error {
+		_, err := model.ReadPredictor(bytes.NewReader(content))
+		return err
+	}
+	for size := range len(file) - 1 { // without its last line end it is whole
+		if refused(file[:size]) == nil {
+			t.Fatalf("%d bytes of %d pass", size, len(file))
+		}
+	}
+	for bit := range 8 * len(file) {
+		damaged := bytes.Clone(file)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if refused(damaged) == nil {
+			t.Fatalf("bit %d of byte %d turned: it passes", bit%8, bit/8)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                             "is no model file",
+		"a,b\n1,2\n":                   "is no model file",
+		"svm_type c_svc\n":             "LIBSVM",
+		string(file) + "x":             "cut short or damaged",
+		string(file[:len(file)/2]):     "cut short or damaged",
+		`{"format":"bootbench model"}`: "version 0",
+		strings.Replace(string(file), `"schema":1`, `"schema":2`,
+			1): "version 2, this program reads version 1",
+		strings.Replace(string(file), `"target_mean":0`, `"target_mean":1`, 1):     "checksum",
+		strings.Replace(string(file), `{"format"`, `{"note":"edited","format"`, 1): "checksum",
+	} {
+		if err := refused([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, file, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if err := refused(indented.Bytes()); err != nil {
+		t.Errorf("laid out anew: %v", err)
+	}
+	p.Bias = math.NaN()
+	if err := p.Write(&bytes.Buffer{}); err == nil {
+		t.Error("a model with NaN is written")
+	}
+	if _, err := (&model.Predictor{}).Predict(&dataset.Inputs{}); err == nil {
+		t.Error("the zero predictor predicts")
+	}
+}
+
+// threePoints is a set whose model file is short.
+func threePoints(t testing.TB) *dataset.Set {
+	set := need.One(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
+	return set
+}
+
+// body is the model in a file.
+func body(file []byte) string {
+	_, model, _ := strings.Cut(string(file), `"model":`)
+	return strings.TrimSuffix(model, "}\n")
+}
+
+// TestModelFileMisfits: models under a true checksum that do not fit together are refused.
+func TestModelFileMisfits(t *testing.T) {
+	_, _, _, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
+		Standardize: true}, model.FitSettings{})
+	good := body(file)
+	if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))); err != nil {
+		t.Fatal(err)
+	}
+	weights := regexp.MustCompile(`"weight":\[[^,]*,`)
+	for name, bad := range map[string]string{
+		"nothing":         "null",
+		"a list":          "[]",
+		"no encoding":     "{}",
+		"unknown key":     strings.Replace(good, `"bias"`, `"slope":1,"bias"`, 1),
+		"beyond numbers":  strings.Replace(good, `"bias":0`, `"bias":1e999`, 1),
+		"one weight less": weights.ReplaceAllString(good, `"weight":[`),
+		"no weights":      regexp.MustCompile(`"weight":\[[^]]*\]`).ReplaceAllString(good, `"weight":[]`),
+		"kernel":          strings.Replace(good, `"kind":"rbf"`, `"kind":"sinc"`, 1),
+		"gamma":           regexp.MustCompile(`"gamma":[^,]*`).ReplaceAllString(good, `"gamma":-1`),
+		"features":        strings.Replace(good, `"features":1`, `"features":2`, 1),
+		"scales":          strings.Replace(good, `"sd":[`, `"sd":[1,`, 1),
+		"negative scale":  strings.Replace(good, `"sd":[`, `"sd":[-`, 1),
+		"two supports":    strings.Replace(good, `"support":{`, `"support":{"examples":[0,0,0],`, 1),
+		"no support":      regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good, `"support":{}`),
+		"precomputed":     strings.Replace(good, `"kind":"rbf"`, `"kind":"precomputed"`, 1),
+		"sparse": regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good,
+			`"support":{"sparse":{"rows":3,"cols":1,"start":[0,9,1,1],"index":[0],"value":[1]}}`),
+	} {
+		if bad == good {
+			t.Fatalf("%s: nothing is changed", name)
+		}
+		if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))); !errors.Is(err,
+			model.ErrInput) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package model
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/multifidelity"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+// Probabilities are those of the label +1, never the share of votes: how often resamples
+// agree on a label says nothing of how often it is right.
+type Probabilities struct {
+	// Method is how they are made: "posterior", the classifier's own, or the curve that was
+	// fitted to the left-out fields, "logistic" or "constant".
+	Method string
+	// LeftOut are those of the examples, each by resamples and curves that know nothing of
+	// it; nil where a class has one example alone.
+	LeftOut []float64
+
+	field func(mean, variance float64) float64 // of a prediction, for a curve
+	curve *calibration.Logistic
+	own   loss.Likelihood
+}
+
+// Probabilities finds how a classifier's predictions become probabilities. For a likelihood
+// they are those of its posterior, averaged over resamples. For others a curve is fitted to
+// the left-out fields
+//
+//	m/(V + mean V_c)^1/2,   m and V at m_c and V_c,
+//
+// and the labels (calibration.FitCurve), and read at the m and V of a new input: predictions
+// that resamples disagree on are less sure.
+func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
+	mean, variance := m.leftOutMoments(s)
+	p := &Probabilities{}
+	if likelihood, ok := m.Loss.(loss.Likelihood); ok && m.Kernel.Kind != kernel.Precomputed {
+		p.Method, p.own, p.LeftOut = "posterior", likelihood, make([]float64, len(mean))
+		whole := s
+		for i := range mean {
+			p.LeftOut[i] = p.posterior(mean[i], variance[i]+1/whole.Cavity[m.Site[i]].C)
+		}
+		return p, nil
+	}
+	return p, p.fit(mean, variance, m.Set.Y)
+}
+
+// RefinedProbabilities are Probabilities whose curve is fitted to the left-out fields of exact
+// resamples, which a loss with a proximal map has. Among the tests of the refinement must be
+// the square loss, from which the variances are. Examples that were never left out have no
+// part, and NaN.
+func (m *Model) RefinedProbabilities(r *multifidelity.Result) (*Probabilities, error) {
+	square := r.Test(loss.SquareTest{}.Name())
+	if square == nil {
+		return nil, inputError(errors.New(
+			"probabilities of refined estimates need the square test loss among their tests"))
+	}
+	var mean, variance, y []float64
+	var known []int
+	for i, f := range r.OutOfBag {
+		if math.IsNaN(f) || math.IsNaN(square.Examples[i]) {
+			continue
+		}
+		off := m.Set.Y[i] - f
+		known, y = append(known, i), append(y, m.Set.Y[i])
+		mean, variance = append(mean, f), append(variance, math.Max(0, square.Examples[i]-off*off))
+	}
+	p := &Probabilities{}
+	if err := p.fit(mean, variance, y); err != nil || p.LeftOut == nil {
+		return p, err
+	}
+	all := make([]float64, len(r.OutOfBag))
+	for i := range all {
+		all[i] = math.NaN()
+	}
+	for k, i := range known {
+		all[i] = p.LeftOut[k]
+	}
+	p.LeftOut = all
+	return p, nil
+}
+
+// fit fits the curve to left-out predictions and labels.
+func (p *Probabilities) fit(mean, variance, y []float64) error {
+	typical := stat.Mean(variance, nil)
+	p.field = func(mean, variance float64) float64 {
+		if mean == 0 {
+			return 0
+		}
+		return mean / math.Sqrt(variance+typical)
+	}
+	field := make([]float64, len(mean))
+	for i := range mean {
+		field[i] = p.field(mean[i], variance[i])
+	}
+	fit, err := calibration.FitCurve(field, y)
+	if err != nil {
+		return inputError(err)
+	}
+	p.Method, p.curve, p.LeftOut = fit.Name(), &fit.Logistic, fit.CrossFitted
+	return nil
+}
+
+// ByCurve are the probabilities at predictions; of a posterior there are none.
+func (p *Probabilities) ByCurve(mean, variance []float64) []float64 {
+	if p.curve == nil {
+		return nil
+	}
+	out := make([]float64, len(mean))
+	for i, f := range mean {
+		out[i] = p.curve.Probability(p.field(f, math.Max(0, variance[i])))
+	}
+	return out
+}
+
+// leftOutMoments are, for every example, mean and variance of the prediction over the
+// resamples that lack it.
+func (m *Model) leftOutMoments(s *solver.Solution) (mean, variance []float64) {
+	mean = s.OutOfBag().Mean
+	_, variance = s.LeftOut(loss.SquareTest{})
+	for i, f := range mean {
+		off := m.Set.Y[i] - f
+		variance[i] = math.Max(0, variance[i]-off*off)
+	}
+	return mean, variance
+}
+
+// posterior is E p(+1|f) over f ~ N(mean, variance).
+func (p *Probabilities) posterior(mean, variance float64) float64 {
+	logZ, _, _ := p.own.TiltedMoments(1/variance, mean, []float64{1}, []float64{1})
+	return math.Exp(logZ)
+}
+
+// AtInputs are the probabilities at new inputs, of which at are the predictions. The
+// posterior's variance of f at x is that over resamples and, for each, on average
+//
+//	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
+//
+// with a bias that of linalg.BiasVariance.
+func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Inputs,
+	at *Predictions) ([]float64, error) {
+	if p.own == nil {
+		return p.ByCurve(at.Mean, at.Var), nil
+	}
+	out := make([]float64, len(at.Mean))
+	prior, err := m.priorVariances(in)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	engine, release, err := s.Hold()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	err = m.eachResponse(s, engine, in, func(i int, k, g []float64) {
+		chi := prior[i] + linalg.BiasVariance(engine, k)
+		for site, d := range s.SitePrecision {
+			chi -= g[site] * d * k[site]
+		}
+		out[i] = p.posterior(at.Mean[i], at.Var[i]+math.Max(chi, prior[i]*leastPosterior))
+	})
+	return out, err
+}
+
+// leastPosterior is the least posterior variance that counts, as a share of the prior's:
+// what is below has drowned in rounding.
+const leastPosterior = 1e-12
+
+// priorVariances are K(x, x) at new inputs.
+func (m *Model) priorVariances(in *dataset.Inputs) ([]float64, error) {
+	out := make([]float64, in.M())
+	if in.Sparse != nil {
+		x, err := m.Kernel.PrepareSparse(kernel.CSR(*in.Sparse))
+		if err != nil {
+			return nil, err
+		}
+		return out, x.Diagonal(out)
+	}
+	z := in.X
+	if m.transform != nil {
+		var err error
+		if z, err = m.transform.Apply(z); err != nil {
+			return nil, err
+		}
+	}
+	x, err := m.Kernel.Prepare(blas64.General(z))
+	if err != nil {
+		return nil, err
+	}
+	return out, x.Diagonal(out)
+}

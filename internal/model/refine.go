@@ -1,0 +1,313 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/batch"
+	"bootbench/internal/multifidelity"
+	"bootbench/internal/retrain"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// RefineSettings say how to refine a solution's averages by exact resamples.
+type RefineSettings struct {
+	// Resamples is the number of resamples, at least 2. Under a scheme whose resamples
+	// belong together (resample.Period) it is raised to whole periods, two at least.
+	Resamples int
+	// Seed and the number of a resample determine its counts, which are those of Retrain.
+	Seed uint64
+	// Accuracy, if positive, goes on after Resamples until the standard error of the first
+	// test's left-out error is at most Accuracy times that error, or MaxResamples
+	// are done (0: DefaultMaxResamples).
+	Accuracy     float64
+	MaxResamples int
+	// Tests are the losses by which left-out examples are judged.
+	Tests []loss.Test
+	// Plain uses no control variate.
+	Plain bool
+	// Workers is the number of blocks that are trained at a time; 0 means GOMAXPROCS.
+	Workers int
+	// Cross is that of RetrainSettings.
+	Cross blas64.General
+	// Batch says how to train. Its FirstIterate is not used.
+	Batch batch.Settings
+	// Unchecked takes contradictions of the theory as they are: see Refine.
+	Unchecked bool
+	// OnFit, if set, sees every fit in the order of r, and Lookup is asked for
+	// those that are known: see retrain.Settings. Where all resamples are trained again, one by one,
+	// OnFit sees them again from r = 0 on.
+	OnFit  func(r int, weight, f []float64)
+	Lookup func(r int, f []float64) (known bool, err error)
+	// Progress, if set, is told after each resample how many of how many are done.
+	Progress func(done, total int)
+}
+
+// Count is the number of resamples that Refine does under a scheme, Accuracy apart.
+func (s *RefineSettings) Count(scheme resample.Scheme) int {
+	period := resample.Period(scheme)
+	return whole(max(s.Resamples, 2*period), period)
+}
+
+// whole is the least number of whole periods that is at least count.
+func whole(count, period int) int { return (count + period - 1) / period * period }
+
+// DefaultMaxResamples bounds refinement to an accuracy.
+const DefaultMaxResamples = 100000
+
+// Refine estimates without bias what a solution of this model approximates: it trains on
+// resamples exactly, around the solution, with their first iterates as control variates
+// (see package multifidelity). When ctx ends the finished
+// resamples count, two periods at least.
+//
+// Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
+// fits are not those of the blocks, all resamples are trained one by one, and a warning says so.
+func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
+	settings RefineSettings) (*multifidelity.Result, error) {
+	if s != nil {
+		_, release, err := s.Hold()
+		if err != nil {
+			return nil, inputError(err)
+		}
+		defer release()
+	}
+	r, err := m.newRefinement(s, scheme, settings)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.refine(ctx)
+	checked := !settings.Batch.Single && !settings.Unchecked && m.Spread == nil
+	if err != nil || !checked || len(result.Against(s).Contradictions()) == 0 {
+		return result, err
+	}
+	off, err := r.offSingle(ctx)
+	if err != nil || !(off > allowedOff) {
+		return result, err
+	}
+	settings.Batch.Single, settings.Lookup = true, nil
+	if r, err = m.newRefinement(s, scheme, settings); err != nil {
+		return nil, err
+	}
+	r.warnings = append(r.warnings, fmt.Sprintf(
+		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained one "+
+			"by one", off))
+	return r.refine(ctx)
+}
+
+// checkedFits is the number of resamples that are trained one by one where blocks contradict the theory.
+const checkedFits = 6
+
+// allowedOff is the root mean square difference between fits in blocks and one by one, in standard
+// deviations of the predictor, that leaves a contradiction standing. Single trainers of support vectors err
+// by some 1e-2 (TestMatchesExactTrainers of package batch).
+const allowedOff = 0.1
+
+// offSingle is how far the first fits are from those of the single trainers, over the sites.
+func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
+	trainer, err := r.model.exactTrainer(blas64.General{})()
+	if err != nil {
+		return 0, err
+	}
+	n := r.model.Sites()
+	sum, count, variance := 0.0, 0.0, r.solution.Var
+	f := make([]float64, n)
+	for b, fit := range r.first {
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		if fit == nil {
+			continue
+		}
+		weight := make([]float64, r.model.Set.N())
+		target := r.problem.Plan.Fit(b, weight)
+		if err := trainer.Fit(weight, target, f); err != nil {
+			continue // one by one it is not trained at all
+		}
+		for i, v := range f {
+			sum += (v - fit[i]) * (v - fit[i])
+			count++
+		}
+	}
+	return math.Sqrt(sum / count / (floats.Sum(variance) / float64(n))), nil
+}
+
+// refine trains as many resamples as are wanted, and estimates.
+func (r *refinement) refine(ctx context.Context) (*multifidelity.Result, error) {
+	start := time.Now()
+	for r.target = r.settings.Resamples; r.done < r.target; r.target = r.next() {
+		if err := r.run(ctx); err != nil {
+			return nil, err
+		}
+		if r.status == retrain.Cancelled {
+			break
+		}
+	}
+	if r.done < 2*r.period {
+		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", retrain.ErrCancelled, r.done)
+	}
+	result, stats := r.estimator.Result(), r.trainer.Stats()
+	result.Status, result.Iterations, result.Exact = r.status, stats.Iterations, stats.Exact
+	result.OneClass, result.Method = r.oneClass, Batch.String()
+	if r.settings.Batch.Single {
+		result.Method = Single.String()
+	}
+	result.Warnings = append(result.Warnings, r.warnings...)
+	result.Time = multifidelity.Time{Fits: time.Since(start), Total: time.Since(r.began)}
+	return result, nil
+}
+
+// refinement is a Refine in progress.
+type refinement struct {
+	model     *Model
+	solution  *solver.Solution
+	problem   retrain.Problem
+	settings  RefineSettings
+	trainer   *batch.Trainer
+	estimator *multifidelity.Estimator
+	began     time.Time
+	period    int
+	done      int                    // resamples
+	target    int                    // of the present run
+	oneClass  int                    // resamples of one class
+	first     [checkedFits][]float64 // fits; nil: of one class, or not trained
+	status    retrain.Status
+	warnings  []string
+}
+
+func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
+	settings RefineSettings) (*refinement, error) {
+	began := time.Now()
+	proximal, ok := m.Loss.(loss.Proximal)
+	switch {
+	case !ok:
+		return nil, inputError(fmt.Errorf(
+			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean",
+			m.Loss.Name()))
+	case s == nil || s.Sites() != m.Sites():
+		return nil, inputError(errors.New("the solution is not one of this model"))
+	case settings.Resamples < 2:
+		return nil, inputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2",
+			settings.Resamples))
+	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 &&
+		len(settings.Tests) == 0:
+		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v",
+			len(settings.Tests), settings.Accuracy))
+	}
+	engine, err := s.Engine()
+	if err != nil {
+		return nil, inputError(err)
+	}
+	settings.Resamples = settings.Count(scheme)
+	if settings.Workers, err = m.refineWorkers(settings); err != nil {
+		return nil, err
+	}
+	plan, err := m.resamples(scheme, settings.Seed)
+	if err != nil {
+		return nil, err
+	}
+	responses := linalg.Responses(engine, settings.Cross)
+	r := &refinement{model: m, solution: s, began: began,
+		problem: m.retraining(plan, settings.Cross), settings: settings,
+		period: resample.Period(scheme)}
+	if r.settings.MaxResamples == 0 {
+		r.settings.MaxResamples = DefaultMaxResamples
+	}
+	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
+		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
+	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
+	if err != nil {
+		return nil, inputError(err)
+	}
+	r.estimator = estimator
+	r.settings.Batch.FirstIterate = true
+	r.trainer, err = m.newBatch(s, engine, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch},
+		responses)
+	return r, err
+}
+
+// refineWorkers is how many blocks are trained at a time: as many as wanted, or if none are named as many as
+// there are processors or, since the answer does not depend on it, as memory has room for.
+func (m *Model) refineWorkers(settings RefineSettings) (int, error) {
+	named := settings.Workers > 0
+	if !named {
+		settings.Workers = runtime.GOMAXPROCS(0)
+	}
+	for {
+		bytes := m.forecast().heldBytes() - m.forecast().matrixBytes() + m.forecast().RefineBytes(settings)
+		if m.MaxBytes > 0 {
+			bytes += 8 * int64(len(settings.Cross.Data))
+		}
+		err := m.forecast().checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
+			settings.Cross.Rows))
+		if err == nil || named || settings.Workers == 1 {
+			return settings.Workers, err
+		}
+		settings.Workers--
+	}
+}
+
+// run trains on the resamples up to target.
+func (r *refinement) run(ctx context.Context) error {
+	s := &r.settings
+	fits, err := retrain.Fits(ctx, r.problem, retrain.Batch(r.trainer), retrain.Settings{
+		Resamples: r.target - r.done, First: r.done, Workers: s.Workers, Lookup: s.Lookup})
+	if err != nil {
+		return err
+	}
+	for f := range fits {
+		if f.Err != nil {
+			return &retrain.FitError{Resample: f.Number, Err: f.Err}
+		}
+		if f.Kind == retrain.OneClass {
+			r.oneClass++
+		}
+		if f.Number < checkedFits && !r.problem.Decided(f.Weight, f.Target) {
+			r.first[f.Number] = slices.Clone(f.F[:r.problem.Sites])
+		}
+		r.done++
+		r.estimator.Add(f.Weight, f.F)
+		if s.OnFit != nil {
+			s.OnFit(f.Number, f.Weight, f.F[:r.problem.Sites+r.problem.Extra])
+		}
+		if s.Progress != nil {
+			s.Progress(r.done, r.target)
+		}
+	}
+	if r.done < r.target {
+		r.status = retrain.Cancelled
+	}
+	return nil
+}
+
+// next is the number of resamples to go on to: as many as the standard error asks for, at
+// most three times those done, so that an error that is judged too large at first does
+// not decide. It is what is done where the accuracy is reached, or cannot be.
+func (r *refinement) next() int {
+	if r.settings.Accuracy == 0 {
+		return r.done
+	}
+	test := r.estimator.Result().TestError()
+	ratio := test.StandardError / (r.settings.Accuracy * test.Error)
+	if !(ratio > 1) {
+		return r.done
+	}
+	if r.done >= r.settings.MaxResamples {
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was "+
+				"asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
+		return r.done
+	}
+	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)
+	return whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples), r.period)
+}

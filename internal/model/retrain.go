@@ -1,0 +1,172 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/batch"
+	"bootbench/internal/dataset"
+	"bootbench/internal/retrain"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// RetrainMethod says how resamples are trained.
+type RetrainMethod int
+
+const (
+	// AutoMethod takes Batch where the theory's solve pays for itself, see batchPays.
+	AutoMethod RetrainMethod = iota
+	// Batch trains many resamples at a time as products with the theory's G.
+	Batch
+	// Single trains one resample after the other with the loss's own trainer.
+	Single
+)
+
+var retrainMethods = []string{"auto", "batch", "single"}
+
+// String is the method's name on the command line.
+func (m RetrainMethod) String() string { return retrainMethods[m] }
+
+// ParseRetrainMethod is the method of a name.
+func ParseRetrainMethod(name string) (RetrainMethod, error) {
+	if i := slices.Index(retrainMethods, name); i >= 0 {
+		return RetrainMethod(i), nil
+	}
+	return 0, fmt.Errorf("no method %q to retrain: there are %v", name, retrainMethods)
+}
+
+// Retraining is the result of retraining, and how it was come by.
+type Retraining struct {
+	*retrain.Result
+	Method RetrainMethod // Batch or Single
+	Batch  batch.Stats   // of method Batch
+	Setup  time.Duration // the theory's solve and the copy of G, of method Batch
+}
+
+// RetrainSettings say how to retrain. The zero value is that of retrain.Settings, at the
+// sites alone.
+type RetrainSettings struct {
+	retrain.Settings
+	// Seed and the number of a resample determine its counts.
+	Seed uint64
+	// Cross holds the kernel of P new inputs with the M sites, P x M (see CrossAll), which
+	// are then predicted at too; the zero value means none.
+	Cross blas64.General
+	// Batch says how to train batches.
+	Batch batch.Settings
+}
+
+// Retrain computes the averages by Monte Carlo, one resample at a time.
+func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
+	settings RetrainSettings) (*retrain.Result, error) {
+	plan, err := m.resamples(scheme, settings.Seed)
+	if err != nil {
+		return nil, err
+	}
+	problem := m.retraining(plan, settings.Cross)
+	trainers, err := m.trainers(settings.Cross)
+	if err != nil {
+		return nil, err
+	}
+	return retrain.Run(ctx, problem, retrain.Single(trainers), settings.Settings)
+}
+
+// RetrainBatch is Retrain with all resamples trained together, around a solution of this
+// model (see package batch): the same draws, and the same fits within
+// batch.Settings.Tolerance.
+func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
+	settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
+	_, release, err := s.Hold()
+	if err != nil {
+		return nil, batch.Stats{}, err
+	}
+	defer release()
+	plan, err := m.resamples(scheme, settings.Seed)
+	if err != nil {
+		return nil, batch.Stats{}, err
+	}
+	trainer, err := m.NewBatch(s, settings)
+	if err != nil {
+		return nil, batch.Stats{}, err
+	}
+	result, err := retrain.Run(ctx, m.retraining(plan, settings.Cross), retrain.Batch(trainer),
+		settings.Settings)
+	return result, trainer.Stats(), err
+}
+
+// RetrainBy is Retrain by a method. Batches are trained around a rough solution of the
+// theory, which is made for the purpose; where there is none, resamples are trained one by
+// one, unless method is Batch: then that is an error.
+func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme,
+	settings RetrainSettings) (*Retraining, error) {
+	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
+		r, err := m.retrainAround(ctx, scheme, settings)
+		if err == nil || method == Batch || ctx.Err() != nil {
+			return r, err
+		}
+	}
+	result, err := m.Retrain(ctx, scheme, settings)
+	return &Retraining{Result: result, Method: Single}, err
+}
+
+// roughTolerance is the residual to which the theory is solved for batches: nearer ones
+// save no iterations.
+const roughTolerance = 1e-2
+
+func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme,
+	settings RetrainSettings) (*Retraining, error) {
+	began := time.Now()
+	s, err := m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
+	if err != nil {
+		return nil, err
+	}
+	if s.Status == solver.NumericalFailure || s.Status == solver.Cancelled {
+		return nil, fmt.Errorf("the theory around which batches are trained: %w", s.Status.Err())
+	}
+	r := &Retraining{Method: Batch, Setup: time.Since(began)}
+	r.Result, r.Batch, err = m.RetrainBatch(ctx, s, scheme, settings)
+	return r, err
+}
+
+// The rule of AutoMethod, by sizes alone, so that it is the same on every machine: a rough
+// solve costs as much as 40 to 150 single fits over the embedded sets, and a fit in a batch
+// a half to a twentieth of a single one from 150 sites on. See BENCHMARKS.md, batch.
+const (
+	batchResamples = 300
+	batchSites     = 150
+)
+
+// batchPays reports whether a run gains by batches.
+func (m *Model) batchPays(settings retrain.Settings) bool {
+	resamples := settings.Resamples
+	if resamples == 0 {
+		resamples = retrain.DefaultResamples
+	}
+	_, proximal := m.Loss.(loss.Proximal)
+	return proximal && m.Spread == nil && resamples >= batchResamples &&
+		m.Sites() >= batchSites
+}
+
+// resamples is the plan of a scheme.
+func (m *Model) resamples(scheme resample.Scheme, seed uint64) (resample.Plan, error) {
+	if scheme == nil {
+		return nil, inputError(errors.New("there is no resampling scheme"))
+	}
+	if err := resample.Check(scheme); err != nil {
+		return nil, inputError(err)
+	}
+	return resample.Resamples{Scheme: scheme, Seed: seed, Y: m.Set.Y}, nil
+}
+
+// retraining is what a plan trains.
+func (m *Model) retraining(plan resample.Plan, cross blas64.General) retrain.Problem {
+	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Plan: plan,
+		OneClass: m.Bias && m.Set.Task == dataset.Classification}
+}

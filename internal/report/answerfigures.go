@@ -1,0 +1,165 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/calibration"
+)
+
+// Figures show the error against the ratio.
+func (c *Curve) Figures() []*Figure {
+	left := Series{Label: "left-out", Mark: Joined}
+	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
+	refined := Series{Label: "refined", Mark: Dots, Colour: 2}
+	for _, e := range c.Results {
+		left.Add(e.Ratio, float64(e.TestError))
+		if e.Refined != nil {
+			refined.AddErr(e.Ratio, float64(e.Refined.TestError), 2*float64(e.Refined.SE))
+		}
+		if e.Is632Applicable {
+			plus.Add(e.Ratio, orNaN(float64(e.Err632Plus)))
+		}
+	}
+	ratios := Axis{Label: "ratio S/N", Log: true}
+	if len(left.X) > 0 {
+		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
+	}
+	series, caption := []Series{left, plus},
+		"Left-out and .632+ error of training sets of S = ratio x n examples, without retraining."
+	if len(refined.X) > 0 {
+		series, caption = append(series, refined),
+			caption+" Refined: the left-out error by exact resamples, with two standard errors."
+	}
+	return []*Figure{NewFigure("curve-"+fileName(c.Data),
+		ShortName(c.Data)+": error against the size of resamples", caption, ratios,
+		Axis{Label: "error"}, series...)}
+}
+
+// PointFigures show the values per example: the spread of the predictor over
+// resamples against its mean, and the left-out errors in rising order.
+func PointFigures(name string, p *Points) []*Figure {
+	if p == nil || len(p.Mean) == 0 {
+		return nil
+	}
+	spread := Series{Mark: Dots}
+	for i, m := range p.Mean {
+		spread.Add(m, math.Sqrt(p.Variance[i]))
+	}
+	figures := []*Figure{NewFigure(name+"-spread", "spread of the predictor over resamples",
+		"Standard deviation over resamples of the prediction at every example, against its mean.",
+		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread)}
+	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
+		figures = append([]*Figure{targetFigure(name, p)}, figures...)
+	}
+	if len(p.Error) == 0 {
+		return figures
+	}
+	sorted := slices.Clone(p.Error)
+	slices.Sort(sorted)
+	errors := Series{Mark: Line}
+	for i, e := range sorted {
+		errors.Add(100*(float64(i)+0.5)/float64(len(sorted)), e)
+	}
+	return append(figures, NewFigure(name+"-errors", "errors of the examples",
+		"Expected loss of every example over the resamples that leave it out, in rising order.",
+		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
+}
+
+// PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
+// none without inputs.
+func PredictionFigure(p *Points, interval Interval) []*Figure {
+	if len(p.Mean) == 0 {
+		return nil
+	}
+	caption := "The bars are the spread of the trained predictor, not that of new observations."
+	mean := Series{Mark: Dots, Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*interval.Level)}
+	target := Series{Label: "target", Mark: Triangles, Colour: 1}
+	band := [2]Series{{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of new observations",
+		100*interval.Level)}, {Mark: Line, Colour: 2}}
+	order := make([]int, len(p.Mean))
+	floats.ArgsortStable(slices.Clone(p.Mean), order)
+	for at, i := range order {
+		x := float64(at + 1)
+		if interval.Interval == "observation" {
+			mean.Add(x, p.Mean[i])
+			band[0].Add(x, p.Lower[i])
+			band[1].Add(x, p.Upper[i])
+		} else {
+			mean.AddErr(x, p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
+		}
+		if i < len(p.Target) {
+			target.Add(x, p.Target[i])
+		}
+	}
+	series := []Series{mean, target}
+	if interval.Interval == "observation" {
+		series = append(series, band[:]...)
+		series[0].Label, caption = "mean", "The lines are where new observations fall."
+	}
+	return []*Figure{NewFigure("predict", "predictions at new inputs",
+		"Mean prediction over resamples in rising order. "+caption,
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series...)}
+}
+
+// orNaN marks a figure that is not known.
+func orNaN(v float64) float64 {
+	if v == 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+// Figures show the estimates of the methods of leave-one-out against their
+// seconds. There is none for one method.
+func (l *LeaveOneOut) Figures() []*Figure {
+	if len(l.Methods) < 2 {
+		return nil
+	}
+	var series []Series
+	for i, m := range l.Methods {
+		label := m.Method
+		if m.Rho > 0 {
+			label += fmt.Sprintf(", rho %v", m.Rho)
+		}
+		series = append(series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds},
+			Y: []float64{float64(m.Error)}})
+	}
+	return []*Figure{NewFigure("loo-methods", "leave-one-out: cost and estimate",
+		"Share of left-out errors by every method, against its time.",
+		Axis{Label: "seconds", Log: true}, Axis{Label: "estimated error"}, series...)}
+}
+
+// ReliabilityFigure shows the observed shares of the label +1 against the probabilities;
+// none where these are not known.
+func ReliabilityFigure(c *calibration.Reliability) []*Figure {
+	if c == nil || c.LogLoss == nil {
+		return nil
+	}
+	shares := Series{Label: "left-out examples", Mark: Joined}
+	for i, p := range c.Predicted {
+		o, n := c.Observed[i], float64(c.Count[i])
+		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial share, were p right
+	}
+	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
+		"Share of the label +1 among left-out examples of about that probability, with its standard "+
+			"error; on the diagonal they are right.",
+		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
+		Diagonal("as stated"))}
+}
+
+// ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none
+// for one class.
+func ROCFigure(mean, label []float64) []*Figure {
+	x, y, area := calibration.ROC(mean, label)
+	if x == nil {
+		return nil
+	}
+	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
+		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
+		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
+		Series{Mark: Line, X: x, Y: y}, Diagonal(""))}
+}

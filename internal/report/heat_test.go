@@ -1,0 +1,106 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/null"
+)
+
+// gridOf is a grid with these errors, the last axis fastest.
+func gridOf(errors []float64, axes ...GridAxis) *Grid {
+	g := &Grid{Data: "set", Over: axes}
+	for i, e := range errors {
+		values := make([]string, len(axes))
+		for k, rest := len(axes)-1, i; k >= 0; k-- {
+			values[k], rest = axes[k].Values[rest%len(axes[k].Values)], rest/len(axes[k].Values)
+		}
+		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{
+			Errors:      Errors{TestError: null.Float(e)},
+			Convergence: Convergence{Status: "converged"}}})
+	}
+	best := slices.Index(errors, slices.Min(errors))
+	g.Best = &best
+	return g
+}
+
+// TestGridFigures: a map has a row for every value of the first axis, the best cell is marked, and what lies
+// on an edge is told, but not of names or of two values.
+func TestGridFigures(t *testing.T) {
+	c, gamma, kind := GridAxis{"C", []string{"1", "10", "100"}},
+		GridAxis{"gamma", []string{"0.1", "1", "2", "4"}}, GridAxis{"kernel", []string{"rbf"}}
+	errors := []float64{9, 8, 7, 6, 5, 4, 3, 2, 0.5, 1, 9, 8}
+	g := gridOf(errors, c, kind, gamma)
+	p := g.Figures()[0].Panels[0]
+	if len(p.Series) != 4 || p.X.Label != "gamma" || p.Y.Label != "C" || p.Series[1].Label != "C 10" {
+		t.Fatalf("%+v", p)
+	}
+	for row := range 3 {
+		if s := p.Series[row]; s.Mark != Heat || !slices.Equal(s.X, []float64{1, 2, 3, 4}) ||
+			!slices.Equal(s.Y, errors[4*row:][:4]) {
+			t.Errorf("row %d: %+v", row, s)
+		}
+	}
+	if best := p.Series[3]; best.Mark != Frame || best.X[0] != 1 || best.Y[0] != 3 {
+		t.Errorf("best %+v", best)
+	}
+	want := "The best cell lies on the edge of the grid, C 100, gamma 0.1: go on beyond it."
+	if edge := g.edges(); edge != want || !slices.Contains(g.Lead(), edge) {
+		t.Error(edge)
+	}
+	curve := gridOf([]float64{3, 1, 2}, c)
+	if p := curve.Figures()[0].Panels[0]; !slices.Equal(p.Series[0].Y, []float64{3, 1, 2}) ||
+		p.Series[1].X[0] != 2 || p.Series[1].Y[0] != 1 || curve.edges() != "" {
+		t.Errorf("%+v, %q", p, curve.edges())
+	}
+	for _, g := range []*Grid{g, curve} {
+		for _, format := range Formats() {
+			var b bytes.Buffer
+			if err := g.Figures()[0].Write(&b, format); err != nil || b.Len() < 1000 {
+				t.Error(format, b.Len(), err)
+			}
+		}
+	}
+	if figures := gridOf([]float64{1}, GridAxis{"C", []string{"1"}}).Figures(); figures != nil {
+		t.Errorf("%+v", figures)
+	}
+}
+
+// TestDecadeTicks: at least two marks with labels on any axis, within its ends.
+func TestDecadeTicks(t *testing.T) {
+	for _, c := range [][2]float64{{1.1, 1.9}, {0.02, 0.09}, {3, 40}, {0.9, 1200}, {1e-6, 1e9}} {
+		labels := 0
+		for _, tick := range decadeTicks(c[0], c[1]) {
+			if tick.Value < c[0]*(1-1e-6) || tick.Value > c[1]*(1+1e-6) {
+				t.Errorf("%v: mark at %v", c, tick.Value)
+			}
+			if tick.Label != "" {
+				labels++
+			}
+		}
+		if labels < 2 || labels > 16 {
+			t.Errorf("%v: %d labels", c, labels)
+		}
+	}
+}
+
+// TestExamples: the worst come first by name, and the confusion matrix adds up the shares
+// of the votes.
+func TestExamples(t *testing.T) {
+	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
+		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
+	var b bytes.Buffer
+	if err := WriteText(&b, &Examples{Points: p, Labels: &dataset.Classes{Negative: "well",
+		Positive: "sick"}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
+	if fields(2) != "well 0.0 1.0 100.0%" || fields(3) != "sick 0.8 1.2 37.5%" ||
+		fields(6) != "ash well 100% 1" || fields(8) != "oak sick 75% 0.25" {
+		t.Error(b.String())
+	}
+}

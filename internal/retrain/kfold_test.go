@@ -1,0 +1,162 @@
+package retrain_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"bootbench/internal/retrain"
+	"bootbench/linalg"
+	"bootbench/resample"
+)
+
+// TestLeaveOneOut: K-fold with as many folds as examples, one partition, is
+// leave-one-out, whose square loss has a closed form: with K = v I + w 1 1' and
+// noise s2 the predictor without i at i is w sum_{j != i} y_j/(v + s2 + w (N-1)),
+// by the Woodbury identity. The predictions' variance over the N resamples is
+// that of the N predictors, exactly.
+func TestLeaveOneOut(t *testing.T) {
+	const v, w, noise = 1.5, 0.7, 0.2
+	y := []float64{1, -2, 0.5, 3, -1, 0, 2}
+	n := len(y)
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, w)
+		}
+	}
+	k.AddDiag(v)
+	p := problem(resample.KFold{Folds: n, N: n}, 0, y...)
+	r := run(t, p, process{kernel: k, noise: noise}.trainers(p), retrain.Settings{Resamples: n,
+		Tests: bothTests, Workers: 3})
+	total, want := 0.0, 0.0
+	for _, v := range y {
+		total += v
+	}
+	for i, target := range y {
+		f := w * (total - target) / (v + noise + w*float64(n-1))
+		want += (f - target) * (f - target) / float64(n)
+		if r.Absent[i] != 1 || !near(r.LeftOut[0].Examples[i], (f-target)*(f-target), 1e-12) ||
+			!near(r.OutOfBag.Mean[i], f, 1e-12) {
+			t.Errorf("example %d, left out %d times, has loss %v, mean %v; want %v, %v", i, r.Absent[i],
+				r.LeftOut[0].Examples[i], r.OutOfBag.Mean[i], (f-target)*(f-target), f)
+		}
+	}
+	if !near(r.LeftOut[0].Error, want, 1e-12) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.VarSE[0]) ||
+		len(r.Warnings) != 0 {
+		t.Errorf("error %v +- %v, want %v and no standard error from one partition; warnings %q",
+			r.LeftOut[0].Error, r.LeftOut[0].SE, want, r.Warnings)
+	}
+	// Two partitions of single examples are the same: no Monte-Carlo error.
+	twice := run(t, p, process{kernel: k, noise: noise}.trainers(p), retrain.Settings{Resamples: 2 * n,
+		Tests: bothTests})
+	for i := range y {
+		if !near(twice.Var[i], r.Var[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
+			!near(twice.VarSE[i], 0, 1e-12) {
+			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Var[i], twice.VarSE[i],
+				twice.MeanSE[i], r.Var[i])
+		}
+	}
+	if !near(twice.LeftOut[0].SE, 0, 1e-12) {
+		t.Errorf("leave-one-out has standard error %v", twice.LeftOut[0].SE)
+	}
+	part := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: n + 1})
+	if len(part.Warnings) != 1 || !strings.Contains(part.Warnings[0], "partitions into 7 folds") {
+		t.Errorf("a partition in part: warnings %q", part.Warnings)
+	}
+}
+
+// TestFewPartitions: from three partitions in four folds, the variance is
+// unbiased; with the divisor n-1 of independent resamples it would be off by
+// 12/11. The exact value is over all 28 pairs that a fold may leave out.
+func TestFewPartitions(t *testing.T) {
+	y := []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}
+	scheme := resample.KFold{Folds: 4, N: 8}
+	mean, square, subsets := 0.0, 0.0, 0.0
+	counts, f := make([]float64, 8), make([]float64, 1)
+	for i := range counts {
+		for j := range i {
+			for k := range counts {
+				counts[k] = 1
+			}
+			counts[i], counts[j] = 0, 0
+			if err := (shrunkMean{}).Fit(counts, y, f); err != nil {
+				t.Fatal(err)
+			}
+			subsets++
+			mean += f[0]
+			square += f[0] * f[0]
+		}
+	}
+	exact := square/subsets - mean/subsets*mean/subsets
+	var variances []float64
+	for seed := range uint64(2000) {
+		p := problem(scheme, seed, y...)
+		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 12, Workers: 1})
+		variances = append(variances, r.Var[0])
+	}
+	got, se, _, _ := bruteMoments(variances)
+	if math.Abs(got-exact) > 4*se || se > 0.02*exact {
+		t.Errorf("variances are %.5f +- %.5f on average, exactly %.5f", got, se, exact)
+	}
+}
+
+// TestFoldsAreCalibrated: under repeated K-fold the resamples depend on each
+// other, here so that K = 3 predictors of one partition nearly balance out.
+// Variances must be unbiased, and standard errors match the spread over seeds, as
+// in TestStandardErrorsAreCalibrated. With shrunkMean all sites have one
+// predictor, so the exact mean and variance follow from all 70 choices of 4 of 8
+// examples: with two folds, each partition has complementary halves.
+func TestFoldsAreCalibrated(t *testing.T) {
+	const seeds = 400
+	y := []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}
+	var exactMean, exactSquare, subsets float64
+	counts, f := make([]float64, 8), make([]float64, 1)
+	for set := range 1 << 8 {
+		size := 0.0
+		for i := range counts {
+			counts[i] = float64(set >> i & 1)
+			size += counts[i]
+		}
+		if size == 4 {
+			if err := (shrunkMean{}).Fit(counts, y, f); err != nil {
+				t.Fatal(err)
+			}
+			subsets++
+			exactMean += f[0]
+			exactSquare += f[0] * f[0]
+		}
+	}
+	exactMean /= subsets
+	exactVar := exactSquare/subsets - exactMean*exactMean
+	var value, squaredSE [3][]float64
+	for seed := range uint64(seeds) {
+		p := problem(resample.KFold{Folds: 2, N: 8}, seed, y...)
+		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 80, Workers: 1, Tests: bothTests[:1]})
+		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
+			{r.Var[0], r.VarSE[0]}} {
+			value[q] = append(value[q], pair[0])
+			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
+		}
+	}
+	for q, name := range []string{"left-out error", "mean", "variance"} {
+		mean, meanSE, spread, _ := bruteMoments(value[q])
+		reported, _, _, _ := bruteMoments(squaredSE[q])
+		ratio := math.Sqrt(reported / spread)
+		t.Logf("%s: %.5f +- %.5f, reported standard error / spread = %.3f", name, mean, meanSE, ratio)
+		if q != 1 && math.Abs(ratio-1) > 0.15 {
+			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported),
+				math.Sqrt(spread))
+		}
+		switch name {
+		case "mean": // the halves of a partition add up to a constant: no error at all
+			if reported > 1e-20 || math.Abs(mean-exactMean) > 1e-12 {
+				t.Errorf("mean %v +- %v, exactly %v", mean, math.Sqrt(reported), exactMean)
+			}
+		case "variance":
+			if math.Abs(mean-exactVar) > 4.5*meanSE {
+				t.Errorf("variance %v +- %v, exactly %v", mean, meanSE, exactVar)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package retrain
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/erm"
+	"bootbench/internal/gp"
+	"bootbench/internal/svm"
+	"bootbench/internal/train"
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// Learner trains one weighted set after another over the M sites of a kernel matrix, for one goroutine. Its
+// error is that of bad input, or of a set that has no solution.
+type Learner func(set train.Set) (Learned, error)
+
+// Learned is a predictor that minimises its set's loss: at an input x it is
+// f(x) = sum_s Weight_s K(x, x_s) + Bias. The next training overwrites it.
+type Learned struct {
+	F      []float64 // at the sites
+	Weight []float64 // of the sites
+	Bias   float64
+	Status train.Status
+	Err    error       // nil where the training has converged
+	SVM    *svm.Result // of a margin loss
+}
+
+// Learners makes learners, one for each worker. They read the kernel matrix only.
+type Learners func() (Learner, error)
+
+// Square learns by Gaussian-process regression: the square loss (f - y)^2/(2 noise), by one Cholesky
+// factorisation of the kernel between the sites of positive weight.
+func Square(k *linalg.Sym, noise float64, bias bool) Learners {
+	return func() (Learner, error) {
+		newTrainer := gp.NewTrainer
+		if bias {
+			newTrainer = gp.NewBiasedTrainer
+		}
+		trainer, err := newTrainer(k, noise)
+		weight, target, f := make([]float64, k.N()), make([]float64, k.N()), make([]float64, k.N())
+		return func(set train.Set) (Learned, error) {
+			if err := set.Check(k.N()); err != nil {
+				return Learned{}, err
+			}
+			set.Site.Merge(set.Y, set.Weight, weight, target)
+			if err := trainer.Fit(weight, target); err != nil {
+				return Learned{}, err
+			}
+			return Learned{F: f, Weight: trainer.Alpha(), Bias: trainer.Bias()}, trainer.Predict(f)
+		}, err
+	}
+}
+
+// Margin learns by the support vector classifier whose example of weight w costs w c for each unit of margin
+// violation, times its class's weight; a hard margin, c = +Inf, knows only whether w > 0. Learners share the
+// rows of k in full, beside it.
+func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tolerance float64) Learners {
+	first := sync.OnceValues(func() (*svm.Trainer, error) { return svm.NewTrainer(k) })
+	return func() (Learner, error) {
+		shared, err := first()
+		if err != nil {
+			return nil, err
+		}
+		trainer, box := shared.Clone(), []float64(nil)
+		return func(set train.Set) (Learned, error) {
+			box = train.Resize(box, len(set.Weight))
+			for i, w := range set.Weight {
+				if box[i] = 0; w > 0 {
+					box[i] = w * (c * classes.ClassWeight(set.Y[i]))
+				}
+			}
+			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias},
+				svm.Settings{Tolerance: tolerance})
+			if err != nil {
+				return Learned{}, err
+			}
+			return Learned{r.F, r.Beta, r.Bias, r.Status, r.Status.Err(), r}, nil
+		}, nil
+	}
+}
+
+// Proximal learns with any convex loss that is known by its proximal map (T1), on a kernel matrix that is
+// held whole or as a low-rank factor, whose Weight is then no predictor's.
+func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Learners {
+	return func() (Learner, error) {
+		trainer, err := erm.NewTrainer(k, l)
+		if err != nil {
+			return nil, err
+		}
+		fit := trainer.Train
+		if bias {
+			fit = trainer.TrainWithBias
+		}
+		return func(set train.Set) (Learned, error) {
+			r, err := fit(set, erm.Settings{Tolerance: tolerance})
+			if err != nil {
+				return Learned{}, err
+			}
+			return Learned{F: r.F, Weight: r.A, Bias: r.Bias, Status: r.Status, Err: r.Status.Err()}, nil
+		}, nil
+	}
+}
+
+// Posterior learns the posterior mean of a Gaussian process with a likelihood by expectation propagation:
+// where Proximal takes the minimiser it takes the mean of exp(-loss) (M03-37..40).
+func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
+	return func() (Learner, error) {
+		trainer, err := gp.NewEP(k, l)
+		return func(set train.Set) (Learned, error) {
+			r, err := trainer.Fit(set, gp.EPSettings{Tolerance: tolerance})
+			if err != nil {
+				return Learned{}, err
+			}
+			return Learned{F: r.Mean, Weight: r.Alpha, Status: r.Status, Err: r.Err()}, nil
+		}, err
+	}
+}
+
+// Predicting makes trainers that predict at a number of sites and at P new inputs, whose kernel with the
+// sites is cross, P x sites.
+func Predicting(learners Learners, site train.Sites, sites int, cross blas64.General) func() (train.Trainer,
+	error) {
+	return func() (train.Trainer, error) {
+		if cross.Rows > 0 && cross.Cols != sites {
+			return nil, fmt.Errorf("a cross-kernel of %d x %d does not fit %d sites", cross.Rows, cross.Cols, sites)
+		}
+		learn, err := learners()
+		return &trainer{learn, site, sites, cross}, err
+	}
+}
+
+// trainer is a Learner that predicts.
+type trainer struct {
+	learn Learner
+	site  train.Sites
+	sites int
+	cross blas64.General
+}
+
+// Fit is train.Trainer.Fit. A fit that has not converged, or whose best bias is not finite, that of a
+// logistic loss on one class, is an *UnconvergedError.
+func (t *trainer) Fit(weight, target, f []float64) error {
+	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight})
+	switch {
+	case errors.Is(err, train.ErrNoFiniteBias):
+		return &UnconvergedError{err}
+	case err != nil:
+		return err
+	case fit.Status == train.Diverged:
+		return fit.Err
+	case fit.Err != nil:
+		return &UnconvergedError{fit.Err}
+	}
+	copy(f, fit.F)
+	if extra := f[t.sites:]; t.cross.Rows > 0 {
+		blas64.Gemv(blas.NoTrans, 1, t.cross, blas64.Vector{N: t.sites, Data: fit.Weight, Inc: 1}, 0,
+			blas64.Vector{N: len(extra), Data: extra, Inc: 1})
+		floats.AddConst(fit.Bias, extra)
+	}
+	return nil
+}

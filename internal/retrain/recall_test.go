@@ -1,0 +1,75 @@
+package retrain_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"bootbench/internal/need"
+	"bootbench/internal/retrain"
+	"bootbench/resample"
+)
+
+// refusing is a trainer that must not be asked.
+type refusing struct{ fits *atomic.Int64 }
+
+func (r refusing) Fit(_, _, _ []float64) error {
+	r.fits.Add(1)
+	return errors.New("asked to fit")
+}
+
+// TestRecall: a run over blocks by number, and one that recalls their
+// predictions, average exactly as one run over all.
+func TestRecall(t *testing.T) {
+	y := []float64{1, -2, 3, 0.5, -1, 2}
+	problem := problem(resample.Poisson{Ratio: 0.7}, 9, y...)
+	problem.Extra = 1
+	mean := constant(shrunkMean{})
+	run := func(trainers retrain.Trainers, s retrain.Settings) *retrain.Result {
+		t.Helper()
+		s.Workers, s.Tests = 3, bothTests
+		r := need.One(retrain.Run(context.Background(), problem, trainers, s))(t)
+		r.Stats = retrain.Stats{}
+		return r
+	}
+	whole := run(mean, retrain.Settings{Resamples: 70})
+	kept := map[int][]float64{}
+	for _, first := range []int{50, 0, 20} {
+		size := map[int]int{0: 20, 20: 30, 50: 20}[first]
+		next := first
+		run(mean, retrain.Settings{First: first, Resamples: size, OnFit: func(b int, _, f []float64) {
+			if b != next {
+				t.Errorf("resample %d, want %d", b, next)
+			}
+			next++
+			kept[b] = slices.Clone(f)
+		}})
+	}
+	var fits atomic.Int64
+	recalled := run(constant(refusing{&fits}),
+		retrain.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
+			copy(f, kept[b])
+			return true, nil
+		}})
+	if !reflect.DeepEqual(whole, recalled) || fits.Load() > 0 {
+		t.Errorf("recalled %+v\nwant %+v\n%d fits", recalled, whole, fits.Load())
+	}
+	lost := errors.New("lost")
+	_, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{Resamples: 5,
+		Lookup: func(b int, _ []float64) (bool, error) {
+			if b == 3 {
+				return false, lost
+			}
+			return false, nil
+		}})
+	var fit *retrain.FitError
+	if !errors.Is(err, lost) || !errors.As(err, &fit) || fit.Resample != 3 {
+		t.Errorf("a block that cannot be read: %v", err)
+	}
+	if _, err := retrain.Run(context.Background(), problem, mean, retrain.Settings{First: -1}); err == nil {
+		t.Error("a negative number passes")
+	}
+}

@@ -1,0 +1,637 @@
+package retrain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/blas"
+	"bootbench/internal/gp"
+	"bootbench/internal/need"
+	"bootbench/internal/retrain"
+	"bootbench/internal/train"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// square and sign are plain test losses, so that these tests rest on no others.
+type square struct{}
+
+func (square) Name() string                     { return "square" }
+func (square) Value(f, y float64) float64       { return (f - y) * (f - y) }
+func (square) Gaussian(_, _, _ float64) float64 { panic("not for retraining") }
+
+type sign struct{ square }
+
+func (sign) Name() string { return "sign" }
+func (sign) Value(f, y float64) float64 {
+	if f*y <= 0 {
+		return 1
+	}
+	return 0
+}
+
+var bothTests = []loss.Test{square{}, sign{}}
+
+// shrunkMean predicts, everywhere, the mean of the drawn targets shrunk
+// towards 0: a cheap learner for tests of the machinery around it.
+type shrunkMean struct{}
+
+func (shrunkMean) Fit(weight, target, f []float64) error {
+	for i := range f {
+		f[i] = floats.Dot(weight, target) / (1 + floats.Sum(weight))
+	}
+	return nil
+}
+
+// constant makes every worker a trainer that behaves like t.
+func constant(t train.Trainer) retrain.Trainers {
+	return retrain.Single(func() (train.Trainer, error) { return t, nil })
+}
+
+// trainerFunc is a function as a Trainer.
+type trainerFunc func(weight, target, f []float64) error
+
+func (t trainerFunc) Fit(weight, target, f []float64) error { return t(weight, target, f) }
+
+// process is Gaussian-process regression.
+type process struct {
+	kernel *linalg.Sym
+	noise  float64
+	cross  blas64.General
+}
+
+func (g process) trainers(p retrain.Problem) retrain.Trainers {
+	return retrain.Single(retrain.Predicting(retrain.Square(g.kernel, g.noise, false), p.Site, g.kernel.N(),
+		g.cross))
+}
+
+// problem resamples targets, each at a site of its own.
+func problem(scheme resample.Scheme, seed uint64, y ...float64) retrain.Problem {
+	return retrain.Problem{Y: y, Plan: resample.Resamples{Scheme: scheme, Seed: seed, Y: y}}
+}
+
+// regression is a GP problem of n examples over n-2 sites (sites 0 and 1 hold
+// two each, the second ones at the end) with two extra inputs.
+func regression(n int, seed uint64) (retrain.Problem, process) {
+	joint, x, rng := inputs(n)
+	m := n - 2
+	k, cross := linalg.NewSym(m), blas64.General{Rows: 2, Cols: m, Stride: m}
+	for i := range m {
+		copy(k.Row(i), joint.Row(i)[:m-i])
+	}
+	for p := range 2 {
+		for i := range m {
+			cross.Data = append(cross.Data, joint.At(m+p, i))
+		}
+	}
+	problem := retrain.Problem{Sites: m, Extra: 2}
+	for i := range n {
+		problem.Site = append(problem.Site, i%m)
+		problem.Y = append(problem.Y, math.Sin(x[i%m])+0.3*rng.NormFloat64())
+	}
+	problem.Plan = resample.Resamples{Scheme: resample.Poisson{Ratio: 1}, Seed: seed, Y: problem.Y}
+	return problem, process{k, 0.1, cross}
+}
+
+// inputs are n points on a line, the sites of regression(n) and then its extra
+// inputs, and the kernel exp(-(x-x')^2) over all of them.
+func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 4 * rng.Float64()
+	}
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])))
+		}
+	}
+	return k, x, rng
+}
+
+func run(t testing.TB, p retrain.Problem, trainers retrain.Trainers,
+	s retrain.Settings) *retrain.Result {
+	t.Helper()
+	r := need.One(retrain.Run(context.Background(), p, trainers, s))(t)
+	return r
+}
+
+// text writes a Result out, all digits and NaN included, without its costs and
+// without its status.
+func text(r *retrain.Result) string {
+	c := *r
+	c.Stats, c.Status = retrain.Stats{}, 0
+	return fmt.Sprintf("%+v", c)
+}
+
+func near(a, b, tol float64) bool {
+	return math.Abs(a-b) <= tol*(1+math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
+}
+
+// What Run streams is recomputed by brute force: the counts drawn anew from
+// the documented streams, each training set expanded to rows and fitted without
+// merging, extra inputs as sites that hold no row, and every average taken in
+// two passes over the stored fits.
+func TestRunMatchesBruteForce(t *testing.T) {
+	const n, resamples, seed = 7, 60, 42
+	p, learner := regression(n, seed)
+	got := run(t, p, learner.trainers(p), retrain.Settings{Resamples: resamples, Tests: bothTests})
+
+	joint, _, _ := inputs(n)
+	naive := need.One(gp.NewNaive(joint, learner.noise))(t)
+	var counts [][]int
+	var fits [][]float64
+	for b := range resamples {
+		drawn := make([]int, n)
+		resample.Poisson{Ratio: 1}.Sample(rand.New(rand.NewPCG(seed, uint64(b))), drawn)
+		var site []int
+		var y []float64
+		for i, k := range drawn {
+			for range k {
+				site, y = append(site, p.Site[i]), append(y, p.Y[i])
+			}
+		}
+		f := make([]float64, p.Sites+p.Extra)
+		if err := errors.Join(naive.Fit(site, y), naive.Predict(f)); err != nil {
+			t.Fatal(err)
+		}
+		counts, fits = append(counts, drawn), append(fits, f)
+	}
+
+	for i, test := range bothTests {
+		examples, overall := bruteLeftOut(p, counts, fits, test, func(int) bool { return true })
+		r := got.LeftOut[i]
+		if r.Test != test.Name() || !near(r.Error, overall, 1e-10) || !near(r.SE, bruteSE(p, counts, fits, test),
+			1e-9) {
+			t.Errorf("%s: error %v +- %v, brute force %v +- %v", r.Test, r.Error, r.SE, overall,
+				bruteSE(p, counts, fits, test))
+		}
+		for j := range examples {
+			if !near(r.Examples[j], examples[j], 1e-10) {
+				t.Errorf("%s: example %d has %v, brute force %v", r.Test, j, r.Examples[j], examples[j])
+			}
+		}
+	}
+	checkBag(t, p, counts, fits, got)
+	for i, absent := range got.Absent {
+		want := 0
+		for _, c := range counts {
+			if c[i] == 0 {
+				want++
+			}
+		}
+		if absent != want {
+			t.Errorf("example %d was left out %d times, not %d", i, absent, want)
+		}
+	}
+	for s := range p.Sites + p.Extra {
+		var values []float64
+		for _, f := range fits {
+			values = append(values, f[s])
+		}
+		mean, meanSE, variance, varianceSE := bruteMoments(values)
+		positive := 0.0
+		for _, v := range values {
+			if v > 0 {
+				positive++
+			}
+		}
+		if got.Vote[s] != positive/resamples {
+			t.Errorf("site %d: vote %v of %v", s, got.Vote[s], positive)
+		}
+		if !near(got.Mean[s], mean, 1e-10) || !near(got.MeanSE[s], meanSE, 1e-10) ||
+			!near(got.Var[s], variance, 1e-10) || !near(got.VarSE[s], varianceSE, 1e-9) {
+			t.Errorf("site %d: moments %v %v %v %v, brute force %v %v %v %v", s,
+				got.Mean[s], got.MeanSE[s], got.Var[s], got.VarSE[s], mean, meanSE, variance, varianceSE)
+		}
+	}
+}
+
+// checkBag recomputes the out-of-bag ensemble: mean and vote, and their errors
+// with the jackknife's.
+func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64, got *retrain.Result) {
+	ensemble := func(i, without int) (mean, vote float64) {
+		n := 0.0
+		for b, c := range counts {
+			if f := fits[b][p.Site[i]]; c[i] == 0 && b%20 != without {
+				n++
+				mean += f
+				if f > 0 {
+					vote++
+				}
+			}
+		}
+		return mean / n, vote / n
+	}
+	errorOf := func(of func(mean, vote, y float64) float64) (overall, se float64) {
+		over := func(without int) float64 {
+			sum := 0.0
+			for i, y := range p.Y {
+				mean, vote := ensemble(i, without)
+				sum += of(mean, vote, y) / float64(len(p.Y))
+			}
+			return sum
+		}
+		var values []float64
+		for g := range 20 {
+			values = append(values, over(g))
+		}
+		_, _, spread, _ := bruteMoments(values)
+		return over(-1), math.Sqrt(spread * 19 * 19 / 20)
+	}
+	for i := range p.Y {
+		mean, vote := ensemble(i, -1)
+		if !near(got.OutOfBag.Mean[i], mean, 1e-10) || !near(got.OutOfBag.Vote[i], vote, 1e-14) {
+			t.Errorf("example %d: ensemble %v with vote %v, brute force %v, %v", i, got.OutOfBag.Mean[i],
+				got.OutOfBag.Vote[i], mean, vote)
+		}
+	}
+	for k, test := range bothTests {
+		want, se := errorOf(func(mean, _, y float64) float64 { return test.Value(mean, y) })
+		if e := got.OutOfBag.Errors[k]; e.Test != test.Name() || !near(e.Error, want, 1e-10) ||
+			!near(e.SE, se, 1e-9) {
+			t.Errorf("ensemble under %s: %v +- %v, brute force %v +- %v", e.Test, e.Error, e.SE, want, se)
+		}
+	}
+	want, se := errorOf(func(_, vote, y float64) float64 {
+		switch {
+		case vote == 0.5:
+			return 0.5
+		case (vote > 0.5) == (y > 0):
+			return 0
+		}
+		return 1
+	})
+	if !near(got.OutOfBag.VoteError, want, 1e-12) || !near(got.OutOfBag.VoteErrorSE, se, 1e-9) {
+		t.Errorf("vote misses %v +- %v, brute force %v +- %v", got.OutOfBag.VoteError, got.OutOfBag.VoteErrorSE,
+			want, se)
+	}
+}
+
+// bruteLeftOut is Efron's estimate over the resamples b that keep(b).
+func bruteLeftOut(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test,
+	keep func(b int) bool) (examples []float64, overall float64) {
+	n := 0.0
+	for i, y := range p.Y {
+		sum, absent := 0.0, 0.0
+		for b, c := range counts {
+			if c[i] == 0 && keep(b) {
+				sum += test.Value(fits[b][p.Site[i]], y)
+				absent++
+			}
+		}
+		examples = append(examples, sum/absent)
+		if absent > 0 {
+			overall += sum / absent
+			n++
+		}
+	}
+	return examples, overall / n
+}
+
+// bruteSE is the jackknife over the 20 groups b mod 20.
+func bruteSE(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test) float64 {
+	var estimates []float64
+	mean := 0.0
+	for g := range 20 {
+		_, e := bruteLeftOut(p, counts, fits, test, func(b int) bool { return b%20 != g })
+		estimates = append(estimates, e)
+		mean += e / 20
+	}
+	s := 0.0
+	for _, e := range estimates {
+		s += (e - mean) * (e - mean)
+	}
+	return math.Sqrt(s * 19 / 20)
+}
+
+// bruteMoments are in two passes, with the fourth k-statistic from power sums.
+func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	var s1, s2, s3, s4 float64
+	for _, v := range x {
+		d := v - mean
+		s1 += d
+		s2 += d * d
+		s3 += d * d * d
+		s4 += d * d * d * d
+	}
+	variance = s2 / (n - 1)
+	k4 := (-6*s1*s1*s1*s1 + 12*n*s1*s1*s2 - 3*n*(n-1)*s2*s2 - 4*n*(n+1)*s1*s3 + n*n*(n+1)*s4) /
+		(n * (n - 1) * (n - 2) * (n - 3))
+	return mean, math.Sqrt(variance / n), variance, math.Sqrt((2*n*variance*variance + (n-1)*k4) / (n * (n + 1)))
+}
+
+// 300 examples make training matrices that BLAS works on in blocks.
+func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
+	p, learner := regression(300, 3)
+	var want string
+	for _, workers := range []int{1, 2, 5} {
+		next, finished := 0, 0
+		s := retrain.Settings{Resamples: 101, Workers: workers, Tests: bothTests,
+			OnFit:    func(r int, _, _ []float64) { next = checkNext(t, r, next) },
+			Progress: func(done, total int) { finished = done; _ = total },
+		}
+		r := run(t, p, learner.trainers(p), s)
+		if r.Status != retrain.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
+			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status, r.Resamples,
+				finished, r.Stats.Workers)
+		}
+		if want == "" {
+			want = text(r)
+		}
+		if got := text(r); got != want {
+			t.Errorf("%d workers: the answer differs:\n%s\n%s", workers, got, want)
+		}
+	}
+}
+
+func checkNext(t *testing.T, b, next int) int {
+	if b != next {
+		t.Errorf("resample %d came when %d was due", b, next)
+	}
+	return b + 1
+}
+
+// A slow fit must hold up neither the order nor the other workers for ever.
+func TestSlowFitKeepsOrder(t *testing.T) {
+	p, _ := regression(6, 0)
+	uneven := trainerFunc(func(weight, target, f []float64) error {
+		if weight[0] == 0 {
+			time.Sleep(2 * time.Millisecond)
+		}
+		return shrunkMean{}.Fit(weight, target, f)
+	})
+	s := retrain.Settings{Resamples: 80, Tests: bothTests, Workers: 1}
+	want := text(run(t, p, constant(shrunkMean{}), s))
+	s.Workers = 5
+	if got := text(run(t, p, constant(uneven), s)); got != want {
+		t.Errorf("uneven fits change the answer:\n%s\n%s", got, want)
+	}
+}
+
+func TestCancelledRunIsAShorterRun(t *testing.T) {
+	p, learner := regression(10, 8)
+	for _, workers := range []int{1, 3} {
+		ctx, cancel := context.WithCancel(context.Background())
+		s := retrain.Settings{Resamples: 100000, Workers: workers, Tests: bothTests,
+			Progress: func(done, _ int) {
+				if done == 50 {
+					cancel()
+				}
+			}}
+		r := need.One(retrain.Run(ctx, p, learner.trainers(p), s))(t)
+		if r.Status != retrain.Cancelled || !errors.Is(r.Status.Err(), retrain.ErrCancelled) {
+			t.Errorf("status is %v", r.Status)
+		}
+		if r.Resamples < 50 || r.Resamples > 50+3*workers {
+			t.Errorf("cancelled after 50 resamples, stopped after %d", r.Resamples)
+		}
+		shorter := run(t, p, learner.trainers(p), retrain.Settings{Resamples: r.Resamples,
+			Tests: bothTests})
+		if text(r) != text(shorter) {
+			t.Errorf("cancelled run:\n%s\nshorter run:\n%s", text(r), text(shorter))
+		}
+	}
+}
+
+// The fit during which the context ends is finished and kept, and no other starts.
+func TestFitInProgressIsKept(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 1)
+	fits := 0
+	r, err := retrain.Run(ctx, p, constant(trainerFunc(func(weight, target, f []float64) error {
+		fits++
+		cancel()
+		time.Sleep(5 * time.Millisecond) // let the collector see the end first
+		return shrunkMean{}.Fit(weight, target, f)
+	})), retrain.Settings{Workers: 1})
+	if err != nil || r.Status != retrain.Cancelled || r.Resamples != 1 || fits != 1 || r.Mean[0] != 0.5 {
+		t.Errorf("after %d fits, error %v, the answer is %+v", fits, err, r)
+	}
+}
+
+// The resample that is reported is the first that fails in the order of b.
+func TestFailedFitIsNamed(t *testing.T) {
+	p, _ := regression(6, 5)
+	fails := func(weight []float64) bool { return weight[2] >= 4 }
+	weight, want := make([]float64, 6), -1
+	for r := 0; want < 0; r++ {
+		if p.Plan.Fit(r, weight); fails(weight) {
+			want = r
+		}
+	}
+	cause := errors.New("four copies")
+	failing := trainerFunc(func(weight, target, f []float64) error {
+		if fails(weight) {
+			return cause
+		}
+		return shrunkMean{}.Fit(weight, target, f)
+	})
+	for _, workers := range []int{1, 2, 5} {
+		r, err := retrain.Run(context.Background(), p, constant(failing), retrain.Settings{Resamples: 100000,
+			Workers: workers})
+		var fit *retrain.FitError
+		if r != nil || !errors.As(err, &fit) || !errors.Is(err, cause) || fit.Resample != want {
+			t.Errorf("%d workers: result %v, error %v; want failure at resample %d", workers, r, err, want)
+		}
+	}
+}
+
+// At ratio 0.4 two examples are both absent from e^-0.8 = 45% of the
+// resamples; no trainer sees those, and they predict 0.
+func TestEmptyResamplesPredictThePrior(t *testing.T) {
+	p := problem(resample.Poisson{Ratio: 0.4}, 0, 3, -3)
+	p.Extra = 1
+	empty := 0
+	r := run(t, p, constant(trainerFunc(func(weight, target, f []float64) error {
+		if weight[0]+weight[1] == 0 {
+			t.Error("a trainer was given an empty set")
+		}
+		return shrunkMean{}.Fit(weight, target, f)
+	})), retrain.Settings{Resamples: 200, Workers: 2, OnFit: func(_ int, weight, f []float64) {
+		if weight[0]+weight[1] == 0 {
+			empty++
+			if !reflect.DeepEqual(f, []float64{0, 0, 0}) {
+				t.Errorf("an empty resample predicts %v", f)
+			}
+		}
+	}})
+	if empty < 60 || r.Empty != empty || r.Stats.Fits != 200-empty {
+		t.Errorf("%d resamples were empty, counted %d, with %d fits", empty, r.Empty, r.Stats.Fits)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "empty") {
+		t.Errorf("warnings are %q", r.Warnings)
+	}
+}
+
+// firstStays draws example 0 always once and the others by Poisson(1).
+type firstStays struct{ resample.Poisson }
+
+func (s firstStays) Sample(rng *rand.Rand, counts []int) {
+	s.Poisson.Sample(rng, counts)
+	counts[0] = 1
+}
+
+func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
+	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 100, 1, 2)
+	r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 100, Tests: bothTests})
+	e := r.LeftOut[0]
+	if !math.IsNaN(e.Examples[0]) || r.Absent[0] != 0 || !near(e.Error, (e.Examples[1]+e.Examples[2])/2, 1e-14) {
+		t.Errorf("examples %v give %v", e.Examples, e.Error)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 of 3 examples were never left out") {
+		t.Errorf("warnings are %q", r.Warnings)
+	}
+}
+
+// Over 400 seeds the standard errors must match the spread of what they belong
+// to. An empirical standard deviation of 400 values is good to 3.5%, the mean
+// square of their reported errors to 2-3%, and the jackknife of a ratio is
+// biased by some percent at 200 resamples: 15% is beyond the reach of chance and far below a forgotten
+// factor.
+func TestStandardErrorsAreCalibrated(t *testing.T) {
+	const seeds = 400
+	var value, squaredSE [3][]float64
+	for seed := range uint64(seeds) {
+		p := problem(resample.Poisson{Ratio: 1}, seed, 1, -2, 0.5, 3, -1, 0, 2, -0.5)
+		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 200, Workers: 1, Tests: bothTests[:1]})
+		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
+			{r.Var[0], r.VarSE[0]}} {
+			value[q] = append(value[q], pair[0])
+			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
+		}
+	}
+	for q, name := range []string{"left-out error", "mean", "variance"} {
+		_, _, spread, _ := bruteMoments(value[q])
+		reported, _, _, _ := bruteMoments(squaredSE[q])
+		ratio := math.Sqrt(reported / spread)
+		t.Logf("%s: reported standard error / spread = %.3f", name, ratio)
+		if math.Abs(ratio-1) > 0.15 {
+			t.Errorf("%s: reported standard error %v, spread over seeds %v", name, math.Sqrt(reported),
+				math.Sqrt(spread))
+		}
+	}
+}
+
+// A mean of 1e8 with a spread of 1 must not cost the variance its digits:
+// values near 1e8 carry 1e-8, so do their differences.
+func TestMomentsSurviveALargeMean(t *testing.T) {
+	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 0)
+	var values []float64
+	rng := rand.New(rand.NewPCG(1, 1))
+	r := run(t, p, constant(trainerFunc(func(_, _, f []float64) error {
+		f[0] = 1e8 + rng.NormFloat64()
+		values = append(values, f[0]-1e8)
+		return nil
+	})), retrain.Settings{Resamples: 500, Workers: 1})
+	_, _, variance, varianceSE := bruteMoments(values)
+	if !near(r.Var[0], variance, 1e-6) || !near(r.VarSE[0], varianceSE, 1e-6) {
+		t.Errorf("variance %v +- %v, want %v +- %v", r.Var[0], r.VarSE[0], variance, varianceSE)
+	}
+}
+
+func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
+	before := blas.Bound().Threads()
+	p, _ := regression(5, 0)
+	run(t, p, constant(trainerFunc(func(weight, target, f []float64) error {
+		if blas.Bound().Name() == "openblas" && blas.Bound().Threads() != 1 {
+			t.Errorf("%d BLAS threads during a fit", blas.Bound().Threads())
+		}
+		return shrunkMean{}.Fit(weight, target, f)
+	})), retrain.Settings{Resamples: 5})
+	if after := blas.Bound().Threads(); after != before {
+		t.Errorf("%d BLAS threads before, %d after", before, after)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	p, _ := regression(4, 0)
+	r := run(t, p, constant(shrunkMean{}), retrain.Settings{})
+	if r.Resamples != retrain.DefaultResamples || r.Stats.Workers < 1 || len(r.LeftOut) != 0 {
+		t.Errorf("zero settings gave %+v", r)
+	}
+	p = problem(resample.KFold{Folds: 3, N: len(p.Y)}, 0, p.Y...)
+	if r := run(t, p, constant(shrunkMean{}), retrain.Settings{}); r.Resamples != 1002 ||
+		len(r.Warnings) != 0 {
+		t.Errorf("three folds gave %d resamples, warnings %q", r.Resamples, r.Warnings)
+	}
+}
+
+func TestBadInputIsRefused(t *testing.T) {
+	good, learner := regression(5, 0)
+	change := func(f func(*retrain.Problem)) retrain.Problem { p := good; f(&p); return p }
+	for _, c := range []struct {
+		p    retrain.Problem
+		gp   process
+		s    retrain.Settings
+		says string
+	}{
+		{p: retrain.Problem{}, gp: learner, says: "no examples"},
+		{p: change(func(p *retrain.Problem) { p.Plan = nil }), gp: learner, says: "no plan"},
+		{p: change(func(p *retrain.Problem) { p.Extra = -1 }), gp: learner, says: "-1 extra"},
+		{p: change(func(p *retrain.Problem) { p.Y = []float64{0, 0, math.NaN(), 0, 0} }), gp: learner,
+			says: "example 3 is NaN"},
+		{p: change(func(p *retrain.Problem) { p.Site = p.Site[:4] }), gp: learner, says: "has length 4"},
+		{p: change(func(p *retrain.Problem) { p.Sites = 2 }), gp: learner, says: "example 3 is on site 3 of 2"},
+		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fit 3 sites"},
+		{p: good, gp: learner, s: retrain.Settings{Resamples: -1}, says: "-1 resamples"},
+		{p: good, gp: learner, s: retrain.Settings{Workers: -2}, says: "-2 workers"},
+		{p: good, gp: process{learner.kernel, -1, learner.cross}, says: "noise"},
+		{p: good, gp: process{linalg.NewSym(2), 1, learner.cross}, says: "does not fit 2 sites"},
+	} {
+		r, err := retrain.Run(context.Background(), c.p, c.gp.trainers(c.p), c.s)
+		if r != nil || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v does not say %q", err, c.says)
+		}
+	}
+}
+
+// faultyTrainer panics at its third fit.
+type faultyTrainer struct{ fits *atomic.Int64 }
+
+func (f faultyTrainer) Fit(_, _, _ []float64) error {
+	if f.fits.Add(1) == 3 {
+		panic("a fault of the trainer")
+	}
+	return nil
+}
+
+// TestFaultOfTrainer: a panic of a trainer on a worker's goroutine is one of Run, which
+// does not wait for what will never end.
+func TestFaultOfTrainer(t *testing.T) {
+	for _, workers := range []int{2, 4} {
+		func() {
+			defer func() {
+				if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "a fault of the trainer" ||
+					len(fault.Stack) == 0 {
+					t.Errorf("%d workers: recovered %v", workers, fault)
+				}
+			}()
+			fits := new(atomic.Int64)
+			retrain.Run(context.Background(), problem(resample.Poisson{Ratio: 1}, 0, 1, 2),
+				constant(faultyTrainer{fits}), retrain.Settings{Resamples: 1000,
+					Workers: workers})
+		}()
+	}
+}

@@ -1,0 +1,165 @@
+package retrain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/internal/retrain"
+	"bootbench/resample"
+)
+
+// errNoFixedPoint is how a fickle trainer fails.
+var errNoFixedPoint = errors.New("no fixed point")
+
+// fickle is shrunkMean, but does not converge where example 0 is drawn exactly
+// twice.
+type fickle struct{ shrunkMean }
+
+func (t fickle) Fit(weight, target, f []float64) error {
+	if weight[0] == 2 {
+		return &retrain.UnconvergedError{Err: errNoFixedPoint}
+	}
+	return t.shrunkMean.Fit(weight, target, f)
+}
+
+// TestSkip: resamples whose training does not converge are listed, and the
+// averages are those over the others, here summed up again from what a learner
+// that always converges finds.
+func TestSkip(t *testing.T) {
+	const resamples = 200
+	y := []float64{1, -2, 3, 0.5, -1, 2}
+	p := problem(resample.Poisson{Ratio: 0.7}, 3, y...)
+	p.Extra = 1
+	var skipped []int
+	var sum, squares, n, positive float64
+	loss, absent := make([]float64, len(y)), make([]float64, len(y))
+	run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: resamples,
+		OnFit: func(b int, weight, f []float64) {
+			if weight[0] == 2 {
+				skipped = append(skipped, b)
+				return
+			}
+			n++
+			sum += f[0]
+			squares += f[0] * f[0]
+			switch { // a resample without examples predicts 0: half a vote
+			case f[0] > 0:
+				positive++
+			case f[0] == 0:
+				positive += 0.5
+			}
+			for i, w := range weight {
+				if w == 0 {
+					absent[i]++
+					loss[i] += (f[i] - y[i]) * (f[i] - y[i])
+				}
+			}
+		}})
+	if len(skipped) < 5 || len(skipped) > 40 {
+		t.Fatalf("%d of %d resamples are skipped: no test of much", len(skipped), resamples)
+	}
+	settings := retrain.Settings{Resamples: resamples, Tests: bothTests,
+		MaxSkipped: float64(len(skipped)) / resamples}
+	want := ""
+	for _, workers := range []int{1, 3} {
+		settings.Workers = workers
+		progress := 0
+		settings.Progress = func(done, _ int) { progress = done }
+		settings.OnFit = func(b int, _, _ []float64) {
+			if slices.Contains(skipped, b) {
+				t.Errorf("resample %d is shown", b)
+			}
+		}
+		r := run(t, p, constant(fickle{shrunkMean{}}), settings)
+		var found []int
+		for _, s := range r.Skipped {
+			found = append(found, s.Resample)
+			if !errors.Is(s, errNoFixedPoint) {
+				t.Errorf("resample %d: %v", s.Resample, s)
+			}
+		}
+		if !slices.Equal(found, skipped) || r.Resamples != resamples-len(skipped) || r.Status != retrain.Complete ||
+			progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
+			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples, r.Status,
+				r.Stats.Fits, found, skipped)
+		}
+		mean := sum / n
+		if !near(r.Mean[0], mean, 1e-12) || !near(r.Var[0], (squares-n*mean*mean)/(n-1), 1e-10) ||
+			!near(r.Vote[0], positive/n, 1e-15) {
+			t.Errorf("mean %v, variance %v, vote %v, want %v, %v, %v", r.Mean[0], r.Var[0], r.Vote[0], mean,
+				(squares-n*mean*mean)/(n-1), positive/n)
+		}
+		for i := range y {
+			if r.Absent[i] != int(absent[i]) || !near(r.LeftOut[0].Examples[i], loss[i]/absent[i], 1e-12) {
+				t.Errorf("example %d: left out %d times, loss %v, want %v, %v", i, r.Absent[i], r.LeftOut[0].Examples[i],
+					absent[i], loss[i]/absent[i])
+			}
+		}
+		if warning := strings.Join(r.Warnings, "\n"); !strings.Contains(warning,
+			fmt.Sprintf("%d of 200 resamples are not in the averages", len(skipped))) {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+		if want == "" {
+			want = text(r)
+		}
+		if got := text(r); got != want {
+			t.Errorf("the answer of %d workers differs:\n%s\n%s", workers, got, want)
+		}
+	}
+	settings.OnFit, settings.Progress = nil, nil
+
+	// One fewer may be skipped: the last one ends the run.
+	less := settings
+	less.MaxSkipped -= 0.5 / resamples
+	checkFailure(t, p, constant(fickle{shrunkMean{}}), less, skipped[len(skipped)-1])
+	// By default none may.
+	less.MaxSkipped = 0
+	checkFailure(t, p, constant(fickle{shrunkMean{}}), less, skipped[0])
+	// An outcome that is recalled counts as one that is found.
+	recall := settings
+	recall.Lookup = func(b int, f []float64) (bool, error) {
+		if slices.Contains(skipped, b) {
+			return true, &retrain.UnconvergedError{Err: errNoFixedPoint}
+		}
+		return false, nil
+	}
+	r := run(t, p, constant(shrunkMean{}), recall)
+	if got := text(r); got != want {
+		t.Errorf("the answer from memory differs:\n%s\n%s", got, want)
+	}
+	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
+		if _, err := retrain.Run(context.Background(), p, constant(shrunkMean{}),
+			retrain.Settings{MaxSkipped: share}); err == nil {
+			t.Errorf("a share of %v passes", share)
+		}
+	}
+}
+
+// TestSkipOnlyUnconverged: other failures end the run, and so does any under
+// K-fold, whose folds belong together.
+func TestSkipOnlyUnconverged(t *testing.T) {
+	y := []float64{1, -2, 3, 0.5, -1, 2}
+	s := retrain.Settings{Resamples: 12, MaxSkipped: 1}
+	p := problem(resample.Poisson{Ratio: 0.7}, 3, y...)
+	checkFailure(t, p, constant(trainerFunc(func(_, _, _ []float64) error { return errNoFixedPoint })), s, 0)
+	p = problem(resample.KFold{Folds: 3, N: len(y)}, 3, y...)
+	checkFailure(t, p, constant(trainerFunc(func(_, _, _ []float64) error {
+		return &retrain.UnconvergedError{Err: errNoFixedPoint}
+	})), s, 0)
+}
+
+// checkFailure runs into the failure of a resample.
+func checkFailure(t *testing.T, p retrain.Problem, trainers retrain.Trainers,
+	s retrain.Settings, b int) {
+	t.Helper()
+	var failed *retrain.FitError
+	if _, err := retrain.Run(context.Background(), p, trainers, s); !errors.As(err, &failed) ||
+		failed.Resample != b || !errors.Is(err, errNoFixedPoint) {
+		t.Errorf("%v, want the failure of resample %d", err, b)
+	}
+}

@@ -1,0 +1,189 @@
+package svm
+
+import (
+	"math"
+
+	"bootbench/internal/train"
+)
+
+// dual is the dual problem in the weights beta of the n active sites, those
+// that hold examples. With the largest a+ + a- that beta = a+ - a- permits,
+// 0 <= a+ <= C+, 0 <= a- <= C-, it reads
+//
+//	max  sum_i phi_i(beta_i) - 1/2 beta' K beta,   -C- <= beta_i <= C+,
+//	phi(beta) = 2 min(C+, C- + beta) - beta,
+//
+// where C+ and C- are the summed boxes of the site's examples of either label.
+// phi is concave, with slope +1 up to its kink at C+ - C- and -1 above it; a
+// site with one label has only one of the slopes. At the optimum f = K beta
+// lies between phi's derivatives from the right and from the left,
+//
+//	floor_i <= f_i <= ceil_i                                (Kuhn-Tucker),
+//
+// with floor = -Inf at the upper end of the box and ceil = +Inf at its lower.
+// With a bias the weights sum to 0 besides, and f + b lies there, for some b.
+type dual struct {
+	rows
+	biased          bool
+	low, kink, high []float64 // -C-, C+ - C-, C+
+	beta, f         []float64
+	floor, ceil     []float64
+	invSqrtDiag     []float64 // 1/sqrt(K_ii)
+	snapDistance    []float64 // distance from an end that rounding may make
+}
+
+// resize makes room for n weights and leaves their values undefined.
+func (q *dual) resize(n int) {
+	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
+		&q.snapDistance} {
+		*v = train.Resize(*v, n)
+	}
+}
+
+// setBeta moves weight i to b, which lies in its box, and updates floor and ceil.
+// It leaves f to the caller.
+func (q *dual) setBeta(i int, b float64) {
+	b = q.snap(i, b)
+	q.beta[i] = b
+	switch {
+	case b >= q.high[i]:
+		q.floor[i] = math.Inf(-1)
+	case b < q.kink[i]:
+		q.floor[i] = 1
+	default:
+		q.floor[i] = -1
+	}
+	switch {
+	case b <= q.low[i]:
+		q.ceil[i] = math.Inf(1)
+	case b <= q.kink[i]:
+		q.ceil[i] = 1
+	default:
+		q.ceil[i] = -1
+	}
+}
+
+// snap returns b, or the end of a piece that b differs from by rounding only: the
+// last digits must not decide which weights are free, since a free weight fixes the
+// bias.
+func (q *dual) snap(i int, b float64) float64 {
+	near := q.snapDistance[i]
+	switch {
+	case math.Abs(b-q.low[i]) <= near:
+		return q.low[i]
+	case math.Abs(b-q.high[i]) <= near:
+		return q.high[i]
+	case math.Abs(b-q.kink[i]) <= near:
+		return q.kink[i]
+	}
+	return b
+}
+
+// snapShare is the distance, as a share of a finite box, within which weights snap to
+// an end.
+const snapShare = 1e-13
+
+// setBox sets the box of weight i.
+func (q *dual) setBox(i int, minus, plus float64) {
+	q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
+	q.snapDistance[i] = 0
+	if width := plus + minus; !math.IsInf(width, 1) {
+		q.snapDistance[i] = snapShare * width
+	}
+}
+
+// free reports whether weight i lies inside a linear piece of phi: at the
+// optimum f_i = floor_i = ceil_i then.
+func (q *dual) free(i int) bool { return q.floor[i] == q.ceil[i] }
+
+// piece is the range of the linear piece of phi on which the free weight i lies.
+func (q *dual) piece(i int) (from, to float64) {
+	if q.floor[i] > 0 {
+		return q.low[i], q.kink[i]
+	}
+	return q.kink[i], q.high[i]
+}
+
+// ascentDirection returns the slope of the dual along beta_i in the direction in
+// which the dual increases, and the end of the linear piece there. The slope is 0
+// where Kuhn-Tucker holds; its size is the violation.
+func (q *dual) ascentDirection(i int) (slope, end float64) {
+	if slope = q.floor[i] - q.f[i]; slope > 0 {
+		if q.beta[i] < q.kink[i] {
+			return slope, q.kink[i]
+		}
+		return slope, q.high[i]
+	}
+	if slope = q.ceil[i] - q.f[i]; slope < 0 {
+		if q.beta[i] > q.kink[i] {
+			return slope, q.kink[i]
+		}
+		return slope, q.low[i]
+	}
+	return 0, q.beta[i]
+}
+
+// stopAt returns b, or end if that comes first on the way from beta.
+func stopAt(beta, b, end float64) float64 {
+	if end > beta {
+		return min(b, end)
+	}
+	return max(b, end)
+}
+
+// mostViolated returns the site of the largest violation and its size, -1 and 0 if
+// there is none.
+func (q *dual) mostViolated() (site int, violation float64) {
+	site = -1
+	for i, f := range q.f {
+		if v := max(q.floor[i]-f, f-q.ceil[i]); v > violation {
+			site, violation = i, v
+		}
+	}
+	return site, violation
+}
+
+// violation is the largest violation of the Kuhn-Tucker conditions. With a bias
+// it is LIBSVM's: by how much the largest lower bound of the bias exceeds the
+// smallest upper one.
+func (q *dual) violation() float64 {
+	if q.biased {
+		from, to := q.biasInterval()
+		return max(0, from-to)
+	}
+	_, violation := q.mostViolated()
+	return violation
+}
+
+// size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the
+// rounding error of f.
+func (q *dual) size() float64 {
+	s := 0.0
+	for _, b := range q.beta {
+		s += math.Abs(b)
+	}
+	return s
+}
+
+// parts are a+ and a- of site i: the largest sum that beta_i permits.
+func (q *dual) parts(i int) (plus, minus float64) {
+	b := q.beta[i]
+	plus, minus = q.high[i], -q.low[i]
+	if b < q.kink[i] {
+		plus = b - q.low[i]
+	}
+	if b > q.kink[i] {
+		minus = q.high[i] - b
+	}
+	return plus, minus
+}
+
+// objective is the dual objective at the present f.
+func (q *dual) objective() float64 {
+	s := 0.0
+	for i, b := range q.beta {
+		plus, minus := q.parts(i)
+		s += plus + minus - b*q.f[i]/2
+	}
+	return s
+}

@@ -1,0 +1,218 @@
+package svm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+	"bootbench/internal/train"
+	"bootbench/kernel"
+	"bootbench/linalg"
+)
+
+var hard = math.Inf(1)
+
+// same is n copies of v.
+func same(n int, v float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = v
+	}
+	return x
+}
+
+// gram is a Gaussian Gram matrix of n points in the plane plus ridge I.
+func gram(rng *rand.Rand, n int, ridge float64) *linalg.Sym {
+	x := make([][2]float64, n)
+	for i := range x {
+		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	k := linalg.NewSym(n)
+	for i := range x {
+		for j := range i + 1 {
+			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+			k.Set(i, j, math.Exp(-(a*a+b*b)/2))
+		}
+	}
+	k.AddDiag(ridge)
+	return k
+}
+
+func labels(rng *rand.Rand, n int) []float64 {
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = float64(2*rng.IntN(2) - 1)
+	}
+	return y
+}
+
+// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d
+// over its distinct inputs.
+func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Problem) {
+	t.Helper()
+	set := need.One(dataset.Open(name))(t)
+	x, _ := dataset.Standardize(set.X)
+	site, first := dataset.Distinct(x)
+	k := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Gram(blas64.General(x.Gather(first))))(t)
+	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
+}
+
+func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
+	t.Helper()
+	r := need.One(Train(k, p, s))(t)
+	if r.Status != train.Converged {
+		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations,
+			r.ActiveSetSteps)
+	}
+	return r
+}
+
+// near fails unless a and b agree within tol, absolutely and elementwise.
+func near(t testing.TB, what string, a, b []float64, tol float64) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Fatalf("%s: lengths %d and %d", what, len(a), len(b))
+	}
+	for i := range a {
+		if !(math.Abs(a[i]-b[i]) <= tol) {
+			t.Fatalf("%s: element %d is %v, want %v within %g", what, i, a[i], b[i], tol)
+		}
+	}
+}
+
+// plainField is f at every site by a plain double loop over examples.
+func plainField(k *linalg.Sym, p Problem, alpha []float64) []float64 {
+	f := make([]float64, k.N())
+	for s := range f {
+		for j, a := range alpha {
+			f[s] += a * p.Y[j] * k.At(s, p.Site.At(j))
+		}
+	}
+	return f
+}
+
+// plainViolation is the largest Kuhn-Tucker violation of the dual point alpha,
+// and an infinite one where alpha leaves its box.
+func plainViolation(k *linalg.Sym, p Problem, alpha []float64) float64 {
+	f, worst := plainField(k, p, alpha), 0.0
+	for i, a := range alpha {
+		margin := p.Y[i] * f[p.Site.At(i)]
+		switch {
+		case !(a >= 0 && a <= p.C[i]):
+			return math.Inf(1)
+		case a == 0 && p.C[i] > 0:
+			worst = max(worst, 1-margin)
+		case a > 0 && a < p.C[i]:
+			worst = max(worst, math.Abs(1-margin))
+		case a > 0:
+			worst = max(worst, margin-1)
+		}
+	}
+	return worst
+}
+
+// cyclic solves the dual by plain cyclic coordinate ascent in the examples'
+// weights, until a sweep moves no margin by more than 1e-13 or sweeps are up.
+// It is slow and needs a well-conditioned K.
+func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
+	alpha, f = make([]float64, len(p.Y)), make([]float64, k.N())
+	for range 200000 {
+		moved := 0.0
+		for i, y := range p.Y {
+			s := p.Site.At(i)
+			a := min(max(alpha[i]+(1-y*f[s])/k.At(s, s), 0), p.C[i])
+			step := a - alpha[i]
+			for j := range f {
+				f[j] += step * y * k.At(s, j)
+			}
+			alpha[i] = a
+			moved = max(moved, math.Abs(step)*k.At(s, s))
+		}
+		if moved < 1e-13 {
+			break
+		}
+	}
+	return alpha, f
+}
+
+// enumerate solves the dual of a problem with one example a site by trying
+// every split of the examples into a = 0, 0 < a < C and a = C. It needs a
+// positive definite K.
+func enumerate(k *linalg.Sym, p Problem) (alpha []float64) {
+	n := len(p.Y)
+	state := make([]int, n)
+	for {
+		if a, ok := stationary(k, p, state); ok {
+			return a
+		}
+		i := 0
+		for ; i < n; i++ {
+			states := 3
+			if math.IsInf(p.C[i], 1) {
+				states = 2
+			}
+			if state[i]++; state[i] < states {
+				break
+			}
+			state[i] = 0
+		}
+		if i == n {
+			return nil
+		}
+	}
+}
+
+// stationary solves y f = 1 on the examples of state 1, with a = 0 in state 0
+// and a = C in state 2, and reports whether that is the optimum.
+func stationary(k *linalg.Sym, p Problem, state []int) (alpha []float64, ok bool) {
+	alpha = make([]float64, len(state))
+	var free []int
+	for i, s := range state {
+		switch s {
+		case 1:
+			free = append(free, i)
+		case 2:
+			alpha[i] = p.C[i]
+		}
+	}
+	f := plainField(k, p, alpha)
+	m := len(free)
+	a := make([][]float64, m)
+	for r, i := range free {
+		a[r] = make([]float64, m+1)
+		for c, j := range free {
+			a[r][c] = k.At(i, j) * p.Y[i] * p.Y[j]
+		}
+		a[r][m] = 1 - p.Y[i]*f[i]
+	}
+	eliminate(a)
+	for r, i := range free {
+		alpha[i] = a[r][m]
+		if !(alpha[i] > 0 && alpha[i] < p.C[i]) {
+			return nil, false
+		}
+	}
+	return alpha, plainViolation(k, p, alpha) < 1e-9
+}
+
+// eliminate solves the positive definite system [A b] in place, by Gauss and
+// Jordan.
+func eliminate(a [][]float64) {
+	for p := range a {
+		for c := len(a[p]) - 1; c >= p; c-- {
+			a[p][c] /= a[p][p]
+		}
+		for r := range a {
+			if r == p {
+				continue
+			}
+			for c := len(a[r]) - 1; c >= p; c-- {
+				a[r][c] -= a[r][p] * a[p][c]
+			}
+		}
+	}
+}

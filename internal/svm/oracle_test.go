@@ -1,0 +1,169 @@
+package svm
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
+	"bootbench/internal/train"
+)
+
+// TestAgainstEnumeration holds the trainer to the exact optimum, found by trying all active
+// sets, of small problems with one example a site. Both answers solve the same
+// positive definite system (smallest eigenvalue >= 0.05), so 1e-8 leaves room
+// for rounding only.
+func TestAgainstEnumeration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for n := 1; n <= 7; n++ {
+		for trial := range 30 {
+			k := gram(rng, n, 0.05)
+			p := Problem{Y: labels(rng, n), C: make([]float64, n)}
+			for i := range p.C {
+				p.C[i] = []float64{hard, 0.3, 1, 4, 0}[(trial+i*(trial%3))%5]
+			}
+			want := enumerate(k, p)
+			if want == nil {
+				t.Fatal("the oracle found no optimum")
+			}
+			r := mustTrain(t, k, p, Settings{Tolerance: 1e-10})
+			near(t, "alpha", r.Alpha, want, 1e-8)
+			near(t, "f", r.F, plainField(k, p, want), 1e-8)
+		}
+	}
+}
+
+// TestAgainstCyclicAscent: the same with shared sites, of both labels, where
+// alpha need not be unique but f and the objective are. Eigenvalues are >= 0.3,
+// so that plain cyclic ascent converges to 1e-12 in a few hundred sweeps.
+func TestAgainstCyclicAscent(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		seed := rapid.Uint64().Draw(rt, "seed")
+		rng := rand.New(rand.NewPCG(seed, 2))
+		m := rapid.IntRange(1, 12).Draw(rt, "sites")
+		n := rapid.IntRange(0, 20).Draw(rt, "examples")
+		k := gram(rng, m, 0.3)
+		p := Problem{Y: labels(rng, n), Site: make([]int, n), C: make([]float64, n)}
+		boxes := []float64{0, 0.1, 0.5, 1, 3, 20, hard}
+		for i := range n {
+			p.Site[i] = rng.IntN(m)
+			p.C[i] = boxes[rapid.IntRange(0, 6).Draw(rt, "box")]
+		}
+		r, err := Train(k, p, Settings{Tolerance: 1e-9})
+		if i, j := contradiction(p); i >= 0 {
+			var infeasible *InfeasibleError
+			if !errors.As(err, &infeasible) || infeasible.I != i || infeasible.J != j {
+				rt.Fatalf("error %v, want one that names examples %d and %d", err, i, j)
+			}
+			return
+		}
+		if err != nil || r.Status != train.Converged {
+			rt.Fatalf("error %v, result %+v", err, r)
+		}
+		_, f := cyclic(k, p)
+		for s := range f {
+			if math.Abs(f[s]-r.F[s]) > 1e-7 {
+				rt.Fatalf("f at site %d is %v, want %v", s, r.F[s], f[s])
+			}
+		}
+		if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
+			rt.Fatalf("violation %g", v)
+		}
+		if math.Abs(r.Gap) > 1e-6*(1+math.Abs(r.Dual)) {
+			rt.Fatalf("gap %g of %g", r.Gap, r.Dual)
+		}
+	})
+}
+
+// contradiction is the first example j in order that has a hard margin against
+// that of an earlier example i on its site; -1, -1 if there is none.
+func contradiction(p Problem) (i, j int) {
+	for j := range p.Y {
+		for i := range j {
+			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(p.C[i], 1) && math.IsInf(p.C[j], 1) {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
+// TestEmbeddedSets recomputes margins, Kuhn-Tucker conditions, objectives and
+// counts of real problems by plain loops.
+func TestEmbeddedSets(t *testing.T) {
+	for _, name := range []string{"sonar", "crabs", "wisconsin", "pima"} {
+		for _, width := range []float64{0.05, 0.5, 4} {
+			for _, box := range []float64{hard, 100, 1} {
+				k, p := embedded(t, name, width, box)
+				r := need.One(Train(k, p, Settings{}))(t)
+				if r.Status != train.Converged {
+					t.Errorf("%s width %g C %g: %v, violation %g, %d steps, %d climbs",
+						name, width, box, r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
+					continue
+				}
+				checkCertificate(t, k.At, p, r)
+			}
+		}
+	}
+}
+
+// checkCertificate recomputes everything a Result states about its Alpha. The
+// plain sums differ from the trainer's by rounding, sum |a| times 1e-13.
+func checkCertificate(t *testing.T, at func(i, j int) float64, p Problem, r *Result) {
+	t.Helper()
+	dual, square, size, free, bounded, worst := 0.0, 0.0, 0.0, 0, 0, 0.0
+	f := make([]float64, len(p.Y))
+	for i := range p.Y {
+		for j, a := range r.Alpha {
+			if a != 0 {
+				f[i] += a * p.Y[j] * at(p.Site.At(i), p.Site.At(j))
+			}
+		}
+	}
+	short := 0.0
+	for i, a := range r.Alpha {
+		lack := 1 - p.Y[i]*f[i]
+		dual += a
+		size += a
+		square += a * p.Y[i] * f[i]
+		switch {
+		case !(a >= 0 && a <= p.C[i]):
+			t.Fatalf("weight %d is %v, outside of its box %v", i, a, p.C[i])
+		case a == 0:
+			worst = max(worst, lack)
+		case a < p.C[i]:
+			free++
+			worst = max(worst, math.Abs(lack))
+		default:
+			bounded++
+			worst = max(worst, -lack)
+		}
+		if math.IsInf(p.C[i], 1) {
+			short = max(short, lack)
+		}
+	}
+	dual -= square / 2
+	scale := 1 / (1 - short)
+	primal := scale * scale * square / 2
+	for i, c := range p.C {
+		if !math.IsInf(c, 1) {
+			primal += c * max(0, 1-p.Y[i]*scale*f[i])
+		}
+	}
+	tol := 1e-13 * (1 + size)
+	if worst > DefaultTolerance+tol || math.Abs(worst-r.Violation) > tol {
+		t.Errorf("violation %g, stated %g", worst, r.Violation)
+	}
+	if free != r.Free || bounded != r.Bounded {
+		t.Errorf("%d free and %d bounded support vectors, stated %d and %d", free, bounded, r.Free, r.Bounded)
+	}
+	if tol *= 1 + size; math.Abs(dual-r.Dual) > tol || math.Abs(primal-r.Primal) > 4*tol {
+		t.Errorf("objectives %v and %v, stated %v and %v", primal, dual, r.Primal, r.Dual)
+	}
+	if r.Gap != r.Primal-r.Dual || r.Gap < -4*tol {
+		t.Errorf("gap %g", r.Gap)
+	}
+}

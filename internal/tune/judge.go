@@ -1,0 +1,97 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// judge values models of one data set, each solve started from the one before.
+type judge struct {
+	problem   *Problem
+	tolerance float64
+	last      *solver.Solution
+}
+
+// judged is a model with its value, and what its gradient is read off.
+type judged struct {
+	value    float64
+	gradient func(ctx context.Context, over []model.Hyperparameter) ([]float64, error)
+}
+
+func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
+	m, err := model.Build(spec)
+	if err != nil {
+		return judged{}, err
+	}
+	if square, ok := spec.Loss.(loss.Square); ok && (j.problem.By == LeaveOneOut || j.problem.By == Evidence) {
+		return exactly(j.problem.By, m, square.Noise)
+	}
+	return j.byTheory(ctx, m)
+}
+
+// exactly judges by one fit to all data.
+func exactly(by By, m *model.Model, noise float64) (judged, error) {
+	criterion := gp.LeaveOneOut
+	if by == Evidence {
+		criterion = gp.Evidence
+	}
+	c, err := criterion(m.Gram, noise, m.Site, m.Set.Y)
+	if err != nil {
+		return judged{}, err
+	}
+	return judged{c.Value, func(_ context.Context, over []model.Hyperparameter) ([]float64, error) {
+		g, err := m.KernelGradient(c.Kernel)
+		if err != nil {
+			return nil, err
+		}
+		return model.GradientOver(over, g, -c.Noise, nil), nil
+	}}, nil
+}
+
+// far is by how many tolerances a solve may miss that is not to have the last word.
+const far = 100
+
+// byTheory judges by a solve, which starts from the last one; where that fails, afresh.
+func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
+	objective := solver.Objective{Criterion: solver.Err632Plus, Test: j.problem.Test}
+	scheme, err := j.problem.Scheme(m.Set.N())
+	switch j.problem.By {
+	case LeaveOneOut:
+		scheme, err = resample.KFold{Folds: m.Set.N(), N: m.Set.N()}, nil
+		objective.Criterion = solver.LeftOutError
+	case LeftOut:
+		objective.Criterion = solver.LeftOutError
+	}
+	if err != nil {
+		return judged{}, err
+	}
+	settings := solver.Settings{Tolerance: j.tolerance, From: j.last, MaxSweeps: 100}
+	s, err := m.Solve(ctx, scheme, settings)
+	if j.last != nil && ctx.Err() == nil && (err != nil || s.Status != solver.Converged) {
+		settings.From = nil
+		s, err = m.Solve(ctx, scheme, settings)
+	}
+	switch {
+	case err != nil:
+		return judged{}, err
+	case ctx.Err() != nil:
+		return judged{}, ctx.Err()
+	case s.Status != solver.Converged && !(s.Residual < far*j.tolerance):
+		return judged{}, fmt.Errorf("the theory did not converge: %v, residual %.1g", s.Status, s.Residual)
+	}
+	value, err := s.Objective(objective)
+	if err != nil {
+		return judged{}, err
+	}
+	j.last = s
+	return judged{value, func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
+		_, gradient, err := m.Gradient(ctx, s, objective, over)
+		return gradient, err
+	}}, nil
+}

@@ -1,0 +1,270 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+func load(t *testing.T, name string) *dataset.Set {
+	t.Helper()
+	set := need.One(dataset.Load(name, dataset.Options{}))(t)
+	return set
+}
+
+// regression is the problem of a Gaussian process with one length scale.
+func regression(t *testing.T, name string, by By) Problem {
+	spec := model.Spec{Set: load(t, name), Standardize: true, NormalizeTarget: true, Loss: loss.Square{Noise: 1}}
+	return Problem{Spec: spec, Over: []Axis{{Name: "gamma"}, {Name: "noise"}}, By: by}
+}
+
+func labels(t *testing.T, name string) Problem {
+	return Problem{Spec: model.Spec{Set: load(t, name), Standardize: true, Loss: loss.Hinge{C: 3}},
+		Over: []Axis{{Name: "gamma"}, {Name: "C"}}}
+}
+
+// TestRun: no model of a grid around it is better than the one that was chosen, but for
+// what the descent's end leaves, by any objective and for a loss of labels; its parts are
+// what they say, and it is the same every time.
+func TestRun(t *testing.T) {
+	const wide, near = 1, 0.2 // leave-one-out of this loss has another, better place further off
+	for name, c := range map[string]struct {
+		Problem
+		reach float64
+	}{
+		".632+":         {regression(t, "synthetic:friedman1,n=50", Plus632), wide},
+		"left-out":      {regression(t, "synthetic:friedman1,n=50", LeftOut), wide},
+		"leave-one-out": {regression(t, "synthetic:friedman1,n=50", LeaveOneOut), wide},
+		"evidence":      {regression(t, "synthetic:friedman1,n=50", Evidence), wide},
+		"hinge":         {labels(t, "synthetic:blobs,n=60"), wide},
+		"leave-one-out, huber": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
+			Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}}, Over: []Axis{{Name: "gamma"}},
+			By: LeaveOneOut}, near},
+		"length scale, matern": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
+			NormalizeTarget: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52,
+				LengthScale: []float64{1}}}, Over: []Axis{{Name: "length-scale"}, {Name: "constant"}}}, wide},
+	} {
+		p := c.Problem
+		r, err := Run(t.Context(), p, Settings{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if len(r.Ends) != DefaultStarts || r.Failures > 0 || r.Cancelled ||
+			r.Solution.Status != solver.Converged || !(r.StandardError > 0) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if left, _ := r.Solution.LeftOut(mustComplete(t, p).Test); left != r.TestError {
+			t.Errorf("%s: left-out error %g, want %g", name, r.TestError, left)
+		}
+		q := mustComplete(t, p)
+		j := &judge{problem: &q, tolerance: 1e-5}
+		for a := range 4 {
+			for b := range 4 {
+				spec := r.Spec
+				for k, h := range r.Over {
+					step := c.reach * (float64([]int{a, b}[k])/1.5 - 1)
+					if err := h.Set(&spec, h.Value(&r.Spec)*math.Exp(step)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				other := need.One(j.value(t.Context(), spec))(t)
+				if other.value < r.Value-0.005*math.Abs(r.Value) {
+					t.Errorf("%s: %g at %v, chosen %g at %v", name, other.value, values(r.Over, &spec), r.Value,
+						values(r.Over, &r.Spec))
+				}
+			}
+		}
+		again, err := Run(t.Context(), p, Settings{})
+		if err != nil || again.Value != r.Value || len(again.Path) != len(r.Path) {
+			t.Errorf("%s: %v: again %g after %d models, before %g after %d", name, err, again.Value, len(again.Path),
+				r.Value, len(r.Path))
+		}
+	}
+}
+
+func biased(spec model.Spec) model.Spec {
+	spec.Bias = true
+	return spec
+}
+
+func lowRank(spec model.Spec) model.Spec {
+	spec.Storage = model.LowRank
+	return spec
+}
+
+func mustComplete(t *testing.T, p Problem) Problem {
+	t.Helper()
+	if err := p.complete(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func values(over []model.Hyperparameter, spec *model.Spec) (all []float64) {
+	for _, h := range over {
+		all = append(all, h.Value(spec))
+	}
+	return all
+}
+
+// TestPart: a large set is searched on a part of it first, from as many starts as are asked for.
+func TestPart(t *testing.T) {
+	r := need.One(Run(t.Context(), regression(t, "synthetic:friedman1,n=451", Evidence), Settings{Starts: 2}))(t)
+	last := r.Path[len(r.Path)-1]
+	if r.StartExamples != startExamples || r.Path[0].Examples != startExamples || r.Path[0].Start != 1 ||
+		last.Examples != 451 || last.Start != 0 || len(r.Ends) != 2 {
+		t.Errorf("on %d, first %+v, last %+v, ends %v", r.StartExamples, r.Path[0], last, r.Ends)
+	}
+}
+
+// TestStops: a search that is cancelled keeps the best so far; values on a bound are told.
+func TestStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	least := math.Inf(1)
+	r, err := Run(ctx, regression(t, "synthetic:friedman1,n=40", Plus632),
+		Settings{Progress: func(e Evaluation, best float64) {
+			if least = math.Min(least, e.Value); best != least {
+				t.Errorf("best %g, want %g", best, least)
+			}
+			if least < 18 {
+				cancel()
+			}
+		}})
+	if err != nil || !r.Cancelled || r.Solution != nil || r.Value != least {
+		t.Errorf("cancelled: %v, %+v, best %g", err, r, least)
+	}
+	p := regression(t, "synthetic:friedman1,n=40", LeaveOneOut)
+	p.Over[1] = Axis{Name: "noise", From: 20, To: 30}
+	if r, err = Run(t.Context(), p, Settings{Starts: 1}); err != nil || len(r.Bounds) != 1 ||
+		!strings.Contains(r.Bounds[0], "noise is on its lower bound 20") {
+		t.Errorf("bounds: %v, %v", err, r.Bounds)
+	}
+}
+
+// TestFailures: a model that cannot be judged is counted and shortens the step; where none can
+// be built, the reason is the answer.
+func TestFailures(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=20", Plus632)
+	s := need.One(newSearch(p, Settings{Starts: 1}))(t)
+	first := s.values(&s.spec)
+	d := s.descent(t.Context(), s.spec, first, false)
+	d.spec.MaxBytes = 1
+	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 ||
+		!strings.Contains(s.result.Path[0].Failure, "not enough memory") {
+		t.Errorf("%g, %+v", v, s.result)
+	}
+	d.spec.MaxBytes = 0
+	if v := d.value([]float64{0, 0}); math.IsInf(v, 1) || s.result.Failures != 1 || d.least != v {
+		t.Errorf("%g, %+v", v, s.result)
+	}
+	p.Spec.MaxBytes = 1
+	if _, err := Run(t.Context(), p, Settings{}); err == nil || !strings.Contains(err.Error(),
+		"not enough memory") || !strings.Contains(err.Error(), "tune on fewer examples") {
+		t.Errorf("none: %v", err)
+	}
+}
+
+// TestBadProblems: what has no answer says so before any work.
+func TestBadProblems(t *testing.T) {
+	for what, p := range map[string]Problem{
+		"no C in a model":   {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "C"}}},
+		"nothing to choose": {Spec: regression(t, "boston", Plus632).Spec},
+		"between 2 and 1": {Spec: regression(t, "boston", Plus632).Spec,
+			Over: []Axis{{Name: "noise", From: 2, To: 1}}},
+		"named twice": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"},
+			{Name: "noise"}}},
+		"evidence is for":    {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: Evidence},
+		"no smooth function": {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
+		"choose by leftout": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
+			Test: loss.Absolute{}},
+		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
+			Test: loss.Absolute{}, By: LeaveOneOut},
+		"models without bias": {Spec: biased(regression(t, "boston", Plus632).Spec),
+			Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
+		"needs the whole kernel matrix": {Spec: lowRank(regression(t, "boston", Plus632).Spec),
+			Over: []Axis{{Name: "noise"}}, By: Evidence},
+		"no loss": {Over: []Axis{{Name: "noise"}}},
+	} {
+		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := ByName("best"); err == nil {
+		t.Error("an objective of any name")
+	}
+	for k, name := range Names() {
+		if by, err := ByName(name); err != nil || by != By(k) || by.String() != name {
+			t.Errorf("%s is %v: %v", name, by, err)
+		}
+	}
+}
+
+// TestPartsOfSearch: a search that takes over any of its parts ends with the same model and path as
+// the one that did them all, to the last bit, and does not judge them.
+func TestPartsOfSearch(t *testing.T) {
+	for name, p := range map[string]Problem{"all data": regression(t, "synthetic:friedman1,n=40", Plus632),
+		"part of them": regression(t, "synthetic:friedman1,n=300", Plus632)} {
+		var names []string
+		known := map[string]Part{}
+		whole := need.One(Run(t.Context(), p, Settings{Starts: 2, Do: func(name string,
+			compute func() (Part, error)) (Part, error) {
+			part, err := compute()
+			names = append(names, name)
+			known[name] = Part{slices.Clone(part.Path), part.Failures}
+			return part, err
+		}}))(t)
+		plain := need.One(Run(t.Context(), p, Settings{Starts: 2}))(t)
+		if !reflect.DeepEqual(whole.Path, plain.Path) || len(names) < 2 {
+			t.Errorf("%s: parts %v, another path", name, names)
+		}
+		for size := range len(names) + 1 {
+			judged := 0
+			r := need.One(Run(t.Context(), p, Settings{Starts: 2,
+				Progress: func(Evaluation, float64) { judged++ },
+				Do: func(name string, compute func() (Part, error)) (Part, error) {
+					if slices.Contains(names[:size], name) {
+						return known[name], nil
+					}
+					return compute()
+				}}))(t)
+			for _, name := range names[:size] {
+				judged += len(known[name].Path)
+			}
+			if !reflect.DeepEqual(r.Path, whole.Path) || r.Value != whole.Value || r.TestError != whole.TestError ||
+				judged != len(r.Path) {
+				t.Errorf("%s, %d parts known: %d models to %v, %d to %v", name, size, len(r.Path), r.Value,
+					len(whole.Path), whole.Value)
+			}
+		}
+	}
+}
+
+// TestSeeds: where the error has one place, searches from other starts end there.
+func TestSeeds(t *testing.T) {
+	p := labels(t, "sonar")
+	p.Spec.Set = p.Spec.Set.Subset(model.Representative(p.Spec.Set, 100))
+	var first *Result
+	for seed := range uint64(3) {
+		r := need.One(Run(t.Context(), p, Settings{Starts: 2, Seed: seed}))(t)
+		if first == nil {
+			first = r
+		}
+		if math.Abs(r.Value-first.Value) > 0.01*first.Value ||
+			math.Abs(math.Log(r.Spec.Kernel.Gamma/first.Spec.Kernel.Gamma)) > 0.2 {
+			t.Errorf("seed %d: %g at %v, first %g at %v", seed, r.Value, values(r.Over, &r.Spec), first.Value,
+				values(first.Over, &first.Spec))
+		}
+	}
+}

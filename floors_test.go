@@ -12,7 +12,7 @@ import (
 )
 
 // floors are the packages of the module from the ground up: a package imports only packages of lower floors.
-// Tests may import what they like, so that the agreement of packages that do not know each other can be tested.
+// Tests import what they like, so that packages that do not know each other can be compared.
 var floors = [][]string{
 	{"blas", "blas/scalapack", "internal/dataset", "internal/fixedseed", "internal/need", "internal/null",
 		"linalg/internal/core", "loss/internal/quadrature", "resample", "cmd/bootbench/internal/console",
